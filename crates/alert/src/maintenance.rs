@@ -189,7 +189,6 @@ fn set(edit: &mut Edit<'_>, host: u64, mark: Option<Mark>) -> DbResult<()> {
         ("maintenance_from", since.into()),
     ];
     edit.update("hosts", host, &row)?;
-    edit.touch_host(host);
     Ok(())
 }
 

@@ -326,7 +326,9 @@ impl Call<'_> {
         &self,
         work: impl FnOnce(&mut Edit<'_>) -> ApiResult<T>,
     ) -> ApiResult<T> {
-        let Some(transaction) = self.transaction else { return self.config().write(work) };
+        let Some(transaction) = self.transaction else {
+            return self.config().write_as(self.user().id, work);
+        };
         let mut work = Some(work);
         let mut result = None;
         transaction.with(&mut |edit| result = work.take().map(|work| work(edit)));

@@ -329,19 +329,15 @@ pub(crate) fn end_all(
     kept: &str,
 ) -> ApiResult<()> {
     for id in userids {
-        let id = Value::from(*id);
-        edit.execute(
-            "UPDATE users SET session_epoch = session_epoch + 1 WHERE userid = ?",
-            std::slice::from_ref(&id),
-        )?;
-        let sql = "SELECT session_epoch FROM users WHERE userid = ?";
-        let rows = edit.query(sql, std::slice::from_ref(&id))?;
-        let Some(row) = rows.first() else { continue };
+        let sql = "SELECT session_epoch + 1 AS epoch FROM users WHERE userid = ?";
+        let rows = edit.query(sql, &[(*id).into()])?;
+        let Some(epoch) = rows.first().map(|row| Value::from(row.int("epoch"))) else { continue };
+        edit.update("users", *id, &[("session_epoch", epoch.clone())])?;
         // Before the commit, so that this session is valid at every moment.
         api.deps.config.write_state(|state| {
             state.execute(
                 "UPDATE sessions SET epoch = ? WHERE digest = ? AND userid = ?",
-                &[row.int("session_epoch").into(), kept.into(), id],
+                &[epoch, kept.into(), (*id).into()],
             )
         })?;
     }

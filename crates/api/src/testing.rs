@@ -227,7 +227,7 @@ impl Server {
     /// Writes the database without a method.
     pub(crate) fn write_sql(&self, statements: &[&str]) {
         let work = |edit: &mut config::Edit<'_>| {
-            statements.iter().try_for_each(|sql| edit.execute(sql, &[]).map(drop))
+            statements.iter().try_for_each(|sql| edit.connection().execute(sql, &[]).map(drop))
         };
         let result: config::db::DbResult<()> = self.api.deps.config.write(work);
         result.unwrap();

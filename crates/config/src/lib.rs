@@ -5,7 +5,9 @@
 //! next snapshot is built from the touched objects alone and swapped in whole. Readers take
 //! [`Config::snapshot`] (one atomic load) or a read connection.
 
+pub mod change;
 pub mod db;
+mod edit;
 pub mod link;
 pub mod lld;
 pub mod objects;
@@ -14,8 +16,11 @@ mod seed;
 pub mod snapshot;
 mod statements;
 mod store;
+mod touched;
 
+pub use edit::{Conditions, Edit};
 pub use seed::seed;
 pub use snapshot::Snapshot;
 pub use statements::Statements;
-pub use store::{Config, Edit, Listener, Touched};
+pub use store::{Config, Listener};
+pub use touched::Touched;

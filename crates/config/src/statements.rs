@@ -12,8 +12,6 @@ const FIRST_ID: u64 = 10_000;
 /// The statements of a transaction. That of [`crate::Config::write_state`] has nothing else.
 pub struct Statements<'a> {
     connection: &'a mut dyn Connection,
-    /// Configured objects have changed, prototypes and templates included.
-    pub(crate) objects: bool,
 }
 
 impl std::fmt::Debug for Statements<'_> {
@@ -24,7 +22,7 @@ impl std::fmt::Debug for Statements<'_> {
 
 impl<'a> Statements<'a> {
     pub(crate) fn new(connection: &'a mut dyn Connection) -> Self {
-        Self { connection, objects: false }
+        Self { connection }
     }
 
     /// The connection of the transaction, for reads that must see its changes.
@@ -39,7 +37,6 @@ impl<'a> Statements<'a> {
 
     /// Runs a statement; returns the number of changed rows.
     pub fn execute(&mut self, sql: &str, params: &[Value]) -> DbResult<u64> {
-        self.objects |= crate::lld::changes_objects(sql);
         self.connection.execute(sql, params)
     }
 
@@ -95,9 +92,8 @@ impl<'a> Statements<'a> {
 
     /// Inserts a row with a new id in the table's single key column; returns the id.
     pub fn insert_new(&mut self, table: &str, row: &[(&str, Value)]) -> DbResult<u64> {
-        let key = Table::named(table).key[0];
         let id = self.next_id(table, 1)?;
-        let mut with_id = vec![(key, Value::from(id))];
+        let mut with_id = vec![(Table::named(table).key[0], Value::from(id))];
         with_id.extend_from_slice(row);
         self.insert(table, &with_id)?;
         Ok(id)

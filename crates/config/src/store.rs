@@ -1,122 +1,17 @@
 //! Changes: one transaction, what it touched, the next snapshot.
 
-use std::collections::BTreeSet;
-use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
-use model::{HostId, ItemId, TriggerId};
 use parking_lot::FairMutex;
 use stdx::sync::lock;
 
+use crate::change::Change;
 use crate::db::{Connection, Db, DbError, DbResult, Location, Value};
-use crate::{Snapshot, Statements};
+use crate::{Edit, Snapshot, Statements, Touched};
 
-/// What a transaction changed, so that only this is read again.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Touched {
-    /// Hosts (with all their items and triggers), created, changed or deleted.
-    pub hosts: BTreeSet<HostId>,
-    /// Items of otherwise unchanged hosts.
-    pub items: BTreeSet<ItemId>,
-    /// Triggers of otherwise unchanged hosts.
-    pub triggers: BTreeSet<TriggerId>,
-    /// Macros, global regular expressions or settings.
-    pub global: bool,
-    /// Rules of network discovery, actions.
-    pub discovery: bool,
-}
-
-impl Touched {
-    /// Nothing that monitoring needs to know.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    fn extend(&mut self, more: Self) {
-        self.hosts.extend(more.hosts);
-        self.items.extend(more.items);
-        self.triggers.extend(more.triggers);
-        self.global |= more.global;
-        self.discovery |= more.discovery;
-    }
-}
-
-/// A change of the configuration in progress.
-pub struct Edit<'a> {
-    statements: Statements<'a>,
-    touched: Touched,
-}
-
-impl std::fmt::Debug for Edit<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Edit").field("touched", &self.touched).finish_non_exhaustive()
-    }
-}
-
-impl<'a> Deref for Edit<'a> {
-    type Target = Statements<'a>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.statements
-    }
-}
-
-impl DerefMut for Edit<'_> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.statements
-    }
-}
-
-impl<'a> Edit<'a> {
-    fn new(connection: &'a mut dyn Connection) -> Self {
-        Self { statements: Statements::new(connection), touched: Touched::default() }
-    }
-
-    /// A part of the transaction: everything that `work` does, or nothing.
-    pub fn attempt<T, E: From<DbError>>(
-        &mut self,
-        work: impl FnOnce(&mut Self) -> Result<T, E>,
-    ) -> Result<T, E> {
-        self.connection().execute("SAVEPOINT attempt", &[])?;
-        let (touched, objects) = (std::mem::take(&mut self.touched), self.objects);
-        let result = work(self);
-        let more = std::mem::replace(&mut self.touched, touched);
-        if result.is_ok() {
-            self.touched.extend(more);
-        } else {
-            self.objects = objects;
-            self.connection().execute("ROLLBACK TO SAVEPOINT attempt", &[])?;
-        }
-        self.connection().execute("RELEASE SAVEPOINT attempt", &[])?;
-        result
-    }
-
-    /// The host, its items and its triggers are to be read again.
-    pub fn touch_host(&mut self, id: u64) {
-        self.touched.hosts.insert(HostId(id));
-    }
-
-    /// The item is to be read again.
-    pub fn touch_item(&mut self, id: u64) {
-        self.touched.items.insert(ItemId(id));
-    }
-
-    /// The trigger is to be read again.
-    pub fn touch_trigger(&mut self, id: u64) {
-        self.touched.triggers.insert(TriggerId(id));
-    }
-
-    /// Rules of network discovery and actions are to be read again.
-    pub fn touch_discovery(&mut self) {
-        self.touched.discovery = true;
-    }
-
-    /// Macros, regular expressions or settings are to be read again.
-    pub fn touch_global(&mut self) {
-        self.touched.global = true;
-    }
-}
+/// The user of changes that the server makes by itself.
+const BY_SERVER: u64 = 0;
 
 /// The setting that holds the random id of the configuration.
 const IDENTITY: &str = "configuration_id";
@@ -195,14 +90,35 @@ impl Config {
         &self,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
+        self.write_as(BY_SERVER, work)
+    }
+
+    /// The same for a user, who is recorded with the change.
+    pub fn write_as<T, E: From<DbError>>(
+        &self,
+        userid: u64,
+        work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
         let mut pending = self.build.lock();
-        let result = self.transaction(&mut pending, work)?;
+        let result = self.transaction(&mut pending, userid, work)?;
         if let Err(error) = self.rebuild(&mut pending) {
             tracing::error!(%error, "a change is stored but not live yet; retrying");
         }
         drop(pending);
         self.db.sync()?;
         Ok(result)
+    }
+
+    /// What transactions after the one with this number have changed, oldest first. `None`: the record
+    /// does not reach back that far, and everything may have changed.
+    pub fn changes_since(&self, revision: u64) -> DbResult<Option<Vec<Change>>> {
+        let rows = self.read(|connection| {
+            let sql = "SELECT * FROM changes WHERE revision >= ? ORDER BY revision, position";
+            connection.query(sql, &[revision.into()])
+        })?;
+        let known = rows.first().is_some_and(|row| row.id("revision") == revision);
+        let after = rows.iter().filter(|row| row.id("revision") > revision);
+        Ok(known.then(|| after.map(Change::from_row).collect()).flatten())
     }
 
     /// Changes the state: events, problems, suppression, sessions. It has a writer of its own and waits
@@ -276,17 +192,20 @@ impl Config {
     fn transaction<T, E: From<DbError>>(
         &self,
         pending: &mut Touched,
+        userid: u64,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut changed = false;
+        let mut concerns_discovery = false;
+        let before = self.snapshot();
         let result = self.db.write(|connection| {
-            let mut edit = Edit::new(connection);
+            let mut edit = Edit::new(connection, userid);
             let result = work(&mut edit)?;
-            changed = edit.objects;
-            pending.extend(edit.touched);
+            let (touched, of_discovery) = edit.finish(&before)?;
+            concerns_discovery = of_discovery;
+            pending.extend(touched);
             Ok::<_, E>(result)
         });
-        if changed {
+        if concerns_discovery {
             self.lld.objects_changed();
         }
         result

@@ -270,7 +270,8 @@ mod tests {
         std::fs::remove_file(world.history.join(FILE)).unwrap();
         let config = Config::open(world.location()).unwrap();
         let forget = "DELETE FROM settings";
-        let forgotten: config::db::DbResult<u64> = config.write(|edit| edit.execute(forget, &[]));
+        let forgotten: config::db::DbResult<u64> =
+            config.write(|edit| edit.connection().execute(forget, &[]));
         forgotten.unwrap();
         let forget = "DELETE FROM state_settings";
         let forgotten: config::db::DbResult<u64> =

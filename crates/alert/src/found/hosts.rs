@@ -164,7 +164,6 @@ fn make(
     let host = edit.insert_new("hosts", &row)?;
     let group = group(edit)?;
     edit.insert("host_groups", &[("hostid", host.into()), ("groupid", group.into())])?;
-    edit.touch_host(host);
     tracing::info!("host \"{name}\" was made by an action");
     Ok(host)
 }
@@ -292,7 +291,6 @@ fn keep_interface(edit: &mut Edit<'_>, host: u64, wanted: &Interface<'_>) -> DbR
         columns.extend(own);
         edit.insert_new("interfaces", &columns)?;
     }
-    edit.touch_host(host);
     Ok(())
 }
 

@@ -106,9 +106,11 @@ pub(super) fn address(
     }
     if left {
         // Who had this address before, and nothing else, is nobody any more.
-        let sql = "DELETE FROM dhosts WHERE druleid = ? AND NOT EXISTS \
+        let sql = "SELECT dhostid FROM dhosts WHERE druleid = ? AND NOT EXISTS \
                    (SELECT 1 FROM dservices s WHERE s.dhostid = dhosts.dhostid)";
-        edit.execute(sql, &[seen.rule.into()])?;
+        let rows = edit.query(sql, &[seen.rule.into()])?;
+        let gone: Vec<u64> = rows.iter().map(|row| row.id("dhostid")).collect();
+        edit.delete("dhosts", "dhostid", &gone)?;
     }
     let row = edit.query("SELECT * FROM dhosts WHERE dhostid = ?", &[host.into()])?;
     if let Some(row) = row.first() {

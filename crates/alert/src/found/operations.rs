@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use config::Edit;
-use config::db::{DbResult, Value, query_by_ids};
+use config::db::{DbResult, Value, id_params, query_by_ids};
 use config::link::{LinkError, link_automatically, unlink_templates};
 use config::objects::{Deleted, Tag, delete_hosts};
 
@@ -106,7 +106,6 @@ fn set(edit: &mut Edit<'_>, event: &Event, column: &str, value: i64) -> DbResult
     let sql = format!("SELECT hostid FROM hosts WHERE hostid = ? AND {column} <> ?");
     if !edit.query(&sql, &[host.into(), value.into()])?.is_empty() {
         edit.update("hosts", host, &[(column, value.into())])?;
-        edit.touch_host(host);
     }
     Ok(())
 }
@@ -144,7 +143,6 @@ fn tags(edit: &mut Edit<'_>, event: &Event, later: &Gathered<'_>) -> DbResult<()
         let row = [("hostid", Value::from(host)), ("tag", name), ("value", value)];
         edit.insert_new("host_tags", &row)?;
     }
-    edit.touch_host(host);
     Ok(())
 }
 
@@ -189,7 +187,6 @@ fn add_groups(edit: &mut Edit<'_>, host: u64, groups: &BTreeSet<u64>) -> DbResul
         return Ok(());
     }
     edit.insert_many("host_groups", &["hostid", "groupid"], &new)?;
-    edit.touch_host(host);
     Ok(())
 }
 
@@ -208,12 +205,8 @@ fn remove_groups(
         tracing::warn!("action \"{action}\" would leave a host without a group: it keeps all");
         return Ok(());
     }
-    for group in old {
-        let sql = "DELETE FROM host_groups WHERE hostid = ? AND groupid = ?";
-        edit.execute(sql, &[host.into(), group.into()])?;
-    }
-    edit.touch_host(host);
-    Ok(())
+    let old = id_params(old);
+    edit.delete_rows("host_groups", &[("hostid", &[host.into()]), ("groupid", &old)])
 }
 
 fn groups_of(edit: &mut Edit<'_>, host: u64) -> DbResult<BTreeSet<u64>> {

@@ -79,7 +79,8 @@ impl World {
     }
 
     fn run(&self, sql: &str) {
-        let done: Result<u64, DbError> = self.config.write(|edit| edit.execute(sql, &[]));
+        let done: Result<u64, DbError> =
+            self.config.write(|edit| edit.connection().execute(sql, &[]));
         done.unwrap();
     }
 

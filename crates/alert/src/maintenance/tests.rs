@@ -38,7 +38,6 @@ impl World {
                 edit.insert("host_groups", &[("hostid", id(host)), ("groupid", id(group))])?;
                 let item = [("itemid", id(host)), ("hostid", id(host)), ("key_", "k".into())];
                 edit.insert("items", &item)?;
-                edit.touch_host(host);
             }
             for (trigger, items) in [(20_u64, &[10_u64][..]), (21, &[10, 11]), (22, &[12])] {
                 edit.insert("triggers", &[("triggerid", id(trigger))])?;

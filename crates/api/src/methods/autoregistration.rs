@@ -84,13 +84,12 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     call.write(|edit| {
         columns.iter().try_for_each(|(name, value)| set(edit, name, value))?;
-        edit.touch_global();
         Ok(json!(true))
     })
 }
 
 fn set(edit: &mut Edit<'_>, name: &str, value: &str) -> ApiResult<()> {
-    edit.execute("DELETE FROM settings WHERE name = ?", &[name.into()])?;
+    edit.delete_rows("settings", &[("name", &[name.into()])])?;
     edit.insert("settings", &[("name", Value::from(name)), ("value", value.into())])?;
     Ok(())
 }

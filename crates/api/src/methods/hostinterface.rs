@@ -277,7 +277,6 @@ fn replace(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         check_hosts(call, edit, &[hostid], "update")?;
         let host = host_name(edit, hostid)?;
         let ids = interfaces::replace(edit, hostid, &host, list, "/interfaces")?;
-        edit.touch_host(hostid);
         Ok(INTERFACE.result(&ids))
     })
 }
@@ -308,7 +307,6 @@ fn host_name(edit: &mut config::Edit<'_>, hostid: u64) -> ApiResult<String> {
 fn finish(edit: &mut config::Edit<'_>, hosts: &[u64]) -> ApiResult<()> {
     for hostid in hosts {
         interfaces::check_defaults(edit, *hostid)?;
-        edit.touch_host(*hostid);
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! User groups: rights on host and template groups, tag filters, members.
 
 use config::Edit;
-use config::db::{Value, query_by_ids};
+use config::db::{Value, id_params, query_by_ids};
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
@@ -283,11 +283,11 @@ fn write_rights(edit: &mut Edit<'_>, id: u64, rights: &[Right], types: &[i64]) -
     let groups: Vec<u64> = rights.iter().map(|(group, _)| *group).collect();
     check_groups(edit, &groups, types)?;
     for kind in types {
-        edit.execute(
-            "DELETE FROM group_rights WHERE usrgrpid = ? \
-             AND groupid IN (SELECT groupid FROM groups_ WHERE type = ?)",
-            &[id.into(), (*kind).into()],
-        )?;
+        let sql = "SELECT r.groupid FROM group_rights r JOIN groups_ g ON g.groupid = r.groupid \
+                   WHERE r.usrgrpid = ? AND g.type = ?";
+        let rows = edit.query(sql, &[id.into(), (*kind).into()])?;
+        let groups = id_params(rows.iter().map(|row| row.id("groupid")));
+        edit.delete_rows("group_rights", &[("usrgrpid", &[id.into()]), ("groupid", &groups)])?;
     }
     for (group, permission) in rights {
         let row = [

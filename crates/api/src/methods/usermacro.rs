@@ -9,7 +9,6 @@ use crate::get::{Found, Get};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, OneOf, Text};
 use crate::object::{Field, Object, field, missing, taken};
-use crate::owned::links;
 use crate::owned::macros::{self, MacroInput, SECRET, canonical};
 use crate::params;
 use crate::permission::{Need, on_hosts};
@@ -194,7 +193,6 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             check_free(edit, *host, one, 0)?;
             ids.push(macros::insert(edit, *host, one)?);
         }
-        links::touch(edit, &hosts)?;
         Ok(HOST_MACRO.result(&ids))
     })
 }
@@ -235,7 +233,6 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let changes = one.changes(row)?;
             edit.update("hostmacros", *id, &changes)?;
         }
-        links::touch(edit, &hosts)?;
         Ok(HOST_MACRO.result(&ids))
     })
 }
@@ -247,7 +244,6 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         let hosts: Vec<u64> = rows.iter().map(|row| row.id("hostid")).collect();
         call.require(edit, Target::HostOrTemplate, Need::Write, &hosts)?;
         edit.delete("hostmacros", "hostmacroid", &ids)?;
-        links::touch(edit, &hosts)?;
         Ok(HOST_MACRO.result(&ids))
     })
 }
@@ -266,7 +262,6 @@ fn create_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             check_free_global(edit, one, 0)?;
             ids.push(edit.insert_new("globalmacros", &one.new_row()?)?);
         }
-        edit.touch_global();
         Ok(GLOBAL_MACRO.result(&ids))
     })
 }
@@ -312,7 +307,6 @@ fn update_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let changes = one.changes(row)?;
             edit.update("globalmacros", *id, &changes)?;
         }
-        edit.touch_global();
         Ok(GLOBAL_MACRO.result(&ids))
     })
 }
@@ -322,7 +316,6 @@ fn delete_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     call.write(|edit| {
         macros_of(edit, &GLOBAL_MACRO, &ids)?;
         edit.delete("globalmacros", "globalmacroid", &ids)?;
-        edit.touch_global();
         Ok(GLOBAL_MACRO.result(&ids))
     })
 }

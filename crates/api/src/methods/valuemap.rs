@@ -10,7 +10,6 @@ use crate::get::Get;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, Nested, Text};
 use crate::object::{Field, Mode, Object, field, missing, taken};
-use crate::owned::links;
 use crate::params;
 use crate::permission::{Need, on_hosts};
 use crate::write::{Target, check_uuid, names, nested, only};
@@ -220,7 +219,6 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             }
             let id = edit.insert_new("valuemaps", &columns)?;
             write_mappings(edit, id, mappings)?;
-            links::touch(edit, &[*host])?;
             ids.push(id);
         }
         Ok(VALUE_MAP.result(&ids))
@@ -253,7 +251,6 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 write_mappings(edit, *id, mappings)?;
             }
         }
-        links::touch(edit, &hosts)?;
         Ok(VALUE_MAP.result(&ids))
     })
 }
@@ -261,7 +258,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
     call.write(|edit| {
-        let hosts = owners(call, edit, &ids)?;
+        owners(call, edit, &ids)?;
         let users = query_by_ids(
             edit.connection(),
             "SELECT itemid FROM items WHERE valuemapid IN ({ids})",
@@ -272,7 +269,6 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             edit.update("items", row.id("itemid"), &[("valuemapid", Value::Int(0))])?;
         }
         edit.delete("valuemaps", "valuemapid", &ids)?;
-        links::touch(edit, &hosts)?;
         Ok(VALUE_MAP.result(&ids))
     })
 }

@@ -1,7 +1,7 @@
 //! Groups of hosts and templates.
 
 use config::Edit;
-use config::db::query_by_ids;
+use config::db::{id_params, query_by_ids};
 
 use crate::call::Call;
 use crate::error::{ApiError, ApiResult};
@@ -26,12 +26,8 @@ pub(crate) fn replace(
     }
     let gone: Vec<u64> = now.iter().copied().filter(|id| !groups.contains(id)).collect();
     let may_go = call.allowed(edit.connection(), target, Need::Write, &gone)?;
-    for id in gone.iter().filter(|id| may_go.contains(id)) {
-        edit.execute(
-            "DELETE FROM host_groups WHERE hostid = ? AND groupid = ?",
-            &[hostid.into(), (*id).into()],
-        )?;
-    }
+    let gone = id_params(gone.into_iter().filter(|id| may_go.contains(id)));
+    edit.delete_rows("host_groups", &[("hostid", &[hostid.into()]), ("groupid", &gone)])?;
     insert(edit, hostid, &added)
 }
 
@@ -44,13 +40,10 @@ pub(crate) fn add(edit: &mut Edit<'_>, hostid: u64, groups: &[u64]) -> ApiResult
 
 /// Removes groups; a host or template keeps at least one.
 pub(crate) fn remove(edit: &mut Edit<'_>, hosts: &[u64], groups: &[u64]) -> ApiResult<()> {
-    for host in hosts {
-        for group in groups {
-            edit.execute(
-                "DELETE FROM host_groups WHERE hostid = ? AND groupid = ?",
-                &[(*host).into(), (*group).into()],
-            )?;
-        }
+    let groups = id_params(groups.iter().copied());
+    for portion in hosts.chunks(5_000) {
+        let hosts = id_params(portion.iter().copied());
+        edit.delete_rows("host_groups", &[("hostid", &hosts), ("groupid", &groups)])?;
     }
     check_not_bare(edit, hosts)
 }

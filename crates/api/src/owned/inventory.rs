@@ -144,10 +144,8 @@ pub(crate) fn write(
         edit.delete("host_inventory", "hostid", &[hostid])?;
     }
     for (name, value) in values {
-        edit.execute(
-            "DELETE FROM host_inventory WHERE hostid = ? AND name = ?",
-            &[hostid.into(), (*name).into()],
-        )?;
+        let field = [("hostid", &[hostid.into()][..]), ("name", &[(*name).into()])];
+        edit.delete_rows("host_inventory", &field)?;
         if !value.is_empty() {
             let row = [
                 ("hostid", hostid.into()),

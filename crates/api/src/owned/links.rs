@@ -1,9 +1,7 @@
 //! Links of hosts and templates to templates.
 
 use config::Edit;
-use config::link::{
-    LinkError, check_link, check_unlink, link_templates, touch_hosts_below, unlink_templates,
-};
+use config::link::{LinkError, check_link, check_unlink, link_templates, unlink_templates};
 use config::objects::Deleted;
 
 use crate::call::Call;
@@ -143,9 +141,4 @@ pub(crate) fn replace(
     let deleted = remove(edit, &[hostid], Unlink { keep: &gone, clear })?;
     add(edit, &[hostid], templates.unwrap_or_default())?;
     Ok(deleted)
-}
-
-/// Hosts are to be read again, and with templates all hosts that inherit from them.
-pub(crate) fn touch(edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<()> {
-    Ok(touch_hosts_below(edit, ids)?)
 }

@@ -46,7 +46,7 @@ pub(crate) fn parse(value: &Json, path: &str) -> ApiResult<Vec<Tag>> {
 /// Makes these the tags of a host or template; those that discovery made stay.
 pub(crate) fn replace(edit: &mut Edit<'_>, hostid: u64, tags: &[Tag]) -> ApiResult<()> {
     let owner = [hostid.into()];
-    edit.execute("DELETE FROM host_tags WHERE hostid = ? AND automatic = 0", &owner)?;
+    edit.delete_rows("host_tags", &[("hostid", &owner), ("automatic", &[0.into()])])?;
     let kept = edit.query("SELECT tag, value FROM host_tags WHERE hostid = ?", &owner)?;
     let is_kept =
         |tag: &Tag| kept.iter().any(|r| r.text("tag") == tag.0 && r.text("value") == tag.1);

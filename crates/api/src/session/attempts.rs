@@ -159,18 +159,16 @@ impl Attempts {
 
 pub(super) fn write(edit: &mut Edit<'_>, noted: &HashMap<u64, Note>) -> DbResult<()> {
     noted.iter().try_for_each(|(user, note)| {
-        if note.reset {
-            let sql = "UPDATE users SET attempt_failed = 0 WHERE userid = ?";
-            edit.execute(sql, &[(*user).into()])?;
-        }
+        let sql = "SELECT attempt_failed FROM users WHERE userid = ?";
+        let rows = edit.query(sql, &[(*user).into()])?;
+        let Some(before) = rows.first().map(|row| row.int("attempt_failed")) else { return Ok(()) };
+        let before = if note.reset { 0 } else { before };
+        let mut row = vec![("attempt_failed", Value::from(before + note.failed))];
         if note.failed > 0 {
-            edit.execute(
-                "UPDATE users SET attempt_failed = attempt_failed + ?, attempt_clock = ?, \
-                 attempt_ip = ? WHERE userid = ?",
-                &[Value::Int(note.failed), note.at.into(), note.ip.as_str().into(), (*user).into()],
-            )?;
+            row.push(("attempt_clock", note.at.into()));
+            row.push(("attempt_ip", note.ip.as_str().into()));
         }
-        Ok(())
+        edit.update("users", *user, &row)
     })
 }
 

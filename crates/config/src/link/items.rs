@@ -3,14 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::interfaces::{Wanted, interface_for, interface_types, wanted_interface};
-use super::{
-    Below, LinkError, Target, copy_tags, inherited_columns, kind_words, linked_below, targets,
-};
+use super::{Below, LinkError, Target, kind_words, linked_below, targets};
 use crate::Edit;
-use crate::db::{DbResult, Row, Value, id_params, placeholders, query_by_ids};
-
-/// Rows of one statement that copies items.
-const COPIES: usize = 1_000;
+use crate::db::{DbResult, Row, Value, placeholders, query_by_ids};
 
 /// An item of a template, as far as copying has to know it.
 struct Source {
@@ -35,6 +30,7 @@ struct Existing {
 /// One item on one host.
 struct Copy {
     source: usize,
+    parent: u64,
     hostid: u64,
     itemid: u64,
     /// Interface of an own item of the host that becomes inherited.
@@ -42,17 +38,15 @@ struct Copy {
 }
 
 /// Copies items of templates to what is linked below them, and on to what is linked below that.
-/// `touch`: note each copy for the snapshot (not needed when whole hosts are noted).
 pub(crate) fn inherit_items(
     edit: &mut Edit<'_>,
     sources: &[u64],
     below: &Below,
-    touch: bool,
 ) -> Result<(), LinkError> {
     let mut sources = sources.to_vec();
     let mut below = below.clone();
     while !sources.is_empty() && !below.is_empty() {
-        let copies = copy_level(edit, &sources, &below, touch)?;
+        let copies = copy_level(edit, &sources, &below)?;
         let hosts: BTreeSet<u64> = copies.iter().map(|(_, host)| *host).collect();
         let hosts: Vec<u64> = hosts.into_iter().collect();
         below = linked_below(edit, &hosts)?;
@@ -79,25 +73,13 @@ fn copy_level(
     edit: &mut Edit<'_>,
     ids: &[u64],
     below: &Below,
-    touch: bool,
 ) -> Result<Vec<(u64, u64)>, LinkError> {
     let mut level = Level::load(edit, ids, below)?;
     let first = edit.next_id("items", level.fresh)?;
     level.number(first);
     let rows = level.place(edit)?;
-    write(edit, &level.copies, &rows)?;
-    let Level { sources, targets, copies, .. } = level;
-    if touch {
-        for copy in copies.iter().filter(|copy| sources[copy.source].flags != 2) {
-            if targets[&copy.hostid].kind == 0 {
-                edit.touch_item(copy.itemid);
-            }
-        }
-        let masters = rows.iter().map(|row| row[4].as_int()).filter(|master| *master > 0);
-        let masters: BTreeSet<u64> = masters.filter_map(|id| u64::try_from(id).ok()).collect();
-        crate::objects::touch_items(edit, &masters.into_iter().collect::<Vec<_>>())?;
-    }
-    Ok(copies.into_iter().map(|copy| (copy.itemid, copy.hostid)).collect())
+    write(edit, &level.copies, rows)?;
+    Ok(level.copies.into_iter().map(|copy| (copy.itemid, copy.hostid)).collect())
 }
 
 /// The copies that one level of the linkage gets.
@@ -141,6 +123,7 @@ impl Level {
                 };
                 copies.push(Copy {
                     source: at,
+                    parent: source.id,
                     hostid: *hostid,
                     itemid: adopted.map_or(0, |(id, _)| id),
                     adopted: adopted.map(|(_, interface)| interface),
@@ -164,8 +147,7 @@ impl Level {
         }
     }
 
-    /// Rows of the copies: item, host, parent, interface, master, rule. Refuses hosts that lack an
-    /// interface.
+    /// Rows of the copies, with the columns of [`OWN`]. Refuses hosts that lack an interface.
     fn place(&self, edit: &mut Edit<'_>) -> Result<Vec<Vec<Value>>, LinkError> {
         let adopted: Vec<u64> = self.copies.iter().filter_map(|copy| copy.adopted).collect();
         let types = interface_types(edit, &adopted)?;
@@ -203,7 +185,8 @@ impl Level {
             child(source.master),
             child(source.ruleid),
         ];
-        Ok(ids.into_iter().map(Value::from).collect())
+        let no_uuid = Value::from("");
+        Ok(ids.into_iter().map(Value::from).chain([no_uuid]).collect())
     }
 }
 
@@ -368,78 +351,30 @@ fn refuse(
     )))
 }
 
-/// Columns that a copy has of its own; all others come from the parent.
-const PLACED: &[&str] =
-    &["itemid", "hostid", "templateid", "interfaceid", "master_itemid", "ruleid", "uuid"];
+/// Columns that a copy has of its own, in the order of [`Level::row`]; all others come from the parent.
+const OWN: [&str; 7] =
+    ["itemid", "hostid", "templateid", "interfaceid", "master_itemid", "ruleid", "uuid"];
 
-fn write(edit: &mut Edit<'_>, copies: &[Copy], rows: &[Vec<Value>]) -> DbResult<()> {
-    let rest = inherited_columns("items", PLACED);
+fn write(edit: &mut Edit<'_>, copies: &[Copy], rows: Vec<Vec<Value>>) -> DbResult<()> {
+    let (mut fresh, mut copied) = (Vec::new(), Vec::new());
     let mut adopted = Vec::new();
-    let mut fresh: Vec<&Vec<Value>> = Vec::new();
     for (copy, row) in copies.iter().zip(rows) {
-        if copy.adopted.is_some() {
-            adopt(edit, row, &rest)?;
-            adopted.push(copy.itemid);
-        } else {
+        if copy.adopted.is_none() {
             fresh.push(row);
+            copied.push(copy.itemid);
+            continue;
         }
+        // The host keeps its item, which becomes the inherited one.
+        let own: Vec<(&str, Value)> = OWN.into_iter().zip(row).skip(1).collect();
+        edit.update_like("items", copy.itemid, copy.parent, &own)?;
+        adopted.push(copy.itemid);
     }
-    for portion in fresh.chunks(COPIES) {
-        insert_copies(edit, portion, &rest)?;
-    }
-    if let (Some(first), Some(last)) = (fresh.first(), fresh.last()) {
-        let range = [first[0].clone(), last[0].clone()];
-        copy_children(edit, "n.itemid BETWEEN ? AND ?", &range)?;
-    }
+    edit.insert_like("items", &OWN, "templateid", &fresh)?;
     edit.delete("item_preprocessing", "itemid", &adopted)?;
     edit.delete("item_tags", "itemid", &adopted)?;
-    for portion in adopted.chunks(1_000) {
-        let condition = format!("n.itemid IN ({})", placeholders(portion.len()));
-        copy_children(edit, &condition, &id_params(portion.iter().copied()))?;
+    for ids in [copied, adopted] {
+        edit.insert_details_like("item_preprocessing", "items", &ids)?;
+        edit.insert_details_like("item_tags", "items", &ids)?;
     }
     Ok(())
-}
-
-fn insert_copies(edit: &mut Edit<'_>, rows: &[&Vec<Value>], rest: &[&str]) -> DbResult<()> {
-    // PostgreSQL takes the types of all rows from the first one. CROSS JOIN makes SQLite walk the
-    // short list and look the parents up, not the other way round.
-    let typed = "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), \
-                 CAST(? AS BIGINT), CAST(? AS BIGINT))";
-    let values = format!("{typed}{}", ", (?, ?, ?, ?, ?, ?)".repeat(rows.len() - 1));
-    let from: Vec<String> = rest.iter().map(|name| format!("s.{name}")).collect();
-    let sql = format!(
-        "INSERT INTO items (itemid, hostid, templateid, interfaceid, master_itemid, ruleid, {}) \
-         SELECT v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, {} \
-         FROM (VALUES {values}) AS v CROSS JOIN items s WHERE s.itemid = v.column3",
-        rest.join(", "),
-        from.join(", ")
-    );
-    let params: Vec<Value> = rows.iter().copied().flatten().cloned().collect();
-    edit.execute(&sql, &params).map(drop)
-}
-
-/// The host's own item becomes the inherited one.
-fn adopt(edit: &mut Edit<'_>, row: &[Value], rest: &[&str]) -> DbResult<()> {
-    let sets = rest.join(", ");
-    let sql = format!(
-        "UPDATE items SET ({sets}) = (SELECT {sets} FROM items s WHERE s.itemid = ?), \
-         templateid = ?, interfaceid = ?, master_itemid = ?, ruleid = ?, uuid = '' \
-         WHERE itemid = ?"
-    );
-    let params: Vec<Value> = [2, 2, 3, 4, 5, 0].iter().map(|at| row[*at].clone()).collect();
-    edit.execute(&sql, &params).map(drop)
-}
-
-/// Copies preprocessing and tags from the parents of the items that meet the condition.
-fn copy_children(edit: &mut Edit<'_>, condition: &str, params: &[Value]) -> DbResult<()> {
-    edit.execute(
-        &format!(
-            "INSERT INTO item_preprocessing \
-             (itemid, step, type, params, error_handler, error_handler_params) \
-             SELECT n.itemid, p.step, p.type, p.params, p.error_handler, p.error_handler_params \
-             FROM items n JOIN item_preprocessing p ON p.itemid = n.templateid WHERE {condition}"
-        ),
-        params,
-    )?;
-    copy_tags(edit, "item", condition, params)
 }

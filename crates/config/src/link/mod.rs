@@ -19,7 +19,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::Edit;
 use crate::db::{DbError, DbResult, Row, Value, id_params, placeholders, query_by_ids};
-use crate::schema::Table;
 
 pub(crate) use host_prototypes::{inherit_host_prototypes, prototypes_below};
 pub(crate) use interfaces::{interface_for, remap_interfaces};
@@ -103,17 +102,16 @@ fn link(
         })
         .collect();
     edit.insert_many("host_templates", &["hostid", "templateid"], &rows)?;
-    touch_hosts_below(edit, hosts)?;
 
     let items = items_of(edit, &below)?;
-    inherit_items(edit, &items, &below, false)?;
+    inherit_items(edit, &items, &below)?;
     let linked: Vec<u64> = below.keys().copied().collect();
     let sql = "SELECT DISTINCT f.triggerid AS id FROM functions f \
                JOIN items i ON i.itemid = f.itemid WHERE i.hostid IN ({ids})";
     let triggers = objects_of(edit, sql, &linked)?;
     let hosts: Vec<u64> =
         below.values().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
-    inherit_triggers(edit, &triggers, Some(&hosts), false)?;
+    inherit_triggers(edit, &triggers, Some(&hosts))?;
     if !host_prototypes {
         return Ok(());
     }
@@ -190,22 +188,6 @@ fn children_on(edit: &mut Edit<'_>, parents: &[u64], hosts: &[u64]) -> DbResult<
     Ok(rows)
 }
 
-/// These hosts, and all hosts below those of them that are templates, are to be read again.
-pub fn touch_hosts_below(edit: &mut Edit<'_>, hosts: &[u64]) -> DbResult<()> {
-    let mut seen: BTreeSet<u64> = hosts.iter().copied().collect();
-    let mut frontier: Vec<u64> = seen.iter().copied().collect();
-    while !frontier.is_empty() {
-        let below = linked_below(edit, &frontier)?;
-        frontier = below.into_values().flatten().filter(|id| seen.insert(*id)).collect();
-    }
-    let all: Vec<u64> = seen.into_iter().collect();
-    let sql = "SELECT hostid FROM hosts WHERE kind = 0 AND hostid IN ({ids})";
-    for row in query_by_ids(edit.connection(), sql, &[], &all)? {
-        edit.touch_host(row.id("hostid"));
-    }
-    Ok(())
-}
-
 /// What an item with these `flags` is called, with its article.
 pub(crate) fn kind_words(flags: i64) -> &'static str {
     match flags {
@@ -254,32 +236,6 @@ pub(crate) fn targets(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<HashMap<u64,
         }
     }
     Ok(targets)
-}
-
-/// Columns that a copy has from its parent: all but `placed`.
-fn inherited_columns(table: &str, placed: &[&str]) -> Vec<&'static str> {
-    let names = Table::named(table).columns.iter().map(|column| column.name);
-    names.filter(|name| !placed.contains(name)).collect()
-}
-
-/// Copies tags from the parents of each `one`, `item` or `trigger`, that meets the condition on `n`.
-fn copy_tags(edit: &mut Edit<'_>, one: &str, condition: &str, params: &[Value]) -> DbResult<()> {
-    let from =
-        format!("FROM {one}s n JOIN {one}_tags t ON t.{one}id = n.templateid WHERE {condition}");
-    let rows = edit.query(&format!("SELECT COUNT(*) AS n {from}"), params)?;
-    let count = rows.first().map_or(0, |row| row.id("n"));
-    if count == 0 {
-        return Ok(());
-    }
-    let first = edit.next_id(&format!("{one}_tags"), count)?;
-    let mut with_first = vec![Value::from(first - 1)];
-    with_first.extend_from_slice(params);
-    let sql = format!(
-        "INSERT INTO {one}_tags ({one}tagid, {one}id, tag, value) \
-         SELECT CAST(? AS BIGINT) + ROW_NUMBER() OVER (ORDER BY n.{one}id, t.{one}tagid), \
-         n.{one}id, t.tag, t.value {from}"
-    );
-    edit.execute(&sql, &with_first).map(drop)
 }
 
 #[cfg(test)]

@@ -2,13 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{LinkError, copy_tags, inherited_columns};
+use super::LinkError;
 use crate::Edit;
 use crate::db::{DbResult, Value, id_params, placeholders, query_by_ids};
-use crate::objects::{TriggerFunction, existing, insert_functions, replace_ids, touch_triggers};
-
-/// Rows of one statement that copies triggers.
-const COPIES: usize = 1_000;
+use crate::objects::{TriggerFunction, existing, insert_functions, replace_ids};
 
 /// A trigger of a template with its functions, in the order of their ids.
 struct Source {
@@ -29,12 +26,11 @@ struct Copy {
 
 /// Copies triggers of templates to what is linked below them (only to `hosts`, if given), and on
 /// to what is linked below that. A trigger over several templates comes to hosts that are linked
-/// to all of them. `touch`: note each copy for the snapshot.
+/// to all of them.
 pub(crate) fn inherit_triggers(
     edit: &mut Edit<'_>,
     sources: &[u64],
     hosts: Option<&[u64]>,
-    touch: bool,
 ) -> Result<(), LinkError> {
     let mut sources = sources.to_vec();
     let mut only = hosts.map(|hosts| hosts.iter().copied().collect::<BTreeSet<u64>>());
@@ -44,9 +40,6 @@ pub(crate) fn inherit_triggers(
         let mut related = crate::objects::ids_of(edit, sql, "triggerid", &sources)?;
         related.extend(&sources);
         inherit_dependencies(edit, &related, only.as_ref(), false)?;
-        if touch {
-            touch_triggers(edit, &copies)?;
-        }
         sources = copies;
         only = None;
     }
@@ -214,14 +207,14 @@ fn written(source: &Source, functions: &[TriggerFunction], id: u64) -> String {
 }
 
 /// Columns that a copy has of its own; all others come from the parent.
-const PLACED: &[&str] = &["triggerid", "templateid", "uuid", "expression", "recovery_expression"];
+const OWN: [&str; 5] = ["triggerid", "templateid", "expression", "recovery_expression", "uuid"];
 
 fn write(edit: &mut Edit<'_>, sources: &[Source], copies: &[Copy]) -> DbResult<()> {
-    let rest = inherited_columns("triggers", PLACED);
     let count: usize = copies.iter().map(|copy| copy.functions.len()).sum();
     let mut functionid = edit.next_id("functions", u64::try_from(count).unwrap_or(u64::MAX))?;
     let mut functions = Vec::with_capacity(count);
-    let (mut fresh, mut adopted) = (Vec::new(), Vec::new());
+    let (mut fresh, mut copied) = (Vec::new(), Vec::new());
+    let mut adopted = Vec::new();
     for copy in copies {
         let source = &sources[copy.source];
         let first = functionid;
@@ -231,63 +224,33 @@ fn write(edit: &mut Edit<'_>, sources: &[Source], copies: &[Copy]) -> DbResult<(
                 format!("{{{}}}", first + u64::try_from(at).unwrap_or(0))
             })
         };
-        let row: [Value; 4] = [
-            copy.triggerid.into(),
-            source.id.into(),
-            place(&source.expression).into(),
-            place(&source.recovery).into(),
-        ];
         for function in &copy.functions {
             functions.push((functionid, copy.triggerid, function.clone()));
             functionid += 1;
         }
-        if copy.adopted { adopted.push(row) } else { fresh.push(row) }
+        let row: [Value; 5] = [
+            copy.triggerid.into(),
+            source.id.into(),
+            place(&source.expression).into(),
+            place(&source.recovery).into(),
+            "".into(),
+        ];
+        if !copy.adopted {
+            fresh.push(row.to_vec());
+            copied.push(copy.triggerid);
+            continue;
+        }
+        // The host keeps its trigger, which becomes the inherited one.
+        let own: Vec<(&str, Value)> = OWN.into_iter().zip(row).skip(1).collect();
+        edit.update_like("triggers", copy.triggerid, source.id, &own)?;
+        adopted.push(copy.triggerid);
     }
-    for row in &adopted {
-        adopt(edit, row, &rest)?;
-    }
-    for portion in fresh.chunks(COPIES) {
-        insert_copies(edit, portion, &rest)?;
-    }
+    edit.delete("functions", "triggerid", &adopted)?;
+    edit.delete("trigger_tags", "triggerid", &adopted)?;
+    edit.insert_like("triggers", &OWN, "templateid", &fresh)?;
     insert_functions(edit, &functions)?;
-    if let (Some(first), Some(last)) = (fresh.first(), fresh.last()) {
-        let range = [first[0].clone(), last[0].clone()];
-        copy_tags(edit, "trigger", "n.triggerid BETWEEN ? AND ?", &range)?;
-    }
-    let ids: Vec<u64> = copies.iter().filter(|c| c.adopted).map(|c| c.triggerid).collect();
-    edit.delete("trigger_tags", "triggerid", &ids)?;
-    for portion in ids.chunks(1_000) {
-        let condition = format!("n.triggerid IN ({})", placeholders(portion.len()));
-        copy_tags(edit, "trigger", &condition, &id_params(portion.iter().copied()))?;
-    }
-    Ok(())
-}
-
-fn insert_copies(edit: &mut Edit<'_>, rows: &[[Value; 4]], rest: &[&str]) -> DbResult<()> {
-    let typed = "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT))";
-    let values = format!("{typed}{}", ", (?, ?, ?, ?)".repeat(rows.len() - 1));
-    let from: Vec<String> = rest.iter().map(|name| format!("s.{name}")).collect();
-    let sql = format!(
-        "INSERT INTO triggers (triggerid, templateid, expression, recovery_expression, {}) \
-         SELECT v.column1, v.column2, v.column3, v.column4, {} \
-         FROM (VALUES {values}) AS v CROSS JOIN triggers s WHERE s.triggerid = v.column2",
-        rest.join(", "),
-        from.join(", ")
-    );
-    let params: Vec<Value> = rows.iter().flatten().cloned().collect();
-    edit.execute(&sql, &params).map(drop)
-}
-
-/// The host's own trigger becomes the inherited one.
-fn adopt(edit: &mut Edit<'_>, row: &[Value; 4], rest: &[&str]) -> DbResult<()> {
-    edit.execute("DELETE FROM functions WHERE triggerid = ?", &row[..1])?;
-    let sets = rest.join(", ");
-    let sql = format!(
-        "UPDATE triggers SET ({sets}) = (SELECT {sets} FROM triggers s WHERE s.triggerid = ?), \
-         templateid = ?, expression = ?, recovery_expression = ?, uuid = '' WHERE triggerid = ?"
-    );
-    let params: Vec<Value> = [1, 1, 2, 3, 0].iter().map(|at| row[*at].clone()).collect();
-    edit.execute(&sql, &params).map(drop)
+    edit.insert_details_like("trigger_tags", "triggers", &copied)?;
+    edit.insert_details_like("trigger_tags", "triggers", &adopted)
 }
 
 /// Children get the dependencies of their parents: on the child of the same host where the other

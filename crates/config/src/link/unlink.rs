@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{LinkError, touch_hosts_below};
+use super::LinkError;
 use crate::Edit;
 use crate::db::{DbResult, Value, id_params, placeholders, query_by_ids};
 use crate::objects::{Deleted, delete_items, delete_triggers, new_uuid};
@@ -57,16 +57,10 @@ pub fn unlink_templates(
     if hosts.is_empty() || templates.is_empty() {
         return Ok(Deleted::default());
     }
-    touch_hosts_below(edit, hosts)?;
     for portion in hosts.chunks(5_000) {
-        let sql = format!(
-            "DELETE FROM host_templates WHERE hostid IN ({}) AND templateid IN ({})",
-            placeholders(portion.len()),
-            placeholders(templates.len())
-        );
-        let mut params = id_params(portion.iter().copied());
-        params.extend(id_params(templates.iter().copied()));
-        edit.execute(&sql, &params)?;
+        let hosts = id_params(portion.iter().copied());
+        let templates = id_params(templates.iter().copied());
+        edit.delete_rows("host_templates", &[("hostid", &hosts), ("templateid", &templates)])?;
     }
     let items = inherited(
         edit,
@@ -96,10 +90,12 @@ pub fn unlink_templates(
         deleted.triggers.append(&mut gone);
         return Ok(deleted);
     }
-    release(edit, "items", "itemid", "templateid = 0, valuemapid = 0", &items)?;
-    release(edit, "triggers", "triggerid", "templateid = 0", &triggers)?;
-    release(edit, "hosts", "hostid", "templateid = 0", &prototypes)?;
-    release(edit, "group_prototypes", "hostid", "templateid = 0", &prototypes)?;
+    let no_parent = ("templateid", Value::from(0));
+    edit.update_many("items", &items, &[no_parent.clone(), ("valuemapid", Value::from(0))])?;
+    edit.update_many("triggers", &triggers, std::slice::from_ref(&no_parent))?;
+    edit.update_many("hosts", &prototypes, std::slice::from_ref(&no_parent))?;
+    let of = id_params(prototypes.iter().copied());
+    edit.update_rows("group_prototypes", &[("hostid", &of)], &[no_parent])?;
     give_uuids(edit, &items, &triggers, &prototypes)?;
     Ok(Deleted::default())
 }
@@ -119,15 +115,6 @@ fn inherited(
     Ok(ids.into_iter().collect())
 }
 
-fn release(edit: &mut Edit<'_>, table: &str, key: &str, set: &str, ids: &[u64]) -> DbResult<()> {
-    for portion in ids.chunks(5_000) {
-        let marks = placeholders(portion.len());
-        let sql = format!("UPDATE {table} SET {set} WHERE {key} IN ({marks})");
-        edit.execute(&sql, &id_params(portion.iter().copied()))?;
-    }
-    Ok(())
-}
-
 /// Objects that are now a template's own need universal ids.
 fn give_uuids(
     edit: &mut Edit<'_>,
@@ -135,17 +122,15 @@ fn give_uuids(
     triggers: &[u64],
     prototypes: &[u64],
 ) -> DbResult<()> {
-    for (table, key, ids, sql) in [
+    for (table, ids, sql) in [
         (
             "items",
-            "itemid",
             items,
             "SELECT i.itemid AS id FROM items i JOIN hosts h ON h.hostid = i.hostid \
              WHERE h.kind = 1 AND i.itemid IN ({ids})",
         ),
         (
             "triggers",
-            "triggerid",
             triggers,
             "SELECT DISTINCT f.triggerid AS id FROM functions f \
              JOIN items i ON i.itemid = f.itemid JOIN hosts h ON h.hostid = i.hostid \
@@ -153,17 +138,15 @@ fn give_uuids(
         ),
         (
             "hosts",
-            "hostid",
             prototypes,
             "SELECT d.hostid AS id FROM host_discovery d JOIN items i ON i.itemid = d.parent_itemid \
              JOIN hosts h ON h.hostid = i.hostid WHERE h.kind = 1 AND d.hostid IN ({ids})",
         ),
     ] {
-        for row in query_by_ids(edit.connection(), sql, &[], ids)? {
-            let uuid = Value::from(new_uuid()?);
-            let sql = format!("UPDATE {table} SET uuid = ? WHERE {key} = ?");
-            edit.execute(&sql, &[uuid, row.id("id").into()])?;
-        }
+        let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+        let uuids: DbResult<Vec<(u64, Value)>> =
+            rows.iter().map(|row| Ok((row.id("id"), new_uuid()?.into()))).collect();
+        edit.update_each(table, "uuid", &uuids?)?;
     }
     Ok(())
 }

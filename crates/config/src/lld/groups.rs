@@ -9,7 +9,7 @@ use super::substitute::Substitution;
 use super::{Stage, Stop, Work};
 use crate::Edit;
 use crate::db::{Connection, DbResult, Row, Value, placeholders, query_by_ids};
-use crate::objects::{ids_of, touch_members, without_origin};
+use crate::objects::{ids_of, without_origin};
 
 /// A group that is made: the id in `group_prototypes`, the group's name.
 pub(super) type Made = (u64, String);
@@ -147,8 +147,7 @@ pub(super) fn discover(
         })
         .collect();
     let fates = work.fates(&known);
-    let tables =
-        Tables { objects: "groups_", discovery: "group_discovery", key: "groupdiscoveryid" };
+    let tables = Tables { objects: "groups_", discovery: "group_discovery" };
     fates.write(stage, &tables)?;
     if let Some(edit) = stage.edit() {
         delete(edit, &fates.delete)?;
@@ -192,7 +191,6 @@ pub(super) fn rename(
         }
         let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
         edit.update("groups_", row.id("groupid"), &[("name", name.into())])?;
-        touch_members(edit, &[row.id("groupid")])?;
         let pattern = [("name", pattern.into())];
         edit.update("group_discovery", row.id("groupdiscoveryid"), &pattern)?;
     }

@@ -46,7 +46,6 @@ pub(super) fn create(
         }
         fill(edit, work, id, &Shape::default(), &new.shape)?;
         templates(edit, work, id, &BTreeSet::new(), &new.shape.templates)?;
-        edit.touch_host(id);
         work.summary.created.hosts += 1;
     }
     Ok(())
@@ -61,7 +60,6 @@ pub(super) fn update(edit: &mut Edit<'_>, work: &mut Work<'_>, updates: &[Update
         }
         let Update { id, now, then, .. } = one;
         if templates(edit, work, *id, &now.templates, &then.templates)? || differs {
-            edit.touch_host(*id);
             work.summary.updated.hosts += 1;
         }
     }
@@ -98,8 +96,7 @@ fn fill(
         edit.insert_many("host_groups", &["hostid", "groupid"], &rows)?;
     }
     if now.tags != then.tags {
-        let sql = "DELETE FROM host_tags WHERE automatic = 1 AND hostid = ?";
-        edit.execute(sql, &[id.into()])?;
+        edit.delete_rows("host_tags", &made_for(&[id.into()]))?;
         for tag in &then.tags {
             let row = [
                 ("hostid", Value::from(id)),
@@ -111,8 +108,7 @@ fn fill(
         }
     }
     if now.macros != then.macros {
-        let sql = "DELETE FROM hostmacros WHERE automatic = 1 AND hostid = ?";
-        edit.execute(sql, &[id.into()])?;
+        edit.delete_rows("hostmacros", &made_for(&[id.into()]))?;
         for (name, value, description, kind) in &then.macros {
             let row = [
                 ("hostid", Value::from(id)),
@@ -126,6 +122,12 @@ fn fill(
         }
     }
     Ok(())
+}
+
+/// What discovery made for a host.
+fn made_for(host: &[Value]) -> [(&str, &[Value]); 2] {
+    const MADE: &[Value] = &[Value::Int(1)];
+    [("automatic", MADE), ("hostid", host)]
 }
 
 /// Links and unlinks templates; whether anything has changed. What is refused leaves nothing
@@ -175,13 +177,9 @@ fn templates(
             return Ok(!away.is_empty());
         }
     }
-    let sql = format!(
-        "UPDATE host_templates SET link_type = ? WHERE hostid = ? AND templateid IN ({})",
-        placeholders(new.len())
-    );
-    let mut params = vec![DISCOVERED_LINK.into(), Value::from(id)];
-    params.extend(id_params(new));
-    edit.execute(&sql, &params)?;
+    let link = [("link_type", DISCOVERED_LINK.into())];
+    let (host, templates) = ([Value::from(id)], id_params(new));
+    edit.update_rows("host_templates", &[("hostid", &host), ("templateid", &templates)], &link)?;
     Ok(true)
 }
 
@@ -204,9 +202,6 @@ pub(super) fn delete(edit: &mut Edit<'_>, work: &mut Work<'_>, hosts: &[u64]) ->
     let sql = "SELECT hostid FROM hosts WHERE kind = 0 AND hostid IN ({ids})";
     let gone = ids_of(edit, sql, "hostid", hosts)?;
     edit.delete("hosts", "hostid", &gone)?;
-    for host in &gone {
-        edit.touch_host(*host);
-    }
     work.summary.deleted_hosts.extend(gone);
     Ok(())
 }

@@ -323,14 +323,11 @@ fn give_up(
         })
         .collect();
     let fates = work.fates(&known);
-    let tables = Tables { objects: "hosts", discovery: "host_discovery", key: "hostid" };
-    let (lost, again, switched) = fates.write(stage, &tables)?;
+    let tables = Tables { objects: "hosts", discovery: "host_discovery" };
+    let (lost, again) = fates.write(stage, &tables)?;
     work.summary.lost.hosts += lost;
     work.summary.updated.hosts += again;
     if let Some(edit) = stage.edit() {
-        for host in switched {
-            edit.touch_host(host);
-        }
         host_write::delete(edit, work, &fates.delete)?;
     }
     Ok(())

@@ -13,8 +13,7 @@ use crate::Edit;
 use crate::db::{Connection, DbResult, Row, Value, placeholders, query_by_ids};
 use crate::link::{LinkError, kind_words};
 use crate::objects::{
-    Columns, ItemChange, NewItem, Step, Tag, column, create_items, delete_items, touch_items,
-    update_items,
+    Columns, ItemChange, NewItem, Step, Tag, column, create_items, delete_items, update_items,
 };
 use crate::schema::Table;
 
@@ -112,17 +111,16 @@ pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result
         })
         .collect();
     let fates = work.fates(&known);
-    let tables = Tables { objects: "items", discovery: "item_discovery", key: "itemid" };
-    let (lost, again, switched) = fates.write(stage, &tables)?;
+    let tables = Tables { objects: "items", discovery: "item_discovery" };
+    let (lost, again) = fates.write(stage, &tables)?;
     work.summary.lost.items += lost;
     work.summary.updated.items += again;
-    if let Some(edit) = stage.edit() {
-        touch_items(edit, &switched)?;
-        if !fates.delete.is_empty() {
-            let mut deleted = delete_items(edit, &fates.delete)?;
-            work.summary.deleted.items.append(&mut deleted.items);
-            work.summary.deleted.triggers.append(&mut deleted.triggers);
-        }
+    if !fates.delete.is_empty()
+        && let Some(edit) = stage.edit()
+    {
+        let mut deleted = delete_items(edit, &fates.delete)?;
+        work.summary.deleted.items.append(&mut deleted.items);
+        work.summary.deleted.triggers.append(&mut deleted.triggers);
     }
     Ok(state.found)
 }

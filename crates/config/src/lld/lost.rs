@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::rule::Lifetime;
 use super::{Stage, Stop, Work};
-use crate::db::{DbResult, Row, Value, id_params, placeholders};
+use crate::db::{Row, Value};
 
 /// `disable_source`: discovery has disabled it.
 const BY_DISCOVERY: i64 = 1;
@@ -118,7 +118,6 @@ fn found(one: &Known, now: u64, fates: &mut Fates) {
 pub(super) struct Tables {
     pub(super) objects: &'static str,
     pub(super) discovery: &'static str,
-    pub(super) key: &'static str,
 }
 
 impl Fates {
@@ -127,43 +126,30 @@ impl Fates {
     }
 
     /// Writes marks and statuses; deletion is the caller's. Gives how many are newly lost and
-    /// found again, and the objects whose status has changed.
+    /// found again.
     pub(super) fn write(
         &self,
         stage: &mut Stage<'_, '_>,
         tables: &Tables,
-    ) -> Result<(usize, usize, Vec<u64>), Stop> {
+    ) -> Result<(usize, usize), Stop> {
         if self.is_empty() {
-            return Ok((0, 0, Vec::new()));
+            return Ok((0, 0));
         }
         let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
-        let Tables { objects, discovery, key } = tables;
-        let mut set = |table: &str, columns: &str, values: &[Value], ids: &[u64]| -> DbResult<()> {
-            for portion in ids.chunks(5_000) {
-                let marks = placeholders(portion.len());
-                let sql = format!("UPDATE {table} SET {columns} WHERE {key} IN ({marks})");
-                let mut params = values.to_vec();
-                params.extend(id_params(portion.iter().copied()));
-                edit.execute(&sql, &params)?;
-            }
-            Ok(())
-        };
-        let columns =
-            "status = ?, lastcheck = ?, ts_delete = ?, ts_disable = ?, disable_source = ?";
+        let Tables { objects, discovery } = tables;
         for (mark, ids) in &self.marks {
-            let values = [
-                mark.lost.into(),
-                mark.lastcheck.into(),
-                mark.ts_delete.into(),
-                mark.ts_disable.into(),
-                mark.disable_source.into(),
+            let row = [
+                ("status", mark.lost.into()),
+                ("lastcheck", mark.lastcheck.into()),
+                ("ts_delete", mark.ts_delete.into()),
+                ("ts_disable", mark.ts_disable.into()),
+                ("disable_source", mark.disable_source.into()),
             ];
-            set(discovery, columns, &values, ids)?;
+            edit.update_many(discovery, ids, &row)?;
         }
-        set(objects, "status = ?", &[Value::from(0)], &self.enable)?;
-        set(objects, "status = ?", &[Value::from(1)], &self.disable)?;
-        let mut switched = self.enable.clone();
-        switched.extend(&self.disable);
-        Ok((self.newly_lost, self.found_again, switched))
+        for (status, ids) in [(0, &self.enable), (1, &self.disable)] {
+            edit.update_many(objects, ids, &[("status", Value::from(status))])?;
+        }
+        Ok((self.newly_lost, self.found_again))
     }
 }

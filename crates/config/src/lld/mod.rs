@@ -32,7 +32,7 @@ use crate::{Config, Edit, Snapshot};
 
 use errors::Errors;
 pub(crate) use host_shape::prototypes as host_prototypes;
-pub(crate) use memory::{Memory, changes_objects};
+pub(crate) use memory::Memory;
 use rule::Rule;
 pub(crate) use rule::{TriggerPrototype, item_prototypes, steps, tags, trigger_prototypes};
 

@@ -16,7 +16,7 @@ use crate::db::{DbResult, Value, query_by_ids};
 use crate::link::LinkError;
 use crate::objects::{
     Columns, NewTrigger, Tag, TriggerChange, TriggerFunction, create_triggers, delete_triggers,
-    replace_ids, touch_triggers, update_triggers,
+    replace_ids, update_triggers,
 };
 use crate::schema::Table;
 
@@ -313,7 +313,6 @@ fn depend(
         .flat_map(|(id, on)| on.iter().map(|on| vec![Value::from(*id), Value::from(*on)]))
         .collect();
     edit.insert_many("trigger_depends", &["triggerid", "depends_on"], &rows)?;
-    touch_triggers(edit, &triggers)?;
     Ok(())
 }
 
@@ -334,16 +333,15 @@ fn give_up(
         })
         .collect();
     let fates = work.fates(&known);
-    let tables = Tables { objects: "triggers", discovery: "trigger_discovery", key: "triggerid" };
-    let (lost, again, switched) = fates.write(stage, &tables)?;
+    let tables = Tables { objects: "triggers", discovery: "trigger_discovery" };
+    let (lost, again) = fates.write(stage, &tables)?;
     work.summary.lost.triggers += lost;
     work.summary.updated.triggers += again;
-    if let Some(edit) = stage.edit() {
-        touch_triggers(edit, &switched)?;
-        if !fates.delete.is_empty() {
-            let mut deleted = delete_triggers(edit, &fates.delete)?;
-            work.summary.deleted.triggers.append(&mut deleted);
-        }
+    if !fates.delete.is_empty()
+        && let Some(edit) = stage.edit()
+    {
+        let mut deleted = delete_triggers(edit, &fates.delete)?;
+        work.summary.deleted.triggers.append(&mut deleted);
     }
     Ok(())
 }

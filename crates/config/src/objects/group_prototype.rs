@@ -1,6 +1,8 @@
 //! Patterns of groups that host prototypes have, and the groups that discovery has made of them.
 
-use super::{ids_of, touch_members};
+use std::collections::BTreeSet;
+
+use super::ids_of;
 use crate::Edit;
 use crate::db::{DbResult, Value};
 
@@ -61,12 +63,15 @@ pub(super) fn write_group_prototypes(
 pub(crate) fn delete_orphaned_groups(edit: &mut Edit<'_>) -> DbResult<()> {
     let orphans = "NOT EXISTS (SELECT 1 FROM group_prototypes p \
                    WHERE p.group_prototypeid = group_discovery.parent_group_prototypeid)";
-    let sql = format!("SELECT DISTINCT groupid FROM group_discovery WHERE {orphans}");
-    let groups: Vec<u64> = edit.query(&sql, &[])?.iter().map(|row| row.id("groupid")).collect();
-    if groups.is_empty() {
+    let sql = format!("SELECT groupdiscoveryid, groupid FROM group_discovery WHERE {orphans}");
+    let rows = edit.query(&sql, &[])?;
+    if rows.is_empty() {
         return Ok(());
     }
-    edit.execute(&format!("DELETE FROM group_discovery WHERE {orphans}"), &[])?;
+    let gone: Vec<u64> = rows.iter().map(|row| row.id("groupdiscoveryid")).collect();
+    edit.delete("group_discovery", "groupdiscoveryid", &gone)?;
+    let groups: BTreeSet<u64> = rows.iter().map(|row| row.id("groupid")).collect();
+    let groups = Vec::from_iter(groups);
     for group in without_origin(edit, &groups)? {
         let sql = "SELECT m.hostid FROM host_groups m WHERE m.groupid = ? AND NOT EXISTS \
                    (SELECT 1 FROM host_groups o WHERE o.hostid = m.hostid AND o.groupid <> m.groupid)";
@@ -74,7 +79,6 @@ pub(crate) fn delete_orphaned_groups(edit: &mut Edit<'_>) -> DbResult<()> {
             edit.update("groups_", group, &[("flags", Value::from(0))])?;
             continue;
         }
-        touch_members(edit, &[group])?;
         edit.delete("groups_", "groupid", &[group])?;
     }
     Ok(())

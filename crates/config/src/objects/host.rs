@@ -35,8 +35,5 @@ pub fn delete_hosts(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Deleted> {
     edit.delete("host_templates", "templateid", ids)?;
     edit.delete("operation_templates", "templateid", ids)?;
     edit.delete("hosts", "hostid", ids)?;
-    for host in ids {
-        edit.touch_host(*host);
-    }
     Ok(deleted)
 }

@@ -1,11 +1,9 @@
 //! Host prototypes: rows of `hosts` of kind 2 that belong to a discovery rule.
 
-use std::collections::BTreeSet;
-
 use super::group_prototype::{GroupPrototype, delete_orphaned_groups, write_group_prototypes};
 use super::{Columns, Deleted, Tag, delete_items, ids_of, new_uuid};
 use crate::Edit;
-use crate::db::{DbResult, Value, query_by_ids};
+use crate::db::{DbResult, Value};
 use crate::link::{LinkError, inherit_host_prototypes, prototypes_below};
 use crate::schema::Table;
 
@@ -74,9 +72,11 @@ pub fn update_host_prototype(
 }
 
 fn write_parts(edit: &mut Edit<'_>, id: u64, parts: &HostPrototypeParts) -> DbResult<()> {
-    let owner = [Value::from(id)];
     if let Some(groups) = &parts.group_links {
-        edit.execute("DELETE FROM group_prototypes WHERE groupid > 0 AND hostid = ?", &owner)?;
+        let sql = "SELECT group_prototypeid FROM group_prototypes WHERE groupid > 0 AND hostid = ?";
+        let rows = edit.query(sql, &[id.into()])?;
+        let links: Vec<u64> = rows.iter().map(|row| row.id("group_prototypeid")).collect();
+        edit.delete("group_prototypes", "group_prototypeid", &links)?;
         for group in groups {
             let row = [("hostid", id.into()), ("groupid", Value::from(*group))];
             edit.insert_new("group_prototypes", &row)?;
@@ -134,14 +134,8 @@ pub fn delete_hosts_of_rules(edit: &mut Edit<'_>, rules: &[u64]) -> DbResult<()>
     delete_rows(edit, &hosts)
 }
 
-/// Deletes hosts and prototypes with the groups made of these; hosts are to be forgotten by the snapshot.
+/// Deletes hosts and prototypes with the groups made of these.
 fn delete_rows(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
-    let sql = "SELECT hostid, kind FROM hosts WHERE hostid IN ({ids})";
-    let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
-    let gone: BTreeSet<u64> = rows.iter().map(|row| row.id("hostid")).collect();
-    edit.delete("hosts", "hostid", &gone.into_iter().collect::<Vec<_>>())?;
-    for row in rows.iter().filter(|row| row.int("kind") == 0) {
-        edit.touch_host(row.id("hostid"));
-    }
+    edit.delete("hosts", "hostid", ids)?;
     delete_orphaned_groups(edit)
 }

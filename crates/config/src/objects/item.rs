@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{
     Columns, Deleted, Tag, column, delete_hosts_of_rules, delete_triggers, ids_of, new_uuid,
-    touch_items,
 };
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, placeholders, query_by_ids};
@@ -86,12 +85,11 @@ pub fn create_items(edit: &mut Edit<'_>, items: &[NewItem]) -> Result<Vec<u64>, 
     let tags: Vec<(u64, &[Tag])> =
         ids.iter().zip(items).map(|(id, item)| (*id, item.tags.as_slice())).collect();
     insert_tags(edit, &tags)?;
-    touch_items(edit, &ids)?;
 
     let templates: Vec<u64> = hosts.into_iter().filter(|id| kinds.get(id) == Some(&1)).collect();
     let below = linked_below(edit, &templates)?;
     if !below.is_empty() {
-        inherit_items(edit, &ids, &below, true)?;
+        inherit_items(edit, &ids, &below)?;
     }
     Ok(ids)
 }
@@ -191,14 +189,11 @@ fn insert_tags(edit: &mut Edit<'_>, items: &[(u64, &[Tag])]) -> DbResult<()> {
 /// Changes items; children on linked hosts get the same changes, level by level.
 pub fn update_items(edit: &mut Edit<'_>, changes: &[ItemChange]) -> Result<(), LinkError> {
     for change in changes {
-        // Masters before and after are to be read again: the one loses, the other gains.
-        touch_items(edit, &[change.id])?;
         if let Some(Value::Text(key)) = column(&change.columns, "key_") {
             refuse_key_on_hosts(edit, &[change.id], key)?;
         }
         edit.update("items", change.id, &change.columns)?;
         set_children(edit, change, &[change.id])?;
-        touch_items(edit, &[change.id])?;
         update_below(edit, change)?;
     }
     Ok(())
@@ -237,31 +232,23 @@ fn update_below(edit: &mut Edit<'_>, change: &ItemChange) -> Result<(), LinkErro
         if children.is_empty() {
             continue;
         }
-        touch_items(edit, &children)?;
         if let Some(Value::Text(key)) = column(&change.columns, "key_") {
             refuse_key_on_hosts(edit, &children, key)?;
         }
-        if !inherited.is_empty() {
-            let sets: Vec<String> =
-                inherited.iter().map(|(name, _)| format!("{name} = ?")).collect();
-            let mut params: Vec<Value> = inherited.iter().map(|(_, value)| value.clone()).collect();
-            params.push(parent.into());
-            let sql = format!("UPDATE items SET {} WHERE templateid = ?", sets.join(", "));
-            edit.execute(&sql, &params)?;
-        }
+        edit.update_many("items", &children, &inherited)?;
         if master.is_some() {
-            edit.execute(
-                "UPDATE items SET master_itemid = COALESCE((SELECT MAX(m.itemid) FROM items m \
-                 WHERE m.templateid = ? AND m.templateid > 0 AND m.hostid = items.hostid), 0) \
-                 WHERE templateid = ?",
-                &[Value::from(parent_master), parent.into()],
-            )?;
+            let sql = "SELECT i.itemid, COALESCE((SELECT MAX(m.itemid) FROM items m \
+                       WHERE m.templateid = ? AND m.templateid > 0 AND m.hostid = i.hostid), 0) \
+                       AS master FROM items i WHERE i.templateid = ?";
+            let rows = edit.query(sql, &[Value::from(parent_master), parent.into()])?;
+            let masters: Vec<(u64, Value)> =
+                rows.iter().map(|row| (row.id("itemid"), row.id("master").into())).collect();
+            edit.update_each("items", "master_itemid", &masters)?;
         }
         if column(&change.columns, "type").is_some() {
             remap_interfaces(edit, &children)?;
         }
         set_children(edit, change, &children)?;
-        touch_items(edit, &children)?;
         let sql = "SELECT itemid, master_itemid FROM items WHERE itemid IN ({ids})";
         let rows = query_by_ids(edit.connection(), sql, &[], &children)?;
         parents.extend(rows.iter().map(|row| (row.id("itemid"), row.int("master_itemid"))));
@@ -298,7 +285,6 @@ pub fn delete_items(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Deleted> {
         frontier = next.into_iter().filter(|id| all.insert(*id)).collect();
     }
     let all: Vec<u64> = all.into_iter().collect();
-    touch_items(edit, &all)?;
     let sql = "SELECT DISTINCT triggerid FROM functions WHERE itemid IN ({ids})";
     let triggers = ids_of(edit, sql, "triggerid", &all)?;
     let triggers = delete_triggers(edit, &triggers)?;

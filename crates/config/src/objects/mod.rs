@@ -1,9 +1,9 @@
-//! Operations on items and triggers that keep inheritance, discovery and the snapshot right.
+//! Operations on items and triggers that keep inheritance and discovery right.
 //!
 //! The API, the import and low-level discovery change items and triggers through these functions
 //! alone. They trust their input to be valid field by field (that is the callers' business) and
 //! look after what concerns several objects: unique keys, children on linked hosts, master items,
-//! functions, dependencies, and what the snapshot has to read again.
+//! functions and dependencies.
 
 mod copy;
 mod expression;
@@ -72,52 +72,6 @@ pub fn new_uuid() -> DbResult<String> {
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// The items are to be read again if they are on hosts, their masters too (a master knows its
-/// dependents).
-pub(crate) fn touch_items(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
-    let rows = query_by_ids(
-        edit.connection(),
-        "SELECT i.itemid, i.master_itemid FROM items i JOIN hosts h ON h.hostid = i.hostid \
-         WHERE h.kind = 0 AND i.flags <> 2 AND i.itemid IN ({ids})",
-        &[],
-        ids,
-    )?;
-    for row in rows {
-        edit.touch_item(row.id("itemid"));
-        if row.id("master_itemid") > 0 {
-            edit.touch_item(row.id("master_itemid"));
-        }
-    }
-    Ok(())
-}
-
-/// The triggers are to be read again if they are on hosts, and the items of their expressions
-/// (an item knows its triggers).
-pub(crate) fn touch_triggers(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
-    let rows = query_by_ids(
-        edit.connection(),
-        "SELECT f.triggerid, f.itemid FROM functions f JOIN items i ON i.itemid = f.itemid \
-         JOIN hosts h ON h.hostid = i.hostid \
-         WHERE h.kind = 0 AND i.flags <> 2 AND f.triggerid IN ({ids})",
-        &[],
-        ids,
-    )?;
-    for row in rows {
-        edit.touch_trigger(row.id("triggerid"));
-        edit.touch_item(row.id("itemid"));
-    }
-    Ok(())
-}
-
-/// Hosts in these groups are to be read again: they know the groups' names.
-pub fn touch_members(edit: &mut Edit<'_>, groups: &[u64]) -> DbResult<()> {
-    let sql = "SELECT DISTINCT hostid FROM host_groups WHERE groupid IN ({ids})";
-    for host in ids_of(edit, sql, "hostid", groups)? {
-        edit.touch_host(host);
-    }
-    Ok(())
 }
 
 /// First column of the rows as ids.

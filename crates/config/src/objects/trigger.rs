@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Columns, Tag, column, ids_of, new_uuid, touch_triggers};
+use super::{Columns, Tag, column, ids_of, new_uuid};
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, placeholders, query_by_ids};
 use crate::link::{LinkError, inherit_dependencies, inherit_triggers, item_children};
@@ -266,8 +266,7 @@ pub fn create_triggers(
         insert_tags(edit, &[*id], &trigger.tags)?;
         insert_dependencies(edit, *id, &trigger.depends_on)?;
     }
-    touch_triggers(edit, &ids)?;
-    inherit_triggers(edit, &ids, None, true)?;
+    inherit_triggers(edit, &ids, None)?;
     Ok(ids)
 }
 
@@ -346,7 +345,6 @@ pub fn update_triggers(edit: &mut Edit<'_>, changes: &[TriggerChange]) -> Result
         let mut top = true;
         while !level.is_empty() {
             let ids: Vec<u64> = level.iter().map(|(id, _)| *id).collect();
-            touch_triggers(edit, &ids)?;
             apply(edit, change, &level, top)?;
             if let (Some(on), true) = (&change.depends_on, top) {
                 edit.delete("trigger_depends", "triggerid", &ids)?;
@@ -355,7 +353,6 @@ pub fn update_triggers(edit: &mut Edit<'_>, changes: &[TriggerChange]) -> Result
             if change.depends_on.is_some() {
                 inherit_dependencies(edit, &ids, None, true)?;
             }
-            touch_triggers(edit, &ids)?;
             level = next_level(edit, &level)?;
             top = false;
         }
@@ -376,17 +373,7 @@ fn apply(
     let columns: Columns =
         change.columns.iter().filter(|(name, _)| top || *name != "uuid").cloned().collect();
     let ids: Vec<u64> = level.iter().map(|(id, _)| *id).collect();
-    if !columns.is_empty() {
-        let sets: Vec<String> = columns.iter().map(|(name, _)| format!("{name} = ?")).collect();
-        for portion in ids.chunks(5_000) {
-            let marks = placeholders(portion.len());
-            let sql =
-                format!("UPDATE triggers SET {} WHERE triggerid IN ({marks})", sets.join(", "));
-            let mut params: Vec<Value> = columns.iter().map(|(_, value)| value.clone()).collect();
-            params.extend(crate::db::id_params(portion.iter().copied()));
-            edit.execute(&sql, &params)?;
-        }
-    }
+    edit.update_many("triggers", &ids, &columns)?;
     for (id, expressions) in level {
         let Some((expression, recovery, functions)) = expressions else { continue };
         edit.delete("functions", "triggerid", &[*id])?;

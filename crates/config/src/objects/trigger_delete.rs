@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ids_of, touch_triggers};
+use super::ids_of;
 use crate::Edit;
 use crate::db::DbResult;
 
@@ -22,11 +22,7 @@ pub fn delete_triggers(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<u64>> {
         frontier = next.into_iter().filter(|id| all.insert(*id)).collect();
     }
     let all: Vec<u64> = all.into_iter().collect();
-    touch_triggers(edit, &all)?;
     // Triggers that depended on these are free of them.
-    let sql = "SELECT triggerid FROM trigger_depends WHERE depends_on IN ({ids})";
-    let freed = ids_of(edit, sql, "triggerid", &all)?;
-    touch_triggers(edit, &freed)?;
     edit.delete("trigger_depends", "depends_on", &all)?;
     edit.delete("triggers", "triggerid", &all)?;
     Ok(all)

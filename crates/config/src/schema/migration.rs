@@ -7,8 +7,7 @@ use crate::db::{CONFIGURATION, Connection, DbError, DbResult};
 /// Steps from one schema version to the next; version 1 is [`super::tables()`] as of the first release.
 /// A fresh database gets the tables of today and the newest version at once; an older one gets, after
 /// its steps, the tables that it does not have (those of version 3 are maintenance and discovery).
-/// Version 4 tells links that discovery made; before, it unlinked all others from its hosts. The step
-/// to the newest version is [`separate_state`].
+/// Version 4 tells links that discovery made; before, it unlinked all others from its hosts.
 const MIGRATIONS: &[&str] = &[
     "CREATE TABLE group_prototypes (group_prototypeid INTEGER NOT NULL, \
      hostid BIGINT NOT NULL DEFAULT 0 REFERENCES hosts (hostid) ON DELETE CASCADE, \
@@ -26,12 +25,17 @@ const MIGRATIONS: &[&str] = &[
 /// The last version with the state among the tables of the configuration.
 const TOGETHER: i64 = 5;
 
-const VERSION: i64 = 6;
+/// The first one without. The step to it is [`separate_state`].
+const SEPARATE: i64 = TOGETHER + 1;
+
+/// Steps from [`SEPARATE`] on, as [`MIGRATIONS`]. Version 7 records changes.
+const LATER: &[&str] = &[""];
+
+const VERSION: i64 = SEPARATE + LATER.len() as i64;
 
 const STATE_VERSION: i64 = 1;
 
 const _: () = assert!(MIGRATIONS.len() as i64 == TOGETHER - 1, "one migration per version");
-const _: () = assert!(VERSION == TOGETHER + 1, "the last step separates the state");
 
 /// What the configuration was when it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +69,10 @@ pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult
     let (reached, before) = if found == 0 {
         sql.extend(configuration_tables().map(Table::create));
         (VERSION, Before::New)
+    } else if found >= SEPARATE {
+        sql += &later_steps(found);
+        sql.extend(configuration_tables().map(Table::create_missing));
+        (VERSION, Before::Separate)
     } else {
         let done = usize::try_from(found - 1).unwrap_or(0);
         for step in MIGRATIONS.iter().skip(done) {
@@ -77,6 +85,12 @@ pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult
     sql += &format!("INSERT INTO schema_version (version) VALUES ({reached});\n");
     run(connection, &sql)?;
     Ok(before)
+}
+
+/// The steps of [`LATER`] that a database of this version lacks.
+fn later_steps(found: i64) -> String {
+    let done = usize::try_from(found - SEPARATE).unwrap_or(0);
+    LATER.iter().skip(done).map(|step| format!("{step};\n")).collect()
 }
 
 /// Creates the tables of the state. With `before` they get what the configuration has of it.
@@ -155,12 +169,13 @@ pub(crate) fn separate_state(connection: &mut dyn Connection, before: Before) ->
     for column in ["value", "lastchange", "state", "error"] {
         sql += &format!("ALTER TABLE triggers DROP COLUMN {column};\n");
     }
+    let later = later_steps(SEPARATE);
     sql += &format!(
         "ALTER TABLE tokens DROP COLUMN lastaccess;\n\
          ALTER TABLE users ADD COLUMN session_epoch BIGINT NOT NULL DEFAULT 0;\n\
          DELETE FROM ids WHERE name IN ({STATE_IDS});\n\
          DELETE FROM settings WHERE name = 'findings_written';\n\
-         INSERT INTO schema_version (version) VALUES ({VERSION});\n"
+         {later}INSERT INTO schema_version (version) VALUES ({VERSION});\n"
     );
     run(connection, &sql)
 }

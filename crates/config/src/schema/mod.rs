@@ -32,6 +32,35 @@ pub struct Column {
     pub default: &'static str,
     /// Table whose row owns this one.
     pub owner: Option<&'static str>,
+    /// The server notes a state here: a change of it is none of the configuration.
+    pub state: bool,
+}
+
+/// What the snapshot reads again when rows of a table change. The columns name the objects that the
+/// rows belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reload {
+    /// Nothing: monitoring does not need the table.
+    Nothing,
+    /// The host in this column.
+    Host(&'static str),
+    /// The host in this column, or all hosts below the template in it.
+    HostsBelow(&'static str),
+    /// The hosts, or the hosts below the templates, that a query finds by the ids in a column.
+    HostsOf {
+        /// The column.
+        subject: &'static str,
+        /// The query: `hostid` by `{ids}`.
+        hosts: &'static str,
+    },
+    /// The item in this column.
+    Item(&'static str),
+    /// The trigger in this column.
+    Trigger(&'static str),
+    /// Rules of network discovery and actions.
+    Discovery,
+    /// Everything: macros, regular expressions and settings may concern any item.
+    Everything,
 }
 
 /// A table.
@@ -41,6 +70,12 @@ pub struct Table {
     pub name: &'static str,
     /// Primary key.
     pub key: &'static [&'static str],
+    /// What the snapshot reads again after a change.
+    pub reload: Reload,
+    /// Low-level discovery reads it although monitoring does not.
+    read_by_discovery: bool,
+    /// Its changes are recorded.
+    recorded: bool,
     /// Columns in order.
     pub columns: &'static [Column],
     /// Further indexes.
@@ -50,7 +85,59 @@ pub struct Table {
 impl Table {
     /// The table of that name. Panics on a name that is not in [`tables`]: a programming error.
     pub fn named(name: &str) -> &'static Self {
-        tables().find(|table| table.name == name).unwrap_or_else(|| panic!("BUG: no table {name}"))
+        Self::find(name).unwrap_or_else(|| panic!("BUG: no table {name}"))
+    }
+
+    /// The table of that name, if there is one.
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
+        tables().find(|table| table.name == name)
+    }
+
+    /// The same table, which low-level discovery reads.
+    const fn read_by_discovery(self) -> Self {
+        Self { read_by_discovery: true, ..self }
+    }
+
+    /// The same table with rows that the server writes as it goes, which are no configuration.
+    const fn unrecorded(self) -> Self {
+        Self { recorded: false, ..self }
+    }
+
+    /// The column with the id of the object that a row belongs to: `itemid` of preprocessing steps,
+    /// `hostid` of interfaces.
+    pub fn subject(&self) -> &'static str {
+        match self.reload {
+            Reload::Host(column)
+            | Reload::HostsBelow(column)
+            | Reload::HostsOf { subject: column, .. }
+            | Reload::Item(column)
+            | Reload::Trigger(column) => column,
+            Reload::Nothing | Reload::Discovery | Reload::Everything => {
+                let owned = self.columns.iter().find(|column| column.owner.is_some());
+                owned.map_or(self.key[0], |column| column.name)
+            }
+        }
+    }
+
+    /// Whether objects of the table have numbers: settings have names.
+    pub(crate) fn subject_is_id(&self) -> bool {
+        self.column(self.subject()).is_some_and(|column| column.kind == Kind::Int)
+    }
+
+    /// Whether what discovery rules make depends on the table.
+    pub(crate) fn is_read_by_discovery(&self) -> bool {
+        let monitored = !matches!(self.reload, Reload::Nothing | Reload::Discovery);
+        self.recorded && (monitored || self.read_by_discovery)
+    }
+
+    /// Whether changes of the table are changes of the configuration.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.recorded
+    }
+
+    /// Whether the server notes a state in this column.
+    pub(crate) fn is_state_column(&self, name: &str) -> bool {
+        self.column(name).is_some_and(|column| column.state)
     }
 
     /// The column of that name.
@@ -127,6 +214,23 @@ mod tests {
                     assert_eq!(Table::named(owner).key, [column.name], "{}", table.name);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn each_table_has_the_column_of_its_subject() {
+        for table in tables() {
+            assert!(table.column(table.subject()).is_some(), "{}", table.name);
+        }
+        for (table, subject) in [
+            ("item_tags", "itemid"),
+            ("interfaces", "hostid"),
+            ("functions", "triggerid"),
+            ("actions", "actionid"),
+            ("operation_tags", "operationid"),
+            ("user_groups", "userid"),
+        ] {
+            assert_eq!(Table::named(table).subject(), subject);
         }
     }
 }

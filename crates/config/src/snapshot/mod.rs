@@ -11,6 +11,8 @@ mod item;
 mod load;
 #[cfg(test)]
 mod macro_tests;
+#[cfg(test)]
+mod reload_tests;
 pub mod source;
 #[cfg(test)]
 mod tests;

@@ -20,7 +20,6 @@ pub(super) fn write<T>(config: &Config, work: impl FnOnce(&mut Edit<'_>) -> DbRe
 
 pub(super) fn host(edit: &mut Edit<'_>, name: &str) -> DbResult<u64> {
     let id = edit.insert_new("hosts", &[("host", name.into()), ("name", name.into())])?;
-    edit.touch_host(id);
     Ok(id)
 }
 
@@ -36,7 +35,6 @@ pub(super) fn item(
     }
     row.extend_from_slice(more);
     let id = edit.insert_new("items", &row)?;
-    edit.touch_item(id);
     Ok(id)
 }
 
@@ -53,7 +51,6 @@ fn trigger(edit: &mut Edit<'_>, items: &[u64]) -> DbResult<u64> {
     }
     let expression = format!("{}>0", expression.join("+"));
     edit.update("triggers", id, &[("expression", expression.into())])?;
-    edit.touch_trigger(id);
     Ok(id)
 }
 
@@ -99,9 +96,7 @@ fn a_delta_equals_a_full_load() {
     });
     write(&config, |edit| {
         edit.delete("items", "itemid", &[old])?;
-        edit.touch_item(old);
         edit.update("items", dependent, &[("status", Value::from(1))])?;
-        edit.touch_item(dependent);
         Ok(())
     });
     let delta = config.snapshot();
@@ -179,7 +174,6 @@ fn a_deleted_host_is_gone() {
     assert!(config.snapshot().host_by_name("h").is_some());
     write(&config, |edit| {
         edit.delete("hosts", "hostid", &[h])?;
-        edit.touch_host(h);
         Ok(())
     });
     let after = config.snapshot();
@@ -230,9 +224,8 @@ fn macros_of_templates_come_with_the_hosts_they_are_linked_to() {
     assert_eq!(value(&config), ["^lo$"]);
     assert_eq!(config.snapshot().macros.templates(host).len(), 1);
     write(&config, |edit| {
-        edit.connection().execute("UPDATE hostmacros SET value = 'new'", &[])?;
-        edit.touch_host(host.0);
-        Ok(())
+        let name = ("macro", &["{$M}".into()][..]);
+        edit.update_rows("hostmacros", &[name], &[("value", "new".into())])
     });
     assert_eq!(value(&config), ["new"]);
 }
@@ -325,4 +318,58 @@ fn a_change_of_one_part_cannot_touch_the_other() {
     assert!(wrong.unwrap_err().to_string().contains("readonly"));
     let wrong: DbResult<()> = config.write_state(|state| state.insert("settings", &row));
     assert!(wrong.unwrap_err().to_string().contains("readonly"));
+}
+
+#[test]
+fn a_transaction_is_recorded_with_who_made_it() {
+    let (_dir, config) = open();
+    let last = |config: &Config| {
+        let sql = "SELECT MAX(revision) AS last FROM changes";
+        config.read(|c| c.query(sql, &[])).map(|rows: Vec<_>| rows[0].id("last")).unwrap()
+    };
+    let h = write(&config, |edit| host(edit, "h"));
+    let start = last(&config);
+    let work = |edit: &mut Edit<'_>| {
+        edit.update("hosts", h, &[("name", "other".into()), ("maintenance_status", 1.into())])?;
+        let (a, b) = (item(edit, h, "a", &[])?, item(edit, h, "b", &[])?);
+        edit.insert("item_tags", &[("itemtagid", 1.into()), ("itemid", a.into())])?;
+        let refused: DbResult<()> = edit.attempt(|edit| {
+            edit.delete("items", "itemid", &[b])?;
+            edit.insert("items", &[("itemid", a.into())])
+        });
+        assert!(refused.is_err());
+        Ok::<_, crate::db::DbError>((a, b))
+    };
+    let (a, b) = config.write_as(7, work).unwrap();
+    let shown: Vec<String> = config
+        .changes_since(start)
+        .unwrap()
+        .unwrap()
+        .iter()
+        .map(|change| {
+            let columns: Vec<&str> = change.columns.iter().copied().collect();
+            let crate::change::Subjects::Ids(ids) = &change.subjects else { panic!("{change:?}") };
+            let ids: Vec<u64> = ids.iter().cloned().flatten().collect();
+            format!("{} {:?} {ids:?} {}", change.table, change.operation, columns.join(" "))
+        })
+        .collect();
+    let expected = [
+        format!("hosts Update [{h}] maintenance_status name"),
+        format!("item_tags Insert [{a}] itemid itemtagid"),
+        format!("items Insert [{a}, {b}] delay hostid itemid key_ name"),
+    ];
+    assert_eq!(shown, expected);
+    let by: Vec<u64> =
+        config.changes_since(start).unwrap().unwrap().iter().map(|c| c.userid).collect();
+    assert_eq!(by, [7, 7, 7]);
+    // States of the server, and what is refused, are no changes of the configuration.
+    let now = last(&config);
+    write(&config, |edit| edit.update("hosts", h, &[("maintenance_status", 0.into())]));
+    let refused: DbResult<()> = config.write(|edit| {
+        edit.delete("items", "itemid", &[a])?;
+        edit.insert("items", &[("itemid", b.into())])
+    });
+    assert!(refused.is_err() && last(&config) == now);
+    assert_eq!(config.changes_since(now).unwrap(), Some(Vec::new()));
+    assert_eq!(config.changes_since(1).unwrap(), None, "before the record begins");
 }

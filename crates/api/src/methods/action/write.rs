@@ -84,7 +84,6 @@ impl Given {
         if let Some(operations) = &self.operations {
             operations::write(edit, id, operations)?;
         }
-        edit.touch_discovery();
         Ok(())
     }
 }
@@ -130,7 +129,6 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     require(call, &ids)?;
     call.write(|edit| {
         edit.delete("actions", "actionid", &ids)?;
-        edit.touch_discovery();
         Ok(ACTION.result(&ids))
     })
 }

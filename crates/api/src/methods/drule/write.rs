@@ -98,7 +98,6 @@ impl Given {
 
     /// Writes the checks: those that are named by id stay, with what they found.
     fn write_checks(&self, edit: &mut Edit<'_>, rule: u64) -> ApiResult<()> {
-        edit.touch_discovery();
         let Some(checks) = &self.checks else { return Ok(()) };
         let sql = "SELECT dcheckid FROM dchecks WHERE druleid = ?";
         let rows = edit.query(sql, &[rule.into()])?;
@@ -120,10 +119,11 @@ impl Given {
             }
         }
         // Hosts that only checks had found that are gone now are gone too.
-        let sql = "DELETE FROM dhosts WHERE druleid = ? AND NOT EXISTS \
+        let sql = "SELECT dhostid FROM dhosts WHERE druleid = ? AND NOT EXISTS \
                    (SELECT 1 FROM dservices s WHERE s.dhostid = dhosts.dhostid)";
-        edit.execute(sql, &[rule.into()])?;
-        Ok(())
+        let rows = edit.query(sql, &[rule.into()])?;
+        let gone: Vec<u64> = rows.iter().map(|row| row.id("dhostid")).collect();
+        Ok(edit.delete("dhosts", "dhostid", &gone)?)
     }
 }
 
@@ -193,7 +193,6 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         forget(edit, BY_CHECK, &checks)?;
         forget(edit, BY_RULE, &ids)?;
         edit.delete("drules", "druleid", &ids)?;
-        edit.touch_discovery();
         Ok(DRULE.result(&ids))
     })
 }
@@ -202,11 +201,10 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 /// without it they would apply to more than somebody wanted.
 fn forget(edit: &mut Edit<'_>, kind: i64, ids: &[u64]) -> ApiResult<()> {
     for id in ids {
-        edit.execute(
-            "UPDATE actions SET status = 1 WHERE actionid IN (SELECT actionid \
-             FROM action_conditions WHERE conditiontype = ? AND value = ?)",
-            &[kind.into(), id.to_string().into()],
-        )?;
+        let sql = "SELECT actionid FROM action_conditions WHERE conditiontype = ? AND value = ?";
+        let rows = edit.query(sql, &[kind.into(), id.to_string().into()])?;
+        let actions: Vec<u64> = rows.iter().map(|row| row.id("actionid")).collect();
+        edit.update_many("actions", &actions, &[("status", Value::from(1))])?;
     }
     Ok(())
 }

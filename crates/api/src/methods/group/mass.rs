@@ -41,11 +41,9 @@ fn change(call: &Call<'_>, input: &Json, kind: &Kind, replace: bool) -> ApiResul
             let allowed = call.allowed(edit.connection(), kind.members, Need::Write, &gone)?;
             gone.retain(|id| allowed.contains(id));
             groups::remove(edit, &gone, &ids)?;
-            gone.iter().for_each(|id| edit.touch_host(*id));
         }
         for host in &hosts {
             groups::add(edit, *host, &ids)?;
-            edit.touch_host(*host);
         }
         Ok(kind.object.result(&ids))
     })
@@ -61,7 +59,6 @@ pub(super) fn remove(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Js
         call.require_at(edit, kind.members, Need::Write, &hosts, &path)?;
         discovered::refuse_mass(edit, &hosts, &path, Some("groups"))?;
         groups::remove(edit, &hosts, &ids)?;
-        hosts.iter().for_each(|id| edit.touch_host(*id));
         Ok(kind.object.result(&ids))
     })
 }

@@ -1,8 +1,8 @@
 //! `create`, `update`, `delete` of groups.
 
 use config::Edit;
-use config::db::{Value, query_by_ids};
-use config::objects::{new_uuid, touch_members};
+use config::db::{Row, Value, query_by_ids};
+use config::objects::new_uuid;
 
 use super::Kind;
 use crate::call::{Call, Json};
@@ -78,7 +78,6 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Js
             }
             edit.update("groups_", *id, columns)?;
         }
-        touch_members(edit, &ids)?;
         Ok(kind.object.result(&ids))
     })
 }
@@ -99,9 +98,6 @@ pub(super) fn delete(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Js
         edit.delete("groups_", "groupid", &ids)?;
         maintained.refuse_emptied(edit)?;
         crate::owned::groups::check_not_bare(edit, &members)?;
-        for host in members {
-            edit.touch_host(host);
-        }
         Ok(kind.object.result(&ids))
     })
 }
@@ -159,12 +155,12 @@ fn inherit_rights(edit: &mut Edit<'_>, id: u64, name: &str, kind: &Kind) -> ApiR
 /// Gives all user groups the rights on `to` that they have on `from`.
 pub(super) fn copy_rights(edit: &mut Edit<'_>, from: u64, to: u64) -> ApiResult<()> {
     edit.delete("group_rights", "groupid", &[to])?;
-    edit.execute(
-        "INSERT INTO group_rights (usrgrpid, groupid, permission) \
-         SELECT usrgrpid, CAST(? AS BIGINT), permission FROM group_rights WHERE groupid = ?",
-        &[to.into(), from.into()],
-    )?;
-    Ok(())
+    let sql = "SELECT usrgrpid, permission FROM group_rights WHERE groupid = ?";
+    let rows = edit.query(sql, &[from.into()])?;
+    let right =
+        |row: &Row| vec![row.id("usrgrpid").into(), to.into(), row.int("permission").into()];
+    let rights: Vec<Vec<Value>> = rows.iter().map(right).collect();
+    Ok(edit.insert_many("group_rights", &["usrgrpid", "groupid", "permission"], &rights)?)
 }
 
 /// Gives all user groups the tag filters on `to` that they have on `from`.

@@ -61,7 +61,6 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         for host in &hosts {
             groups::add(edit, *host, &new_groups)?;
             macros::add(edit, *host, &new_macros)?;
-            edit.touch_host(*host);
         }
         if let Some(list) = members.get("interfaces") {
             add_to_hosts(edit, &hosts, list)?;
@@ -125,7 +124,6 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         }
         for host in &hosts {
             macros::remove(edit, *host, &names)?;
-            edit.touch_host(*host);
         }
         let deleted = links::remove(edit, &hosts, unlink)?;
         if let Some(list) = members.get("interfaces") {

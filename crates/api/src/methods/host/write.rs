@@ -149,7 +149,6 @@ impl<'j> HostInput<'j> {
                 return Err(no_object_at(&format!("{}/{}", at("templates"), n + 1)));
             }
         }
-        edit.touch_host(id);
         Ok(())
     }
 }

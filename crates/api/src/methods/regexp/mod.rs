@@ -162,7 +162,6 @@ fn write_expressions(edit: &mut Edit<'_>, id: u64, rows: &Expressions) -> ApiRes
         row.extend(one.iter().cloned());
         edit.insert("regexp_expressions", &row)?;
     }
-    edit.touch_global();
     Ok(())
 }
 
@@ -211,7 +210,6 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 write_expressions(edit, *id, rows)?;
             }
         }
-        edit.touch_global();
         Ok(REGEXP.result(&ids))
     })
 }
@@ -221,7 +219,6 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     call.write(|edit| {
         require(edit, &ids)?;
         edit.delete("regexps", "regexpid", &ids)?;
-        edit.touch_global();
         Ok(REGEXP.result(&ids))
     })
 }

@@ -65,7 +65,6 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             macros::add(edit, *id, mass.macros.as_deref().unwrap_or_default())?;
         }
         links::add(edit, &mass.templates, mass.links.as_deref().unwrap_or_default())?;
-        links::touch(edit, &mass.templates)?;
         Ok(TEMPLATE.result(&mass.templates))
     })
 }
@@ -86,7 +85,6 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let cleared = links::replace(call, edit, *id, mass.links.as_deref(), &mass.clear)?;
             gone::add(&mut deleted, cleared);
         }
-        links::touch(edit, &mass.templates)?;
         Ok(deleted)
     })?;
     gone::tell(call, &deleted);
@@ -113,7 +111,6 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         }
         links::require_seen(call, edit, &ids, &[&clear[..], &unlink].concat())?;
         let deleted = links::remove(edit, &ids, Unlink { keep: &unlink, clear: &clear })?;
-        links::touch(edit, &ids)?;
         if !gone_groups.is_empty() {
             groups::remove(edit, &ids, &gone_groups)?;
         }

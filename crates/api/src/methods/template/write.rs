@@ -93,7 +93,6 @@ impl TemplateInput {
                 return Err(no_object_at(&format!("{}/{}", at("templates"), n + 1)));
             }
         }
-        links::touch(edit, &[id])?;
         links::replace(call, edit, id, self.templates.as_deref(), &self.templates_clear)
     }
 
@@ -186,7 +185,6 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let deleted = call.write(|edit| {
         call.require(edit, Target::Template, Need::Write, &ids)?;
         check_prototypes(edit, &ids)?;
-        links::touch(edit, &ids)?;
         let linked = linked_to(edit.connection(), &ids)?;
         let mut deleted = links::remove(edit, &linked, Unlink { keep: &[], clear: &ids })?;
         gone::add(&mut deleted, delete_hosts(edit, &ids)?);

@@ -261,13 +261,13 @@ pub(crate) fn check_super_admin_left(edit: &mut Edit<'_>) -> ApiResult<()> {
 
 /// Ends the sessions of users who may not sign in (any more).
 pub(crate) fn end_sessions(edit: &mut Edit<'_>) -> ApiResult<()> {
-    edit.execute(
-        "UPDATE users SET session_epoch = session_epoch + 1 WHERE userid IN (\
-           SELECT ug.userid FROM user_groups ug \
-           JOIN usergroups g ON g.usrgrpid = ug.usrgrpid WHERE g.users_status = 1)",
-        &[],
-    )?;
-    Ok(())
+    let sql = "SELECT userid, session_epoch + 1 AS epoch FROM users WHERE userid IN (\
+                 SELECT ug.userid FROM user_groups ug \
+                 JOIN usergroups g ON g.usrgrpid = ug.usrgrpid WHERE g.users_status = 1)";
+    let rows = edit.query(sql, &[])?;
+    let epochs: Vec<(u64, Value)> =
+        rows.iter().map(|row| (row.id("userid"), row.int("epoch").into())).collect();
+    Ok(edit.update_each("users", "session_epoch", &epochs)?)
 }
 
 pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {

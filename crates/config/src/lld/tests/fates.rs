@@ -81,7 +81,9 @@ fn found_again() {
     assert_eq!((fate(&b, "k[b]"), b.of("k[b]", "itemid")), ("0 0 0 0 0".into(), id));
     assert_eq!(trigger_fates(&b), "t a 0 0 0 0 0|t b 0 0 0 0 0");
     // What the user has disabled stays so.
-    b.edit(|e| Ok(e.execute("UPDATE items SET status = 1 WHERE key_ = 'k[b]'", &[])?));
+    b.edit(|e| {
+        Ok(e.update_rows("items", &[("key_", &["k[b]".into()])], &[("status", 1.into())])?)
+    });
     b.discover_at(&rows("a"), 4_000);
     assert_eq!(fate(&b, "k[b]"), "1 1 7600 4000 0");
     b.discover_at(&rows("a b"), 5_000);
@@ -105,10 +107,13 @@ fn no_longer_wanted_is_lost_too() {
     ];
     b.item("d[{#N}]", &dependent);
     b.discover(&rows("a b"));
-    b.edit(|e| Ok(e.execute("UPDATE triggers SET discover = 1 WHERE flags = 2", &[])?));
+    let never = [("discover", Value::from(1))];
+    let prototypes = ("flags", &[Value::from(2)][..]);
+    b.edit(|e| Ok(e.update_rows("triggers", &[prototypes], &never)?));
     let summary = b.discover(&rows("a b"));
     assert_eq!((summary.deleted.items.len(), summary.deleted.triggers.len()), (0, 2));
-    b.edit(|e| Ok(e.execute("UPDATE items SET discover = 1 WHERE flags = 2 AND type = 2", &[])?));
+    let trappers = ("type", &[Value::from(2)][..]);
+    b.edit(|e| Ok(e.update_rows("items", &[prototypes, trappers], &never)?));
     let summary = b.discover(&rows("a b"));
     assert_eq!(summary.deleted.items.len(), 4, "with the dependent ones");
     assert_eq!(b.keys(), "");

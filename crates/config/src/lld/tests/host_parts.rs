@@ -139,10 +139,8 @@ fn the_rules_host_hands_on_macros_and_settings() {
     assert!(hosts(&b).contains("vm-a {$HV}1|vm-a {$VM}a;"), "{}", hosts(&b));
     b.stays(&rows("a"));
     b.edit(|e| {
-        e.execute(
-            "UPDATE hostmacros SET value = '2' WHERE macro = '{$HV}' AND automatic = 0",
-            &[],
-        )?;
+        let of_people = [("macro", &["{$HV}".into()][..]), ("automatic", &[0.into()])];
+        e.update_rows("hostmacros", &of_people, &[("value", "2".into())])?;
         let row = [("tls_accept", Value::from(2)), ("ipmi_username", "u".into())];
         Ok(e.update("hosts", b.host, &row)?)
     });
@@ -161,10 +159,8 @@ fn what_people_gave_stays() {
         let id = e.query("SELECT hostid FROM hosts WHERE flags = 4", &[])?[0].id("hostid");
         let templates = e.query("SELECT hostid FROM hosts WHERE host = 'U'", &[])?;
         link_templates(e, &[id], &[templates[0].id("hostid")]).unwrap();
-        e.execute(
-            "UPDATE hostmacros SET automatic = 0, value = 'mine' WHERE hostid = ?",
-            &[id.into()],
-        )?;
+        let row = [("automatic", 0.into()), ("value", "mine".into())];
+        e.update_rows("hostmacros", &[("hostid", &[id.into()])], &row)?;
         for value in ["a", "mine"] {
             let row = [("hostid", id.into()), ("tag", "vm".into()), ("value", value.into())];
             e.insert_new("host_tags", &row)?;
@@ -192,10 +188,11 @@ fn interfaces_follow_and_items_keep_theirs() {
     let ids = "SELECT i.interfaceid AS v FROM interfaces i JOIN hosts h \
                ON h.hostid = i.hostid WHERE h.flags = 4 AND i.type = 1";
     let agent = b.shown(ids);
-    b.edit(|e| Ok(e.execute("UPDATE interfaces SET ip = '10.9.9.9' WHERE type = 1", &[])?));
+    let agents = ("type", &[Value::from(1)][..]);
+    let of_host = ("hostid", &[b.host.into()][..]);
+    b.edit(|e| Ok(e.update_rows("interfaces", &[agents], &[("ip", "10.9.9.9".into())])?));
     b.edit(|e| {
-        let sql = "UPDATE interfaces SET ip = '10.8.8.8' WHERE type = 1 AND hostid = ?";
-        Ok(e.execute(sql, &[b.host.into()])?)
+        Ok(e.update_rows("interfaces", &[agents, of_host], &[("ip", "10.8.8.8".into())])?)
     });
     b.discover(&rows("a"));
     assert_eq!((b.shown(shown).as_str(), b.shown(ids)), ("1 10.8.8.8|2 10.0.0.2", agent.clone()));
@@ -264,7 +261,7 @@ fn groups_of_people_are_not_discovered() {
     assert_eq!(b.shown(GROUPS), "Of All|Of x|mine|x");
     b.stays(&list);
     // A group that becomes one of people keeps its hosts no longer.
-    b.edit(|e| Ok(e.execute("UPDATE groups_ SET flags = 0 WHERE name = 'x'", &[])?));
+    b.edit(|e| Ok(e.update_rows("groups_", &[("name", &["x".into()])], &[("flags", 0.into())])?));
     assert!(b.discover_at(&list, 1_000).error.contains(&told("x")));
     assert!(!b.shown(members).contains("vm-a in x"), "{}", b.shown(members));
 }
@@ -352,7 +349,7 @@ fn new_groups_have_the_rights_of_the_one_above() {
     let people = "A 70 2|A 80 3|A/B 70 2|A/B 80 3|A/B/C 80 0|A/B/C/D 80 0";
     assert_eq!(b.shown(RIGHTS), people);
     // A group that is there keeps what it has.
-    b.edit(|e| Ok(e.execute("DELETE FROM group_rights WHERE usrgrpid = 70", &[])?));
+    b.edit(|e| Ok(e.delete("group_rights", "usrgrpid", &[70])?));
     b.discover(&rows("a:A/B b:A/B c:A/B/F"));
     assert_eq!(b.shown(RIGHTS), "A 80 3|A/B 80 3|A/B/C 80 0|A/B/C/D 80 0|A/B/F 80 3");
 }
@@ -366,9 +363,9 @@ fn a_group_that_splits_off_keeps_the_rights() {
     assert_eq!(b.shown(GROUPS), "One x");
     b.edit(|e| {
         e.insert("usergroups", &[("usrgrpid", Value::from(70))])?;
-        let sql = "INSERT INTO group_rights (usrgrpid, groupid, permission) \
-                   SELECT 70, groupid, 3 FROM groups_ WHERE flags = 4";
-        Ok(e.execute(sql, &[])?)
+        let group = e.query("SELECT groupid FROM groups_ WHERE flags = 4", &[])?[0].id("groupid");
+        let right = [("usrgrpid", 70.into()), ("groupid", group.into()), ("permission", 3.into())];
+        Ok(e.insert("group_rights", &right)?)
     });
     // The second pattern still makes the old group.
     patterns(&b, &[(Some(0), "Two/{#T}"), (Some(1), "{#U} {#T}")]);
@@ -385,10 +382,11 @@ fn groups_go_with_their_prototype() {
     b.new_host("two", 0);
     b.edit(|e| {
         for (host, group) in [("alone", "Of x"), ("two", "Of y"), ("two", "All")] {
-            let sql = "INSERT INTO host_groups (hostid, groupid) \
-                       SELECT h.hostid, g.groupid FROM hosts h, groups_ g \
+            let sql = "SELECT h.hostid, g.groupid FROM hosts h, groups_ g \
                        WHERE h.host = ? AND g.name = ?";
-            e.execute(sql, &[host.into(), group.into()])?;
+            let row = &e.query(sql, &[host.into(), group.into()])?[0];
+            let ids = [("hostid", row.id("hostid").into()), ("groupid", row.id("groupid").into())];
+            e.insert("host_groups", &ids)?;
         }
         let id = e.query("SELECT hostid FROM hosts WHERE kind = 2", &[])?[0].id("hostid");
         Ok(delete_host_prototypes(e, &[id])?)

@@ -72,7 +72,7 @@ fn rows_become_hosts() {
     assert!(!a.monitored && a.item("t.item").is_some());
     b.stays(&rows("a b:y"));
     // Another group and tag; the status is the user's.
-    b.edit(|e| Ok(e.execute("UPDATE hosts SET status = 0 WHERE flags = 4", &[])?));
+    b.edit(|e| Ok(e.update_rows("hosts", &[("flags", &[4.into()])], &[("status", 0.into())])?));
     assert_eq!(b.discover(&rows("a b:z")).updated.hosts, 1);
     assert!(hosts(&b).contains("vm-b=Machine b=0; "), "{}", hosts(&b));
     assert!(hosts(&b).contains("vm-b in All|vm-b in Of z;"), "{}", hosts(&b));

@@ -81,8 +81,8 @@ fn steps_take_macros_as_they_are_meant() {
         let b = Box::new(&[]);
         let prototype = b.item("k[{#N}]", &[]);
         b.edit(|e| {
-            let sql = "UPDATE item_preprocessing SET type = ?, params = ? WHERE itemid = ?";
-            Ok(e.execute(sql, &[Value::from(kind), params.into(), prototype.into()])?)
+            let row = [("type", kind.into()), ("params", params.into())];
+            Ok(e.update_rows("item_preprocessing", &[("itemid", &[prototype.into()])], &row)?)
         });
         let rows = serde_json::json!([{ "{#N}": "a", "{#T}": value }]).to_string();
         let error = b.discover_at(&rows, 1_000).error;
@@ -101,7 +101,9 @@ fn changes_of_prototypes_follow() {
     b.discover(&all);
     let id = b.of("k[a]", "itemid");
     // The user's: stays.
-    b.edit(|e| Ok(e.execute("UPDATE items SET status = 1 WHERE key_ = 'k[a]'", &[])?));
+    b.edit(|e| {
+        Ok(e.update_rows("items", &[("key_", &["k[a]".into()])], &[("status", 1.into())])?)
+    });
     for (columns, key, column, value) in [
         (vec![("units", "bit".into())], "k[a]", "units", "bit"),
         (vec![("delay", "{#T}".into())], "k[b]", "delay", "x"),
@@ -190,8 +192,6 @@ fn filters_decide_about_rows() {
                 ("expression_type", Value::from(0)),
             ];
             e.insert("regexp_expressions", &row)?;
-            e.touch_host(b.host);
-            e.touch_global();
             Ok(())
         });
         let summary = b.discover_at(&all, 1_000);

@@ -46,7 +46,6 @@ impl Box {
         self.edit(|e| {
             let row = [("host", name.into()), ("name", name.into()), ("kind", Value::from(kind))];
             let id = e.insert_new("hosts", &row)?;
-            e.touch_host(id);
             Ok(id)
         })
     }

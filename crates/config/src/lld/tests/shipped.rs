@@ -15,7 +15,6 @@ fn file_systems_and_network_interfaces() {
                 [("hostid", template.into()), ("macro", name.into()), ("value", value.into())];
             e.insert_new("hostmacros", &row)?;
         }
-        e.touch_host(template);
         e.insert_new("interfaces", &[("hostid", host.into()), ("main", Value::from(1))])?;
         Ok(())
     });

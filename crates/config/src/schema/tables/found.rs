@@ -1,13 +1,14 @@
 //! Network discovery: rules and what they found, agents that announced themselves, and the actions
 //! that make hosts of both.
 
-use super::super::{Column, Table};
-use super::{id, int, owned, table, text, text_or};
+use super::super::{Column, Reload, Table};
+use super::{id, int, owned, state, table, text, text_or};
 
 pub(super) const TABLES: &[Table] = &[
     table(
         "drules",
         &["druleid"],
+        Reload::Discovery,
         &[
             id("druleid"),
             id("proxyid"),
@@ -16,14 +17,15 @@ pub(super) const TABLES: &[Table] = &[
             text_or("delay", "1h"),
             int("status", "0"),
             int("concurrency_max", "0"),
-            text("error"),
+            state(text("error")),
         ],
         &[&["name"]],
     ),
-    table("dchecks", &["dcheckid"], DCHECKS, &[&["druleid"]]),
+    table("dchecks", &["dcheckid"], Reload::Discovery, DCHECKS, &[&["druleid"]]),
     table(
         "dhosts",
         &["dhostid"],
+        Reload::Nothing,
         &[
             id("dhostid"),
             owned("druleid", "drules"),
@@ -32,10 +34,12 @@ pub(super) const TABLES: &[Table] = &[
             int("lastdown", "0"),
         ],
         &[&["druleid"]],
-    ),
+    )
+    .unrecorded(),
     table(
         "dservices",
         &["dserviceid"],
+        Reload::Nothing,
         &[
             id("dserviceid"),
             owned("dhostid", "dhosts"),
@@ -49,10 +53,12 @@ pub(super) const TABLES: &[Table] = &[
             text("dns"),
         ],
         &[&["dhostid"], &["dcheckid", "ip", "port"], &["ip"]],
-    ),
+    )
+    .unrecorded(),
     table(
         "autoreg_hosts",
         &["autoreg_hostid"],
+        Reload::Nothing,
         &[
             id("autoreg_hostid"),
             text("host"),
@@ -64,10 +70,12 @@ pub(super) const TABLES: &[Table] = &[
             int("tls_accepted", "1"),
         ],
         &[&["host"]],
-    ),
+    )
+    .unrecorded(),
     table(
         "actions",
         &["actionid"],
+        Reload::Discovery,
         &[
             id("actionid"),
             text("name"),
@@ -86,6 +94,7 @@ pub(super) const TABLES: &[Table] = &[
     table(
         "action_conditions",
         &["actionid", "sortorder"],
+        Reload::Discovery,
         &[
             owned("actionid", "actions"),
             int("sortorder", "0"),
@@ -100,6 +109,7 @@ pub(super) const TABLES: &[Table] = &[
     table(
         "operations",
         &["operationid"],
+        Reload::Discovery,
         &[
             id("operationid"),
             owned("actionid", "actions"),
@@ -111,6 +121,7 @@ pub(super) const TABLES: &[Table] = &[
     table(
         "operation_groups",
         &["operationid", "groupid"],
+        Reload::Discovery,
         &[owned("operationid", "operations"), owned("groupid", "groups_")],
         &[&["groupid"]],
     ),
@@ -118,12 +129,14 @@ pub(super) const TABLES: &[Table] = &[
     table(
         "operation_templates",
         &["operationid", "templateid"],
+        Reload::Discovery,
         &[owned("operationid", "operations"), id("templateid")],
         &[&["templateid"]],
     ),
     table(
         "operation_tags",
         &["operationid", "sortorder"],
+        Reload::Discovery,
         &[owned("operationid", "operations"), int("sortorder", "0"), text("tag"), text("value")],
         &[],
     ),

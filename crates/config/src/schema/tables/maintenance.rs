@@ -1,12 +1,13 @@
 //! Maintenances.
 
-use super::super::Table;
+use super::super::{Reload, Table};
 use super::{id, int, owned, table, text};
 
 pub(super) const TABLES: &[Table] = &[
     table(
         "maintenances",
         &["maintenanceid"],
+        Reload::Nothing,
         &[
             id("maintenanceid"),
             text("name"),
@@ -21,18 +22,21 @@ pub(super) const TABLES: &[Table] = &[
     table(
         "maintenance_hosts",
         &["maintenanceid", "hostid"],
+        Reload::Nothing,
         &[owned("maintenanceid", "maintenances"), owned("hostid", "hosts")],
         &[&["hostid"]],
     ),
     table(
         "maintenance_groups",
         &["maintenanceid", "groupid"],
+        Reload::Nothing,
         &[owned("maintenanceid", "maintenances"), owned("groupid", "groups_")],
         &[&["groupid"]],
     ),
     table(
         "maintenance_periods",
         &["maintenanceid", "sortorder"],
+        Reload::Nothing,
         &[
             owned("maintenanceid", "maintenances"),
             int("sortorder", "0"),
@@ -50,6 +54,7 @@ pub(super) const TABLES: &[Table] = &[
     table(
         "maintenance_tags",
         &["maintenancetagid"],
+        Reload::Nothing,
         &[
             id("maintenancetagid"),
             owned("maintenanceid", "maintenances"),

@@ -6,36 +6,54 @@ mod maintenance;
 mod people;
 mod state;
 
-use super::{Column, Kind, Table};
+use super::{Column, Kind, Reload, Table};
 
 pub(super) const fn id(name: &'static str) -> Column {
-    Column { name, kind: Kind::Int, default: "0", owner: None }
+    Column { name, kind: Kind::Int, default: "0", owner: None, state: false }
 }
 
 pub(super) const fn int(name: &'static str, default: &'static str) -> Column {
-    Column { name, kind: Kind::Int, default, owner: None }
+    Column { name, kind: Kind::Int, default, owner: None, state: false }
 }
 
 pub(super) const fn text(name: &'static str) -> Column {
-    Column { name, kind: Kind::Text, default: "", owner: None }
+    Column { name, kind: Kind::Text, default: "", owner: None, state: false }
 }
 
 pub(super) const fn text_or(name: &'static str, default: &'static str) -> Column {
-    Column { name, kind: Kind::Text, default, owner: None }
+    Column { name, kind: Kind::Text, default, owner: None, state: false }
 }
 
 pub(super) const fn owned(name: &'static str, owner: &'static str) -> Column {
-    Column { name, kind: Kind::Int, default: "0", owner: Some(owner) }
+    Column { name, kind: Kind::Int, default: "0", owner: Some(owner), state: false }
+}
+
+/// The same column for something that the server notes beside the configuration.
+pub(super) const fn state(column: Column) -> Column {
+    Column { state: true, ..column }
 }
 
 pub(super) const fn table(
     name: &'static str,
     key: &'static [&'static str],
+    reload: Reload,
     columns: &'static [Column],
     indexes: &'static [&'static [&'static str]],
 ) -> Table {
-    Table { name, key, columns, indexes }
+    Table { name, key, reload, read_by_discovery: false, recorded: true, columns, indexes }
 }
+
+/// Hosts know the names of their groups.
+const OF_GROUP: Reload = Reload::HostsOf {
+    subject: "groupid",
+    hosts: "SELECT DISTINCT m.hostid FROM host_groups m JOIN hosts h ON h.hostid = m.hostid \
+            WHERE h.kind = 0 AND m.groupid IN ({ids})",
+};
+
+const OF_VALUE_MAP: Reload = Reload::HostsOf {
+    subject: "valuemapid",
+    hosts: "SELECT DISTINCT hostid FROM valuemaps WHERE valuemapid IN ({ids})",
+};
 
 /// All tables, owners before what they own.
 pub fn tables() -> impl Iterator<Item = &'static Table> {
@@ -54,17 +72,36 @@ pub(crate) fn state_tables() -> impl Iterator<Item = &'static Table> {
 
 const CONFIGURATION: &[Table] = &[
     // ---- the database itself
-    table("ids", &["name"], &[text("name"), id("next")], &[]),
-    table("settings", &["name"], &[text("name"), text("value")], &[]),
+    table("ids", &["name"], Reload::Nothing, &[text("name"), id("next")], &[]).unrecorded(),
+    // What transactions changed, see [`crate::change`].
+    table(
+        "changes",
+        &["revision", "position"],
+        Reload::Nothing,
+        &[
+            id("revision"),
+            int("position", "0"),
+            text("name"),
+            text("operation"),
+            text("columns"),
+            text("subjects"),
+            id("userid"),
+        ],
+        &[],
+    )
+    .unrecorded(),
+    table("settings", &["name"], Reload::Everything, &[text("name"), text("value")], &[]),
     table(
         "regexps",
         &["regexpid"],
+        Reload::Everything,
         &[id("regexpid"), text("name"), text("test_string")],
         &[&["name"]],
     ),
     table(
         "regexp_expressions",
         &["regexpid", "position"],
+        Reload::Everything,
         &[
             owned("regexpid", "regexps"),
             int("position", "0"),
@@ -79,21 +116,24 @@ const CONFIGURATION: &[Table] = &[
     table(
         "groups_",
         &["groupid"],
+        OF_GROUP,
         &[id("groupid"), text("name"), int("type", "0"), int("flags", "0"), text("uuid")],
         &[&["type", "name"]],
     ),
     // ---- hosts and templates; `kind` 0 host, 1 template, 2 host prototype: one id space.
     // A prototype's rule is the `parent_itemid` of its row in `host_discovery`.
-    table("hosts", &["hostid"], HOSTS, &[&["host"], &["name"], &["kind"]]),
+    table("hosts", &["hostid"], Reload::Host("hostid"), HOSTS, &[&["host"], &["name"], &["kind"]]),
     table(
         "host_groups",
         &["hostid", "groupid"],
+        Reload::Host("hostid"),
         &[owned("hostid", "hosts"), owned("groupid", "groups_")],
         &[&["groupid"]],
     ),
     table(
         "host_tags",
         &["hosttagid"],
+        Reload::HostsBelow("hostid"),
         &[
             id("hosttagid"),
             owned("hostid", "hosts"),
@@ -106,18 +146,21 @@ const CONFIGURATION: &[Table] = &[
     table(
         "host_templates",
         &["hostid", "templateid"],
+        Reload::HostsBelow("hostid"),
         &[owned("hostid", "hosts"), id("templateid"), int("link_type", "0")],
         &[&["templateid"]],
     ),
     table(
         "host_inventory",
         &["hostid", "name"],
+        Reload::Host("hostid"),
         &[owned("hostid", "hosts"), text("name"), text("value")],
         &[],
     ),
     table(
         "hostmacros",
         &["hostmacroid"],
+        Reload::HostsBelow("hostid"),
         &[
             id("hostmacroid"),
             owned("hostid", "hosts"),
@@ -132,12 +175,14 @@ const CONFIGURATION: &[Table] = &[
     table(
         "globalmacros",
         &["globalmacroid"],
+        Reload::Everything,
         &[id("globalmacroid"), text("macro"), text("value"), text("description"), int("type", "0")],
         &[],
     ),
     table(
         "interfaces",
         &["interfaceid"],
+        Reload::Host("hostid"),
         &[
             id("interfaceid"),
             owned("hostid", "hosts"),
@@ -154,12 +199,14 @@ const CONFIGURATION: &[Table] = &[
     table(
         "valuemaps",
         &["valuemapid"],
+        Reload::HostsBelow("hostid"),
         &[id("valuemapid"), owned("hostid", "hosts"), text("name"), text("uuid")],
         &[&["hostid"]],
     ),
     table(
         "valuemap_mappings",
         &["valuemapid", "sortorder"],
+        OF_VALUE_MAP,
         &[
             owned("valuemapid", "valuemaps"),
             int("sortorder", "0"),
@@ -174,6 +221,7 @@ const CONFIGURATION: &[Table] = &[
     table(
         "parts",
         &["partid"],
+        Reload::Nothing,
         &[
             id("partid"),
             owned("hostid", "hosts"),
@@ -184,11 +232,13 @@ const CONFIGURATION: &[Table] = &[
             text("doc"),
         ],
         &[&["hostid"], &["ruleid"]],
-    ),
+    )
+    .read_by_discovery(),
     // ---- items; `flags` 0 plain, 1 discovery rule, 2 prototype, 4 discovered: one id space
     table(
         "items",
         &["itemid"],
+        Reload::Item("itemid"),
         ITEMS,
         &[
             &["hostid", "key_"],
@@ -202,6 +252,7 @@ const CONFIGURATION: &[Table] = &[
     table(
         "item_preprocessing",
         &["itemid", "step"],
+        Reload::Item("itemid"),
         &[
             owned("itemid", "items"),
             int("step", "0"),
@@ -215,6 +266,7 @@ const CONFIGURATION: &[Table] = &[
     table(
         "item_tags",
         &["itemtagid"],
+        Reload::Item("itemid"),
         &[id("itemtagid"), owned("itemid", "items"), text("tag"), text("value")],
         &[&["itemid"]],
     ),
@@ -222,6 +274,7 @@ const CONFIGURATION: &[Table] = &[
     table(
         "item_discovery",
         &["itemid"],
+        Reload::Nothing,
         &[
             owned("itemid", "items"),
             id("parent_itemid"),
@@ -233,12 +286,20 @@ const CONFIGURATION: &[Table] = &[
             int("status", "0"),
         ],
         &[&["parent_itemid"]],
-    ),
+    )
+    .read_by_discovery(),
     // ---- triggers
-    table("triggers", &["triggerid"], TRIGGERS, &[&["templateid"], &["uuid"]]),
+    table(
+        "triggers",
+        &["triggerid"],
+        Reload::Trigger("triggerid"),
+        TRIGGERS,
+        &[&["templateid"], &["uuid"]],
+    ),
     table(
         "functions",
         &["functionid"],
+        Reload::Trigger("triggerid"),
         &[
             id("functionid"),
             owned("triggerid", "triggers"),
@@ -251,18 +312,21 @@ const CONFIGURATION: &[Table] = &[
     table(
         "trigger_tags",
         &["triggertagid"],
+        Reload::Trigger("triggerid"),
         &[id("triggertagid"), owned("triggerid", "triggers"), text("tag"), text("value")],
         &[&["triggerid"]],
     ),
     table(
         "trigger_depends",
         &["triggerid", "depends_on"],
+        Reload::Trigger("triggerid"),
         &[owned("triggerid", "triggers"), id("depends_on")],
         &[&["depends_on"]],
     ),
     table(
         "trigger_discovery",
         &["triggerid"],
+        Reload::Nothing,
         &[
             owned("triggerid", "triggers"),
             id("parent_triggerid"),
@@ -273,10 +337,12 @@ const CONFIGURATION: &[Table] = &[
             int("status", "0"),
         ],
         &[&["parent_triggerid"]],
-    ),
+    )
+    .read_by_discovery(),
     table(
         "host_discovery",
         &["hostid"],
+        Reload::Nothing,
         &[
             owned("hostid", "hosts"),
             id("parent_hostid"),
@@ -289,11 +355,13 @@ const CONFIGURATION: &[Table] = &[
             int("status", "0"),
         ],
         &[&["parent_hostid"], &["parent_itemid"]],
-    ),
+    )
+    .read_by_discovery(),
     // Groups of a host prototype's hosts: `groupid` one that exists, or `name` with LLD macros.
     table(
         "group_prototypes",
         &["group_prototypeid"],
+        Reload::Nothing,
         &[
             id("group_prototypeid"),
             owned("hostid", "hosts"),
@@ -302,12 +370,14 @@ const CONFIGURATION: &[Table] = &[
             id("templateid"),
         ],
         &[&["hostid"], &["groupid"]],
-    ),
+    )
+    .read_by_discovery(),
     // Where a discovered group comes from: the row of `group_prototypes` and what its name was when
     // the group was made.
     table(
         "group_discovery",
         &["groupdiscoveryid"],
+        Reload::Nothing,
         &[
             id("groupdiscoveryid"),
             owned("groupid", "groups_"),
@@ -320,7 +390,8 @@ const CONFIGURATION: &[Table] = &[
             int("status", "0"),
         ],
         &[&["groupid"], &["parent_group_prototypeid"]],
-    ),
+    )
+    .read_by_discovery(),
 ];
 
 const HOSTS: &[Column] = &[
@@ -336,10 +407,10 @@ const HOSTS: &[Column] = &[
     int("monitored_by", "0"),
     id("proxyid"),
     id("proxy_groupid"),
-    id("maintenanceid"),
-    int("maintenance_status", "0"),
-    int("maintenance_type", "0"),
-    int("maintenance_from", "0"),
+    state(id("maintenanceid")),
+    state(int("maintenance_status", "0")),
+    state(int("maintenance_type", "0")),
+    state(int("maintenance_from", "0")),
     int("ipmi_authtype", "-1"),
     int("ipmi_privilege", "2"),
     text("ipmi_username"),

@@ -1,19 +1,21 @@
 //! Users, their groups and roles, and tokens.
 
-use super::super::{Column, Table};
-use super::{id, int, owned, table, text, text_or};
+use super::super::{Column, Reload, Table};
+use super::{id, int, owned, state, table, text, text_or};
 
 pub(super) const TABLES: &[Table] = &[
     table(
         "roles",
         &["roleid"],
+        Reload::Nothing,
         &[id("roleid"), text("name"), int("type", "1"), int("readonly", "0"), text("rules")],
         &[],
     ),
-    table("users", &["userid"], USERS, &[&["username"], &["roleid"]]),
+    table("users", &["userid"], Reload::Nothing, USERS, &[&["username"], &["roleid"]]),
     table(
         "usergroups",
         &["usrgrpid"],
+        Reload::Nothing,
         &[
             id("usrgrpid"),
             text("name"),
@@ -29,6 +31,7 @@ pub(super) const TABLES: &[Table] = &[
     table(
         "user_groups",
         &["userid", "usrgrpid"],
+        Reload::Nothing,
         &[owned("userid", "users"), owned("usrgrpid", "usergroups")],
         &[&["usrgrpid"]],
     ),
@@ -36,12 +39,14 @@ pub(super) const TABLES: &[Table] = &[
     table(
         "group_rights",
         &["usrgrpid", "groupid"],
+        Reload::Nothing,
         &[owned("usrgrpid", "usergroups"), owned("groupid", "groups_"), int("permission", "0")],
         &[&["groupid"]],
     ),
     table(
         "tag_filters",
         &["tagfilterid"],
+        Reload::Nothing,
         &[
             id("tagfilterid"),
             owned("usrgrpid", "usergroups"),
@@ -55,6 +60,7 @@ pub(super) const TABLES: &[Table] = &[
     table(
         "tokens",
         &["tokenid"],
+        Reload::Nothing,
         &[
             id("tokenid"),
             text("name"),
@@ -87,10 +93,10 @@ const USERS: &[Column] = &[
     id("roleid"),
     id("userdirectoryid"),
     int("ts_provisioned", "0"),
-    int("attempt_failed", "0"),
-    text("attempt_ip"),
-    int("attempt_clock", "0"),
+    state(int("attempt_failed", "0")),
+    state(text("attempt_ip")),
+    state(int("attempt_clock", "0")),
     text("medias"),
     // Grows when all sessions of the user are to end.
-    int("session_epoch", "0"),
+    state(int("session_epoch", "0")),
 ];

@@ -5,16 +5,17 @@
 //! An id of a configured object refers to the other part: no row goes with its object at once, and
 //! readers expect rows whose object is gone.
 
-use super::super::{Column, Table};
+use super::super::{Column, Reload, Table};
 use super::{id, int, owned, table, text};
 
 pub(super) const TABLES: &[Table] = &[
     // The next ids of these tables.
-    table("state_ids", &["name"], &[text("name"), id("next")], &[]),
-    table("state_settings", &["name"], &[text("name"), text("value")], &[]),
+    table("state_ids", &["name"], Reload::Nothing, &[text("name"), id("next")], &[]),
+    table("state_settings", &["name"], Reload::Nothing, &[text("name"), text("value")], &[]),
     table(
         "events",
         &["eventid"],
+        Reload::Nothing,
         EVENTS,
         // The second for the newest of a source, which a limit asks for.
         &[&["source", "object", "objectid"], &["source", "object", "eventid"], &["clock"]],
@@ -22,13 +23,21 @@ pub(super) const TABLES: &[Table] = &[
     table(
         "event_tags",
         &["eventtagid"],
+        Reload::Nothing,
         &[id("eventtagid"), owned("eventid", "events"), text("tag"), text("value")],
         &[&["eventid"]],
     ),
-    table("problems", &["eventid"], PROBLEMS, &[&["objectid"], &["r_clock"], &["severity"]]),
+    table(
+        "problems",
+        &["eventid"],
+        Reload::Nothing,
+        PROBLEMS,
+        &[&["objectid"], &["r_clock"], &["severity"]],
+    ),
     table(
         "acknowledges",
         &["acknowledgeid"],
+        Reload::Nothing,
         &[
             id("acknowledgeid"),
             id("userid"),
@@ -47,6 +56,7 @@ pub(super) const TABLES: &[Table] = &[
     table(
         "event_suppress",
         &["eventid", "maintenanceid"],
+        Reload::Nothing,
         &[owned("eventid", "events"), id("maintenanceid"), int("suppress_until", "0")],
         &[&["maintenanceid"]],
     ),
@@ -54,6 +64,7 @@ pub(super) const TABLES: &[Table] = &[
     table(
         "trigger_states",
         &["triggerid"],
+        Reload::Nothing,
         &[
             id("triggerid"),
             int("value", "0"),
@@ -68,6 +79,7 @@ pub(super) const TABLES: &[Table] = &[
     table(
         "sessions",
         &["digest"],
+        Reload::Nothing,
         &[
             text("digest"),
             id("userid"),
@@ -79,7 +91,13 @@ pub(super) const TABLES: &[Table] = &[
         ],
         &[&["userid"]],
     ),
-    table("token_accesses", &["tokenid"], &[id("tokenid"), int("lastaccess", "0")], &[]),
+    table(
+        "token_accesses",
+        &["tokenid"],
+        Reload::Nothing,
+        &[id("tokenid"), int("lastaccess", "0")],
+        &[],
+    ),
 ];
 
 const EVENTS: &[Column] = &[

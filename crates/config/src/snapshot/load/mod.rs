@@ -14,8 +14,8 @@ use std::sync::Arc;
 use model::{HostId, ItemId, TriggerId};
 
 use super::{CowMap, Host, Item, Macros, Snapshot, Trigger};
+use crate::Touched;
 use crate::db::{Connection, Db, DbError, DbResult};
-use crate::store::Touched;
 
 /// Which rows to read.
 #[derive(Debug, Clone)]

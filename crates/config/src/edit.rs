@@ -1,0 +1,429 @@
+//! A change of the configuration in progress: verbs that write rows and record what they change.
+
+use crate::change::{Change, Changes, Operation};
+use crate::db::{Connection, DbError, DbResult, Row, Value, id_params, placeholders, query_by_ids};
+use crate::schema::{Column, Kind, Reload, Table};
+use crate::{Statements, Touched};
+
+/// Rows of one statement with several parameters each.
+const ROWS: usize = 1_000;
+
+/// Ids of one statement.
+const IDS: usize = 5_000;
+
+/// Transactions that the table `changes` keeps.
+const REVISIONS_KEPT: u64 = 10_000;
+
+/// A change of the configuration in progress. Rows are written with its verbs alone, which record what
+/// they change; SQL of one's own is for reading.
+pub struct Edit<'a> {
+    statements: Statements<'a>,
+    userid: u64,
+    changes: Changes,
+}
+
+impl std::fmt::Debug for Edit<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Edit").field("changes", &self.changes).finish_non_exhaustive()
+    }
+}
+
+/// Columns and the values that a row has in them, all of them: `host_groups` with
+/// `[("hostid", &hosts), ("groupid", &groups)]` are the memberships of any of the hosts in any of the
+/// groups.
+pub type Conditions<'a> = [(&'a str, &'a [Value])];
+
+impl<'a> Edit<'a> {
+    pub(crate) fn new(connection: &'a mut dyn Connection, userid: u64) -> Self {
+        Self { statements: Statements::new(connection), userid, changes: Changes::default() }
+    }
+
+    /// A part of the transaction: everything that `work` does, or nothing.
+    pub fn attempt<T, E: From<DbError>>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.connection().execute("SAVEPOINT attempt", &[])?;
+        let before = std::mem::take(&mut self.changes);
+        let result = work(self);
+        let more = std::mem::replace(&mut self.changes, before);
+        if result.is_ok() {
+            self.changes.extend(more);
+        } else {
+            self.connection().execute("ROLLBACK TO SAVEPOINT attempt", &[])?;
+        }
+        self.connection().execute("RELEASE SAVEPOINT attempt", &[])?;
+        result
+    }
+
+    /// The connection of the transaction, for reads that must see its changes.
+    pub fn connection(&mut self) -> &mut dyn Connection {
+        self.statements.connection()
+    }
+
+    /// Rows of a SELECT, changes of this transaction included.
+    pub fn query(&mut self, sql: &str, params: &[Value]) -> DbResult<Vec<Row>> {
+        self.statements.query(sql, params)
+    }
+
+    /// Reserves `n` ids, see [`Statements::next_id`].
+    pub fn next_id(&mut self, space: &str, n: u64) -> DbResult<u64> {
+        self.statements.next_id(space, n)
+    }
+
+    /// Inserts a row; columns that are not given get their defaults.
+    pub fn insert(&mut self, table: &str, row: &[(&str, Value)]) -> DbResult<()> {
+        let table = Table::named(table);
+        let subject = row.iter().find(|(name, _)| *name == table.subject());
+        let subjects: Vec<u64> = subject.map(|(_, value)| id_of(value)).into_iter().collect();
+        self.record(table, Operation::Insert, row.iter().map(|(name, _)| *name), subjects)?;
+        self.statements.insert(table.name, row)
+    }
+
+    /// Inserts rows with the same columns, many in one statement.
+    pub fn insert_many(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        rows: &[Vec<Value>],
+    ) -> DbResult<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let table = Table::named(table);
+        self.record_rows(table, columns, rows)?;
+        self.statements.insert_many(table.name, columns, rows)
+    }
+
+    fn record_rows(
+        &mut self,
+        table: &'static Table,
+        columns: &[&str],
+        rows: &[Vec<Value>],
+    ) -> DbResult<()> {
+        let at = |name: &str| columns.iter().position(|column| *column == name);
+        let of = |at: usize| rows.iter().map(move |row| id_of(&row[at]));
+        match (at(table.subject()), at("hostid")) {
+            (Some(subject), Some(host)) if matches!(table.reload, Reload::Item(_)) => {
+                let rows: Vec<(u64, u64)> = of(subject).zip(of(host)).collect();
+                self.changes.record_on_hosts(table, columns, &rows);
+                Ok(())
+            }
+            (Some(subject), _) => {
+                let new = |id: &u64| self.changes.inserted(owner_of(table), *id);
+                let (new, changed): (Vec<u64>, Vec<u64>) = of(subject).partition(new);
+                self.changes.record_details(table, &new);
+                self.record(table, Operation::Insert, columns, changed)
+            }
+            (None, _) => self.record(table, Operation::Insert, columns, Vec::new()),
+        }
+    }
+
+    /// Inserts a row with a new id in the table's single key column; returns the id.
+    pub fn insert_new(&mut self, table: &str, row: &[(&str, Value)]) -> DbResult<u64> {
+        let key = Table::named(table).key[0];
+        let id = self.next_id(table, 1)?;
+        let mut with_id = vec![(key, Value::from(id))];
+        with_id.extend_from_slice(row);
+        self.insert(table, &with_id)?;
+        Ok(id)
+    }
+
+    /// Changes columns of the row with this id.
+    pub fn update(&mut self, table: &str, id: u64, row: &[(&str, Value)]) -> DbResult<()> {
+        self.update_many(table, &[id], row)
+    }
+
+    /// Gives the rows with these ids the same values.
+    pub fn update_many(&mut self, table: &str, ids: &[u64], row: &[(&str, Value)]) -> DbResult<()> {
+        let key = Table::named(table).key[0];
+        for portion in ids.chunks(IDS) {
+            let ids = id_params(portion.iter().copied());
+            self.update_rows(table, &[(key, &ids)], row)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the rows that meet the conditions the same values.
+    pub fn update_rows(
+        &mut self,
+        table: &str,
+        conditions: &Conditions<'_>,
+        row: &[(&str, Value)],
+    ) -> DbResult<()> {
+        if row.is_empty() || conditions.iter().any(|(_, values)| values.is_empty()) {
+            return Ok(());
+        }
+        let table = Table::named(table);
+        let mut subjects = self.subjects(table, conditions)?;
+        let moved = row.iter().find(|(name, _)| *name == table.subject());
+        subjects.extend(moved.map(|(_, value)| id_of(value)));
+        self.record(table, Operation::Update, row.iter().map(|(name, _)| *name), subjects)?;
+        let sets: Vec<String> = row.iter().map(|(name, _)| format!("{name} = ?")).collect();
+        let (wanted, more) = wanted(conditions);
+        let sql = format!("UPDATE {} SET {} WHERE {wanted}", table.name, sets.join(", "));
+        let mut params: Vec<Value> = row.iter().map(|(_, value)| value.clone()).collect();
+        params.extend(more);
+        self.statements.execute(&sql, &params).map(drop)
+    }
+
+    /// Gives the column of each row its own value.
+    pub fn update_each(
+        &mut self,
+        table: &str,
+        column: &str,
+        values: &[(u64, Value)],
+    ) -> DbResult<()> {
+        let table = Table::named(table);
+        let key = table.key[0];
+        for portion in values.chunks(ROWS) {
+            let ids = id_params(portion.iter().map(|(id, _)| *id));
+            let subjects = self.subjects(table, &[(key, &ids)])?;
+            self.record(table, Operation::Update, [column], subjects)?;
+            let sql = format!(
+                "UPDATE {} SET {column} = v.column2 FROM ({}) AS v WHERE {}.{key} = v.column1",
+                table.name,
+                typed_values(table, &[key, column], portion.len()),
+                table.name
+            );
+            let params: Vec<Value> =
+                portion.iter().flat_map(|(id, value)| [Value::from(*id), value.clone()]).collect();
+            self.statements.execute(&sql, &params)?;
+        }
+        Ok(())
+    }
+
+    /// Deletes rows by a column's values.
+    pub fn delete(&mut self, table: &str, column: &str, ids: &[u64]) -> DbResult<()> {
+        for portion in ids.chunks(IDS) {
+            self.delete_rows(table, &[(column, &id_params(portion.iter().copied()))])?;
+        }
+        Ok(())
+    }
+
+    /// Deletes the rows that meet the conditions.
+    pub fn delete_rows(&mut self, table: &str, conditions: &Conditions<'_>) -> DbResult<()> {
+        if conditions.iter().any(|(_, values)| values.is_empty()) {
+            return Ok(());
+        }
+        let table = Table::named(table);
+        let subjects = self.subjects(table, conditions)?;
+        if subjects.is_empty() && table.subject_is_id() {
+            return Ok(());
+        }
+        self.record(table, Operation::Delete, NO_COLUMNS, subjects)?;
+        let (wanted, params) = wanted(conditions);
+        let sql = format!("DELETE FROM {} WHERE {wanted}", table.name);
+        self.statements.execute(&sql, &params).map(drop)
+    }
+
+    /// Inserts objects that are like others: `rows` have the columns `own`, `like` is the one of them
+    /// with the id of the other object, which gives all further columns.
+    pub(crate) fn insert_like(
+        &mut self,
+        table: &str,
+        own: &[&str],
+        like: &str,
+        rows: &[Vec<Value>],
+    ) -> DbResult<()> {
+        let table = Table::named(table);
+        let (key, rest) = (table.key[0], rest(table, own));
+        let like = own.iter().position(|name| *name == like).map_or(1, |at| at + 1);
+        for rows in rows.chunks(ROWS) {
+            self.record_rows(table, own, rows)?;
+            let from: Vec<String> = rest.iter().map(|name| format!(", s.{name}")).collect();
+            let placed: Vec<String> = (1..=own.len()).map(|n| format!("v.column{n}")).collect();
+            // CROSS JOIN makes SQLite walk the short list and look the others up, not the other way
+            // round.
+            let sql = format!(
+                "INSERT INTO {} ({}) SELECT {}{} FROM ({}) AS v CROSS JOIN {} s \
+                 WHERE s.{key} = v.column{like}",
+                table.name,
+                [own, &rest].concat().join(", "),
+                placed.join(", "),
+                from.concat(),
+                typed_values(table, own, rows.len()),
+                table.name,
+            );
+            self.statements.execute(&sql, &rows.concat())?;
+        }
+        Ok(())
+    }
+
+    /// Makes an object like another one: `own` are the columns that it has of its own.
+    pub(crate) fn update_like(
+        &mut self,
+        table: &str,
+        id: u64,
+        like: u64,
+        own: &[(&str, Value)],
+    ) -> DbResult<()> {
+        let table = Table::named(table);
+        let key = table.key[0];
+        let mut names: Vec<&str> = own.iter().map(|(name, _)| *name).collect();
+        names.push(key);
+        let rest = rest(table, &names).join(", ");
+        self.record(table, Operation::Update, table.columns.iter().map(|c| c.name), vec![id])?;
+        let sets: Vec<String> = own.iter().map(|(name, _)| format!(", {name} = ?")).collect();
+        let sql = format!(
+            "UPDATE {name} SET ({rest}) = (SELECT {rest} FROM {name} s WHERE s.{key} = ?){} \
+             WHERE {key} = ?",
+            sets.concat(),
+            name = table.name,
+        );
+        let mut params = vec![Value::from(like)];
+        params.extend(own.iter().map(|(_, value)| value.clone()));
+        params.push(id.into());
+        self.statements.execute(&sql, &params).map(drop)
+    }
+
+    /// Gives objects of `objects` the rows of `details` that the objects in their `templateid` have.
+    pub(crate) fn insert_details_like(
+        &mut self,
+        details: &str,
+        objects: &str,
+        ids: &[u64],
+    ) -> DbResult<()> {
+        let (details, objects) = (Table::named(details), Table::named(objects));
+        let (owner, own_key) = (details.subject(), details.key[0]);
+        for portion in ids.chunks(IDS) {
+            let key = objects.key[0];
+            let condition = match portion {
+                [first, .., last] if last - first + 1 == portion.len() as u64 => {
+                    (format!("n.{key} BETWEEN ? AND ?"), vec![*first, *last])
+                }
+                _ => (format!("n.{key} IN ({})", placeholders(portion.len())), portion.to_vec()),
+            };
+            let mut params = id_params(condition.1);
+            let from = format!(
+                "FROM {} n JOIN {} t ON t.{owner} = n.templateid WHERE {}",
+                objects.name, details.name, condition.0
+            );
+            let rest = rest(details, &[owner, own_key]);
+            let columns: Vec<String> = rest.iter().map(|name| format!(", t.{name}")).collect();
+            let (mut own, mut select) = (owner.to_owned(), format!("n.{key}"));
+            if own_key != owner {
+                let rows = self.query(&format!("SELECT COUNT(*) AS n {from}"), &params)?;
+                let count = rows.first().map_or(0, |row| row.id("n"));
+                if count == 0 {
+                    continue;
+                }
+                let first = self.next_id(details.name, count)?;
+                params.insert(0, Value::from(first - 1));
+                own += &format!(", {own_key}");
+                select += &format!(
+                    ", CAST(? AS BIGINT) + ROW_NUMBER() OVER (ORDER BY n.{key}, t.{own_key})"
+                );
+            }
+            let rest: Vec<String> = rest.iter().map(|name| format!(", {name}")).collect();
+            let sql = format!(
+                "INSERT INTO {} ({own}{}) SELECT {select}{} {from}",
+                details.name,
+                rest.concat(),
+                columns.concat()
+            );
+            let new = |id: &u64| self.changes.inserted(objects.name, *id);
+            let (new, changed): (Vec<u64>, Vec<u64>) = portion.iter().copied().partition(new);
+            self.changes.record_details(details, &new);
+            self.record(details, Operation::Insert, NO_COLUMNS, changed)?;
+            self.statements.execute(&sql, &params)?;
+        }
+        Ok(())
+    }
+
+    fn record(
+        &mut self,
+        table: &'static Table,
+        operation: Operation,
+        columns: impl IntoIterator<Item = impl AsRef<str>>,
+        subjects: Vec<u64>,
+    ) -> DbResult<()> {
+        if let Reload::HostsOf { hosts, .. } = table.reload
+            && !subjects.is_empty()
+        {
+            let rows = query_by_ids(self.connection(), hosts, &[], &subjects)?;
+            let hosts = rows.iter().map(|row| row.id("hostid"));
+            self.changes.reload.hosts_below.extend(hosts);
+        }
+        self.changes.record(table, operation, columns, subjects);
+        Ok(())
+    }
+
+    /// The subjects of the rows that meet the conditions.
+    fn subjects(
+        &mut self,
+        table: &'static Table,
+        conditions: &Conditions<'_>,
+    ) -> DbResult<Vec<u64>> {
+        let subject = table.subject();
+        if !table.subject_is_id() {
+            return Ok(Vec::new());
+        }
+        if let [(column, values)] = conditions
+            && *column == subject
+        {
+            return Ok(values.iter().map(id_of).collect());
+        }
+        let (wanted, params) = wanted(conditions);
+        let sql = format!("SELECT DISTINCT {subject} FROM {} WHERE {wanted}", table.name);
+        Ok(self.query(&sql, &params)?.iter().map(|row| row.id(subject)).collect())
+    }
+
+    /// Writes the record of the transaction; returns what the snapshot has to read again, and whether
+    /// anything has changed that discovery rules read.
+    pub(crate) fn finish(mut self, before: &crate::Snapshot) -> DbResult<(Touched, bool)> {
+        if self.changes.is_lasting() {
+            let revision = self.next_id("changes", 1)?;
+            let rows = self.changes.rows(revision, self.userid);
+            self.statements.insert_many("changes", &Change::COLUMNS, &rows)?;
+            let over = [Value::from(revision.saturating_sub(REVISIONS_KEPT))];
+            self.statements.execute("DELETE FROM changes WHERE revision <= ?", &over)?;
+        }
+        let concerns_discovery = self.changes.concern_discovery();
+        let reload = std::mem::take(&mut self.changes.reload);
+        let touched = Touched::resolve(&mut self, before, reload)?;
+        Ok((touched, concerns_discovery))
+    }
+}
+
+const NO_COLUMNS: [&str; 0] = [];
+
+fn id_of(value: &Value) -> u64 {
+    match value {
+        Value::Int(id) => u64::try_from(*id).unwrap_or(0),
+        Value::Text(_) => 0,
+    }
+}
+
+/// The table of the objects that a table has details of; its own name if it has none.
+fn owner_of(table: &Table) -> &'static str {
+    table.column(table.subject()).and_then(|column| column.owner).unwrap_or(table.name)
+}
+
+/// A WHERE clause with its parameters.
+fn wanted(conditions: &Conditions<'_>) -> (String, Vec<Value>) {
+    let one = |(column, values): &(&str, &[Value])| match values.len() {
+        1 => format!("{column} = ?"),
+        n => format!("{column} IN ({})", placeholders(n)),
+    };
+    let parts: Vec<String> = conditions.iter().map(one).collect();
+    let params = conditions.iter().flat_map(|(_, values)| values.iter().cloned());
+    (parts.join(" AND "), params.collect())
+}
+
+/// Columns of a table but for `own`.
+fn rest(table: &Table, own: &[&str]) -> Vec<&'static str> {
+    let names = table.columns.iter().map(|column| column.name);
+    names.filter(|name| !own.contains(name)).collect()
+}
+
+/// `VALUES` of `rows` rows of these columns. PostgreSQL takes the types of all rows from the first.
+fn typed_values(table: &Table, columns: &[&str], rows: usize) -> String {
+    let typed = |name: &&str| match table.column(name).map(|column: &Column| column.kind) {
+        Some(Kind::Int) => "CAST(? AS BIGINT)",
+        _ => "CAST(? AS TEXT)",
+    };
+    let first: Vec<&str> = columns.iter().map(typed).collect();
+    let more = format!(", ({})", placeholders(columns.len())).repeat(rows.saturating_sub(1));
+    format!("VALUES ({}){more}", first.join(", "))
+}

@@ -1,0 +1,99 @@
+//! What a transaction changed of what monitoring reads.
+
+use std::collections::BTreeSet;
+
+use model::{HostId, ItemId, TriggerId};
+
+use crate::change::ToReload;
+use crate::db::{DbResult, query_by_ids};
+use crate::link::linked_below;
+use crate::{Edit, Snapshot};
+
+/// What a transaction changed, so that only this is read again.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Touched {
+    /// Hosts (with all their items and triggers), created, changed or deleted.
+    pub hosts: BTreeSet<HostId>,
+    /// Items of otherwise unchanged hosts.
+    pub items: BTreeSet<ItemId>,
+    /// Triggers of otherwise unchanged hosts.
+    pub triggers: BTreeSet<TriggerId>,
+    /// Macros, global regular expressions or settings.
+    pub global: bool,
+    /// Rules of network discovery, actions.
+    pub discovery: bool,
+}
+
+impl Touched {
+    /// Nothing that monitoring needs to know.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(crate) fn extend(&mut self, more: Self) {
+        self.hosts.extend(more.hosts);
+        self.items.extend(more.items);
+        self.triggers.extend(more.triggers);
+        self.global |= more.global;
+        self.discovery |= more.discovery;
+    }
+
+    /// Leaves templates and prototypes out: of the objects that a transaction has changed, those that
+    /// are monitored now, and those that the snapshot from before it has.
+    pub(crate) fn resolve(
+        edit: &mut Edit<'_>,
+        before: &Snapshot,
+        reload: ToReload,
+    ) -> DbResult<Self> {
+        let ToReload { hosts, hosts_below, items, triggers, discovery, everything } = reload;
+        if everything {
+            return Ok(Self { global: true, discovery, ..Self::default() });
+        }
+        let hosts = with_below(edit, hosts, hosts_below)?;
+        let sql = "SELECT hostid AS id FROM hosts WHERE kind = 0 AND hostid IN ({ids})";
+        let hosts = monitored(edit, sql, &hosts, |id| before.hosts.get(&HostId(id)).is_some())?;
+        let sql = "SELECT i.itemid AS id FROM items i JOIN hosts h ON h.hostid = i.hostid \
+                   WHERE h.kind = 0 AND i.flags <> 2 AND i.itemid IN ({ids})";
+        let items = monitored(edit, sql, &items, |id| before.items.get(&ItemId(id)).is_some())?;
+        let sql = "SELECT DISTINCT f.triggerid AS id FROM functions f \
+                   JOIN items i ON i.itemid = f.itemid JOIN hosts h ON h.hostid = i.hostid \
+                   WHERE h.kind = 0 AND i.flags <> 2 AND f.triggerid IN ({ids})";
+        let triggers =
+            monitored(edit, sql, &triggers, |id| before.triggers.get(&TriggerId(id)).is_some())?;
+        Ok(Self {
+            hosts: hosts.into_iter().map(HostId).collect(),
+            items: items.into_iter().map(ItemId).collect(),
+            triggers: triggers.into_iter().map(TriggerId).collect(),
+            global: false,
+            discovery,
+        })
+    }
+}
+
+/// These hosts, and those with all that is linked below them.
+fn with_below(
+    edit: &mut Edit<'_>,
+    mut hosts: BTreeSet<u64>,
+    with_below: BTreeSet<u64>,
+) -> DbResult<BTreeSet<u64>> {
+    let mut frontier: Vec<u64> = with_below.iter().copied().collect();
+    let mut seen = with_below;
+    while !frontier.is_empty() {
+        let below = linked_below(edit, &frontier)?;
+        frontier = below.into_values().flatten().filter(|id| seen.insert(*id)).collect();
+    }
+    hosts.append(&mut seen);
+    Ok(hosts)
+}
+
+fn monitored(
+    edit: &mut Edit<'_>,
+    sql: &str,
+    ids: &BTreeSet<u64>,
+    was: impl Fn(u64) -> bool,
+) -> DbResult<Vec<u64>> {
+    let (mut found, new): (Vec<u64>, Vec<u64>) = ids.iter().copied().partition(|id| was(*id));
+    let rows = query_by_ids(edit.connection(), sql, &[], &new)?;
+    found.extend(rows.iter().map(|row| row.id("id")));
+    Ok(found)
+}
