@@ -26,7 +26,7 @@ ALLOWED = [
     # Once a minute, and when a maintenance begins or ends.
     "SELECT hostid, maintenanceid, maintenance_type, maintenance_from FROM hosts",
     # One row per group that discovery has made.
-    "SELECT DISTINCT groupid FROM group_discovery WHERE NOT EXISTS",
+    "SELECT groupdiscoveryid, groupid FROM group_discovery WHERE NOT EXISTS",
     # The call asks for all problems: the result is as large as the table.
     "SELECT t.eventid, t.source, t.object, t.objectid, t.clock, t.ns, t.r_eventid, t.r_clock",
     "SELECT s.eventid FROM (SELECT eventid, maintenanceid, suppress_until",
