@@ -23,6 +23,7 @@ mod owned;
 mod params;
 mod parts;
 mod permission;
+mod plain;
 mod reference;
 mod relate;
 mod rpc;
