@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use config::audit::Author;
 use config::db::{Connection, Row, Value};
 use config::{Config, Edit};
 
@@ -327,7 +328,7 @@ impl Call<'_> {
         work: impl FnOnce(&mut Edit<'_>) -> ApiResult<T>,
     ) -> ApiResult<T> {
         let Some(transaction) = self.transaction else {
-            return self.config().write_as(self.user().id, work);
+            return self.config().write_as(self.author(), work);
         };
         let mut work = Some(work);
         let mut result = None;
@@ -335,6 +336,21 @@ impl Call<'_> {
         result.unwrap_or_else(|| {
             Err(ApiError::application("BUG: a change within the change of another method"))
         })
+    }
+
+    /// The user as the audit log names who changes something.
+    pub(crate) fn author(&self) -> Author {
+        self.author_named(self.user().id, &self.user().username)
+    }
+
+    /// The same for somebody without a session.
+    pub(crate) fn author_named(&self, userid: u64, username: &str) -> Author {
+        Author {
+            userid,
+            username: username.to_owned(),
+            ip: self.peer.to_canonical().to_string(),
+            at_s: self.now(),
+        }
     }
 
     /// Changes who may sign in, and with which rights: from then on nobody is known from before.

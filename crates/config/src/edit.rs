@@ -1,5 +1,6 @@
 //! A change of the configuration in progress: verbs that write rows and record what they change.
 
+use crate::audit::{Author, Trail};
 use crate::change::{Change, Changes, Operation};
 use crate::db::{Connection, DbError, DbResult, Row, Value, id_params, placeholders, query_by_ids};
 use crate::schema::{Column, Kind, Reload, Table};
@@ -18,8 +19,10 @@ const REVISIONS_KEPT: u64 = 10_000;
 /// they change; SQL of one's own is for reading.
 pub struct Edit<'a> {
     statements: Statements<'a>,
-    userid: u64,
+    author: Option<Author>,
     changes: Changes,
+    /// For the audit log; `None` = the server's own change, or it is not to be logged.
+    trail: Option<Trail>,
 }
 
 impl std::fmt::Debug for Edit<'_> {
@@ -34,8 +37,15 @@ impl std::fmt::Debug for Edit<'_> {
 pub type Conditions<'a> = [(&'a str, &'a [Value])];
 
 impl<'a> Edit<'a> {
-    pub(crate) fn new(connection: &'a mut dyn Connection, userid: u64) -> Self {
-        Self { statements: Statements::new(connection), userid, changes: Changes::default() }
+    /// A change of the server itself, or of a user, who is in the audit log if it is `audited`.
+    pub(crate) fn new(
+        connection: &'a mut dyn Connection,
+        author: Option<Author>,
+        audited: bool,
+    ) -> Self {
+        let trail = author.as_ref().filter(|_| audited).map(|_| Trail::default());
+        let statements = Statements::new(connection);
+        Self { statements, author, changes: Changes::default(), trail }
     }
 
     /// A part of the transaction: everything that `work` does, or nothing.
@@ -45,15 +55,47 @@ impl<'a> Edit<'a> {
     ) -> Result<T, E> {
         self.connection().execute("SAVEPOINT attempt", &[])?;
         let before = std::mem::take(&mut self.changes);
+        let trail = self.trail.as_mut().map(std::mem::take);
         let result = work(self);
         let more = std::mem::replace(&mut self.changes, before);
+        let more_trail = std::mem::replace(&mut self.trail, trail);
         if result.is_ok() {
             self.changes.extend(more);
+            if let (Some(trail), Some(more)) = (&mut self.trail, more_trail) {
+                trail.extend(more);
+            }
         } else {
             self.connection().execute("ROLLBACK TO SAVEPOINT attempt", &[])?;
         }
         self.connection().execute("RELEASE SAVEPOINT attempt", &[])?;
         result
+    }
+
+    /// Changes objects that follow others, which are not in the audit log.
+    pub(crate) fn inheriting<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let trail = self.trail.take();
+        let result = work(self);
+        self.trail = trail;
+        result
+    }
+
+    /// The trail, if it keeps changes of the table.
+    fn trail(&mut self, table: &'static Table) -> Option<&mut Trail> {
+        self.trail.as_mut().filter(|trail| trail.wants(table))
+    }
+
+    /// Rows that meet the conditions, if the trail wants them.
+    fn rows_for_trail(
+        &mut self,
+        table: &'static Table,
+        conditions: &Conditions<'_>,
+        also: &str,
+    ) -> DbResult<Vec<Row>> {
+        if self.trail(table).is_none() {
+            return Ok(Vec::new());
+        }
+        let (wanted, params) = wanted(conditions);
+        self.query(&format!("SELECT * FROM {} WHERE {wanted}{also}", table.name), &params)
     }
 
     /// The connection of the transaction, for reads that must see its changes.
@@ -77,6 +119,9 @@ impl<'a> Edit<'a> {
         let subject = row.iter().find(|(name, _)| *name == table.subject());
         let subjects: Vec<u64> = subject.map(|(_, value)| id_of(value)).into_iter().collect();
         self.record(table, Operation::Insert, row.iter().map(|(name, _)| *name), subjects)?;
+        if let Some(trail) = self.trail(table) {
+            trail.inserted(table, row);
+        }
         self.statements.insert(table.name, row)
     }
 
@@ -92,6 +137,12 @@ impl<'a> Edit<'a> {
         }
         let table = Table::named(table);
         self.record_rows(table, columns, rows)?;
+        for row in rows {
+            let Some(trail) = self.trail(table) else { break };
+            let row: Vec<(&str, Value)> =
+                columns.iter().copied().zip(row.iter().cloned()).collect();
+            trail.inserted(table, &row);
+        }
         self.statements.insert_many(table.name, columns, rows)
     }
 
@@ -159,6 +210,11 @@ impl<'a> Edit<'a> {
         let moved = row.iter().find(|(name, _)| *name == table.subject());
         subjects.extend(moved.map(|(_, value)| id_of(value)));
         self.record(table, Operation::Update, row.iter().map(|(name, _)| *name), subjects)?;
+        for before in self.rows_for_trail(table, conditions, "")? {
+            if let Some(trail) = self.trail(table) {
+                trail.updated(table, &before, row);
+            }
+        }
         let sets: Vec<String> = row.iter().map(|(name, _)| format!("{name} = ?")).collect();
         let (wanted, more) = wanted(conditions);
         let sql = format!("UPDATE {} SET {} WHERE {wanted}", table.name, sets.join(", "));
@@ -212,6 +268,13 @@ impl<'a> Edit<'a> {
             return Ok(());
         }
         self.record(table, Operation::Delete, NO_COLUMNS, subjects)?;
+        let own = table.column("templateid").filter(|_| crate::audit::is_object(table));
+        let own = own.map_or("", |_| " AND templateid = 0");
+        for before in self.rows_for_trail(table, conditions, own)? {
+            if let Some(trail) = self.trail(table) {
+                trail.deleted(table, &before);
+            }
+        }
         let (wanted, params) = wanted(conditions);
         let sql = format!("DELETE FROM {} WHERE {wanted}", table.name);
         self.statements.execute(&sql, &params).map(drop)
@@ -374,10 +437,15 @@ impl<'a> Edit<'a> {
     pub(crate) fn finish(mut self, before: &crate::Snapshot) -> DbResult<(Touched, bool)> {
         if self.changes.is_lasting() {
             let revision = self.next_id("changes", 1)?;
-            let rows = self.changes.rows(revision, self.userid);
+            let userid = self.author.as_ref().map_or(0, |author| author.userid);
+            let rows = self.changes.rows(revision, userid);
             self.statements.insert_many("changes", &Change::COLUMNS, &rows)?;
             let over = [Value::from(revision.saturating_sub(REVISIONS_KEPT))];
             self.statements.execute("DELETE FROM changes WHERE revision <= ?", &over)?;
+        }
+        if let (Some(trail), Some(author)) = (self.trail.take(), self.author.take()) {
+            let rows = trail.finish(&mut self, &author)?;
+            self.statements.insert_many("auditlog", &crate::audit::COLUMNS, &rows)?;
         }
         let concerns_discovery = self.changes.concern_discovery();
         let reload = std::mem::take(&mut self.changes.reload);

@@ -6,12 +6,10 @@ use arc_swap::ArcSwap;
 use parking_lot::FairMutex;
 use stdx::sync::lock;
 
+use crate::audit::Author;
 use crate::change::Change;
 use crate::db::{Connection, Db, DbError, DbResult, Location, Value};
 use crate::{Edit, Snapshot, Statements, Touched};
-
-/// The user of changes that the server makes by itself.
-const BY_SERVER: u64 = 0;
 
 /// The setting that holds the random id of the configuration.
 const IDENTITY: &str = "configuration_id";
@@ -90,17 +88,25 @@ impl Config {
         &self,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.write_as(BY_SERVER, work)
+        self.write_by(None, work)
     }
 
-    /// The same for a user, who is recorded with the change.
+    /// The same for a user, who is recorded with the change and in the audit log.
     pub fn write_as<T, E: From<DbError>>(
         &self,
-        userid: u64,
+        author: Author,
+        work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.write_by(Some(author), work)
+    }
+
+    fn write_by<T, E: From<DbError>>(
+        &self,
+        author: Option<Author>,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut pending = self.build.lock();
-        let result = self.transaction(&mut pending, userid, work)?;
+        let result = self.transaction(&mut pending, author, work)?;
         if let Err(error) = self.rebuild(&mut pending) {
             tracing::error!(%error, "a change is stored but not live yet; retrying");
         }
@@ -192,13 +198,13 @@ impl Config {
     fn transaction<T, E: From<DbError>>(
         &self,
         pending: &mut Touched,
-        userid: u64,
+        author: Option<Author>,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut concerns_discovery = false;
         let before = self.snapshot();
         let result = self.db.write(|connection| {
-            let mut edit = Edit::new(connection, userid);
+            let mut edit = Edit::new(connection, author, before.settings.audit);
             let result = work(&mut edit)?;
             let (touched, of_discovery) = edit.finish(&before)?;
             concerns_discovery = of_discovery;

@@ -13,19 +13,33 @@ const HOUSEKEEPING: Duration = Duration::from_secs(3600);
 /// How long events of resolved problems are kept.
 const EVENTS_KEPT: Duration = Duration::from_secs(365 * 86_400);
 
-/// Drops old history and deletes old events.
-pub(crate) async fn housekeeping(shards: Arc<ShardSet>, problems: Problems, clock: SharedClock) {
+/// Drops old history and deletes old events and old entries of the audit log.
+pub(crate) async fn housekeeping(
+    shards: Arc<ShardSet>,
+    problems: Problems,
+    config: Arc<Config>,
+    clock: SharedClock,
+) {
     let mut hour = tokio::time::interval(HOUSEKEEPING);
     loop {
         hour.tick().await;
         let (shards, problems) = (Arc::clone(&shards), problems.clone());
-        let before = clock.unix_s().saturating_sub(EVENTS_KEPT.as_secs());
+        let config = Arc::clone(&config);
+        let now = clock.unix_s();
+        let before = now.saturating_sub(EVENTS_KEPT.as_secs());
         let work = move || {
             if let Err(error) = shards.housekeep() {
                 tracing::warn!(%error, "old history could not be dropped");
             }
             if let Err(error) = problems.housekeep(before) {
                 tracing::warn!(%error, "old events could not be deleted");
+            }
+            let days = u64::from(config.snapshot().settings.audit_days);
+            if days > 0
+                && let Err(error) =
+                    config::audit::delete_before(&config, now.saturating_sub(days * 86_400))
+            {
+                tracing::warn!(%error, "old entries of the audit log could not be deleted");
             }
         };
         drop(tokio::task::spawn_blocking(work).await);

@@ -291,6 +291,7 @@ impl Server {
         self.tasks.spawn(housekeeping(
             Arc::clone(&self.shards),
             self.problems.clone(),
+            Arc::clone(&self.config),
             Arc::clone(&self.clock),
         ));
         let watch = MaintenanceWatch::new(Arc::clone(&self.config));

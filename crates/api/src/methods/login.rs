@@ -1,9 +1,11 @@
 //! `user.login`, `user.logout`, `user.checkAuthentication`.
 
+use config::audit::AuditAction;
 use serde_json::json;
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
+use crate::methods::auditlog;
 use crate::{params, session};
 
 pub(crate) const METHODS: &[Method] = &[
@@ -29,10 +31,16 @@ fn login(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         None => Err(ApiError::at("/", format_args!("the parameter \"{name}\" is missing"))),
     };
     let (username, password) = (text("username")?, text("password")?);
-    let verified = session::check_password(call, &username, password)?;
+    let verified = session::check_password(call, &username, password).inspect_err(|_| {
+        let sql = "SELECT userid FROM users WHERE username = ?";
+        let rows = call.rows(sql, &[username.as_str().into()]).unwrap_or_default();
+        let userid = rows.first().map_or(0, |row| row.id("userid"));
+        auditlog::note(call, AuditAction::FailedLogin, userid, &username);
+    })?;
     let userid = verified.userid;
     session::user(call.api, userid, "", session::NO_ACCESS)?;
     let id = session::open(call.api, verified)?;
+    auditlog::note(call, AuditAction::Login, userid, &username);
     if params::flag(input.get("userData")) {
         user_data(call, userid, Some(&id))
     } else {
@@ -105,6 +113,7 @@ fn logout(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         return Err(ApiError::at("/", "should be empty"));
     }
     session::close(call.api, &call.user().credential)?;
+    auditlog::note(call, AuditAction::Logout, call.user().id, &call.user().username);
     Ok(true.into())
 }
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod action;
 pub(crate) mod apiinfo;
+pub(crate) mod auditlog;
 pub(crate) mod autoregistration;
 pub(crate) mod drule;
 pub(crate) mod event;
@@ -34,6 +35,7 @@ use crate::object::Object;
 pub(crate) const ALL: &[&[Method]] = &[
     action::METHODS,
     apiinfo::METHODS,
+    auditlog::METHODS,
     autoregistration::METHODS,
     drule::METHODS,
     event::METHODS,
@@ -92,4 +94,5 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &role::ROLE,
     &token::TOKEN,
     &regexp::REGEXP,
+    &auditlog::AUDIT_LOG,
 ];

@@ -35,6 +35,7 @@ const TYPES: &[(&str, &str)] = &[
     ("role", "Role"),
     ("token", "Token"),
     ("regexp", "Regexp"),
+    ("auditlog", "AuditEntry"),
 ];
 
 /// Global macros share their methods' object with macros of hosts.

@@ -150,6 +150,13 @@ pub struct Row {
 }
 
 impl Row {
+    /// A row of these columns.
+    pub(crate) fn new<'c>(columns: impl IntoIterator<Item = (&'c str, Value)>) -> Self {
+        let (names, values): (Vec<Box<str>>, Vec<Value>) =
+            columns.into_iter().map(|(name, value)| (Box::from(name), value)).unzip();
+        Self { columns: names.into(), values }
+    }
+
     /// The column, if the query has it.
     pub fn get(&self, column: &str) -> Option<&Value> {
         let at = self.columns.iter().position(|name| **name == *column)?;

@@ -103,8 +103,13 @@ fn link(
         .collect();
     edit.insert_many("host_templates", &["hostid", "templateid"], &rows)?;
 
-    let items = items_of(edit, &below)?;
-    inherit_items(edit, &items, &below)?;
+    edit.inheriting(|edit| inherit(edit, &below, host_prototypes))
+}
+
+/// Gives hosts what templates that are linked anew have.
+fn inherit(edit: &mut Edit<'_>, below: &Below, host_prototypes: bool) -> Result<(), LinkError> {
+    let items = items_of(edit, below)?;
+    inherit_items(edit, &items, below)?;
     let linked: Vec<u64> = below.keys().copied().collect();
     let sql = "SELECT DISTINCT f.triggerid AS id FROM functions f \
                JOIN items i ON i.itemid = f.itemid WHERE i.hostid IN ({ids})";

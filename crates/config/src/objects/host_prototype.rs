@@ -42,7 +42,7 @@ pub fn create_host_prototype(
     let id = edit.insert_new("hosts", &row)?;
     edit.insert("host_discovery", &[("hostid", id.into()), ("parent_itemid", rule.into())])?;
     write_parts(edit, id, parts)?;
-    inherit_host_prototypes(edit, &[id], None, None)?;
+    edit.inheriting(|edit| inherit_host_prototypes(edit, &[id], None, None))?;
     Ok(id)
 }
 
@@ -68,7 +68,7 @@ pub fn update_host_prototype(
             changed.push(table);
         }
     }
-    inherit_host_prototypes(edit, &[id], Some(&changed), None)
+    edit.inheriting(|edit| inherit_host_prototypes(edit, &[id], Some(&changed), None))
 }
 
 fn write_parts(edit: &mut Edit<'_>, id: u64, parts: &HostPrototypeParts) -> DbResult<()> {

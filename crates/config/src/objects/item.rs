@@ -89,7 +89,7 @@ pub fn create_items(edit: &mut Edit<'_>, items: &[NewItem]) -> Result<Vec<u64>, 
     let templates: Vec<u64> = hosts.into_iter().filter(|id| kinds.get(id) == Some(&1)).collect();
     let below = linked_below(edit, &templates)?;
     if !below.is_empty() {
-        inherit_items(edit, &ids, &below)?;
+        edit.inheriting(|edit| inherit_items(edit, &ids, &below))?;
     }
     Ok(ids)
 }
@@ -194,7 +194,7 @@ pub fn update_items(edit: &mut Edit<'_>, changes: &[ItemChange]) -> Result<(), L
         }
         edit.update("items", change.id, &change.columns)?;
         set_children(edit, change, &[change.id])?;
-        update_below(edit, change)?;
+        edit.inheriting(|edit| update_below(edit, change))?;
     }
     Ok(())
 }

@@ -266,7 +266,7 @@ pub fn create_triggers(
         insert_tags(edit, &[*id], &trigger.tags)?;
         insert_dependencies(edit, *id, &trigger.depends_on)?;
     }
-    inherit_triggers(edit, &ids, None)?;
+    edit.inheriting(|edit| inherit_triggers(edit, &ids, None))?;
     Ok(ids)
 }
 
@@ -345,13 +345,17 @@ pub fn update_triggers(edit: &mut Edit<'_>, changes: &[TriggerChange]) -> Result
         let mut top = true;
         while !level.is_empty() {
             let ids: Vec<u64> = level.iter().map(|(id, _)| *id).collect();
-            apply(edit, change, &level, top)?;
+            if top {
+                apply(edit, change, &level, top)?;
+            } else {
+                edit.inheriting(|edit| apply(edit, change, &level, top))?;
+            }
             if let (Some(on), true) = (&change.depends_on, top) {
                 edit.delete("trigger_depends", "triggerid", &ids)?;
                 insert_dependencies(edit, change.id, on)?;
             }
             if change.depends_on.is_some() {
-                inherit_dependencies(edit, &ids, None, true)?;
+                edit.inheriting(|edit| inherit_dependencies(edit, &ids, None, true))?;
             }
             level = next_level(edit, &level)?;
             top = false;

@@ -28,12 +28,13 @@ const TOGETHER: i64 = 5;
 /// The first one without. The step to it is [`separate_state`].
 const SEPARATE: i64 = TOGETHER + 1;
 
-/// Steps from [`SEPARATE`] on, as [`MIGRATIONS`]. Version 7 records changes.
+/// Steps from [`SEPARATE`] on, as [`MIGRATIONS`]. Version 7 records changes and has the audit log.
 const LATER: &[&str] = &[""];
 
 const VERSION: i64 = SEPARATE + LATER.len() as i64;
 
-const STATE_VERSION: i64 = 1;
+/// Version 2 has sign-ins.
+const STATE_VERSION: i64 = 2;
 
 const _: () = assert!(MIGRATIONS.len() as i64 == TOGETHER - 1, "one migration per version");
 

@@ -15,7 +15,7 @@ mod macro_tests;
 mod reload_tests;
 pub mod source;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod types;
 pub mod web;
 

@@ -8,22 +8,22 @@ use super::*;
 use crate::db::{DbResult, Location, Value};
 use crate::{Config, Edit};
 
-pub(super) fn open() -> (tempfile::TempDir, Config) {
+pub(crate) fn open() -> (tempfile::TempDir, Config) {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::open(Location::Sqlite(dir.path().join("config.db"))).unwrap();
     (dir, config)
 }
 
-pub(super) fn write<T>(config: &Config, work: impl FnOnce(&mut Edit<'_>) -> DbResult<T>) -> T {
+pub(crate) fn write<T>(config: &Config, work: impl FnOnce(&mut Edit<'_>) -> DbResult<T>) -> T {
     config.write(work).unwrap()
 }
 
-pub(super) fn host(edit: &mut Edit<'_>, name: &str) -> DbResult<u64> {
+pub(crate) fn host(edit: &mut Edit<'_>, name: &str) -> DbResult<u64> {
     let id = edit.insert_new("hosts", &[("host", name.into()), ("name", name.into())])?;
     Ok(id)
 }
 
-pub(super) fn item(
+pub(crate) fn item(
     edit: &mut Edit<'_>,
     host: u64,
     key: &str,
@@ -320,6 +320,11 @@ fn a_change_of_one_part_cannot_touch_the_other() {
     assert!(wrong.unwrap_err().to_string().contains("readonly"));
 }
 
+pub(crate) fn author(userid: u64) -> crate::audit::Author {
+    let (username, ip) = ("somebody".to_owned(), "10.0.0.1".to_owned());
+    crate::audit::Author { userid, username, ip, at_s: 1_700_000_000 }
+}
+
 #[test]
 fn a_transaction_is_recorded_with_who_made_it() {
     let (_dir, config) = open();
@@ -340,7 +345,7 @@ fn a_transaction_is_recorded_with_who_made_it() {
         assert!(refused.is_err());
         Ok::<_, crate::db::DbError>((a, b))
     };
-    let (a, b) = config.write_as(7, work).unwrap();
+    let (a, b) = config.write_as(author(7), work).unwrap();
     let shown: Vec<String> = config
         .changes_since(start)
         .unwrap()

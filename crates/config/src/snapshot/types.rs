@@ -255,6 +255,10 @@ pub struct Settings {
     pub trends_days_global: Option<u16>,
     /// Which connections agents may announce themselves over.
     pub autoregistration: Tls,
+    /// Changes of users are written to the audit log.
+    pub audit: bool,
+    /// Days that entries of the audit log are kept; 0 = for ever.
+    pub audit_days: u16,
 }
 
 impl Settings {
@@ -275,6 +279,8 @@ impl Default for Settings {
             history_days_global: None,
             trends_days_global: None,
             autoregistration: Tls::default(),
+            audit: true,
+            audit_days: 31,
         }
     }
 }

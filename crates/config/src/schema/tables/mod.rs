@@ -90,6 +90,7 @@ const CONFIGURATION: &[Table] = &[
         &[],
     )
     .unrecorded(),
+    table("auditlog", &["auditid"], Reload::Nothing, AUDIT, AUDIT_INDEXES).unrecorded(),
     table("settings", &["name"], Reload::Everything, &[text("name"), text("value")], &[]),
     table(
         "regexps",
@@ -393,6 +394,25 @@ const CONFIGURATION: &[Table] = &[
     )
     .read_by_discovery(),
 ];
+
+/// Who did what, see [`crate::audit`].
+const AUDIT: &[Column] = &[
+    text("auditid"),
+    id("userid"),
+    text("username"),
+    int("clock", "0"),
+    text("ip"),
+    int("action", "0"),
+    int("resourcetype", "0"),
+    id("resourceid"),
+    text("resource_cuid"),
+    text("resourcename"),
+    text("recordsetid"),
+    text("details"),
+];
+
+const AUDIT_INDEXES: &[&[&str]] =
+    &[&["clock"], &["userid", "clock"], &["resourcetype", "resourceid"], &["recordsetid"]];
 
 const HOSTS: &[Column] = &[
     id("hostid"),

@@ -6,9 +6,11 @@
 //! readers expect rows whose object is gone.
 
 use super::super::{Column, Reload, Table};
-use super::{id, int, owned, table, text};
+use super::{AUDIT, AUDIT_INDEXES, id, int, owned, table, text};
 
 pub(super) const TABLES: &[Table] = &[
+    // Who signed in and out; the rest of the audit log is written with the changes.
+    table("access_log", &["auditid"], Reload::Nothing, AUDIT, AUDIT_INDEXES),
     // The next ids of these tables.
     table("state_ids", &["name"], Reload::Nothing, &[text("name"), id("next")], &[]),
     table("state_settings", &["name"], Reload::Nothing, &[text("name"), text("value")], &[]),

@@ -138,10 +138,14 @@ pub(super) fn valuemaps(
 /// Settings by the names of the API; what is not set has its default.
 pub(super) fn settings(connection: &mut dyn Connection) -> DbResult<Settings> {
     let mut settings = Settings::default();
+    let mut keeps_audit = false;
     for row in connection.query("SELECT name, value FROM settings", &[])? {
         let value = row.text("value");
         match row.text("name") {
             "default_timezone" => settings.timezone = value.to_owned(),
+            "auditlog_enabled" => settings.audit = value != "0",
+            "hk_audit" => settings.audit_days = super::text::days(value).unwrap_or(0),
+            "hk_audit_mode" => keeps_audit = value == "0",
             "hk_history" => settings.history_days_global = super::text::days(value),
             "hk_trends" => settings.trends_days_global = super::text::days(value),
             "autoreg_tls_accept" => {
@@ -155,6 +159,9 @@ pub(super) fn settings(connection: &mut dyn Connection) -> DbResult<Settings> {
                 }
             }
         }
+    }
+    if keeps_audit {
+        settings.audit_days = 0;
     }
     Ok(settings)
 }

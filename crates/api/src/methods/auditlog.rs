@@ -1,0 +1,182 @@
+//! The audit log: who changed what, and who signed in.
+
+use config::audit::{AuditAction, note_access};
+use config::db::Value;
+
+use crate::call::{Call, Json, Method};
+use crate::error::{ApiError, ApiResult};
+use crate::get::Get;
+use crate::object::Access::ReadOnly;
+use crate::object::FieldKind::{Id, Int, Text};
+use crate::object::{Field, Object, field};
+use crate::params;
+
+pub(crate) const METHODS: &[Method] = &[Method::super_admin("auditlog.get", get)];
+
+const FIELDS: &[Field] = &[
+    field("auditid", Text(25), ReadOnly, "Id of the entry; ids sort by time."),
+    field("userid", Id, ReadOnly, "User; 0 = none."),
+    field("username", Text(0), ReadOnly, "Name of the user at that time."),
+    field("clock", Int(0, i64::MAX), ReadOnly, "Unix time."),
+    field("ip", Text(0), ReadOnly, "Address that the call came from."),
+    field(
+        "action",
+        Int(0, 12),
+        ReadOnly,
+        "0 add, 1 update, 2 delete, 4 sign-out, 8 sign-in, 9 refused sign-in.",
+    ),
+    field("resourcetype", Int(0, 54), ReadOnly, "Kind of the object; the numbers are 7.0's."),
+    field("resourceid", Id, ReadOnly, "Id of the object."),
+    field("resource_cuid", Text(25), ReadOnly, "Always 0."),
+    field("resourcename", Text(0), ReadOnly, "Name of the object."),
+    field("recordsetid", Text(25), ReadOnly, "Entries of one call have the same."),
+    field("details", Text(0), ReadOnly, "JSON: `{\"host.name\":[\"update\",\"new\",\"old\"]}`."),
+];
+
+pub(crate) static AUDIT_LOG: Object = Object {
+    name: "auditlog",
+    table: "(SELECT * FROM auditlog UNION ALL SELECT * FROM access_log)",
+    key: "auditid",
+    keys: "auditids",
+    fields: FIELDS,
+    strict: true,
+    sort: &["auditid", "userid", "clock"],
+};
+
+fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let by_id = params::flag(input.get("preservekeys"));
+    let mut plain = input.clone();
+    if let Some(members) = plain.as_object_mut() {
+        members.remove("preservekeys");
+    }
+    let options = ["auditids", "userids", "time_from", "time_till"];
+    let mut get = Get::new(call, &plain, &AUDIT_LOG, &options)?;
+    if let Some(ids) = input.get("auditids").filter(|ids| !ids.is_null()) {
+        let mut wanted: Vec<Value> = Vec::new();
+        for (n, id) in params::list(ids).into_iter().enumerate() {
+            let path = format!("/auditids/{}", n + 1);
+            let id = params::text(id, &path)?;
+            if id.chars().count() != 25 {
+                return Err(ApiError::at(&path, "must be 25 characters long"));
+            }
+            wanted.push(id.into());
+        }
+        match wanted.len() {
+            0 => get.and("1 = 0", []),
+            n => get.and(format!("t.auditid IN ({})", config::db::placeholders(n)), wanted),
+        }
+    }
+    get.by_ids("userids", "t.userid IN ({ids})")?;
+    for (option, condition) in [("time_from", "t.clock >= ?"), ("time_till", "t.clock <= ?")] {
+        if let Some(at) = input.get(option).filter(|at| !at.is_null()) {
+            get.and(condition, [params::int(at, &format!("/{option}"))?.into()]);
+        }
+    }
+    get.need(&["auditid"]);
+    let found = get.run()?;
+    if !by_id || found.total.is_some() {
+        return Ok(found.finish());
+    }
+    let keyed = found.rows.into_iter().map(|row| {
+        let id = row.row.text("auditid").to_owned();
+        (id, row.out.into_json())
+    });
+    Ok(crate::rpc::keyed(keyed.collect()))
+}
+
+/// Characters of a name that somebody tries to sign in with.
+const NAME_MAX: usize = 100;
+
+/// Notes that a user of this name has signed in or out, or that somebody has tried to (id 0: there is no
+/// such user). A log that cannot be written keeps nobody out.
+pub(crate) fn note(call: &Call<'_>, action: AuditAction, userid: u64, username: &str) {
+    if !call.config().snapshot().settings.audit {
+        return;
+    }
+    let username: String = username.chars().take(NAME_MAX).collect();
+    let author = call.author_named(userid, &username);
+    let written: Result<(), config::db::DbError> =
+        call.config().write_state(|state| note_access(state, action, &author));
+    if let Err(error) = written {
+        tracing::warn!(%error, "a sign-in could not be written to the audit log");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use config::Edit;
+    use config::db::DbResult;
+    use serde_json::json;
+
+    use crate::testing::Server;
+
+    #[test]
+    fn changes_are_in_the_log() {
+        let server = Server::start();
+        let id = server.create("hostgroup.create", &json!({ "name": "g" }));
+        let call = |method: &str, params| server.call(method, &params).unwrap();
+        call("hostgroup.update", json!({ "groupid": id, "name": "h" }));
+        call("hostgroup.delete", json!([id]));
+        let wanted = json!({ "filter": { "resourcetype": 14 }, "sortfield": "auditid" });
+        let entries = call("auditlog.get", wanted);
+        let shown: Vec<String> = entries
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| format!("{} {} {}", one["action"], one["resourceid"], one["username"]))
+            .collect();
+        let expected: Vec<String> =
+            (0..3).map(|action| format!("\"{action}\" \"{id}\" \"Admin\"")).collect();
+        assert_eq!(shown, expected);
+        assert_eq!(entries[1]["details"], r#"{"hostgroup.name":["update","h","g"]}"#);
+        let first = entries[0]["auditid"].as_str().unwrap();
+        let options = json!({ "auditids": first, "preservekeys": true, "output": ["action"] });
+        assert_eq!(call("auditlog.get", options), json!({ first: { "action": "0" } }));
+        server.refuses(&[
+            ("auditlog.get", json!({ "auditids": ["x"] }), -32602, "must be 25 characters long"),
+            ("auditlog.get", json!({ "sortfield": "details" }), -32602, "value must be one of"),
+        ]);
+    }
+
+    #[test]
+    fn sign_ins_are_in_the_log() {
+        let server = Server::start();
+        let refused = json!({ "username": "Admin", "password": "no" });
+        server.call_as(None, "user.login", &refused).unwrap_err();
+        let nobody = json!({ "username": "nobody", "password": "no" });
+        server.call_as(None, "user.login", &nobody).unwrap_err();
+        let session = server.login("Admin", "zabbix");
+        server.call_as(Some(&session), "user.logout", &json!([])).unwrap();
+        let fields = ["action", "userid", "username", "ip"];
+        let options =
+            json!({ "output": fields, "filter": { "resourcetype": 0 }, "sortfield": "auditid" });
+        let entry = |action: &str, id: &str, name: &str| json!({ "userid": id, "username": name, "ip": "127.0.0.1", "action": action });
+        server.answers(&[(
+            "auditlog.get",
+            options,
+            json!([
+                entry("8", "1", "Admin"),
+                entry("9", "1", "Admin"),
+                entry("9", "0", "nobody"),
+                entry("8", "1", "Admin"),
+                entry("4", "1", "Admin"),
+            ]),
+        )]);
+    }
+
+    #[test]
+    fn old_entries_are_deleted_and_a_log_that_is_switched_off_stays_empty() {
+        let server = Server::start();
+        let config = &server.api.deps.config;
+        server.create("hostgroup.create", &json!({ "name": "g" }));
+        assert_eq!(config::audit::delete_before(config, 1_700_000_000).unwrap(), 0);
+        assert_eq!(config::audit::delete_before(config, 1_800_000_001).unwrap(), 2);
+        let off = [("name", "auditlog_enabled".into()), ("value", "0".into())];
+        let work = |edit: &mut Edit<'_>| edit.insert("settings", &off);
+        let written: DbResult<()> = config.write(work);
+        written.unwrap();
+        server.create("hostgroup.create", &json!({ "name": "h" }));
+        server.login("Admin", "zabbix");
+        server.answers(&[("auditlog.get", json!({ "countOutput": true }), json!("0"))]);
+    }
+}

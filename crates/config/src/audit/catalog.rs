@@ -1,0 +1,154 @@
+//! What the audit log calls tables and their columns: words and numbers of `auditlog.get`.
+
+use crate::db::{Row, Value};
+use crate::schema::Table;
+
+/// A kind of object that has entries of its own.
+#[derive(Debug)]
+pub(super) struct Resource {
+    table: &'static str,
+    /// Rows of the table that are of this kind: the values of a column.
+    of_kind: Option<(&'static str, &'static [i64])>,
+    /// Value of `resourcetype`.
+    pub(super) number: i64,
+    /// The object's name in the API, with which details begin.
+    pub(super) word: &'static str,
+    /// Column with the name for people.
+    pub(super) name: &'static str,
+}
+
+const fn resource(
+    table: &'static str,
+    of_kind: Option<(&'static str, &'static [i64])>,
+    number: i64,
+    word: &'static str,
+    name: &'static str,
+) -> Resource {
+    Resource { table, of_kind, number, word, name }
+}
+
+/// Numbers observed on Zabbix 7.0.22.
+const RESOURCES: &[Resource] = &[
+    resource("users", None, 0, "user", "username"),
+    resource("hosts", Some(("kind", &[0])), 4, "host", "name"),
+    resource("hosts", Some(("kind", &[1])), 30, "template", "name"),
+    resource("hosts", Some(("kind", &[2])), 37, "hostprototype", "name"),
+    resource("actions", None, 5, "action", "name"),
+    resource("usergroups", None, 11, "usergroup", "name"),
+    resource("triggers", Some(("flags", &[0, 4])), 13, "trigger", "description"),
+    resource("triggers", Some(("flags", &[2])), 31, "triggerprototype", "description"),
+    resource("groups_", Some(("type", &[0])), 14, "hostgroup", "name"),
+    resource("groups_", Some(("type", &[1])), 50, "templategroup", "name"),
+    resource("items", Some(("flags", &[0, 4])), 15, "item", "name"),
+    resource("items", Some(("flags", &[1])), 52, "discoveryrule", "name"),
+    resource("items", Some(("flags", &[2])), 36, "itemprototype", "name"),
+    resource("valuemaps", None, 17, "valuemap", "name"),
+    resource("drules", None, 23, "drule", "name"),
+    resource("maintenances", None, 27, "maintenance", "name"),
+    resource("regexps", None, 28, "regexp", "name"),
+    resource("globalmacros", None, 29, "usermacro", "macro"),
+    resource("roles", None, 44, "role", "name"),
+    resource("tokens", None, 45, "token", "name"),
+];
+
+/// Tables with rows of such objects, with the member that the rows are.
+const MEMBERS: &[(&str, &str, &str)] = &[
+    ("host_groups", "hosts", "groups"),
+    ("host_tags", "hosts", "tags"),
+    ("host_templates", "hosts", "templates"),
+    ("host_inventory", "hosts", "inventory"),
+    ("hostmacros", "hosts", "macros"),
+    ("interfaces", "hosts", "interfaces"),
+    ("group_prototypes", "hosts", "groupPrototypes"),
+    ("item_preprocessing", "items", "preprocessing"),
+    ("item_tags", "items", "tags"),
+    ("trigger_tags", "triggers", "tags"),
+    ("trigger_depends", "triggers", "dependencies"),
+    ("valuemap_mappings", "valuemaps", "mappings"),
+    ("regexp_expressions", "regexps", "expressions"),
+    ("user_groups", "users", "usrgrps"),
+    ("group_rights", "usergroups", "rights"),
+    ("tag_filters", "usergroups", "tag_filters"),
+    ("dchecks", "drules", "dchecks"),
+    ("action_conditions", "actions", "filter.conditions"),
+    ("operations", "actions", "operations"),
+    ("maintenance_hosts", "maintenances", "hosts"),
+    ("maintenance_groups", "maintenances", "hostgroups"),
+    ("maintenance_periods", "maintenances", "timeperiods"),
+    ("maintenance_tags", "maintenances", "tags"),
+];
+
+/// Columns whose values are secrets.
+const SECRETS: &[(&str, &str)] = &[
+    ("users", "passwd"),
+    ("users", "medias"),
+    ("hosts", "tls_psk"),
+    ("hosts", "tls_psk_identity"),
+    ("hosts", "ipmi_password"),
+    ("interfaces", "details"),
+    ("items", "password"),
+    ("items", "privatekey"),
+    ("items", "ssl_key_password"),
+    ("items", "headers"),
+    ("items", "parameters"),
+    ("dchecks", "snmp_community"),
+    ("dchecks", "snmpv3_authpassphrase"),
+    ("dchecks", "snmpv3_privpassphrase"),
+    ("tokens", "digest"),
+];
+
+/// Whether a table is in the log, with objects or with members of objects.
+pub(super) fn is_audited(table: &Table) -> bool {
+    is_object(table) || member(table).is_some()
+}
+
+/// Whether rows of the table are objects with entries of their own.
+pub(crate) fn is_object(table: &Table) -> bool {
+    RESOURCES.iter().any(|resource| resource.table == table.name)
+}
+
+/// The objects that rows of the table are members of, and which member.
+pub(super) fn member(table: &Table) -> Option<(&'static Table, &'static str)> {
+    let found = MEMBERS.iter().find(|(name, ..)| *name == table.name);
+    found.map(|(_, owner, member)| (Table::named(owner), *member))
+}
+
+/// The kind of an object of this table.
+pub(super) fn kind(table: &Table, row: &Row) -> Option<&'static Resource> {
+    RESOURCES.iter().find(|resource| {
+        resource.table == table.name
+            && resource.of_kind.is_none_or(|(column, values)| values.contains(&row.int(column)))
+    })
+}
+
+/// A value as the log shows it.
+pub(super) fn shown(table: &Table, column: &str, value: &Value, is_secret_row: bool) -> String {
+    let secret = SECRETS.contains(&(table.name, column)) || (is_secret_row && column == "value");
+    if secret && !value.to_string().is_empty() { "******".to_owned() } else { value.to_string() }
+}
+
+/// Macros of type 1 hold a secret.
+pub(super) fn is_secret_row(table: &Table, of: impl Fn(&str) -> Option<i64>) -> bool {
+    matches!(table.name, "hostmacros" | "globalmacros") && of("type") == Some(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_and_columns_of_the_catalog_exist() {
+        for resource in RESOURCES {
+            let table = Table::named(resource.table);
+            assert!(table.column(resource.name).is_some(), "{}", resource.word);
+            assert!(resource.of_kind.is_none_or(|(column, _)| table.column(column).is_some()));
+        }
+        for (name, owner, _) in MEMBERS {
+            let subject = Table::named(name).subject();
+            assert_eq!(subject, Table::named(owner).key[0], "{name}");
+        }
+        for (table, column) in SECRETS {
+            assert!(Table::named(table).column(column).is_some(), "{table}.{column}");
+        }
+    }
+}
