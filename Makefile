@@ -19,11 +19,15 @@ build: ## Install what is missing, build the UI and the release binaries (in tar
 run: build ## Build, then start the server with its data in ./var (stop with Ctrl-C)
 	target/release/vedette server --data var
 
+.PHONY: bench
+bench: build ## Build also the program behind `vedette bench`
+	$(CARGO) build --release --locked --package vedette-bench
+
 .PHONY: deb
 deb: ## Build a Debian package (in target/debian) with the profile for packages
 	scripts/install-packages deb
 	$(MAKE) --no-print-directory web
-	$(CARGO) build --profile dist --locked --package server --package vedette-odbc
+	$(CARGO) build --profile dist --locked --package server --package vedette-odbc --package vedette-bench
 	scripts/make-deb target/dist target/debian
 
 .PHONY: image

@@ -8,7 +8,7 @@ unset FORCE_COLOR CLICOLOR_FORCE
 export PROPTEST_RNG_SEED=7
 # The programs that system tests start.
 build_vedette() {
-    cargo build --locked --quiet --package server --package vedette-odbc
+    cargo build --locked --quiet --package server --package vedette-odbc --package vedette-bench
 }
 # Each file as a run of its own, as many at a time as AT_ONCE says; what one says is written when it
 # ends. The suite fails when one fails.

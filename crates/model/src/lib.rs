@@ -8,6 +8,7 @@
 mod batch;
 mod event;
 mod id;
+pub mod measured;
 mod sighting;
 mod time;
 mod value;

@@ -3,7 +3,7 @@
 mod agent_command;
 mod backend;
 mod background;
-mod bench_command;
+mod beside;
 mod built_in_agent;
 mod capacity;
 mod discovery;
@@ -66,7 +66,10 @@ fn command() -> Command {
                 .default_value("127.0.0.1:10050")
                 .help("Address of the agent"),
         );
-    let bench = bench_command::add(Command::new("bench"));
+    let bench = Command::new(beside::BENCH)
+        .about("Measure a server through its public protocols: this one, or any Zabbix")
+        .disable_help_flag(true)
+        .arg(beside::arguments());
     let parameters = Command::new("parameters")
         .about("Print all parameters: flags, environment, vedette.toml (Markdown)");
     let form = |name: &'static str, help: &'static str| {
@@ -118,7 +121,7 @@ fn dispatch(matches: &ArgMatches) -> anyhow::Result<()> {
         }
         Some(("password", matches)) => password_command::run(matches),
         Some(("history", matches)) => history_command::run(matches),
-        Some(("bench", matches)) => bench_command::run(matches),
+        Some((beside::BENCH, matches)) => beside::run(matches),
         Some(("parameters", _)) => {
             std::io::stdout().write_all(params::page().as_bytes())?;
             Ok(())

@@ -9,8 +9,8 @@ use history::damage::Damages;
 use history::housekeeping::class_of;
 use history::spool::{Feeding, Policy, Spools};
 use history::{
-    Class, Day, Driver, EmbeddedDays, Extent, Keeps, Kind, Memory, Null, Options, Part, Past,
-    Reader, Retention, Store, Tiers,
+    Class, Day, Driver, EmbeddedDays, Extent, Kind, Memory, Null, Options, Past, Reader, Retention,
+    Store, Tiers,
 };
 use model::{ItemId, ValueType};
 use stdx::clock::SharedClock;
@@ -217,21 +217,8 @@ pub(crate) fn of_config(
 ) -> anyhow::Result<Arc<dyn Store>> {
     let by_item = Arc::new(ByItem(Arc::clone(config)));
     let retention = Arc::clone(&by_item) as Arc<dyn Retention>;
-    store(word, retention, Arc::new(move |item, kind| by_item.days(item, kind)), clock)
-}
-
-/// A store, as `clickhouse=URL`. No message repeats a URL: it may hold a password.
-pub(crate) fn store(
-    word: &str,
-    retention: Arc<dyn Retention>,
-    keeps: Keeps,
-    clock: &SharedClock,
-) -> anyhow::Result<Arc<dyn Store>> {
-    let (kind, address) = word
-        .split_once('=')
-        .context("a store is named like clickhouse=http://host:8123/database")?;
-    let (part, address) = Part::take_from(address)?;
-    Ok(part.of(stores::open(kind, &address, retention, clock)?, keeps)?)
+    let keeps = Arc::new(move |item, kind| by_item.days(item, kind));
+    Ok(stores::named(word, retention, keeps, clock)?)
 }
 
 /// A number with K, M, G or T.
@@ -246,6 +233,8 @@ fn bytes(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use history::Part;
+
     use super::*;
 
     struct Never;

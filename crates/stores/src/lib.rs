@@ -34,8 +34,23 @@ pub use riak::Riak;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use history::{Error, Retention, Store};
+use history::{Error, Keeps, Part, Retention, Store};
 use stdx::clock::SharedClock;
+
+/// The store that a parameter names, such as `clickhouse=http://host:8123/database`, with what its
+/// settings make of it (`?types=…&days=…`). No message repeats the URL: it may hold a password.
+pub fn named(
+    word: &str,
+    retention: Arc<dyn Retention>,
+    keeps: Keeps,
+    clock: &SharedClock,
+) -> Result<Arc<dyn Store>, Error> {
+    let (kind, address) = word.split_once('=').ok_or_else(|| {
+        Error::config("a store is named like clickhouse=http://host:8123/database")
+    })?;
+    let (part, address) = Part::take_from(address)?;
+    part.of(open(kind, &address, retention, clock)?, keeps)
+}
 
 /// Opens the store of this kind, such as `clickhouse`, at `url`. Connects on first use.
 pub fn open(

@@ -15,7 +15,7 @@ use stdx::machine::{self, Memory};
 use crate::meter::{Meter, Minute};
 
 pub(crate) use disk::{Disk, Readings as DiskReadings};
-use measured::Measured;
+use model::measured::Measured;
 
 /// Below this share of its time a shard's load tells nothing of its limit: fixed costs prevail.
 const ESTIMATE_FROM: f64 = 0.05;
@@ -96,14 +96,14 @@ pub(crate) struct Capacity {
 impl Capacity {
     /// The result of `capacity.get`. Reads some small files.
     pub(crate) fn report(&self) -> Json {
-        let measured = Measured::load(&self.data).unwrap_or_else(|error| {
+        let measured = measured::load(&self.data).unwrap_or_else(|error| {
             tracing::warn!(%error, "the measured limits cannot be read");
             None
         });
         let resources = self.resources(measured.as_ref());
         json!({
             "cores": machine::cores(),
-            "measured": measured.map(|measured| measured.json()),
+            "measured": measured,
             "resources": resources.iter().map(Resource::json).collect::<Vec<_>>(),
             "first": first(&resources),
         })

@@ -13,7 +13,7 @@ use bench::report::Report;
 use collect::{Outcome, Pinger, Series};
 use serde_json::json;
 
-use super::args::Ping;
+use crate::args::Ping;
 
 /// What one round brought.
 struct Round {
@@ -26,7 +26,7 @@ struct Round {
 }
 
 /// Pings in rounds, each followed by one of fping.
-pub(super) fn run(told: &Ping, context: &Context<'_>) -> anyhow::Result<Report> {
+pub(crate) fn run(told: &Ping, context: &Context<'_>) -> anyhow::Result<Report> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let pinger = Arc::new(Pinger::new(Arc::clone(&context.clock), None));
     let (mut own, mut fping) = (Vec::new(), Vec::new());

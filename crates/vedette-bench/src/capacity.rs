@@ -2,7 +2,7 @@
 //! figures where the page Capacity finds them.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use bench::report::Report;
 use bench::trapper::TrapperOptions;
 use bench::{Context, Login, Order};
 
-use super::args::Capacity;
-use super::say;
-use crate::capacity::measured::Measured;
+use crate::args::Capacity;
+use crate::say;
+use model::measured::{FILE, Measured};
 
 /// Until the scratch server must listen.
 const START_MAX: Duration = Duration::from_secs(30);
@@ -25,7 +25,7 @@ const TRAPPER: (usize, usize, usize, usize) = (100, 45, 1000, 8);
 const AGENTS: (usize, usize) = (500, 100);
 
 /// Measures and saves.
-pub(super) fn run(told: &Capacity, context: &mut Context<'_>) -> anyhow::Result<()> {
+pub(crate) fn run(told: &Capacity, context: &mut Context<'_>) -> anyhow::Result<()> {
     if !told.data.join("config.db").exists() && !told.data.join("lock").exists() {
         bail!(
             "{} is not the data folder of a server: give it with --data, or start the server once",
@@ -44,7 +44,7 @@ pub(super) fn run(told: &Capacity, context: &mut Context<'_>) -> anyhow::Result<
         checks_per_s: figure(&checks, "checks_per_s")?,
         checks_cpu_s: figure(&checks, "server_cpu_s_per_million")?,
     };
-    found.save(&told.data)?;
+    save(&found, &told.data.join(FILE))?;
     say(&values.text())?;
     say(&checks.text())?;
     say(&format!(
@@ -53,8 +53,29 @@ pub(super) fn run(told: &Capacity, context: &mut Context<'_>) -> anyhow::Result<
     ))
 }
 
+/// Keeps it for the server that runs on the folder, which reads it when it is next asked.
+fn save(found: &Measured, path: &Path) -> anyhow::Result<()> {
+    let text = serde_json::to_string_pretty(found)? + "\n";
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// The program `vedette`, which is installed beside this one.
+fn server() -> anyhow::Result<PathBuf> {
+    Ok(std::env::current_exe()?.canonicalize()?.with_file_name("vedette"))
+}
+
+/// For the user Admin of the server to measure.
+fn password() -> anyhow::Result<String> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 fn figure(report: &Report, name: &str) -> anyhow::Result<f64> {
-    report.get(name).and_then(api::Json::as_f64).with_context(|| format!("{name} was not measured"))
+    report
+        .get(name)
+        .and_then(serde_json::Value::as_f64)
+        .with_context(|| format!("{name} was not measured"))
 }
 
 /// A server on an empty folder, killed and removed at the end.
@@ -71,8 +92,8 @@ impl Scratch {
         let name = format!("vedette-capacity-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         let (http, trapper) = (free_address()?, free_address()?);
-        let password = api::generate_password()?;
-        let mut command = Command::new(std::env::current_exe()?);
+        let password = password()?;
+        let mut command = Command::new(server()?);
         // Parameters of the server in use are not for this one.
         for (name, _) in std::env::vars_os() {
             if name.to_str().is_some_and(|name| name.starts_with("VEDETTE_")) {

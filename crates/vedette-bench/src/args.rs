@@ -7,21 +7,21 @@ use std::time::Duration;
 use bench::agents::SnmpStyle;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::active::Active;
-use super::history_service::HistoryService;
+use crate::active::Active;
+use crate::history_service::HistoryService;
 
 /// Measure a server through its public protocols: this one, or any Zabbix.
 ///
 /// All commands make hosts of their own through the API and remove them at the end. Generator and
 /// server share the machine, so both their CPU times are reported.
 #[derive(Debug, Args)]
-pub(super) struct Bench {
+pub(crate) struct Bench {
     #[command(subcommand)]
-    pub(super) what: What,
+    pub(crate) what: What,
 }
 
 #[derive(Debug, Subcommand)]
-pub(super) enum What {
+pub(crate) enum What {
     /// Send values by the sender protocol, as fast as the server takes them.
     Trapper(Trapper),
     /// CPU seconds that preprocessing steps take: the same values with and without a step.
@@ -69,164 +69,164 @@ pub(super) enum What {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Ping {
+pub(crate) struct Ping {
     /// The first address; those that follow it are pinged too. All of 127.0.0.0/8 is this machine.
     #[arg(long, value_name = "IP", default_value = "127.5.0.0")]
-    pub(super) first: Ipv4Addr,
+    pub(crate) first: Ipv4Addr,
     /// How many addresses.
     #[arg(long, value_name = "N", default_value_t = 4_000)]
-    pub(super) addresses: u32,
+    pub(crate) addresses: u32,
     /// Packets for each address in a round.
     #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(super) packets: u32,
+    pub(crate) packets: u32,
     /// From one packet to an address to the next.
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = duration)]
-    pub(super) interval: Duration,
+    pub(crate) interval: Duration,
     /// How long an answer may take.
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration)]
-    pub(super) timeout: Duration,
+    pub(crate) timeout: Duration,
     /// Rounds; the median is shown.
     #[arg(long, value_name = "N", default_value_t = 5)]
-    pub(super) rounds: usize,
+    pub(crate) rounds: usize,
     /// Let this fping do the same after each round.
     #[arg(long, value_name = "FILE")]
-    pub(super) fping: Option<PathBuf>,
+    pub(crate) fping: Option<PathBuf>,
     /// Arguments of fping beyond -C, -p and -t.
     #[arg(long, value_name = "ARGS", default_value = "-q -i 1")]
-    pub(super) fping_args: String,
+    pub(crate) fping_args: String,
     #[command(flatten)]
-    pub(super) files: Files,
+    pub(crate) files: Files,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Access {
+pub(crate) struct Access {
     /// The server's JSON-RPC API.
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080/api_jsonrpc.php")]
-    pub(super) api: String,
+    pub(crate) api: String,
     /// User of the API, with the right to make hosts.
     #[arg(long, default_value = "Admin")]
-    pub(super) user: String,
+    pub(crate) user: String,
     /// The user's password.
     #[arg(long, env = "VEDETTE_ADMIN_PASSWORD", hide_env_values = true)]
-    pub(super) password: String,
+    pub(crate) password: String,
 }
 
 /// What every measurement of a running server is told.
 #[derive(Debug, Args)]
-pub(super) struct Common {
+pub(crate) struct Common {
     #[command(flatten)]
-    pub(super) access: Access,
+    pub(crate) access: Access,
     /// Process of the server, for CPU time and memory; its children are included. Several, where
     /// a database belongs to it.
     #[arg(long = "pid", value_name = "PID", value_delimiter = ',')]
-    pub(super) pids: Vec<u32>,
+    pub(crate) pids: Vec<u32>,
     #[command(flatten)]
-    pub(super) files: Files,
+    pub(crate) files: Files,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Files {
+pub(crate) struct Files {
     /// Write the results to this file, too.
     #[arg(long, value_name = "FILE")]
-    pub(super) json: Option<PathBuf>,
+    pub(crate) json: Option<PathBuf>,
     /// Write the results to this file as a Markdown table.
     #[arg(long, value_name = "FILE")]
-    pub(super) markdown: Option<PathBuf>,
+    pub(crate) markdown: Option<PathBuf>,
     /// Put the results beside those of an earlier run, a file written by --json.
     #[arg(long, value_name = "FILE")]
-    pub(super) compare: Option<PathBuf>,
+    pub(crate) compare: Option<PathBuf>,
     /// Write a plot to this file, as SVG or PNG by the file's name (limit, line,
     /// overload and blackout). May be given several times.
     #[arg(long, value_name = "FILE")]
-    pub(super) plot: Vec<PathBuf>,
+    pub(crate) plot: Vec<PathBuf>,
 }
 
 /// Checks of fake agents. The defaults are those of `bench agent`; other commands have their own.
 #[derive(Debug, Args)]
-pub(super) struct Checks {
+pub(crate) struct Checks {
     /// Items per host.
     #[arg(long, default_value = "20")]
-    pub(super) items: usize,
+    pub(crate) items: usize,
     /// Update interval of each item, seconds.
     #[arg(long, value_name = "SECONDS", default_value = "1")]
-    pub(super) interval: u64,
+    pub(crate) interval: u64,
     /// How long an agent takes to answer: 0s, 250ms, 3s.
     #[arg(long, default_value = "0s", value_parser = duration)]
-    pub(super) delay: Duration,
+    pub(crate) delay: Duration,
     /// How long to measure (limit, line: each step).
     #[arg(long, default_value = "30")]
-    pub(super) seconds: u64,
+    pub(crate) seconds: u64,
     /// First loopback address of the agents; port 0 = any.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
-    pub(super) listen: SocketAddr,
+    pub(crate) listen: SocketAddr,
     /// Consecutive addresses on which they listen.
     #[arg(long, default_value_t = 8)]
-    pub(super) addresses: usize,
+    pub(crate) addresses: usize,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Load {
+pub(crate) struct Load {
     #[command(flatten)]
-    pub(super) common: Common,
+    pub(crate) common: Common,
     /// Trapper port of the server.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:10051")]
-    pub(super) server: String,
+    pub(crate) server: String,
     /// Hosts to make.
     #[arg(long, default_value_t = 100)]
-    pub(super) hosts: usize,
+    pub(crate) hosts: usize,
     /// Items per host.
     #[arg(long, default_value_t = 45)]
-    pub(super) items: usize,
+    pub(crate) items: usize,
     /// Send the items in one random order over all hosts, as requests of many senders arrive.
     /// Without it requests hold neighbouring items.
     #[arg(long)]
-    pub(super) random: bool,
+    pub(crate) random: bool,
     /// Values per request.
     #[arg(long, default_value_t = 1000)]
-    pub(super) batch: usize,
+    pub(crate) batch: usize,
     /// Requests at a time.
     #[arg(long, default_value_t = 8)]
-    pub(super) connections: usize,
+    pub(crate) connections: usize,
     /// How long to measure.
     #[arg(long, default_value_t = 20)]
-    pub(super) seconds: u64,
+    pub(crate) seconds: u64,
     /// Values per second, or "max".
     #[arg(long, value_name = "N|max", default_value = "max", value_parser = rate)]
-    pub(super) rate: Rate,
+    pub(crate) rate: Rate,
     /// Leave the hosts on the server.
     #[arg(long)]
-    pub(super) keep: bool,
+    pub(crate) keep: bool,
 }
 
 /// `None` = as fast as the server takes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Rate(pub(super) Option<u64>);
+pub(crate) struct Rate(pub(crate) Option<u64>);
 
 #[derive(Debug, Args)]
-pub(super) struct Trapper {
+pub(crate) struct Trapper {
     #[command(flatten)]
-    pub(super) load: Load,
+    pub(crate) load: Load,
     /// Read the values of a sample of items back and compare them.
     #[arg(long)]
-    pub(super) verify: bool,
+    pub(crate) verify: bool,
     /// Write every acknowledged value to this file.
     #[arg(long, value_name = "FILE")]
-    pub(super) log: Option<PathBuf>,
+    pub(crate) log: Option<PathBuf>,
     /// Store counters as change per second; their values are then not those that were sent.
     #[arg(long, conflicts_with = "log")]
-    pub(super) change_per_second: bool,
+    pub(crate) change_per_second: bool,
     /// Put a trigger on each N-th item that is a number.
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(super) trigger_every: usize,
+    pub(crate) trigger_every: usize,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Steps {
+pub(crate) struct Steps {
     #[command(flatten)]
-    pub(super) common: Common,
+    pub(crate) common: Common,
     /// Trapper port of the server.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:10051")]
-    pub(super) server: String,
+    pub(crate) server: String,
     /// Which steps.
     #[arg(
         long,
@@ -235,125 +235,125 @@ pub(super) struct Steps {
         default_value = "jsonpath,regex,javascript",
         value_parser = bench::steps::NAMES
     )]
-    pub(super) chains: Vec<String>,
+    pub(crate) chains: Vec<String>,
     /// Items that the values of a step are spread over.
     #[arg(long, default_value_t = 20)]
-    pub(super) items: usize,
+    pub(crate) items: usize,
     /// Values for each step, and as many without it.
     #[arg(long, value_name = "N", default_value_t = 500_000)]
-    pub(super) values: usize,
+    pub(crate) values: usize,
     /// Values per request.
     #[arg(long, default_value_t = 1000)]
-    pub(super) batch: usize,
+    pub(crate) batch: usize,
     /// Times that everything is done; the medians count.
     #[arg(long, default_value_t = 3)]
-    pub(super) rounds: usize,
+    pub(crate) rounds: usize,
     /// Leave the hosts on the server.
     #[arg(long)]
-    pub(super) keep: bool,
+    pub(crate) keep: bool,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Read {
+pub(crate) struct Read {
     #[command(flatten)]
-    pub(super) load: Load,
+    pub(crate) load: Load,
     /// Clients that ask at one time.
     #[arg(long, default_value_t = 2)]
-    pub(super) readers: usize,
+    pub(crate) readers: usize,
     /// Values are written so long before the first query.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
-    pub(super) warm: u64,
+    pub(crate) warm: u64,
     /// Write and ask for values of so long ago: from beyond the embedded days a store gives them.
     #[arg(long, default_value = "0s", value_parser = duration)]
-    pub(super) age: Duration,
+    pub(crate) age: Duration,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Overload {
+pub(crate) struct Overload {
     #[command(flatten)]
-    pub(super) load: Load,
+    pub(crate) load: Load,
     /// How long the sustainable rate is measured before.
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
-    pub(super) calm: u64,
+    pub(crate) calm: u64,
     /// Offered rate as a multiple of the sustainable one.
     #[arg(long, default_value_t = 2.0)]
-    pub(super) times: f64,
+    pub(crate) times: f64,
     /// Connections of the overload as a multiple of --connections.
     #[arg(long, value_name = "N", default_value_t = 8)]
-    pub(super) connections_times: usize,
+    pub(crate) connections_times: usize,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Blackout {
+pub(crate) struct Blackout {
     #[command(flatten)]
-    pub(super) common: Common,
+    pub(crate) common: Common,
     /// Hosts that stop answering, half of them agents, half SNMP devices.
     #[arg(long, default_value_t = 100_000)]
-    pub(super) hosts: usize,
+    pub(crate) hosts: usize,
     /// Hosts that answer all the time.
     #[arg(long, value_name = "N", default_value_t = 2_000)]
-    pub(super) living: usize,
+    pub(crate) living: usize,
     /// Items per host.
     #[arg(long, default_value_t = 5)]
-    pub(super) items: usize,
+    pub(crate) items: usize,
     /// Update interval of each item, seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    pub(super) interval: u64,
+    pub(crate) interval: u64,
     /// How long to look before.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
-    pub(super) before: Duration,
+    pub(crate) before: Duration,
     /// How long nobody answers.
     #[arg(long, value_name = "TIME", default_value = "180s", value_parser = duration)]
-    pub(super) dark: Duration,
+    pub(crate) dark: Duration,
     /// How long to look afterwards.
     #[arg(long, value_name = "TIME", default_value = "120s", value_parser = duration)]
-    pub(super) after: Duration,
+    pub(crate) after: Duration,
     /// First loopback address of the hosts.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
-    pub(super) listen: SocketAddr,
+    pub(crate) listen: SocketAddr,
     /// Consecutive addresses on which they listen.
     #[arg(long, default_value_t = 8)]
-    pub(super) addresses: usize,
+    pub(crate) addresses: usize,
     /// Leave the hosts on the server.
     #[arg(long)]
-    pub(super) keep: bool,
+    pub(crate) keep: bool,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Agent {
+pub(crate) struct Agent {
     #[command(flatten)]
-    pub(super) common: Common,
+    pub(crate) common: Common,
     /// Hosts to make.
     #[arg(long, default_value_t = 1000)]
-    pub(super) hosts: usize,
+    pub(crate) hosts: usize,
     /// How long the server gets until it polls at full speed, beside one interval.
     #[arg(long, value_name = "TIME", default_value = "90s", value_parser = duration)]
-    pub(super) warm: Duration,
+    pub(crate) warm: Duration,
     #[command(flatten)]
-    pub(super) checks: Checks,
+    pub(crate) checks: Checks,
     /// Leave the hosts on the server.
     #[arg(long)]
-    pub(super) keep: bool,
+    pub(crate) keep: bool,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Snmp {
+pub(crate) struct Snmp {
     #[command(flatten)]
-    pub(super) load: Agent,
+    pub(crate) load: Agent,
     /// How items ask.
     #[arg(long, value_enum, default_value_t = Style::Get)]
-    pub(super) style: Style,
+    pub(crate) style: Style,
     /// Values that a walk brings.
     #[arg(long, default_value_t = 150)]
-    pub(super) rows: u32,
+    pub(crate) rows: u32,
     /// Allow the server to ask for several values in one request.
     #[arg(long)]
-    pub(super) bulk: bool,
+    pub(crate) bulk: bool,
 }
 
 /// How SNMP items ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Style {
+pub(crate) enum Style {
     /// get[OID]
     Get,
     /// An OID alone.
@@ -363,7 +363,7 @@ pub(super) enum Style {
 }
 
 impl Style {
-    pub(super) const fn of(self, rows: u32) -> SnmpStyle {
+    pub(crate) const fn of(self, rows: u32) -> SnmpStyle {
         match self {
             Self::Get => SnmpStyle::Get,
             Self::Oid => SnmpStyle::Oid,
@@ -376,106 +376,106 @@ impl Style {
 #[command(mut_arg("items", |arg| arg.default_value("1")))]
 #[command(mut_arg("interval", |arg| arg.default_value("50")))]
 #[command(mut_arg("delay", |arg| arg.default_value("3s")))]
-pub(super) struct Limit {
+pub(crate) struct Limit {
     #[command(flatten)]
-    pub(super) common: Common,
+    pub(crate) common: Common,
     /// Hosts of the first step.
     #[arg(long, default_value_t = 1000)]
-    pub(super) start: usize,
+    pub(crate) start: usize,
     /// Each step has so many times the hosts of the one before.
     #[arg(long, default_value_t = 1.5)]
-    pub(super) factor: f64,
+    pub(crate) factor: f64,
     /// Hosts of the last step.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    pub(super) hosts_max: usize,
+    pub(crate) hosts_max: usize,
     /// Between new hosts and the observation [default: one interval, the delay and 5 s].
     #[arg(long, value_parser = duration)]
-    pub(super) settle: Option<Duration>,
+    pub(crate) settle: Option<Duration>,
     #[command(flatten)]
-    pub(super) checks: Checks,
+    pub(crate) checks: Checks,
     /// Leave the hosts on the server.
     #[arg(long)]
-    pub(super) keep: bool,
+    pub(crate) keep: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(mut_arg("items", |arg| arg.default_value("10")))]
-pub(super) struct Line {
+pub(crate) struct Line {
     #[command(flatten)]
-    pub(super) common: Common,
+    pub(crate) common: Common,
     /// Numbers of targets (hosts), one measurement each.
     #[arg(long, value_delimiter = ',', default_value = "100,200,400,800")]
-    pub(super) targets: Vec<usize>,
+    pub(crate) targets: Vec<usize>,
     /// Count what this history store of the server holds, too: a store as the server's parameter
     /// names it.
     #[arg(long, value_name = "KIND=URL")]
-    pub(super) history_store: Option<String>,
+    pub(crate) history_store: Option<String>,
     #[command(flatten)]
-    pub(super) checks: Checks,
+    pub(crate) checks: Checks,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Config {
+pub(crate) struct Config {
     #[command(flatten)]
-    pub(super) common: Common,
+    pub(crate) common: Common,
     /// Trapper port of the server.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:10051")]
-    pub(super) server: String,
+    pub(crate) server: String,
     /// Hosts to make.
     #[arg(long, default_value_t = 10_000)]
-    pub(super) hosts: usize,
+    pub(crate) hosts: usize,
     /// Items of all hosts together.
     #[arg(long, default_value_t = 450_000)]
-    pub(super) items: usize,
+    pub(crate) items: usize,
     /// Make items one by one instead of by linking a template.
     #[arg(long)]
-    pub(super) without_template: bool,
+    pub(crate) without_template: bool,
     /// Changes of one item that are timed.
     #[arg(long, default_value_t = 20)]
-    pub(super) changes: usize,
+    pub(crate) changes: usize,
     /// Rest before memory is read.
     #[arg(long, default_value = "5s", value_parser = duration)]
-    pub(super) settle: Duration,
+    pub(crate) settle: Duration,
     /// Leave the hosts on the server.
     #[arg(long)]
-    pub(super) keep: bool,
+    pub(crate) keep: bool,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Capacity {
+pub(crate) struct Capacity {
     /// Data folder of the server that shows the result.
     #[arg(long, value_name = "DIR", env = "VEDETTE_DATA", default_value = "var")]
-    pub(super) data: PathBuf,
+    pub(crate) data: PathBuf,
     /// How long each of the two loads is measured.
     #[arg(long, default_value_t = 20)]
-    pub(super) seconds: u64,
+    pub(crate) seconds: u64,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Picture {
+pub(crate) struct Picture {
     /// The drawing.
     #[arg(value_name = "FILE.svg")]
-    pub(super) from: PathBuf,
+    pub(crate) from: PathBuf,
     /// The picture to write.
     #[arg(value_name = "FILE.png")]
-    pub(super) to: PathBuf,
+    pub(crate) to: PathBuf,
 }
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("mode").required(true).args(["log", "check"]))]
-pub(super) struct Crash {
+pub(crate) struct Crash {
     #[command(flatten)]
-    pub(super) load: Load,
+    pub(crate) load: Load,
     /// Send, and write every acknowledged value to this file. The hosts stay on the server.
     #[arg(long, value_name = "FILE")]
-    pub(super) log: Option<PathBuf>,
+    pub(crate) log: Option<PathBuf>,
     /// Compare this file with the server's history; exit status 1 if anything is missing,
     /// duplicated or different.
     #[arg(long, value_name = "FILE")]
-    pub(super) check: Option<PathBuf>,
+    pub(crate) check: Option<PathBuf>,
 }
 
-pub(super) fn rate(text: &str) -> Result<Rate, String> {
+pub(crate) fn rate(text: &str) -> Result<Rate, String> {
     match text {
         "max" => Ok(Rate(None)),
         _ => match text.parse() {
@@ -485,7 +485,7 @@ pub(super) fn rate(text: &str) -> Result<Rate, String> {
     }
 }
 
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let (digits, unit_ms) = match text.strip_suffix("ms") {
         Some(digits) => (digits, 1),
         None => (text.strip_suffix('s').unwrap_or(text), 1000),

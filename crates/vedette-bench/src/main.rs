@@ -1,4 +1,5 @@
-//! `vedette bench`: what its commands are told.
+//! `vedette bench`: measures a server through its public protocols. A program of its own, so that the
+//! server carries neither load generators nor plots.
 
 mod active;
 mod args;
@@ -6,6 +7,8 @@ mod capacity;
 mod history_service;
 mod ping;
 
+use std::io::Write;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -83,13 +86,29 @@ impl Agent {
     }
 }
 
-/// Adds the command and its arguments.
-pub(crate) fn add(command: clap::Command) -> clap::Command {
-    Bench::augment_args(command)
+/// As in the server: the generator makes as many values as it takes.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    // It may write figures into the data folder of a server.
+    stdx::sys::set_umask(0o077);
+    match run(&command().get_matches()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "vedette bench: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn command() -> clap::Command {
+    let command = clap::Command::new("vedette-bench").bin_name("vedette bench");
+    Bench::augment_args(command.version(env!("CARGO_PKG_VERSION")))
 }
 
 /// Runs one of the measurements.
-pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
+fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
     let mut progress = std::io::stderr();
     let mut context = Context { clock: RealClock::shared(), progress: &mut progress };
     match Bench::from_arg_matches(matches)?.what {
@@ -236,8 +255,7 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
 /// Counts in a history store.
 fn stored(word: &str, clock: &SharedClock) -> anyhow::Result<Box<CountStored<'static>>> {
     // Nothing is written, so it does not matter how long things would be kept.
-    let driver =
-        crate::store::store(word, Arc::new(Class(31)), Arc::new(|_, _| 31), clock)?.driver();
+    let driver = stores::named(word, Arc::new(Class(31)), Arc::new(|_, _| 31), clock)?.driver();
     Ok(Box::new(move |items, from, till| {
         let second = |unix: u64| u32::try_from(unix).unwrap_or(u32::MAX);
         let mut items: Vec<ItemId> = items.iter().copied().map(ItemId).collect();
@@ -288,7 +306,7 @@ fn finish(report: &Report, files: &Files) -> anyhow::Result<()> {
     for path in &files.plot {
         report.save_plot(path)?;
     }
-    let earlier: Option<api::Json> = match &files.compare {
+    let earlier: Option<serde_json::Value> = match &files.compare {
         Some(path) => {
             let text = std::fs::read_to_string(path)
                 .with_context(|| format!("cannot read {}", path.display()))?;
@@ -309,7 +327,6 @@ fn finish(report: &Report, files: &Files) -> anyhow::Result<()> {
 }
 
 fn say(text: &str) -> anyhow::Result<()> {
-    use std::io::Write;
     Ok(std::io::stdout().write_all(text.as_bytes())?)
 }
 
@@ -322,7 +339,7 @@ mod tests {
 
     fn parse(line: &str) -> Result<What, clap::Error> {
         let words = line.split_ascii_whitespace();
-        let matches = add(clap::Command::new("bench")).try_get_matches_from(words)?;
+        let matches = command().try_get_matches_from(words)?;
         Ok(Bench::from_arg_matches(&matches)?.what)
     }
 

@@ -3,12 +3,12 @@
 use bench::service::ServiceOptions;
 use clap::Args;
 
-use super::args::Common;
+use crate::args::Common;
 
 #[derive(Debug, Args)]
-pub(super) struct HistoryService {
+pub(crate) struct HistoryService {
     #[command(flatten)]
-    pub(super) common: Common,
+    pub(crate) common: Common,
     /// The service over gRPC, the server's parameter history-service.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8081")]
     grpc: String,
@@ -33,7 +33,7 @@ pub(super) struct HistoryService {
 }
 
 impl HistoryService {
-    pub(super) fn options(&self) -> ServiceOptions {
+    pub(crate) fn options(&self) -> ServiceOptions {
         ServiceOptions {
             login: self.common.access.login(),
             grpc: self.grpc.clone(),
