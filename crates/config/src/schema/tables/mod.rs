@@ -1,7 +1,8 @@
-//! Every table of the database. This file describes the tables of hosts, items and triggers; the others
-//! describe people, maintenance, network discovery, and the state.
+//! Every table of the database. This file describes the tables of hosts and what is theirs; the others
+//! describe items and triggers, people, maintenance, network discovery, and the state.
 
 mod found;
+mod items;
 mod maintenance;
 mod people;
 mod state;
@@ -62,7 +63,9 @@ pub fn tables() -> impl Iterator<Item = &'static Table> {
 
 /// The tables that users change.
 pub(crate) fn configuration_tables() -> impl Iterator<Item = &'static Table> {
-    [CONFIGURATION, people::TABLES, maintenance::TABLES, found::TABLES].into_iter().flatten()
+    [CONFIGURATION, items::TABLES, people::TABLES, maintenance::TABLES, found::TABLES]
+        .into_iter()
+        .flatten()
 }
 
 /// The tables that the server itself changes, see [`crate::Config::write_state`].
@@ -235,111 +238,6 @@ const CONFIGURATION: &[Table] = &[
         &[&["hostid"], &["ruleid"]],
     )
     .read_by_discovery(),
-    // ---- items; `flags` 0 plain, 1 discovery rule, 2 prototype, 4 discovered: one id space
-    table(
-        "items",
-        &["itemid"],
-        Reload::Item("itemid"),
-        ITEMS,
-        &[
-            &["hostid", "key_"],
-            &["templateid"],
-            &["master_itemid"],
-            &["ruleid"],
-            &["valuemapid"],
-            &["uuid"],
-        ],
-    ),
-    table(
-        "item_preprocessing",
-        &["itemid", "step"],
-        Reload::Item("itemid"),
-        &[
-            owned("itemid", "items"),
-            int("step", "0"),
-            int("type", "0"),
-            text("params"),
-            int("error_handler", "0"),
-            text("error_handler_params"),
-        ],
-        &[],
-    ),
-    table(
-        "item_tags",
-        &["itemtagid"],
-        Reload::Item("itemid"),
-        &[id("itemtagid"), owned("itemid", "items"), text("tag"), text("value")],
-        &[&["itemid"]],
-    ),
-    // What discovery made of which prototype, and until when a lost one is kept.
-    table(
-        "item_discovery",
-        &["itemid"],
-        Reload::Nothing,
-        &[
-            owned("itemid", "items"),
-            id("parent_itemid"),
-            text("key_"),
-            int("lastcheck", "0"),
-            int("ts_delete", "0"),
-            int("ts_disable", "0"),
-            int("disable_source", "0"),
-            int("status", "0"),
-        ],
-        &[&["parent_itemid"]],
-    )
-    .read_by_discovery(),
-    // ---- triggers
-    table(
-        "triggers",
-        &["triggerid"],
-        Reload::Trigger("triggerid"),
-        TRIGGERS,
-        &[&["templateid"], &["uuid"]],
-    ),
-    table(
-        "functions",
-        &["functionid"],
-        Reload::Trigger("triggerid"),
-        &[
-            id("functionid"),
-            owned("triggerid", "triggers"),
-            owned("itemid", "items"),
-            text("name"),
-            text("parameter"),
-        ],
-        &[&["triggerid"], &["itemid"]],
-    ),
-    table(
-        "trigger_tags",
-        &["triggertagid"],
-        Reload::Trigger("triggerid"),
-        &[id("triggertagid"), owned("triggerid", "triggers"), text("tag"), text("value")],
-        &[&["triggerid"]],
-    ),
-    table(
-        "trigger_depends",
-        &["triggerid", "depends_on"],
-        Reload::Trigger("triggerid"),
-        &[owned("triggerid", "triggers"), id("depends_on")],
-        &[&["depends_on"]],
-    ),
-    table(
-        "trigger_discovery",
-        &["triggerid"],
-        Reload::Nothing,
-        &[
-            owned("triggerid", "triggers"),
-            id("parent_triggerid"),
-            int("lastcheck", "0"),
-            int("ts_delete", "0"),
-            int("ts_disable", "0"),
-            int("disable_source", "0"),
-            int("status", "0"),
-        ],
-        &[&["parent_triggerid"]],
-    )
-    .read_by_discovery(),
     table(
         "host_discovery",
         &["hostid"],
@@ -447,89 +345,4 @@ const HOSTS: &[Column] = &[
     int("custom_interfaces", "0"),
     int("discover", "0"),
     text("wizard"),
-];
-
-const ITEMS: &[Column] = &[
-    id("itemid"),
-    owned("hostid", "hosts"),
-    int("flags", "0"),
-    id("ruleid"),
-    id("templateid"),
-    int("type", "0"),
-    text("name"),
-    text("key_"),
-    text_or("delay", "0"),
-    text_or("history", "31d"),
-    text_or("trends", "365d"),
-    int("status", "0"),
-    int("value_type", "0"),
-    text("units"),
-    id("interfaceid"),
-    id("master_itemid"),
-    id("valuemapid"),
-    int("inventory_link", "0"),
-    text("description"),
-    text("logtimefmt"),
-    text("trapper_hosts"),
-    text("params"),
-    text("timeout"),
-    text("snmp_oid"),
-    text("ipmi_sensor"),
-    int("authtype", "0"),
-    text("username"),
-    text("password"),
-    text("publickey"),
-    text("privatekey"),
-    text("jmx_endpoint"),
-    text("url"),
-    text("query_fields"),
-    text("parameters"),
-    text("posts"),
-    text_or("status_codes", "200"),
-    int("follow_redirects", "1"),
-    int("post_type", "0"),
-    text("http_proxy"),
-    text("headers"),
-    int("retrieve_mode", "0"),
-    int("request_method", "0"),
-    int("output_format", "0"),
-    text("ssl_cert_file"),
-    text("ssl_key_file"),
-    text("ssl_key_password"),
-    int("verify_peer", "0"),
-    int("verify_host", "0"),
-    int("allow_traps", "0"),
-    text("uuid"),
-    int("discover", "0"),
-    // Discovery rules only. Filter, macro paths and overrides are the API's own JSON.
-    text("filter"),
-    text("lld_macro_paths"),
-    text("overrides"),
-    int("lifetime_type", "0"),
-    text_or("lifetime", "7d"),
-    int("enabled_lifetime_type", "2"),
-    text_or("enabled_lifetime", "0"),
-];
-
-const TRIGGERS: &[Column] = &[
-    id("triggerid"),
-    int("flags", "0"),
-    id("templateid"),
-    text("uuid"),
-    text("description"),
-    text("expression"),
-    int("recovery_mode", "0"),
-    text("recovery_expression"),
-    text("event_name"),
-    text("opdata"),
-    text("url"),
-    text("url_name"),
-    text("comments"),
-    int("priority", "0"),
-    int("status", "0"),
-    int("type", "0"),
-    int("correlation_mode", "0"),
-    text("correlation_tag"),
-    int("manual_close", "0"),
-    int("discover", "0"),
 ];
