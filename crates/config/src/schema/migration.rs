@@ -8,7 +8,7 @@ use crate::db::{CONFIGURATION, Connection, DbError, DbResult};
 /// A fresh database gets the tables of today and the newest version at once; an older one gets, after
 /// its steps, the tables that it does not have (those of version 3 are maintenance and discovery).
 /// Version 4 tells links that discovery made; before, it unlinked all others from its hosts. The step
-/// to the newest version is [`separate_state`].
+/// to version 6 is [`separate_state`]. Version 7 has an index on the priority of triggers.
 const MIGRATIONS: &[&str] = &[
     "CREATE TABLE group_prototypes (group_prototypeid INTEGER NOT NULL, \
      hostid BIGINT NOT NULL DEFAULT 0 REFERENCES hosts (hostid) ON DELETE CASCADE, \
@@ -26,12 +26,16 @@ const MIGRATIONS: &[&str] = &[
 /// The last version with the state among the tables of the configuration.
 const TOGETHER: i64 = 5;
 
-const VERSION: i64 = 6;
+/// The first version with the state in tables of its own.
+const SEPARATE: i64 = 6;
 
-const STATE_VERSION: i64 = 1;
+const VERSION: i64 = 7;
+
+/// Version 2 has an index on open problems.
+const STATE_VERSION: i64 = 2;
 
 const _: () = assert!(MIGRATIONS.len() as i64 == TOGETHER - 1, "one migration per version");
-const _: () = assert!(VERSION == TOGETHER + 1, "the last step separates the state");
+const _: () = assert!(SEPARATE == TOGETHER + 1, "one step separates the state");
 
 /// What the configuration was when it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +58,10 @@ impl Before {
 /// last step.
 pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult<Before> {
     let found = version(connection, "schema_version", VERSION)?;
-    if found == VERSION {
+    if found >= SEPARATE {
+        if found < VERSION {
+            run(connection, &newest_configuration())?;
+        }
         let used = !connection.query("SELECT roleid FROM roles LIMIT 1", &[])?.is_empty();
         return Ok(if used { Before::Separate } else { Before::New });
     }
@@ -79,7 +86,14 @@ pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult
     Ok(before)
 }
 
-/// Creates the tables of the state. With `before` they get what the configuration has of it.
+/// Creates what the configuration does not have yet, once its state is separate.
+fn newest_configuration() -> String {
+    let missing: String = configuration_tables().map(Table::create_missing).collect();
+    format!("{missing}INSERT INTO schema_version (version) VALUES ({VERSION});\n")
+}
+
+/// Creates the tables of the state, or what those of an older version do not have. With `before` new
+/// tables get what the configuration has of it.
 /// With SQLite, `connection` has the configuration attached.
 pub(crate) fn migrate_state(connection: &mut dyn Connection, before: Before) -> DbResult<()> {
     let found = version(connection, "state_version", STATE_VERSION)?;
@@ -87,7 +101,8 @@ pub(crate) fn migrate_state(connection: &mut dyn Connection, before: Before) -> 
         return Ok(());
     }
     let mut sql = String::new();
-    if before == Before::Together && !connection.has_parts() {
+    let moves = found == 0 && before == Before::Together;
+    if moves && !connection.has_parts() {
         // The tables are there already, with owners in the configuration.
         sql += "ALTER TABLE sessions ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0; \
                 ALTER TABLE sessions DROP CONSTRAINT IF EXISTS sessions_userid_fkey; \
@@ -95,7 +110,7 @@ pub(crate) fn migrate_state(connection: &mut dyn Connection, before: Before) -> 
                 DROP CONSTRAINT IF EXISTS event_suppress_maintenanceid_fkey;\n";
     }
     sql.extend(state_tables().map(Table::create_missing));
-    if before == Before::Together {
+    if moves {
         sql += &moved(connection)?;
     }
     sql += &format!("INSERT INTO state_version (version) VALUES ({STATE_VERSION});\n");
@@ -159,9 +174,9 @@ pub(crate) fn separate_state(connection: &mut dyn Connection, before: Before) ->
         "ALTER TABLE tokens DROP COLUMN lastaccess;\n\
          ALTER TABLE users ADD COLUMN session_epoch BIGINT NOT NULL DEFAULT 0;\n\
          DELETE FROM ids WHERE name IN ({STATE_IDS});\n\
-         DELETE FROM settings WHERE name = 'findings_written';\n\
-         INSERT INTO schema_version (version) VALUES ({VERSION});\n"
+         DELETE FROM settings WHERE name = 'findings_written';\n"
     );
+    sql += &newest_configuration();
     run(connection, &sql)
 }
 

@@ -235,7 +235,13 @@ const CONFIGURATION: &[Table] = &[
         &[&["parent_itemid"]],
     ),
     // ---- triggers
-    table("triggers", &["triggerid"], TRIGGERS, &[&["templateid"], &["uuid"]]),
+    table(
+        "triggers",
+        &["triggerid"],
+        TRIGGERS,
+        // The last for the worst: it decides which of them are monitored without their rows.
+        &[&["templateid"], &["uuid"], &["priority DESC", "triggerid", "status", "flags"]],
+    ),
     table(
         "functions",
         &["functionid"],

@@ -25,7 +25,18 @@ pub(super) const TABLES: &[Table] = &[
         &[id("eventtagid"), owned("eventid", "events"), text("tag"), text("value")],
         &[&["eventid"]],
     ),
-    table("problems", &["eventid"], PROBLEMS, &[&["objectid"], &["r_clock"], &["severity"]]),
+    table(
+        "problems",
+        &["eventid"],
+        PROBLEMS,
+        // The last for the ids and the number of all open problems.
+        &[
+            &["objectid"],
+            &["r_clock"],
+            &["severity"],
+            &["r_eventid", "source", "object", "eventid"],
+        ],
+    ),
     table(
         "acknowledges",
         &["acknowledgeid"],
