@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """CPU time of 25 typical reads of the API: Vedette, and Zabbix 7.0 with PostgreSQL, filled alike.
 
-    VEDETTE_SHARED=FOLDER VEDETTE_BIN=PROGRAM tests/bench/reads.py [--scale N] [--alone] [--only TEXT]
+    VEDETTE_SHARED=FOLDER VEDETTE_BIN=PROGRAM tests/bench/reads.py [--scale N] [--alone] [--only TEXT] [--keep FOLDER]
 
 Both get the same rows by SQL: 20,000 hosts, 450,000 items, a trigger per item in ten, 100,000 open problems, divided by
 `--scale`. A row of the table is the CPU time of all processes of a server (database and PHP included) per request,
 the median of several; the servers alternate. `--alone` leaves the reference out. A timing decides nothing here.
+
+With `--keep`, both servers' data and the rows of the table stay in FOLDER, and the reference goes on running. The next
+run with FOLDER fills nothing and measures only rows that are missing, or those of `--only`.
 """
 
 import argparse
@@ -31,11 +34,37 @@ GROUP, HOST, INTERFACE, ITEM, TRIGGER, FUNCTION, EVENT = (
 REPEATS = 5
 
 
+class Kept:
+    """What a run leaves in a folder for the next one: data, the time of the estate, rows of the table."""
+
+    def __init__(self, folder, scale):
+        self.folder = folder and os.path.abspath(folder)
+        self.found = {"scale": scale, "now": int(time.time()), "filled": False, "base": None, "rows": {}}
+        if self.folder:
+            os.makedirs(self.folder, exist_ok=True)
+            self.path = os.path.join(self.folder, "reads.json")
+            if os.path.exists(self.path):
+                with open(self.path) as file:
+                    self.found = json.load(file)
+            if self.found["scale"] != scale:
+                sys.exit("%s has an estate of scale %d" % (folder, self.found["scale"]))
+
+    def __getitem__(self, name):
+        return self.found[name]
+
+    def set(self, name, value):
+        self.found[name] = value
+        if self.folder:
+            with open(self.path + ".new", "w") as file:
+                json.dump(self.found, file, indent=1)
+            os.replace(self.path + ".new", self.path)
+
+
 class Size:
-    def __init__(self, scale):
+    def __init__(self, scale, now):
         self.hosts, self.items = HOSTS // scale, ITEMS // scale
         self.triggers, self.problems = TRIGGERS // scale, PROBLEMS // scale
-        self.now = int(time.time())
+        self.now = now
 
 
 def requests(size):
@@ -105,11 +134,13 @@ def call(url, token, method, params):
 
 
 class Vedette:
-    def __init__(self, size):
-        self.server = bed.Server()
-        self.server.start()
-        self.server.stop()
-        self.fill(size)
+    def __init__(self, size, kept):
+        self.server = bed.Server(kept.folder)
+        if not kept["filled"]:
+            self.server.start()
+            self.server.stop()
+            self.fill(size)
+            kept.set("filled", True)
         self.server.start()
         self.url, self.token = self.server.url, self.server.api().token
         self.pids = [self.server.process.pid]
@@ -164,13 +195,16 @@ class Vedette:
 
 
 class Zabbix:
-    def __init__(self, size):
+    def __init__(self, size, kept):
         import reference  # needs VEDETTE_SHARED
-        self.reference = reference.Reference()
+        self.reference = reference.Reference(kept["base"])
         self.url, self.token = self.reference.about["api_url"], self.reference.api().token
-        base = self.reference.base
+        base, self.stays = self.reference.base, kept["base"] is not None
         self.pids = [owner(base + 3), owner(base + 4)]
-        self.fill(size, base + 4)
+        if kept["base"] is None:
+            self.fill(size, base + 4)
+            self.stays = bool(kept.folder)
+            kept.set("base", base)
 
     @staticmethod
     def fill(size, port):
@@ -218,7 +252,10 @@ ANALYZE;
                        stdout=subprocess.DEVNULL)
 
     def stop(self):
-        self.reference.stop()
+        if self.stays:
+            print("The reference goes on running: reference down --base-port %d" % self.reference.base, file=sys.stderr)
+        else:
+            self.reference.stop()
 
 
 def fits(statement, known):
@@ -265,19 +302,24 @@ def main():
     parser.add_argument("--scale", type=int, default=1)
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("--only", default="")
+    parser.add_argument("--keep", default=None, metavar="FOLDER")
     options = parser.parse_args()
-    size = Size(options.scale)
-    both = [Vedette(size)]
+    kept = Kept(options.keep, options.scale)
+    size = Size(options.scale, kept["now"])
+    both = [Vedette(size, kept)]
     try:
         if not options.alone:
-            both.append(Zabbix(size))
+            both.append(Zabbix(size, kept))
         print("%d hosts, %d items, %d triggers, %d open problems; CPU ms a request"
               % (size.hosts, size.items, size.triggers, size.problems))
         print("| Request | Bytes | Vedette | Zabbix | Ratio |\n| --- | --- | --- | --- | --- |")
         for name, method, params in requests(size):
             if options.only not in name:
                 continue
-            row = [cpu_of(server, method, params) for server in both]
+            row = kept["rows"].get(name)
+            if row is None or options.only or len(row) < len(both):
+                row = [cpu_of(server, method, params) for server in both]
+                kept.set("rows", dict(kept["rows"], **{name: row}))
             cells = ["%.2f" % (cost * 1e3) for cost, _ in row] + [""] * (2 - len(row))
             ratio = "%.1f" % (row[1][0] / max(row[0][0], 1e-5)) if len(row) > 1 else ""
             print("| %s | %d | %s | %s |" % (name, row[0][1], " | ".join(cells), ratio), flush=True)

@@ -64,10 +64,11 @@ class Postgres:
 
     def run(self, program, *arguments):
         """What a program of PostgreSQL answers."""
+        return answer_of(self.command(program, *arguments), self.folder)
+
+    def command(self, program, *arguments):
         command = [os.path.join(self.bin, program)] + list(arguments)
-        if os.getuid() == 0:
-            command = ["runuser", "-u", "postgres", "--"] + command
-        return answer_of(command, self.folder)
+        return ["runuser", "-u", "postgres", "--"] + command if os.getuid() == 0 else command
 
     def start(self):
         options = "-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories=%s" % (
@@ -86,9 +87,15 @@ class Postgres:
 
     def query(self, sql, database="postgres"):
         """What a statement answers, without the last line's end."""
-        answer = self.run("psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres",
-                          "-d", database, "-X", "-A", "-t", "-q", "-c", sql)
-        return answer.decode().rstrip("\n")
+        return self.run("psql", *self.psql(database), "-c", sql).decode().rstrip("\n")
+
+    def psql(self, database):
+        return ("-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres", "-d", database,
+                "-X", "-A", "-t", "-q")
+
+    def session(self, database):
+        """A psql that runs what is written to its stdin, and ends with that."""
+        return subprocess.Popen(self.command("psql", *self.psql(database)), stdin=subprocess.PIPE, cwd=self.folder)
 
     def pid(self):
         with open(os.path.join(self.data, "postmaster.pid")) as file:

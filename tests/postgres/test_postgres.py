@@ -2,6 +2,7 @@
 """The whole server with its configuration on a real PostgreSQL."""
 
 import os
+import socket
 import sys
 import unittest
 
@@ -164,6 +165,24 @@ class Faults(unittest.TestCase):
         self.assertNotIn("refused z", self.problems())
         self.assertIn("skipping an event that cannot be written", self.server.log(200))
         self.postgres.query("ALTER TABLE events DROP CONSTRAINT short", "vedette")
+
+    def test_statement_of_a_client_that_leaves_is_canceled(self):
+        waiting = ("SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND "
+                   "query LIKE 'SELECT t.hostid%'")
+        holder = self.postgres.session("vedette")
+        self.addCleanup(holder.wait)
+        self.addCleanup(holder.stdin.close)
+        holder.stdin.write(b"BEGIN; LOCK TABLE hosts IN ACCESS EXCLUSIVE MODE;\n")
+        holder.stdin.flush()
+        body = b'{"jsonrpc":"2.0","method":"host.get","params":{"output":["host"]},"id":1}'
+        with socket.create_connection(("127.0.0.1", self.server.http)) as client:
+            client.sendall(b"POST /api_jsonrpc.php HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                           b"Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n"
+                           % (self.api.token.encode(), len(body)) + body)
+            bed.wait_for("the statement", lambda: self.postgres.query(waiting, "vedette").strip() == "1")
+        bed.wait_for("its end", lambda: self.postgres.query(waiting, "vedette").strip() == "0", timeout=10)
+        holder.stdin.close()
+        self.assertTrue(self.api.call("host.get", output=["host"]))
 
     def test_z_stop_while_the_database_is_down_keeps_the_events(self):
         self.trigger("stopped")

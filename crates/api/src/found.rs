@@ -1,10 +1,11 @@
 //! What a `get` found: rows on their way to output, where `select…` options add to them.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use config::db::{Row, Value};
-use serde_json::Map;
+use foldhash::fast::RandomState;
 
+use crate::answer::{push_number, push_text, separate};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Output;
@@ -99,31 +100,40 @@ impl Found<'_, '_> {
     /// of `fields` that are wanted. `sql` has `{ids}` and gives a column `owner`.
     pub(crate) fn attach(
         &mut self,
-        member: &str,
+        member: &'static str,
         wanted: &Output,
         sql: &str,
         fields: &[&str],
     ) -> ApiResult<()> {
         let ids = self.ids();
         let rows = self.call.read(|c| Ok(config::db::query_by_ids(c, sql, &[], &ids)?))?;
-        let mut of_row: BTreeMap<u64, Vec<Json>> = BTreeMap::new();
+        let shown: Vec<&str> = fields.iter().copied().filter(|name| wanted.has(name)).collect();
+        // Number and text of what belongs to each row.
+        let mut of_row: HashMap<u64, (usize, Vec<u8>), RandomState> = HashMap::default();
         for row in rows {
-            let mut out = Map::new();
-            for name in fields.iter().filter(|name| wanted.has(name)) {
-                if let Some(value) = row.get(name) {
-                    out.insert((*name).to_owned(), Json::String(value.to_string()));
+            let (n, text) = of_row.entry(row.id("owner")).or_default();
+            separate(text, *n);
+            *n += 1;
+            text.push(b'{');
+            let values = shown.iter().filter_map(|name| Some((name, row.get(name)?)));
+            for (n, (name, value)) in values.enumerate() {
+                separate(text, n);
+                push_text(text, name);
+                text.push(b':');
+                match value {
+                    Value::Int(v) => push_number(text, *v),
+                    Value::Text(value) => push_text(text, value),
                 }
             }
-            of_row.entry(row.id("owner")).or_default().push(Json::Object(out));
+            text.push(b'}');
         }
         for row in &mut self.rows {
-            let values = of_row.remove(&row.id).unwrap_or_default();
-            let value = if *wanted == Output::Count {
-                Json::String(values.len().to_string())
+            let (n, text) = of_row.remove(&row.id).unwrap_or_default();
+            if *wanted == Output::Count {
+                row.out.insert(member, n.to_string().into());
             } else {
-                Json::Array(values)
-            };
-            row.out.insert(member.to_owned(), value);
+                row.out.insert_text(member, [b"[", &text[..], b"]"].concat());
+            }
         }
         Ok(())
     }

@@ -161,7 +161,33 @@ impl<'c, 'a> Get<'c, 'a> {
 
     /// Only rows with ids that `keep` accepts: a condition that the database need not check.
     pub(crate) fn keep(&mut self, keep: Keep<'c>) {
-        self.keep = Some(keep);
+        self.keep = Some(match self.keep.take() {
+            Some(before) => Box::new(move |id| before(id) && keep(id)),
+            None => keep,
+        });
+    }
+
+    /// Whether the result is the number of rows or nothing but their ids, and no option but those of
+    /// the order selects some.
+    pub(crate) fn wants_ids_alone(&self) -> bool {
+        const OTHERS: &[&str] = &["output", "countOutput", "sortfield", "sortorder", "limit"];
+        let others = self.params.as_object().is_some_and(|members| {
+            let given = |(name, value): (&String, &Json)| {
+                !value.is_null() && !OTHERS.contains(&name.as_str())
+            };
+            members.iter().any(given)
+        });
+        let output = self.params.get("output").and_then(Json::as_array);
+        let key = output.is_some_and(|names| names.iter().all(|name| name == self.object.key));
+        !others && (key || self.flag("countOutput"))
+    }
+
+    /// Whether the rows are wanted in the order of one of these fields, up to a limit.
+    pub(crate) fn wants_first_by(&self, fields: &[&str]) -> bool {
+        let given = self.params.get("sortfield").map(params::list).unwrap_or_default();
+        let by = given.first().and_then(|field| field.as_str());
+        let limited = self.params.get("limit").is_some_and(|limit| !limit.is_null());
+        limited && by.is_some_and(|field| fields.contains(&field)) && !self.flag("countOutput")
     }
 
     /// Runs the query.

@@ -75,6 +75,11 @@ impl Out {
         self.put(name.into(), Member::Json(value));
     }
 
+    /// Sets a member to a number, which goes out as text.
+    pub(crate) fn insert_int(&mut self, name: &'static str, value: i64) {
+        self.put(Cow::Borrowed(name), Member::Int(value));
+    }
+
     /// Sets a member to JSON text.
     pub(crate) fn insert_text(&mut self, name: &'static str, json: Vec<u8>) {
         self.put(Cow::Borrowed(name), Member::Text(json));

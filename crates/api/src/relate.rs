@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use foldhash::fast::RandomState;
 use serde_json::Map;
 
 use crate::answer::{Answer, Hold, separate};
@@ -86,8 +87,8 @@ impl Found<'_, '_> {
         let limit = limit.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0);
         let sort = relation.sort.filter(|_| limit.is_some());
         let found = self.call.related(relation, pairs, wanted, sort)?;
-        let mut of_row: HashMap<u64, Vec<u64>> = HashMap::new();
-        let mut seen = HashSet::new();
+        let mut of_row: HashMap<u64, Vec<u64>, RandomState> = HashMap::default();
+        let mut seen: HashSet<(u64, u64), RandomState> = HashSet::default();
         for (owner, target) in pairs {
             if found.has(*target) && seen.insert((*owner, *target)) {
                 of_row.entry(*owner).or_default().push(*target);
@@ -130,7 +131,7 @@ impl Found<'_, '_> {
 pub(crate) struct Related {
     text: Vec<u8>,
     /// By id: place in the order of that method, and in the text.
-    places: HashMap<u64, (usize, Range<usize>)>,
+    places: HashMap<u64, (usize, Range<usize>), RandomState>,
     _memory: Hold,
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use config::db::{Cells, Row, Value, query_by_ids};
+use foldhash::fast::RandomState;
 
 use super::{Found, Keep, Output};
 use crate::call::{Call, Json};
@@ -102,7 +103,8 @@ impl<'c> Query<'c> {
         ids: &[u64],
     ) -> ApiResult<Vec<Row>> {
         let found = self.by_ids(call, object, ids)?.into_iter();
-        let mut found: HashMap<u64, Row> = found.map(|row| (row.id(object.key), row)).collect();
+        let mut found: HashMap<u64, Row, RandomState> =
+            found.map(|row| (row.id(object.key), row)).collect();
         Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
     }
 

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use config::db::{Cell, Cells, Row};
+use foldhash::fast::RandomState;
 
 use super::{Found, Get, Query};
 use crate::answer::{Answer, push_json, push_number, push_text, separate};
@@ -161,8 +162,15 @@ impl<'c, 'a> Stream<'c, 'a> {
             }
             Ok(takes)
         })?;
+        if self.query.columns == [self.object.key] {
+            // The id is all there is of a row.
+            for id in rest {
+                rows.push(id, |out| plain.write(out, &Key(id)))?;
+            }
+            return Ok(());
+        }
         for ids in rest.chunks(WINDOW) {
-            let (mut text, mut place) = (Vec::new(), HashMap::new());
+            let (mut text, mut place) = (Vec::new(), HashMap::<_, _, RandomState>::default());
             for row in self.query.by_ids(self.call, self.object, ids)? {
                 let start = text.len();
                 plain.write(&mut text, &row);
@@ -281,6 +289,23 @@ impl<'c, 'a> Stream<'c, 'a> {
         };
         work(&mut found)?;
         Ok(found.rows)
+    }
+}
+
+/// A row with nothing but its key.
+struct Key(u64);
+
+impl Cells for Key {
+    fn cell(&self, at: usize) -> Cell<'_> {
+        Cell::Int(self.int(at))
+    }
+
+    fn int(&self, _at: usize) -> i64 {
+        i64::try_from(self.0).unwrap_or(i64::MAX)
+    }
+
+    fn text(&self, _at: usize) -> &str {
+        ""
     }
 }
 

@@ -106,21 +106,24 @@ const STATE: [&str; 4] = ["available", "error", "errors_from", "disable_until"];
 
 /// Availability comes from the running pollers, details from their JSON text.
 fn attach_state(found: &mut Found<'_, '_>) {
-    let names = STATE;
-    if names.iter().any(|name| found.output.has(name)) {
+    if STATE.iter().any(|name| found.output.has(name)) {
         let ids: Vec<model::InterfaceId> =
             found.ids().into_iter().map(model::InterfaceId).collect();
         let states = found.call.api.deps.live.interfaces(&ids);
         let output = found.output.clone();
         for (row, state) in found.rows.iter_mut().zip(states) {
-            let values = [
-                state.available.to_string(),
-                state.error,
-                state.errors_from.to_string(),
-                state.disable_until.to_string(),
-            ];
-            for (name, value) in names.into_iter().zip(values).filter(|(n, _)| output.has(n)) {
-                row.out.insert(name.to_owned(), value.into());
+            let time = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
+            if output.has("available") {
+                row.out.insert_int("available", state.available.into());
+            }
+            if output.has("error") {
+                row.out.insert("error", state.error.into());
+            }
+            if output.has("errors_from") {
+                row.out.insert_int("errors_from", time(state.errors_from));
+            }
+            if output.has("disable_until") {
+                row.out.insert_int("disable_until", time(state.disable_until));
             }
         }
     }

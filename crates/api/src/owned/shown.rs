@@ -22,11 +22,15 @@ pub(crate) const DISCOVERIES: Relation =
 pub(crate) const TRIGGERS: Relation =
     Relation::new("triggers", "trigger.get", "triggerids", "triggerid").sorted("description");
 
+/// Whether clients know it as an item: neither a discovery rule nor made by a web scenario.
+pub(crate) fn is_item(item: &Item) -> bool {
+    !item.shape.discovery_rule && item.shape.kind != ItemType::Web
+}
+
 /// Answers `selectItems`, `selectTriggers`, `selectDiscoveries`.
 pub(crate) fn attach_monitored(found: &mut Found<'_, '_>) -> ApiResult<()> {
     if counts(found, "selectItems")? {
-        let is = |item: &Item| !item.shape.discovery_rule && item.shape.kind != ItemType::Web;
-        count(found, "items", "flags IN (0, 4) AND type <> 9", is)?;
+        count(found, "items", "flags IN (0, 4) AND type <> 9", is_item)?;
     } else if let Some(wanted) = found.wants("selectItems")? {
         let pairs = found.call.pairs(
             "SELECT hostid, itemid FROM items WHERE flags IN (0, 4) AND type <> 9 \

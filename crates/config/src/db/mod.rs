@@ -149,8 +149,8 @@ pub trait Connection: Send {
         let _broken_off = rows.iter().try_for_each(|found| row(found));
         Ok(())
     }
-    /// Statements fail from the moment that the flag is set; `None` = they run to their end.
-    /// A driver that cannot interrupt its statements ignores it.
+    /// Statements fail soon after the flag is set; `None` = they run to their end. Not within a
+    /// transaction. A driver that cannot interrupt its statements ignores it.
     fn stop_when(&mut self, _flag: Option<Arc<AtomicBool>>) {}
     /// Gives back what memory the connection holds for later.
     fn rest(&mut self) {}

@@ -5,14 +5,19 @@ mod errors;
 mod link;
 mod token;
 
+use std::cell::Cell;
+use std::ops::ControlFlow;
 use std::str::FromStr;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use postgres::Config;
+use postgres::{CancelToken, Config, NoTls};
 use stdx::clock::{RealClock, SharedClock};
+use stdx::sync::lock;
 
-use super::{Connection, DbError, DbResult, Row, Value};
+use super::{Cells, Connection, DbError, DbResult, Row, Value};
 use errors::{fail, is_lost, with_source, without_password};
 use link::Link;
 use token::Outcome;
@@ -28,6 +33,15 @@ const SILENT_MAX: Duration = Duration::from_secs(15);
 const OUTCOME_MAX: Duration = Duration::from_secs(30);
 const OUTCOME_PAUSE: Duration = Duration::from_millis(200);
 
+/// Pause between two looks at the flag of [`Connection::stop_when`].
+const LOOK_PAUSE: Duration = Duration::from_millis(200);
+
+/// Blocks of rows that wait for the caller of [`Connection::each_until`].
+const BLOCKS_AHEAD: usize = 2;
+
+/// What cancels the statements of the connection at hand.
+type Cancel = Arc<Mutex<Option<CancelToken>>>;
+
 /// What the connection's thread owns.
 struct Session {
     config: Config,
@@ -39,6 +53,7 @@ struct Session {
     /// Names the row of tokens; `None` = it was not made yet.
     row: Option<String>,
     clock: SharedClock,
+    cancel: Cancel,
 }
 
 /// A transaction between BEGIN and its end.
@@ -55,6 +70,8 @@ type Job = Box<dyn FnOnce(&mut Session) + Send>;
 /// another one: so each connection has a thread that does its work.
 struct Postgres {
     jobs: SyncSender<Job>,
+    cancel: Cancel,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 pub(super) fn connect(url: &str) -> DbResult<Box<dyn Connection>> {
@@ -76,10 +93,11 @@ pub(super) fn connect(url: &str) -> DbResult<Box<dyn Connection>> {
         transaction: None,
         row: None,
         clock: RealClock::shared(),
+        cancel: Cancel::default(),
     };
+    let cancel = Arc::clone(&session.cancel);
     let work = move || {
-        let connected =
-            link::open(&session.config, &session.url).map(|link| session.link = Some(link));
+        let connected = session.open();
         let works = connected.is_ok();
         drop(opened.send(connected));
         while works && let Ok(job) = todo.recv() {
@@ -90,7 +108,7 @@ pub(super) fn connect(url: &str) -> DbResult<Box<dyn Connection>> {
     let thread = std::thread::Builder::new().name("postgres".into());
     thread.spawn(work).map_err(|error| failed(error.to_string()))?;
     result.recv().map_err(|_| failed("the connection's thread ended".into()))??;
-    Ok(Box::new(Postgres { jobs }))
+    Ok(Box::new(Postgres { jobs, cancel, stop: None }))
 }
 
 impl Postgres {
@@ -99,20 +117,89 @@ impl Postgres {
         sql: &str,
         work: impl FnOnce(&mut Session) -> DbResult<T> + Send + 'static,
     ) -> DbResult<T> {
-        let (reply, result) = sync_channel(1);
-        let gone = |_| DbError::unavailable(sql, "the connection's thread ended");
-        let job: Job = Box::new(move |session| drop(reply.send(work(session))));
-        self.jobs
-            .send(job)
-            .map_err(|_| DbError::unavailable(sql, "the connection's thread ended"))?;
-        result.recv().map_err(gone)?
+        let result = self.begin_work(sql, work)?;
+        self.next(&result).unwrap_or_else(|| Err(ended(sql)))
     }
+
+    /// Gives `work` to the connection's thread; its result comes later.
+    fn begin_work<T: Send + 'static>(
+        &self,
+        sql: &str,
+        work: impl FnOnce(&mut Session) -> T + Send + 'static,
+    ) -> DbResult<Receiver<T>> {
+        let (reply, result) = sync_channel(1);
+        let job: Job = Box::new(move |session| drop(reply.send(work(session))));
+        self.jobs.send(job).map_err(|_| ended(sql))?;
+        Ok(result)
+    }
+
+    /// The next thing that the connection's thread sends; `None` = it sends nothing more. Cancels the
+    /// statement at hand once the flag of [`Connection::stop_when`] is set.
+    fn next<T>(&self, received: &Receiver<T>) -> Option<T> {
+        let Some(stop) = &self.stop else { return received.recv().ok() };
+        let mut canceled = false;
+        let next = loop {
+            match received.recv_timeout(LOOK_PAUSE) {
+                Ok(next) => break Some(next),
+                Err(RecvTimeoutError::Disconnected) => break None,
+                // Again each time: the statement may not have begun.
+                Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => {
+                    canceled = true;
+                    self.cancel();
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        };
+        if canceled {
+            // A request that arrives late would cancel another statement.
+            drop(self.jobs.send(Box::new(Session::close)));
+        }
+        next
+    }
+
+    /// Asks the server to cancel the statement at hand.
+    fn cancel(&self) {
+        let Some(token) = lock(&self.cancel).clone() else { return };
+        // The client's runtime must not be entered from within another one.
+        let cancel = move || token.cancel_query(NoTls);
+        let thread = std::thread::Builder::new().name("postgres-cancel".into()).spawn(cancel);
+        match thread.map(std::thread::JoinHandle::join) {
+            Ok(Ok(Ok(()))) => {}
+            failed => tracing::debug!(?failed, "a statement was not canceled"),
+        }
+    }
+}
+
+fn ended(sql: &str) -> DbError {
+    DbError::unavailable(sql, "the connection's thread ended")
 }
 
 impl Connection for Postgres {
     fn query(&mut self, sql: &str, params: &[Value]) -> DbResult<Vec<Row>> {
         let (text, params) = (sql.to_owned(), params.to_vec());
         self.ask(sql, move |session| session.run(&text, true, |link| link.query(&text, &params)))
+    }
+
+    fn each_until(
+        &mut self,
+        sql: &str,
+        params: &[Value],
+        row: &mut dyn FnMut(&dyn Cells) -> ControlFlow<()>,
+    ) -> DbResult<()> {
+        let (text, params) = (sql.to_owned(), params.to_vec());
+        let (send, blocks) = sync_channel::<Vec<Row>>(BLOCKS_AHEAD);
+        let result = self.begin_work(sql, move |session| session.each(&text, &params, &send))?;
+        while let Some(block) = self.next(&blocks) {
+            if block.iter().try_for_each(|found| row(found)).is_break() {
+                break;
+            }
+        }
+        drop(blocks);
+        self.next(&result).unwrap_or_else(|| Err(ended(sql)))
+    }
+
+    fn stop_when(&mut self, flag: Option<Arc<AtomicBool>>) {
+        self.stop = flag;
     }
 
     fn execute(&mut self, sql: &str, params: &[Value]) -> DbResult<u64> {
@@ -157,6 +244,35 @@ impl Connection for Postgres {
 }
 
 impl Session {
+    fn open(&mut self) -> DbResult<()> {
+        let link = link::open(&self.config, &self.url)?;
+        *lock(&self.cancel) = Some(link.client.cancel_token());
+        self.link = Some(link);
+        Ok(())
+    }
+
+    /// Ends the connection; the next statement gets a new one. A transaction is lost with it.
+    fn close(&mut self) {
+        self.link = None;
+    }
+
+    /// Sends the rows of a SELECT in blocks, until nobody takes them.
+    fn each(&mut self, sql: &str, params: &[Value], to: &SyncSender<Vec<Row>>) -> DbResult<()> {
+        // Rows that were sent are not sent again on a new connection.
+        let sent = Cell::new(false);
+        let complete = self.run(sql, true, |link| {
+            let again = sent.get();
+            if !again {
+                link.each(sql, params, |block| {
+                    sent.set(true);
+                    to.send(block).is_ok()
+                })?;
+            }
+            Ok(!again)
+        })?;
+        if complete { Ok(()) } else { Err(DbError::unavailable(sql, "the connection was lost")) }
+    }
+
     /// Runs `work` on the connection, on a new one if the last was lost. `repeatable`: what is lost
     /// with its connection outside a transaction is done once more.
     fn run<T>(
@@ -167,16 +283,14 @@ impl Session {
     ) -> DbResult<T> {
         let mut repeat = repeatable && self.transaction.is_none();
         loop {
-            let link = match &mut self.link {
-                Some(link) => link,
-                None if self.transaction.is_some() => {
+            if self.link.is_none() {
+                if self.transaction.is_some() {
                     return Err(DbError::unavailable(sql, "the connection was lost"));
                 }
-                none => {
-                    tracing::info!("connecting to the configuration database {}", self.url);
-                    none.insert(link::open(&self.config, &self.url)?)
-                }
-            };
+                tracing::info!("connecting to the configuration database {}", self.url);
+                self.open()?;
+            }
+            let Some(link) = &mut self.link else { continue };
             let error = match work(link) {
                 Ok(done) => return Ok(done),
                 Err(error) => error,

@@ -7,7 +7,9 @@ use crate::db::{CONFIGURATION, Connection, DbError, DbResult};
 /// Steps from one schema version to the next; version 1 is [`super::tables()`] as of the first release.
 /// A fresh database gets the tables of today and the newest version at once; an older one gets, after
 /// its steps, the tables that it does not have (those of version 3 are maintenance and discovery).
-/// Version 4 tells links that discovery made; before, it unlinked all others from its hosts.
+/// Version 4 tells links that discovery made; before, it unlinked all others from its hosts. The step
+/// to version 6 is [`separate_state`]. Version 7 has an index on the
+/// priority of triggers, records changes and has the audit log.
 const MIGRATIONS: &[&str] = &[
     "CREATE TABLE group_prototypes (group_prototypeid INTEGER NOT NULL, \
      hostid BIGINT NOT NULL DEFAULT 0 REFERENCES hosts (hostid) ON DELETE CASCADE, \
@@ -25,18 +27,16 @@ const MIGRATIONS: &[&str] = &[
 /// The last version with the state among the tables of the configuration.
 const TOGETHER: i64 = 5;
 
-/// The first one without. The step to it is [`separate_state`].
-const SEPARATE: i64 = TOGETHER + 1;
+/// The first version with the state in tables of its own.
+const SEPARATE: i64 = 6;
 
-/// Steps from [`SEPARATE`] on, as [`MIGRATIONS`]. Version 7 records changes and has the audit log.
-const LATER: &[&str] = &[""];
+const VERSION: i64 = 7;
 
-const VERSION: i64 = SEPARATE + LATER.len() as i64;
-
-/// Version 2 has sign-ins.
+/// Version 2 has an index on open problems, and sign-ins.
 const STATE_VERSION: i64 = 2;
 
 const _: () = assert!(MIGRATIONS.len() as i64 == TOGETHER - 1, "one migration per version");
+const _: () = assert!(SEPARATE == TOGETHER + 1, "one step separates the state");
 
 /// What the configuration was when it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,10 @@ impl Before {
 /// last step.
 pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult<Before> {
     let found = version(connection, "schema_version", VERSION)?;
-    if found == VERSION {
+    if found >= SEPARATE {
+        if found < VERSION {
+            run(connection, &newest_configuration())?;
+        }
         let used = !connection.query("SELECT roleid FROM roles LIMIT 1", &[])?.is_empty();
         return Ok(if used { Before::Separate } else { Before::New });
     }
@@ -70,10 +73,6 @@ pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult
     let (reached, before) = if found == 0 {
         sql.extend(configuration_tables().map(Table::create));
         (VERSION, Before::New)
-    } else if found >= SEPARATE {
-        sql += &later_steps(found);
-        sql.extend(configuration_tables().map(Table::create_missing));
-        (VERSION, Before::Separate)
     } else {
         let done = usize::try_from(found - 1).unwrap_or(0);
         for step in MIGRATIONS.iter().skip(done) {
@@ -88,13 +87,14 @@ pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult
     Ok(before)
 }
 
-/// The steps of [`LATER`] that a database of this version lacks.
-fn later_steps(found: i64) -> String {
-    let done = usize::try_from(found - SEPARATE).unwrap_or(0);
-    LATER.iter().skip(done).map(|step| format!("{step};\n")).collect()
+/// Creates what the configuration does not have yet, once its state is separate.
+fn newest_configuration() -> String {
+    let missing: String = configuration_tables().map(Table::create_missing).collect();
+    format!("{missing}INSERT INTO schema_version (version) VALUES ({VERSION});\n")
 }
 
-/// Creates the tables of the state. With `before` they get what the configuration has of it.
+/// Creates the tables of the state, or what those of an older version do not have. With `before` new
+/// tables get what the configuration has of it.
 /// With SQLite, `connection` has the configuration attached.
 pub(crate) fn migrate_state(connection: &mut dyn Connection, before: Before) -> DbResult<()> {
     let found = version(connection, "state_version", STATE_VERSION)?;
@@ -102,7 +102,8 @@ pub(crate) fn migrate_state(connection: &mut dyn Connection, before: Before) -> 
         return Ok(());
     }
     let mut sql = String::new();
-    if before == Before::Together && !connection.has_parts() {
+    let moves = found == 0 && before == Before::Together;
+    if moves && !connection.has_parts() {
         // The tables are there already, with owners in the configuration.
         sql += "ALTER TABLE sessions ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0; \
                 ALTER TABLE sessions DROP CONSTRAINT IF EXISTS sessions_userid_fkey; \
@@ -110,7 +111,7 @@ pub(crate) fn migrate_state(connection: &mut dyn Connection, before: Before) -> 
                 DROP CONSTRAINT IF EXISTS event_suppress_maintenanceid_fkey;\n";
     }
     sql.extend(state_tables().map(Table::create_missing));
-    if before == Before::Together {
+    if moves {
         sql += &moved(connection)?;
     }
     sql += &format!("INSERT INTO state_version (version) VALUES ({STATE_VERSION});\n");
@@ -170,14 +171,13 @@ pub(crate) fn separate_state(connection: &mut dyn Connection, before: Before) ->
     for column in ["value", "lastchange", "state", "error"] {
         sql += &format!("ALTER TABLE triggers DROP COLUMN {column};\n");
     }
-    let later = later_steps(SEPARATE);
     sql += &format!(
         "ALTER TABLE tokens DROP COLUMN lastaccess;\n\
          ALTER TABLE users ADD COLUMN session_epoch BIGINT NOT NULL DEFAULT 0;\n\
          DELETE FROM ids WHERE name IN ({STATE_IDS});\n\
-         DELETE FROM settings WHERE name = 'findings_written';\n\
-         {later}INSERT INTO schema_version (version) VALUES ({VERSION});\n"
+         DELETE FROM settings WHERE name = 'findings_written';\n"
     );
+    sql += &newest_configuration();
     run(connection, &sql)
 }
 

@@ -78,9 +78,12 @@ pub struct Table {
     recorded: bool,
     /// Columns in order.
     pub columns: &'static [Column],
-    /// Further indexes.
+    /// Further indexes: columns, each ascending or with ` DESC`.
     pub indexes: &'static [&'static [&'static str]],
 }
+
+/// What stands behind a column that an index has in descending order.
+const DESCENDING: &str = " DESC";
 
 impl Table {
     /// The table of that name. Panics on a name that is not in [`tables`]: a programming error.
@@ -150,7 +153,7 @@ impl Table {
         parts.push(format!("PRIMARY KEY ({})", self.key.join(", ")));
         let mut sql = format!("CREATE TABLE {} (\n  {}\n);\n", self.name, parts.join(",\n  "));
         for columns in self.indexes {
-            let (table, names) = (self.name, columns.join("_"));
+            let (table, names) = (self.name, columns.join("_").replace(DESCENDING, ""));
             sql += &format!("CREATE INDEX {table}_{names} ON {table} ({});\n", columns.join(", "));
         }
         sql
@@ -207,6 +210,7 @@ mod tests {
         for table in tables() {
             let named = table.key.iter().chain(table.indexes.iter().copied().flatten());
             for name in named {
+                let name = name.trim_end_matches(DESCENDING);
                 assert!(table.column(name).is_some(), "{}.{name}", table.name);
             }
             for column in table.columns {

@@ -25,9 +25,11 @@ const TEMPLATE_STATUS: &str = "3";
 
 pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut get = Get::new(call, input, &HOST, &[])?;
-    // The plus keeps databases from reading all hosts by their kind to find one by its name.
+    // The plus keeps databases from reading all hosts by their kind to find one by its name, or the
+    // first by their names.
     let is_filtered = input.get("filter").is_some_and(|value| !value.is_null());
-    let plus = if is_filtered { "+" } else { "" };
+    let by_name = is_filtered || get.wants_first_by(&["host", "name"]);
+    let plus = if by_name { "+" } else { "" };
     let kinds = if get.flag("templated_hosts") { "IN (0, 1)" } else { "= 0" };
     get.and(format!("{plus}t.kind {kinds}"), []);
     for name in ["ip", "dns", "port"] {

@@ -14,6 +14,7 @@ use crate::get::{Found, Get, Output};
 use crate::live::ItemState;
 use crate::methods::history::value_text;
 use crate::owned::secrets;
+use crate::owned::shown::is_item;
 use crate::params;
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
@@ -38,6 +39,11 @@ pub(super) fn get(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> 
         get.need(&["filter", "lld_macro_paths", "overrides"]);
     }
     secrets::forbid_guessing(&mut get, call, input, "t.hostid");
+    if kind == Kind::Item
+        && let Some(n) = count_all(call, &get, input)?
+    {
+        return Ok(n.to_string().into());
+    }
     get.works_on(LIVE);
     get.works_on(&["state", "error", "name_resolved"]);
     secrets::works_on(&mut get, call);
@@ -51,6 +57,24 @@ pub(super) fn get(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> 
         selects(found, kind)?;
         if kind == Kind::Rule { rule_selects(found) } else { Ok(()) }
     })
+}
+
+/// The number of all items, if that is asked for. Those of hosts are counted in memory, which has not
+/// those of templates and host prototypes.
+fn count_all(call: &Call<'_>, get: &Get<'_, '_>, input: &Json) -> ApiResult<Option<usize>> {
+    let sorted = input.get("sortfield").is_some_and(|fields| !fields.is_null());
+    let all = get.flag("countOutput") && get.wants_ids_alone() && !sorted;
+    if !all || !call.is_super_admin() || call.transaction.is_some() {
+        return Ok(None);
+    }
+    let hosts = &call.config().snapshot().hosts;
+    let items = |host: &config::snapshot::Host| host.items.iter().filter(|i| is_item(i)).count();
+    let of_hosts: usize = hosts.values().map(|host| items(host)).sum();
+    let sql = "SELECT COUNT(*) AS n FROM items WHERE flags IN (0, 4) AND type <> 9 \
+               AND hostid IN (SELECT hostid FROM hosts WHERE kind > 0)";
+    let rows = call.rows(sql, &[])?;
+    let others = rows.first().map_or(0, |row| row.int("n"));
+    Ok(Some(of_hosts + usize::try_from(others).unwrap_or(0)))
 }
 
 fn conditions(get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<()> {

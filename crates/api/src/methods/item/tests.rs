@@ -1,5 +1,6 @@
 //! Methods of items, prototypes and rules, on a server in a box.
 
+mod counts;
 mod formulas;
 
 use serde_json::json;

@@ -1,6 +1,7 @@
 //! Methods of triggers and trigger prototypes, on a server in a box.
 
 use serde_json::json;
+use stdx::clock::Clock;
 
 use crate::Json;
 use crate::testing::Server;
@@ -406,4 +407,69 @@ fn items_of_prototypes_have_the_state_of_new_items() {
     assert_eq!(items(json!(["key_", "state"]))["state"], "0");
     assert_eq!(items(json!("extend"))["error"], "");
     assert_eq!(items(json!(["key_"])).get("state"), None);
+}
+
+#[test]
+fn worst_triggers_in_problem_state() {
+    let f = Fixture::new();
+    let ids: Vec<String> = [1, 5, 3, 5, 0, 4]
+        .iter()
+        .enumerate()
+        .map(|(n, priority)| {
+            let expression = format!("last(/web/n)={n}");
+            f.create(&json!({ "description": n.to_string(), "expression": expression, "priority": priority }))
+                .unwrap()
+        })
+        .collect();
+    let off = json!({ "triggerid": ids[3], "status": 1 });
+    f.server.call("trigger.update", &off).unwrap();
+    let config = &f.server.api.deps.config;
+    let state = |id: &str, value: i64, lastchange: u64| {
+        let row = [id.parse::<i64>().unwrap().into(), value.into(), lastchange.into()];
+        let sql = "INSERT INTO trigger_states (triggerid, value, lastchange) VALUES (?, ?, ?)";
+        let added: config::db::DbResult<_> =
+            config.write_state(|connection| connection.execute(sql, &row));
+        added.unwrap();
+    };
+    let worst = |more: Json| {
+        let mut options = json!({
+            "only_true": true, "sortfield": "priority", "sortorder": "DESC", "limit": 2,
+        });
+        for (name, value) in more.as_object().unwrap() {
+            options[name] = value.clone();
+        }
+        let found = f.get(&options);
+        let names = found.as_array().unwrap().iter().map(|t| t["description"].as_str().unwrap());
+        names.collect::<Vec<_>>().join(" ")
+    };
+    // Few: they are named in the statement.
+    state(&ids[2], 1, 10);
+    // It was in problem state a short time ago.
+    state(&ids[5], 0, f.server.clock.unix_s() - 10);
+    assert_eq!(worst(json!({})), "5 2");
+    // Many: the order of the index until there are enough.
+    state(&ids[0], 1, 10);
+    state(&ids[1], 0, 10);
+    state(&ids[3], 1, 10);
+    assert_eq!(worst(json!({})), "3 5");
+    assert_eq!(worst(json!({ "monitored": true })), "5 2");
+    assert_eq!(worst(json!({ "limit": 9 })), "3 5 2 0");
+    assert_eq!(worst(json!({ "sortorder": "ASC" })), "0 2");
+    assert_eq!(worst(json!({ "limit": 9, "countOutput": null, "min_severity": 4 })), "3 5");
+}
+
+#[test]
+fn the_worst_triggers_come_in_the_order_of_an_index() {
+    let f = Fixture::new();
+    let table = super::TRIGGER.table;
+    let sql = format!(
+        "EXPLAIN QUERY PLAN SELECT t.triggerid FROM {table} t WHERE t.flags IN (0, 4) AND t.status = 0 \
+         ORDER BY t.priority DESC, t.triggerid"
+    );
+    let rows = f.server.api.deps.config.read(|c| c.query(&sql, &[]));
+    let rows: Result<_, config::db::DbError> = rows;
+    let plan: Vec<String> = rows.unwrap().iter().map(|row| row.text("detail").to_owned()).collect();
+    let index = "USING COVERING INDEX triggers_priority_triggerid_status_flags";
+    assert!(plan.iter().any(|step| step.contains(index)), "{plan:?}");
+    assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:?}");
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::{ToSql, Type};
 use postgres::{Client, Config, NoTls, Statement};
 
@@ -11,6 +12,9 @@ use super::errors::with_source;
 
 /// Statements kept prepared per connection; beyond, all are forgotten at once.
 const STATEMENTS_MAX: usize = 256;
+
+/// Rows of a large result that are in memory at once.
+const BLOCK_ROWS: usize = 256;
 
 /// A connection and what was prepared on it.
 pub(super) struct Link {
@@ -92,14 +96,32 @@ impl Link {
         let params = bound(&statement, params);
         let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|p| &**p).collect();
         let rows = self.client.query(&statement, &params)?;
-        rows.iter()
-            .map(|row| {
-                let values = (0..columns.len())
-                    .map(|at| from_postgres(row, at))
-                    .collect::<Result<_, _>>()?;
-                Ok(Row { columns: Arc::clone(&columns), values })
-            })
-            .collect()
+        rows.iter().map(|row| to_row(&columns, row)).collect()
+    }
+
+    /// Sends the rows in blocks to `to` until that takes no more (`false`). The server waits with the
+    /// rows that `to` has not taken yet.
+    pub(super) fn each(
+        &mut self,
+        sql: &str,
+        params: &[Value],
+        to: impl Fn(Vec<Row>) -> bool,
+    ) -> Result<(), postgres::Error> {
+        let statement = self.prepare(sql)?;
+        let columns: Arc<[Box<str>]> =
+            statement.columns().iter().map(|c| Box::from(c.name())).collect();
+        let params = bound(&statement, params);
+        let mut rows = self.client.query_raw(&statement, params.iter().map(|p| &**p))?;
+        let mut block = Vec::new();
+        while let Some(row) = rows.next()? {
+            block.push(to_row(&columns, &row)?);
+            if block.len() == BLOCK_ROWS && !to(std::mem::take(&mut block)) {
+                return Ok(());
+            }
+        }
+        // Whether the last are taken makes no difference.
+        let _taken = block.is_empty() || to(block);
+        Ok(())
     }
 
     pub(super) fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, postgres::Error> {
@@ -108,6 +130,11 @@ impl Link {
         let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|p| &**p).collect();
         self.client.execute(&statement, &params)
     }
+}
+
+fn to_row(columns: &Arc<[Box<str>]>, row: &postgres::Row) -> Result<Row, postgres::Error> {
+    let values = (0..columns.len()).map(|at| from_postgres(row, at)).collect::<Result<_, _>>()?;
+    Ok(Row { columns: Arc::clone(columns), values })
 }
 
 fn from_postgres(row: &postgres::Row, at: usize) -> Result<Value, postgres::Error> {

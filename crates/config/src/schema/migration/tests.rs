@@ -136,6 +136,34 @@ fn the_state_moves_out_of_an_older_configuration() {
 }
 
 #[test]
+fn databases_of_the_versions_before_get_new_indexes() {
+    const INDEXES: [&str; 2] =
+        ["problems_r_eventid_source_object_eventid", "triggers_priority_triggerid_status_flags"];
+    let dir = tempfile::tempdir().unwrap();
+    let location = Location::Sqlite(dir.path().join("config.db"));
+    drop(Db::open(location.clone()).unwrap());
+    let files = ["config-state.db", "config.db"].map(|name| dir.path().join(name));
+    let tables = [("state_version", 1), ("schema_version", 6)];
+    for ((file, index), (table, version)) in files.iter().zip(INDEXES).zip(tables) {
+        let sql = format!(
+            "DROP INDEX {index}; DELETE FROM {table}; INSERT INTO {table} (version) VALUES ({version});"
+        );
+        rusqlite::Connection::open(file).unwrap().execute_batch(&sql).unwrap();
+    }
+    let db = Db::open(location).unwrap();
+    let of = |schema: &str| {
+        format!(
+            "SELECT name FROM {schema}.sqlite_master WHERE name IN ('{}', '{}')",
+            INDEXES[0], INDEXES[1]
+        )
+    };
+    assert_eq!(shown(&db, &of("state")), [INDEXES[0]]);
+    assert_eq!(shown(&db, &of("main")), [INDEXES[1]]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["7"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM state_version"), ["2"]);
+}
+
+#[test]
 fn a_crash_while_the_state_moves_loses_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let location = older(dir.path(), TOGETHER, STATE);

@@ -64,7 +64,8 @@ pub(super) const TABLES: &[Table] = &[
         &["triggerid"],
         Reload::Trigger("triggerid"),
         TRIGGERS,
-        &[&["templateid"], &["uuid"]],
+        // The last for the worst: it decides which of them are monitored without their rows.
+        &[&["templateid"], &["uuid"], &["priority DESC", "triggerid", "status", "flags"]],
     ),
     table(
         "functions",

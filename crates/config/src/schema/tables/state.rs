@@ -34,7 +34,13 @@ pub(super) const TABLES: &[Table] = &[
         &["eventid"],
         Reload::Nothing,
         PROBLEMS,
-        &[&["objectid"], &["r_clock"], &["severity"]],
+        // The last for the ids and the number of all open problems.
+        &[
+            &["objectid"],
+            &["r_clock"],
+            &["severity"],
+            &["r_eventid", "source", "object", "eventid"],
+        ],
     ),
     table(
         "acknowledges",
