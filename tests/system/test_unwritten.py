@@ -88,7 +88,7 @@ class Unwritten(bed.Case):
         bed.wait_for("another second", lambda: time.time() >= int(before[0][0]) + 1)
         end()
         self.server.start()
-        # The shards set the mark anew once they have looked at what the crash left.
+        # The shards set the mark again once they have looked at what the crash left.
         bed.wait_for("a new mark", lambda: database.execute(MARK).fetchall() != before)
         database.close()
 

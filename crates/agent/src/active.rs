@@ -358,7 +358,7 @@ mod tests {
         assert_eq!(due(&mut plan, 1001), Vec::<u64>::new());
         let next: Vec<_> = plan.items.values().map(|item| item.next).collect();
         assert_eq!(next, [Some(1010), Some(1040), Some(5 * 3600)]);
-        // The same list again changes nothing; a changed item starts anew.
+        // The same list again changes nothing; a changed item starts over.
         let list = [item(10, "a", "10"), item(20, "b", "30")];
         plan.replace(&list, 1005, &TimeZone::UTC);
         assert_eq!(due(&mut plan, 1005), [20]);

@@ -25,7 +25,7 @@ pub trait Store: Send + Sync {
     /// `.` and `-` only, and no secrets.
     fn name(&self) -> String;
 
-    /// A driver. Nothing is asked yet; a store that is away shows with the first call.
+    /// A driver. It sends no request yet; an unavailable store fails the first call.
     fn driver(&self) -> Box<dyn Driver>;
 
     /// What is read comes back as the type that it was written as. Where not, reading one kind gives

@@ -163,7 +163,7 @@ impl Core {
         self.run_own(values);
     }
 
-    /// Calculates an item for somebody who waits; nothing is stored.
+    /// Calculates an item for a waiting caller; nothing is stored.
     pub(crate) fn calculate_for(&mut self, item: &Arc<Item>, reply: Reply) {
         let mut reply = Some(reply);
         if let (Some(value), Some(reply)) = (self.calculate(item, &mut reply), reply) {

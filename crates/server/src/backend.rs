@@ -166,7 +166,7 @@ fn push(api: &Api, request: &Request, message: &Json) -> String {
     }
 }
 
-/// The number that a counting SELECT gives; 0 when the database is away.
+/// The number that a counting SELECT gives; 0 if the database is unavailable.
 fn rows_of(figures: &ServerFigures, sql: &str) -> usize {
     let rows = figures.config.read(|connection| connection.query(sql, &[]));
     let count = rows.ok().and_then(|rows| rows.first().map(|row| row.id("n")));

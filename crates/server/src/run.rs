@@ -35,7 +35,7 @@ const FINDINGS_MAX: usize = 10_000;
 const SIGHTINGS_MAX: usize = 1_000;
 /// Notes on new values that wait for the slowest browser.
 const NOTES_MAX: usize = 64;
-/// So long a feeder that is inside a call of its store is waited for in the end.
+/// Maximum time to wait at shutdown for a feeder that is blocked in a store call.
 const FEEDS_END: Duration = Duration::from_secs(2);
 /// Maximum time to wait at shutdown for threads that are blocked in calls of the system or of others.
 const BLOCKED_END: Duration = Duration::from_secs(2);

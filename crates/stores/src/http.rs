@@ -15,7 +15,7 @@ use super::as_name;
 use super::script::Script;
 use history::Error;
 
-/// A server that does not even accept a connection is away.
+/// Timeout after which a server that accepts no connection is unavailable.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 /// Longest that a question or a batch takes: whoever reads history waits for it.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);

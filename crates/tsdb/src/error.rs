@@ -21,7 +21,7 @@ pub enum Error {
     },
     /// What is in memory cannot be written to segments now, and there is no room for more.
     #[error(
-        "history takes no values now ({cause}); what it has taken is safe and can be read, and it tries again by itself"
+        "history accepts no values now ({cause}); stored values are safe and readable, and writing is retried automatically"
     )]
     Refused {
         /// What failed.
@@ -29,7 +29,7 @@ pub enum Error {
     },
     /// A store to which the values are copied is too far behind.
     #[error(
-        "history takes no values now: {bytes} bytes wait for a history store (limit {limit}); what it has taken is safe; mend the store, or raise the limit of the spool"
+        "history accepts no values now: {bytes} bytes wait for a history store (limit {limit}); stored values are safe; repair the store, or raise the limit of the spool"
     )]
     SpoolFull {
         /// Bytes that wait.

@@ -1,4 +1,4 @@
-//! The beginning and the end of checks: what becomes of a reply, and what is counted.
+//! Start and end of checks: processing of replies, and counters.
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -67,7 +67,7 @@ impl HostKeys {
         match known.keys.get(&name) {
             Some(keys) if keys.iter().any(|one| one.key_data() == key.key_data()) => Ok(()),
             Some(_) => Err(format!(
-                "the key of the host has changed ({} now): if the host was set up anew, remove the \
+                "the key of the host has changed ({} now): if the host was reinstalled, remove the \
                  lines of {name} from {file}; if not, somebody may be in between",
                 shown()
             )),

@@ -248,7 +248,7 @@ impl Schedule {
         self.offer(group);
     }
 
-    /// Brings back who waits for a place of the lane's group.
+    /// Reactivates a target that waits for a slot of the queue's group.
     pub(super) fn offer_instead_of(&mut self, at: usize) {
         if let Some(group) = self.lane_ref(at).group {
             self.offer(group);

@@ -186,7 +186,7 @@ impl Trapper {
         }
     }
 
-    /// The answer to a message that is there; `None` = close without one.
+    /// The response to a complete message; `None` = close without a response.
     async fn respond(&self, frame: Frame, peer: Peer, seat: &Arc<Seat>) -> Option<Vec<u8>> {
         Counters::add(&self.shared.counters.bytes_in, frame.bytes);
         let ip = peer.ip;

@@ -80,7 +80,7 @@ fn look(bytes: &[u8]) -> Look {
     }
 }
 
-/// A connection whose request is not there yet.
+/// A connection whose request is incomplete.
 struct Waiting {
     stream: TcpStream,
     /// What came of it.
@@ -261,7 +261,7 @@ impl Quick {
         (held_up || end.is_some() || self.table.len() > 0).then_some(LOOK)
     }
 
-    /// Closes the listeners. Requests that are not there yet are for tasks, as long as these are let.
+    /// Closes the listeners. Tasks take over incomplete requests while new tasks are allowed.
     fn stop(&mut self) {
         (self.listeners, self.admitting, self.more) = (Vec::new(), None, false);
         for waiting in self.table.take_all(|_| true) {

@@ -16,7 +16,7 @@ use wire::snmp::{
 use super::deliver::Place;
 use crate::poll::{master_keys, walk_line};
 
-/// Keys that are remembered; beyond it all are made anew.
+/// Keys that are remembered; beyond it all are created again.
 const REMEMBERED_MAX: usize = 10_000;
 
 /// Why a datagram is no trap that is wanted.

@@ -42,7 +42,7 @@ pub(super) fn connect(path: &Path) -> DbResult<Box<dyn Connection>> {
              PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;",
         )
         .map_err(fail)?;
-    // Or a statement whose plan could depend on a bound value is prepared anew for each value: a
+    // Or a statement whose plan could depend on a bound value is prepared again for each value: a
     // sixth of the time of making hosts.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
     // The log stays when the last connection closes: a start that finds none has lost changes.

@@ -296,7 +296,7 @@ fn walk(
     Ok(())
 }
 
-/// A store that is away for some seconds does not end a run of hours.
+/// Retries, so that a store that is unavailable for seconds does not end a run of hours.
 fn patiently<T>(plan: &Plan, ask: &mut dyn FnMut() -> Result<T, Error>) -> Result<T, Error> {
     let mut pause = plan.pause;
     for _ in 1..TRIES {

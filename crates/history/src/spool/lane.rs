@@ -179,7 +179,7 @@ fn put_aside<R: Row>(refused: &Odd<R>, common: &Common) -> Result<(), Error> {
     common.refused.keep(refused)?;
     add(&common.gauges.refused, refused.len());
     let (item, rows) = (row.item(), refused.len());
-    tracing::warn!(%item, rows, why, "a history store refuses values; they are put aside");
+    tracing::warn!(%item, rows, why, "history store rejected values; setting them aside");
     Ok(())
 }
 

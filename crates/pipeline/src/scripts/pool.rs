@@ -24,7 +24,7 @@ const JOBS_MAX: usize = 65_536;
 pub(crate) trait Work: Send + 'static {
     /// Whose share of the workers it takes.
     fn owner(&self) -> Option<Owner>;
-    /// Does it and tells who waits for it.
+    /// Runs it and notifies its owner.
     fn run(self, scripts: &mut Scripts);
 }
 

@@ -20,7 +20,7 @@ use super::super::moments::Moments;
 use super::address::Address;
 use history::{Error, Fault};
 
-/// A node that does not even accept a connection is away.
+/// Timeout after which a node that accepts no connection is unavailable.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 /// Longest until a session is there.
 const OPEN_WITHIN: Duration = Duration::from_secs(8);

@@ -108,7 +108,7 @@ impl Client {
         })
     }
 
-    /// Makes the database where it is missing: one that is there needs no right to make it.
+    /// Creates the database if it is missing. An existing one needs no permission to create it.
     pub(crate) fn make_database(&self, server: usize) -> Result<(), Error> {
         let name = &self.address.database;
         let sql = format!("SELECT count() FROM system.databases WHERE name = '{name}'");

@@ -71,7 +71,7 @@ impl Client {
         }
     }
 
-    /// Makes a table, or makes one that is there like this: then nobody can use it meanwhile.
+    /// Creates a table, or alters an existing one, which cannot be used meanwhile.
     pub(crate) fn make_table(&self, table: &str, schema: &str) -> Result<(), Error> {
         self.ask(Method::PUT, &format!("{table}/schema"), (JSON, schema.as_bytes())).map(drop)
     }

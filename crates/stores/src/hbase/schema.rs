@@ -58,7 +58,7 @@ impl State {
         self.dropped.get(&class).copied().unwrap_or(Day(0))
     }
 
-    /// A row of the table of states; another that is there is none of ours.
+    /// Reads a row of the state table; unknown rows are ignored.
     fn take(&mut self, key: &str, value: i64) {
         let dropped = || key.strip_prefix("dropped_")?.strip_suffix('d')?.parse().ok();
         if let Some(table) = Table::read(key) {

@@ -12,7 +12,7 @@ use crate::sql::odd_answer;
 use crate::sql::session::Health;
 use history::{Error, Fault};
 
-/// A server that does not even accept a connection is away.
+/// Timeout after which a server that accepts no connection is unavailable.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 /// Longest silence of the server: whoever reads history waits for it.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);

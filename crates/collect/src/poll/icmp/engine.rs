@@ -33,7 +33,7 @@ const CLOCK_CHECK: Duration = Duration::from_secs(3600);
 
 pub(super) type Answer = Result<Outcome, PingError>;
 
-/// A series, and who waits for it.
+/// A series, and the checks that wait for it.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) series: Series,
