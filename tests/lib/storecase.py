@@ -216,11 +216,11 @@ class StoreCase(bed.Case):
         self.assertNotIn(SECRET, self.server.log(100000))
 
     def complaint(self, since, *words):
-        """The first line of the server's log behind a place that tells why the store takes nothing;
-        of one with one of these words."""
+        """The first line of the server's log after a position that reports a failed write to the store;
+        if words are given, one with any of them."""
         with open(self.server.log_path, errors="replace") as log:
             log.seek(since)
-            return next((line for line in log if "a history store takes nothing" in line and
+            return next((line for line in log if "cannot write to a history store" in line and
                          any(word in line for word in words or [""])), None)
 
     def log_end(self):

@@ -140,7 +140,7 @@ class Kerberos(bed.Case):
                 (wrong, realm.url(), ("no Kerberos ticket for", "export it again")),
                 (dead, realm.url(), ("Cannot contact any KDC for realm", "krb5.conf")),
                 (self.server, unknown, ("HTTP/127.0.0.2@", "not found in Kerberos database", "the URL has to")),
-                (self.server, address, ("HTTP@127.0.0.1 does not take the Kerberos ticket", "keytab"))):
+                (self.server, address, ("HTTP@127.0.0.1 rejects the Kerberos ticket", "keytab"))):
             for error in (self.web(url, server), self.script("get('%s')" % url, server)):
                 for text in texts:
                     self.assertIn(text, error)

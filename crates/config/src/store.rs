@@ -102,7 +102,7 @@ impl Config {
         let mut pending = self.build.lock();
         let result = self.transaction(&mut pending, userid, work)?;
         if let Err(error) = self.rebuild(&mut pending) {
-            tracing::error!(%error, "a change is stored but not live yet; retrying");
+            tracing::error!(%error, "cannot activate a stored change; retrying");
         }
         drop(pending);
         self.db.sync()?;

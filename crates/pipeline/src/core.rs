@@ -337,7 +337,7 @@ impl Core {
         }
         self.folder.take(now, &mut self.folded);
         if let Err(error) = self.write_folded() {
-            tracing::error!(%error, "cannot write trends; trying again");
+            tracing::error!(%error, "cannot write trends; retrying");
         }
     }
 

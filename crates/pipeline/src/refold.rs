@@ -20,7 +20,10 @@ impl Core {
         }
         let given_up = self.refold.given_up() - given_up;
         if given_up > 0 {
-            tracing::error!(given_up, "trends lack values from before the start for good");
+            tracing::error!(
+                given_up,
+                "cannot recompute trends; they lack values from before the start"
+            );
         }
     }
 }

@@ -147,7 +147,7 @@ async fn stop(core: &mut Core, inbox: &mut Inbox, batches: &mut Vec<ValueBatch>)
     }
     let finished = core.finish();
     if let Err(error) = &finished {
-        tracing::error!(%error, "history could not be written to the end");
+        tracing::error!(%error, "cannot write all remaining history");
     }
     finished.is_ok()
 }

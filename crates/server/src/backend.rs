@@ -50,7 +50,7 @@ impl Backend for Requests {
             let Some(api) = api else { return failed("The server is starting. Try again.") };
             let work = move || answer(&api, &figures, &request);
             tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
-                tracing::error!(%error, "a trapper request broke");
+                tracing::error!(%error, "a trapper request panicked");
                 failed("Internal error. See the server's log.")
             })
         }))
@@ -77,7 +77,7 @@ impl Backend for Requests {
         }
         if let Err(TrySend::Full(_)) = self.sightings.try_send(Sighting::Agent(seen)) {
             // The agent asks again within minutes.
-            tracing::warn!("more agents announce themselves than can be written");
+            tracing::warn!("autoregistration queue is full; dropping request");
         }
     }
 }

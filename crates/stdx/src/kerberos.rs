@@ -46,7 +46,7 @@ pub enum TicketError {
         why: String,
     },
     /// The service did not take it.
-    #[error("{service} does not take the Kerberos ticket: {why}{}", advice(.why))]
+    #[error("{service} rejects the Kerberos ticket: {why}{}", advice(.why))]
     Refused {
         /// Such as `HTTP@host`.
         service: String,
@@ -54,7 +54,7 @@ pub enum TicketError {
         why: String,
     },
     /// The system has no thread left.
-    #[error("no Kerberos ticket: the system starts no thread: {0}")]
+    #[error("no Kerberos ticket: cannot start a thread: {0}")]
     NoThread(String),
 }
 
@@ -300,7 +300,7 @@ mod tests {
                     service: String::from("HTTP@web"),
                     why: String::from("The ticket isn't for us"),
                 },
-                ["HTTP@web does not take the Kerberos ticket", "its keytab"],
+                ["HTTP@web rejects the Kerberos ticket", "its keytab"],
             ),
             (TicketError::NoLibrary(String::from("x.so")), ["(x.so)", "install libgssapi"]),
         ] {

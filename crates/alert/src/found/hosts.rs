@@ -108,7 +108,9 @@ fn add_agent(edit: &mut Edit<'_>, id: u64) -> DbResult<Option<u64>> {
         Some(host) => host,
         // A template may have the name: then there is no room for the host.
         None if taken(edit, "host", name)? => {
-            tracing::warn!("no host is made for the agent \"{name}\": a template has its name");
+            tracing::warn!(
+                "not creating a host for the agent \"{name}\": a template has this name"
+            );
             return Ok(None);
         }
         None => {
@@ -164,7 +166,7 @@ fn make(
     let host = edit.insert_new("hosts", &row)?;
     let group = group(edit)?;
     edit.insert("host_groups", &[("hostid", host.into()), ("groupid", group.into())])?;
-    tracing::info!("host \"{name}\" was made by an action");
+    tracing::info!("an action created the host \"{name}\"");
     Ok(host)
 }
 

@@ -202,7 +202,9 @@ fn remove_groups(
         return Ok(());
     }
     if old.len() == has.len() {
-        tracing::warn!("action \"{action}\" would leave a host without a group: it keeps all");
+        tracing::warn!(
+            "action \"{action}\" would leave a host without a group; it keeps its groups"
+        );
         return Ok(());
     }
     let old = id_params(old);

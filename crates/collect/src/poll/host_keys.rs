@@ -79,7 +79,7 @@ impl HostKeys {
             None => {
                 self.remember(&name, key)
                     .map_err(|error| format!("the host's key cannot be kept in {file}: {error}"))?;
-                tracing::info!("SSH: the key of {name} is {} from now on", shown());
+                tracing::info!("SSH: stored the host key of {name}: {}", shown());
                 known.keys.entry(name).or_default().push(key.clone());
                 // What was written is known.
                 known.stamp = self.stamp().ok();

@@ -142,7 +142,7 @@ impl Inner {
         match started {
             Ok(_) => state.threads += 1,
             Err(error) if state.threads == 0 => {
-                tracing::error!("no thread can be started to look up names: {error}");
+                tracing::error!("cannot start a thread to resolve names: {error}");
                 // Dropping the queues fails all waiting lookups.
                 state.lanes = Lanes::default();
                 state.names.retain(|_, known| known.lookup.take().is_none());

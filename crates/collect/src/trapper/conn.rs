@@ -202,7 +202,7 @@ impl Trapper {
     ) -> Option<Vec<u8>> {
         let answer = timeout(self.shared.config.limits.answer, answer).await;
         answer.unwrap_or_else(|_| {
-            tracing::warn!("the request from {ip} could not be answered in time");
+            tracing::warn!("timeout while responding to the request from {ip}");
             None
         })
     }

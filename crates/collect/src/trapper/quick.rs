@@ -137,7 +137,7 @@ impl Wake for Bell {
         if self.asleep.swap(false, Ordering::SeqCst)
             && let Err(error) = self.waker.wake()
         {
-            tracing::error!("the trapper cannot be woken: {error}");
+            tracing::error!("cannot wake the trapper: {error}");
         }
     }
 }

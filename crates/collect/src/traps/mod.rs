@@ -43,7 +43,7 @@ pub(crate) async fn listen(
         let (len, from) = match received {
             Ok(received) => received,
             Err(error) => {
-                tracing::warn!("traps cannot be received: {error}");
+                tracing::warn!("cannot receive SNMP traps: {error}");
                 tokio::time::sleep(LOOK).await;
                 continue;
             }

@@ -26,13 +26,13 @@ pub(super) enum TrapError {
     #[error(transparent)]
     Snmp(#[from] SnmpError),
     /// It is something else.
-    #[error("it is no notification")]
+    #[error("the message is not a notification")]
     Kind,
     /// No interface has the address, or none with an item for traps.
     #[error("no SNMP interface with items for traps has this address")]
     Unknown,
     /// The community or the user is that of no interface with this address.
-    #[error("its community, or its user, is that of no interface with this address")]
+    #[error("no interface with this address has its community or user")]
     Denied,
 }
 

@@ -301,7 +301,7 @@ fn patiently<T>(plan: &Plan, ask: &mut dyn FnMut() -> Result<T, Error>) -> Resul
     let mut pause = plan.pause;
     for _ in 1..TRIES {
         match ask() {
-            Err(error) if error.retry => tracing::warn!(%error, "trying again"),
+            Err(error) if error.retry => tracing::warn!(%error, "the store failed; retrying"),
             answer => return answer,
         }
         std::thread::sleep(pause);

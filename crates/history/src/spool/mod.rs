@@ -290,7 +290,7 @@ pub fn end(mut feeds: Vec<Feeding>, patience: Duration) {
     }
     for feed in feeds.iter_mut().filter(|feed| feed.is_running()) {
         let store = feed.gauges.read().name;
-        tracing::warn!(store, "not waiting for a history store: it goes on with the next start");
+        tracing::warn!(store, "not waiting for a history store; writing resumes at the next start");
         feed.thread = None;
     }
 }

@@ -213,7 +213,7 @@ async fn make_keyspace(link: &Link, address: &Address) -> Result<(), Error> {
          {{'class': 'NetworkTopologyStrategy', 'replication_factor': {replicas}}}"
     );
     link.ask(&made).await?;
-    tracing::info!(keyspace, replicas, "made a Cassandra keyspace for history");
+    tracing::info!(keyspace, replicas, "created a Cassandra keyspace for history");
     Ok(())
 }
 

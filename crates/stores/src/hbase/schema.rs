@@ -102,7 +102,7 @@ pub(crate) fn prepare(client: &Client) -> Result<State, Error> {
     let name = state_table(client);
     if !client.has_table(&name)? {
         client.make_table(&name, &schema(&name, None, &client.compression))?;
-        tracing::info!(table = name, "made HBase tables for history");
+        tracing::info!(table = name, "created HBase history tables");
     }
     let all = Scan { start: "", end: "", newest_first: false, filter: "", limit: None };
     let answer = client.scan(&name, &all)?;

@@ -82,7 +82,7 @@ pub(super) fn run(
             let engine = Engine::new(Arc::clone(&clock), source).run(requests);
             runtime.block_on(timed(&*clock, busy, engine));
         }
-        Err(error) => tracing::error!("the thread that pings cannot start: {error}"),
+        Err(error) => tracing::error!("cannot start the thread for pings: {error}"),
     }
 }
 
