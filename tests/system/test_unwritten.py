@@ -44,7 +44,7 @@ class Unwritten(bed.Case):
         self.put(value)
         self.server.kill()
         database.execute("ROLLBACK")
-        # Whoever closes the database last takes its log along: that has to be the server.
+        # The last process that closes the database removes its log: this has to be the server.
         self.server.start()
         database.close()
 

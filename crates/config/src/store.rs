@@ -25,7 +25,7 @@ pub struct Config {
     snapshot: ArcSwap<Snapshot>,
     /// What was committed and is not in the snapshot yet. Held by a change of the configuration from
     /// its start until its snapshot, so that they follow one another. Fair: a long work that is done
-    /// in portions lets in whoever waits after each of them.
+    /// in portions lets waiting callers in after each of them.
     build: FairMutex<Touched>,
     listeners: Mutex<Vec<Listener>>,
     lld: crate::lld::Memory,

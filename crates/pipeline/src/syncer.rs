@@ -44,7 +44,7 @@ impl Syncer {
                 let values = round.stored.len();
                 tracing::error!(%error, values, "history rejects values; not acknowledging them");
             }
-            // Dropped unreported: whoever waits learns that nothing was kept.
+            // Dropped unreported: waiting senders learn that nothing was stored.
             round.acks.clear();
             return false;
         }

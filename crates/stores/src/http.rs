@@ -17,7 +17,7 @@ use history::Error;
 
 /// Timeout after which a server that accepts no connection is unavailable.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
-/// Longest that a question or a batch takes: whoever reads history waits for it.
+/// Longest that a question or a batch takes: readers of history wait for it.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 /// Connections to a server that wait for the next request.
 const IDLE_MAX: usize = 8;

@@ -144,7 +144,7 @@ impl Places {
         }
     }
 
-    /// Whoever waits longest for a place that is free, and in which line it stands.
+    /// The target that waits longest for a free slot, and its line.
     fn next(&mut self) -> Option<(usize, Pace)> {
         let slow = !self.slow_wait.is_empty() && self.has(Pace::Slow);
         let poor = self.slow < self.max / 4 || self.quick_wait.is_empty();

@@ -143,7 +143,7 @@ impl Wake for Bell {
 }
 
 impl Bell {
-    /// Before a wait: whether it may last. Whoever rings from now on ends it.
+    /// Before a wait: whether it may last. Later rings end it.
     fn sleep(&self) -> bool {
         self.asleep.store(true, Ordering::SeqCst);
         !self.rung.load(Ordering::SeqCst)

@@ -40,7 +40,7 @@ pub(super) enum TrapError {
 #[derive(Debug)]
 pub(super) struct Trap {
     pub(super) text: String,
-    /// What whoever informs waits for.
+    /// The response to an inform request.
     pub(super) answer: Option<Vec<u8>>,
 }
 

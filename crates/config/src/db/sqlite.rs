@@ -35,7 +35,7 @@ pub(super) fn connect(path: &Path) -> DbResult<Box<dyn Connection>> {
     connection.busy_timeout(Duration::from_secs(10)).map_err(fail)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     // WAL lets readers continue while the writer works. NORMAL syncs at checkpoints alone; between
-    // them `durable` syncs the log for whoever promised durability.
+    // them `durable` syncs the log for callers that promised durability.
     connection
         .execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;

@@ -1,4 +1,4 @@
-//! Requests to a REST gateway, and what the answers mean for whoever asked.
+//! Requests to a REST gateway, and the meaning of responses for the caller.
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use ureq::http::Method;

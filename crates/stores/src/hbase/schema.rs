@@ -144,7 +144,7 @@ pub(crate) fn dropped(class: Class) -> String {
 /// Makes a table that is not in the state; `moment` is that of telling so.
 pub(crate) fn make(client: &Client, table: Table, moment: i64) -> Result<(), Error> {
     let name = table.name(&client.prefix);
-    // It may be there: whoever made it did not get to say so.
+    // It may exist: the call that created it was interrupted.
     if !client.has_table(&name)? {
         client.make_table(&name, &schema(&name, Some(table.class), &client.compression))?;
     }

@@ -22,7 +22,7 @@ use history::{Error, Fault};
 
 /// Timeout after which a server that accepts no connection is unavailable.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
-/// Longest that a question or a part of a batch takes: whoever reads history waits for it.
+/// Longest that a question or a part of a batch takes: readers of history wait for it.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 /// Longest that deleting items takes.
 const DELETE_WITHIN: Duration = Duration::from_secs(600);
@@ -68,7 +68,7 @@ pub(crate) struct Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Whoever drops may be a task of another runtime, which must not wait.
+        // The dropping task may belong to another runtime, which must not wait.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }

@@ -1,4 +1,4 @@
-//! Clocks that are wrong: ours, and those of whoever sends values.
+//! Clocks that are wrong: ours, and those of senders.
 
 use std::time::Duration;
 

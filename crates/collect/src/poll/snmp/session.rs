@@ -63,7 +63,7 @@ pub(super) struct Sessions {
     salt: u64,
 }
 
-/// What a message of version 3 means to whoever waits for an answer.
+/// What a message of version 3 means to the request that waits for a response.
 pub(super) enum Heard<'a> {
     /// Nothing that may be believed.
     Nothing,
