@@ -67,7 +67,7 @@ void vhi_http_set_timeout(http *of, int timeout_ms);
 int vhi_http_post(http *of, const char *path, const buffer *body);
 /* The next line of the answer's body without its end: 1; 0 = there are no more, -1 = broken. */
 int vhi_http_line(http *of, buffer *line);
-/* Leaves the answer as it is; the next call connects anew if something of it is left. */
+/* Leaves the answer as it is; the next call reconnects if something of it is left. */
 void vhi_http_leave(http *of);
 const char *vhi_http_error(const http *of);
 

@@ -6,7 +6,7 @@
  *
  * A vh_client is one connection: use it from one thread at a time. A vh_writer has a thread of its
  * own, and may be used by any number of threads. After fork() a child makes clients' connections
- * anew (an answer that is being read stays the parent's) and needs writers of its own: VH_FORKED.
+ * again (an answer that is being read stays the parent's) and needs writers of its own: VH_FORKED.
  *
  * Texts are UTF-8 with their length in bytes; what is no UTF-8 is written as U+FFFD. Neither the
  * locale of the program nor its SIGPIPE matters.
@@ -87,7 +87,7 @@ const char *vh_version(void);
 /*
  * A client of the server at url, "http://HOST:PORT" or "https://HOST:PORT", with an API token.
  * ca_file: certificates (PEM) to believe besides the system's, or NULL. Connects with the first
- * call; a lost connection is made anew with the next. NULL: out of memory, or no such url.
+ * call; a lost connection is created again with the next. NULL: out of memory, or no such url.
  */
 vh_client *vh_open(const char *url, const char *token, const char *ca_file);
 void vh_close(vh_client *client);

@@ -17,11 +17,11 @@ SENT = ["mixed", "values", "steps"]
 WORK = {
     "mixed": "values from senders to durable history: 45,000 items in random order, 250 a request",
     "values": "4,500 items in order, 1,000 values a request",
-    "steps": "the same with change per second and a trigger on each tenth item",
-    "checks": "passive agent checks, agents answer at once",
-    "slow": "passive agent checks, agents answer after 3 s",
-    "snmp": "SNMP checks, version 2c, an OID each",
-    "web": "HTTP checks, a request each",
+    "steps": "the same with change per second and a trigger on every tenth item",
+    "checks": "passive agent checks, agents respond immediately",
+    "slow": "passive agent checks, agents respond after 3 s",
+    "snmp": "SNMP checks, version 2c, one OID each",
+    "web": "HTTP checks, one request each",
 }
 
 
@@ -105,7 +105,7 @@ def blackout_cell(figures, server):
         if None in found:
             return ""
         return words % ", ".join(number(value * scale) for value in found)
-    return join(phases("living_per_s", "living hosts: %s checks/s"),
+    return join(phases("living_per_s", "reachable hosts: %s checks/s"),
                 phases("cores", "cores: %s"), phases("late", "late: %s"), phases("rss_mib", "%s MiB"))
 
 
@@ -188,10 +188,10 @@ def goals():
          at_least((WORK["slow"] + ", a second", "slow", ["checks_per_s"], ">", 19_800),
                   (WORK["slow"] + ", in flight", "slow", ["in_flight_max"], ">", 59_000),
                   (WORK["slow"] + ", % of the machine", "slow", ["server_cpu_percent"], "<", 50))),
-        ("200,000 hosts, an item each, agents answer after 3 s",
+        ("200,000 hosts, one item each, agents respond after 3 s",
          lambda f, s: slow_cell(f, s, "thousands"), "2,270/s",
          at_least(("checks of 200,000 hosts a second", "thousands", ["checks_per_s"], ">", 2_250))),
-        ("1,000,000 hosts, an item each, agents answer after 3 s",
+        ("1,000,000 hosts, one item each, agents respond after 3 s",
          lambda f, s: slow_cell(f, s, "million"),
          "20,000/s, 60,000 in flight, ≤ 50 % of the machine, ≤ 4 GiB",
          at_least(("checks of a million hosts a second", "million", ["checks_per_s"], ">", 19_800),
@@ -202,16 +202,16 @@ def goals():
          load("snmp", 118_000, 7)),
         (WORK["web"], lambda f, s: rate_cell(f, "web", s, "/s"), "≥ 20,000/s",
          at_least((WORK["web"] + ", a second", "web", ["checks_per_s"], ">", 19_800))),
-        ("20,000 SNMP devices, a walk of 150 values each minute", walks_cell, "333 walks/s",
+        ("20,000 SNMP devices, a walk of 150 values per minute", walks_cell, "333 walks/s",
          at_least(("walks a second", "walks", ["checks_per_s"], ">", 330))),
         ("100,000 hosts stop answering for three minutes (before, meanwhile, after)", blackout_cell,
-         "living hosts notice nothing", living_notice),
+         "reachable hosts are not affected", living_notice),
         ("4,000 addresses pinged once", ping_cell, "every second, ≤ 0.1 CPU s",
          at_least(("seconds for 4,000 pings", "ping", ["seconds"], "<", 1),
                   ("CPU s for 4,000 pings", "ping", ["cpu_s"], "<", 0.1))),
         ("memory for each of 450,000 idle items", memory_cell, "≤ 300 B",
          at_least(("memory for an idle item, bytes", "estate", ["bytes_per_item"], "<", 300))),
-        ("start with them until values are taken", start_cell, "< 0.5 s",
+        ("start with these items until values are accepted", start_cell, "< 0.5 s",
          at_least(("start, s", "estate", ["start_s"], "<", 0.5),
                   ("start after kill -9, s", "estate", ["restart_s"], "<", 0.5))),
         ("one of them changed", change_cell, "live in < 0.2 s, ≤ 0.01 CPU s",
@@ -333,8 +333,8 @@ def when(figures):
     times = sorted(run["at"] for run in figures.data["runs"] if "at" in run)
     if not times:
         return ""
-    words = ["Measured from %s to %s; `results.json` has the time of each round. The machine is not "
-             "equally quick at all times: compare servers, not rows." % (times[0], times[-1])]
+    words = ["Measured from %s to %s; `results.json` has the time of each round. The speed of the machine "
+             "varies over time: compare servers, not rows." % (times[0], times[-1])]
     apart = []
     for part in parts.PARTS:
         at = [datetime.datetime.fromisoformat(run["at"]) for server in figures.servers
@@ -342,16 +342,16 @@ def when(figures):
         if at and (max(at) - min(at)).total_seconds() > ONE_RUN_S:
             apart.append(part)
     if apart:
-        words.append("In different runs, so not comparable to a few percent: %s." % ", ".join(apart))
+        words.append("From different runs, so small differences mean nothing: %s." % ", ".join(apart))
     return " ".join(words)
 
 
-PAGE = """# Benchmarks: Vedette beside Zabbix 6.0 and 7.0
+PAGE = """# Benchmarks: Vedette compared with Zabbix 6.0 and 7.0
 
 {warning}Measured by [tests/bench/report.py](../tests/bench/report.py); the raw figures of each round are in
-[results.json](benchmarks/results.json). Each measurement starts its server on an empty installation and ends it, the
-servers take turns round by round, medians count. The load generator runs on the same cores; CPU seconds are those of
-the server's whole process tree with its database, from the first value until all of it can be read from history.
+[results.json](benchmarks/results.json). Each measurement starts its server on an empty installation and stops it. The
+servers are measured in turn, round by round, and the tables show medians. The load generator runs on the same cores. CPU
+seconds include all processes of the server and its database, from the first value until all values can be read from history.
 
 {when}
 
@@ -372,7 +372,7 @@ the server's whole process tree with its database, from the first value until al
 The same plots as pictures: [cpu.png](benchmarks/cpu.png), [rate.png](benchmarks/rate.png),
 [estate.png](benchmarks/estate.png).
 
-## Not reached, not measured
+## Missed goals and missing measurements
 
 {missed}
 
@@ -386,40 +386,38 @@ The same plots as pictures: [cpu.png](benchmarks/cpu.png), [rate.png](benchmarks
 | disk | {disk} |
 | load average before the measurements | {load} |
 
-## How
+## Method
 
 ```sh
 cargo build --release
 VEDETTE_SHARED=... tests/bench/report.py
 ```
 
-which runs, beside `--server`, `--api`, `--user`, `--pid` and `--json` of the server at hand:
+runs these commands, with `--server`, `--api`, `--user`, `--pid` and `--json` for each server:
 
 ```sh
 {commands}
 ```
 
-- **Values** count when history gives them back: `kept` is what was acknowledged, divided by the time until a sample of
-  200 items was complete.
-- **Checks**: 45,000 a second are asked of each server; agents that answer after 3 s get as many as the server is known
-  to make (6.0: 400/s, as each check holds one of 1,000 processes; 7.0: 10,000/s; Vedette: 20,000/s). Items wait 10 s for an
-  answer. SNMP devices get 150,000/s (Vedette) and 60,000/s (7.0), web servers 25,000/s. 6.0 is not asked for these, nor
-  for a million hosts, walks and a blackout any but Vedette.
-- **Slow agents**: Vedette asks an interface for a few items at one time at first, and for more as long as that takes its
-  answers no longer.
-- **Idle items**: Vedette's are made through the API with a template. Those of the others are written into their
-  database by SQL, as their front end makes some hundred a second; memory is what processes share counted once (PSS),
-  after a restart with the items less that of the empty server. The database's cache is a part of it.
-- **Start**: from the start of the program (not of the database, which goes on) until a sender's value for the last
-  item is taken; medians of three, in order and after `kill -9`.
-- **Change**: from the API's answer until values of the item are taken. The others read their configuration every 60 s
-  (6.0) and 10 s (7.0), their defaults; CPU seconds are all that pass meanwhile. For load measurements they are told to
-  read it at once.
-- **Vedette answers the API itself**; the front end of the others (PHP) is not counted.
-- **Bytes**: what files (Vedette: the folder `history` with its write-ahead log) or tables with their indexes
-  (PostgreSQL) have grown by, divided by the values in them. A tenth of Vedette's newest values is not yet sealed then.
+- **Values** count when they can be read from history: `kept` is the number of acknowledged values, divided by the time until a
+  sample of 200 items was complete.
+- **Checks**: 45,000 per second are configured on each server. With agents that respond after 3 s, the number is what the server
+  is known to handle (6.0: 400/s, because each check occupies one of 1,000 processes; 7.0: 10,000/s; Vedette: 20,000/s), with a
+  timeout of 10 s. SNMP checks: 150,000/s (Vedette) and 60,000/s (7.0); HTTP checks: 25,000/s. These two were not measured
+  with 6.0. A million hosts, walks and the blackout were measured only with Vedette.
+- **Slow agents**: Vedette first polls a few items of an interface concurrently, and more while the response time does not grow.
+- **Idle items**: Vedette's items are created through the API with a template. Those of Zabbix are written to its database with
+  SQL, because its front end creates only a few hundred per second. Memory is the proportional set size (PSS) after a restart
+  with the items, minus that of the empty server. It includes the cache of the database.
+- **Start**: from the start of the program (the database keeps running) until a sender's value for the last item is accepted;
+  medians of three, after a clean stop and after `kill -9`.
+- **Change**: from the API's response until values of the item are accepted. Zabbix reads its configuration every 60 s (6.0) or
+  10 s (7.0), the defaults; CPU seconds are all those used in this time. For load measurements it reloads immediately.
+- **Vedette serves the API itself**; the PHP front end of Zabbix is not counted.
+- **Bytes**: growth of the files (Vedette: the folder `history` with its write-ahead log) or of the tables with their indexes
+  (PostgreSQL), divided by the number of values. A tenth of Vedette's newest values is not sealed at that time.
 
-### How the servers were set
+### Server settings
 
 {settings}
 

@@ -3,7 +3,7 @@
 
 Each measurement starts its server on an empty installation and ends it, so that nobody else works
 meanwhile; the servers take turns, round by round. Results are kept after each measurement: a run
-that was broken off goes on where it was, `--fresh` starts anew. Needs a release build of this clone
+that was broken off goes on where it was, `--fresh` starts over. Needs a release build of this clone
 and, for the other servers, root or the user of PostgreSQL, PHP and VEDETTE_SHARED:
 
     cargo build --release

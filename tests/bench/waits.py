@@ -87,7 +87,7 @@ class Waits(threading.Thread):
             begin = time.monotonic()
             try:
                 self.act(number)
-            except Exception as failure:  # shown by whoever started the thread
+            except Exception as failure:  # shown by the thread's starter
                 self.failure = failure
                 return
             spent = time.monotonic() - begin

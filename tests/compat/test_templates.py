@@ -212,7 +212,7 @@ def official():
     while waiting:
         ready = [row for row in waiting if done.issuperset(row["requires"])]
         if not ready:
-            raise SystemExit("the index requires what it does not have: %s" % waiting[0])
+            raise SystemExit("the index requires a missing template: %s" % waiting[0])
         for row in ready:
             done.add(row["file"])
             yield os.path.join(folder, row["file"]), row

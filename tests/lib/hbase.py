@@ -95,7 +95,7 @@ class HBase(StoreProcess):
             "hfile.block.cache.size": 0.2,
             # Files that were merged into another one go soon afterwards.
             "hbase.hfile.compaction.discharger.interval": 3000,
-            # Whoever asks while HBase is away hears so soon.
+            # Requests fail soon while HBase is unavailable.
             "hbase.client.operation.timeout": 10000,
             "hbase.client.meta.operation.timeout": 10000,
             "hbase.client.scanner.timeout.period": 10000,

@@ -229,7 +229,7 @@ def scenes():
                   row(H="ovr-hidden", N="ovr 4"), row(H="ovr-hidden-5", N="v" * 200),
                   row(H="hidden/6", N="ovr 6")],
                  [row(H="ovr-1", N="ovr 1"), row(H="ovr-off", N="ovr 2 hidden")]]}
-    yield "groups of people", {
+    yield "manual groups", {
         "hosts": [prototype(group_prototypes=["{#G}", "lld beside {#N}"])],
         "rows": [[row(N="a", G="lld free", NO=""), row(N="b", G="LLD people", NO=""),
                   row(N="c", G="LLD", NO="")]] * 2 + [

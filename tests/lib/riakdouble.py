@@ -130,7 +130,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.text(200, "OK")
         if parts == ["double", "fail"]:
             # Not Riak's: the next requests for keys are answered like this, but for those of
-            # whoever looks into the double.
+            # tests that inspect the simulator.
             self.server.failures = json.loads(body)
             return self.text(200, "OK")
         typed = parts[:1] == ["types"]

@@ -15,7 +15,7 @@ PATIENCE = 1.0
 
 
 class Talker:
-    """Greets whoever connects with the same bytes, in the same pieces, then listens."""
+    """Greets each client with the same bytes, in the same pieces, then listens."""
 
     def __init__(self, greeting=b"", first_listen=False, context=None):
         self.greeting = greeting if isinstance(greeting, list) else [greeting]

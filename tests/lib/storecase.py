@@ -167,7 +167,7 @@ class StoreCase(bed.Case):
         return items["n"]
 
     def outcome(self, parameter, environment=()):
-        """What becomes of a value that a server with this store gets: the complaint of the store's
+        """The outcome of a value sent to a server with this store: the error of the store's
         feeder, or nothing when it arrives."""
         server = bed.Server(environment={"VEDETTE_HISTORY_STORE": parameter, **dict(environment)})
         self.addCleanup(server.clean)
@@ -216,11 +216,11 @@ class StoreCase(bed.Case):
         self.assertNotIn(SECRET, self.server.log(100000))
 
     def complaint(self, since, *words):
-        """The first line of the server's log behind a place that tells why the store takes nothing;
-        of one with one of these words."""
+        """The first line of the server's log after a position that reports a failed write to the store;
+        if words are given, one with any of them."""
         with open(self.server.log_path, errors="replace") as log:
             log.seek(since)
-            return next((line for line in log if "a history store takes nothing" in line and
+            return next((line for line in log if "cannot write to a history store" in line and
                          any(word in line for word in words or [""])), None)
 
     def log_end(self):
@@ -228,7 +228,7 @@ class StoreCase(bed.Case):
         return os.path.getsize(self.server.log_path)
 
     def old_values_fail(self, item):
-        """Whoever asks for old values is told within half a minute that the store is away."""
+        """Requests for old values fail within half a minute while the store is unavailable."""
         begin = time.monotonic()
         with self.assertRaises(bed.ApiError):
             self.figures(item)
@@ -461,7 +461,7 @@ class Constrained:
         self.query("ALTER TABLE history_uint_31 ADD CONSTRAINT wanted CHECK (itemid <> %s)"
                    % items["bad"])
         try:
-            # Of a day that is there, and of one that is to be made.
+            # Of an existing day, and of one to be created.
             clocks = [now - 8, now + 3 * DAY]
             self.assertTrue(self.send([("constrained", key, "2", clock, 1)
                                        for clock in clocks for key in ("bad", "good")]))

@@ -8,7 +8,7 @@ import bed
 
 
 class StoreProcess:
-    """`process` and `folder` are set by whoever subclasses."""
+    """`process` and `folder` are set by subclasses."""
 
     process = None
     # Seconds for the process to leave by itself.

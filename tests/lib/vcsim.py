@@ -175,7 +175,7 @@ class Front:
 
     @staticmethod
     def metric(kind, name, rest):
-        """Values that counter, object and instance tell: the same for whoever asks."""
+        """Values that counter, object and instance tell: the same for each query."""
         series = []
         number = int(re.sub(r"\D", "", name) or 0)
         for metric in re.findall(r"metricId>(.*?)</(?:\w+:)?metricId", rest, re.S):

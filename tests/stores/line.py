@@ -117,7 +117,8 @@ def table(results, seconds):
 def table_of_reads(results):
     """Markdown: a row for each store that was read from."""
     asked = [(readers, name) for readers in READERS for name in QUESTIONS]
-    lines = [["Store", *("%s, %s at a time" % (QUESTIONS[name], readers) for readers, name in asked)],
+    clients = {"1": "1 client", "8": "8 clients"}
+    lines = [["Store", *("%s, %s" % (QUESTIONS[name], clients[readers]) for readers, name in asked)],
              ["---"] + ["---:"] * len(asked)]
     for store, report in results.items():
         found = {readers: reads["results"] for readers, reads in report.get("reads", {}).items()}

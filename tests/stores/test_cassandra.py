@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """History on a real Cassandra: everything acknowledged is there exactly once, whatever is killed,
-also on three nodes of which one is away; and the API reads what the data folder keeps no longer."""
+also on three nodes of which one is down; and the API reads what the data folder keeps no longer."""
 
 import os
 import shutil
@@ -223,7 +223,8 @@ class InTwoCentres(storecase.StoreCase):
             def refused(before=before, said=said):
                 with open(self.server.log_path, errors="replace") as log:
                     log.seek(before)
-                    return [line for line in log if "takes nothing" in line and said in line]
+                    return [line for line in log
+                            if "cannot write to a history store" in line and said in line]
 
             self.assertTrue(self.send([("two centres", "n", "1", now, len(settings))]))
             bed.wait_for("a complaint", refused)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """IPMI with a simulated management controller: values, ways to prove who asks, one session that is
-kept, and what becomes of the interface when the controller is away."""
+kept, and the state of the interface when the controller is down."""
 
 import json
 import os

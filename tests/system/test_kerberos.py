@@ -137,10 +137,10 @@ class Kerberos(bed.Case):
         unknown = realm.url(host="127.0.0.2")
         for server, url, texts in (
                 (none, realm.url(), ("no Kerberos ticket for HTTP@localhost", "KRB5_CLIENT_KTNAME")),
-                (wrong, realm.url(), ("no Kerberos ticket for", "export it anew")),
+                (wrong, realm.url(), ("no Kerberos ticket for", "export it again")),
                 (dead, realm.url(), ("Cannot contact any KDC for realm", "krb5.conf")),
                 (self.server, unknown, ("HTTP/127.0.0.2@", "not found in Kerberos database", "the URL has to")),
-                (self.server, address, ("HTTP@127.0.0.1 does not take the Kerberos ticket", "keytab"))):
+                (self.server, address, ("HTTP@127.0.0.1 rejects the Kerberos ticket", "keytab"))):
             for error in (self.web(url, server), self.script("get('%s')" % url, server)):
                 for text in texts:
                     self.assertIn(text, error)
@@ -149,7 +149,7 @@ class Kerberos(bed.Case):
         self.assertEqual(self.script("get('%s')" % realm.url("/open"), none), "open")
 
     def test_a_silent_center_holds_up_nobody(self):
-        """It takes connections and says nothing: who waits for a ticket hears so in time, others are asked."""
+        """It takes connections and says nothing: requests for a ticket fail in time, other centers are used."""
         center = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.addCleanup(center.close)
         silent = self.realm.path("silent.conf")

@@ -209,7 +209,7 @@ class Snmp(bed.Case):
 class Misbehaving(bed.Case):
     """Devices that answer badly, beside one that does not: each check ends as it should."""
 
-    #: What comes of the value of each: a text, or the interface is away.
+    #: The result of each: a text, or the interface is unavailable.
     WAYS = {"never": None, "late": "right", "twice": "right", "truncated": None, "second": "right",
             "elsewhere": None, "another": None, "junk": "right", "large": baddevice.LARGE.decode()}
 

@@ -44,7 +44,7 @@ class Unwritten(bed.Case):
         self.put(value)
         self.server.kill()
         database.execute("ROLLBACK")
-        # Whoever closes the database last takes its log along: that has to be the server.
+        # The last process that closes the database removes its log: this has to be the server.
         self.server.start()
         database.close()
 
@@ -88,7 +88,7 @@ class Unwritten(bed.Case):
         bed.wait_for("another second", lambda: time.time() >= int(before[0][0]) + 1)
         end()
         self.server.start()
-        # The shards set the mark anew once they have looked at what the crash left.
+        # The shards set the mark again once they have looked at what the crash left.
         bed.wait_for("a new mark", lambda: database.execute(MARK).fetchall() != before)
         database.close()
 

@@ -1,7 +1,7 @@
 //! Instruction counts of hot functions, compared with the counts in the clone.
 //!
 //! Unlike times they are the same on a busy machine. They do depend on the compiler, on the
-//! libraries and a little on the processor, so after a new compiler the baseline is written anew.
+//! libraries and a little on the processor, so after a new compiler the baseline is written again.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -57,7 +57,7 @@ class _Calls:
 
 
 class Client(_Calls):
-    """A connection: one call at a time. A lost one is made anew with the next call, and so is a
+    """A connection: one call at a time. A lost one is created again with the next call, and so is a
     parent's after a fork. A call ends what another one was still reading: that raises an Error."""
 
     def __init__(self, url, token, ca_file=None, timeout=60.0):

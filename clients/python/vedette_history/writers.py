@@ -35,7 +35,7 @@ def _encoded(item, content, clock, ns):
 
 
 class _Delivery:
-    """What both writers share: the values that wait, the batch in hand, what becomes of it, how it
+    """Shared by both writers: the waiting values, the current batch, its outcome, and how the writer
     ends. Values are encoded when they are put, so that an unfit one costs no other."""
 
     def __init__(self, client, queue_max, refused, patience):

@@ -148,7 +148,7 @@ impl Buffer {
 /// One server's active checks; ends when dropped.
 pub(crate) async fn run(agent: &Agent, server: &str, local: Option<SocketAddr>) {
     let Some(session) = new_session() else {
-        tracing::error!("active checks are off: the system gives no random numbers");
+        tracing::error!("active checks are disabled: the system provides no random numbers");
         return;
     };
     let mut worker = Worker {
@@ -283,7 +283,7 @@ impl Worker<'_> {
                 self.config_revision = 0;
             }
             Err(error) => {
-                tracing::warn!(server = self.server, %error, "answer is not understood");
+                tracing::warn!(server = self.server, %error, "cannot parse the server's response");
             }
         }
     }
@@ -302,7 +302,7 @@ impl Worker<'_> {
     async fn send(&mut self) {
         if self.buffer.lost > 0 {
             let lost = std::mem::take(&mut self.buffer.lost);
-            tracing::warn!(server = self.server, lost, "values given up: the buffer was full");
+            tracing::warn!(server = self.server, lost, "buffer was full; dropped values");
         }
         loop {
             let batch = self.buffer.batch();
@@ -320,11 +320,11 @@ impl Worker<'_> {
                     }
                 }
                 Ok(answer) => {
-                    tracing::warn!(server = self.server, info = %answer.info, "values refused");
+                    tracing::warn!(server = self.server, info = %answer.info, "server refused values");
                     return;
                 }
                 Err(error) => {
-                    tracing::warn!(server = self.server, %error, "answer is not understood");
+                    tracing::warn!(server = self.server, %error, "cannot parse the server's response");
                     return;
                 }
             }
@@ -358,7 +358,7 @@ mod tests {
         assert_eq!(due(&mut plan, 1001), Vec::<u64>::new());
         let next: Vec<_> = plan.items.values().map(|item| item.next).collect();
         assert_eq!(next, [Some(1010), Some(1040), Some(5 * 3600)]);
-        // The same list again changes nothing; a changed item starts anew.
+        // The same list again changes nothing; a changed item starts over.
         let list = [item(10, "a", "10"), item(20, "b", "30")];
         plan.replace(&list, 1005, &TimeZone::UTC);
         assert_eq!(due(&mut plan, 1005), [20]);

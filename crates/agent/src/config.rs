@@ -38,7 +38,7 @@ pub struct AgentConfig {
     pub heartbeat: Duration,
     /// How long a value may wait for others before it is sent.
     pub buffer_send: Duration,
-    /// Values kept while a server is away; beyond, the oldest are given up and counted in the log.
+    /// Values kept while a server is unavailable. Beyond this the oldest are dropped and counted in the log.
     pub buffer_values_max: usize,
 }
 

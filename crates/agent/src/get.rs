@@ -27,7 +27,7 @@ pub enum GetError {
     #[error("the agent's answer {0}")]
     Frame(#[from] FrameError),
     /// The agent does not accept this address.
-    #[error("received an empty answer: the agent does not accept connections from this address")]
+    #[error("received an empty response: the agent does not accept connections from this address")]
     Refused,
     /// The agent could not run the check.
     #[error("the agent failed: {0}")]

@@ -73,7 +73,7 @@ enum ConnectionError {
     Io(#[from] std::io::Error),
     #[error("message {0}, it is ignored")]
     Frame(#[from] zbxd::FrameError),
-    #[error("no complete request or room for the answer within {0:?}")]
+    #[error("timed out after {0:?} while receiving the request or sending the response")]
     Slow(Duration),
 }
 

@@ -55,10 +55,10 @@ pub struct AckRequest {
 #[derive(Debug, thiserror::Error)]
 pub enum AckError {
     /// There is no such problem event.
-    #[error("event {0} does not exist or is no problem")]
+    #[error("event {0} does not exist or is not a problem")]
     NotFound(EventId),
     /// The trigger does not let people close its problems.
-    #[error("problem {0} cannot be closed by hand: its trigger does not allow that")]
+    #[error("problem {0} cannot be closed manually: its trigger does not allow it")]
     NotClosable(EventId),
     /// The database failed: try again later.
     #[error(transparent)]

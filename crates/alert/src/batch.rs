@@ -50,7 +50,7 @@ pub(crate) fn write(
         let Some(facts) = trigger_of(finding).and_then(|id| facts.get(&id)) else { continue };
         match finding {
             TriggerFinding::Problem { trigger, at, name, opdata, tags } => {
-                // A shard that starts anew may find again what is already written.
+                // A shard that starts over may find again what is already written.
                 if !facts.multiple && !open.of(*trigger).is_empty() {
                     continue;
                 }

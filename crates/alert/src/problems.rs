@@ -163,7 +163,7 @@ impl Problems {
             }
         }
         if !findings.is_empty() {
-            tracing::info!(findings = findings.len(), "wrote events that an earlier run could not");
+            tracing::info!(findings = findings.len(), "wrote events kept from an earlier run");
         }
         Ok(())
     }

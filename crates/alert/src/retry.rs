@@ -64,7 +64,7 @@ pub(crate) struct Writing<'a, T> {
 
 impl<T> Writing<'_, T> {
     /// Writes `batch` in order and returns how many of its messages are done with: all, unless the
-    /// server stops while the database is down. One that is refused does not hold up the others:
+    /// server stops while the database is down. One that is refused does not block the others:
     /// its batch is halved until it stands alone.
     pub(crate) fn keep(&self, batch: &[T]) -> usize {
         loop {

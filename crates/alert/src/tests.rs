@@ -209,7 +209,7 @@ fn a_problem_opens_and_recovers() {
 #[test]
 fn what_is_open_already_and_what_is_gone() {
     let world = World::new();
-    // Found again by a shard that started anew; of a trigger that was deleted meanwhile.
+    // Found again by a shard that restarted; of a trigger that was deleted meanwhile.
     let twice = [problem(1, 1, &[]), problem(1, 2, &[]), problem(99, 3, &[]), recovery(99, 4, &[])];
     world.problems.write(&twice).unwrap();
     assert_eq!(world.rows("SELECT name FROM events"), ["bad 1"]);

@@ -255,7 +255,7 @@ impl Call<'_> {
         })?;
         for effect in effects.into_inner() {
             if let Err(error) = self.after_commit(effect) {
-                tracing::warn!(%error, "a change was committed, but not carried out in full");
+                tracing::warn!(%error, "a change was committed, but its follow-up steps failed");
             }
         }
         Ok(result)

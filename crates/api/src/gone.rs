@@ -24,7 +24,7 @@ pub(crate) fn tell(call: &Call<'_>, deleted: &Deleted) {
     for effect in effects.into_iter().flatten() {
         if let Err(error) = call.after_commit(effect) {
             // The items are gone all the same; retention takes their history in time.
-            tracing::warn!(%error, "history of deleted items was not cleared");
+            tracing::warn!(%error, "cannot delete the history of deleted items");
         }
     }
 }

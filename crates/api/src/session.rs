@@ -189,7 +189,7 @@ fn by_session(api: &Api, digest: &str, now: u64) -> ApiResult<(User, Credential)
 pub(crate) fn write_accesses(api: &Api) {
     let write = |noted: &_| api.deps.config.write_state(|edit| accesses::write(edit, noted));
     if let Err(error) = api.sessions.accesses.settle(write) {
-        tracing::warn!(%error, "last accesses could not be written; they are tried again");
+        tracing::warn!(%error, "cannot write the time of last access; retrying");
     }
     let write = |noted: &_| api.deps.config.write(|edit| attempts::write(edit, noted));
     if let Err(error) = api.sessions.attempts.settle(write) {

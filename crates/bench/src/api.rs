@@ -28,7 +28,7 @@ struct Endpoint {
 impl Endpoint {
     fn parse(url: &str) -> anyhow::Result<Self> {
         let Some(rest) = url.strip_prefix("http://") else {
-            bail!("--api {url}: only http:// is spoken here, as in http://127.0.0.1:8080");
+            bail!("--api {url}: only http:// is supported, such as http://127.0.0.1:8080");
         };
         let (authority, path) = match rest.split_once('/') {
             Some((authority, path)) if !path.is_empty() => (authority, format!("/{path}")),

@@ -265,7 +265,7 @@ impl Worker<'_> {
         self.late.borrow_mut().push_back(Late { due, connection, answer });
     }
 
-    /// Counts before it writes: whoever has the answer finds it counted.
+    /// Counts before it writes: a client that has the response finds it counted.
     fn write(&self, connection: &mut TcpStream, answer: &[u8]) {
         self.shared.answered.fetch_add(1, Ordering::SeqCst);
         if connection.write_all(answer).is_err() {

@@ -73,7 +73,7 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Says something to whoever watches; nobody watching is no error.
+    /// Prints a line; a closed output is no error.
     fn say(&mut self, line: &str) {
         drop(writeln!(self.progress, "{line}"));
     }

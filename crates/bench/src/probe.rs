@@ -7,7 +7,7 @@ use crate::api::{Api, scalar_text};
 
 /// Checks that are late by more than five seconds, as the server counts them.
 const QUEUE_KEY: &str = "zabbix[queue,5s]";
-/// Busy share of whoever does passive agent checks: `agent poller` since 7.0, `poller` before and,
+/// Utilisation of the processes for passive agent checks: `agent poller` since 7.0, `poller` before and,
 /// for other checks, beside it. A server that has no such process does not support the item.
 const BUSY_KEYS: [&str; 2] =
     ["zabbix[process,agent poller,avg,busy]", "zabbix[process,poller,avg,busy]"];

@@ -18,7 +18,7 @@ pub(crate) enum SendError {
     #[error("connection to the server's trapper port: {0}")]
     Connection(#[from] std::io::Error),
     /// Not what a trapper port answers.
-    #[error("the trapper port's answer makes no sense: {0}")]
+    #[error("cannot parse the trapper port's response: {0}")]
     Answer(String),
 }
 

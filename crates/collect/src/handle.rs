@@ -189,7 +189,7 @@ fn start_pollers(
     if files < FILES_FEW {
         tracing::warn!(
             "this process may open {files} files: raise the hard limit (ulimit -Hn, or LimitNOFILE \
-             of the service) for many connections at one time"
+             of the service) for many concurrent connections"
         );
     }
     let files = usize::try_from(files).unwrap_or(usize::MAX);
@@ -258,7 +258,7 @@ impl Handle {
         let join = move || {
             for thread in self.threads {
                 if thread.join().is_err() {
-                    tracing::error!("a thread of collection has panicked");
+                    tracing::error!("a collector thread panicked");
                 }
             }
         };

@@ -25,7 +25,7 @@ pub struct CollectorConfig {
     pub web: WebFiles,
     /// Folder of the key files of SSH checks.
     pub ssh_keys: PathBuf,
-    /// What becomes of the keys of hosts that SSH checks meet.
+    /// Which host keys SSH checks accept.
     pub ssh_host_keys: HostKeyPolicy,
     /// File of the hosts' keys, in the form of OpenSSH's `known_hosts`.
     pub ssh_known_hosts: PathBuf,

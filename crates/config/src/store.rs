@@ -23,7 +23,7 @@ pub struct Config {
     snapshot: ArcSwap<Snapshot>,
     /// What was committed and is not in the snapshot yet. Held by a change of the configuration from
     /// its start until its snapshot, so that they follow one another. Fair: a long work that is done
-    /// in portions lets in whoever waits after each of them.
+    /// in portions lets waiting callers in after each of them.
     build: FairMutex<Touched>,
     listeners: Mutex<Vec<Listener>>,
     lld: crate::lld::Memory,
@@ -108,7 +108,7 @@ impl Config {
         let mut pending = self.build.lock();
         let result = self.transaction(&mut pending, author, work)?;
         if let Err(error) = self.rebuild(&mut pending) {
-            tracing::error!(%error, "a change is stored but not live yet; retrying");
+            tracing::error!(%error, "cannot activate a stored change; retrying");
         }
         drop(pending);
         self.db.sync()?;

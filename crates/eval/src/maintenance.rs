@@ -111,7 +111,7 @@ impl Maintenance {
         self.periods.iter().filter_map(|period| period.next_start(bounds, after, tz)).min()
     }
 
-    /// When [`Self::running`] may next give something else than at `after`: whoever looks only
+    /// When [`Self::running`] may next give something else than at `after`: a caller that checks only
     /// then misses no change.
     pub fn next_change(&self, after: i64, tz: &TimeZone) -> Option<i64> {
         let until = self.running(after, tz).map(|running| running.until);

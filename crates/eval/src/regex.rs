@@ -8,7 +8,7 @@ use pcre2::bytes::{CaptureLocations, Regex, RegexBuilder};
 /// Longest pattern, bytes.
 pub const PATTERN_BYTES_MAX: usize = 65_536;
 
-/// Compiled patterns that one thread keeps; beyond, the cache starts anew.
+/// Compiled patterns that one thread keeps; beyond, the cache starts over.
 pub const CACHE_ENTRIES_MAX: usize = 4096;
 
 /// A pattern that does not compile, or a match that took too long.

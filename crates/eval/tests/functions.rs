@@ -4,7 +4,7 @@
 //! The first line has the items: type and values, oldest first, one a minute, the newest half a
 //! minute ago (`now-5` is a time). The others have an `expression` and its `result`, or `fails`;
 //! `near` is how far the result may be off where the second of evaluation counts. Item `tr` has
-//! trends instead: going back hour by hour their mean is 1, 2, … and begins anew each day.
+//! trends instead: going back hour by hour their mean is 1, 2, … and starts over each day.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -4,8 +4,8 @@
 //! call, whose token has to be good) → `incoming` (bytes to messages) →
 //! [`history::service::Gate`] → the service.
 //!
-//! A crate of its own, because HTTP/2 and gRPC are what nobody else needs: whoever works on the API
-//! does not build them.
+//! A crate of its own, because HTTP/2 and gRPC are used nowhere else: work on the API
+//! does not need to build them.
 //!
 //! **Back-pressure.** A stream's batches are written one after the other; while one waits for the
 //! shards' queues, nothing more is read of the stream, and HTTP/2's window makes its sender wait. A
@@ -75,7 +75,7 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    /// Gives what is behind `gate` to whoever calls.
+    /// Serves the service behind `gate`.
     pub fn new(gate: Gate, config: Config) -> Self {
         let calls = Arc::new(Semaphore::new(config.calls_max));
         let messages = Arc::new(Semaphore::new(config.messages_bytes_max / 1024));

@@ -439,7 +439,7 @@ async fn connections_on_which_nobody_calls_end() {
         assert_eq!(answer.next().await.unwrap().unwrap().itemid, n);
     }
     drop(answer);
-    // Behind its last call this one ends too, and the next begins anew.
+    // Behind its last call this one ends too, and the next starts over.
     while rig.once("good", batch(6)).await.is_ok() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }

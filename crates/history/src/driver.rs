@@ -16,7 +16,7 @@ pub trait Driver: Send {
     /// power cut where [`DriverInfo::durability`] says so.
     fn write(&mut self, samples: &[Sample]) -> Result<(), Error>;
 
-    /// Stores hours. A trend that is there already (same item, type and hour) is replaced.
+    /// Stores hours. An existing trend (same item, type and hour) is replaced.
     fn write_trends(&mut self, trends: &[Trend]) -> Result<(), Error>;
 
     /// The trends of these hours will change with the samples of the next [`Driver::write`], and
@@ -27,7 +27,7 @@ pub trait Driver: Send {
     }
 
     /// Hours whose trends were expected and never written: after a crash they are to be folded
-    /// anew.
+    /// again.
     fn expected_trends(&self) -> Vec<TrendHour> {
         Vec::new()
     }
@@ -84,7 +84,7 @@ pub trait Driver: Send {
     fn classes(&self) -> Result<Vec<Class>, Error>;
 
     /// The youngest second not after `till` at which something is stored, about; `None` = unknown.
-    /// After a crash it tells from when on trends are to be folded anew.
+    /// After a crash it tells from when on trends are to be folded again.
     fn newest_clock(&self, till: u32) -> Option<u32> {
         let _ = till;
         None

@@ -1,7 +1,7 @@
 //! History: where samples and trends go and come from.
 //!
 //! [`Driver`] is the one trait behind which every store stands; each shard of the server owns
-//! one driver and is the only one to write through it. Whoever reads on another thread asks the
+//! one driver and is the only one to write through it. Readers on other threads ask the
 //! shard for a [`View`], which is cheap to make and does its work on the reader's thread.
 //! [`Reader`] is the blocking face of that for the API. Beside the drivers live what the value
 //! path needs from history without touching a disk: the [`value_cache`] of trigger functions and

@@ -63,7 +63,7 @@ impl BucketQuery {
     }
 }
 
-/// Blocking reads for the API and for whoever owns no shard. The server implements it over the
+/// Blocking reads for the API and other threads without a shard. The server implements it over the
 /// queues of its shards: it asks the shard that owns the item for a [`View`] and evaluates that
 /// on the calling thread. Do not call it from a shard or from an async task.
 pub trait Reader: Send + Sync {

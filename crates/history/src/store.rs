@@ -17,15 +17,15 @@ pub enum Extent {
 
 /// A store that any number of drivers can be made for; all of them share its connections.
 ///
-/// Values reach it through [`crate::spool`], which owns its drivers; whoever reads makes a driver
-/// of its own and asks that for a view. Two rows of one item with the same clock and nanoseconds
+/// Values reach it through [`crate::spool`], which owns its drivers; readers create their own driver
+/// and request a view of it. Two rows of one item with the same clock and nanoseconds
 /// have to become one, the later written, so that a batch which is sent again changes nothing.
 pub trait Store: Send + Sync {
     /// A name that stays as long as kind and address do: files and gauges carry it. Letters, digits,
     /// `.` and `-` only, and no secrets.
     fn name(&self) -> String;
 
-    /// A driver. Nothing is asked yet; a store that is away shows with the first call.
+    /// A driver. It sends no request yet; an unavailable store fails the first call.
     fn driver(&self) -> Box<dyn Driver>;
 
     /// What is read comes back as the type that it was written as. Where not, reading one kind gives

@@ -5,7 +5,7 @@
 //! an hour that was handed out already makes a trend that [`write`] merges with the stored one.
 //! At an orderly stop [`Folder::drain`] hands out everything, the open hours as well; what is
 //! folded after the next start is merged with it. After a crash the [`open_hours`] are folded
-//! anew from history ([`Folder::refold`]) and replace what is stored. So are older hours that got
+//! again from history ([`Folder::refold`]) and replace what is stored. So are older hours that got
 //! late samples and were not written: [`late_hour`] tells which they are, and the driver
 //! remembers them ([`crate::Driver::expect_trends`], [`Folder::refold_hour`]).
 
@@ -34,7 +34,7 @@ pub const HOUR_S: u32 = 3600;
 const WRITE_WITHIN_S: u32 = 3000;
 
 /// With a full hour everything older than the last hour is handed out. For so many seconds behind
-/// it a crash makes three hours be folded anew instead of two, should that not have been done.
+/// it a crash makes three hours be folded again instead of two, should that not have been done.
 const GRACE_S: u32 = 600;
 
 /// Beyond two hours of each item so many may wait; the rest is handed out at once.
@@ -80,7 +80,7 @@ impl Folder {
         Self { swept: now, swept_max: now, ..Self::starting_at(now.saturating_add(HOUR_S)) }
     }
 
-    /// A folder that will be fed anew everything since `from_s`, a full hour: hours from there
+    /// A folder that will be fed again everything since `from_s`, a full hour: hours from there
     /// on replace what is stored.
     pub fn starting_at(from_s: u32) -> Self {
         let from = hour_of(from_s);
@@ -111,12 +111,12 @@ impl Folder {
         self.fold_as(sample, merge);
     }
 
-    /// After a crash: folds an item anew from all its samples since the start of the
+    /// After a crash: folds an item again from all its samples since the start of the
     /// [`open_hours`], oldest first. These hours replace what is stored and what was folded of
     /// the item since the start.
     pub fn refold(&mut self, item: ItemId, samples: &[Sample]) {
         self.open.remove(&item);
-        // Older hours may have been folded anew on their own. Nothing that is over is younger than
+        // Older hours may have been folded again on their own. Nothing that is over is younger than
         // the hour after the present one, but for stamps from the future.
         let from = self.written_until.saturating_add(1);
         let till = self.swept.max(from.saturating_add(2 * HOUR_S)).saturating_add(HOUR_S);
@@ -130,33 +130,33 @@ impl Folder {
         }
     }
 
-    /// Folds an hour of an item anew from all its samples, oldest first. It replaces what is
+    /// Folds an hour of an item again from all its samples, oldest first. It replaces what is
     /// stored, unless that counts more values: history is often kept shorter than trends. Returns
     /// whether there is a trend of floats and one of unsigned values to be written. For hours
     /// before those that are open.
     pub fn refold_hour(&mut self, item: ItemId, samples: &[Sample], stored: &[Trend]) -> [bool; 2] {
-        let mut anew: [Option<Acc>; 2] = [None; 2];
+        let mut refolded: [Option<Acc>; 2] = [None; 2];
         for sample in samples {
             let Some(acc) = Acc::new(hour_of(sample.at.clock), false, &sample.value) else {
                 continue;
             };
-            match &mut anew[usize::from(acc.unsigned())] {
+            match &mut refolded[usize::from(acc.unsigned())] {
                 Some(earlier) => drop(earlier.add(&sample.value)),
                 none => *none = Some(acc),
             }
         }
         for trend in stored {
             let before = Acc::of(trend);
-            let acc = &mut anew[usize::from(before.unsigned())];
+            let acc = &mut refolded[usize::from(before.unsigned())];
             if acc.is_none_or(|acc| acc.num < before.num) {
                 *acc = Some(before);
             }
         }
-        for acc in anew.into_iter().flatten() {
+        for acc in refolded.into_iter().flatten() {
             self.closed.remove(&(item, acc.hour, acc.unsigned()));
             self.close(item, acc);
         }
-        anew.map(|acc| acc.is_some())
+        refolded.map(|acc| acc.is_some())
     }
 
     fn fold_as(&mut self, sample: &Sample, merge: bool) {
@@ -252,7 +252,7 @@ impl Folder {
             for (item, acc) in over {
                 self.close(item, acc);
             }
-            // Soon a crash would not have them folded anew any more.
+            // Soon a crash would not have them folded again any more.
             self.hand_out_before(hour.saturating_sub(HOUR_S), out);
         }
         let left_s = WRITE_WITHIN_S.saturating_sub(now_s - hour).max(1);
@@ -370,7 +370,7 @@ pub const fn hour_of(clock: u32) -> u32 {
     clock - clock % HOUR_S
 }
 
-/// The seconds that a folder has to be fed anew after a crash at or before `now_s`: the open hour
+/// The seconds that a folder has to be fed again after a crash at or before `now_s`: the open hour
 /// and those before whose trends may not have been written yet.
 pub fn open_hours(now_s: u32) -> Span {
     Span::new(hour_of(now_s.saturating_sub(GRACE_S)).saturating_sub(HOUR_S), now_s)

@@ -289,7 +289,7 @@ fn only_hours_before_the_open_ones_are_late() {
     let late = TrendHour { item: ItemId(1), hour: NOON + 3600, unsigned: true };
     assert_eq!(late_hour(now, &sample(NOON + 2 * 3600 - 1)), Some(late));
     assert_eq!(late_hour(now, &float(5, 1.0)).map(|l| (l.hour, l.unsigned)), Some((0, false)));
-    // What is not late is folded anew after a crash, also a little after the next full hour.
+    // What is not late is folded again after a crash, also a little after the next full hour.
     for crash in [now, NOON + 4 * 3600 - 1, NOON + 4 * 3600 + GRACE_S - 1] {
         assert!(open_hours(crash).has(NOON + 2 * 3600), "{crash}");
     }

@@ -143,7 +143,7 @@ impl Core {
             self.calculated.next_report = now + REPORT_EVERY;
             tracing::warn!(
                 seconds = late_s,
-                "calculated items are behind their intervals: use longer ones, or fewer items"
+                "calculated items are late: use longer intervals or fewer items"
             );
         }
     }
@@ -163,7 +163,7 @@ impl Core {
         self.run_own(values);
     }
 
-    /// Calculates an item for somebody who waits; nothing is stored.
+    /// Calculates an item for a waiting caller; nothing is stored.
     pub(crate) fn calculate_for(&mut self, item: &Arc<Item>, reply: Reply) {
         let mut reply = Some(reply);
         if let (Some(value), Some(reply)) = (self.calculate(item, &mut reply), reply) {
@@ -239,7 +239,7 @@ impl Core {
     /// Another shard is too busy to answer: this interval has no value, the item stays as it is.
     pub(crate) fn drop_calculation(&mut self, id: CalculationId) {
         if let Some(dropped) = self.calculated.waiting.remove(&id) {
-            tracing::warn!(item = %dropped.item.id, "calculation given up: {TOO_BUSY}");
+            tracing::warn!(item = %dropped.item.id, "calculation dropped: {TOO_BUSY}");
             if let Some(reply) = dropped.reply {
                 drop(reply.send(Payload::NotSupported(TOO_BUSY.into())));
             }

@@ -109,7 +109,7 @@ pub enum Command {
         /// Its state from now on.
         state: TriggerState,
     },
-    /// Deletes history and trends of items, whoever owns them: their directory may be shared by
+    /// Deletes history and trends of items, whichever shard owns them: their directory may be shared by
     /// what an earlier number of shards left.
     Clear {
         /// The items.

@@ -337,7 +337,7 @@ impl Core {
         }
         self.folder.take(now, &mut self.folded);
         if let Err(error) = self.write_folded() {
-            tracing::error!(%error, "cannot write trends; trying again");
+            tracing::error!(%error, "cannot write trends; retrying");
         }
     }
 
@@ -352,7 +352,7 @@ impl Core {
     }
 
     /// Writes everything for an orderly end. After an error the end is none: something is only to
-    /// be had by folding trends anew after the next start.
+    /// be had by folding trends again after the next start.
     pub(crate) fn finish(&mut self) -> Result<(), history::Error> {
         let refolded = self.refold.finish(self.driver.as_mut(), &mut self.folder);
         self.folder.drain(&mut self.folded);

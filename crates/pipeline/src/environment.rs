@@ -1,5 +1,5 @@
 //! What evaluation needs of the configuration in a form of its own: time zone, global regular
-//! expressions, user macros. Made anew only when that part of the configuration changed.
+//! expressions, user macros. Created again only when that part of the configuration changed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -85,7 +85,7 @@ pub struct GaugeReading {
     pub outbox: u64,
     /// Trends that wait to be written, now.
     pub trends_waiting: u64,
-    /// Items whose values could not be read so far to fold their trends anew after a start, now.
+    /// Items whose values could not be read so far to fold their trends again after a start, now.
     pub trends_unread: u64,
     /// Such reads that failed.
     pub refold_failures: u64,

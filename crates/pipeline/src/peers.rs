@@ -147,7 +147,7 @@ impl Core {
             tracing::warn!(
                 questions = late,
                 "another shard has not sent values of its items for {ANSWER_WITHIN_S} s; the \
-                 triggers that name them wait"
+                 triggers that use them wait"
             );
         }
         gone.into_iter().for_each(|id| self.drop_calculation(id));
@@ -218,7 +218,7 @@ impl Core {
                         return;
                     }
                     Err(error) => {
-                        tracing::error!(%error, %item, "cannot read the past of an item");
+                        tracing::error!(%error, %item, "cannot read earlier values of an item");
                         Newest { samples: Vec::new(), partial: false }
                     }
                 };

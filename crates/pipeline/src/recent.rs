@@ -101,7 +101,7 @@ impl Recent {
                     past.from = Timestamp::from_s(span.from);
                 }
                 Err(error) => {
-                    tracing::error!(%error, item = %id, "cannot read the past of late values");
+                    tracing::error!(%error, item = %id, "cannot read earlier values for late values");
                     self.items.remove(&id);
                 }
             }

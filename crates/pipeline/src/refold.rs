@@ -1,4 +1,4 @@
-//! Trends after a start are folded anew beside the values; see [`history::trends::Refold`].
+//! Trends after a start are folded again beside the values; see [`history::trends::Refold`].
 
 use crate::core::Core;
 
@@ -16,11 +16,14 @@ impl Core {
         let driver = self.driver.as_mut();
         if let Err(error) = self.refold.run(driver, &mut self.folder, ITEMS_PER_CALL, now) {
             let unread = self.refold.unread();
-            tracing::error!(%error, unread, "cannot fold trends anew; trying again");
+            tracing::error!(%error, unread, "cannot recompute trends; retrying");
         }
         let given_up = self.refold.given_up() - given_up;
         if given_up > 0 {
-            tracing::error!(given_up, "trends lack values from before the start for good");
+            tracing::error!(
+                given_up,
+                "cannot recompute trends; they lack values from before the start"
+            );
         }
     }
 }

@@ -195,7 +195,7 @@ impl Core {
             match view.samples(source, Kinds::VALUES) {
                 Ok(samples) => known.add(samples, source != item.id),
                 Err(error) => {
-                    tracing::error!(%error, item = %source, "cannot look for repeated values");
+                    tracing::error!(%error, item = %source, "cannot check for repeated values");
                 }
             }
         }

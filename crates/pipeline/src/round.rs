@@ -49,7 +49,7 @@ pub(crate) struct Round {
     pub(crate) trends: Vec<(Kept, u32)>,
     /// Hours long over whose trends change.
     pub(crate) late: Vec<TrendHour>,
-    /// Who waits, with the numbers of processed and failed values.
+    /// Waiting senders, with the numbers of processed and failed values.
     pub(crate) acks: Vec<(ack::Part, u64, u64)>,
     pub(crate) jobs: Vec<Job>,
     /// By the shard they go to.

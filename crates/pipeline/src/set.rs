@@ -238,7 +238,7 @@ impl ShardSet {
             let thread = lock(&shard.thread).take();
             let Some(thread) = thread else { continue };
             orderly &= thread.join().unwrap_or_else(|_| {
-                tracing::error!("a shard ended by a panic; see the log above");
+                tracing::error!("a shard panicked; see the log above");
                 false
             });
         }

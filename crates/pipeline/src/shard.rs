@@ -84,7 +84,7 @@ fn obey(core: &mut Core, command: Command) {
     core.gauges.busy(Stage::Command, core.clock.monotonic().saturating_sub(start));
 }
 
-/// Commands that came before the values at hand: whoever heard that an item was made may send its
+/// Commands that came before the values at hand: a client that was notified of a new item may send its
 /// values, and both may wait here. `false` = the shard is to stop.
 fn obey_waiting(core: &mut Core, inbox: &mut Inbox) -> bool {
     /// Others that come meanwhile wait for the next round.
@@ -147,14 +147,14 @@ async fn stop(core: &mut Core, inbox: &mut Inbox, batches: &mut Vec<ValueBatch>)
     }
     let finished = core.finish();
     if let Err(error) = &finished {
-        tracing::error!(%error, "history could not be written to the end");
+        tracing::error!(%error, "cannot write all remaining history");
     }
     finished.is_ok()
 }
 
 impl Core {
     fn obey(&mut self, command: Command) {
-        // Whoever asked may have gone; an answer to nobody is no error.
+        // The caller may have ended; an undelivered response is no error.
         match command {
             Command::Configure => self.open_letters(),
             Command::View { items, scope, reply } => {

@@ -147,7 +147,7 @@ impl Slots {
         }
     }
 
-    /// From now on items are looked up anew at their next value.
+    /// From now on items are looked up again at their next value.
     pub(crate) fn next_revision(&mut self) {
         self.revision = self.revision.wrapping_add(1);
     }

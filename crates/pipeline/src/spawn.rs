@@ -44,7 +44,7 @@ pub struct ShardsConfig {
     /// Batches that wait before senders do.
     pub queue_batches_max: usize,
     /// The process before this one did not end in an orderly way: trends of the last hours are
-    /// made anew from history.
+    /// created again from history.
     pub after_crash: bool,
 }
 

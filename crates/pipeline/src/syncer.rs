@@ -42,9 +42,9 @@ impl Syncer {
             if now >= self.next_complaint {
                 self.next_complaint = now + COMPLAIN_EVERY;
                 let values = round.stored.len();
-                tracing::error!(%error, values, "history refuses values; nothing is acknowledged");
+                tracing::error!(%error, values, "history rejects values; not acknowledging them");
             }
-            // Dropped unreported: whoever waits learns that nothing was kept.
+            // Dropped unreported: waiting senders learn that nothing was stored.
             round.acks.clear();
             return false;
         }

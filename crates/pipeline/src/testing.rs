@@ -121,7 +121,7 @@ pub(crate) fn snapshot(hosts: Vec<Host>, items: Vec<Item>, triggers: Vec<Trigger
     snapshot
 }
 
-/// Shards without threads; whoever tests moves the messages.
+/// Shards without threads; the test moves the messages.
 pub(crate) struct Rig {
     pub(crate) clock: Arc<SimClock>,
     pub(crate) cores: Vec<Core>,

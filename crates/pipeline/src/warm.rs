@@ -51,7 +51,7 @@ impl Core {
                 }
             }
             Err(error) => {
-                tracing::error!(%error, "newest values could not be read; they will be when they are asked for")
+                tracing::error!(%error, "cannot preload the newest values; they are read on demand")
             }
         }
         if self.warm.is_empty() {

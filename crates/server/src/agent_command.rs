@@ -29,7 +29,7 @@ pub(crate) fn run(values: &Values) -> anyhow::Result<()> {
         let listener = agent.bind().await.with_context(|| {
             format!("cannot listen on {}: is another agent running?", agent.config().listen)
         })?;
-        tracing::info!(address = %agent.config().listen, "the agent answers");
+        tracing::info!(address = %agent.config().listen, "the agent is listening");
         tokio::select! {
             () = agent.run(listener) => {}
             () = crate::run::stop_signal() => {}

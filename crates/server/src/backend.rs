@@ -50,7 +50,7 @@ impl Backend for Requests {
             let Some(api) = api else { return failed("The server is starting. Try again.") };
             let work = move || answer(&api, &figures, &request);
             tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
-                tracing::error!(%error, "a trapper request broke");
+                tracing::error!(%error, "a trapper request panicked");
                 failed("Internal error. See the server's log.")
             })
         }))
@@ -77,7 +77,7 @@ impl Backend for Requests {
         }
         if let Err(TrySend::Full(_)) = self.sightings.try_send(Sighting::Agent(seen)) {
             // The agent asks again within minutes.
-            tracing::warn!("more agents announce themselves than can be written");
+            tracing::warn!("autoregistration queue is full; dropping request");
         }
     }
 }
@@ -166,7 +166,7 @@ fn push(api: &Api, request: &Request, message: &Json) -> String {
     }
 }
 
-/// The number that a counting SELECT gives; 0 when the database is away.
+/// The number that a counting SELECT gives; 0 if the database is unavailable.
 fn rows_of(figures: &ServerFigures, sql: &str) -> usize {
     let rows = figures.config.read(|connection| connection.query(sql, &[]));
     let count = rows.ok().and_then(|rows| rows.first().map(|row| row.id("n")));

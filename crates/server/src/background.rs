@@ -29,10 +29,10 @@ pub(crate) async fn housekeeping(
         let before = now.saturating_sub(EVENTS_KEPT.as_secs());
         let work = move || {
             if let Err(error) = shards.housekeep() {
-                tracing::warn!(%error, "old history could not be dropped");
+                tracing::warn!(%error, "cannot drop expired history");
             }
             if let Err(error) = problems.housekeep(before) {
-                tracing::warn!(%error, "old events could not be deleted");
+                tracing::warn!(%error, "cannot delete expired events");
             }
             let days = u64::from(config.snapshot().settings.audit_days);
             if days > 0
@@ -55,14 +55,14 @@ pub(crate) async fn maintenance(mut watch: MaintenanceWatch, clock: SharedClock)
         let now = i64::try_from(clock.unix_s()).unwrap_or(i64::MAX);
         let look = tokio::task::spawn_blocking(move || {
             if let Err(error) = watch.look(now) {
-                tracing::warn!(%error, "maintenance cannot be looked at; trying again in a second");
+                tracing::warn!(%error, "cannot evaluate maintenance periods; retrying in 1 s");
             }
             watch
         });
         match look.await {
             Ok(back) => watch = back,
             Err(error) => {
-                tracing::error!(%error, "maintenance is no longer looked at");
+                tracing::error!(%error, "maintenance periods are no longer evaluated");
                 return;
             }
         }
@@ -78,7 +78,7 @@ pub(crate) async fn catch_up(config: Arc<Config>) {
         let config = Arc::clone(&config);
         let work = move || {
             if let Err(error) = config.catch_up() {
-                tracing::error!(%error, "changes are stored but not live yet; retrying in 1 s");
+                tracing::error!(%error, "cannot activate stored changes; retrying in 1 s");
             }
         };
         drop(tokio::task::spawn_blocking(work).await);

@@ -214,7 +214,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     if let Some((uid, gid)) = task.user
         && let Err(error) = confine::become_user(uid, gid)
     {
-        tracing::warn!(%error, "the agent cannot become user {uid} and keeps the server's user");
+        tracing::warn!(%error, "the agent cannot switch to user {uid}; it runs as the server's user");
     }
     confine::drop_capabilities().context("cannot give up capabilities")?;
     let config = AgentConfig {

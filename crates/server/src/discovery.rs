@@ -134,11 +134,11 @@ pub(crate) fn forget(shards: &ShardSet, problems: &Problems, deleted: &Deleted) 
     if !items.is_empty()
         && let Err(error) = shards.clear(&items)
     {
-        tracing::warn!(%error, "history of lost items was not cleared");
+        tracing::warn!(%error, "cannot delete the history of lost items");
     }
     if !deleted.triggers.is_empty()
         && let Err(error) = problems.remove_orphans()
     {
-        tracing::warn!(%error, "problems of lost triggers could not be closed");
+        tracing::warn!(%error, "cannot close problems of lost triggers");
     }
 }

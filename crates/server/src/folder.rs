@@ -127,7 +127,7 @@ impl RunningMark {
     /// The server ends in order.
     pub(crate) fn clear(self) {
         if let Err(error) = std::fs::remove_file(&self.0) {
-            tracing::warn!(%error, "the mark of a running server stays: the next start checks history");
+            tracing::warn!(%error, "cannot remove the file that marks a running server; the next start checks history");
         }
     }
 }

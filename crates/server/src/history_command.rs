@@ -50,7 +50,7 @@ pub(crate) fn command() -> Command {
         ))
         .args([side("from", "Where from"), side("to", "Where to"), days.clone()])
         .arg(flag("no-verify", "Do not read again what was written"))
-        .arg(flag("restart", "Begin anew, wherever an earlier run was interrupted"));
+        .arg(flag("restart", "Start over instead of resuming an interrupted run"));
     let check = Command::new("check")
         .about("Compare two sides; fails when they differ")
         .long_about(format!(
@@ -111,7 +111,7 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     {
         match start.go_on(earlier) {
             Some(place) => start = place,
-            None => say("an earlier run was of other days or with other settings: beginning anew")?,
+            None => say("the earlier run had other days or settings; starting over")?,
         }
     }
     bench.copy((&first, &from), (&second, to), (&plan, &file, start, verify))
@@ -295,7 +295,7 @@ fn read_progress(file: &Path) -> anyhow::Result<Option<Progress>> {
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
     };
     let progress = Progress::from_text(&text).with_context(|| {
-        format!("{} is damaged or of another version: begin anew with --restart", file.display())
+        format!("{} is damaged or has another version; start over with --restart", file.display())
     })?;
     Ok(Some(progress))
 }

@@ -160,7 +160,7 @@ impl ServerFigures {
                 _ => return Err("Invalid third parameter.".to_owned()),
             }));
         }
-        // Our own: values that a start could not read to fold trends anew; a disk fails.
+        // Our own: values that a start could not read to fold trends again; a disk fails.
         if (cache, mode) == ("trend", "unread") {
             return Ok(InternalValue::Unsigned(gauges.trends_unread));
         }

@@ -34,7 +34,7 @@ impl api::Live for Running {
         let mut reports = match self.shards.items(items) {
             Ok(reports) => reports.into_iter().peekable(),
             Err(error) => {
-                tracing::warn!(%error, "newest values could not be read");
+                tracing::warn!(%error, "cannot read the newest values");
                 return vec![ItemState::default(); items.len()];
             }
         };
@@ -132,7 +132,7 @@ impl api::Live for Running {
         let polled = self.runtime.block_on(self.collector.check_now(items));
         tracing::debug!(items = items.len(), polled, "check now");
         if let Err(error) = self.shards.check_now(items) {
-            tracing::warn!(%error, "calculated items could not be told to calculate now");
+            tracing::warn!(%error, "cannot start calculated items");
         }
     }
 
@@ -151,7 +151,7 @@ impl api::Live for Running {
         let problems = self.problems.clone();
         self.runtime.spawn_blocking(move || {
             if let Err(error) = problems.remove_orphans() {
-                tracing::warn!(%error, "problems of deleted triggers could not be closed");
+                tracing::warn!(%error, "cannot close problems of deleted triggers");
             }
         });
     }

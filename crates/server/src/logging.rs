@@ -9,7 +9,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 /// Logs to standard error, where systemd and people look.
 pub(crate) fn log(level: &str) -> anyhow::Result<()> {
     let level = parse(level)?;
-    // Four lines for each try while Cassandra is away, of which the feeder tells one now and then.
+    // The driver logs four lines per attempt while Cassandra is unavailable; the feeder logs a summary.
     let clients = if level >= LevelFilter::DEBUG { level } else { LevelFilter::OFF };
     let shown = Targets::new().with_default(level).with_target("scylla", clients);
     let colours = std::io::stderr().is_terminal();

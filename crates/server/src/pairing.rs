@@ -123,7 +123,7 @@ pub(crate) fn check(
             format!("cannot rename {} to {}", history.display(), aside.display())
         })?;
         tracing::warn!(
-            "history of another configuration is in {}; history starts empty",
+            "moved the history of another configuration to {}; history starts empty",
             aside.display()
         );
     }

@@ -33,57 +33,58 @@ const fn param(
 
 /// Parameters of `vedette server`.
 pub(crate) const SERVER: &[Param] = &[
-    param("data", "DIR", "var", "Folder for configuration and history; made when missing."),
+    param("data", "DIR", "var", "Folder for configuration and history; created if missing."),
     param("http", "ADDR", "127.0.0.1:8080", "Address of the UI and the API."),
     param(
         "http-tls-cert",
         "FILE",
         "",
-        "Certificate (chain) in PEM form; with it the UI and the API speak HTTPS.",
+        "Certificate (chain) in PEM format; enables HTTPS for the UI and the API.",
     ),
-    param("http-tls-key", "FILE", "", "Private key of that certificate in PEM form."),
+    param("http-tls-key", "FILE", "", "Private key of this certificate in PEM format."),
     param(
         "http-plain",
         "yes|no",
         "no",
-        "Allow plain HTTP on an address that others can reach (behind a proxy that speaks HTTPS).",
+        "Allow plain HTTP on an address that other machines can reach (behind a reverse proxy \
+         with HTTPS).",
     ),
     param(
         "http-proxies",
         "LIST",
         "",
-        "Addresses and networks of reverse proxies in front of the UI and the API: their header \
-         X-Forwarded-For names the client, by which limits and lock-outs count.",
+        "Addresses and networks of reverse proxies in front of the UI and the API. Their header \
+         X-Forwarded-For identifies the client for limits and lock-outs.",
     ),
     param(
         "history-service",
         "ADDR",
         "",
-        "Address of the history service over gRPC, as 127.0.0.1:8081, with the certificate of the \
-         UI and the API; empty: it is served over HTTP alone.",
+        "Address of the history service over gRPC, such as 127.0.0.1:8081, with the certificate \
+         of the UI and the API; empty: only HTTP.",
     ),
     param("trapper", "ADDR", "127.0.0.1:10051", "Address for active agents and senders."),
     param(
         "agent",
         "ADDR|off",
         "127.0.0.1:10050",
-        "Address of the built-in agent, which watches this machine; another free port is taken when \
-         it is in use.",
+        "Address of the built-in agent, which monitors this machine; if it is in use, another \
+         free port.",
     ),
     param(
         "agent-keys",
         "RULES",
         "",
-        "Item keys that the built-in agent answers, as in zabbix_agentd.conf: \
-         AllowKey=vfs.file.*[/var/log/*]; DenyKey=vfs.file.*[*]. The first rule that matches decides; \
-         default: all keys.",
+        "Item keys that the built-in agent allows, as in zabbix_agentd.conf: \
+         AllowKey=vfs.file.*[/var/log/*]; DenyKey=vfs.file.*[*]. The first matching rule \
+         applies; default: all keys.",
     ),
     param(
         "agent-user",
         "NAME",
         "",
-        "User that the built-in agent runs as if the server is root; default: vedette-agent if there \
-         is such a user, or nobody.",
+        "User that the built-in agent runs as if the server runs as root; default: vedette-agent \
+         if that user exists, otherwise nobody.",
     ),
     param(
         "database",
@@ -109,123 +110,123 @@ pub(crate) const SERVER: &[Param] = &[
         "history-store",
         "STORES",
         "",
-        "Stores to which history is copied, as clickhouse=http://user:password@host:8123/database; \
-         several with blanks between. ?types=float,unsigned,text,log and ?days=31- give a store a \
-         part of it. Better given in the environment or the file than as a flag.",
+        "Stores to which history is copied, such as \
+         clickhouse=http://user:password@host:8123/database, separated by spaces. \
+         ?types=float,unsigned,text,log and ?days=31- limit a store to a part of it. Use the \
+         environment or the file, because flags are visible to all users.",
     ),
     param(
         "history-embedded-days",
         "DAYS",
         "7",
-        "With a store: so many whole days of values stay in the data folder as well, and are read \
-         from there.",
+        "With a store: number of whole days of values that also stay in the data folder and are \
+         read from there.",
     ),
     param(
         "history-spool-max",
         "SIZE",
         "16G",
-        "With a store: so much may wait for it on the disk; then values are refused until it takes \
-         some.",
+        "With a store: maximum size of the values that wait for it on disk; beyond it, new \
+         values are refused.",
     ),
     param(
         "admin-password",
         "TEXT",
         "",
         "First password of the user Admin; default: a generated one, printed at the first start. \
-         Better given in the environment than as a flag.",
+         Use the environment, because flags are visible to all users.",
     ),
-    param("tls-ca-file", "FILE", "", "Certificate authorities whose agents are trusted, PEM."),
-    param("tls-cert-file", "FILE", "", "Vedette's certificate towards agents, PEM."),
-    param("tls-key-file", "FILE", "", "Private key of that certificate, PEM."),
+    param("tls-ca-file", "FILE", "", "Certificate authorities of trusted agents, PEM."),
+    param("tls-cert-file", "FILE", "", "Vedette's certificate for connections with agents, PEM."),
+    param("tls-key-file", "FILE", "", "Private key of this certificate, PEM."),
     param(
         "stats-allowed",
         "LIST",
         "127.0.0.1,::1",
-        "Addresses and networks that may ask for internal statistics.",
+        "Addresses and networks that may query internal statistics.",
     ),
     param(
         "external-scripts",
         "DIR",
         "",
-        "Folder of the programs that external checks run; default: \"externalscripts\" in the data \
+        "Folder with the programs of external checks; default: \"externalscripts\" in the data \
          folder.",
     ),
     param(
         "ssl-cert-location",
         "DIR",
         "",
-        "Folder of the client certificates that HTTP agent items and web scenarios name; default: \
+        "Folder with the client certificates of HTTP agent items and web scenarios; default: \
          \"ssl/certs\" in the data folder.",
     ),
     param(
         "ssl-key-location",
         "DIR",
         "",
-        "Folder of their private keys; default: \"ssl/keys\" in the data folder.",
+        "Folder with their private keys; default: \"ssl/keys\" in the data folder.",
     ),
     param(
         "ssl-ca-location",
         "DIR",
         "",
-        "Folder of certificate authorities that these items believe beside the system's, named by \
-         hash (openssl rehash).",
+        "Folder with certificate authorities that these items trust in addition to the system's, \
+         named by hash (openssl rehash).",
     ),
     param(
         "ssh-keys",
         "DIR",
         "",
-        "Folder of the key files of SSH checks; default: \"ssh-keys\" in the data folder.",
+        "Folder with the key files of SSH checks; default: \"ssh-keys\" in the data folder.",
     ),
     param(
         "ssh-host-keys",
         "POLICY",
         "first",
-        "Keys of hosts that SSH checks accept: first = the first one of a host, which is \
-         remembered, known = those in the file alone, ignore = any.",
+        "Host keys that SSH checks accept: first = store the first key of a host and accept only \
+         that, known = only keys in the file, ignore = any key.",
     ),
     param(
         "ssh-known-hosts",
         "FILE",
         "",
-        "File of these keys, in the form of OpenSSH's known_hosts; default: \"ssh-known-hosts\" in \
-         the data folder.",
+        "File with these keys in the format of OpenSSH's known_hosts; default: \
+         \"ssh-known-hosts\" in the data folder.",
     ),
     param(
         "java-gateway",
         "HOST:PORT",
         "",
-        "Java gateway that JMX checks go through (10052 is the usual port); default: none.",
+        "Java gateway for JMX checks (usual port: 10052); default: none.",
     ),
     param(
         "webdriver-url",
         "URL",
         "",
-        "WebDriver that browser items lead a browser through, as http://127.0.0.1:9515; default: \
-         none.",
+        "WebDriver for browser items, such as http://127.0.0.1:9515; default: none.",
     ),
     param(
         "snmp-traps",
         "ADDR",
         "",
-        "Address on which traps of SNMP devices are received, as 0.0.0.0:162; empty: nowhere.",
+        "Address of the listener for SNMP traps, such as 0.0.0.0:162; default: none.",
     ),
     param("snmp-trap-file", "FILE", "", "File to which another receiver appends SNMP traps."),
-    param("log", "LEVEL", "info", "How much is logged: error, warn, info, debug or trace."),
+    param("log", "LEVEL", "info", "Log level: error, warn, info, debug or trace."),
 ];
 
 /// Parameters of `vedette agent`.
 pub(crate) const AGENT: &[Param] = &[
-    param("listen", "ADDR", "127.0.0.1:10050", "Address on which the agent answers."),
-    param("server", "LIST", "127.0.0.1,::1", "Addresses and networks that may ask."),
+    param("listen", "ADDR", "127.0.0.1:10050", "Address on which the agent listens."),
+    param("server", "LIST", "127.0.0.1,::1", "Addresses and networks that may query the agent."),
     param(
         "keys",
         "RULES",
         "",
-        "Item keys that are answered, as in zabbix_agentd.conf: AllowKey=vfs.file.*[/var/log/*]; \
-         DenyKey=vfs.file.*[*]. The first rule that matches decides; default: all keys.",
+        "Allowed item keys, as in zabbix_agentd.conf: AllowKey=vfs.file.*[/var/log/*]; \
+         DenyKey=vfs.file.*[*]. The first matching rule applies; default: all keys.",
     ),
-    param("hostname", "TEXT", "", "Name of this host; default: what the system calls itself."),
-    param("log", "LEVEL", "info", "How much is logged: error, warn, info, debug or trace."),
+    param("hostname", "TEXT", "", "Name of this host; default: the system's host name."),
+    param("log", "LEVEL", "info", "Log level: error, warn, info, debug or trace."),
 ];
 
 impl Param {
@@ -365,9 +366,9 @@ fn read_file(path: &Path, params: &[Param]) -> anyhow::Result<BTreeMap<&'static 
 pub(crate) fn page() -> String {
     let mut page = String::from(
         "# Parameters\n\n\
-         This page is made from the table in the program (`vedette parameters` prints it).\n\
-         A flag wins over the environment, the environment over the file `vedette.toml` (in the \
-         working folder, or `--config FILE`), the file over the default.\n",
+         This page is generated from the program (`vedette parameters` prints it).\n\
+         Flags take precedence over the environment, then the file `vedette.toml` (in the working \
+         folder, or `--config FILE`), then the default.\n",
     );
     for (title, params) in [("vedette server", SERVER), ("vedette agent", AGENT)] {
         page += &format!(

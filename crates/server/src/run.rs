@@ -35,7 +35,7 @@ const FINDINGS_MAX: usize = 10_000;
 const SIGHTINGS_MAX: usize = 1_000;
 /// Notes on new values that wait for the slowest browser.
 const NOTES_MAX: usize = 64;
-/// So long a feeder that is inside a call of its store is waited for in the end.
+/// Maximum time to wait at shutdown for a feeder that is blocked in a store call.
 const FEEDS_END: Duration = Duration::from_secs(2);
 /// Maximum time to wait at shutdown for threads that are blocked in calls of the system or of others.
 const BLOCKED_END: Duration = Duration::from_secs(2);
@@ -49,7 +49,7 @@ pub(crate) fn server(values: &Values) -> anyhow::Result<()> {
     stdx::thread::on_failure(failure::end);
     huge_pages(false);
     if let Err(error) = stdx::sys::raise_open_files_limit() {
-        tracing::warn!(%error, "the limit of open files stays as it is");
+        tracing::warn!(%error, "cannot raise the limit of open files");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let ended = runtime.block_on(async { Server::start(values, &data).await?.run().await });
@@ -324,7 +324,7 @@ impl Server {
             }
         }
         stdx::thread::set_running(false);
-        tracing::info!("stopping: waiting for values in hand");
+        tracing::info!("stopping: waiting for values that are being processed");
         self.stop_writers.ask();
         self.collector.stop().await;
         // Who asks collection for its state holds the queue open.
@@ -347,7 +347,7 @@ impl Server {
             drop(thread.join());
         }
         if let Err(error) = self.config.checkpoint() {
-            tracing::warn!(%error, "the write-ahead log of the configuration stays; the next start reads it");
+            tracing::warn!(%error, "cannot merge the write-ahead log of the configuration; the next start reads it");
         }
         drop(self.config);
         if history_written && findings_kept {

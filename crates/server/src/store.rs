@@ -140,7 +140,7 @@ impl Wanted {
         Ok(Self { name, stores, embedded_days, spool_bytes_max })
     }
 
-    /// Opens it all; stores that are away are waited for later.
+    /// Opens all stores; unavailable stores are connected later.
     pub(crate) fn open(
         self,
         dir: &Path,

@@ -54,7 +54,7 @@ pub fn split(parts: usize) -> (Vec<Part>, Waiter) {
 }
 
 /// The same for a message that may have been kept before, in part or whole, without its sender
-/// having heard: whoever keeps the values looks for them first.
+/// having heard: the shard checks first whether they are stored.
 pub fn split_doubtful(parts: usize) -> (Vec<Part>, Waiter) {
     shared(parts, true)
 }

@@ -63,8 +63,8 @@ impl SimClock {
         Arc::new(clock)
     }
 
-    /// From now on each look at the monotonic time takes so long: whoever waits for time to pass by
-    /// looking, as an endless script does, sees it pass, and nobody else.
+    /// From now on each look at the monotonic time takes this long. A caller that polls the time, such
+    /// as an endless script, sees it pass, and no other caller does.
     pub fn tick(&self, by: Duration) {
         let ns = u64::try_from(by.as_nanos()).expect("BUG: ticks beyond 584 years");
         self.tick_ns.store(ns, Ordering::SeqCst);

@@ -1,5 +1,5 @@
-//! Tickets of Kerberos for services of other machines, by the machine's own library: nobody who
-//! asks is blocked while it asks the key distribution center.
+//! Tickets of Kerberos for services of other machines, by the machine's own library: a caller
+//! is not blocked while the library queries the key distribution center.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -46,7 +46,7 @@ pub enum TicketError {
         why: String,
     },
     /// The service did not take it.
-    #[error("{service} does not take the Kerberos ticket: {why}{}", advice(.why))]
+    #[error("{service} rejects the Kerberos ticket: {why}{}", advice(.why))]
     Refused {
         /// Such as `HTTP@host`.
         service: String,
@@ -54,7 +54,7 @@ pub enum TicketError {
         why: String,
     },
     /// The system has no thread left.
-    #[error("no Kerberos ticket: the system starts no thread: {0}")]
+    #[error("no Kerberos ticket: cannot start a thread: {0}")]
     NoThread(String),
 }
 
@@ -82,7 +82,7 @@ const ADVICE: &[(&str, &str)] = &[
         "the realm knows no service of that name: the URL has to name the host as the service is \
          registered",
     ),
-    ("Client '", "the realm does not know the name in the keytab: export the keytab anew"),
+    ("Client '", "the realm does not know the name in the keytab: export the keytab again"),
     ("Decrypt integrity check failed", WRONG_KEYTAB),
     ("Password incorrect", WRONG_KEYTAB),
     ("reauthentication failed", WRONG_KEYTAB),
@@ -98,7 +98,7 @@ const ADVICE: &[(&str, &str)] = &[
 ];
 const NO_CREDENTIALS: &str = "give the server a keytab (KRB5_CLIENT_KTNAME) or a ticket \
                               (KRB5CCNAME) in its environment";
-const WRONG_KEYTAB: &str = "the keytab has other keys than the realm: export it anew";
+const WRONG_KEYTAB: &str = "the keytab has other keys than the realm: export it again";
 
 fn advice(why: &str) -> String {
     let known = ADVICE.iter().find(|(part, _)| why.contains(part));
@@ -300,7 +300,7 @@ mod tests {
                     service: String::from("HTTP@web"),
                     why: String::from("The ticket isn't for us"),
                 },
-                ["HTTP@web does not take the Kerberos ticket", "its keytab"],
+                ["HTTP@web rejects the Kerberos ticket", "its keytab"],
             ),
             (TicketError::NoLibrary(String::from("x.so")), ["(x.so)", "install libgssapi"]),
         ] {

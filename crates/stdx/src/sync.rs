@@ -1,7 +1,7 @@
 //! Mutexes that a panic does not take away from others.
 //!
 //! A thread that panics is told of where it is joined. What it held a lock of is whole at any moment,
-//! or is put right by whoever takes it next, so nobody else has to end because of it.
+//! or is repaired by the next owner of the lock, so no other thread has to end because of it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

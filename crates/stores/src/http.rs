@@ -15,9 +15,9 @@ use super::as_name;
 use super::script::Script;
 use history::Error;
 
-/// A server that does not even accept a connection is away.
+/// Timeout after which a server that accepts no connection is unavailable.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
-/// Longest that a question or a batch takes: whoever reads history waits for it.
+/// Longest that a question or a batch takes: readers of history wait for it.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 /// Connections to a server that wait for the next request.
 const IDLE_MAX: usize = 8;

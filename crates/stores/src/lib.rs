@@ -68,7 +68,7 @@ pub fn open(
         "postgresql" => open_postgresql(url, retention, Arc::clone(clock))?,
         "riak" => {
             tracing::warn!(
-                "the history store Riak is experimental: it is not tested with a real Riak"
+                "the history store Riak is experimental: it was never tested with a real Riak"
             );
             Arc::new(Riak::new(url, retention, Arc::clone(clock))?)
         }

@@ -45,8 +45,8 @@ impl<T> Prepared<T> {
         self.since(self.failures.load(Ordering::Acquire), act)
     }
 
-    /// Who waited here while the store did not do it for another is told so: of one that does not
-    /// answer each would otherwise wait after the other.
+    /// Callers queued behind a failed attempt get that failure instead of retrying; otherwise N
+    /// callers of an unavailable store would time out one after another.
     fn since<R>(
         &self,
         failures: u64,

@@ -41,7 +41,7 @@ impl Script {
         CURRENT.with_borrow(Clone::clone)
     }
 
-    /// After the last answer the server is away: nobody asks for ever.
+    /// After the last response the server is unavailable, so that no client retries forever.
     pub(crate) fn next(&self) -> Result<Answer, Error> {
         lock(&self.0).pop_front().ok_or_else(|| Error::storage_away("there are no more answers"))
     }

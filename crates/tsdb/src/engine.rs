@@ -152,8 +152,8 @@ impl Engine {
 
     /// Stores samples. When it returns `Ok`, they survive the end of the process; a power cut
     /// costs at most what came since the last sync, nothing with [`Options::durable`]. After an
-    /// error none of the batch is promised; the next call tries anew, and works as soon as the
-    /// disk does.
+    /// error none of the batch is promised; the next call retries, and succeeds when the disk
+    /// works again.
     pub fn append(&mut self, samples: &[Sample]) -> Result<Committed, Error> {
         self.check_room()?;
         let mut committed = Committed::default();
@@ -170,7 +170,7 @@ impl Engine {
         self.end_of_batch(committed)
     }
 
-    /// Stores hours; a trend that is there already (same item, type and hour) is replaced.
+    /// Stores hours; an existing trend (same item, type and hour) is replaced.
     pub fn append_trends(&mut self, trends: &[Trend]) -> Result<Committed, Error> {
         let mut committed = Committed::default();
         let mut rows = std::mem::take(&mut self.rows);

@@ -21,7 +21,7 @@ pub enum Error {
     },
     /// What is in memory cannot be written to segments now, and there is no room for more.
     #[error(
-        "history takes no values now ({cause}); what it has taken is safe and can be read, and it tries again by itself"
+        "history accepts no values now ({cause}); stored values are safe and readable, and writing is retried automatically"
     )]
     Refused {
         /// What failed.
@@ -29,7 +29,7 @@ pub enum Error {
     },
     /// A store to which the values are copied is too far behind.
     #[error(
-        "history takes no values now: {bytes} bytes wait for a history store (limit {limit}); what it has taken is safe; mend the store, or raise the limit of the spool"
+        "history accepts no values now: {bytes} bytes wait for a history store (limit {limit}); stored values are safe; repair the store, or raise the limit of the spool"
     )]
     SpoolFull {
         /// Bytes that wait.
@@ -39,7 +39,7 @@ pub enum Error {
     },
     /// A thread of the engine is gone.
     #[error(
-        "history takes no values any more ({cause}); values so far can be read; restart the server"
+        "history no longer accepts values ({cause}); existing values are readable; restart the server"
     )]
     Poisoned {
         /// What happened.
@@ -47,7 +47,7 @@ pub enum Error {
     },
     /// A file does not hold what was written into it.
     #[error(
-        "{path:?} is damaged ({what}); restore the file from a backup, or move it away to go on without its values"
+        "{path:?} is damaged ({what}); restore the file from a backup, or move it away to continue without its values"
     )]
     Damaged {
         /// The file.
@@ -57,7 +57,7 @@ pub enum Error {
     },
     /// The disk does not return what a file holds. That is no damage of the file: it is left alone.
     #[error(
-        "cannot read {path:?}: {cause}; the file was not changed. Check the disk, and start again or copy the data folder to another disk; to go on without the values of this file, move it away"
+        "cannot read {path:?}: {cause}; the file was not changed. Check the disk, and start again or copy the data folder to another disk; to continue without the values of this file, move it away"
     )]
     Unreadable {
         /// The file.
@@ -67,7 +67,7 @@ pub enum Error {
     },
     /// A file was written by a newer release.
     #[error(
-        "{path:?} has format {found}, this release reads up to {known}; run the newer release, or move the file away"
+        "{path:?} has format {found}, this release supports up to {known}; run the newer release, or move the file away"
     )]
     Newer {
         /// The file.

@@ -1,6 +1,6 @@
 //! Hours whose trends are still to be written though the hour is long over: a late value came, and
 //! what it makes of the trend is in somebody's memory. After a crash these hours are to be folded
-//! anew, and only the engine can tell which.
+//! again, and only the engine can tell which.
 //!
 //! An hour is noted by a row of its own kind in the WAL, in the block of the value that made it
 //! late, so that either both survive or none. It goes with the rows of its trend. When the head is

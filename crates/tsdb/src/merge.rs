@@ -23,7 +23,7 @@ trait Runs {
     fn next(&mut self, out: &mut Run) -> Result<(), Error>;
 }
 
-/// What becomes of blocks that cannot be read.
+/// How to treat unreadable blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnDamage {
     /// Rows are left out and the damage is recorded.

@@ -176,7 +176,7 @@ pub(crate) fn open(
             let file = file.map_err(Error::io("open", &path))?;
             (last.seq, last.head, Some(Watched::over(file)), last.valid_len)
         }
-        // A full disk is no reason not to serve what there is: the first append tries again.
+        // A full disk does not prevent reading; the first append retries.
         None => (newest + 1, Head::with_capacity(options.head_rows), None, 0),
     };
     let wals = heads.iter().map(|read| (read.seq, Some(Closed::of(read.valid_len, &read.head))));

@@ -1,7 +1,7 @@
 //! Giving the space of large files back in steps.
 //!
-//! A file system that tells the disk which blocks are free does so with its next commit, and whoever
-//! syncs meanwhile waits for all of it. So a file is unlinked at once, and what it took is given
+//! A file system that tells the disk which blocks are free does so with its next commit, and a concurrent
+//! sync waits for all of it. So a file is unlinked at once, and what it took is given
 //! back some megabytes at a time, each with a commit of its own, on a thread of its own.
 
 use std::io;

@@ -182,7 +182,7 @@ pub(crate) fn publish(place: &Place, ids: &[SegmentId]) -> Result<Vec<Arc<Segmen
         place.disk.rename(&temporary(&place.dir, id), &path).map_err(Error::io("rename", &path))?;
         let segment = Segment::open(place.disk.as_ref(), &path, *id, (&place.newest, damage))?;
         if asked_for {
-            // Whoever asks next need not wait. What cannot be read fails then, for those who ask.
+            // The next query does not wait. Unreadable data fails then, at the query.
             drop(segment.load_newest());
         }
         segments.push(Arc::new(segment));

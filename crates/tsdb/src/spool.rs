@@ -1,5 +1,5 @@
-//! The log of writes as a spool: whoever copies what was written to another store reads the WAL,
-//! and as long as somebody has not, its files stay.
+//! The log of writes as a spool: feeders that copy it to other stores read the WAL,
+//! whose files are kept until all feeders have read them.
 //!
 //! A file whose head is sealed is renamed from `<seq>.wal` to `<seq>.spool` instead of removed:
 //! that is one step on the disk as well, and what recovery goes by is that the old name is gone.

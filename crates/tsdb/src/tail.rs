@@ -22,7 +22,7 @@ const BAD_STEPS_MAX: usize = 64;
 /// What the system says of a disk that does not give back what it has: `EIO`.
 const IO_ERROR: i32 = 5;
 
-/// A file that is there, and its path.
+/// An existing file and its path.
 type Found = (PathBuf, Arc<dyn DiskRead>);
 
 /// What one append wrote: samples, or trends, or items that were cleared, never two of these.

@@ -252,7 +252,7 @@ fn remove_days(
 fn run_seal(place: &Place, job: &Seal) -> Result<Vec<Arc<Segment>>, Error> {
     if let Some(file) = &job.file {
         // Until it goes, the WAL is the truth. If it cannot be, a quick end is all the better: the
-        // head in memory has everything. The file remembers, for whoever asks for a sync.
+        // head in memory has everything. The file keeps the failure for the next sync.
         drop(file.sync());
     }
     let segments = seal(place, &job.head, job.seq)?;
@@ -286,7 +286,7 @@ type Files = Mutex<Vec<Arc<dyn DiskFile>>>;
 
 struct SyncShared {
     files: Files,
-    /// Held while a sync runs, so that whoever asks for one waits for the helper's.
+    /// Held while a sync runs, so that callers of a sync wait for that of the helper.
     running: Mutex<()>,
     dirty: AtomicBool,
     stop: AtomicBool,

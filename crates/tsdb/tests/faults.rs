@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tsdb::{Class, Engine, Error, Options};
 
-/// Enough to seal several heads, merge their segments and begin anew.
+/// Enough to seal several heads, merge their segments and start over.
 const BATCHES: u32 = 14;
 
 /// Batch `number`: every sample of the whole test is different.

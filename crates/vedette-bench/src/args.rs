@@ -38,8 +38,8 @@ pub(crate) enum What {
     Read(Read),
     /// Write and read through the history service, over gRPC and HTTP.
     HistoryService(HistoryService),
-    /// Offer more values than the server can take, and look what becomes of rate, memory, queue
-    /// and of what was acknowledged.
+    /// Send more values than the server can handle, and measure rate, memory, queue and lost
+    /// acknowledged values.
     Overload(Overload),
     /// Let most hosts stop answering for some minutes: what it costs, what others notice, how soon
     /// it is seen that they are back.

@@ -71,8 +71,8 @@ pub fn encode(family: Family, echo: Echo, size: usize, out: &mut Vec<u8>) {
 
 /// Reads an echo reply from its ICMP header on; what stands behind the first [`HEADER_BYTES`] and
 /// [`MARK_BYTES`] does not matter and need not be there. `None`: it is something else, or too short
-/// to be an answer to a request of [`encode`]. No checksum is looked at: whoever knows the cookie of
-/// a packet that is on its way tells of nothing else.
+/// to be an answer to a request of [`encode`]. No checksum is looked at: the cookie of
+/// a pending packet is sufficient.
 pub fn decode(family: Family, message: &[u8]) -> Option<Echo> {
     let (&[kind, code, _, _, id_a, id_b, _, _], data) = message.split_first_chunk()?;
     let wanted = match family {

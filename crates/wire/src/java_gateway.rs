@@ -42,7 +42,7 @@ pub enum AnswerError {
     #[error("{0}")]
     Failed(String),
     /// It is not what a gateway answers.
-    #[error("the Java gateway's answer cannot be understood: {0}")]
+    #[error("cannot parse the Java gateway's response: {0}")]
     Invalid(String),
 }
 

@@ -73,7 +73,7 @@ def values(rng, key, kind, start):
         if key == "flat":
             value = "5.5"
         elif key == "up" or key.startswith("bucket"):
-            # A counter that starts anew once.
+            # A counter that starts over once.
             value = str((POINTS - n) * 37 % 2000 + (0 if n < 9 else 5))
         elif kind == FLOAT:
             value = "%.5f" % rng.uniform(-50, 150)

@@ -223,7 +223,7 @@ const keyOf = (target: { hosts: readonly { hostid: string }[] }, tags: readonly 
 
 /**
  * Silences something until then; the answer is the id of the maintenance. What the same user
- * silenced before is set anew, so that silences do not pile up.
+ * silenced before is set again, so that silences do not pile up.
  */
 export async function silence(target: SilenceTarget, until: number, now: number): Promise<string> {
   const username = session()?.username ?? "";

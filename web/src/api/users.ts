@@ -137,7 +137,7 @@ export function deniedBy(rules: Pick<Role["rules"], "ui" | "actions">): string[]
     .map((element) => element.name);
 }
 
-/** Ends the session here and on the server; a server that is away does not keep anybody signed in. */
+/** Ends the session here and on the server; also if the server is unavailable. */
 export async function signOut(): Promise<void> {
   const farewell = rpc("user.logout", []).catch(() => undefined);
   await farewell;

@@ -31,7 +31,7 @@ interface ObjectFormProps<R> {
   /** What is written, such as "web scenario". */
   word: string;
   drafting: Pick<Drafting<{ name: string }>, "draft" | "problems" | "check">;
-  /** It is not there yet. */
+  /** The object does not exist yet. */
   isNew: boolean;
   save: () => Promise<R>;
   onSaved: (answer: R) => void;

@@ -182,7 +182,7 @@ export function ItemTable(props: ItemTableProps) {
   // Rows that leave the window stay until the next ones have arrived.
   const byId = useMemo(() => new Map(data?.map((item) => [item.itemid, item])), [data]);
   const rowAt = (index: number) => byId.get(list.idAt(index) ?? "");
-  // Steps of twenty rows, so that scrolling does not ask anew for every row.
+  // Steps of twenty rows, so that scrolling does not query again for every row.
   const start = Math.floor(visible[0] / 20) * 20;
   const end = Math.ceil((visible[1] + 1) / 20) * 20;
   const seen: ItemRow[] = [];

@@ -90,5 +90,5 @@ function Row<T>(props: RowProps<T>) {
   );
 }
 
-/** One row of a virtual table; drawn anew only when its data, place or state changes. */
+/** One row of a virtual table; redrawn only when its data, place or state changes. */
 export const VirtualRow = memo(Row) as typeof Row;

@@ -15,7 +15,7 @@ export function macroParams(
     .map(({ hostmacroid, macro, type, value, description, automatic }) => ({
       hostmacroid,
       macro: macro.trim(),
-      // A secret that was not typed anew is left out, which keeps the stored one.
+      // A secret that was not entered again is left out, which keeps the stored one.
       value: type === "1" && hostmacroid && !value ? undefined : (value ?? ""),
       type,
       description,

@@ -18,7 +18,7 @@ const AGENT_PORT: i64 = 10_050;
 /// Bits of encryption by a pre-shared key.
 const PSK: i64 = 2;
 
-/// The host that is there.
+/// The existing host.
 pub(super) fn find(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> {
     let rows = if event.object == Object::Agent {
         edit.query(
@@ -33,8 +33,8 @@ pub(super) fn find(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> 
     Ok(rows.first().map(|row| row.id("hostid")))
 }
 
-/// The host that is there, with the interfaces of what was found; made where there is none. `None`
-/// = what the event is about has gone meanwhile.
+/// The existing host with the discovered interfaces, or a new host. `None` = the discovered object
+/// was deleted meanwhile.
 pub(super) fn add(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> {
     if event.object == Object::Agent {
         return add_agent(edit, event.id);
@@ -108,7 +108,9 @@ fn add_agent(edit: &mut Edit<'_>, id: u64) -> DbResult<Option<u64>> {
         Some(host) => host,
         // A template may have the name: then there is no room for the host.
         None if taken(edit, "host", name)? => {
-            tracing::warn!("no host is made for the agent \"{name}\": a template has its name");
+            tracing::warn!(
+                "not creating a host for the agent \"{name}\": a template has this name"
+            );
             return Ok(None);
         }
         None => {
@@ -164,7 +166,7 @@ fn make(
     let host = edit.insert_new("hosts", &row)?;
     let group = group(edit)?;
     edit.insert("host_groups", &[("hostid", host.into()), ("groupid", group.into())])?;
-    tracing::info!("host \"{name}\" was made by an action");
+    tracing::info!("an action created the host \"{name}\"");
     Ok(host)
 }
 

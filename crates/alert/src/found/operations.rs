@@ -37,8 +37,8 @@ struct Gathered<'a> {
     remove_groups: BTreeSet<u64>,
 }
 
-/// Performs the operations of an action. All but those that take something away make the host
-/// where it is not there yet. What is so already is not touched.
+/// Performs the operations of an action. Operations other than those that remove something create
+/// the host if it does not exist. Operations are idempotent.
 pub(super) fn run(
     edit: &mut Edit<'_>,
     event: &Event,
@@ -202,7 +202,9 @@ fn remove_groups(
         return Ok(());
     }
     if old.len() == has.len() {
-        tracing::warn!("action \"{action}\" would leave a host without a group: it keeps all");
+        tracing::warn!(
+            "action \"{action}\" would leave a host without a group; it keeps its groups"
+        );
         return Ok(());
     }
     let old = id_params(old);

@@ -48,7 +48,7 @@ pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
 
-/// A listener whose connections are secured and bounded, whatever is spoken on them.
+/// A listener with TLS and a connection limit, for any protocol.
 pub struct Listening {
     listener: TcpListener,
     tls: Option<Arc<SslAcceptor>>,
@@ -165,7 +165,7 @@ async fn secured(stream: TcpStream, tls: Option<Arc<SslAcceptor>>) -> Option<Box
     // Answers are written whole; waiting for more to send would only delay them.
     drop(stream.set_nodelay(true));
     let Some(tls) = tls else {
-        // What is spoken shows with the first bytes; until then nothing else watches the time.
+        // The first bytes show the protocol; until then no other timeout applies.
         let first = timeout(HEADER_TIMEOUT, stream.peek(&mut [0])).await;
         return first.is_ok_and(|peeked| peeked.is_ok()).then(|| Box::new(stream) as _);
     };

@@ -203,7 +203,7 @@ async fn remove_ended_sessions(api: Arc<Api>) {
         let api = Arc::clone(&api);
         let work = move || {
             if let Err(error) = crate::session::remove_ended(&api) {
-                tracing::warn!(%error, "ended sessions could not be removed; trying again in an hour");
+                tracing::warn!(%error, "cannot remove ended sessions; retrying in an hour");
             }
         };
         drop(tokio::task::spawn_blocking(work).await);
@@ -274,7 +274,7 @@ async fn api_call(
         Some(Sent::Whole(encoding, bytes)) => (encoding, Body::from(bytes)),
         Some(Sent::Stream(encoding)) => (encoding, pieces.into_body((leave, busy))),
         None => {
-            tracing::error!("an API call broke");
+            tracing::error!("an API call panicked");
             return StatusCode::INTERNAL_SERVER_ERROR.into_response();
         }
     };

@@ -1,4 +1,4 @@
-//! `apiinfo.version`: the dialect that is spoken here. `apiinfo.timezone` is ours.
+//! `apiinfo.version`: the supported API version. `apiinfo.timezone` is our extension.
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};

@@ -13,7 +13,7 @@ pub(crate) const METHODS: &[Method] = &[
 ];
 
 /// Tests an item or preprocessing steps. Fetching a value needs the right to change the host,
-/// since whoever changes an item can have any value fetched.
+/// since users who change an item can fetch any value.
 fn test_item(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     if !input.is_object() {
         return Err(ApiError::at("/", "an object is expected"));

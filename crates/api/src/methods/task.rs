@@ -153,7 +153,7 @@ fn checked(call: &Call<'_>, id: u64, known: &HashMap<u64, Target>) -> ApiResult<
         if target.kind != DEPENDENT {
             break;
         }
-        // Whoever sees an item sees its master, which is of the same host.
+        // Users who see an item see its master, which is of the same host.
         let mut above = load(call, &[target.master], None)?;
         let Some(master) = above.remove(&target.master) else { break };
         (at, target) = (target.master, master);

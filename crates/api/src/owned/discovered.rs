@@ -22,7 +22,7 @@ const OF_PEOPLE: &[&str] = &[
     "templates_clear",
 ];
 
-/// The first member of a change that is none of people's.
+/// The first member of a change that users may not change on discovered objects.
 pub(crate) fn foreign(change: &Json) -> Option<&str> {
     let mut names = change.as_object()?.keys().map(String::as_str);
     names.find(|name| !OF_PEOPLE.contains(name))

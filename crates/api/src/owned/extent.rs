@@ -1,5 +1,5 @@
-//! How much of a large change is one transaction: the change of a great many hosts is made some
-//! hosts at a time, so that other changes are not held up.
+//! Limit of one transaction of a large change: a change of many hosts is split into portions of
+//! some hosts each, so that other changes run in between.
 
 use std::collections::HashMap;
 

@@ -61,7 +61,7 @@ pub(crate) fn attach_monitored(found: &mut Found<'_, '_>) -> ApiResult<()> {
     Ok(())
 }
 
-/// Does the option ask for nothing but the number of items? Whoever sees a host or template sees its
+/// Does the option ask for nothing but the number of items? Users who see a host or template see its
 /// items, so they are counted where they are.
 fn counts(found: &Found<'_, '_>, option: &str) -> ApiResult<bool> {
     let limited = found.option("limitSelects").is_some_and(|limit| !limit.is_null());

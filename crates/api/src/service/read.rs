@@ -122,7 +122,7 @@ fn items(
 }
 
 fn not_read(error: history::Error) -> Failure {
-    tracing::error!(%error, "history could not be read");
+    tracing::error!(%error, "cannot read history");
     Failure {
         retry: error.retry,
         ..Reason::NotRead.with(format!("History could not be read: {error}"))

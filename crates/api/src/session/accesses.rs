@@ -103,7 +103,7 @@ mod tests {
                     let (api, answer) = (&server.api, answer.clone());
                     scope.spawn(move || answer.send(api.is_signed_in(secret)));
                 }
-                // The change ends when both were let in; who waits for its end never is.
+                // The change ends when both were admitted; a visitor that waits for its end never is.
                 for _ in &visitors {
                     assert_eq!(answers.recv_timeout(Duration::from_secs(60)), Ok(true));
                 }

@@ -142,13 +142,13 @@ pub(crate) fn run(shared: Arc<Shared>, stop: watch::Receiver<bool>) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            tracing::error!("network discovery cannot start: {error}");
+            tracing::error!("cannot start network discovery: {error}");
             return;
         }
     };
     LocalSet::new().block_on(&runtime, async {
         if let Err(error) = work(shared, stop).await {
-            tracing::error!("network discovery cannot start: {error}");
+            tracing::error!("cannot start network discovery: {error}");
         }
     });
     // A resolver that hangs keeps nobody.
@@ -186,7 +186,7 @@ async fn work(shared: Arc<Shared>, mut stop: watch::Receiver<bool>) -> std::io::
                         looker.tell(Sighting::Round { rule, error }).await;
                     }
                 }
-                Err(error) => tracing::error!("a look of network discovery broke: {error}"),
+                Err(error) => tracing::error!("a check of network discovery panicked: {error}"),
             }
         }
         while looks.len() < IN_FLIGHT_MAX {

@@ -133,7 +133,7 @@ impl Drop for Beside {
             helper.desk.work.notify_one();
             let panicked = helper.thread.take().is_some_and(|thread| thread.join().is_err());
             if panicked {
-                tracing::error!("a thread of poller {} has panicked", self.poller);
+                tracing::error!("a thread of poller {} panicked", self.poller);
             }
         }
     }

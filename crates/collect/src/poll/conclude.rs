@@ -1,4 +1,4 @@
-//! The beginning and the end of checks: what becomes of a reply, and what is counted.
+//! Start and end of checks: processing of replies, and counters.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -109,7 +109,7 @@ impl Poller {
         let (shared, unkept, id) = (Arc::clone(&self.shared), Rc::clone(&self.unkept), item.id);
         tokio::task::spawn_local(async move {
             if !keep_lines(&shared.sink, &shared.active, split, id, position).await {
-                tracing::warn!(item = %id, "lines of an event log could not be stored; they are read again");
+                tracing::warn!(item = %id, "cannot store lines of an event log; reading them again");
             }
             unkept.borrow_mut().remove(&id);
         });
@@ -120,7 +120,7 @@ impl Poller {
         let max = self.in_flight.get().saturating_mul(9) / 10;
         if max < self.in_flight_max.get() {
             self.in_flight_max.set(max.max(IN_FLIGHT_MIN));
-            tracing::warn!("{why}: no more than {max} checks at one time from now on");
+            tracing::warn!("{why}: reducing concurrent checks to {max}");
         }
     }
 }

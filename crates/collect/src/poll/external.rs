@@ -148,7 +148,7 @@ mod tests {
         let result = ask(folder.path(), &key, Duration::from_millis(500)).await;
         assert_eq!(result, Err(String::from("Timeout while executing a shell script.")));
         let child = std::fs::read_to_string(&file).unwrap();
-        // Whoever adopted it has to take its end.
+        // Its new parent has to reap it.
         for _ in 0..1000 {
             let state = std::fs::read_to_string(format!("/proc/{}/stat", child.trim()));
             if state.is_err() || state.is_ok_and(|text| text.contains(") Z ")) {

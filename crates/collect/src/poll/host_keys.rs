@@ -67,7 +67,7 @@ impl HostKeys {
         match known.keys.get(&name) {
             Some(keys) if keys.iter().any(|one| one.key_data() == key.key_data()) => Ok(()),
             Some(_) => Err(format!(
-                "the key of the host has changed ({} now): if the host was set up anew, remove the \
+                "the key of the host has changed ({} now): if the host was reinstalled, remove the \
                  lines of {name} from {file}; if not, somebody may be in between",
                 shown()
             )),
@@ -79,7 +79,7 @@ impl HostKeys {
             None => {
                 self.remember(&name, key)
                     .map_err(|error| format!("the host's key cannot be kept in {file}: {error}"))?;
-                tracing::info!("SSH: the key of {name} is {} from now on", shown());
+                tracing::info!("SSH: stored the host key of {name}: {}", shown());
                 known.keys.entry(name).or_default().push(key.clone());
                 // What was written is known.
                 known.stamp = self.stamp().ok();

@@ -208,7 +208,7 @@ impl Poller {
         let (ready, datagrams) = match (connections, datagrams) {
             (Ok(ready), Ok(datagrams)) => (ready, datagrams),
             (Err(error), _) | (_, Err(error)) => {
-                tracing::error!("a poller cannot wait for its connections: {error}");
+                tracing::error!("a poller cannot poll its connections: {error}");
                 return;
             }
         };

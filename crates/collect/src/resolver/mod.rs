@@ -142,8 +142,8 @@ impl Inner {
         match started {
             Ok(_) => state.threads += 1,
             Err(error) if state.threads == 0 => {
-                tracing::error!("no thread can be started to look up names: {error}");
-                // Who waits hears that there is nobody who will tell.
+                tracing::error!("cannot start a thread to resolve names: {error}");
+                // Dropping the queues fails all waiting lookups.
                 state.lanes = Lanes::default();
                 state.names.retain(|_, known| known.lookup.take().is_none());
             }

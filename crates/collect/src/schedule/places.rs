@@ -144,7 +144,7 @@ impl Places {
         }
     }
 
-    /// Whoever waits longest for a place that is free, and in which line it stands.
+    /// The target that waits longest for a free slot, and its line.
     fn next(&mut self) -> Option<(usize, Pace)> {
         let slow = !self.slow_wait.is_empty() && self.has(Pace::Slow);
         let poor = self.slow < self.max / 4 || self.quick_wait.is_empty();
@@ -248,7 +248,7 @@ impl Schedule {
         self.offer(group);
     }
 
-    /// Brings back who waits for a place of the lane's group.
+    /// Reactivates a target that waits for a slot of the queue's group.
     pub(super) fn offer_instead_of(&mut self, at: usize) {
         if let Some(group) = self.lane_ref(at).group {
             self.offer(group);

@@ -31,14 +31,14 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// For people.
+    /// The reason as the queue shows it.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Unavailable => "the interface is not available",
-            Self::Unreachable => "the interface does not answer",
+            Self::Unreachable => "the interface does not respond",
             Self::InFlight => "the check is running",
-            Self::HostBusy => "other checks of the interface come first",
-            Self::TypeBusy => "as many checks of this type run as may run at one time",
+            Self::HostBusy => "other checks of the interface run first",
+            Self::TypeBusy => "the limit of concurrent checks of this type is reached",
             Self::NotSent => "the active agent has not sent a value",
             Self::PollerBusy => "the pollers do not keep up",
             Self::HistoryBusy => "collected values wait to be processed and stored",

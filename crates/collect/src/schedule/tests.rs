@@ -128,7 +128,7 @@ fn an_interface_gets_few_checks_at_one_time() {
     assert_eq!(started(&mut schedule, START + 62).len(), 1);
     let report = schedule.queue(START + 71, 100, false);
     let reasons = |r| report.details.iter().filter(|late| late.reason == r).count();
-    // All were due 70 s ago; one of 20 has been checked and waits anew.
+    // All were due 70 s ago; one of 20 has been checked and waits again.
     assert_eq!((reasons(Reason::InFlight), reasons(Reason::HostBusy)), (5, 14));
     assert_eq!(report.rows[&ItemType::Agent].delays, [0, 0, 0, 19, 0, 0]);
     let without_details = schedule.queue(START + 71, 0, false);

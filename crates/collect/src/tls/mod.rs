@@ -55,7 +55,7 @@ pub enum TlsError {
     },
     /// Only one of certificate and key is given.
     #[error(
-        "a certificate needs its key and a CA file: give TLSCAFile, TLSCertFile and TLSKeyFile"
+        "a certificate requires its key and a CA file: set TLSCAFile, TLSCertFile and TLSKeyFile"
     )]
     Incomplete,
     /// OpenSSL refuses something.
@@ -65,7 +65,7 @@ pub enum TlsError {
     #[error("TLS handshake failed: {0}")]
     Handshake(String),
     /// The peer showed neither a PSK nor a certificate.
-    #[error("the peer showed neither a PSK nor a certificate")]
+    #[error("the peer presented neither a PSK nor a certificate")]
     NobodyKnown,
     /// A PSK was wanted but the handshake did without.
     #[error("the handshake did not use the PSK")]
@@ -74,10 +74,10 @@ pub enum TlsError {
     #[error("the PSK of the host must have 32 to 512 hexadecimal digits")]
     BadPsk,
     /// The host wants certificates and the server has none.
-    #[error("the host wants a certificate, but the server has none: give TLSCertFile")]
+    #[error("the host requires a certificate, but the server has none: set TLSCertFile")]
     NoCertificate,
     /// The peer's certificate is of somebody else.
-    #[error("the peer's certificate has {what} \"{found}\", \"{wanted}\" is needed")]
+    #[error("the peer's certificate has {what} \"{found}\", but \"{wanted}\" is required")]
     WrongName {
         /// Issuer or subject.
         what: &'static str,

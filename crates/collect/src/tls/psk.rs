@@ -74,7 +74,9 @@ impl PskTable {
         let auto_key = (&*auto.psk_identity == identity).then_some(&*auto.psk);
         let first = keys.next().or(auto_key)?;
         if keys.chain(auto_key).any(|key| !key.eq_ignore_ascii_case(first)) {
-            tracing::warn!("PSK identity \"{identity}\" has several keys: give each its own");
+            tracing::warn!(
+                "PSK identity \"{identity}\" has several keys: use a separate identity for each key"
+            );
             return None;
         }
         Psk::from_hex(first)

@@ -154,7 +154,7 @@ pub(crate) fn checks(shared: &Shared, request: &ActiveChecks<'_>, peer: &Peer) -
             }
             let list = (!shared.active.unchanged(request, host, &snapshot))
                 .then(|| list(shared, &snapshot, host));
-            // An agent that is told so keeps its values until an answer says nothing of it.
+            // With this member the agent keeps its values until a response omits it.
             let upload_disabled = shared.sink.is_congested(host.id);
             ActiveAnswer::Success { list, commands: Vec::new(), upload_disabled }
         }

@@ -186,7 +186,7 @@ impl Trapper {
         }
     }
 
-    /// The answer to a message that is there; `None` = close without one.
+    /// The response to a complete message; `None` = close without a response.
     async fn respond(&self, frame: Frame, peer: Peer, seat: &Arc<Seat>) -> Option<Vec<u8>> {
         Counters::add(&self.shared.counters.bytes_in, frame.bytes);
         let ip = peer.ip;
@@ -202,7 +202,7 @@ impl Trapper {
     ) -> Option<Vec<u8>> {
         let answer = timeout(self.shared.config.limits.answer, answer).await;
         answer.unwrap_or_else(|_| {
-            tracing::warn!("the request from {ip} could not be answered in time");
+            tracing::warn!("timeout while responding to the request from {ip}");
             None
         })
     }

@@ -191,7 +191,7 @@ impl Trapper {
         Counters::add(&counters.values_repeated, repeated);
         Counters::add(&counters.values_refused, batch.failed as u64);
         let sink = &self.shared.sink;
-        // Dropped here or by a timeout, it puts the session in doubt.
+        // If dropped here or by a timeout, it marks the session's values as possible duplicates.
         let attempt = session.as_mut().map(|session| Attempt::of(session));
         let outcome = match &attempt {
             Some(attempt) if attempt.in_doubt() => sink.send_doubtful(split).await,

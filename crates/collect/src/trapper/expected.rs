@@ -160,7 +160,7 @@ mod tests {
         expected.hear_all(vec![(ItemId(1), 1016), (ItemId(99), 1016)]);
         assert_eq!(late(&expected, &before, 1025), [(4, 1010), (2, 1020)]);
         assert_eq!(late(&expected, &before, 1031), [(4, 1010), (2, 1020), (1, 1026)]);
-        // A changed delay starts anew, the others stay as they are.
+        // A changed delay starts over, the others stay as they are.
         let items = vec![active(1, "a", "10s"), active(2, "b", "30s")];
         let after = snapshot(2, vec![host(1, items).into()]);
         assert_eq!(late(&expected, &after, 1031), [(1, 1026)]);

@@ -80,7 +80,7 @@ fn look(bytes: &[u8]) -> Look {
     }
 }
 
-/// A connection whose request is not there yet.
+/// A connection whose request is incomplete.
 struct Waiting {
     stream: TcpStream,
     /// What came of it.
@@ -137,13 +137,13 @@ impl Wake for Bell {
         if self.asleep.swap(false, Ordering::SeqCst)
             && let Err(error) = self.waker.wake()
         {
-            tracing::error!("the trapper cannot be woken: {error}");
+            tracing::error!("cannot wake the trapper: {error}");
         }
     }
 }
 
 impl Bell {
-    /// Before a wait: whether it may last. Whoever rings from now on ends it.
+    /// Before a wait: whether it may last. Later rings end it.
     fn sleep(&self) -> bool {
         self.asleep.store(true, Ordering::SeqCst);
         !self.rung.load(Ordering::SeqCst)
@@ -261,7 +261,7 @@ impl Quick {
         (held_up || end.is_some() || self.table.len() > 0).then_some(LOOK)
     }
 
-    /// Closes the listeners. Requests that are not there yet are for tasks, as long as these are let.
+    /// Closes the listeners. Tasks take over incomplete requests while new tasks are allowed.
     fn stop(&mut self) {
         (self.listeners, self.admitting, self.more) = (Vec::new(), None, false);
         for waiting in self.table.take_all(|_| true) {

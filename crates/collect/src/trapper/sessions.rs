@@ -6,8 +6,8 @@
 //! under way is not stored twice.
 //!
 //! The table does not outlive the process. A session that is new to it may come from before: an
-//! agent whose values were kept, but not acknowledged, sends them again. So a session is in doubt
-//! at first, and what comes in doubt is compared with history before it is kept.
+//! agent whose values were kept, but not acknowledged, sends them again. So the values of a
+//! new session are possible duplicates and are compared with history before they are stored.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -59,8 +59,8 @@ impl Progress {
 }
 
 /// Values of a session that are being stored. When it is dropped without [`Attempt::kept`], because the
-/// request timed out or a shard refused its part, some of the values may be kept all the same: the
-/// session is in doubt again, so that a resend is compared with history.
+/// request timed out or a shard refused its part, some of the values may be stored: the
+/// session's values are possible duplicates again, and a resend is compared with history.
 pub(crate) struct Attempt<'a> {
     progress: &'a mut Progress,
     kept: bool,

@@ -76,7 +76,7 @@ impl Desk {
         }
         let outcome = self.shared.sink.send(split).await;
         if outcome.lost {
-            tracing::error!("a trap from \"{address}\" could not be stored");
+            tracing::error!("cannot store a trap from \"{address}\"");
         }
         !outcome.lost
     }

@@ -1,8 +1,8 @@
 //! SNMP traps: received by a listener of our own or read from a file that another receiver
 //! writes, and given to the items of the interfaces whose address sent them.
 //!
-//! Whoever knows the community of an interface, or for version 3 the keys of its user, may send
-//! traps in its name: nothing else is to be set.
+//! Devices that know the community of an interface, or for version 3 the keys of its user, may send
+//! traps in its name: nothing else needs to be set.
 
 mod deliver;
 mod file;
@@ -43,7 +43,7 @@ pub(crate) async fn listen(
         let (len, from) = match received {
             Ok(received) => received,
             Err(error) => {
-                tracing::warn!("traps cannot be received: {error}");
+                tracing::warn!("cannot receive SNMP traps: {error}");
                 tokio::time::sleep(LOOK).await;
                 continue;
             }

@@ -16,7 +16,7 @@ use wire::snmp::{
 use super::deliver::Place;
 use crate::poll::{master_keys, walk_line};
 
-/// Keys that are remembered; beyond it all are made anew.
+/// Keys that are remembered; beyond it all are created again.
 const REMEMBERED_MAX: usize = 10_000;
 
 /// Why a datagram is no trap that is wanted.
@@ -26,13 +26,13 @@ pub(super) enum TrapError {
     #[error(transparent)]
     Snmp(#[from] SnmpError),
     /// It is something else.
-    #[error("it is no notification")]
+    #[error("the message is not a notification")]
     Kind,
     /// No interface has the address, or none with an item for traps.
     #[error("no SNMP interface with items for traps has this address")]
     Unknown,
     /// The community or the user is that of no interface with this address.
-    #[error("its community, or its user, is that of no interface with this address")]
+    #[error("no interface with this address has its community or user")]
     Denied,
 }
 
@@ -40,7 +40,7 @@ pub(super) enum TrapError {
 #[derive(Debug)]
 pub(super) struct Trap {
     pub(super) text: String,
-    /// What whoever informs waits for.
+    /// The response to an inform request.
     pub(super) answer: Option<Vec<u8>>,
 }
 

@@ -70,14 +70,14 @@ pub enum DbError {
     },
     /// The connection was lost at the end of the transaction, and the database could not be asked
     /// since whether it was kept. To be looked up before the change is repeated.
-    #[error("configuration database: it is not known whether the change was made: {reason}")]
+    #[error("configuration database: the outcome of the change is unknown: {reason}")]
     OutcomeUnknown {
         /// Why the last query for it failed.
         reason: String,
     },
     /// The schema was made by a newer Vedette.
     #[error(
-        "configuration database has schema version {found}, this program knows {known}: \
+        "configuration database has schema version {found}, this program supports {known}: \
          start the newer Vedette again, or restore a backup from before the upgrade"
     )]
     TooNew {

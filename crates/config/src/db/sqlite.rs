@@ -35,14 +35,14 @@ pub(super) fn connect(path: &Path) -> DbResult<Box<dyn Connection>> {
     connection.busy_timeout(Duration::from_secs(10)).map_err(fail)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     // WAL lets readers continue while the writer works. NORMAL syncs at checkpoints alone; between
-    // them `durable` syncs the log for whoever promised durability.
+    // them `durable` syncs the log for callers that promised durability.
     connection
         .execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
              PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;",
         )
         .map_err(fail)?;
-    // Or a statement whose plan could depend on a bound value is prepared anew for each value: a
+    // Or a statement whose plan could depend on a bound value is prepared again for each value: a
     // sixth of the time of making hosts.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
     // The log stays when the last connection closes: a start that finds none has lost changes.

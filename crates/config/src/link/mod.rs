@@ -126,7 +126,7 @@ fn inherit(edit: &mut Edit<'_>, below: &Below, host_prototypes: bool) -> Result<
     inherit_host_prototypes(edit, &prototypes, None, Some(&hosts))
 }
 
-/// The links between these hosts and templates that are not there yet.
+/// The missing links between these hosts and templates.
 fn missing_links(edit: &mut Edit<'_>, hosts: &[u64], templates: &[u64]) -> DbResult<Below> {
     let mut below = Below::new();
     if hosts.is_empty() || templates.is_empty() {

@@ -101,7 +101,7 @@ pub(super) fn give_rights(edit: &mut Edit<'_>, new: &mut NewGroups) -> DbResult<
 }
 
 /// Notes where discovered groups come from; those that no row makes any more go after the rule's
-/// lifetime, once no host is in them. Groups of people stay what they are.
+/// lifetime, once no host is in them. Manual groups are not changed.
 pub(super) fn discover(
     stage: &mut Stage<'_, '_>,
     work: &mut Work<'_>,

@@ -48,7 +48,7 @@ pub(super) struct Known {
     pub(super) status: i64,
 }
 
-/// What becomes of objects of one kind.
+/// What happens to lost objects of one kind.
 #[derive(Default)]
 pub(super) struct Fates {
     marks: BTreeMap<Mark, Vec<u64>>,

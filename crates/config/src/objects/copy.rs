@@ -43,7 +43,7 @@ struct Copy<'a, 'e> {
 /// own; returns its id. Items that the rule refers to (masters, items in expressions) are those of
 /// the same keys there, interfaces the main ones that fit, value maps those of the same names.
 /// Copies of host prototypes have of their templates only those in `templates`, and no secrets:
-/// whoever owns the copy could have them sent anywhere.
+/// the owner of the copy could send them anywhere.
 pub fn copy_discovery_rule(
     edit: &mut Edit<'_>,
     rule: u64,

@@ -59,7 +59,7 @@ pub(super) fn write_group_prototypes(
 }
 
 /// Deletes groups that discovery has made of patterns that are gone, also those with hosts in
-/// them. One without which a host had no group stays, and is then one of people.
+/// them. A group that is the only one of a host stays and becomes a manual group.
 pub(crate) fn delete_orphaned_groups(edit: &mut Edit<'_>) -> DbResult<()> {
     let orphans = "NOT EXISTS (SELECT 1 FROM group_prototypes p \
                    WHERE p.group_prototypeid = group_discovery.parent_group_prototypeid)";

@@ -6,10 +6,10 @@ use crate::db::{CONFIGURATION, Connection, DbError, DbResult};
 
 /// Steps from one schema version to the next; version 1 is [`super::tables()`] as of the first release.
 /// A fresh database gets the tables of today and the newest version at once; an older one gets, after
-/// its steps, the tables that it does not have (those of version 3 are maintenance and discovery).
+/// its steps, the missing tables (those of version 3 are maintenance and discovery).
 /// Version 4 tells links that discovery made; before, it unlinked all others from its hosts. The step
-/// to version 6 is [`separate_state`]. Version 7 has an index on the
-/// priority of triggers, records changes and has the audit log.
+/// to version 6 is [`separate_state`]. Version 7 has an index on the priority of triggers, the record of
+/// changes and the audit log.
 const MIGRATIONS: &[&str] = &[
     "CREATE TABLE group_prototypes (group_prototypeid INTEGER NOT NULL, \
      hostid BIGINT NOT NULL DEFAULT 0 REFERENCES hosts (hostid) ON DELETE CASCADE, \

@@ -159,7 +159,7 @@ impl Table {
         sql
     }
 
-    /// The same, where it is not there yet.
+    /// The same, if it does not exist.
     fn create_missing(&self) -> String {
         let there =
             |word: &str| (format!("CREATE {word} "), format!("CREATE {word} IF NOT EXISTS "));

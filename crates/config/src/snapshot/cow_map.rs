@@ -123,7 +123,7 @@ impl<K: Hash + Eq + Clone, V: Clone> CowMap<K, V> {
         V: Same,
     {
         if self.pages.len() != before.pages.len() {
-            // Spread anew in between: nothing is shared.
+            // Spread again in between: nothing is shared.
             differ(self.iter(), |key| before.get(key), before.iter(), |key| self.get(key), change);
             return;
         }
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn changes_name_what_was_added_replaced_and_removed() {
-        // With the last size the new entry makes the map spread anew.
+        // With the last size the new entry makes the map spread again.
         for len in [5_000, (PAGE * BUCKET_MAX) as u64] {
             let mut map = CowMap::default();
             map.extend((0..len).map(|i| (i, Arc::new(i))));

@@ -323,6 +323,6 @@ fn to_digits(value: f64, digits: f64, round: fn(f64) -> f64) -> Called {
         return Err("invalid second argument for function".to_owned());
     }
     let scale = 10f64.powf(digits);
-    // What does not fit is found by whoever looks at results.
+    // Overflows are found by the check of results.
     Ok(ExprValue::Float(round(value * scale) / scale))
 }

@@ -104,7 +104,7 @@ pub enum FuncError {
     #[error("function does not support items of this type of information")]
     ValueType,
     /// There are not enough values in the period.
-    #[error("exponential and power curves never come down to the threshold")]
+    #[error("exponential and power curves never reach the threshold")]
     AlwaysPositive,
     /// Fewer values than the function needs.
     #[error("not enough data")]

@@ -1,4 +1,4 @@
-//! What scripts may ask of the world, given by whoever runs them.
+//! What scripts may ask of the world, provided by the caller.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Copying history from one place to another, and comparing two.
 //!
 //! Both go over days, the oldest first, and in each over items, some at a time: as many as make a
-//! batch. What was done is told after each step, so that whoever is interrupted goes on there.
+//! batch. What was done is told after each step, so that an interrupted run resumes there.
 //! Writing rows that are there already changes nothing, hence a step may be done twice.
 
 mod progress;
@@ -296,12 +296,12 @@ fn walk(
     Ok(())
 }
 
-/// A store that is away for some seconds does not end a run of hours.
+/// Retries, so that a store that is unavailable for seconds does not end a run of hours.
 fn patiently<T>(plan: &Plan, ask: &mut dyn FnMut() -> Result<T, Error>) -> Result<T, Error> {
     let mut pause = plan.pause;
     for _ in 1..TRIES {
         match ask() {
-            Err(error) if error.retry => tracing::warn!(%error, "trying again"),
+            Err(error) if error.retry => tracing::warn!(%error, "the store failed; retrying"),
             answer => return answer,
         }
         std::thread::sleep(pause);

@@ -1,4 +1,4 @@
-//! How far a copy is: what a file keeps for whoever goes on with it.
+//! How far a copy is: the file from which a later run resumes.
 
 use std::ops::RangeInclusive;
 

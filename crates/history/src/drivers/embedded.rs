@@ -393,7 +393,7 @@ mod tests {
         }
     }
 
-    /// What was cleared stays away whichever directory has it and whoever owns the item now.
+    /// What was cleared stays away whichever directory has it and whichever shard owns the item now.
     #[test]
     fn cleared_items_stay_cleared_when_the_number_of_shards_changes() {
         let dir = tempfile::tempdir().unwrap();

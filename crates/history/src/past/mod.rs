@@ -164,7 +164,7 @@ impl Past {
     }
 }
 
-/// What is wanted anew after the border has moved: what all functions of the item wanted before, but
+/// What is wanted again after the border has moved: what all functions of the item wanted before, but
 /// for the time by which their periods have moved on.
 fn moved_on(from: u32, by: u32, want: Want) -> Want {
     let from = if from == 0 { 0 } else { from.saturating_add(by) };
@@ -195,7 +195,7 @@ fn joined(mut past: Vec<Sample>, newest: Vec<Sample>) -> Vec<Sample> {
 
 /// The thread.
 fn read_all(older: &Older, asked: &Receiver<Ask>, known: &Mutex<AllKnown>) {
-    // A store that is away takes half a minute to show it: not for each of a thousand questions.
+    // An unavailable store takes half a minute to fail: do not wait for each of a thousand queries.
     let mut away: Option<(Error, Duration)> = None;
     while let Ok(ask) = asked.recv() {
         away = away.filter(|(_, until)| older.now() < *until);

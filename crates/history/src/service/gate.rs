@@ -229,7 +229,7 @@ impl Drop for Open {
 }
 
 pub(super) fn broken(error: &JoinError) -> Failure {
-    tracing::error!(%error, "a call of the history service broke");
+    tracing::error!(%error, "a call of the history service panicked");
     Reason::Internal.with("Internal error. See the server's log.")
 }
 

@@ -252,7 +252,7 @@ impl Deletions {
     }
 }
 
-/// Whoever has it may change the file, until it is dropped.
+/// The holder may change the file until the lock is dropped.
 fn lock_beside(path: &Path) -> Result<File, Error> {
     let path = path.with_extension("lock");
     let lock = || File::create(&path).and_then(|file| file.lock().map(|()| file));

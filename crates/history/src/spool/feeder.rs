@@ -110,7 +110,7 @@ impl Log {
         if now.saturating_sub(since) >= unreadable && self.tail.skip(error) {
             self.failing = None;
             let (log, Position { file, offset }) = (&self.name, here);
-            tracing::error!(log, file, offset, %error, "a part of the log is passed: it cannot be read");
+            tracing::error!(log, file, offset, %error, "skipping an unreadable section of the WAL");
         }
     }
 }
@@ -145,7 +145,7 @@ impl Housekeeping {
         self.next = now + self.every;
         if let Err(error) = housekeeping::run(driver, now_s(&self.clock)) {
             add(&gauges.errors, 1);
-            tracing::warn!(%error, "old values could not be dropped in a history store");
+            tracing::warn!(%error, "cannot drop expired values in a history store");
         }
     }
 }
@@ -209,7 +209,10 @@ impl Feeder {
         if cursors.come_back()? {
             add(&gauges.missed, 1);
             let store = store.name();
-            tracing::warn!(store, "values from when this store was not named are not in it");
+            tracing::warn!(
+                store,
+                "the store lacks values from the time when it was not configured"
+            );
         }
         Ok(Self {
             store: Arc::clone(store),
@@ -365,7 +368,7 @@ impl Feeder {
             // Counted also where it fails: a lane that is gone has written nothing.
             lanes += 1;
             if !lane.send(number, part) && !self.common.stop.load(Ordering::Acquire) {
-                tracing::error!("BUG: a lane of a history store ended; restart the server");
+                tracing::error!("BUG: a writer of a history store ended; restart the server");
             }
         }
         self.under_way.push_back(UnderWay { number, lanes, newest_s, ends: batch.ends });
@@ -489,10 +492,7 @@ impl Feeder {
             if damaged > log.told {
                 add(&gauges.missed, usize::try_from(damaged - log.told).unwrap_or(usize::MAX));
                 log.told = damaged;
-                tracing::error!(
-                    log = log.name,
-                    "the log has damage: values are missing in the stores"
-                );
+                tracing::error!(log = log.name, "the WAL is damaged; the stores lack values");
             }
         }
     }

@@ -100,7 +100,7 @@ impl Common {
             add(&self.gauges.retries, 1);
             self.gauges.tell(&error.message);
             if tried.is_multiple_of(COMPLAIN_EVERY) {
-                tracing::error!(%error, "a history store takes nothing; values wait on the disk");
+                tracing::error!(%error, "cannot write to a history store; values wait on disk");
             }
             self.wait(pause);
             pause = (pause * 2).min(self.policy.pause_max);
@@ -179,7 +179,7 @@ fn put_aside<R: Row>(refused: &Odd<R>, common: &Common) -> Result<(), Error> {
     common.refused.keep(refused)?;
     add(&common.gauges.refused, refused.len());
     let (item, rows) = (row.item(), refused.len());
-    tracing::warn!(%item, rows, why, "a history store refuses values; they are put aside");
+    tracing::warn!(%item, rows, why, "history store rejected values; setting them aside");
     Ok(())
 }
 

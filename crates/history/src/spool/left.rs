@@ -42,7 +42,7 @@ impl Left {
     /// When it returns `Ok`, a power cut does not undo it. Every shard tells it.
     pub(crate) fn clear(&self, items: &[ItemId]) -> Result<(), Error> {
         let _alone = lock(&self.alone);
-        // Looked at anew: a command may copy to another store meanwhile, or have told one of these.
+        // Checked again: a command may copy to another store meanwhile, or have told one of these.
         for path in self.files()? {
             Deletions::change(&path, |deletions| deletions.owe(items))?;
         }

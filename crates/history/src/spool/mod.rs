@@ -4,8 +4,8 @@
 //! of all shards from where it stopped, makes large batches of them, and hands these to *lanes*,
 //! threads that own a driver each. An item always takes the same lane, so that its rows keep
 //! their order. When a batch and all before it are written, the positions behind it are saved in
-//! one small file, synced, and the engine may forget what lies before. So a store that is away
-//! costs disk, and a crash costs repetition: everything acknowledged arrives at least once, and a
+//! one small file, synced, and the engine may forget what lies before. So an unavailable store
+//! costs disk space, and a crash costs repeated writes: everything acknowledged arrives at least once, and a
 //! store keeps one row a key.
 //!
 //! - The store's fault (away, full, overloaded, wrong password) is waited out, for ever. Each time the
@@ -71,9 +71,9 @@ pub struct Policy {
     pub pause_max: Duration,
     /// How often days that are over are dropped in the store.
     pub housekeeping: Duration,
-    /// So long a deletion of items waits for logs that do not tell it.
+    /// Maximum time that a deletion of items waits for logs that do not contain it.
     pub patience: Duration,
-    /// So long a part of the log that cannot be read is tried again, before it is passed.
+    /// Time for which an unreadable section of the log is retried before it is skipped.
     pub unreadable: Duration,
     /// Bytes of the file of rows that the store refuses. Beyond, they block the rest, since
     /// something else is wrong then.
@@ -290,7 +290,7 @@ pub fn end(mut feeds: Vec<Feeding>, patience: Duration) {
     }
     for feed in feeds.iter_mut().filter(|feed| feed.is_running()) {
         let store = feed.gauges.read().name;
-        tracing::warn!(store, "not waiting for a history store: it goes on with the next start");
+        tracing::warn!(store, "not waiting for a history store; writing resumes at the next start");
         feed.thread = None;
     }
 }

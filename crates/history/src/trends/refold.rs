@@ -1,4 +1,4 @@
-//! Trends after a start: hours that may not have been written are folded anew from history, some
+//! Trends after a start: hours that may not have been written are folded again from history, some
 //! items at a time, so that the server serves at once. So are the hours long over that the driver
 //! still expects trends of.
 //!
@@ -21,10 +21,10 @@ const PAUSE_MAX: Duration = Duration::from_secs(600);
 /// What could not be read for so long is given up: what is held back takes memory every hour.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(3 * 3600);
 
-/// An item and the hour to be folded anew; `None` = all hours since the start of the span.
+/// An item and the hour to be folded again; `None` = all hours since the start of the span.
 type Job = (ItemId, Option<u32>);
 
-/// What is still to be folded anew.
+/// What is still to be folded again.
 #[derive(Debug, Default)]
 pub struct Refold {
     from_s: u32,
@@ -40,7 +40,7 @@ pub struct Refold {
 }
 
 impl Refold {
-    /// `items` are folded anew from all their values since `from_s`; none after an orderly end.
+    /// `items` are folded again from all their values since `from_s`; none after an orderly end.
     /// `late` is what the driver expects; hours since `from_s` are none of those.
     pub fn of(items: Vec<ItemId>, from_s: u32, late: &[TrendHour]) -> Self {
         let late = late.iter().filter(|late| late.hour < from_s);
@@ -56,7 +56,7 @@ impl Refold {
     }
 
     /// A round is going on: until it is over no trend may be written, since hours that are handed
-    /// out count as written, and what is folded anew would be added.
+    /// out count as written, and what is folded again would be added.
     pub fn is_under_way(&self) -> bool {
         !self.todo.is_empty()
     }
@@ -135,7 +135,7 @@ impl Refold {
             return;
         }
         if now.saturating_sub(started) >= GIVE_UP_AFTER {
-            // The driver goes on expecting late ones: the next start tries again.
+            // The driver still lists the late ones, so the next start retries.
             self.given_up += self.failed.len() as u64;
             folder.add_to_stored();
             folder.hold_only(&HashSet::new());
@@ -148,7 +148,7 @@ impl Refold {
     }
 
     /// For an orderly stop: does what is left, and tries once more what could not be read. After
-    /// an error the stop is none in order: the next start has to fold anew, as after a crash.
+    /// an error the stop is none in order: the next start has to fold again, as after a crash.
     pub fn finish(&mut self, driver: &mut dyn Driver, folder: &mut Folder) -> Result<(), Error> {
         if !self.todo.is_empty() {
             // Whatever fails is tried again right below.

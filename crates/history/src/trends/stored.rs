@@ -60,7 +60,7 @@ fn with_stored(driver: &dyn Driver, trend: &Trend) -> Result<Trend, Error> {
     Ok(same_type.map_or(*trend, |stored| merge(stored, trend)))
 }
 
-/// Has an item's hour, of which the driver expects trends, folded anew from what is stored.
+/// Has an item's hour, of which the driver expects trends, folded again from what is stored.
 pub fn refold_late(
     driver: &mut dyn Driver,
     folder: &mut Folder,

@@ -20,7 +20,7 @@ mod world;
 use plan::Tally;
 use world::World;
 
-#[expect(clippy::disallowed_methods, reason = "whoever runs the tests by hand chooses")]
+#[expect(clippy::disallowed_methods, reason = "chosen in manual runs")]
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().unwrap())
 }

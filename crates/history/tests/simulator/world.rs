@@ -111,7 +111,7 @@ impl World {
         }
     }
 
-    /// Starts the shard; after a crash trends of the open hours are folded anew.
+    /// Starts the shard; after a crash trends of the open hours are folded again.
     fn open(&mut self, orderly: bool) -> Outcome {
         let clock: SharedClock = Arc::clone(&self.clock) as SharedClock;
         let options = self.options();

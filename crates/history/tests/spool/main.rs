@@ -243,7 +243,7 @@ fn each_store_has_everything_and_a_new_one_gets_what_is_left() {
     two.set(Mood::Away);
     write(&mut world, 3..30, &mut written);
     wait_for("the first one", || world.reading(0).behind_bytes == 0);
-    check(&one, &written, "the other is away");
+    check(&one, &written, "the other is unavailable");
     two.set(Mood::Well);
     world.wait();
     check(&two, &written, "all that was in the log");

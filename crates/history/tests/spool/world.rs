@@ -109,7 +109,7 @@ impl Fake {
         }
         let mut state = self.state();
         state.calls += 1;
-        let gone = || Err(Error::storage_away("the store is away"));
+        let gone = || Err(Error::storage_away("the store is unavailable"));
         match state.mood {
             Mood::Away | Mood::Full => return gone(),
             Mood::Moody if state.calls.is_multiple_of(3) => return gone(),

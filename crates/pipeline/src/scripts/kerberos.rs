@@ -135,7 +135,7 @@ mod tests {
         let error = with(none, CLOSED).unwrap_err();
         assert!(error.starts_with("no Kerberos ticket for HTTP@127.0.0.1: Cannot"), "{error}");
         let error = with(Counting::open, OTHER).unwrap_err();
-        assert!(error.contains("does not take the Kerberos ticket: Clock skew"), "{error}");
+        assert!(error.contains("rejects the Kerberos ticket: Clock skew"), "{error}");
         // A page for everybody.
         assert_eq!(with(none, OK).unwrap().status, 200);
     }

@@ -2,10 +2,10 @@
 //! one value of an item at a time, so that the order of an item's values holds and no script stops
 //! another.
 //!
-//! A shard's [`Desk`] keeps the values behind one that is away, and gives the shard its results.
+//! A shard's [`Desk`] keeps the values behind one in a worker, and gives the shard its results.
 //! When it holds much the shard takes no new values for a moment, which is how senders feel it. If
 //! that does not help, some script hangs: from then on its own items' values are refused, and the
-//! shard goes on. What is away is not kept yet: its sender hears "processed" when it has come back
+//! shard goes on. A value in a worker is not stored yet: its sender gets "processed" when it has returned
 //! and is written.
 
 mod http;
@@ -48,7 +48,7 @@ const JAMMED_MAX: usize = 4 * HELD_MAX;
 /// on.
 pub(crate) const SHARD_TIME_MAX: Duration = Duration::from_millis(20);
 
-/// Items known to have slow scripts, and steps known to have quick ones; beyond, all are tried anew.
+/// Items known to have slow scripts, and steps known to have quick ones; beyond, all are tried again.
 const KNOWN_MAX: usize = 100_000;
 
 /// The threads that all shards share.
@@ -72,7 +72,7 @@ pub(crate) struct Held {
     pub(crate) at: Timestamp,
     /// Depth in the chain of dependent items.
     pub(crate) depth: usize,
-    /// Who waits for it to be kept.
+    /// The sender that waits for it to be stored.
     pub(crate) ack: Option<ack::Part>,
 }
 
@@ -216,7 +216,7 @@ impl Desk {
     }
 
     /// Takes a value; `state` is what the item's steps remember, asked for only if none of its
-    /// values is away.
+    /// values is in a worker.
     pub(crate) fn take(&mut self, value: Held, state: impl FnOnce() -> State) {
         let weight = value.weight();
         self.hold(self.held + weight);
@@ -280,12 +280,12 @@ impl Desk {
         }
     }
 
-    /// Whether the result of the item's value that is away does not count.
+    /// Whether the result of the item's value in a worker is to be discarded.
     pub(crate) fn is_void(&self, item: ItemId) -> bool {
         self.away.get(&item).is_some_and(|away| away.void)
     }
 
-    /// Values that are away or wait, by weight.
+    /// Values that wait or are in a worker, by weight.
     pub(crate) fn held(&self) -> usize {
         self.held
     }

@@ -17,14 +17,14 @@ use crate::fault;
 /// number has nothing to do with that of cores; memory bounds it, an engine may hold 64 MiB.
 pub(super) const WORKERS_MAX: usize = 16;
 
-/// Jobs that wait for a worker; beyond they wait with whoever has them.
+/// Jobs that wait for a worker; beyond it they wait at their shard.
 const JOBS_MAX: usize = 65_536;
 
 /// What a worker does.
 pub(crate) trait Work: Send + 'static {
     /// Whose share of the workers it takes.
     fn owner(&self) -> Option<Owner>;
-    /// Does it and tells who waits for it.
+    /// Runs it and notifies its owner.
     fn run(self, scripts: &mut Scripts);
 }
 

@@ -57,7 +57,7 @@ fn deleted_items_are_swept_away() {
     for id in 1..=100 {
         rig.send(id, &[("1", 1)]);
     }
-    // The change names none of them: whoever told it forgot.
+    // The change names none of them: the notification is incomplete.
     rig.configure(config(&items[..10], &[]), touched(&[], &[]));
     assert_eq!(rig.cores[0].slots.len(), 100);
     rig.pass(2);

@@ -109,7 +109,7 @@ fn a_doubtful_message_leaves_what_is_kept_alone() {
     assert_eq!(counts(folded), 3, "nothing is counted twice");
 }
 
-/// Runs a message in doubt; returns how many of its values were there already.
+/// Runs a message with possible duplicates; returns the number of duplicates.
 fn in_doubt(rig: &mut Rig, values: Vec<Value>) -> u64 {
     let (mut parts, waiter) = ack::split_doubtful(1);
     rig.cores[0].run(&mut vec![ValueBatch { values, ack: parts.pop() }]);

@@ -153,7 +153,7 @@ fn values_behind_a_waiting_script_keep_their_order_and_what_steps_remember() {
 #[test]
 fn an_endless_script_stops_neither_its_shard_nor_others() {
     let mut rig = rig();
-    // Time passes for whoever looks, which is the script's own limit.
+    // Each look at the clock advances it, which reaches the script's own limit.
     rig.clock.tick(Duration::from_millis(6));
     rig.send_many(&[(3, "x", 1), (1, "4", 1), (3, "y", 2)]);
     assert_eq!(numbers(&rig, 1), [8]);

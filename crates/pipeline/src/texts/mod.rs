@@ -248,7 +248,7 @@ impl<'b> Resolver<'_, 'b> {
 
 const LATEST: Timestamp = Timestamp { clock: u32::MAX, ns: 999_999_999 };
 
-/// `$1` to `$9` stand for the constants of the expression; those it does not have stay.
+/// `$1` to `$9` stand for the constants of the expression; missing ones stay unresolved.
 fn constants(text: &str, expression: &Expression) -> String {
     let found = expression.constants();
     eval::macros::replace_constants(text, &mut |number| found.get(number - 1).cloned())

@@ -64,7 +64,7 @@ impl Levels {
         if let Some(level) = self.known.get(&trigger.id) {
             return *level;
         }
-        // The API refuses loops; one that is there all the same ends here.
+        // The API refuses loops; an existing loop ends here.
         self.known.insert(trigger.id, 0);
         let masters = trigger.depends_on.iter().filter_map(|id| snapshot.triggers.get(id));
         let level =

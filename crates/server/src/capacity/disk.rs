@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// A reading is kept this often …
 const EVERY: Duration = Duration::from_secs(600);
-/// … for so long: a day has all of its hours, and merges of old files even out.
+/// … and this many of them are kept: a day has all of its hours, and merges of old files even out.
 const KEPT: usize = 144;
 /// Growth over less than this is chance.
 const OVER_MIN: Duration = Duration::from_secs(3600);

@@ -97,7 +97,7 @@ impl Capacity {
     /// The result of `capacity.get`. Reads some small files.
     pub(crate) fn report(&self) -> Json {
         let measured = measured::load(&self.data).unwrap_or_else(|error| {
-            tracing::warn!(%error, "the measured limits cannot be read");
+            tracing::warn!(%error, "cannot read the measured limits");
             None
         });
         let resources = self.resources(measured.as_ref());

@@ -265,8 +265,8 @@ pub struct Context {
     context: Thing,
 }
 
-// SAFETY: the library's things belong to no thread; whoever owns the context is the only one to
-// use them.
+// SAFETY: the library's things belong to no thread; only the owner of the context
+// uses them.
 unsafe impl Send for Context {}
 
 impl Context {

@@ -157,7 +157,7 @@ fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-/// With the port, which is 9042 when none is given.
+/// With the port (default: 9042).
 fn node(host: &str) -> Option<String> {
     let fit = |c: char| c.is_ascii_alphanumeric() || ".-_:[]".contains(c);
     if host.is_empty() || host.starts_with(':') || !host.chars().all(fit) {

@@ -1,4 +1,4 @@
-//! Requests to a cluster, and what the answers mean for whoever asked.
+//! Requests to a cluster, and the meaning of responses for the caller.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use super::super::moments::Moments;
 use super::address::Address;
 use history::{Error, Fault};
 
-/// A node that does not even accept a connection is away.
+/// Timeout after which a node that accepts no connection is unavailable.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 /// Longest until a session is there.
 const OPEN_WITHIN: Duration = Duration::from_secs(8);
-/// Longest that a request takes with all its attempts: whoever reads history waits for it.
+/// Longest that a request takes with all its attempts: readers of history wait for it.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// A node that hangs is asked whether it lives, and left when it does not answer.
 const ALIVE_EVERY: Duration = Duration::from_secs(3);

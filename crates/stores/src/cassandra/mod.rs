@@ -7,8 +7,8 @@
 //! table has its time to live, and its files have rows of one window of time, so that they go as a
 //! whole.
 //!
-//! Which days an item has is in a small table of its own ([`tables`]): whoever reads or deletes an
-//! item asks for these partitions and no others.
+//! Which days an item has is in a small table of its own ([`tables`]): reads and deletions of an
+//! item query only these partitions.
 
 mod address;
 mod link;

@@ -16,7 +16,7 @@ use history::{Class, Day, Error, Kind};
 const ENDING_DAYS_MAX: u16 = 3_650;
 /// A keyspace that we make has so many replicas in each data centre if all have as many nodes.
 const REPLICAS: usize = 3;
-/// So long a node may be away and still learn what was deleted: three days.
+/// Time for which a node may be down without missing deletions: three days.
 const GRACE_S: u32 = 3 * 86_400;
 
 /// Names and types of columns.
@@ -213,7 +213,7 @@ async fn make_keyspace(link: &Link, address: &Address) -> Result<(), Error> {
          {{'class': 'NetworkTopologyStrategy', 'replication_factor': {replicas}}}"
     );
     link.ask(&made).await?;
-    tracing::info!(keyspace, replicas, "made a Cassandra keyspace for history");
+    tracing::info!(keyspace, replicas, "created a Cassandra keyspace for history");
     Ok(())
 }
 

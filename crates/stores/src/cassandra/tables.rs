@@ -251,7 +251,7 @@ impl Tables {
     }
 
     /// Deletes everything of these items. What is written afterwards is younger than this, also
-    /// when the program was started anew and its clock set back meanwhile.
+    /// when the program was restarted and its clock set back meanwhile.
     pub(crate) async fn clear(&self, items: &[ItemId]) -> Result<(), Error> {
         let clear = |item: &ItemId| {
             let item = *item;

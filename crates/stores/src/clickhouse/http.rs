@@ -1,4 +1,4 @@
-//! Requests over HTTP, and what the answers mean for whoever asked.
+//! Requests over HTTP, and the meaning of responses for the caller.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -27,7 +27,7 @@ const FIXED_CODES: [u32; 2] = [164, 452];
 /// A question took longer than it may (159), or would have (160).
 const TOO_LONG_CODES: [u32; 2] = [159, 160];
 /// So long after the first server was asked the next is asked in its place: with all that it may take
-/// then, whoever reads history hears of it within half a minute.
+/// then, readers of history get the error within half a minute.
 const NEXT_WITHIN: Duration = Duration::from_secs(8);
 
 /// A database, on one server or on all of a cluster.
@@ -108,7 +108,7 @@ impl Client {
         })
     }
 
-    /// Makes the database where it is missing: one that is there needs no right to make it.
+    /// Creates the database if it is missing. An existing one needs no permission to create it.
     pub(crate) fn make_database(&self, server: usize) -> Result<(), Error> {
         let name = &self.address.database;
         let sql = format!("SELECT count() FROM system.databases WHERE name = '{name}'");

@@ -119,7 +119,7 @@ impl Remote for Legacy {
         items.chunks(ITEMS_MAX).try_for_each(|some| self.shared.delete(0, &self.table, &list(some)))
     }
 
-    /// Whoever made the table drops its months.
+    /// The owner of the table drops its months.
     fn drop_before(&self, _: Class, _: Day) -> Result<u64, Error> {
         Ok(0)
     }

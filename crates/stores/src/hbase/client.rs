@@ -1,4 +1,4 @@
-//! Requests to a REST gateway, and what the answers mean for whoever asked.
+//! Requests to a REST gateway, and the meaning of responses for the caller.
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use ureq::http::Method;
@@ -71,7 +71,7 @@ impl Client {
         }
     }
 
-    /// Makes a table, or makes one that is there like this: then nobody can use it meanwhile.
+    /// Creates a table, or alters an existing one, which cannot be used meanwhile.
     pub(crate) fn make_table(&self, table: &str, schema: &str) -> Result<(), Error> {
         self.ask(Method::PUT, &format!("{table}/schema"), (JSON, schema.as_bytes())).map(drop)
     }

@@ -277,7 +277,7 @@ impl Remote for Shared {
         self.write_rows(trends.iter().map(Row::Trend))
     }
 
-    /// What is written afterwards is younger than this, also when the program was started anew and
+    /// What is written afterwards is younger than this, also when the program was restarted and
     /// its clock set back meanwhile.
     fn clear(&self, items: &[ItemId]) -> Result<(), Error> {
         for trends in [false, true] {

@@ -133,7 +133,7 @@ impl Cells {
         &self.done
     }
 
-    /// Begins anew.
+    /// Starts over.
     pub(crate) fn clear(&mut self) {
         self.row.clear();
         self.has_cell = false;

@@ -58,7 +58,7 @@ impl State {
         self.dropped.get(&class).copied().unwrap_or(Day(0))
     }
 
-    /// A row of the table of states; another that is there is none of ours.
+    /// Reads a row of the state table; unknown rows are ignored.
     fn take(&mut self, key: &str, value: i64) {
         let dropped = || key.strip_prefix("dropped_")?.strip_suffix('d')?.parse().ok();
         if let Some(table) = Table::read(key) {
@@ -102,7 +102,7 @@ pub(crate) fn prepare(client: &Client) -> Result<State, Error> {
     let name = state_table(client);
     if !client.has_table(&name)? {
         client.make_table(&name, &schema(&name, None, &client.compression))?;
-        tracing::info!(table = name, "made HBase tables for history");
+        tracing::info!(table = name, "created HBase history tables");
     }
     let all = Scan { start: "", end: "", newest_first: false, filter: "", limit: None };
     let answer = client.scan(&name, &all)?;
@@ -144,7 +144,7 @@ pub(crate) fn dropped(class: Class) -> String {
 /// Makes a table that is not in the state; `moment` is that of telling so.
 pub(crate) fn make(client: &Client, table: Table, moment: i64) -> Result<(), Error> {
     let name = table.name(&client.prefix);
-    // It may be there: whoever made it did not get to say so.
+    // It may exist: the call that created it was interrupted.
     if !client.has_table(&name)? {
         client.make_table(&name, &schema(&name, Some(table.class), &client.compression))?;
     }

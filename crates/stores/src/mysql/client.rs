@@ -12,9 +12,9 @@ use crate::sql::odd_answer;
 use crate::sql::session::Health;
 use history::{Error, Fault};
 
-/// A server that does not even accept a connection is away.
+/// Timeout after which a server that accepts no connection is unavailable.
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
-/// Longest silence of the server: whoever reads history waits for it.
+/// Longest silence of the server: readers of history wait for it.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 /// What each session begins with. Batches of different lanes have different items, so that they
 /// need no locks on gaps between rows. MySQL (from 5.7.8: MariaDB knows by this number that it is

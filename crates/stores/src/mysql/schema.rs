@@ -118,7 +118,7 @@ fn part_name(bound: i64) -> String {
     format!("p{bound}")
 }
 
-/// A gap and what becomes of it.
+/// A gap and how it is split.
 #[derive(Debug, PartialEq, Eq)]
 struct Cut {
     /// Its bound; `None` = it is the last partition.
@@ -127,7 +127,7 @@ struct Cut {
     at: Vec<i64>,
 }
 
-/// How to cut a table for a partition; `None` = that is there.
+/// How to split a table for a partition; `None` = it exists.
 fn cut(bounds: &BTreeSet<i64>, part: &Part) -> Option<Cut> {
     let (from, till) = (part.from(), part.till());
     let at: Vec<i64> = [from, till].into_iter().filter(|moment| !bounds.contains(moment)).collect();

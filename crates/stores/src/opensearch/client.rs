@@ -1,4 +1,4 @@
-//! Requests to a cluster, and what the answers mean for whoever asked.
+//! Requests to a cluster, and the meaning of responses for the caller.
 
 use serde_json::Value;
 use ureq::http::Method;

@@ -17,7 +17,7 @@ const INDICES_MAX: usize = 30;
 pub(crate) struct Unseen(BTreeSet<Index>);
 
 impl Unseen {
-    /// All that is there is seen from now on, whoever wrote it.
+    /// All existing documents count as seen, including those of other programs.
     pub(crate) fn none(client: &Client) -> Result<Self, Error> {
         for trends in [false, true] {
             client.refresh(&indices::pattern(&client.prefix, trends))?;

@@ -20,9 +20,9 @@ use crate::sql::odd_answer;
 use crate::sql::session::Health;
 use history::{Error, Fault};
 
-/// A server that does not accept a connection so soon is away.
+/// Timeout after which a server that accepts no connection is unavailable.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
-/// Longest that a question or a part of a batch takes: whoever reads history waits for it.
+/// Longest that a question or a part of a batch takes: readers of history wait for it.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 /// Longest that deleting items takes.
 const DELETE_WITHIN: Duration = Duration::from_secs(600);
@@ -68,7 +68,7 @@ pub(crate) struct Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Whoever drops may be a task of another runtime, which must not wait.
+        // The dropping task may belong to another runtime, which must not wait.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -282,7 +282,7 @@ fn failed(location: &str, cause: Option<&tokio_postgres::Error>) -> Refusal {
 
 /// What the server's words mean.
 fn refused(location: &str, code: &SqlState, said: &str, constraint: Option<&str>) -> Refusal {
-    // A constraint of people has a name; the border of a partition has none.
+    // A user's constraint has a name; a partition bound has none.
     let is_checked = *code == SqlState::CHECK_VIOLATION && constraint.is_some();
     // Data exceptions, and what is too large for it; not its resources, rights or locks.
     let is_row = is_checked || code.code().starts_with("22") || code.code().starts_with("54");

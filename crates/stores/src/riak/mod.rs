@@ -3,7 +3,7 @@
 //! Riak keeps bytes under keys, and nothing else: an object has the rows of one item and hour (of
 //! trends: day), and is read, added to and written ([`objects`]). A row is there once by its moment
 //! within the object. Of two who write one object at once neither knows of the other: both
-//! writings stay as siblings, and whoever reads next makes one of them. Which days an item has,
+//! writings stay as siblings, and the next reader merges them. Which days an item has,
 //! and which items a day has, is in sets beside them: Riak finds nothing by itself that all its
 //! backends could find, and deletes nothing by its age.
 

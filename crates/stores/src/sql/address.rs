@@ -10,7 +10,7 @@ use history::Error;
 pub(crate) enum Tls {
     /// Not at all.
     Off,
-    /// Encrypted, whoever answers.
+    /// Encrypted, without verification of the server.
     Unchecked,
     /// Encrypted, and the certificate is checked by the system's authorities.
     Checked,

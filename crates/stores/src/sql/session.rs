@@ -37,7 +37,7 @@ pub(crate) trait Session: Sized + Send + 'static {
     /// Trends of one partition, as they are sent.
     fn trends(&self, schema: &Self::Schema, rows: &[Row<&Trend>]) -> Result<Self::Load, Error>;
 
-    /// Stores all of it or nothing. In doubt, some rows may be there already.
+    /// Stores all of it or nothing. With `doubt`, some rows may already exist.
     fn store(&mut self, loads: &[Self::Load], doubt: bool) -> Result<(), Error>;
 
     /// Deletes the rows of items.

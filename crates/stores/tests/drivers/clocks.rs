@@ -1,4 +1,4 @@
-//! Clocks that are wrong: ours, and those of whoever sends values.
+//! Clocks that are wrong: ours, and those of senders.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ fn values_of_many_days_ahead_take_no_room_from_those_of_today() {
         let refused = ahead.map(|sample| case.driver.write(&[sample])).find_map(Result::err);
         let refused = refused.unwrap();
         assert!(!refused.retry && refused.fault == Fault::Us, "{}: {refused}", case.name);
-        // What is there has been looked up anew.
+        // What is there has been looked up again.
         case.driver.write(&[unsigned(NOW + 1200 * DAY, 1)]).unwrap_err();
         for day in 0..8 {
             case.driver.write(&[unsigned(NOW + day * DAY, 2)]).unwrap();

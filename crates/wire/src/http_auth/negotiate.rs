@@ -11,7 +11,7 @@ pub fn header(token: &[u8]) -> String {
     format!("Negotiate {}", STANDARD.encode(token))
 }
 
-/// The token in the server's headers `WWW-Authenticate`. A server that begins, or begins anew, has
+/// The token in the server's headers `WWW-Authenticate`. A server that begins, or starts over, has
 /// none: it only names the method.
 pub fn token<'a>(mut headers: impl Iterator<Item = &'a str>) -> Option<Vec<u8>> {
     headers.find_map(|header| {

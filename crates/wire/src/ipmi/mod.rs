@@ -34,7 +34,7 @@ pub enum IpmiError {
     #[error("the packet is truncated")]
     Truncated,
     /// It is of another protocol.
-    #[error("the packet is no IPMI message")]
+    #[error("the packet is not an IPMI message")]
     NotIpmi,
     /// A checksum is wrong.
     #[error("the packet has a wrong checksum")]
@@ -46,7 +46,7 @@ pub enum IpmiError {
     #[error("the packet cannot be decrypted")]
     Decryption,
     /// The cryptographic library refused (a cipher or hash that this machine forbids).
-    #[error("the cryptographic library of this machine refuses the algorithm")]
+    #[error("the system's cryptographic library does not support the algorithm")]
     Crypto,
 }
 

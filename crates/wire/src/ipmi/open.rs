@@ -25,7 +25,7 @@ pub enum OpenError {
     Oem,
     /// The device has not what is wanted.
     #[error(
-        "the device offers no such authentication (it offers {0}): choose another type in the \
+        "the device does not support this authentication type (it offers {0}): choose another type in the \
          host's IPMI settings"
     )]
     NotOffered(String),

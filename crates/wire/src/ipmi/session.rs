@@ -101,7 +101,7 @@ impl Session {
     }
 
     /// The answer in a packet; `None` = it is the answer to another request. What is damaged or
-    /// forged is an error: whoever waits goes on waiting.
+    /// forged is an error: the request keeps waiting.
     pub fn answer(&self, datagram: &[u8], ticket: Ticket) -> Result<Option<Answer>, IpmiError> {
         ticket.takes(&self.unseal(datagram)?)
     }

@@ -32,7 +32,7 @@ pub enum SnmpError {
     #[error("the message is truncated")]
     Truncated,
     /// An element of another type was due.
-    #[error("the message has an element of type {found:#04x} where {wanted:#04x} is due")]
+    #[error("the message has an element of type {found:#04x} instead of {wanted:#04x}")]
     Unexpected {
         /// The type that is due there.
         wanted: u8,
@@ -46,13 +46,13 @@ pub enum SnmpError {
     #[error("the message has a malformed object identifier")]
     BadOid,
     /// Neither version 1, 2c nor 3.
-    #[error("the message is of SNMP version {0}, which is unknown")]
+    #[error("the message has the unknown SNMP version {0}")]
     Version(i64),
     /// A kind of request that is unknown.
     #[error("the message has an unknown kind of PDU ({0:#04x})")]
     Kind(u8),
     /// A security model other than the user-based one.
-    #[error("the message uses security model {0}: only the user-based model (3) is known")]
+    #[error("the message uses security model {0}: only the user-based model (3) is supported")]
     SecurityModel(i64),
     /// The signature is not the one that the key makes.
     #[error("the message has a wrong signature")]
@@ -61,10 +61,10 @@ pub enum SnmpError {
     #[error("the message cannot be decrypted")]
     Decryption,
     /// It is less protected than it must be.
-    #[error("the message is less protected than it must be")]
+    #[error("the security level of the message is too low")]
     Unprotected,
     /// The cryptographic library refused (a cipher or hash that this machine forbids).
-    #[error("the cryptographic library of this machine refuses the algorithm")]
+    #[error("the system's cryptographic library does not support the algorithm")]
     Crypto,
 }
 

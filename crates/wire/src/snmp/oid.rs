@@ -16,7 +16,7 @@ const INLINE: usize = 22;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum OidError {
     /// No number where one is due.
-    #[error("an object identifier is numbers with dots between them")]
+    #[error("an object identifier must consist of numbers separated by dots")]
     NoNumber,
     /// The first arc is at most 2, the second at most 39 below 0 and 1, all others 32 bits.
     #[error("a number of the object identifier is too large")]

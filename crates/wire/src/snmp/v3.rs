@@ -16,7 +16,7 @@ const USM: i64 = 3;
 pub struct Envelope<'a> {
     /// Tells messages apart.
     pub id: i32,
-    /// Whoever gets it shall report what is wrong with it.
+    /// The receiver reports errors of the message.
     pub reportable: bool,
     /// Engine of the device; empty in the first message, which asks for it.
     pub engine: &'a [u8],

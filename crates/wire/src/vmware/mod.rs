@@ -31,10 +31,10 @@ pub enum VmwareError {
         kind: String,
     },
     /// It is no answer of this protocol.
-    #[error("the answer is no SOAP message: {0}")]
+    #[error("the response is not a SOAP message: {0}")]
     Invalid(String),
     /// It has more elements than any answer needs.
-    #[error("the answer is too large")]
+    #[error("the response is too large")]
     TooLarge,
 }
 

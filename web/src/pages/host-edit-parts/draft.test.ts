@@ -94,7 +94,7 @@ describe("hostParams", () => {
       "tags",
     ]);
   });
-  it("keeps a stored secret that was not typed anew", () => {
+  it("keeps a stored secret that was not entered again", () => {
     const macros = [{ hostmacroid: "5", macro: "{$P}", type: "1", description: "" }];
     expect(hostParams(draft({ macros }), null, true)).toMatchObject({
       macros: [{ value: undefined }],

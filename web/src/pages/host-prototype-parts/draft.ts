@@ -76,7 +76,7 @@ export function problemsOf(draft: HostPrototypeDraft): Record<string, string> {
 
 /**
  * Groups by their names. A changed line keeps the id of the one that it was, in order: so groups
- * that were discovered are renamed, with their hosts and rights, instead of made anew.
+ * that were discovered are renamed, with their hosts and rights, instead of created again.
  */
 function groupPrototypes(draft: HostPrototypeDraft): Partial<GroupPrototype>[] {
   const names = linesOf(draft.groupNames);

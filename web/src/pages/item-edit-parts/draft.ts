@@ -31,7 +31,7 @@ export interface ItemDraft {
   extra: Record<string, string>;
   /** Prototypes: discovery makes items of it. */
   discover: boolean;
-  /** Rules: what becomes of what is no longer discovered: 0 deleted after `lifetime`, 1 kept, 2 deleted. */
+  /** Rules: lost objects: 0 deleted after `lifetime`, 1 kept, 2 deleted. */
   lifetimeType: string;
   lifetime: string;
   filter: RuleFilter;

@@ -49,7 +49,7 @@ function Paths({ draft, set }: Pick<RuleFieldsProps, "draft" | "set">) {
   );
 }
 
-/** What only discovery rules have: macros out of JSON, a filter, what becomes of lost things. */
+/** What only discovery rules have: JSON macros, a filter, lost resources. */
 export function RuleFields({ draft, set, disabled, error }: RuleFieldsProps) {
   return (
     <>

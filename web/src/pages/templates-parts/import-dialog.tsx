@@ -91,7 +91,7 @@ type Results = Outcome<Source, ImportChange[]>[];
 const compare = async (file: Source, remove: boolean) =>
   listChanges(await compareImport(file.text, formatOf(file.name), remove));
 
-/** What each file would change now. A file that needs another one may be refused until that is there. */
+/** What each file would change now. A file that needs another one may be refused until that is imported. */
 async function preview(files: readonly Source[], remove: boolean): Promise<Results> {
   const results: Results = [];
   for (const of of files) {

@@ -253,7 +253,7 @@ impl Import<'_, '_> {
         let mut macros = each(node, "macros", "macro", path, MACRO)?;
         for one in macros.as_array_mut().into_iter().flatten().filter_map(Json::as_object_mut) {
             let member = |name: &str| one.get(name).and_then(Json::as_str).unwrap_or("");
-            // Secrets never leave: the one that is there stays.
+            // Exports contain no secrets: keep the existing one.
             let kept =
                 member("type") == "1" && secrets.contains(&macros::canonical(member("macro")));
             if !kept {

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use crate::testing::Server;
 
-/// What becomes of an import.
+/// Outcome of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     /// Refused because of the user's type: "No permissions to import …".

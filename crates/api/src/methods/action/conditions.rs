@@ -95,7 +95,7 @@ impl Filter {
         Ok(Self { evaltype, formula: String::new(), conditions })
     }
 
-    /// The letters are given anew, in the order in which the formula names them.
+    /// The letters are assigned again, in the order in which the formula names them.
     fn by_formula(formula: &str, conditions: Vec<Condition>, path: &str) -> ApiResult<Self> {
         let at = |name: &str| format!("{path}/{name}");
         let wrong = |error: FormulaError| match error {
@@ -148,7 +148,7 @@ impl Filter {
         Ok(())
     }
 
-    /// Writes the conditions of an action anew.
+    /// Writes the conditions of an action again.
     pub(super) fn write(&self, edit: &mut Edit<'_>, action: u64) -> ApiResult<()> {
         edit.delete("action_conditions", "actionid", &[action])?;
         for (n, condition) in self.conditions.iter().enumerate() {

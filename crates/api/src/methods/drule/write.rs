@@ -78,7 +78,7 @@ impl Given {
             let Some(value) = members.get(name) else { continue };
             match params::int(value, name) {
                 Ok(number) if (0..=max).contains(&number) => columns.push((name, number.into())),
-                // Proxies are not there yet: every id of one is of none.
+                // Proxies are not supported yet, so no proxy id exists.
                 _ => return Err(one_of(name, &text(name)?.unwrap_or_default())),
             }
         }

@@ -106,7 +106,7 @@ fn known(input: &Json, options: &[&str]) -> ApiResult<()> {
 }
 
 fn store_failed(error: history::Error) -> ApiError {
-    tracing::error!(%error, "history could not be read");
+    tracing::error!(%error, "cannot read history");
     ApiError::application(format!("History could not be read: {error}"))
 }
 

@@ -17,7 +17,7 @@ use crate::permission::Need;
 use crate::write::{Target, mass_object, nested_ids, required_ids, required_list};
 use crate::{gone, params};
 
-/// What of these members is none of people's where discovery made the host: groups, interfaces.
+/// The first of these members that users may not change on discovered hosts: groups, interfaces.
 fn foreign(members: &Map<String, Json>, groups: &str) -> Option<&'static str> {
     let some = |name: &str| match members.get(name) {
         None | Some(Json::Null) => false,

@@ -411,7 +411,7 @@ fn what_discovery_has_linked_is_told_and_stays() {
         [&discovery["hostid"], &discovery["parent_hostid"], &discovery["parent_itemid"]],
         [&json!(host), &json!("77"), &json!("0")]
     );
-    // Without the templates of people, those of discovery stay.
+    // Removing the manual templates keeps the discovered ones.
     server.call("host.update", &json!({ "hostid": host, "templates": [] })).unwrap();
     assert_eq!(linked(json!(["host"])), json!([{ "host": "T" }]));
 }

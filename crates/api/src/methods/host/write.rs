@@ -348,7 +348,7 @@ fn monitored_by(
     Ok(columns)
 }
 
-/// A table that is not there yet holds nothing.
+/// A missing table has no rows.
 fn exists(edit: &mut Edit<'_>, table: &str, key: &str, id: u64) -> ApiResult<bool> {
     if !tables().any(|known| known.name == table) {
         return Ok(false);

@@ -67,7 +67,7 @@ impl<'a, 'c> Shown<'a, 'c> {
             text.to_owned()
         };
         crate::expand::macros(self.snapshot, &self.hosts, &text, &mut |token| match token.kind {
-            // Links of one trigger lead to different events: whoever follows them knows which.
+            // Links of one trigger lead to different events: the client that follows one knows the event.
             TokenKind::Builtin { name, .. } if group_of(name) == Some(Group::Event) => None,
             TokenKind::Builtin { name, index } if rules.has(name, index) => {
                 let index = index.map_or(0, |n| usize::from(n) - 1);

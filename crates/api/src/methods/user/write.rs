@@ -34,7 +34,7 @@ impl UserInput {
         fields::check(object, path)?;
         let at = |name: &str| format!("{path}/{name}");
         let text = |name: &str| object.get(name).map(|v| params::text(v, &at(name))).transpose();
-        // Whoever stays signed in is not signed out.
+        // Autologin disables auto-logout.
         if params::flag(object.get("autologin")) && object.get("autologout").is_none() {
             columns.push(("autologout", "0".into()));
         }

@@ -221,7 +221,7 @@ impl Client {
         let empty = hop.body.map(|_| &[][..]);
         let answer = self.send_once(hop, None, empty, head).await?;
         if answer.status < 300 && hop.body.is_some() {
-            // Whoever does not ask gets the body too.
+            // Servers that do not ask for authentication get the body too.
             return self.send_once(hop, None, hop.body, head).await;
         }
         let find = || digest::Challenge::find(answer.header("www-authenticate"));

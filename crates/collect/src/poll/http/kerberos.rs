@@ -127,7 +127,7 @@ mod tests {
     fn who_is_at_fault() {
         for (host, answer, text) in [
             ("localhost", CLOSED, "no Kerberos ticket for HTTP@localhost: No Kerberos credentials"),
-            ("127.0.0.1", OTHER, "HTTP@127.0.0.1 does not take the Kerberos ticket: Clock"),
+            ("127.0.0.1", OTHER, "HTTP@127.0.0.1 rejects the Kerberos ticket: Clock"),
         ] {
             let failed = ask(host, &[answer]).0.unwrap_err().to_string();
             assert!(failed.starts_with(text), "{failed}");

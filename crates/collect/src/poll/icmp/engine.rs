@@ -33,7 +33,7 @@ const CLOCK_CHECK: Duration = Duration::from_secs(3600);
 
 pub(super) type Answer = Result<Outcome, PingError>;
 
-/// A series, and who waits for it.
+/// A series, and the checks that wait for it.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) series: Series,
@@ -82,7 +82,7 @@ pub(super) fn run(
             let engine = Engine::new(Arc::clone(&clock), source).run(requests);
             runtime.block_on(timed(&*clock, busy, engine));
         }
-        Err(error) => tracing::error!("the thread that pings cannot start: {error}"),
+        Err(error) => tracing::error!("cannot start the thread for pings: {error}"),
     }
 }
 

@@ -85,7 +85,7 @@ impl Pinger {
         let (clock, source, busy) = (self.clock.clone(), self.source, Arc::clone(&self.busy));
         stdx::thread::critical("pinger", move || engine::run(clock, source, received, &busy))
             .map(|_| requests)
-            .map_err(|error| format!("the thread that pings cannot start: {error}"))
+            .map_err(|error| format!("cannot start the thread for pings: {error}"))
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) use poller::Devices;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum Failure {
     /// Nothing in time.
-    #[error("the device does not answer")]
+    #[error("the device does not respond")]
     Silent,
     /// No session, or no way to the device.
     #[error("{0}")]
@@ -30,7 +30,7 @@ enum Failure {
     #[error("{}", completion(*.0))]
     Code(u8),
     /// Its answer makes no sense; about one sensor or record.
-    #[error("the device's answer cannot be understood")]
+    #[error("cannot parse the device's response")]
     Invalid,
     /// The system gives no socket.
     #[error("{0}")]

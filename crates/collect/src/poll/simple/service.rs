@@ -24,7 +24,7 @@ use crate::resolver::Resolver;
 const READ_BYTES: usize = 4 << 10;
 /// A prompt is complete when nothing follows it for so long.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Parting words may take so long; a service that does not take them has been judged already.
+/// Maximum time to send the closing command. The result does not depend on it.
 const FAREWELL: Duration = Duration::from_millis(100);
 
 /// How a service was found; `None` = it does not work.

@@ -78,7 +78,7 @@ impl<J> Batch<J> {
         self.oids.push(oid);
     }
 
-    /// Values that are not there yet.
+    /// Number of missing values.
     pub(super) const fn len(&self) -> usize {
         self.asks.len()
     }

@@ -2,7 +2,7 @@
 //!
 //! A walk over the names tells all rows, which are kept for the other items of the device. While a
 //! row is known, one request asks for its name and its value together, and only another name
-//! there leads to a walk again. Devices that number their rows anew cost one walk.
+//! there leads to a walk again. Devices that renumber their rows cost one walk.
 
 use std::collections::HashMap;
 

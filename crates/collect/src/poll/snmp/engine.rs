@@ -450,7 +450,7 @@ impl<J> Engine<J> {
         let party = (peer.address, Arc::clone(&peer.snmp));
         let v3 = peer.snmp.version == 3;
         let probed = v3 && self.sessions.knows(&party);
-        // An engine that was replaced perhaps: it is asked for anew.
+        // The engine may have been replaced: request it again.
         self.sessions.forget(&party);
         let learned = self.learned.get(&flight.question.interface).copied().unwrap_or_default();
         if flight.question.values.timed_out(&learned) {

@@ -10,7 +10,7 @@ use wire::snmp::ber::Writer;
 use wire::snmp::usm::{AuthProtocol, Keys, MasterKeys, PASSPHRASE_BYTES_MIN, PrivProtocol, Report};
 use wire::snmp::{Pdu, PduKind, Request, SnmpError, v3};
 
-/// Engines and users that are remembered; beyond it all are asked anew.
+/// Engines and users that are remembered; beyond it all are requested again.
 const REMEMBERED_MAX: usize = 500_000;
 /// Seconds that the clock of a message may differ from the engine's (RFC 3414 section 2.2.3).
 const WINDOW_S: u32 = 150;
@@ -63,7 +63,7 @@ pub(super) struct Sessions {
     salt: u64,
 }
 
-/// What a message of version 3 means to whoever waits for an answer.
+/// What a message of version 3 means to the request that waits for a response.
 pub(super) enum Heard<'a> {
     /// Nothing that may be believed.
     Nothing,

@@ -159,7 +159,7 @@ async fn refresh(
     let stores = objects.iter().filter(|object| &*object.reference.kind == "Datastore");
     for store in stores {
         match link.call(&request::refresh_datastore(&store.reference)).await {
-            // One that is away keeps what was known of it.
+            // An unavailable datastore keeps its last values.
             Err(error) if error.is_small() => {}
             answer => drop(answer?),
         }

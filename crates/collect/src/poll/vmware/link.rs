@@ -1,4 +1,4 @@
-//! A session with a service: opened when it is needed, kept, and opened anew when it has ended.
+//! A session with a service: opened when it is needed, kept, and opened again when it has ended.
 
 use std::rc::Rc;
 use std::time::Duration;

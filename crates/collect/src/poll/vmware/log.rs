@@ -84,7 +84,7 @@ impl Log {
 /// The events after a key, as values of an item; `u64::MAX` = none, only the position.
 pub(super) fn reply(log: &Log, from: u64, filter: &Filter) -> AgentReply {
     let from = if from == u64::MAX { log.newest() } else { from };
-    // A service that was set up anew counts from the beginning.
+    // A service that was reinstalled counts from the beginning.
     let from = if from > log.newest() { 0 } else { from };
     let wanted = log.events.iter().filter(|event| event.key > from && filter.takes(event));
     let values = wanted.map(|event| line(event)).collect();
@@ -159,7 +159,7 @@ fn joined(known: Option<&Log>, mut found: Vec<Arc<Event>>, until: u64) -> Log {
         return known.clone();
     }
     let newest = found.iter().map(|event| event.key).max().unwrap_or(0);
-    // Of a service that was set up anew nothing is known.
+    // Of a service that was reinstalled nothing is known.
     let known = known.filter(|log| log.newest() <= newest);
     if let Some(known) = known {
         found.extend(known.events.iter().cloned());
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!((numbers(&first), first.after), (vec![7, 8, 9], 6));
         let second = joined(Some(&first), log(&[11, 10, 9], 0).events, 9);
         assert_eq!((numbers(&second), second.after), (vec![7, 8, 9, 10, 11], 6));
-        // Set up anew: the old events are another service's.
+        // Reinstalled: the old events are another service's.
         assert_eq!(numbers(&joined(Some(&second), Vec::new(), 11)), numbers(&second));
         let third = joined(Some(&second), log(&[2, 1], 0).events, 11);
         assert_eq!((numbers(&third), third.after), (vec![1, 2], 0));

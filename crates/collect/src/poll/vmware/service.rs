@@ -122,7 +122,7 @@ fn run(
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            tracing::error!("VMware services cannot be read: {error}");
+            tracing::error!("cannot read VMware services: {error}");
             return;
         }
     };

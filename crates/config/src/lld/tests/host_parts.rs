@@ -100,7 +100,7 @@ fn groups_that_cannot_be_are_left_out() {
     let uuid = "SELECT uuid AS v FROM groups_ WHERE flags = 4";
     let b = boxed(&[]);
     b.discover(&rows("a"));
-    assert_eq!(b.shown(uuid), "", "only groups of people have one");
+    assert_eq!(b.shown(uuid), "", "only manual groups have one");
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn tags_that_cannot_be_keep_the_host_away() {
         assert!(error.contains(word) && error.is_empty() == word.is_empty(), "{t}: {error}");
         let made = if word.is_empty() { "vm-a=Machine a" } else { "" };
         assert_eq!(b.shown(NAMES), made, "{t}");
-        // A host that is there stays as it was.
+        // An existing host is not changed.
         b.discover(&one("a", "fine"));
         assert_eq!(b.discover_at(&one("a", t), 1_000).lost.hosts, 0, "{t}");
     }
@@ -260,7 +260,7 @@ fn groups_of_people_are_not_discovered() {
     assert_eq!(b.shown(members), "vm-a in All|vm-b in All|vm-c in All|vm-d in All");
     assert_eq!(b.shown(GROUPS), "Of All|Of x|mine|x");
     b.stays(&list);
-    // A group that becomes one of people keeps its hosts no longer.
+    // A group that becomes manual does not keep its hosts.
     b.edit(|e| Ok(e.update_rows("groups_", &[("name", &["x".into()])], &[("flags", 0.into())])?));
     assert!(b.discover_at(&list, 1_000).error.contains(&told("x")));
     assert!(!b.shown(members).contains("vm-a in x"), "{}", b.shown(members));
@@ -348,7 +348,7 @@ fn new_groups_have_the_rights_of_the_one_above() {
     b.discover(&rows("a:A/B b:A/B/D c:A/B/C/D d:D/E e:Other"));
     let people = "A 70 2|A 80 3|A/B 70 2|A/B 80 3|A/B/C 80 0|A/B/C/D 80 0";
     assert_eq!(b.shown(RIGHTS), people);
-    // A group that is there keeps what it has.
+    // An existing group keeps its permissions.
     b.edit(|e| Ok(e.delete("group_rights", "usrgrpid", &[70])?));
     b.discover(&rows("a:A/B b:A/B c:A/B/F"));
     assert_eq!(b.shown(RIGHTS), "A 80 3|A/B 80 3|A/B/C 80 0|A/B/C/D 80 0|A/B/F 80 3");

@@ -87,7 +87,7 @@ fn version_3_finds_engine_and_clock() {
     bed.drive();
     let (id, boots, time, signed) = bed.sealed();
     assert_eq!((boots, time, signed), (3, 1000, true));
-    // It has started anew since: its report is signed.
+    // It has restarted since: its report is signed.
     bed.report(&keys(), id, (4, 20), 2);
     bed.drive();
     let (id, boots, time, _) = bed.sealed();
