@@ -11,15 +11,16 @@ use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, OneOf, Text};
 use crate::object::{Field, Object, field};
 use crate::permission::{Need, on_groups};
+use crate::plain::{self, Spec, Unique};
 use crate::relate::Relation;
 use crate::write::Target;
 use crate::{parts, with};
 
 pub(crate) const METHODS: &[Method] = &[
     Method::user("hostgroup.get", |call, input| get(call, input, &HOSTS)),
-    Method::super_admin("hostgroup.create", |call, input| write::create(call, input, &HOSTS)),
-    Method::admin("hostgroup.update", |call, input| write::update(call, input, &HOSTS)),
-    Method::admin("hostgroup.delete", |call, input| write::delete(call, input, &HOSTS)),
+    Method::super_admin("hostgroup.create", |call, input| plain::insert(&HOSTS, call, input)),
+    Method::admin("hostgroup.update", |call, input| plain::change(&HOSTS, call, input)),
+    Method::admin("hostgroup.delete", |call, input| plain::remove(&HOSTS, call, input)),
     Method::admin("hostgroup.massadd", |call, input| mass::add(call, input, &HOSTS)),
     Method::admin("hostgroup.massupdate", |call, input| mass::update(call, input, &HOSTS)),
     Method::admin("hostgroup.massremove", |call, input| mass::remove(call, input, &HOSTS)),
@@ -28,10 +29,10 @@ pub(crate) const METHODS: &[Method] = &[
     }),
     Method::user("templategroup.get", |call, input| get(call, input, &TEMPLATES)),
     Method::super_admin("templategroup.create", |call, input| {
-        write::create(call, input, &TEMPLATES)
+        plain::insert(&TEMPLATES, call, input)
     }),
-    Method::admin("templategroup.update", |call, input| write::update(call, input, &TEMPLATES)),
-    Method::admin("templategroup.delete", |call, input| write::delete(call, input, &TEMPLATES)),
+    Method::admin("templategroup.update", |call, input| plain::change(&TEMPLATES, call, input)),
+    Method::admin("templategroup.delete", |call, input| plain::remove(&TEMPLATES, call, input)),
     Method::admin("templategroup.massadd", |call, input| mass::add(call, input, &TEMPLATES)),
     Method::admin("templategroup.massupdate", |call, input| mass::update(call, input, &TEMPLATES)),
     Method::admin("templategroup.massremove", |call, input| mass::remove(call, input, &TEMPLATES)),
@@ -76,6 +77,7 @@ pub(crate) static TEMPLATE_GROUP: Object = Object {
 /// What differs between groups of hosts and of templates.
 struct Kind {
     object: &'static Object,
+    spec: &'static Spec,
     /// Column `type` of the group, and `kind` of what is in it.
     number: i64,
     /// In texts.
@@ -90,6 +92,14 @@ struct Kind {
 
 static HOSTS: Kind = Kind {
     object: &HOST_GROUP,
+    spec: &Spec {
+        unique: Some(Unique {
+            columns: &["name"],
+            among: Some("type = 0"),
+            error: "Host group \"{name}\" already exists.",
+        }),
+        ..Spec::new(&HOST_GROUP, "groups_", &[])
+    },
     number: 0,
     words: "host group",
     groups: Target::HostGroup,
@@ -101,6 +111,14 @@ static HOSTS: Kind = Kind {
 
 static TEMPLATES: Kind = Kind {
     object: &TEMPLATE_GROUP,
+    spec: &Spec {
+        unique: Some(Unique {
+            columns: &["name"],
+            among: Some("type = 1"),
+            error: "Template group \"{name}\" already exists.",
+        }),
+        ..Spec::new(&TEMPLATE_GROUP, "groups_", &[])
+    },
     number: 1,
     words: "template group",
     groups: Target::TemplateGroup,
