@@ -3,6 +3,7 @@
 
 pub(crate) mod action;
 pub(crate) mod apiinfo;
+pub(crate) mod authentication;
 pub(crate) mod autoregistration;
 pub(crate) mod drule;
 pub(crate) mod event;
@@ -11,6 +12,7 @@ pub(crate) mod history;
 pub(crate) mod host;
 pub(crate) mod hostinterface;
 pub(crate) mod hostprototype;
+pub(crate) mod housekeeping;
 pub(crate) mod httptest;
 pub(crate) mod item;
 pub(crate) mod login;
@@ -18,6 +20,7 @@ pub(crate) mod maintenance;
 pub(crate) mod regexp;
 pub(crate) mod role;
 pub(crate) mod running;
+pub(crate) mod settings;
 pub(crate) mod task;
 pub(crate) mod template;
 pub(crate) mod token;
@@ -29,11 +32,13 @@ pub(crate) mod valuemap;
 
 use crate::call::Method;
 use crate::object::Object;
+use crate::single::Single;
 
 /// All methods.
 pub(crate) const ALL: &[&[Method]] = &[
     action::METHODS,
     apiinfo::METHODS,
+    authentication::METHODS,
     autoregistration::METHODS,
     drule::METHODS,
     event::METHODS,
@@ -43,6 +48,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     host::METHODS,
     hostinterface::METHODS,
     hostprototype::METHODS,
+    housekeeping::METHODS,
     httptest::METHODS,
     item::METHODS,
     item::PROTOTYPE_METHODS,
@@ -52,6 +58,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     regexp::METHODS,
     role::METHODS,
     running::METHODS,
+    settings::METHODS,
     task::METHODS,
     template::METHODS,
     trigger::METHODS,
@@ -92,4 +99,12 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &role::ROLE,
     &token::TOKEN,
     &regexp::REGEXP,
+];
+
+/// Objects of which there is one.
+pub(crate) const SINGLES: &[&Single] = &[
+    &settings::SETTINGS,
+    &housekeeping::HOUSEKEEPING,
+    &authentication::AUTHENTICATION,
+    &autoregistration::AUTOREGISTRATION,
 ];

@@ -135,26 +135,60 @@ pub(super) fn valuemaps(
     Ok(maps)
 }
 
+/// The settings of default timeouts, with the numbers of the item types that they are of.
+const TIMEOUTS: &[(&str, &[u8])] = &[
+    ("timeout_zabbix_agent", &[0, 7]),
+    ("timeout_simple_check", &[3]),
+    ("timeout_external_check", &[10]),
+    ("timeout_db_monitor", &[11]),
+    ("timeout_ssh_agent", &[13]),
+    ("timeout_telnet_agent", &[14]),
+    ("timeout_http_agent", &[19]),
+    ("timeout_snmp_agent", &[20]),
+    ("timeout_script", &[21]),
+    ("timeout_browser", &[22]),
+];
+
 /// Settings by the names of the API; what is not set has its default.
 pub(super) fn settings(connection: &mut dyn Connection) -> DbResult<Settings> {
+    let rows = connection.query("SELECT name, value FROM settings", &[])?;
+    let stored: BTreeMap<&str, &str> =
+        rows.iter().map(|row| (row.text("name"), row.text("value"))).collect();
+    let text = |name: &str| stored.get(name).copied();
+    let is_on = |name: &str, default: bool| text(name).map_or(default, |value| value == "1");
+    let days = |switch: &str, name: &str, default: &str| {
+        let value = text(name).unwrap_or(default);
+        is_on(switch, false).then(|| super::text::days(value)).flatten()
+    };
+    let seconds = |name: &str| text(name).and_then(eval::num::parse_seconds).map(u64::from);
     let mut settings = Settings::default();
-    for row in connection.query("SELECT name, value FROM settings", &[])? {
-        let value = row.text("value");
-        match row.text("name") {
-            "default_timezone" => settings.timezone = value.to_owned(),
-            "hk_history" => settings.history_days_global = super::text::days(value),
-            "hk_trends" => settings.trends_days_global = super::text::days(value),
-            "autoreg_tls_accept" => {
-                settings.autoregistration.accept = value.parse().unwrap_or(crate::snapshot::NO_TLS);
-            }
-            "autoreg_tls_psk_identity" => settings.autoregistration.psk_identity = value.into(),
-            "autoreg_tls_psk" => settings.autoregistration.psk = value.into(),
-            name => {
-                if let Some(kind) = name.strip_prefix("timeout_").and_then(|n| n.parse().ok()) {
-                    settings.timeouts.insert(kind, value.to_owned());
-                }
-            }
+    settings.history_days_global = days("hk_history_global", "hk_history", "31d");
+    settings.trends_days_global = days("hk_trends_global", "hk_trends", "365d");
+    if let Some(zone) = text("default_timezone") {
+        settings.timezone = zone.to_owned();
+    }
+    if let Some(accept) = text("autoreg_tls_accept") {
+        settings.autoregistration.accept = accept.parse().unwrap_or(crate::snapshot::NO_TLS);
+    }
+    settings.autoregistration.psk_identity =
+        text("autoreg_tls_psk_identity").unwrap_or_default().into();
+    settings.autoregistration.psk = text("autoreg_tls_psk").unwrap_or_default().into();
+    for (name, kinds) in TIMEOUTS {
+        if let Some(timeout) = text(name) {
+            settings.timeouts.extend(kinds.iter().map(|kind| (*kind, timeout.to_owned())));
         }
+    }
+    if let Some(attempts) = text("login_attempts").and_then(|value| value.parse().ok()) {
+        settings.login_attempts = attempts;
+    }
+    settings.login_block_s = seconds("login_block").unwrap_or(settings.login_block_s);
+    settings.session_s = seconds("hk_sessions").or(settings.session_s);
+    settings.session_s = settings.session_s.filter(|_| is_on("hk_sessions_mode", true));
+    if let Some(length) = text("passwd_min_length").and_then(|value| value.parse().ok()) {
+        settings.password_length_min = length;
+    }
+    if let Some(rules) = text("passwd_check_rules").and_then(|value| value.parse().ok()) {
+        settings.password_rules = rules;
     }
     Ok(settings)
 }
