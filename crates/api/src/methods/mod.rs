@@ -108,3 +108,20 @@ pub(crate) const SINGLES: &[&Single] = &[
     &authentication::AUTHENTICATION,
     &autoregistration::AUTOREGISTRATION,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Relations show objects by the method of this name.
+    #[test]
+    fn every_object_has_a_get_method() {
+        let has_get = |object: &Object| {
+            let name = format!("{}.get", object.name);
+            ALL.iter().flat_map(|methods| methods.iter()).any(|method| method.name == name)
+        };
+        for object in OBJECTS {
+            assert!(has_get(object), "{}", object.name);
+        }
+    }
+}

@@ -6,6 +6,7 @@ use config::db::query_by_ids;
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get, Output};
+use crate::methods::user;
 use crate::methods::user::{check_super_admin_left, end_sessions};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
@@ -156,7 +157,7 @@ impl Plain for UserGroup {
             "SELECT usrgrpid, userid FROM user_groups WHERE usrgrpid IN ({ids}) ORDER BY userid",
             &found.ids(),
         )?;
-        let mut relation = Relation::new("users", "user.get", "userids", "userid");
+        let mut relation = Relation::new("users", &user::USER);
         // How they may sign in is no field of a user: it comes with all fields.
         if wanted == Output::Extend {
             relation = relation.with("getAccess");

@@ -7,6 +7,7 @@ use serde_json::Map;
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get};
+use crate::methods::{group, host, template};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, OneOf, Text};
 use crate::object::{Field, Object, field, taken};
@@ -132,20 +133,17 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
     let owners: Vec<(u64, u64)> =
         found.rows.iter().map(|row| (row.id, row.row.id("hostid"))).collect();
     for (option, relation) in [
-        ("selectHosts", Relation::new("hosts", "host.get", "hostids", "hostid").sorted("host")),
-        (
-            "selectTemplates",
-            Relation::new("templates", "template.get", "templateids", "templateid").sorted("host"),
-        ),
+        ("selectHosts", Relation::new("hosts", &host::HOST).sorted("host")),
+        ("selectTemplates", Relation::new("templates", &template::TEMPLATE).sorted("host")),
     ] {
         if let Some(wanted) = found.wants_uncounted(option)? {
             found.relate_as(&relation, &wanted, &owners)?;
         }
     }
-    for (option, member, method) in [
-        ("selectHostGroups", "hostgroups", "hostgroup.get"),
-        ("selectTemplateGroups", "templategroups", "templategroup.get"),
-        ("selectGroups", "groups", "hostgroup.get"),
+    for (option, member, groups_of) in [
+        ("selectHostGroups", "hostgroups", &group::HOST_GROUP),
+        ("selectTemplateGroups", "templategroups", &group::TEMPLATE_GROUP),
+        ("selectGroups", "groups", &group::HOST_GROUP),
     ] {
         let Some(wanted) = found.wants_uncounted(option)? else { continue };
         let hosts: Vec<u64> = owners.iter().map(|(_, host)| *host).collect();
@@ -158,7 +156,7 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
             let own = groups.iter().filter(|(of, _)| of == host);
             pairs.extend(own.map(|(_, group)| (*id, *group)));
         }
-        found.relate(member, &wanted, &pairs, method, "groupids", "groupid")?;
+        found.relate_as(&Relation::new(member, groups_of), &wanted, &pairs)?;
     }
     Ok(())
 }

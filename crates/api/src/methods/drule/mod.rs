@@ -9,6 +9,7 @@ use config::db::Row;
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::ApiResult;
 use crate::get::Get;
+use crate::methods::host;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, FieldKind, Object, field};
@@ -100,14 +101,14 @@ const fn related(select: &'static str, relation: Relation, pairs: &'static str) 
     Related { select, counts: true, relation, pairs }
 }
 
-const DRULE_OF: Relation = Relation::new("drules", "drule.get", "druleids", "druleid");
-const DHOST_OF: Relation = Relation::new("dhosts", "dhost.get", "dhostids", "dhostid");
+const DRULE_OF: Relation = Relation::new("drules", &DRULE);
+const DHOST_OF: Relation = Relation::new("dhosts", &DHOST);
 
 static RULES: Discovery = Discovery(&Spec {
     relations: &[
         related(
             "selectDChecks",
-            Relation::new("dchecks", "dcheck.get", "dcheckids", "dcheckid"),
+            Relation::new("dchecks", &DCHECK),
             "SELECT druleid, dcheckid FROM dchecks WHERE druleid IN ({ids}) ORDER BY dcheckid",
         ),
         related(
@@ -162,7 +163,7 @@ static HOSTS: Discovery = Discovery(&Spec {
         ),
         related(
             "selectDServices",
-            Relation::new("dservices", "dservice.get", "dserviceids", "dserviceid"),
+            Relation::new("dservices", &DSERVICE),
             "SELECT dhostid, dserviceid FROM dservices WHERE dhostid IN ({ids}) \
              ORDER BY dserviceid",
         ),
@@ -196,7 +197,7 @@ static SERVICES: Discovery = Discovery(&Spec {
         ),
         related(
             "selectHosts",
-            Relation::new("hosts", "host.get", "hostids", "hostid").bare(),
+            Relation::new("hosts", &host::HOST).bare(),
             "SELECT DISTINCT s.dserviceid, i.hostid FROM dservices s \
              JOIN interfaces i ON i.ip = s.ip JOIN hosts h ON h.hostid = i.hostid \
              WHERE h.kind = 0 AND s.dserviceid IN ({ids}) ORDER BY s.dserviceid, i.hostid",

@@ -7,6 +7,7 @@ mod write;
 use crate::call::{Call, Json, Method};
 use crate::error::ApiResult;
 use crate::get::{Found, Get};
+use crate::methods::{host, hostprototype, item, template};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, OneOf, Text};
 use crate::object::{Field, Object, field};
@@ -211,10 +212,9 @@ fn members_condition(get: &Get<'_, '_>, kind: &Kind) -> Option<String> {
 
 fn attach(found: &mut Found<'_, '_>, kind: &Kind) -> ApiResult<()> {
     let (option, relation) = if kind.number == 0 {
-        ("selectHosts", Relation::new("hosts", "host.get", "hostids", "hostid").sorted("host"))
+        ("selectHosts", Relation::new("hosts", &host::HOST).sorted("host"))
     } else {
-        let key = ("templateids", "templateid");
-        ("selectTemplates", Relation::new("templates", "template.get", key.0, key.1).sorted("host"))
+        ("selectTemplates", Relation::new("templates", &template::TEMPLATE).sorted("host"))
     };
     if let Some(wanted) = found.wants(option)? {
         let pairs = found.call.pairs(
@@ -235,14 +235,14 @@ fn attach_origins(found: &mut Found<'_, '_>) -> ApiResult<()> {
             "SELECT g.groupid, h.parent_itemid FROM group_discovery g \
              JOIN group_prototypes p ON p.group_prototypeid = g.parent_group_prototypeid \
              JOIN host_discovery h ON h.hostid = p.hostid WHERE g.groupid IN ({ids})",
-            Relation::new("discoveryRules", "discoveryrule.get", "itemids", "itemid"),
+            Relation::new("discoveryRules", &item::RULE),
         ),
         (
             "selectHostPrototypes",
             "SELECT g.groupid, p.hostid FROM group_discovery g \
              JOIN group_prototypes p ON p.group_prototypeid = g.parent_group_prototypeid \
              WHERE g.groupid IN ({ids})",
-            Relation::new("hostPrototypes", "hostprototype.get", "hostids", "hostid"),
+            Relation::new("hostPrototypes", &hostprototype::HOST_PROTOTYPE),
         ),
     ] {
         if let Some(wanted) = found.wants_list(option)? {

@@ -12,6 +12,7 @@ use crate::call::{Call, Json, Method};
 use crate::effect::Effect;
 use crate::error::{ApiError, ApiResult};
 use crate::get::Get;
+use crate::methods::{group, host};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field};
@@ -74,7 +75,7 @@ const fn links(
     Child::new(member, table, "maintenanceid", Key::Link(key), fields)
 }
 
-const GROUPS: Relation = Relation::new("hostgroups", "hostgroup.get", "groupids", "groupid").bare();
+const GROUPS: Relation = Relation::new("hostgroups", &group::HOST_GROUP).bare();
 const GROUPS_OF: &str = "SELECT maintenanceid, groupid FROM maintenance_groups \
     WHERE maintenanceid IN ({ids}) ORDER BY groupid";
 
@@ -131,7 +132,7 @@ static SPEC: Spec = Spec {
         Related {
             select: "selectHosts",
             counts: false,
-            relation: Relation::new("hosts", "host.get", "hostids", "hostid"),
+            relation: Relation::new("hosts", &host::HOST),
             pairs: "SELECT maintenanceid, hostid FROM maintenance_hosts \
                     WHERE maintenanceid IN ({ids}) ORDER BY hostid",
         },

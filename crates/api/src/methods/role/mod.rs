@@ -9,6 +9,7 @@ use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::found::Found;
 use crate::get::Get;
+use crate::methods::user;
 use crate::methods::user::check_super_admin_left;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf};
@@ -87,7 +88,7 @@ impl Plain for Role {
                 &found.ids(),
             )?;
             pairs.retain(|(_, user)| call.is_super_admin() || *user == me);
-            let relation = Relation::new("users", "user.get", "userids", "userid").bare();
+            let relation = Relation::new("users", &user::USER).bare();
             found.relate_as(&relation, &wanted, &pairs)?;
         }
         Ok(())
