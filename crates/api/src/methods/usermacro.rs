@@ -246,7 +246,7 @@ impl Macros {
         let host = draft.value("hostid", before);
         let name = canonical(&draft.text("macro", None));
         let (condition, values) = match of_host {
-            Some(column) => (format!(" WHERE {column} = ?"), vec![host.clone()]),
+            Some(column) => (format!(" WHERE {column} = ?"), vec![host]),
             None => (String::new(), Vec::new()),
         };
         let rows = edit.query(&format!("SELECT * FROM {table}{condition}"), &values)?;

@@ -111,12 +111,15 @@ impl Plain for ValueMap {
         let kinds = edit.query("SELECT kind FROM hosts WHERE hostid = ?", &[host])?;
         let on_template = kinds.first().is_some_and(|row| row.int("kind") == 1);
         let path = format!("{}/uuid", draft.path);
-        match draft.text("uuid", None) {
-            uuid if on_template && draft.gives("uuid") => check_uuid(&uuid, &path),
-            _ if on_template => Ok(draft.set("uuid", new_uuid()?)),
-            uuid if uuid.is_empty() => Ok(()),
-            _ => Err(ApiError::at(&path, "value must be empty")),
+        let uuid = draft.text("uuid", None);
+        if on_template && !draft.gives("uuid") {
+            draft.set("uuid", new_uuid()?);
+        } else if on_template {
+            check_uuid(&uuid, &path)?;
+        } else if !uuid.is_empty() {
+            return Err(ApiError::at(&path, "value must be empty"));
         }
+        Ok(())
     }
 
     fn delete(&self, _call: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {

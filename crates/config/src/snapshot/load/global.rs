@@ -9,7 +9,7 @@ use model::HostId;
 
 use super::Scope;
 use crate::db::{Connection, DbResult, Row, query_by_ids};
-use crate::snapshot::{GlobalRegexp, Macros, Settings};
+use crate::snapshot::{GlobalRegexp, Macros, Settings, Tls};
 
 /// [`Macros`] as they are read.
 #[derive(Default)]
@@ -160,35 +160,33 @@ pub(super) fn settings(connection: &mut dyn Connection) -> DbResult<Settings> {
         let value = text(name).unwrap_or(default);
         is_on(switch, false).then(|| super::text::days(value)).flatten()
     };
+    let number = |name: &str| text(name).and_then(|value| value.parse::<u32>().ok());
     let seconds = |name: &str| text(name).and_then(eval::num::parse_seconds).map(u64::from);
-    let mut settings = Settings::default();
-    settings.history_days_global = days("hk_history_global", "hk_history", "31d");
-    settings.trends_days_global = days("hk_trends_global", "hk_trends", "365d");
-    if let Some(zone) = text("default_timezone") {
-        settings.timezone = zone.to_owned();
-    }
-    if let Some(accept) = text("autoreg_tls_accept") {
-        settings.autoregistration.accept = accept.parse().unwrap_or(crate::snapshot::NO_TLS);
-    }
-    settings.autoregistration.psk_identity =
-        text("autoreg_tls_psk_identity").unwrap_or_default().into();
-    settings.autoregistration.psk = text("autoreg_tls_psk").unwrap_or_default().into();
-    for (name, kinds) in TIMEOUTS {
-        if let Some(timeout) = text(name) {
-            settings.timeouts.extend(kinds.iter().map(|kind| (*kind, timeout.to_owned())));
-        }
-    }
-    if let Some(attempts) = text("login_attempts").and_then(|value| value.parse().ok()) {
-        settings.login_attempts = attempts;
-    }
-    settings.login_block_s = seconds("login_block").unwrap_or(settings.login_block_s);
-    settings.session_s = seconds("hk_sessions").or(settings.session_s);
-    settings.session_s = settings.session_s.filter(|_| is_on("hk_sessions_mode", true));
-    if let Some(length) = text("passwd_min_length").and_then(|value| value.parse().ok()) {
-        settings.password_length_min = length;
-    }
-    if let Some(rules) = text("passwd_check_rules").and_then(|value| value.parse().ok()) {
-        settings.password_rules = rules;
-    }
-    Ok(settings)
+    let byte = |name: &str| number(name).and_then(|number| u8::try_from(number).ok());
+    let length = number("passwd_min_length").and_then(|number| usize::try_from(number).ok());
+    let timeouts = TIMEOUTS.iter().filter_map(|(name, kinds)| Some((text(name)?, *kinds)));
+    let default = Settings::default();
+    Ok(Settings {
+        timezone: text("default_timezone").map_or(default.timezone, str::to_owned),
+        timeouts: timeouts
+            .flat_map(|(timeout, kinds)| kinds.iter().map(|kind| (*kind, timeout.to_owned())))
+            .collect(),
+        history_days_global: days("hk_history_global", "hk_history", "31d"),
+        trends_days_global: days("hk_trends_global", "hk_trends", "365d"),
+        autoregistration: Tls {
+            accept: text("autoreg_tls_accept").map_or(default.autoregistration.accept, |accept| {
+                accept.parse().unwrap_or(crate::snapshot::NO_TLS)
+            }),
+            psk_identity: text("autoreg_tls_psk_identity").unwrap_or_default().into(),
+            psk: text("autoreg_tls_psk").unwrap_or_default().into(),
+            ..default.autoregistration
+        },
+        login_attempts: number("login_attempts").unwrap_or(default.login_attempts),
+        login_block_s: seconds("login_block").unwrap_or(default.login_block_s),
+        session_s: seconds("hk_sessions")
+            .or(default.session_s)
+            .filter(|_| is_on("hk_sessions_mode", true)),
+        password_length_min: length.unwrap_or(default.password_length_min),
+        password_rules: byte("passwd_check_rules").unwrap_or(default.password_rules),
+    })
 }
