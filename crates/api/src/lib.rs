@@ -29,6 +29,7 @@ mod relate;
 mod rpc;
 mod service;
 mod session;
+mod single;
 mod tags;
 mod with;
 mod write;

@@ -38,6 +38,71 @@ pub(crate) struct Field {
     pub(crate) access: Access,
     /// One line for people.
     pub(crate) doc: &'static str,
+    /// Its column, where that has another name.
+    pub(crate) column: &'static str,
+    /// For which objects it counts; `None` = for all.
+    pub(crate) when: Option<When>,
+    /// Refuses a text, by the columns of the fields before it; the error is for people.
+    pub(crate) test: Option<Test>,
+}
+
+/// A field counts by the value of one before it in the table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct When {
+    /// The field before it.
+    pub(crate) field: &'static str,
+    /// The values for which it counts, and is required if it is one that must be given.
+    pub(crate) values: &'static [i64],
+    /// Why anything but an empty text is refused for other values.
+    pub(crate) error: &'static str,
+}
+
+/// See [`Field::test`].
+pub(crate) type Test = fn(&Columns, &str) -> Result<(), &'static str>;
+
+impl Field {
+    /// The same field in a column of another name.
+    pub(crate) const fn in_column(self, column: &'static str) -> Self {
+        Self { column, ..self }
+    }
+
+    /// The same field, which counts only where the field before it has one of these values.
+    pub(crate) const fn when(
+        self,
+        field: &'static str,
+        values: &'static [i64],
+        error: &'static str,
+    ) -> Self {
+        Self { when: Some(When { field, values, error }), ..self }
+    }
+
+    /// The same field with a test of its text.
+    pub(crate) const fn tested(self, test: Test) -> Self {
+        Self { test: Some(test), ..self }
+    }
+
+    /// Checks a value that is given; `before` are the columns of the fields before it.
+    fn check(&self, value: &Json, path: &str, before: &Columns) -> ApiResult<Option<Value>> {
+        let Some(value) = self.kind.check(value, path)? else { return Ok(None) };
+        if let Value::Text(text) = &value {
+            match self.when.filter(|when| !when.holds(before)) {
+                Some(when) if !text.is_empty() => return Err(ApiError::at(path, when.error)),
+                Some(_) => {}
+                None => {
+                    let test = self.test.map_or(Ok(()), |test| test(before, text));
+                    test.map_err(|error| ApiError::at(path, error))?;
+                }
+            }
+        }
+        Ok(Some(value))
+    }
+}
+
+impl When {
+    fn holds(&self, before: &Columns) -> bool {
+        let value = before.iter().find(|(name, _)| *name == self.field);
+        self.values.contains(&value.map_or(0, |(_, value)| value.as_int()))
+    }
 }
 
 /// What a field holds.
@@ -79,7 +144,7 @@ pub(crate) const fn field(
     access: Access,
     doc: &'static str,
 ) -> Field {
-    Field { name, kind, access, doc }
+    Field { name, kind, access, doc, column: name, when: None, test: None }
 }
 
 /// Whether a write makes or changes an object.
@@ -166,11 +231,15 @@ pub(crate) fn columns_of(
     for field in fields.iter().filter(|f| f.access != Access::ReadOnly && f.name != key) {
         match input.get(field.name) {
             Some(value) => {
-                if let Some(value) = field.kind.check(value, &format!("{path}/{}", field.name))? {
-                    columns.push((field.name, value));
+                let path = format!("{path}/{}", field.name);
+                if let Some(value) = field.check(value, &path, &columns)? {
+                    columns.push((field.column, value));
                 }
             }
-            None if mode == Mode::Create && field.access == Access::Required => {
+            None if mode == Mode::Create
+                && field.access == Access::Required
+                && field.when.is_none_or(|when| when.holds(&columns)) =>
+            {
                 return Err(missing(path, field.name));
             }
             None => {}

@@ -1,8 +1,9 @@
 //! Objects of hosts and templates that are kept but not yet served by methods of their own
-//! (table `parts`): shown as related objects, empty until their `get` method exists.
+//! (table `parts`): shown as related objects, none until a `get` method serves them.
 
 use crate::error::ApiResult;
 use crate::get::Found;
+use crate::methods::httptest;
 use crate::relate::Relation;
 
 /// A kind of part.
@@ -19,32 +20,28 @@ pub(crate) struct PartKind {
 pub(crate) const GRAPH: PartKind = PartKind {
     kind: "graph",
     option: "selectGraphs",
-    relation: Relation::new("graphs", "graph.get", "graphids", "graphid").sorted("name"),
+    relation: Relation::unserved("graphs").sorted("name"),
 };
 
 /// Graph prototypes.
 pub(crate) const GRAPH_PROTOTYPE: PartKind = PartKind {
     kind: "graph_prototype",
     option: "selectGraphs",
-    relation: Relation::new("graphs", "graphprototype.get", "graphids", "graphid").sorted("name"),
+    relation: Relation::unserved("graphs").sorted("name"),
 };
 
 /// Web scenarios.
 pub(crate) const WEB_SCENARIO: PartKind = PartKind {
     kind: "httptest",
     option: "selectHttpTests",
-    relation: Relation::new("httpTests", "httptest.get", "httptestids", "httptestid")
-        .bare()
-        .sorted("name"),
+    relation: Relation::new("httpTests", &httptest::HTTPTEST).bare().sorted("name"),
 };
 
 /// Dashboards of templates.
 pub(crate) const DASHBOARD: PartKind = PartKind {
     kind: "dashboard",
     option: "selectDashboards",
-    relation: Relation::new("dashboards", "templatedashboard.get", "dashboardids", "dashboardid")
-        .bare()
-        .sorted("name"),
+    relation: Relation::unserved("dashboards").bare().sorted("name"),
 };
 
 impl PartKind {

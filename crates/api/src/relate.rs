@@ -10,6 +10,7 @@ use crate::answer::{Answer, Hold, separate};
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::{Found, Output};
+use crate::object::Object;
 use crate::{params, rpc};
 
 /// Ids of one call of another method: these are parameters of a statement, more are its text.
@@ -20,12 +21,8 @@ const PORTION: usize = 1_000;
 pub(crate) struct Relation {
     /// Member that the rows get.
     pub(crate) member: &'static str,
-    /// Method that gives the related objects.
-    pub(crate) method: &'static str,
-    /// Its option that takes their ids.
-    pub(crate) ids_option: &'static str,
-    /// Their id field.
-    pub(crate) key: &'static str,
+    /// What the related objects are; `None` = objects that no method serves yet: none is shown.
+    pub(crate) target: Option<&'static Object>,
     /// The id goes out only when asked for, even if the method always gives it.
     pub(crate) bare: bool,
     /// `limitSelects` cuts the list in the order of this field.
@@ -36,13 +33,13 @@ pub(crate) struct Relation {
 
 impl Relation {
     /// A plain relation.
-    pub(crate) const fn new(
-        member: &'static str,
-        method: &'static str,
-        ids_option: &'static str,
-        key: &'static str,
-    ) -> Self {
-        Self { member, method, ids_option, key, bare: false, sort: None, flag: None }
+    pub(crate) const fn new(member: &'static str, target: &'static Object) -> Self {
+        Self { target: Some(target), ..Self::unserved(member) }
+    }
+
+    /// A relation to objects that no method serves yet.
+    pub(crate) const fn unserved(member: &'static str) -> Self {
+        Self { member, target: None, bare: false, sort: None, flag: None }
     }
 
     /// The id goes out only when asked for.
@@ -62,21 +59,8 @@ impl Relation {
 }
 
 impl Found<'_, '_> {
-    /// Adds `member` to each row: the objects that `pairs` (row id, object id) relate to it, as the
-    /// other `get` method gives them, or their number.
-    pub(crate) fn relate(
-        &mut self,
-        member: &'static str,
-        wanted: &Output,
-        pairs: &[(u64, u64)],
-        method: &'static str,
-        ids_option: &'static str,
-        key: &'static str,
-    ) -> ApiResult<()> {
-        self.relate_as(&Relation::new(member, method, ids_option, key), wanted, pairs)
-    }
-
-    /// The same, by a description of the relation. A method that does not exist relates nothing.
+    /// Adds the relation's member to each row: the objects that `pairs` (row id, object id) relate to
+    /// it, as the other `get` method gives them, or their number.
     pub(crate) fn relate_as(
         &mut self,
         relation: &Relation,
@@ -170,16 +154,21 @@ impl Call<'_> {
         wanted: &Output,
         sort: Option<&str>,
     ) -> ApiResult<Related> {
+        let Some(object) = relation.target else { return Ok(Related::default()) };
         let mut targets: Vec<u64> = pairs.iter().map(|(_, target)| *target).collect();
         targets.sort_unstable();
         targets.dedup();
-        let hides_key = relation.bare && *wanted != Output::Count && !wanted.has(relation.key);
+        let hides_key = relation.bare && *wanted != Output::Count && !wanted.has(object.key);
         let answer = Answer::of_rows(hides_key);
         // Their order makes no difference without `sort`.
         let portion = if sort.is_none() { PORTION } else { targets.len().max(1) };
         for targets in targets.chunks(portion) {
-            let Some(params) = self.params_of(relation, targets, wanted, sort) else { break };
-            rpc::run_to(self, relation.method, &params, relation.key, &answer)?;
+            let Some((method, mut params)) = self.call_of(object, targets, wanted) else { break };
+            params["sortfield"] = sort.into();
+            if let Some(flag) = relation.flag {
+                params[flag] = true.into();
+            }
+            rpc::run_to(self, &method, &params, object.key, &answer)?;
         }
         let (text, places) = answer.into_rows();
         let memory = self.hold(text.len())?;
@@ -188,49 +177,36 @@ impl Call<'_> {
         Ok(Related { text, places, _memory: memory })
     }
 
-    /// Objects of another `get` by id, with this user's rights. A method that does not exist (yet)
-    /// or that is not for this type of user gives nothing: what the user cannot read is not shown.
+    /// Objects of another `get` by id, with this user's rights. One that is not for this type of user
+    /// gives nothing: what the user cannot read is not shown.
     pub(crate) fn get_keyed(
         &self,
-        method: &'static str,
-        ids_option: &'static str,
-        key: &'static str,
+        object: &Object,
         ids: &[u64],
         output: &Output,
     ) -> ApiResult<Map<String, Json>> {
-        let relation = Relation::new("", method, ids_option, key);
-        let Some(params) = self.params_of(&relation, ids, output, None) else {
+        let Some((method, params)) = self.call_of(object, ids, output) else {
             return Ok(Map::new());
         };
-        match rpc::run_inner(self, method, &params)? {
+        match rpc::run_inner(self, &method, &params)? {
             Json::Object(found) => Ok(found),
             _ => Ok(Map::new()),
         }
     }
 
-    /// Parameters of the other method; `None` = it gives nothing.
-    fn params_of(
-        &self,
-        relation: &Relation,
-        ids: &[u64],
-        output: &Output,
-        sort: Option<&str>,
-    ) -> Option<Json> {
-        let Relation { method, ids_option, key, .. } = *relation;
-        let admitted = rpc::lowest_type(method).is_none_or(|lowest| self.user().kind >= lowest);
-        if ids.is_empty() || !rpc::knows(method) || !admitted {
+    /// The `get` method of other objects with its parameters; `None` = it gives nothing.
+    fn call_of(&self, object: &Object, ids: &[u64], output: &Output) -> Option<(String, Json)> {
+        let method = format!("{}.get", object.name);
+        let admitted = rpc::lowest_type(&method).is_none_or(|lowest| self.user().kind >= lowest);
+        if ids.is_empty() || !admitted {
             return None;
         }
         let wanted = match output {
-            Output::Count => Json::Array(vec![key.into()]),
+            Output::Count => Json::Array(vec![object.key.into()]),
             other => other.to_json(),
         };
-        let mut params = serde_json::json!({
-            ids_option: ids, "output": wanted, "preservekeys": true, "sortfield": sort,
-        });
-        if let Some(flag) = relation.flag {
-            params[flag] = true.into();
-        }
-        Some(params)
+        let params =
+            serde_json::json!({ object.keys: ids, "output": wanted, "preservekeys": true });
+        Some((method, params))
     }
 }

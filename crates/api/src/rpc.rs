@@ -256,11 +256,6 @@ pub(crate) fn keyed(rows: Map<String, Json>) -> Json {
     if rows.is_empty() { Json::Array(Vec::new()) } else { Json::Object(rows) }
 }
 
-/// Is there such a method?
-pub(crate) fn knows(method: &str) -> bool {
-    registry().contains_key(method)
-}
-
 /// Is there a method that this pattern (`host.get`, `host.*`, `*.get`, `*`) means?
 pub(crate) fn knows_pattern(pattern: &str) -> bool {
     registry().keys().any(|method| permission::matches(pattern, method))

@@ -18,18 +18,11 @@ use crate::error::{ApiError, ApiResult};
 use crate::service::Rights;
 use crate::{Api, ApiError as E};
 use accesses::{Accesses, Credential};
-use attempts::Attempts;
+use attempts::{Attempts, Limits};
 use hashing::Hasher;
 
 /// bcrypt cost: about 50 ms of CPU, so that a stolen table is slow to try.
 const BCRYPT_COST: u32 = 10;
-/// Failed sign-ins after which an account is blocked for the source that they came from (Zabbix's
-/// default, which blocks the account for everybody).
-const ATTEMPTS_MAX: i64 = 5;
-/// Seconds after which any unused session ends.
-const YEAR_S: u64 = 365 * 86_400;
-/// Seconds for which it is blocked.
-const BLOCK_S: u64 = 30;
 /// Users kept authenticated in memory; beyond, all are read again.
 const CACHE_MAX: usize = 10_000;
 /// Seconds for which a cached user is believed: a revoked session is dropped at once by
@@ -176,7 +169,7 @@ fn by_session(api: &Api, digest: &str, now: u64) -> ApiResult<(User, Credential)
     let rows = api.deps.config.read(|c| c.query(sql, &[digest.into()]))?;
     let session = rows.first().ok_or_else(|| E::params(TERMINATED))?;
     let idle = now.saturating_sub(noted.unwrap_or_else(|| session.id("lastaccess")));
-    let limit = idle_limit(session);
+    let limit = idle_limit(api, session);
     if session.int("status") != 0 || (limit > 0 && idle > limit) {
         return Err(E::params(TERMINATED));
     }
@@ -197,8 +190,8 @@ pub(crate) fn write_accesses(api: &Api) {
     }
 }
 
-/// Seconds after which an unused session ends; a session for ever still ends after a year.
-fn idle_limit(session: &Row) -> u64 {
+/// Seconds after which an unused session ends; one for ever still ends when the settings say.
+fn idle_limit(api: &Api, session: &Row) -> u64 {
     let text = session.text("autologout");
     let (digits, unit) = match text.char_indices().last() {
         Some((at, 's')) => (&text[..at], 1),
@@ -208,7 +201,7 @@ fn idle_limit(session: &Row) -> u64 {
         _ => (text, 1),
     };
     match digits.parse::<u64>() {
-        Ok(0) | Err(_) => YEAR_S,
+        Ok(0) | Err(_) => api.deps.config.snapshot().settings.session_s.unwrap_or(u64::MAX),
         Ok(n) => n * unit,
     }
 }
@@ -266,7 +259,11 @@ pub(crate) fn check_password(
 ) -> ApiResult<Verified> {
     let sessions = &call.api.sessions;
     let now = call.now();
-    let attempt = sessions.attempts.begin(call.peer, username, now, &call.gone);
+    let settings = &call.config().snapshot().settings;
+    // They block the account for the source that they came from; Zabbix blocks it for everybody.
+    let limits =
+        Limits { attempts: settings.login_attempts.into(), block_s: settings.login_block_s };
+    let attempt = sessions.attempts.begin(call.peer, username, now, limits, &call.gone);
     let sql = "SELECT userid, passwd, attempt_failed, session_epoch FROM users WHERE username = ?";
     let rows = call.rows(sql, &[username.into()])?;
     let row = rows.first();
@@ -346,7 +343,8 @@ pub(crate) fn end_all(
 
 /// Removes sessions that are no longer valid from the database. To be called now and then.
 pub(crate) fn remove_ended(api: &Api) -> config::db::DbResult<()> {
-    let oldest = api.deps.clock.unix_s().saturating_sub(YEAR_S);
+    let limit = api.deps.config.snapshot().settings.session_s.unwrap_or(u64::MAX);
+    let oldest = api.deps.clock.unix_s().saturating_sub(limit);
     api.deps.config.write_state(|state| {
         state.execute(
             "DELETE FROM sessions WHERE lastaccess < ? OR NOT EXISTS (SELECT 1 FROM users u \

@@ -1795,34 +1795,6 @@ export interface RegexpInput {
   expressions: unknown;
 }
 
-/** As `auditlog.get` shows it with `output: "extend"`. */
-export interface AuditEntry {
-  /** Id of the entry; ids sort by time. */
-  auditid: string;
-  /** User; 0 = none. */
-  userid: string;
-  /** Name of the user at that time. */
-  username: string;
-  /** Unix time. */
-  clock: string;
-  /** Address that the call came from. */
-  ip: string;
-  /** 0 add, 1 update, 2 delete, 4 sign-out, 8 sign-in, 9 refused sign-in. */
-  action: string;
-  /** Kind of the object; the numbers are 7.0's. */
-  resourcetype: string;
-  /** Id of the object. */
-  resourceid: string;
-  /** Always 0. */
-  resource_cuid: string;
-  /** Name of the object. */
-  resourcename: string;
-  /** Entries of one call have the same. */
-  recordsetid: string;
-  /** JSON: `{"host.name":["update","new","old"]}`. */
-  details: string;
-}
-
 /** All methods. */
 export type MethodName =
   | "action.create"
@@ -1831,7 +1803,8 @@ export type MethodName =
   | "action.update"
   | "apiinfo.timezone"
   | "apiinfo.version"
-  | "auditlog.get"
+  | "authentication.get"
+  | "authentication.update"
   | "autoregistration.get"
   | "autoregistration.update"
   | "capacity.get"
@@ -1885,6 +1858,8 @@ export type MethodName =
   | "hostprototype.delete"
   | "hostprototype.get"
   | "hostprototype.update"
+  | "housekeeping.get"
+  | "housekeeping.update"
   | "httptest.create"
   | "httptest.delete"
   | "httptest.get"
@@ -1913,6 +1888,8 @@ export type MethodName =
   | "role.delete"
   | "role.get"
   | "role.update"
+  | "settings.get"
+  | "settings.update"
   | "task.create"
   | "task.get"
   | "template.create"

@@ -41,12 +41,7 @@ mod tests {
     fn whose_times_of_day_are_meant() {
         let server = Server::start();
         for (zone, shown) in [("Europe/Riga", "Europe/Riga"), ("UTC", "UTC")] {
-            let set =
-                format!("INSERT INTO settings (name, value) VALUES ('default_timezone', '{zone}')");
-            let clear = "DELETE FROM settings WHERE name = 'default_timezone'";
-            server.write_sql(&[clear, &set]);
-            // A change by a method is what the snapshot hears of.
-            server.call("autoregistration.update", &json!({ "tls_accept": 1 })).unwrap();
+            server.call("settings.update", &json!({ "default_timezone": zone })).unwrap();
             server.answers(&[("apiinfo.timezone", json!([]), json!(shown))]);
         }
         server.refuses(&[("apiinfo.timezone", json!(["x"]), -32602, "should be empty")]);

@@ -6,6 +6,7 @@ use serde_json::{Map, json};
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get};
+use crate::methods::host;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Nested, OneOf, Text};
 use crate::object::{Field, Object, field, missing};
@@ -95,7 +96,7 @@ fn complete(found: &mut Found<'_, '_>) -> ApiResult<()> {
     if let Some(wanted) = found.wants_uncounted("selectHosts")? {
         let pairs: Vec<(u64, u64)> =
             found.rows.iter().map(|row| (row.id, row.row.id("hostid"))).collect();
-        let relation = Relation::new("hosts", "host.get", "hostids", "hostid");
+        let relation = Relation::new("hosts", &host::HOST);
         found.relate_as(&relation, &wanted, &pairs)?;
     }
     Ok(())

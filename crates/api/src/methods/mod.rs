@@ -4,6 +4,7 @@
 pub(crate) mod action;
 pub(crate) mod apiinfo;
 pub(crate) mod auditlog;
+pub(crate) mod authentication;
 pub(crate) mod autoregistration;
 pub(crate) mod drule;
 pub(crate) mod event;
@@ -12,6 +13,7 @@ pub(crate) mod history;
 pub(crate) mod host;
 pub(crate) mod hostinterface;
 pub(crate) mod hostprototype;
+pub(crate) mod housekeeping;
 pub(crate) mod httptest;
 pub(crate) mod item;
 pub(crate) mod login;
@@ -19,6 +21,7 @@ pub(crate) mod maintenance;
 pub(crate) mod regexp;
 pub(crate) mod role;
 pub(crate) mod running;
+pub(crate) mod settings;
 pub(crate) mod task;
 pub(crate) mod template;
 pub(crate) mod token;
@@ -30,12 +33,14 @@ pub(crate) mod valuemap;
 
 use crate::call::Method;
 use crate::object::Object;
+use crate::single::Single;
 
 /// All methods.
 pub(crate) const ALL: &[&[Method]] = &[
     action::METHODS,
     apiinfo::METHODS,
     auditlog::METHODS,
+    authentication::METHODS,
     autoregistration::METHODS,
     drule::METHODS,
     event::METHODS,
@@ -45,6 +50,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     host::METHODS,
     hostinterface::METHODS,
     hostprototype::METHODS,
+    housekeeping::METHODS,
     httptest::METHODS,
     item::METHODS,
     item::PROTOTYPE_METHODS,
@@ -54,6 +60,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     regexp::METHODS,
     role::METHODS,
     running::METHODS,
+    settings::METHODS,
     task::METHODS,
     template::METHODS,
     trigger::METHODS,
@@ -96,3 +103,28 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &regexp::REGEXP,
     &auditlog::AUDIT_LOG,
 ];
+
+/// Objects of which there is one.
+pub(crate) const SINGLES: &[&Single] = &[
+    &settings::SETTINGS,
+    &housekeeping::HOUSEKEEPING,
+    &authentication::AUTHENTICATION,
+    &autoregistration::AUTOREGISTRATION,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Relations show objects by the method of this name.
+    #[test]
+    fn every_object_has_a_get_method() {
+        let has_get = |object: &Object| {
+            let name = format!("{}.get", object.name);
+            ALL.iter().flat_map(|methods| methods.iter()).any(|method| method.name == name)
+        };
+        for object in OBJECTS {
+            assert!(has_get(object), "{}", object.name);
+        }
+    }
+}

@@ -9,16 +9,17 @@ use crate::error::{ApiError, ApiResult};
 use crate::get::Get;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, OneOf, Text};
-use crate::object::{Field, Mode, Object, field, taken};
+use crate::object::{Field, Object, field};
 use crate::permission::action_allowed;
-use crate::write::{names, only, rows_of};
+use crate::plain::{self, Action, Draft, Plain, Spec, Unique};
+use crate::write::names;
 use crate::{params, session};
 
 pub(crate) const METHODS: &[Method] = &[
-    Method::user("token.get", get),
-    Method::user("token.create", create),
-    Method::user("token.update", update),
-    Method::user("token.delete", delete),
+    Method::user("token.get", plain::get::<Token>),
+    Method::user("token.create", plain::create::<Token>),
+    Method::user("token.update", plain::update::<Token>),
+    Method::user("token.delete", plain::delete::<Token>),
     Method::user("token.generate", generate),
 ];
 
@@ -37,9 +38,6 @@ const FIELDS: &[Field] = &[
     field("creator_userid", Id, ReadOnly, "User who made it."),
 ];
 
-/// What an update may change.
-const CHANGES: &[&str] = &["tokenid", "name", "description", "status", "expires_at"];
-
 /// Uses are written as state.
 const SOURCE: &str = "(SELECT r.*, COALESCE((SELECT a.lastaccess FROM token_accesses a \
                       WHERE a.tokenid = r.tokenid), 0) AS lastaccess FROM tokens r)";
@@ -54,132 +52,112 @@ pub(crate) static TOKEN: Object = Object {
     sort: &["tokenid", "name", "lastaccess", "status", "expires_at", "created_at"],
 };
 
-/// The role must let its users manage tokens.
-fn check_role(call: &Call<'_>, method: &str) -> ApiResult<()> {
-    if action_allowed(call.user(), "manage_api_tokens") {
-        return Ok(());
-    }
-    Err(ApiError::application(format!("No permissions to call \"{method}\".")))
-}
+static SPEC: Spec = Spec {
+    options: &["token", "valid_at", "expired_at"],
+    fixed: &["userid"],
+    unique: Some(Unique {
+        columns: &["userid", "name"],
+        among: None,
+        error: "API token \"{name}\" already exists for userid \"{userid}\".",
+    }),
+    is_access: true,
+    ..Spec::new(
+        &TOKEN,
+        "tokens",
+        &[("tokenids", "t.tokenid IN ({ids})"), ("userids", "t.userid IN ({ids})")],
+    )
+};
 
-fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    check_role(call, "token.get")?;
-    let options = ["tokenids", "userids", "token", "valid_at", "expired_at"];
-    let mut get = Get::new(call, input, &TOKEN, &options)?;
-    get.by_ids("tokenids", "t.tokenid IN ({ids})")?;
-    get.by_ids("userids", "t.userid IN ({ids})")?;
-    if let Some(token) = input.get("token").filter(|v| !v.is_null()) {
-        let digest = session::digest(&params::text(token, "/token")?);
-        get.and("t.digest = ?", [digest.into()]);
-    }
-    let time = |name: &str| {
-        let value = input.get(name).filter(|v| !v.is_null());
-        value.map(|v| params::int(v, &format!("/{name}"))).transpose()
-    };
-    if let Some(at) = time("valid_at")? {
-        get.and("(t.expires_at = 0 OR t.expires_at > ?)", [at.into()]);
-    }
-    if let Some(at) = time("expired_at")? {
-        get.and("t.expires_at <> 0 AND t.expires_at <= ?", [at.into()]);
-    }
-    if !call.is_super_admin() {
-        get.and("t.userid = ?", [call.user().id.into()]);
-    }
-    Ok(get.run()?.finish())
-}
+#[derive(Default)]
+struct Token;
 
-fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    check_role(call, "token.create")?;
-    let me = call.user().id;
-    let mut tokens: Vec<(u64, String, _)> = Vec::new();
-    for (path, object) in params::objects(input)? {
-        let mut columns = TOKEN.validate(object, &path, Mode::Create)?;
-        let userid = object.get("userid").map(|v| params::id(v, &path)).transpose()?.unwrap_or(me);
-        let name = params::text(&object["name"], &path)?;
-        if tokens.iter().any(|(user, other, _)| *user == userid && *other == name) {
-            return Err(taken(&path, "userid, name", format_args!("{userid}, {name}")));
+impl Plain for Token {
+    fn spec(&self) -> &'static Spec {
+        &SPEC
+    }
+
+    fn allow(&self, call: &Call<'_>, action: Action) -> ApiResult<()> {
+        check_role(call, action.name())
+    }
+
+    fn select(&self, get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json) -> ApiResult<()> {
+        if let Some(token) = input.get("token").filter(|v| !v.is_null()) {
+            let digest = session::digest(&params::text(token, "/token")?);
+            get.and("t.digest = ?", [digest.into()]);
         }
-        columns.retain(|(column, _)| *column != "userid");
-        columns.push(("userid", userid.into()));
-        columns.push(("creator_userid", me.into()));
-        columns.push(("created_at", call.now().into()));
-        tokens.push((userid, name, columns));
+        for (name, condition) in [
+            ("valid_at", "(t.expires_at = 0 OR t.expires_at > ?)"),
+            ("expired_at", "t.expires_at <> 0 AND t.expires_at <= ?"),
+        ] {
+            if let Some(time) = input.get(name).filter(|v| !v.is_null()) {
+                get.and(condition, [params::int(time, &format!("/{name}"))?.into()]);
+            }
+        }
+        if !call.is_super_admin() {
+            get.and("t.userid = ?", [call.user().id.into()]);
+        }
+        Ok(())
     }
-    call.write(|edit| {
-        let mut ids = Vec::new();
-        for (userid, name, columns) in &tokens {
-            let known = !names(edit, "users", "userid", "username", &[*userid])?.is_empty();
-            if !known || (*userid != me && !call.is_super_admin()) {
+
+    fn given(&self, call: &Call<'_>, draft: &mut Draft<'_>) -> ApiResult<()> {
+        if draft.id == 0 {
+            let me = call.user().id;
+            if !draft.gives("userid") {
+                draft.set("userid", me);
+            }
+            draft.set("creator_userid", me);
+            draft.set("created_at", call.now());
+        }
+        Ok(())
+    }
+
+    fn may_write(
+        &self,
+        call: &Call<'_>,
+        edit: &mut Edit<'_>,
+        drafts: &[Draft<'_>],
+        rows: &[Row],
+    ) -> ApiResult<()> {
+        let new = drafts.iter().filter(|draft| draft.id == 0);
+        for userid in
+            new.filter_map(|draft| u64::try_from(draft.value("userid", None).as_int()).ok())
+        {
+            let known = !names(edit, "users", "userid", "username", &[userid])?.is_empty();
+            if !known || (userid != call.user().id && !call.is_super_admin()) {
                 let text = format!("User with ID \"{userid}\" is not available.");
                 return Err(ApiError::params(text));
             }
-            check_free(edit, *userid, name, 0)?;
-            ids.push(edit.insert_new("tokens", columns)?);
         }
-        Ok(TOKEN.result(&ids))
-    })
+        check_own(call, rows)
+    }
+
+    fn delete(&self, call: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
+        check_own(call, rows)?;
+        plain::delete_rows(&SPEC, edit, rows)
+    }
 }
 
-fn check_free(edit: &mut Edit<'_>, userid: u64, name: &str, own: u64) -> ApiResult<()> {
-    let same = edit.query(
-        "SELECT tokenid FROM tokens WHERE userid = ? AND name = ? AND tokenid <> ?",
-        &[userid.into(), name.into(), own.into()],
-    )?;
-    if same.is_empty() {
+/// The role must let its users manage tokens.
+fn check_role(call: &Call<'_>, action: &str) -> ApiResult<()> {
+    if action_allowed(call.user(), "manage_api_tokens") {
         return Ok(());
     }
-    Err(ApiError::params(format!("API token \"{name}\" already exists for userid \"{userid}\".")))
+    Err(ApiError::application(format!("No permissions to call \"token.{action}\".")))
 }
 
-/// Rows of tokens by id, in order; all must be there and be this user's to change.
-fn rows(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Vec<Row>> {
-    let sql = "SELECT * FROM tokens WHERE tokenid IN ({ids})";
-    let rows = rows_of(edit, sql, "tokenid", ids)?;
+/// Only super administrators change tokens of others.
+fn check_own(call: &Call<'_>, rows: &[Row]) -> ApiResult<()> {
     let mine = |row: &Row| call.is_super_admin() || row.id("userid") == call.user().id;
-    if rows.iter().all(mine) { Ok(rows) } else { Err(ApiError::no_object()) }
-}
-
-fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    check_role(call, "token.update")?;
-    let mut changes = Vec::new();
-    for (path, id, object) in TOKEN.updates(input)? {
-        if let Some(members) = object.as_object() {
-            only(members, &path, CHANGES)?;
-        }
-        let columns = TOKEN.validate(object, &path, Mode::Update)?;
-        let name = object.get("name").map(|v| params::text(v, &path)).transpose()?;
-        changes.push((id, name, columns));
-    }
-    let ids: Vec<u64> = changes.iter().map(|(id, ..)| *id).collect();
-    call.write_access(|edit| {
-        let rows = rows(call, edit, &ids)?;
-        for ((id, name, columns), row) in changes.iter().zip(&rows) {
-            if let Some(name) = name {
-                check_free(edit, row.id("userid"), name, *id)?;
-            }
-            edit.update("tokens", *id, columns)?;
-        }
-        Ok(TOKEN.result(&ids))
-    })
-}
-
-fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    check_role(call, "token.delete")?;
-    let ids = params::delete_ids(input)?;
-    call.write_access(|edit| {
-        rows(call, edit, &ids)?;
-        edit.delete("tokens", "tokenid", &ids)?;
-        Ok(TOKEN.result(&ids))
-    })
+    if rows.iter().all(mine) { Ok(()) } else { Err(ApiError::no_object()) }
 }
 
 /// Makes new secrets; the old ones stop to work.
 fn generate(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    check_role(call, "token.generate")?;
+    check_role(call, "generate")?;
     let ids = params::delete_ids(input)?;
     let now = call.now();
     call.write_access(|edit| {
-        rows(call, edit, &ids)?;
+        check_own(call, &plain::rows(&SPEC, edit, &ids)?)?;
         let mut out = Vec::new();
         for id in &ids {
             let secret = session::random_hex(32)?;

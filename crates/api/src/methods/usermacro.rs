@@ -2,27 +2,36 @@
 
 use config::Edit;
 use config::db::Row;
+use serde_json::Map;
 
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get};
+use crate::methods::{group, host, template};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, OneOf, Text};
-use crate::object::{Field, Object, field, missing, taken};
-use crate::owned::macros::{self, MacroInput, SECRET, canonical};
+use crate::object::{Field, Object, field, taken};
+use crate::owned::macros::{MacroInput, SECRET, canonical};
 use crate::params;
 use crate::permission::{Need, on_hosts};
+use crate::plain::{self, Draft, Plain, Spec};
 use crate::relate::Relation;
-use crate::write::{Target, names, only, rows_of};
+use crate::write::names;
 
 pub(crate) const METHODS: &[Method] = &[
     Method::user("usermacro.get", get),
-    Method::admin("usermacro.create", create),
-    Method::admin("usermacro.update", update),
-    Method::admin("usermacro.delete", delete),
-    Method::super_admin("usermacro.createglobal", create_global),
-    Method::super_admin("usermacro.updateglobal", update_global),
-    Method::super_admin("usermacro.deleteglobal", delete_global),
+    Method::admin("usermacro.create", |call, input| plain::insert(&HOSTS, call, input)),
+    Method::admin("usermacro.update", |call, input| plain::change(&HOSTS, call, input)),
+    Method::admin("usermacro.delete", |call, input| plain::remove(&HOSTS, call, input)),
+    Method::super_admin("usermacro.createglobal", |call, input| {
+        plain::insert(&GLOBAL, call, input)
+    }),
+    Method::super_admin("usermacro.updateglobal", |call, input| {
+        plain::change(&GLOBAL, call, input)
+    }),
+    Method::super_admin("usermacro.deleteglobal", |call, input| {
+        plain::remove(&GLOBAL, call, input)
+    }),
 ];
 
 const FIELDS: &[Field] = &[
@@ -124,20 +133,17 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
     let owners: Vec<(u64, u64)> =
         found.rows.iter().map(|row| (row.id, row.row.id("hostid"))).collect();
     for (option, relation) in [
-        ("selectHosts", Relation::new("hosts", "host.get", "hostids", "hostid").sorted("host")),
-        (
-            "selectTemplates",
-            Relation::new("templates", "template.get", "templateids", "templateid").sorted("host"),
-        ),
+        ("selectHosts", Relation::new("hosts", &host::HOST).sorted("host")),
+        ("selectTemplates", Relation::new("templates", &template::TEMPLATE).sorted("host")),
     ] {
         if let Some(wanted) = found.wants_uncounted(option)? {
             found.relate_as(&relation, &wanted, &owners)?;
         }
     }
-    for (option, member, method) in [
-        ("selectHostGroups", "hostgroups", "hostgroup.get"),
-        ("selectTemplateGroups", "templategroups", "templategroup.get"),
-        ("selectGroups", "groups", "hostgroup.get"),
+    for (option, member, groups_of) in [
+        ("selectHostGroups", "hostgroups", &group::HOST_GROUP),
+        ("selectTemplateGroups", "templategroups", &group::TEMPLATE_GROUP),
+        ("selectGroups", "groups", &group::HOST_GROUP),
     ] {
         let Some(wanted) = found.wants_uncounted(option)? else { continue };
         let hosts: Vec<u64> = owners.iter().map(|(_, host)| *host).collect();
@@ -150,174 +156,110 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
             let own = groups.iter().filter(|(of, _)| of == host);
             pairs.extend(own.map(|(_, group)| (*id, *group)));
         }
-        found.relate(member, &wanted, &pairs, method, "groupids", "groupid")?;
+        found.relate_as(&Relation::new(member, groups_of), &wanted, &pairs)?;
     }
     Ok(())
 }
 
-const WRITABLE: &[&str] = &["macro", "value", "description", "type"];
+/// What is written.
+struct Macros(&'static Spec);
 
-/// Reads a macro of a host or template, which has a `key` too.
-fn read_own(object: &Json, path: &str, key: &str, id_name: &str) -> ApiResult<MacroInput> {
-    read(object, path, &[key, "automatic"], id_name)
-}
+/// Macros of hosts and templates.
+static HOSTS: Macros = Macros(&Spec {
+    fixed: &["hostid"],
+    of_host: Some("hostid"),
+    ..Spec::new(&HOST_MACRO, "hostmacros", &[])
+});
 
-fn read(object: &Json, path: &str, extra: &[&str], id_name: &str) -> ApiResult<MacroInput> {
-    let Json::Object(members) = object else {
-        return Err(ApiError::at(path, "an array is expected"));
-    };
-    let known: Vec<&str> = [WRITABLE, extra].concat();
-    only(members, path, &known)?;
-    MacroInput::read(members, path, id_name)
-}
+static GLOBAL: Macros = Macros(&Spec::new(&GLOBAL_MACRO, "globalmacros", &[]));
 
-fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let mut inputs: Vec<(u64, MacroInput)> = Vec::new();
-    for (path, object) in params::objects(input)? {
-        let one = read_own(object, &path, "hostid", "")?;
-        let host = object.get("hostid").ok_or_else(|| missing(&path, "hostid"))?;
-        let host = params::id(host, &format!("{path}/hostid"))?;
-        one.new_row()?;
-        let name = one.name.as_deref().map(canonical);
-        if inputs.iter().any(|(h, m)| *h == host && m.name.as_deref().map(canonical) == name) {
-            let shown = format!("{host}, {}", one.name.unwrap_or_default());
-            return Err(taken(&path, "hostid, macro", shown));
-        }
-        inputs.push((host, one));
+impl Plain for Macros {
+    fn spec(&self) -> &'static Spec {
+        self.0
     }
-    let hosts: Vec<u64> = inputs.iter().map(|(host, _)| *host).collect();
-    call.write(|edit| {
-        call.require(edit, Target::HostOrTemplate, Need::Write, &hosts)?;
-        let mut ids = Vec::new();
-        for (host, one) in &inputs {
-            check_free(edit, *host, one, 0)?;
-            ids.push(macros::insert(edit, *host, one)?);
+
+    fn given(&self, _call: &Call<'_>, draft: &mut Draft<'_>) -> ApiResult<()> {
+        let one = parse(draft)?;
+        if draft.id == 0 {
+            for (name, value) in one.new_row()? {
+                draft.set(name, value);
+            }
         }
-        Ok(HOST_MACRO.result(&ids))
-    })
-}
-
-fn check_free(edit: &mut Edit<'_>, host: u64, one: &MacroInput, own: u64) -> ApiResult<()> {
-    let Some(name) = &one.name else { return Ok(()) };
-    let rows = macros::of(edit, host)?;
-    let same = |row: &&Row| {
-        row.id("hostmacroid") != own && canonical(row.text("macro")) == canonical(name)
-    };
-    let Some(row) = rows.iter().find(same) else { return Ok(()) };
-    let hosts = names(edit, "hosts", "hostid", "name", &[host])?;
-    Err(ApiError::params(format!(
-        "Macro \"{}\" already exists on \"{}\".",
-        row.text("macro"),
-        hosts.get(&host).map_or("", String::as_str),
-    )))
-}
-
-fn macros_of(edit: &mut Edit<'_>, object: &Object, ids: &[u64]) -> ApiResult<Vec<Row>> {
-    let sql = format!("SELECT * FROM {} WHERE {} IN ({{ids}})", object.table, object.key);
-    rows_of(edit, &sql, object.key, ids)
-}
-
-fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let mut inputs = Vec::new();
-    for (path, id, object) in HOST_MACRO.updates(input)? {
-        inputs.push((id, read_own(object, &path, "hostmacroid", "hostmacroid")?));
+        Ok(())
     }
-    let ids: Vec<u64> = inputs.iter().map(|(id, _)| *id).collect();
-    call.write(|edit| {
-        let rows = macros_of(edit, &HOST_MACRO, &ids)?;
-        let hosts: Vec<u64> = rows.iter().map(|row| row.id("hostid")).collect();
-        call.require(edit, Target::HostOrTemplate, Need::Write, &hosts)?;
-        for ((id, one), row) in inputs.iter().zip(&rows) {
-            check_free(edit, row.id("hostid"), one, *id)?;
-            one.refuse_automatic(row)?;
-            let changes = one.changes(row)?;
-            edit.update("hostmacros", *id, &changes)?;
+
+    fn may_write(
+        &self,
+        _call: &Call<'_>,
+        _edit: &mut Edit<'_>,
+        drafts: &[Draft<'_>],
+        rows: &[Row],
+    ) -> ApiResult<()> {
+        let mut seen = Vec::new();
+        for (n, draft) in drafts.iter().enumerate().filter(|(_, draft)| draft.gives("macro")) {
+            let (name, host) = (draft.text("macro", None), draft.text("hostid", rows.get(n)));
+            let same = (host, canonical(&name));
+            if seen.contains(&same) {
+                return Err(match self.0.of_host {
+                    Some(_) => taken(&draft.path, "hostid, macro", format!("{}, {name}", same.0)),
+                    None => taken(&draft.path, "macro", name),
+                });
+            }
+            seen.push(same);
         }
-        Ok(HOST_MACRO.result(&ids))
-    })
-}
-
-fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let ids = params::delete_ids(input)?;
-    call.write(|edit| {
-        let rows = macros_of(edit, &HOST_MACRO, &ids)?;
-        let hosts: Vec<u64> = rows.iter().map(|row| row.id("hostid")).collect();
-        call.require(edit, Target::HostOrTemplate, Need::Write, &hosts)?;
-        edit.delete("hostmacros", "hostmacroid", &ids)?;
-        Ok(HOST_MACRO.result(&ids))
-    })
-}
-
-fn create_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let mut inputs: Vec<MacroInput> = Vec::new();
-    for (path, object) in params::objects(input)? {
-        let one = read(object, &path, &[], "")?;
-        one.new_row()?;
-        check_distinct(&inputs, &one)?;
-        inputs.push(one);
+        Ok(())
     }
-    call.write(|edit| {
-        let mut ids = Vec::new();
-        for one in &inputs {
-            check_free_global(edit, one, 0)?;
-            ids.push(edit.insert_new("globalmacros", &one.new_row()?)?);
-        }
-        Ok(GLOBAL_MACRO.result(&ids))
-    })
-}
 
-fn check_distinct(before: &[MacroInput], one: &MacroInput) -> ApiResult<()> {
-    let Some(name) = &one.name else { return Ok(()) };
-    let same = |other: &MacroInput| {
-        other.name.as_deref().is_some_and(|other| canonical(other) == canonical(name))
-    };
-    if before.iter().any(same) {
-        return Err(taken(&one.path, "macro", name));
-    }
-    Ok(())
-}
-
-fn check_free_global(edit: &mut Edit<'_>, one: &MacroInput, own: u64) -> ApiResult<()> {
-    let Some(name) = &one.name else { return Ok(()) };
-    let rows = edit.query("SELECT globalmacroid, macro FROM globalmacros", &[])?;
-    let same = |row: &&Row| {
-        row.id("globalmacroid") != own && canonical(row.text("macro")) == canonical(name)
-    };
-    match rows.iter().find(same) {
-        None => Ok(()),
-        Some(row) => {
-            Err(ApiError::params(format!("Macro \"{}\" already exists.", row.text("macro"))))
-        }
+    fn write(
+        &self,
+        _call: &Call<'_>,
+        edit: &mut Edit<'_>,
+        draft: &mut Draft<'_>,
+        before: Option<&Row>,
+    ) -> ApiResult<()> {
+        self.check_free(edit, draft, before)?;
+        let Some(row) = before else { return Ok(()) };
+        let one = parse(draft)?;
+        one.refuse_automatic(row)?;
+        draft.columns = one.changes(row)?;
+        Ok(())
     }
 }
 
-fn update_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let mut ids = Vec::new();
-    let mut inputs: Vec<MacroInput> = Vec::new();
-    for (path, id, object) in GLOBAL_MACRO.updates(input)? {
-        let one = read(object, &path, &["globalmacroid"], "globalmacroid")?;
-        check_distinct(&inputs, &one)?;
-        ids.push(id);
-        inputs.push(one);
-    }
-    call.write(|edit| {
-        let rows = macros_of(edit, &GLOBAL_MACRO, &ids)?;
-        for ((id, one), row) in ids.iter().zip(&inputs).zip(&rows) {
-            check_free_global(edit, one, *id)?;
-            let changes = one.changes(row)?;
-            edit.update("globalmacros", *id, &changes)?;
-        }
-        Ok(GLOBAL_MACRO.result(&ids))
-    })
+fn parse(draft: &Draft<'_>) -> ApiResult<MacroInput> {
+    let none = Map::new();
+    MacroInput::read(draft.input.as_object().unwrap_or(&none), &draft.path, "")
 }
 
-fn delete_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let ids = params::delete_ids(input)?;
-    call.write(|edit| {
-        macros_of(edit, &GLOBAL_MACRO, &ids)?;
-        edit.delete("globalmacros", "globalmacroid", &ids)?;
-        Ok(GLOBAL_MACRO.result(&ids))
-    })
+impl Macros {
+    /// The same name may be written in several ways, so the database cannot compare them.
+    fn check_free(
+        &self,
+        edit: &mut Edit<'_>,
+        draft: &Draft<'_>,
+        before: Option<&Row>,
+    ) -> ApiResult<()> {
+        if !draft.gives("macro") {
+            return Ok(());
+        }
+        let Spec { table, object, of_host, .. } = self.0;
+        let host = draft.value("hostid", before);
+        let name = canonical(&draft.text("macro", None));
+        let (condition, values) = match of_host {
+            Some(column) => (format!(" WHERE {column} = ?"), vec![host]),
+            None => (String::new(), Vec::new()),
+        };
+        let rows = edit.query(&format!("SELECT * FROM {table}{condition}"), &values)?;
+        let same =
+            |row: &&Row| row.id(object.key) != draft.id && canonical(row.text("macro")) == name;
+        let Some(row) = rows.iter().find(same) else { return Ok(()) };
+        let mut text = format!("Macro \"{}\" already exists", row.text("macro"));
+        if of_host.is_some() {
+            let hosts = names(edit, "hosts", "hostid", "name", &[row.id("hostid")])?;
+            text += &format!(" on \"{}\"", hosts.values().next().map_or("", String::as_str));
+        }
+        Err(ApiError::params(format!("{text}.")))
+    }
 }
 
 #[cfg(test)]

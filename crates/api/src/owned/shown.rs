@@ -9,18 +9,19 @@ use model::HostId;
 use crate::call::Json;
 use crate::error::ApiResult;
 use crate::get::{Found, Output};
+use crate::methods::{item, trigger};
+use crate::object::Object;
 use crate::owned::macros::SECRET;
 use crate::relate::Relation;
 
 /// Relation to items.
-pub(crate) const ITEMS: Relation =
-    Relation::new("items", "item.get", "itemids", "itemid").bare().sorted("name");
+pub(crate) const ITEMS: Relation = Relation::new("items", &item::ITEM).bare().sorted("name");
 /// Relation to discovery rules.
 pub(crate) const DISCOVERIES: Relation =
-    Relation::new("discoveries", "discoveryrule.get", "itemids", "itemid").bare().sorted("name");
+    Relation::new("discoveries", &item::RULE).bare().sorted("name");
 /// Relation to triggers.
 pub(crate) const TRIGGERS: Relation =
-    Relation::new("triggers", "trigger.get", "triggerids", "triggerid").sorted("description");
+    Relation::new("triggers", &trigger::TRIGGER).sorted("description");
 
 /// Whether clients know it as an item: neither a discovery rule nor made by a web scenario.
 pub(crate) fn is_item(item: &Item) -> bool {
@@ -186,14 +187,14 @@ pub(crate) fn attach_groups(
     found: &mut Found<'_, '_>,
     option: &str,
     member: &'static str,
-    method: &'static str,
+    groups: &'static Object,
 ) -> ApiResult<()> {
     let Some(wanted) = found.wants_list(option)? else { return Ok(()) };
     let pairs = found.call.pairs(
         "SELECT hostid, groupid FROM host_groups WHERE hostid IN ({ids}) ORDER BY groupid",
         &found.ids(),
     )?;
-    found.relate(member, &wanted, &pairs, method, "groupids", "groupid")
+    found.relate_as(&Relation::new(member, groups), &wanted, &pairs)
 }
 
 /// Gives each row the list that belongs to it.

@@ -10,8 +10,9 @@ use std::fmt::Write;
 use config::schema::{Table, tables};
 
 use crate::call::UserType;
-use crate::methods::OBJECTS;
+use crate::methods::{OBJECTS, SINGLES};
 use crate::object::{Access, FieldKind, Object};
+use crate::single::{Rule, Single};
 
 pub use openrpc::openrpc;
 pub use typescript::typescript;
@@ -37,7 +38,53 @@ pub fn reference() -> String {
     for object in OBJECTS {
         section(object, &mut page);
     }
+    for single in SINGLES {
+        settings(single, &mut page);
+    }
     page
+}
+
+fn settings(single: &Single, page: &mut String) {
+    let _ = write!(
+        page,
+        "\n## {}\n\n| field | holds | default | access | |\n| --- | --- | --- | --- | --- |\n",
+        single.name,
+    );
+    for one in single.settings {
+        let default =
+            if one.default.is_empty() { String::new() } else { format!("`{}`", one.default) };
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | {default} | {} | {} |",
+            one.name,
+            rule(one.rule),
+            who(one.access),
+            one.doc,
+        );
+    }
+}
+
+fn rule(rule: Rule) -> String {
+    match rule {
+        Rule::Of(kind) => holds(kind),
+        Rule::Word(words) => {
+            words.iter().filter(|word| !word.is_empty()).copied().collect::<Vec<_>>().join(", ")
+        }
+        Rule::Time(time) => format!("time, {}–{} seconds", time.min, time.max),
+        Rule::Color => "colour, 6 hexadecimal digits".to_owned(),
+        Rule::Periods => "time periods".to_owned(),
+        Rule::Url(max) => format!("link, {max} characters"),
+        Rule::Zone => "time zone".to_owned(),
+    }
+}
+
+fn who(access: Access) -> &'static str {
+    match access {
+        Access::Required => "required",
+        Access::Optional => "",
+        Access::ReadOnly => "read only",
+        Access::WriteOnly => "write only",
+    }
 }
 
 fn section(object: &Object, page: &mut String) {
@@ -49,12 +96,7 @@ fn section(object: &Object, page: &mut String) {
         object.sort.join(", "),
     );
     for field in object.fields {
-        let access = match field.access {
-            Access::Required => "required",
-            Access::Optional => "",
-            Access::ReadOnly => "read only",
-            Access::WriteOnly => "write only",
-        };
+        let access = who(field.access);
         let default = match field.access {
             Access::Optional => default_of(object, field.name),
             _ => "",

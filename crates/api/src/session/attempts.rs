@@ -11,10 +11,10 @@ use config::db::{DbResult, Value};
 use stdx::seats::source;
 use stdx::sync::lock;
 
-use super::{ATTEMPTS_MAX, BLOCK_S, digest};
+use super::digest;
 use crate::call::Gone;
 
-/// Seconds after the last failure until an account is forgotten.
+/// Seconds after the last failure until an account is forgotten, if it is not blocked for longer.
 const FORGET_S: u64 = 900;
 /// Accounts kept for a source. Displacing one of them takes five failures of every other, which takes
 /// longer than the block.
@@ -25,6 +25,21 @@ const SOURCES_MAX: usize = 4_096;
 const NOTES_MAX: usize = 10_000;
 /// How often a waiting sign-in checks whether its client is still connected.
 const CHECK_EVERY: Duration = Duration::from_millis(200);
+
+/// What blocks an account.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Failed sign-ins, from one source.
+    pub(super) attempts: i64,
+    /// Seconds for which the account is blocked for that source.
+    pub(super) block_s: u64,
+}
+
+impl Limits {
+    fn forget_s(self) -> u64 {
+        self.block_s.max(FORGET_S)
+    }
+}
 
 /// The table of failures.
 #[derive(Debug, Default)]
@@ -76,15 +91,22 @@ pub(super) struct Attempt {
 impl Attempts {
     /// Starts an attempt; `None` = the account is blocked for this source. Waits while as many
     /// attempts run as are left, so that parallel guesses are counted exactly.
-    pub(super) fn begin(&self, peer: IpAddr, name: &str, now: u64, gone: &Gone) -> Option<Attempt> {
+    pub(super) fn begin(
+        &self,
+        peer: IpAddr,
+        name: &str,
+        now: u64,
+        limits: Limits,
+        gone: &Gone,
+    ) -> Option<Attempt> {
         let (source, account) = (source(peer), digest(name));
         let mut sources = lock(&self.0.sources);
         loop {
-            let entry = find(&mut sources, source, &account, now);
-            if entry.failed >= ATTEMPTS_MAX {
+            let entry = find(&mut sources, source, &account, now, limits);
+            if entry.failed >= limits.attempts {
                 return None;
             }
-            if entry.failed + entry.running < ATTEMPTS_MAX {
+            if entry.failed + entry.running < limits.attempts {
                 entry.running += 1;
                 let shared = Arc::clone(&self.0);
                 return Some(Attempt { shared, source, account, verdict: None });
@@ -178,10 +200,11 @@ fn find<'s>(
     ip: IpAddr,
     account: &str,
     now: u64,
+    limits: Limits,
 ) -> &'s mut Account {
     if sources.len() >= SOURCES_MAX && !sources.contains_key(&ip) {
         let idle = |source: &Source| source.accounts.values().all(|entry| entry.running == 0);
-        sources.retain(|_, source| now < source.last + FORGET_S || !idle(source));
+        sources.retain(|_, source| now < source.last + limits.forget_s() || !idle(source));
         let oldest = sources.iter().filter(|(_, source)| idle(source));
         let oldest = oldest.min_by_key(|(_, source)| source.last).map(|(ip, _)| *ip);
         if let Some(oldest) = oldest.filter(|_| sources.len() >= SOURCES_MAX) {
@@ -192,7 +215,7 @@ fn find<'s>(
     source.last = now;
     let accounts = &mut source.accounts;
     if accounts.len() >= ACCOUNTS_MAX && !accounts.contains_key(account) {
-        accounts.retain(|_, entry| entry.running > 0 || now < entry.at + FORGET_S);
+        accounts.retain(|_, entry| entry.running > 0 || now < entry.at + limits.forget_s());
         let least = accounts.iter().filter(|(_, entry)| entry.running == 0);
         let least = least.min_by_key(|(_, entry)| (entry.failed, entry.at));
         let least = least.map(|(account, _)| account.clone());
@@ -201,11 +224,11 @@ fn find<'s>(
         }
     }
     let entry = accounts.entry(account.to_owned()).or_default();
-    if now >= entry.at + FORGET_S {
+    if now >= entry.at + limits.forget_s() {
         entry.failed = 0;
-    } else if now >= entry.at + BLOCK_S {
+    } else if now >= entry.at + limits.block_s {
         // After the block one more attempt, then it begins again.
-        entry.failed = entry.failed.min(ATTEMPTS_MAX - 1);
+        entry.failed = entry.failed.min(limits.attempts - 1);
     }
     entry
 }
@@ -249,6 +272,8 @@ mod tests {
 
     use super::*;
 
+    const LIMITS: Limits = Limits { attempts: 5, block_s: 30 };
+
     fn ip(last: u16) -> IpAddr {
         let [high, low] = last.to_be_bytes();
         IpAddr::from([10, 0, high, low])
@@ -256,7 +281,7 @@ mod tests {
 
     /// Whether the attempt was let through.
     fn guess(attempts: &Attempts, from: u16, name: &str, now: u64, good: bool) -> bool {
-        let attempt = attempts.begin(ip(from), name, now, &Gone::default());
+        let attempt = attempts.begin(ip(from), name, now, LIMITS, &Gone::default());
         attempt.map(|attempt| attempt.end(good, now)).is_some()
     }
 
@@ -288,7 +313,7 @@ mod tests {
             for _ in 0..60 {
                 scope.spawn(|| {
                     let gone = Gone::default();
-                    if let Some(attempt) = attempts.begin(ip(1), "Admin", 1000, &gone) {
+                    if let Some(attempt) = attempts.begin(ip(1), "Admin", 1000, LIMITS, &gone) {
                         tried.fetch_add(1, Ordering::SeqCst);
                         std::thread::yield_now();
                         attempt.end(false, 1000);
@@ -320,11 +345,11 @@ mod tests {
         let attempts = Attempts::default();
         let gone = Gone::default();
         let running: Vec<_> =
-            (0..5).map(|_| attempts.begin(ip(1), "Admin", 1000, &gone).unwrap()).collect();
+            (0..5).map(|_| attempts.begin(ip(1), "Admin", 1000, LIMITS, &gone).unwrap()).collect();
         gone.leave();
-        assert!(attempts.begin(ip(1), "Admin", 1000, &gone).is_none());
+        assert!(attempts.begin(ip(1), "Admin", 1000, LIMITS, &gone).is_none());
         drop(running);
-        assert!(attempts.begin(ip(1), "Admin", 1000, &gone).is_some());
+        assert!(attempts.begin(ip(1), "Admin", 1000, LIMITS, &gone).is_some());
     }
 
     #[test]

@@ -259,6 +259,17 @@ pub struct Settings {
     pub audit: bool,
     /// Days that entries of the audit log are kept; 0 = for ever.
     pub audit_days: u16,
+    /// Failed sign-ins from one source that block an account for it.
+    pub login_attempts: u32,
+    /// Seconds for which it is blocked.
+    pub login_block_s: u64,
+    /// Seconds after which an unused session ends; `None` = never.
+    pub session_s: Option<u64>,
+    /// Fewest characters of a password.
+    pub password_length_min: usize,
+    /// What a password must have, a bit each: 1 upper and lower case, 2 a digit, 4 a special
+    /// character, 8 nothing that is easily guessed.
+    pub password_rules: u8,
 }
 
 impl Settings {
@@ -281,6 +292,11 @@ impl Default for Settings {
             autoregistration: Tls::default(),
             audit: true,
             audit_days: 31,
+            login_attempts: 5,
+            login_block_s: 30,
+            session_s: Some(365 * 86_400),
+            password_length_min: 8,
+            password_rules: 8,
         }
     }
 }

@@ -3,22 +3,27 @@
 mod checks;
 mod write;
 
+use config::Edit;
+use config::db::Row;
+
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::ApiResult;
-use crate::get::{Found, Get};
+use crate::get::Get;
+use crate::methods::host;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, FieldKind, Object, field};
+use crate::plain::{self, Plain, Related, Spec};
 use crate::relate::Relation;
 
 pub(crate) const METHODS: &[Method] = &[
-    Method::user("drule.get", rules),
+    Method::user("drule.get", |call, input| plain::read(&RULES, call, input)),
     Method::admin("drule.create", write::create),
     Method::admin("drule.update", write::update),
-    Method::admin("drule.delete", write::delete),
-    Method::user("dcheck.get", checks_of),
-    Method::user("dhost.get", hosts),
-    Method::user("dservice.get", services),
+    Method::admin("drule.delete", |call, input| plain::remove(&RULES, call, input)),
+    Method::user("dcheck.get", |call, input| plain::read(&CHECKS, call, input)),
+    Method::user("dhost.get", |call, input| plain::read(&HOSTS, call, input)),
+    Method::user("dservice.get", |call, input| plain::read(&SERVICES, call, input)),
 ];
 
 const TIME: FieldKind = Int(0, i64::MAX);
@@ -92,127 +97,146 @@ pub(crate) static DSERVICE: Object = Object {
     sort: &["dserviceid", "dhostid", "ip"],
 };
 
-const DRULES: Relation = Relation::new("drules", "drule.get", "druleids", "druleid");
-const DCHECKS: Relation = Relation::new("dchecks", "dcheck.get", "dcheckids", "dcheckid");
-const DHOSTS: Relation = Relation::new("dhosts", "dhost.get", "dhostids", "dhostid");
-const DSERVICES: Relation = Relation::new("dservices", "dservice.get", "dserviceids", "dserviceid");
-const HOSTS: Relation = Relation::new("hosts", "host.get", "hostids", "hostid").bare();
-
-/// Users who are no administrators see nothing of network discovery: its objects belong to no host
-/// group that a right could be on.
-fn administrators_only(get: &mut Get<'_, '_>, call: &Call<'_>) {
-    if call.user().kind < UserType::Admin {
-        get.and("1 = 0", []);
-    }
+const fn related(select: &'static str, relation: Relation, pairs: &'static str) -> Related {
+    Related { select, counts: true, relation, pairs }
 }
 
-/// Answers a `select…` option: `sql` gives pairs of ids.
-fn select(
-    found: &mut Found<'_, '_>,
-    option: &str,
-    relation: &Relation,
-    sql: &str,
-) -> ApiResult<()> {
-    if let Some(wanted) = found.wants(option)? {
-        let pairs = found.call.pairs(sql, &found.ids())?;
-        found.relate_as(relation, &wanted, &pairs)?;
-    }
-    Ok(())
-}
+const DRULE_OF: Relation = Relation::new("drules", &DRULE);
+const DHOST_OF: Relation = Relation::new("dhosts", &DHOST);
 
-fn rules(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let mut get = Get::new(call, input, &DRULE, &[])?;
-    administrators_only(&mut get, call);
-    get.by_ids("druleids", "t.druleid IN ({ids})")?;
-    get.by_ids(
-        "dcheckids",
-        "t.druleid IN (SELECT druleid FROM dchecks WHERE dcheckid IN ({ids}))",
-    )?;
-    get.by_ids("dhostids", "t.druleid IN (SELECT druleid FROM dhosts WHERE dhostid IN ({ids}))")?;
-    get.by_ids(
-        "dserviceids",
-        "t.druleid IN (SELECT h.druleid FROM dhosts h JOIN dservices s ON s.dhostid = h.dhostid \
-         WHERE s.dserviceid IN ({ids}))",
-    )?;
-    let mut found = get.run()?;
-    select(
-        &mut found,
-        "selectDChecks",
-        &DCHECKS,
-        "SELECT druleid, dcheckid FROM dchecks WHERE druleid IN ({ids}) ORDER BY dcheckid",
-    )?;
-    select(
-        &mut found,
-        "selectDHosts",
-        &DHOSTS,
-        "SELECT druleid, dhostid FROM dhosts WHERE druleid IN ({ids}) ORDER BY dhostid",
-    )?;
-    Ok(found.finish())
-}
+static RULES: Discovery = Discovery(&Spec {
+    relations: &[
+        related(
+            "selectDChecks",
+            Relation::new("dchecks", &DCHECK),
+            "SELECT druleid, dcheckid FROM dchecks WHERE druleid IN ({ids}) ORDER BY dcheckid",
+        ),
+        related(
+            "selectDHosts",
+            DHOST_OF,
+            "SELECT druleid, dhostid FROM dhosts WHERE druleid IN ({ids}) ORDER BY dhostid",
+        ),
+    ],
+    ..Spec::new(
+        &DRULE,
+        "drules",
+        &[
+            ("druleids", "t.druleid IN ({ids})"),
+            ("dcheckids", "t.druleid IN (SELECT druleid FROM dchecks WHERE dcheckid IN ({ids}))"),
+            ("dhostids", "t.druleid IN (SELECT druleid FROM dhosts WHERE dhostid IN ({ids}))"),
+            (
+                "dserviceids",
+                "t.druleid IN (SELECT h.druleid FROM dhosts h \
+                 JOIN dservices s ON s.dhostid = h.dhostid WHERE s.dserviceid IN ({ids}))",
+            ),
+        ],
+    )
+});
 
-fn checks_of(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let mut get = Get::new(call, input, &DCHECK, &[])?;
-    administrators_only(&mut get, call);
-    get.by_ids("dcheckids", "t.dcheckid IN ({ids})")?;
-    get.by_ids("druleids", "t.druleid IN ({ids})")?;
-    get.by_ids("dhostids", "t.druleid IN (SELECT druleid FROM dhosts WHERE dhostid IN ({ids}))")?;
-    get.by_ids(
-        "dserviceids",
-        "t.dcheckid IN (SELECT dcheckid FROM dservices WHERE dserviceid IN ({ids}))",
-    )?;
-    let mut found = get.run()?;
-    let sql = "SELECT dcheckid, druleid FROM dchecks WHERE dcheckid IN ({ids})";
-    select(&mut found, "selectDRules", &DRULES, sql)?;
-    Ok(found.finish())
-}
-
-fn hosts(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let mut get = Get::new(call, input, &DHOST, &[])?;
-    administrators_only(&mut get, call);
-    get.by_ids("dhostids", "t.dhostid IN ({ids})")?;
-    get.by_ids("druleids", "t.druleid IN ({ids})")?;
-    get.by_ids(
-        "dserviceids",
-        "t.dhostid IN (SELECT dhostid FROM dservices WHERE dserviceid IN ({ids}))",
-    )?;
-    let mut found = get.run()?;
-    let sql = "SELECT dhostid, druleid FROM dhosts WHERE dhostid IN ({ids})";
-    select(&mut found, "selectDRules", &DRULES, sql)?;
-    select(
-        &mut found,
-        "selectDServices",
-        &DSERVICES,
-        "SELECT dhostid, dserviceid FROM dservices WHERE dhostid IN ({ids}) ORDER BY dserviceid",
-    )?;
-    Ok(found.finish())
-}
-
-fn services(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let mut get = Get::new(call, input, &DSERVICE, &[])?;
-    administrators_only(&mut get, call);
-    get.by_ids("dserviceids", "t.dserviceid IN ({ids})")?;
-    get.by_ids("dhostids", "t.dhostid IN ({ids})")?;
-    get.by_ids("dcheckids", "t.dcheckid IN ({ids})")?;
-    get.by_ids("druleids", "t.dhostid IN (SELECT dhostid FROM dhosts WHERE druleid IN ({ids}))")?;
-    let mut found = get.run()?;
-    select(
-        &mut found,
+static CHECKS: Discovery = Discovery(&Spec {
+    relations: &[related(
         "selectDRules",
-        &DRULES,
-        "SELECT s.dserviceid, h.druleid FROM dservices s JOIN dhosts h ON h.dhostid = s.dhostid \
-         WHERE s.dserviceid IN ({ids})",
-    )?;
-    let sql = "SELECT dserviceid, dhostid FROM dservices WHERE dserviceid IN ({ids})";
-    select(&mut found, "selectDHosts", &DHOSTS, sql)?;
-    select(
-        &mut found,
-        "selectHosts",
-        &HOSTS,
-        "SELECT DISTINCT s.dserviceid, i.hostid FROM dservices s JOIN interfaces i ON i.ip = s.ip \
-         JOIN hosts h ON h.hostid = i.hostid WHERE h.kind = 0 AND s.dserviceid IN ({ids}) \
-         ORDER BY s.dserviceid, i.hostid",
-    )?;
-    Ok(found.finish())
+        DRULE_OF,
+        "SELECT dcheckid, druleid FROM dchecks WHERE dcheckid IN ({ids})",
+    )],
+    ..Spec::new(
+        &DCHECK,
+        "dchecks",
+        &[
+            ("dcheckids", "t.dcheckid IN ({ids})"),
+            ("druleids", "t.druleid IN ({ids})"),
+            ("dhostids", "t.druleid IN (SELECT druleid FROM dhosts WHERE dhostid IN ({ids}))"),
+            (
+                "dserviceids",
+                "t.dcheckid IN (SELECT dcheckid FROM dservices WHERE dserviceid IN ({ids}))",
+            ),
+        ],
+    )
+});
+
+static HOSTS: Discovery = Discovery(&Spec {
+    relations: &[
+        related(
+            "selectDRules",
+            DRULE_OF,
+            "SELECT dhostid, druleid FROM dhosts WHERE dhostid IN ({ids})",
+        ),
+        related(
+            "selectDServices",
+            Relation::new("dservices", &DSERVICE),
+            "SELECT dhostid, dserviceid FROM dservices WHERE dhostid IN ({ids}) \
+             ORDER BY dserviceid",
+        ),
+    ],
+    ..Spec::new(
+        &DHOST,
+        "dhosts",
+        &[
+            ("dhostids", "t.dhostid IN ({ids})"),
+            ("druleids", "t.druleid IN ({ids})"),
+            (
+                "dserviceids",
+                "t.dhostid IN (SELECT dhostid FROM dservices WHERE dserviceid IN ({ids}))",
+            ),
+        ],
+    )
+});
+
+static SERVICES: Discovery = Discovery(&Spec {
+    relations: &[
+        related(
+            "selectDRules",
+            DRULE_OF,
+            "SELECT s.dserviceid, h.druleid FROM dservices s \
+             JOIN dhosts h ON h.dhostid = s.dhostid WHERE s.dserviceid IN ({ids})",
+        ),
+        related(
+            "selectDHosts",
+            DHOST_OF,
+            "SELECT dserviceid, dhostid FROM dservices WHERE dserviceid IN ({ids})",
+        ),
+        related(
+            "selectHosts",
+            Relation::new("hosts", &host::HOST).bare(),
+            "SELECT DISTINCT s.dserviceid, i.hostid FROM dservices s \
+             JOIN interfaces i ON i.ip = s.ip JOIN hosts h ON h.hostid = i.hostid \
+             WHERE h.kind = 0 AND s.dserviceid IN ({ids}) ORDER BY s.dserviceid, i.hostid",
+        ),
+    ],
+    ..Spec::new(
+        &DSERVICE,
+        "dservices",
+        &[
+            ("dserviceids", "t.dserviceid IN ({ids})"),
+            ("dhostids", "t.dhostid IN ({ids})"),
+            ("dcheckids", "t.dcheckid IN ({ids})"),
+            ("druleids", "t.dhostid IN (SELECT dhostid FROM dhosts WHERE druleid IN ({ids}))"),
+        ],
+    )
+});
+
+/// An object of network discovery. Only rules are written, by [`write`]; found hosts and services
+/// are state.
+struct Discovery(&'static Spec);
+
+impl Plain for Discovery {
+    fn spec(&self) -> &'static Spec {
+        self.0
+    }
+
+    /// Users who are no administrators see nothing of network discovery: its objects belong to no
+    /// host group that a right could be on.
+    fn select(&self, get: &mut Get<'_, '_>, call: &Call<'_>, _input: &Json) -> ApiResult<()> {
+        if call.user().kind < UserType::Admin {
+            get.and("1 = 0", []);
+        }
+        Ok(())
+    }
+
+    fn delete(&self, _call: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
+        write::forget_rules(edit, rows)?;
+        plain::delete_rows(self.0, edit, rows)
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! snapshot. Error texts are those of the field, which has no paths here.
 
 use config::Edit;
-use config::db::{Value, query_by_ids};
+use config::db::{Row, Value, query_by_ids};
 use eval::macros::UserMacro;
 use eval::ranges::AddressRanges;
 use serde_json::Map;
@@ -180,21 +180,14 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     })
 }
 
-pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let ids = params::delete_ids(input)?;
-    call.write(|edit| {
-        let known = names(edit, "drules", "druleid", "name", &ids)?;
-        if !ids.iter().all(|id| known.contains_key(id)) {
-            return Err(ApiError::no_object());
-        }
-        let sql = "SELECT dcheckid FROM dchecks WHERE druleid IN ({ids})";
-        let rows = query_by_ids(edit.connection(), sql, &[], &ids)?;
-        let checks: Vec<u64> = rows.iter().map(|row| row.id("dcheckid")).collect();
-        forget(edit, BY_CHECK, &checks)?;
-        forget(edit, BY_RULE, &ids)?;
-        edit.delete("drules", "druleid", &ids)?;
-        Ok(DRULE.result(&ids))
-    })
+/// Switches off what depends on rules that are about to be deleted.
+pub(super) fn forget_rules(edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
+    let ids: Vec<u64> = rows.iter().map(|row| row.id("druleid")).collect();
+    let sql = "SELECT dcheckid FROM dchecks WHERE druleid IN ({ids})";
+    let checks = query_by_ids(edit.connection(), sql, &[], &ids)?;
+    let checks: Vec<u64> = checks.iter().map(|row| row.id("dcheckid")).collect();
+    forget(edit, BY_CHECK, &checks)?;
+    forget(edit, BY_RULE, &ids)
 }
 
 /// Actions with a condition on what goes are switched off: the condition is never met again, and

@@ -9,6 +9,7 @@ use super::shown;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get};
+use crate::methods::{drule, host, trigger};
 use crate::object::Access::ReadOnly;
 use crate::object::FieldKind::{Id, Int, Nested, Text};
 use crate::object::{Field, Object, field};
@@ -157,20 +158,19 @@ fn selects(found: &mut Found<'_, '_>, about: (i64, i64)) -> ApiResult<()> {
             let hosts = of_trigger.get(&row.row.id("objectid"));
             pairs.extend(hosts.into_iter().flatten().map(|host| (row.id, *host)));
         }
-        let relation = Relation::new("hosts", "host.get", "hostids", "hostid");
+        let relation = Relation::new("hosts", &host::HOST);
         found.relate_as(&relation, &wanted, &pairs)?;
     }
     if let Some(wanted) = found.wants_list("selectRelatedObject")? {
         let pairs: Vec<(u64, u64)> =
             found.rows.iter().map(|row| (row.id, row.row.id("objectid"))).collect();
-        let (method, ids, key) = match about {
-            (1, 1) => ("dhost.get", "dhostids", "dhostid"),
-            (1, 2) => ("dservice.get", "dserviceids", "dserviceid"),
-            (0, _) => ("trigger.get", "triggerids", "triggerid"),
+        let relation = match about {
+            (1, 1) => Relation::new("relatedObject", &drule::DHOST),
+            (1, 2) => Relation::new("relatedObject", &drule::DSERVICE),
+            (0, _) => Relation::new("relatedObject", &trigger::TRIGGER),
             // Agents that announced themselves have no method of their own.
-            _ => ("", "", ""),
+            _ => Relation::unserved("relatedObject"),
         };
-        let relation = Relation::new("relatedObject", method, ids, key);
         found.relate_as(&relation, &wanted, &pairs)?;
         for row in &mut found.rows {
             if let Some(Json::Array(list)) = row.out.get_mut("relatedObject") {

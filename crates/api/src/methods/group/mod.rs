@@ -7,19 +7,21 @@ mod write;
 use crate::call::{Call, Json, Method};
 use crate::error::ApiResult;
 use crate::get::{Found, Get};
+use crate::methods::{host, hostprototype, item, template};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, OneOf, Text};
 use crate::object::{Field, Object, field};
 use crate::permission::{Need, on_groups};
+use crate::plain::{self, Spec, Unique};
 use crate::relate::Relation;
 use crate::write::Target;
 use crate::{parts, with};
 
 pub(crate) const METHODS: &[Method] = &[
     Method::user("hostgroup.get", |call, input| get(call, input, &HOSTS)),
-    Method::super_admin("hostgroup.create", |call, input| write::create(call, input, &HOSTS)),
-    Method::admin("hostgroup.update", |call, input| write::update(call, input, &HOSTS)),
-    Method::admin("hostgroup.delete", |call, input| write::delete(call, input, &HOSTS)),
+    Method::super_admin("hostgroup.create", |call, input| plain::insert(&HOSTS, call, input)),
+    Method::admin("hostgroup.update", |call, input| plain::change(&HOSTS, call, input)),
+    Method::admin("hostgroup.delete", |call, input| plain::remove(&HOSTS, call, input)),
     Method::admin("hostgroup.massadd", |call, input| mass::add(call, input, &HOSTS)),
     Method::admin("hostgroup.massupdate", |call, input| mass::update(call, input, &HOSTS)),
     Method::admin("hostgroup.massremove", |call, input| mass::remove(call, input, &HOSTS)),
@@ -28,10 +30,10 @@ pub(crate) const METHODS: &[Method] = &[
     }),
     Method::user("templategroup.get", |call, input| get(call, input, &TEMPLATES)),
     Method::super_admin("templategroup.create", |call, input| {
-        write::create(call, input, &TEMPLATES)
+        plain::insert(&TEMPLATES, call, input)
     }),
-    Method::admin("templategroup.update", |call, input| write::update(call, input, &TEMPLATES)),
-    Method::admin("templategroup.delete", |call, input| write::delete(call, input, &TEMPLATES)),
+    Method::admin("templategroup.update", |call, input| plain::change(&TEMPLATES, call, input)),
+    Method::admin("templategroup.delete", |call, input| plain::remove(&TEMPLATES, call, input)),
     Method::admin("templategroup.massadd", |call, input| mass::add(call, input, &TEMPLATES)),
     Method::admin("templategroup.massupdate", |call, input| mass::update(call, input, &TEMPLATES)),
     Method::admin("templategroup.massremove", |call, input| mass::remove(call, input, &TEMPLATES)),
@@ -76,6 +78,7 @@ pub(crate) static TEMPLATE_GROUP: Object = Object {
 /// What differs between groups of hosts and of templates.
 struct Kind {
     object: &'static Object,
+    spec: &'static Spec,
     /// Column `type` of the group, and `kind` of what is in it.
     number: i64,
     /// In texts.
@@ -90,6 +93,14 @@ struct Kind {
 
 static HOSTS: Kind = Kind {
     object: &HOST_GROUP,
+    spec: &Spec {
+        unique: Some(Unique {
+            columns: &["name"],
+            among: Some("type = 0"),
+            error: "Host group \"{name}\" already exists.",
+        }),
+        ..Spec::new(&HOST_GROUP, "groups_", &[])
+    },
     number: 0,
     words: "host group",
     groups: Target::HostGroup,
@@ -101,6 +112,14 @@ static HOSTS: Kind = Kind {
 
 static TEMPLATES: Kind = Kind {
     object: &TEMPLATE_GROUP,
+    spec: &Spec {
+        unique: Some(Unique {
+            columns: &["name"],
+            among: Some("type = 1"),
+            error: "Template group \"{name}\" already exists.",
+        }),
+        ..Spec::new(&TEMPLATE_GROUP, "groups_", &[])
+    },
     number: 1,
     words: "template group",
     groups: Target::TemplateGroup,
@@ -193,10 +212,9 @@ fn members_condition(get: &Get<'_, '_>, kind: &Kind) -> Option<String> {
 
 fn attach(found: &mut Found<'_, '_>, kind: &Kind) -> ApiResult<()> {
     let (option, relation) = if kind.number == 0 {
-        ("selectHosts", Relation::new("hosts", "host.get", "hostids", "hostid").sorted("host"))
+        ("selectHosts", Relation::new("hosts", &host::HOST).sorted("host"))
     } else {
-        let key = ("templateids", "templateid");
-        ("selectTemplates", Relation::new("templates", "template.get", key.0, key.1).sorted("host"))
+        ("selectTemplates", Relation::new("templates", &template::TEMPLATE).sorted("host"))
     };
     if let Some(wanted) = found.wants(option)? {
         let pairs = found.call.pairs(
@@ -217,14 +235,14 @@ fn attach_origins(found: &mut Found<'_, '_>) -> ApiResult<()> {
             "SELECT g.groupid, h.parent_itemid FROM group_discovery g \
              JOIN group_prototypes p ON p.group_prototypeid = g.parent_group_prototypeid \
              JOIN host_discovery h ON h.hostid = p.hostid WHERE g.groupid IN ({ids})",
-            Relation::new("discoveryRules", "discoveryrule.get", "itemids", "itemid"),
+            Relation::new("discoveryRules", &item::RULE),
         ),
         (
             "selectHostPrototypes",
             "SELECT g.groupid, p.hostid FROM group_discovery g \
              JOIN group_prototypes p ON p.group_prototypeid = g.parent_group_prototypeid \
              WHERE g.groupid IN ({ids})",
-            Relation::new("hostPrototypes", "hostprototype.get", "hostids", "hostid"),
+            Relation::new("hostPrototypes", &hostprototype::HOST_PROTOTYPE),
         ),
     ] {
         if let Some(wanted) = found.wants_list(option)? {

@@ -5,101 +5,81 @@ use config::db::{Row, Value, query_by_ids};
 use config::objects::new_uuid;
 
 use super::Kind;
-use crate::call::{Call, Json};
+use crate::call::Call;
 use crate::error::{ApiError, ApiResult};
 use crate::methods::maintenance::Members;
-use crate::object::{Mode, taken};
-use crate::params;
 use crate::permission::Need;
+use crate::plain::{self, Draft, Plain, Spec};
 use crate::write::check_uuid;
 
-pub(super) fn create(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Json> {
-    let mut names: Vec<String> = Vec::new();
-    let mut groups = Vec::new();
-    for (path, object) in params::objects(input)? {
-        let mut columns = kind.object.validate(object, &path, Mode::Create)?;
-        let name = params::text(&object["name"], &path)?;
-        check_name(&name, &path, kind)?;
-        if names.contains(&name) {
-            return Err(taken(&path, "name", name));
-        }
-        match object.get("uuid") {
-            Some(uuid) => {
-                let uuid_path = format!("{path}/uuid");
-                check_uuid(&params::text(uuid, &uuid_path)?, &uuid_path)?;
-            }
-            None => columns.push(("uuid", new_uuid()?.into())),
-        }
-        columns.push(("type", kind.number.into()));
-        names.push(name.clone());
-        groups.push((name, columns));
+impl Plain for Kind {
+    fn spec(&self) -> &'static Spec {
+        self.spec
     }
-    call.write(|edit| {
-        let mut ids = Vec::new();
-        for (name, columns) in &groups {
-            check_free(edit, name, 0, kind)?;
-            let id = edit.insert_new("groups_", columns)?;
-            inherit_rights(edit, id, name, kind)?;
-            ids.push(id);
-        }
-        Ok(kind.object.result(&ids))
-    })
-}
 
-pub(super) fn update(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Json> {
-    let updates = kind.object.updates(input)?;
-    let mut names: Vec<String> = Vec::new();
-    let mut changes = Vec::new();
-    for (path, id, object) in &updates {
-        let columns = kind.object.validate(object, path, Mode::Update)?;
-        let name = object.get("name").map(|name| params::text(name, path)).transpose()?;
-        if let Some(name) = &name {
-            check_name(name, path, kind)?;
-            if names.contains(name) {
-                return Err(taken(path, "name", name));
-            }
-            names.push(name.clone());
+    fn given(&self, _call: &Call<'_>, draft: &mut Draft<'_>) -> ApiResult<()> {
+        if draft.gives("name") {
+            check_name(&draft.text("name", None), &draft.path, self)?;
         }
-        changes.push((*id, name, columns));
+        if draft.id != 0 {
+            return Ok(());
+        }
+        match draft.gives("uuid") {
+            true => check_uuid(&draft.text("uuid", None), &format!("{}/uuid", draft.path))?,
+            false => draft.set("uuid", new_uuid()?),
+        }
+        draft.set("type", self.number);
+        Ok(())
     }
-    let ids: Vec<u64> = updates.iter().map(|(_, id, _)| *id).collect();
-    call.write(|edit| {
-        call.require(edit, kind.groups, Need::Write, &ids)?;
-        for (id, name, columns) in &changes {
-            if let Some(name) = name {
-                let now = edit
-                    .query("SELECT name, flags FROM groups_ WHERE groupid = ?", &[(*id).into()])?;
-                if now.iter().any(|row| row.int("flags") == 4 && row.text("name") != name) {
-                    let now = now[0].text("name");
-                    let text = format!("Cannot update a discovered {} \"{now}\".", kind.words);
-                    return Err(ApiError::params(text));
-                }
-                check_free(edit, name, *id, kind)?;
-            }
-            edit.update("groups_", *id, columns)?;
-        }
-        Ok(kind.object.result(&ids))
-    })
-}
 
-pub(super) fn delete(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Json> {
-    let ids = params::delete_ids(input)?;
-    call.write(|edit| {
-        call.require(edit, kind.groups, Need::Write, &ids)?;
+    fn may_write(
+        &self,
+        call: &Call<'_>,
+        edit: &mut Edit<'_>,
+        drafts: &[Draft<'_>],
+        rows: &[Row],
+    ) -> ApiResult<()> {
+        call.require(edit, self.groups, Need::Write, &ids(rows))?;
+        for (draft, row) in drafts.iter().zip(rows) {
+            let now = row.text("name");
+            if row.int("flags") == 4 && draft.text("name", Some(row)) != now {
+                let text = format!("Cannot update a discovered {} \"{now}\".", self.words);
+                return Err(ApiError::params(text));
+            }
+        }
+        Ok(())
+    }
+
+    fn written(
+        &self,
+        _call: &Call<'_>,
+        edit: &mut Edit<'_>,
+        drafts: &[Draft<'_>],
+    ) -> ApiResult<()> {
+        let new = drafts.iter().filter(|draft| draft.gives("type"));
+        let mut new: Vec<(String, u64)> =
+            new.map(|draft| (draft.text("name", None), draft.id)).collect();
+        // Groups of one call inherit from each other: those above come first.
+        new.sort_unstable();
+        new.iter().try_for_each(|(name, id)| inherit_rights(edit, *id, name, self))
+    }
+
+    fn delete(&self, call: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
+        let ids = ids(rows);
+        call.require(edit, self.groups, Need::Write, &ids)?;
         refuse_used(edit, &ids)?;
-        let members = query_by_ids(
-            edit.connection(),
-            "SELECT DISTINCT hostid FROM host_groups WHERE groupid IN ({ids})",
-            &[],
-            &ids,
-        )?;
+        let sql = "SELECT DISTINCT hostid FROM host_groups WHERE groupid IN ({ids})";
+        let members = query_by_ids(edit.connection(), sql, &[], &ids)?;
         let members: Vec<u64> = members.iter().map(|row| row.id("hostid")).collect();
         let maintained = Members::groups(edit, &ids)?;
-        edit.delete("groups_", "groupid", &ids)?;
+        plain::delete_rows(self.spec, edit, rows)?;
         maintained.refuse_emptied(edit)?;
-        crate::owned::groups::check_not_bare(edit, &members)?;
-        Ok(kind.object.result(&ids))
-    })
+        crate::owned::groups::check_not_bare(edit, &members)
+    }
+}
+
+fn ids(rows: &[Row]) -> Vec<u64> {
+    rows.iter().map(|row| row.id("groupid")).collect()
 }
 
 /// Groups that host prototypes put their hosts into stay.
@@ -122,18 +102,6 @@ fn check_name(name: &str, path: &str, kind: &Kind) -> ApiResult<()> {
         return Err(ApiError::at(&format!("{path}/name"), text));
     }
     Ok(())
-}
-
-fn check_free(edit: &mut Edit<'_>, name: &str, own: u64, kind: &Kind) -> ApiResult<()> {
-    let same = edit.query(
-        "SELECT groupid FROM groups_ WHERE type = ? AND name = ? AND groupid <> ?",
-        &[kind.number.into(), name.into(), own.into()],
-    )?;
-    if same.is_empty() {
-        return Ok(());
-    }
-    let who = if kind.number == 0 { "Host group" } else { "Template group" };
-    Err(ApiError::params(format!("{who} \"{name}\" already exists.")))
 }
 
 /// A new group starts with the rights and tag filters of the nearest group above it in the tree.

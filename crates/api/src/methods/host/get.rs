@@ -9,15 +9,14 @@ use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::{Found, Get, Output};
 use crate::methods::event::suppressed;
+use crate::methods::{group, hostinterface, item, template};
 use crate::owned::{inventory, secrets, shown};
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
 use crate::{params, parts, tags, with};
 
 const INTERFACES: Relation =
-    Relation::new("interfaces", "hostinterface.get", "interfaceids", "interfaceid")
-        .bare()
-        .sorted("interfaceid");
+    Relation::new("interfaces", &hostinterface::INTERFACE).bare().sorted("interfaceid");
 
 /// `hosts.kind` of templates, which `templated_hosts` lets in, and what their status is then.
 const TEMPLATE_KIND: i64 = 1;
@@ -153,8 +152,8 @@ fn attach_state(found: &mut Found<'_, '_>) {
 }
 
 fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
-    shown::attach_groups(found, "selectHostGroups", "hostgroups", "hostgroup.get")?;
-    shown::attach_groups(found, "selectGroups", "groups", "hostgroup.get")?;
+    shown::attach_groups(found, "selectHostGroups", "hostgroups", &group::HOST_GROUP)?;
+    shown::attach_groups(found, "selectGroups", "groups", &group::HOST_GROUP)?;
     attach_templates(found)?;
     if let Some(wanted) = found.wants("selectInterfaces")? {
         let pairs = found.call.pairs(
@@ -181,7 +180,7 @@ fn attach_templates(found: &mut Found<'_, '_>) -> ApiResult<()> {
         "SELECT hostid, templateid FROM host_templates WHERE hostid IN ({ids}) ORDER BY templateid",
         &found.ids(),
     )?;
-    let relation = Relation::new("parentTemplates", "template.get", "templateids", "templateid");
+    let relation = Relation::new("parentTemplates", &template::TEMPLATE);
     let relation = relation.sorted("host");
     if wanted == Output::Count || !wanted.has("link_type") {
         return found.relate_as(&relation.bare(), &wanted, &pairs);
@@ -229,7 +228,7 @@ fn attach_dashboards(found: &mut Found<'_, '_>) -> ApiResult<()> {
         let own = dashboards.iter().filter(|(template, _)| templates.contains(template));
         pairs.extend(own.map(|(_, dashboard)| (id, *dashboard)));
     }
-    let relation = Relation::new("dashboards", "hostdashboard.get", "dashboardids", "dashboardid");
+    let relation = Relation::unserved("dashboards");
     found.relate_as(&relation.bare().sorted("name"), &wanted, &pairs)
 }
 
@@ -297,7 +296,7 @@ fn attach_discovery(found: &mut Found<'_, '_>) -> ApiResult<()> {
             "SELECT hostid, parent_itemid FROM host_discovery WHERE hostid IN ({ids})",
             &found.ids(),
         )?;
-        let relation = Relation::new("discoveryRule", "discoveryrule.get", "itemids", "itemid");
+        let relation = Relation::new("discoveryRule", &item::RULE);
         found.relate_one(&relation.bare(), &wanted, &pairs)?;
     }
     Ok(())

@@ -10,6 +10,7 @@ use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get, Output};
 use crate::methods::item::RULE;
+use crate::methods::template;
 use crate::owned::{secrets, shown};
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
@@ -123,7 +124,7 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
     let fields: Vec<&str> =
         RULE.columns().map(|field| field.name).chain(OF_RULES.iter().copied()).collect();
     if let Some(wanted) = wants(found, "selectDiscoveryRule", &fields)? {
-        let relation = Relation::new("discoveryRule", "discoveryrule.get", "itemids", "itemid");
+        let relation = Relation::new("discoveryRule", &RULE);
         found.relate_one(&relation.bare(), &wanted, &pairs(found, "ruleid"))?;
     }
     if let Some(wanted) = wants(found, "selectParentHost", OF_HOSTS)? {
@@ -135,7 +136,7 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
         "SELECT hostid, templateid FROM host_templates WHERE hostid IN ({ids}) ORDER BY templateid",
         &found.ids(),
     )?;
-    let relation = Relation::new("templates", "template.get", "templateids", "templateid");
+    let relation = Relation::new("templates", &template::TEMPLATE);
     found.relate_as(&relation, &wanted, &pairs)
 }
 

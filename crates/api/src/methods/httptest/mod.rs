@@ -15,12 +15,14 @@ use crate::error::{ApiError, ApiResult};
 use crate::found::Found;
 use crate::get::{Get, Output};
 use crate::gone;
+use crate::methods::host;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
 use crate::owned::secrets;
 use crate::params;
 use crate::permission::{Need, on_hosts};
+use crate::relate::Relation;
 use crate::write::{Target, rows_of};
 
 pub(crate) const METHODS: &[Method] = &[
@@ -146,7 +148,7 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
     if let Some(wanted) = found.wants_uncounted("selectHosts")? {
         let pairs: Vec<(u64, u64)> =
             found.rows.iter().map(|row| (row.id, row.row.id("hostid"))).collect();
-        found.relate("hosts", &wanted, &pairs, "host.get", "hostids", "hostid")?;
+        found.relate_as(&Relation::new("hosts", &host::HOST), &wanted, &pairs)?;
     }
     for (option, member) in [("selectSteps", "steps"), ("selectTags", "tags")] {
         let Some(wanted) = found.wants(option)? else { continue };

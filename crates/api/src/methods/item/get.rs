@@ -13,6 +13,7 @@ use crate::error::ApiResult;
 use crate::get::{Found, Get, Output};
 use crate::live::ItemState;
 use crate::methods::history::value_text;
+use crate::methods::{host, hostinterface, hostprototype, item, trigger};
 use crate::owned::secrets;
 use crate::owned::shown::is_item;
 use crate::params;
@@ -276,13 +277,11 @@ fn live(found: &mut Found<'_, '_>, input: &Json, kind: Kind) {
     }
 }
 
-const TRIGGERS: Relation = Relation::new("triggers", "trigger.get", "triggerids", "triggerid");
-const PROTOTYPES: Relation =
-    Relation::new("triggers", "triggerprototype.get", "triggerids", "triggerid");
-const INTERFACES: Relation =
-    Relation::new("interfaces", "hostinterface.get", "interfaceids", "interfaceid");
-const RULE: Relation = Relation::new("discoveryRule", "discoveryrule.get", "itemids", "itemid");
-const ITEMS: Relation = Relation::new("items", "itemprototype.get", "itemids", "itemid");
+const TRIGGERS: Relation = Relation::new("triggers", &trigger::TRIGGER);
+const PROTOTYPES: Relation = Relation::new("triggers", &trigger::PROTOTYPE);
+const INTERFACES: Relation = Relation::new("interfaces", &hostinterface::INTERFACE);
+const RULE: Relation = Relation::new("discoveryRule", &item::RULE);
+const ITEMS: Relation = Relation::new("items", &item::PROTOTYPE);
 
 fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
     let ids = found.ids();
@@ -330,7 +329,7 @@ fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
     }
     if let Some(wanted) = found.wants("selectGraphs")? {
         // Graphs are kept as parts of hosts; which items they show is theirs to know.
-        found.relate_as(&graphs(kind), &wanted, &[])?;
+        found.relate_as(&Relation::unserved("graphs"), &wanted, &[])?;
     }
     if let Some(wanted) = found.wants_uncounted("selectValueMap")?.filter(|_| kind != Kind::Rule) {
         value_maps(found, &wanted, &ids)?;
@@ -353,14 +352,8 @@ fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
     Ok(())
 }
 
-fn graphs(kind: Kind) -> Relation {
-    let method = if kind == Kind::Item { "graph.get" } else { "graphprototype.get" };
-    Relation::new("graphs", method, "graphids", "graphid")
-}
-
 /// Hosts and templates; the `status` of a template is 3.
-const HOSTS: Relation =
-    Relation::new("hosts", "host.get", "hostids", "hostid").with("templated_hosts");
+const HOSTS: Relation = Relation::new("hosts", &host::HOST).with("templated_hosts");
 
 /// Adds `hosts`, templates among them.
 pub(crate) fn hosts(
@@ -459,7 +452,7 @@ fn rule_selects(found: &mut Found<'_, '_>) -> ApiResult<()> {
                    JOIN hosts p ON p.hostid = d.hostid \
                    WHERE p.kind = 2 AND d.parent_itemid IN ({ids}) ORDER BY d.hostid";
         let pairs = found.call.pairs(sql, &ids)?;
-        let relation = Relation::new("hostPrototypes", "hostprototype.get", "hostids", "hostid");
+        let relation = Relation::new("hostPrototypes", &hostprototype::HOST_PROTOTYPE);
         found.relate_as(&relation, &wanted, &pairs)?;
     }
     let filter = found.wants_uncounted("selectFilter")?;

@@ -2,26 +2,33 @@
 
 mod members;
 mod periods;
-mod write;
 
-use config::db::Value;
+use config::Edit;
+use config::db::{Row, Value, query_by_ids};
 
 pub(crate) use members::Members;
 
 use crate::call::{Call, Json, Method};
-use crate::error::ApiResult;
+use crate::effect::Effect;
+use crate::error::{ApiError, ApiResult};
 use crate::get::Get;
+use crate::methods::{group, host};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
-use crate::object::{Field, Object, field};
-use crate::permission::{Need, on_groups, on_hosts};
+use crate::object::{Columns, Field, Object, field};
+use crate::params;
+use crate::permission::{Need, action_allowed, on_groups, on_hosts};
+use crate::plain::{
+    self, Action, Child, Draft, Key, Plain, Related, Spec, Unique, number, refuse_twin,
+};
 use crate::relate::Relation;
+use crate::write::Target;
 
 pub(crate) const METHODS: &[Method] = &[
-    Method::user("maintenance.get", get),
-    Method::admin("maintenance.create", write::create),
-    Method::admin("maintenance.update", write::update),
-    Method::admin("maintenance.delete", write::delete),
+    Method::user("maintenance.get", plain::get::<Maintenance>),
+    Method::admin("maintenance.create", plain::create::<Maintenance>),
+    Method::admin("maintenance.update", plain::update::<Maintenance>),
+    Method::admin("maintenance.delete", plain::delete::<Maintenance>),
 ];
 
 /// The last second of 2037: times fit 32 bits with a sign.
@@ -53,79 +60,252 @@ pub(crate) static MAINTENANCE: Object = Object {
     sort: &["maintenanceid", "name", "maintenance_type", "active_till", "active_since"],
 };
 
-fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let mut get = Get::new(call, input, &MAINTENANCE, &[])?;
-    get.by_ids("maintenanceids", "t.maintenanceid IN ({ids})")?;
-    let of_hosts = "SELECT maintenanceid FROM maintenance_hosts WHERE hostid IN";
-    let of_groups = "SELECT maintenanceid FROM maintenance_groups WHERE groupid IN";
-    get.by_ids("groupids", &format!("t.maintenanceid IN ({of_groups} ({{ids}}))"))?;
-    // Of hosts: those that name the host or one of its groups.
-    get.by_ids(
-        "hostids",
-        &format!(
-            "EXISTS (SELECT 1 FROM hosts h WHERE h.hostid IN ({{ids}}) AND t.maintenanceid IN \
-             ({of_hosts} (h.hostid) UNION {of_groups} \
-             (SELECT hg.groupid FROM host_groups hg WHERE hg.hostid = h.hostid)))"
-        ),
-    )?;
-    // A user sees those all of whose hosts and groups the user sees.
-    let need = Need::of_get(get.flag("editable"));
-    let all = [
-        ("maintenance_hosts", on_hosts(call.user(), need, "o.hostid")),
-        ("maintenance_groups", on_groups(call.user(), need, "o.groupid")),
-    ];
-    for (table, right) in all {
-        if let Some(right) = right {
-            get.and(
-                format!(
-                    "NOT EXISTS (SELECT 1 FROM {table} o WHERE o.maintenanceid = t.maintenanceid \
-                     AND NOT ({right}))"
-                ),
-                [] as [Value; 0],
-            );
-        }
-    }
-    let mut found = get.run()?;
-    for (option, relation, sql) in [
-        (
-            "selectHosts",
-            Relation::new("hosts", "host.get", "hostids", "hostid"),
-            "SELECT maintenanceid, hostid FROM maintenance_hosts WHERE maintenanceid IN ({ids}) \
-             ORDER BY hostid",
-        ),
-        ("selectHostGroups", GROUPS, GROUPS_OF),
-        ("selectGroups", Relation { member: "groups", ..GROUPS }, GROUPS_OF),
-    ] {
-        if let Some(wanted) = found.wants_uncounted(option)? {
-            let pairs = found.call.pairs(sql, &found.ids())?;
-            found.relate_as(&relation, &wanted, &pairs)?;
-        }
-    }
-    if let Some(wanted) = found.wants_uncounted("selectTimeperiods")? {
-        found.attach(
-            "timeperiods",
-            &wanted,
-            "SELECT maintenanceid AS owner, timeperiod_type, every, month, dayofweek, day, \
-             start_time, period, start_date FROM maintenance_periods \
-             WHERE maintenanceid IN ({ids}) ORDER BY maintenanceid, sortorder",
-            periods::COLUMNS,
-        )?;
-    }
-    if let Some(wanted) = found.wants_uncounted("selectTags")? {
-        found.attach(
-            "tags",
-            &wanted,
-            "SELECT maintenanceid AS owner, tag, operator, value FROM maintenance_tags \
-             WHERE maintenanceid IN ({ids}) ORDER BY maintenancetagid",
-            &["tag", "operator", "value"],
-        )?;
-    }
-    Ok(found.finish())
+const TAG: &[Field] = &[
+    field("tag", Name(255), Required, "Tag."),
+    field("operator", OneOf(&[0, 2]), Optional, "0 equals, 2 contains."),
+    field("value", Text(255), Optional, "Its value."),
+];
+
+const fn links(
+    member: &'static str,
+    table: &'static str,
+    key: &'static str,
+    fields: &'static [Field],
+) -> Child {
+    Child::new(member, table, "maintenanceid", Key::Link(key), fields)
 }
 
-const GROUPS: Relation = Relation::new("hostgroups", "hostgroup.get", "groupids", "groupid").bare();
+const GROUPS: Relation = Relation::new("hostgroups", &group::HOST_GROUP).bare();
 const GROUPS_OF: &str = "SELECT maintenanceid, groupid FROM maintenance_groups \
     WHERE maintenanceid IN ({ids}) ORDER BY groupid";
+
+static SPEC: Spec = Spec {
+    unique: Some(Unique {
+        columns: &["name"],
+        among: None,
+        error: "Maintenance \"{name}\" already exists.",
+    }),
+    children: &[
+        Child {
+            refer: |call, edit, rows, _| may_link(call, edit, rows, Target::HostGroup, "groupid"),
+            ..links(
+                "groups",
+                "maintenance_groups",
+                "groupid",
+                &[field("groupid", Id, Required, "")],
+            )
+        },
+        Child {
+            refer: |call, edit, rows, _| may_link(call, edit, rows, Target::Host, "hostid"),
+            ..links("hosts", "maintenance_hosts", "hostid", &[field("hostid", Id, Required, "")])
+        },
+        Child {
+            select: Some("selectTimeperiods"),
+            required: true,
+            parse: Some(periods::parse),
+            ..Child::new(
+                "timeperiods",
+                "maintenance_periods",
+                "maintenanceid",
+                Key::Position("sortorder"),
+                periods::FIELDS,
+            )
+        },
+        Child {
+            select: Some("selectTags"),
+            check: |rows, row, path| {
+                if !row.iter().any(|(name, _)| *name == "operator") {
+                    row.push(("operator", 2.into()));
+                }
+                refuse_twin(rows, row, &["tag", "operator", "value"], path)
+            },
+            ..Child::new(
+                "tags",
+                "maintenance_tags",
+                "maintenanceid",
+                Key::Id("maintenancetagid"),
+                TAG,
+            )
+        },
+    ],
+    relations: &[
+        Related {
+            select: "selectHosts",
+            counts: false,
+            relation: Relation::new("hosts", &host::HOST),
+            pairs: "SELECT maintenanceid, hostid FROM maintenance_hosts \
+                    WHERE maintenanceid IN ({ids}) ORDER BY hostid",
+        },
+        Related { select: "selectHostGroups", counts: false, relation: GROUPS, pairs: GROUPS_OF },
+        Related {
+            select: "selectGroups",
+            counts: false,
+            relation: Relation { member: "groups", ..GROUPS },
+            pairs: GROUPS_OF,
+        },
+    ],
+    ..Spec::new(
+        &MAINTENANCE,
+        "maintenances",
+        &[
+            ("maintenanceids", "t.maintenanceid IN ({ids})"),
+            (
+                "groupids",
+                "t.maintenanceid IN (SELECT maintenanceid FROM maintenance_groups \
+                 WHERE groupid IN ({ids}))",
+            ),
+            // Of hosts: those that name the host or one of its groups.
+            (
+                "hostids",
+                "EXISTS (SELECT 1 FROM hosts h WHERE h.hostid IN ({ids}) AND t.maintenanceid IN \
+                 (SELECT maintenanceid FROM maintenance_hosts WHERE hostid IN (h.hostid) UNION \
+                 SELECT maintenanceid FROM maintenance_groups WHERE groupid IN \
+                 (SELECT hg.groupid FROM host_groups hg WHERE hg.hostid = h.hostid)))",
+            ),
+        ],
+    )
+};
+
+#[derive(Default)]
+struct Maintenance;
+
+impl Plain for Maintenance {
+    fn spec(&self) -> &'static Spec {
+        &SPEC
+    }
+
+    fn allow(&self, call: &Call<'_>, action: Action) -> ApiResult<()> {
+        if action == Action::Get || action_allowed(call.user(), "edit_maintenance") {
+            return Ok(());
+        }
+        let method = format!("maintenance.{}", action.name());
+        Err(ApiError::application(format!("No permissions to call \"{method}\".")))
+    }
+
+    /// A user sees those all of whose hosts and groups the user sees.
+    fn select(&self, get: &mut Get<'_, '_>, call: &Call<'_>, _input: &Json) -> ApiResult<()> {
+        let need = plain::need(get);
+        for (table, right) in [
+            ("maintenance_hosts", on_hosts(call.user(), need, "o.hostid")),
+            ("maintenance_groups", on_groups(call.user(), need, "o.groupid")),
+        ] {
+            if let Some(right) = right {
+                let condition = format!(
+                    "NOT EXISTS (SELECT 1 FROM {table} o WHERE o.maintenanceid = t.maintenanceid \
+                     AND NOT ({right}))"
+                );
+                get.and(condition, [] as [Value; 0]);
+            }
+        }
+        Ok(())
+    }
+
+    fn given(&self, _call: &Call<'_>, draft: &mut Draft<'_>) -> ApiResult<()> {
+        for name in ["active_since", "active_till"] {
+            if draft.gives(name) {
+                let time = draft.value(name, None).as_int();
+                draft.set(name, time - time % 60);
+            }
+        }
+        for (list, (old, key)) in
+            draft.children.iter_mut().zip([("groupids", "groupid"), ("hostids", "hostid")])
+        {
+            if list.is_none() {
+                let ids = params::ids(draft.input, old)?;
+                *list = ids.map(|ids| ids.into_iter().map(|id| vec![(key, id.into())]).collect());
+            }
+        }
+        Ok(())
+    }
+
+    fn may_write(
+        &self,
+        call: &Call<'_>,
+        edit: &mut Edit<'_>,
+        _drafts: &[Draft<'_>],
+        rows: &[Row],
+    ) -> ApiResult<()> {
+        may_change(call, edit, rows)
+    }
+
+    fn write(
+        &self,
+        _call: &Call<'_>,
+        _edit: &mut Edit<'_>,
+        draft: &mut Draft<'_>,
+        before: Option<&Row>,
+    ) -> ApiResult<()> {
+        let (path, number) = (&draft.path, |name: &str| draft.value(name, before).as_int());
+        if number("active_till") <= number("active_since") {
+            let error = format!(
+                "cannot be less than or equal to the value of parameter \"{path}/active_since\""
+            );
+            return Err(ApiError::at(&format!("{path}/active_till"), error));
+        }
+        let tags = draft.children.last().and_then(Option::as_ref);
+        if number("maintenance_type") == 1 && tags.is_some_and(|tags| !tags.is_empty()) {
+            return Err(ApiError::at(&format!("{path}/tags"), "should be empty"));
+        }
+        Ok(())
+    }
+
+    fn written(
+        &self,
+        _call: &Call<'_>,
+        edit: &mut Edit<'_>,
+        drafts: &[Draft<'_>],
+    ) -> ApiResult<()> {
+        for draft in drafts {
+            let covered = edit.query(
+                "SELECT maintenanceid FROM maintenance_groups WHERE maintenanceid = ? UNION \
+                 SELECT maintenanceid FROM maintenance_hosts WHERE maintenanceid = ?",
+                &[draft.id.into(), draft.id.into()],
+            )?;
+            if covered.is_empty() {
+                let text = "At least one host group or host must be selected.";
+                return Err(ApiError::params(text));
+            }
+        }
+        Ok(())
+    }
+
+    fn delete(&self, call: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
+        may_change(call, edit, rows)?;
+        plain::delete_rows(&SPEC, edit, rows)
+    }
+
+    fn deleted(&self, call: &Call<'_>, ids: &[u64]) -> ApiResult<()> {
+        let effect = Effect::MaintenancesGone(ids.to_vec());
+        call.after_commit(effect).map_err(ApiError::application)
+    }
+}
+
+fn may_link(
+    call: &Call<'_>,
+    edit: &mut Edit<'_>,
+    rows: &[Columns],
+    target: Target,
+    key: &str,
+) -> ApiResult<()> {
+    let ids = rows.iter().filter_map(|row| u64::try_from(number(row, key)).ok());
+    call.require(edit, target, Need::Write, &ids.collect::<Vec<_>>())
+}
+
+/// The user may change all hosts and groups of the maintenances.
+fn may_change(call: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
+    let ids: Vec<u64> = rows.iter().map(|row| row.id("maintenanceid")).collect();
+    for (table, key, target) in [
+        ("maintenance_groups", "groupid", Target::HostGroup),
+        ("maintenance_hosts", "hostid", Target::Host),
+    ] {
+        let sql =
+            format!("SELECT DISTINCT {key} AS id FROM {table} WHERE maintenanceid IN ({{ids}})");
+        let covered = query_by_ids(edit.connection(), &sql, &[], &ids)?;
+        let covered: Vec<u64> = covered.iter().map(|row| row.id("id")).collect();
+        call.require(edit, target, Need::Write, &covered)?;
+    }
+    Ok(())
+}
 
 #[cfg(test)]
 mod tests;

@@ -1,45 +1,43 @@
 //! Time periods of a maintenance, as clients give them.
 
-use config::db::Value;
 use serde_json::Map;
 
-use crate::call::Json;
+use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
-use crate::object::missing;
+use crate::object::Access::Optional;
+use crate::object::FieldKind::Int;
+use crate::object::{Columns, Field, field, missing};
 use crate::params;
-use crate::write::{nested, only};
 
 use super::TIME_MAX;
 
-/// Columns and members, in the order of output.
-pub(super) const COLUMNS: &[&str] = &[
-    "timeperiod_type",
-    "every",
-    "month",
-    "dayofweek",
-    "day",
-    "start_time",
-    "period",
-    "start_date",
+pub(super) const FIELDS: &[Field] = &[
+    field("timeperiod_type", Int(0, 4), Optional, "0 once, 2 daily, 3 weekly, 4 monthly."),
+    field("every", Int(1, 999), Optional, "Every so many days or weeks; which week of a month."),
+    field("month", Int(0, 4_095), Optional, "Months, a bit each."),
+    field("dayofweek", Int(0, 127), Optional, "Days of the week, a bit each."),
+    field("day", Int(0, 31), Optional, "Day of the month."),
+    field("start_time", Int(0, 86_399), Optional, "Start, seconds from midnight."),
+    field("period", Int(PERIOD_MIN_S, i32::MAX as i64), Optional, "Length, seconds."),
+    field("start_date", Int(0, TIME_MAX), Optional, "Start of one that comes once, unix time."),
 ];
 
 /// Shortest period.
 const PERIOD_MIN_S: i64 = 300;
 
-/// A period: the values of [`COLUMNS`].
-pub(super) type Period = [i64; 8];
-
-/// Reads a list of periods; times are cut to whole minutes, as the field does.
-pub(super) fn parse(value: &Json, path: &str, now: i64) -> ApiResult<Vec<Period>> {
-    let list = nested(value, path)?;
-    if list.is_empty() {
-        return Err(ApiError::at(path, "cannot be empty"));
-    }
-    list.into_iter().map(|(path, members)| one(members, &path, now)).collect()
+/// Reads a period; times are cut to whole minutes, as the field does.
+pub(super) fn parse(
+    call: &Call<'_>,
+    members: &Map<String, Json>,
+    path: &str,
+) -> ApiResult<Columns> {
+    let now = i64::try_from(call.now()).unwrap_or(TIME_MAX);
+    let values = values(members, path, now)?;
+    Ok(FIELDS.iter().map(|field| field.name).zip(values.map(Into::into)).collect())
 }
 
-fn one(members: &Map<String, Json>, path: &str, now: i64) -> ApiResult<Period> {
-    only(members, path, COLUMNS)?;
+/// The values of [`FIELDS`].
+fn values(members: &Map<String, Json>, path: &str, now: i64) -> ApiResult<[i64; 8]> {
     let given = Given { members, path };
     let kind = given.int("timeperiod_type", Some(0), (0, 4))?;
     if kind == 1 {
@@ -112,9 +110,4 @@ impl Given<'_> {
             _ => Ok(()),
         }
     }
-}
-
-/// The columns of a row.
-pub(super) fn row(period: &Period) -> Vec<(&'static str, Value)> {
-    COLUMNS.iter().copied().zip(period.iter().map(|value| Value::from(*value))).collect()
 }

@@ -5,7 +5,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field};
-use crate::plain::{self, Child, Plain, Spec, Unique, number, refuse_twin, text};
+use crate::plain::{self, Child, Key, Plain, Spec, Unique, number, refuse_twin, text};
 
 pub(crate) const METHODS: &[Method] = &[
     Method::super_admin("regexp.get", plain::get::<Regexp>),
@@ -44,22 +44,28 @@ const EXPRESSION: &[Field] = &[
         Required,
         "0 text included, 1 any of a list …",
     ),
-    field("exp_delimiter", Text(1), Optional, "Between the texts of a list: `,`, `.` or `/`."),
+    field("exp_delimiter", Text(1), Optional, "Between the texts of a list: `,`, `.` or `/`.")
+        .when("expression_type", &[ANY_INCLUDED], "value must be empty"),
     field("case_sensitive", OneOf(&[0, 1]), Optional, "1 = capitals count."),
 ];
 
 static SPEC: Spec = Spec {
-    unique: Some(Unique { columns: &["name"], error: "Regular expression \"{}\" already exists." }),
+    unique: Some(Unique {
+        columns: &["name"],
+        among: None,
+        error: "Regular expression \"{name}\" already exists.",
+    }),
     children: &[Child {
-        member: "expressions",
-        select: "selectExpressions",
-        counts: false,
-        table: "regexp_expressions",
-        owner: "regexpid",
-        position: "position",
-        fields: EXPRESSION,
+        select: Some("selectExpressions"),
         required: true,
         check: check_expression,
+        ..Child::new(
+            "expressions",
+            "regexp_expressions",
+            "regexpid",
+            Key::Position("position"),
+            EXPRESSION,
+        )
     }],
     ..Spec::new(&REGEXP, "regexps", &[("regexpids", "t.regexpid IN ({ids})")])
 };
@@ -89,7 +95,6 @@ fn check_expression(rows: &[Columns], row: &mut Columns, path: &str) -> ApiResul
             row.retain(|(name, _)| *name != "exp_delimiter");
             row.push(("exp_delimiter", ",".into()));
         }
-        Some(_) if kind != ANY_INCLUDED => return Err(ApiError::at(&at, "value must be empty")),
         Some("," | "." | "/") => {}
         Some(_) => {
             return Err(ApiError::at(&at, "value must be one of \",\", \".\", \"/\""));

@@ -3,23 +3,25 @@
 mod rules;
 
 use config::Edit;
-use config::db::{Value, query_by_ids};
+use config::db::Row;
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
+use crate::found::Found;
 use crate::get::Get;
+use crate::methods::user;
 use crate::methods::user::check_super_admin_left;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf};
-use crate::object::{Field, Mode, Object, field, taken};
-use crate::params;
+use crate::object::{Field, Object, field};
+use crate::plain::{self, Draft, Plain, Spec, Unique};
 use crate::relate::Relation;
 
 pub(crate) const METHODS: &[Method] = &[
-    Method::user("role.get", get),
-    Method::super_admin("role.create", create),
-    Method::super_admin("role.update", update),
-    Method::super_admin("role.delete", delete),
+    Method::user("role.get", plain::get::<Role>),
+    Method::super_admin("role.create", plain::create::<Role>),
+    Method::super_admin("role.update", plain::update::<Role>),
+    Method::super_admin("role.delete", plain::delete::<Role>),
 ];
 
 const FIELDS: &[Field] = &[
@@ -41,132 +43,113 @@ pub(crate) static ROLE: Object = Object {
     sort: &["roleid", "name"],
 };
 
-fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let mut get = Get::new(call, input, &ROLE, &["roleids", "selectRules", "selectUsers"])?;
-    get.by_ids("roleids", "t.roleid IN ({ids})")?;
-    if !call.is_super_admin() {
-        get.and("t.roleid = ?", [call.user().roleid.into()]);
-        if get.flag("editable") {
-            get.and("1 = 0", []);
-        }
-    }
-    get.need(&["type", "rules"]);
-    let mut found = get.run()?;
-    if let Some(wanted) = found.wants_list("selectRules")? {
-        for row in &mut found.rows {
-            let stored = serde_json::from_str(row.row.text("rules")).unwrap_or_default();
-            let shown = rules::shown(&stored, row.row.int("type"), &wanted);
-            row.out.insert("rules", shown);
-        }
-    }
-    if let Some(wanted) = found.wants("selectUsers")? {
-        let me = call.user().id;
-        let mut pairs = call.pairs(
-            "SELECT roleid, userid FROM users WHERE roleid IN ({ids}) ORDER BY userid",
-            &found.ids(),
-        )?;
-        pairs.retain(|(_, user)| call.is_super_admin() || *user == me);
-        let relation = Relation::new("users", "user.get", "userids", "userid").bare();
-        found.relate_as(&relation, &wanted, &pairs)?;
-    }
-    Ok(found.finish())
-}
+static SPEC: Spec = Spec {
+    options: &["selectRules", "selectUsers"],
+    unique: Some(Unique {
+        columns: &["name"],
+        among: None,
+        error: "User role \"{name}\" already exists.",
+    }),
+    is_access: true,
+    ..Spec::new(&ROLE, "roles", &[("roleids", "t.roleid IN ({ids})")])
+};
 
-fn check_free(edit: &mut Edit<'_>, name: &str, own: u64) -> ApiResult<()> {
-    let same = edit.query(
-        "SELECT roleid FROM roles WHERE name = ? AND roleid <> ?",
-        &[name.into(), own.into()],
-    )?;
-    if same.is_empty() {
-        return Ok(());
-    }
-    Err(ApiError::params(format!("User role \"{name}\" already exists.")))
-}
+#[derive(Default)]
+struct Role;
 
-fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let mut roles: Vec<(String, _)> = Vec::new();
-    for (path, object) in params::objects(input)? {
-        let mut columns = ROLE.validate(object, &path, Mode::Create)?;
-        let name = params::text(&object["name"], &path)?;
-        if roles.iter().any(|(other, _)| *other == name) {
-            return Err(taken(&path, "name", name));
-        }
-        let kind = params::int(&object["type"], &path)?;
-        let given = object.get("rules").unwrap_or(&Json::Null);
-        let stored = rules::merged(&Json::Null, given, kind, &name, &format!("{path}/rules"))?;
-        columns.push(("rules", stored.to_string().into()));
-        roles.push((name, columns));
+impl Plain for Role {
+    fn spec(&self) -> &'static Spec {
+        &SPEC
     }
-    call.write(|edit| {
-        let mut ids = Vec::new();
-        for (name, columns) in &roles {
-            check_free(edit, name, 0)?;
-            ids.push(edit.insert_new("roles", columns)?);
-        }
-        Ok(ROLE.result(&ids))
-    })
-}
 
-fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let mut changes = Vec::new();
-    for (path, id, object) in ROLE.updates(input)? {
-        let columns = ROLE.validate(object, &path, Mode::Update)?;
-        changes.push((path, id, object, columns));
-    }
-    let ids: Vec<u64> = changes.iter().map(|(_, id, ..)| *id).collect();
-    call.write_access(|edit| {
-        for (path, id, object, columns) in &changes {
-            let rows = edit.query("SELECT * FROM roles WHERE roleid = ?", &[(*id).into()])?;
-            let now = rows.first().ok_or_else(ApiError::no_object)?;
-            if now.int("readonly") == 1 {
-                let name = now.text("name");
-                let text = format!("Cannot update readonly user role \"{name}\".");
-                return Err(ApiError::application(text));
+    fn select(&self, get: &mut Get<'_, '_>, call: &Call<'_>, _input: &Json) -> ApiResult<()> {
+        if !call.is_super_admin() {
+            get.and("t.roleid = ?", [call.user().roleid.into()]);
+            if get.flag("editable") {
+                get.and("1 = 0", []);
             }
-            let given = |name: &str| columns.iter().find(|(column, _)| *column == name);
-            let name = match given("name") {
-                Some((_, Value::Text(name))) => name.clone(),
-                _ => now.text("name").to_owned(),
-            };
-            check_free(edit, &name, *id)?;
-            let kind = given("type").map_or_else(|| now.int("type"), |(_, value)| value.as_int());
-            if *id == call.user().roleid && kind != now.int("type") {
-                return Err(ApiError::params("The type of one's own role cannot be changed."));
-            }
-            let stored = serde_json::from_str(now.text("rules")).unwrap_or_default();
-            let rules = object.get("rules").unwrap_or(&Json::Null);
-            let merged = rules::merged(&stored, rules, kind, &name, &format!("{path}/rules"))?;
-            let mut columns = columns.clone();
-            columns.push(("rules", merged.to_string().into()));
-            edit.update("roles", *id, &columns)?;
         }
-        check_super_admin_left(edit)?;
-        Ok(ROLE.result(&ids))
-    })
-}
+        get.need(&["type", "rules"]);
+        Ok(())
+    }
 
-fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let ids = params::delete_ids(input)?;
-    call.write(|edit| {
-        let sql = "SELECT roleid, name, readonly FROM roles WHERE roleid IN ({ids})";
-        let rows = query_by_ids(edit.connection(), sql, &[], &ids)?;
-        if rows.len() != ids.len() {
-            return Err(ApiError::no_object());
+    fn show(&self, found: &mut Found<'_, '_>) -> ApiResult<()> {
+        if let Some(wanted) = found.wants_list("selectRules")? {
+            for row in &mut found.rows {
+                let stored = serde_json::from_str(row.row.text("rules")).unwrap_or_default();
+                let shown = rules::shown(&stored, row.row.int("type"), &wanted);
+                row.out.insert("rules", shown);
+            }
         }
+        if let Some(wanted) = found.wants("selectUsers")? {
+            let (call, me) = (found.call, found.call.user().id);
+            let mut pairs = call.pairs(
+                "SELECT roleid, userid FROM users WHERE roleid IN ({ids}) ORDER BY userid",
+                &found.ids(),
+            )?;
+            pairs.retain(|(_, user)| call.is_super_admin() || *user == me);
+            let relation = Relation::new("users", &user::USER).bare();
+            found.relate_as(&relation, &wanted, &pairs)?;
+        }
+        Ok(())
+    }
+
+    fn may_write(
+        &self,
+        _call: &Call<'_>,
+        _edit: &mut Edit<'_>,
+        _drafts: &[Draft<'_>],
+        rows: &[Row],
+    ) -> ApiResult<()> {
+        rows.iter().try_for_each(|row| refuse_readonly(row, "update"))
+    }
+
+    fn write(
+        &self,
+        call: &Call<'_>,
+        _edit: &mut Edit<'_>,
+        draft: &mut Draft<'_>,
+        before: Option<&Row>,
+    ) -> ApiResult<()> {
+        let kind = draft.value("type", before).as_int();
+        if draft.id == call.user().roleid && before.is_some_and(|row| row.int("type") != kind) {
+            return Err(ApiError::params("The type of one's own role cannot be changed."));
+        }
+        let stored = before.and_then(|row| serde_json::from_str(row.text("rules")).ok());
+        let (stored, given) = (stored.unwrap_or_default(), draft.input.get("rules"));
+        let (name, path) = (draft.text("name", before), format!("{}/rules", draft.path));
+        let rules = rules::merged(&stored, given.unwrap_or(&Json::Null), kind, &name, &path)?;
+        draft.set("rules", rules.to_string());
+        Ok(())
+    }
+
+    fn written(
+        &self,
+        _call: &Call<'_>,
+        edit: &mut Edit<'_>,
+        _drafts: &[Draft<'_>],
+    ) -> ApiResult<()> {
+        check_super_admin_left(edit)
+    }
+
+    fn delete(&self, _call: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
         for row in rows {
-            let name = row.text("name");
-            if row.int("readonly") == 1 {
-                let text = format!("Cannot delete readonly user role \"{name}\".");
-                return Err(ApiError::application(text));
-            }
-            let users = edit
-                .query("SELECT userid FROM users WHERE roleid = ?", &[row.id("roleid").into()])?;
-            if !users.is_empty() {
+            refuse_readonly(row, "delete")?;
+            let sql = "SELECT userid FROM users WHERE roleid = ?";
+            if !edit.query(sql, &[row.id("roleid").into()])?.is_empty() {
+                let name = row.text("name");
                 let text = format!("Cannot delete assigned user role \"{name}\".");
                 return Err(ApiError::application(text));
             }
         }
-        edit.delete("roles", "roleid", &ids)?;
-        Ok(ROLE.result(&ids))
-    })
+        plain::delete_rows(&SPEC, edit, rows)
+    }
+}
+
+fn refuse_readonly(row: &Row, verb: &str) -> ApiResult<()> {
+    if row.int("readonly") == 0 {
+        return Ok(());
+    }
+    let name = row.text("name");
+    Err(ApiError::application(format!("Cannot {verb} readonly user role \"{name}\".")))
 }

@@ -4,6 +4,7 @@ use super::TEMPLATE;
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::{Found, Get};
+use crate::methods::{group, host};
 use crate::owned::shown;
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
@@ -61,8 +62,8 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 }
 
 fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
-    shown::attach_groups(found, "selectTemplateGroups", "templategroups", "templategroup.get")?;
-    shown::attach_groups(found, "selectGroups", "groups", "templategroup.get")?;
+    shown::attach_groups(found, "selectTemplateGroups", "templategroups", &group::TEMPLATE_GROUP)?;
+    shown::attach_groups(found, "selectGroups", "groups", &group::TEMPLATE_GROUP)?;
     attach_links(found)?;
     shown::attach_monitored(found)?;
     parts::GRAPH.attach(found)?;
@@ -78,14 +79,9 @@ fn attach_links(found: &mut Found<'_, '_>) -> ApiResult<()> {
                          ORDER BY hostid";
     const ABOVE: &str = "SELECT hostid, templateid FROM host_templates WHERE hostid IN ({ids}) \
                          ORDER BY templateid";
-    let templates =
-        |member| Relation::new(member, "template.get", "templateids", "templateid").sorted("host");
+    let templates = |member| Relation::new(member, &TEMPLATE).sorted("host");
     for (option, relation, sql) in [
-        (
-            "selectHosts",
-            Relation::new("hosts", "host.get", "hostids", "hostid").sorted("host"),
-            BELOW,
-        ),
+        ("selectHosts", Relation::new("hosts", &host::HOST).sorted("host"), BELOW),
         ("selectTemplates", templates("templates"), BELOW),
         ("selectParentTemplates", templates("parentTemplates"), ABOVE),
     ] {

@@ -13,7 +13,7 @@ use crate::object::Columns;
 /// Links that browsers would run as code, or that lead to another server without saying so, are
 /// refused. They are read as browsers read them: without control characters around them, without
 /// line ends and tabs anywhere, and with `\\` as `/`.
-pub(super) fn check_url(url: &str, path: &str) -> ApiResult<()> {
+pub(crate) fn check_url(url: &str, path: &str) -> ApiResult<()> {
     const ALLOWED: &[&str] = &["http", "https", "ftp", "file", "mailto", "tel", "ssh"];
     let read: String = url.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
     let read = read.trim_start_matches(|c: char| c <= ' ');

@@ -11,6 +11,7 @@ use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::{Found, Get, Output};
 use crate::methods::item::hosts;
+use crate::methods::{event, group, item, trigger};
 use crate::params;
 use crate::permission::{Need, on_triggers};
 use crate::relate::Relation;
@@ -240,11 +241,10 @@ fn event_conditions(get: &mut Get<'_, '_>) {
     }
 }
 
-const GROUPS: Relation = Relation::new("hostgroups", "hostgroup.get", "groupids", "groupid");
-const OLD_GROUPS: Relation = Relation::new("groups", "hostgroup.get", "groupids", "groupid");
-const TEMPLATE_GROUPS: Relation =
-    Relation::new("templategroups", "templategroup.get", "groupids", "groupid");
-const LAST_EVENT: Relation = Relation::new("lastEvent", "event.get", "eventids", "eventid").bare();
+const GROUPS: Relation = Relation::new("hostgroups", &group::HOST_GROUP);
+const OLD_GROUPS: Relation = Relation::new("groups", &group::HOST_GROUP);
+const TEMPLATE_GROUPS: Relation = Relation::new("templategroups", &group::TEMPLATE_GROUP);
+const LAST_EVENT: Relation = Relation::new("lastEvent", &event::EVENT).bare();
 /// What "extend" means for `selectLastEvent`.
 const LAST_EVENT_FIELDS: [&str; 10] = [
     "eventid",
@@ -258,10 +258,9 @@ const LAST_EVENT_FIELDS: [&str; 10] = [
     "name",
     "severity",
 ];
-const RULE: Relation = Relation::new("discoveryRule", "discoveryrule.get", "itemids", "itemid");
-const ITEMS: Relation = Relation::new("items", "item.get", "itemids", "itemid");
-const DEPENDENCIES: Relation =
-    Relation::new("dependencies", "trigger.get", "triggerids", "triggerid");
+const RULE: Relation = Relation::new("discoveryRule", &item::RULE);
+const ITEMS: Relation = Relation::new("items", &item::ITEM);
+const DEPENDENCIES: Relation = Relation::new("dependencies", &trigger::TRIGGER);
 
 fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
     let ids = found.ids();
@@ -342,8 +341,7 @@ fn items(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResult<(
     let shown = found.call.related(&ITEMS, &pairs, wanted, None)?;
     let others: BTreeSet<u64> = pairs.iter().map(|(_, item)| *item).collect();
     let others: Vec<u64> = others.into_iter().filter(|id| !shown.has(*id)).collect();
-    let mut prototypes =
-        found.call.get_keyed("itemprototype.get", "itemids", "itemid", &others, wanted)?;
+    let mut prototypes = found.call.get_keyed(&item::PROTOTYPE, &others, wanted)?;
     for one in prototypes.values_mut().filter_map(Json::as_object_mut) {
         // Prototypes are never checked: their state is that of a new item.
         for (name, value) in
@@ -409,9 +407,8 @@ fn dependencies(
     // A prototype depends on prototypes and on plain triggers.
     let all: BTreeSet<u64> = pairs.iter().map(|(_, on)| *on).collect();
     let all: Vec<u64> = all.into_iter().collect();
-    let mut shown = found.call.get_keyed("trigger.get", "triggerids", "triggerid", &all, wanted)?;
-    let method = "triggerprototype.get";
-    shown.extend(found.call.get_keyed(method, "triggerids", "triggerid", &all, wanted)?);
+    let mut shown = found.call.get_keyed(&trigger::TRIGGER, &all, wanted)?;
+    shown.extend(found.call.get_keyed(&trigger::PROTOTYPE, &all, wanted)?);
     for row in &mut found.rows {
         let on = pairs.iter().filter(|(trigger, _)| *trigger == row.id);
         let list: Json = on.filter_map(|(_, on)| shown.get(&on.to_string()).cloned()).collect();

@@ -7,6 +7,7 @@ mod get;
 mod shown;
 mod write;
 
+pub(crate) use checks::check_url;
 pub(crate) use expand::{expressions, operational_data};
 
 use crate::call::Method;

@@ -8,6 +8,7 @@ use super::USER;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get};
+use crate::methods::{role, usergroup};
 use crate::params;
 use crate::relate::Relation;
 
@@ -100,13 +101,13 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
             "SELECT userid, usrgrpid FROM user_groups WHERE userid IN ({ids}) ORDER BY usrgrpid",
             &found.ids(),
         )?;
-        let relation = Relation::new("usrgrps", "usergroup.get", "usrgrpids", "usrgrpid");
+        let relation = Relation::new("usrgrps", &usergroup::USER_GROUP);
         found.relate_as(&relation, &wanted, &pairs)?;
     }
     if let Some(wanted) = found.wants_uncounted("selectRole")? {
         let pairs: Vec<(u64, u64)> =
             found.rows.iter().map(|row| (row.id, row.row.id("roleid"))).collect();
-        let relation = Relation::new("role", "role.get", "roleids", "roleid");
+        let relation = Relation::new("role", &role::ROLE);
         found.relate_one(&relation, &wanted, &pairs)?;
     }
     let medias: BTreeMap<u64, Vec<Json>> = found
@@ -129,7 +130,7 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
             .iter()
             .flat_map(|(user, list)| list.iter().filter_map(id).map(|kind| (*user, kind)))
             .collect();
-        let relation = Relation::new("mediatypes", "mediatype.get", "mediatypeids", "mediatypeid");
+        let relation = Relation::unserved("mediatypes");
         found.relate_as(&relation, &wanted, &pairs)?;
     }
     Ok(())

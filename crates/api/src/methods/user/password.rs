@@ -1,11 +1,16 @@
 //! What may be a password.
 
+use config::snapshot::Settings;
+
 use crate::error::{ApiError, ApiResult};
 
-/// Fewest characters.
-const LENGTH_MIN: usize = 8;
+/// Bits of the rules: upper and lower case, a digit, a special character, nothing easily guessed.
+const CASE: u8 = 1;
+const DIGIT: u8 = 2;
+const SPECIAL: u8 = 4;
+const NOT_GUESSED: u8 = 8;
 
-/// Tried first by everybody who guesses, at least [`LENGTH_MIN`] long; in lower case.
+/// Tried first by everybody who guesses, at least eight characters long; in lower case.
 const COMMON: &[&str] = &[
     "00000000",
     "11111111",
@@ -74,16 +79,37 @@ const COMMON: &[&str] = &[
     "zxcvbnm1",
 ];
 
-/// Refuses short, common and personal passwords. `person`: user name, name, surname.
-pub(super) fn check(password: &str, path: &str, person: &[&str]) -> ApiResult<()> {
+/// Refuses passwords that are too short or break a rule of the settings, as common and personal ones
+/// do. `person`: user name, name, surname.
+pub(super) fn check(
+    password: &str,
+    path: &str,
+    person: &[&str],
+    settings: &Settings,
+) -> ApiResult<()> {
     let refused = |what: &str| {
         Err(ApiError::params(format!("Incorrect value for field \"{path}\": {what}.")))
     };
     if password.is_empty() {
         return Err(ApiError::at(path, "cannot be empty"));
     }
-    if password.chars().count() < LENGTH_MIN {
-        return refused(&format!("must be at least {LENGTH_MIN} characters long"));
+    let least = settings.password_length_min;
+    if password.chars().count() < least {
+        return refused(&format!("must be at least {least} characters long"));
+    }
+    let rule = |bit: u8| settings.password_rules & bit != 0;
+    let has = |test: fn(char) -> bool| password.chars().any(test);
+    if rule(CASE) && !(has(|c| c.is_ascii_lowercase()) && has(|c| c.is_ascii_uppercase())) {
+        return refused("must contain at least one lowercase and one uppercase Latin letter");
+    }
+    if rule(DIGIT) && !has(|c| c.is_ascii_digit()) {
+        return refused("must contain at least one digit");
+    }
+    if rule(SPECIAL) && !has(|c| c == ' ' || c.is_ascii_punctuation()) {
+        return refused("must contain at least one special character");
+    }
+    if !rule(NOT_GUESSED) {
+        return Ok(());
     }
     let lower = password.to_lowercase();
     if person.iter().any(|word| !word.is_empty() && lower.contains(&word.to_lowercase())) {
@@ -112,14 +138,15 @@ mod tests {
             ("пароль12", true),
         ] {
             let person = ["operator", "Olga", ""];
-            assert_eq!(check(password, "/1/passwd", &person).is_ok(), good, "{password}");
+            let checked = check(password, "/1/passwd", &person, &Settings::default());
+            assert_eq!(checked.is_ok(), good, "{password}");
         }
     }
 
     #[test]
     fn the_list_of_common_ones_is_sound() {
         for word in COMMON {
-            assert!(word.chars().count() >= LENGTH_MIN && *word == word.to_lowercase(), "{word}");
+            assert!(word.chars().count() >= 8 && *word == word.to_lowercase(), "{word}");
         }
     }
 }

@@ -66,7 +66,7 @@ impl UserInput {
     }
 
     /// Checks the password against the person that results, and hashes it.
-    fn hash_password(&mut self, now: Option<&Row>) -> ApiResult<()> {
+    fn hash_password(&mut self, call: &Call<'_>, now: Option<&Row>) -> ApiResult<()> {
         let Some(passwd) = &self.passwd else { return Ok(()) };
         let word = |given: &Option<String>, column: &str| {
             given.clone().unwrap_or_else(|| now.map_or("", |row| row.text(column)).to_owned())
@@ -77,7 +77,8 @@ impl UserInput {
             word(&self.surname, "surname"),
         ];
         let words: Vec<&str> = person.iter().map(String::as_str).collect();
-        password::check(passwd, &format!("{}/passwd", self.path), &words)?;
+        let settings = &call.config().snapshot().settings;
+        password::check(passwd, &format!("{}/passwd", self.path), &words, settings)?;
         self.hash = Some(hash_password(passwd)?);
         Ok(())
     }
@@ -137,7 +138,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         if users.iter().any(|other| other.username == user.username) {
             return Err(taken(&path, "username", user.username.unwrap_or_default()));
         }
-        user.hash_password(None)?;
+        user.hash_password(call, None)?;
         users.push(user);
     }
     call.write(|edit| {
@@ -168,7 +169,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         let now =
             rows.iter().find(|row| row.id("userid") == *id).ok_or_else(ApiError::no_object)?;
         check_rights(call, user, now)?;
-        user.hash_password(Some(now))?;
+        user.hash_password(call, Some(now))?;
     }
     call.write_access(|edit| {
         for (id, user) in &users {

@@ -9,7 +9,7 @@ use model::HostId;
 
 use super::Scope;
 use crate::db::{Connection, DbResult, Row, query_by_ids};
-use crate::snapshot::{GlobalRegexp, Macros, Settings};
+use crate::snapshot::{GlobalRegexp, Macros, Settings, Tls};
 
 /// [`Macros`] as they are read.
 #[derive(Default)]
@@ -135,33 +135,63 @@ pub(super) fn valuemaps(
     Ok(maps)
 }
 
+/// The settings of default timeouts, with the numbers of the item types that they are of.
+const TIMEOUTS: &[(&str, &[u8])] = &[
+    ("timeout_zabbix_agent", &[0, 7]),
+    ("timeout_simple_check", &[3]),
+    ("timeout_external_check", &[10]),
+    ("timeout_db_monitor", &[11]),
+    ("timeout_ssh_agent", &[13]),
+    ("timeout_telnet_agent", &[14]),
+    ("timeout_http_agent", &[19]),
+    ("timeout_snmp_agent", &[20]),
+    ("timeout_script", &[21]),
+    ("timeout_browser", &[22]),
+];
+
 /// Settings by the names of the API; what is not set has its default.
 pub(super) fn settings(connection: &mut dyn Connection) -> DbResult<Settings> {
-    let mut settings = Settings::default();
-    let mut keeps_audit = false;
-    for row in connection.query("SELECT name, value FROM settings", &[])? {
-        let value = row.text("value");
-        match row.text("name") {
-            "default_timezone" => settings.timezone = value.to_owned(),
-            "auditlog_enabled" => settings.audit = value != "0",
-            "hk_audit" => settings.audit_days = super::text::days(value).unwrap_or(0),
-            "hk_audit_mode" => keeps_audit = value == "0",
-            "hk_history" => settings.history_days_global = super::text::days(value),
-            "hk_trends" => settings.trends_days_global = super::text::days(value),
-            "autoreg_tls_accept" => {
-                settings.autoregistration.accept = value.parse().unwrap_or(crate::snapshot::NO_TLS);
-            }
-            "autoreg_tls_psk_identity" => settings.autoregistration.psk_identity = value.into(),
-            "autoreg_tls_psk" => settings.autoregistration.psk = value.into(),
-            name => {
-                if let Some(kind) = name.strip_prefix("timeout_").and_then(|n| n.parse().ok()) {
-                    settings.timeouts.insert(kind, value.to_owned());
-                }
-            }
-        }
-    }
-    if keeps_audit {
-        settings.audit_days = 0;
-    }
-    Ok(settings)
+    let rows = connection.query("SELECT name, value FROM settings", &[])?;
+    let stored: BTreeMap<&str, &str> =
+        rows.iter().map(|row| (row.text("name"), row.text("value"))).collect();
+    let text = |name: &str| stored.get(name).copied();
+    let is_on = |name: &str, default: bool| text(name).map_or(default, |value| value == "1");
+    let days = |switch: &str, name: &str, default: &str| {
+        let value = text(name).unwrap_or(default);
+        is_on(switch, false).then(|| super::text::days(value)).flatten()
+    };
+    let number = |name: &str| text(name).and_then(|value| value.parse::<u32>().ok());
+    let seconds = |name: &str| text(name).and_then(eval::num::parse_seconds).map(u64::from);
+    let byte = |name: &str| number(name).and_then(|number| u8::try_from(number).ok());
+    let length = number("passwd_min_length").and_then(|number| usize::try_from(number).ok());
+    let timeouts = TIMEOUTS.iter().filter_map(|(name, kinds)| Some((text(name)?, *kinds)));
+    let default = Settings::default();
+    Ok(Settings {
+        timezone: text("default_timezone").map_or(default.timezone, str::to_owned),
+        timeouts: timeouts
+            .flat_map(|(timeout, kinds)| kinds.iter().map(|kind| (*kind, timeout.to_owned())))
+            .collect(),
+        history_days_global: days("hk_history_global", "hk_history", "31d"),
+        trends_days_global: days("hk_trends_global", "hk_trends", "365d"),
+        autoregistration: Tls {
+            accept: text("autoreg_tls_accept").map_or(default.autoregistration.accept, |accept| {
+                accept.parse().unwrap_or(crate::snapshot::NO_TLS)
+            }),
+            psk_identity: text("autoreg_tls_psk_identity").unwrap_or_default().into(),
+            psk: text("autoreg_tls_psk").unwrap_or_default().into(),
+            ..default.autoregistration
+        },
+        audit: is_on("auditlog_enabled", default.audit),
+        audit_days: match is_on("hk_audit_mode", true) {
+            true => super::text::days(text("hk_audit").unwrap_or("31d")).unwrap_or(0),
+            false => 0,
+        },
+        login_attempts: number("login_attempts").unwrap_or(default.login_attempts),
+        login_block_s: seconds("login_block").unwrap_or(default.login_block_s),
+        session_s: seconds("hk_sessions")
+            .or(default.session_s)
+            .filter(|_| is_on("hk_sessions_mode", true)),
+        password_length_min: length.unwrap_or(default.password_length_min),
+        password_rules: byte("passwd_check_rules").unwrap_or(default.password_rules),
+    })
 }

@@ -1,0 +1,107 @@
+//! Settings; texts and results as the reference gives them.
+
+use serde_json::{Value as Json, json};
+
+use crate::testing::Server;
+
+#[test]
+fn what_is_refused() {
+    let server = Server::start();
+    for (params, text) in [
+        (json!({ "zz": 1 }), "\"/\": unexpected parameter \"zz\"."),
+        (json!([1]), "\"/\": unexpected parameter \"0\"."),
+        (json!({ "ha_failover_delay": "1m" }), "unexpected parameter \"ha_failover_delay\"."),
+        (json!({ "url": "x", "search_limit": 0 }), "\"/search_limit\": value must be one of 1-"),
+        (json!({ "search_limit": null }), "\"/search_limit\": an integer is expected."),
+        (json!({ "server_check_interval": 5 }), "value must be one of 0, 10."),
+        (json!({ "default_theme": "zz" }), "one of \"blue-theme\", \"dark-theme\", \"hc-light\","),
+        (json!({ "work_period": "" }), "\"/work_period\": cannot be empty."),
+        (json!({ "work_period": "1-7,00:00-24:00;" }), "a time period is expected."),
+        (json!({ "history_period": "1h" }), "value must be one of 86400-604800."),
+        (json!({ "history_period": "-1d" }), "value must be one of 86400-604800."),
+        (json!({ "history_period": "{$X}" }), "a time unit is expected."),
+        (json!({ "period_default": "11y" }), "value must be one of 60-315360000."),
+        (
+            json!({ "period_default": "3y" }),
+            "field \"period_default\": time filter default period exceeds the max period.",
+        ),
+        (json!({ "severity_color_0": "ABCDE" }), "a hexadecimal color code (6 symbols)"),
+        (json!({ "severity_color_0": "" }), "cannot be empty."),
+        (json!({ "severity_name_0": "x".repeat(33) }), "value is too long."),
+        (json!({ "discovery_groupid": 999 }), "Host group with ID \"999\" is not available."),
+        (json!({ "discovery_groupid": "x" }), "a number is expected."),
+        (json!({ "alert_usrgrpid": 999 }), "User group with ID \"999\" is not available."),
+        (json!({ "default_lang": "zz" }), "value must be one of \"en_GB\", \"en_US\","),
+        (json!({ "default_timezone": "No/Where" }), "/default_timezone"),
+        (json!({ "login_attempts": 33 }), "value must be one of 1-32."),
+        (json!({ "login_block": "29" }), "value must be one of 30-3600."),
+        (json!({ "geomaps_tile_provider": "zz" }), "must be empty or one of \"OpenStreetMap."),
+        (json!({ "geomaps_tile_url": "javascript:1" }), "unacceptable URL."),
+        (json!({ "timeout_zabbix_agent": "601" }), "value must be one of 1-600."),
+        (json!({ "timeout_zabbix_agent": "{#T}" }), "a time unit is expected."),
+    ] {
+        server.refuses(&[("settings.update", params, -32602, text)]);
+    }
+    for (params, text) in [
+        (json!({ "output": "count" }), "\"/output\": value must be \"extend\"."),
+        (json!({ "output": null }), "an array or a character string is expected."),
+        (json!({ "output": ["url", "zz"] }), "\"/output/2\": value must be one of \"default_theme"),
+        (json!({ "output": ["url", "url"] }), "\"/output/2\": value (url) already exists."),
+    ] {
+        server.refuses(&[("settings.get", params, -32602, text)]);
+    }
+}
+
+#[test]
+fn what_is_set_is_shown_and_obeyed_at_once() {
+    let server = Server::start();
+    let all = server.call("settings.get", &json!({})).unwrap();
+    assert_eq!(all.as_object().unwrap().len(), 71);
+    let group = server.create("hostgroup.create", &json!({ "name": "found" }));
+    let given = json!({
+        "timeout_zabbix_agent": "7s", "default_timezone": "Europe/Riga", "login_attempts": "3",
+        "login_block": "1m", "discovery_groupid": group, "work_period": "1-5,09:00-18:00;{$X}",
+        "geomaps_tile_provider": "OpenTopoMap", "geomaps_max_zoom": 20,
+    });
+    let names: Json = given.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut names: Vec<Json> = names.as_array().unwrap().clone();
+    names.extend([json!("geomaps_tile_url"), json!("geomaps_attribution")]);
+    assert_eq!(server.call("settings.update", &given), Ok(Json::Array(names)));
+    server.answers(&[
+        (
+            "settings.get",
+            json!({ "output": ["login_block", "login_attempts", "geomaps_max_zoom"] }),
+            json!({ "login_block": "1m", "login_attempts": "3", "geomaps_max_zoom": "0" }),
+        ),
+        ("settings.get", json!({ "output": [] }), json!([])),
+        ("settings.update", json!([]), json!([])),
+        ("apiinfo.timezone", json!([]), json!("Europe/Riga")),
+    ]);
+    let known = server.api.deps.config.snapshot().settings.clone();
+    let timeouts = [0, 7, 3].map(|kind| known.timeouts.get(&kind).cloned().unwrap_or_default());
+    assert_eq!(timeouts, ["7s", "7s", ""], "agents, active ones too; others have their default");
+    let limits = (known.login_attempts, known.login_block_s);
+    assert_eq!(limits, (3, 60));
+    let user = server.user("u", "1", &[]);
+    assert!(server.call_as(Some(&user), "settings.get", &json!({})).is_ok());
+    let refused = server.call_as(Some(&user), "settings.update", &json!({})).unwrap_err();
+    assert!(refused.1.contains("No permissions to call \"settings.update\"."), "{refused:?}");
+}
+
+#[test]
+fn failed_sign_ins_block_as_the_settings_say() {
+    let server = Server::start();
+    let given = json!({ "login_attempts": 2, "login_block": "10m" });
+    server.call("settings.update", &given).unwrap();
+    server.user("u", "1", &[]);
+    let sign_in = |password: &str| {
+        let params = json!({ "username": "Admin", "password": password });
+        server.call_as(None, "user.login", &params).is_ok()
+    };
+    assert!(!sign_in("wrong") && !sign_in("wrong"));
+    assert!(!sign_in("zabbix"), "blocked after two");
+    server.clock.advance(std::time::Duration::from_secs(590));
+    assert!(!sign_in("zabbix"), "for ten minutes");
+    server.clock.advance(std::time::Duration::from_secs(20));
+    assert!(sign_in("zabbix"));
+}
