@@ -76,7 +76,7 @@ Redirect 302 /abroad http://localhost:{other}/secret
 
 
 class Realm:
-    """The center and the web server; `monitor` is who asks, its keytab is `monitor.keytab`."""
+    """The center and the web server; `monitor` is the client, its keytab is `monitor.keytab`."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="vedette-realm-")

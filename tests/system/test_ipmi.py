@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""IPMI with a simulated management controller: values, ways to prove who asks, one session that is
+"""IPMI with a simulated management controller: values, authentication types, one session that is
 kept, and the state of the interface when the controller is down."""
 
 import json

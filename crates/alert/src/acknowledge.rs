@@ -37,7 +37,7 @@ pub mod action {
 pub struct AckRequest {
     /// Problem events.
     pub events: Vec<EventId>,
-    /// Who asks.
+    /// The acting user.
     pub user: UserId,
     /// Bits of [`action`]. What an event already is, is skipped for it without an error.
     pub actions: u32,

@@ -1,4 +1,4 @@
-//! One method call: who asks, and what it may use.
+//! One method call: its user, and what it may use.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -64,7 +64,7 @@ pub enum UserType {
     SuperAdmin = 3,
 }
 
-/// Who asks.
+/// The user of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
     /// Id.
@@ -156,7 +156,7 @@ impl Transaction for Together<'_, '_> {
 pub struct Call<'a> {
     /// The API's parts.
     pub(crate) api: &'a Api,
-    /// Who asks; for methods without a session nobody ever reads it.
+    /// The user; not used by methods without a session.
     pub(crate) user: Option<Arc<User>>,
     /// Address of the client.
     pub(crate) peer: std::net::IpAddr,
@@ -274,7 +274,7 @@ impl Call<'_> {
         }
     }
 
-    /// Who asks.
+    /// The user of the call.
     pub(crate) fn user(&self) -> &User {
         self.user.as_deref().expect("BUG: the dispatcher lets nobody in without a session here")
     }

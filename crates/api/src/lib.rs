@@ -1,6 +1,6 @@
 //! The JSON-RPC API of Zabbix 7.0, its permissions and sessions, and the files of the UI.
 //!
-//! One request: `http` → `rpc` (envelope, batch) → `session` (who asks) → a [`Handler`] of
+//! One request: `http` → `rpc` (envelope, batch) → `session` (the user) → a [`Handler`] of
 //! `methods`, found by name → `object` (validation from the object's field table) and `get`
 //! (one query per call from the standard options) → `config` / `history` → `answer` (the text in
 //! blocks, sent while further rows are read). Handlers block and run on blocking threads.

@@ -1,4 +1,4 @@
-//! Who asks: sign-in, sessions, API tokens. Only digests are stored; sign-in is throttled.
+//! Authentication: sign-in, sessions, API tokens. Only digests are stored; sign-in is throttled.
 
 mod accesses;
 mod attempts;

@@ -109,7 +109,7 @@ struct Heartbeat {
     freq_s: u32,
 }
 
-/// Who answers, for everybody who asks: written on changes alone.
+/// Availability of interfaces for readers; written only on changes.
 #[derive(Debug, Default)]
 pub struct Availability {
     interfaces: Mutex<HashMap<InterfaceId, InterfaceState>>,

@@ -59,7 +59,7 @@ pub struct Request {
     pub name: String,
     /// The whole message.
     pub text: String,
-    /// Who asks.
+    /// Address of the client.
     pub peer: IpAddr,
     /// What collection knows: queue, availability, value intake, check of one item.
     pub collector: Status,

@@ -22,7 +22,7 @@ use crate::connections::{OpenCall, Usage};
 use crate::incoming::{Arriving, Messages, Raw, RawCodec, arriving};
 use crate::status::status;
 
-/// One call, with who asks.
+/// One call and its caller.
 struct Call {
     server: Server,
     asker: Asker,

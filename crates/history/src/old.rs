@@ -7,7 +7,7 @@ use model::{ItemId, Sample, Trend};
 
 use crate::{Class, Counters, Day, Driver, DriverInfo, Error, Kinds, Span, Store, View};
 
-/// A store that may be away, and counts who asks.
+/// A store that may be unavailable, and counts queries.
 pub(crate) struct Old {
     pub(crate) samples: Vec<Sample>,
     pub(crate) away: Arc<AtomicBool>,

@@ -50,7 +50,7 @@ pub struct BucketQuery {
     pub value_type: ValueType,
     /// Seconds, both ends inclusive; they may cut buckets.
     pub span: Span,
-    /// Seconds of a bucket. Who asks sees to it that the span has not too many: some stores refuse
+    /// Seconds of a bucket. The caller limits the number of buckets of the span: some stores refuse
     /// more than 65,535 that have values.
     pub width: NonZeroU32,
 }

@@ -12,7 +12,7 @@ use wire::history_service::{Failure, Page, ReadRequest, WriteReply, WriteRequest
 pub use answer::Answer;
 pub use gate::{Counters, Figures, Gate, Limits, Open};
 
-/// Who asks.
+/// The caller.
 #[derive(Debug, Clone)]
 pub struct Asker {
     /// API token, as it came; `None` = there was none.

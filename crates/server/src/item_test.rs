@@ -284,7 +284,7 @@ fn interface(known: Option<&Host>, host: &Json, kind: u8) -> Result<Interface, S
     })
 }
 
-/// Who asks for a test has resolved the macros.
+/// The caller of a test has resolved the macros.
 fn as_it_is(text: &str, _place: Place) -> String {
     text.to_owned()
 }

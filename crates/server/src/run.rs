@@ -327,7 +327,7 @@ impl Server {
         tracing::info!("stopping: waiting for values that are being processed");
         self.stop_writers.ask();
         self.collector.stop().await;
-        // Who asks collection for its state holds the queue open.
+        // Callers that query the state of collection hold the queue open.
         let _ = self.sightings.send(Sighting::End).await;
         let (stop_remembering, remembered) = self.remembering;
         let _ = stop_remembering.send(());

@@ -20,7 +20,7 @@ pub trait DiskFile: Send + Sync {
     fn sync(&self) -> io::Result<()>;
 }
 
-/// A file that remembers a failed sync: the system forgets it with the first who asks.
+/// A file that remembers a failed sync: the system forgets it after the first query.
 pub(crate) struct Watched {
     file: Arc<dyn DiskFile>,
     failed: Mutex<Option<String>>,

@@ -1,5 +1,5 @@
-//! The newest rows of each series of values, kept once more beside the blocks of a segment: who
-//! asks for the newest values of a thousand items reads some pages instead of a thousand blocks.
+//! The newest rows of each series of values, kept once more beside the blocks of a segment: a
+//! query for the newest values of a thousand items reads some pages instead of a thousand blocks.
 //!
 //! Pages are columns like blocks, for series in the order of their items. An item lies in one page.
 //! A series with long texts is named without its rows: these have to be read from its block.

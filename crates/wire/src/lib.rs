@@ -17,7 +17,7 @@
 //! * [`vmware`]: the API of vCenters and ESXi hosts.
 //! * [`peers`]: who may connect.
 //! * [`services`]: what simple checks say to a service and make of its answer.
-//! * [`http`]: the client side of HTTP/1.1: URLs, answers, cookies; [`http_auth`]: who asks.
+//! * [`http`]: the client side of HTTP/1.1: URLs, answers, cookies; [`http_auth`]: authentication.
 
 pub mod agent;
 pub mod history_service;

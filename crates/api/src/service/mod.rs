@@ -57,7 +57,7 @@ fn authenticate(api: &Api, asker: &Asker) -> Result<User, Failure> {
     })
 }
 
-/// Who asks, if the role allows the method.
+/// The caller's user, if the role allows the method.
 fn sign_in(api: &Api, asker: &Asker, method: &str) -> Result<User, Failure> {
     let user = authenticate(api, asker)?;
     check_method(&user, method, UserType::User, method)

@@ -22,7 +22,7 @@ use wire::history_service::{NewestRequest, RangeRequest, Samples, WriteReply, Wr
 /// next one.
 const IN_FLIGHT: usize = 4;
 
-/// Where the service is, and who asks.
+/// Address of the service, and the token.
 #[derive(Debug, Clone)]
 pub(super) struct Peer {
     /// `HOST:PORT` of gRPC.

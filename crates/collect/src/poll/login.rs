@@ -17,7 +17,7 @@ use crate::status::Shared;
 /// Bytes of output that are taken (the field's limit).
 pub(super) const OUTPUT_BYTES_MAX: usize = 16 << 20;
 
-/// The item's command or query, and who asks.
+/// The item's command or query, and its credentials.
 pub(super) fn task(item: &Item) -> (&str, &Login) {
     static NOBODY: LazyLock<Login> = LazyLock::new(Login::default);
     match item.extra.as_deref() {

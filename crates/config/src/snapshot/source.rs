@@ -12,7 +12,7 @@ pub enum Source {
     /// The key says all.
     #[default]
     Key,
-    /// Simple checks, SSH, Telnet, database monitor: who asks.
+    /// Simple checks, SSH, Telnet, database monitor: credentials.
     Login(Login),
     /// SNMP agent: the OID, or `get[…]`, `walk[…]`, `discovery[…]`.
     Snmp(Box<str>),
@@ -303,7 +303,7 @@ pub struct Snmp {
     pub user: SnmpUser,
 }
 
-/// Who asks by SNMPv3. The numbers are the API's.
+/// SNMPv3 credentials. The numbers are the API's.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct SnmpUser {
     /// Security name.
@@ -351,7 +351,7 @@ impl Snmp {
     }
 }
 
-/// Who asks an IPMI interface; macros resolved.
+/// IPMI credentials; macros are resolved.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Ipmi {
     /// -1 default, 0 none, 1 MD2, 2 MD5, 4 straight, 5 OEM, 6 RMCP+.

@@ -148,7 +148,7 @@ pub struct Interface {
     pub port: u16,
     /// How to speak SNMP with it; `None` for other kinds.
     pub snmp: Option<Arc<Snmp>>,
-    /// Who asks by IPMI; `None` for other kinds.
+    /// IPMI credentials; `None` for other kinds.
     pub ipmi: Option<Arc<Ipmi>>,
 }
 

@@ -133,7 +133,7 @@ impl Gate {
         }))
     }
 
-    /// Whether anything is to be read of who asks.
+    /// Whether the caller may send a request.
     pub async fn admit(&self, asker: &Asker) -> Result<(), Failure> {
         let (inside, asker) = (Arc::clone(&self.0), asker.clone());
         let known = spawn_blocking(move || inside.service.known(&asker)).await;

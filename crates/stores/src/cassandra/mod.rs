@@ -42,7 +42,7 @@ struct Shared {
     address: Address,
     retention: Arc<dyn Retention>,
     moments: Arc<Moments>,
-    /// Connections live here; who asks waits on a thread of its own.
+    /// Connections live here; callers wait on their own threads.
     runtime: Option<Runtime>,
     tables: Prepared<Arc<Tables>>,
 }

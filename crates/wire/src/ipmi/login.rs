@@ -1,11 +1,11 @@
-//! Who asks a device, and how it is proved.
+//! IPMI credentials and authentication types.
 
 use super::crypto::{NAME_BYTES, SUITES, Signature, Suite};
 
 /// The privilege that every session begins with.
 pub(super) const USER: u8 = 2;
 
-/// How to prove who asks. The numbers are those of the API's `ipmi_authtype`.
+/// Authentication type. The numbers are those of the API's `ipmi_authtype`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum AuthType {
     /// The best that the device offers; never a password that others can read, and no proof at all
@@ -41,7 +41,7 @@ impl AuthType {
     }
 }
 
-/// Who asks a device.
+/// Credentials for a device.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Login {
     /// How to prove it.

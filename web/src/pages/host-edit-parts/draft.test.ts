@@ -52,7 +52,7 @@ describe("hostParams", () => {
     });
     expect(params).toMatchObject({ tls_psk: undefined, tls_issuer: undefined });
   });
-  it("sends who asks by IPMI where there is such an interface", () => {
+  it("sends IPMI credentials if there is an IPMI interface", () => {
     const ipmi = { ...AGENT, type: "3", port: "623" };
     const login = { ipmiUsername: "monitor", ipmiPassword: "secret", ipmiAuthtype: "6" };
     expect(hostParams(draft(login), null, true)).not.toHaveProperty("ipmi_username");

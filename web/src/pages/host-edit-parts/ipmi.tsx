@@ -21,7 +21,7 @@ const PRIVILEGE = [
 /** The type of a vendor's own is shown where it was configured elsewhere; no device is asked so. */
 const withOem = (value: string) => (value === "5" ? [...AUTH, ["5", "OEM"] as const] : AUTH);
 
-/** Who asks the host's management controller. */
+/** Credentials for the host's management controller. */
 export function IpmiFields({
   draft,
   set,

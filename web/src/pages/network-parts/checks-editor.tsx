@@ -61,7 +61,7 @@ function Choice(
   );
 }
 
-/** Who asks by SNMP 3. */
+/** SNMPv3 credentials. */
 function Version3({ check, set }: PartProps) {
   const level = Number(check.snmpv3_securitylevel);
   const part = { check, set };

@@ -154,7 +154,7 @@ impl Check {
         Ok(())
     }
 
-    /// Who asks by SNMP 3; what the level does not use is cleared.
+    /// SNMPv3 credentials; fields that the security level does not use are cleared.
     fn user(&mut self, members: &Map<String, Json>) -> ApiResult<()> {
         let level = members.get("snmpv3_securitylevel");
         let level = level.map_or(Ok(0), |v| number(v, "snmpv3_securitylevel", 0..=2))?;

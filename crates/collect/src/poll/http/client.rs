@@ -21,12 +21,12 @@ use crate::trapper::read_some;
 /// Bytes of a body, packed and unpacked.
 pub(crate) const BODY_BYTES_MAX: usize = 64 << 20;
 
-/// Who asks.
+/// Authentication of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Auth<'a> {
-    /// Nobody in particular.
+    /// No authentication.
     None,
-    /// Name and password as they are.
+    /// Name and password in clear text.
     Basic(&'a str, &'a str),
     /// A proof that knows the password.
     Digest(&'a str, &'a str),

@@ -52,7 +52,7 @@ impl Failure {
     }
 }
 
-/// Who asks, as the protocol has it.
+/// The credentials in the form of the protocol.
 fn login(ipmi: &Ipmi) -> Login {
     Login {
         auth: AuthType::from_api(ipmi.auth_type),

@@ -30,7 +30,7 @@ const FAREWELL: Duration = Duration::from_millis(100);
 /// How a service was found; `None` = it does not work.
 type Found = Option<Duration>;
 
-/// Who asks.
+/// What a check needs to connect.
 pub(super) struct Asker<'a> {
     pub(super) resolver: &'a Resolver,
     /// The address to ask from.

@@ -238,7 +238,7 @@ fn shared(known: &mut HashSet<Arc<Snmp>>, snmp: Snmp) -> Arc<Snmp> {
     one
 }
 
-/// Who asks by IPMI stands with the host, not with its interface.
+/// IPMI credentials belong to the host, not to its interface.
 fn ipmi(row: &Row, resolve: &dyn Fn(&str, Place) -> String) -> Ipmi {
     let column = |name: &str| match name {
         "ipmi_authtype" | "ipmi_privilege" => row.int(name).to_string(),
