@@ -6,12 +6,13 @@ use api::Json;
 use collect::AgentReply;
 use config::Snapshot;
 use config::snapshot::source::{Ipmi, Snmp, Source};
-use config::snapshot::{Host, Interface, InterfaceNeed, Item, ItemExtra, ItemType};
+use config::snapshot::{Host, Interface, Item, ItemExtra, ItemType};
 use eval::itemtest::{self, SHOWN_BYTES_MAX, StepReport, StepsTest, Tested};
 use eval::macros::Place;
 use eval::preproc::{STEPS_MAX, Step};
 use eval::script::Scripts;
 use model::{HostId, InterfaceId, Payload, Timestamp, ValueType};
+use objects::{InterfaceNeed, InterfaceType};
 use serde_json::{Map, json};
 
 use crate::live::Running;
@@ -191,7 +192,7 @@ fn fetch(running: &Running, item: &Json, host: &Json) -> Result<String, String> 
     match kind {
         ItemType::Internal => internal(running, item, id),
         ItemType::Calculated => calculated(running, item, id),
-        _ if !kind.is_polled() => Err(format!(
+        _ if !kind.is_polled() || kind == ItemType::Web => Err(format!(
             "Items of type {number} have no check that the server could run for a test. \
              Give a value instead."
         )),
@@ -209,8 +210,8 @@ fn checked(
     let known = snapshot.hosts.get(&id);
     let host = Arc::new(host(known, json, id));
     let interface = match kind.interface() {
-        InterfaceNeed::Kind(kind) => Some(interface(known.map(Arc::as_ref), json, kind)?),
-        InterfaceNeed::Any => interface(known.map(Arc::as_ref), json, 1).ok(),
+        InterfaceNeed::Of(kind) => Some(interface(known.map(Arc::as_ref), json, kind)?),
+        InterfaceNeed::Any => interface(known.map(Arc::as_ref), json, InterfaceType::Agent).ok(),
         InterfaceNeed::None => None,
     };
     let item = made_up(item, kind, id);
@@ -246,7 +247,8 @@ fn host(known: Option<&Arc<Host>>, json: &Json, id: HostId) -> Host {
     host
 }
 
-fn interface(known: Option<&Host>, host: &Json, kind: u8) -> Result<Interface, String> {
+fn interface(known: Option<&Host>, host: &Json, kind: InterfaceType) -> Result<Interface, String> {
+    let kind = kind as u8;
     let json = &host["interface"];
     let id = json.get("interfaceid").and_then(number).map_or(0, i64::cast_unsigned);
     let configured = known.and_then(|host| {

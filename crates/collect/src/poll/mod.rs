@@ -53,7 +53,7 @@ use agent::AgentReply;
 use beside::Beside;
 use conclude::Tally;
 use direct::{Direct, Ended, Job, Route};
-pub(crate) use probe::{Check, collects};
+pub(crate) use probe::Check;
 pub(crate) use snmp::{master_keys, walk_line};
 
 const SLICE: Duration = Duration::from_millis(50);

@@ -20,27 +20,6 @@ pub(crate) struct Check<'a> {
     pub(crate) timeout: Duration,
 }
 
-/// Items of this type are checked at intervals.
-pub(crate) fn collects(kind: ItemType) -> bool {
-    matches!(
-        kind,
-        ItemType::Agent
-            | ItemType::Internal
-            | ItemType::Simple
-            | ItemType::External
-            | ItemType::HttpAgent
-            | ItemType::Web
-            | ItemType::Database
-            | ItemType::Jmx
-            | ItemType::Ssh
-            | ItemType::Telnet
-            | ItemType::Script
-            | ItemType::Ipmi
-            | ItemType::Browser
-            | ItemType::Snmp
-    )
-}
-
 /// Checks once.
 pub(crate) async fn run(check: &Check<'_>) -> AgentReply {
     match check.item.kind {

@@ -72,7 +72,7 @@ impl Schedule {
     fn wanted(item: &Item) -> bool {
         // The other items of a web scenario are fed by the one that it hangs on.
         let fed = item.kind == ItemType::Web && !crate::poll::web::has_scenario(item);
-        crate::poll::collects(item.kind) && item.enabled && !fed
+        item.kind.is_polled() && item.enabled && !fed
     }
 
     fn apply_host(&mut self, id: HostId, host: &Arc<Host>, now: u32, applied: &mut Applied) {

@@ -2,26 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use objects::{InterfaceNeed, InterfaceType, ItemType};
+
 use super::items::words;
 use super::{LinkError, Target, targets};
 use crate::Edit;
 use crate::db::{DbResult, query_by_ids};
 
-/// What interface an item type needs: a type that must be there, any, or none.
-pub(super) enum Wanted {
-    Type(i64, &'static str),
-    Any,
-    None,
+/// The interface that an item of this type needs.
+pub(super) fn interface_need(item_type: i64) -> InterfaceNeed {
+    ItemType::from_number(item_type).map_or(InterfaceNeed::None, ItemType::interface)
 }
 
-pub(super) fn wanted_interface(item_type: i64) -> Wanted {
-    match item_type {
-        0 => Wanted::Type(1, "Agent"),
-        12 => Wanted::Type(3, "IPMI"),
-        16 => Wanted::Type(4, "JMX"),
-        17 | 20 => Wanted::Type(2, "SNMP"),
-        3 | 10 | 13 | 14 | 19 => Wanted::Any,
-        _ => Wanted::None,
+/// Whether an item of this type may keep an interface, which has a type if it is there.
+pub(super) fn keeps(item_type: i64, interface: u64, interface_type: Option<i64>) -> bool {
+    match interface_need(item_type) {
+        InterfaceNeed::Of(kind) => interface_type == Some(kind.number()),
+        InterfaceNeed::Any => interface > 0,
+        InterfaceNeed::None => interface == 0,
     }
 }
 
@@ -30,13 +28,11 @@ pub(crate) fn interface_for(target: &Target, item_type: i64) -> Result<u64, &'st
     if target.kind != 0 {
         return Ok(0);
     }
-    match wanted_interface(item_type) {
-        Wanted::Type(kind, name) => target.main.get(&kind).copied().ok_or(name),
-        // In the order in which hosts prefer them: agent, SNMP, JMX, IPMI.
-        Wanted::Any => {
-            Ok([1, 2, 4, 3].iter().find_map(|k| target.main.get(k)).copied().unwrap_or(0))
-        }
-        Wanted::None => Ok(0),
+    let main = |kind: InterfaceType| target.main.get(&kind.number()).copied();
+    match interface_need(item_type) {
+        InterfaceNeed::Of(kind) => main(kind).ok_or(kind.label()),
+        InterfaceNeed::Any => Ok(InterfaceType::PREFERRED.into_iter().find_map(main).unwrap_or(0)),
+        InterfaceNeed::None => Ok(0),
     }
 }
 
@@ -58,12 +54,7 @@ pub(crate) fn remap_interfaces(edit: &mut Edit<'_>, items: &[u64]) -> Result<(),
     for row in &rows {
         let Some(target) = targets.get(&row.id("hostid")) else { continue };
         let id = row.id("interfaceid");
-        let fits = match wanted_interface(row.int("type")) {
-            Wanted::Type(kind, _) => types.get(&id) == Some(&kind),
-            Wanted::Any => id > 0,
-            Wanted::None => id == 0,
-        };
-        if fits {
+        if keeps(row.int("type"), id, types.get(&id).copied()) {
             continue;
         }
         let interface = interface_for(target, row.int("type")).map_err(|name| {

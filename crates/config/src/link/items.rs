@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::interfaces::{Wanted, interface_for, interface_types, wanted_interface};
+use super::interfaces::{interface_for, interface_types, keeps};
 use super::{Below, LinkError, Target, kind_words, linked_below, targets};
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, placeholders, query_by_ids};
@@ -158,11 +158,8 @@ impl Level {
         let source = &self.sources[copy.source];
         let target = &self.targets[&copy.hostid];
         // An own interface of the right type stays.
-        let own = copy.adopted.filter(|id| match wanted_interface(source.kind) {
-            Wanted::Type(kind, _) => types.get(id) == Some(&kind),
-            Wanted::Any => *id > 0,
-            Wanted::None => false,
-        });
+        let own =
+            copy.adopted.filter(|id| *id > 0 && keeps(source.kind, *id, types.get(id).copied()));
         let interface = match own {
             Some(id) => id,
             None => interface_for(target, source.kind).map_err(|name| {

@@ -1,6 +1,7 @@
 //! What replaced macros can make wrong in an item.
 
 use eval::interval::UpdateInterval;
+use objects::ItemType;
 
 use crate::db::Value;
 use crate::objects::{Columns, Step, column};
@@ -32,8 +33,7 @@ pub(super) fn check(columns: &Columns, kind: i64) -> Result<(), String> {
     if key.chars().count() > KEY_CHARS_MAX {
         return Err(format!("the key is longer than {KEY_CHARS_MAX} characters"));
     }
-    let unpolled = matches!(kind, 2 | 17 | 18) || (kind == 7 && key.starts_with("mqtt.get"));
-    if !unpolled {
+    if ItemType::from_number(kind).is_none_or(|kind| kind.has_interval(key)) {
         UpdateInterval::validate(delay, false).map_err(|error| error.to_string())?;
     }
     for (what, shortest_s) in [("history", HOUR_S), ("trends", 24 * HOUR_S)] {

@@ -128,8 +128,32 @@ impl Source {
         "params",
     ];
 
-    /// The API's numbers of the types that have one.
-    pub(crate) const TYPES: &'static str = "3, 9, 11, 12, 13, 14, 16, 19, 20, 21, 22";
+    /// Items of this type have one.
+    fn is_of(kind: ItemType) -> bool {
+        use ItemType::{
+            Browser, Database, HttpAgent, Ipmi, Jmx, Script, Simple, Snmp, Ssh, Telnet, Web,
+        };
+        matches!(
+            kind,
+            Simple
+                | Web
+                | Database
+                | Ipmi
+                | Ssh
+                | Telnet
+                | Jmx
+                | HttpAgent
+                | Snmp
+                | Script
+                | Browser
+        )
+    }
+
+    /// The API's numbers of the types that have one, for a query.
+    pub(crate) fn types() -> String {
+        let numbers = ItemType::all().filter(|kind| Self::is_of(*kind));
+        numbers.map(|kind| kind.info().number).collect::<Vec<_>>().join(", ")
+    }
 
     /// The source of an item: `column` gives a member as the API names it, `resolve` a text with
     /// the macros of its place resolved.

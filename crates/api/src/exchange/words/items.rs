@@ -1,28 +1,8 @@
 //! Items, discovery rules and triggers.
 
-use super::{DISCOVER, ENABLED, INVENTORY_MODE, PRIORITY, Word, YES, always, text, text_or, word};
+use objects::ItemType;
 
-const ITEM_TYPES: &[(&str, &str)] = &[
-    ("ZABBIX_PASSIVE", "0"),
-    ("TRAP", "2"),
-    ("SIMPLE", "3"),
-    ("INTERNAL", "5"),
-    ("ZABBIX_ACTIVE", "7"),
-    ("EXTERNAL", "10"),
-    ("ODBC", "11"),
-    ("IPMI", "12"),
-    ("SSH", "13"),
-    ("TELNET", "14"),
-    ("CALCULATED", "15"),
-    ("JMX", "16"),
-    ("SNMP_TRAP", "17"),
-    ("DEPENDENT", "18"),
-    ("HTTP_AGENT", "19"),
-    ("SNMP_AGENT", "20"),
-    ("SCRIPT", "21"),
-    ("ITEM_TYPE_SCRIPT", "21"),
-    ("BROWSER", "22"),
-];
+use super::{DISCOVER, ENABLED, INVENTORY_MODE, PRIORITY, Word, YES, always, text, text_or, word};
 
 const VALUE_TYPES: &[(&str, &str)] = &[
     ("FLOAT", "0"),
@@ -151,7 +131,7 @@ const INVENTORY: &[(&str, &str)] = &[
 pub(in crate::exchange) const ITEM: &[Word] = &[
     text("uuid", "uuid"),
     always("name", "name"),
-    word("type", "type", ITEM_TYPES, "0"),
+    word("type", "type", &ItemType::WORDS, "0"),
     text("snmp_oid", "snmp_oid"),
     always("key", "key_"),
     text_or("delay", "delay", "1m"),

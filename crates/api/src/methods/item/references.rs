@@ -3,18 +3,15 @@
 use config::Edit;
 use config::db::{Row, Value};
 use eval::expr::Expression;
+use objects::{InterfaceNeed, ItemType};
 use serde_json::Map;
 
 use super::fields::Kind;
-use super::rules;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult, NO_OBJECT};
 use crate::object::{Columns, missing};
 use crate::params;
 use crate::permission::{Need, on_hosts};
-
-/// Type of calculated items.
-const CALCULATED: i64 = 15;
 
 pub(super) fn text_of(columns: &Columns, name: &str) -> String {
     config::objects::column(columns, name).map(ToString::to_string).unwrap_or_default()
@@ -74,11 +71,13 @@ pub(super) fn check_references(
         let value = config::objects::column(columns, name);
         value.map(|v| u64::try_from(v.as_int()).unwrap_or(0))
     };
-    let item_type = config::objects::column(columns, "type").map_or(-1, Value::as_int);
+    let item_type = config::objects::column(columns, "type")
+        .and_then(|number| ItemType::from_number(number.as_int()));
     if let Some(interfaceid) = id("interfaceid") {
-        check_interface(edit, interfaceid, item_type, hostid, path)?;
+        let need = item_type.map_or(InterfaceNeed::None, ItemType::interface);
+        check_interface(edit, interfaceid, need, hostid, path)?;
     }
-    if let Some(master) = id("master_itemid").filter(|_| item_type == 18) {
+    if let Some(master) = id("master_itemid").filter(|_| item_type == Some(ItemType::Dependent)) {
         let rows = edit.query(
             "SELECT flags, ruleid FROM items WHERE itemid = ? AND hostid = ? AND flags <> 1",
             &[master.into(), hostid.into()],
@@ -107,14 +106,16 @@ pub(super) fn check_references(
 fn check_interface(
     edit: &mut Edit<'_>,
     interfaceid: u64,
-    item_type: i64,
+    need: InterfaceNeed,
     hostid: u64,
     path: &str,
 ) -> ApiResult<()> {
-    let Some(wanted) = rules::interface_type(item_type) else { return Ok(()) };
-    if interfaceid == 0 && wanted == 0 {
-        return Ok(());
-    }
+    let wanted = match need {
+        InterfaceNeed::None => return Ok(()),
+        InterfaceNeed::Any if interfaceid == 0 => return Ok(()),
+        InterfaceNeed::Any => None,
+        InterfaceNeed::Of(wanted) => Some(wanted),
+    };
     let path = format!("{path}/interfaceid");
     let rows = edit.query(
         "SELECT i.type, h.kind FROM hosts h LEFT JOIN interfaces i \
@@ -125,8 +126,8 @@ fn check_interface(
     if row.int("type") == 0 {
         return Err(ApiError::at(&path, "the host interface ID is expected"));
     }
-    if wanted > 0 && row.int("type") != wanted {
-        let name = ["Agent", "SNMP", "IPMI", "JMX"][usize::try_from(wanted - 1).unwrap_or(0)];
+    if let Some(wanted) = wanted.filter(|wanted| row.int("type") != wanted.number()) {
+        let name = wanted.label();
         let text = format!("the host interface ID of type \"{name}\" is expected");
         return Err(ApiError::at(&path, text));
     }
@@ -149,8 +150,8 @@ pub(super) fn check_formula_hosts(
         return Ok(());
     };
     // A formula that is stored as one stays. A text of another type was never checked.
-    let same = stored_type == Some(CALCULATED) && stored == Some(formula);
-    if item_type != Some(CALCULATED) || same {
+    let same = stored_type == Some(ItemType::Calculated.number()) && stored == Some(formula);
+    if item_type != Some(ItemType::Calculated.number()) || same {
         return Ok(());
     }
     let Some(readable) = on_hosts(call.user(), Need::Read, "hostid") else { return Ok(()) };

@@ -2,10 +2,12 @@
 
 use config::db::Value;
 use config::objects::{Place, check_expression};
+use config::schema::Table;
 use eval::interval::{IntervalError, UpdateInterval};
 use eval::key::{ItemKey, KeyError};
 use eval::macros::token_at;
 use eval::num::parse_seconds;
+use objects::{InterfaceNeed, ItemType};
 
 use super::fields::Kind;
 use crate::error::{ApiError, ApiResult};
@@ -18,8 +20,8 @@ pub(crate) struct Shape {
     pub(crate) kind: Kind,
     /// Its host is a template.
     pub(crate) on_template: bool,
-    /// The API's `type`.
-    pub(crate) item_type: i64,
+    /// How it gets its values.
+    pub(crate) item_type: ItemType,
     /// The API's `value_type`.
     pub(crate) value_type: i64,
     /// Key.
@@ -57,28 +59,10 @@ use Presence::{Fixed, Optional, Required};
 pub(crate) const JMX_ENDPOINT: &str =
     "service:jmx:rmi:///jndi/rmi://{HOST.CONN}:{HOST.PORT}/jmxrmi";
 
-/// Item types that need an interface of a certain type, by type number; 0 = of any type.
-pub(crate) fn interface_type(item_type: i64) -> Option<i64> {
-    Some(match item_type {
-        0 => 1,
-        12 => 3,
-        16 => 4,
-        17 | 20 => 2,
-        3 | 10 | 13 | 14 | 19 => 0,
-        _ => return None,
-    })
-}
-
 impl Shape {
     /// What the field of that name is.
     pub(crate) fn presence(&self, name: &str) -> Presence {
         let kind = self.item_type;
-        let of = |types: &[i64], default: &'static str| {
-            if types.contains(&kind) { Optional } else { Fixed(default) }
-        };
-        let need = |types: &[i64], default: &'static str| {
-            if types.contains(&kind) { Required } else { Fixed(default) }
-        };
         let when = |holds: bool, default: &'static str| {
             if holds { Optional } else { Fixed(default) }
         };
@@ -90,69 +74,38 @@ impl Shape {
             "valuemapid" => when(matches!(self.value_type, 0 | 1 | 3), "0"),
             "inventory_link" => when(!matches!(self.value_type, 2 | 5), "0"),
             "logtimefmt" => when(self.value_type == 2, ""),
-            "delay" if self.is_passive() => Fixed("0"),
+            "delay" if !kind.has_interval(&self.key) => Fixed("0"),
             "delay" => Required,
             "interfaceid" if self.on_template => Fixed("0"),
-            "interfaceid" => match interface_type(kind) {
-                Some(0) => Optional,
-                Some(_) => Required,
-                None => Fixed("0"),
+            "interfaceid" => match kind.interface() {
+                InterfaceNeed::Any => Optional,
+                InterfaceNeed::Of(_) => Required,
+                InterfaceNeed::None => Fixed("0"),
             },
-            "master_itemid" => need(&[18], "0"),
-            "timeout" => when(self.has_timeout(), ""),
-            "trapper_hosts" => when(kind == 2 || (kind == 19 && self.allow_traps == 1), ""),
-            "authtype" => of(&[13, 19], "0"),
-            "username" if matches!(kind, 13 | 14) => Required,
-            "username" | "password" => {
-                let http = kind == 19 && self.authtype != 0;
-                when(http || matches!(kind, 3 | 11 | 13 | 14 | 16), "")
-            }
-            "publickey" | "privatekey" if kind == 13 && self.authtype == 1 => Required,
-            "publickey" | "privatekey" => Fixed(""),
-            "params" => need(&[11, 13, 14, 15, 21, 22], ""),
-            "snmp_oid" => need(&[20], ""),
-            "ipmi_sensor" if kind == 12 && self.key == "ipmi.get" => Optional,
-            "ipmi_sensor" => need(&[12], ""),
-            "jmx_endpoint" => of(&[16], ""),
-            "parameters" => of(&[21, 22], ""),
+            "timeout" => when(kind.has_timeout(&self.key, &self.snmp_oid), ""),
             "lifetime" => when(self.lifetime_type == 0, "0"),
             "enabled_lifetime_type" => when(self.lifetime_type != 2, "2"),
             "enabled_lifetime" => when(self.enabled_type == 0, "0"),
-            _ => self.http(name),
+            _ => self.of_type(name),
         }
     }
 
-    fn http(&self, name: &str) -> Presence {
-        let default = match name {
-            "url" | "query_fields" | "headers" | "posts" | "http_proxy" | "ssl_cert_file"
-            | "ssl_key_file" | "ssl_key_password" => "",
-            "status_codes" => "200",
-            "follow_redirects" => "1",
-            "post_type" | "retrieve_mode" | "request_method" | "output_format" | "verify_peer"
-            | "verify_host" | "allow_traps" => "0",
-            _ => return Optional,
-        };
-        match name {
-            _ if self.item_type != 19 => Fixed(default),
-            "url" => Required,
-            "posts" if matches!(self.post_type, 2 | 3) => Required,
-            "retrieve_mode" if self.request_method == 3 => Fixed("1"),
+    /// What a field is that only items of some types have.
+    fn of_type(&self, name: &str) -> Presence {
+        match (self.item_type, name) {
+            (ItemType::Ipmi, "ipmi_sensor") if self.key == "ipmi.get" => Optional,
+            (ItemType::Ssh, "publickey" | "privatekey") if self.authtype == 1 => Required,
+            (ItemType::HttpAgent, "username" | "password") if self.authtype != 0 => Optional,
+            (ItemType::HttpAgent, "trapper_hosts") if self.allow_traps == 1 => Optional,
+            (ItemType::HttpAgent, "posts") if matches!(self.post_type, 2 | 3) => Required,
+            (ItemType::HttpAgent, "retrieve_mode") if self.request_method == 3 => Fixed("1"),
+            (kind, _) if kind.info().required.contains(&name) => Required,
+            (kind, _) if kind.info().optional.contains(&name) => Optional,
+            _ if ItemType::is_of_some_types(name) => {
+                let column = Table::named("items").column(name);
+                Fixed(column.map_or("", |column| column.default))
+            }
             _ => Optional,
-        }
-    }
-
-    /// Nobody asks for its values at intervals.
-    fn is_passive(&self) -> bool {
-        matches!(self.item_type, 2 | 17 | 18)
-            || (self.item_type == 7 && self.key.starts_with("mqtt.get"))
-    }
-
-    fn has_timeout(&self) -> bool {
-        match self.item_type {
-            0 | 7 | 10 | 11 | 13 | 14 | 19 | 21 | 22 => true,
-            3 => !self.key.starts_with("icmpping") && !self.key.starts_with("vmware."),
-            20 => self.snmp_oid.starts_with("get[") || self.snmp_oid.starts_with("walk["),
-            _ => false,
         }
     }
 
@@ -177,13 +130,13 @@ impl Shape {
             "status_codes" => check_ranges(&text, path),
             "uuid" => crate::write::check_uuid(&text, path),
             "jmx_endpoint" if text.is_empty() => Err(ApiError::at(path, "cannot be empty")),
-            "authtype" if self.item_type == 13 && value.as_int() > 1 => {
+            "authtype" if self.item_type == ItemType::Ssh && value.as_int() > 1 => {
                 Err(ApiError::at(path, "value must be one of 0, 1"))
             }
             "posts" => self.check_posts(&text, path),
             "interfaceid" | "master_itemid" => Ok(()),
             _ if required && text.is_empty() => Err(ApiError::at(path, "cannot be empty")),
-            "params" if self.item_type == 15 => {
+            "params" if self.item_type == ItemType::Calculated => {
                 check_formula(&text, matches!(self.kind, Kind::Prototype), path)
             }
             _ => Ok(()),

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use config::Edit;
 use config::db::{Row, Value};
 use config::objects::{ItemChange, NewItem, Step, Tag};
+use objects::ItemType;
 use serde_json::{Map, json};
 
 use super::fields::Kind;
@@ -152,11 +153,14 @@ fn check(
         }
     }
     let shape = shape(kind, host_kind == 1, &given, before);
-    if shape.value_type == 5 && shape.item_type != 18 && members.contains_key("value_type") {
+    if shape.value_type == 5
+        && shape.item_type != ItemType::Dependent
+        && members.contains_key("value_type")
+    {
         let path = format!("{path}/value_type");
         return Err(ApiError::at(&path, "value must be one of 0, 1, 2, 3, 4"));
     }
-    let typed = before.is_none_or(|row| row.int("type") != shape.item_type);
+    let typed = before.is_none_or(|row| row.int("type") != shape.item_type.number());
     let mut columns = Columns::new();
     for field in fields.iter().filter(plain) {
         if matches!(field.kind, FieldKind::Nested) {
@@ -172,7 +176,9 @@ fn check(
     if kind == Kind::Rule && before.is_none() {
         columns.push(("value_type", Value::Int(4)));
     }
-    if shape.item_type == 16 && config::objects::column(&columns, "jmx_endpoint").is_none() && typed
+    if shape.item_type == ItemType::Jmx
+        && config::objects::column(&columns, "jmx_endpoint").is_none()
+        && typed
     {
         columns.push(("jmx_endpoint", JMX_ENDPOINT.into()));
     }
@@ -241,7 +247,7 @@ fn shape(kind: Kind, on_template: bool, given: &Columns, before: Option<&Row>) -
     Shape {
         kind,
         on_template,
-        item_type: int("type"),
+        item_type: ItemType::from_number(int("type")).unwrap_or(ItemType::Trapper),
         value_type: if kind == Kind::Rule { 4 } else { int("value_type") },
         key: value("key_").to_string(),
         authtype: int("authtype"),

@@ -245,7 +245,7 @@ impl Around {
                 "SELECT itemid, {} FROM items WHERE itemid {condition} AND type IN ({}) \
                  AND flags IN (0, 1, 4) ORDER BY itemid",
                 columns.join(", "),
-                Source::TYPES,
+                Source::types(),
             ),
             params,
             &mut |row| {
