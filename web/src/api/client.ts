@@ -25,8 +25,8 @@ interface Envelope<T> {
   error?: { code: number; message: string; data: string };
 }
 
-/** A method: one of the server's, or a name that is put together. */
-type Method = MethodName | (string & Record<never, never>);
+/** A method of the server, or one that it will have: callers must expect that the latter fail. */
+export type Method = MethodName | "proxy.get";
 
 const API_PATH = "/api_jsonrpc.php";
 /** These refuse to be called with a token. */
