@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { type Severity, toSeverity } from "~/util/severity";
 import type { Tag, TagFilter } from "~/util/tags";
-import { type Method, rpc, rpcCount } from "./client";
+import { rpc, rpcCount } from "./client";
 import { pollInterval } from "./live";
 
 /** Open now; open or resolved in the last minutes; or everything that happened in a span of time. */
@@ -99,7 +99,7 @@ function narrowed(filter: ProblemFilter): object {
   };
 }
 
-function getParams(filter: ProblemFilter): [method: Method, params: object] {
+function getParams(filter: ProblemFilter): [method: "event.get" | "problem.get", params: object] {
   if (filter.mode === "history") {
     return [
       "event.get",
