@@ -92,6 +92,90 @@ function ValueFields({
   );
 }
 
+/** Which fields an item from a template keeps from there. */
+function InheritedNote({ kind, templateid }: { kind: ItemKind; templateid: string }) {
+  return (
+    <>
+      Interval, storage, tags and state can be changed here; the rest{" "}
+      {kind === "rule" ? (
+        <Link to="/rules/$ruleid" params={{ ruleid: templateid }} className="underline">
+          in the template
+        </Link>
+      ) : (
+        <Link to="/items/$itemid/edit" params={{ itemid: templateid }} className="underline">
+          in the template
+        </Link>
+      )}
+      .
+    </>
+  );
+}
+
+/** Name, type, value type and key. */
+function NameFields({
+  kind,
+  draft,
+  set,
+  errors,
+  inherited,
+  isNew,
+}: {
+  kind: ItemKind;
+  draft: ItemDraft;
+  set: (change: Partial<ItemDraft>) => void;
+  errors: ReturnType<typeof problemsOf>;
+  inherited: boolean;
+  isNew: boolean;
+}) {
+  const types = kind === "rule" ? ITEM_TYPES.filter(([type]) => !NOT_RULES.has(type)) : ITEM_TYPES;
+  return (
+    <>
+      <TextField
+        label="Name"
+        required
+        error={errors.name}
+        autoFocus={isNew}
+        disabled={inherited}
+        value={draft.name}
+        onChange={(name) => set({ name })}
+      />
+      <div className="grid gap-4 sm:grid-cols-2">
+        <SelectField
+          label="Type"
+          error={errors.type}
+          disabled={inherited}
+          options={types}
+          value={draft.type}
+          onChange={(type) => set({ type })}
+        />
+        {kind !== "rule" && (
+          <SelectField
+            label="Value type"
+            disabled={inherited}
+            options={VALUE_TYPES}
+            value={draft.valueType}
+            onChange={(valueType) => set({ valueType })}
+          />
+        )}
+      </div>
+      <TextField
+        label="Key"
+        required
+        error={errors.key}
+        hint={
+          kind === "prototype"
+            ? "Must contain a discovery macro, such as vfs.fs.size[{#FSNAME},used]"
+            : "Such as system.cpu.util[,user] or app.requests"
+        }
+        disabled={inherited}
+        className="font-mono text-xs"
+        value={draft.key}
+        onChange={(key) => set({ key })}
+      />
+    </>
+  );
+}
+
 /** Creates or edits an item, an item prototype or a discovery rule. */
 export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemFormProps) {
   const drafting = useDraft(
@@ -109,7 +193,6 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
     const members = itemParams(draft, owner.interfaces, inherited, kind, item);
     return id === null ? { ...place, ...members } : members;
   };
-  const types = kind === "rule" ? ITEM_TYPES.filter(([type]) => !NOT_RULES.has(type)) : ITEM_TYPES;
   return (
     <ObjectForm
       word={word}
@@ -120,27 +203,7 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
         void client.invalidateQueries();
         onDone(itemids[0] ?? id ?? "");
       }}
-      inherited={
-        inherited && (
-          <>
-            Interval, storage, tags and state can be changed here; the rest{" "}
-            {kind === "rule" ? (
-              <Link to="/rules/$ruleid" params={{ ruleid: item.templateid }} className="underline">
-                in the template
-              </Link>
-            ) : (
-              <Link
-                to="/items/$itemid/edit"
-                params={{ itemid: item.templateid }}
-                className="underline"
-              >
-                in the template
-              </Link>
-            )}
-            .
-          </>
-        )
-      }
+      inherited={inherited && <InheritedNote kind={kind} templateid={item.templateid} />}
       remove={() => deleteConfigItem(kind, id ?? "")}
       onDeleted={() => {
         void client.invalidateQueries();
@@ -158,47 +221,13 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
       }
     >
       <FormSection title={`${word[0]?.toUpperCase()}${word.slice(1)}`} note={onOwner(owner)}>
-        <TextField
-          label="Name"
-          required
-          error={errors.name}
-          autoFocus={!item}
-          disabled={inherited}
-          value={draft.name}
-          onChange={(name) => set({ name })}
-        />
-        <div className="grid gap-4 sm:grid-cols-2">
-          <SelectField
-            label="Type"
-            error={errors.type}
-            disabled={inherited}
-            options={types}
-            value={draft.type}
-            onChange={(type) => set({ type })}
-          />
-          {kind !== "rule" && (
-            <SelectField
-              label="Value type"
-              disabled={inherited}
-              options={VALUE_TYPES}
-              value={draft.valueType}
-              onChange={(valueType) => set({ valueType })}
-            />
-          )}
-        </div>
-        <TextField
-          label="Key"
-          required
-          error={errors.key}
-          hint={
-            kind === "prototype"
-              ? "Must contain a discovery macro, such as vfs.fs.size[{#FSNAME},used]"
-              : "Such as system.cpu.util[,user] or app.requests"
-          }
-          disabled={inherited}
-          className="font-mono text-xs"
-          value={draft.key}
-          onChange={(key) => set({ key })}
+        <NameFields
+          kind={kind}
+          draft={draft}
+          set={set}
+          errors={errors}
+          inherited={inherited}
+          isNew={item === null}
         />
         <SourceFields
           hostid={owner.id}
