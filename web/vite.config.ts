@@ -23,7 +23,7 @@ export default defineConfig({
       output: {
         // Small parts that several pages share travel together: a page costs few requests.
         codeSplitting: {
-          groups: [{ name: "kit", test: /src\/(api|forms|ui|util)\//, minShareCount: 3 }],
+          groups: [{ name: "kit", test: /src\/(api|shared\/forms|ui|util)\//, minShareCount: 3 }],
         },
       },
     },

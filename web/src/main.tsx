@@ -6,8 +6,8 @@ import { ApiError, probe } from "~/api/client";
 import { startLive } from "~/api/live";
 import { session, subscribeSession } from "~/api/session-store";
 import { refreshRights } from "~/api/users";
-import { router } from "~/router";
 import { applyTheme, themeChoice } from "~/util/hooks";
+import { router } from "./router";
 import "./app.css";
 
 const client = new QueryClient({

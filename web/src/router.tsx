@@ -7,7 +7,7 @@ import {
 } from "@tanstack/react-router";
 import type { ComponentType } from "react";
 import { session } from "~/api/session-store";
-import { Crash, NotFound } from "~/shell/fallback";
+import { Crash, NotFound } from "~/shared/fallback";
 import { Shell } from "~/shell/shell";
 import { lazyComponent } from "~/ui/lazy";
 import { parseSearch, pickSearch, stringifySearch } from "~/util/search";
@@ -27,7 +27,7 @@ const login = createRoute({
   getParentRoute: () => root,
   path: "/login",
   validateSearch: (search) => pickSearch(search, ["next"]),
-  component: page(() => import("~/pages/login"), "LoginPage"),
+  component: page(() => import("~/features/sign-in/page"), "LoginPage"),
 });
 
 const inside = createRoute({
@@ -44,7 +44,7 @@ const inside = createRoute({
 const overview = createRoute({
   getParentRoute: () => inside,
   path: "/",
-  component: page(() => import("~/pages/overview"), "OverviewPage"),
+  component: page(() => import("~/features/overview/page"), "OverviewPage"),
 });
 
 const problems = createRoute({
@@ -66,7 +66,7 @@ const problems = createRoute({
       "to",
       "event",
     ]),
-  component: page(() => import("~/pages/problems"), "ProblemsPage"),
+  component: page(() => import("~/features/problems/page"), "ProblemsPage"),
 });
 
 const hosts = createRoute({
@@ -74,218 +74,218 @@ const hosts = createRoute({
   path: "/hosts",
   validateSearch: (search) =>
     pickSearch(search, ["text", "group", "tags", "status", "template", "sort", "desc"]),
-  component: page(() => import("~/pages/hosts"), "HostsPage"),
+  component: page(() => import("~/features/hosts/page"), "HostsPage"),
 });
 
 const hostNew = createRoute({
   getParentRoute: () => inside,
   path: "/hosts/new",
-  component: page(() => import("~/pages/host-edit"), "HostNewPage"),
+  component: page(() => import("~/features/host/edit"), "HostNewPage"),
 });
 
 const host = createRoute({
   getParentRoute: () => inside,
   path: "/hosts/$hostid",
   validateSearch: (search) => pickSearch(search, ["tab", "text", "from", "to"]),
-  component: page(() => import("~/pages/host"), "HostPage"),
+  component: page(() => import("~/features/host/page"), "HostPage"),
 });
 
 const hostEdit = createRoute({
   getParentRoute: () => inside,
   path: "/hosts/$hostid/edit",
-  component: page(() => import("~/pages/host-edit"), "HostEditPage"),
+  component: page(() => import("~/features/host/edit"), "HostEditPage"),
 });
 
 const itemNew = createRoute({
   getParentRoute: () => inside,
   path: "/hosts/$hostid/items/new",
-  component: page(() => import("~/pages/item-edit"), "HostItemNewPage"),
+  component: page(() => import("~/features/items/edit"), "HostItemNewPage"),
 });
 
 const ownedItemNew = createRoute({
   getParentRoute: () => inside,
   path: "/items/new",
   validateSearch: (search) => pickSearch(search, ["owner", "rule"]),
-  component: page(() => import("~/pages/item-edit"), "ItemNewPage"),
+  component: page(() => import("~/features/items/edit"), "ItemNewPage"),
 });
 
 const triggerNew = createRoute({
   getParentRoute: () => inside,
   path: "/triggers/new",
   validateSearch: (search) => pickSearch(search, ["owner", "rule"]),
-  component: page(() => import("~/pages/trigger-edit"), "TriggerNewPage"),
+  component: page(() => import("~/features/triggers/edit"), "TriggerNewPage"),
 });
 
 const triggerEdit = createRoute({
   getParentRoute: () => inside,
   path: "/triggers/$triggerid/edit",
-  component: page(() => import("~/pages/trigger-edit"), "TriggerEditPage"),
+  component: page(() => import("~/features/triggers/edit"), "TriggerEditPage"),
 });
 
 const ruleNew = createRoute({
   getParentRoute: () => inside,
   path: "/rules/new",
   validateSearch: (search) => pickSearch(search, ["owner"]),
-  component: page(() => import("~/pages/rule"), "RuleNewPage"),
+  component: page(() => import("~/features/discovery-rules/page"), "RuleNewPage"),
 });
 
 const rule = createRoute({
   getParentRoute: () => inside,
   path: "/rules/$ruleid",
   validateSearch: (search) => pickSearch(search, ["tab"]),
-  component: page(() => import("~/pages/rule"), "RulePage"),
+  component: page(() => import("~/features/discovery-rules/page"), "RulePage"),
 });
 
 const hostPrototypeNew = createRoute({
   getParentRoute: () => inside,
   path: "/host-prototypes/new",
   validateSearch: (search) => pickSearch(search, ["rule"]),
-  component: page(() => import("~/pages/host-prototype-edit"), "HostPrototypeNewPage"),
+  component: page(() => import("~/features/host-prototypes/edit"), "HostPrototypeNewPage"),
 });
 
 const hostPrototypeEdit = createRoute({
   getParentRoute: () => inside,
   path: "/host-prototypes/$hostid/edit",
-  component: page(() => import("~/pages/host-prototype-edit"), "HostPrototypeEditPage"),
+  component: page(() => import("~/features/host-prototypes/edit"), "HostPrototypeEditPage"),
 });
 
 const webNew = createRoute({
   getParentRoute: () => inside,
   path: "/web/new",
   validateSearch: (search) => pickSearch(search, ["owner"]),
-  component: page(() => import("~/pages/web-edit"), "WebNewPage"),
+  component: page(() => import("~/features/web-scenarios/edit"), "WebNewPage"),
 });
 
 const webEdit = createRoute({
   getParentRoute: () => inside,
   path: "/web/$httptestid/edit",
-  component: page(() => import("~/pages/web-edit"), "WebEditPage"),
+  component: page(() => import("~/features/web-scenarios/edit"), "WebEditPage"),
 });
 
 const itemEdit = createRoute({
   getParentRoute: () => inside,
   path: "/items/$itemid/edit",
-  component: page(() => import("~/pages/item-edit"), "ItemEditPage"),
+  component: page(() => import("~/features/items/edit"), "ItemEditPage"),
 });
 
 const latest = createRoute({
   getParentRoute: () => inside,
   path: "/latest",
   validateSearch: (search) => pickSearch(search, ["text", "group", "host", "tags", "state"]),
-  component: page(() => import("~/pages/latest"), "LatestPage"),
+  component: page(() => import("~/features/latest/page"), "LatestPage"),
 });
 
 const graph = createRoute({
   getParentRoute: () => inside,
   path: "/graph",
   validateSearch: (search) => pickSearch(search, ["items", "from", "to", "split"]),
-  component: page(() => import("~/pages/graph"), "GraphPage"),
+  component: page(() => import("~/features/graph/page"), "GraphPage"),
 });
 
 const templates = createRoute({
   getParentRoute: () => inside,
   path: "/templates",
   validateSearch: (search) => pickSearch(search, ["text", "group", "linked"]),
-  component: page(() => import("~/pages/templates"), "TemplatesPage"),
+  component: page(() => import("~/features/templates/page"), "TemplatesPage"),
 });
 
 const template = createRoute({
   getParentRoute: () => inside,
   path: "/templates/$templateid",
   validateSearch: (search) => pickSearch(search, ["tab"]),
-  component: page(() => import("~/pages/template"), "TemplatePage"),
+  component: page(() => import("~/features/templates/template"), "TemplatePage"),
 });
 
 const maintenance = createRoute({
   getParentRoute: () => inside,
   path: "/maintenance",
   validateSearch: (search) => pickSearch(search, ["text", "state", "group", "host"]),
-  component: page(() => import("~/pages/maintenance"), "MaintenancePage"),
+  component: page(() => import("~/features/maintenance/page"), "MaintenancePage"),
 });
 
 const maintenanceNew = createRoute({
   getParentRoute: () => inside,
   path: "/maintenance/new",
   validateSearch: (search) => pickSearch(search, ["host"]),
-  component: page(() => import("~/pages/maintenance-edit"), "MaintenanceNewPage"),
+  component: page(() => import("~/features/maintenance/edit"), "MaintenanceNewPage"),
 });
 
 const maintenanceEdit = createRoute({
   getParentRoute: () => inside,
   path: "/maintenance/$maintenanceid/edit",
-  component: page(() => import("~/pages/maintenance-edit"), "MaintenanceEditPage"),
+  component: page(() => import("~/features/maintenance/edit"), "MaintenanceEditPage"),
 });
 
 const discovery = createRoute({
   getParentRoute: () => inside,
   path: "/discovery",
   validateSearch: (search) => pickSearch(search, ["text", "state", "rule"]),
-  component: page(() => import("~/pages/discovery"), "DiscoveryPage"),
+  component: page(() => import("~/features/network-discovery/page"), "DiscoveryPage"),
 });
 
 const networkRules = createRoute({
   getParentRoute: () => inside,
   path: "/discovery-rules",
   validateSearch: (search) => pickSearch(search, ["text"]),
-  component: page(() => import("~/pages/network-rules"), "NetworkRulesPage"),
+  component: page(() => import("~/features/network-discovery/rules"), "NetworkRulesPage"),
 });
 
 const networkRuleNew = createRoute({
   getParentRoute: () => inside,
   path: "/discovery-rules/new",
-  component: page(() => import("~/pages/network-rule-edit"), "NetworkRuleNewPage"),
+  component: page(() => import("~/features/network-discovery/rule-edit"), "NetworkRuleNewPage"),
 });
 
 const networkRuleEdit = createRoute({
   getParentRoute: () => inside,
   path: "/discovery-rules/$druleid/edit",
-  component: page(() => import("~/pages/network-rule-edit"), "NetworkRuleEditPage"),
+  component: page(() => import("~/features/network-discovery/rule-edit"), "NetworkRuleEditPage"),
 });
 
 const actions = createRoute({
   getParentRoute: () => inside,
   path: "/actions",
   validateSearch: (search) => pickSearch(search, ["source"]),
-  component: page(() => import("~/pages/actions"), "ActionsPage"),
+  component: page(() => import("~/features/actions/page"), "ActionsPage"),
 });
 
 const actionNew = createRoute({
   getParentRoute: () => inside,
   path: "/actions/new",
   validateSearch: (search) => pickSearch(search, ["source"]),
-  component: page(() => import("~/pages/action-edit"), "ActionNewPage"),
+  component: page(() => import("~/features/actions/edit"), "ActionNewPage"),
 });
 
 const actionEdit = createRoute({
   getParentRoute: () => inside,
   path: "/actions/$actionid/edit",
-  component: page(() => import("~/pages/action-edit"), "ActionEditPage"),
+  component: page(() => import("~/features/actions/edit"), "ActionEditPage"),
 });
 
 const autoregistration = createRoute({
   getParentRoute: () => inside,
   path: "/autoregistration",
-  component: page(() => import("~/pages/autoregistration"), "AutoregistrationPage"),
+  component: page(() => import("~/features/autoregistration/page"), "AutoregistrationPage"),
 });
 
 const queue = createRoute({
   getParentRoute: () => inside,
   path: "/queue",
   validateSearch: (search) => pickSearch(search, ["by"]),
-  component: page(() => import("~/pages/queue"), "QueuePage"),
+  component: page(() => import("~/features/queue/page"), "QueuePage"),
 });
 
 const health = createRoute({
   getParentRoute: () => inside,
   path: "/health",
   validateSearch: (search) => pickSearch(search, ["from", "to"]),
-  component: page(() => import("~/pages/health"), "HealthPage"),
+  component: page(() => import("~/features/health/page"), "HealthPage"),
 });
 
 const capacity = createRoute({
   getParentRoute: () => inside,
   path: "/capacity",
-  component: page(() => import("~/pages/capacity"), "CapacityPage"),
+  component: page(() => import("~/features/capacity/page"), "CapacityPage"),
 });
 
 /** Every other address: the page says that there is none, inside the shell. */
@@ -299,7 +299,7 @@ const users = createRoute({
   getParentRoute: () => inside,
   path: "/users",
   validateSearch: (search) => pickSearch(search, ["tab"]),
-  component: page(() => import("~/pages/users"), "UsersPage"),
+  component: page(() => import("~/features/users/page"), "UsersPage"),
 });
 
 const pages = [

@@ -58,7 +58,7 @@ export function saveAction(actionid: string | null, members: object): Promise<un
 
 /** Switches actions on or off. */
 export function enableActions(actionids: string[], on: boolean): Promise<unknown> {
-  const status = on ? "0" : "1";
+  const status: "0" | "1" = on ? "0" : "1";
   return rpc(
     "action.update",
     actionids.map((actionid) => ({ actionid, status })),

@@ -1,3 +1,4 @@
+import type { Writes } from "./methods";
 import { answered, unanswered } from "./reach";
 import type { MethodName } from "./schema";
 import { endSession, sessionToken } from "./session-store";
@@ -25,8 +26,8 @@ interface Envelope<T> {
   error?: { code: number; message: string; data: string };
 }
 
-/** A method: one of the server's, or a name that is put together. */
-type Method = MethodName | (string & Record<never, never>);
+/** A method of the server, or one that it will have: callers must expect that the latter fail. */
+export type Method = MethodName | "proxy.get";
 
 const API_PATH = "/api_jsonrpc.php";
 /** These refuse to be called with a token. */
@@ -75,11 +76,20 @@ function httpError(answer: Response, method: string): ApiError {
 }
 
 /** Calls one method of the API. Throws an `ApiError`; ends the session when the server says it is over. */
-export async function rpc<T>(method: Method, params: unknown, signal?: AbortSignal): Promise<T> {
+export function rpc<M extends keyof Writes>(
+  method: M,
+  params: Writes[M]["params"],
+): Promise<Writes[M]["result"]>;
+export function rpc<T>(
+  method: Exclude<Method, keyof Writes>,
+  params: unknown,
+  signal?: AbortSignal,
+): Promise<T>;
+export async function rpc(method: Method, params: unknown, signal?: AbortSignal): Promise<unknown> {
   const answer = await send(method, params, signal);
-  let envelope: Envelope<T>;
+  let envelope: Envelope<unknown>;
   try {
-    envelope = (await answer.json()) as Envelope<T>;
+    envelope = (await answer.json()) as Envelope<unknown>;
   } catch (error) {
     if (signal?.aborted) throw error;
     throw httpError(answer, method);
@@ -101,7 +111,7 @@ export async function endOther(token: string): Promise<void> {
 
 /** `countOutput` answers with a string. */
 export async function rpcCount(
-  method: Method,
+  method: Exclude<Method, keyof Writes>,
   params: object,
   signal?: AbortSignal,
 ): Promise<number> {

@@ -20,6 +20,6 @@ export const groupsQuery = (of: GroupOf) =>
 
 /** Makes a group; the answer is its id. */
 export async function createGroup(of: GroupOf, name: string): Promise<string> {
-  const { groupids } = await rpc<{ groupids: string[] }>(`${of}group.create`, { name });
+  const { groupids } = await rpc(`${of}group.create`, { name });
   return groupids[0] ?? "";
 }

@@ -6,11 +6,11 @@ import type { Item } from "./items";
 /** An item, an item prototype, a low-level discovery rule: they share most of their parameters. */
 export type ItemKind = "item" | "prototype" | "rule";
 
-const OBJECTS: Record<ItemKind, string> = {
+const OBJECTS = {
   item: "item",
   prototype: "itemprototype",
   rule: "discoveryrule",
-};
+} as const satisfies Record<ItemKind, string>;
 
 /** `operator`: 8 matches, 9 does not match, 12 exists, 13 does not exist. */
 export interface FilterCondition {
@@ -115,8 +115,9 @@ export function saveConfigItem(
   itemid: string | null,
   item: object,
 ): Promise<{ itemids: string[] }> {
-  const method = `${OBJECTS[kind]}.${itemid ? "update" : "create"}`;
-  return rpc(method, itemid ? { itemid, ...item } : item);
+  const object = OBJECTS[kind];
+  if (itemid) return rpc(`${object}.update`, { itemid, ...item });
+  return rpc(`${object}.create`, item);
 }
 
 export function deleteConfigItem(kind: ItemKind, itemid: string): Promise<unknown> {
@@ -169,11 +170,13 @@ export const itemPrototypesQuery = (ruleid: string) =>
 export const graphPrototypesQuery = (ruleid: string) =>
   queryOptions({
     queryKey: ["discoveryrules", "graphs", ruleid],
-    queryFn: ({ signal }) =>
-      rpc<{ graphid: string; name: string }[]>(
-        "graphprototype.get",
-        { output: ["graphid", "name"], discoveryids: [ruleid] },
+    queryFn: async ({ signal }) => {
+      const rows = await rpc<{ graphs: { graphid: string; name: string }[] }[]>(
+        "discoveryrule.get",
+        { output: ["itemid"], itemids: [ruleid], selectGraphs: ["graphid", "name"] },
         signal,
-      ),
+      );
+      return rows[0]?.graphs ?? [];
+    },
     meta: { live: "config" },
   });

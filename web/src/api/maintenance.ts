@@ -200,9 +200,9 @@ export async function saveMaintenance(
   maintenanceid: string | null,
   members: object,
 ): Promise<string> {
-  const method = maintenanceid ? "maintenance.update" : "maintenance.create";
-  const params = maintenanceid ? { maintenanceid, ...members } : members;
-  const { maintenanceids } = await rpc<{ maintenanceids: string[] }>(method, params);
+  const { maintenanceids } = maintenanceid
+    ? await rpc("maintenance.update", { maintenanceid, ...members })
+    : await rpc("maintenance.create", members);
   return maintenanceids[0] ?? "";
 }
 

@@ -73,7 +73,7 @@ export function saveNetworkRule(druleid: string | null, members: object): Promis
 
 /** Switches rules on or off. */
 export function enableNetworkRules(druleids: string[], on: boolean): Promise<unknown> {
-  const status = on ? "0" : "1";
+  const status: "0" | "1" = on ? "0" : "1";
   return rpc(
     "drule.update",
     druleids.map((druleid) => ({ druleid, status })),

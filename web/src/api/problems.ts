@@ -99,7 +99,7 @@ function narrowed(filter: ProblemFilter): object {
   };
 }
 
-function getParams(filter: ProblemFilter): [method: string, params: object] {
+function getParams(filter: ProblemFilter): [method: "event.get" | "problem.get", params: object] {
   if (filter.mode === "history") {
     return [
       "event.get",

@@ -143,8 +143,8 @@ export function deleteTemplate(templateid: string): Promise<unknown> {
 
 /** Creates a template, or changes the one given; the answer is its id. */
 export async function saveTemplate(templateid: string | null, template: object): Promise<string> {
-  const method = templateid ? "template.update" : "template.create";
-  const params = templateid ? { templateid, ...template } : template;
-  const { templateids } = await rpc<{ templateids: string[] }>(method, params);
+  const { templateids } = templateid
+    ? await rpc("template.update", { templateid, ...template })
+    : await rpc("template.create", template);
   return templateids[0] ?? "";
 }

@@ -257,7 +257,7 @@ export async function createToken(
   description: string,
   expiresAt: number,
 ): Promise<string> {
-  const { tokenids } = await rpc<{ tokenids: string[] }>("token.create", {
+  const { tokenids } = await rpc("token.create", {
     name,
     userid,
     description,

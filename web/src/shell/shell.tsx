@@ -1,10 +1,10 @@
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { session, subscribeSession } from "~/api/session-store";
+import { NoPermission } from "~/shared/fallback";
 import { Questions } from "~/ui/confirm";
 import { lazyComponent } from "~/ui/lazy";
 import { Toasts } from "~/ui/toast";
-import { NoPermission } from "./fallback";
 import { destinations, isDenied, Nav } from "./nav";
 import { StaleBanner } from "./stale-banner";
 import { Topbar } from "./topbar";

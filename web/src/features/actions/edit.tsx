@@ -1,0 +1,32 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { actionQuery } from "~/api/actions";
+import { Found, Gone } from "~/shared/fallback";
+import { useFresh } from "~/shared/fresh";
+import { Page } from "~/shared/page";
+import { ActionForm } from "./form";
+
+const newRoute = getRouteApi("/inside/actions/new");
+const editRoute = getRouteApi("/inside/actions/$actionid/edit");
+
+export function ActionNewPage() {
+  const agents = newRoute.useSearch().source === "agents";
+  return (
+    <Page title={`Create ${agents ? "autoregistration" : "discovery"} action`} scroll>
+      <ActionForm source={agents ? "2" : "1"} action={null} />
+    </Page>
+  );
+}
+
+export function ActionEditPage() {
+  const { actionid } = editRoute.useParams();
+  const query = useFresh(actionQuery(actionid));
+  return (
+    <Page title={query.data ? `Edit ${query.data.name}` : "Edit action"} scroll>
+      <Found query={query} gone={<Gone icon="play" title="This action does not exist" />}>
+        {(action) => (
+          <ActionForm key={action.actionid} source={action.eventsource} action={action} />
+        )}
+      </Found>
+    </Page>
+  );
+}

@@ -1,0 +1,230 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { explain } from "~/api/errors";
+import { valuesQuery } from "~/api/history";
+import { checkNow, type ItemRow, itemSearchQuery, itemsQuery, mappingsOf } from "~/api/items";
+import { allows } from "~/api/session-store";
+import { RangePicker } from "~/charts/range-picker";
+import { QueryError } from "~/shared/fallback";
+import { GraphPanel } from "~/shared/graph-panel";
+import { CRUMB, Page } from "~/shared/page";
+import { Button, buttonClass } from "~/ui/button";
+import { Card } from "~/ui/card";
+import { canCopy, copy } from "~/ui/copy";
+import { Pick } from "~/ui/pick";
+import { Segmented } from "~/ui/segmented";
+import { Empty, SkeletonRows } from "~/ui/state";
+import { toast } from "~/ui/toast";
+import { formatValue, isNumeric } from "~/util/format";
+import { useSettled } from "~/util/hooks";
+import { listOf, listTo } from "~/util/search";
+import { DEFAULT_RANGE, formatClock, type TimeRange } from "~/util/time";
+
+const route = getRouteApi("/inside/graph");
+
+function ItemPicker({
+  values,
+  items,
+  onChange,
+}: {
+  values: string[];
+  items: readonly ItemRow[];
+  onChange: (v: string[]) => void;
+}) {
+  const [text, setText] = useState("");
+  const { data: found = [] } = useQuery(itemSearchQuery(useSettled(text), { numeric: true }));
+  const words = (item: { name: string; hosts: { name: string }[] }) =>
+    `${item.hosts[0]?.name}: ${item.name}`;
+  return (
+    <Pick
+      label="Items"
+      values={values}
+      options={found.map((item) => ({ value: item.itemid, label: words(item) }))}
+      labelOf={(id) => items.filter((item) => item.itemid === id).map(words)[0]}
+      onSearch={setText}
+      onChange={onChange}
+    />
+  );
+}
+
+/** Newest values of an item that is not a number. */
+function TextValues({ item }: { item: ItemRow }) {
+  const { data, error } = useQuery(valuesQuery(item, 200));
+  if (error) return <QueryError error={error} />;
+  if (!data) return <SkeletonRows />;
+  if (data.length === 0) return <p className="px-4 pb-4 text-soft">No values yet.</p>;
+  return (
+    <table className="w-full">
+      <tbody>
+        {data.map((point) => (
+          <tr key={`${point.clock}.${point.ns}`} className="border-t align-top">
+            <td className="tabular w-44 py-1.5 pl-4 text-soft">
+              {formatClock(Number(point.clock))}
+            </td>
+            <td className="py-1.5 pr-4 font-mono text-xs break-all whitespace-pre-wrap">
+              {formatValue(point.value, {
+                value_type: item.value_type,
+                units: item.units,
+                mappings: mappingsOf(item),
+              })}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function CheckNow({ itemids }: { itemids: readonly string[] }) {
+  const check = useMutation({
+    mutationFn: () => checkNow(itemids),
+    onSuccess: () => toast("The check was requested. New values appear shortly."),
+    onError: (error) => toast(explain(error).what, "bad"),
+  });
+  if (!allows("invoke_execute_now")) return null;
+  return (
+    <Button look="quiet" icon="play" disabled={check.isPending} onClick={() => check.mutate()}>
+      Check now
+    </Button>
+  );
+}
+
+/** Items of one unit share a chart; other units get charts of their own. */
+export function byUnits(items: readonly ItemRow[], split: boolean): ItemRow[][] {
+  const groups = new Map<string, ItemRow[]>();
+  for (const item of items) {
+    const key = split ? item.itemid : item.units;
+    groups.set(key, [...(groups.get(key) ?? []), item]);
+  }
+  return [...groups.values()];
+}
+
+export function GraphPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const ids = listOf(search.items);
+  const { data: items, error, refetch, isPending } = useQuery(itemsQuery(ids));
+  const shown = ids.length ? (items ?? []) : [];
+  const range: TimeRange = {
+    from: search.from ?? DEFAULT_RANGE.from,
+    to: search.to ?? DEFAULT_RANGE.to,
+  };
+  const split = search.split === "yes";
+  const setRange = (next: TimeRange) =>
+    void navigate({ search: (old) => ({ ...old, from: next.from, to: next.to }) });
+  const ordered = ids
+    .map((id) => shown.find((item) => item.itemid === id))
+    .filter((i): i is ItemRow => i !== undefined);
+  const charts = byUnits(
+    ordered.filter((item) => isNumeric(item.value_type)),
+    split,
+  );
+  const texts = ordered.filter((item) => !isNumeric(item.value_type));
+  const single = ordered.length === 1 ? ordered[0] : undefined;
+  return (
+    <Page
+      title="Graph"
+      scroll
+      heading={
+        single ? (
+          <span className="truncate max-sm:break-words max-sm:whitespace-normal">
+            <Link to="/hosts/$hostid" params={{ hostid: single.hostid }} className={CRUMB}>
+              {single.hosts[0]?.name}
+            </Link>
+            <span className="px-1.5 text-faint">/</span>
+            {single.name}
+          </span>
+        ) : (
+          "Graph"
+        )
+      }
+      actions={<RangePicker range={range} onChange={setRange} />}
+      bar={
+        <>
+          <ItemPicker
+            values={ids}
+            items={shown}
+            onChange={(v) =>
+              void navigate({ search: (old) => ({ ...old, items: listTo(v) }), replace: true })
+            }
+          />
+          {ids.length > 1 && (
+            <Segmented
+              label="Charts"
+              value={split ? "split" : "together"}
+              onChange={(v) =>
+                void navigate({
+                  search: (old) => ({ ...old, split: v === "split" ? "yes" : undefined }),
+                  replace: true,
+                })
+              }
+              options={[
+                ["together", "Combined"],
+                ["split", "Separate"],
+              ]}
+            />
+          )}
+          {ids.length > 0 && <CheckNow itemids={ids} />}
+          {ids.length > 0 && canCopy && (
+            <Button
+              look="quiet"
+              icon="link"
+              onClick={() => copy(location.href, "The link was copied.")}
+            >
+              Copy link
+            </Button>
+          )}
+        </>
+      }
+    >
+      {ids.length === 0 ? (
+        <Card bodyClass="">
+          <Empty
+            icon="graph"
+            title="Select items to display"
+            action={
+              <Link to="/latest" className={buttonClass("primary")}>
+                Select in Latest data
+              </Link>
+            }
+          >
+            Select items above, or select rows in Latest data. Drag over a chart to zoom in.
+          </Empty>
+        </Card>
+      ) : error ? (
+        <QueryError error={error} onRetry={() => void refetch()} />
+      ) : isPending ? (
+        <SkeletonRows />
+      ) : ordered.length === 0 ? (
+        <Card bodyClass="">
+          <Empty icon="search" title="These items do not exist">
+            They were deleted, or you do not have permission to view them.
+          </Empty>
+        </Card>
+      ) : (
+        <div className="flex flex-col gap-4">
+          {charts.map((group) => (
+            <Card key={group.map((item) => item.itemid).join()} bodyClass="p-4">
+              <GraphPanel
+                label={group.map((item) => item.name).join(", ")}
+                items={group}
+                range={range}
+                onRange={setRange}
+                height={charts.length === 1 ? 380 : 220}
+                legend="table"
+                syncKey="graph"
+                withHost={!single}
+              />
+            </Card>
+          ))}
+          {texts.map((item) => (
+            <Card key={item.itemid} title={`${item.hosts[0]?.name}: ${item.name}`} bodyClass="">
+              <TextValues item={item} />
+            </Card>
+          ))}
+        </div>
+      )}
+    </Page>
+  );
+}

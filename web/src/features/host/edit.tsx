@@ -1,0 +1,28 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { hostQuery } from "~/api/hosts";
+import { Found, Gone } from "~/shared/fallback";
+import { useFresh } from "~/shared/fresh";
+import { Page } from "~/shared/page";
+import { HostForm } from "./form";
+
+const editRoute = getRouteApi("/inside/hosts/$hostid/edit");
+
+export function HostNewPage() {
+  return (
+    <Page title="Create host" scroll>
+      <HostForm host={null} />
+    </Page>
+  );
+}
+
+export function HostEditPage() {
+  const { hostid } = editRoute.useParams();
+  const query = useFresh(hostQuery(hostid));
+  return (
+    <Page title={query.data ? `Edit ${query.data.name}` : "Edit host"} scroll>
+      <Found query={query} gone={<Gone icon="hosts" title="This host does not exist" />}>
+        {(host) => <HostForm key={host.hostid} host={host} />}
+      </Found>
+    </Page>
+  );
+}

@@ -1,0 +1,253 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { discoveryRulesQuery } from "~/api/discovery";
+import { hostStatesQuery } from "~/api/host-states";
+import { type Host, hostQuery } from "~/api/hosts";
+import { hostItemsQuery, type ItemRow } from "~/api/items";
+import { mayConfigure } from "~/api/session-store";
+import { triggersQuery } from "~/api/triggers";
+import { CreateLink, DiscoveryTable, TriggerTable } from "~/shared/config-tables";
+import { QueryError } from "~/shared/fallback";
+import { ItemTable } from "~/shared/item-table";
+import { MacrosView } from "~/shared/macros-view";
+import { CRUMB, Page, Sheet } from "~/shared/page";
+import { HostMark, RunningNotes, useMaintenances } from "~/shared/silence";
+import { ValueMaps } from "~/shared/value-maps";
+import { WebScenarios } from "~/shared/web-scenarios";
+import { Button, buttonClass } from "~/ui/button";
+import { cx } from "~/ui/cx";
+import { SearchBox } from "~/ui/field";
+import { Icon } from "~/ui/icon";
+import { Tabs } from "~/ui/segmented";
+import { Dot, SeverityBadge } from "~/ui/severity";
+import { Empty, SkeletonRows } from "~/ui/state";
+import { formatCount, plural } from "~/util/format";
+import { useTyped } from "~/util/hooks";
+import { countsInWords, stateInWords, toneOf, totalOf, worstOf } from "~/util/host-state";
+import { DEFAULT_RANGE, type TimeRange } from "~/util/time";
+import { HostActions, HostFacts, InterfaceErrors } from "./header";
+import { HostOverview } from "./overview";
+
+const route = getRouteApi("/inside/hosts/$hostid");
+const TABS = ["overview", "latest", "triggers", "discovery", "web", "macros", "valuemaps"] as const;
+type Tab = (typeof TABS)[number];
+
+function StateMark({ host }: { host: Host }) {
+  const { data } = useQuery(hostStatesQuery([host.hostid]));
+  const state = data?.get(host.hostid);
+  const monitored = host.status === "0";
+  const worst = state && monitored ? worstOf(state.problems) : null;
+  if (!state || worst === null) {
+    const tone = toneOf(state, monitored);
+    return (
+      <span
+        className={cx(
+          "inline-flex items-center gap-1.5 text-sm font-normal",
+          tone === "good" ? "text-good-ink" : "text-faint",
+        )}
+      >
+        <Dot tone={tone} /> {stateInWords(state, monitored)}
+      </span>
+    );
+  }
+  return (
+    <span className="flex items-center gap-2 text-sm font-normal">
+      <SeverityBadge severity={worst} />
+      <span className="text-soft" title={countsInWords(state.problems)}>
+        {plural(totalOf(state.problems), "problem")}
+      </span>
+    </span>
+  );
+}
+
+function Latest({ items, hostid }: { items: readonly ItemRow[] | undefined; hostid: string }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [text, setText] = useTyped(
+    search.text ?? "",
+    (value) =>
+      void navigate({ search: (old) => ({ ...old, text: value || undefined }), replace: true }),
+  );
+  const needle = text.toLowerCase();
+  const ids = (items ?? [])
+    .filter(
+      (item) =>
+        item.name.toLowerCase().includes(needle) || item.key_.toLowerCase().includes(needle),
+    )
+    .map((item) => item.itemid);
+  if (!items) return <SkeletonRows rows={12} />;
+  return (
+    <div className="flex min-h-0 flex-1 flex-col gap-3">
+      <div className="flex items-center gap-2">
+        <SearchBox label="Search names and keys" value={text} onChange={setText} className="w-72" />
+        {selected.size > 0 && (
+          <>
+            <Link
+              to="/graph"
+              search={{ items: [...selected].slice(0, 20).join(",") }}
+              className={buttonClass("primary")}
+            >
+              <Icon name="graph" size={15} />
+              Show graph of {selected.size}
+            </Link>
+            <Button look="quiet" onClick={() => setSelected(new Set())}>
+              Deselect
+            </Button>
+          </>
+        )}
+      </div>
+      <Sheet>
+        <ItemTable
+          list={{ count: ids.length, idAt: (index) => ids[index] }}
+          selected={selected}
+          onSelect={setSelected}
+          onOpen={(item) => void navigate({ to: "/graph", search: { items: item.itemid } })}
+          empty={
+            <Empty
+              icon="latest"
+              title={items.length ? "No item matches this search" : "This host has no items"}
+              action={
+                !items.length && (
+                  <Link
+                    to="/hosts/$hostid/edit"
+                    params={{ hostid }}
+                    className={buttonClass("primary")}
+                  >
+                    Link a template
+                  </Link>
+                )
+              }
+            >
+              {items.length
+                ? "Search for a part of the name or key."
+                : "Link a template to it, or create an item."}
+            </Empty>
+          }
+        />
+      </Sheet>
+    </div>
+  );
+}
+
+export function HostPage() {
+  const { hostid } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: host, error, refetch } = useQuery(hostQuery(hostid));
+  const { data: items } = useQuery(hostItemsQuery(hostid));
+  const maintenances = useMaintenances(
+    host?.maintenance_status === "1" ? [host.maintenanceid] : [],
+  );
+  const tab = TABS.find((name) => name === search.tab) ?? "overview";
+  const triggers = useQuery({ ...triggersQuery(hostid), enabled: tab === "triggers" });
+  const rules = useQuery({ ...discoveryRulesQuery(hostid), enabled: tab === "discovery" });
+  const range: TimeRange = {
+    from: search.from ?? DEFAULT_RANGE.from,
+    to: search.to ?? DEFAULT_RANGE.to,
+  };
+
+  if (error) {
+    return (
+      <Page title="Host">
+        <QueryError error={error} onRetry={() => void refetch()} />
+      </Page>
+    );
+  }
+  if (host === null) {
+    return (
+      <Page title="Host">
+        <Empty
+          icon="hosts"
+          title="This host does not exist"
+          action={
+            <Link to="/hosts" className={buttonClass("primary")}>
+              All hosts
+            </Link>
+          }
+        >
+          It was deleted, or you do not have permission to view it.
+        </Empty>
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={host?.name ?? "Host"}
+      scroll={tab !== "latest"}
+      heading={
+        <>
+          <Link to="/hosts" className={CRUMB}>
+            Hosts
+          </Link>
+          <span className="-mx-1 text-faint">/</span>
+          <span className="truncate">{host?.name ?? "…"}</span>
+          {host && <StateMark host={host} />}
+          {host && <HostMark host={host} maintenances={maintenances} />}
+        </>
+      }
+      actions={host && mayConfigure() && <HostActions host={host} />}
+      bar={
+        host && (
+          <div className="flex w-full flex-col gap-2">
+            <HostFacts host={host} />
+            <InterfaceErrors host={host} />
+            {host.maintenance_status === "1" && <RunningNotes ids={[host.maintenanceid]} />}
+            <Tabs<Tab>
+              label="Views of the host"
+              value={tab}
+              onChange={(value) =>
+                void navigate({
+                  search: (old) => ({ ...old, tab: value === "overview" ? undefined : value }),
+                })
+              }
+              options={[
+                ["overview", "Overview"],
+                ["latest", "Latest data", formatCount(Number(host.items))],
+                ["triggers", "Triggers", formatCount(Number(host.triggers))],
+                ["discovery", "Discovery rules", formatCount(Number(host.discoveries))],
+                ["web", "Web scenarios"],
+                ["macros", "Macros"],
+                ["valuemaps", "Value maps"],
+              ]}
+            />
+          </div>
+        )
+      }
+    >
+      {!host ? (
+        <SkeletonRows rows={10} />
+      ) : tab === "overview" ? (
+        <HostOverview
+          host={host}
+          items={items}
+          range={range}
+          onRange={({ from, to }) => void navigate({ search: (old) => ({ ...old, from, to }) })}
+        />
+      ) : tab === "latest" ? (
+        <Latest items={items} hostid={hostid} />
+      ) : tab === "triggers" ? (
+        <div className="flex flex-col gap-3">
+          <CreateLink to="/triggers/new" ownerid={hostid}>
+            Create trigger
+          </CreateLink>
+          <TriggerTable query={triggers} showState />
+        </div>
+      ) : tab === "discovery" ? (
+        <div className="flex flex-col gap-3">
+          <CreateLink to="/rules/new" ownerid={hostid}>
+            Create discovery rule
+          </CreateLink>
+          <DiscoveryTable query={rules} />
+        </div>
+      ) : tab === "web" ? (
+        <WebScenarios ownerid={hostid} template={false} />
+      ) : tab === "macros" ? (
+        <MacrosView ownerid={hostid} template={false} own={host.macros} />
+      ) : (
+        <ValueMaps ownerid={hostid} />
+      )}
+    </Page>
+  );
+}

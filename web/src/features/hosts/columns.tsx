@@ -1,0 +1,169 @@
+import { Link } from "@tanstack/react-router";
+import type { HostRow } from "~/api/hosts";
+import { type Maintenance, maySilence } from "~/api/maintenance";
+import { Availability } from "~/shared/availability";
+import { HostMark } from "~/shared/silence";
+import { IconButton } from "~/ui/button";
+import { Dot, SeverityMark } from "~/ui/severity";
+import type { Column } from "~/ui/table";
+import { TagList } from "~/ui/tag";
+import { formatCount } from "~/util/format";
+import { countsInWords, type HostState, stateInWords, toneOf, worstOf } from "~/util/host-state";
+import { SEVERITIES, severityName } from "~/util/severity";
+import type { Tag } from "~/util/tags";
+
+/** Open problems, each severity with its own number. */
+function ProblemCell({ row, state }: { row: HostRow; state: HostState | undefined }) {
+  const worst = state ? worstOf(state.problems) : null;
+  if (!state || worst === null) {
+    return <span className="text-faint">{stateInWords(state, row.status === "0")}</span>;
+  }
+  const words = countsInWords(state.problems);
+  return (
+    <Link
+      to="/problems"
+      search={{ host: row.hostid }}
+      onClick={(event) => event.stopPropagation()}
+      className="inline-flex items-center gap-2 font-medium hover:underline"
+      title={words}
+    >
+      {SEVERITIES.filter((severity) => (state.problems[severity] ?? 0) > 0).map((severity) => (
+        <span
+          key={severity}
+          className="tabular inline-flex items-center gap-1"
+          style={{ color: `var(--sev-${severity}-ink)` }}
+        >
+          <SeverityMark severity={severity} size={12} />
+          {formatCount(state.problems[severity] ?? 0)}
+          <span className="sr-only">{severityName(severity).toLowerCase()}</span>
+        </span>
+      ))}
+    </Link>
+  );
+}
+
+export function hostColumns(
+  states: ReadonlyMap<string, HostState>,
+  maintenances: ReadonlyMap<string, Maintenance>,
+  onTag: (tag: Tag) => void,
+  onSilence: (row: HostRow) => void,
+): Column<HostRow>[] {
+  const columns: Column<HostRow>[] = [
+    {
+      id: "name",
+      header: "Host",
+      width: "minmax(8rem, 1.5fr)",
+      sortable: true,
+      cell: (row) => (
+        <span className="flex items-center gap-2">
+          <Dot tone={toneOf(states.get(row.hostid), row.status === "0")} />
+          <span className="sr-only">
+            {stateInWords(states.get(row.hostid), row.status === "0")}
+          </span>
+          <span className="flex min-w-0 flex-1 items-center gap-2 max-sm:flex-col max-sm:items-start max-sm:gap-0.5">
+            <Link
+              to="/hosts/$hostid"
+              params={{ hostid: row.hostid }}
+              onClick={(event) => event.stopPropagation()}
+              className="max-w-full shrink-0 truncate font-medium hover:underline"
+            >
+              {row.name}
+            </Link>
+            {row.host !== row.name && (
+              <span className="min-w-0 shrink-[20] truncate text-xs text-faint max-sm:hidden">
+                {row.host}
+              </span>
+            )}
+            <span className="flex max-w-full sm:hidden">
+              <HostMark host={row} maintenances={maintenances} />
+            </span>
+          </span>
+        </span>
+      ),
+    },
+    {
+      id: "availability",
+      on: "wide",
+      header: "Availability",
+      width: "10.5rem",
+      cell: (row) => <Availability interfaces={row.interfaces} active={row.active_available} />,
+    },
+    {
+      id: "problems",
+      header: "Problems",
+      width: "12.5rem",
+      cell: (row) => <ProblemCell row={row} state={states.get(row.hostid)} />,
+    },
+    {
+      id: "tags",
+      on: "wide",
+      header: "Tags",
+      width: "minmax(5rem, 1.1fr)",
+      cell: (row) => <TagList tags={row.tags} max={4} onPick={onTag} />,
+    },
+    {
+      id: "templates",
+      on: "wide",
+      header: "Templates",
+      width: "minmax(5rem, 1.2fr)",
+      cell: (row) => (
+        <span className="text-soft" title={row.parentTemplates.map((t) => t.name).join("\n")}>
+          {row.parentTemplates.map((t) => t.name).join(", ") || (
+            <span className="text-faint">None</span>
+          )}
+        </span>
+      ),
+    },
+    {
+      id: "items",
+      on: "wide",
+      header: "Items",
+      width: "3.5rem",
+      align: "right",
+      cell: (row) => formatCount(Number(row.items)),
+    },
+    {
+      id: "triggers",
+      on: "wide",
+      header: "Triggers",
+      width: "4rem",
+      align: "right",
+      cell: (row) => formatCount(Number(row.triggers)),
+    },
+    {
+      id: "status",
+      on: "wide",
+      header: "Status",
+      width: "minmax(8.5rem, 1.3fr)",
+      sortable: true,
+      cell: (row) =>
+        row.status !== "0" ? (
+          <span className="text-faint">Not monitored</span>
+        ) : row.maintenance_status === "1" ? (
+          <HostMark host={row} maintenances={maintenances} />
+        ) : (
+          <span className="text-soft">Monitored</span>
+        ),
+    },
+  ];
+  if (maySilence()) {
+    columns.push({
+      id: "silence",
+      on: "wide",
+      header: <span className="sr-only">Silence</span>,
+      width: "1.5rem",
+      cell: (row) => (
+        <IconButton
+          small
+          icon="mute"
+          label={`Silence ${row.name}`}
+          onClick={(event) => {
+            event.stopPropagation();
+            onSilence(row);
+          }}
+        />
+      ),
+    });
+  }
+  return columns;
+}

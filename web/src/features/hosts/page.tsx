@@ -1,0 +1,172 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
+import { hostStatesQuery } from "~/api/host-states";
+import { type HostFilter, type HostRow, hostTotalQuery, hostWindow } from "~/api/hosts";
+import { maySilence } from "~/api/maintenance";
+import { mayConfigure } from "~/api/session-store";
+import { useRowWindow, useVisible, windowOf } from "~/api/windows";
+import { ListPage, NoRows } from "~/shared/list-page";
+import { GroupPicker, TemplatePicker } from "~/shared/pickers";
+import { SilenceDialog, useMaintenances } from "~/shared/silence";
+import { buttonClass } from "~/ui/button";
+import { Input, SearchBox } from "~/ui/field";
+import { Icon } from "~/ui/icon";
+import { Segmented } from "~/ui/segmented";
+import { VirtualTable } from "~/ui/table";
+import { useFilters } from "~/util/hooks";
+import { listOf, listTo, parseSearch, replacesEntry } from "~/util/search";
+import { parseTagFilters, tagFilterText } from "~/util/tags";
+import { hostColumns } from "./columns";
+
+const route = getRouteApi("/inside/hosts");
+const NO_FILTERS = {
+  text: undefined,
+  group: undefined,
+  tags: undefined,
+  status: undefined,
+  template: undefined,
+};
+
+export function HostsPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [visible, onVisible] = useVisible();
+  const change = useCallback(
+    (next: Partial<typeof search>) =>
+      void navigate({
+        search: (old) => ({ ...old, ...next }),
+        replace: replacesEntry(parseSearch(location.search), next),
+      }),
+    [navigate],
+  );
+  const filter: HostFilter = useMemo(
+    () => ({
+      text: search.text,
+      groupids: listOf(search.group),
+      templateids: listOf(search.template),
+      tags: search.tags ? parseTagFilters(search.tags) : undefined,
+      status: search.status,
+      sort: search.sort === "status" ? "status" : "name",
+      desc: search.desc === "yes",
+    }),
+    [search],
+  );
+  const total = useQuery(hostTotalQuery(filter));
+  const rows = useRowWindow<HostRow>({
+    queryKey: ["hosts", "rows", filter],
+    visible,
+    fetch: (offset, limit, signal) => hostWindow(filter, offset, limit, signal),
+    live: "config",
+  });
+  const { offset, limit } = windowOf(visible);
+  const shown: string[] = [];
+  const acting: string[] = [];
+  for (let index = offset; index < offset + limit; index++) {
+    const row = rows.rowAt(index);
+    if (row) shown.push(row.hostid);
+    if (row?.maintenance_status === "1") acting.push(row.maintenanceid);
+  }
+  const { data: states } = useQuery(hostStatesQuery(shown));
+  const maintenances = useMaintenances(acting);
+  const [silencing, setSilencing] = useState<HostRow | null>(null);
+  const columns = useMemo(
+    () =>
+      hostColumns(
+        states ?? new Map(),
+        maintenances,
+        (tag) => change({ tags: tagFilterText(tag) }),
+        setSilencing,
+      ),
+    [states, maintenances, change],
+  );
+  const { text, setText, tags, setTags, onClear } = useFilters(search, change, NO_FILTERS);
+  const create = mayConfigure() && (
+    <Link to="/hosts/new" className={buttonClass("primary")}>
+      <Icon name="plus" size={15} />
+      Create host
+    </Link>
+  );
+
+  return (
+    <ListPage
+      title="Hosts"
+      count={total.data}
+      actions={create}
+      filters={
+        <>
+          <SearchBox label="Search hosts" value={text} onChange={setText} className="w-64" />
+          <GroupPicker
+            of="host"
+            values={listOf(search.group)}
+            onChange={(v) => change({ group: listTo(v) })}
+          />
+          <TemplatePicker
+            values={listOf(search.template)}
+            onChange={(v) => change({ template: listTo(v) })}
+          />
+          <Input
+            aria-label="Tags"
+            placeholder="Tags: site=riga"
+            value={tags}
+            onChange={(event) => setTags(event.target.value)}
+            className="w-44!"
+          />
+          <Segmented
+            label="Status"
+            value={search.status ?? "all"}
+            onChange={(v) => change({ status: v === "all" ? undefined : v })}
+            options={[
+              ["all", "All"],
+              ["0", "Monitored"],
+              ["1", "Not monitored"],
+            ]}
+          />
+        </>
+      }
+      onClear={onClear}
+      query={{
+        error: rows.error ?? total.error,
+        refetch: () => Promise.all([rows.refetch(), total.refetch()]),
+      }}
+      beside={
+        silencing && (
+          <SilenceDialog
+            target={{ hosts: [silencing] }}
+            running={silencing.maintenance_status === "1" ? [silencing.maintenanceid] : []}
+            onClose={() => setSilencing(null)}
+          />
+        )
+      }
+    >
+      {total.data !== undefined && (
+        <VirtualTable
+          label="Hosts"
+          columns={columns}
+          count={total.data}
+          rowAt={rows.rowAt}
+          idOf={(row) => row.hostid}
+          onVisible={onVisible}
+          onOpen={(row) =>
+            void navigate({ to: "/hosts/$hostid", params: { hostid: row.hostid }, search: {} })
+          }
+          onKey={(key, row) => {
+            if (key !== "s" || !maySilence()) return false;
+            setSilencing(row);
+            return true;
+          }}
+          sort={{ id: filter.sort ?? "name", desc: filter.desc ?? false }}
+          onSort={({ id, desc }) =>
+            change({ sort: id === "name" ? undefined : id, desc: desc ? "yes" : undefined })
+          }
+          rowClass={(row) => (row.status === "1" ? "opacity-60" : undefined)}
+          empty={
+            <NoRows icon="hosts" word="host" onClear={onClear} action={create}>
+              Create a host with an agent's address and link a template to it.
+            </NoRows>
+          }
+        />
+      )}
+    </ListPage>
+  );
+}

@@ -1,0 +1,150 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
+import { type ItemFilter, type ItemRow, itemIds, itemTotalQuery } from "~/api/items";
+import { useRowWindow, useVisible } from "~/api/windows";
+import { ItemTable } from "~/shared/item-table";
+import { ListPage, NoRows } from "~/shared/list-page";
+import { GroupPicker, HostPicker } from "~/shared/pickers";
+import { Button, buttonClass } from "~/ui/button";
+import { Input, SearchBox } from "~/ui/field";
+import { Icon } from "~/ui/icon";
+import { Segmented } from "~/ui/segmented";
+import { plural } from "~/util/format";
+import { useFilters } from "~/util/hooks";
+import { listOf, listTo, parseSearch, replacesEntry } from "~/util/search";
+import { parseTagFilters, type Tag, tagFilterText } from "~/util/tags";
+
+const route = getRouteApi("/inside/latest");
+const NO_FILTERS = {
+  text: undefined,
+  group: undefined,
+  host: undefined,
+  tags: undefined,
+  state: undefined,
+};
+/** More lines than these nobody can tell apart. */
+const LINES_MAX = 20;
+
+export function LatestPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const change = useCallback(
+    (next: Partial<typeof search>) =>
+      void navigate({
+        search: (old) => ({ ...old, ...next }),
+        replace: replacesEntry(parseSearch(location.search), next),
+      }),
+    [navigate],
+  );
+  const filter: ItemFilter = useMemo(
+    () => ({
+      text: search.text,
+      hostids: listOf(search.host),
+      groupids: listOf(search.group),
+      tags: search.tags ? parseTagFilters(search.tags) : undefined,
+      state: search.state,
+      monitored: true,
+    }),
+    [search],
+  );
+  const [visible, onVisible] = useVisible();
+  const total = useQuery(itemTotalQuery(filter));
+  const rows = useRowWindow<string>({
+    queryKey: ["items", "ids", filter],
+    visible,
+    fetch: (offset, limit, signal) => itemIds(filter, offset, limit, signal),
+    live: "config",
+  });
+  const onTag = useCallback((tag: Tag) => change({ tags: tagFilterText(tag) }), [change]);
+  const open = (item: ItemRow) => void navigate({ to: "/graph", search: { items: item.itemid } });
+  const { text, setText, tags, setTags, onClear } = useFilters(search, change, NO_FILTERS);
+  return (
+    <ListPage
+      title="Latest data"
+      count={total.data !== undefined && plural(total.data, "item")}
+      actions={
+        selected.size > 0 && (
+          <>
+            <span className="tabular text-soft">{plural(selected.size, "item")} selected</span>
+            <Link
+              to="/graph"
+              search={{ items: [...selected].slice(0, LINES_MAX).join(",") }}
+              className={buttonClass("primary")}
+            >
+              <Icon name="graph" size={15} />
+              Show graph
+            </Link>
+            <Button look="quiet" onClick={() => setSelected(new Set())}>
+              Deselect
+            </Button>
+          </>
+        )
+      }
+      filters={
+        <>
+          <SearchBox
+            label="Search names and keys"
+            value={text}
+            onChange={setText}
+            className="w-72"
+          />
+          <GroupPicker
+            of="host"
+            values={listOf(search.group)}
+            onChange={(v) => change({ group: listTo(v) })}
+          />
+          <HostPicker values={listOf(search.host)} onChange={(v) => change({ host: listTo(v) })} />
+          <Input
+            aria-label="Tags"
+            placeholder="Tags: component=cpu"
+            value={tags}
+            onChange={(event) => setTags(event.target.value)}
+            className="w-44!"
+          />
+          <Segmented
+            label="State"
+            value={search.state ?? "all"}
+            onChange={(v) => change({ state: v === "all" ? undefined : v })}
+            options={[
+              ["all", "All"],
+              ["0", "Supported"],
+              ["1", "Not supported"],
+            ]}
+          />
+        </>
+      }
+      onClear={onClear}
+      query={{
+        error: rows.error ?? total.error,
+        refetch: () => Promise.all([rows.refetch(), total.refetch()]),
+      }}
+    >
+      {total.data !== undefined && (
+        <ItemTable
+          list={{ count: total.data, idAt: rows.rowAt, onVisible }}
+          withHost
+          selected={selected}
+          onSelect={setSelected}
+          onOpen={open}
+          onTag={onTag}
+          empty={
+            <NoRows
+              icon="latest"
+              word="item"
+              onClear={onClear}
+              action={
+                <Link to="/hosts" className={buttonClass("primary")}>
+                  Go to hosts
+                </Link>
+              }
+            >
+              Link a template to a host, and its values appear here.
+            </NoRows>
+          }
+        />
+      )}
+    </ListPage>
+  );
+}

@@ -1,0 +1,231 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
+import { explain } from "~/api/errors";
+import {
+  deleteMaintenances,
+  type MaintenanceDetail,
+  type MaintenanceFilter,
+  maintenanceIds,
+  maintenancesInOrder,
+  maintenanceTotalQuery,
+  maintenanceWindow,
+  maySilence,
+  schedulesQuery,
+} from "~/api/maintenance";
+import { SELECT_MAX } from "~/api/problems";
+import { useRowWindow, useVisible } from "~/api/windows";
+import { ListPage, NoRows } from "~/shared/list-page";
+import { GroupPicker, HostPicker } from "~/shared/pickers";
+import { useFollow } from "~/shared/silence";
+import { Button, buttonClass } from "~/ui/button";
+import { confirmed } from "~/ui/confirm";
+import { SearchBox } from "~/ui/field";
+import { Icon } from "~/ui/icon";
+import { Segmented } from "~/ui/segmented";
+import { VirtualTable } from "~/ui/table";
+import { toast } from "~/ui/toast";
+import { formatCount, plural } from "~/util/format";
+import { useFilters, useNow } from "~/util/hooks";
+import { type State, stateAt } from "~/util/maintenance";
+import { listOf, listTo, parseSearch, replacesEntry } from "~/util/search";
+import { maintenanceColumns } from "./columns";
+
+const route = getRouteApi("/inside/maintenance");
+const NO_FILTERS = {
+  text: undefined,
+  state: undefined,
+  host: undefined,
+  group: undefined,
+};
+/** States change on whole minutes; they are computed this often. */
+const STEP_S = 15;
+const SHOWN: readonly (readonly [State["is"] | "all", string])[] = [
+  ["all", "All"],
+  ["running", "Running"],
+  ["planned", "Planned"],
+  ["over", "Expired"],
+];
+
+/** Planned ones stand in the order of their starts. */
+const nextOf = (state: State) => (state.is === "planned" ? state.next : 0);
+
+function CreateLink() {
+  return (
+    <Link to="/maintenance/new" className={buttonClass("primary")}>
+      <Icon name="plus" size={15} />
+      Create maintenance
+    </Link>
+  );
+}
+
+/** Deletes some after asking; the selection is the caller's to clear. */
+function useDelete(onDone: () => void) {
+  const follow = useFollow();
+  const remove = useMutation({
+    mutationFn: (ids: string[]) => deleteMaintenances(ids),
+    onSuccess: (_, ids) => {
+      toast(`${plural(ids.length, "maintenance")} deleted.`);
+      onDone();
+    },
+    onError: (error) => {
+      const { what, todo } = explain(error);
+      toast(`${what} ${todo}`, "bad");
+    },
+    onSettled: follow,
+  });
+  return async (ids: string[]) => {
+    const title = `Delete ${plural(ids.length, "maintenance")}?`;
+    const body = <p>Their hosts leave maintenance immediately. This cannot be undone.</p>;
+    if (await confirmed(title, body, "Delete")) remove.mutate(ids);
+  };
+}
+
+/**
+ * The rows on screen. All states: a window by name, which the server cuts and counts. One state: the
+ * schedules of all matches are read, because only the browser computes states.
+ */
+function useRows(
+  filter: MaintenanceFilter,
+  state: string | undefined,
+  now: number,
+  visible: readonly [number, number],
+) {
+  const client = useQueryClient();
+  const one = state !== undefined;
+  const count = useQuery({ ...maintenanceTotalQuery(filter), enabled: !one });
+  const schedules = useQuery({ ...schedulesQuery(filter), enabled: one });
+  const all = one ? schedules.data : undefined;
+  const ids = useMemo(
+    () =>
+      all
+        ?.map((schedule) => ({ id: schedule.maintenanceid, state: stateAt(schedule, now) }))
+        .filter((row) => row.state.is === state)
+        .sort((a, b) => nextOf(a.state) - nextOf(b.state))
+        .map((row) => row.id),
+    [all, state, now],
+  );
+  const rows = useRowWindow<MaintenanceDetail>({
+    queryKey: ["maintenances", "rows", filter, one ? (ids ?? []) : null],
+    visible,
+    fetch: (offset, limit, signal) =>
+      one
+        ? maintenancesInOrder(client, (ids ?? []).slice(offset, offset + limit), signal)
+        : maintenanceWindow(client, filter, offset, limit, signal),
+    live: "config",
+  });
+  const counted = one ? schedules : count;
+  return {
+    /** Of one state. */
+    ids,
+    total: one ? ids?.length : count.data,
+    rows,
+    query: {
+      error: rows.error ?? counted.error,
+      refetch: () => Promise.all([rows.refetch(), counted.refetch()]),
+    },
+  };
+}
+
+/** When which hosts are worked on: what runs, what is planned, what has expired. */
+export function MaintenancePage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [visible, onVisible] = useVisible();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const now = Math.floor(useNow() / STEP_S) * STEP_S;
+  const change = useCallback(
+    (next: Partial<typeof search>) => {
+      setSelected(new Set());
+      void navigate({
+        search: (old) => ({ ...old, ...next }),
+        replace: replacesEntry(parseSearch(location.search), next),
+      });
+    },
+    [navigate],
+  );
+  const filter = useMemo(
+    () => ({
+      text: search.text,
+      hostids: listOf(search.host),
+      groupids: listOf(search.group),
+    }),
+    [search.text, search.host, search.group],
+  );
+  const { ids, total, rows, query } = useRows(filter, search.state, now, visible);
+  const selectAll = async () => {
+    try {
+      setSelected(new Set(ids?.slice(0, SELECT_MAX) ?? (await maintenanceIds(filter, SELECT_MAX))));
+    } catch (error) {
+      toast(explain(error).what, "bad");
+    }
+  };
+  const columns = useMemo(() => maintenanceColumns(now), [now]);
+  const chosen = [...selected];
+  const remove = useDelete(() => setSelected(new Set()));
+  const { text, setText, onClear } = useFilters(search, change, NO_FILTERS);
+  return (
+    <ListPage
+      title="Maintenance"
+      count={total}
+      actions={
+        <>
+          {chosen.length > 0 && (
+            <Button look="danger" icon="trash" onClick={() => void remove(chosen)}>
+              Delete {formatCount(chosen.length)} selected…
+            </Button>
+          )}
+          {maySilence() && <CreateLink />}
+        </>
+      }
+      filters={
+        <>
+          <SearchBox label="Search maintenance" value={text} onChange={setText} className="w-64" />
+          <Segmented
+            label="State"
+            value={SHOWN.find(([state]) => state === search.state)?.[0] ?? "all"}
+            onChange={(v) => change({ state: v === "all" ? undefined : v })}
+            options={SHOWN}
+          />
+          <GroupPicker
+            of="host"
+            values={filter.groupids}
+            onChange={(v) => change({ group: listTo(v) })}
+          />
+          <HostPicker values={filter.hostids} onChange={(v) => change({ host: listTo(v) })} />
+        </>
+      }
+      onClear={onClear}
+      query={query}
+    >
+      {total !== undefined && (
+        <VirtualTable
+          label="Maintenance"
+          columns={columns}
+          count={total}
+          rowAt={rows.rowAt}
+          idOf={(row) => row.maintenanceid}
+          onVisible={onVisible}
+          selected={maySilence() ? selected : undefined}
+          onSelect={maySilence() ? setSelected : undefined}
+          onSelectAll={selectAll}
+          allCount={Math.min(total, SELECT_MAX)}
+          onOpen={({ maintenanceid }) =>
+            void navigate({
+              to: "/maintenance/$maintenanceid/edit",
+              params: { maintenanceid },
+              search: {},
+            })
+          }
+          rowClass={(row) => (stateAt(row, now).is === "over" ? "opacity-60" : undefined)}
+          empty={
+            <NoRows icon="wrench" word="maintenance" onClear={onClear} action={<CreateLink />}>
+              During maintenance, problems are hidden and send no notifications. To silence a host
+              or a problem immediately, use the crossed bell in its row.
+            </NoRows>
+          }
+        />
+      )}
+    </ListPage>
+  );
+}

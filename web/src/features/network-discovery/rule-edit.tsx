@@ -1,0 +1,34 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { networkRuleQuery } from "~/api/network";
+import { Found } from "~/shared/fallback";
+import { useFresh } from "~/shared/fresh";
+import { Page } from "~/shared/page";
+import { Empty } from "~/ui/state";
+import { RuleForm } from "./rule-form";
+
+const editRoute = getRouteApi("/inside/discovery-rules/$druleid/edit");
+
+export function NetworkRuleNewPage() {
+  return (
+    <Page title="Create discovery rule" scroll>
+      <RuleForm rule={null} />
+    </Page>
+  );
+}
+
+export function NetworkRuleEditPage() {
+  const { druleid } = editRoute.useParams();
+  const query = useFresh(networkRuleQuery(druleid));
+  const gone = (
+    <Empty icon="search" title="This rule does not exist">
+      It was deleted.
+    </Empty>
+  );
+  return (
+    <Page title={query.data ? `Edit ${query.data.name}` : "Edit discovery rule"} scroll>
+      <Found query={query} gone={gone}>
+        {(rule) => <RuleForm key={rule.druleid} rule={rule} />}
+      </Found>
+    </Page>
+  );
+}

@@ -1,0 +1,155 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useMemo } from "react";
+import {
+  deleteNetworkRules,
+  enableNetworkRules,
+  type NetworkRule,
+  networkRulesQuery,
+} from "~/api/network";
+import { EnableTable, Switch, useSwitches } from "~/shared/enable-table";
+import { ListPage, NoRows } from "~/shared/list-page";
+import { buttonClass } from "~/ui/button";
+import { SearchBox } from "~/ui/field";
+import { Icon } from "~/ui/icon";
+import { nameColumns } from "~/ui/name-columns";
+import type { Column } from "~/ui/table";
+import { formatCount } from "~/util/format";
+import { useTyped } from "~/util/hooks";
+import { checkWords } from "~/util/network";
+
+const route = getRouteApi("/inside/discovery-rules");
+const idOf = (rule: NetworkRule) => rule.druleid;
+
+function CreateLink() {
+  return (
+    <Link to="/discovery-rules/new" className={buttonClass("primary")}>
+      <Icon name="plus" size={15} />
+      Create discovery rule
+    </Link>
+  );
+}
+
+function Name({ rule }: { rule: NetworkRule }) {
+  return (
+    <Link
+      to="/discovery-rules/$druleid/edit"
+      params={{ druleid: rule.druleid }}
+      onClick={(event) => event.stopPropagation()}
+      className="truncate font-medium hover:underline"
+    >
+      {rule.name}
+    </Link>
+  );
+}
+
+const state = (rule: NetworkRule) => <Switch on={rule.status === "0"} error={rule.error} />;
+const checks = (rule: NetworkRule) => rule.dchecks.map(checkWords).join(", ");
+
+const COLUMNS: readonly Column<NetworkRule>[] = [
+  ...nameColumns<NetworkRule>({
+    header: "Rule",
+    name: (rule) => <Name rule={rule} />,
+    nameWidth: "minmax(10rem, 1.2fr)",
+    state,
+    stateWidth: "8rem",
+    more: (rule) => rule.iprange,
+  }),
+  {
+    id: "range",
+    header: "Addresses",
+    width: "minmax(10rem, 1.2fr)",
+    on: "wide",
+    cell: (rule) => <span title={rule.iprange}>{rule.iprange}</span>,
+  },
+  { id: "delay", header: "Interval", width: "5rem", on: "wide", cell: (rule) => rule.delay },
+  {
+    id: "checks",
+    header: "Checks",
+    width: "minmax(10rem, 1.6fr)",
+    on: "wide",
+    cell: (rule) => (
+      <span className="text-soft" title={checks(rule)}>
+        {checks(rule)}
+      </span>
+    ),
+  },
+  {
+    id: "found",
+    header: "Discovered",
+    width: "6rem",
+    on: "wide",
+    cell: (rule) => (
+      <Link
+        to="/discovery"
+        search={{ rule: rule.druleid }}
+        onClick={(event) => event.stopPropagation()}
+        className="tabular hover:underline"
+      >
+        {formatCount(Number(rule.dhosts))}
+      </Link>
+    ),
+  },
+];
+
+/** Where the network is looked through, and for what. */
+export function NetworkRulesPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data, error, refetch } = useQuery(networkRulesQuery());
+  const [text, setText] = useTyped(search.text ?? "", (value) =>
+    navigate({ search: { text: value || undefined }, replace: true }),
+  );
+  const rows = useMemo(() => {
+    const needle = (search.text ?? "").toLowerCase();
+    return data?.filter((rule) => `${rule.name} ${rule.iprange}`.toLowerCase().includes(needle));
+  }, [data, search.text]);
+  const { selected, setSelected, buttons } = useSwitches({
+    word: "discovery rule",
+    queryKey: "network",
+    warning: "Their discovered hosts and services are deleted. Hosts created by actions are kept.",
+    enable: enableNetworkRules,
+    remove: deleteNetworkRules,
+  });
+  const chosen = [...selected].filter((id) => rows?.some((rule) => rule.druleid === id));
+  const onClear = search.text ? () => setText("") : undefined;
+  return (
+    <ListPage
+      title="Discovery rules"
+      count={rows?.length}
+      actions={
+        <>
+          {buttons(chosen)}
+          <CreateLink />
+        </>
+      }
+      filters={<SearchBox label="Search rules" value={text} onChange={setText} className="w-64" />}
+      onClear={onClear}
+      query={{ error, refetch }}
+    >
+      {rows && (
+        <EnableTable
+          label="Discovery rules"
+          columns={COLUMNS}
+          rows={rows}
+          idOf={idOf}
+          selected={selected}
+          onSelect={setSelected}
+          onOpen={({ druleid }) =>
+            void navigate({
+              to: "/discovery-rules/$druleid/edit",
+              params: { druleid },
+              search: {},
+            })
+          }
+          empty={
+            <NoRows icon="search" word="discovery rule" onClear={onClear} action={<CreateLink />}>
+              A discovery rule scans addresses for agents, SNMP devices and services. Discovery
+              actions create hosts from the results.
+            </NoRows>
+          }
+        />
+      )}
+    </ListPage>
+  );
+}

@@ -1,0 +1,82 @@
+import { RangePicker } from "~/charts/range-picker";
+import { GroupPicker, HostPicker, SeverityPicker } from "~/shared/pickers";
+import { Button } from "~/ui/button";
+import { Input, SearchBox, Select } from "~/ui/field";
+import { Segmented } from "~/ui/segmented";
+import { plural } from "~/util/format";
+import { useFilters } from "~/util/hooks";
+import { listOf, listTo } from "~/util/search";
+import { modeOf, NO_FILTERS, type ProblemSearch } from "./filter";
+
+interface FilterBarProps {
+  search: ProblemSearch;
+  onChange: (next: Partial<ProblemSearch>) => void;
+}
+
+/** Everything that narrows the list; all of it lives in the address. */
+export function FilterBar({ search, onChange }: FilterBarProps) {
+  const { text, setText, tags, setTags, onClear } = useFilters(search, onChange, NO_FILTERS);
+  const mode = modeOf(search);
+  return (
+    <>
+      <Segmented
+        label="Show"
+        value={mode}
+        onChange={(value) => onChange({ show: value === "recent" ? undefined : value })}
+        options={[
+          ["recent", "Recent"],
+          ["open", "Open"],
+          ["history", "History"],
+        ]}
+      />
+      <SearchBox label="Search problems" value={text} onChange={setText} className="w-48" />
+      <SeverityPicker
+        values={listOf(search.severity)}
+        onChange={(v) => onChange({ severity: listTo(v) })}
+      />
+      <GroupPicker
+        of="host"
+        values={listOf(search.group)}
+        onChange={(v) => onChange({ group: listTo(v) })}
+      />
+      <HostPicker values={listOf(search.host)} onChange={(v) => onChange({ host: listTo(v) })} />
+      {search.trigger && (
+        <Button icon="close" onClick={() => onChange({ trigger: undefined })}>
+          {plural(listOf(search.trigger).length, "trigger")}
+        </Button>
+      )}
+      <Input
+        aria-label="Tags"
+        placeholder="Tags: site=riga"
+        title={
+          "name · !name · name=value · name!=value · name~part\nSeparate several filters with commas"
+        }
+        value={tags}
+        onChange={(event) => setTags(event.target.value)}
+        className="w-36!"
+      />
+      <Select
+        aria-label="Acknowledged"
+        value={search.ack ?? ""}
+        onChange={(event) => onChange({ ack: event.target.value || undefined })}
+        options={[
+          ["", "Acknowledged or not"],
+          ["no", "Unacknowledged"],
+          ["yes", "Acknowledged"],
+        ]}
+        className="w-44!"
+      />
+      {mode === "history" && (
+        <RangePicker
+          range={{ from: search.from ?? "now-24h", to: search.to ?? "now" }}
+          onChange={({ from, to }) => onChange({ from, to })}
+        />
+      )}
+      {onClear && (
+        <Button look="quiet" onClick={onClear}>
+          Clear filters
+        </Button>
+      )}
+    </>
+  );
+}

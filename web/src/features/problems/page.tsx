@@ -1,0 +1,274 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useCallback, useMemo, useRef, useState } from "react";
+import { explain } from "~/api/errors";
+import { maySilence } from "~/api/maintenance";
+import {
+  hiddenCountQuery,
+  type ProblemFilter,
+  type ProblemRow,
+  problemCountQuery,
+  problemIds,
+  problemWindow,
+  SELECT_MAX,
+} from "~/api/problems";
+import { allows, type RoleAction } from "~/api/session-store";
+import { useRowWindow, useVisible } from "~/api/windows";
+import { QueryError } from "~/shared/fallback";
+import { useKeptState } from "~/shared/forms/use-kept-state";
+import { Count, Page, Sheet } from "~/shared/page";
+import { SilenceDialog } from "~/shared/silence";
+import { Button } from "~/ui/button";
+import { Icon } from "~/ui/icon";
+import { Empty, SkeletonRows } from "~/ui/state";
+import { VirtualTable } from "~/ui/table";
+import { toast } from "~/ui/toast";
+import { formatCount, plural } from "~/util/format";
+import { isNarrowed, parseSearch, replacesEntry } from "~/util/search";
+import { tagFilterText } from "~/util/tags";
+import { problemColumns, silencesOf, targetOf } from "./columns";
+import { EventDrawer } from "./event-drawer";
+import { NO_FILTERS, type ProblemSearch, toFilter } from "./filter";
+import { FilterBar } from "./filter-bar";
+import { mayUpdate, UpdateDialog, useUpdateProblems } from "./update-dialog";
+
+const route = getRouteApi("/inside/problems");
+
+interface Updating {
+  eventids: string[];
+  initial: "acknowledge" | "message" | "close";
+}
+
+/** The actions of a role that keys on a row need. */
+const KEY_ACTIONS: Readonly<Record<string, RoleAction>> = {
+  a: "acknowledge_problems",
+  m: "add_problem_comments",
+  c: "close_problems",
+};
+
+/** The filter of the address: the open event and the order of the rows do not change it. */
+function useFilter(search: ProblemSearch, leaveOut: Partial<ProblemSearch>): ProblemFilter {
+  const key = JSON.stringify({ ...search, ...leaveOut });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the search
+  return useMemo(() => toFilter(search), [key]);
+}
+
+export function ProblemsPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [visible, onVisible] = useVisible();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [updating, setUpdating] = useKeptState<Updating | null>("update dialog", null);
+  const [silencing, setSilencing] = useState<ProblemRow | null>(null);
+  const filter = useFilter(search, { event: undefined });
+  const count = useQuery(problemCountQuery(filter));
+  const update = useUpdateProblems();
+
+  const change = useCallback(
+    (next: Partial<ProblemSearch>) =>
+      void navigate({
+        search: (old) => ({ ...old, ...next }),
+        replace: replacesEntry(parseSearch(location.search), next),
+      }),
+    [navigate],
+  );
+  // Closing the details goes back to before they were opened, if that was the last step.
+  const opened = useRef(false);
+  const open = (row: ProblemRow) => {
+    if (!search.event) opened.current = true;
+    change({ event: row.eventid });
+  };
+  const close = () => {
+    if (opened.current) history.back();
+    else change({ event: undefined });
+    opened.current = false;
+  };
+  const narrow = (next: Partial<ProblemSearch>) => {
+    opened.current = false;
+    change(next);
+  };
+  const rows = useRowWindow<ProblemRow>({
+    queryKey: ["problems", "rows", filter],
+    visible,
+    fetch: (offset, limit, signal) => problemWindow(filter, offset, limit, signal),
+    live: "problems",
+  });
+  const error = rows.error ?? count.error;
+  const refetch = () => void Promise.all([rows.refetch(), count.refetch()]);
+  const total = count.data;
+  const selectAll = async () => {
+    try {
+      setSelected(new Set(await problemIds(filter, 0, SELECT_MAX)));
+    } catch (failure) {
+      toast(explain(failure).what, "bad");
+    }
+  };
+  const columns = useMemo(
+    () => problemColumns((tag) => change({ tags: tagFilterText(tag) }), setSilencing),
+    [change],
+  );
+  const chosen = useMemo(() => [...selected], [selected]);
+  const targets = (row: ProblemRow) => (chosen.length ? chosen : [row.eventid]);
+  const onKey = (key: string, row: ProblemRow): boolean => {
+    const denied = KEY_ACTIONS[key];
+    if (denied && !allows(denied)) toast("Your user role does not allow this.", "bad");
+    else if (key === "a") update.mutate({ eventids: targets(row), update: { acknowledge: true } });
+    else if (key === "m") setUpdating({ eventids: targets(row), initial: "message" });
+    else if (key === "s" && maySilence() && !row.r_clock) setSilencing(row);
+    else if (key === "c") {
+      if (row.manualClose || chosen.length)
+        setUpdating({ eventids: targets(row), initial: "close" });
+      else toast("The trigger of this problem does not allow manual close.", "bad");
+    } else return false;
+    return true;
+  };
+
+  return (
+    <Page
+      title="Problems"
+      heading={
+        <>
+          Problems
+          {total !== undefined && <Count>{formatCount(total)}</Count>}
+          <Hidden search={search} onChange={change} />
+        </>
+      }
+      actions={
+        chosen.length > 0 && (
+          <BulkBar
+            count={chosen.length}
+            total={total ?? 0}
+            onAcknowledge={() => update.mutate({ eventids: chosen, update: { acknowledge: true } })}
+            onUpdate={() => setUpdating({ eventids: chosen, initial: "acknowledge" })}
+            onClear={() => setSelected(new Set())}
+          />
+        )
+      }
+      filters
+      bar={<FilterBar search={search} onChange={narrow} />}
+    >
+      {error && !rows.ready ? (
+        <QueryError error={error} onRetry={refetch} />
+      ) : (
+        <div className="relative flex min-h-0 flex-1 flex-col">
+          {error && <QueryError error={error} onRetry={refetch} className="mb-2" />}
+          <Sheet>
+            {total === undefined ? (
+              <SkeletonRows rows={12} />
+            ) : (
+              <VirtualTable
+                label="Problems"
+                columns={columns}
+                count={total}
+                rowAt={rows.rowAt}
+                idOf={(row) => row.eventid}
+                onVisible={onVisible}
+                selected={mayUpdate() ? selected : undefined}
+                onSelect={mayUpdate() ? setSelected : undefined}
+                onSelectAll={selectAll}
+                allCount={Math.min(total, SELECT_MAX)}
+                openId={search.event}
+                onOpen={open}
+                onKey={onKey}
+                sort={{ id: filter.sort ?? "time", desc: true }}
+                onSort={({ id }) => change({ sort: id === "severity" ? "severity" : undefined })}
+                empty={<NoProblems search={search} onClear={() => change(NO_FILTERS)} />}
+              />
+            )}
+          </Sheet>
+          {search.event && (
+            <EventDrawer key={search.event} eventid={search.event} onClose={close} />
+          )}
+        </div>
+      )}
+      {silencing && (
+        <SilenceDialog
+          target={targetOf(silencing)}
+          running={silencesOf(silencing)}
+          onClose={() => setSilencing(null)}
+        />
+      )}
+      {updating && <UpdateDialog {...updating} onClose={() => setUpdating(null)} />}
+    </Page>
+  );
+}
+
+interface HiddenProps {
+  search: ProblemSearch;
+  onChange: (next: Partial<ProblemSearch>) => void;
+}
+
+/** How many problems are hidden because they are silenced, and the way to them and back. */
+function Hidden({ search, onChange }: HiddenProps) {
+  const shown = search.suppressed === "yes";
+  const filter = useFilter(search, { event: undefined, sort: undefined });
+  const { data: count = 0 } = useQuery(hiddenCountQuery(filter));
+  if (count === 0 && !shown) return null;
+  return (
+    <span className="flex items-center gap-1.5 text-sm font-normal text-soft">
+      <Icon name="mute" size={14} />
+      <span>{shown ? `${formatCount(count)} silenced shown` : `${formatCount(count)} hidden`}</span>
+      <button
+        type="button"
+        className="text-accent-ink hover:underline"
+        onClick={() => onChange({ suppressed: shown ? undefined : "yes" })}
+      >
+        {shown ? "Hide" : "Show"}
+      </button>
+    </span>
+  );
+}
+
+interface BulkBarProps {
+  count: number;
+  /** Rows of the list, selected or not. */
+  total: number;
+  onAcknowledge: () => void;
+  onUpdate: () => void;
+  onClear: () => void;
+}
+
+function BulkBar({ count, total, onAcknowledge, onUpdate, onClear }: BulkBarProps) {
+  return (
+    <>
+      <span className="tabular text-soft">
+        {count >= SELECT_MAX && total > count
+          ? `first ${formatCount(count)} of ${formatCount(total)} selected`
+          : `${plural(count, "problem")} selected`}
+      </span>
+      {allows("acknowledge_problems") && (
+        <Button look="primary" icon="check" onClick={onAcknowledge}>
+          Acknowledge
+        </Button>
+      )}
+      <Button icon="comment" onClick={onUpdate}>
+        Update…
+      </Button>
+      <Button look="quiet" onClick={onClear}>
+        Deselect
+      </Button>
+    </>
+  );
+}
+
+function NoProblems({ search, onClear }: { search: ProblemSearch; onClear: () => void }) {
+  if (isNarrowed(search, NO_FILTERS)) {
+    return (
+      <Empty
+        icon="filter"
+        title="No problem matches these filters"
+        action={<Button onClick={onClear}>Clear filters</Button>}
+      >
+        Change the filters, or search in History.
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      icon="check"
+      title={search.show === "history" ? "No problems in this time range" : "No problems"}
+    >
+      {search.show === "history" ? "Choose a longer time range." : "Past problems are in History."}
+    </Empty>
+  );
+}

@@ -1,0 +1,118 @@
+import { Link, useNavigate } from "@tanstack/react-router";
+import { Sheet } from "~/shared/page";
+import { Ago } from "~/shared/value";
+import { Empty, SkeletonRows } from "~/ui/state";
+import { type Column, VirtualTable } from "~/ui/table";
+import { useNow } from "~/util/hooks";
+import { itemTypeName } from "~/util/item-types";
+import type { DelayedItem } from "~/util/queue";
+import { formatClock, formatDuration } from "~/util/time";
+
+/** How long something is overdue; ticks by itself. */
+export function Overdue({ due }: { due: number }) {
+  const now = useNow();
+  return (
+    <span className="tabular font-medium" title={`Due ${formatClock(due)}`}>
+      {formatDuration(now - due)}
+    </span>
+  );
+}
+
+const COLUMNS: Column<DelayedItem>[] = [
+  {
+    id: "late",
+    header: "Overdue",
+    width: "6rem",
+    cell: (item) => <Overdue due={item.due} />,
+  },
+  {
+    id: "host",
+    on: "wide",
+    header: "Host",
+    width: "minmax(9rem, 0.8fr)",
+    cell: (item) => (
+      <Link
+        to="/hosts/$hostid"
+        params={{ hostid: item.hostid }}
+        onClick={(event) => event.stopPropagation()}
+        className="hover:underline"
+      >
+        {item.host}
+      </Link>
+    ),
+  },
+  {
+    id: "name",
+    header: "Item",
+    width: "minmax(8rem, 1.1fr)",
+    cell: (item) => (
+      <span className="flex items-baseline gap-2">
+        <span className="max-w-full shrink-0 truncate font-medium">{item.name}</span>
+        <span className="min-w-0 shrink-[20] truncate font-mono text-2xs text-faint">
+          {item.key}
+        </span>
+      </span>
+    ),
+  },
+  {
+    id: "reason",
+    header: "Reason",
+    width: "minmax(8rem, 1.9fr)",
+    cell: (item) => (
+      <span className="text-soft" title={item.reason}>
+        {item.reason}
+      </span>
+    ),
+  },
+  {
+    id: "type",
+    on: "wide",
+    header: "Type",
+    width: "8rem",
+    cell: (item) => <span className="text-soft">{itemTypeName(item.type)}</span>,
+  },
+  {
+    id: "delay",
+    on: "wide",
+    header: "Interval",
+    width: "5rem",
+    cell: (item) => <span className="text-soft">{item.delay}</span>,
+  },
+  {
+    id: "last",
+    on: "wide",
+    header: "Last value",
+    width: "6.5rem",
+    cell: (item) => (
+      <span className="text-soft">
+        <Ago clock={item.lastclock} />
+      </span>
+    ),
+  },
+];
+
+/** The most overdue items with the reason of each. */
+export function DelayedItems({ items }: { items: readonly DelayedItem[] | undefined }) {
+  const navigate = useNavigate();
+  return (
+    <Sheet>
+      {!items ? (
+        <SkeletonRows rows={8} />
+      ) : (
+        <VirtualTable
+          label="Delayed items"
+          columns={COLUMNS}
+          count={items.length}
+          rowAt={(index) => items[index]}
+          idOf={(item) => item.itemid}
+          onOpen={(item) => void navigate({ to: "/graph", search: { items: item.itemid } })}
+          empty={
+            <Empty icon="check" title="Nothing is overdue">
+              All polled items are up to date.
+            </Empty>
+          }
+        />
+      )}
+    </Sheet>
+  );
+}

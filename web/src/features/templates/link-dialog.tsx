@@ -1,0 +1,57 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { explain } from "~/api/errors";
+import { linkTemplates } from "~/api/host-changes";
+import type { Template } from "~/api/templates";
+import { useKeptState } from "~/shared/forms/use-kept-state";
+import { HostPicker } from "~/shared/pickers";
+import { useDialogDraft } from "~/shared/save-dialog";
+import { Button } from "~/ui/button";
+import { Dialog } from "~/ui/dialog";
+import { Field } from "~/ui/field";
+import { ErrorNote } from "~/ui/state";
+import { toast } from "~/ui/toast";
+import { plural } from "~/util/format";
+
+/** Links one template to hosts. */
+export function LinkDialog({ template, onClose }: { template: Template; onClose: () => void }) {
+  const client = useQueryClient();
+  const [hostids, setHostids, restored] = useKeptState<string[]>("link", []);
+  const link = useMutation({
+    mutationFn: () => linkTemplates(hostids, [template.templateid]),
+    onSuccess: () => {
+      toast(`${template.name} was linked to ${plural(hostids.length, "host")}.`);
+      void client.invalidateQueries();
+      onClose();
+    },
+  });
+  const leave = useDialogDraft({ draft: hostids, restored, error: link.error, onClose });
+  return (
+    <Dialog
+      title={`Link ${template.name}`}
+      onClose={() => void leave()}
+      footer={
+        <>
+          <Button onClick={() => void leave()}>Cancel</Button>
+          <Button
+            look="primary"
+            disabled={hostids.length === 0}
+            busy={link.isPending}
+            onClick={() => link.mutate()}
+          >
+            Link to {plural(hostids.length, "host")}
+          </Button>
+        </>
+      }
+    >
+      <div className="flex min-h-80 flex-col gap-4">
+        {link.error && <ErrorNote {...explain(link.error)} />}
+        <Field
+          label="Hosts"
+          hint="The items, triggers and discovery rules of this template are added immediately."
+        >
+          {(id) => <HostPicker id={id} field values={hostids} onChange={setHostids} />}
+        </Field>
+      </div>
+    </Dialog>
+  );
+}

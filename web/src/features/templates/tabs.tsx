@@ -1,0 +1,72 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { explain } from "~/api/errors";
+import { unlinkTemplate } from "~/api/host-changes";
+import type { Template } from "~/api/templates";
+import { askUnlinking } from "~/shared/unlink";
+import { Button } from "~/ui/button";
+import { Card } from "~/ui/card";
+import { Empty } from "~/ui/state";
+import { toast } from "~/ui/toast";
+
+/** The hosts that use a template. */
+export function Hosts({ template, onLink }: { template: Template; onLink: () => void }) {
+  const client = useQueryClient();
+  const unlink = useMutation({
+    mutationFn: ({ hostid, clear }: { hostid: string; clear: boolean }) =>
+      unlinkTemplate(hostid, template.templateid, clear),
+    onSuccess: () => toast(`${template.name} was unlinked.`),
+    onError: (error) => toast(explain(error).what, "bad"),
+    onSettled: () => client.invalidateQueries(),
+  });
+  const onUnlink = async (host: { hostid: string; name: string }) => {
+    const clear = await askUnlinking(
+      `Unlink from ${host.name}?`,
+      <p>
+        <b>Unlink</b> keeps the template's items, triggers and history on the host.{" "}
+        <b>Unlink and clear</b> deletes them.
+      </p>,
+    );
+    if (clear !== null) unlink.mutate({ hostid: host.hostid, clear });
+  };
+  if (template.hosts.length === 0) {
+    return (
+      <Card bodyClass="">
+        <Empty
+          icon="hosts"
+          title="No host uses this template"
+          action={
+            <Button look="primary" icon="link" onClick={onLink}>
+              Link to hosts
+            </Button>
+          }
+        >
+          Linked hosts get its items, triggers and discovery rules.
+        </Empty>
+      </Card>
+    );
+  }
+  return (
+    <Card bodyClass="">
+      <ul>
+        {template.hosts.map((host) => (
+          <li
+            key={host.hostid}
+            className="flex h-10 items-center gap-2 border-b px-4 last:border-0 hover:bg-hover"
+          >
+            <Link
+              to="/hosts/$hostid"
+              params={{ hostid: host.hostid }}
+              className="flex-1 truncate font-medium hover:underline"
+            >
+              {host.name}
+            </Link>
+            <Button small look="quiet" icon="unlink" onClick={() => void onUnlink(host)}>
+              Unlink…
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

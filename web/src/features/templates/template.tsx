@@ -1,0 +1,188 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { exportTemplate } from "~/api/configuration";
+import { discoveryRulesQuery } from "~/api/discovery";
+import { explain } from "~/api/errors";
+import { type ConfiguredItem, templateItemsQuery } from "~/api/item-config";
+import { deleteTemplate, templateQuery } from "~/api/templates";
+import { triggersQuery } from "~/api/triggers";
+import { ConfiguredItems, CreateLink, DiscoveryTable, TriggerTable } from "~/shared/config-tables";
+import { Gone, QueryError } from "~/shared/fallback";
+import { useKeptState } from "~/shared/forms/use-kept-state";
+import { MacrosView } from "~/shared/macros-view";
+import { CRUMB, Page } from "~/shared/page";
+import { useDelete } from "~/shared/save-dialog";
+import { ValueMaps } from "~/shared/value-maps";
+import { WebScenarios } from "~/shared/web-scenarios";
+import { Button, IconButton } from "~/ui/button";
+import { Tabs } from "~/ui/segmented";
+import { Empty, SkeletonRows } from "~/ui/state";
+import { Chip } from "~/ui/tag";
+import { toast } from "~/ui/toast";
+import { formatCount } from "~/util/format";
+import { tagText } from "~/util/tags";
+import { LinkDialog } from "./link-dialog";
+import { Hosts } from "./tabs";
+import { TemplateDialog } from "./template-dialog";
+
+const route = getRouteApi("/inside/templates/$templateid");
+const TABS = ["items", "triggers", "discovery", "web", "macros", "valuemaps", "hosts"] as const;
+type Tab = (typeof TABS)[number];
+
+function Items({ templateid }: { templateid: string }) {
+  return (
+    <ConfiguredItems<ConfiguredItem>
+      query={useQuery(templateItemsQuery(templateid))}
+      empty={<Empty icon="latest" title="This template has no items" />}
+      state={(item) =>
+        item.status === "1" ? (
+          <span className="text-faint">Disabled</span>
+        ) : (
+          <span className="text-soft">Enabled</span>
+        )
+      }
+    />
+  );
+}
+
+function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "application/yaml" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = `${name.replaceAll(/[^\w.-]+/g, "_")}.yaml`;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+export function TemplatePage() {
+  const { templateid } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [linking, setLinking] = useKeptState("link dialog", false);
+  const [editing, setEditing] = useKeptState("edit dialog", false);
+  const remove = useDelete(deleteTemplate, [["templates"]]);
+  const { data: template, error, refetch } = useQuery(templateQuery(templateid));
+  const tab = TABS.find((name) => name === search.tab) ?? "items";
+  const triggers = useQuery({ ...triggersQuery(templateid, true), enabled: tab === "triggers" });
+  const rules = useQuery({
+    ...discoveryRulesQuery(templateid, true),
+    enabled: tab === "discovery",
+  });
+  const exporting = useMutation({
+    mutationFn: () => exportTemplate(templateid, "yaml"),
+    onSuccess: (text) => download(template?.name ?? "template", text),
+    onError: (failure) => toast(explain(failure).what, "bad"),
+  });
+  return (
+    <Page
+      title={template?.name ?? "Template"}
+      scroll
+      heading={
+        <>
+          <Link to="/templates" className={CRUMB}>
+            Templates
+          </Link>
+          <span className="-mx-1 text-faint">/</span>
+          <span className="truncate">{template?.name ?? "…"}</span>
+        </>
+      }
+      actions={
+        template && (
+          <>
+            <IconButton icon="download" label="Export as YAML" onClick={() => exporting.mutate()} />
+            <IconButton
+              icon="trash"
+              label="Delete template"
+              onClick={async () => {
+                const loss =
+                  "Its items and triggers on linked hosts are deleted too, with their history.";
+                if (await remove(template.templateid, template.name, loss, "Delete"))
+                  void navigate({ to: "/templates" });
+              }}
+            />
+            <Button icon="edit" onClick={() => setEditing(true)}>
+              Edit template
+            </Button>
+            <Button look="primary" icon="link" onClick={() => setLinking(true)}>
+              Link to hosts
+            </Button>
+          </>
+        )
+      }
+      bar={
+        template && (
+          <div className="flex w-full flex-col gap-3">
+            <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-soft">
+              <span>{template.templategroups.map((group) => group.name).join(", ")}</span>
+              {template.vendor_version && (
+                <span>{`${template.vendor_name} ${template.vendor_version}`}</span>
+              )}
+              <span className="flex gap-1">
+                {template.tags.map((tag) => (
+                  <Chip key={tagText(tag)}>{tagText(tag)}</Chip>
+                ))}
+              </span>
+            </div>
+            <Tabs<Tab>
+              label="Parts of the template"
+              value={tab}
+              onChange={(value) =>
+                void navigate({ search: { tab: value === "items" ? undefined : value } })
+              }
+              options={[
+                ["items", "Items", formatCount(Number(template.items))],
+                ["triggers", "Triggers", formatCount(Number(template.triggers))],
+                ["discovery", "Discovery rules", formatCount(Number(template.discoveries))],
+                ["web", "Web scenarios"],
+                ["macros", "Macros", formatCount(template.macros.length)],
+                ["valuemaps", "Value maps"],
+                ["hosts", "Hosts", formatCount(template.hosts.length)],
+              ]}
+            />
+          </div>
+        )
+      }
+    >
+      {error ? (
+        <QueryError error={error} onRetry={() => void refetch()} />
+      ) : template === null ? (
+        <Gone icon="templates" title="This template does not exist" />
+      ) : !template ? (
+        <SkeletonRows rows={10} />
+      ) : tab === "items" ? (
+        <div className="flex flex-col gap-3">
+          <CreateLink to="/items/new" ownerid={templateid} template>
+            Create item
+          </CreateLink>
+          <Items templateid={templateid} />
+        </div>
+      ) : tab === "triggers" ? (
+        <div className="flex flex-col gap-3">
+          <CreateLink to="/triggers/new" ownerid={templateid} template>
+            Create trigger
+          </CreateLink>
+          <TriggerTable query={triggers} />
+        </div>
+      ) : tab === "discovery" ? (
+        <div className="flex flex-col gap-3">
+          <CreateLink to="/rules/new" ownerid={templateid} template>
+            Create discovery rule
+          </CreateLink>
+          <DiscoveryTable query={rules} />
+        </div>
+      ) : tab === "web" ? (
+        <WebScenarios ownerid={templateid} template />
+      ) : tab === "macros" ? (
+        <MacrosView ownerid={templateid} template own={template.macros} />
+      ) : tab === "valuemaps" ? (
+        <ValueMaps ownerid={templateid} />
+      ) : (
+        <Hosts template={template} onLink={() => setLinking(true)} />
+      )}
+      {editing && template && (
+        <TemplateDialog template={template} onClose={() => setEditing(false)} />
+      )}
+      {linking && template && <LinkDialog template={template} onClose={() => setLinking(false)} />}
+    </Page>
+  );
+}

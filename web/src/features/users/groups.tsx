@@ -1,0 +1,228 @@
+import { useQuery } from "@tanstack/react-query";
+import { groupsQuery } from "~/api/groups";
+import {
+  deleteUserGroup,
+  type Right,
+  saveUserGroup,
+  type UserGroup,
+  userGroupsQuery,
+  usersQuery,
+} from "~/api/users";
+import { CELL, PlainTable } from "~/shared/config-tables";
+import { useKeptState } from "~/shared/forms/use-kept-state";
+import { useReread } from "~/shared/fresh";
+import { RowButtons, SaveDialog, useDelete } from "~/shared/save-dialog";
+import { IconButton } from "~/ui/button";
+import { Checkbox, Field, Select, SelectField, TextField } from "~/ui/field";
+import { Pick } from "~/ui/pick";
+import { Empty } from "~/ui/state";
+import { plural } from "~/util/format";
+
+const KEYS = [["usergroups"], ["users"]];
+const PERMISSIONS = [
+  ["2", "Read"],
+  ["3", "Read and write"],
+  ["0", "Deny"],
+] as const;
+const ACCESS = [
+  ["0", "System default"],
+  ["1", "Internal"],
+  ["2", "LDAP"],
+  ["3", "Disabled"],
+] as const;
+
+function Rights({
+  label,
+  rights,
+  options,
+  onChange,
+}: {
+  label: string;
+  rights: readonly Right[];
+  options: readonly { groupid: string; name: string }[];
+  onChange: (rights: Right[]) => void;
+}) {
+  const name = (id: string) => options.find((group) => group.groupid === id)?.name ?? id;
+  return (
+    <Field label={label}>
+      {(id) => (
+        <div className="flex flex-col gap-1.5">
+          {rights.map((right) => (
+            <div key={right.id} className="grid grid-cols-[1fr_9rem_2rem] items-center gap-2">
+              <span className="truncate">{name(right.id)}</span>
+              <Select
+                aria-label={`Permission on ${name(right.id)}`}
+                options={PERMISSIONS}
+                value={right.permission}
+                onChange={(e) =>
+                  onChange(
+                    rights.map((old) =>
+                      old.id === right.id ? { ...old, permission: e.target.value } : old,
+                    ),
+                  )
+                }
+              />
+              <IconButton
+                icon="trash"
+                label={`Remove ${name(right.id)}`}
+                onClick={() => onChange(rights.filter((old) => old.id !== right.id))}
+              />
+            </div>
+          ))}
+          <Pick
+            id={id}
+            label={label}
+            values={[]}
+            options={options
+              .filter((group) => !rights.some((right) => right.id === group.groupid))
+              .map((group) => ({ value: group.groupid, label: group.name }))}
+            onChange={(ids) =>
+              onChange([...rights, ...ids.map((one) => ({ id: one, permission: "2" }))])
+            }
+          />
+        </div>
+      )}
+    </Field>
+  );
+}
+
+/** Creates or edits a user group: members, and what they may see. */
+export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClose: () => void }) {
+  const [draft, setDraft, restored] = useKeptState("group", {
+    name: group?.name ?? "",
+    gui_access: group?.gui_access ?? "0",
+    enabled: group?.users_status !== "1",
+    userids: group?.users.map((user) => user.userid) ?? [],
+    hostgroup_rights: group?.hostgroup_rights ?? [],
+    templategroup_rights: group?.templategroup_rights ?? [],
+  });
+  const set = (next: Partial<typeof draft>) => setDraft({ ...draft, ...next });
+  const reread = useReread();
+  const { data: users = [] } = useQuery(usersQuery());
+  const { data: hostGroups = [] } = useQuery(groupsQuery("host"));
+  const { data: templateGroups = [] } = useQuery(groupsQuery("template"));
+  const save = () => {
+    const { enabled, userids, name, ...rest } = draft;
+    return saveUserGroup(group?.usrgrpid ?? null, {
+      ...rest,
+      name: name.trim(),
+      users_status: enabled ? "0" : "1",
+      users: userids.map((userid) => ({ userid })),
+    });
+  };
+  return (
+    <SaveDialog
+      title={group ? `Edit ${group.name}` : "Create user group"}
+      word="group"
+      draft={draft}
+      restored={restored}
+      stale={
+        group
+          ? {
+              before: group,
+              now: () => reread(userGroupsQuery(), (one) => one.usrgrpid === group.usrgrpid),
+            }
+          : undefined
+      }
+      problem={draft.name.trim() ? undefined : "Enter a name."}
+      save={save}
+      saved={`${draft.name} was saved.`}
+      keys={KEYS}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        required
+        autoFocus={!group}
+        value={draft.name}
+        onChange={(name) => set({ name })}
+      />
+      <Field label="Users">
+        {(id) => (
+          <Pick
+            id={id}
+            field
+            label="Users"
+            values={draft.userids}
+            options={users.map((user) => ({ value: user.userid, label: user.username }))}
+            onChange={(userids) => set({ userids })}
+          />
+        )}
+      </Field>
+      <Rights
+        label="Host groups"
+        rights={draft.hostgroup_rights}
+        options={hostGroups}
+        onChange={(hostgroup_rights) => set({ hostgroup_rights })}
+      />
+      <Rights
+        label="Template groups"
+        rights={draft.templategroup_rights}
+        options={templateGroups}
+        onChange={(templategroup_rights) => set({ templategroup_rights })}
+      />
+      <SelectField
+        label="Frontend access"
+        options={ACCESS}
+        value={draft.gui_access}
+        onChange={(gui_access) => set({ gui_access })}
+      />
+      <Checkbox
+        label="Enabled"
+        checked={draft.enabled}
+        onChange={(e) => set({ enabled: e.target.checked })}
+      />
+    </SaveDialog>
+  );
+}
+
+export function Groups({ onEdit }: { onEdit: (group: UserGroup) => void }) {
+  const query = useQuery(userGroupsQuery());
+  const remove = useDelete(deleteUserGroup, KEYS);
+  return (
+    <PlainTable<UserGroup>
+      query={query}
+      head={[
+        ["Name", ""],
+        ["Users", ""],
+        ["Permissions", "w-52"],
+        ["State", "w-28"],
+        ["", "w-24"],
+      ]}
+      empty={<Empty icon="users" title="You do not have permission to view user groups" />}
+      row={(group) => (
+        <tr key={group.usrgrpid} className="border-t hover:bg-hover">
+          <td className={`${CELL} font-medium`}>{group.name}</td>
+          <td className={`${CELL} text-soft`}>
+            {group.users.map((user) => user.username).join(", ")}
+          </td>
+          <td className={`${CELL} text-soft`}>
+            {group.hostgroup_rights.length + group.templategroup_rights.length > 0 &&
+              plural(group.hostgroup_rights.length + group.templategroup_rights.length, "group")}
+          </td>
+          <td className={CELL}>
+            {group.users_status === "1" ? (
+              <span className="text-faint">Disabled</span>
+            ) : (
+              <span className="text-soft">Enabled</span>
+            )}
+          </td>
+          <td className="px-2 py-1 text-right whitespace-nowrap">
+            <RowButtons
+              name={group.name}
+              onEdit={() => onEdit(group)}
+              onDelete={() =>
+                remove(
+                  group.usrgrpid,
+                  group.name,
+                  "Its users are kept, but lose the permissions that only this group grants.",
+                  "Delete",
+                )
+              }
+            />
+          </td>
+        </tr>
+      )}
+    />
+  );
+}

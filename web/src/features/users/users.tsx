@@ -1,0 +1,235 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { explain } from "~/api/errors";
+import { allows, session } from "~/api/session-store";
+import {
+  deleteUser,
+  rolesQuery,
+  saveUser,
+  type User,
+  unblockUser,
+  userGroupsQuery,
+  usersQuery,
+} from "~/api/users";
+import { CELL, PlainTable } from "~/shared/config-tables";
+import { useKeptState } from "~/shared/forms/use-kept-state";
+import { useReread } from "~/shared/fresh";
+import { SaveDialog, useDelete } from "~/shared/save-dialog";
+import { Button, IconButton } from "~/ui/button";
+import { Checkbox, Field, SelectField, TextField } from "~/ui/field";
+import { Pick } from "~/ui/pick";
+import { Empty } from "~/ui/state";
+import { toast } from "~/ui/toast";
+import { passwordProblem, type UserDraft, userParams } from "./user-draft";
+
+const KEYS = [["users"], ["usergroups"]];
+/** After so many failed attempts nobody may sign in as this user for a while. */
+const BLOCKED_AT = 5;
+
+function draftOf(user: User | null): UserDraft {
+  return {
+    username: user?.username ?? "",
+    name: user?.name ?? "",
+    surname: user?.surname ?? "",
+    roleid: user?.roleid ?? "",
+    groupids: user?.usrgrps.map((group) => group.usrgrpid) ?? [],
+    autologout: user?.autologout ?? "0",
+    autologin: user?.autologin === "1",
+    password: "",
+    again: "",
+    current: "",
+  };
+}
+
+function PasswordFields({
+  draft,
+  set,
+  own,
+  isNew,
+}: {
+  draft: UserDraft;
+  set: (next: Partial<UserDraft>) => void;
+  own: boolean;
+  isNew: boolean;
+}) {
+  const box = (key: "password" | "again" | "current", label: string, complete: string) => (
+    <TextField
+      label={label}
+      required={isNew}
+      type="password"
+      autoComplete={complete}
+      value={draft[key]}
+      onChange={(value) => set({ [key]: value })}
+    />
+  );
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      {box("password", isNew ? "Password" : "New password", "new-password")}
+      {box("again", isNew ? "Repeat password" : "Repeat new password", "new-password")}
+      {own && draft.password !== "" && box("current", "Current password", "current-password")}
+    </div>
+  );
+}
+
+/** Creates or edits a user; what one may not change oneself is locked. */
+export function UserDialog({ user, onClose }: { user: User | null; onClose: () => void }) {
+  const [draft, setDraft, restored] = useKeptState("user", () => draftOf(user));
+  const set = (next: Partial<UserDraft>) => setDraft({ ...draft, ...next });
+  const reread = useReread();
+  const own = user !== null && user.userid === session()?.userid;
+  const admin = session()?.type === 3 && allows("administration.users");
+  const { data: roles = [] } = useQuery({ ...rolesQuery(), enabled: admin });
+  const { data: groups = [] } = useQuery({ ...userGroupsQuery(), enabled: admin });
+  const problem = !draft.username.trim()
+    ? "Enter a user name."
+    : admin && !draft.roleid
+      ? "Choose a role."
+      : passwordProblem(draft, user === null, own);
+  const text = (
+    key: "username" | "name" | "surname" | "autologout",
+    label: string,
+    hint?: string,
+  ) => (
+    <TextField
+      label={label}
+      required={key === "username"}
+      hint={hint}
+      autoFocus={key === "username" && !user}
+      disabled={key === "username" && !admin}
+      value={draft[key]}
+      onChange={(value) => set({ [key]: value })}
+    />
+  );
+  return (
+    <SaveDialog
+      title={user ? `Edit ${user.username}` : "Create user"}
+      word="user"
+      draft={draft}
+      restored={restored}
+      stale={
+        user
+          ? { before: user, now: () => reread(usersQuery(), (one) => one.userid === user.userid) }
+          : undefined
+      }
+      problem={problem}
+      save={() => saveUser(user?.userid ?? null, userParams(draft, { admin, own }))}
+      saved={`${draft.username} was saved.`}
+      keys={KEYS}
+      onClose={onClose}
+    >
+      {text("username", "User name")}
+      <div className="grid gap-4 sm:grid-cols-2">
+        {text("name", "First name")}
+        {text("surname", "Last name")}
+      </div>
+      {admin && (
+        <>
+          <SelectField
+            label="Role"
+            required
+            hint={own ? "You cannot change your own role." : undefined}
+            disabled={own}
+            options={[
+              ["", "Choose a role"],
+              ...roles.map((role) => [role.roleid, role.name] as const),
+            ]}
+            value={draft.roleid}
+            onChange={(roleid) => set({ roleid })}
+          />
+          <Field label="Groups" hint="Groups determine which hosts the user can view.">
+            {(id) => (
+              <Pick
+                id={id}
+                field
+                label="Groups"
+                values={draft.groupids}
+                options={groups.map((group) => ({ value: group.usrgrpid, label: group.name }))}
+                onChange={(groupids) => set({ groupids })}
+              />
+            )}
+          </Field>
+        </>
+      )}
+      <PasswordFields draft={draft} set={set} own={own} isNew={user === null} />
+      <div className="grid items-end gap-4 sm:grid-cols-2">
+        {text("autologout", "Sign out after", "Such as 15m. 0 disables automatic sign-out.")}
+        <Checkbox
+          className="pb-6"
+          label="Stay signed in"
+          checked={draft.autologin}
+          onChange={(e) => set({ autologin: e.target.checked, autologout: "0" })}
+        />
+      </div>
+    </SaveDialog>
+  );
+}
+
+export function Users({ onEdit }: { onEdit: (user: User) => void }) {
+  const query = useQuery(usersQuery());
+  const client = useQueryClient();
+  const remove = useDelete(deleteUser, KEYS);
+  const admin = session()?.type === 3 && allows("administration.users");
+  const me = session()?.userid;
+  const unblock = async (user: User) => {
+    try {
+      await unblockUser(user.userid);
+      toast(`${user.username} was unblocked.`);
+    } catch (error) {
+      toast(explain(error).what, "bad");
+    }
+    void client.invalidateQueries({ queryKey: ["users"] });
+  };
+  return (
+    <PlainTable<User>
+      query={query}
+      head={[
+        ["User name", ""],
+        ["Name", ""],
+        ["Role", ""],
+        ["Groups", ""],
+        ["", "w-40"],
+      ]}
+      empty={<Empty icon="users" title="You do not have permission to view users" />}
+      row={(user) => (
+        <tr key={user.userid} className="border-t hover:bg-hover">
+          <td className={`${CELL} font-medium`}>
+            {user.username}
+            {user.userid === me && <span className="pl-2 text-xs font-normal text-faint">you</span>}
+          </td>
+          <td className={CELL}>{[user.name, user.surname].filter(Boolean).join(" ")}</td>
+          <td className={`${CELL} text-soft`}>{Array.isArray(user.role) ? "" : user.role.name}</td>
+          <td className={`${CELL} text-soft`}>
+            {user.usrgrps.map((group) => group.name).join(", ")}
+          </td>
+          <td className="px-2 py-1 text-right whitespace-nowrap">
+            {admin && Number(user.attempt_failed) >= BLOCKED_AT && (
+              <Button small onClick={() => void unblock(user)}>
+                Unblock
+              </Button>
+            )}
+            {(admin || user.userid === me) && (
+              <IconButton
+                icon="edit"
+                label={`Edit ${user.username}`}
+                onClick={() => onEdit(user)}
+              />
+            )}
+            {admin && user.userid !== me && (
+              <IconButton
+                icon="trash"
+                label={`Delete ${user.username}`}
+                onClick={() =>
+                  void remove(
+                    user.userid,
+                    user.username,
+                    "The user's sessions and tokens end immediately.",
+                    "Delete",
+                  )
+                }
+              />
+            )}
+          </td>
+        </tr>
+      )}
+    />
+  );
+}
