@@ -64,7 +64,7 @@ enum Start {
     Poller,
     /// Something else in the server or an agent, at the item's interval.
     Interval,
-    /// Whoever has the value; the item has no interval.
+    /// The arrival of a value; the item has no interval.
     Arrival,
 }
 

@@ -1795,6 +1795,34 @@ export interface RegexpInput {
   expressions: unknown;
 }
 
+/** As `auditlog.get` shows it with `output: "extend"`. */
+export interface AuditEntry {
+  /** Id of the entry; ids sort by time. */
+  auditid: string;
+  /** User; 0 = none. */
+  userid: string;
+  /** Name of the user at that time. */
+  username: string;
+  /** Unix time. */
+  clock: string;
+  /** Address that the call came from. */
+  ip: string;
+  /** 0 add, 1 update, 2 delete, 4 sign-out, 8 sign-in, 9 refused sign-in. */
+  action: string;
+  /** Kind of the object; the numbers are 7.0's. */
+  resourcetype: string;
+  /** Id of the object. */
+  resourceid: string;
+  /** Always 0. */
+  resource_cuid: string;
+  /** Name of the object. */
+  resourcename: string;
+  /** Entries of one call have the same. */
+  recordsetid: string;
+  /** JSON: `{"host.name":["update","new","old"]}`. */
+  details: string;
+}
+
 /** All methods. */
 export type MethodName =
   | "action.create"
@@ -1803,6 +1831,7 @@ export type MethodName =
   | "action.update"
   | "apiinfo.timezone"
   | "apiinfo.version"
+  | "auditlog.get"
   | "authentication.get"
   | "authentication.update"
   | "autoregistration.get"

@@ -1,5 +1,5 @@
 //! `authentication.get`, `authentication.update`. Rules of passwords are obeyed. Directories (LDAP,
-//! SAML) and second factors are not there yet: what needs one is refused as where there is none.
+//! SAML) and second factors are not supported yet: what needs one is refused as where there is none.
 
 use config::Edit;
 use config::db::Value;

@@ -106,7 +106,7 @@ fn link(
     edit.inheriting(|edit| inherit(edit, &below, host_prototypes))
 }
 
-/// Gives hosts what templates that are linked anew have.
+/// Gives hosts what the templates that they were just linked to have.
 fn inherit(edit: &mut Edit<'_>, below: &Below, host_prototypes: bool) -> Result<(), LinkError> {
     let items = items_of(edit, below)?;
     inherit_items(edit, &items, below)?;
