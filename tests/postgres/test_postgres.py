@@ -296,6 +296,33 @@ class LostCommits(unittest.TestCase):
         self.create("undone-host", reaches=True, refused=0)
         self.assertEqual(self.hosts("undone-host"), 1)
 
+    def test_events_are_written_once_when_nobody_could_say_whether_they_were(self):
+        hostid = self.api.call("host.create", host="many", groups=[{"groupid": self.group}])["hostids"][0]
+        self.api.call("item.create", name="k", key_="k", hostid=hostid, type=2, value_type=3)
+        # Each value above 0 is a problem of its own.
+        self.api.call("trigger.create", description="many", expression="last(/many/k)>0", type=1,
+                      event_name="many problems {ITEM.LASTVALUE}")
+
+        def send(value):
+            answer = bed.send(self.server.address, {"request": "sender data",
+                                                    "data": [{"host": "many", "key": "k", "value": value}]})
+            self.assertIn("processed: 1", answer["info"])
+
+        def events():
+            return [row["name"] for row in self.api.call("event.get", output=["name"], value=1,
+                                                         hostids=hostid, sortfield="eventid")]
+
+        self.cutter.arm("many problems", reaches=True, refused=100_000)
+        send(1)
+        bed.wait_for("the unknown outcome", lambda: "outcome of the change is unknown" in self.server.log(200),
+                     timeout=60)
+        self.cutter.refused = 0
+        send(2)
+        bed.wait_for("the next event", lambda: "many problems 2" in events(), timeout=30)
+        self.assertEqual(events(), ["many problems 1", "many problems 2"])
+        problems = self.api.call("problem.get", hostids=hostid, countOutput=True)
+        self.assertEqual(problems, "2")
+
     def test_tokens_do_not_pile_up(self):
         for n in range(5):
             self.api.call("hostgroup.create", name="token %d" % n)

@@ -9,6 +9,7 @@ mod acknowledge;
 mod batch;
 mod found;
 mod housekeeping;
+mod last_batch;
 mod load;
 mod maintenance;
 mod marks;

@@ -10,11 +10,11 @@ use stdx::clock::SharedClock;
 use stdx::queue::Receiver;
 use stdx::sync::lock;
 
-use crate::batch;
 use crate::marks::Marks;
 use crate::open::Open;
 use crate::retry::{Stop, Writing};
 use crate::unsent::Unsent;
+use crate::{batch, last_batch};
 
 /// Findings per transaction: large enough that the commit costs little per event, small enough
 /// that an acknowledgement, which waits for the transaction, is not felt.
@@ -93,6 +93,17 @@ struct Known {
     open: Open,
     /// A transaction failed after it may have changed `open`: to be read from the database again.
     stale: bool,
+    /// The batch whose transaction ended last without a result.
+    unknown: Option<Unknown>,
+    /// That batch turned out to be written: its repetition has nothing to do.
+    is_written: bool,
+}
+
+/// A batch that may be written or not.
+struct Unknown {
+    /// What its transaction wrote as the last batch.
+    id: String,
+    effects: Vec<Effect>,
 }
 
 /// What a transaction did that others hear of.
@@ -108,7 +119,7 @@ impl Problems {
         let open = config.read(Open::load)?;
         let counters = Counters::default();
         counters.open.store(u64::try_from(open.len()).unwrap_or(u64::MAX), Ordering::Relaxed);
-        let open = Mutex::new(Known { open, stale: false });
+        let open = Mutex::new(Known { open, stale: false, unknown: None, is_written: false });
         let marks = Mutex::default();
         Ok(Self { inner: Arc::new(Inner { config, clock, hooks, open, marks, counters }) })
     }
@@ -204,7 +215,7 @@ impl Problems {
         let mark = marks.take(findings);
         let is_new = findings.iter().any(|finding| !matches!(finding, TriggerFinding::Mark(_)));
         if mark.is_some() || is_new {
-            self.transaction(|edit, open| batch::write(edit, open, findings, mark))?;
+            self.write_batch(|edit, open| batch::write(edit, open, findings, mark))?;
         }
         *lock(&self.inner.marks) = marks;
         let busy = self.inner.clock.monotonic().saturating_sub(start);
@@ -234,6 +245,28 @@ impl Problems {
         &self.inner.clock
     }
 
+    /// A transaction of the writer, which repeats it after an error. When the database could not be
+    /// asked whether the transaction was kept, its repetition asks, and does nothing if it was.
+    fn write_batch(
+        &self,
+        work: impl FnOnce(&mut config::Statements<'_>, &mut Open) -> DbResult<Vec<Effect>>,
+    ) -> DbResult<()> {
+        let id = last_batch::new_id()?;
+        let mut effects = Vec::new();
+        let result = self.transaction_of(
+            &mut |known| std::mem::take(&mut known.is_written),
+            |edit, open| {
+                last_batch::write(edit, &id)?;
+                effects = work(edit, open)?;
+                Ok::<_, DbError>(effects.clone())
+            },
+        );
+        if matches!(result, Err(DbError::OutcomeUnknown { .. })) {
+            lock(&self.inner.open).unknown = Some(Unknown { id, effects });
+        }
+        result
+    }
+
     /// What [`Problems::transaction`] has done so far survives a power cut.
     pub(crate) fn sync(&self) -> DbResult<()> {
         self.inner.config.sync_state()
@@ -245,8 +278,21 @@ impl Problems {
         &self,
         work: impl FnOnce(&mut config::Statements<'_>, &mut Open) -> Result<Vec<Effect>, E>,
     ) -> Result<(), E> {
+        self.transaction_of(&mut |_| false, work)
+    }
+
+    /// The same, unless it `is_done`.
+    fn transaction_of<E: From<DbError>>(
+        &self,
+        is_done: &mut dyn FnMut(&mut Known) -> bool,
+        work: impl FnOnce(&mut config::Statements<'_>, &mut Open) -> Result<Vec<Effect>, E>,
+    ) -> Result<(), E> {
         let inner = &*self.inner;
         let mut known = lock(&inner.open);
+        self.settle(&mut known)?;
+        if is_done(&mut known) {
+            return Ok(());
+        }
         if known.stale {
             known.open = inner.config.read(Open::load)?;
         }
@@ -259,13 +305,27 @@ impl Problems {
         let effects = result?;
         let len = u64::try_from(known.open.len()).unwrap_or(u64::MAX);
         inner.counters.open.store(len, Ordering::Relaxed);
-        // Reported while the lock is held: two transactions must not be reported in the wrong order.
+        self.report(effects);
+        Ok(())
+    }
+
+    /// Asks whether the batch without a result was kept.
+    fn settle(&self, known: &mut Known) -> DbResult<()> {
+        let Some(unknown) = &known.unknown else { return Ok(()) };
+        let is_written = self.inner.config.read(last_batch::read)?.as_ref() == Some(&unknown.id);
+        let unknown = known.unknown.take().filter(|_| is_written);
+        known.is_written = is_written;
+        self.report(unknown.map(|unknown| unknown.effects).unwrap_or_default());
+        Ok(())
+    }
+
+    /// To be called while the lock is held: two transactions must not be reported in the wrong order.
+    fn report(&self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Problem(change) => (inner.hooks.problem)(change),
-                Effect::Trigger(trigger, state) => (inner.hooks.trigger)(trigger, state),
+                Effect::Problem(change) => (self.inner.hooks.problem)(change),
+                Effect::Trigger(trigger, state) => (self.inner.hooks.trigger)(trigger, state),
             }
         }
-        Ok(())
     }
 }
