@@ -1,6 +1,6 @@
 // Checks the imports of src/: each folder may import only the folders below it, and one feature
 // may import another only through that feature's index.ts. Tests follow the same rules.
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
 /** The folders that each folder may import, besides itself. Files directly in src/ may import all. */
@@ -51,7 +51,7 @@ export function refusals(src) {
   return found;
 }
 
-if (import.meta.filename === process.argv[1]) {
+if (import.meta.filename === realpathSync(process.argv[1] ?? "")) {
   const found = refusals(join(import.meta.dirname, "..", "src"));
   for (const line of found) console.error(line);
   if (found.length) process.exit(1);

@@ -1,7 +1,7 @@
 // Checks the length of the functions of src/. The formatter puts the first line and the closing brace of
 // each function of a module into the first column. Longer ones are listed with their lines: the
 // numbers may only fall, and an entry that is no longer needed must go.
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 
 const LINES_MAX = 120;
@@ -44,7 +44,7 @@ export function faults(found, longer = LONGER) {
   ];
 }
 
-if (import.meta.filename === process.argv[1]) {
+if (import.meta.filename === realpathSync(process.argv[1] ?? "")) {
   const src = join(import.meta.dirname, "..", "src");
   const found = readdirSync(src, { recursive: true })
     .filter((file) => file.endsWith(".tsx"))

@@ -229,7 +229,7 @@ impl Worker<'_> {
             }
             Err(error) => {
                 if self.is_reachable {
-                    tracing::warn!(server = self.server, %error, "active checks do not work");
+                    tracing::warn!(server = self.server, %error, "cannot get the list of active checks");
                 }
                 self.is_reachable = false;
                 None

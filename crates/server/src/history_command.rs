@@ -45,20 +45,20 @@ pub(crate) fn command() -> Command {
     let copy = Command::new("copy")
         .about("Copy values and trends from one side to another")
         .long_about(format!(
-            "Copy values and trends from one side to another. Rows that are there already stay as \
-             they are, so it may be run again; interrupted, it goes on where it was. {SIDES}"
+            "Copy values and trends from one side to another. Existing rows are not changed, so the \
+             command may be repeated; an interrupted run is resumed. {SIDES}"
         ))
-        .args([side("from", "Where from"), side("to", "Where to"), days.clone()])
-        .arg(flag("no-verify", "Do not read again what was written"))
+        .args([side("from", "Source"), side("to", "Target"), days.clone()])
+        .arg(flag("no-verify", "Do not read the copied rows again"))
         .arg(flag("restart", "Start over instead of resuming an interrupted run"));
     let check = Command::new("check")
-        .about("Compare two sides; fails when they differ")
+        .about("Compare two sides; exit code 1 if they differ")
         .long_about(format!(
-            "Compare two sides, row by row and bit by bit, and tell what differs. {SIDES}"
+            "Compare two sides, row by row and bit by bit, and report differences. {SIDES}"
         ))
         .args([side("from", "The first side"), side("to", "The second side"), days]);
     let verify = Command::new("verify")
-        .about("Check the history files of a stopped server; fails when something is damaged")
+        .about("Check the history files of a stopped server; exit code 1 if a file is damaged")
         .long_about(
             "Read every file of the embedded history, check all checksums and compare the files with \
              the manifests. Prints what is damaged or missing and which values are lost. Exit status: 0 = \

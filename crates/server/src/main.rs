@@ -41,14 +41,14 @@ fn command() -> Command {
     let server = Command::new("server")
         .about("Run the monitoring server: listeners, history, triggers, API and UI")
         .long_about(
-            "Run the monitoring server. Everything listens on loopback until told otherwise.\n\
+            "Run the monitoring server. All listeners use loopback addresses by default.\n\
              The first start creates the data folder, the user Admin, and two hosts: this machine \
              and Vedette itself.",
         );
     let agent = Command::new("agent")
-        .about("Run only the agent, which answers metrics of this machine")
+        .about("Run only the agent, which provides metrics of this machine")
         .long_about(
-            "Run only the agent: it answers the passive checks of any Zabbix-compatible server.",
+            "Run only the agent: it responds to passive checks of any Zabbix-compatible server.",
         )
         .arg(
             Arg::new(built_in_agent::FLAG)
@@ -57,7 +57,7 @@ fn command() -> Command {
                 .hide(true),
         );
     let get = Command::new("get")
-        .about("Ask an agent for one value")
+        .about("Get one value from an agent")
         .arg(Arg::new("key").required(true).help("Item key, as in system.cpu.load[all,avg1]"))
         .arg(
             Arg::new("agent")
@@ -67,7 +67,7 @@ fn command() -> Command {
                 .help("Address of the agent"),
         );
     let bench = Command::new(beside::BENCH)
-        .about("Measure a server through its public protocols: this one, or any Zabbix")
+        .about("Measure a server through its public protocols: Vedette, or any Zabbix-compatible server")
         .disable_help_flag(true)
         .arg(beside::arguments());
     let parameters = Command::new("parameters")

@@ -256,7 +256,7 @@ pub(crate) fn add<'a>(command: Command, params: impl IntoIterator<Item = &'a Par
             .long("config")
             .value_name("FILE")
             .env("VEDETTE_CONFIG")
-            .help("Read parameters from this file [default: vedette.toml, if there is one]"),
+            .help("Read parameters from this file [default: vedette.toml, if it exists]"),
     );
     params.into_iter().fold(command, |command, param| {
         let mut help = param.help.to_owned();

@@ -12,9 +12,9 @@ use crate::{folder, run};
 /// The command's help and arguments.
 pub(crate) fn command() -> Command {
     let command = Command::new("password")
-        .about("Give a user a new password, for when nobody can sign in any more")
+        .about("Set a new password for a user, if nobody can sign in")
         .long_about(
-            "Give a user a new password, for when nobody can sign in any more. The server must be \
+            "Set a new password for a user, if nobody can sign in. The server must be \
              stopped. The password is generated and printed, or read from standard input with \
              --stdin. The user's sessions end and a block after wrong passwords is lifted.",
         )

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::active::Active;
 use crate::history_service::HistoryService;
 
-/// Measure a server through its public protocols: this one, or any Zabbix.
+/// Measure a server through its public protocols: Vedette, or any Zabbix-compatible server.
 ///
 /// All commands make hosts of their own through the API and remove them at the end. Generator and
 /// server share the machine, so both their CPU times are reported.

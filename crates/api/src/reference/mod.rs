@@ -23,8 +23,8 @@ pub fn reference() -> String {
         "# API reference\n\n\
          This page is made from the tables in the program (`vedette api` prints it).\n\
          The API is that of Zabbix 7.0: JSON-RPC 2.0 by POST to `/api_jsonrpc.php`, a session id or \
-         token in the header `Authorization: Bearer`. What each method takes and gives is described in \
-         that product's manual; here is what is there.\n\n## Methods\n\n| method | who |\n| --- | --- |\n",
+         token in the header `Authorization: Bearer`. Zabbix's manual describes parameters and \
+         results; this page lists the supported methods and fields.\n\n## Methods\n\n| method | who |\n| --- | --- |\n",
     );
     for method in shape::methods() {
         let who = match method.lowest {

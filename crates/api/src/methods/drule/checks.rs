@@ -29,7 +29,7 @@ pub(super) const FIELDS: &[Field] = &[
     field("snmpv3_securitylevel", OneOf(&[0, 1, 2]), Optional, "Of SNMP 3."),
     field("snmpv3_authpassphrase", Text(64), Optional, "Of SNMP 3."),
     field("snmpv3_privpassphrase", Text(64), Optional, "Of SNMP 3."),
-    field("uniq", OneOf(&[0, 1]), Optional, "1 = its value tells hosts apart."),
+    field("uniq", OneOf(&[0, 1]), Optional, "1 = its value identifies the host."),
     field("snmpv3_authprotocol", Int(0, 5), Optional, "Of SNMP 3."),
     field("snmpv3_privprotocol", Int(0, 5), Optional, "Of SNMP 3."),
     field("snmpv3_contextname", Text(255), Optional, "Of SNMP 3."),
