@@ -174,6 +174,8 @@ class Faults(unittest.TestCase):
         self.addCleanup(holder.stdin.close)
         holder.stdin.write(b"BEGIN; LOCK TABLE hosts IN ACCESS EXCLUSIVE MODE;\n")
         holder.stdin.flush()
+        held = "SELECT COUNT(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation = 'hosts'::regclass AND granted"
+        bed.wait_for("the lock", lambda: self.postgres.query(held, "vedette").strip() == "1")
         body = b'{"jsonrpc":"2.0","method":"host.get","params":{"output":["host"]},"id":1}'
         with socket.create_connection(("127.0.0.1", self.server.http)) as client:
             client.sendall(b"POST /api_jsonrpc.php HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
