@@ -272,7 +272,7 @@ class OverTls(storecase.StoreCase):
     def rows(self, item, kind):
         return stored(self.store.ask, item, kind)
 
-    def test_only_a_node_that_shows_who_it_is_gets_values(self):
+    def test_only_an_authenticated_node_gets_values(self):
         self.send_through("over tls", (self.server_killed,))
         other = Authority(self.folder, "other", "Other authority")
         believing = "?sslrootcert=" + self.authority.pem
@@ -298,7 +298,7 @@ class OverTls(storecase.StoreCase):
 
 
 class Refused(bed.unittest.TestCase):
-    def test_a_wrong_parameter_is_told_without_secrets(self):
+    def test_errors_of_parameters_contain_no_secrets(self):
         storecase.check_wrong_parameters(
             self,
             ("cassandra=cassandr://u:%s@h/x" % SECRET, "is not like"),

@@ -178,7 +178,7 @@ class Restricted(storecase.AsksForPasswords, storecase.StoreCase):
 
 
 class Refused(bed.unittest.TestCase):
-    def test_a_wrong_parameter_is_told_without_secrets(self):
+    def test_errors_of_parameters_contain_no_secrets(self):
         storecase.check_wrong_parameters(
             self,
             ("clickhouse=htp://u:%s@h/x" % SECRET, "is not like"),

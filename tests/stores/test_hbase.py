@@ -113,7 +113,7 @@ class OnHBase(tlscase.OverHttps, storecase.Promises):
 
 
 class Refused(bed.unittest.TestCase):
-    def test_a_wrong_parameter_is_told_without_secrets(self):
+    def test_errors_of_parameters_contain_no_secrets(self):
         storecase.check_wrong_parameters(
             self, ("hbase=http://u:%s@h/x?compression=rar" % SECRET, "one of gz, none"))
 

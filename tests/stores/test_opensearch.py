@@ -118,7 +118,7 @@ class OnOpenSearch(tlscase.OverHttps, storecase.PromisesOnSmallDisk):
 
 
 class Refused(bed.unittest.TestCase):
-    def test_a_wrong_parameter_is_told_without_secrets(self):
+    def test_errors_of_parameters_contain_no_secrets(self):
         storecase.check_wrong_parameters(
             self, ("opensearch=htp://u:%s@h/x" % SECRET, "is not like"))
 

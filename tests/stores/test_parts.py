@@ -122,7 +122,7 @@ class Parts(storecase.StoreCase):
             self.postgresql.query("DELETE FROM %s WHERE itemid = %s" % (table, ids["log"]), "vedette")
         self.assertIn(ids["log"], self.check("postgresql"))
 
-    def test_words_that_are_none_are_told(self):
+    def test_unknown_words_are_reported(self):
         storecase.check_wrong_parameters(
             self,
             ("clickhouse=http://u:%s@h/d?types=integer" % storecase.SECRET, "some of float, unsigned, text, log"),

@@ -129,7 +129,7 @@ class OnRiak(storecase.Promises):
 
 
 class Refused(bed.unittest.TestCase):
-    def test_a_wrong_parameter_is_told_without_secrets(self):
+    def test_errors_of_parameters_contain_no_secrets(self):
         storecase.check_wrong_parameters(
             self, ("riak=http://u:%s@h/x?n_val=3" % SECRET, "no other setting"))
 

@@ -151,7 +151,7 @@ async fn the_getter_speaks_to_old_and_new_agents() {
 }
 
 #[tokio::test]
-async fn nobody_answering_times_out() {
+async fn a_silent_peer_times_out() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let error = get(&address, "agent.ping", Duration::from_millis(50)).await.unwrap_err();

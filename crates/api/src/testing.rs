@@ -251,7 +251,7 @@ impl Server {
 }
 
 #[test]
-fn a_new_server_lets_admin_in_and_nobody_else() {
+fn only_admin_can_sign_in_to_a_new_server() {
     let server = Server::start();
     assert_eq!(server.call_as(None, "apiinfo.version", &json!([])).unwrap(), "7.0.22");
     let refused = server.call_as(None, "hostgroup.get", &json!({})).unwrap_err();

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_told_counts() {
+    fn only_reported_changes_count() {
         let probe = Probe { queue: "1".to_owned(), busy: vec!["2".to_owned(), "3".to_owned()] };
         let row = |id: &str, clock: &str, value: &str, state: &str| json!({ "itemid": id, "lastclock": clock, "lastvalue": value, "state": state });
         let all = [row("3", "9", "80", "0"), row("1", "9", "12", "0"), row("2", "9", "99.5", "0")];

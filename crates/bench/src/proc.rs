@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_holds_grandchildren_and_nobody_else() {
+    fn a_tree_contains_grandchildren_and_no_other_process() {
         let stat = |pid, parent| Stat { pid, parent, ticks: 1, rss_pages: 1 };
         // A child may have a lower id than its parent.
         let all = [stat(1, 0), stat(9, 1), stat(5, 9), stat(7, 5), stat(8, 1), stat(3, 8)];

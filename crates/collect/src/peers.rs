@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_empty_list_lets_everybody_in_and_a_bad_one_nobody() {
+    fn an_empty_list_admits_all_and_a_broken_one_none() {
         let names = PeerNames::default();
         for (list, allowed) in
             [("", true), (" , ", true), ("192.0.2.0/24", true), ("10.0.0.1", false), ("a b", false)]

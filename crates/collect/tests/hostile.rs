@@ -116,7 +116,7 @@ async fn cut_short_is_not_taken() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn slow_senders_lose_their_place_and_block_nobody() {
+async fn slow_senders_lose_their_place_and_delay_no_other() {
     let rig = strict().await;
     let mut slow = Vec::new();
     for n in 0..40 {

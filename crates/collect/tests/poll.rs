@@ -264,7 +264,7 @@ async fn changes_are_live_and_check_now_is_now() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_invalid_interval_is_told_once() {
+async fn an_invalid_interval_is_reported_once() {
     let mut bad = item(1, "a", ItemType::Agent, "");
     bad.invalid = Some("invalid update interval \"soon\"".into());
     let rig = Rig::start(snapshot(1, vec![host(1, "web", 1, vec![bad])])).await;

@@ -271,7 +271,7 @@ async fn failures_are_statuses_with_trailers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_is_sent_more_than_they_take() {
+async fn senders_respect_the_receivers_limits() {
     let rig =
         Rig::start(grpc::Config::default(), Limits { answers_max: 2, ..Limits::default() }).await;
     let mut first = rig.range(u64::MAX).await.unwrap();
@@ -297,7 +297,7 @@ async fn nobody_is_sent_more_than_they_take() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_nobody_takes_loses_its_place() {
+async fn an_unread_response_loses_its_place() {
     let patience = Duration::from_millis(1);
     let limits = Limits { answers_max: 1, patience, ..Limits::default() };
     let rig = Rig::start(grpc::Config::default(), limits).await;
@@ -338,7 +338,7 @@ async fn messages_wait_for_room_and_give_it_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_that_is_too_long_is_told_and_the_stream_goes_on() {
+async fn a_batch_that_is_too_long_is_reported_and_the_stream_continues() {
     let rig = Rig::usual().await;
     let many = WriteRequest { values: vec![Value::default(); 10_001], ..WriteRequest::default() };
     let codec = ProstCodec::<WriteRequest, WriteReply>::default();
@@ -384,7 +384,7 @@ async fn a_writer_waits_while_the_server_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn connections_on_which_nobody_calls_end() {
+async fn idle_connections_end() {
     let config = grpc::Config {
         first_call: Duration::from_millis(50),
         idle: Duration::from_millis(50),

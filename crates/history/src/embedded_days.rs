@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_and_blanks_are_not_damage() {
+    fn damage_is_reported_and_blanks_are_no_damage() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(FILE);
         let read = |days| EmbeddedDays::since(dir.path(), days, Day(20_000));

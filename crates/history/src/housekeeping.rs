@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_fails_holds_up_no_other_and_is_told() {
+    fn a_failing_class_is_reported_and_delays_no_other() {
         let mut driver = Stubborn(true, Vec::new());
         assert_eq!(run(&mut driver, 0).unwrap_err().message, "not this");
         assert_eq!(driver.1, [1, 3, 31].map(Class));

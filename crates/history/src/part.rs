@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_odd_is_told() {
+    fn anomalies_are_reported() {
         for settings in [
             "types=",
             "types=float,",

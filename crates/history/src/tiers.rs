@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_is_away_fails_only_what_is_old() {
+    fn an_unavailable_store_fails_only_old_ranges() {
         let (tiers, asked) = tiers(true);
         assert_eq!(tiers.range(&query(3, 0, None, Order::OldestFirst)).unwrap().len(), 4);
         assert_eq!(tiers.range(&query(9, 0, Some(2), Order::NewestFirst)).unwrap().len(), 2);

@@ -160,7 +160,7 @@ fn an_orderly_stop_loses_nothing_of_the_open_hour() {
 }
 
 #[test]
-fn after_a_crash_the_open_hours_are_folded_anew_and_replace() {
+fn open_hours_are_aggregated_again_after_a_crash() {
     let mut driver = store();
     let samples = [float(NOON + 10, 1.0), float(NOON + 20, 3.0), float(NOON + 3700, 9.0)];
     driver.write(&samples).unwrap();
@@ -200,7 +200,7 @@ fn a_changed_value_type_keeps_both_halves_of_the_hour() {
 }
 
 #[test]
-fn folding_anew_replaces_what_was_folded_and_stored_since_the_start() {
+fn aggregating_again_replaces_what_was_stored_since_the_start() {
     let (mut folder, mut driver) = (Folder::starting_at(NOON), store());
     let mut out = Vec::new();
     folder.take(NOON + 3600, &mut out);
@@ -296,7 +296,7 @@ fn only_hours_before_the_open_ones_are_late() {
 }
 
 #[test]
-fn an_hour_folded_anew_replaces_what_is_stored_unless_history_is_shorter() {
+fn an_hour_aggregated_again_replaces_the_stored_one_unless_history_is_shorter() {
     let hour = |num| Trend {
         item: ItemId(1),
         hour: NOON,

@@ -314,7 +314,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interrupted_run_is_found_and_a_damaged_file_told() {
+    fn an_interrupted_run_is_found_and_a_damaged_file_reported() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("copy-a-b.place");
         assert_eq!(read_progress(&file).unwrap(), None);
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_of_other_rows_are_told_apart() {
+    fn copies_of_other_rows_are_recognized() {
         let store = "mysql=mysql://u:p@h/d?types=float";
         let all = [
             digest(("embedded", "mysql=mysql://u:p@h/d"), true),

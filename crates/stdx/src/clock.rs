@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn simulated_time_moves_only_when_told() {
+    fn simulated_time_moves_only_on_request() {
         let clock = SimClock::at(Duration::from_secs(100));
         assert_eq!(clock.unix_s(), 100);
         clock.advance(Duration::from_millis(1500));

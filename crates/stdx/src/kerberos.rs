@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_goes_leaves_the_place_when_the_work_ends() {
+    async fn a_cancelled_caller_keeps_its_place_until_the_work_ends() {
         let places = Arc::new(Semaphore::new(1));
         let (end, ended) = std::sync::mpsc::sync_channel::<()>(1);
         let work = move || {

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_read_and_never_told_with_their_secrets() {
+    fn addresses_are_parsed_and_shown_without_secrets() {
         for (url, base, user, name) in [
             ("http://h", "http://h:9200/", None, "vedette"),
             ("https://u:p%40@h:1/a_1/", "https://h:1/", Some("Basic dTpwQA=="), "a_1"),

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_store_is_prepared_once_and_who_waited_for_a_failure_does_not_try_again() {
+    fn prepares_once_and_shares_a_failure_with_waiters() {
         let prepared = Prepared::not_yet();
         let fails = || Err::<u8, _>(Error::storage_away("gone"));
         let never = || -> Result<u8, Error> { unreachable!("it is known what came of it") };
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_is_prepared_anew_and_a_fault_of_what_was_asked_is_told_to_nobody_else() {
+    fn a_failed_preparation_is_repeated_and_a_faulty_request_fails_alone() {
         let prepared = Prepared::not_yet();
         let refused = |_: &mut u8| Err::<u8, _>(Error::config("this row"));
         assert_eq!(prepared.with(|| Ok(7), refused).unwrap_err().message, "this row");

@@ -309,7 +309,7 @@ fn what_a_disk_does_not_give_back_is_skipped_and_counted() {
 }
 
 #[test]
-fn the_slowest_reader_keeps_the_files_and_one_that_was_away_is_told() {
+fn the_slowest_reader_keeps_the_files_and_an_absent_one_is_told_what_it_missed() {
     let dir = tempfile::tempdir().unwrap();
     let disk: Arc<dyn Disk> = Arc::new(OsDisk);
     let spool = Arc::new(Spool::new(&[None, None], u64::MAX));

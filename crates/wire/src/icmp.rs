@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_are_told_apart() {
+    fn strangers_are_recognized() {
         let good = reply(Family::V4, 24);
         for (at, byte) in [(0, 8), (0, 3), (0, 129), (1, 1)] {
             let mut bad = good.clone();

@@ -286,7 +286,7 @@ fn actions_make_a_host_once() {
 }
 
 #[test]
-fn actions_take_away_what_is_lost() {
+fn actions_remove_lost_hosts() {
     let mut world = World::new();
     world.action(
         1,

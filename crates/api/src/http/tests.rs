@@ -133,7 +133,7 @@ async fn the_history_service_speaks_json() {
 }
 
 #[tokio::test]
-async fn strangers_keep_nobody_waiting() {
+async fn strangers_delay_no_other_client() {
     let site = site();
     let post = |address: &str, token: &str, length: usize, body: Body| {
         let request = Request::post(address)

@@ -326,7 +326,7 @@ fn trouble_of_the_database_is_no_fault_of_the_caller() {
 }
 
 #[test]
-fn a_right_that_is_taken_away_counts_at_once() {
+fn a_revoked_right_takes_effect_at_once() {
     let site = Site::new();
     let token = site.user("writer", 3, 1);
     let one = json!({ "values": [{ "itemid": site.items[0], "text": "1" }] });
@@ -425,7 +425,7 @@ fn trends_come_item_by_item() {
 }
 
 #[test]
-fn a_history_that_breaks_in_the_middle_is_told() {
+fn a_read_error_in_the_middle_is_reported() {
     let site = Site::new();
     let moments: Vec<(u32, u32)> = (0..12_000).map(|n| (CLOCK + n, 0)).collect();
     site.keep(site.items[0], &moments, |n| SampleValue::Unsigned(n as u64));

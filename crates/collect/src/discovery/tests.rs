@@ -56,7 +56,7 @@ fn rules_have_their_share_and_their_limit() {
 }
 
 #[test]
-fn changed_rules_begin_anew_and_others_go_on() {
+fn changed_rules_start_over_and_others_continue() {
     let first = Arc::new(rule(1, "10.0.0.1-3", 1));
     let second = Arc::new(rule(2, "10.1.0.1-3", 1));
     let mut turns = Turns::default();

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_may_be_kept_in_part_put_their_session_in_doubt_again() {
+    fn partly_stored_values_make_their_session_uncertain_again() {
         let s = Duration::from_secs;
         let mut progress = Progress::default();
         progress.kept(1, 0, s(0));

@@ -22,7 +22,7 @@ fn a_failed_transaction_leaves_nothing() {
 }
 
 #[test]
-fn a_constraint_is_told_apart() {
+fn a_constraint_violation_is_recognized() {
     let (_dir, db) = sqlite();
     let insert = |c: &mut dyn Connection| {
         c.execute("INSERT INTO settings (name, value) VALUES (?, ?)", &["x".into(), "1".into()])

@@ -243,7 +243,7 @@ fn error_handlers() {
 }
 
 #[test]
-fn defects_are_told_before_the_first_value() {
+fn defects_are_reported_before_the_first_value() {
     for (kind, params, broken) in [
         (1, "x", true),
         (1, "-2.5", false),

@@ -188,7 +188,7 @@ fn signatures_do_not_depend_on_line_ends() {
 }
 
 #[test]
-fn a_shorter_time_is_told_apart() {
+fn a_shorter_time_is_recognized() {
     let mut scripts = Scripts::with_time_max(clock(), Duration::from_millis(50));
     assert!(scripts.call("while (true) {}", "").is_err());
     assert!(scripts.ran_out());

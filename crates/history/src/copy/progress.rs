@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_has_passed_the_same_rows_goes_on() {
+    fn a_copy_resumes_only_with_the_same_rows() {
         let place = |day, after| Place { day: Day(day), after };
         let item = Some((Kind::Text, ItemId(7)));
         let at = |first, last, settings, place| {

@@ -111,7 +111,7 @@ fn an_interrupted_copy_goes_on_where_it_was() {
 }
 
 #[test]
-fn differences_are_counted_and_told() {
+fn differences_are_counted_and_reported() {
     let (mut a, mut b) = (memory(), memory());
     a.write(&rows(TODAY..=TODAY)).unwrap();
     let mut less = rows(TODAY..=TODAY);

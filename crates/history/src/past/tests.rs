@@ -90,7 +90,7 @@ fn until<T: PartialEq + std::fmt::Debug>(expected: &T, look: impl Fn() -> T) {
 }
 
 #[test]
-fn a_span_before_the_border_has_no_values_until_the_store_has_told_them() {
+fn a_span_before_the_border_has_no_values_until_the_store_responds() {
     let world = world(3);
     assert_eq!(world.within(since(2)).unwrap(), [2, 1, 0]);
     assert_eq!(world.asks(), 0, "all of that is embedded");
@@ -169,7 +169,7 @@ fn the_value_cache_takes_no_part_for_all() {
 }
 
 #[test]
-fn a_store_that_is_away_is_asked_again_after_a_pause() {
+fn an_unavailable_store_is_retried_after_a_pause() {
     let world = world(3);
     world.away.store(true, Ordering::SeqCst);
     let said = |words: &str| {
@@ -254,7 +254,7 @@ fn what_was_deleted_while_it_was_read_does_not_come_back() {
 }
 
 #[test]
-fn what_was_deleted_stays_away_until_the_store_has_heard_of_it() {
+fn deleted_rows_stay_hidden_until_the_store_has_deleted_them() {
     let world = world(4);
     world.past.clear(&[ITEM]);
     let with_past = WithPast { driver: &world.newest, past: Some(&world.past) };
@@ -283,7 +283,7 @@ fn deletions_are_remembered_within_bounds() {
 }
 
 #[test]
-fn of_a_store_that_is_away_one_question_waits_and_the_others_hear_of_it() {
+fn one_query_waits_for_an_unavailable_store_and_the_others_fail_with_it() {
     let world = world(3);
     world.away.store(true, Ordering::SeqCst);
     until(&true, || world.within(since(5)).is_err_and(|e| e.message.contains("cannot be read")));

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_read_that_nobody_waits_for_keeps_its_place_until_its_work_ends() {
+    async fn an_abandoned_read_keeps_its_place_until_its_work_ends() {
         let service = Arc::new(Slow::default());
         let limits = Limits { answers_max: 1, ..Limits::default() };
         let gate = Gate::new(Arc::clone(&service) as Arc<dyn Service>, limits, Arc::default());

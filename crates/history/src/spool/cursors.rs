@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_come_back_and_damage_is_told() {
+    fn positions_are_restored_and_damage_is_reported() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store-1.cursors");
         let mut cursors = Cursors::load(&path).unwrap();

@@ -434,8 +434,7 @@ fn what_is_no_number_arrives_bit_by_bit() {
 }
 
 #[test]
-fn a_store_that_was_not_named_for_a_while_is_told_to_have_missed_something_and_hears_of_deletions()
-{
+fn a_store_that_was_not_configured_for_a_while_misses_rows_and_gets_deletions() {
     let dir = tempfile::tempdir().unwrap();
     let fake = Fake::new();
     let mut written = Written::new();

@@ -286,7 +286,7 @@ fn a_store_is_not_left_while_the_log_has_values_for_it_alone() {
 }
 
 #[test]
-fn the_lag_is_told_of_deletions_and_of_what_a_clock_ahead_has_dated() {
+fn the_lag_counts_deletions_and_values_with_future_times() {
     let dir = tempfile::tempdir().unwrap();
     let fake = Fake::new();
     let mut world = World::start(dir.path(), 1, &[&fake], u64::MAX, policy());

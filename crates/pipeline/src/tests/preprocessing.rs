@@ -174,7 +174,7 @@ fn trends_are_folded_and_written_at_the_end() {
 }
 
 #[test]
-fn trends_after_a_crash_are_made_anew_from_history() {
+fn trends_are_computed_again_from_history_after_a_crash() {
     let sample = |clock: u32, value: u64| model::Sample {
         item: ItemId(1),
         at: Timestamp::from_s(clock),

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn without_stamps_there_is_no_time_and_errors_are_told() {
+    fn without_timestamps_there_is_no_time_and_errors_are_reported() {
         let (one, two) = pair();
         let to = two.local_addr().unwrap();
         assert_eq!(send_datagrams(one.as_fd(), &[Outgoing { to, bytes: b"x" }]).unwrap(), 1);

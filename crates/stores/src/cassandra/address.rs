@@ -176,7 +176,7 @@ mod tests {
     use history::Fault;
 
     #[test]
-    fn addresses_are_read_and_never_told_with_their_secrets() {
+    fn addresses_are_parsed_and_shown_without_secrets() {
         let user = |name: &str, password: &str| Some((name.to_owned(), password.to_owned()));
         for (url, nodes, who, keyspace, consistency, replication) in [
             ("cassandra://h", "h:9042", None, "vedette", Consistency::LocalQuorum, None),

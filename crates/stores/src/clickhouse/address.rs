@@ -111,7 +111,7 @@ mod tests {
     use history::Fault;
 
     #[test]
-    fn addresses_are_read_and_never_told_with_their_secrets() {
+    fn addresses_are_parsed_and_shown_without_secrets() {
         for (url, servers, user, password, database) in [
             ("http://h", "http://h:8123/", "default", "", "vedette"),
             ("https://u:p%40%3a@h:1/db/", "https://h:1/", "u", "p@:", "db"),

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_waited_for_long_is_not_followed_by_the_next() {
+    fn a_long_wait_is_not_followed_by_another() {
         let clock = SimClock::at(Duration::ZERO);
         let client = client("http://a,b,c/x?cluster=y", &clock);
         let asked = |each_takes: u64| {

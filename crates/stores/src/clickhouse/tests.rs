@@ -174,7 +174,7 @@ fn partitions_of_any_number_and_size_are_dropped() {
 }
 
 #[test]
-fn classes_that_cannot_be_told_are_an_error() {
+fn unknown_classes_are_an_error() {
     let denied = |asks: &str| asks.contains("system.parts").then_some(DENIED);
     let (driver, _) = double("26.3.1.1", Box::new(denied));
     assert!(driver.classes().unwrap_err().message.contains("497"));

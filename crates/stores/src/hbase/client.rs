@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_told_without_where_they_happened() {
+    fn errors_are_reported_without_their_location() {
         let client = Client::new("http://h/x").unwrap();
         let said = b"Bad request\r\njava.lang.IllegalArgumentException: large\n\tat a.b(C.java:1)";
         let told = client.refused(400, said).message;

@@ -98,7 +98,7 @@ mod tests {
     use history::Fault;
 
     #[test]
-    fn addresses_are_read_and_never_told_with_their_secrets() {
+    fn addresses_are_parsed_and_shown_without_secrets() {
         for (url, host, port, user, password, database, tls) in [
             ("mysql://h", "h", 3306, "vedette", "", "vedette", Tls::Off),
             ("mysql://u:p%40%3a@h:1/db/", "h", 1, "u", "p@:", "db", Tls::Off),

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_told_what() {
+    fn each_listener_gets_its_events() {
         let from = "http://www.a.example/x/y?q";
         for (set, to, expected) in [
             ("a=1", "http://www.a.example/x/", "a=1"),

@@ -246,7 +246,7 @@ fn every_algorithm_protects_and_opens() {
 }
 
 #[test]
-fn a_wrong_key_is_told_apart() {
+fn a_wrong_key_is_recognized() {
     let asked = Request {
         kind: PduKind::Get,
         request_id: 9,

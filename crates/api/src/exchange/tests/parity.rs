@@ -234,7 +234,7 @@ fn interfaces_of_existing_hosts_are_updated_and_added() {
 }
 
 #[test]
-fn imports_take_away_what_the_file_no_longer_has() {
+fn imports_remove_what_the_file_no_longer_has() {
     let server = Server::start();
     let item = |key: &str| json!({ "name": key, "key": key, "type": "TRAP", "delay": "0" });
     let template = json!([{ "template": "t", "name": "t", "groups": [{ "name": "TG" }],

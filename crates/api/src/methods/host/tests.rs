@@ -375,7 +375,7 @@ fn rights_decide_what_is_seen_and_changed() {
 }
 
 #[test]
-fn what_discovery_has_linked_is_told_and_stays() {
+fn templates_linked_by_discovery_are_marked_and_stay() {
     let server = Server::start();
     let group = server.create("hostgroup.create", &json!({ "name": "G" }));
     let groups = json!([{ "groupid": group }]);

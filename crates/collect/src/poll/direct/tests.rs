@@ -104,7 +104,7 @@ fn an_old_agent_is_asked_again_in_plain_text() {
 }
 
 #[test]
-fn what_goes_wrong_is_told() {
+fn errors_are_reported() {
     let hangs_up = agent(|_, _| ());
     let headless = agent(|stream, _| stream.write_all(b"42").unwrap());
     let short = agent(|stream, _| stream.write_all(&value("17")[..20]).unwrap());

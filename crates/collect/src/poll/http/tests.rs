@@ -263,7 +263,7 @@ fn what_is_wanted_of_an_answer() {
 }
 
 #[test]
-fn the_type_of_the_body_is_told() {
+fn the_type_of_the_body_is_sent() {
     let own = vec![("content-type".to_owned(), "text/x".to_owned())];
     for (post_type, given, expected) in [
         (0, vec![], None),

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn long_series_remember_only_what_is_away() {
+    fn long_series_remember_only_missing_parts() {
         let (series, mut progress) = (series(10_000), Progress::default());
         for number in 0..10_000_u32 {
             let at = ms(u64::from(number) * 100);

@@ -121,7 +121,7 @@ fn no_longer_wanted_is_lost_too() {
 }
 
 #[test]
-fn a_wrong_lifetime_is_told() {
+fn a_wrong_lifetime_is_reported() {
     let b = boxed((0, "{$NONE}", 2, "0"));
     let summary = b.discover_at(&rows("a"), 1_000);
     assert_eq!(

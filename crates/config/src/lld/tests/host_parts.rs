@@ -43,7 +43,7 @@ fn names_lose_the_blanks_around() {
 }
 
 #[test]
-fn names_that_cannot_be_are_told() {
+fn invalid_names_are_reported() {
     let long = "v".repeat(129);
     for (n, t, word, made) in [
         (" ", "x", "technical name", ""),

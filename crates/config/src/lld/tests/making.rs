@@ -290,7 +290,7 @@ fn triggers_with_dependencies() {
 }
 
 #[test]
-fn clashes_are_told_and_the_rest_is_made() {
+fn conflicts_are_reported_and_the_rest_is_created() {
     let b = Box::new(&[]);
     b.item_on(b.host, "k[a]", &[], &[]);
     b.item("k[{#N}]", &[("delay", "{#T}".into()), ("type", Value::from(0))]);

@@ -170,7 +170,7 @@ fn only_the_answer_that_waits_counts() {
 }
 
 #[test]
-fn silence_is_asked_twice_and_then_told() {
+fn a_silent_target_is_asked_twice_and_then_reported() {
     let timed_out = "cannot retrieve OID: '.1.3.6.1.2.1.1.5.0' from [[127.0.0.1]:PORT]: timed out";
     for (text, why) in [
         (NAME, "Timeout while connecting to \"127.0.0.1:PORT\"."),
@@ -273,7 +273,7 @@ fn a_dead_device_costs_one_try_more_when_much_is_asked() {
 }
 
 #[test]
-fn faults_are_told_of_the_value_that_has_them() {
+fn faults_are_reported_for_their_value() {
     let mut bed = Bed::new();
     bed.ask(snmp(1, true), &["1.3.1", "1.3.2", "1.3.3"]);
     let id = bed.asked().3;
@@ -295,7 +295,7 @@ fn faults_are_told_of_the_value_that_has_them() {
 }
 
 #[test]
-fn what_is_missing_is_told_in_two_ways() {
+fn missing_parts_are_reported_in_two_ways() {
     let mut bed = Bed::new();
     bed.ask(snmp(2, true), &["1.3.1", "get[1.3.2]", "1.3.3"]);
     let id = bed.asked().3;

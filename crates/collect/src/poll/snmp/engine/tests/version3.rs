@@ -110,7 +110,7 @@ fn version_3_finds_engine_and_clock() {
 }
 
 #[test]
-fn a_device_that_was_replaced_is_met_anew() {
+fn a_replaced_device_is_discovered_again() {
     let mut bed = Bed::new();
     bed.ask(user("password"), &[NAME]);
     let id = bed.sealed().0;
