@@ -39,6 +39,8 @@ pub(crate) struct Sessions {
     /// Failed sign-ins.
     pub(crate) attempts: Attempts,
     hasher: Hasher,
+    /// Refused sign-ins in the audit log.
+    pub(crate) refused: Mutex<crate::methods::auditlog::Refused>,
     /// What the history service knows of their rights.
     pub(crate) rights: Rights,
 }

@@ -2,6 +2,7 @@
 
 use config::audit::{AuditAction, note_access};
 use config::db::Value;
+use stdx::sync::lock;
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
@@ -87,10 +88,40 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 /// Characters of a name that somebody tries to sign in with.
 const NAME_MAX: usize = 100;
 
+/// Refused sign-ins that are written in a minute: strangers must not fill the disk.
+const REFUSED_MAX: u32 = 20;
+
+/// Counts refused sign-ins.
+#[derive(Debug, Default)]
+pub(crate) struct Refused {
+    minute: u64,
+    count: u32,
+}
+
+impl Refused {
+    /// Counts one; whether it is to be written.
+    fn admit(&mut self, now: u64) -> bool {
+        let minute = now / 60;
+        if minute != self.minute {
+            let left_out = self.count.saturating_sub(REFUSED_MAX);
+            if left_out > 0 {
+                tracing::warn!("{left_out} refused sign-ins are not in the audit log");
+            }
+            *self = Self { minute, count: 0 };
+        }
+        self.count += 1;
+        self.count <= REFUSED_MAX
+    }
+}
+
 /// Notes that a user of this name has signed in or out, or that somebody has tried to (id 0: there is no
 /// such user). A log that cannot be written keeps nobody out.
 pub(crate) fn note(call: &Call<'_>, action: AuditAction, userid: u64, username: &str) {
     if !call.config().snapshot().settings.audit {
+        return;
+    }
+    let refused = &call.api.sessions.refused;
+    if action == AuditAction::FailedLogin && !lock(refused).admit(call.now()) {
         return;
     }
     let username: String = username.chars().take(NAME_MAX).collect();
@@ -162,6 +193,22 @@ mod tests {
                 entry("4", "1", "Admin"),
             ]),
         )]);
+    }
+
+    #[test]
+    fn refused_sign_ins_are_written_up_to_a_limit_a_minute() {
+        let server = Server::start();
+        let refused = |n: u32| {
+            for n in 0..n {
+                let params = json!({ "username": format!("nobody{n}"), "password": "no" });
+                server.call_as(None, "user.login", &params).unwrap_err();
+            }
+            let options = json!({ "filter": { "action": 9 }, "countOutput": true });
+            server.call("auditlog.get", &options).unwrap()
+        };
+        assert_eq!(refused(super::REFUSED_MAX + 5), super::REFUSED_MAX.to_string());
+        server.clock.advance(std::time::Duration::from_secs(60));
+        assert_eq!(refused(1), (super::REFUSED_MAX + 1).to_string());
     }
 
     #[test]
