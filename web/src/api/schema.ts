@@ -1501,7 +1501,7 @@ export interface NetworkDiscoveryCheck {
   snmpv3_authpassphrase: string;
   /** Of SNMP 3. */
   snmpv3_privpassphrase: string;
-  /** 1 = its value tells hosts apart. */
+  /** 1 = its value identifies the host. */
   uniq: "0" | "1";
   /** Of SNMP 3. */
   snmpv3_authprotocol: string;
