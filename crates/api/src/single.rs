@@ -75,15 +75,15 @@ pub(crate) enum Rule {
 /// What a time with its unit may be, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Time {
-    /// Shortest.
+    /// Shortest time.
     pub(crate) min: i64,
-    /// Longest.
+    /// Longest time.
     pub(crate) max: i64,
-    /// 0 is good, too.
+    /// 0 is accepted as well.
     pub(crate) or_zero: bool,
     /// Months of 30 days and years of 365 are units.
     pub(crate) years: bool,
-    /// A user macro is good, too.
+    /// A user macro is accepted as well.
     pub(crate) or_macro: bool,
 }
 

@@ -115,7 +115,7 @@ impl Refused {
 }
 
 /// Notes that a user of this name has signed in or out, or that somebody has tried to (id 0: there is no
-/// such user). A log that cannot be written keeps nobody out.
+/// such user). A sign-in succeeds even if its entry cannot be written.
 pub(crate) fn note(call: &Call<'_>, action: AuditAction, userid: u64, username: &str) {
     if !call.config().snapshot().settings.audit {
         return;
@@ -174,8 +174,8 @@ mod tests {
         let server = Server::start();
         let refused = json!({ "username": "Admin", "password": "no" });
         server.call_as(None, "user.login", &refused).unwrap_err();
-        let nobody = json!({ "username": "nobody", "password": "no" });
-        server.call_as(None, "user.login", &nobody).unwrap_err();
+        let unknown = json!({ "username": "stranger", "password": "no" });
+        server.call_as(None, "user.login", &unknown).unwrap_err();
         let session = server.login("Admin", "zabbix");
         server.call_as(Some(&session), "user.logout", &json!([])).unwrap();
         let fields = ["action", "userid", "username", "ip"];
@@ -188,7 +188,7 @@ mod tests {
             json!([
                 entry("8", "1", "Admin"),
                 entry("9", "1", "Admin"),
-                entry("9", "0", "nobody"),
+                entry("9", "0", "stranger"),
                 entry("8", "1", "Admin"),
                 entry("4", "1", "Admin"),
             ]),
@@ -200,7 +200,7 @@ mod tests {
         let server = Server::start();
         let refused = |n: u32| {
             for n in 0..n {
-                let params = json!({ "username": format!("nobody{n}"), "password": "no" });
+                let params = json!({ "username": format!("stranger{n}"), "password": "no" });
                 server.call_as(None, "user.login", &params).unwrap_err();
             }
             let options = json!({ "filter": { "action": 9 }, "countOutput": true });

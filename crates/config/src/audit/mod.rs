@@ -20,7 +20,7 @@ pub(crate) use catalog::is_object;
 /// Who makes a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Author {
-    /// User.
+    /// Id of the user.
     pub userid: u64,
     /// Login name.
     pub username: String,
@@ -319,8 +319,8 @@ pub fn note_access(
 /// Rows of one portion of [`delete_before`].
 const PORTION: i64 = 2_000;
 
-/// Deletes entries from before a moment, in seconds since 1970; returns their number. Others write in
-/// between.
+/// Deletes entries from before a moment, in seconds since 1970; returns their number. Other
+/// changes run between its portions.
 pub fn delete_before(config: &Config, clock: u64) -> DbResult<u64> {
     let old = |table: &str| {
         let sql = format!("SELECT auditid FROM {table} WHERE clock < ? LIMIT ?");
