@@ -1,12 +1,21 @@
 //! The configuration file: YAML, typed. Unknown members are errors, because a misspelt limit that is
 //! ignored is a limit that does not hold.
 
-use std::net::{IpAddr, SocketAddr};
-use std::num::{NonZeroU16, NonZeroUsize};
+mod pool;
+mod values;
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer, de};
+use serde::Deserialize;
+
+pub use pool::{
+    Algorithm, Eject, Health, HealthKind, Persistence, PersistenceKind, Pool, ProxyVersion,
+    Retries, RetryOn, Server, ServerTls, State,
+};
+pub use values::{Network, Time};
 
 /// A whole file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -354,314 +363,82 @@ pub struct Rewrite {
     pub with: String,
 }
 
-/// How a pool chooses.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Algorithm {
-    /// In turn, by weight.
-    #[default]
-    RoundRobin,
-    /// The fewest requests in flight per weight.
-    LeastConnections,
-    /// The better of two random servers, by requests in flight.
-    Random,
-    /// Consistent hash of the client's address.
-    SourceHash,
-    /// Consistent hash of path and query.
-    UriHash,
-    /// Consistent hash of a header.
-    HeaderHash,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// A group of servers.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Pool {
-    /// Unique name.
-    pub name: String,
-    /// How it chooses.
-    #[serde(default)]
-    pub algorithm: Algorithm,
-    /// Header of `header_hash`.
-    #[serde(default)]
-    pub hash_key: Option<String>,
-    /// Servers.
-    pub servers: Vec<Server>,
-    /// Keeps a client on one server.
-    #[serde(default)]
-    pub persistence: Option<Persistence>,
-    /// Health monitor.
-    #[serde(default)]
-    pub health: Option<Health>,
-    /// Repetition on another server.
-    #[serde(default)]
-    pub retries: Retries,
-    /// Ejection of servers that fail.
-    #[serde(default)]
-    pub eject: Eject,
-    /// Version of the PROXY header that servers get.
-    #[serde(default)]
-    pub send_proxy: Option<ProxyVersion>,
-    /// TLS towards the servers.
-    #[serde(default)]
-    pub tls: Option<ServerTls>,
-}
+    const FILE: &str = "
+virtual_services:
+  - name: web
+    type: http
+    listen: 127.0.0.1:8080
+    pool: app
+    timeouts: {server: 5s}
+pools:
+  - name: app
+    servers:
+      - {name: s1, address: '127.0.0.1:8081'}
+";
 
-/// TLS towards servers.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ServerTls {
-    /// PEM file with the authorities of the servers' certificates.
-    pub ca: PathBuf,
-    /// Name that the certificates must have, also sent as SNI.
-    pub sni: String,
-}
-
-/// A version of the PROXY protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub enum ProxyVersion {
-    /// Text.
-    #[serde(rename = "v1")]
-    V1,
-    /// Binary.
-    #[serde(rename = "v2")]
-    V2,
-}
-
-/// One server.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Server {
-    /// Unique name in the pool.
-    pub name: String,
-    /// Address and port.
-    pub address: SocketAddr,
-    /// Share of requests; 0: only clients that persist.
-    #[serde(default = "one")]
-    pub weight: u16,
-    /// Requests (HTTP) or connections (TCP) in flight; default: unlimited.
-    #[serde(default)]
-    pub max_connections: Option<NonZeroU16>,
-    /// Used if no other server is available.
-    #[serde(default)]
-    pub backup: bool,
-    /// Set by an administrator.
-    #[serde(default)]
-    pub state: State,
-}
-
-fn one() -> u16 {
-    1
-}
-
-/// State set by an administrator.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// In use.
-    #[default]
-    Up,
-    /// Only clients that persist; requests in flight end.
-    Drain,
-    /// Not used.
-    Down,
-}
-
-/// What a client is recognised by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PersistenceKind {
-    /// A cookie that the balancer sets.
-    Cookie,
-    /// The client's address.
-    SourceIp,
-    /// A header.
-    Header,
-}
-
-/// Keeps a client on one server.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Persistence {
-    /// What a client is recognised by.
-    #[serde(rename = "type")]
-    pub kind: PersistenceKind,
-    /// Name of the cookie or the header.
-    #[serde(default)]
-    pub name: Option<String>,
-}
-
-/// What a monitor checks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum HealthKind {
-    /// A connection is established.
-    Tcp,
-    /// A request is served as expected.
-    Http,
-}
-
-/// A health monitor.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Health {
-    /// What is checked.
-    #[serde(rename = "type")]
-    pub kind: HealthKind,
-    /// Target of the request.
-    #[serde(default = "root")]
-    pub path: String,
-    /// Expected status.
-    #[serde(default = "ok")]
-    pub status: u16,
-    /// Text that the first 16 KiB of the response contain.
-    #[serde(default)]
-    pub body: Option<String>,
-    /// Time between two checks.
-    #[serde(default = "five_seconds")]
-    pub interval: Time,
-    /// Time of one check.
-    #[serde(default = "two_seconds")]
-    pub timeout: Time,
-    /// Successes until the server is used.
-    #[serde(default = "two")]
-    pub up: u16,
-    /// Failures until the server is no longer used.
-    #[serde(default = "three")]
-    pub down: u16,
-}
-
-fn root() -> String {
-    "/".to_owned()
-}
-fn ok() -> u16 {
-    200
-}
-fn two() -> u16 {
-    2
-}
-fn three() -> u16 {
-    3
-}
-fn five_seconds() -> Time {
-    Time(Duration::from_secs(5))
-}
-fn two_seconds() -> Time {
-    Time(Duration::from_secs(2))
-}
-
-/// What a request is repeated for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RetryOn {
-    /// No connection: the server has seen nothing.
-    Connect,
-    /// The connection ended before a response; only idempotent methods.
-    Closed,
-    /// No response in time; only idempotent methods.
-    Timeout,
-}
-
-/// Repetition on another server.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Retries {
-    /// Repetitions of one request.
-    pub count: u8,
-    /// Reasons.
-    pub on: Vec<RetryOn>,
-    /// Repetitions per 100 requests of the pool, beyond the first ten in ten seconds.
-    pub budget_percent: u8,
-}
-
-impl Default for Retries {
-    fn default() -> Self {
-        Self { count: 1, on: vec![RetryOn::Connect], budget_percent: 20 }
-    }
-}
-
-/// Ejection of servers that fail.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Eject {
-    /// Failures in a row; 0: never.
-    pub failures: u16,
-    /// For how long.
-    #[serde(rename = "for")]
-    pub time: Time,
-}
-
-impl Default for Eject {
-    fn default() -> Self {
-        Self { failures: 3, time: Time(Duration::from_secs(10)) }
-    }
-}
-
-/// A duration: `250ms`, `5s`, `10m`, `1h`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Time(pub Duration);
-
-impl<'de> Deserialize<'de> for Time {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-        let (digits, unit) = text.split_at(end);
-        let ms = match unit {
-            "ms" => 1,
-            "s" => 1_000,
-            "m" => 60_000,
-            "h" => 3_600_000,
-            _ => 0,
-        };
-        match digits.parse::<u32>() {
-            Ok(number) if ms > 0 && number > 0 => {
-                Ok(Self(Duration::from_millis(u64::from(number) * ms)))
-            }
-            _ => Err(de::Error::custom(format!(
-                "'{text}' is no duration; write a number with ms, s, m or h, such as 5s"
-            ))),
+    fn problem(old: &str, new: &str) -> String {
+        assert!(FILE.contains(old));
+        let text = FILE.replace(old, new);
+        match Config::parse(&text) {
+            Ok(config) => crate::check(&config).unwrap_err().to_string(),
+            Err(problem) => problem,
         }
     }
-}
 
-/// An address or a network: `10.0.0.0/8`, `::1`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Network {
-    address: IpAddr,
-    prefix: u8,
-}
+    #[test]
+    fn the_shortest_file_is_valid() {
+        let config = Config::parse(FILE).unwrap();
+        crate::check(&config).unwrap();
+        assert_eq!(config.virtual_services[0].timeouts.server, Time(Duration::from_secs(5)));
+        assert_eq!(config.virtual_services[0].timeouts.connect, Timeouts::default().connect);
+    }
 
-impl Network {
-    /// Whether it contains an address.
-    pub fn contains(&self, address: IpAddr) -> bool {
-        let shift = |bits: u8| u32::from(bits - self.prefix);
-        match (self.address, address.to_canonical()) {
-            (IpAddr::V4(own), IpAddr::V4(other)) => {
-                let differ = own.to_bits() ^ other.to_bits();
-                differ.checked_shr(shift(32)).unwrap_or(0) == 0
-            }
-            (IpAddr::V6(own), IpAddr::V6(other)) => {
-                let differ = own.to_bits() ^ other.to_bits();
-                differ.checked_shr(shift(128)).unwrap_or(0) == 0
-            }
-            _ => false,
+    #[test]
+    fn unknown_members_are_errors_with_line_and_advice() {
+        let text = problem("timeouts: {server: 5s}", "timeouts: {sever: 5s}");
+        assert!(text.contains("sever") && text.contains("server") && text.contains('7'), "{text}");
+        let text = problem("    pool: app", "    pool: app\n    http2: true");
+        assert!(text.contains("http2") && text.contains("accept_proxy"), "{text}");
+    }
+
+    #[test]
+    fn values_that_mean_nothing_are_errors() {
+        for (old, new, part) in [
+            ("5s", "5", "a number with ms, s, m or h"),
+            ("5s", "0s", "a number with ms, s, m or h"),
+            ("type: http", "type: udp", "udp"),
+            ("pool: app\n", "pool: ap\n", "pool 'ap' does not exist"),
+            ("    pool: app", "    pool: app\n    deny: [10.0.0.0/33]", "no network"),
+            ("servers:", "persistence: {type: cookie}\n    servers:", "needs 'name'"),
+            ("servers:", "algorithm: header_hash\n    servers:", "needs 'hash_key'"),
+            (
+                "    pool: app",
+                "    pool: app\n    tls: {certificates: [a]}",
+                "certificate 'a' does not exist",
+            ),
+            (
+                "    pool: app",
+                "    pool: app\n    rules: [{then: {set_header: {Host: x}}}]",
+                "cannot be edited",
+            ),
+        ] {
+            let text = problem(old, new);
+            assert!(text.contains(part), "{new}: {text}");
         }
     }
-}
 
-impl<'de> Deserialize<'de> for Network {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let (address, prefix) = text.split_once('/').map_or((&*text, None), |(a, p)| (a, Some(p)));
-        let parsed = address.parse::<IpAddr>().ok().and_then(|address| {
-            let bits = if address.is_ipv4() { 32 } else { 128 };
-            let prefix = prefix.map_or(Some(bits), |prefix| prefix.parse().ok())?;
-            (prefix <= bits).then_some(Self { address, prefix })
-        });
-        parsed.ok_or_else(|| {
-            de::Error::custom(format!(
-                "'{text}' is no network; write an address or one with a prefix, such as 10.0.0.0/8"
-            ))
-        })
+    #[test]
+    fn networks_contain_addresses_of_their_family() {
+        let network = |text: &str| serde_saphyr::from_str::<Network>(text).unwrap();
+        let contains = |net: &str, ip: &str| network(net).contains(ip.parse().unwrap());
+        assert!(contains("10.0.0.0/8", "10.255.0.1") && !contains("10.0.0.0/8", "11.0.0.1"));
+        assert!(contains("0.0.0.0/0", "1.2.3.4") && !contains("0.0.0.0/0", "::1"));
+        assert!(contains("'::1'", "::1") && !contains("'::1'", "::2"));
+        assert!(contains("'2001:db8::/32'", "2001:db8:1::1"));
+        assert!(contains("10.0.0.0/8", "::ffff:10.0.0.1"), "a mapped address is that of IPv4");
     }
 }

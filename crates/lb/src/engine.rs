@@ -58,7 +58,7 @@ impl Engine {
         for number in 0..threads.map_or(1, std::num::NonZero::get) {
             let worker = Worker::new(Arc::clone(&snapshot), Arc::clone(clock))?;
             mailboxes.push(worker.mailbox());
-            stdx::thread::critical(&format!("engine-{number}"), move || {
+            stdx::thread::permanent(&format!("engine-{number}"), move || {
                 if let Err(error) = worker.run() {
                     tracing::error!("a thread of the engine has ended: {error}");
                 }
@@ -83,7 +83,8 @@ impl Engine {
         let mut sockets = Vec::new();
         for address in wanted.difference(&self.listening) {
             for mailbox in &self.mailboxes {
-                let socket = listen(*address).with_context(|| format!("cannot listen on {address}"))?;
+                let socket =
+                    listen(*address).with_context(|| format!("cannot listen on {address}"))?;
                 sockets.push((mailbox, socket));
             }
         }

@@ -211,7 +211,8 @@ impl Session {
             Ok(progress) => progress,
             Err(step) => return step,
         };
-        let finished = matches!(&self.exchange, Some(exchange) if matches!(exchange.reply, Reply::Done));
+        let finished =
+            matches!(&self.exchange, Some(exchange) if matches!(exchange.reply, Reply::Done));
         if finished {
             return self.finish(core);
         }
@@ -289,8 +290,7 @@ impl Session {
             }
             let input = self.input.data();
             let input = &input[..input.len().min(room)];
-            let (length, piece) =
-                exchange.body.next(input).map_err(|refusal| refusal.status())?;
+            let (length, piece) = exchange.body.next(input).map_err(|refusal| refusal.status())?;
             core.scratch.clear();
             match piece {
                 Piece::Data(data) => {
@@ -334,7 +334,8 @@ impl Session {
         let (Some(exchange), Some(mut route)) = (self.exchange.take(), self.route.take()) else {
             return Step::Close;
         };
-        let sent = exchange.complete && !exchange.refused && exchange.sent == route.to_server.data().len();
+        let sent =
+            exchange.complete && !exchange.refused && exchange.sent == route.to_server.data().len();
         let clean = route.from_server.is_empty();
         route.to_server.clear(&mut core.buffers);
         route.from_server.clear(&mut core.buffers);

@@ -27,13 +27,10 @@ pub(crate) struct Monitors {
 }
 
 impl Monitors {
-    pub(crate) fn start(
-        snapshot: Arc<ArcSwap<Snapshot>>,
-        clock: SharedClock,
-    ) -> io::Result<Self> {
+    pub(crate) fn start(snapshot: Arc<ArcSwap<Snapshot>>, clock: SharedClock) -> io::Result<Self> {
         let poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
-        stdx::thread::critical("health", move || {
+        stdx::thread::permanent("health", move || {
             let mut table = Table { poll, clock, targets: Vec::new(), due: BinaryHeap::new() };
             if let Err(error) = table.run(&snapshot) {
                 tracing::error!("the health monitors have ended: {error}");
@@ -160,11 +157,7 @@ impl Table {
         let target = &mut self.targets[index];
         target.round = target.round.wrapping_add(1);
         self.due.push(Reverse((now + ms(target.health.interval.0), index, None)));
-        self.due.push(Reverse((
-            now + ms(target.health.timeout.0),
-            index,
-            Some(target.round),
-        )));
+        self.due.push(Reverse((now + ms(target.health.timeout.0), index, Some(target.round))));
         match Probe::start(target, &self.poll, index) {
             Ok(probe) => target.probe = Some(probe),
             Err(_) => self.finish(index, false, buffers),
@@ -178,7 +171,8 @@ impl Table {
         if let Some(mut probe) = target.probe.take() {
             probe.received.clear(buffers);
         }
-        target.streak = if target.last == Some(passed) { target.streak.saturating_add(1) } else { 1 };
+        target.streak =
+            if target.last == Some(passed) { target.streak.saturating_add(1) } else { 1 };
         target.last = Some(passed);
         let needed = if passed { target.health.up } else { target.health.down };
         if target.streak < needed {

@@ -76,7 +76,8 @@ impl Edits {
                 return Err(format!("the header '{name}' cannot be edited"));
             }
         }
-        if let Some(value) = set.values().find(|value| value.bytes().any(|b| b < b' ' || b == 127)) {
+        if let Some(value) = set.values().find(|value| value.bytes().any(|b| b < b' ' || b == 127))
+        {
             return Err(format!("the header value {value:?} contains a control character"));
         }
         let set = set.iter().map(|(name, value)| (name.clone(), value.clone())).collect();

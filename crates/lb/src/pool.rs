@@ -1,5 +1,7 @@
 //! Pools: which server gets a request.
 
+mod arrange;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -33,15 +35,13 @@ impl ServerState {
         })
     }
 
-    /// Set by the health monitor; true: this is a change. A server that comes back is not ejected for
-    /// what it did before.
+    /// Set by the health monitor; true: this is a change. A server that passes is no longer ejected.
     pub(crate) fn set_healthy(&self, healthy: bool) -> bool {
-        let changed = self.healthy.swap(healthy, Relaxed) != healthy;
-        if changed && healthy {
+        if healthy && self.ejected_until.load(Relaxed) != 0 {
             self.failures.store(0, Relaxed);
             self.ejected_until.store(0, Relaxed);
         }
-        changed
+        self.healthy.swap(healthy, Relaxed) != healthy
     }
 
     /// A request or connection has ended.
@@ -127,8 +127,7 @@ impl Retries {
     fn spend(&self) -> bool {
         /// Repetitions in a window that a pool without load may make.
         const FREE: u64 = 10;
-        let allowed =
-            FREE + self.requests.load(Relaxed) * u64::from(self.budget_percent) / 100;
+        let allowed = FREE + self.requests.load(Relaxed) * u64::from(self.budget_percent) / 100;
         self.repeated.fetch_add(1, Relaxed) < allowed
     }
 }
@@ -192,12 +191,16 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
 impl Pool {
     /// Completes a pool: the schedule and the ring follow from its servers.
     pub(crate) fn arranged(mut self) -> Self {
-        self.schedule = schedule(&self.servers);
-        self.ring = ring(&self.servers);
+        self.schedule = arrange::schedule(&self.servers);
+        self.ring = arrange::ring(&self.servers);
         self
     }
 
-    pub(crate) fn new(config: &crate::config::Pool, servers: Vec<Server>, turn: Arc<AtomicUsize>) -> Self {
+    pub(crate) fn new(
+        config: &crate::config::Pool,
+        servers: Vec<Server>,
+        turn: Arc<AtomicUsize>,
+    ) -> Self {
         use crate::config::ProxyVersion;
         let persistence = config.persistence.as_ref();
         Self {
@@ -277,8 +280,7 @@ impl Pool {
     }
 
     fn works(&self, server: &Server, now_ms: u64) -> bool {
-        server.shared.healthy.load(Relaxed)
-            && server.shared.ejected_until.load(Relaxed) <= now_ms
+        server.shared.healthy.load(Relaxed) && server.shared.ejected_until.load(Relaxed) <= now_ms
     }
 
     fn by_algorithm(
@@ -371,55 +373,9 @@ impl Pool {
     }
 }
 
-/// Smooth weighted round robin, computed once: at each step every server gains its weight, and the
-/// richest is taken and pays the sum.
-fn schedule(servers: &[Server]) -> Vec<u16> {
-    /// Longest schedule; larger weights are scaled.
-    const LONGEST: u64 = 4096;
-    let divisor = servers.iter().fold(0, |divisor, server| gcd(divisor, u64::from(server.weight)));
-    let scaled = |server: &Server| u64::from(server.weight).checked_div(divisor).unwrap_or(0);
-    let sum: u64 = servers.iter().map(scaled).sum();
-    let shrink = sum.div_ceil(LONGEST).max(1);
-    let weights: Vec<i64> = servers
-        .iter()
-        .map(|server| scaled(server).div_ceil(shrink))
-        .map(|weight| i64::try_from(weight).unwrap_or(0))
-        .collect();
-    let sum: i64 = weights.iter().sum();
-    let mut credit = vec![0_i64; weights.len()];
-    let mut order = Vec::new();
-    for _ in 0..sum {
-        for (credit, weight) in credit.iter_mut().zip(&weights) {
-            *credit += weight;
-        }
-        let richest = (0..credit.len()).rev().max_by_key(|at| credit[*at]).unwrap_or(0);
-        credit[richest] -= sum;
-        order.push(u16::try_from(richest).unwrap_or(0));
-    }
-    order
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-fn ring(servers: &[Server]) -> Vec<(u64, u16)> {
-    /// Points of a server per weight.
-    const POINTS: u64 = 128;
-    /// Points of a pool's largest server.
-    const MOST: u64 = 2048;
-    let mut ring = Vec::new();
-    for (index, server) in servers.iter().enumerate() {
-        let points = (u64::from(server.weight) * POINTS).min(MOST);
-        let index = u16::try_from(index).unwrap_or(u16::MAX);
-        ring.extend((0..points).map(|n| (hash(format!("{}#{n}", server.name).as_bytes()), index)));
-    }
-    ring.sort_unstable();
-    ring
-}
-
 #[cfg(test)]
 mod tests {
+    use super::arrange::schedule;
     use super::*;
 
     fn servers(weights: &[u16]) -> Vec<Server> {

@@ -23,7 +23,8 @@ pub(crate) fn compose(
             let with = service.rules[rule].replacement().as_bytes();
             // "/a" → "/" for "/a/b" must not make "//b".
             let rest = &target[length.min(target.len())..];
-            let rest = if with.ends_with(b"/") { rest.strip_prefix(b"/").unwrap_or(rest) } else { rest };
+            let rest =
+                if with.ends_with(b"/") { rest.strip_prefix(b"/").unwrap_or(rest) } else { rest };
             http1::request_line(out, request.method, &[with, rest]);
         }
         None if request.target.missing_root => {
@@ -45,8 +46,8 @@ pub(crate) fn compose(
         ) || (known == Known::Forwarded && service.forwarded.forwarded.is_some())
     };
     for field in request.end_to_end() {
-        let client_name = service.forwarded.client_cert
-            && field.name.eq_ignore_ascii_case(b"x-client-cn");
+        let client_name =
+            service.forwarded.client_cert && field.name.eq_ignore_ascii_case(b"x-client-cn");
         if !own(field.known) && !client_name && !dropped(field) {
             http1::field(out, field.name, field.value);
         }

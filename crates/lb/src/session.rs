@@ -175,8 +175,7 @@ impl Session {
                 Ok(Some((length, addresses))) => {
                     self.input.consume(length);
                     if let Some(addresses) = addresses {
-                        (self.source, self.destination) =
-                            (addresses.source, addresses.destination);
+                        (self.source, self.destination) = (addresses.source, addresses.destination);
                     }
                 }
                 _ => return self.read(core),
@@ -233,8 +232,7 @@ impl Session {
     /// Hash of the client's address where the pool needs it.
     pub(crate) fn source_hash(&self, pool: &crate::pool::Pool) -> Option<u64> {
         use crate::config::{Algorithm, PersistenceKind};
-        let persists =
-            matches!(pool.persistence, Some((PersistenceKind::SourceIp, _)));
+        let persists = matches!(pool.persistence, Some((PersistenceKind::SourceIp, _)));
         (persists || pool.algorithm == Algorithm::SourceHash).then(|| {
             match self.source.ip().to_canonical() {
                 std::net::IpAddr::V4(address) => hash(&address.octets()),

@@ -28,7 +28,11 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let found: Result<Vec<_>, _> =
         CertificateDer::pem_file_iter(file).map_err(|error| failed(&error))?.collect();
     let found = found.map_err(|error| failed(&error))?;
-    if found.is_empty() { Err(failed(&"the file has no certificate in PEM format")) } else { Ok(found) }
+    if found.is_empty() {
+        Err(failed(&"the file has no certificate in PEM format"))
+    } else {
+        Ok(found)
+    }
 }
 
 fn roots(file: &Path) -> Result<Arc<RootCertStore>, String> {
@@ -82,15 +86,17 @@ impl ResolvesServerCert for Resolver {
             None if self.strict => return None,
             None => &self.first,
         };
-        let fits = |key: &&Arc<CertifiedKey>| {
-            key.key.choose_scheme(hello.signature_schemes()).is_some()
-        };
+        let fits =
+            |key: &&Arc<CertifiedKey>| key.key.choose_scheme(hello.signature_schemes()).is_some();
         keys.iter().find(fits).or(keys.first()).cloned()
     }
 }
 
 /// Settings towards clients.
-pub(crate) fn client_side(tls: &Tls, all: &HashMap<String, Named>) -> Result<Arc<ServerConfig>, String> {
+pub(crate) fn client_side(
+    tls: &Tls,
+    all: &HashMap<String, Named>,
+) -> Result<Arc<ServerConfig>, String> {
     let mut by_name: HashMap<String, Vec<Arc<CertifiedKey>>> = HashMap::new();
     let mut first = Vec::new();
     for (at, name) in tls.certificates.iter().enumerate() {

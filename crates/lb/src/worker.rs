@@ -132,7 +132,9 @@ impl Worker {
             Who::Server(place) => {
                 let Some(place) = self.core.server_event(place) else { return };
                 let session = self.sessions.get_mut(place);
-                let Some(route) = session.and_then(|session| session.route.as_mut()) else { return };
+                let Some(route) = session.and_then(|session| session.route.as_mut()) else {
+                    return;
+                };
                 if let Some(link) = route.link() {
                     link.conn.note(event);
                     self.with_session(place, Session::run);

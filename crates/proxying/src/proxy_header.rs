@@ -108,8 +108,7 @@ fn parse_v2(bytes: &[u8]) -> Result<Option<Parsed>, Malformed> {
 }
 
 fn addresses_v4(block: &[u8]) -> Result<Addresses, Malformed> {
-    let block: [u8; 12] =
-        block.get(..12).and_then(|b| b.try_into().ok()).ok_or(Malformed)?;
+    let block: [u8; 12] = block.get(..12).and_then(|b| b.try_into().ok()).ok_or(Malformed)?;
     let [a, b, c, d, e, f, g, h, s1, s2, d1, d2] = block;
     let (source, destination) = (Ipv4Addr::new(a, b, c, d), Ipv4Addr::new(e, f, g, h));
     Ok(Addresses {

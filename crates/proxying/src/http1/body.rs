@@ -59,9 +59,7 @@ impl Body {
             Framing::None => Self::Length(0),
             Framing::Length(length) => Self::Length(length),
             Framing::UntilClose => Self::UntilClose,
-            Framing::Chunked => {
-                Self::Chunked(Chunked { state: NEXT_SIZE, trailers: Vec::new() })
-            }
+            Framing::Chunked => Self::Chunked(Chunked { state: NEXT_SIZE, trailers: Vec::new() }),
         }
     }
 

@@ -89,7 +89,8 @@ const fn table(also: &[u8], from: u8) -> [bool; 256] {
     let mut byte = 0;
     while byte < 256 {
         let letter = byte as u8;
-        allowed[byte] = letter.is_ascii_alphanumeric() || (from > 0 && letter >= from && byte != 127);
+        allowed[byte] =
+            letter.is_ascii_alphanumeric() || (from > 0 && letter >= from && byte != 127);
         byte += 1;
     }
     let mut at = 0;
