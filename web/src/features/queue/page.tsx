@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { selfHostQuery } from "~/api/hosts";
 import { hostItemsQuery } from "~/api/items";
-import { DETAILS_MAX, delayedItemsQuery, proxyNamesQuery, queueOverviewQuery } from "~/api/queue";
+import { DETAILS_MAX, delayedItemsQuery, queueOverviewQuery } from "~/api/queue";
 import { CELL, PlainTable } from "~/shared/config-tables";
 import { QueryError } from "~/shared/fallback";
 import { GraphPanel } from "~/shared/graph-panel";
@@ -142,7 +142,6 @@ export function QueuePage() {
   const overview = useQuery(queueOverviewQuery());
   const details = useQuery(delayedItemsQuery());
   const proxies = overview.data?.proxies;
-  const names = useQuery(proxyNamesQuery(proxies?.map((line) => line.id) ?? []));
   const error = overview.error ?? details.error;
   const counted = overview.data && sumLines(overview.data.types).reduce((a, b) => a + b, 0);
   const listed = details.data?.length ?? 0;
@@ -205,7 +204,7 @@ export function QueuePage() {
           <Lines
             lines={proxies}
             title="Proxy"
-            name={(id) => (id === "0" ? "Server" : (names.data?.get(id) ?? `Proxy ${id}`))}
+            name={(id) => (id === "0" ? "Server" : `Proxy ${id}`)}
           />
         )}
       </div>

@@ -17,6 +17,7 @@ import { Checkbox, Field, Select, SelectField, TextField } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { Empty } from "~/ui/state";
 import { plural } from "~/util/format";
+import { oneOf } from "~/util/one-of";
 
 const KEYS = [["usergroups"], ["users"]];
 const PERMISSIONS = [
@@ -105,6 +106,7 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
     const { enabled, userids, name, ...rest } = draft;
     return saveUserGroup(group?.usrgrpid ?? null, {
       ...rest,
+      gui_access: oneOf(draft.gui_access, ["0", "1", "2", "3"]),
       name: name.trim(),
       users_status: enabled ? "0" : "1",
       users: userids.map((userid) => ({ userid })),

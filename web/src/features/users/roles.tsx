@@ -7,6 +7,7 @@ import { RowButtons, SaveDialog, useDelete } from "~/shared/save-dialog";
 import { Checkbox, Select, SelectField, Textarea, TextField } from "~/ui/field";
 import { Empty } from "~/ui/state";
 import { plural } from "~/util/format";
+import { oneOf } from "~/util/one-of";
 
 const KEYS = [["roles"], ["users"]];
 const TYPES = [
@@ -50,7 +51,7 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
   const save = () =>
     saveRole(role?.roleid ?? null, {
       name: draft.name.trim(),
-      type: draft.type,
+      type: oneOf(draft.type, ["1", "2", "3"]),
       rules: {
         "actions.default_access": rules?.["actions.default_access"],
         actions: actions.map(({ name }) => ({
