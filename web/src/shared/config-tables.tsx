@@ -29,9 +29,11 @@ const SCROLLS = { role: "region", "aria-label": "Table", tabIndex: 0 };
 /** A plain table for the few dozen parts of one host or template. */
 export function PlainTable<T>({ query, head, row, empty }: TableProps<T>) {
   const { data, error, refetch } = query;
-  if (error) return <QueryError error={error} onRetry={() => void refetch()} />;
+  const note = error && <QueryError error={error} onRetry={() => void refetch()} />;
+  if (note && !data) return note;
   return (
     <Card bodyClass="rounded-lg">
+      {note}
       {!data ? (
         <SkeletonRows />
       ) : data.length === 0 ? (

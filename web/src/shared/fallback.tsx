@@ -83,10 +83,25 @@ interface FoundProps<T> {
   children: (data: T) => ReactNode;
 }
 
-/** What was asked for by its id, or why it is not shown. */
+/**
+ * What was asked for by its id, or why it is not shown. What was read before an error stays, below the
+ * error: on a form that would otherwise disappear with what was entered.
+ */
 export function Found<T>({ query, gone, children }: FoundProps<T>) {
   const { data, error, refetch } = query;
-  if (error) return <QueryError error={error} onRetry={refetch && (() => void refetch())} />;
-  if (data === null) return gone;
-  return data === undefined ? <SkeletonRows rows={10} /> : children(data);
+  const note = error && (
+    <QueryError
+      error={error}
+      onRetry={refetch && (() => void refetch())}
+      className={data ? "mb-2" : undefined}
+    />
+  );
+  if (data === undefined || data === null)
+    return note ?? (data === null ? gone : <SkeletonRows rows={10} />);
+  return (
+    <>
+      {note}
+      {children(data)}
+    </>
+  );
 }

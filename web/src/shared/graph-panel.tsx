@@ -71,7 +71,7 @@ export function GraphPanel(props: GraphPanelProps) {
   const loading = results.some((result) => result.isPending);
   const empty = !loading && lines.every((line) => line.clocks.length === 0);
 
-  if (error) return <QueryError error={error} />;
+  if (error && empty) return <QueryError error={error} />;
   if (!span) return <QueryError error={new Error("The time range is invalid.")} />;
   const toggle = (id: string) => {
     const next = new Set(hidden);

@@ -122,7 +122,7 @@ export function ActionsPage() {
         />
       }
     >
-      {error ? (
+      {error && !data ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : (
         <Sheet>

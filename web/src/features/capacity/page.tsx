@@ -127,7 +127,7 @@ export function CapacityPage() {
   const { data, error, refetch } = useQuery(capacityQuery());
   return (
     <Page title="Capacity" scroll>
-      {error ? (
+      {error && !data ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : !data ? (
         <SkeletonRows rows={10} />

@@ -151,7 +151,7 @@ export function RulePage() {
         )
       }
     >
-      {error ? (
+      {error && !(rule && owner) ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : rule === null || owner === null ? (
         <Gone icon="search" title="This discovery rule does not exist" />

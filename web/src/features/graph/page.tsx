@@ -192,7 +192,7 @@ export function GraphPage() {
             Select items above, or select rows in Latest data. Drag over a chart to zoom in.
           </Empty>
         </Card>
-      ) : error ? (
+      ) : error && !items ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : isPending ? (
         <SkeletonRows />

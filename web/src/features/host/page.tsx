@@ -148,13 +148,10 @@ export function HostPage() {
     to: search.to ?? DEFAULT_RANGE.to,
   };
 
-  if (error) {
-    return (
-      <Page title="Host">
-        <QueryError error={error} onRetry={() => void refetch()} />
-      </Page>
-    );
-  }
+  const note = error && (
+    <QueryError error={error} onRetry={() => void refetch()} className="mb-2" />
+  );
+  if (note && !host) return <Page title="Host">{note}</Page>;
   if (host === null) {
     return (
       <Page title="Host">
@@ -216,6 +213,7 @@ export function HostPage() {
         )
       }
     >
+      {note}
       {!host ? (
         <SkeletonRows rows={10} />
       ) : tab === "overview" ? (

@@ -13,10 +13,9 @@ export function LastChanges() {
   const { data, error } = useQuery(lastChangesQuery(9));
   return (
     <Card title="Last changes" bodyClass="pb-2">
-      {error ? (
-        <QueryError error={error} className="mx-4" />
-      ) : !data ? (
-        <SkeletonRows />
+      {error && <QueryError error={error} className="mx-4" />}
+      {!data ? (
+        !error && <SkeletonRows />
       ) : data.length === 0 ? (
         <Empty icon="clock" title="No changes yet">
           Problems that start or end are listed here.

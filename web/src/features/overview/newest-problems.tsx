@@ -28,10 +28,9 @@ export function NewestProblems() {
         </Link>
       }
     >
-      {error ? (
-        <QueryError error={error} onRetry={() => void refetch()} className="mx-4" />
-      ) : !data ? (
-        <SkeletonRows />
+      {error && <QueryError error={error} onRetry={() => void refetch()} className="mx-4" />}
+      {!data ? (
+        !error && <SkeletonRows />
       ) : data.length === 0 ? (
         <Empty icon="check" title="No open problems">
           Past problems are in History.

@@ -9,7 +9,7 @@ import { SEVERITIES, severityName } from "~/util/severity";
 /** Open problems by severity; each tile leads to its problems. */
 export function SeverityTiles() {
   const { data, error, refetch } = useQuery(severityCountsQuery());
-  if (error) return <QueryError error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <QueryError error={error} onRetry={() => void refetch()} />;
   return (
     <section
       aria-label="Open problems by severity"

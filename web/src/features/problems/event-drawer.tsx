@@ -154,9 +154,8 @@ export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: ()
         <IconButton icon="close" label="Close" onClick={onClose} />
       </header>
       <div className="min-h-0 flex-1 overflow-auto">
-        {error ? (
-          <QueryError error={error} className="m-5" />
-        ) : rows.isSuccess && !row ? (
+        {error && <QueryError error={error} className="m-5" />}
+        {error && !row ? null : rows.isSuccess && !row ? (
           <Gone icon="search" title="This problem does not exist" />
         ) : !row ? (
           <SkeletonRows />

@@ -181,7 +181,7 @@ export function QueuePage() {
       <div
         className={view === "items" ? "flex min-h-0 flex-1 flex-col gap-4" : "flex flex-col gap-4"}
       >
-        {error ? (
+        {error && !overview.data ? (
           <QueryError error={error} onRetry={retry} />
         ) : (
           <div className="flex flex-col gap-1.5">
@@ -194,7 +194,7 @@ export function QueuePage() {
           </div>
         )}
         <History />
-        {error ? null : view === "items" ? (
+        {error && !details.data ? null : view === "items" ? (
           <DelayedItems items={details.data} />
         ) : view === "hosts" ? (
           <Hosts items={details.data} />

@@ -143,7 +143,7 @@ export function TemplatePage() {
         )
       }
     >
-      {error ? (
+      {error && !template ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : template === null ? (
         <Gone icon="templates" title="This template does not exist" />
