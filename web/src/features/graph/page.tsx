@@ -100,6 +100,43 @@ export function byUnits(items: readonly ItemRow[], split: boolean): ItemRow[][] 
   return [...groups.values()];
 }
 
+interface ChartsProps {
+  items: readonly ItemRow[];
+  split: boolean;
+  range: TimeRange;
+  onRange: (range: TimeRange) => void;
+}
+
+/** Numbers as charts, other values as tables below them. */
+function Charts({ items, split, range, onRange }: ChartsProps) {
+  const numeric = (item: ItemRow) => isNumeric(item.value_type);
+  const charts = byUnits(items.filter(numeric), split);
+  const texts = items.filter((item) => !numeric(item));
+  return (
+    <div className="flex flex-col gap-4">
+      {charts.map((group) => (
+        <Card key={group.map((item) => item.itemid).join()} bodyClass="p-4">
+          <GraphPanel
+            label={group.map((item) => item.name).join(", ")}
+            items={group}
+            range={range}
+            onRange={onRange}
+            height={charts.length === 1 ? 380 : 220}
+            legend="table"
+            syncKey="graph"
+            withHost={items.length > 1}
+          />
+        </Card>
+      ))}
+      {texts.map((item) => (
+        <Card key={item.itemid} title={`${item.hosts[0]?.name}: ${item.name}`} bodyClass="">
+          <TextValues item={item} />
+        </Card>
+      ))}
+    </div>
+  );
+}
+
 export function GraphPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -116,11 +153,6 @@ export function GraphPage() {
   const ordered = ids
     .map((id) => shown.find((item) => item.itemid === id))
     .filter((i): i is ItemRow => i !== undefined);
-  const charts = byUnits(
-    ordered.filter((item) => isNumeric(item.value_type)),
-    split,
-  );
-  const texts = ordered.filter((item) => !isNumeric(item.value_type));
   const single = ordered.length === 1 ? ordered[0] : undefined;
   return (
     <Page
@@ -203,27 +235,7 @@ export function GraphPage() {
           </Empty>
         </Card>
       ) : (
-        <div className="flex flex-col gap-4">
-          {charts.map((group) => (
-            <Card key={group.map((item) => item.itemid).join()} bodyClass="p-4">
-              <GraphPanel
-                label={group.map((item) => item.name).join(", ")}
-                items={group}
-                range={range}
-                onRange={setRange}
-                height={charts.length === 1 ? 380 : 220}
-                legend="table"
-                syncKey="graph"
-                withHost={!single}
-              />
-            </Card>
-          ))}
-          {texts.map((item) => (
-            <Card key={item.itemid} title={`${item.hosts[0]?.name}: ${item.name}`} bodyClass="">
-              <TextValues item={item} />
-            </Card>
-          ))}
-        </div>
+        <Charts items={ordered} split={split} range={range} onRange={setRange} />
       )}
     </Page>
   );

@@ -42,6 +42,45 @@ function ProblemCell({ row, state }: { row: HostRow; state: HostState | undefine
   );
 }
 
+interface CellProps {
+  row: HostRow;
+  maintenances: ReadonlyMap<string, Maintenance>;
+}
+
+/** The host's name with its state, and on phones what silences it. */
+function NameCell({ row, state, maintenances }: CellProps & { state: HostState | undefined }) {
+  return (
+    <span className="flex items-center gap-2">
+      <Dot tone={toneOf(state, row.status === "0")} />
+      <span className="sr-only">{stateInWords(state, row.status === "0")}</span>
+      <span className="flex min-w-0 flex-1 items-center gap-2 max-sm:flex-col max-sm:items-start max-sm:gap-0.5">
+        <Link
+          to="/hosts/$hostid"
+          params={{ hostid: row.hostid }}
+          onClick={(event) => event.stopPropagation()}
+          className="max-w-full shrink-0 truncate font-medium hover:underline"
+        >
+          {row.name}
+        </Link>
+        {row.host !== row.name && (
+          <span className="min-w-0 shrink-[20] truncate text-xs text-faint max-sm:hidden">
+            {row.host}
+          </span>
+        )}
+        <span className="flex max-w-full sm:hidden">
+          <HostMark host={row} maintenances={maintenances} />
+        </span>
+      </span>
+    </span>
+  );
+}
+
+function StatusCell({ row, maintenances }: CellProps) {
+  if (row.status !== "0") return <span className="text-faint">Not monitored</span>;
+  if (row.maintenance_status === "1") return <HostMark host={row} maintenances={maintenances} />;
+  return <span className="text-soft">Monitored</span>;
+}
+
 export function hostColumns(
   states: ReadonlyMap<string, HostState>,
   maintenances: ReadonlyMap<string, Maintenance>,
@@ -55,30 +94,7 @@ export function hostColumns(
       width: "minmax(8rem, 1.5fr)",
       sortable: true,
       cell: (row) => (
-        <span className="flex items-center gap-2">
-          <Dot tone={toneOf(states.get(row.hostid), row.status === "0")} />
-          <span className="sr-only">
-            {stateInWords(states.get(row.hostid), row.status === "0")}
-          </span>
-          <span className="flex min-w-0 flex-1 items-center gap-2 max-sm:flex-col max-sm:items-start max-sm:gap-0.5">
-            <Link
-              to="/hosts/$hostid"
-              params={{ hostid: row.hostid }}
-              onClick={(event) => event.stopPropagation()}
-              className="max-w-full shrink-0 truncate font-medium hover:underline"
-            >
-              {row.name}
-            </Link>
-            {row.host !== row.name && (
-              <span className="min-w-0 shrink-[20] truncate text-xs text-faint max-sm:hidden">
-                {row.host}
-              </span>
-            )}
-            <span className="flex max-w-full sm:hidden">
-              <HostMark host={row} maintenances={maintenances} />
-            </span>
-          </span>
-        </span>
+        <NameCell row={row} state={states.get(row.hostid)} maintenances={maintenances} />
       ),
     },
     {
@@ -136,14 +152,7 @@ export function hostColumns(
       header: "Status",
       width: "minmax(8.5rem, 1.3fr)",
       sortable: true,
-      cell: (row) =>
-        row.status !== "0" ? (
-          <span className="text-faint">Not monitored</span>
-        ) : row.maintenance_status === "1" ? (
-          <HostMark host={row} maintenances={maintenances} />
-        ) : (
-          <span className="text-soft">Monitored</span>
-        ),
+      cell: (row) => <StatusCell row={row} maintenances={maintenances} />,
     },
   ];
   if (maySilence()) {

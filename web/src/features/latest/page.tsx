@@ -26,6 +26,51 @@ const NO_FILTERS = {
 /** More lines than these nobody can tell apart. */
 const LINES_MAX = 20;
 
+type Search = ReturnType<typeof route.useSearch>;
+
+interface FiltersProps {
+  search: Search;
+  /** Boxes whose text reaches the address after a pause. */
+  typed: Omit<ReturnType<typeof useFilters>, "onClear">;
+  onChange: (next: Partial<Search>) => void;
+}
+
+function Filters({ search, typed, onChange }: FiltersProps) {
+  return (
+    <>
+      <SearchBox
+        label="Search names and keys"
+        value={typed.text}
+        onChange={typed.setText}
+        className="w-72"
+      />
+      <GroupPicker
+        of="host"
+        values={listOf(search.group)}
+        onChange={(v) => onChange({ group: listTo(v) })}
+      />
+      <HostPicker values={listOf(search.host)} onChange={(v) => onChange({ host: listTo(v) })} />
+      <Input
+        aria-label="Tags"
+        placeholder="Tags: component=cpu"
+        value={typed.tags}
+        onChange={(event) => typed.setTags(event.target.value)}
+        className="w-44!"
+      />
+      <Segmented
+        label="State"
+        value={search.state ?? "all"}
+        onChange={(v) => onChange({ state: v === "all" ? undefined : v })}
+        options={[
+          ["all", "All"],
+          ["0", "Supported"],
+          ["1", "Not supported"],
+        ]}
+      />
+    </>
+  );
+}
+
 export function LatestPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -59,7 +104,7 @@ export function LatestPage() {
   });
   const onTag = useCallback((tag: Tag) => change({ tags: tagFilterText(tag) }), [change]);
   const open = (item: ItemRow) => void navigate({ to: "/graph", search: { items: item.itemid } });
-  const { text, setText, tags, setTags, onClear } = useFilters(search, change, NO_FILTERS);
+  const { onClear, ...typed } = useFilters(search, change, NO_FILTERS);
   return (
     <ListPage
       title="Latest data"
@@ -82,39 +127,7 @@ export function LatestPage() {
           </>
         )
       }
-      filters={
-        <>
-          <SearchBox
-            label="Search names and keys"
-            value={text}
-            onChange={setText}
-            className="w-72"
-          />
-          <GroupPicker
-            of="host"
-            values={listOf(search.group)}
-            onChange={(v) => change({ group: listTo(v) })}
-          />
-          <HostPicker values={listOf(search.host)} onChange={(v) => change({ host: listTo(v) })} />
-          <Input
-            aria-label="Tags"
-            placeholder="Tags: component=cpu"
-            value={tags}
-            onChange={(event) => setTags(event.target.value)}
-            className="w-44!"
-          />
-          <Segmented
-            label="State"
-            value={search.state ?? "all"}
-            onChange={(v) => change({ state: v === "all" ? undefined : v })}
-            options={[
-              ["all", "All"],
-              ["0", "Supported"],
-              ["1", "Not supported"],
-            ]}
-          />
-        </>
-      }
+      filters={<Filters search={search} typed={typed} onChange={change} />}
       onClear={onClear}
       query={{
         error: rows.error ?? total.error,

@@ -53,6 +53,53 @@ function useFilter(search: ProblemSearch, leaveOut: Partial<ProblemSearch>): Pro
   return useMemo(() => toFilter(search), [key]);
 }
 
+type Change = (next: Partial<ProblemSearch>) => void;
+
+/**
+ * Opens and closes the details of a problem. Closing goes back to before they were opened, if that was the
+ * last step: a change of the filters ends this.
+ */
+function useDetails(search: ProblemSearch, change: Change) {
+  const opened = useRef(false);
+  const open = (row: ProblemRow) => {
+    if (!search.event) opened.current = true;
+    change({ event: row.eventid });
+  };
+  const close = () => {
+    if (opened.current) history.back();
+    else change({ event: undefined });
+    opened.current = false;
+  };
+  const narrow: Change = (next) => {
+    opened.current = false;
+    change(next);
+  };
+  return { open, close, narrow };
+}
+
+interface RowActions {
+  acknowledge: (eventids: string[]) => void;
+  update: (updating: Updating) => void;
+  silence: (row: ProblemRow) => void;
+}
+
+/** Keys on a row act on it, or on the chosen rows; the answer is whether the key does something. */
+function rowKeys(chosen: string[], actions: RowActions) {
+  return (key: string, row: ProblemRow): boolean => {
+    const eventids = chosen.length ? chosen : [row.eventid];
+    const denied = KEY_ACTIONS[key];
+    if (denied && !allows(denied)) toast("Your user role does not allow this.", "bad");
+    else if (key === "a") actions.acknowledge(eventids);
+    else if (key === "m") actions.update({ eventids, initial: "message" });
+    else if (key === "s" && maySilence() && !row.r_clock) actions.silence(row);
+    else if (key === "c") {
+      if (row.manualClose || chosen.length) actions.update({ eventids, initial: "close" });
+      else toast("The trigger of this problem does not allow manual close.", "bad");
+    } else return false;
+    return true;
+  };
+}
+
 export function ProblemsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -72,21 +119,7 @@ export function ProblemsPage() {
       }),
     [navigate],
   );
-  // Closing the details goes back to before they were opened, if that was the last step.
-  const opened = useRef(false);
-  const open = (row: ProblemRow) => {
-    if (!search.event) opened.current = true;
-    change({ event: row.eventid });
-  };
-  const close = () => {
-    if (opened.current) history.back();
-    else change({ event: undefined });
-    opened.current = false;
-  };
-  const narrow = (next: Partial<ProblemSearch>) => {
-    opened.current = false;
-    change(next);
-  };
+  const { open, close, narrow } = useDetails(search, change);
   const rows = useRowWindow<ProblemRow>({
     queryKey: ["problems", "rows", filter],
     visible,
@@ -108,20 +141,9 @@ export function ProblemsPage() {
     [change],
   );
   const chosen = useMemo(() => [...selected], [selected]);
-  const targets = (row: ProblemRow) => (chosen.length ? chosen : [row.eventid]);
-  const onKey = (key: string, row: ProblemRow): boolean => {
-    const denied = KEY_ACTIONS[key];
-    if (denied && !allows(denied)) toast("Your user role does not allow this.", "bad");
-    else if (key === "a") update.mutate({ eventids: targets(row), update: { acknowledge: true } });
-    else if (key === "m") setUpdating({ eventids: targets(row), initial: "message" });
-    else if (key === "s" && maySilence() && !row.r_clock) setSilencing(row);
-    else if (key === "c") {
-      if (row.manualClose || chosen.length)
-        setUpdating({ eventids: targets(row), initial: "close" });
-      else toast("The trigger of this problem does not allow manual close.", "bad");
-    } else return false;
-    return true;
-  };
+  const acknowledge = (eventids: string[]) =>
+    update.mutate({ eventids, update: { acknowledge: true } });
+  const onKey = rowKeys(chosen, { acknowledge, update: setUpdating, silence: setSilencing });
 
   return (
     <Page
@@ -138,7 +160,7 @@ export function ProblemsPage() {
           <BulkBar
             count={chosen.length}
             total={total ?? 0}
-            onAcknowledge={() => update.mutate({ eventids: chosen, update: { acknowledge: true } })}
+            onAcknowledge={() => acknowledge(chosen)}
             onUpdate={() => setUpdating({ eventids: chosen, initial: "acknowledge" })}
             onClear={() => setSelected(new Set())}
           />

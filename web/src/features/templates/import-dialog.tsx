@@ -130,6 +130,47 @@ function Report({ results }: { results: Results }) {
   );
 }
 
+interface DropZoneProps {
+  files: readonly Source[];
+  onChoose: (files: readonly File[]) => Promise<void>;
+}
+
+/** Where files are chosen or dropped. */
+function DropZone({ files, onChoose }: DropZoneProps) {
+  const choose = (list: FileList | null) => {
+    if (list && list.length > 0) void onChoose([...list]);
+  };
+  return (
+    <label
+      className="flex cursor-pointer flex-col items-center gap-1 rounded-lg border border-dashed border-line-strong px-4 py-6 text-center hover:bg-hover"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        choose(event.dataTransfer.files);
+      }}
+    >
+      <Icon name="upload" size={20} className="text-faint" />
+      <span className="font-medium break-all">
+        {files.length > 3
+          ? plural(files.length, "file")
+          : files.map((file) => file.name).join(", ") || "Choose files, or drop them here"}
+      </span>
+      <span className="text-xs text-soft">
+        YAML, XML or JSON, as exported by Vedette or Zabbix. Files are imported in the order of
+        their dependencies.
+      </span>
+      <input
+        type="file"
+        multiple
+        aria-label="Files to import"
+        accept=".yaml,.yml,.xml,.json"
+        className="sr-only"
+        onChange={(event) => choose(event.target.files)}
+      />
+    </label>
+  );
+}
+
 /** Imports files in the order of their dependencies: first what would change, then the changes. */
 export function ImportDialog({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
@@ -153,9 +194,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
       ),
     onSettled: () => void client.invalidateQueries(),
   });
-  const choose = async (list: FileList | null | undefined) => {
-    const chosen = [...(list ?? [])];
-    if (chosen.length === 0) return;
+  const choose = async (chosen: readonly File[]) => {
     const large = chosen.find((file) => file.size > FILE_BYTES_MAX);
     if (large) {
       setTooLarge(`${large.name} is larger than 64 MB. Export fewer templates into one file.`);
@@ -202,33 +241,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
         <Report results={run.data} />
       ) : (
         <div className="flex flex-col gap-4">
-          <label
-            className="flex cursor-pointer flex-col items-center gap-1 rounded-lg border border-dashed border-line-strong px-4 py-6 text-center hover:bg-hover"
-            onDragOver={(event) => event.preventDefault()}
-            onDrop={(event) => {
-              event.preventDefault();
-              void choose(event.dataTransfer.files);
-            }}
-          >
-            <Icon name="upload" size={20} className="text-faint" />
-            <span className="font-medium break-all">
-              {files.length > 3
-                ? plural(files.length, "file")
-                : files.map((file) => file.name).join(", ") || "Choose files, or drop them here"}
-            </span>
-            <span className="text-xs text-soft">
-              YAML, XML or JSON, as exported by Vedette or Zabbix. Files are imported in the order
-              of their dependencies.
-            </span>
-            <input
-              type="file"
-              multiple
-              aria-label="Files to import"
-              accept=".yaml,.yml,.xml,.json"
-              className="sr-only"
-              onChange={(event) => void choose(event.target.files)}
-            />
-          </label>
+          <DropZone files={files} onChoose={choose} />
           <Checkbox
             label="Delete items, triggers and rules that are missing in the files"
             checked={removeMissing}

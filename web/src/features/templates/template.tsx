@@ -4,7 +4,7 @@ import { exportTemplate } from "~/api/configuration";
 import { discoveryRulesQuery } from "~/api/discovery";
 import { explain } from "~/api/errors";
 import { type ConfiguredItem, templateItemsQuery } from "~/api/item-config";
-import { deleteTemplate, templateQuery } from "~/api/templates";
+import { deleteTemplate, type Template, templateQuery } from "~/api/templates";
 import { triggersQuery } from "~/api/triggers";
 import { ConfiguredItems, CreateLink, DiscoveryTable, TriggerTable } from "~/shared/config-tables";
 import { Gone, QueryError } from "~/shared/fallback";
@@ -54,6 +54,69 @@ function download(name: string, text: string): void {
   URL.revokeObjectURL(url);
 }
 
+/** Groups, vendor and tags. */
+function Facts({ template }: { template: Template }) {
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-soft">
+      <span>{template.templategroups.map((group) => group.name).join(", ")}</span>
+      {template.vendor_version && (
+        <span>{`${template.vendor_name} ${template.vendor_version}`}</span>
+      )}
+      <span className="flex gap-1">
+        {template.tags.map((tag) => (
+          <Chip key={tagText(tag)}>{tagText(tag)}</Chip>
+        ))}
+      </span>
+    </div>
+  );
+}
+
+interface PartProps {
+  tab: Tab;
+  template: Template;
+  onLink: () => void;
+}
+
+/** What the tab shows of a template. */
+function Part({ tab, template, onLink }: PartProps) {
+  const { templateid } = template;
+  const triggers = useQuery({ ...triggersQuery(templateid, true), enabled: tab === "triggers" });
+  const rules = useQuery({
+    ...discoveryRulesQuery(templateid, true),
+    enabled: tab === "discovery",
+  });
+  return tab === "items" ? (
+    <div className="flex flex-col gap-3">
+      <CreateLink to="/items/new" ownerid={templateid} template>
+        Create item
+      </CreateLink>
+      <Items templateid={templateid} />
+    </div>
+  ) : tab === "triggers" ? (
+    <div className="flex flex-col gap-3">
+      <CreateLink to="/triggers/new" ownerid={templateid} template>
+        Create trigger
+      </CreateLink>
+      <TriggerTable query={triggers} />
+    </div>
+  ) : tab === "discovery" ? (
+    <div className="flex flex-col gap-3">
+      <CreateLink to="/rules/new" ownerid={templateid} template>
+        Create discovery rule
+      </CreateLink>
+      <DiscoveryTable query={rules} />
+    </div>
+  ) : tab === "web" ? (
+    <WebScenarios ownerid={templateid} template />
+  ) : tab === "macros" ? (
+    <MacrosView ownerid={templateid} template own={template.macros} />
+  ) : tab === "valuemaps" ? (
+    <ValueMaps ownerid={templateid} />
+  ) : (
+    <Hosts template={template} onLink={onLink} />
+  );
+}
+
 export function TemplatePage() {
   const { templateid } = route.useParams();
   const search = route.useSearch();
@@ -63,11 +126,6 @@ export function TemplatePage() {
   const remove = useDelete(deleteTemplate, [["templates"]]);
   const { data: template, error, refetch } = useQuery(templateQuery(templateid));
   const tab = TABS.find((name) => name === search.tab) ?? "items";
-  const triggers = useQuery({ ...triggersQuery(templateid, true), enabled: tab === "triggers" });
-  const rules = useQuery({
-    ...discoveryRulesQuery(templateid, true),
-    enabled: tab === "discovery",
-  });
   const exporting = useMutation({
     mutationFn: () => exportTemplate(templateid, "yaml"),
     onSuccess: (text) => download(template?.name ?? "template", text),
@@ -112,17 +170,7 @@ export function TemplatePage() {
       bar={
         template && (
           <div className="flex w-full flex-col gap-3">
-            <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-soft">
-              <span>{template.templategroups.map((group) => group.name).join(", ")}</span>
-              {template.vendor_version && (
-                <span>{`${template.vendor_name} ${template.vendor_version}`}</span>
-              )}
-              <span className="flex gap-1">
-                {template.tags.map((tag) => (
-                  <Chip key={tagText(tag)}>{tagText(tag)}</Chip>
-                ))}
-              </span>
-            </div>
+            <Facts template={template} />
             <Tabs<Tab>
               label="Parts of the template"
               value={tab}
@@ -149,35 +197,8 @@ export function TemplatePage() {
         <Gone icon="templates" title="This template does not exist" />
       ) : !template ? (
         <SkeletonRows rows={10} />
-      ) : tab === "items" ? (
-        <div className="flex flex-col gap-3">
-          <CreateLink to="/items/new" ownerid={templateid} template>
-            Create item
-          </CreateLink>
-          <Items templateid={templateid} />
-        </div>
-      ) : tab === "triggers" ? (
-        <div className="flex flex-col gap-3">
-          <CreateLink to="/triggers/new" ownerid={templateid} template>
-            Create trigger
-          </CreateLink>
-          <TriggerTable query={triggers} />
-        </div>
-      ) : tab === "discovery" ? (
-        <div className="flex flex-col gap-3">
-          <CreateLink to="/rules/new" ownerid={templateid} template>
-            Create discovery rule
-          </CreateLink>
-          <DiscoveryTable query={rules} />
-        </div>
-      ) : tab === "web" ? (
-        <WebScenarios ownerid={templateid} template />
-      ) : tab === "macros" ? (
-        <MacrosView ownerid={templateid} template own={template.macros} />
-      ) : tab === "valuemaps" ? (
-        <ValueMaps ownerid={templateid} />
       ) : (
-        <Hosts template={template} onLink={() => setLinking(true)} />
+        <Part tab={tab} template={template} onLink={() => setLinking(true)} />
       )}
       {editing && template && (
         <TemplateDialog template={template} onClose={() => setEditing(false)} />
