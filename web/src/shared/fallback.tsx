@@ -4,6 +4,7 @@ import { explain } from "~/api/errors";
 import { Button, buttonClass } from "~/ui/button";
 import type { IconName } from "~/ui/icon";
 import { Empty, ErrorNote, SkeletonRows } from "~/ui/state";
+import { texts } from "./texts";
 
 /** In place of a page, with the way to the overview. */
 function NoPage(props: { icon: IconName; title: string; children: ReactNode }) {
@@ -13,7 +14,7 @@ function NoPage(props: { icon: IconName; title: string; children: ReactNode }) {
       className="h-full"
       action={
         <Link to="/" className={buttonClass("primary")}>
-          Go to the overview
+          {texts.goToTheOverview}
         </Link>
       }
     />
@@ -22,8 +23,8 @@ function NoPage(props: { icon: IconName; title: string; children: ReactNode }) {
 
 export function NotFound() {
   return (
-    <NoPage icon="search" title="Page not found">
-      Check the address, or press Ctrl-K to find a host, an item or a page.
+    <NoPage icon="search" title={texts.pageNotFound}>
+      {texts.checkTheAddressOr}
     </NoPage>
   );
 }
@@ -31,8 +32,8 @@ export function NotFound() {
 /** In place of a page that the user's role denies. */
 export function NoPermission() {
   return (
-    <NoPage icon="key" title="You do not have permission to open this page">
-      Your user role does not include it. Ask an administrator if you need it.
+    <NoPage icon="key" title={texts.youDoNotHave}>
+      {texts.yourUserRoleDoes}
     </NoPage>
   );
 }
@@ -45,9 +46,9 @@ export function Crash({ error, reset }: ErrorComponentProps) {
       <ErrorNote what={`Error on this page: ${what}`} todo={todo} />
       <div className="flex gap-2">
         <Button look="primary" onClick={reset}>
-          Try again
+          {texts.tryAgain}
         </Button>
-        <Button onClick={() => location.reload()}>Reload</Button>
+        <Button onClick={() => location.reload()}>{texts.reload}</Button>
       </div>
     </div>
   );
@@ -71,7 +72,7 @@ export function QueryError({
 export function Gone({ icon, title }: { icon: IconName; title: string }) {
   return (
     <Empty icon={icon} title={title}>
-      It was deleted, or you do not have permission to view it.
+      {texts.itWasDeletedOr}
     </Empty>
   );
 }

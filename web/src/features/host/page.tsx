@@ -28,6 +28,7 @@ import { countsInWords, stateInWords, toneOf, totalOf, worstOf } from "~/util/ho
 import { DEFAULT_RANGE, type TimeRange } from "~/util/time";
 import { HostActions, HostFacts, InterfaceErrors } from "./header";
 import { HostOverview } from "./overview";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/hosts/$hostid");
 const TABS = ["overview", "latest", "triggers", "discovery", "web", "macros", "valuemaps"] as const;
@@ -81,7 +82,12 @@ function Latest({ items, hostid }: { items: readonly ItemRow[] | undefined; host
   return (
     <div className="flex min-h-0 flex-1 flex-col gap-3">
       <div className="flex items-center gap-2">
-        <SearchBox label="Search names and keys" value={text} onChange={setText} className="w-72" />
+        <SearchBox
+          label={texts.searchNamesAndKeys}
+          value={text}
+          onChange={setText}
+          className="w-72"
+        />
         {selected.size > 0 && (
           <>
             <Link
@@ -93,7 +99,7 @@ function Latest({ items, hostid }: { items: readonly ItemRow[] | undefined; host
               Show graph of {selected.size}
             </Link>
             <Button look="quiet" onClick={() => setSelected(new Set())}>
-              Deselect
+              {texts.deselect}
             </Button>
           </>
         )}
@@ -107,7 +113,7 @@ function Latest({ items, hostid }: { items: readonly ItemRow[] | undefined; host
           empty={
             <Empty
               icon="latest"
-              title={items.length ? "No item matches this search" : "This host has no items"}
+              title={items.length ? texts.noItemMatchesThis : texts.thisHostHasNoItems}
               action={
                 !items.length && (
                   <Link
@@ -115,14 +121,12 @@ function Latest({ items, hostid }: { items: readonly ItemRow[] | undefined; host
                     params={{ hostid }}
                     className={buttonClass("primary")}
                   >
-                    Link a template
+                    {texts.linkATemplate}
                   </Link>
                 )
               }
             >
-              {items.length
-                ? "Search for a part of the name or key."
-                : "Link a template to it, or create an item."}
+              {items.length ? texts.searchForAPart : texts.linkATemplateTo}
             </Empty>
           }
         />
@@ -151,32 +155,32 @@ export function HostPage() {
   const note = error && (
     <QueryError error={error} onRetry={() => void refetch()} className="mb-2" />
   );
-  if (note && !host) return <Page title="Host">{note}</Page>;
+  if (note && !host) return <Page title={texts.host}>{note}</Page>;
   if (host === null) {
     return (
-      <Page title="Host">
+      <Page title={texts.host}>
         <Empty
           icon="hosts"
-          title="This host does not exist"
+          title={texts.thisHostDoesNot}
           action={
             <Link to="/hosts" className={buttonClass("primary")}>
-              All hosts
+              {texts.allHosts}
             </Link>
           }
         >
-          It was deleted, or you do not have permission to view it.
+          {texts.itWasDeletedOr}
         </Empty>
       </Page>
     );
   }
   return (
     <Page
-      title={host?.name ?? "Host"}
+      title={host?.name ?? texts.host}
       scroll={tab !== "latest"}
       heading={
         <>
           <Link to="/hosts" className={CRUMB}>
-            Hosts
+            {texts.hosts}
           </Link>
           <span className="-mx-1 text-faint">/</span>
           <span className="truncate">{host?.name ?? "…"}</span>
@@ -192,7 +196,7 @@ export function HostPage() {
             <InterfaceErrors host={host} />
             {host.maintenance_status === "1" && <RunningNotes ids={[host.maintenanceid]} />}
             <Tabs<Tab>
-              label="Views of the host"
+              label={texts.viewsOfTheHost}
               value={tab}
               onChange={(value) =>
                 void navigate({
@@ -200,13 +204,13 @@ export function HostPage() {
                 })
               }
               options={[
-                ["overview", "Overview"],
-                ["latest", "Latest data", formatCount(Number(host.items))],
-                ["triggers", "Triggers", formatCount(Number(host.triggers))],
-                ["discovery", "Discovery rules", formatCount(Number(host.discoveries))],
-                ["web", "Web scenarios"],
-                ["macros", "Macros"],
-                ["valuemaps", "Value maps"],
+                ["overview", texts.overview],
+                ["latest", texts.latestData, formatCount(Number(host.items))],
+                ["triggers", texts.triggers, formatCount(Number(host.triggers))],
+                ["discovery", texts.discoveryRules, formatCount(Number(host.discoveries))],
+                ["web", texts.webScenarios],
+                ["macros", texts.macros],
+                ["valuemaps", texts.valueMaps],
               ]}
             />
           </div>
@@ -228,14 +232,14 @@ export function HostPage() {
       ) : tab === "triggers" ? (
         <div className="flex flex-col gap-3">
           <CreateLink to="/triggers/new" ownerid={hostid}>
-            Create trigger
+            {texts.createTrigger}
           </CreateLink>
           <TriggerTable query={triggers} showState />
         </div>
       ) : tab === "discovery" ? (
         <div className="flex flex-col gap-3">
           <CreateLink to="/rules/new" ownerid={hostid}>
-            Create discovery rule
+            {texts.createDiscoveryRule}
           </CreateLink>
           <DiscoveryTable query={rules} />
         </div>

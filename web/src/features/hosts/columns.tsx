@@ -11,6 +11,7 @@ import { formatCount } from "~/util/format";
 import { countsInWords, type HostState, stateInWords, toneOf, worstOf } from "~/util/host-state";
 import { SEVERITIES, severityName } from "~/util/severity";
 import type { Tag } from "~/util/tags";
+import { texts } from "./texts";
 
 /** Open problems, each severity with its own number. */
 function ProblemCell({ row, state }: { row: HostRow; state: HostState | undefined }) {
@@ -76,9 +77,9 @@ function NameCell({ row, state, maintenances }: CellProps & { state: HostState |
 }
 
 function StatusCell({ row, maintenances }: CellProps) {
-  if (row.status !== "0") return <span className="text-faint">Not monitored</span>;
+  if (row.status !== "0") return <span className="text-faint">{texts.notMonitored}</span>;
   if (row.maintenance_status === "1") return <HostMark host={row} maintenances={maintenances} />;
-  return <span className="text-soft">Monitored</span>;
+  return <span className="text-soft">{texts.monitored}</span>;
 }
 
 export function hostColumns(
@@ -90,7 +91,7 @@ export function hostColumns(
   const columns: Column<HostRow>[] = [
     {
       id: "name",
-      header: "Host",
+      header: texts.host,
       width: "minmax(8rem, 1.5fr)",
       sortable: true,
       cell: (row) => (
@@ -100,32 +101,32 @@ export function hostColumns(
     {
       id: "availability",
       on: "wide",
-      header: "Availability",
+      header: texts.availability,
       width: "10.5rem",
       cell: (row) => <Availability interfaces={row.interfaces} active={row.active_available} />,
     },
     {
       id: "problems",
-      header: "Problems",
+      header: texts.problems,
       width: "12.5rem",
       cell: (row) => <ProblemCell row={row} state={states.get(row.hostid)} />,
     },
     {
       id: "tags",
       on: "wide",
-      header: "Tags",
+      header: texts.tags,
       width: "minmax(5rem, 1.1fr)",
       cell: (row) => <TagList tags={row.tags} max={4} onPick={onTag} />,
     },
     {
       id: "templates",
       on: "wide",
-      header: "Templates",
+      header: texts.templates,
       width: "minmax(5rem, 1.2fr)",
       cell: (row) => (
         <span className="text-soft" title={row.parentTemplates.map((t) => t.name).join("\n")}>
           {row.parentTemplates.map((t) => t.name).join(", ") || (
-            <span className="text-faint">None</span>
+            <span className="text-faint">{texts.none}</span>
           )}
         </span>
       ),
@@ -133,7 +134,7 @@ export function hostColumns(
     {
       id: "items",
       on: "wide",
-      header: "Items",
+      header: texts.items,
       width: "3.5rem",
       align: "right",
       cell: (row) => formatCount(Number(row.items)),
@@ -141,7 +142,7 @@ export function hostColumns(
     {
       id: "triggers",
       on: "wide",
-      header: "Triggers",
+      header: texts.triggers,
       width: "4rem",
       align: "right",
       cell: (row) => formatCount(Number(row.triggers)),
@@ -149,7 +150,7 @@ export function hostColumns(
     {
       id: "status",
       on: "wide",
-      header: "Status",
+      header: texts.status,
       width: "minmax(8.5rem, 1.3fr)",
       sortable: true,
       cell: (row) => <StatusCell row={row} maintenances={maintenances} />,
@@ -159,7 +160,7 @@ export function hostColumns(
     columns.push({
       id: "silence",
       on: "wide",
-      header: <span className="sr-only">Silence</span>,
+      header: <span className="sr-only">{texts.silence}</span>,
       width: "1.5rem",
       cell: (row) => (
         <IconButton

@@ -18,6 +18,7 @@ import { useFilters } from "~/util/hooks";
 import { listOf, listTo, parseSearch, replacesEntry } from "~/util/search";
 import { parseTagFilters, tagFilterText } from "~/util/tags";
 import { hostColumns } from "./columns";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/hosts");
 const NO_FILTERS = {
@@ -66,7 +67,7 @@ function Filters({ search, typed, onChange }: FiltersProps) {
   return (
     <>
       <SearchBox
-        label="Search hosts"
+        label={texts.searchHosts}
         value={typed.text}
         onChange={typed.setText}
         className="w-64"
@@ -81,20 +82,20 @@ function Filters({ search, typed, onChange }: FiltersProps) {
         onChange={(v) => onChange({ template: listTo(v) })}
       />
       <Input
-        aria-label="Tags"
-        placeholder="Tags: site=riga"
+        aria-label={texts.tags}
+        placeholder={texts.tagsSiteRiga}
         value={typed.tags}
         onChange={(event) => typed.setTags(event.target.value)}
         className="w-44!"
       />
       <Segmented
-        label="Status"
+        label={texts.status}
         value={search.status ?? "all"}
         onChange={(v) => onChange({ status: v === "all" ? undefined : v })}
         options={[
-          ["all", "All"],
-          ["0", "Monitored"],
-          ["1", "Not monitored"],
+          ["all", texts.all],
+          ["0", texts.monitored],
+          ["1", texts.notMonitored],
         ]}
       />
     </>
@@ -141,13 +142,13 @@ export function HostsPage() {
   const create = mayConfigure() && (
     <Link to="/hosts/new" className={buttonClass("primary")}>
       <Icon name="plus" size={15} />
-      Create host
+      {texts.createHost}
     </Link>
   );
 
   return (
     <ListPage
-      title="Hosts"
+      title={texts.hosts}
       count={total.data}
       actions={create}
       filters={<Filters search={search} typed={typed} onChange={change} />}
@@ -168,7 +169,7 @@ export function HostsPage() {
     >
       {total.data !== undefined && (
         <VirtualTable
-          label="Hosts"
+          label={texts.hosts}
           columns={columns}
           count={total.data}
           rowAt={rows.rowAt}
@@ -188,8 +189,8 @@ export function HostsPage() {
           }
           rowClass={(row) => (row.status === "1" ? "opacity-60" : undefined)}
           empty={
-            <NoRows icon="hosts" word="host" onClear={onClear} action={create}>
-              Create a host with an agent's address and link a template to it.
+            <NoRows icon="hosts" word={texts.hostWord} onClear={onClear} action={create}>
+              {texts.createAHostWith}
             </NoRows>
           }
         />

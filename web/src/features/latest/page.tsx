@@ -14,6 +14,7 @@ import { plural } from "~/util/format";
 import { useFilters } from "~/util/hooks";
 import { listOf, listTo, parseSearch, replacesEntry } from "~/util/search";
 import { parseTagFilters, type Tag, tagFilterText } from "~/util/tags";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/latest");
 const NO_FILTERS = {
@@ -39,7 +40,7 @@ function Filters({ search, typed, onChange }: FiltersProps) {
   return (
     <>
       <SearchBox
-        label="Search names and keys"
+        label={texts.searchNamesAndKeys}
         value={typed.text}
         onChange={typed.setText}
         className="w-72"
@@ -51,20 +52,20 @@ function Filters({ search, typed, onChange }: FiltersProps) {
       />
       <HostPicker values={listOf(search.host)} onChange={(v) => onChange({ host: listTo(v) })} />
       <Input
-        aria-label="Tags"
-        placeholder="Tags: component=cpu"
+        aria-label={texts.tags}
+        placeholder={texts.tagsComponentCpu}
         value={typed.tags}
         onChange={(event) => typed.setTags(event.target.value)}
         className="w-44!"
       />
       <Segmented
-        label="State"
+        label={texts.state}
         value={search.state ?? "all"}
         onChange={(v) => onChange({ state: v === "all" ? undefined : v })}
         options={[
-          ["all", "All"],
-          ["0", "Supported"],
-          ["1", "Not supported"],
+          ["all", texts.all],
+          ["0", texts.supported],
+          ["1", texts.notSupported],
         ]}
       />
     </>
@@ -107,7 +108,7 @@ export function LatestPage() {
   const { onClear, ...typed } = useFilters(search, change, NO_FILTERS);
   return (
     <ListPage
-      title="Latest data"
+      title={texts.latestData}
       count={total.data !== undefined && plural(total.data, "item")}
       actions={
         selected.size > 0 && (
@@ -119,10 +120,10 @@ export function LatestPage() {
               className={buttonClass("primary")}
             >
               <Icon name="graph" size={15} />
-              Show graph
+              {texts.showGraph}
             </Link>
             <Button look="quiet" onClick={() => setSelected(new Set())}>
-              Deselect
+              {texts.deselect}
             </Button>
           </>
         )
@@ -145,15 +146,15 @@ export function LatestPage() {
           empty={
             <NoRows
               icon="latest"
-              word="item"
+              word={texts.item}
               onClear={onClear}
               action={
                 <Link to="/hosts" className={buttonClass("primary")}>
-                  Go to hosts
+                  {texts.goToHosts}
                 </Link>
               }
             >
-              Link a template to a host, and its values appear here.
+              {texts.linkATemplateTo}
             </NoRows>
           }
         />

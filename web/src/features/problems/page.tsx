@@ -30,6 +30,7 @@ import { problemColumns, silencesOf, targetOf } from "./columns";
 import { EventDrawer } from "./event-drawer";
 import { NO_FILTERS, type ProblemSearch, toFilter } from "./filter";
 import { FilterBar } from "./filter-bar";
+import { texts } from "./texts";
 import { mayUpdate, UpdateDialog, useUpdateProblems } from "./update-dialog";
 
 const route = getRouteApi("/inside/problems");
@@ -88,13 +89,13 @@ function rowKeys(chosen: string[], actions: RowActions) {
   return (key: string, row: ProblemRow): boolean => {
     const eventids = chosen.length ? chosen : [row.eventid];
     const denied = KEY_ACTIONS[key];
-    if (denied && !allows(denied)) toast("Your user role does not allow this.", "bad");
+    if (denied && !allows(denied)) toast(texts.yourUserRoleDoes, "bad");
     else if (key === "a") actions.acknowledge(eventids);
     else if (key === "m") actions.update({ eventids, initial: "message" });
     else if (key === "s" && maySilence() && !row.r_clock) actions.silence(row);
     else if (key === "c") {
       if (row.manualClose || chosen.length) actions.update({ eventids, initial: "close" });
-      else toast("The trigger of this problem does not allow manual close.", "bad");
+      else toast(texts.theTriggerOfThis, "bad");
     } else return false;
     return true;
   };
@@ -147,10 +148,10 @@ export function ProblemsPage() {
 
   return (
     <Page
-      title="Problems"
+      title={texts.problems}
       heading={
         <>
-          Problems
+          {texts.problems}
           {total !== undefined && <Count>{formatCount(total)}</Count>}
           <Hidden search={search} onChange={change} />
         </>
@@ -179,7 +180,7 @@ export function ProblemsPage() {
               <SkeletonRows rows={12} />
             ) : (
               <VirtualTable
-                label="Problems"
+                label={texts.problems}
                 columns={columns}
                 count={total}
                 rowAt={rows.rowAt}
@@ -235,7 +236,7 @@ function Hidden({ search, onChange }: HiddenProps) {
         className="text-accent-ink hover:underline"
         onClick={() => onChange({ suppressed: shown ? undefined : "yes" })}
       >
-        {shown ? "Hide" : "Show"}
+        {shown ? texts.hide : texts.show}
       </button>
     </span>
   );
@@ -260,14 +261,14 @@ function BulkBar({ count, total, onAcknowledge, onUpdate, onClear }: BulkBarProp
       </span>
       {allows("acknowledge_problems") && (
         <Button look="primary" icon="check" onClick={onAcknowledge}>
-          Acknowledge
+          {texts.acknowledge}
         </Button>
       )}
       <Button icon="comment" onClick={onUpdate}>
-        Update…
+        {texts.update}
       </Button>
       <Button look="quiet" onClick={onClear}>
-        Deselect
+        {texts.deselect}
       </Button>
     </>
   );
@@ -278,19 +279,19 @@ function NoProblems({ search, onClear }: { search: ProblemSearch; onClear: () =>
     return (
       <Empty
         icon="filter"
-        title="No problem matches these filters"
-        action={<Button onClick={onClear}>Clear filters</Button>}
+        title={texts.noProblemMatchesThese}
+        action={<Button onClick={onClear}>{texts.clearFilters}</Button>}
       >
-        Change the filters, or search in History.
+        {texts.changeTheFiltersOr}
       </Empty>
     );
   }
   return (
     <Empty
       icon="check"
-      title={search.show === "history" ? "No problems in this time range" : "No problems"}
+      title={search.show === "history" ? texts.noProblemsInThis : texts.noProblems}
     >
-      {search.show === "history" ? "Choose a longer time range." : "Past problems are in History."}
+      {search.show === "history" ? texts.chooseALongerTime : texts.pastProblemsAreIn}
     </Empty>
   );
 }

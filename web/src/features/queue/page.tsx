@@ -22,6 +22,7 @@ import {
 } from "~/util/queue";
 import { DEFAULT_RANGE } from "~/util/time";
 import { DelayedItems, Overdue } from "./items";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/queue");
 type View = "items" | "hosts" | "types" | "proxies";
@@ -53,15 +54,15 @@ function History() {
     ) ?? [];
   if (lines.length === 0) return null;
   return (
-    <Card title="Items in the queue" bodyClass="px-3 pb-3">
-      <GraphPanel label="Queue" items={lines} range={DEFAULT_RANGE} height={130} />
+    <Card title={texts.itemsInTheQueue} bodyClass="px-3 pb-3">
+      <GraphPanel label={texts.queue} items={lines} range={DEFAULT_RANGE} height={130} />
     </Card>
   );
 }
 
 const NOTHING = (
-  <Empty icon="check" title="Nothing is overdue">
-    All polled items are up to date.
+  <Empty icon="check" title={texts.nothingIsOverdue}>
+    {texts.allPolledItemsAre}
   </Empty>
 );
 
@@ -154,11 +155,11 @@ export function QueuePage() {
   };
   return (
     <Page
-      title="Queue"
+      title={texts.queue}
       scroll={view !== "items"}
       heading={
         <>
-          Queue
+          {texts.queue}
           {total !== undefined && (
             <Count>
               {plural(total, "item")} overdue
@@ -169,7 +170,7 @@ export function QueuePage() {
       }
       bar={
         <Segmented
-          label="View"
+          label={texts.view}
           value={view}
           options={VIEWS}
           onChange={(by) =>
@@ -199,11 +200,11 @@ export function QueuePage() {
         ) : view === "hosts" ? (
           <Hosts items={details.data} />
         ) : view === "types" ? (
-          <Lines lines={overview.data?.types} title="Type" name={itemTypeName} />
+          <Lines lines={overview.data?.types} title={texts.type} name={itemTypeName} />
         ) : (
           <Lines
             lines={proxies}
-            title="Proxy"
+            title={texts.proxy}
             name={(id) => (id === "0" ? "Server" : `Proxy ${id}`)}
           />
         )}

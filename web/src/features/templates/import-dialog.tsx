@@ -12,6 +12,7 @@ import { ErrorNote, SkeletonRows } from "~/ui/state";
 import { countChanges, type ImportChange, listChanges } from "~/util/compare";
 import { formatCount, plural } from "~/util/format";
 import { type Outcome, runInOrder } from "~/util/in-order";
+import { texts } from "./texts";
 
 /** A larger file is refused by the server anyway. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
@@ -49,7 +50,7 @@ function Preview({ changes }: { changes: readonly ImportChange[] }) {
   return (
     <div className="flex flex-col gap-2">
       <CountsLine counts={counts} />
-      <ul aria-label="Changes" className="max-h-80 overflow-auto rounded-md border">
+      <ul aria-label={texts.changes} className="max-h-80 overflow-auto rounded-md border">
         {changes.slice(0, ROWS_MAX).map((change, i) => (
           <li
             // biome-ignore lint/suspicious/noArrayIndexKey: a fixed list
@@ -153,16 +154,13 @@ function DropZone({ files, onChoose }: DropZoneProps) {
       <span className="font-medium break-all">
         {files.length > 3
           ? plural(files.length, "file")
-          : files.map((file) => file.name).join(", ") || "Choose files, or drop them here"}
+          : files.map((file) => file.name).join(", ") || texts.chooseFilesOrDrop}
       </span>
-      <span className="text-xs text-soft">
-        YAML, XML or JSON, as exported by Vedette or Zabbix. Files are imported in the order of
-        their dependencies.
-      </span>
+      <span className="text-xs text-soft">{texts.yamlXmlOrJson}</span>
       <input
         type="file"
         multiple
-        aria-label="Files to import"
+        aria-label={texts.filesToImport}
         accept=".yaml,.yml,.xml,.json"
         className="sr-only"
         onChange={(event) => choose(event.target.files)}
@@ -214,24 +212,24 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   const possible = changes.length > 0 || (refused.length > 0 && results.length > 1);
   return (
     <Dialog
-      title="Import templates"
+      title={texts.importTemplates}
       onClose={onClose}
       wide
       footer={
         run.isSuccess ? (
           <Button look="primary" onClick={onClose}>
-            Done
+            {texts.done}
           </Button>
         ) : (
           <>
-            <Button onClick={onClose}>Cancel</Button>
+            <Button onClick={onClose}>{texts.cancel}</Button>
             <Button
               look="primary"
               disabled={!comparing.isSuccess || !possible}
               busy={run.isPending}
               onClick={() => run.mutate()}
             >
-              {changes.length ? `Import ${plural(changes.length, "change")}` : "Import"}
+              {changes.length ? `Import ${plural(changes.length, "change")}` : texts.import}
             </Button>
           </>
         )
@@ -243,7 +241,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
         <div className="flex flex-col gap-4">
           <DropZone files={files} onChoose={choose} />
           <Checkbox
-            label="Delete items, triggers and rules that are missing in the files"
+            label={texts.deleteItemsTriggersAnd}
             checked={removeMissing}
             onChange={(event) => {
               setRemoveMissing(event.target.checked);
@@ -256,9 +254,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
           {comparing.isSuccess && (
             <>
               {refused.length > 0 && results.length > 1 && (
-                <p className="text-soft">
-                  These files cannot be compared yet. They are retried after the others.
-                </p>
+                <p className="text-soft">{texts.theseFilesCannotBe}</p>
               )}
               <Refused results={results} />
               {(changes.length > 0 || refused.length === 0) && <Preview changes={changes} />}

@@ -24,6 +24,7 @@ import { tagText } from "~/util/tags";
 import { LinkDialog } from "./link-dialog";
 import { Hosts } from "./tabs";
 import { TemplateDialog } from "./template-dialog";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/templates/$templateid");
 const TABS = ["items", "triggers", "discovery", "web", "macros", "valuemaps", "hosts"] as const;
@@ -33,12 +34,12 @@ function Items({ templateid }: { templateid: string }) {
   return (
     <ConfiguredItems<ConfiguredItem>
       query={useQuery(templateItemsQuery(templateid))}
-      empty={<Empty icon="latest" title="This template has no items" />}
+      empty={<Empty icon="latest" title={texts.thisTemplateHasNo} />}
       state={(item) =>
         item.status === "1" ? (
-          <span className="text-faint">Disabled</span>
+          <span className="text-faint">{texts.disabled}</span>
         ) : (
-          <span className="text-soft">Enabled</span>
+          <span className="text-soft">{texts.enabled}</span>
         )
       }
     />
@@ -88,21 +89,21 @@ function Part({ tab, template, onLink }: PartProps) {
   return tab === "items" ? (
     <div className="flex flex-col gap-3">
       <CreateLink to="/items/new" ownerid={templateid} template>
-        Create item
+        {texts.createItem}
       </CreateLink>
       <Items templateid={templateid} />
     </div>
   ) : tab === "triggers" ? (
     <div className="flex flex-col gap-3">
       <CreateLink to="/triggers/new" ownerid={templateid} template>
-        Create trigger
+        {texts.createTrigger}
       </CreateLink>
       <TriggerTable query={triggers} />
     </div>
   ) : tab === "discovery" ? (
     <div className="flex flex-col gap-3">
       <CreateLink to="/rules/new" ownerid={templateid} template>
-        Create discovery rule
+        {texts.createDiscoveryRule}
       </CreateLink>
       <DiscoveryTable query={rules} />
     </div>
@@ -133,12 +134,12 @@ export function TemplatePage() {
   });
   return (
     <Page
-      title={template?.name ?? "Template"}
+      title={template?.name ?? texts.template}
       scroll
       heading={
         <>
           <Link to="/templates" className={CRUMB}>
-            Templates
+            {texts.templates}
           </Link>
           <span className="-mx-1 text-faint">/</span>
           <span className="truncate">{template?.name ?? "…"}</span>
@@ -147,10 +148,14 @@ export function TemplatePage() {
       actions={
         template && (
           <>
-            <IconButton icon="download" label="Export as YAML" onClick={() => exporting.mutate()} />
+            <IconButton
+              icon="download"
+              label={texts.exportAsYaml}
+              onClick={() => exporting.mutate()}
+            />
             <IconButton
               icon="trash"
-              label="Delete template"
+              label={texts.deleteTemplate}
               onClick={async () => {
                 const loss =
                   "Its items and triggers on linked hosts are deleted too, with their history.";
@@ -159,10 +164,10 @@ export function TemplatePage() {
               }}
             />
             <Button icon="edit" onClick={() => setEditing(true)}>
-              Edit template
+              {texts.editTemplate}
             </Button>
             <Button look="primary" icon="link" onClick={() => setLinking(true)}>
-              Link to hosts
+              {texts.linkToHosts}
             </Button>
           </>
         )
@@ -172,19 +177,19 @@ export function TemplatePage() {
           <div className="flex w-full flex-col gap-3">
             <Facts template={template} />
             <Tabs<Tab>
-              label="Parts of the template"
+              label={texts.partsOfTheTemplate}
               value={tab}
               onChange={(value) =>
                 void navigate({ search: { tab: value === "items" ? undefined : value } })
               }
               options={[
-                ["items", "Items", formatCount(Number(template.items))],
-                ["triggers", "Triggers", formatCount(Number(template.triggers))],
-                ["discovery", "Discovery rules", formatCount(Number(template.discoveries))],
-                ["web", "Web scenarios"],
-                ["macros", "Macros", formatCount(template.macros.length)],
-                ["valuemaps", "Value maps"],
-                ["hosts", "Hosts", formatCount(template.hosts.length)],
+                ["items", texts.items, formatCount(Number(template.items))],
+                ["triggers", texts.triggers, formatCount(Number(template.triggers))],
+                ["discovery", texts.discoveryRules, formatCount(Number(template.discoveries))],
+                ["web", texts.webScenarios],
+                ["macros", texts.macros, formatCount(template.macros.length)],
+                ["valuemaps", texts.valueMaps],
+                ["hosts", texts.hosts, formatCount(template.hosts.length)],
               ]}
             />
           </div>
@@ -194,7 +199,7 @@ export function TemplatePage() {
       {error && !template ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : template === null ? (
-        <Gone icon="templates" title="This template does not exist" />
+        <Gone icon="templates" title={texts.thisTemplateDoesNot} />
       ) : !template ? (
         <SkeletonRows rows={10} />
       ) : (
