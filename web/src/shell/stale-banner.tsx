@@ -20,10 +20,9 @@ function Banner() {
       className="flex shrink-0 items-center gap-2.5 bg-bad-soft px-4 py-2 text-sm text-bad-ink"
     >
       <Icon name="problems" size={16} />
-      <p>
-        <span className="font-semibold">{texts.theServerDoesNot}</span> The data on this page is{" "}
-        <span className="tabular">{age}</span> old ({formatClock(since)}); states and durations may
-        be wrong. The page retries automatically.
+      <p className="tabular">
+        <span className="font-semibold">{texts.theServerDoesNot}</span>{" "}
+        {texts.dataIsOld(age, formatClock(since))}
       </p>
     </div>
   );

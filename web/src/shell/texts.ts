@@ -18,4 +18,6 @@ export const texts = {
   theme: "Theme",
   signOut: "Sign out",
   ctrl: "Ctrl",
+  dataIsOld: (age: string, since: string) =>
+    `The data on this page is ${age} old (${since}); states and durations may be wrong. The page retries automatically.`,
 } as const;

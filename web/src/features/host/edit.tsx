@@ -20,7 +20,7 @@ export function HostEditPage() {
   const { hostid } = editRoute.useParams();
   const query = useFresh(hostQuery(hostid));
   return (
-    <Page title={query.data ? `Edit ${query.data.name}` : texts.editHost} scroll>
+    <Page title={query.data ? texts.editOf(query.data.name) : texts.editHost} scroll>
       <Found query={query} gone={<Gone icon="hosts" title={texts.thisHostDoesNot} />}>
         {(host) => <HostForm key={host.hostid} host={host} />}
       </Found>

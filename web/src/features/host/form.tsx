@@ -33,7 +33,7 @@ export function HostForm({ host }: { host: Host | null }) {
   const save = useMutation({
     mutationFn: (clear: boolean) => saveHost(host?.hostid ?? null, hostParams(draft, host, clear)),
     onSuccess: ({ hostids }) => {
-      toast(host ? `${draft.host} was saved.` : `${draft.host} was created.`);
+      toast(host ? texts.saved(draft.host) : texts.wasCreated(draft.host));
       void client.invalidateQueries();
       const hostid = hostids[0] ?? host?.hostid ?? "";
       void navigate({ to: "/hosts/$hostid", params: { hostid } });

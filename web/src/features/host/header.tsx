@@ -63,7 +63,11 @@ export function InterfaceErrors({ host }: { host: Host }) {
       {failing.map((iface) => (
         <ErrorNote
           key={iface.interfaceid}
-          what={`${interfaceName(iface.type)} ${interfaceAddress(iface)} is not available: ${iface.error}`}
+          what={texts.notAvailable(
+            interfaceName(iface.type),
+            interfaceAddress(iface),
+            iface.error ?? "",
+          )}
           todo={texts.checkThatTheAgent}
         />
       ))}
@@ -83,16 +87,14 @@ export function HostActions({ host }: { host: Host }) {
   const status = useMutation({
     mutationFn: () => setHostStatus(host.hostid, host.status === "0" ? "1" : "0"),
     onSuccess: () =>
-      toast(
-        host.status === "0" ? `${host.name} is no longer monitored.` : `${host.name} is monitored.`,
-      ),
+      toast(host.status === "0" ? texts.notMonitoredNow(host.name) : texts.monitoredNow(host.name)),
     onError: fail,
     onSettled: refresh,
   });
   const remove = useMutation({
     mutationFn: () => deleteHost(host.hostid),
     onSuccess: () => {
-      toast(`${host.name} was deleted.`);
+      toast(texts.deleted(host.name));
       void refresh();
       void navigate({ to: "/hosts" });
     },

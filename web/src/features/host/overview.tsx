@@ -116,7 +116,7 @@ function KeyGraph({
       }
     >
       <GraphPanel
-        label={`${title} of ${host.name}`}
+        label={texts.graphOf(title, host.name)}
         items={data}
         height={170}
         syncKey={`host-${host.hostid}`}

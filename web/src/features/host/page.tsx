@@ -96,7 +96,7 @@ function Latest({ items, hostid }: { items: readonly ItemRow[] | undefined; host
               className={buttonClass("primary")}
             >
               <Icon name="graph" size={15} />
-              Show graph of {selected.size}
+              {texts.showGraphOf(selected.size)}
             </Link>
             <Button look="quiet" onClick={() => setSelected(new Set())}>
               {texts.deselect}

@@ -68,4 +68,14 @@ export const texts = {
   leaveEmptyToKeepThe: "Leave empty to keep the current key.",
   issuer: "Issuer",
   subject: "Subject",
+  editOf: (host: string) => `Edit ${host}`,
+  saved: (host: string) => `${host} was saved.`,
+  wasCreated: (host: string) => `${host} was created.`,
+  notMonitoredNow: (host: string) => `${host} is no longer monitored.`,
+  monitoredNow: (host: string) => `${host} is monitored.`,
+  deleted: (host: string) => `${host} was deleted.`,
+  notAvailable: (name: string, address: string, error: string) =>
+    `${name} ${address} is not available: ${error}`,
+  graphOf: (title: string, host: string) => `${title} of ${host}`,
+  showGraphOf: (count: number) => `Show graph of ${count}`,
 } as const;

@@ -166,7 +166,7 @@ export function hostColumns(
         <IconButton
           small
           icon="mute"
-          label={`Silence ${row.name}`}
+          label={texts.silenceOf(row.name)}
           onClick={(event) => {
             event.stopPropagation();
             onSilence(row);

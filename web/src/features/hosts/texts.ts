@@ -19,4 +19,5 @@ export const texts = {
   hosts: "Hosts",
   hostWord: "host",
   createAHostWith: "Create a host with an agent's address and link a template to it.",
+  silenceOf: (host: string) => `Silence ${host}`,
 } as const;

@@ -113,7 +113,7 @@ export function LatestPage() {
       actions={
         selected.size > 0 && (
           <>
-            <span className="tabular text-soft">{plural(selected.size, "item")} selected</span>
+            <span className="tabular text-soft">{texts.selected(selected.size)}</span>
             <Link
               to="/graph"
               search={{ items: [...selected].slice(0, LINES_MAX).join(",") }}

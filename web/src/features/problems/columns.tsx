@@ -30,7 +30,7 @@ function Duration({ row }: { row: ProblemRow }) {
   const end = row.r_clock || now;
   const text = formatDuration(end - row.clock);
   if (!row.r_clock) return <span>{text}</span>;
-  return <span title={`Resolved ${formatClock(row.r_clock)}`}>{text}</span>;
+  return <span title={texts.resolvedAt(formatClock(row.r_clock))}>{text}</span>;
 }
 
 /** Operational data; without any, the newest values of the trigger's items that have one. */

@@ -100,7 +100,7 @@ function Graph({ row }: { row: ProblemRow }) {
   if (numeric.length === 0) return <p className="text-soft">{texts.thisTriggerHasNo}</p>;
   return (
     <GraphPanel
-      label={`Item values of ${row.name}`}
+      label={texts.valuesOf(row.name)}
       items={numeric}
       range={rangeAround(row)}
       height={150}

@@ -23,7 +23,7 @@ import { Icon } from "~/ui/icon";
 import { Empty, SkeletonRows } from "~/ui/state";
 import { VirtualTable } from "~/ui/table";
 import { toast } from "~/ui/toast";
-import { formatCount, plural } from "~/util/format";
+import { formatCount } from "~/util/format";
 import { isNarrowed, parseSearch, replacesEntry } from "~/util/search";
 import { tagFilterText } from "~/util/tags";
 import { problemColumns, silencesOf, targetOf } from "./columns";
@@ -230,7 +230,7 @@ function Hidden({ search, onChange }: HiddenProps) {
   return (
     <span className="flex items-center gap-1.5 text-sm font-normal text-soft">
       <Icon name="mute" size={14} />
-      <span>{shown ? `${formatCount(count)} silenced shown` : `${formatCount(count)} hidden`}</span>
+      <span>{shown ? texts.silencedShown(count) : texts.hidden(count)}</span>
       <button
         type="button"
         className="text-accent-ink hover:underline"
@@ -256,8 +256,8 @@ function BulkBar({ count, total, onAcknowledge, onUpdate, onClear }: BulkBarProp
     <>
       <span className="tabular text-soft">
         {count >= SELECT_MAX && total > count
-          ? `first ${formatCount(count)} of ${formatCount(total)} selected`
-          : `${plural(count, "problem")} selected`}
+          ? texts.firstSelected(count, total)
+          : texts.selected(count)}
       </span>
       {allows("acknowledge_problems") && (
         <Button look="primary" icon="check" onClick={onAcknowledge}>

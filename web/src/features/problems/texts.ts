@@ -1,3 +1,5 @@
+import { formatCount, plural } from "~/util/format";
+
 /** Texts that users read, to be reviewed and translated in one place. */
 export const texts = {
   noMessagesOrActions: "No messages or actions yet.",
@@ -62,4 +64,12 @@ export const texts = {
   visibleToAllUsers: "Visible to all users who can view the problem. Press Ctrl-Enter to send.",
   suppression: "Suppression",
   closeTheProblemOnly: "Close the problem (only if its trigger allows manual close)",
+  resolvedAt: (time: string) => `Resolved ${time}`,
+  valuesOf: (problem: string) => `Item values of ${problem}`,
+  silencedShown: (count: number) => `${formatCount(count)} silenced shown`,
+  hidden: (count: number) => `${formatCount(count)} hidden`,
+  selected: (count: number) => `${plural(count, "problem")} selected`,
+  firstSelected: (count: number, total: number) =>
+    `first ${formatCount(count)} of ${formatCount(total)} selected`,
+  updateOf: (count: number) => `Update ${plural(count, "problem")}`,
 } as const;

@@ -131,7 +131,7 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
   };
   return (
     <Dialog
-      title={`Update ${plural(eventids.length, "problem")}`}
+      title={texts.updateOf(eventids.length)}
       onClose={() => void leave()}
       footer={
         <>
