@@ -1,5 +1,6 @@
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { ApiError } from "~/api/client";
 import { explain } from "~/api/errors";
 import { Button, buttonClass } from "~/ui/button";
 import type { IconName } from "~/ui/icon";
@@ -68,6 +69,12 @@ export function QueryError({
   return <ErrorNote what={what} todo={todo} onRetry={onRetry} className={className} />;
 }
 
+/** The error of a query above older data. That the server does not respond is said by the banner of the page. */
+export function StaleError(props: { error: Error; onRetry?: () => void; className?: string }) {
+  if (props.error instanceof ApiError && props.error.code === 0) return null;
+  return <QueryError {...props} />;
+}
+
 /** In place of what was asked for by its id and is not there. */
 export function Gone({ icon, title }: { icon: IconName; title: string }) {
   return (
@@ -90,18 +97,14 @@ interface FoundProps<T> {
  */
 export function Found<T>({ query, gone, children }: FoundProps<T>) {
   const { data, error, refetch } = query;
-  const note = error && (
-    <QueryError
-      error={error}
-      onRetry={refetch && (() => void refetch())}
-      className={data ? "mb-2" : undefined}
-    />
-  );
-  if (data === undefined || data === null)
-    return note ?? (data === null ? gone : <SkeletonRows rows={10} />);
+  const onRetry = refetch && (() => void refetch());
+  if (data === undefined || data === null) {
+    if (error) return <QueryError error={error} onRetry={onRetry} />;
+    return data === null ? gone : <SkeletonRows rows={10} />;
+  }
   return (
     <>
-      {note}
+      {error && <StaleError error={error} onRetry={onRetry} className="mb-2" />}
       {children(data)}
     </>
   );

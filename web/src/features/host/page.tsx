@@ -8,7 +8,7 @@ import { hostItemsQuery, type ItemRow } from "~/api/items";
 import { mayConfigure } from "~/api/session-store";
 import { triggersQuery } from "~/api/triggers";
 import { CreateLink, DiscoveryTable, TriggerTable } from "~/shared/config-tables";
-import { QueryError } from "~/shared/fallback";
+import { QueryError, StaleError } from "~/shared/fallback";
 import { ItemTable } from "~/shared/item-table";
 import { MacrosView } from "~/shared/macros-view";
 import { CRUMB, Page, Sheet } from "~/shared/page";
@@ -135,6 +135,24 @@ function Latest({ items, hostid }: { items: readonly ItemRow[] | undefined; host
   );
 }
 
+function NoHost() {
+  return (
+    <Page title={texts.host}>
+      <Empty
+        icon="hosts"
+        title={texts.thisHostDoesNot}
+        action={
+          <Link to="/hosts" className={buttonClass("primary")}>
+            {texts.allHosts}
+          </Link>
+        }
+      >
+        {texts.itWasDeletedOr}
+      </Empty>
+    </Page>
+  );
+}
+
 export function HostPage() {
   const { hostid } = route.useParams();
   const search = route.useSearch();
@@ -152,27 +170,15 @@ export function HostPage() {
     to: search.to ?? DEFAULT_RANGE.to,
   };
 
-  const note = error && (
-    <QueryError error={error} onRetry={() => void refetch()} className="mb-2" />
-  );
-  if (note && !host) return <Page title={texts.host}>{note}</Page>;
-  if (host === null) {
+  const retry = () => void refetch();
+  if (error && !host) {
     return (
       <Page title={texts.host}>
-        <Empty
-          icon="hosts"
-          title={texts.thisHostDoesNot}
-          action={
-            <Link to="/hosts" className={buttonClass("primary")}>
-              {texts.allHosts}
-            </Link>
-          }
-        >
-          {texts.itWasDeletedOr}
-        </Empty>
+        <QueryError error={error} onRetry={retry} />
       </Page>
     );
   }
+  if (host === null) return <NoHost />;
   return (
     <Page
       title={host?.name ?? texts.host}
@@ -217,7 +223,7 @@ export function HostPage() {
         )
       }
     >
-      {note}
+      {error && <StaleError error={error} onRetry={retry} className="mb-2" />}
       {!host ? (
         <SkeletonRows rows={10} />
       ) : tab === "overview" ? (

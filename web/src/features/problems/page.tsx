@@ -14,7 +14,7 @@ import {
 } from "~/api/problems";
 import { allows, type RoleAction } from "~/api/session-store";
 import { useRowWindow, useVisible } from "~/api/windows";
-import { QueryError } from "~/shared/fallback";
+import { QueryError, StaleError } from "~/shared/fallback";
 import { useKeptState } from "~/shared/forms/use-kept-state";
 import { Count, Page, Sheet } from "~/shared/page";
 import { SilenceDialog } from "~/shared/silence";
@@ -174,7 +174,7 @@ export function ProblemsPage() {
         <QueryError error={error} onRetry={refetch} />
       ) : (
         <div className="relative flex min-h-0 flex-1 flex-col">
-          {error && <QueryError error={error} onRetry={refetch} className="mb-2" />}
+          {error && <StaleError error={error} onRetry={refetch} className="mb-2" />}
           <Sheet>
             {total === undefined ? (
               <SkeletonRows rows={12} />
