@@ -7,12 +7,13 @@ use eval::macros::Place;
 use eval::regex::{GlobalExpression, GlobalKind, GlobalRegexes};
 use jiff::tz::TimeZone;
 use model::HostId;
+use objects::{OnFail, StepKind};
 use serde_json::Value as Json;
 
 use super::host_shape::HostPrototype;
 use super::overrides::{self, Override};
 use crate::Snapshot;
-use crate::db::{Connection, DbResult, Row, query_by_ids};
+use crate::db::{Connection, DbError, DbResult, Row, query_by_ids};
 use crate::objects::{Step, Tag, TriggerFunction};
 use crate::snapshot::Resolver;
 
@@ -227,10 +228,16 @@ pub(crate) fn steps(
                FROM item_preprocessing WHERE itemid IN ({ids}) ORDER BY itemid, step";
     let mut found: HashMap<u64, Vec<Step>> = HashMap::new();
     for row in query_by_ids(connection, sql, &[], ids)? {
-        found.entry(row.id("itemid")).or_default().push(Step {
-            kind: row.int("type"),
+        let (item, kind, handler) = (row.id("itemid"), row.int("type"), row.int("error_handler"));
+        let unknown = |what: &str, number: i64| DbError::Statement {
+            sql: sql.to_owned(),
+            reason: format!("item {item} has a preprocessing step of the unknown {what} {number}"),
+        };
+        found.entry(item).or_default().push(Step {
+            kind: StepKind::from_number(kind).ok_or_else(|| unknown("type", kind))?,
             params: row.text("params").to_owned(),
-            error_handler: row.int("error_handler"),
+            error_handler: OnFail::from_number(handler)
+                .ok_or_else(|| unknown("error handler", handler))?,
             error_handler_params: row.text("error_handler_params").to_owned(),
         });
     }
