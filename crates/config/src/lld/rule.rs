@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use const_format::formatcp;
 use eval::lld::RowFilter;
 use eval::macros::Place;
 use eval::regex::{GlobalExpression, GlobalKind, GlobalRegexes};
 use jiff::tz::TimeZone;
 use model::HostId;
+use objects::sql::{FLAGS_PROTOTYPE, FLAGS_RULE, KIND_HOST};
 use objects::{OnFail, StepKind};
 use serde_json::Value as Json;
 
@@ -77,10 +79,12 @@ pub(super) fn load(
     id: u64,
 ) -> DbResult<Result<Option<Rule>, String>> {
     let rows = connection.query(
-        "SELECT i.itemid, i.hostid, i.templateid, i.filter, i.lld_macro_paths, i.overrides, \
+        formatcp!(
+            "SELECT i.itemid, i.hostid, i.templateid, i.filter, i.lld_macro_paths, i.overrides, \
          i.lifetime_type, i.lifetime, i.enabled_lifetime_type, i.enabled_lifetime \
          FROM items i JOIN hosts h ON h.hostid = i.hostid \
-         WHERE i.itemid = ? AND i.flags = 1 AND h.kind = 0",
+         WHERE i.itemid = ? AND i.flags = {FLAGS_RULE} AND h.kind = {KIND_HOST}"
+        ),
         &[id.into()],
     )?;
     let Some(row) = rows.first() else { return Ok(Ok(None)) };
@@ -178,7 +182,9 @@ pub(crate) fn item_prototypes(
     rule: u64,
 ) -> DbResult<Vec<ItemPrototype>> {
     let rows = connection.query(
-        "SELECT * FROM items WHERE ruleid = ? AND flags = 2 ORDER BY itemid",
+        formatcp!(
+            "SELECT * FROM items WHERE ruleid = ? AND flags = {FLAGS_PROTOTYPE} ORDER BY itemid"
+        ),
         &[rule.into()],
     )?;
     let ids: Vec<u64> = rows.iter().map(|row| row.id("itemid")).collect();
@@ -271,9 +277,11 @@ pub(crate) fn trigger_prototypes(
     rule: u64,
 ) -> DbResult<Vec<TriggerPrototype>> {
     let rows = connection.query(
-        "SELECT * FROM triggers WHERE flags = 2 AND triggerid IN \
+        formatcp!(
+            "SELECT * FROM triggers WHERE flags = {FLAGS_PROTOTYPE} AND triggerid IN \
          (SELECT f.triggerid FROM functions f JOIN items i ON i.itemid = f.itemid \
-         WHERE i.ruleid = ? AND i.flags = 2) ORDER BY triggerid",
+         WHERE i.ruleid = ? AND i.flags = {FLAGS_PROTOTYPE}) ORDER BY triggerid"
+        ),
         &[rule.into()],
     )?;
     complete(connection, rows)

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use config::db::Row;
+use const_format::formatcp;
+use objects::sql::{FLAGS_CONFIGURED, KIND_TEMPLATE, TYPE_WEB};
 use objects::{OnFail, StepKind};
 use serde_json::{Map, json};
 
@@ -25,8 +27,8 @@ impl Export<'_, '_> {
         parts: &Parts,
     ) -> ApiResult<()> {
         let mut rows = self.call.rows(
-            "SELECT * FROM items WHERE hostid = ? AND templateid = 0 AND flags IN (0, 1, 2) \
-             AND type <> 9",
+            formatcp!("SELECT * FROM items WHERE hostid = ? AND templateid = 0 AND flags IN {FLAGS_CONFIGURED} \
+             AND type <> {TYPE_WEB}"),
             &[owner.into()],
         )?;
         rows.sort_by_cached_key(|row| natural(row.text("key_")));
@@ -94,7 +96,9 @@ impl ItemDetails {
             let rows = export.call.rows(sql, &[owner.into()])?;
             Ok(rows.iter().map(|row| (row.id(id), row.text(name).to_owned())).collect())
         };
-        let templates = export.call.rows("SELECT hostid, host FROM hosts WHERE kind = 1", &[])?;
+        let templates = export
+            .call
+            .rows(formatcp!("SELECT hostid, host FROM hosts WHERE kind = {KIND_TEMPLATE}"), &[])?;
         Ok(Self {
             steps,
             tags: export.owned(

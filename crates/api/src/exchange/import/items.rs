@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use objects::sql::TYPE_WEB;
 use objects::{OnFail, StepKind};
 use serde_json::{Map, json};
 
@@ -193,7 +194,7 @@ impl Import<'_, '_> {
     /// What is there and not inherited.
     fn known(&self, owner: u64, kind: Kind) -> ApiResult<Known> {
         let mut sql = format!(
-            "SELECT itemid, key_, uuid FROM items WHERE hostid = ? AND type <> 9 AND templateid = 0 \
+            "SELECT itemid, key_, uuid FROM items WHERE hostid = ? AND type <> {TYPE_WEB} AND templateid = 0 \
              AND flags IN ({})",
             kind.flags()
         );
