@@ -1,7 +1,6 @@
 //! Counts what makes code hard to change, per crate, and compares with `xtask/ratchets.toml`. A count may
 //! only fall: what is there today is tolerated, nothing is added.
 
-mod bare;
 mod circles;
 mod source;
 mod spots;
@@ -19,21 +18,13 @@ type Places = BTreeMap<&'static str, Vec<String>>;
 type Counts = BTreeMap<String, usize>;
 
 /// Measures with what to do about a new case.
-const MEASURES: [(&str, &str); 6] = [
-    (
-        "bare-numbers",
-        "a number of the API: take it from a catalog of the crate objects, in SQL by `objects::sql` and \
-         `formatcp!`",
-    ),
+const MEASURES: [(&str, &str); 5] = [
     ("circle", "move what both sides need into a module below them, so that imports lead one way"),
     ("empty-docs", "say what the name does not: unit, range, source, what happens on failure"),
     ("long-functions", "over 70 lines: name the steps, and make them functions"),
     ("many-fields", "over 12 fields: find the smaller concept in the structure"),
     ("tuple-parameters", "give the pair a name: a structure, or two parameters"),
 ];
-
-/// The crate that has the numbers.
-const CATALOGS: &str = "objects";
 
 const LIST: &str = "xtask/ratchets.toml";
 const HEADER: &str = "# What `cargo xtask ratchets` counts in each crate (test code not included). Numbers may only fall;\n\
@@ -83,11 +74,7 @@ fn count(root: &Path) -> anyhow::Result<BTreeMap<String, Places>> {
         let folder = entry?.path();
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let files = source::of_crate(&folder).with_context(|| name.clone())?;
-        let mut places = places(&files);
-        if name != CATALOGS {
-            places.insert("bare-numbers", bare::find(&files));
-        }
-        found.insert(name, places);
+        found.insert(name, places(&files));
     }
     Ok(found)
 }
