@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use config::Config;
 use config::db::DbResult;
+use const_format::formatcp;
 use model::{TriggerId, TriggerState};
+use objects::sql::STATE_NOT_SUPPORTED;
 
 /// A trigger that is not in the state every trigger begins in (OK, without an error).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +27,12 @@ pub fn initial_triggers(config: &Config) -> DbResult<Vec<InitialTrigger>> {
              WHERE r_eventid = 0 AND source = 0 AND object = 0",
             &[],
         )?;
-        let errors =
-            connection.query("SELECT triggerid, error FROM trigger_states WHERE state = 1", &[])?;
+        let errors = connection.query(
+            formatcp!(
+                "SELECT triggerid, error FROM trigger_states WHERE state = {STATE_NOT_SUPPORTED}"
+            ),
+            &[],
+        )?;
         DbResult::Ok((problems, errors))
     })?;
     let mut found = BTreeMap::new();

@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use config::db::{Connection, DbError, DbResult, Row, Value, query_by_ids};
 use config::{Config, Edit, Statements};
+use const_format::formatcp;
 use eval::maintenance::{Maintenance, MaintenancePeriod, Repeat};
+use objects::sql::KIND_HOST;
 
 mod period;
 mod tags;
@@ -237,14 +239,18 @@ fn covered(
     let mut of_host: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
     let ids: Vec<u64> = running.iter().map(|one| one.id).collect();
     for sql in [
-        "SELECT mh.maintenanceid, mh.hostid FROM maintenance_hosts mh \
-         JOIN hosts h ON h.hostid = mh.hostid WHERE h.kind = 0 AND mh.maintenanceid IN ({ids})",
-        "SELECT mg.maintenanceid, hg.hostid FROM maintenance_groups mg \
+        formatcp!(
+            "SELECT mh.maintenanceid, mh.hostid FROM maintenance_hosts mh \
+         JOIN hosts h ON h.hostid = mh.hostid WHERE h.kind = {KIND_HOST} AND mh.maintenanceid IN ({{ids}})"
+        ),
+        formatcp!(
+            "SELECT mg.maintenanceid, hg.hostid FROM maintenance_groups mg \
          JOIN groups_ top ON top.groupid = mg.groupid \
          JOIN groups_ g ON g.type = top.type AND (g.groupid = top.groupid \
          OR SUBSTR(g.name, 1, LENGTH(top.name) + 1) = top.name || '/') \
          JOIN host_groups hg ON hg.groupid = g.groupid \
-         JOIN hosts h ON h.hostid = hg.hostid WHERE h.kind = 0 AND mg.maintenanceid IN ({ids})",
+         JOIN hosts h ON h.hostid = hg.hostid WHERE h.kind = {KIND_HOST} AND mg.maintenanceid IN ({{ids}})"
+        ),
     ] {
         for row in query_by_ids(connection, sql, &[], &ids)? {
             of_host.entry(row.id("hostid")).or_default().insert(row.id("maintenanceid"));

@@ -1,6 +1,9 @@
 //! Objects of hosts and templates that are kept but not yet served by methods of their own
 //! (table `parts`): shown as related objects, none until a `get` method serves them.
 
+use const_format::formatcp;
+use objects::sql::TYPE_WEB;
+
 use crate::error::ApiResult;
 use crate::get::Found;
 use crate::methods::httptest;
@@ -48,9 +51,11 @@ impl PartKind {
     /// Hosts and what they have of this kind. Web scenarios hang on items.
     fn rows(&self) -> String {
         match self.kind {
-            "httptest" => "(SELECT hostid, itemid AS partid FROM items \
-                           WHERE type = 9 AND params <> '') p"
-                .to_owned(),
+            "httptest" => formatcp!(
+                "(SELECT hostid, itemid AS partid FROM items \
+                           WHERE type = {TYPE_WEB} AND params <> '') p"
+            )
+            .to_owned(),
             kind => format!("(SELECT hostid, partid FROM parts WHERE kind = '{kind}') p"),
         }
     }

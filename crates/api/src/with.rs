@@ -1,5 +1,8 @@
 //! The `with_…` options: hosts and templates by what they have.
 
+use const_format::formatcp;
+use objects::sql::{FLAGS_PROTOTYPE, FLAGS_REAL, NUMERIC, STATUS_ENABLED, TYPE_WEB};
+
 use crate::get::Get;
 use crate::parts;
 
@@ -31,22 +34,30 @@ fn condition(option: &str, column: &str) -> String {
             "{column} IN (SELECT wi.hostid FROM items wi \
                JOIN functions wf ON wf.itemid = wi.itemid \
                JOIN triggers wt ON wt.triggerid = wf.triggerid \
-             WHERE wt.flags IN (0, 4){test})"
+             WHERE wt.flags IN {FLAGS_REAL}{test})"
         )
     };
     match option {
-        "with_items" => items("flags IN (0, 4)"),
-        "with_monitored_items" => items("flags IN (0, 4) AND status = 0"),
-        "with_simple_graph_items" => {
-            items("flags IN (0, 4) AND status = 0 AND value_type IN (0, 3)")
+        "with_items" => items(formatcp!("flags IN {FLAGS_REAL}")),
+        "with_monitored_items" => {
+            items(formatcp!("flags IN {FLAGS_REAL} AND status = {STATUS_ENABLED}"))
         }
-        "with_item_prototypes" => items("flags = 2"),
-        "with_simple_graph_item_prototypes" => items("flags = 2 AND value_type IN (0, 3)"),
+        "with_simple_graph_items" => items(formatcp!(
+            "flags IN {FLAGS_REAL} AND status = {STATUS_ENABLED} AND value_type IN {NUMERIC}"
+        )),
+        "with_item_prototypes" => items(formatcp!("flags = {FLAGS_PROTOTYPE}")),
+        "with_simple_graph_item_prototypes" => {
+            items(formatcp!("flags = {FLAGS_PROTOTYPE} AND value_type IN {NUMERIC}"))
+        }
         "with_triggers" => triggers(""),
-        "with_monitored_triggers" => triggers(" AND wi.status = 0 AND wt.status = 0"),
+        "with_monitored_triggers" => triggers(formatcp!(
+            " AND wi.status = {STATUS_ENABLED} AND wt.status = {STATUS_ENABLED}"
+        )),
         "with_graphs" => parts::GRAPH.of_hosts(column),
         "with_graph_prototypes" => parts::GRAPH_PROTOTYPE.of_hosts(column),
-        "with_monitored_httptests" => items("type = 9 AND params <> '' AND status = 0"),
+        "with_monitored_httptests" => {
+            items(formatcp!("type = {TYPE_WEB} AND params <> '' AND status = {STATUS_ENABLED}"))
+        }
         _ => parts::WEB_SCENARIO.of_hosts(column),
     }
 }

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use config::Edit;
 use config::db::{Connection, Row, query_by_ids};
+use const_format::formatcp;
+use objects::sql::{KIND_HOST, KIND_TEMPLATE};
 use serde_json::Map;
 
 use crate::call::{Call, Json};
@@ -137,8 +139,8 @@ impl Call<'_> {
             format!("SELECT groupid AS id FROM groups_ WHERE type = {kind}{}", and(right))
         };
         let (mut sql, key) = match target {
-            Target::Host => (hosts("kind = 0"), "hostid"),
-            Target::Template => (hosts("kind = 1"), "hostid"),
+            Target::Host => (hosts(formatcp!("kind = {KIND_HOST}")), "hostid"),
+            Target::Template => (hosts(formatcp!("kind = {KIND_TEMPLATE}")), "hostid"),
             Target::HostOrTemplate => (hosts("kind IN (0, 1)"), "hostid"),
             Target::HostGroup => (groups(0), "groupid"),
             Target::TemplateGroup => (groups(1), "groupid"),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use const_format::formatcp;
 use model::{HostId, ItemId, TriggerId};
+use objects::sql::{FLAGS_PROTOTYPE, KIND_HOST};
 
 use crate::change::ToReload;
 use crate::db::{DbResult, query_by_ids};
@@ -50,14 +52,20 @@ impl Touched {
             return Ok(Self { global: true, discovery, ..Self::default() });
         }
         let hosts = with_below(edit, hosts, hosts_below)?;
-        let sql = "SELECT hostid AS id FROM hosts WHERE kind = 0 AND hostid IN ({ids})";
+        let sql = formatcp!(
+            "SELECT hostid AS id FROM hosts WHERE kind = {KIND_HOST} AND hostid IN ({{ids}})"
+        );
         let hosts = monitored(edit, sql, &hosts, |id| before.hosts.get(&HostId(id)).is_some())?;
-        let sql = "SELECT i.itemid AS id FROM items i JOIN hosts h ON h.hostid = i.hostid \
-                   WHERE h.kind = 0 AND i.flags <> 2 AND i.itemid IN ({ids})";
+        let sql = formatcp!(
+            "SELECT i.itemid AS id FROM items i JOIN hosts h ON h.hostid = i.hostid \
+                   WHERE h.kind = {KIND_HOST} AND i.flags <> {FLAGS_PROTOTYPE} AND i.itemid IN ({{ids}})"
+        );
         let items = monitored(edit, sql, &items, |id| before.items.get(&ItemId(id)).is_some())?;
-        let sql = "SELECT DISTINCT f.triggerid AS id FROM functions f \
+        let sql = formatcp!(
+            "SELECT DISTINCT f.triggerid AS id FROM functions f \
                    JOIN items i ON i.itemid = f.itemid JOIN hosts h ON h.hostid = i.hostid \
-                   WHERE h.kind = 0 AND i.flags <> 2 AND f.triggerid IN ({ids})";
+                   WHERE h.kind = {KIND_HOST} AND i.flags <> {FLAGS_PROTOTYPE} AND f.triggerid IN ({{ids}})"
+        );
         let triggers =
             monitored(edit, sql, &triggers, |id| before.triggers.get(&TriggerId(id)).is_some())?;
         Ok(Self {

@@ -1,5 +1,7 @@
 //! What triggers tell.
 
+pub use objects::Severity;
+
 use crate::{EventId, ItemId, Timestamp, TriggerId};
 
 /// State of a trigger.
@@ -9,39 +11,6 @@ pub enum TriggerState {
     Ok,
     /// A problem is open.
     Problem,
-}
-
-/// How bad; the API's `priority` and `severity`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Severity {
-    /// 0
-    NotClassified = 0,
-    /// 1
-    Information = 1,
-    /// 2
-    Warning = 2,
-    /// 3
-    Average = 3,
-    /// 4
-    High = 4,
-    /// 5
-    Disaster = 5,
-}
-
-impl Severity {
-    /// From the API's number.
-    pub const fn from_api(number: u8) -> Option<Self> {
-        Some(match number {
-            0 => Self::NotClassified,
-            1 => Self::Information,
-            2 => Self::Warning,
-            3 => Self::Average,
-            4 => Self::High,
-            5 => Self::Disaster,
-            _ => return None,
-        })
-    }
 }
 
 /// What trigger evaluation found: the pipeline's message to the alert side.

@@ -1,46 +1,9 @@
 //! Values on their way into history.
 
 use compact_str::CompactString;
+pub use objects::ValueType;
 
 use crate::{ItemId, Timestamp};
-
-/// How an item's values are kept. The numbers are the API's `value_type`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum ValueType {
-    /// 64-bit float.
-    Float = 0,
-    /// Text of at most 255 characters.
-    Char = 1,
-    /// Log line with its own time, source, severity.
-    Log = 2,
-    /// Unsigned 64-bit whole number.
-    Unsigned = 3,
-    /// Text of at most 65,535 bytes.
-    Text = 4,
-    /// Binary, base64 on the wire.
-    Binary = 5,
-}
-
-impl ValueType {
-    /// From the API's number.
-    pub const fn from_api(number: u8) -> Option<Self> {
-        Some(match number {
-            0 => Self::Float,
-            1 => Self::Char,
-            2 => Self::Log,
-            3 => Self::Unsigned,
-            4 => Self::Text,
-            5 => Self::Binary,
-            _ => return None,
-        })
-    }
-
-    /// Has trends and arithmetic.
-    pub const fn is_numeric(self) -> bool {
-        matches!(self, Self::Float | Self::Unsigned)
-    }
-}
 
 /// What a log item's value carries beside its text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

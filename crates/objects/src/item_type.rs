@@ -167,11 +167,53 @@ const PLACES: [u8; 23] = {
     places
 };
 
+impl From<ItemType> for i64 {
+    fn from(kind: ItemType) -> Self {
+        kind.number()
+    }
+}
+
 impl ItemType {
     /// All types, in the order of their numbers.
     pub fn all() -> impl Iterator<Item = Self> {
         CATALOG.iter().map(|info| info.kind)
     }
+
+    /// The order in which forms offer them. Items of web scenarios come with their scenario.
+    pub const OFFERED: [Self; CATALOG.len() - 1] = [
+        Self::Agent,
+        Self::AgentActive,
+        Self::Trapper,
+        Self::Dependent,
+        Self::Calculated,
+        Self::Internal,
+        Self::Simple,
+        Self::HttpAgent,
+        Self::Snmp,
+        Self::SnmpTrap,
+        Self::External,
+        Self::Database,
+        Self::Ipmi,
+        Self::Ssh,
+        Self::Telnet,
+        Self::Jmx,
+        Self::Script,
+        Self::Browser,
+    ];
+
+    /// Numbers of the types that users can create, ascending; [`Self::Web`] comes with web scenarios alone.
+    pub const CREATED: [i64; CATALOG.len() - 1] = {
+        let mut numbers = [0; CATALOG.len() - 1];
+        let (mut from, mut to) = (0, 0);
+        while from < CATALOG.len() {
+            if !matches!(CATALOG[from].kind, Self::Web) {
+                numbers[to] = CATALOG[from].kind.number();
+                to += 1;
+            }
+            from += 1;
+        }
+        numbers
+    };
 
     /// Words of exports with the numbers that they stand for.
     pub const WORDS: [(&'static str, &'static str); CATALOG.len()] = {
@@ -214,6 +256,11 @@ impl ItemType {
         self as i64
     }
 
+    /// Whether `number` is the number of this type.
+    pub const fn is(self, number: i64) -> bool {
+        self as i64 == number
+    }
+
     /// Items of some types have a field of this name, others have not.
     pub fn is_of_some_types(field: &str) -> bool {
         const WITH_CONDITIONS: [&str; 2] = ["publickey", "privatekey"];
@@ -227,11 +274,16 @@ impl ItemType {
         matches!(self.info().start, Start::Poller)
     }
 
+    /// Items of this type with any key but some of active agents have an update interval.
+    pub const fn is_at_intervals(self) -> bool {
+        !matches!(self.info().start, Start::Arrival)
+    }
+
     /// Its items have an update interval. An active agent's item with this key has none all the same:
     /// the agent subscribes.
     pub fn has_interval(self, key: &str) -> bool {
         let subscribes = self == Self::AgentActive && key.starts_with("mqtt.get");
-        !matches!(self.info().start, Start::Arrival) && !subscribes
+        self.is_at_intervals() && !subscribes
     }
 
     /// The interface that its items need.
@@ -278,5 +330,11 @@ mod tests {
         for info in CATALOG {
             assert!(info.required.iter().all(|name| !info.optional.contains(name)), "{info:?}");
         }
+    }
+    #[test]
+    fn each_type_that_users_create_is_offered_once() {
+        let mut offered = ItemType::OFFERED.map(ItemType::number);
+        offered.sort_unstable();
+        assert_eq!(offered, ItemType::CREATED);
     }
 }

@@ -1,8 +1,22 @@
 //! Catalogs of what configured objects can be. A catalog is the only place that knows the numbers of the
 //! API, the words of exports, labels for people, and what follows from a kind.
 
+mod filter;
+mod host;
 mod interface;
 mod item_type;
+mod numbered;
+mod origin;
+mod severity;
+pub mod sql;
+mod step;
+mod value_type;
 
+pub use filter::{EvalType, MacroOperator, TagOperator};
+pub use host::{GroupKind, HostKind, InventoryMode, MacroType};
 pub use interface::InterfaceType;
 pub use item_type::{InterfaceNeed, ItemType, ItemTypeInfo};
+pub use origin::{Discover, Origin, State, Status};
+pub use severity::Severity;
+pub use step::{Choice, OnFail, Param, ParamRule, Params, StepKind};
+pub use value_type::ValueType;

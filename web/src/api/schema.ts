@@ -1973,3 +1973,116 @@ export type MethodName =
   | "valuemap.delete"
   | "valuemap.get"
   | "valuemap.update";
+
+/** A value of a field, and its name for people. */
+export type Choice = readonly [value: string, label: string];
+
+/** A type of items. */
+export interface ItemTypeInfo {
+  type: string;
+  label: string;
+  /** Type of the host interface that its items need; -1 any, 0 none. */
+  interface: number;
+  /** Its items have an update interval. */
+  interval: boolean;
+}
+
+/** A parameter of a preprocessing step. */
+export interface StepParam {
+  label: string;
+  placeholder?: string;
+  multiline?: boolean;
+  choices?: readonly Choice[];
+  optional?: boolean;
+}
+
+/** A kind of preprocessing step. Parameters are joined by line breaks. */
+export interface StepKind {
+  type: string;
+  label: string;
+  group: string;
+  params: readonly StepParam[];
+  /** There is no choice of what happens when it fails. */
+  neverFails?: boolean;
+  /** Discovery rules can have it. */
+  forRules?: boolean;
+}
+
+export const ITEM_TYPES: readonly ItemTypeInfo[] = [
+  {"type":"0","label":"Agent","interface":1,"interval":true},
+  {"type":"7","label":"Agent (active)","interface":0,"interval":true},
+  {"type":"2","label":"Trapper","interface":0,"interval":false},
+  {"type":"18","label":"Dependent item","interface":0,"interval":false},
+  {"type":"15","label":"Calculated","interface":0,"interval":true},
+  {"type":"5","label":"Internal","interface":0,"interval":true},
+  {"type":"3","label":"Simple check","interface":-1,"interval":true},
+  {"type":"19","label":"HTTP agent","interface":-1,"interval":true},
+  {"type":"20","label":"SNMP agent","interface":2,"interval":true},
+  {"type":"17","label":"SNMP trap","interface":2,"interval":false},
+  {"type":"10","label":"External check","interface":-1,"interval":true},
+  {"type":"11","label":"Database monitor","interface":0,"interval":true},
+  {"type":"12","label":"IPMI agent","interface":3,"interval":true},
+  {"type":"13","label":"SSH agent","interface":-1,"interval":true},
+  {"type":"14","label":"Telnet agent","interface":-1,"interval":true},
+  {"type":"16","label":"JMX agent","interface":4,"interval":true},
+  {"type":"21","label":"Script","interface":0,"interval":true},
+  {"type":"22","label":"Browser","interface":0,"interval":true},
+] as const;
+
+export const VALUE_TYPES: readonly Choice[] = [
+  ["3","Number (unsigned)"],
+  ["0","Number (float)"],
+  ["1","Characters"],
+  ["4","Text"],
+  ["2","Log"],
+  ["5","Binary"],
+] as const;
+
+export const SEVERITY_NAMES = [
+  "Not classified",
+  "Information",
+  "Warning",
+  "Average",
+  "High",
+  "Disaster",
+] as const;
+
+export const STEP_KINDS: readonly StepKind[] = [
+  {"type":"5","label":"Regular expression","group":"Text","params":[{"label":"Pattern","placeholder":"([0-9]+)"},{"label":"Output","placeholder":"\\1"}],"forRules":true},
+  {"type":"25","label":"Replace","group":"Text","params":[{"label":"Search"},{"label":"Replacement","optional":true}],"neverFails":true,"forRules":true},
+  {"type":"4","label":"Trim","group":"Text","params":[{"label":"List of characters","placeholder":" \\n\\t"}],"neverFails":true},
+  {"type":"2","label":"Right trim","group":"Text","params":[{"label":"List of characters","placeholder":" \\n\\t"}],"neverFails":true},
+  {"type":"3","label":"Left trim","group":"Text","params":[{"label":"List of characters","placeholder":" \\n\\t"}],"neverFails":true},
+  {"type":"11","label":"XML XPath","group":"Structured data","params":[{"label":"XPath","placeholder":"//disk/used"}],"forRules":true},
+  {"type":"12","label":"JSONPath","group":"Structured data","params":[{"label":"Path","placeholder":"$.path.to.node"}],"forRules":true},
+  {"type":"24","label":"CSV to JSON","group":"Structured data","params":[{"label":"Delimiter","placeholder":","},{"label":"Quotation","placeholder":"\""},{"label":"First row is the header","choices":[["1","Header row"],["0","No header row"]]}],"forRules":true},
+  {"type":"27","label":"XML to JSON","group":"Structured data","params":[],"forRules":true},
+  {"type":"28","label":"SNMP walk value","group":"SNMP","params":[{"label":"OID"},{"label":"Format","choices":[["0","Unchanged"],["1","UTF-8 from hex string"],["2","MAC from hex string"],["3","Integer from BITS"]]}],"forRules":true},
+  {"type":"29","label":"SNMP walk to JSON","group":"SNMP","params":[{"label":"Field, OID, format: one per line","multiline":true}],"forRules":true},
+  {"type":"30","label":"SNMP get value","group":"SNMP","params":[{"label":"Format","choices":[["1","UTF-8 from hex string"],["2","MAC from hex string"],["3","Integer from BITS"]]}],"forRules":true},
+  {"type":"1","label":"Custom multiplier","group":"Arithmetic","params":[{"label":"Factor","placeholder":"8"}]},
+  {"type":"9","label":"Simple change","group":"Change","params":[]},
+  {"type":"10","label":"Change per second","group":"Change","params":[]},
+  {"type":"6","label":"Boolean to decimal","group":"Numeral systems","params":[]},
+  {"type":"7","label":"Octal to decimal","group":"Numeral systems","params":[]},
+  {"type":"8","label":"Hexadecimal to decimal","group":"Numeral systems","params":[]},
+  {"type":"21","label":"JavaScript","group":"Custom scripts","params":[{"label":"Script: body of function (value)","placeholder":"return value;","multiline":true}],"neverFails":true,"forRules":true},
+  {"type":"13","label":"In range","group":"Validation","params":[{"label":"Minimum","optional":true},{"label":"Maximum","optional":true}]},
+  {"type":"14","label":"Matches regular expression","group":"Validation","params":[{"label":"Pattern"}],"forRules":true},
+  {"type":"15","label":"Does not match regular expression","group":"Validation","params":[{"label":"Pattern"}],"forRules":true},
+  {"type":"16","label":"Check for error in JSON","group":"Validation","params":[{"label":"Path","placeholder":"$.error"}],"forRules":true},
+  {"type":"17","label":"Check for error in XML","group":"Validation","params":[{"label":"XPath"}],"forRules":true},
+  {"type":"18","label":"Check for error using regular expression","group":"Validation","params":[{"label":"Pattern"},{"label":"Output","placeholder":"\\1"}]},
+  {"type":"26","label":"Check for not supported value","group":"Validation","params":[{"label":"Scope","choices":[["-1","Any error"],["0","Error matches"],["1","Error does not match"]]},{"label":"Pattern","optional":true}]},
+  {"type":"19","label":"Discard unchanged","group":"Throttling","params":[],"neverFails":true},
+  {"type":"20","label":"Discard unchanged with heartbeat","group":"Throttling","params":[{"label":"Heartbeat","placeholder":"1h"}],"neverFails":true,"forRules":true},
+  {"type":"22","label":"Prometheus pattern","group":"Prometheus","params":[{"label":"Pattern","placeholder":"metric{label=\"value\"}"},{"label":"Result","choices":[["value","Value"],["label","Label"],["function","Function"]]},{"label":"Label or function","optional":true}]},
+  {"type":"23","label":"Prometheus to JSON","group":"Prometheus","params":[{"label":"Pattern","optional":true}],"forRules":true},
+] as const;
+
+export const ON_FAIL: readonly Choice[] = [
+  ["0","Original error"],
+  ["1","Discard value"],
+  ["2","Set value to"],
+  ["3","Set error to"],
+] as const;

@@ -1,12 +1,12 @@
+import { SEVERITY_NAMES } from "~/api/schema";
+
 /** Severity of a trigger or problem, 0 (not classified) to 5 (disaster). */
 export type Severity = 0 | 1 | 2 | 3 | 4 | 5;
 
 export const SEVERITIES: readonly Severity[] = [5, 4, 3, 2, 1, 0];
 
-const NAMES = ["Not classified", "Information", "Warning", "Average", "High", "Disaster"] as const;
-
 export function severityName(severity: Severity): string {
-  return NAMES[severity];
+  return SEVERITY_NAMES[severity];
 }
 
 /** Reads a severity as the API writes it ("0".."5"); anything else is "not classified". */

@@ -3,6 +3,8 @@
 use config::Edit;
 use config::db::{DbResult, Row, query_by_ids};
 use config::objects::{Deleted, Tag};
+use const_format::formatcp;
+use objects::sql::{KIND_TEMPLATE, STATUS_ENABLED};
 
 use super::conditions::{Condition, Filter, Subject};
 use super::operations::{self, Operation};
@@ -49,8 +51,10 @@ impl Actions {
 
 fn read(edit: &mut Edit<'_>) -> DbResult<Vec<Action>> {
     let rows = edit.query(
-        "SELECT actionid, name, eventsource, evaltype, formula FROM actions \
-         WHERE status = 0 AND eventsource IN (?, ?) ORDER BY actionid",
+        formatcp!(
+            "SELECT actionid, name, eventsource, evaltype, formula FROM actions \
+         WHERE status = {STATUS_ENABLED} AND eventsource IN (?, ?) ORDER BY actionid"
+        ),
         &[SOURCE_DISCOVERY.into(), SOURCE_AUTOREGISTRATION.into()],
     )?;
     let ids: Vec<u64> = rows.iter().map(|row| row.id("actionid")).collect();
@@ -88,9 +92,11 @@ fn read_operations(edit: &mut Edit<'_>, actions: &[u64]) -> DbResult<Vec<(u64, O
         &ids,
     )?;
     let templates = select(
-        "SELECT o.operationid, o.templateid FROM operation_templates o \
-         JOIN hosts h ON h.hostid = o.templateid AND h.kind = 1 WHERE o.operationid IN ({ids}) \
-         ORDER BY o.templateid",
+        formatcp!(
+            "SELECT o.operationid, o.templateid FROM operation_templates o \
+         JOIN hosts h ON h.hostid = o.templateid AND h.kind = {KIND_TEMPLATE} WHERE o.operationid IN ({{ids}}) \
+         ORDER BY o.templateid"
+        ),
         &ids,
     )?;
     let tags = select(

@@ -2,7 +2,9 @@
 
 use config::Edit;
 use config::db::{DbResult, Value};
+use const_format::formatcp;
 use model::SeenAgent;
+use objects::sql::KIND_HOST;
 
 use super::{Event, Object};
 
@@ -53,6 +55,6 @@ pub(super) fn agent(
 }
 
 fn known(edit: &mut Edit<'_>, host: &str) -> DbResult<bool> {
-    let sql = "SELECT hostid FROM hosts WHERE kind = 0 AND host = ?";
+    let sql = formatcp!("SELECT hostid FROM hosts WHERE kind = {KIND_HOST} AND host = ?");
     Ok(!edit.query(sql, &[host.into()])?.is_empty())
 }

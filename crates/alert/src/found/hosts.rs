@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use config::Edit;
 use config::db::{DbResult, Row, Value};
 use config::objects::new_uuid;
+use const_format::formatcp;
+use objects::sql::{GROUP_OF_HOSTS, KIND_HOST};
 use serde_json::json;
 
 use super::{Event, Object};
@@ -22,8 +24,10 @@ const PSK: i64 = 2;
 pub(super) fn find(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> {
     let rows = if event.object == Object::Agent {
         edit.query(
-            "SELECT h.hostid FROM hosts h JOIN autoreg_hosts a ON a.host = h.host \
-             WHERE h.kind = 0 AND a.autoreg_hostid = ?",
+            formatcp!(
+                "SELECT h.hostid FROM hosts h JOIN autoreg_hosts a ON a.host = h.host \
+             WHERE h.kind = {KIND_HOST} AND a.autoreg_hostid = ?"
+            ),
             &[event.id.into()],
         )?
     } else {
@@ -92,8 +96,8 @@ fn found_host(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> {
 /// Hosts with an interface at an address of the found host.
 fn by_address(edit: &mut Edit<'_>, found: u64) -> DbResult<Vec<Row>> {
     edit.query(
-        "SELECT DISTINCT h.hostid FROM hosts h JOIN interfaces i ON i.hostid = h.hostid \
-         JOIN dservices s ON s.ip = i.ip WHERE h.kind = 0 AND s.dhostid = ? ORDER BY h.hostid",
+        formatcp!("SELECT DISTINCT h.hostid FROM hosts h JOIN interfaces i ON i.hostid = h.hostid \
+         JOIN dservices s ON s.ip = i.ip WHERE h.kind = {KIND_HOST} AND s.dhostid = ? ORDER BY h.hostid"),
         &[found.into()],
     )
 }
@@ -102,7 +106,7 @@ fn add_agent(edit: &mut Edit<'_>, id: u64) -> DbResult<Option<u64>> {
     let rows = edit.query("SELECT * FROM autoreg_hosts WHERE autoreg_hostid = ?", &[id.into()])?;
     let Some(row) = rows.first() else { return Ok(None) };
     let name = row.text("host");
-    let sql = "SELECT hostid FROM hosts WHERE kind = 0 AND host = ?";
+    let sql = formatcp!("SELECT hostid FROM hosts WHERE kind = {KIND_HOST} AND host = ?");
     let known = edit.query(sql, &[name.into()])?.first().map(|row| row.id("hostid"));
     let host = match known {
         Some(host) => host,
@@ -175,8 +179,8 @@ fn group(edit: &mut Edit<'_>) -> DbResult<u64> {
     let chosen: u64 =
         setting(edit, "discovery_groupid")?.and_then(|text| text.parse().ok()).unwrap_or(0);
     let rows = edit.query(
-        "SELECT groupid FROM groups_ WHERE type = 0 AND (groupid = ? OR name = ?) \
-         ORDER BY CASE WHEN groupid = ? THEN 0 ELSE 1 END",
+        formatcp!("SELECT groupid FROM groups_ WHERE type = {GROUP_OF_HOSTS} AND (groupid = ? OR name = ?) \
+         ORDER BY CASE WHEN groupid = ? THEN 0 ELSE 1 END"),
         &[chosen.into(), GROUP.into(), chosen.into()],
     )?;
     if let Some(row) = rows.first() {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use config::Edit;
 use config::db::{Connection, DbResult, Row, Value};
+use const_format::formatcp;
 use model::{SeenAddress, SeenService, Sighting, Timestamp};
+use objects::sql::STATUS_ENABLED;
 
 use super::{Event, Object, State};
 
@@ -25,8 +27,10 @@ impl Rules {
             return Ok(known.clone());
         }
         let rows = edit.query(
-            "SELECT c.dcheckid, c.uniq FROM dchecks c JOIN drules r ON r.druleid = c.druleid \
-             WHERE r.status = 0 AND r.druleid = ? ORDER BY c.dcheckid",
+            formatcp!(
+                "SELECT c.dcheckid, c.uniq FROM dchecks c JOIN drules r ON r.druleid = c.druleid \
+             WHERE r.status = {STATUS_ENABLED} AND r.druleid = ? ORDER BY c.dcheckid"
+            ),
             &[id.into()],
         )?;
         let unique = rows.iter().find(|row| row.int("uniq") == 1).map(|row| row.id("dcheckid"));

@@ -1,6 +1,8 @@
 //! Interfaces of hosts.
 
 use config::db::query_by_ids;
+use const_format::formatcp;
+use objects::sql::{FLAGS_REAL, KIND_HOST};
 use serde_json::{Map, json};
 
 use crate::call::{Call, Json, Method};
@@ -57,7 +59,12 @@ pub(crate) static INTERFACE: Object = Object {
 fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut get = Get::new(call, input, &INTERFACE, &[])?;
     // Row by row, because a list of all hosts costs more than the few interfaces that are asked for.
-    get.and("EXISTS (SELECT 1 FROM hosts k WHERE k.hostid = t.hostid AND k.kind = 0)", []);
+    get.and(
+        formatcp!(
+            "EXISTS (SELECT 1 FROM hosts k WHERE k.hostid = t.hostid AND k.kind = {KIND_HOST})"
+        ),
+        [],
+    );
     get.by_ids("interfaceids", "t.interfaceid IN ({ids})")?;
     get.by_ids("hostids", "t.hostid IN ({ids})")?;
     get.by_ids(
@@ -87,8 +94,8 @@ fn complete(found: &mut Found<'_, '_>) -> ApiResult<()> {
     }
     if let Some(wanted) = found.wants("selectItems")? {
         let pairs = found.call.pairs(
-            "SELECT interfaceid, itemid FROM items WHERE flags IN (0, 4) AND interfaceid IN ({ids}) \
-             ORDER BY itemid",
+            formatcp!("SELECT interfaceid, itemid FROM items WHERE flags IN {FLAGS_REAL} AND interfaceid IN ({{ids}}) \
+             ORDER BY itemid"),
             &found.ids(),
         )?;
         found.relate_as(&ITEMS, &wanted, &pairs)?;

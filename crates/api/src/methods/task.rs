@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use const_format::formatcp;
 use model::ItemId;
+use objects::sql::{FLAGS_WITH_VALUES, KIND_HOST};
 use serde_json::json;
 
 use crate::call::{Call, Json, Method};
@@ -120,11 +122,11 @@ fn load(call: &Call<'_>, ids: &[u64], need: Option<Need>) -> ApiResult<HashMap<u
     let mut ids = ids.to_vec();
     ids.sort_unstable();
     ids.dedup();
-    let mut sql = String::from(
+    let mut sql = String::from(formatcp!(
         "SELECT i.itemid, i.name, i.type, i.status, i.flags, i.master_itemid, \
            h.name AS host_name, h.status AS host_status FROM items i \
-           JOIN hosts h ON h.hostid = i.hostid AND h.kind = 0 WHERE i.flags IN (0, 1, 4)",
-    );
+           JOIN hosts h ON h.hostid = i.hostid AND h.kind = {KIND_HOST} WHERE i.flags IN {FLAGS_WITH_VALUES}"
+    ));
     if let Some(condition) = need.and_then(|need| on_hosts(call.user(), need, "i.hostid")) {
         sql += &format!(" AND {condition}");
     }

@@ -2,6 +2,8 @@
 
 use config::Edit;
 use config::db::query_by_ids;
+use const_format::formatcp;
+use objects::sql::{GROUP_OF_HOSTS, GROUP_OF_TEMPLATES};
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
@@ -80,14 +82,18 @@ static SPEC: Spec = Spec {
         Child {
             member: "hostgroup_rights",
             select: Some("selectHostGroupRights"),
-            among: Some("groupid IN (SELECT groupid FROM groups_ WHERE type = 0)"),
+            among: Some(formatcp!(
+                "groupid IN (SELECT groupid FROM groups_ WHERE type = {GROUP_OF_HOSTS})"
+            )),
             refer: |_, edit, rows, _| check_groups(edit, rows, &[0]),
             ..RIGHTS
         },
         Child {
             member: "templategroup_rights",
             select: Some("selectTemplateGroupRights"),
-            among: Some("groupid IN (SELECT groupid FROM groups_ WHERE type = 1)"),
+            among: Some(formatcp!(
+                "groupid IN (SELECT groupid FROM groups_ WHERE type = {GROUP_OF_TEMPLATES})"
+            )),
             refer: |_, edit, rows, _| check_groups(edit, rows, &[1]),
             ..RIGHTS
         },

@@ -2,6 +2,8 @@
 
 use config::Edit;
 use config::db::Row;
+use const_format::formatcp;
+use objects::sql::{FLAGS_DISCOVERED, MACRO_SECRET};
 use serde_json::Map;
 
 use crate::call::{Call, Json, Method, UserType};
@@ -100,7 +102,10 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     get.and("EXISTS (SELECT 1 FROM hosts k WHERE k.hostid = t.hostid AND k.kind IN (0, 1))", []);
     if params::flag(input.get("inherited")) {
         // Host macros are never inherited from a prototype here.
-        get.and("t.hostid IN (SELECT hostid FROM hosts WHERE flags = 4)", []);
+        get.and(
+            formatcp!("t.hostid IN (SELECT hostid FROM hosts WHERE flags = {FLAGS_DISCOVERED})"),
+            [],
+        );
     }
     let need = Need::of_get(get.flag("editable"));
     if let Some(condition) = on_hosts(call.user(), need, "t.hostid") {
@@ -119,7 +124,7 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 fn forbid_guessing(get: &mut Get<'_, '_>, input: &Json) {
     let names = |option: &str| input.get(option).and_then(|members| members.get("value")).is_some();
     if names("search") || names("filter") {
-        get.and("t.type <> 1", []);
+        get.and(formatcp!("t.type <> {MACRO_SECRET}"), []);
     }
 }
 

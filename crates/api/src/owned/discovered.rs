@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use config::Edit;
 use config::db::query_by_ids;
+use const_format::formatcp;
+use objects::sql::{FLAGS_DISCOVERED, KIND_HOST};
 
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
@@ -66,7 +68,9 @@ pub(crate) fn refuse_interfaces(edit: &mut Edit<'_>, hosts: &[u64], verb: &str) 
 
 /// Technical names of those of the hosts that discovery made.
 fn names(edit: &mut Edit<'_>, hosts: &[u64]) -> ApiResult<BTreeMap<u64, String>> {
-    let sql = "SELECT hostid, host FROM hosts WHERE kind = 0 AND flags = 4 AND hostid IN ({ids})";
+    let sql = formatcp!(
+        "SELECT hostid, host FROM hosts WHERE kind = {KIND_HOST} AND flags = {FLAGS_DISCOVERED} AND hostid IN ({{ids}})"
+    );
     let rows = query_by_ids(edit.connection(), sql, &[], hosts)?;
     Ok(rows.iter().map(|row| (row.id("hostid"), row.text("host").to_owned())).collect())
 }

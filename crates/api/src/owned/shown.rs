@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use config::db::query_by_ids;
 use config::snapshot::{Item, ItemType};
+use const_format::formatcp;
 use model::HostId;
+use objects::sql::{FLAGS_REAL, FLAGS_RULE, TYPE_WEB};
 
 use crate::call::Json;
 use crate::error::ApiResult;
@@ -31,30 +33,34 @@ pub(crate) fn is_item(item: &Item) -> bool {
 /// Answers `selectItems`, `selectTriggers`, `selectDiscoveries`.
 pub(crate) fn attach_monitored(found: &mut Found<'_, '_>) -> ApiResult<()> {
     if counts(found, "selectItems")? {
-        count(found, "items", "flags IN (0, 4) AND type <> 9", is_item)?;
+        count(found, "items", formatcp!("flags IN {FLAGS_REAL} AND type <> {TYPE_WEB}"), is_item)?;
     } else if let Some(wanted) = found.wants("selectItems")? {
         let pairs = found.call.pairs(
-            "SELECT hostid, itemid FROM items WHERE flags IN (0, 4) AND type <> 9 \
-             AND hostid IN ({ids}) ORDER BY itemid",
+            formatcp!("SELECT hostid, itemid FROM items WHERE flags IN {FLAGS_REAL} AND type <> {TYPE_WEB} \
+             AND hostid IN ({{ids}}) ORDER BY itemid"),
             &found.ids(),
         )?;
         found.relate_as(&ITEMS, &wanted, &pairs)?;
     }
     if counts(found, "selectDiscoveries")? {
-        count(found, "discoveries", "flags = 1", |item| item.shape.discovery_rule)?;
+        count(found, "discoveries", formatcp!("flags = {FLAGS_RULE}"), |item| {
+            item.shape.discovery_rule
+        })?;
     } else if let Some(wanted) = found.wants("selectDiscoveries")? {
         let pairs = found.call.pairs(
-            "SELECT hostid, itemid FROM items WHERE flags = 1 AND hostid IN ({ids}) ORDER BY itemid",
+            formatcp!("SELECT hostid, itemid FROM items WHERE flags = {FLAGS_RULE} AND hostid IN ({{ids}}) ORDER BY itemid"),
             &found.ids(),
         )?;
         found.relate_as(&DISCOVERIES, &wanted, &pairs)?;
     }
     if let Some(wanted) = found.wants("selectTriggers")? {
         let pairs = found.call.pairs(
-            "SELECT DISTINCT i.hostid, f.triggerid FROM functions f \
+            formatcp!(
+                "SELECT DISTINCT i.hostid, f.triggerid FROM functions f \
                JOIN items i ON i.itemid = f.itemid \
                JOIN triggers tr ON tr.triggerid = f.triggerid \
-             WHERE tr.flags IN (0, 4) AND i.hostid IN ({ids}) ORDER BY f.triggerid",
+             WHERE tr.flags IN {FLAGS_REAL} AND i.hostid IN ({{ids}}) ORDER BY f.triggerid"
+            ),
             &found.ids(),
         )?;
         found.relate_as(&TRIGGERS, &wanted, &pairs)?;

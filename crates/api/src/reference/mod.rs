@@ -1,6 +1,7 @@
 //! What the API is, from the tables that validate it: the page `docs/api.md`, an OpenRPC document,
 //! types for the UI.
 
+mod catalogs;
 mod openrpc;
 mod shape;
 mod typescript;

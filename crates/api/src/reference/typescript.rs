@@ -1,4 +1,4 @@
-//! TypeScript types of the API, for the UI.
+//! TypeScript types of the API and the catalogs of kinds, for the UI.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::shape::{methods, parts, shown, type_name};
 use crate::methods::OBJECTS;
 use crate::object::{Access, Field, FieldKind, Object};
 
-/// The source text of a module with types alone.
+/// The source text of a module with types and constants.
 pub fn typescript() -> String {
     let mut out = String::from(
         "// biome-ignore-all format: made from the tables of the server by `vedette api \
@@ -30,6 +30,7 @@ pub fn typescript() -> String {
         let _ = write!(out, "\n  | \"{}\"", shown(method));
     }
     out.push_str(";\n");
+    super::catalogs::catalogs(&mut out);
     out
 }
 
@@ -98,6 +99,8 @@ mod tests {
             "  status?: \"0\" | \"1\" | 0 | 1;\n",
             "\n  | \"host.create\"\n",
             "export interface GlobalMacroInput {\n",
+            r#"  {"type":"0","label":"Agent","interface":1,"interval":true},"#,
+            r#"  {"type":"9","label":"Simple change","group":"Change","params":[]},"#,
         ] {
             assert!(types.contains(part), "{part}");
         }

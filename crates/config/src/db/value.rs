@@ -69,6 +69,28 @@ impl From<bool> for Value {
     }
 }
 
+macro_rules! from_kinds {
+    ($($kind:ident),+) => {
+        $(impl From<objects::$kind> for Value {
+            fn from(kind: objects::$kind) -> Self {
+                Self::Int(kind.number())
+            }
+        })+
+    };
+}
+
+from_kinds!(
+    GroupKind,
+    HostKind,
+    InventoryMode,
+    ItemType,
+    OnFail,
+    Origin,
+    Status,
+    StepKind,
+    ValueType
+);
+
 impl From<&str> for Value {
     fn from(v: &str) -> Self {
         Self::Text(v.to_owned())

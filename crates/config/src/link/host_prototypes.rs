@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use const_format::formatcp;
+use objects::sql::KIND_PROTOTYPE;
+
 use super::{LinkError, children_on};
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, query_by_ids};
@@ -81,8 +84,10 @@ fn rules_below(
 }
 
 fn load(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<Source>> {
-    let sql = "SELECT p.hostid, p.host, p.name, d.parent_itemid FROM hosts p \
-               JOIN host_discovery d ON d.hostid = p.hostid WHERE p.kind = 2 AND p.hostid IN ({ids})";
+    let sql = formatcp!(
+        "SELECT p.hostid, p.host, p.name, d.parent_itemid FROM hosts p \
+               JOIN host_discovery d ON d.hostid = p.hostid WHERE p.kind = {KIND_PROTOTYPE} AND p.hostid IN ({{ids}})"
+    );
     let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
     let mut sources: Vec<Source> = rows
         .iter()
@@ -105,8 +110,8 @@ fn inherit(
     changed: Option<&[&str]>,
 ) -> Result<u64, LinkError> {
     let rows = edit.query(
-        "SELECT p.hostid, p.host, p.name, p.templateid FROM host_discovery d \
-         JOIN hosts p ON p.hostid = d.hostid WHERE p.kind = 2 AND d.parent_itemid = ?",
+        formatcp!("SELECT p.hostid, p.host, p.name, p.templateid FROM host_discovery d \
+         JOIN hosts p ON p.hostid = d.hostid WHERE p.kind = {KIND_PROTOTYPE} AND d.parent_itemid = ?"),
         &[rule.into()],
     )?;
     let child = rows.iter().find(|row| row.id("templateid") == source.id);
@@ -227,7 +232,9 @@ pub(crate) fn prototypes_below(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec
     let mut all: BTreeSet<u64> = ids.iter().copied().collect();
     let mut frontier = ids.to_vec();
     while !frontier.is_empty() {
-        let sql = "SELECT hostid FROM hosts WHERE kind = 2 AND templateid IN ({ids})";
+        let sql = formatcp!(
+            "SELECT hostid FROM hosts WHERE kind = {KIND_PROTOTYPE} AND templateid IN ({{ids}})"
+        );
         let rows = query_by_ids(edit.connection(), sql, &[], &frontier)?;
         frontier = rows.iter().map(|row| row.id("hostid")).filter(|id| all.insert(*id)).collect();
     }

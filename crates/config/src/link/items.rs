@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use const_format::formatcp;
+use objects::sql::FLAGS_DISCOVERED;
+
 use super::interfaces::{interface_for, interface_types, keeps};
 use super::{Below, LinkError, Target, kind_words, linked_below, targets};
 use crate::Edit;
@@ -189,8 +192,10 @@ impl Level {
 
 fn load_sources(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<Source>> {
     // What discovery made on a host is never inherited.
-    let sql = "SELECT itemid, hostid, flags, ruleid, type, key_, master_itemid FROM items \
-               WHERE flags < 4 AND itemid IN ({ids})";
+    let sql = formatcp!(
+        "SELECT itemid, hostid, flags, ruleid, type, key_, master_itemid FROM items \
+               WHERE flags < {FLAGS_DISCOVERED} AND itemid IN ({{ids}})"
+    );
     let mut sources: Vec<Source> = query_by_ids(edit.connection(), sql, &[], ids)?
         .iter()
         .map(|row| Source {

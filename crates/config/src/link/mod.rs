@@ -20,9 +20,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::Edit;
 use crate::db::{DbError, DbResult, Row, Value, id_params, placeholders, query_by_ids};
 
+use const_format::formatcp;
 pub(crate) use host_prototypes::{inherit_host_prototypes, prototypes_below};
 pub(crate) use interfaces::{interface_for, remap_interfaces};
 pub(crate) use items::inherit_items;
+use objects::sql::{FLAGS_PLAIN, KIND_PROTOTYPE};
 pub(crate) use triggers::{
     inherit_dependencies, inherit_triggers, item_children, related_children,
 };
@@ -67,7 +69,7 @@ pub fn link_automatically(
     host: u64,
     templates: &[u64],
 ) -> Result<(), LinkError> {
-    let sql = "SELECT hostid FROM hosts WHERE flags = 0 AND hostid = ?";
+    let sql = formatcp!("SELECT hostid FROM hosts WHERE flags = {FLAGS_PLAIN} AND hostid = ?");
     let host_prototypes = !edit.query(sql, &[host.into()])?.is_empty();
     edit.attempt(|edit| link(edit, &[host], templates, host_prototypes))
 }
@@ -120,8 +122,10 @@ fn inherit(edit: &mut Edit<'_>, below: &Below, host_prototypes: bool) -> Result<
     if !host_prototypes {
         return Ok(());
     }
-    let sql = "SELECT d.hostid AS id FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
-               JOIN items r ON r.itemid = d.parent_itemid WHERE p.kind = 2 AND r.hostid IN ({ids})";
+    let sql = formatcp!(
+        "SELECT d.hostid AS id FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
+               JOIN items r ON r.itemid = d.parent_itemid WHERE p.kind = {KIND_PROTOTYPE} AND r.hostid IN ({{ids}})"
+    );
     let prototypes = objects_of(edit, sql, &linked)?;
     inherit_host_prototypes(edit, &prototypes, None, Some(&hosts))
 }
@@ -167,8 +171,10 @@ fn links_of(edit: &mut Edit<'_>, hosts: &[u64]) -> DbResult<HashMap<u64, BTreeSe
 
 /// What is linked to these templates; host prototypes, which inherit nothing, are left out.
 pub(crate) fn linked_below(edit: &mut Edit<'_>, templates: &[u64]) -> DbResult<Below> {
-    let sql = "SELECT ht.templateid, ht.hostid FROM host_templates ht \
-               JOIN hosts h ON h.hostid = ht.hostid WHERE h.kind < 2 AND ht.templateid IN ({ids})";
+    let sql = formatcp!(
+        "SELECT ht.templateid, ht.hostid FROM host_templates ht \
+               JOIN hosts h ON h.hostid = ht.hostid WHERE h.kind < {KIND_PROTOTYPE} AND ht.templateid IN ({{ids}})"
+    );
     let mut below = Below::new();
     for row in query_by_ids(edit.connection(), sql, &[], templates)? {
         below.entry(row.id("templateid")).or_default().push(row.id("hostid"));

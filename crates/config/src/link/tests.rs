@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use objects::{OnFail, StepKind};
+
 use super::*;
 use crate::Config;
 use crate::db::{Location, Row};
@@ -130,9 +132,9 @@ fn new_item(host: u64, key: &str, more: &[(&'static str, i64)]) -> NewItem {
     NewItem {
         columns,
         preprocessing: vec![Step {
-            kind: 1,
+            kind: StepKind::Multiplier,
             params: "8".into(),
-            error_handler: 0,
+            error_handler: OnFail::Original,
             error_handler_params: String::new(),
         }],
         tags: vec![Tag { tag: "component".into(), value: key.into() }],

@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use const_format::formatcp;
+use objects::sql::{FLAGS_DISCOVERED, KIND_HOST};
+
 use super::LinkError;
 use crate::Edit;
 use crate::db::{DbResult, Value, id_params, placeholders, query_by_ids};
@@ -47,8 +50,10 @@ pub(crate) fn inherit_triggers(
 }
 
 fn load_sources(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<Source>> {
-    let sql = "SELECT triggerid, description, expression, recovery_expression \
-               FROM triggers WHERE flags < 4 AND triggerid IN ({ids})";
+    let sql = formatcp!(
+        "SELECT triggerid, description, expression, recovery_expression \
+               FROM triggers WHERE flags < {FLAGS_DISCOVERED} AND triggerid IN ({{ids}})"
+    );
     let mut sources: BTreeMap<u64, Source> = query_by_ids(edit.connection(), sql, &[], ids)?
         .iter()
         .map(|row| {
@@ -272,8 +277,10 @@ pub(crate) fn inherit_dependencies(
     }
     let masters: BTreeSet<u64> = depends.values().flatten().copied().collect();
     let masters: Vec<u64> = masters.into_iter().collect();
-    let sql = "SELECT DISTINCT f.triggerid FROM functions f JOIN items i ON i.itemid = f.itemid \
-               JOIN hosts h ON h.hostid = i.hostid WHERE h.kind = 0 AND f.triggerid IN ({ids})";
+    let sql = formatcp!(
+        "SELECT DISTINCT f.triggerid FROM functions f JOIN items i ON i.itemid = f.itemid \
+               JOIN hosts h ON h.hostid = i.hostid WHERE h.kind = {KIND_HOST} AND f.triggerid IN ({{ids}})"
+    );
     let on_hosts: BTreeSet<u64> =
         crate::objects::ids_of(edit, sql, "triggerid", &masters)?.into_iter().collect();
     let children = related_children(edit, parents, only)?;

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use const_format::formatcp;
+use objects::sql::{KIND_PROTOTYPE, KIND_TEMPLATE};
+
 use super::LinkError;
 use crate::Edit;
 use crate::db::{DbResult, Value, id_params, placeholders, query_by_ids};
@@ -78,9 +81,11 @@ pub fn unlink_templates(
     )?;
     let prototypes = inherited(
         edit,
-        "SELECT d.hostid AS id FROM items c JOIN items p ON p.itemid = +c.templateid \
+        formatcp!(
+            "SELECT d.hostid AS id FROM items c JOIN items p ON p.itemid = +c.templateid \
          JOIN host_discovery d ON d.parent_itemid = c.itemid \
-         JOIN hosts h ON h.hostid = d.hostid AND h.kind = 2 AND h.templateid > 0",
+         JOIN hosts h ON h.hostid = d.hostid AND h.kind = {KIND_PROTOTYPE} AND h.templateid > 0"
+        ),
         templates,
         hosts,
     )?;
@@ -126,21 +131,27 @@ fn give_uuids(
         (
             "items",
             items,
-            "SELECT i.itemid AS id FROM items i JOIN hosts h ON h.hostid = i.hostid \
-             WHERE h.kind = 1 AND i.itemid IN ({ids})",
+            formatcp!(
+                "SELECT i.itemid AS id FROM items i JOIN hosts h ON h.hostid = i.hostid \
+             WHERE h.kind = {KIND_TEMPLATE} AND i.itemid IN ({{ids}})"
+            ),
         ),
         (
             "triggers",
             triggers,
-            "SELECT DISTINCT f.triggerid AS id FROM functions f \
+            formatcp!(
+                "SELECT DISTINCT f.triggerid AS id FROM functions f \
              JOIN items i ON i.itemid = f.itemid JOIN hosts h ON h.hostid = i.hostid \
-             WHERE h.kind = 1 AND f.triggerid IN ({ids})",
+             WHERE h.kind = {KIND_TEMPLATE} AND f.triggerid IN ({{ids}})"
+            ),
         ),
         (
             "hosts",
             prototypes,
-            "SELECT d.hostid AS id FROM host_discovery d JOIN items i ON i.itemid = d.parent_itemid \
-             JOIN hosts h ON h.hostid = i.hostid WHERE h.kind = 1 AND d.hostid IN ({ids})",
+            formatcp!(
+                "SELECT d.hostid AS id FROM host_discovery d JOIN items i ON i.itemid = d.parent_itemid \
+             JOIN hosts h ON h.hostid = i.hostid WHERE h.kind = {KIND_TEMPLATE} AND d.hostid IN ({{ids}})"
+            ),
         ),
     ] {
         let rows = query_by_ids(edit.connection(), sql, &[], ids)?;

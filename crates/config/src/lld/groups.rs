@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use const_format::formatcp;
+use objects::sql::GROUP_OF_HOSTS;
+
 use super::host_shape::{NewHost, group_name};
 use super::lost::{Known, Mark, Tables};
 use super::places::Place;
@@ -203,7 +206,8 @@ fn substitution<'a>(work: &Work<'a>, place: &'a Place) -> Substitution<'a> {
 
 /// The group with this name.
 fn by_name(connection: &mut dyn Connection, name: &str) -> DbResult<Option<Row>> {
-    let sql = "SELECT groupid, flags FROM groups_ WHERE type = 0 AND name = ?";
+    let sql =
+        formatcp!("SELECT groupid, flags FROM groups_ WHERE type = {GROUP_OF_HOSTS} AND name = ?");
     Ok(connection.query(sql, &[name.into()])?.into_iter().next())
 }
 
@@ -246,7 +250,7 @@ fn named(
     for portion in wanted.chunks(1_000) {
         let marks = placeholders(portion.len());
         let sql = format!(
-            "SELECT groupid, name FROM groups_ WHERE type = 0 AND flags = ? AND name IN ({marks})"
+            "SELECT groupid, name FROM groups_ WHERE type = {GROUP_OF_HOSTS} AND flags = ? AND name IN ({marks})"
         );
         let mut params = vec![Value::from(flags)];
         params.extend(portion.iter().map(|name| Value::from(*name)));

@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use const_format::formatcp;
+use objects::sql::{KIND_PROTOTYPE, KIND_TEMPLATE};
+
 use super::Work;
 use super::groups::Made;
 use super::item_check::NAME_CHARS_MAX;
@@ -140,8 +143,10 @@ pub(crate) fn prototypes(
     connection: &mut dyn Connection,
     rule: u64,
 ) -> DbResult<Vec<HostPrototype>> {
-    let sql = "SELECT p.* FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
-               WHERE p.kind = 2 AND d.parent_itemid = ? ORDER BY p.hostid";
+    let sql = formatcp!(
+        "SELECT p.* FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
+               WHERE p.kind = {KIND_PROTOTYPE} AND d.parent_itemid = ? ORDER BY p.hostid"
+    );
     let rows = connection.query(sql, &[rule.into()])?;
     let ids: Vec<u64> = rows.iter().map(|row| row.id("hostid")).collect();
     if ids.is_empty() {
@@ -290,7 +295,9 @@ fn overridden(
         for template in &operation.templates {
             match template {
                 Ok(id) => {
-                    let sql = "SELECT host FROM hosts WHERE kind = 1 AND hostid = ?";
+                    let sql = formatcp!(
+                        "SELECT host FROM hosts WHERE kind = {KIND_TEMPLATE} AND hostid = ?"
+                    );
                     let rows = connection.query(sql, &[Value::from(*id)])?;
                     made.templates.extend(rows.first().map(|row| row.text("host").to_owned()));
                 }
@@ -390,7 +397,7 @@ fn unknown_templates(
         return Ok(Vec::new());
     }
     let marks = placeholders(names.len());
-    let sql = format!("SELECT host FROM hosts WHERE kind = 1 AND host IN ({marks})");
+    let sql = format!("SELECT host FROM hosts WHERE kind = {KIND_TEMPLATE} AND host IN ({marks})");
     let params: Vec<Value> = names.iter().map(|name| Value::from(name.as_str())).collect();
     let rows = connection.query(&sql, &params)?;
     let known: HashSet<&str> = rows.iter().map(|row| row.text("host")).collect();

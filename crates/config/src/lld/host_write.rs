@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use const_format::formatcp;
+use objects::sql::{KIND_HOST, KIND_TEMPLATE};
+
 use super::Work;
 use super::groups;
 use super::host_interfaces;
@@ -144,7 +147,7 @@ fn templates(
     }
     let named: Vec<&String> = now.union(then).collect();
     let sql = format!(
-        "SELECT hostid, host FROM hosts WHERE kind = 1 AND host IN ({})",
+        "SELECT hostid, host FROM hosts WHERE kind = {KIND_TEMPLATE} AND host IN ({})",
         placeholders(named.len())
     );
     let params: Vec<Value> = named.iter().map(|name| Value::from(name.as_str())).collect();
@@ -199,7 +202,8 @@ pub(super) fn delete(edit: &mut Edit<'_>, work: &mut Work<'_>, hosts: &[u64]) ->
     let mut deleted = delete_items(edit, &items)?;
     work.summary.deleted.items.append(&mut deleted.items);
     work.summary.deleted.triggers.append(&mut deleted.triggers);
-    let sql = "SELECT hostid FROM hosts WHERE kind = 0 AND hostid IN ({ids})";
+    let sql =
+        formatcp!("SELECT hostid FROM hosts WHERE kind = {KIND_HOST} AND hostid IN ({{ids}})");
     let gone = ids_of(edit, sql, "hostid", hosts)?;
     edit.delete("hosts", "hostid", &gone)?;
     work.summary.deleted_hosts.extend(gone);

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use objects::sql::{KIND_HOST, KIND_PROTOTYPE};
+
 use super::groups;
 use super::host_interfaces::{self, InterfaceChange};
 use super::host_shape::{
@@ -185,7 +187,7 @@ fn update(
 fn load(connection: &mut dyn Connection, work: &Work<'_>) -> DbResult<State> {
     let sql = format!(
         "SELECT h.*, d.parent_hostid AS d_parent, d.host AS d_host, {} FROM host_discovery d \
-         JOIN hosts h ON h.hostid = d.hostid WHERE h.kind = 0 AND d.parent_itemid = ?",
+         JOIN hosts h ON h.hostid = d.hostid WHERE h.kind = {KIND_HOST} AND d.parent_itemid = ?",
         Mark::COLUMNS
     );
     let rows = connection.query(&sql, &[work.rule.id.into()])?;
@@ -272,7 +274,7 @@ fn refuse_taken(
         let marks = placeholders(portion.len());
         let sql = format!(
             "SELECT hostid, host, name FROM hosts \
-             WHERE kind < 2 AND (host IN ({marks}) OR name IN ({marks}))"
+             WHERE kind < {KIND_PROTOTYPE} AND (host IN ({marks}) OR name IN ({marks}))"
         );
         let wanted = portion.iter().map(|shape| Value::from(shape.host.as_str()));
         let params: Vec<Value> =

@@ -1,7 +1,7 @@
 //! What replaced macros can make wrong in an item.
 
 use eval::interval::UpdateInterval;
-use objects::ItemType;
+use objects::{ItemType, StepKind};
 
 use crate::db::Value;
 use crate::objects::{Columns, Step, column};
@@ -48,14 +48,24 @@ pub(super) fn check(columns: &Columns, kind: i64) -> Result<(), String> {
 
 /// Steps whose parameters are looked at: numbers, paths, ranges, heartbeats, patterns of metrics,
 /// replacements.
-const CHECKED_STEPS: &[i64] = &[1, 11, 12, 13, 16, 17, 20, 22, 23, 25];
+const CHECKED_STEPS: &[StepKind] = &[
+    StepKind::Multiplier,
+    StepKind::XmlXPath,
+    StepKind::JsonPath,
+    StepKind::InRange,
+    StepKind::CheckJsonError,
+    StepKind::CheckXmlError,
+    StepKind::DiscardUnchangedHeartbeat,
+    StepKind::PrometheusPattern,
+    StepKind::PrometheusToJson,
+    StepKind::Replace,
+];
 
 /// Says what is wrong with preprocessing. What user macros stand in shows with its first value.
 pub(super) fn check_steps(steps: &[Step]) -> Result<(), String> {
     let fixed = |step: &Step| CHECKED_STEPS.contains(&step.kind) && !step.params.contains("{$");
     for (n, step) in steps.iter().enumerate().filter(|(_, step)| fixed(step)) {
-        let small = |number: i64| u8::try_from(number).unwrap_or(u8::MAX);
-        let (kind, handler) = (small(step.kind), small(step.error_handler));
+        let (kind, handler) = (step.kind as u8, step.error_handler as u8);
         let defect = eval::preproc::Step::from_api(kind, &step.params, handler, "")
             .map_or_else(|error| Some(error.to_string()), |step| step.defect());
         if let Some(why) = defect {

@@ -2,17 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use const_format::formatcp;
 use eval::lld::RowFilter;
 use eval::macros::Place;
 use eval::regex::{GlobalExpression, GlobalKind, GlobalRegexes};
 use jiff::tz::TimeZone;
 use model::HostId;
+use objects::sql::{FLAGS_PROTOTYPE, FLAGS_RULE, KIND_HOST};
+use objects::{OnFail, StepKind};
 use serde_json::Value as Json;
 
 use super::host_shape::HostPrototype;
 use super::overrides::{self, Override};
 use crate::Snapshot;
-use crate::db::{Connection, DbResult, Row, query_by_ids};
+use crate::db::{Connection, DbError, DbResult, Row, query_by_ids};
 use crate::objects::{Step, Tag, TriggerFunction};
 use crate::snapshot::Resolver;
 
@@ -76,10 +79,12 @@ pub(super) fn load(
     id: u64,
 ) -> DbResult<Result<Option<Rule>, String>> {
     let rows = connection.query(
-        "SELECT i.itemid, i.hostid, i.templateid, i.filter, i.lld_macro_paths, i.overrides, \
+        formatcp!(
+            "SELECT i.itemid, i.hostid, i.templateid, i.filter, i.lld_macro_paths, i.overrides, \
          i.lifetime_type, i.lifetime, i.enabled_lifetime_type, i.enabled_lifetime \
          FROM items i JOIN hosts h ON h.hostid = i.hostid \
-         WHERE i.itemid = ? AND i.flags = 1 AND h.kind = 0",
+         WHERE i.itemid = ? AND i.flags = {FLAGS_RULE} AND h.kind = {KIND_HOST}"
+        ),
         &[id.into()],
     )?;
     let Some(row) = rows.first() else { return Ok(Ok(None)) };
@@ -177,7 +182,9 @@ pub(crate) fn item_prototypes(
     rule: u64,
 ) -> DbResult<Vec<ItemPrototype>> {
     let rows = connection.query(
-        "SELECT * FROM items WHERE ruleid = ? AND flags = 2 ORDER BY itemid",
+        formatcp!(
+            "SELECT * FROM items WHERE ruleid = ? AND flags = {FLAGS_PROTOTYPE} ORDER BY itemid"
+        ),
         &[rule.into()],
     )?;
     let ids: Vec<u64> = rows.iter().map(|row| row.id("itemid")).collect();
@@ -227,10 +234,16 @@ pub(crate) fn steps(
                FROM item_preprocessing WHERE itemid IN ({ids}) ORDER BY itemid, step";
     let mut found: HashMap<u64, Vec<Step>> = HashMap::new();
     for row in query_by_ids(connection, sql, &[], ids)? {
-        found.entry(row.id("itemid")).or_default().push(Step {
-            kind: row.int("type"),
+        let (item, kind, handler) = (row.id("itemid"), row.int("type"), row.int("error_handler"));
+        let unknown = |what: &str, number: i64| DbError::Statement {
+            sql: sql.to_owned(),
+            reason: format!("item {item} has a preprocessing step of the unknown {what} {number}"),
+        };
+        found.entry(item).or_default().push(Step {
+            kind: StepKind::from_number(kind).ok_or_else(|| unknown("type", kind))?,
             params: row.text("params").to_owned(),
-            error_handler: row.int("error_handler"),
+            error_handler: OnFail::from_number(handler)
+                .ok_or_else(|| unknown("error handler", handler))?,
             error_handler_params: row.text("error_handler_params").to_owned(),
         });
     }
@@ -264,9 +277,11 @@ pub(crate) fn trigger_prototypes(
     rule: u64,
 ) -> DbResult<Vec<TriggerPrototype>> {
     let rows = connection.query(
-        "SELECT * FROM triggers WHERE flags = 2 AND triggerid IN \
+        formatcp!(
+            "SELECT * FROM triggers WHERE flags = {FLAGS_PROTOTYPE} AND triggerid IN \
          (SELECT f.triggerid FROM functions f JOIN items i ON i.itemid = f.itemid \
-         WHERE i.ruleid = ? AND i.flags = 2) ORDER BY triggerid",
+         WHERE i.ruleid = ? AND i.flags = {FLAGS_PROTOTYPE}) ORDER BY triggerid"
+        ),
         &[rule.into()],
     )?;
     complete(connection, rows)

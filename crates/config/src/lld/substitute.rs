@@ -2,6 +2,7 @@
 
 use eval::lld::{Row, substitute_expression, substitute_text};
 use eval::macros::FunctionEnv;
+use objects::StepKind;
 use serde_json::Value as Json;
 
 use crate::objects::{Step, Tag};
@@ -124,9 +125,11 @@ impl<'a> Substitution<'a> {
         let quotes = |value: &str| backslashed(value, "\\'\"");
         let regex = |value: &str| backslashed(value, ".\\+*?[^]$(){}=!<>|:-#");
         match step.kind {
-            12 | 22 | 23 => self.escaped(&step.params, quotes),
-            14 | 15 => self.escaped(&step.params, regex),
-            5 | 18 => {
+            StepKind::JsonPath | StepKind::PrometheusPattern | StepKind::PrometheusToJson => {
+                self.escaped(&step.params, quotes)
+            }
+            StepKind::MatchesRegex | StepKind::NotMatchesRegex => self.escaped(&step.params, regex),
+            StepKind::Regex | StepKind::CheckRegexError => {
                 let (pattern, output) = step.params.split_once('\n').unwrap_or((&step.params, ""));
                 let output = self.escaped(output, |value| backslashed(value, "\\"));
                 format!("{}\n{output}", self.escaped(pattern, regex))

@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use const_format::formatcp;
+use objects::sql::{FLAGS_REAL, FLAGS_RULE};
+
 use super::{
     Columns, HostPrototypeParts, NewItem, NewTrigger, TriggerChange, TriggerFunction,
     create_host_prototype, create_items, create_triggers, replace_ids, update_triggers,
@@ -50,7 +53,10 @@ pub fn copy_discovery_rule(
     to: u64,
     templates: &BTreeSet<u64>,
 ) -> Result<u64, LinkError> {
-    let rows = edit.query("SELECT * FROM items WHERE flags = 1 AND itemid = ?", &[rule.into()])?;
+    let rows = edit.query(
+        formatcp!("SELECT * FROM items WHERE flags = {FLAGS_RULE} AND itemid = ?"),
+        &[rule.into()],
+    )?;
     let target = targets(edit, &[to])?.remove(&to);
     let (Some(row), Some(target)) = (rows.first(), target) else {
         return Err(LinkError::Conflict("There is no such discovery rule or host.".to_owned()));
@@ -115,8 +121,10 @@ impl Copy<'_, '_> {
         if rows.first().is_some_and(|row| row.id("hostid") != self.from) {
             return Ok(Some(id));
         }
-        let sql = "SELECT n.itemid FROM items o JOIN items n ON n.key_ = o.key_ \
-                   WHERE n.flags IN (0, 4) AND o.itemid = ? AND n.hostid = ?";
+        let sql = formatcp!(
+            "SELECT n.itemid FROM items o JOIN items n ON n.key_ = o.key_ \
+                   WHERE n.flags IN {FLAGS_REAL} AND o.itemid = ? AND n.hostid = ?"
+        );
         let rows = self.edit.query(sql, &[id.into(), self.to.into()])?;
         Ok(rows.first().map(|row| row.id("itemid")))
     }

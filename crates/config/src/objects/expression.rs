@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use const_format::formatcp;
 use eval::expr::Expression;
 use eval::func::catalog::{Signature, Takes};
 use model::ValueType;
+use objects::sql::{FLAGS_RULE, KIND_PROTOTYPE};
 
 use super::TriggerFunction;
 use super::syntax::{self, Place};
@@ -156,7 +158,7 @@ fn references(
     let hosts: BTreeSet<&str> = wanted.iter().map(|(host, _)| host.as_str()).collect();
     let params: Vec<Value> = hosts.iter().map(|host| Value::from(*host)).collect();
     let sql = format!(
-        "SELECT hostid, host, kind FROM hosts WHERE kind < 2 AND host IN ({})",
+        "SELECT hostid, host, kind FROM hosts WHERE kind < {KIND_PROTOTYPE} AND host IN ({})",
         placeholders(params.len())
     );
     let rows = connection.query(&sql, &params)?;
@@ -173,8 +175,10 @@ fn references(
             )));
         };
         let rows = connection.query(
-            "SELECT itemid, flags, ruleid, value_type FROM items \
-             WHERE hostid = ? AND key_ = ? AND flags <> 1",
+            formatcp!(
+                "SELECT itemid, flags, ruleid, value_type FROM items \
+             WHERE hostid = ? AND key_ = ? AND flags <> {FLAGS_RULE}"
+            ),
             &[hostid.into(), key.as_str().into()],
         )?;
         let found = rows.iter().find(|row| prototype || row.int("flags") != 2).and_then(|row| {

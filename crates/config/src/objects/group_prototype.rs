@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use const_format::formatcp;
+use objects::sql::FLAGS_DISCOVERED;
+
 use super::ids_of;
 use crate::Edit;
 use crate::db::{DbResult, Value};
@@ -86,8 +89,10 @@ pub(crate) fn delete_orphaned_groups(edit: &mut Edit<'_>) -> DbResult<()> {
 
 /// Those of these groups that discovery has made, no pattern makes any more, and no prototype uses.
 pub(crate) fn without_origin(edit: &mut Edit<'_>, groups: &[u64]) -> DbResult<Vec<u64>> {
-    let sql = "SELECT g.groupid FROM groups_ g WHERE g.flags = 4 AND g.groupid IN ({ids}) \
+    let sql = formatcp!(
+        "SELECT g.groupid FROM groups_ g WHERE g.flags = {FLAGS_DISCOVERED} AND g.groupid IN ({{ids}}) \
                AND NOT EXISTS (SELECT 1 FROM group_discovery d WHERE d.groupid = g.groupid) \
-               AND NOT EXISTS (SELECT 1 FROM group_prototypes p WHERE p.groupid = g.groupid)";
+               AND NOT EXISTS (SELECT 1 FROM group_prototypes p WHERE p.groupid = g.groupid)"
+    );
     ids_of(edit, sql, "groupid", groups)
 }

@@ -1,5 +1,8 @@
 //! Hosts and templates with all that is theirs.
 
+use const_format::formatcp;
+use objects::sql::KIND_HOST;
+
 use super::{Deleted, delete_hosts_of_rules, delete_triggers, ids_of};
 use crate::Edit;
 use crate::db::DbResult;
@@ -11,8 +14,10 @@ pub fn delete_hosts(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Deleted> {
     let items = ids_of(edit, "SELECT itemid FROM items WHERE hostid IN ({ids})", "itemid", ids)?;
     let discovered = ids_of(
         edit,
-        "SELECT d.hostid FROM host_discovery d JOIN items r ON r.itemid = d.parent_itemid \
-         JOIN hosts h ON h.hostid = d.hostid AND h.kind = 0 WHERE r.hostid IN ({ids})",
+        formatcp!(
+            "SELECT d.hostid FROM host_discovery d JOIN items r ON r.itemid = d.parent_itemid \
+         JOIN hosts h ON h.hostid = d.hostid AND h.kind = {KIND_HOST} WHERE r.hostid IN ({{ids}})"
+        ),
         "hostid",
         ids,
     )?;

@@ -1,5 +1,8 @@
 //! Host prototypes: rows of `hosts` of kind 2 that belong to a discovery rule.
 
+use const_format::formatcp;
+use objects::sql::KIND_HOST;
+
 use super::group_prototype::{GroupPrototype, delete_orphaned_groups, write_group_prototypes};
 use super::{Columns, Deleted, Tag, delete_items, ids_of, new_uuid};
 use crate::Edit;
@@ -117,8 +120,10 @@ fn write_parts(edit: &mut Edit<'_>, id: u64, parts: &HostPrototypeParts) -> DbRe
 /// Returns the items and triggers that went with the hosts.
 pub fn delete_host_prototypes(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Deleted> {
     let all = prototypes_below(edit, ids)?;
-    let sql = "SELECT d.hostid FROM host_discovery d JOIN hosts h ON h.hostid = d.hostid \
-               WHERE h.kind = 0 AND d.parent_hostid IN ({ids})";
+    let sql = formatcp!(
+        "SELECT d.hostid FROM host_discovery d JOIN hosts h ON h.hostid = d.hostid \
+               WHERE h.kind = {KIND_HOST} AND d.parent_hostid IN ({{ids}})"
+    );
     let hosts = ids_of(edit, sql, "hostid", &all)?;
     let items = ids_of(edit, "SELECT itemid FROM items WHERE hostid IN ({ids})", "itemid", &hosts)?;
     let deleted = delete_items(edit, &items)?;

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use objects::{OnFail, StepKind};
+
 use super::{
     Columns, Deleted, Tag, column, delete_hosts_of_rules, delete_triggers, ids_of, new_uuid,
 };
@@ -13,13 +15,13 @@ use crate::schema::Table;
 /// A preprocessing step as the API has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// The API's `type`.
-    pub kind: i64,
+    /// What it does.
+    pub kind: StepKind,
     /// Parameters, joined by line feeds.
     pub params: String,
-    /// 0 fail, 1 discard, 2 set value, 3 set error.
-    pub error_handler: i64,
-    /// Value or text for handlers 2 and 3.
+    /// What happens when it fails.
+    pub error_handler: OnFail,
+    /// The value or error that the handler sets.
     pub error_handler_params: String,
 }
 
@@ -154,9 +156,9 @@ fn insert_steps(edit: &mut Edit<'_>, items: &[(u64, &[Step])]) -> DbResult<()> {
             rows.push(vec![
                 Value::from(*id),
                 Value::from(n),
-                Value::from(step.kind),
+                step.kind.into(),
                 step.params.as_str().into(),
-                Value::from(step.error_handler),
+                step.error_handler.into(),
                 step.error_handler_params.as_str().into(),
             ]);
         }

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use const_format::formatcp;
+use objects::sql::TYPE_WEB;
+
 use super::{Deleted, ItemChange, NewItem, Tag, create_items, delete_items, update_items};
 use crate::Edit;
 use crate::db::{Value, query_by_ids};
@@ -61,8 +64,10 @@ pub fn write_web_scenario(
     let mut known = Vec::new();
     let (mut same_delay, mut same_status) = (false, false);
     if let Some((item, name)) = before {
-        let sql = "SELECT itemid, key_, delay, status FROM items \
-                   WHERE type = 9 AND hostid IN ({ids})";
+        let sql = formatcp!(
+            "SELECT itemid, key_, delay, status FROM items \
+                   WHERE type = {TYPE_WEB} AND hostid IN ({{ids}})"
+        );
         let found = query_by_ids(edit.connection(), sql, &[], &[hostid])?;
         let of_item = |row: &&crate::db::Row| row.id("itemid") == item;
         if let Some(row) = found.iter().find(of_item) {
@@ -142,7 +147,9 @@ pub fn delete_web_scenarios(
 ) -> Result<Deleted, LinkError> {
     let mut all = Vec::new();
     for (hostid, item, name) in scenarios {
-        let sql = "SELECT itemid, key_ FROM items WHERE type = 9 AND hostid IN ({ids})";
+        let sql = formatcp!(
+            "SELECT itemid, key_ FROM items WHERE type = {TYPE_WEB} AND hostid IN ({{ids}})"
+        );
         let found = query_by_ids(edit.connection(), sql, &[], &[*hostid])?;
         let own = found.iter().filter(|row| belongs(row.text("key_"), name));
         all.extend(own.map(|row| row.id("itemid")));

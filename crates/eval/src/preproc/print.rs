@@ -1,5 +1,7 @@
 //! Steps back into the API's form.
 
+use objects::OnFail;
+
 use super::step::{Action, ErrorHandler, Matching, SnmpFormat, Step, StepKind};
 use crate::num::{format_f64, parse_u64};
 
@@ -23,15 +25,15 @@ impl Step {
     /// times with the largest unit up to days that leaves no rest, line ends and tabs as escapes.
     pub fn to_api(&self) -> ApiStep {
         let (error_handler, text) = match &self.on_error {
-            ErrorHandler::Original => (0, ""),
-            ErrorHandler::Discard => (1, ""),
-            ErrorHandler::SetValue(value) => (2, &**value),
-            ErrorHandler::SetError(error) => (3, &**error),
+            ErrorHandler::Original => (OnFail::Original, ""),
+            ErrorHandler::Discard => (OnFail::Discard, ""),
+            ErrorHandler::SetValue(value) => (OnFail::SetValue, &**value),
+            ErrorHandler::SetError(error) => (OnFail::SetError, &**error),
         };
         ApiStep {
             kind: self.kind as u8,
             params: params(self.kind, &self.action),
-            error_handler,
+            error_handler: error_handler as u8,
             error_handler_params: text.to_owned(),
         }
     }

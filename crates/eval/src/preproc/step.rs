@@ -1,5 +1,8 @@
 //! A preprocessing step: from the API's numbers and text to a form that runs.
 
+use objects::OnFail;
+pub use objects::StepKind;
+
 use super::prometheus;
 use crate::jsonpath::{Path, PathError};
 use crate::num::{parse_f64, parse_seconds, parse_u64};
@@ -8,134 +11,17 @@ use crate::{script, xpath};
 /// Longest heartbeat, seconds: 25 years.
 const HEARTBEAT_S_MAX: u32 = 25 * 365 * 86_400;
 
-/// Kinds of steps; the numbers are the API's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum StepKind {
-    /// 1
-    Multiplier = 1,
-    /// 2
-    RightTrim = 2,
-    /// 3
-    LeftTrim = 3,
-    /// 4
-    Trim = 4,
-    /// 5
-    Regex = 5,
-    /// 6
-    BoolToDecimal = 6,
-    /// 7
-    OctalToDecimal = 7,
-    /// 8
-    HexToDecimal = 8,
-    /// 9
-    SimpleChange = 9,
-    /// 10
-    ChangePerSecond = 10,
-    /// 11
-    XmlXPath = 11,
-    /// 12
-    JsonPath = 12,
-    /// 13
-    InRange = 13,
-    /// 14
-    MatchesRegex = 14,
-    /// 15
-    NotMatchesRegex = 15,
-    /// 16
-    CheckJsonError = 16,
-    /// 17
-    CheckXmlError = 17,
-    /// 18
-    CheckRegexError = 18,
-    /// 19
-    DiscardUnchanged = 19,
-    /// 20
-    DiscardUnchangedHeartbeat = 20,
-    /// 21
-    JavaScript = 21,
-    /// 22
-    PrometheusPattern = 22,
-    /// 23
-    PrometheusToJson = 23,
-    /// 24
-    CsvToJson = 24,
-    /// 25
-    Replace = 25,
-    /// 26
-    CheckNotSupported = 26,
-    /// 27
-    XmlToJson = 27,
-    /// 28
-    SnmpWalkValue = 28,
-    /// 29
-    SnmpWalkToJson = 29,
-    /// 30
-    SnmpGetValue = 30,
-}
-
-impl StepKind {
-    /// From the API's number.
-    pub const fn from_api(number: u8) -> Option<Self> {
-        use StepKind as K;
-        const ALL: [StepKind; 30] = [
-            K::Multiplier,
-            K::RightTrim,
-            K::LeftTrim,
-            K::Trim,
-            K::Regex,
-            K::BoolToDecimal,
-            K::OctalToDecimal,
-            K::HexToDecimal,
-            K::SimpleChange,
-            K::ChangePerSecond,
-            K::XmlXPath,
-            K::JsonPath,
-            K::InRange,
-            K::MatchesRegex,
-            K::NotMatchesRegex,
-            K::CheckJsonError,
-            K::CheckXmlError,
-            K::CheckRegexError,
-            K::DiscardUnchanged,
-            K::DiscardUnchangedHeartbeat,
-            K::JavaScript,
-            K::PrometheusPattern,
-            K::PrometheusToJson,
-            K::CsvToJson,
-            K::Replace,
-            K::CheckNotSupported,
-            K::XmlToJson,
-            K::SnmpWalkValue,
-            K::SnmpWalkToJson,
-            K::SnmpGetValue,
-        ];
-        if number == 0 || number > 30 { None } else { Some(ALL[number as usize - 1]) }
-    }
-
-    /// Steps that remember their last value.
-    pub const fn has_state(self) -> bool {
-        matches!(
-            self,
-            Self::SimpleChange
-                | Self::ChangePerSecond
-                | Self::DiscardUnchanged
-                | Self::DiscardUnchangedHeartbeat
-        )
-    }
-}
-
-/// What happens when a step fails; the API's `error_handler`.
+/// What happens when a step fails: [`OnFail`] with what it needs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum ErrorHandler {
-    /// 0: the item becomes not supported, with the step's error.
+    /// The item becomes not supported, with the step's error.
     #[default]
     Original,
-    /// 1
+    /// The value is dropped.
     Discard,
-    /// 2: goes on with this value.
+    /// Preprocessing goes on with this value.
     SetValue(Box<str>),
-    /// 3: the item becomes not supported, with this error.
+    /// The item becomes not supported, with this error.
     SetError(Box<str>),
 }
 
@@ -242,12 +128,13 @@ impl Step {
         error_handler_params: &str,
     ) -> Result<Self, StepError> {
         let kind = StepKind::from_api(kind).ok_or(StepError::Kind(kind))?;
-        let on_error = match error_handler {
-            0 => ErrorHandler::Original,
-            1 => ErrorHandler::Discard,
-            2 => ErrorHandler::SetValue(error_handler_params.into()),
-            3 => ErrorHandler::SetError(error_handler_params.into()),
-            other => return Err(StepError::Handler(other)),
+        let on_fail = OnFail::from_number(i64::from(error_handler))
+            .ok_or(StepError::Handler(error_handler))?;
+        let on_error = match on_fail {
+            OnFail::Original => ErrorHandler::Original,
+            OnFail::Discard => ErrorHandler::Discard,
+            OnFail::SetValue => ErrorHandler::SetValue(error_handler_params.into()),
+            OnFail::SetError => ErrorHandler::SetError(error_handler_params.into()),
         };
         let action = parse(kind, params)
             .unwrap_or_else(|why| Action::Broken { params: params.into(), why: why.into() });

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use config::db::Row;
+use const_format::formatcp;
+use objects::sql::KIND_PROTOTYPE;
 use serde_json::{Map, json};
 
 use super::order::{HOST_PROTOTYPES, PROTOTYPE_DETAILS, arrange, natural};
@@ -21,10 +23,12 @@ pub(super) const LINKED_GROUPS: &str = "SELECT gp.groupid FROM group_prototypes 
 /// Own (not inherited) host prototypes of all rules of these hosts and templates, by rule.
 pub(super) fn load(export: &Export<'_, '_>, owners: &[u64]) -> ApiResult<Owned> {
     let mut rows = export.rows(
-        "SELECT p.*, d.parent_itemid AS ruleid, o.kind AS owner_kind FROM items r \
+        formatcp!(
+            "SELECT p.*, d.parent_itemid AS ruleid, o.kind AS owner_kind FROM items r \
          JOIN host_discovery d ON d.parent_itemid = r.itemid \
          JOIN hosts p ON p.hostid = d.hostid JOIN hosts o ON o.hostid = r.hostid \
-         WHERE p.kind = 2 AND p.templateid = 0 AND r.hostid IN ({ids})",
+         WHERE p.kind = {KIND_PROTOTYPE} AND p.templateid = 0 AND r.hostid IN ({{ids}})"
+        ),
         owners,
     )?;
     rows.sort_by_cached_key(|row| natural(row.text("host")));

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 
 use config::db::Row;
+use const_format::formatcp;
+use objects::sql::{FLAGS_CONFIGURED, KIND_TEMPLATE, TYPE_WEB};
+use objects::{OnFail, StepKind};
 use serde_json::{Map, json};
 
 use super::order::{ITEMS, RULES, arrange, natural};
@@ -24,8 +27,8 @@ impl Export<'_, '_> {
         parts: &Parts,
     ) -> ApiResult<()> {
         let mut rows = self.call.rows(
-            "SELECT * FROM items WHERE hostid = ? AND templateid = 0 AND flags IN (0, 1, 2) \
-             AND type <> 9",
+            formatcp!("SELECT * FROM items WHERE hostid = ? AND templateid = 0 AND flags IN {FLAGS_CONFIGURED} \
+             AND type <> {TYPE_WEB}"),
             &[owner.into()],
         )?;
         rows.sort_by_cached_key(|row| natural(row.text("key_")));
@@ -93,7 +96,9 @@ impl ItemDetails {
             let rows = export.call.rows(sql, &[owner.into()])?;
             Ok(rows.iter().map(|row| (row.id(id), row.text(name).to_owned())).collect())
         };
-        let templates = export.call.rows("SELECT hostid, host FROM hosts WHERE kind = 1", &[])?;
+        let templates = export
+            .call
+            .rows(formatcp!("SELECT hostid, host FROM hosts WHERE kind = {KIND_TEMPLATE}"), &[])?;
         Ok(Self {
             steps,
             tags: export.owned(
@@ -158,23 +163,20 @@ impl ItemDetails {
     }
 }
 
-/// Type of the preprocessing step that looks whether there is a value at all.
-const NOT_SUPPORTED: i64 = 26;
-
 fn step(row: &Row) -> Json {
     let mut out = to_export(STEP, &object(row));
     // The handler of a check for "not supported" that says nothing.
-    if row.int("type") == NOT_SUPPORTED && row.int("error_handler") == 1 {
+    let kind = StepKind::from_number(row.int("type"));
+    let discards = OnFail::Discard.is(row.int("error_handler"));
+    if kind == Some(StepKind::CheckNotSupported) && discards {
         out.shift_remove("error_handler");
     }
     let params = row.text("params");
     // One parameter that may have several lines itself.
-    const WHOLE: &[i64] = &[11, 12, 21];
-    let parameters: Vec<Json> = if WHOLE.contains(&row.int("type")) {
-        vec![params.into()]
-    } else {
-        params.split('\n').map(Json::from).collect()
-    };
+    let is_whole =
+        matches!(kind, Some(StepKind::XmlXPath | StepKind::JsonPath | StepKind::JavaScript));
+    let parameters: Vec<Json> =
+        if is_whole { vec![params.into()] } else { params.split('\n').map(Json::from).collect() };
     let mut full = Map::new();
     full.insert("type".into(), out.shift_remove("type").unwrap_or(Json::Null));
     full.insert("parameters".into(), Json::Array(parameters));

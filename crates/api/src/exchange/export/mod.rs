@@ -11,6 +11,7 @@ mod web;
 use std::collections::BTreeMap;
 
 use config::db::{Row, query_by_ids};
+use objects::sql::FLAGS_REAL;
 use serde_json::{Map, json};
 
 pub(super) use self::hosts::inventory_mode;
@@ -177,7 +178,7 @@ impl Export<'_, '_> {
 
     /// Hosts (0) or templates (1) that the user may read, by name.
     fn readable(&self, kind: i64, ids: &[u64]) -> ApiResult<Vec<Row>> {
-        let mut sql = format!("SELECT * FROM hosts WHERE kind = {kind} AND flags IN (0, 4)");
+        let mut sql = format!("SELECT * FROM hosts WHERE kind = {kind} AND flags IN {FLAGS_REAL}");
         if let Some(condition) = on_hosts(self.call.user(), Need::Read, "hostid") {
             sql += &format!(" AND {condition}");
         }

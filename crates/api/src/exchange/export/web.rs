@@ -1,5 +1,7 @@
 //! Web scenarios.
 
+use const_format::formatcp;
+use objects::sql::TYPE_WEB;
 use serde_json::Map;
 
 use super::order::{SCENARIOS, WEB_STEPS, arrange};
@@ -13,8 +15,8 @@ impl Export<'_, '_> {
     /// Scenarios that are the owner's own, not inherited.
     pub(super) fn web_scenarios(&self, owner: u64) -> ApiResult<Vec<Json>> {
         let rows = self.call.rows(
-            "SELECT delay, status, uuid, params FROM items WHERE type = 9 AND templateid = 0 \
-             AND params <> '' AND hostid = ? ORDER BY name",
+            formatcp!("SELECT delay, status, uuid, params FROM items WHERE type = {TYPE_WEB} AND templateid = 0 \
+             AND params <> '' AND hostid = ? ORDER BY name"),
             &[owner.into()],
         )?;
         let scenarios = rows.iter().map(|row| {

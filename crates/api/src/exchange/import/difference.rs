@@ -1,6 +1,8 @@
 //! What an import would change: the tree of now beside the tree after the import, object by
 //! object. The import is carried out and taken back: what it makes of a text nobody else knows.
 
+use const_format::formatcp;
+use objects::sql::KIND_TEMPLATE;
 use serde_json::{Map, json};
 
 use super::{Import, Rules, text};
@@ -49,7 +51,7 @@ fn templates(call: &Call<'_>, tree: &Json) -> ApiResult<Vec<u64>> {
     let mut ids = Vec::new();
     for node in elements(tree, "templates") {
         let rows = call.rows(
-            "SELECT hostid FROM hosts WHERE kind = 1 AND (host = ? OR (uuid = ? AND uuid <> ''))",
+            formatcp!("SELECT hostid FROM hosts WHERE kind = {KIND_TEMPLATE} AND (host = ? OR (uuid = ? AND uuid <> ''))"),
             &[text(node, "template").into(), text(node, "uuid").into()],
         )?;
         ids.extend(rows.first().map(|row| row.id("hostid")));

@@ -1,6 +1,8 @@
 //! Host prototypes of discovery rules.
 
 use config::db::Row;
+use const_format::formatcp;
+use objects::sql::{GROUP_OF_HOSTS, KIND_PROTOTYPE, KIND_TEMPLATE};
 use serde_json::{Map, json};
 
 use super::interfaces::interfaces;
@@ -43,9 +45,11 @@ impl Import<'_, '_> {
     ) -> ApiResult<()> {
         let allowed = self.rules.of("discoveryRules");
         let known = self.call.rows(
-            "SELECT p.hostid, p.host, p.uuid FROM host_discovery d \
+            formatcp!(
+                "SELECT p.hostid, p.host, p.uuid FROM host_discovery d \
              JOIN hosts p ON p.hostid = d.hostid \
-             WHERE p.kind = 2 AND p.templateid = 0 AND d.parent_itemid = ?",
+             WHERE p.kind = {KIND_PROTOTYPE} AND p.templateid = 0 AND d.parent_itemid = ?"
+            ),
             &[rule.into()],
         )?;
         let (mut created, mut changed, mut seen) = (Vec::new(), Vec::new(), Vec::new());
@@ -115,7 +119,9 @@ impl Import<'_, '_> {
         let mut links = Vec::new();
         for (_, link) in list(node, "group_links", "group_link", path)? {
             let name = link.get("group").map_or("", |group| text(group, "name"));
-            let sql = "SELECT groupid AS id FROM groups_ WHERE type = 0 AND name = ?";
+            let sql = formatcp!(
+                "SELECT groupid AS id FROM groups_ WHERE type = {GROUP_OF_HOSTS} AND name = ?"
+            );
             let id = self.named(sql, name, "host group", place)?;
             links.push(json!({ "groupid": id }));
         }
@@ -125,7 +131,9 @@ impl Import<'_, '_> {
         object.insert("groupPrototypes".into(), names.collect());
         let mut templates = Vec::new();
         for (_, template) in list(node, "templates", "template", path)? {
-            let sql = "SELECT hostid AS id FROM hosts WHERE kind = 1 AND host = ?";
+            let sql = formatcp!(
+                "SELECT hostid AS id FROM hosts WHERE kind = {KIND_TEMPLATE} AND host = ?"
+            );
             let id = self.named(sql, text(template, "name"), "template", place)?;
             templates.push(json!({ "templateid": id }));
         }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use objects::sql::TYPE_WEB;
+use objects::{OnFail, StepKind};
 use serde_json::{Map, json};
 
 use super::owners::{Owner, each};
@@ -192,7 +194,7 @@ impl Import<'_, '_> {
     /// What is there and not inherited.
     fn known(&self, owner: u64, kind: Kind) -> ApiResult<Known> {
         let mut sql = format!(
-            "SELECT itemid, key_, uuid FROM items WHERE hostid = ? AND type <> 9 AND templateid = 0 \
+            "SELECT itemid, key_, uuid FROM items WHERE hostid = ? AND type <> {TYPE_WEB} AND templateid = 0 \
              AND flags IN ({})",
             kind.flags()
         );
@@ -372,9 +374,9 @@ pub(super) fn steps(node: &Json, path: &str) -> ApiResult<Json> {
             parameters.iter().map(|(_, p)| p.as_str().unwrap_or("")).collect();
         step.insert("params".into(), parameters.join("\n").into());
         // A check for "not supported" that says nothing discards the value.
-        let check = step.get("type").and_then(Json::as_str) == Some("26");
-        let handler = if check { "1" } else { "0" };
-        step.entry("error_handler").or_insert_with(|| handler.into());
+        let check = kind_of(&step) == Some(StepKind::CheckNotSupported);
+        let handler = if check { OnFail::Discard } else { OnFail::Original };
+        step.entry("error_handler").or_insert_with(|| handler.text().into());
         step.entry("error_handler_params").or_insert_with(|| "".into());
         without_handler(&mut step);
         steps.push(json!(step));
@@ -382,12 +384,15 @@ pub(super) fn steps(node: &Json, path: &str) -> ApiResult<Json> {
     Ok(Json::Array(steps))
 }
 
+fn kind_of(step: &Map<String, Json>) -> Option<StepKind> {
+    StepKind::from_text(step.get("type").and_then(Json::as_str)?)
+}
+
 /// Steps that cannot fail have no error handler.
 fn without_handler(step: &mut Map<String, Json>) {
-    const NEVER_FAIL: &[&str] = &["2", "3", "4", "19", "20", "25"];
-    let kind = step.get("type").and_then(Json::as_str).unwrap_or("");
-    if NEVER_FAIL.contains(&kind) {
-        step.insert("error_handler".into(), "0".into());
+    let cannot = |kind: StepKind| kind.is_without_handler() && kind != StepKind::JavaScript;
+    if kind_of(step).is_some_and(cannot) {
+        step.insert("error_handler".into(), OnFail::Original.text().into());
         step.insert("error_handler_params".into(), "".into());
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use objects::sql::KIND_TEMPLATE;
 use serde_json::json;
 
 use super::owners::Owner;
@@ -46,7 +47,9 @@ impl Import<'_, '_> {
             for (_, node) in list(owner.node, "templates", "template", &owner.path)? {
                 let name = text(node, "name");
                 let right = and(on_hosts(self.call.user(), Need::Read, "hostid"));
-                let sql = format!("SELECT hostid FROM hosts WHERE kind = 1 AND host = ?{right}");
+                let sql = format!(
+                    "SELECT hostid FROM hosts WHERE kind = {KIND_TEMPLATE} AND host = ?{right}"
+                );
                 let rows = self.call.rows(&sql, &[name.into()])?;
                 let row = rows.first().ok_or_else(|| no_template(owner, name))?;
                 wanted.push(row.id("hostid"));

@@ -1,6 +1,8 @@
 //! Groups, templates, hosts, value maps.
 
 use config::db::Row;
+use const_format::formatcp;
+use objects::sql::{KIND_HOST, KIND_TEMPLATE, MACRO_SECRET};
 use serde_json::{Map, json};
 
 use super::interfaces::interfaces;
@@ -111,7 +113,7 @@ impl Import<'_, '_> {
         let known = self.call.rows(
             &format!(
                 "SELECT hostid, host, uuid FROM hosts \
-                 WHERE kind = 1 AND (host = ? OR (uuid = ? AND uuid <> '')){right}"
+                 WHERE kind = {KIND_TEMPLATE} AND (host = ? OR (uuid = ? AND uuid <> '')){right}"
             ),
             &[name.as_str().into(), text(node, "uuid").into()],
         )?;
@@ -165,7 +167,8 @@ impl Import<'_, '_> {
         let user = self.call.user();
         let find = |need: Need| {
             let right = and(on_hosts(user, need, "hostid"));
-            let sql = format!("SELECT hostid FROM hosts WHERE kind = 0 AND host = ?{right}");
+            let sql =
+                format!("SELECT hostid FROM hosts WHERE kind = {KIND_HOST} AND host = ?{right}");
             self.call.rows(&sql, &[name.as_str().into()])
         };
         let existed = find(Need::Read)?.first().map(|row| row.id("hostid"));
@@ -246,7 +249,8 @@ impl Import<'_, '_> {
 
     /// Macros as the API takes them, with what an export leaves out said.
     pub(super) fn macros(&self, node: &Json, path: &str, existed: Option<u64>) -> ApiResult<Json> {
-        let sql = "SELECT macro FROM hostmacros WHERE hostid = ? AND type = 1";
+        let sql =
+            formatcp!("SELECT macro FROM hostmacros WHERE hostid = ? AND type = {MACRO_SECRET}");
         let secrets = self.call.rows(sql, &[existed.unwrap_or(0).into()])?;
         let secrets: Vec<String> =
             secrets.iter().map(|row| macros::canonical(row.text("macro"))).collect();

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use const_format::formatcp;
 use eval::expr::Expression;
+use objects::sql::KIND_TEMPLATE;
 use serde_json::{Map, json};
 
 use super::owners::{Owner, each};
@@ -128,9 +130,10 @@ impl Import<'_, '_> {
     /// Only triggers of templates have a universal id.
     fn of_template(&self, expression: &str) -> ApiResult<bool> {
         let Some(host) = expression.split('/').nth(1) else { return Ok(false) };
-        let rows = self
-            .call
-            .rows("SELECT hostid FROM hosts WHERE kind = 1 AND host = ?", &[host.into()])?;
+        let rows = self.call.rows(
+            formatcp!("SELECT hostid FROM hosts WHERE kind = {KIND_TEMPLATE} AND host = ?"),
+            &[host.into()],
+        )?;
         Ok(!rows.is_empty())
     }
 

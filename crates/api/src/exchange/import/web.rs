@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use const_format::formatcp;
+use objects::sql::TYPE_WEB;
 use serde_json::Map;
 
 use super::owners::Owner;
@@ -16,8 +18,10 @@ impl Import<'_, '_> {
     pub(super) fn web_scenarios(&self, owner: &Owner<'_>) -> ApiResult<()> {
         let rules = self.rules.of("httptests");
         let known = self.call.rows(
-            "SELECT itemid, name, uuid FROM items WHERE type = 9 AND templateid = 0 \
-             AND params <> '' AND hostid = ?",
+            formatcp!(
+                "SELECT itemid, name, uuid FROM items WHERE type = {TYPE_WEB} AND templateid = 0 \
+             AND params <> '' AND hostid = ?"
+            ),
             &[owner.id.into()],
         )?;
         let known: Vec<(u64, String, String)> = known

@@ -1,6 +1,8 @@
 //! Groups, templates, hosts and what hangs on them.
 
-use super::{DISCOVER, ENABLED, Word, YES, always, text, text_or, word};
+use objects::{Discover, InterfaceType, InventoryMode, MacroType, Status};
+
+use super::{Word, YES, always, text, text_or, word};
 
 pub(in crate::exchange) const GROUP: &[Word] = &[text("uuid", "uuid"), always("name", "name")];
 
@@ -37,7 +39,7 @@ pub(in crate::exchange) const HOST: &[Word] = &[
     ),
     text("ipmi_username", "ipmi_username"),
     text("ipmi_password", "ipmi_password"),
-    word("status", "status", ENABLED, "0"),
+    word("status", "status", Status::WORDS, "0"),
 ];
 
 /// Host prototypes; what the inventory mode is when left out differs between templates and hosts.
@@ -45,21 +47,17 @@ pub(in crate::exchange) const HOST_PROTOTYPE: &[Word] = &[
     text("uuid", "uuid"),
     always("host", "host"),
     always("name", "name"),
-    word("status", "status", ENABLED, "0"),
-    word("discover", "discover", DISCOVER, "0"),
+    word("status", "status", Status::WORDS, "0"),
+    word("discover", "discover", Discover::WORDS, "0"),
     word("custom_interfaces", "custom_interfaces", YES, "0"),
 ];
 
-pub(in crate::exchange) const INVENTORY_MODE: Word = word(
-    "inventory_mode",
-    "inventory_mode",
-    &[("DISABLED", "-1"), ("MANUAL", "0"), ("AUTOMATIC", "1")],
-    "0",
-);
+pub(in crate::exchange) const INVENTORY_MODE: Word =
+    word("inventory_mode", "inventory_mode", InventoryMode::WORDS, "0");
 
 pub(in crate::exchange) const INTERFACE: &[Word] = &[
     word("default", "main", YES, "1"),
-    word("type", "type", &[("ZABBIX", "1"), ("SNMP", "2"), ("IPMI", "3"), ("JMX", "4")], "1"),
+    word("type", "type", InterfaceType::WORDS, "1"),
     word("useip", "useip", YES, "1"),
     text_or("ip", "ip", "127.0.0.1"),
     text("dns", "dns"),
@@ -111,7 +109,7 @@ pub(in crate::exchange) const SNMP_DETAILS: &[Word] = &[
 
 pub(in crate::exchange) const MACRO: &[Word] = &[
     always("macro", "macro"),
-    word("type", "type", &[("TEXT", "0"), ("SECRET_TEXT", "1"), ("VAULT", "2")], "0"),
+    word("type", "type", MacroType::WORDS, "0"),
     text("value", "value"),
     text("description", "description"),
 ];

@@ -1,57 +1,10 @@
 //! Items, discovery rules and triggers.
 
-use objects::ItemType;
+use objects::{
+    Discover, EvalType, ItemType, MacroOperator, OnFail, Severity, Status, StepKind, ValueType,
+};
 
-use super::{DISCOVER, ENABLED, INVENTORY_MODE, PRIORITY, Word, YES, always, text, text_or, word};
-
-const VALUE_TYPES: &[(&str, &str)] = &[
-    ("FLOAT", "0"),
-    ("CHAR", "1"),
-    ("LOG", "2"),
-    ("UNSIGNED", "3"),
-    ("TEXT", "4"),
-    ("BINARY", "5"),
-];
-
-const STEP_TYPES: &[(&str, &str)] = &[
-    ("MULTIPLIER", "1"),
-    ("RTRIM", "2"),
-    ("LTRIM", "3"),
-    ("TRIM", "4"),
-    ("REGEX", "5"),
-    ("BOOL_TO_DECIMAL", "6"),
-    ("OCTAL_TO_DECIMAL", "7"),
-    ("HEX_TO_DECIMAL", "8"),
-    ("SIMPLE_CHANGE", "9"),
-    ("CHANGE_PER_SECOND", "10"),
-    ("XMLPATH", "11"),
-    ("JSONPATH", "12"),
-    ("IN_RANGE", "13"),
-    ("MATCHES_REGEX", "14"),
-    ("NOT_MATCHES_REGEX", "15"),
-    ("CHECK_JSON_ERROR", "16"),
-    ("CHECK_XML_ERROR", "17"),
-    ("CHECK_REGEX_ERROR", "18"),
-    ("DISCARD_UNCHANGED", "19"),
-    ("DISCARD_UNCHANGED_HEARTBEAT", "20"),
-    ("JAVASCRIPT", "21"),
-    ("PROMETHEUS_PATTERN", "22"),
-    ("PROMETHEUS_TO_JSON", "23"),
-    ("CSV_TO_JSON", "24"),
-    ("STR_REPLACE", "25"),
-    ("CHECK_NOT_SUPPORTED", "26"),
-    ("XML_TO_JSON", "27"),
-    ("SNMP_WALK_VALUE", "28"),
-    ("SNMP_WALK_TO_JSON", "29"),
-    ("SNMP_GET_VALUE", "30"),
-];
-
-const ERROR_HANDLERS: &[(&str, &str)] = &[
-    ("ORIGINAL_ERROR", "0"),
-    ("DISCARD_VALUE", "1"),
-    ("CUSTOM_VALUE", "2"),
-    ("CUSTOM_ERROR", "3"),
-];
+use super::{INVENTORY_MODE, Word, YES, always, text, text_or, word};
 
 const INVENTORY: &[(&str, &str)] = &[
     ("NONE", "0"),
@@ -135,7 +88,7 @@ pub(in crate::exchange) const ITEM: &[Word] = &[
     text("snmp_oid", "snmp_oid"),
     always("key", "key_"),
     text_or("delay", "delay", "1m"),
-    word("status", "status", ENABLED, "0"),
+    word("status", "status", Status::WORDS, "0"),
     text("allowed_hosts", "trapper_hosts"),
     text("params", "params"),
     text("ipmi_sensor", "ipmi_sensor"),
@@ -186,13 +139,14 @@ pub(in crate::exchange) const ITEM: &[Word] = &[
 pub(in crate::exchange) const VALUES: &[Word] = &[
     text_or("history", "history", "31d"),
     text_or("trends", "trends", "365d"),
-    word("value_type", "value_type", VALUE_TYPES, "3"),
+    word("value_type", "value_type", ValueType::WORDS, "3"),
     text("units", "units"),
     word("inventory_link", "inventory_link", INVENTORY, "0"),
     text("logtimefmt", "logtimefmt"),
 ];
 
-pub(in crate::exchange) const DISCOVERED: &[Word] = &[word("discover", "discover", DISCOVER, "0")];
+pub(in crate::exchange) const DISCOVERED: &[Word] =
+    &[word("discover", "discover", Discover::WORDS, "0")];
 
 /// Fields that discovery rules have beside [`ITEM`].
 pub(in crate::exchange) const RULE: &[Word] = &[
@@ -213,35 +167,18 @@ pub(in crate::exchange) const RULE: &[Word] = &[
 ];
 
 pub(in crate::exchange) const STEP: &[Word] = &[
-    Word { export: "type", api: "type", words: STEP_TYPES, default: None },
-    word("error_handler", "error_handler", ERROR_HANDLERS, "0"),
+    Word { export: "type", api: "type", words: StepKind::WORDS, default: None },
+    word("error_handler", "error_handler", OnFail::WORDS, "0"),
     text("error_handler_params", "error_handler_params"),
 ];
 
-pub(in crate::exchange) const FILTER: &[Word] = &[
-    word(
-        "evaltype",
-        "evaltype",
-        &[("AND_OR", "0"), ("AND", "1"), ("OR", "2"), ("FORMULA", "3")],
-        "0",
-    ),
-    text("formula", "formula"),
-];
+pub(in crate::exchange) const FILTER: &[Word] =
+    &[word("evaltype", "evaltype", EvalType::WORDS, "0"), text("formula", "formula")];
 
 pub(in crate::exchange) const CONDITION: &[Word] = &[
     always("macro", "macro"),
     text("value", "value"),
-    word(
-        "operator",
-        "operator",
-        &[
-            ("MATCHES_REGEX", "8"),
-            ("NOT_MATCHES_REGEX", "9"),
-            ("EXISTS", "12"),
-            ("NOT_EXISTS", "13"),
-        ],
-        "8",
-    ),
+    word("operator", "operator", MacroOperator::WORDS, "8"),
     text("formulaid", "formulaid"),
 ];
 
@@ -284,11 +221,15 @@ pub(in crate::exchange) const OPERATION: &[Word] = &[
 
 /// What an override's operation sets: its name in an export, the API's object and member, words.
 pub(in crate::exchange) const OPERATION_SETS: &[(&str, &str, Word)] = &[
-    ("status", "opstatus", Word { export: "status", api: "status", words: ENABLED, default: None }),
+    (
+        "status",
+        "opstatus",
+        Word { export: "status", api: "status", words: Status::WORDS, default: None },
+    ),
     (
         "discover",
         "opdiscover",
-        Word { export: "discover", api: "discover", words: DISCOVER, default: None },
+        Word { export: "discover", api: "discover", words: Discover::WORDS, default: None },
     ),
     ("delay", "opperiod", always("delay", "delay")),
     ("history", "ophistory", always("history", "history")),
@@ -296,7 +237,7 @@ pub(in crate::exchange) const OPERATION_SETS: &[(&str, &str, Word)] = &[
     (
         "severity",
         "opseverity",
-        Word { export: "severity", api: "severity", words: PRIORITY, default: None },
+        Word { export: "severity", api: "severity", words: Severity::WORDS, default: None },
     ),
     (
         "inventory_mode",
@@ -327,8 +268,8 @@ pub(in crate::exchange) const TRIGGER: &[Word] = &[
     text("opdata", "opdata"),
     text("url_name", "url_name"),
     text("url", "url"),
-    word("status", "status", ENABLED, "0"),
-    word("priority", "priority", PRIORITY, "0"),
+    word("status", "status", Status::WORDS, "0"),
+    word("priority", "priority", Severity::WORDS, "0"),
     text("description", "comments"),
     word("type", "type", &[("SINGLE", "0"), ("MULTIPLE", "1")], "0"),
     word("manual_close", "manual_close", YES, "0"),

@@ -115,16 +115,3 @@ pub(super) fn check_members(
 }
 
 const YES: &[(&str, &str)] = &[("NO", "0"), ("YES", "1")];
-
-const ENABLED: &[(&str, &str)] = &[("ENABLED", "0"), ("DISABLED", "1")];
-
-const DISCOVER: &[(&str, &str)] = &[("DISCOVER", "0"), ("NO_DISCOVER", "1")];
-
-const PRIORITY: &[(&str, &str)] = &[
-    ("NOT_CLASSIFIED", "0"),
-    ("INFO", "1"),
-    ("WARNING", "2"),
-    ("AVERAGE", "3"),
-    ("HIGH", "4"),
-    ("DISASTER", "5"),
-];

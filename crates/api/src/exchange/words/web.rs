@@ -1,6 +1,8 @@
 //! Web scenarios and their steps.
 
-use super::{ENABLED, Word, YES, always, text, text_or, word};
+use objects::Status;
+
+use super::{Word, YES, always, text, text_or, word};
 
 /// A scenario; its lists come beside.
 pub(in crate::exchange) const SCENARIO: &[Word] = &[
@@ -10,7 +12,7 @@ pub(in crate::exchange) const SCENARIO: &[Word] = &[
     text_or("attempts", "retries", "1"),
     text_or("agent", "agent", "Zabbix"),
     text("http_proxy", "http_proxy"),
-    word("status", "status", ENABLED, "0"),
+    word("status", "status", Status::WORDS, "0"),
     word(
         "authentication",
         "authentication",

@@ -5,6 +5,8 @@ mod write;
 
 use config::Edit;
 use config::db::Row;
+use const_format::formatcp;
+use objects::sql::KIND_HOST;
 
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::ApiResult;
@@ -198,9 +200,11 @@ static SERVICES: Discovery = Discovery(&Spec {
         related(
             "selectHosts",
             Relation::new("hosts", &host::HOST).bare(),
-            "SELECT DISTINCT s.dserviceid, i.hostid FROM dservices s \
+            formatcp!(
+                "SELECT DISTINCT s.dserviceid, i.hostid FROM dservices s \
              JOIN interfaces i ON i.ip = s.ip JOIN hosts h ON h.hostid = i.hostid \
-             WHERE h.kind = 0 AND s.dserviceid IN ({ids}) ORDER BY s.dserviceid, i.hostid",
+             WHERE h.kind = {KIND_HOST} AND s.dserviceid IN ({{ids}}) ORDER BY s.dserviceid, i.hostid"
+            ),
         ),
     ],
     ..Spec::new(

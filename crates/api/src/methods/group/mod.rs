@@ -4,6 +4,9 @@ mod mass;
 mod propagate;
 mod write;
 
+use const_format::formatcp;
+use objects::sql::{GROUP_OF_HOSTS, GROUP_OF_TEMPLATES, STATUS_ENABLED};
+
 use crate::call::{Call, Json, Method};
 use crate::error::ApiResult;
 use crate::get::{Found, Get};
@@ -96,7 +99,7 @@ static HOSTS: Kind = Kind {
     spec: &Spec {
         unique: Some(Unique {
             columns: &["name"],
-            among: Some("type = 0"),
+            among: Some(formatcp!("type = {GROUP_OF_HOSTS}")),
             error: "Host group \"{name}\" already exists.",
         }),
         ..Spec::new(&HOST_GROUP, "groups_", &[])
@@ -115,7 +118,7 @@ static TEMPLATES: Kind = Kind {
     spec: &Spec {
         unique: Some(Unique {
             columns: &["name"],
-            among: Some("type = 1"),
+            among: Some(formatcp!("type = {GROUP_OF_TEMPLATES}")),
             error: "Template group \"{name}\" already exists.",
         }),
         ..Spec::new(&TEMPLATE_GROUP, "groups_", &[])
@@ -199,7 +202,7 @@ fn members_condition(get: &Get<'_, '_>, kind: &Kind) -> Option<String> {
         return None;
     }
     if kind.number == 0 && (monitored || with::wants_monitored(get)) {
-        conditions.push("h.status = 0".to_owned());
+        conditions.push(formatcp!("h.status = {STATUS_ENABLED}").to_owned());
     }
     conditions.push(format!("h.kind = {}", kind.number));
     // The first of thousands of hosts decides.

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 
+use const_format::formatcp;
 use model::{ItemId, Timestamp};
+use objects::sql::{FLAGS_WITH_VALUES, KIND_HOST};
 use serde_json::{Map, json};
 
 use crate::call::{Call, Json};
@@ -160,10 +162,10 @@ impl Takers {
         }
         ids.sort_unstable();
         ids.dedup();
-        let mut sql = String::from(
+        let mut sql = String::from(formatcp!(
             "SELECT i.itemid, i.type, i.status, i.allow_traps, h.status AS host_status FROM items i \
-             JOIN hosts h ON h.hostid = i.hostid AND h.kind = 0 WHERE i.flags IN (0, 1, 4)",
-        );
+             JOIN hosts h ON h.hostid = i.hostid AND h.kind = {KIND_HOST} WHERE i.flags IN {FLAGS_WITH_VALUES}"
+        ));
         if let Some(condition) = on_hosts(call.user(), Need::Read, "i.hostid") {
             sql += &format!(" AND {condition}");
         }

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use config::db::query_by_ids;
+use const_format::formatcp;
+use objects::sql::STATUS_ENABLED;
 
 use super::HOST;
 use crate::call::{Call, Json};
@@ -107,7 +109,7 @@ fn by_related_ids(get: &mut Get<'_, '_>) -> ApiResult<()> {
 
 fn by_state(call: &Call<'_>, get: &mut Get<'_, '_>, input: &Json) -> ApiResult<()> {
     if get.flag("monitored_hosts") {
-        get.and("t.status = 0", []);
+        get.and(formatcp!("t.status = {STATUS_ENABLED}"), []);
     }
     for condition in with::conditions(get, "t.hostid") {
         get.and(condition, []);

@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
+use const_format::formatcp;
 use model::ItemId;
+use objects::sql::{FLAGS_REAL, KIND_HOST, STATUS_ENABLED};
 use serde_json::json;
 
 use super::HOST;
@@ -124,7 +126,7 @@ struct Readable {
 fn readable(call: &Call<'_>, ids: Option<&[u64]>) -> ApiResult<Vec<Readable>> {
     let input = json!({});
     let mut get = Get::new(call, &input, &HOST, &[])?;
-    get.and("t.kind = 0", []);
+    get.and(formatcp!("t.kind = {KIND_HOST}"), []);
     if let Some(ids) = ids {
         get.in_ids("t.hostid IN ({ids})", ids);
     }
@@ -168,8 +170,8 @@ fn with_values(call: &Call<'_>, hosts: &[u64]) -> ApiResult<HashSet<u64>> {
     let still = valued(call, &again);
     whole.extend(again.iter().map(|(host, _)| *host).filter(|host| !still.contains_key(host)));
     let pairs = call.pairs(
-        "SELECT hostid, itemid FROM items WHERE status = 0 AND flags IN (0, 4) \
-         AND hostid IN ({ids}) ORDER BY hostid, itemid",
+        formatcp!("SELECT hostid, itemid FROM items WHERE status = {STATUS_ENABLED} AND flags IN {FLAGS_REAL} \
+         AND hostid IN ({{ids}}) ORDER BY hostid, itemid"),
         &whole,
     )?;
     let fresh = valued(call, &pairs);

@@ -6,6 +6,9 @@ mod write;
 
 pub(crate) use write::check_copies;
 
+use const_format::formatcp;
+use objects::sql::KIND_PROTOTYPE;
+
 use crate::call::Method;
 use crate::object::Access::{Optional, ReadOnly, Required, WriteOnly};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
@@ -39,10 +42,12 @@ const FIELDS: &[Field] = &[
 
 pub(crate) static HOST_PROTOTYPE: Object = Object {
     name: "hostprototype",
-    table: "(SELECT p.hostid, p.host, p.name, p.status, p.templateid, p.discover, \
+    table: formatcp!(
+        "(SELECT p.hostid, p.host, p.name, p.status, p.templateid, p.discover, \
             p.custom_interfaces, p.uuid, p.inventory_mode, d.parent_itemid AS ruleid, \
             r.hostid AS parent_hostid FROM hosts p JOIN host_discovery d ON d.hostid = p.hostid \
-            JOIN items r ON r.itemid = d.parent_itemid WHERE p.kind = 2)",
+            JOIN items r ON r.itemid = d.parent_itemid WHERE p.kind = {KIND_PROTOTYPE})"
+    ),
     key: "hostid",
     keys: "hostids",
     fields: FIELDS,

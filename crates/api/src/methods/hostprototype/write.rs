@@ -8,7 +8,9 @@ use config::objects::{
     GroupPrototype, HostPrototypeParts, column, create_host_prototype, delete_host_prototypes,
     update_host_prototype,
 };
+use const_format::formatcp;
 use eval::macros::token_at;
+use objects::sql::{FLAGS_DISCOVERED, FLAGS_RULE, KIND_PROTOTYPE};
 
 use super::{HOST_PROTOTYPE, interfaces};
 use crate::call::{Call, Json};
@@ -223,7 +225,7 @@ fn rule_kind(call: &Call<'_>, edit: &mut Edit<'_>, rule: u64) -> ApiResult<i64> 
     let right = and(on_hosts(call.user(), Need::Write, "h.hostid"));
     let sql = format!(
         "SELECT h.hostid, h.kind FROM items i JOIN hosts h ON h.hostid = i.hostid \
-         WHERE i.flags = 1 AND i.itemid = ?{right}"
+         WHERE i.flags = {FLAGS_RULE} AND i.itemid = ?{right}"
     );
     let rows = edit.query(&sql, &[rule.into()])?;
     let row = rows.first().ok_or_else(ApiError::no_object)?;
@@ -239,8 +241,10 @@ pub(crate) fn check_copies(
     rule: u64,
     host: u64,
 ) -> ApiResult<BTreeSet<u64>> {
-    let sql = "SELECT p.hostid FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
-               WHERE p.kind = 2 AND d.parent_itemid = ?";
+    let sql = formatcp!(
+        "SELECT p.hostid FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
+               WHERE p.kind = {KIND_PROTOTYPE} AND d.parent_itemid = ?"
+    );
     let prototypes = edit.query(sql, &[rule.into()])?;
     if prototypes.is_empty() {
         return Ok(BTreeSet::new());
@@ -261,7 +265,7 @@ pub(crate) fn check_copies(
 
 /// Hosts made by discovery have no host prototypes of their own.
 fn refuse_discovered(edit: &mut Edit<'_>, host: u64) -> ApiResult<()> {
-    let sql = "SELECT host FROM hosts WHERE flags = 4 AND hostid = ?";
+    let sql = formatcp!("SELECT host FROM hosts WHERE flags = {FLAGS_DISCOVERED} AND hostid = ?");
     match edit.query(sql, &[host.into()])?.first() {
         None => Ok(()),
         Some(row) => Err(ApiError::params(format!(
@@ -274,7 +278,9 @@ fn refuse_discovered(edit: &mut Edit<'_>, host: u64) -> ApiResult<()> {
 /// The user may put hosts into these groups, and they are none of discovery's.
 fn check_groups(call: &Call<'_>, edit: &mut Edit<'_>, groups: &[u64]) -> ApiResult<()> {
     call.require(edit, Target::HostGroup, Need::Write, groups)?;
-    let sql = "SELECT name FROM groups_ WHERE flags = 4 AND groupid IN ({ids})";
+    let sql = formatcp!(
+        "SELECT name FROM groups_ WHERE flags = {FLAGS_DISCOVERED} AND groupid IN ({{ids}})"
+    );
     if let Some(row) = query_by_ids(edit.connection(), sql, &[], groups)?.first() {
         let text = "Group prototype cannot be based on a discovered host group";
         return Err(ApiError::params(format!("{text} \"{}\".", row.text("name"))));
@@ -302,7 +308,7 @@ fn check_references(
         call.require_at(edit, Target::Template, Need::Read, templates, &path)?;
     }
     let Some(uuid) = column(&checked.columns, "uuid") else { return Ok(()) };
-    let sql = "SELECT hostid FROM hosts WHERE kind = 2 AND uuid = ?";
+    let sql = formatcp!("SELECT hostid FROM hosts WHERE kind = {KIND_PROTOTYPE} AND uuid = ?");
     if edit.query(sql, std::slice::from_ref(uuid))?.is_empty() {
         return Ok(());
     }
@@ -316,7 +322,7 @@ fn check_free(edit: &mut Edit<'_>, rule: u64, own: u64, columns: &Columns) -> Ap
         let sql = format!(
             "SELECT r.name FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
              JOIN items r ON r.itemid = d.parent_itemid \
-             WHERE p.kind = 2 AND d.parent_itemid = ? AND p.{name} = ? AND p.hostid <> ?"
+             WHERE p.kind = {KIND_PROTOTYPE} AND d.parent_itemid = ? AND p.{name} = ? AND p.hostid <> ?"
         );
         let rows = edit.query(&sql, &[rule.into(), value.clone(), own.into()])?;
         if let Some(row) = rows.first() {
@@ -413,7 +419,7 @@ fn writable(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Vec<
         "SELECT p.hostid, p.templateid, p.uuid, p.custom_interfaces, i.itemid AS ruleid, h.kind \
          FROM hosts p JOIN host_discovery d ON d.hostid = p.hostid \
          JOIN items i ON i.itemid = d.parent_itemid JOIN hosts h ON h.hostid = i.hostid \
-         WHERE p.kind = 2 AND p.hostid IN ({{ids}}){right}"
+         WHERE p.kind = {KIND_PROTOTYPE} AND p.hostid IN ({{ids}}){right}"
     );
     rows_of(edit, &sql, "hostid", ids)
 }

@@ -1,5 +1,8 @@
 //! Field tables of items, item prototypes and discovery rules: one database table, three objects.
 
+use const_format::formatcp;
+use objects::sql::{FLAGS_PROTOTYPE, FLAGS_REAL, FLAGS_RULE};
+
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Json, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
@@ -37,9 +40,9 @@ impl Kind {
     /// Condition on `flags` of what the object's methods see.
     pub(crate) fn condition(self) -> &'static str {
         match self {
-            Self::Item => "t.flags IN (0, 4)",
-            Self::Rule => "t.flags = 1",
-            Self::Prototype => "t.flags = 2",
+            Self::Item => formatcp!("t.flags IN {FLAGS_REAL}"),
+            Self::Rule => formatcp!("t.flags = {FLAGS_RULE}"),
+            Self::Prototype => formatcp!("t.flags = {FLAGS_PROTOTYPE}"),
         }
     }
 }

@@ -3,7 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use config::db::query_by_ids;
+use const_format::formatcp;
 use model::ItemId;
+use objects::sql::{
+    FLAGS_PROTOTYPE, FLAGS_REAL, KIND_HOST, KIND_PROTOTYPE, KIND_TEMPLATE, STATUS_ENABLED, TYPE_WEB,
+};
 use serde_json::Map;
 
 use super::fields::Kind;
@@ -71,8 +75,10 @@ fn count_all(call: &Call<'_>, get: &Get<'_, '_>, input: &Json) -> ApiResult<Opti
     let hosts = &call.config().snapshot().hosts;
     let items = |host: &config::snapshot::Host| host.items.iter().filter(|i| is_item(i)).count();
     let of_hosts: usize = hosts.values().map(|host| items(host)).sum();
-    let sql = "SELECT COUNT(*) AS n FROM items WHERE flags IN (0, 4) AND type <> 9 \
-               AND hostid IN (SELECT hostid FROM hosts WHERE kind > 0)";
+    let sql = formatcp!(
+        "SELECT COUNT(*) AS n FROM items WHERE flags IN {FLAGS_REAL} AND type <> {TYPE_WEB} \
+               AND hostid IN (SELECT hostid FROM hosts WHERE kind > {KIND_HOST})"
+    );
     let rows = call.rows(sql, &[])?;
     let others = rows.first().map_or(0, |row| row.int("n"));
     Ok(Some(of_hosts + usize::try_from(others).unwrap_or(0)))
@@ -169,11 +175,16 @@ fn names(get: &mut Get<'_, '_>, input: &Json) {
 
 /// Options that are true, false or absent.
 fn flags(get: &mut Get<'_, '_>, input: &Json, kind: Kind) {
-    let monitored = "(t.status = 0 AND t.hostid IN \
-                     (SELECT hostid FROM hosts WHERE kind = 0 AND status = 0))";
+    let monitored = formatcp!(
+        "(t.status = {STATUS_ENABLED} AND t.hostid IN \
+                     (SELECT hostid FROM hosts WHERE kind = {KIND_HOST} AND status = {STATUS_ENABLED}))"
+    );
     let table: &[(&str, &str)] = &[
         ("inherited", "t.templateid > 0"),
-        ("templated", "t.hostid IN (SELECT hostid FROM hosts WHERE kind = 1)"),
+        (
+            "templated",
+            formatcp!("t.hostid IN (SELECT hostid FROM hosts WHERE kind = {KIND_TEMPLATE})"),
+        ),
         ("monitored", monitored),
         ("with_triggers", "t.itemid IN (SELECT itemid FROM functions)"),
     ];
@@ -187,7 +198,7 @@ fn flags(get: &mut Get<'_, '_>, input: &Json, kind: Kind) {
     let webitems = params::flag(input.get("webitems"));
     let by_id = input.get("itemids").is_some_and(|v| !v.is_null());
     if kind == Kind::Item && !webitems && !by_id {
-        get.and("t.type <> 9", []);
+        get.and(formatcp!("t.type <> {TYPE_WEB}"), []);
     }
 }
 
@@ -443,14 +454,18 @@ fn item_discovery(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> Ap
 fn rule_selects(found: &mut Found<'_, '_>) -> ApiResult<()> {
     let ids = found.ids();
     if let Some(wanted) = found.wants("selectItems")? {
-        let sql = "SELECT ruleid, itemid FROM items WHERE flags = 2 AND ruleid IN ({ids})";
+        let sql = formatcp!(
+            "SELECT ruleid, itemid FROM items WHERE flags = {FLAGS_PROTOTYPE} AND ruleid IN ({{ids}})"
+        );
         let pairs = found.call.pairs(sql, &ids)?;
         found.relate_as(&ITEMS, &wanted, &pairs)?;
     }
     if let Some(wanted) = found.wants("selectHostPrototypes")? {
-        let sql = "SELECT d.parent_itemid, d.hostid FROM host_discovery d \
+        let sql = formatcp!(
+            "SELECT d.parent_itemid, d.hostid FROM host_discovery d \
                    JOIN hosts p ON p.hostid = d.hostid \
-                   WHERE p.kind = 2 AND d.parent_itemid IN ({ids}) ORDER BY d.hostid";
+                   WHERE p.kind = {KIND_PROTOTYPE} AND d.parent_itemid IN ({{ids}}) ORDER BY d.hostid"
+        );
         let pairs = found.call.pairs(sql, &ids)?;
         let relation = Relation::new("hostPrototypes", &hostprototype::HOST_PROTOTYPE);
         found.relate_as(&relation, &wanted, &pairs)?;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use config::Edit;
 use config::db::Value;
+use const_format::formatcp;
+use objects::sql::KIND_TEMPLATE;
 use serde_json::{Map, json};
 
 use super::rules::is_macro;
@@ -315,7 +317,7 @@ pub(crate) fn refer_to_templates(edit: &mut Edit<'_>, overrides: &mut Json) -> A
         .filter_map(|operation| operation.get_mut("optemplate")?.as_array_mut());
     for template in lists.flatten() {
         let Some(name) = template.get("name").and_then(Json::as_str) else { continue };
-        let sql = "SELECT hostid FROM hosts WHERE kind = 1 AND host = ?";
+        let sql = formatcp!("SELECT hostid FROM hosts WHERE kind = {KIND_TEMPLATE} AND host = ?");
         if let Some(row) = edit.query(sql, &[name.into()])?.first() {
             *template = json!({ "templateid": row.id("hostid").to_string() });
         }

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use config::Edit;
 use config::db::query_by_ids;
+use const_format::formatcp;
+use objects::sql::TYPE_DEPENDENT;
 
 use crate::error::{ApiError, ApiResult};
 
@@ -24,7 +26,9 @@ pub(super) fn check_masters(edit: &mut Edit<'_>, changed: &[(u64, String)]) -> A
     spread(
         edit,
         &mut all,
-        "SELECT itemid FROM items WHERE type = 18 AND master_itemid IN ({ids})",
+        formatcp!(
+            "SELECT itemid FROM items WHERE type = {TYPE_DEPENDENT} AND master_itemid IN ({{ids}})"
+        ),
     )?;
     let mut masters: BTreeMap<u64, u64> = all.iter().map(|id| (*id, *id)).collect();
     for _ in 0..=LEVELS_MAX {
@@ -50,7 +54,9 @@ fn spread(edit: &mut Edit<'_>, ids: &mut BTreeSet<u64>, sql: &str) -> ApiResult<
 fn above(edit: &mut Edit<'_>, now: &BTreeMap<u64, u64>) -> ApiResult<BTreeMap<u64, u64>> {
     let ancestors: BTreeSet<u64> = now.values().copied().collect();
     let ancestors: Vec<u64> = ancestors.into_iter().collect();
-    let sql = "SELECT itemid, master_itemid FROM items WHERE type = 18 AND itemid IN ({ids})";
+    let sql = formatcp!(
+        "SELECT itemid, master_itemid FROM items WHERE type = {TYPE_DEPENDENT} AND itemid IN ({{ids}})"
+    );
     let rows = query_by_ids(edit.connection(), sql, &[], &ancestors)?;
     let masters: BTreeMap<u64, u64> =
         rows.iter().map(|row| (row.id("itemid"), row.id("master_itemid"))).collect();

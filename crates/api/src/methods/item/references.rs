@@ -2,7 +2,9 @@
 
 use config::Edit;
 use config::db::{Row, Value};
+use const_format::formatcp;
 use eval::expr::Expression;
+use objects::sql::{FLAGS_RULE, KIND_PROTOTYPE};
 use objects::{InterfaceNeed, ItemType};
 use serde_json::Map;
 
@@ -79,7 +81,7 @@ pub(super) fn check_references(
     }
     if let Some(master) = id("master_itemid").filter(|_| item_type == Some(ItemType::Dependent)) {
         let rows = edit.query(
-            "SELECT flags, ruleid FROM items WHERE itemid = ? AND hostid = ? AND flags <> 1",
+            formatcp!("SELECT flags, ruleid FROM items WHERE itemid = ? AND hostid = ? AND flags <> {FLAGS_RULE}"),
             &[master.into(), hostid.into()],
         )?;
         let fits = rows.first().is_some_and(|row| match row.int("flags") {
@@ -163,8 +165,9 @@ pub(super) fn check_formula_hosts(
                 "only super admins may read items of all hosts (\"*\"): name the hosts",
             ));
         }
-        let sql =
-            format!("SELECT hostid FROM hosts WHERE host = ? AND kind < 2 AND NOT ({readable})");
+        let sql = format!(
+            "SELECT hostid FROM hosts WHERE host = ? AND kind < {KIND_PROTOTYPE} AND NOT ({readable})"
+        );
         if !edit.query(&sql, &[item.query.host.as_str().into()])?.is_empty() {
             return Err(ApiError::at(
                 &format!("{path}/params"),
@@ -185,7 +188,9 @@ pub(super) fn rule_of(
     let value = members.get("ruleid").ok_or_else(|| missing(path, "ruleid"))?;
     let ruleid = params::id(value, &format!("{path}/ruleid"))?;
     let rows = edit.query(
-        "SELECT itemid FROM items WHERE itemid = ? AND hostid = ? AND flags = 1",
+        formatcp!(
+            "SELECT itemid FROM items WHERE itemid = ? AND hostid = ? AND flags = {FLAGS_RULE}"
+        ),
         &[ruleid.into(), hostid.into()],
     )?;
     if rows.is_empty() { Err(ApiError::params(NO_OBJECT)) } else { Ok(ruleid) }

@@ -3,6 +3,7 @@
 use config::Edit;
 use config::db::query_by_ids;
 use config::objects::copy_discovery_rule;
+use objects::sql::FLAGS_RULE;
 
 use super::fields::Kind;
 use super::{get, write};
@@ -33,8 +34,9 @@ fn copy(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let hosts = ids("hostids", "host")?;
     call.write(|edit| {
         let right = and(on_hosts(call.user(), Need::Read, "hostid"));
-        let sql =
-            format!("SELECT itemid FROM items WHERE flags = 1{right} AND itemid IN ({{ids}})");
+        let sql = format!(
+            "SELECT itemid FROM items WHERE flags = {FLAGS_RULE}{right} AND itemid IN ({{ids}})"
+        );
         let found = query_by_ids(edit.connection(), &sql, &[], &rules)?;
         // An id that comes twice is one too many here.
         if found.len() != rules.len() {

@@ -6,6 +6,7 @@ use config::Edit;
 use config::db::{Row, Value};
 use config::objects::{ItemChange, NewItem, Step, Tag};
 use objects::ItemType;
+use objects::sql::KIND_PROTOTYPE;
 use serde_json::{Map, json};
 
 use super::fields::Kind;
@@ -114,7 +115,7 @@ fn host_kind(
         return Ok(*kind);
     }
     let right = and(on_hosts(call.user(), Need::Write, "hostid"));
-    let sql = format!("SELECT kind FROM hosts WHERE hostid = ? AND kind < 2{right}");
+    let sql = format!("SELECT kind FROM hosts WHERE hostid = ? AND kind < {KIND_PROTOTYPE}{right}");
     let rows = edit.query(&sql, &[hostid.into()])?;
     let row = rows.first().ok_or_else(|| ApiError::params(NO_OBJECT))?;
     known.insert(hostid, row.int("kind"));

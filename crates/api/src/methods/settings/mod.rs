@@ -2,6 +2,8 @@
 //! server obeys say so; the others are kept for clients.
 
 use config::Edit;
+use const_format::formatcp;
+use objects::sql::FLAGS_PLAIN;
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
@@ -142,7 +144,8 @@ fn check(call: &Call<'_>, edit: &mut Edit<'_>, change: &mut Change) -> ApiResult
     let id = |name: &str| change.value(name).parse::<u64>().unwrap_or(0);
     if change.gives("discovery_groupid") {
         let group = id("discovery_groupid");
-        let own = "SELECT groupid FROM groups_ WHERE groupid = ? AND flags = 0";
+        let own =
+            formatcp!("SELECT groupid FROM groups_ WHERE groupid = ? AND flags = {FLAGS_PLAIN}");
         let is_own = !edit.query(own, &[group.into()])?.is_empty();
         let allowed = call.allowed(edit.connection(), Target::HostGroup, Need::Write, &[group])?;
         if !is_own || allowed.is_empty() {

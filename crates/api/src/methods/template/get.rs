@@ -1,5 +1,7 @@
 //! `template.get`.
 
+use objects::sql::KIND_HOST;
+
 use super::TEMPLATE;
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
@@ -45,7 +47,7 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             format!(
                 "t.templateid IN (SELECT l.templateid FROM host_templates l \
                    JOIN hosts lh ON lh.hostid = l.hostid \
-                 WHERE lh.kind = 0 AND {seen})"
+                 WHERE lh.kind = {KIND_HOST} AND {seen})"
             ),
             [],
         );

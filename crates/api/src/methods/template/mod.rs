@@ -4,6 +4,9 @@ mod get;
 mod mass;
 mod write;
 
+use const_format::formatcp;
+use objects::sql::KIND_TEMPLATE;
+
 use crate::call::Method;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
@@ -20,11 +23,13 @@ pub(crate) const METHODS: &[Method] = &[
 ];
 
 /// Templates share the table and the ids of hosts; their id has another name.
-const TABLE: &str = "(SELECT hostid AS templateid, host, name, CAST(3 AS BIGINT) AS status, flags, description, \
+const TABLE: &str = formatcp!(
+    "(SELECT hostid AS templateid, host, name, CAST(3 AS BIGINT) AS status, flags, description, \
      uuid, vendor_name, vendor_version, proxyid, proxy_groupid, monitored_by, ipmi_authtype, \
      ipmi_privilege, ipmi_username, ipmi_password, maintenanceid, maintenance_status, \
      maintenance_type, maintenance_from, tls_connect, tls_accept, tls_issuer, tls_subject, \
-     tls_psk_identity, tls_psk, custom_interfaces FROM hosts WHERE kind = 1)";
+     tls_psk_identity, tls_psk, custom_interfaces FROM hosts WHERE kind = {KIND_TEMPLATE})"
+);
 
 const FIELDS: &[Field] = &[
     field("templateid", Id, ReadOnly, "Id of the template."),

@@ -3,6 +3,8 @@
 use config::Edit;
 use config::db::{Connection, Value, query_by_ids};
 use config::objects::{Deleted, delete_hosts, new_uuid};
+use const_format::formatcp;
+use objects::sql::KIND_HOST;
 
 use super::TEMPLATE;
 use crate::call::{Call, Json};
@@ -219,12 +221,14 @@ fn unlink_from_many(call: &Call<'_>, ids: &[u64]) -> ApiResult<()> {
 fn check_prototypes(edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<()> {
     let rows = query_by_ids(
         edit.connection(),
-        "SELECT DISTINCT tr.triggerid, tr.description, i.hostid FROM functions f \
+        formatcp!(
+            "SELECT DISTINCT tr.triggerid, tr.description, i.hostid FROM functions f \
            JOIN items i ON i.itemid = f.itemid \
            JOIN functions f2 ON f2.triggerid = f.triggerid \
            JOIN items i2 ON i2.itemid = f2.itemid \
-           JOIN hosts h2 ON h2.hostid = i2.hostid AND h2.kind = 0 \
-           JOIN triggers tr ON tr.triggerid = f.triggerid WHERE i.hostid IN ({ids})",
+           JOIN hosts h2 ON h2.hostid = i2.hostid AND h2.kind = {KIND_HOST} \
+           JOIN triggers tr ON tr.triggerid = f.triggerid WHERE i.hostid IN ({{ids}})"
+        ),
         &[],
         ids,
     )?;

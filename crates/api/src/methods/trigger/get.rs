@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use config::db::{Cells, query_by_ids};
+use const_format::formatcp;
 use model::TriggerId;
+use objects::sql::{KIND_HOST, KIND_TEMPLATE, STATUS_ENABLED};
 use serde_json::Map;
 
 use super::{Kind, expand};
@@ -125,7 +127,7 @@ const HOSTID_TEST: &str = "t.triggerid IN (SELECT f.triggerid FROM functions f \
 fn state_conditions<'c>(get: &mut Get<'c, '_>, call: &'c Call<'_>, input: &Json) -> ApiResult<()> {
     let table: &[(&str, String)] = &[
         ("inherited", "t.templateid > 0".to_owned()),
-        ("templated", on_items("h.kind = 1")),
+        ("templated", on_items(formatcp!("h.kind = {KIND_TEMPLATE}"))),
         ("maintenance", on_items("h.maintenance_status = 1")),
         ("dependent", "t.triggerid IN (SELECT triggerid FROM trigger_depends)".to_owned()),
     ];
@@ -137,9 +139,9 @@ fn state_conditions<'c>(get: &mut Get<'c, '_>, call: &'c Call<'_>, input: &Json)
         }
     }
     if get.flag("monitored") {
-        get.and("t.status = 0", []);
+        get.and(formatcp!("t.status = {STATUS_ENABLED}"), []);
         if call.transaction.is_some() {
-            get.and(on_all_items("h.kind = 0 AND h.status = 0 AND i.status = 0"), []);
+            get.and(on_all_items(formatcp!("h.kind = {KIND_HOST} AND h.status = {STATUS_ENABLED} AND i.status = {STATUS_ENABLED}")), []);
         } else {
             // The configuration in memory knows it of each trigger of a host.
             let snapshot = call.config().snapshot();
@@ -149,7 +151,13 @@ fn state_conditions<'c>(get: &mut Get<'c, '_>, call: &'c Call<'_>, input: &Json)
         }
     }
     if get.flag("active") {
-        get.and(format!("t.status = 0 AND {}", on_all_items("h.kind = 0 AND h.status = 0")), []);
+        get.and(
+            format!(
+                "t.status = {STATUS_ENABLED} AND {}",
+                on_all_items(formatcp!("h.kind = {KIND_HOST} AND h.status = {STATUS_ENABLED}"))
+            ),
+            [],
+        );
     }
     if get.flag("skipDependent") {
         let dependencies = "SELECT COUNT(*) AS n FROM (SELECT 1 FROM trigger_depends LIMIT 1000) d";
@@ -164,7 +172,7 @@ fn state_conditions<'c>(get: &mut Get<'c, '_>, call: &'c Call<'_>, input: &Json)
                    SELECT d.triggerid FROM trigger_depends d \
                    {join} triggers u{join} trigger_states s \
                    WHERE u.triggerid = d.depends_on AND s.triggerid = u.triggerid \
-                   AND s.value = 1 AND u.status = 0 UNION \
+                   AND s.value = 1 AND u.status = {STATUS_ENABLED} UNION \
                    SELECT d.triggerid FROM trigger_depends d JOIN silent ON d.depends_on = silent.id) \
                  SELECT id FROM silent)"
             ),

@@ -10,6 +10,9 @@ mod write;
 pub(crate) use checks::check_url;
 pub(crate) use expand::{expressions, operational_data};
 
+use const_format::formatcp;
+use objects::sql::{FLAGS_PROTOTYPE, FLAGS_REAL};
+
 use crate::call::Method;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
@@ -52,8 +55,8 @@ impl Kind {
     /// Condition on `flags` of what the object's methods see.
     fn condition(self) -> &'static str {
         match self {
-            Self::Trigger => "t.flags IN (0, 4)",
-            Self::Prototype => "t.flags = 2",
+            Self::Trigger => formatcp!("t.flags IN {FLAGS_REAL}"),
+            Self::Prototype => formatcp!("t.flags = {FLAGS_PROTOTYPE}"),
         }
     }
 

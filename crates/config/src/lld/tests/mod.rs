@@ -10,6 +10,7 @@ mod shipped;
 use std::collections::BTreeMap;
 
 use model::{DiscoveryValue, ItemId, Timestamp};
+use objects::{OnFail, StepKind};
 
 use super::{Summary, process};
 use crate::db::{Location, Value};
@@ -72,9 +73,9 @@ impl Box {
         let mut all = vec![Tag { tag: name, value }];
         all.extend(tags.iter().map(|(t, v)| Tag { tag: (*t).into(), value: (*v).into() }));
         let step = |params: &str| Step {
-            kind: 12,
+            kind: StepKind::JsonPath,
             params: params.into(),
-            error_handler: 0,
+            error_handler: OnFail::Original,
             error_handler_params: String::new(),
         };
         let preprocessing = if key.contains("{#") { vec![step("$['{#N}']")] } else { vec![] };

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use const_format::formatcp;
 use eval::macros::Place;
 use eval::ranges::{AddressRanges, numbers};
+use objects::sql::STATUS_ENABLED;
 
 use crate::db::{Connection, DbResult, Row};
 use crate::snapshot::discovery::{CheckKind, Discovery, DiscoveryCheck, DiscoveryRule};
@@ -20,21 +22,26 @@ const REPETITIONS: u32 = 10;
 pub(super) fn read(connection: &mut dyn Connection, snapshot: &Snapshot) -> DbResult<Discovery> {
     let resolver = Resolver::new(snapshot, &[]);
     let rows = connection.query(
-        "SELECT c.* FROM dchecks c JOIN drules r ON r.druleid = c.druleid WHERE r.status = 0 \
-         ORDER BY c.dcheckid",
+        formatcp!("SELECT c.* FROM dchecks c JOIN drules r ON r.druleid = c.druleid WHERE r.status = {STATUS_ENABLED} \
+         ORDER BY c.dcheckid"),
         &[],
     )?;
     let mut checks: BTreeMap<u64, Vec<DiscoveryCheck>> = BTreeMap::new();
     for row in &rows {
         checks.entry(row.id("druleid")).or_default().extend(check(row, &resolver));
     }
-    let rows = connection.query("SELECT * FROM drules WHERE status = 0 ORDER BY druleid", &[])?;
+    let rows = connection.query(
+        formatcp!("SELECT * FROM drules WHERE status = {STATUS_ENABLED} ORDER BY druleid"),
+        &[],
+    )?;
     let of = |row: &Row| {
         let checks = checks.remove(&row.id("druleid")).unwrap_or_default();
         Arc::new(rule(row, &resolver, checks))
     };
     let rules = rows.iter().map(of).collect();
-    let sql = "SELECT actionid FROM actions WHERE eventsource = 2 AND status = 0 LIMIT 1";
+    let sql = formatcp!(
+        "SELECT actionid FROM actions WHERE eventsource = 2 AND status = {STATUS_ENABLED} LIMIT 1"
+    );
     let autoregisters = !connection.query(sql, &[])?.is_empty();
     Ok(Discovery { rules, autoregisters })
 }

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use const_format::formatcp;
 use eval::macros::{MacroDef, MacroKind, UserMacro};
 use eval::units::{Mapping, MappingKind};
 use model::HostId;
+use objects::sql::KIND_HOST;
 
 use super::Scope;
 use crate::db::{Connection, DbResult, Row, query_by_ids};
@@ -104,10 +106,12 @@ pub(super) fn valuemaps(
 ) -> DbResult<BTreeMap<u64, Arc<[Mapping]>>> {
     let rows = match hosts {
         None => connection.query(
-            "SELECT v.valuemapid, m.type, m.value, m.newvalue FROM valuemaps v \
+            formatcp!(
+                "SELECT v.valuemapid, m.type, m.value, m.newvalue FROM valuemaps v \
              JOIN hosts h ON h.hostid = v.hostid \
              JOIN valuemap_mappings m ON m.valuemapid = v.valuemapid \
-             WHERE h.kind = 0 ORDER BY v.valuemapid, m.sortorder",
+             WHERE h.kind = {KIND_HOST} ORDER BY v.valuemapid, m.sortorder"
+            ),
             &[],
         )?,
         Some(hosts) => query_by_ids(

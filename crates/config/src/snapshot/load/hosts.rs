@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use const_format::formatcp;
 use eval::macros::Place;
 use model::{GroupId, HostId, InterfaceId};
+use objects::sql::{GROUP_OF_HOSTS, KIND_HOST};
 
 use super::Scope;
 use crate::db::{Connection, DbResult, Row, query_by_ids};
@@ -26,8 +28,10 @@ pub(super) fn read(
 ) -> DbResult<BTreeMap<HostId, Host>> {
     let rows = select(
         connection,
-        "SELECT hostid, host, name, status, tls_connect, tls_accept, tls_issuer, tls_subject, \
-         tls_psk_identity, tls_psk, inventory_mode, maintenance_status, maintenance_type FROM hosts WHERE kind = 0",
+        formatcp!(
+            "SELECT hostid, host, name, status, tls_connect, tls_accept, tls_issuer, tls_subject, \
+         tls_psk_identity, tls_psk, inventory_mode, maintenance_status, maintenance_type FROM hosts WHERE kind = {KIND_HOST}"
+        ),
         "hostid",
         scope,
     )?;
@@ -153,8 +157,10 @@ fn groups(
 ) -> DbResult<()> {
     let rows = select(
         connection,
-        "SELECT hg.hostid, g.groupid, g.name FROM host_groups hg \
-         JOIN groups_ g ON g.groupid = hg.groupid WHERE g.type = 0",
+        formatcp!(
+            "SELECT hg.hostid, g.groupid, g.name FROM host_groups hg \
+         JOIN groups_ g ON g.groupid = hg.groupid WHERE g.type = {GROUP_OF_HOSTS}"
+        ),
         "hg.hostid",
         scope,
     )?;

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use const_format::formatcp;
 use model::{HostId, InterfaceId, ItemId, TriggerId};
+use objects::sql::FLAGS_WITH_VALUES;
 use stdx::sync::{into_inner, lock};
 
 use super::shapes::{self, Shapes, Tag};
@@ -19,7 +21,7 @@ const OWN: &str = "i.itemid, i.hostid, i.interfaceid, i.master_itemid";
 const SHAPE: usize = 4;
 
 /// No prototypes (2).
-const REAL: &str = "i.flags IN (0, 1, 4)";
+const REAL: &str = formatcp!("i.flags IN {FLAGS_WITH_VALUES}");
 
 /// Ranges of ids that are read one by one, by whichever reader is free: as many as keep all busy
 /// to the end, and so few that what a range costs by itself does not show.
@@ -223,7 +225,7 @@ impl Around {
         connection.each(
             &format!(
                 "SELECT master_itemid, itemid FROM items \
-                 WHERE master_itemid {condition} AND flags IN (0, 1, 4) \
+                 WHERE master_itemid {condition} AND flags IN {FLAGS_WITH_VALUES} \
                  ORDER BY master_itemid, itemid"
             ),
             params,
@@ -243,7 +245,7 @@ impl Around {
         connection.each(
             &format!(
                 "SELECT itemid, {} FROM items WHERE itemid {condition} AND type IN ({}) \
-                 AND flags IN (0, 1, 4) ORDER BY itemid",
+                 AND flags IN {FLAGS_WITH_VALUES} ORDER BY itemid",
                 columns.join(", "),
                 Source::types(),
             ),

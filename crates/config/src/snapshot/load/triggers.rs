@@ -6,6 +6,7 @@ use std::sync::Arc;
 use eval::expr::Expression;
 use eval::macros::Place;
 use model::{FunctionId, HostId, ItemId, Severity, TriggerId};
+use objects::sql::FLAGS_REAL;
 
 use super::{PORTION, Scope};
 use crate::db::{Connection, DbResult, Row, Value, query_by_ids};
@@ -26,7 +27,7 @@ pub(super) fn read(
             let mut after = 0;
             loop {
                 let sql = format!(
-                    "SELECT {COLUMNS} FROM triggers WHERE triggerid > ? AND flags IN (0, 4) \
+                    "SELECT {COLUMNS} FROM triggers WHERE triggerid > ? AND flags IN {FLAGS_REAL} \
                      ORDER BY triggerid LIMIT {PORTION}"
                 );
                 let rows = connection.query(&sql, &[Value::from(after)])?;
@@ -37,7 +38,7 @@ pub(super) fn read(
         }
         Scope::Ids(ids) => {
             let sql = format!(
-                "SELECT {COLUMNS} FROM triggers WHERE flags IN (0, 4) AND triggerid IN ({{ids}})"
+                "SELECT {COLUMNS} FROM triggers WHERE flags IN {FLAGS_REAL} AND triggerid IN ({{ids}})"
             );
             let rows = query_by_ids(connection, &sql, &[], ids)?;
             found.extend(complete(connection, snapshot, &rows)?);
