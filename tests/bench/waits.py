@@ -2,7 +2,7 @@
 """How long users wait while the configuration is changed at large.
 
 Makes an estate of hosts that share a template, then runs long changes one after the other: an
-import, a link of a template to many hosts, a new item on the template of all hosts, and the removal
+import, a link of a template to many hosts, new items on the template of all hosts, and the removal
 of that link. During each, every 100 ms: a sign-in, a host.create, an acknowledgement, and a value that
 fires a trigger, until problem.get shows the problem. Prints the longest and the typical waits.
 
@@ -35,6 +35,7 @@ def arguments():
     parser.add_argument("--items", type=int, default=100, help="items of its template")
     parser.add_argument("--link-hosts", type=int, default=4000, help="hosts that a template is linked to")
     parser.add_argument("--link-items", type=int, default=100, help="items of that template")
+    parser.add_argument("--new-items", type=int, default=20, help="items created on the estate's template")
     parser.add_argument("--import-items", type=int, default=5000, help="items of the imported template")
     parser.add_argument("--json", metavar="FILE", help="write the figures there, too")
     return parser.parse_args()
@@ -74,34 +75,36 @@ class Estate:
 
 
 class Waits(threading.Thread):
-    """Does one thing every 100 ms and counts how long it took."""
+    """Does things in turn, one every 100 ms, and measures how long each took."""
 
-    def __init__(self, name, act):
+    def __init__(self, **acts):
         super().__init__(daemon=True)
-        self.what, self.act = name, act
-        self.taken, self.failure, self.ended = [], None, threading.Event()
+        self.acts = [(name.replace("_", " "), act) for name, act in acts.items()]
+        self.taken = {name: [] for name, _ in self.acts}
+        self.failure, self.ended = None, threading.Event()
 
     def run(self):
         number = 0
         while not self.ended.is_set():
+            name, act = self.acts[number % len(self.acts)]
             begin = time.monotonic()
             try:
-                self.act(number)
+                act(number)
             except Exception as failure:  # shown by the thread's starter
-                self.failure = failure
+                self.failure = RuntimeError("%s: %r" % (name, failure))
                 return
             spent = time.monotonic() - begin
-            self.taken.append(spent)
+            self.taken[name].append(spent)
             self.ended.wait(max(0.0, EVERY_S - spent))
             number += 1
 
     def end(self):
-        """Waits in seconds, the shortest first."""
+        """Waits in seconds by name, the shortest first."""
         self.ended.set()
         self.join()
         if self.failure:
-            raise RuntimeError("%s: %r" % (self.what, self.failure))
-        return sorted(self.taken)
+            raise self.failure
+        return {name: sorted(taken) for name, taken in self.taken.items() if taken}
 
 
 def users(estate, operation):
@@ -117,15 +120,15 @@ def users(estate, operation):
         sessions[0].call("host.create", host="%s-%d" % (operation, number),
                          groups=[{"groupid": estate.group}])
 
-    def open_problem(_):
-        for value, is_open in (("1", True), ("0", False)):
-            bed.send(server.address, {"request": "sender data", "data": [
-                {"host": "probe", "key": "v", "value": value}]})
-            end = time.monotonic() + PROBLEM_S_MAX
-            while bool(sessions[1].call("problem.get", problems)) != is_open:
-                if time.monotonic() > end:
-                    raise RuntimeError("no change of the problem within %g s" % PROBLEM_S_MAX)
-                time.sleep(0.002)
+    def change_problem(value, is_open):
+        bed.send(server.address, {"request": "sender data", "data": [
+            {"host": "probe", "key": "v", "value": value}]})
+        end = time.monotonic() + PROBLEM_S_MAX
+        while bool(sessions[1].call("problem.get", problems)) != is_open:
+            if time.monotonic() > end:
+                raise RuntimeError("no change of the problem within %g s" % PROBLEM_S_MAX)
+            time.sleep(0.002)
+
 
     # An event of its own: acknowledgements do not depend on what the trigger does meanwhile.
     event = estate.event
@@ -133,8 +136,9 @@ def users(estate, operation):
     def acknowledge(number):
         sessions[2].call("event.acknowledge", eventids=event, action=4, message="m%d" % number)
 
-    return [Waits("sign-in", sign_in), Waits("host.create", create_host),
-            Waits("problem opens and closes", open_problem), Waits("acknowledgement", acknowledge)]
+    return [Waits(sign_in=sign_in), Waits(new_host=create_host), Waits(acknowledgement=acknowledge),
+            Waits(problem_opens=lambda _: change_problem("1", True),
+                  problem_closes=lambda _: change_problem("0", False))]
 
 
 def first_event(estate):
@@ -177,9 +181,10 @@ def operations(estate):
          lambda: api.call("configuration.import", format="json", rules=rules, source=text)),
         ("host.massadd of %d items to %d hosts" % (options.link_items, options.link_hosts),
          lambda: api.call("host.massadd", hosts=hosts, templates=[{"templateid": linked}])),
-        ("item.create on a template of %d hosts" % options.hosts,
-         lambda: api.call("item.create", hostid=estate.template, name="New", key_="new", type=2,
-                          value_type=3)),
+        ("item.create of %d items on a template of %d hosts" % (options.new_items, options.hosts),
+         lambda: api.call("item.create", [
+             {"hostid": estate.template, "name": "New %d" % n, "key_": "new[%d]" % n, "type": 2,
+              "value_type": 3} for n in range(options.new_items)])),
         ("host.massremove (unlink and clear) of %d hosts" % options.link_hosts,
          lambda: api.call("host.massremove", hostids=ids, templateids_clear=[linked])),
     ]
@@ -196,9 +201,9 @@ def measure(estate, name, work, number):
     time.sleep(0.5)
     rows = {}
     for thread in threads:
-        taken = thread.end()
-        rows[thread.what] = {"times": len(taken), "p50_ms": 1000 * taken[len(taken) // 2],
-                             "p95_ms": 1000 * taken[int(len(taken) * 0.95)], "max_ms": 1000 * taken[-1]}
+        for what, taken in thread.end().items():
+            rows[what] = {"times": len(taken), "p50_ms": 1000 * taken[len(taken) // 2],
+                          "p95_ms": 1000 * taken[int(len(taken) * 0.95)], "max_ms": 1000 * taken[-1]}
     return {"operation": name, "took_s": took, "waits": rows}
 
 

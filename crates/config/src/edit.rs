@@ -3,6 +3,7 @@
 use crate::audit::{Author, Trail};
 use crate::change::{Change, Changes, Operation};
 use crate::db::{Connection, DbError, DbResult, Row, Value, id_params, placeholders, query_by_ids};
+use crate::link::Inheritance;
 use crate::schema::{Column, Kind, Reload, Table};
 use crate::{Statements, Touched};
 
@@ -23,6 +24,8 @@ pub struct Edit<'a> {
     changes: Changes,
     /// For the audit log; `None` = the server's own change, or it is not to be logged.
     trail: Option<Trail>,
+    /// How far hosts inherit within the transaction.
+    pub(crate) inheritance: Inheritance,
 }
 
 impl std::fmt::Debug for Edit<'_> {
@@ -44,8 +47,8 @@ impl<'a> Edit<'a> {
         audited: bool,
     ) -> Self {
         let trail = author.as_ref().filter(|_| audited).map(|_| Trail::default());
-        let statements = Statements::new(connection);
-        Self { statements, author, changes: Changes::default(), trail }
+        let (statements, changes) = (Statements::new(connection), Changes::default());
+        Self { statements, author, changes, trail, inheritance: Inheritance::default() }
     }
 
     /// A part of the transaction: everything that `work` does, or nothing.
@@ -481,8 +484,7 @@ fn wanted(conditions: &Conditions<'_>) -> (String, Vec<Value>) {
 
 /// Columns of a table but for `own`.
 fn rest(table: &Table, own: &[&str]) -> Vec<&'static str> {
-    let names = table.columns.iter().map(|column| column.name);
-    names.filter(|name| !own.contains(name)).collect()
+    table.columns.iter().map(|column| column.name).filter(|name| !own.contains(name)).collect()
 }
 
 /// `VALUES` of `rows` rows of these columns. PostgreSQL takes the types of all rows from the first.

@@ -1,6 +1,7 @@
 //! Changes: one transaction, what it touched, the next snapshot.
 
 use std::fs::File;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
@@ -28,7 +29,14 @@ pub struct Config {
     build: FairMutex<Touched>,
     listeners: Mutex<Vec<Listener>>,
     lld: crate::lld::Memory,
+    /// Objects that hosts inherit in one transaction.
+    portion: AtomicUsize,
+    /// Hosts have yet to inherit something that nobody lets them inherit now.
+    behind: AtomicBool,
 }
+
+/// Objects that hosts inherit in one transaction: about a tenth of a second's work.
+const PORTION: usize = 5_000;
 
 impl std::fmt::Debug for Config {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -51,10 +59,19 @@ impl Config {
             build: FairMutex::default(),
             listeners: Mutex::default(),
             lld: crate::lld::Memory::default(),
+            portion: AtomicUsize::new(PORTION),
+            behind: AtomicBool::new(false),
         };
         let snapshot = crate::snapshot::load(&config.db)?;
         config.snapshot.store(Arc::new(snapshot));
+        // What a crash has left.
+        config.take_over(None, u64::MAX);
         Ok(config)
+    }
+
+    /// Limits what hosts inherit in one transaction: so many objects, or one host.
+    pub fn set_portion(&self, objects: usize) {
+        self.portion.store(objects, Ordering::Relaxed);
     }
 
     /// The current snapshot.
@@ -87,7 +104,8 @@ impl Config {
     }
 
     /// Changes the configuration: everything that `work` does, or nothing. When this returns `Ok`, the
-    /// change is made and live: the snapshot holds it and the listeners have been called. If the new
+    /// change is made and live: the snapshot holds it and the listeners have been called. What many hosts
+    /// inherit follows in further transactions, which let other callers in between. If the new
     /// snapshot cannot be read, the change is kept all the same, and [`Config::catch_up`] makes it live.
     ///
     /// The change is also brought to the disk. If the disk refuses, that is only logged, because the
@@ -114,16 +132,44 @@ impl Config {
         author: Option<Author>,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
+        let (result, left) = self.change(author.clone(), work)?;
+        if let Some(last) = left {
+            self.take_over(author, last);
+        }
+        if let Err(error) = self.sync() {
+            tracing::error!(%error, "a change of the configuration may not survive a power cut");
+        }
+        Ok(result)
+    }
+
+    /// One transaction and its snapshot; also returns the last row of `inheritance` that it has left.
+    fn change<T, E: From<DbError>>(
+        &self,
+        author: Option<Author>,
+        work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
+    ) -> Result<(T, Option<u64>), E> {
         let mut pending = self.build.lock();
         let result = self.transaction(&mut pending, author, work)?;
         if let Err(error) = self.rebuild(&mut pending) {
             tracing::error!(%error, "cannot activate a stored change; retrying");
         }
-        drop(pending);
-        if let Err(error) = self.sync() {
-            tracing::error!(%error, "a change of the configuration may not survive a power cut");
-        }
         Ok(result)
+    }
+
+    /// Lets hosts inherit what is left for them up to this row, some hosts in each transaction. If the
+    /// database refuses, [`Config::catch_up`] retries.
+    fn take_over(&self, author: Option<Author>, last: u64) {
+        loop {
+            match self.change(author.clone(), |edit| crate::link::take_over(edit, last)) {
+                Ok((true, _)) => {}
+                Ok((false, _)) => return,
+                Err(error) => {
+                    tracing::error!(%error, "hosts cannot inherit a change of a template; retrying");
+                    self.behind.store(true, Ordering::Relaxed);
+                    return;
+                }
+            }
+        }
     }
 
     /// Returns when all changes of the configuration that were made before the call survive a power cut.
@@ -206,6 +252,9 @@ impl Config {
     /// Makes changes live that were committed while the snapshot could not be read. To be called
     /// every second or so; costs nothing when there are none.
     pub fn catch_up(&self) -> DbResult<()> {
+        if self.behind.swap(false, Ordering::Relaxed) {
+            self.take_over(None, u64::MAX);
+        }
         // A change in progress catches up itself.
         self.build.try_lock().map_or(Ok(()), |mut pending| self.rebuild(&mut pending))
     }
@@ -217,16 +266,18 @@ impl Config {
         pending: &mut Touched,
         author: Option<Author>,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
+    ) -> Result<(T, Option<u64>), E> {
         let mut concerns_discovery = false;
         let before = self.snapshot();
         let result = self.db.write(|connection| {
             let mut edit = Edit::new(connection, author, before.settings.audit);
+            edit.inheritance.portion = Some(self.portion.load(Ordering::Relaxed));
             let result = work(&mut edit)?;
+            let left = edit.inheritance.left;
             let (touched, of_discovery) = edit.finish(&before)?;
             concerns_discovery = of_discovery;
             pending.extend(touched);
-            Ok::<_, E>(result)
+            Ok::<_, E>((result, left))
         });
         if concerns_discovery {
             self.lld.objects_changed();

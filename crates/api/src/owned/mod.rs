@@ -4,6 +4,7 @@
 pub(crate) mod discovered;
 pub(crate) mod extent;
 pub(crate) mod groups;
+pub(crate) mod inherited;
 pub(crate) mod interfaces;
 pub(crate) mod inventory;
 pub(crate) mod links;

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use const_format::formatcp;
 use objects::sql::KIND_PROTOTYPE;
 
-use super::{LinkError, children_on};
+use super::{Later, LinkError, children_on};
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, query_by_ids};
-use crate::objects::{Columns, delete_orphaned_groups};
+use crate::objects::{Columns, delete_orphaned_groups, ids_of};
 
 /// Columns that a child has from its parent.
 const COLUMNS: &[&str] =
@@ -32,17 +32,24 @@ struct Source {
 
 /// Gives prototypes of templates to the rules that inherit the prototypes' rules, and on to the
 /// rules below those. `changed`: columns and tables that children which are there already take
-/// over; `None` = all. `hosts`: only these hosts inherit on the first level.
+/// over; `None` = all. `hosts`: only these hosts inherit on the first level. With `later`, only
+/// templates inherit; returns the prototypes that the hosts have yet to inherit.
 pub(crate) fn inherit_host_prototypes(
     edit: &mut Edit<'_>,
     prototypes: &[u64],
     changed: Option<&[&str]>,
     hosts: Option<&[u64]>,
-) -> Result<(), LinkError> {
+    later: Option<&Later>,
+) -> Result<Vec<u64>, LinkError> {
     let mut sources = load(edit, prototypes)?;
-    let mut only = hosts;
+    let templates = later.map(|later| Vec::from_iter(later.templates.iter().copied()));
+    let mut only = hosts.or(templates.as_deref());
     let mut copied = false;
+    let mut left = Vec::new();
     while !sources.is_empty() {
+        if later.is_some() {
+            left.extend(sources.iter().map(|source| source.id));
+        }
         let below = rules_below(edit, &sources, only)?;
         let mut children = Vec::new();
         for source in &sources {
@@ -52,13 +59,31 @@ pub(crate) fn inherit_host_prototypes(
         }
         copied |= !children.is_empty();
         sources = load(edit, &children)?;
-        only = None;
+        only = templates.as_deref();
     }
     // Patterns of groups may be gone.
     if copied {
         delete_orphaned_groups(edit)?
     }
-    Ok(())
+    Ok(left)
+}
+
+/// Whether rules that inherit this one have host prototypes that are not inherited: another one may be
+/// in conflict with them.
+pub(crate) fn have_own_prototypes(edit: &mut Edit<'_>, rule: u64) -> DbResult<bool> {
+    let own = "SELECT p.hostid FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
+               WHERE p.kind = 2 AND p.templateid = 0 AND d.parent_itemid IN ({ids})";
+    let mut rules = vec![rule];
+    loop {
+        let sql = "SELECT itemid FROM items WHERE templateid IN ({ids})";
+        rules = ids_of(edit, sql, "itemid", &rules)?;
+        if rules.is_empty() {
+            return Ok(false);
+        }
+        if !query_by_ids(edit.connection(), own, &[], &rules)?.is_empty() {
+            return Ok(true);
+        }
+    }
 }
 
 /// Rules that inherit those of the prototypes, by these; only on these hosts.

@@ -6,7 +6,7 @@ use const_format::formatcp;
 use objects::sql::FLAGS_DISCOVERED;
 
 use super::interfaces::{interface_for, interface_types, keeps};
-use super::{Below, LinkError, Target, kind_words, linked_below, targets};
+use super::{Below, Later, LinkError, Target, kind_words, linked_below, targets};
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, placeholders, query_by_ids};
 
@@ -40,15 +40,27 @@ struct Copy {
     adopted: Option<u64>,
 }
 
-/// Copies items of templates to what is linked below them, and on to what is linked below that.
+/// Copies items of templates to what is linked below them, and on to what is linked below that. With
+/// `later`, only templates get copies, and hosts are checked; returns the items that the hosts have
+/// yet to inherit.
 pub(crate) fn inherit_items(
     edit: &mut Edit<'_>,
     sources: &[u64],
     below: &Below,
-) -> Result<(), LinkError> {
+    later: Option<&Later>,
+) -> Result<Vec<u64>, LinkError> {
     let mut sources = sources.to_vec();
     let mut below = below.clone();
+    let mut left = Vec::new();
     while !sources.is_empty() && !below.is_empty() {
+        if let Some(later) = later {
+            let hosts = take_hosts(&mut below, &later.templates);
+            if check_items(edit, &sources, &hosts)?.adopts_dependent() && !later.behind {
+                copy_level(edit, &sources, &hosts)?;
+            } else {
+                left.extend(&sources);
+            }
+        }
         let copies = copy_level(edit, &sources, &below)?;
         let hosts: BTreeSet<u64> = copies.iter().map(|(_, host)| *host).collect();
         let hosts: Vec<u64> = hosts.into_iter().collect();
@@ -56,7 +68,17 @@ pub(crate) fn inherit_items(
         sources =
             copies.into_iter().filter(|(_, h)| below.contains_key(h)).map(|(id, _)| id).collect();
     }
-    Ok(())
+    Ok(left)
+}
+
+/// Leaves only these templates in `below`; returns the hosts.
+fn take_hosts(below: &mut Below, templates: &BTreeSet<u64>) -> Below {
+    let mut hosts = Below::new();
+    for (template, of) in below.iter_mut() {
+        let of_hosts = of.extract_if(.., |id| !templates.contains(id)).collect();
+        hosts.insert(*template, of_hosts);
+    }
+    hosts
 }
 
 /// What these templates would be refused for on these hosts because of their items: nothing is
@@ -65,10 +87,11 @@ pub(super) fn check_items(
     edit: &mut Edit<'_>,
     sources: &[u64],
     below: &Below,
-) -> Result<(), LinkError> {
+) -> Result<Level, LinkError> {
     let mut level = Level::load(edit, sources, below)?;
     level.number(0);
-    level.place(edit).map(drop)
+    level.place(edit)?;
+    Ok(level)
 }
 
 /// One level; gives the ids of the copies with their hosts.
@@ -86,7 +109,7 @@ fn copy_level(
 }
 
 /// The copies that one level of the linkage gets.
-struct Level {
+pub(super) struct Level {
     sources: Vec<Source>,
     targets: HashMap<u64, Target>,
     names: Names,
@@ -119,6 +142,7 @@ impl Level {
                 let adopted = match existing.remove(&(*hostid, source.key.clone())) {
                     None => None,
                     Some(found) if found.templateid == source.id => continue,
+                    Some(found) if names.is_renamed(found.templateid, &source.key) => None,
                     Some(found) => {
                         refuse(&names, source, target, &found, &children, *hostid)?;
                         Some((found.id, found.interfaceid))
@@ -136,6 +160,14 @@ impl Level {
         let fresh = copies.iter().filter(|copy| copy.adopted.is_none()).count();
         let fresh = u64::try_from(fresh).unwrap_or(u64::MAX);
         Ok(Self { sources, targets, names, children, copies, fresh })
+    }
+
+    /// Whether a host's own item becomes a dependent one. What depends on it may then be too deep, which
+    /// only a search from the host's items shows.
+    fn adopts_dependent(&self) -> bool {
+        self.copies
+            .iter()
+            .any(|copy| copy.adopted.is_some() && self.sources[copy.source].master > 0)
     }
 
     /// Gives the new items their ids.
@@ -268,15 +300,15 @@ fn load_children(
     parents.remove(&0);
     let parents: Vec<u64> = parents.into_iter().collect();
     let mut children = HashMap::new();
-    for row in super::children_on(edit, &parents, hosts)? {
+    for row in super::children(edit, &parents, hosts)? {
         children.insert((row.id("hostid"), row.id("templateid")), row.id("itemid"));
     }
     Ok(children)
 }
 
-/// Names of templates, for messages.
+/// Names of templates, for messages, and keys of items.
 struct Names {
-    of_item: HashMap<u64, String>,
+    of_item: HashMap<u64, (String, String)>,
 }
 
 impl Names {
@@ -288,15 +320,22 @@ impl Names {
         let mut ids: BTreeSet<u64> = sources.iter().map(|s| s.id).collect();
         ids.extend(existing.values().map(|e| e.templateid).filter(|id| *id > 0));
         let ids: Vec<u64> = ids.into_iter().collect();
-        let sql = "SELECT i.itemid, h.host FROM items i \
+        let sql = "SELECT i.itemid, i.key_, h.host FROM items i \
                    JOIN hosts h ON h.hostid = i.hostid WHERE i.itemid IN ({ids})";
         let rows = query_by_ids(edit.connection(), sql, &[], &ids)?;
-        let name = |row: &Row| (row.id("itemid"), row.text("host").to_owned());
+        let name = |row: &Row| {
+            (row.id("itemid"), (row.text("host").to_owned(), row.text("key_").to_owned()))
+        };
         Ok(Self { of_item: rows.iter().map(name).collect() })
     }
 
     fn of(&self, item: u64) -> &str {
-        self.of_item.get(&item).map_or("", String::as_str)
+        self.of_item.get(&item).map_or("", |(host, _)| host)
+    }
+
+    /// Whether a parent has another key, which its children have yet to take over.
+    fn is_renamed(&self, parent: u64, key: &str) -> bool {
+        self.of_item.get(&parent).is_some_and(|(_, now)| now != key)
     }
 }
 

@@ -12,6 +12,7 @@ mod check;
 mod host_prototypes;
 mod interfaces;
 mod items;
+mod portions;
 mod triggers;
 mod unlink;
 
@@ -21,10 +22,11 @@ use crate::Edit;
 use crate::db::{DbError, DbResult, Row, Value, id_params, placeholders, query_by_ids};
 
 use const_format::formatcp;
-pub(crate) use host_prototypes::{inherit_host_prototypes, prototypes_below};
+pub(crate) use host_prototypes::{have_own_prototypes, inherit_host_prototypes, prototypes_below};
 pub(crate) use interfaces::{interface_for, remap_interfaces};
 pub(crate) use items::inherit_items;
 use objects::sql::{FLAGS_PLAIN, KIND_PROTOTYPE};
+pub(crate) use portions::{Changed, Inheritance, Later, Work, later, take_over};
 pub(crate) use triggers::{
     inherit_dependencies, inherit_triggers, item_children, related_children,
 };
@@ -46,6 +48,9 @@ impl LinkError {
         Self::Conflict(text.into())
     }
 }
+
+/// With more hosts than these, children are searched for by their parents.
+const MANY_HOSTS: usize = 1_000;
 
 /// Templates with the hosts and templates that are linked to them.
 pub(crate) type Below = BTreeMap<u64, Vec<u64>>;
@@ -83,7 +88,7 @@ pub fn check_link(edit: &mut Edit<'_>, hosts: &[u64], templates: &[u64]) -> Resu
     }
     check::check(edit, hosts, &below)?;
     let items = items_of(edit, &below)?;
-    items::check_items(edit, &items, &below)
+    items::check_items(edit, &items, &below).map(drop)
 }
 
 fn link(
@@ -111,14 +116,14 @@ fn link(
 /// Gives hosts what the templates that they were just linked to have.
 fn inherit(edit: &mut Edit<'_>, below: &Below, host_prototypes: bool) -> Result<(), LinkError> {
     let items = items_of(edit, below)?;
-    inherit_items(edit, &items, below)?;
+    inherit_items(edit, &items, below, None)?;
     let linked: Vec<u64> = below.keys().copied().collect();
     let sql = "SELECT DISTINCT f.triggerid AS id FROM functions f \
                JOIN items i ON i.itemid = f.itemid WHERE i.hostid IN ({ids})";
     let triggers = objects_of(edit, sql, &linked)?;
     let hosts: Vec<u64> =
         below.values().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
-    inherit_triggers(edit, &triggers, Some(&hosts))?;
+    inherit_triggers(edit, &triggers, Some(&hosts), None)?;
     if !host_prototypes {
         return Ok(());
     }
@@ -127,7 +132,7 @@ fn inherit(edit: &mut Edit<'_>, below: &Below, host_prototypes: bool) -> Result<
                JOIN items r ON r.itemid = d.parent_itemid WHERE p.kind = {KIND_PROTOTYPE} AND r.hostid IN ({{ids}})"
     );
     let prototypes = objects_of(edit, sql, &linked)?;
-    inherit_host_prototypes(edit, &prototypes, None, Some(&hosts))
+    inherit_host_prototypes(edit, &prototypes, None, Some(&hosts), None).map(drop)
 }
 
 /// The missing links between these hosts and templates.
@@ -185,7 +190,11 @@ pub(crate) fn linked_below(edit: &mut Edit<'_>, templates: &[u64]) -> DbResult<B
 /// Rows `itemid, hostid, templateid` of the children that these hosts have of these items. The
 /// search goes by the hosts: a template's items have as many children as it has hosts. (The plus
 /// keeps databases from searching by parent.)
-fn children_on(edit: &mut Edit<'_>, parents: &[u64], hosts: &[u64]) -> DbResult<Vec<Row>> {
+pub(crate) fn children_on(
+    edit: &mut Edit<'_>,
+    parents: &[u64],
+    hosts: &[u64],
+) -> DbResult<Vec<Row>> {
     let mut rows = Vec::new();
     for portion in parents.chunks(1_000) {
         let sql = format!(
@@ -197,6 +206,15 @@ fn children_on(edit: &mut Edit<'_>, parents: &[u64], hosts: &[u64]) -> DbResult<
         rows.extend(query_by_ids(edit.connection(), &sql, &params, hosts)?);
     }
     Ok(rows)
+}
+
+/// The same of many hosts: they have more items than their templates' items have children.
+fn children(edit: &mut Edit<'_>, parents: &[u64], hosts: &[u64]) -> DbResult<Vec<Row>> {
+    if hosts.len() <= MANY_HOSTS {
+        return children_on(edit, parents, hosts);
+    }
+    let sql = "SELECT itemid, hostid, templateid FROM items WHERE templateid IN ({ids})";
+    query_by_ids(edit.connection(), sql, &[], parents)
 }
 
 /// What an item with these `flags` is called, with its article.

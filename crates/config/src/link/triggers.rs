@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use const_format::formatcp;
 use objects::sql::{FLAGS_DISCOVERED, KIND_HOST};
 
-use super::LinkError;
+use super::{Later, LinkError};
 use crate::Edit;
 use crate::db::{DbResult, Value, id_params, placeholders, query_by_ids};
 use crate::objects::{TriggerFunction, existing, insert_functions, replace_ids};
@@ -29,24 +29,32 @@ struct Copy {
 
 /// Copies triggers of templates to what is linked below them (only to `hosts`, if given), and on
 /// to what is linked below that. A trigger over several templates comes to hosts that are linked
-/// to all of them.
+/// to all of them. With `later`, only templates get copies; returns the triggers that the hosts have yet
+/// to inherit. The hosts need no check: a trigger that is in the way there is so on their templates, too.
 pub(crate) fn inherit_triggers(
     edit: &mut Edit<'_>,
     sources: &[u64],
     hosts: Option<&[u64]>,
-) -> Result<(), LinkError> {
+    later: Option<&Later>,
+) -> Result<Vec<u64>, LinkError> {
     let mut sources = sources.to_vec();
-    let mut only = hosts.map(|hosts| hosts.iter().copied().collect::<BTreeSet<u64>>());
+    let mut left = Vec::new();
+    let templates = later.map(|later| later.templates.clone());
+    let hosts = hosts.map(|hosts| hosts.iter().copied().collect::<BTreeSet<u64>>());
+    let mut only = hosts.or_else(|| templates.clone());
     while !sources.is_empty() {
+        if later.is_some() {
+            left.extend(&sources);
+        }
         let copies = copy_level(edit, &sources, only.as_ref())?;
         let sql = "SELECT triggerid FROM trigger_depends WHERE depends_on IN ({ids})";
         let mut related = crate::objects::ids_of(edit, sql, "triggerid", &sources)?;
         related.extend(&sources);
         inherit_dependencies(edit, &related, only.as_ref(), false)?;
         sources = copies;
-        only = None;
+        only.clone_from(&templates);
     }
-    Ok(())
+    Ok(left)
 }
 
 fn load_sources(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<Source>> {

@@ -7,7 +7,9 @@ use super::group_prototype::{GroupPrototype, delete_orphaned_groups, write_group
 use super::{Columns, Deleted, Tag, delete_items, ids_of, new_uuid};
 use crate::Edit;
 use crate::db::{DbResult, Value};
-use crate::link::{LinkError, inherit_host_prototypes, prototypes_below};
+use crate::link::{
+    Changed, LinkError, Work, have_own_prototypes, inherit_host_prototypes, later, prototypes_below,
+};
 use crate::schema::Table;
 
 /// What a host prototype has in other tables; what is `None` stays as it is.
@@ -35,18 +37,49 @@ pub fn create_host_prototype(
     columns: &Columns,
     parts: &HostPrototypeParts,
 ) -> Result<u64, LinkError> {
-    let sql = "SELECT h.kind FROM items i JOIN hosts h ON h.hostid = i.hostid WHERE i.itemid = ?";
-    let on_template = edit.query(sql, &[rule.into()])?.iter().any(|row| row.int("kind") == 1);
+    let template = template_of(edit, rule)?;
     let mut row = columns.clone();
     row.push(("kind", Value::from(2)));
-    if on_template && super::column(columns, "uuid").is_none() {
+    if template.is_some() && super::column(columns, "uuid").is_none() {
         row.push(("uuid", new_uuid()?.into()));
     }
     let id = edit.insert_new("hosts", &row)?;
     edit.insert("host_discovery", &[("hostid", id.into()), ("parent_itemid", rule.into())])?;
     write_parts(edit, id, parts)?;
-    edit.inheriting(|edit| inherit_host_prototypes(edit, &[id], None, None))?;
+    edit.inheriting(|edit| inherit(edit, id, rule, None))?;
     Ok(id)
+}
+
+/// The template that the rule is of, if it is a template's.
+fn template_of(edit: &mut Edit<'_>, rule: u64) -> DbResult<Option<u64>> {
+    let sql = "SELECT h.hostid FROM items i JOIN hosts h ON h.hostid = i.hostid \
+               WHERE h.kind = 1 AND i.itemid = ?";
+    Ok(edit.query(sql, &[rule.into()])?.first().map(|row| row.id("hostid")))
+}
+
+/// Lets the rules that inherit `rule` inherit its prototype, or what has `changed` of it.
+fn inherit(
+    edit: &mut Edit<'_>,
+    id: u64,
+    rule: u64,
+    changed: Option<&[&str]>,
+) -> Result<(), LinkError> {
+    let later = match template_of(edit, rule)? {
+        Some(template) => later(edit, &[template], 1)?,
+        None => None,
+    };
+    let own = later.is_some() && have_own_prototypes(edit, rule)?;
+    let later = later.filter(|later| later.behind || !own);
+    let ids = inherit_host_prototypes(edit, &[id], changed, None, later.as_ref())?;
+    let Some(later) = later else { return Ok(()) };
+    let work = match changed {
+        None => Work::NewHostPrototypes(ids),
+        Some(changed) => {
+            let columns = changed.iter().map(ToString::to_string).collect();
+            Work::HostPrototypes(Changed { ids, columns })
+        }
+    };
+    Ok(later.leave(edit, &work)?)
 }
 
 /// Changes a host prototype; those that inherit it follow.
@@ -71,7 +104,9 @@ pub fn update_host_prototype(
             changed.push(table);
         }
     }
-    edit.inheriting(|edit| inherit_host_prototypes(edit, &[id], Some(&changed), None))
+    let sql = "SELECT parent_itemid FROM host_discovery WHERE hostid IN ({ids})";
+    let rule = ids_of(edit, sql, "parent_itemid", &[id])?.first().copied().unwrap_or(0);
+    edit.inheriting(|edit| inherit(edit, id, rule, Some(&changed)))
 }
 
 fn write_parts(edit: &mut Edit<'_>, id: u64, parts: &HostPrototypeParts) -> DbResult<()> {

@@ -9,7 +9,10 @@ use super::{
 };
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, placeholders, query_by_ids};
-use crate::link::{LinkError, inherit_items, kind_words, linked_below, remap_interfaces};
+use crate::link::{
+    Changed, Later, LinkError, Work, children_on, inherit_items, kind_words, later, linked_below,
+    remap_interfaces,
+};
 use crate::schema::Table;
 
 /// A preprocessing step as the API has it.
@@ -91,7 +94,11 @@ pub fn create_items(edit: &mut Edit<'_>, items: &[NewItem]) -> Result<Vec<u64>, 
     let templates: Vec<u64> = hosts.into_iter().filter(|id| kinds.get(id) == Some(&1)).collect();
     let below = linked_below(edit, &templates)?;
     if !below.is_empty() {
-        edit.inheriting(|edit| inherit_items(edit, &ids, &below))?;
+        let later = later(edit, &templates, ids.len())?;
+        let left = edit.inheriting(|edit| inherit_items(edit, &ids, &below, later.as_ref()))?;
+        if let Some(later) = later {
+            later.leave(edit, &Work::NewItems(left))?;
+        }
     }
     Ok(ids)
 }
@@ -190,16 +197,50 @@ fn insert_tags(edit: &mut Edit<'_>, items: &[(u64, &[Tag])]) -> DbResult<()> {
 
 /// Changes items; children on linked hosts get the same changes, level by level.
 pub fn update_items(edit: &mut Edit<'_>, changes: &[ItemChange]) -> Result<(), LinkError> {
+    let later = inheritance_of(edit, changes)?;
+    let mut left = Vec::new();
     for change in changes {
         if let Some(Value::Text(key)) = column(&change.columns, "key_") {
             refuse_key_on_hosts(edit, &[change.id], key)?;
         }
         edit.update("items", change.id, &change.columns)?;
         set_children(edit, change, &[change.id])?;
-        edit.inheriting(|edit| update_below(edit, change))?;
+        let ids = edit.inheriting(|edit| update_below(edit, change, later.as_ref()))?;
+        left.extend((!ids.is_empty()).then(|| Changed { ids, columns: names(change) }));
     }
-    Ok(())
+    match later {
+        Some(later) => Ok(later.leave(edit, &Work::Items(left))?),
+        None => Ok(()),
+    }
 }
+
+/// How hosts inherit these changes. Those of types and masters are checked on the hosts when they are
+/// made: at once, unless the hosts lack the items.
+fn inheritance_of(edit: &mut Edit<'_>, changes: &[ItemChange]) -> DbResult<Option<Later>> {
+    let ids: Vec<u64> = changes.iter().map(|change| change.id).collect();
+    let sql = "SELECT DISTINCT h.hostid FROM items i JOIN hosts h ON h.hostid = i.hostid \
+               WHERE h.kind = 1 AND i.itemid IN ({ids})";
+    let templates = ids_of(edit, sql, "hostid", &ids)?;
+    if templates.is_empty() {
+        return Ok(None);
+    }
+    let later = later(edit, &templates, ids.len())?;
+    let whole = |change: &ItemChange| {
+        ["type", "master_itemid"].iter().any(|name| column(&change.columns, name).is_some())
+    };
+    Ok(later.filter(|later| later.behind || !changes.iter().any(whole)))
+}
+
+/// What a change is about, as [`Changed`] has it.
+fn names(change: &ItemChange) -> Vec<String> {
+    let columns = change.columns.iter().map(|(name, _)| *name);
+    let steps = change.preprocessing.is_some().then_some(STEPS);
+    let tags = change.tags.is_some().then_some(TAGS);
+    columns.chain(steps).chain(tags).map(ToOwned::to_owned).collect()
+}
+
+const STEPS: &str = "item_preprocessing";
+const TAGS: &str = "item_tags";
 
 /// Replaces preprocessing and tags of these items, as far as the change says so.
 fn set_children(edit: &mut Edit<'_>, change: &ItemChange, ids: &[u64]) -> DbResult<()> {
@@ -216,53 +257,128 @@ fn set_children(edit: &mut Edit<'_>, change: &ItemChange, ids: &[u64]) -> DbResu
     Ok(())
 }
 
-fn update_below(edit: &mut Edit<'_>, change: &ItemChange) -> Result<(), LinkError> {
-    let inherited: Columns =
-        change.columns.iter().filter(|(name, _)| !OWN_COLUMNS.contains(name)).cloned().collect();
+/// Columns that the children take over.
+fn inherited(change: &ItemChange) -> Columns {
+    change.columns.iter().filter(|(name, _)| !OWN_COLUMNS.contains(name)).cloned().collect()
+}
+
+/// With `later`, only templates take over the change, and hosts are checked; returns the items whose
+/// children on hosts have yet to take it over.
+fn update_below(
+    edit: &mut Edit<'_>,
+    change: &ItemChange,
+    later: Option<&Later>,
+) -> Result<Vec<u64>, LinkError> {
     let master = column(&change.columns, "master_itemid").map(Value::as_int);
-    let nothing = inherited.is_empty()
+    let nothing = inherited(change).is_empty()
         && master.is_none()
         && change.preprocessing.is_none()
         && change.tags.is_none();
     if nothing {
-        return Ok(());
+        return Ok(Vec::new());
     }
+    let mut left = Vec::new();
     let mut parents: Vec<(u64, i64)> = vec![(change.id, master.unwrap_or(0))];
     while let Some((parent, parent_master)) = parents.pop() {
-        let sql = "SELECT itemid FROM items WHERE templateid IN ({ids})";
-        let children = ids_of(edit, sql, "itemid", &[parent])?;
+        let sql = "SELECT itemid, hostid FROM items WHERE templateid IN ({ids})";
+        let mut rows = query_by_ids(edit.connection(), sql, &[], &[parent])?;
+        if let Some(Value::Text(key)) = column(&change.columns, "key_") {
+            let children: Vec<u64> = rows.iter().map(|row| row.id("itemid")).collect();
+            refuse_key_on_hosts(edit, &children, key)?;
+        }
+        if let Some(later) = later {
+            left.push(parent);
+            rows.retain(|row| later.templates.contains(&row.id("hostid")));
+        }
+        let children: Vec<u64> = rows.iter().map(|row| row.id("itemid")).collect();
         if children.is_empty() {
             continue;
         }
-        if let Some(Value::Text(key)) = column(&change.columns, "key_") {
-            refuse_key_on_hosts(edit, &children, key)?;
-        }
-        edit.update_many("items", &children, &inherited)?;
-        if master.is_some() {
-            let sql = "SELECT i.itemid, COALESCE((SELECT MAX(m.itemid) FROM items m \
-                       WHERE m.templateid = ? AND m.templateid > 0 AND m.hostid = i.hostid), 0) \
-                       AS master FROM items i WHERE i.templateid = ?";
-            let rows = edit.query(sql, &[Value::from(parent_master), parent.into()])?;
-            let masters: Vec<(u64, Value)> =
-                rows.iter().map(|row| (row.id("itemid"), row.id("master").into())).collect();
-            edit.update_each("items", "master_itemid", &masters)?;
-        }
-        if column(&change.columns, "type").is_some() {
-            remap_interfaces(edit, &children)?;
-        }
-        set_children(edit, change, &children)?;
+        update_children(edit, change, parent_master, &children)?;
         let sql = "SELECT itemid, master_itemid FROM items WHERE itemid IN ({ids})";
         let rows = query_by_ids(edit.connection(), sql, &[], &children)?;
         parents.extend(rows.iter().map(|row| (row.id("itemid"), row.int("master_itemid"))));
     }
+    Ok(left)
+}
+
+/// Gives children of an item the same change; `master`: the item's own master.
+fn update_children(
+    edit: &mut Edit<'_>,
+    change: &ItemChange,
+    master: i64,
+    children: &[u64],
+) -> Result<(), LinkError> {
+    edit.update_many("items", children, &inherited(change))?;
+    if column(&change.columns, "master_itemid").is_some() {
+        let sql = "SELECT i.itemid, COALESCE((SELECT MAX(m.itemid) FROM items m \
+                   WHERE m.templateid = ? AND m.templateid > 0 AND m.hostid = i.hostid), 0) \
+                   AS master FROM items i WHERE i.itemid IN ({ids})";
+        let rows = query_by_ids(edit.connection(), sql, &[Value::from(master)], children)?;
+        let masters: Vec<(u64, Value)> =
+            rows.iter().map(|row| (row.id("itemid"), row.id("master").into())).collect();
+        edit.update_each("items", "master_itemid", &masters)?;
+    }
+    if column(&change.columns, "type").is_some() {
+        remap_interfaces(edit, children)?;
+    }
+    Ok(set_children(edit, change, children)?)
+}
+
+/// Gives the children that these hosts have of changed items what the items have now.
+pub(crate) fn take_over_items(
+    edit: &mut Edit<'_>,
+    changed: &[Changed],
+    hosts: &[u64],
+) -> Result<(), LinkError> {
+    let parents: Vec<u64> = changed.iter().flat_map(|one| one.ids.iter().copied()).collect();
+    let mut children: HashMap<u64, Vec<u64>> = HashMap::new();
+    for row in children_on(edit, &parents, hosts)? {
+        children.entry(row.id("templateid")).or_default().push(row.id("itemid"));
+    }
+    let sql = "SELECT * FROM items WHERE itemid IN ({ids})";
+    let rows = query_by_ids(edit.connection(), sql, &[], &parents)?;
+    let rows: HashMap<u64, &Row> = rows.iter().map(|row| (row.id("itemid"), row)).collect();
+    for one in changed {
+        for id in &one.ids {
+            let (Some(row), Some(children)) = (rows.get(id), children.get(id)) else { continue };
+            if one.has("key_") {
+                refuse_key_on_hosts(edit, children, row.text("key_"))?;
+            }
+            let change = change_of(edit, row, one)?;
+            update_children(edit, &change, row.int("master_itemid"), children)?;
+        }
+    }
     Ok(())
 }
 
-/// Refuses a new key of these items that another item of the same host has.
+/// What has changed of an item, as it is now.
+fn change_of(edit: &mut Edit<'_>, row: &Row, changed: &Changed) -> DbResult<ItemChange> {
+    let id = row.id("itemid");
+    let columns = Table::named("items").columns.iter().map(|column| column.name);
+    let columns = columns.filter(|name| changed.has(name));
+    let columns: Columns =
+        columns.filter_map(|name| Some((name, row.get(name)?.clone()))).collect();
+    let (mut preprocessing, mut tags) = (None, None);
+    if changed.has(STEPS) {
+        let mut steps = crate::lld::steps(edit.connection(), &[id])?;
+        preprocessing = Some(steps.remove(&id).unwrap_or_default());
+    }
+    if changed.has(TAGS) {
+        let sql = "SELECT tag, value FROM item_tags WHERE itemid = ? ORDER BY itemtagid";
+        tags = Some(edit.query(sql, &[id.into()])?.iter().map(Tag::from_row).collect());
+    }
+    Ok(ItemChange { id, columns, preprocessing, tags })
+}
+
+/// Refuses a new key of these items that another item of the same host has. One that has yet to take
+/// over another key does not count.
 fn refuse_key_on_hosts(edit: &mut Edit<'_>, ids: &[u64], key: &str) -> Result<(), LinkError> {
     let sql = "SELECT o.key_, o.flags, h.kind, h.host FROM items i \
                JOIN items o ON o.hostid = i.hostid AND o.itemid <> i.itemid \
-               JOIN hosts h ON h.hostid = i.hostid WHERE o.key_ = ? AND i.itemid IN ({ids})";
+               JOIN hosts h ON h.hostid = i.hostid WHERE o.key_ = ? AND i.itemid IN ({ids}) \
+               AND NOT EXISTS (SELECT 1 FROM items p WHERE p.itemid = o.templateid \
+               AND p.key_ <> o.key_)";
     let rows = query_by_ids(edit.connection(), sql, &[key.into()], ids)?;
     rows.first().map_or(Ok(()), |row| Err(taken(row)))
 }

@@ -14,11 +14,12 @@ mod item;
 mod syntax;
 mod trigger;
 mod trigger_delete;
+mod trigger_update;
 mod unary;
 mod web;
 
 use crate::Edit;
-use crate::db::{DbResult, Value, query_by_ids};
+use crate::db::{DbResult, Row, Value, query_by_ids};
 
 pub use copy::copy_discovery_rule;
 pub use expression::{ExpressionError, ItemRef, Resolved, resolve};
@@ -29,13 +30,14 @@ pub use host_prototype::{
     HostPrototypeParts, create_host_prototype, delete_host_prototypes, delete_hosts_of_rules,
     update_host_prototype,
 };
+pub(crate) use item::take_over_items;
 pub use item::{ItemChange, NewItem, Step, create_items, delete_items, update_items};
 pub use syntax::{Place, check as check_expression};
-pub use trigger::{
-    NewTrigger, TriggerChange, TriggerFunction, create_triggers, replace_ids, update_triggers,
-};
+pub use trigger::{NewTrigger, TriggerChange, TriggerFunction, create_triggers, replace_ids};
 pub(crate) use trigger::{existing, insert_functions};
 pub use trigger_delete::delete_triggers;
+pub(crate) use trigger_update::take_over_triggers;
+pub use trigger_update::update_triggers;
 pub use web::{WebScenario, delete_web_scenarios, write_web_scenario};
 
 /// Columns of a row and their values; names are those of the table.
@@ -48,6 +50,12 @@ pub struct Tag {
     pub tag: String,
     /// Value, may be empty.
     pub value: String,
+}
+
+impl Tag {
+    pub(crate) fn from_row(row: &Row) -> Self {
+        Self { tag: row.text("tag").to_owned(), value: row.text("value").to_owned() }
+    }
 }
 
 /// What a deletion took with it; children on hosts and dependent items included.

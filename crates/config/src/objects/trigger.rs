@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Columns, Tag, column, ids_of, new_uuid};
+use super::{Columns, Tag, column, new_uuid};
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, placeholders, query_by_ids};
-use crate::link::{LinkError, inherit_dependencies, inherit_triggers, item_children};
+use crate::link::{LinkError, Work, inherit_triggers, later};
 use crate::schema::Table;
 
 /// A function call of a trigger's expressions.
@@ -215,7 +215,7 @@ fn with_calls(text: &str, functions: &[TriggerFunction]) -> String {
     })
 }
 
-fn with_ids(text: &str, first: u64) -> String {
+pub(super) fn with_ids(text: &str, first: u64) -> String {
     replace_ids(text, &mut |at| format!("{{{}}}", first + at))
 }
 
@@ -266,7 +266,13 @@ pub fn create_triggers(
         insert_tags(edit, &[*id], &trigger.tags)?;
         insert_dependencies(edit, *id, &trigger.depends_on)?;
     }
-    edit.inheriting(|edit| inherit_triggers(edit, &ids, None))?;
+    let templates: BTreeSet<u64> =
+        hosts.values().filter(|(_, kind, _)| *kind == 1).map(|(id, ..)| *id).collect();
+    let later = later(edit, &Vec::from_iter(templates), ids.len())?;
+    let left = edit.inheriting(|edit| inherit_triggers(edit, &ids, None, later.as_ref()))?;
+    if let Some(later) = later {
+        later.leave(edit, &Work::NewTriggers(left))?;
+    }
     Ok(ids)
 }
 
@@ -311,7 +317,7 @@ fn refuse_existing(
     Ok(())
 }
 
-fn insert_tags(edit: &mut Edit<'_>, triggers: &[u64], tags: &[Tag]) -> DbResult<()> {
+pub(super) fn insert_tags(edit: &mut Edit<'_>, triggers: &[u64], tags: &[Tag]) -> DbResult<()> {
     let count = triggers.len() * tags.len();
     if count == 0 {
         return Ok(());
@@ -332,107 +338,10 @@ fn insert_tags(edit: &mut Edit<'_>, triggers: &[u64], tags: &[Tag]) -> DbResult<
     edit.insert_many("trigger_tags", &["triggertagid", "triggerid", "tag", "value"], &rows)
 }
 
-fn insert_dependencies(edit: &mut Edit<'_>, id: u64, on: &[u64]) -> DbResult<()> {
+pub(super) fn insert_dependencies(edit: &mut Edit<'_>, id: u64, on: &[u64]) -> DbResult<()> {
     let rows: Vec<Vec<Value>> =
         on.iter().map(|on| vec![Value::from(id), Value::from(*on)]).collect();
     edit.insert_many("trigger_depends", &["triggerid", "depends_on"], &rows)
-}
-
-/// Changes triggers; children on linked hosts get the same changes, level by level.
-pub fn update_triggers(edit: &mut Edit<'_>, changes: &[TriggerChange]) -> Result<(), LinkError> {
-    for change in changes {
-        let mut level = vec![(change.id, change.expressions.clone())];
-        let mut top = true;
-        while !level.is_empty() {
-            let ids: Vec<u64> = level.iter().map(|(id, _)| *id).collect();
-            if top {
-                apply(edit, change, &level, top)?;
-            } else {
-                edit.inheriting(|edit| apply(edit, change, &level, top))?;
-            }
-            if let (Some(on), true) = (&change.depends_on, top) {
-                edit.delete("trigger_depends", "triggerid", &ids)?;
-                insert_dependencies(edit, change.id, on)?;
-            }
-            if change.depends_on.is_some() {
-                edit.inheriting(|edit| inherit_dependencies(edit, &ids, None, true))?;
-            }
-            level = next_level(edit, &level)?;
-            top = false;
-        }
-    }
-    Ok(())
-}
-
-type Level = Vec<(u64, Option<(String, String, Vec<TriggerFunction>)>)>;
-
-/// Writes the change to the triggers of one level.
-fn apply(
-    edit: &mut Edit<'_>,
-    change: &TriggerChange,
-    level: &Level,
-    top: bool,
-) -> Result<(), LinkError> {
-    // A universal id is the template's alone.
-    let columns: Columns =
-        change.columns.iter().filter(|(name, _)| top || *name != "uuid").cloned().collect();
-    let ids: Vec<u64> = level.iter().map(|(id, _)| *id).collect();
-    edit.update_many("triggers", &ids, &columns)?;
-    for (id, expressions) in level {
-        let Some((expression, recovery, functions)) = expressions else { continue };
-        edit.delete("functions", "triggerid", &[*id])?;
-        let count = u64::try_from(functions.len()).unwrap_or(u64::MAX);
-        let first = edit.next_id("functions", count)?;
-        let rows: Vec<(u64, u64, TriggerFunction)> =
-            (first..).zip(functions).map(|(fid, f)| (fid, *id, f.clone())).collect();
-        insert_functions(edit, &rows)?;
-        edit.update(
-            "triggers",
-            *id,
-            &[
-                ("expression", with_ids(expression, first).into()),
-                ("recovery_expression", with_ids(recovery, first).into()),
-            ],
-        )?;
-    }
-    if let Some(tags) = &change.tags {
-        edit.delete("trigger_tags", "triggerid", &ids)?;
-        insert_tags(edit, &ids, tags)?;
-    }
-    Ok(())
-}
-
-/// The children with their expressions, if those change.
-fn next_level(edit: &mut Edit<'_>, level: &Level) -> Result<Level, LinkError> {
-    let mut next = Level::new();
-    for (id, expressions) in level {
-        let sql = "SELECT triggerid FROM triggers WHERE templateid IN ({ids})";
-        let Some((expression, recovery, functions)) = expressions else {
-            let children = ids_of(edit, sql, "triggerid", &[*id])?;
-            next.extend(children.into_iter().map(|child| (child, None)));
-            continue;
-        };
-        let items: BTreeSet<u64> = functions.iter().map(|f| f.itemid).collect();
-        let items = item_children(edit, &items.into_iter().collect::<Vec<_>>(), None)?;
-        for ((_, host), child) in crate::link::related_children(edit, &[*id], None)? {
-            let mapped = functions
-                .iter()
-                .map(|f| {
-                    let itemid = *items.get(&f.itemid)?.get(&host)?;
-                    Some(TriggerFunction { itemid, ..f.clone() })
-                })
-                .collect::<Option<Vec<_>>>();
-            let Some(mapped) = mapped else {
-                return Err(LinkError::Conflict(
-                    "The expression names items of a template that is not linked to all hosts \
-                     that inherit the trigger. Link the template there first."
-                        .to_owned(),
-                ));
-            };
-            next.push((child, Some((expression.clone(), recovery.clone(), mapped))));
-        }
-    }
-    Ok(next)
 }
 
 #[cfg(test)]

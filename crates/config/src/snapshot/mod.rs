@@ -12,7 +12,7 @@ mod load;
 #[cfg(test)]
 mod macro_tests;
 #[cfg(test)]
-mod reload_tests;
+pub(crate) mod reload_tests;
 pub mod source;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -98,7 +98,8 @@ fn picture(snapshot: &Snapshot) -> BTreeMap<String, String> {
     shown
 }
 
-fn compare(config: &Config, after: &str) {
+/// The snapshot is what a start would find.
+pub(crate) fn compare(config: &Config, after: &str) {
     let (live, full) = (picture(&config.snapshot()), picture(&config.read_all().unwrap()));
     for (name, expected) in &full {
         assert_eq!(live.get(name), Some(expected), "{name}, {after}");

@@ -271,6 +271,10 @@ impl Import<'_, '_> {
         self.groups(tree, PATH)?;
         let owners = links::sorted(self.owners(tree, PATH)?)?;
         self.require_owners(&owners)?;
+        if owners.iter().any(|owner| !owner.is_template) {
+            // Objects of hosts may refer to what the hosts inherit in this import.
+            self.call.write(|edit| Ok(edit.inherit_at_once()?))?;
+        }
         // First, because own objects may refer to inherited ones.
         self.link(&owners)?;
         for owner in &owners {

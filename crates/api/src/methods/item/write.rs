@@ -20,6 +20,8 @@ use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult, NO_OBJECT};
 use crate::gone;
 use crate::object::{Access, Columns, Field, FieldKind, missing, taken};
+use crate::owned::extent::PORTION_ITEMS;
+use crate::owned::inherited;
 use crate::params;
 use crate::permission::{Need, and, on_hosts};
 use crate::write::{nested, only, rows_of};
@@ -454,7 +456,7 @@ pub(super) fn delete(
     keys: &'static str,
 ) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
-    let deleted = call.write(|edit| {
+    let check = |edit: &mut Edit<'_>| {
         let rows = writable(call, edit, &ids, kind)?;
         let words = match kind {
             Kind::Item => "item",
@@ -465,6 +467,11 @@ pub(super) fn delete(
             let path = format!("/{}", n + 1);
             return Err(ApiError::at(&path, format_args!("cannot delete inherited {words}")));
         }
+        Ok(())
+    };
+    inherited::delete_from_hosts(call, &inherited::ITEMS, &ids, PORTION_ITEMS, check)?;
+    let deleted = call.write(|edit| {
+        check(edit)?;
         Ok(config::objects::delete_items(edit, &ids)?)
     })?;
     gone::tell(call, &deleted);

@@ -17,6 +17,8 @@ use crate::effect::Effect;
 use crate::error::{ApiError, ApiResult};
 use crate::gone;
 use crate::object::{Columns, Mode, taken};
+use crate::owned::extent::PORTION_ITEMS;
+use crate::owned::inherited;
 use crate::params;
 use crate::permission::{Need, and, on_hosts, on_triggers};
 use crate::write::{nested_ids, rows_of};
@@ -370,7 +372,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
     let ids = params::delete_ids(input)?;
     let stored = expressions_of(call, &ids, "expression")?;
     let expressions = expand::expressions(call, &stored)?;
-    let gone = call.write(|edit| {
+    let check = |edit: &mut Edit<'_>| {
         let rows = writable(call, edit, &ids, kind)?;
         if let Some(row) = rows.iter().find(|row| row.id("templateid") > 0) {
             let text = expressions.get(&row.id("triggerid")).map_or("", String::as_str);
@@ -380,6 +382,11 @@ pub(super) fn delete(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
                 row.text("description")
             )));
         }
+        Ok(())
+    };
+    inherited::delete_from_hosts(call, &inherited::TRIGGERS, &ids, PORTION_ITEMS, check)?;
+    let gone = call.write(|edit| {
+        check(edit)?;
         Ok(config::objects::delete_triggers(edit, &ids)?)
     })?;
     if kind == Kind::Trigger {

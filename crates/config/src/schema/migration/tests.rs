@@ -159,7 +159,7 @@ fn databases_of_the_versions_before_get_new_indexes() {
     };
     assert_eq!(shown(&db, &of("state")), [INDEXES[0]]);
     assert_eq!(shown(&db, &of("main")), [INDEXES[1]]);
-    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["7"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["8"]);
     assert_eq!(shown(&db, "SELECT MAX(version) FROM state_version"), ["2"]);
 }
 

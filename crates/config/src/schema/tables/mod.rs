@@ -93,6 +93,15 @@ const CONFIGURATION: &[Table] = &[
         &[],
     )
     .unrecorded(),
+    // Changes of templates that hosts have yet to take over, see `link::portions`.
+    table(
+        "inheritance",
+        &["inheritanceid"],
+        Reload::Nothing,
+        &[id("inheritanceid"), text("templates"), text("work"), id("after_hostid")],
+        &[],
+    )
+    .unrecorded(),
     table("auditlog", &["auditid"], Reload::Nothing, AUDIT, AUDIT_INDEXES).unrecorded(),
     table("settings", &["name"], Reload::Everything, &[text("name"), text("value")], &[]),
     table(

@@ -9,8 +9,9 @@ use serde_json::json;
 
 use super::*;
 use crate::call::User;
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::owned::extent::{Extent, deletions, extent};
+use crate::owned::inherited::{ITEMS, delete_from_hosts};
 use crate::owned::links::{Unlink, add_in_portions, remove_in_portions};
 
 /// A template with two items, and hosts.
@@ -102,6 +103,25 @@ fn a_trigger_of_two_templates_refuses_all_portions_of_unlinking() {
         ),
         8
     );
+}
+
+#[test]
+fn what_hosts_inherit_is_deleted_before_the_item_of_the_template() {
+    let server = Server::start();
+    let (template, hosts) = estate(&server, 5);
+    link(&server, &hosts, template, 5).unwrap();
+    let item = server.count("SELECT itemid AS n FROM items WHERE templateid = 0 AND key_ = 'a'");
+    let item = u64::try_from(item).unwrap();
+    let left = || server.count("SELECT COUNT(*) AS n FROM items WHERE key_ = 'a'");
+    let delete = |check: fn(&mut config::Edit<'_>) -> ApiResult<()>| {
+        server.with_call(User::system(), |call| delete_from_hosts(call, &ITEMS, &[item], 2, check))
+    };
+    delete(|_| Err(ApiError::params("refused"))).unwrap_err();
+    assert_eq!(left(), 6);
+    delete(|_| Ok(())).unwrap();
+    assert_eq!(left(), 1, "the template's");
+    let asked = server.asked.lock().unwrap();
+    assert_eq!(asked.iter().filter(|what| what.starts_with("clear")).count(), 3, "{asked:?}");
 }
 
 #[test]
