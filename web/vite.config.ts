@@ -1,6 +1,7 @@
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defineConfig } from "vitest/config";
+import { mockServer } from "./scripts/mock-server.mjs";
 
 // Where the API lives while developing. Production serves pages and API from one origin.
 const target = process.env.VEDETTE_URL ?? "http://127.0.0.1:8080";
@@ -8,11 +9,13 @@ const proxy = Object.fromEntries(
   ["/api_jsonrpc.php", "/api/live"].map((path) => [path, { target, changeOrigin: true }]),
 );
 
-export default defineConfig({
-  plugins: [react(), tailwindcss()],
+export default defineConfig(({ mode }) => ({
+  plugins: [react(), tailwindcss(), mode === "mock" && mockServer()],
   resolve: { tsconfigPaths: true },
-  server: { host: "127.0.0.1", proxy },
+  server: { host: "127.0.0.1", proxy: mode === "mock" ? {} : proxy },
   preview: { host: "127.0.0.1", proxy },
+  // Busy machines need longer than the default of five seconds.
+  test: { testTimeout: 30_000 },
   build: {
     target: "es2022",
     // Small files inlined as data: URLs would need a looser content security policy.
@@ -28,4 +31,4 @@ export default defineConfig({
       },
     },
   },
-});
+}));

@@ -1,7 +1,7 @@
-// Configuration by hand: tests of preprocessing, triggers, discovery, macros, value maps, users.
+// Manual configuration of a host: tests of preprocessing, triggers, discovery, macros, value maps.
 
 import { hostPrototypes } from "./host-prototypes.mjs";
-import { base, dataRows, expect, go, heading, link, openHost, page, stamp, step } from "./lib.mjs";
+import { dataRows, expect, heading, link, openHost, page, step } from "./lib.mjs";
 
 const dialog = () => page.getByRole("dialog");
 const button = (name) => page.getByRole("button", { name, exact: true });
@@ -48,27 +48,6 @@ async function testDialog() {
     await dialog().getByRole("status", { name: "Result" }).getByText("30").waitFor();
     await page.keyboard.press("Escape");
     await button("Cancel").click();
-  });
-}
-
-/** Asks a real agent; `machine` has one. */
-export async function testAgainst(machine) {
-  await step("test against a host", async () => {
-    await openHost(machine);
-    await tab(/Latest data/).click();
-    await page.getByRole("searchbox", { name: "Search names and keys" }).fill("agent.version");
-    await page.waitForURL(/text=agent.version/);
-    const row = dataRows("Items").filter({ hasText: "agent.version" });
-    await row.hover();
-    await row.getByRole("link", { name: /^Edit/ }).click();
-    await button("Test").click();
-    await dialog().getByRole("radio", { name: "Get value from host" }).click();
-    await dialog().getByRole("button", { name: "Get value and test" }).click();
-    await dialog()
-      .getByRole("status", { name: "Result" })
-      .getByText(/^\d+\.\d+/)
-      .waitFor();
-    await page.keyboard.press("Escape");
   });
 }
 
@@ -249,144 +228,12 @@ async function words() {
   });
 }
 
-async function templates() {
-  const name = `e2e template ${stamp}`;
-  await step("create template", async () => {
-    await go("/templates");
-    await button("Create template").click();
-    await dialog().getByLabel("Template name").fill(name);
-    await dialog()
-      .getByRole("button", { name: /^Template groups/ })
-      .click();
-    await page
-      .getByRole("listbox", { name: "Template groups" })
-      .getByRole("option")
-      .first()
-      .click();
-    await page.keyboard.press("Escape");
-    await dialog().getByRole("button", { name: "Save template" }).click();
-    await heading(new RegExp(name)).waitFor();
-  });
-
-  await step("create item of a template", async () => {
-    await link("Create item").click();
-    await page.getByLabel("Name").first().fill("Answer time");
-    await page.getByLabel("Type", { exact: true }).selectOption({ label: "HTTP agent" });
-    await page.getByRole("textbox", { name: /^Key( \*)?$/ }).fill("answer.time");
-    await page.getByRole("textbox", { name: /^URL/ }).fill("http://{HOST.CONN}/health");
-    await page.getByLabel("Headers").fill("Accept: application/json");
-    await button("Create item").click();
-    await link("Answer time").click();
-    const headers = await page.getByLabel("Headers").inputValue();
-    expect(headers === "Accept: application/json", `the headers are ${headers}`);
-    await button("Cancel").click();
-  });
-
-  await step("delete template", async () => {
-    await button("Delete template").click();
-    await dialog().getByRole("button", { name: "Delete", exact: true }).click();
-    await heading(/^Templates/).waitFor();
-  });
-}
-
-async function users() {
-  const user = `e2e-${stamp}`;
-  await step("create user group", async () => {
-    await go("/users?tab=groups");
-    await button("Create user group").click();
-    await dialog().getByLabel("Name").fill(user);
-    await dialog().getByRole("button", { name: "Host groups" }).click();
-    await page.getByRole("listbox", { name: "Host groups" }).getByRole("option").first().click();
-    await page.keyboard.press("Escape");
-    await dialog().getByRole("button", { name: "Save group" }).click();
-    await page.getByRole("cell", { name: user, exact: true }).first().waitFor();
-  });
-
-  await step("create role", async () => {
-    await tab("Roles").click();
-    await button("Create role").click();
-    await dialog().getByLabel("Name").fill(user);
-    await dialog().getByLabel("Close problems").uncheck();
-    await dialog().getByRole("button", { name: "Save role" }).click();
-    await page.getByRole("cell", { name: user, exact: true }).first().waitFor();
-  });
-
-  await step("create user", async () => {
-    await tab("Users").click();
-    await button("Create user").click();
-    await dialog().getByLabel("User name").fill(user);
-    await dialog().getByLabel("Role").selectOption({ label: user });
-    await dialog()
-      .getByRole("button", { name: /^Groups/ })
-      .click();
-    await page.getByRole("listbox", { name: "Groups" }).getByRole("option", { name: user }).click();
-    await page.keyboard.press("Escape");
-    await dialog().getByLabel("Password *", { exact: true }).fill("first secret 1");
-    await dialog().getByLabel("Repeat password").fill("first secret 2");
-    await dialog().getByText("The passwords do not match.").waitFor();
-    await dialog().getByLabel("Repeat password").fill("first secret 1");
-    await dialog().getByRole("button", { name: "Save user" }).click();
-    await page.getByRole("row", { name: new RegExp(`${user}.*${user}.*${user}`) }).waitFor();
-  });
-
-  await step("change password", async () => {
-    await page.getByRole("button", { name: `Edit ${user}` }).click();
-    await dialog().getByLabel("New password", { exact: true }).fill("second secret");
-    await dialog().getByLabel("Repeat new password").fill("second secret");
-    await dialog().getByRole("button", { name: "Save user" }).click();
-    await dialog().waitFor({ state: "detached" });
-    const body = {
-      jsonrpc: "2.0",
-      method: "user.login",
-      params: { username: user, password: "second secret" },
-      id: 1,
-    };
-    const headers = { "Content-Type": "application/json-rpc" };
-    const request = { method: "POST", headers, body: JSON.stringify(body) };
-    const answer = await (await fetch(`${base}/api_jsonrpc.php`, request)).json();
-    expect(answer.result, `the new password does not work: ${answer.error?.data}`);
-  });
-
-  await step("token", async () => {
-    await tab("API tokens").click();
-    await button("Create API token").first().click();
-    await dialog().getByLabel("Name").fill(user);
-    await dialog().getByRole("button", { name: "Create token" }).click();
-    await dialog()
-      .getByText(/^[0-9a-f]{64}$/)
-      .waitFor();
-    await dialog().getByRole("button", { name: "Done" }).click();
-    await page.getByRole("button", { name: "Revoke" }).first().click();
-    await dialog().getByRole("button", { name: "Revoke" }).click();
-    await told(`${user} was revoked.`);
-  });
-
-  await step("delete user", async () => {
-    for (const [name, list] of [
-      ["Users", "users"],
-      ["Roles", "roles"],
-      ["User groups", "groups"],
-    ]) {
-      await tab(name).click();
-      await page.getByRole("button", { name: `Delete ${user}` }).click();
-      await dialog().getByRole("button", { name: "Delete", exact: true }).click();
-      await page
-        .getByRole("cell", { name: user, exact: true })
-        .first()
-        .waitFor({ state: "detached" });
-      expect(true, list);
-    }
-  });
-}
-
 /** All of it, on a host with the item "Temperature"; leaves the browser on the host's page. */
 export async function configure(name, host) {
   await testDialog();
   await triggers(name, host);
   await discovery();
   await words();
-  await templates();
-  await users();
   await step("back to the host", async () => {
     await openHost(name);
   });

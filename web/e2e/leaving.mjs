@@ -93,9 +93,7 @@ export async function leaving() {
       .click();
     await page.waitForURL(/show=history/);
     await dataRows("Problems").first().getByText(/.+/).first().waitFor();
-    await dataRows("Problems")
-      .first()
-      .click({ position: { x: 500, y: 10 } });
+    await dataRows("Problems").first().getByRole("gridcell").nth(1).click();
     const drawer = page.getByRole("complementary", { name: "Problem" });
     await drawer.waitFor();
     await page.evaluate(() => history.back());

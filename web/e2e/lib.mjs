@@ -53,7 +53,7 @@ export function expect(condition, what) {
 }
 
 export async function step(name, run) {
-  if (only && !name.includes(only) && name !== "sign in") return;
+  if (only && !name.includes(only) && !["sign in", "prepare"].includes(name)) return;
   number++;
   const picture = join(out, `${String(number).padStart(2, "0")}-${name.replaceAll(" ", "-")}.png`);
   pageErrors.length = 0;
@@ -69,6 +69,15 @@ export async function step(name, run) {
     console.log(`FAILED  ${name}: ${error.message.split("\n").slice(0, 3).join(" | ")}`);
   }
   await page.screenshot({ path: picture }).catch(() => {});
+}
+
+/** Signs in on the first page. */
+export async function signIn() {
+  await go("/");
+  await page.getByLabel("User name").fill(user);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await heading("Overview").waitFor();
 }
 
 export const go = (path) => page.goto(base + path);

@@ -12,6 +12,7 @@ const ALLOWED = {
   shared: ["api", "charts", "ui", "util"],
   shell: ["shared", "api", "charts", "ui", "util"],
   features: ["shared", "api", "charts", "ui", "util"],
+  tests: ["features", "shell", "shared", "api", "charts", "ui", "util", "router"],
 };
 const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*|\bmock\(\s*)"([^"]+)"/g;
 

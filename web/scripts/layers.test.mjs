@@ -15,6 +15,7 @@ test.each([
 test.each([
   ["router.tsx", "features/hosts/page"],
   ["shell/nav.tsx", "shared/page"],
+  ["tests/problems.test.tsx", "router"],
   ["features/hosts/page.tsx", "features/hosts/columns"],
   ["features/hosts/page.tsx", "features/items"],
   ["shared/forms/form-bar.tsx", "ui/button"],

@@ -1,25 +1,17 @@
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { ApiError, probe } from "~/api/client";
+import { probe } from "~/api/client";
 import { startLive } from "~/api/live";
+import { createClient } from "~/api/query-client";
 import { session, subscribeSession } from "~/api/session-store";
 import { refreshRights } from "~/api/users";
 import { applyTheme, themeChoice } from "~/util/hooks";
 import { router } from "./router";
 import "./app.css";
 
-const client = new QueryClient({
-  defaultOptions: {
-    queries: {
-      staleTime: 2_000,
-      // Only a lost connection is worth asking again; a refusal stays a refusal.
-      retry: (failures, error) => error instanceof ApiError && error.code === 0 && failures < 2,
-      refetchOnWindowFocus: true,
-    },
-  },
-});
+const client = createClient();
 
 // After an upgrade the files of an open page no longer exist: load the new page, but once, and
 // only from a server that answers. Otherwise the browser would replace the app by its error page.

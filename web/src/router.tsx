@@ -3,6 +3,7 @@ import {
   createRoute,
   createRouter,
   type RouteComponent,
+  type RouterHistory,
   redirect,
 } from "@tanstack/react-router";
 import type { ComponentType } from "react";
@@ -342,13 +343,19 @@ const pages = [
   unknown,
 ] as const;
 
-export const router = createRouter({
-  routeTree: root.addChildren([login, inside.addChildren(pages)]),
-  defaultPreload: "intent",
-  defaultErrorComponent: Crash,
-  parseSearch,
-  stringifySearch,
-});
+/** The routes with a history: the browser's, or that of a test. */
+export function createAppRouter(history?: RouterHistory) {
+  return createRouter({
+    routeTree: root.addChildren([login, inside.addChildren(pages)]),
+    history,
+    defaultPreload: "intent",
+    defaultErrorComponent: Crash,
+    parseSearch,
+    stringifySearch,
+  });
+}
+
+export const router = createAppRouter();
 
 declare module "@tanstack/react-router" {
   interface Register {

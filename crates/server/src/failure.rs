@@ -12,6 +12,18 @@ pub(crate) fn end(failure: &stdx::thread::Failure) {
     std::process::exit(1);
 }
 
+/// Ends the engine of the load balancer when one of its threads ends: the others would not accept its
+/// connections.
+pub(crate) fn end_engine(failure: &stdx::thread::Failure) {
+    let stdx::thread::Failure { thread, reason } = failure;
+    tracing::error!(
+        thread,
+        "the thread \"{thread}\" ended unexpectedly: {reason}; the engine stops, start it again \
+         and report this error with the log above"
+    );
+    std::process::exit(1);
+}
+
 /// Resolves with an error when a task that serves requests or looks after the server ends.
 pub(crate) async fn of_tasks(
     http: &mut tokio::task::JoinHandle<std::io::Result<()>>,

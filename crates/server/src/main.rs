@@ -7,6 +7,7 @@ mod beside;
 mod built_in_agent;
 mod capacity;
 mod discovery;
+mod engine_command;
 mod failure;
 mod first_start;
 mod folder;
@@ -88,6 +89,7 @@ fn command() -> Command {
         .subcommand(params::add(server, params::SERVER))
         .subcommand(params::add(agent, params::AGENT))
         .subcommand(get)
+        .subcommand(engine_command::command())
         .subcommand(password_command::command())
         .subcommand(history_command::command())
         .subcommand(bench)
@@ -119,6 +121,7 @@ fn dispatch(matches: &ArgMatches) -> anyhow::Result<()> {
             writeln!(std::io::stdout(), "{value}")?;
             Ok(())
         }
+        Some(("engine", matches)) => engine_command::run(matches),
         Some(("password", matches)) => password_command::run(matches),
         Some(("history", matches)) => history_command::run(matches),
         Some((beside::BENCH, matches)) => beside::run(matches),

@@ -7,6 +7,7 @@
 mod documents;
 mod expressions;
 mod ipmi;
+mod proxying;
 mod service;
 mod storage;
 mod store_seeds;
@@ -240,6 +241,33 @@ pub const TARGETS: &[Target] = &[
             "vedette history cursors 1\nleft\nshard-0 7 20\nshard-11 18446744073709551615 0\nend",
             "vedette history deletions 1\ncopied 5\n1 shard-0\n2 -\n3 !\nend",
             "vedette history copy 2\n20000 2 7\n19990 20001 3\n10 2 3 0 4\n",
+        ],
+    },
+    Target {
+        name: "http1-request",
+        run: proxying::request,
+        seeds: &[
+            "POST /a?b HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\n0\r\nT: 1\r\n\r\nGET",
+            "GET http://[::1]:80?q HTTP/1.0\r\nConnection: keep-alive, X\r\nX: 1\r\nContent-Length: 2\r\n\r\nok",
+            "GET / HTTP/1.1\r\nHost: a:1\r\nConnection: upgrade\r\nUpgrade: websocket\r\nCookie: a=b; c=d\r\n\r\n",
+        ],
+    },
+    Target {
+        name: "http1-response",
+        run: proxying::response,
+        seeds: &[
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: T\r\n\r\na\r\n0123456789\r\n0\r\nT: 1\r\n\r\n",
+            "HTTP/1.0 204 \r\nContent-Length: 5\r\nConnection: keep-alive\r\n\r\n",
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n",
+        ],
+    },
+    Target {
+        name: "proxy-header",
+        run: proxying::proxy_header,
+        seeds: &[
+            "PROXY TCP4 1.2.3.4 5.6.7.8 1 65535\r\nrest",
+            "PROXY TCP6 ::1 2001:db8::1 1 2\r\n",
+            "\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\x01\x02\x03\x04\x05\x06\x07\x08\0\x01\0\x02",
         ],
     },
 ];

@@ -3,6 +3,7 @@ import type { ActionCondition, ActionSource } from "~/util/actions";
 import type { Tag } from "~/util/tags";
 import { rpc } from "./client";
 import { pollInterval } from "./live";
+import type { Members } from "./methods";
 
 export interface ActionOperation {
   operationtype: string;
@@ -27,17 +28,17 @@ export interface Action {
   operations: ActionOperation[];
 }
 
-const ALL = { output: "extend", selectFilter: "extend", selectOperations: "extend" };
+const ALL = {
+  output: "extend",
+  selectFilter: "extend",
+  selectOperations: "extend",
+} as const;
 
 export const actionsQuery = (source: ActionSource) =>
   queryOptions({
     queryKey: ["actions", source],
     queryFn: ({ signal }) =>
-      rpc<Action[]>(
-        "action.get",
-        { ...ALL, filter: { eventsource: source }, sortfield: "name" },
-        signal,
-      ),
+      rpc("action.get", { ...ALL, filter: { eventsource: source }, sortfield: "name" }, signal),
     refetchInterval: pollInterval,
     meta: { live: "config" },
   });
@@ -46,12 +47,12 @@ export const actionQuery = (actionid: string) =>
   queryOptions({
     queryKey: ["actions", "one", actionid],
     queryFn: async ({ signal }) =>
-      (await rpc<Action[]>("action.get", { ...ALL, actionids: actionid }, signal))[0] ?? null,
+      (await rpc("action.get", { ...ALL, actionids: actionid }, signal))[0] ?? null,
     meta: { live: "config" },
   });
 
 /** Creates an action, or changes the one given. */
-export function saveAction(actionid: string | null, members: object): Promise<unknown> {
+export function saveAction(actionid: string | null, members: Members<"action">): Promise<unknown> {
   if (!actionid) return rpc("action.create", members);
   return rpc("action.update", { actionid, ...members });
 }

@@ -1,5 +1,4 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Capacity } from "~/util/capacity";
 import { rpc } from "./client";
 
 const REFRESH_MS = 5_000;
@@ -8,6 +7,6 @@ const REFRESH_MS = 5_000;
 export const capacityQuery = () =>
   queryOptions({
     queryKey: ["capacity"],
-    queryFn: ({ signal }) => rpc<Capacity>("capacity.get", {}, signal),
+    queryFn: ({ signal }) => rpc("capacity.get", {}, signal),
     refetchInterval: REFRESH_MS,
   });

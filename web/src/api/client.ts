@@ -1,6 +1,6 @@
-import type { Writes } from "./methods";
+import type { GetMethod, GetParams, RowOf } from "./gets";
+import type { FixedMethod, Method, Methods } from "./methods";
 import { answered, unanswered } from "./reach";
-import type { MethodName } from "./schema";
 import { endSession, sessionToken } from "./session-store";
 
 /** An error that the API, or the way to it, reported. `data` is the sentence meant for people. */
@@ -25,9 +25,6 @@ interface Envelope<T> {
   result?: T;
   error?: { code: number; message: string; data: string };
 }
-
-/** A method of the server, or one that it will have: callers must expect that the latter fail. */
-export type Method = MethodName | "proxy.get";
 
 const API_PATH = "/api_jsonrpc.php";
 /** These refuse to be called with a token. */
@@ -75,17 +72,29 @@ function httpError(answer: Response, method: string): ApiError {
   );
 }
 
-/** Calls one method of the API. Throws an `ApiError`; ends the session when the server says it is over. */
-export function rpc<M extends keyof Writes>(
+type KeysOf<T> = T extends unknown ? keyof T : never;
+/** Refuses members that the method does not take: a generic parameter would let them pass. */
+type Known<P, Params> = P & { [K in Exclude<keyof P, KeysOf<Params>>]: never };
+
+/**
+ * Calls one method of the API. Throws an `ApiError`; ends the session when the server says it is over.
+ * The rows of a `get` have the members that `output` and `select…` name.
+ */
+export function rpc<M extends FixedMethod>(
   method: M,
-  params: Writes[M]["params"],
-): Promise<Writes[M]["result"]>;
-export function rpc<T>(
-  method: Exclude<Method, keyof Writes>,
-  params: unknown,
+  params: Methods[M]["params"],
   signal?: AbortSignal,
-): Promise<T>;
-export async function rpc(method: Method, params: unknown, signal?: AbortSignal): Promise<unknown> {
+): Promise<Methods[M]["result"]>;
+export function rpc<M extends GetMethod, const P extends GetParams<M>>(
+  method: M,
+  params: Known<P, GetParams<M>>,
+  signal?: AbortSignal,
+): Promise<RowOf<M, P>[]>;
+export function rpc(method: Method, params: unknown, signal?: AbortSignal): Promise<unknown> {
+  return call(method, params, signal);
+}
+
+async function call(method: Method, params: unknown, signal?: AbortSignal): Promise<unknown> {
   const answer = await send(method, params, signal);
   let envelope: Envelope<unknown>;
   try {
@@ -109,11 +118,11 @@ export async function endOther(token: string): Promise<void> {
   await send("user.logout", [], undefined, token).catch(() => undefined);
 }
 
-/** `countOutput` answers with a string. */
-export async function rpcCount(
-  method: Exclude<Method, keyof Writes>,
-  params: object,
+/** How many rows a `get` would return; `countOutput` answers with a text. */
+export async function rpcCount<M extends GetMethod>(
+  method: M,
+  params: GetParams<M>,
   signal?: AbortSignal,
 ): Promise<number> {
-  return Number(await rpc<string>(method, { ...params, countOutput: true }, signal));
+  return Number(await call(method, { ...params, countOutput: true }, signal));
 }

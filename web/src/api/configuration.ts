@@ -24,8 +24,17 @@ export function formatOf(fileName: string): ImportFormat {
   return "yaml";
 }
 
+interface Rule {
+  createMissing: boolean;
+  updateExisting?: boolean;
+  deleteMissing?: boolean;
+}
+
+/** What an import does, by kind of object. */
+export type ImportRules = Record<string, Rule>;
+
 /** Everything is created and updated; with `removeMissing` what the file no longer has goes. */
-function rules(removeMissing: boolean): object {
+function rules(removeMissing: boolean): ImportRules {
   const all = { createMissing: true, updateExisting: true, deleteMissing: removeMissing };
   const two = { createMissing: true, updateExisting: true };
   return {

@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { rpc } from "./client";
+import { ownedBy } from "./owners";
 
 /** A low-level discovery rule with the number of its prototypes. */
 export interface DiscoveryRule {
@@ -21,11 +22,11 @@ export const discoveryRulesQuery = (hostid: string, template = false) =>
   queryOptions({
     queryKey: ["discoveryrules", hostid],
     queryFn: ({ signal }) =>
-      rpc<DiscoveryRule[]>(
+      rpc(
         "discoveryrule.get",
         {
           output: ["itemid", "name", "key_", "type", "delay", "status", "state", "error"],
-          [template ? "templateids" : "hostids"]: [hostid],
+          ...ownedBy(hostid, template),
           selectItems: "count",
           selectTriggers: "count",
           sortfield: "name",

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { rpc } from "./client";
 import { updateProblems } from "./events";
+import { answerWith } from "./mock/answer";
 
 vi.mock("./live", () => ({ pollInterval: () => 5_000 }));
 vi.mock("./client", () => ({ rpc: vi.fn() }));
@@ -8,7 +8,7 @@ vi.mock("./client", () => ({ rpc: vi.fn() }));
 /** A server where triggers with even ids allow manual closing; `refuse` fails an acknowledge. */
 function serve(refuse: (ids: string[]) => boolean = () => false) {
   const sent: { ids: string[]; action: number }[] = [];
-  vi.mocked(rpc).mockImplementation(async (method, params) => {
+  answerWith(async (method, params) => {
     const { eventids = [], triggerids = [], action = 0 } = params as Record<string, never>;
     const ids = eventids as string[];
     if (method === "event.get") return ids.map((id) => ({ eventid: id, objectid: id }));

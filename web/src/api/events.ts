@@ -47,7 +47,7 @@ export const eventQuery = (eventid: string) =>
   queryOptions({
     queryKey: ["events", "one", eventid],
     queryFn: async ({ signal }) => {
-      const rows = await rpc<EventDetail[]>(
+      const rows = await rpc(
         "event.get",
         {
           output: "extend",
@@ -78,7 +78,7 @@ export const lastChangesQuery = (limit: number, hostid?: string) =>
   queryOptions({
     queryKey: ["events", "changes", limit, hostid ?? ""],
     queryFn: ({ signal }) =>
-      rpc<Change[]>(
+      rpc(
         "event.get",
         {
           output: ["eventid", "clock", "value", "name", "severity"],
@@ -104,7 +104,7 @@ export const startsQuery = (seconds: number) =>
   queryOptions({
     queryKey: ["events", "starts", seconds],
     queryFn: ({ signal }) =>
-      rpc<{ clock: string; severity: string }[]>(
+      rpc(
         "event.get",
         {
           output: ["clock", "severity"],
@@ -127,7 +127,7 @@ export const triggerEventsQuery = (triggerid: string, limit: number) =>
   queryOptions({
     queryKey: ["events", "trigger", triggerid, limit],
     queryFn: ({ signal }) =>
-      rpc<Change[]>(
+      rpc(
         "event.get",
         {
           output: ["eventid", "clock", "value", "name", "severity"],
@@ -155,8 +155,18 @@ export interface Update {
   unsuppress?: boolean;
 }
 
+/** What `event.acknowledge` takes. */
+export interface Acknowledgement {
+  eventids: string[];
+  /** A sum of the bits of `ACTION`. */
+  action: number;
+  message?: string;
+  severity?: Severity;
+  suppress_until?: number;
+}
+
 /** The parameters of `event.acknowledge` for an update. */
-export function updateParams(eventids: string[], update: Update): object {
+export function updateParams(eventids: string[], update: Update): Acknowledgement {
   let action = 0;
   if (update.close) action |= ACTION.close;
   if (update.acknowledge) action |= ACTION.acknowledge;
@@ -188,11 +198,11 @@ export interface UpdateResult {
 
 /** Which of these problems have triggers that allow manual closing. */
 async function closable(eventids: string[]): Promise<Set<string>> {
-  const events = await rpc<{ eventid: string; objectid: string }[]>("event.get", {
+  const events = await rpc("event.get", {
     output: ["eventid", "objectid"],
     eventids,
   });
-  const triggers = await rpc<{ triggerid: string }[]>("trigger.get", {
+  const triggers = await rpc("trigger.get", {
     output: ["triggerid"],
     triggerids: [...new Set(events.map((event) => event.objectid))],
     filter: { manual_close: 1 },
@@ -208,7 +218,7 @@ async function closable(eventids: string[]): Promise<Set<string>> {
 export async function updateProblems(eventids: string[], update: Update): Promise<UpdateResult> {
   const result: UpdateResult = { updated: 0, notClosable: 0, failed: 0 };
   const send = async (ids: string[], change: Update) => {
-    const params = updateParams(ids, change) as { action: number };
+    const params = updateParams(ids, change);
     if (ids.length === 0 || params.action === 0) return;
     try {
       await rpc("event.acknowledge", params);

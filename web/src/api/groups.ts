@@ -13,7 +13,7 @@ export const groupsQuery = (of: GroupOf) =>
   queryOptions({
     queryKey: [`${of}groups`],
     queryFn: ({ signal }) =>
-      rpc<Group[]>(`${of}group.get`, { output: ["groupid", "name"], sortfield: "name" }, signal),
+      rpc(`${of}group.get`, { output: ["groupid", "name"], sortfield: "name" }, signal),
     staleTime: 30_000,
     meta: { live: "config" },
   });

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { rpc } from "./client";
 import { fetchHistory, fetchSparks, RAW_POINTS_MAX } from "./history";
+import { answerWith } from "./mock/answer";
 
 const HOUR = 3600;
 
@@ -18,7 +18,7 @@ interface Asked {
 /** A server whose items have a value a second; returns the methods asked. */
 function serve() {
   const asked: string[] = [];
-  vi.mocked(rpc).mockImplementation(async (method, params) => {
+  answerWith(async (method, params) => {
     asked.push(method);
     const { itemids, time_from, time_till, width = 1, limit } = params as Asked;
     const rows: object[] = [];

@@ -11,33 +11,19 @@ import {
 } from "~/util/points";
 import { resolveRange, type Span, type TimeRange } from "~/util/time";
 import { rpc } from "./client";
+import type { HistoryPoint } from "./gets";
 import { pollInterval } from "./live";
-
-interface HistoryPoint {
-  itemid: string;
-  clock: string;
-  ns: string;
-  value: string;
-}
-
-/** An hour's trend, or a bucket of time. */
-interface CoarsePoint {
-  itemid: string;
-  clock: string;
-  value_min: string;
-  value_avg: string;
-  value_max: string;
-}
 
 /** Raw points of one line; an item with more values in the span is drawn from buckets. */
 export const RAW_POINTS_MAX = 5_000;
 const HOUR = 3600;
+
 async function rawPoints(
   item: SeriesItem,
   span: Span,
   signal?: AbortSignal,
 ): Promise<HistoryPoint[]> {
-  const points = await rpc<HistoryPoint[]>(
+  const points = await rpc(
     "history.get",
     {
       output: ["itemid", "clock", "ns", "value"],
@@ -78,7 +64,7 @@ export async function fetchHistory(
 }
 
 async function fetchTrends(item: SeriesItem, span: Span, signal?: AbortSignal): Promise<Series> {
-  const points = await rpc<CoarsePoint[]>(
+  const points = await rpc(
     "trend.get",
     {
       output: ["itemid", "clock", "value_min", "value_avg", "value_max"],
@@ -115,7 +101,7 @@ async function fetchBuckets(
   width: number,
   signal?: AbortSignal,
 ): Promise<Series> {
-  const points = await rpc<CoarsePoint[]>(
+  const points = await rpc(
     "history.buckets",
     {
       output: ["clock", "value_min", "value_avg", "value_max"],
@@ -176,7 +162,7 @@ export const valuesQuery = (item: SeriesItem, limit: number) =>
   queryOptions({
     queryKey: ["values", item.itemid, limit],
     queryFn: ({ signal }) =>
-      rpc<HistoryPoint[]>(
+      rpc(
         "history.get",
         {
           output: ["itemid", "clock", "ns", "value"],
@@ -201,7 +187,7 @@ const SPARK_WIDTH = 60;
 
 async function sparkPoints(valueType: number, itemids: string[], signal?: AbortSignal) {
   if (itemids.length === 0) return [];
-  return rpc<CoarsePoint[]>(
+  return rpc(
     "history.buckets",
     {
       output: ["itemid", "clock", "value_avg"],

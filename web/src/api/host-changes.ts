@@ -1,7 +1,11 @@
 import { rpc } from "./client";
+import type { Members } from "./methods";
 
 /** Creates a host, or changes the one given. */
-export function saveHost(hostid: string | null, host: object): Promise<{ hostids: string[] }> {
+export function saveHost(
+  hostid: string | null,
+  host: Members<"host">,
+): Promise<{ hostids: string[] }> {
   return hostid ? rpc("host.update", { hostid, ...host }) : rpc("host.create", host);
 }
 

@@ -3,6 +3,7 @@ import type { HostInterface } from "~/util/interfaces";
 import type { Tag } from "~/util/tags";
 import { rpc } from "./client";
 import type { Macro } from "./hosts";
+import type { Members } from "./methods";
 
 /** Names of groups with discovery macros. */
 export interface GroupPrototype {
@@ -44,13 +45,13 @@ const ROW = {
   selectGroupLinks: ["groupid"],
   selectGroupPrototypes: ["group_prototypeid", "name"],
   selectTemplates: ["templateid", "name"],
-};
+} as const;
 
 export const hostPrototypesQuery = (ruleid: string) =>
   queryOptions({
     queryKey: ["discoveryrules", "hosts", ruleid],
     queryFn: ({ signal }) =>
-      rpc<HostPrototypeRow[]>(
+      rpc(
         "hostprototype.get",
         {
           output: ["hostid", "host", "name", "status", "discover", "templateid"],
@@ -67,7 +68,7 @@ export const hostPrototypeQuery = (hostid: string) =>
   queryOptions({
     queryKey: ["hostprototypes", hostid],
     queryFn: async ({ signal }) => {
-      const rows = await rpc<HostPrototypeDetail[]>(
+      const rows = await rpc(
         "hostprototype.get",
         {
           output: "extend",
@@ -88,7 +89,7 @@ export const hostPrototypeQuery = (hostid: string) =>
 /** Creates a prototype, or changes the one given. */
 export function saveHostPrototype(
   hostid: string | null,
-  prototype: object,
+  prototype: Members<"hostprototype">,
 ): Promise<{ hostids: string[] }> {
   if (hostid) return rpc("hostprototype.update", { hostid, ...prototype });
   return rpc("hostprototype.create", prototype);

@@ -3,7 +3,7 @@ import type { HostState } from "~/util/host-state";
 import { rpc } from "./client";
 import { pollInterval } from "./live";
 
-interface RawState {
+export interface RawState {
   hostid: string;
   /** "1": an item of the host has a value. */
   data: string;
@@ -16,7 +16,7 @@ export const hostStatesQuery = (hostids: readonly string[]) =>
   queryOptions({
     queryKey: ["problems", "hosts", hostids],
     queryFn: async ({ signal }) => {
-      const rows = await rpc<RawState[]>("host.states", { hostids }, signal);
+      const rows = await rpc("host.states", { hostids }, signal);
       return new Map<string, HostState>(
         rows.map((row) => [
           row.hostid,
@@ -46,15 +46,16 @@ export interface HostSummary {
   worst: WorstHost[];
 }
 
+/** The same as the server sends it. */
+export type RawSummary = Record<"hosts" | "disabled" | "problems" | "ok" | "unknown", string> & {
+  worst: (Omit<WorstHost, "problems"> & { problems: string[] })[];
+};
+
 export const hostSummaryQuery = (limit: number) =>
   queryOptions({
     queryKey: ["problems", "hosts", "summary", limit],
     queryFn: async ({ signal }): Promise<HostSummary> => {
-      const raw = await rpc<
-        Record<"hosts" | "disabled" | "problems" | "ok" | "unknown", string> & {
-          worst: { hostid: string; name: string; problems: string[] }[];
-        }
-      >("host.summary", { limit }, signal);
+      const raw = await rpc("host.summary", { limit }, signal);
       return {
         hosts: Number(raw.hosts),
         disabled: Number(raw.disabled),

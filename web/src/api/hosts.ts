@@ -3,6 +3,7 @@ import type { HostInterface } from "~/util/interfaces";
 import type { Tag, TagFilter } from "~/util/tags";
 import { wordsOf } from "~/util/words";
 import { rpc, rpcCount } from "./client";
+import type { GetParams } from "./gets";
 import { pollInterval } from "./live";
 
 /**
@@ -94,9 +95,9 @@ const ROW = {
   selectItems: "count",
   selectTriggers: "count",
   selectDiscoveries: "count",
-};
+} as const;
 
-function narrowed(filter: HostFilter): object {
+function narrowed(filter: HostFilter) {
   return {
     groupids: filter.groupids?.length ? filter.groupids : undefined,
     templateids: filter.templateids?.length ? filter.templateids : undefined,
@@ -104,7 +105,7 @@ function narrowed(filter: HostFilter): object {
     filter: filter.status ? { status: filter.status } : undefined,
     search: filter.text ? { host: filter.text, name: filter.text } : undefined,
     searchByAny: filter.text ? true : undefined,
-  };
+  } satisfies GetParams<"host.get">;
 }
 
 /** How many hosts match. */
@@ -124,7 +125,7 @@ export function hostWindow(
   limit: number,
   signal?: AbortSignal,
 ): Promise<HostRow[]> {
-  return rpc<HostRow[]>(
+  return rpc(
     "host.get",
     {
       ...ROW,
@@ -142,7 +143,7 @@ export const hostQuery = (hostid: string) =>
   queryOptions({
     queryKey: ["hosts", "one", hostid],
     queryFn: async ({ signal }) => {
-      const rows = await rpc<Host[]>(
+      const rows = await rpc(
         "host.get",
         {
           ...ROW,
@@ -166,7 +167,7 @@ export interface NamedHost {
 }
 
 /** A handful of hosts by name, for pickers and the palette. */
-function hostSearch(text: string): object {
+function hostSearch(text: string) {
   const words = wordsOf(text);
   if (words.length > 1) return { search: { name: words } };
   return text ? { search: { name: text, host: text }, searchByAny: true } : {};
@@ -177,7 +178,7 @@ export const hostSearchQuery = (text: string, limit = 20) =>
   queryOptions({
     queryKey: ["hosts", "search", text, limit],
     queryFn: ({ signal }) =>
-      rpc<NamedHost[]>(
+      rpc(
         "host.get",
         {
           output: ["hostid", "name"],
@@ -194,8 +195,7 @@ export const hostSearchQuery = (text: string, limit = 20) =>
 export const hostNamesQuery = (hostids: string[]) =>
   queryOptions({
     queryKey: ["hosts", "names", hostids],
-    queryFn: ({ signal }) =>
-      rpc<NamedHost[]>("host.get", { output: ["hostid", "name"], hostids }, signal),
+    queryFn: ({ signal }) => rpc("host.get", { output: ["hostid", "name"], hostids }, signal),
     enabled: hostids.length > 0,
     staleTime: 60_000,
   });
@@ -205,14 +205,10 @@ export const selfHostQuery = () =>
   queryOptions({
     queryKey: ["hosts", "self"],
     queryFn: async ({ signal }) => {
-      const output = ["hostid", "name"];
-      const named = await rpc<NamedHost[]>(
-        "host.get",
-        { output, filter: { host: ["Vedette"] } },
-        signal,
-      );
+      const output = ["hostid", "name"] as const;
+      const named = await rpc("host.get", { output, filter: { host: ["Vedette"] } }, signal);
       if (named[0]) return named[0];
-      const items = await rpc<{ hosts: NamedHost[] }[]>(
+      const items = await rpc(
         "item.get",
         {
           output: ["itemid"],

@@ -1,7 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Tag } from "~/util/tags";
 import { rpc } from "./client";
+import type { Newest } from "./gets";
 import type { Item } from "./items";
+import type { Members } from "./methods";
 
 /** An item, an item prototype, a low-level discovery rule: they share most of their parameters. */
 export type ItemKind = "item" | "prototype" | "rule";
@@ -60,9 +62,14 @@ export interface MacroPath {
   path: string;
 }
 
+/** Members of an item of any kind. */
+export type ItemMembers = Members<"item" | "itemprototype" | "discoveryrule">;
+
 /** Everything that configures an item of any kind. */
-export interface ConfigItem extends Item {
+export interface ConfigItem
+  extends Omit<Item, keyof Newest | "hosts" | "valuemap" | "state" | "error" | "tags"> {
   kind: ItemKind;
+  tags?: Tag[];
   [field: string]: unknown;
   /** Prototypes: whether discovery makes items of them (0 yes). */
   discover?: string;
@@ -74,24 +81,40 @@ export interface ConfigItem extends Item {
   lifetime?: string;
 }
 
-const COMMON = { output: "extend", selectPreprocessing: "extend" };
-const MORE: Record<ItemKind, object> = {
-  item: { selectTags: ["tag", "value"], webitems: true },
-  prototype: { selectTags: ["tag", "value"], selectDiscoveryRule: ["itemid", "name"] },
-  rule: {
-    selectFilter: "extend",
-    selectLLDMacroPaths: "extend",
-    selectOverrides: ["name", "stop", "filter", "operations"],
-  },
-};
+const COMMON = { output: "extend", selectPreprocessing: "extend" } as const;
 
-async function read(kind: ItemKind, itemid: string, signal?: AbortSignal) {
-  const rows = await rpc<Omit<ConfigItem, "kind">[]>(
-    `${OBJECTS[kind]}.get`,
-    { ...COMMON, ...MORE[kind], itemids: [itemid] },
-    signal,
-  );
-  return rows[0] ? ({ ...rows[0], kind } as ConfigItem) : null;
+async function fetchConfig(kind: ItemKind, itemid: string, signal?: AbortSignal) {
+  const one = { ...COMMON, itemids: [itemid] } as const;
+  switch (kind) {
+    case "item":
+      return rpc("item.get", { ...one, selectTags: ["tag", "value"], webitems: true }, signal);
+    case "prototype":
+      return rpc(
+        "itemprototype.get",
+        { ...one, selectTags: ["tag", "value"], selectDiscoveryRule: ["itemid", "name"] },
+        signal,
+      );
+    case "rule":
+      return rpc(
+        "discoveryrule.get",
+        {
+          ...one,
+          selectFilter: "extend",
+          selectLLDMacroPaths: "extend",
+          selectOverrides: ["name", "stop", "filter", "operations"],
+        },
+        signal,
+      );
+  }
+}
+
+async function read(
+  kind: ItemKind,
+  itemid: string,
+  signal?: AbortSignal,
+): Promise<ConfigItem | null> {
+  const [row] = await fetchConfig(kind, itemid, signal);
+  return row ? { ...row, kind } : null;
 }
 
 /** An item of a host or template, or a prototype: whichever has this id. */
@@ -113,7 +136,7 @@ export const ruleQuery = (ruleid: string) =>
 export function saveConfigItem(
   kind: ItemKind,
   itemid: string | null,
-  item: object,
+  item: ItemMembers,
 ): Promise<{ itemids: string[] }> {
   const object = OBJECTS[kind];
   if (itemid) return rpc(`${object}.update`, { itemid, ...item });
@@ -124,7 +147,16 @@ export function deleteConfigItem(kind: ItemKind, itemid: string): Promise<unknow
   return rpc(`${OBJECTS[kind]}.delete`, [itemid]);
 }
 
-const CONFIGURED = ["itemid", "name", "key_", "type", "value_type", "delay", "units", "status"];
+const CONFIGURED = [
+  "itemid",
+  "name",
+  "key_",
+  "type",
+  "value_type",
+  "delay",
+  "units",
+  "status",
+] as const;
 
 /** An item as lists of the configuration show it. */
 export interface ConfiguredItem {
@@ -146,11 +178,7 @@ export const templateItemsQuery = (templateid: string) =>
   queryOptions({
     queryKey: ["templates", "items", templateid],
     queryFn: ({ signal }) =>
-      rpc<ConfiguredItem[]>(
-        "item.get",
-        { output: CONFIGURED, templateids: [templateid], sortfield: "name" },
-        signal,
-      ),
+      rpc("item.get", { output: CONFIGURED, templateids: [templateid], sortfield: "name" }, signal),
     meta: { live: "config" },
   });
 
@@ -158,7 +186,7 @@ export const itemPrototypesQuery = (ruleid: string) =>
   queryOptions({
     queryKey: ["discoveryrules", "items", ruleid],
     queryFn: ({ signal }) =>
-      rpc<PrototypeRow[]>(
+      rpc(
         "itemprototype.get",
         { output: [...CONFIGURED, "discover"], discoveryids: [ruleid], sortfield: "name" },
         signal,
@@ -171,7 +199,7 @@ export const graphPrototypesQuery = (ruleid: string) =>
   queryOptions({
     queryKey: ["discoveryrules", "graphs", ruleid],
     queryFn: async ({ signal }) => {
-      const rows = await rpc<{ graphs: { graphid: string; name: string }[] }[]>(
+      const rows = await rpc(
         "discoveryrule.get",
         { output: ["itemid"], itemids: [ruleid], selectGraphs: ["graphid", "name"] },
         signal,

@@ -3,6 +3,7 @@ import type { Mapping } from "~/util/format";
 import type { Tag, TagFilter } from "~/util/tags";
 import { includesAll, wordsOf } from "~/util/words";
 import { rpc, rpcCount } from "./client";
+import type { GetParams } from "./gets";
 import { pollInterval } from "./live";
 
 export interface ItemRow {
@@ -77,7 +78,7 @@ const ROW = {
   selectHosts: ["hostid", "name", "status"],
   selectValueMap: ["mappings"],
   webitems: true,
-};
+} as const;
 
 /** What a list of items is narrowed down to; it mirrors the address bar. */
 export interface ItemFilter {
@@ -90,7 +91,7 @@ export interface ItemFilter {
   state?: string;
 }
 
-function narrowed(filter: ItemFilter): object {
+function narrowed(filter: ItemFilter) {
   return {
     hostids: filter.hostids?.length ? filter.hostids : undefined,
     groupids: filter.groupids?.length ? filter.groupids : undefined,
@@ -100,7 +101,7 @@ function narrowed(filter: ItemFilter): object {
     search: filter.text ? { name: filter.text, key_: filter.text } : undefined,
     searchByAny: filter.text ? true : undefined,
     webitems: true,
-  };
+  } satisfies GetParams<"item.get">;
 }
 
 /** How many items match. */
@@ -119,7 +120,7 @@ export async function itemIds(
   limit: number,
   signal?: AbortSignal,
 ): Promise<string[]> {
-  const rows = await rpc<{ itemid: string }[]>(
+  const rows = await rpc(
     "item.get",
     {
       ...narrowed(filter),
@@ -134,7 +135,7 @@ export async function itemIds(
 }
 
 export function fetchItemRows(itemids: string[], signal?: AbortSignal): Promise<ItemRow[]> {
-  return rpc<ItemRow[]>("item.get", { ...ROW, itemids }, signal);
+  return rpc("item.get", { ...ROW, itemids }, signal);
 }
 
 export const itemsQuery = (itemids: string[]) =>
@@ -152,7 +153,7 @@ export const hostItemsQuery = (hostid: string, search?: string) =>
   queryOptions({
     queryKey: ["items", "host", hostid, search ?? ""],
     queryFn: ({ signal }) =>
-      rpc<ItemRow[]>(
+      rpc(
         "item.get",
         {
           ...ROW,
@@ -176,23 +177,26 @@ export interface FoundItem {
   hosts: { hostid: string; name: string }[];
 }
 
-/** A handful by name or key, for pickers and the palette. */
-const search = (
-  object: "item" | "itemprototype",
+const FOUND = ["itemid", "name", "key_"] as const;
+
+/** What finds a handful by name or key, for pickers and the palette. */
+const named = (text: string) =>
+  ({
+    output: FOUND,
+    search: text ? { name: text, key_: text } : undefined,
+    searchByAny: true,
+    sortfield: "name",
+    limit: 20,
+  }) as const;
+
+const searchItems = (
   text: string,
-  more: object,
+  more: Partial<GetParams<"item.get">>,
   signal: AbortSignal,
-) =>
-  rpc<FoundItem[]>(
-    `${object}.get`,
-    {
-      output: ["itemid", "name", "key_"],
-      search: text ? { name: text, key_: text } : undefined,
-      searchByAny: true,
-      sortfield: "name",
-      limit: 20,
-      ...more,
-    },
+): Promise<FoundItem[]> =>
+  rpc(
+    "item.get",
+    { ...named(text), ...more, selectHosts: ["hostid", "name"], output: FOUND },
     signal,
   );
 
@@ -204,11 +208,10 @@ export const itemSearchQuery = (
     queryKey: ["items", "search", text, options],
     queryFn: ({ signal }) => {
       const more = {
-        selectHosts: ["hostid", "name"],
         hostids: options.hostid ? [options.hostid] : undefined,
         filter: options.numeric ? { value_type: [0, 3] } : undefined,
       };
-      return search("item", text, more, signal);
+      return searchItems(text, more, signal);
     },
     placeholderData: keepPreviousData,
     staleTime: 10_000,
@@ -223,19 +226,18 @@ export const hostItemSearchQuery = (text: string) =>
     queryKey: ["items", "palette", text],
     queryFn: async ({ signal }) => {
       const words = wordsOf(text);
-      const own = { selectHosts: ["hostid", "name"], templated: false };
-      if (words.length < 2) return search("item", text, own, signal);
-      const hosts = await rpc<{ hostid: string }[]>(
+      const own = { templated: false };
+      if (words.length < 2) return searchItems(text, own, signal);
+      const hosts = await rpc(
         "host.get",
         { output: ["hostid"], search: { name: words }, searchByAny: true, limit: 50 },
         signal,
       );
       const [named, ofHosts] = await Promise.all([
-        search("item", text, { ...own, search: { name: words }, searchByAny: false }, signal),
+        searchItems(text, { ...own, search: { name: words }, searchByAny: false }, signal),
         hosts.length === 0
           ? []
-          : search(
-              "item",
+          : searchItems(
               text,
               {
                 ...own,
@@ -261,7 +263,8 @@ export const hostItemSearchQuery = (text: string) =>
 export const itemPrototypeSearchQuery = (text: string, hostid: string) =>
   queryOptions({
     queryKey: ["items", "prototypes", text, hostid],
-    queryFn: ({ signal }) => search("itemprototype", text, { hostids: [hostid] }, signal),
+    queryFn: ({ signal }) =>
+      rpc("itemprototype.get", { ...named(text), hostids: [hostid] }, signal),
     placeholderData: keepPreviousData,
     staleTime: 10_000,
   });
@@ -271,10 +274,13 @@ export function mappingsOf(item: Pick<ItemRow, "valuemap">): Mapping[] {
   return Array.isArray(item.valuemap) ? [] : item.valuemap.mappings;
 }
 
+/** The type of the task. */
+const CHECK_NOW = 6;
+
 /** Has these items checked now; the new values come like all others. */
 export function checkNow(itemids: readonly string[]): Promise<unknown> {
   return rpc(
     "task.create",
-    itemids.map((itemid) => ({ type: 6, request: { itemid } })),
+    itemids.map((itemid) => ({ type: CHECK_NOW, request: { itemid } })),
   );
 }

@@ -2,21 +2,12 @@ import { queryOptions } from "@tanstack/react-query";
 import type { MacroDefinition } from "~/util/macros";
 import { rpc } from "./client";
 
-interface HostMacro extends MacroDefinition {
-  hostid: string;
-}
-
-interface Linked {
-  templateid: string;
-  parentTemplates: { templateid: string }[];
-}
-
 /** Ids of the templates above some objects, nearest first. */
 async function templatesAbove(first: string[], signal?: AbortSignal): Promise<string[]> {
   const order = [...first];
   let level = first;
   while (level.length > 0) {
-    const rows = await rpc<Linked[]>(
+    const rows = await rpc(
       "template.get",
       { output: ["templateid"], templateids: level, selectParentTemplates: ["templateid"] },
       signal,
@@ -36,19 +27,15 @@ export const macroLevelsQuery = (ownerid: string) =>
   queryOptions({
     queryKey: ["macros", "levels", ownerid],
     queryFn: async ({ signal }): Promise<{ from: string; macros: MacroDefinition[] }[]> => {
-      const select = { output: ["hostid"], selectParentTemplates: ["templateid"] };
-      const hosts = await rpc<Linked[]>("host.get", { ...select, hostids: [ownerid] }, signal);
+      const select = { output: ["hostid"], selectParentTemplates: ["templateid"] } as const;
+      const hosts = await rpc("host.get", { ...select, hostids: [ownerid] }, signal);
       const direct = hosts[0]?.parentTemplates.map((parent) => parent.templateid) ?? [];
       const above = await templatesAbove(hosts[0] ? direct : [ownerid], signal);
       const ids = hosts[0] ? [ownerid, ...above] : above;
       const [own, global, names] = await Promise.all([
-        rpc<HostMacro[]>("usermacro.get", { output: "extend", hostids: ids }, signal),
-        rpc<MacroDefinition[]>("usermacro.get", { output: "extend", globalmacro: true }, signal),
-        rpc<{ templateid: string; name: string }[]>(
-          "template.get",
-          { output: ["templateid", "name"], templateids: above },
-          signal,
-        ),
+        rpc("usermacro.get", { output: "extend", hostids: ids }, signal),
+        rpc("usermacro.get", { output: "extend", globalmacro: true }, signal),
+        rpc("template.get", { output: ["templateid", "name"], templateids: above }, signal),
       ]);
       const name = (id: string) =>
         id === ownerid ? "" : (names.find((row) => row.templateid === id)?.name ?? "a template");

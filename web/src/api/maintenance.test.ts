@@ -1,12 +1,13 @@
 import { QueryClient } from "@tanstack/react-query";
 import { beforeEach, expect, test, vi } from "vitest";
-import { rpc, rpcCount } from "./client";
+import { rpcCount } from "./client";
 import {
   maintenanceIds,
   maintenancesInOrder,
   maintenanceTotalQuery,
   maintenanceWindow,
 } from "./maintenance";
+import { answerWith } from "./mock/answer";
 
 vi.mock("./live", () => ({ pollInterval: () => 5_000 }));
 vi.mock("./client", () => ({ rpc: vi.fn(), rpcCount: vi.fn() }));
@@ -23,7 +24,7 @@ beforeEach(() => {
     asked.push(params as Record<string, unknown>);
     return NAMES.length;
   });
-  vi.mocked(rpc).mockImplementation(async (method, params) => {
+  answerWith(async (method, params) => {
     if (method === "apiinfo.timezone") return "Europe/Riga";
     const wanted = params as { maintenanceids?: string[]; limit?: number; offset?: number };
     asked.push(wanted as Record<string, unknown>);

@@ -1,9 +1,11 @@
 import { keepPreviousData, type QueryClient, queryOptions } from "@tanstack/react-query";
-import type { Period, Repeat, Schedule } from "~/util/maintenance";
+import type { Period, Schedule } from "~/util/maintenance";
 import { type SilenceTarget, silenceName, silenceParams, silenceTags } from "~/util/silence";
 import type { Tag } from "~/util/tags";
 import { rpc, rpcCount } from "./client";
+import type { GetParams, Gets, Period as RawPeriod } from "./gets";
 import { pollInterval } from "./live";
+import type { Members } from "./methods";
 import { allows, session } from "./session-store";
 import { serverZone } from "./zone";
 
@@ -27,17 +29,6 @@ export interface MaintenanceDetail extends Maintenance {
   anyTag: boolean;
   hosts: { hostid: string; name: string }[];
   groups: { groupid: string; name: string }[];
-}
-
-interface RawPeriod {
-  timeperiod_type: Repeat;
-  every: string;
-  month: string;
-  dayofweek: string;
-  day: string;
-  start_time: string;
-  period: string;
-  start_date: string;
 }
 
 interface Raw {
@@ -84,8 +75,15 @@ function detailOf(raw: Raw, zone?: string): MaintenanceDetail {
   };
 }
 
-const SCHEDULE = { output: "extend", selectTimeperiods: "extend", selectTags: "extend" };
-const COVERED = { selectHosts: ["hostid", "name"], selectHostGroups: ["groupid", "name"] };
+const SCHEDULE = {
+  output: "extend",
+  selectTimeperiods: "extend",
+  selectTags: "extend",
+} as const;
+const COVERED = {
+  selectHosts: ["hostid", "name"],
+  selectHostGroups: ["groupid", "name"],
+} as const;
 
 /** What the list of maintenances is narrowed by. */
 export interface MaintenanceFilter {
@@ -94,12 +92,12 @@ export interface MaintenanceFilter {
   groupids?: string[];
 }
 
-function narrowed({ text, hostids, groupids }: MaintenanceFilter): object {
+function narrowed({ text, hostids, groupids }: MaintenanceFilter) {
   return {
     hostids: hostids?.length ? hostids : undefined,
     groupids: groupids?.length ? groupids : undefined,
     search: text ? { name: text } : undefined,
-  };
+  } satisfies GetParams<"maintenance.get">;
 }
 
 /** How many maintenances match. */
@@ -112,13 +110,23 @@ export const maintenanceTotalQuery = (filter: MaintenanceFilter) =>
     meta: { live: "config" },
   });
 
+/** What narrows, sorts and limits; the members that are read are the same for all lists. */
+type Narrowing = Omit<
+  GetParams<"maintenance.get">,
+  "output" | keyof Gets["maintenance.get"]["selects"]
+>;
+
+/** Maintenances with their schedules; `covered`: with their hosts and groups, too. */
 async function fetchRows(
   client: QueryClient,
-  params: object,
+  params: Narrowing,
+  covered: boolean,
   signal?: AbortSignal,
 ): Promise<MaintenanceDetail[]> {
   const [raw, zone] = await Promise.all([
-    rpc<Raw[]>("maintenance.get", { ...SCHEDULE, ...params }, signal),
+    covered
+      ? rpc("maintenance.get", { ...SCHEDULE, ...COVERED, ...params }, signal)
+      : rpc("maintenance.get", { ...SCHEDULE, ...params }, signal),
     serverZone(client),
   ]);
   return raw.map((one) => detailOf(one, zone));
@@ -132,8 +140,8 @@ export function maintenanceWindow(
   limit: number,
   signal?: AbortSignal,
 ): Promise<MaintenanceDetail[]> {
-  const window = { sortfield: "name", limit, offset: offset || undefined };
-  return fetchRows(client, { ...COVERED, ...narrowed(filter), ...window }, signal);
+  const window = { sortfield: "name", limit, offset: offset || undefined } as const;
+  return fetchRows(client, { ...narrowed(filter), ...window }, true, signal);
 }
 
 /** The maintenances with these ids, in this order. */
@@ -143,15 +151,19 @@ export async function maintenancesInOrder(
   signal?: AbortSignal,
 ): Promise<MaintenanceDetail[]> {
   if (maintenanceids.length === 0) return [];
-  const rows = await fetchRows(client, { ...COVERED, maintenanceids }, signal);
+  const rows = await fetchRows(client, { maintenanceids }, true, signal);
   const byId = new Map(rows.map((row) => [row.maintenanceid, row]));
   return maintenanceids.flatMap((id) => byId.get(id) ?? []);
 }
 
 /** The ids of the first matching maintenances by name. */
 export async function maintenanceIds(filter: MaintenanceFilter, limit: number): Promise<string[]> {
-  const params = { output: ["maintenanceid"], ...narrowed(filter), sortfield: "name", limit };
-  const rows = await rpc<{ maintenanceid: string }[]>("maintenance.get", params);
+  const rows = await rpc("maintenance.get", {
+    output: ["maintenanceid"],
+    ...narrowed(filter),
+    sortfield: "name",
+    limit,
+  });
   return rows.map((row) => row.maintenanceid);
 }
 
@@ -163,7 +175,7 @@ export const schedulesQuery = (filter: MaintenanceFilter) =>
   queryOptions({
     queryKey: ["maintenances", "schedules", filter],
     queryFn: ({ signal, client }): Promise<Maintenance[]> =>
-      fetchRows(client, { ...narrowed(filter), sortfield: "name" }, signal),
+      fetchRows(client, { ...narrowed(filter), sortfield: "name" }, false, signal),
     staleTime: 5_000,
     refetchInterval: pollInterval,
     meta: { live: "config" },
@@ -175,7 +187,7 @@ export function maintenancesQuery(ids: readonly string[]) {
   return queryOptions({
     queryKey: ["maintenances", "some", maintenanceids],
     queryFn: ({ signal, client }): Promise<Maintenance[]> =>
-      fetchRows(client, { maintenanceids }, signal),
+      fetchRows(client, { maintenanceids }, false, signal),
     enabled: maintenanceids.length > 0,
     placeholderData: keepPreviousData,
     staleTime: 5_000,
@@ -189,7 +201,7 @@ export const maintenanceQuery = (maintenanceid: string) =>
     queryKey: ["maintenances", "one", maintenanceid],
     queryFn: async ({ signal }) => {
       const params = { ...SCHEDULE, ...COVERED, maintenanceids: [maintenanceid] };
-      const [raw] = await rpc<Raw[]>("maintenance.get", params, signal);
+      const [raw] = await rpc("maintenance.get", params, signal);
       return raw ? detailOf(raw) : null;
     },
     meta: { live: "config" },
@@ -198,7 +210,7 @@ export const maintenanceQuery = (maintenanceid: string) =>
 /** Creates a maintenance, or changes the one given; the answer is its id. */
 export async function saveMaintenance(
   maintenanceid: string | null,
-  members: object,
+  members: Members<"maintenance">,
 ): Promise<string> {
   const { maintenanceids } = maintenanceid
     ? await rpc("maintenance.update", { maintenanceid, ...members })
@@ -230,7 +242,7 @@ export async function silence(target: SilenceTarget, until: number, now: number)
   const base = silenceName(target, username);
   const search = { name: base.slice(0, 100) };
   const params = { ...SCHEDULE, ...COVERED, search, startSearch: true };
-  const named = new Map((await rpc<Raw[]>("maintenance.get", params)).map((m) => [m.name, m]));
+  const named = new Map((await rpc("maintenance.get", params)).map((m) => [m.name, m]));
   const wanted = keyOf(target, silenceTags(target));
   for (let again = 1; ; again++) {
     const name = silenceName(target, username, again);

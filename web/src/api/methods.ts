@@ -1,16 +1,30 @@
+import type { AnnounceParams } from "~/util/announce";
+import type { Capacity } from "~/util/capacity";
+import type { RawQueueLine } from "~/util/queue";
+import type { Tag } from "~/util/tags";
+import type { Comparison, ImportFormat, ImportRules } from "./configuration";
+import type { Acknowledgement } from "./events";
+import type { GetMethod, GetParams, Gets } from "./gets";
+import type { RawState, RawSummary } from "./host-states";
+import type { TestOutcome } from "./item-test";
+import type { Late } from "./queue";
 import type * as schema from "./schema";
+import type { LoginAnswer } from "./users";
+
+/** Item types come from a table (`util/item-types.ts`) that holds them as texts. */
+type OfType<T extends { type: unknown }> = Omit<T, "type"> & { type: string | number };
 
 /** What `create` takes of each object; `update` takes any part of it and the id. */
 interface Inputs {
   action: schema.ActionInput;
-  discoveryrule: schema.DiscoveryRuleInput;
+  discoveryrule: OfType<schema.DiscoveryRuleInput>;
   drule: schema.NetworkDiscoveryRuleInput;
   host: schema.HostInput;
   hostgroup: schema.HostGroupInput;
   hostprototype: schema.HostPrototypeInput;
   httptest: schema.WebScenarioInput;
-  item: schema.ItemInput;
-  itemprototype: schema.ItemPrototypeInput;
+  item: OfType<schema.ItemInput>;
+  itemprototype: OfType<schema.ItemPrototypeInput>;
   maintenance: schema.MaintenanceInput;
   role: schema.RoleInput;
   template: schema.TemplateInput;
@@ -52,17 +66,24 @@ type Ids<K extends Written> = Record<`${Keys[K]}s`, string[]>;
 
 /** Members of hosts and templates that are no field of theirs in the schema. */
 interface OfOwners {
+  groups?: { groupid: string }[];
+  interfaces?: object[];
+  templates?: { templateid: string }[];
+  tags?: Tag[];
   macros?: object[];
   templates_clear?: { templateid: string }[];
 }
 type Extra<K extends Written> = K extends "host" | "template" ? OfOwners : unknown;
 
-/** Objects whose `create` is typed. The forms of the others make their parameters as `object`. */
+/** Any members of an object. */
+export type Members<K extends Written> = Partial<Inputs[K]> & Extra<K>;
+
+/** Objects whose required members are checked. The forms of the others leave out what a template gives. */
 type Typed = "hostgroup" | "templategroup" | "token" | "valuemap";
-type Input<K extends Written> = K extends Typed ? Inputs[K] : object;
+export type Input<K extends Written> = K extends Typed ? Inputs[K] : Members<K>;
 
 /** A change of one object: its id and the members that change. */
-type Change<K extends Written> = Partial<Inputs[K]> & Record<Keys[K], string> & Extra<K>;
+type Change<K extends Written> = Members<K> & Record<Keys[K], string>;
 
 type Creates = {
   [K in Written as `${K}.create`]: { params: Input<K>; result: Ids<K> };
@@ -75,5 +96,62 @@ type Updates = {
 };
 type Deletes = { [K in Written as `${K}.delete`]: { params: string[]; result: Ids<K> } };
 
-/** Parameters and result of the methods that write. `get` methods: what they return depends on `output`. */
-export type Writes = Creates & Updates & Deletes;
+type Gotten = { [M in GetMethod]: { params: GetParams<M>; result: Gets[M]["row"][] } };
+
+interface Import {
+  source: string;
+  format: ImportFormat;
+  rules: ImportRules;
+}
+
+/** What a method that is neither of these takes and returns. */
+interface Others {
+  "apiinfo.timezone": { params: []; result: string };
+  "apiinfo.version": { params: []; result: string };
+  "autoregistration.get": { params: Record<never, never>; result: { tls_accept: string } };
+  "autoregistration.update": { params: AnnounceParams; result: boolean };
+  "capacity.get": { params: Record<never, never>; result: Capacity };
+  "configuration.export": {
+    params: { options: { templates: string[] }; format: ImportFormat; prettyprint?: boolean };
+    result: string;
+  };
+  "configuration.import": { params: Import; result: boolean };
+  "configuration.importcompare": { params: Import; result: Comparison | [] };
+  "event.acknowledge": { params: Acknowledgement; result: { eventids: (string | number)[] } };
+  "host.massadd": {
+    params: { hosts: { hostid: string }[]; templates?: { templateid: string }[] };
+    result: { hostids: string[] };
+  };
+  "host.massremove": {
+    params: { hostids: string[]; templateids?: string[]; templateids_clear?: string[] };
+    result: { hostids: string[] };
+  };
+  "host.states": { params: { hostids: readonly string[] }; result: RawState[] };
+  "host.summary": { params: { limit: number }; result: RawSummary };
+  "item.test": { params: object; result: TestOutcome };
+  "problem.counts": { params: { suppressed?: boolean }; result: string[] };
+  "queue.get": {
+    params: { type: "overview" | "overview by proxy" | "details"; limit?: number };
+    result: (RawQueueLine & Late)[];
+  };
+  "task.create": {
+    params: { type: number; request: { itemid: string } }[];
+    result: { taskids: string[] };
+  };
+  "token.generate": { params: string[]; result: { tokenid: string; token: string }[] };
+  "user.login": {
+    params: { username: string; password: string; userData: true };
+    result: LoginAnswer;
+  };
+  "user.logout": { params: []; result: boolean };
+  "user.unblock": { params: string[]; result: { userids: string[] } };
+}
+
+/** Parameters and result of every method that the UI calls. */
+export type Methods = Creates & Updates & Deletes & Gotten & Others;
+
+/** A method that the UI calls; a name that the server does not have is none. */
+export type Method = keyof Methods & schema.MethodName;
+
+/** The methods whose result does not follow from their parameters. */
+export type FixedMethod = Exclude<Method, GetMethod>;

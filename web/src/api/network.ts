@@ -1,7 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { AnnounceParams } from "~/util/announce";
 import type { Check } from "~/util/network";
 import { rpc } from "./client";
 import { pollInterval } from "./live";
+import type { Members } from "./methods";
 
 export interface NetworkRule {
   druleid: string;
@@ -46,7 +48,7 @@ export const networkRulesQuery = () =>
   queryOptions({
     queryKey: ["network", "rules"],
     queryFn: ({ signal }) =>
-      rpc<NetworkRule[]>(
+      rpc(
         "drule.get",
         { output: "extend", selectDChecks: "extend", selectDHosts: "count", sortfield: "name" },
         signal,
@@ -59,14 +61,21 @@ export const networkRuleQuery = (druleid: string) =>
   queryOptions({
     queryKey: ["network", "rule", druleid],
     queryFn: async ({ signal }) => {
-      const params = { druleids: druleid, output: "extend", selectDChecks: "extend" };
-      return (await rpc<NetworkRule[]>("drule.get", params, signal))[0] ?? null;
+      const rows = await rpc(
+        "drule.get",
+        { druleids: druleid, output: "extend", selectDChecks: "extend", selectDHosts: "count" },
+        signal,
+      );
+      return rows[0] ?? null;
     },
     meta: { live: "config" },
   });
 
 /** Creates a rule, or changes the one given. */
-export function saveNetworkRule(druleid: string | null, members: object): Promise<unknown> {
+export function saveNetworkRule(
+  druleid: string | null,
+  members: Members<"drule">,
+): Promise<unknown> {
   if (!druleid) return rpc("drule.create", members);
   return rpc("drule.update", { druleid, ...members });
 }
@@ -91,12 +100,8 @@ export const foundHostsQuery = (druleid: string | undefined) =>
     queryFn: async ({ signal }): Promise<FoundHost[]> => {
       const druleids = druleid ? [druleid] : undefined;
       const [hosts, services] = await Promise.all([
-        rpc<(Omit<FoundHost, "rule" | "services"> & { drules: { name: string }[] })[]>(
-          "dhost.get",
-          { druleids, output: "extend", selectDRules: ["name"] },
-          signal,
-        ),
-        rpc<FoundService[]>(
+        rpc("dhost.get", { druleids, output: "extend", selectDRules: ["name"] }, signal),
+        rpc(
           "dservice.get",
           { druleids, output: "extend", selectHosts: ["hostid", "name"] },
           signal,
@@ -125,10 +130,10 @@ export const autoregistrationQuery = () =>
   queryOptions({
     queryKey: ["network", "autoregistration"],
     queryFn: async ({ signal }) =>
-      Number((await rpc<{ tls_accept: string }>("autoregistration.get", {}, signal)).tls_accept),
+      Number((await rpc("autoregistration.get", {}, signal)).tls_accept),
     meta: { live: "config" },
   });
 
-export function saveAutoregistration(members: object): Promise<unknown> {
+export function saveAutoregistration(members: AnnounceParams): Promise<unknown> {
   return rpc("autoregistration.update", members);
 }

@@ -12,23 +12,19 @@ export interface Owner {
   interfaces: HostInterface[];
 }
 
-interface Named {
-  host: string;
-  name: string;
+/** The parameter that narrows a `get` to what belongs to a host or a template. */
+export function ownedBy(id: string, template: boolean) {
+  return template ? { templateids: [id] } : { hostids: [id] };
 }
 
 export const ownerQuery = (id: string) =>
   queryOptions({
     queryKey: ["hosts", "owner", id],
     queryFn: async ({ signal }): Promise<Owner | null> => {
-      const output = ["host", "name"];
+      const output = ["host", "name"] as const;
       const [hosts, templates] = await Promise.all([
-        rpc<(Named & { interfaces: HostInterface[] })[]>(
-          "host.get",
-          { output, hostids: [id], selectInterfaces: "extend" },
-          signal,
-        ),
-        rpc<Named[]>("template.get", { output, templateids: [id] }, signal),
+        rpc("host.get", { output, hostids: [id], selectInterfaces: "extend" }, signal),
+        rpc("template.get", { output, templateids: [id] }, signal),
       ]);
       const [host, template] = [hosts[0], templates[0]];
       if (host) return { ...host, id, template: false };

@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { type Severity, toSeverity } from "~/util/severity";
 import type { Tag, TagFilter } from "~/util/tags";
 import { rpc, rpcCount } from "./client";
+import type { GetParams } from "./gets";
 import { pollInterval } from "./live";
 
 /** Open now; open or resolved in the last minutes; or everything that happened in a span of time. */
@@ -74,17 +75,10 @@ interface RawProblem {
   tags: Tag[];
 }
 
-interface RawTrigger {
-  triggerid: string;
-  manual_close: string;
-  hosts: { hostid: string; name: string }[];
-  items: ProblemItem[];
-}
-
 /** Rows that can be selected and changed together. */
 export const SELECT_MAX = 1000;
 
-function narrowed(filter: ProblemFilter): object {
+function narrowed(filter: ProblemFilter) {
   return {
     source: 0,
     object: 0,
@@ -96,7 +90,7 @@ function narrowed(filter: ProblemFilter): object {
     acknowledged: filter.acknowledged,
     suppressed: filter.suppressed,
     search: filter.text ? { name: filter.text } : undefined,
-  };
+  } satisfies GetParams<"problem.get">;
 }
 
 function getParams(filter: ProblemFilter): [method: "event.get" | "problem.get", params: object] {
@@ -117,7 +111,7 @@ export async function problemIds(
   signal?: AbortSignal,
 ): Promise<string[]> {
   const [method, params] = getParams(filter);
-  const rows = await rpc<{ eventid: string }[]>(
+  const rows = await rpc(
     method,
     {
       ...params,
@@ -167,11 +161,7 @@ async function recoveryClocks(
     .filter((r) => r.r_clock === undefined && r.r_eventid !== "0")
     .map((r) => r.r_eventid);
   if (ids.length === 0) return new Map();
-  const events = await rpc<{ eventid: string; clock: string }[]>(
-    "event.get",
-    { output: ["eventid", "clock"], eventids: ids },
-    signal,
-  );
+  const events = await rpc("event.get", { output: ["eventid", "clock"], eventids: ids }, signal);
   return new Map(events.map((event) => [event.eventid, Number(event.clock)]));
 }
 
@@ -186,15 +176,15 @@ export async function fetchProblemRows(
     eventids,
     selectTags: ["tag", "value"],
     selectSuppressionData: "extend",
-  };
-  const raw =
+  } as const;
+  const raw: RawProblem[] =
     mode === "history"
-      ? await rpc<RawProblem[]>("event.get", { ...common, value: 1 }, signal)
-      : await rpc<RawProblem[]>("problem.get", { ...common, recent: true }, signal);
+      ? await rpc("event.get", { ...common, value: 1 }, signal)
+      : await rpc("problem.get", { ...common, recent: true }, signal);
   const triggerids = [...new Set(raw.map((row) => row.objectid))];
   const [triggers, recovered] = await Promise.all([
     triggerids.length
-      ? rpc<RawTrigger[]>(
+      ? rpc(
           "trigger.get",
           {
             output: ["triggerid", "manual_close"],
@@ -260,7 +250,7 @@ export const severityCountsQuery = () =>
   queryOptions({
     queryKey: ["problems", "counts"],
     queryFn: async ({ signal }) =>
-      (await rpc<string[]>("problem.counts", { suppressed: false }, signal)).map(Number),
+      (await rpc("problem.counts", { suppressed: false }, signal)).map(Number),
     refetchInterval: pollInterval,
     meta: { live: "problems" },
   });

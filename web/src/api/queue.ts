@@ -1,12 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import {
-  type DelayedItem,
-  type LateItem,
-  lateReason,
-  type QueueLine,
-  queueLines,
-  type RawQueueLine,
-} from "~/util/queue";
+import { type DelayedItem, lateReason, type QueueLine, queueLines } from "~/util/queue";
 import { rpc } from "./client";
 
 const REFRESH_MS = 5_000;
@@ -19,8 +12,8 @@ export const queueOverviewQuery = () =>
     queryKey: ["queue", "overview"],
     queryFn: async ({ signal }): Promise<{ types: QueueLine[]; proxies: QueueLine[] }> => {
       const [types, proxies] = await Promise.all([
-        rpc<RawQueueLine[]>("queue.get", { type: "overview" }, signal),
-        rpc<RawQueueLine[]>("queue.get", { type: "overview by proxy" }, signal),
+        rpc("queue.get", { type: "overview" }, signal),
+        rpc("queue.get", { type: "overview by proxy" }, signal),
       ]);
       return { types: queueLines(types, "itemtype"), proxies: queueLines(proxies, "proxyid") };
     },
@@ -28,19 +21,10 @@ export const queueOverviewQuery = () =>
   });
 
 /** `reason`: why, in the server's words, where it tells. */
-interface Late {
+export interface Late {
   itemid: string | number;
   nextcheck: string | number;
   reason?: string;
-}
-
-interface LateRow extends LateItem {
-  itemid: string;
-  name: string;
-  key_: string;
-  delay: string;
-  type: string;
-  hosts: { hostid: string; name: string; proxyid?: string }[];
 }
 
 /** The most overdue items with their reasons. */
@@ -48,9 +32,9 @@ export const delayedItemsQuery = () =>
   queryOptions({
     queryKey: ["queue", "details"],
     queryFn: async ({ signal }): Promise<DelayedItem[]> => {
-      const queue = await rpc<Late[]>("queue.get", { type: "details", limit: DETAILS_MAX }, signal);
+      const queue = await rpc("queue.get", { type: "details", limit: DETAILS_MAX }, signal);
       if (queue.length === 0) return [];
-      const items = await rpc<LateRow[]>(
+      const items = await rpc(
         "item.get",
         {
           output: ["itemid", "name", "key_", "delay", "type", "lastclock", "state", "error"],
@@ -81,20 +65,4 @@ export const delayedItemsQuery = () =>
       });
     },
     refetchInterval: REFRESH_MS,
-  });
-
-/** Names of proxies; empty where there are none or they may not be seen. */
-export const proxyNamesQuery = (proxyids: string[]) =>
-  queryOptions({
-    queryKey: ["proxies", "names", proxyids],
-    queryFn: async ({ signal }) => {
-      const rows = await rpc<{ proxyid: string; name: string }[]>(
-        "proxy.get",
-        { output: ["proxyid", "name"], proxyids },
-        signal,
-      ).catch(() => []);
-      return new Map(rows.map((row) => [row.proxyid, row.name]));
-    },
-    enabled: proxyids.length > 0,
-    staleTime: 60_000,
   });

@@ -2,6 +2,8 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Tag } from "~/util/tags";
 import { wordsOf } from "~/util/words";
 import { rpc, rpcCount } from "./client";
+import type { GetParams } from "./gets";
+import type { Members } from "./methods";
 
 export interface TemplateRow {
   templateid: string;
@@ -24,14 +26,21 @@ export interface Template extends Omit<TemplateRow, "hosts"> {
   macros: { macro: string; value?: string; type: string; description: string }[];
 }
 
-const OUTPUT = ["templateid", "host", "name", "description", "vendor_name", "vendor_version"];
+const OUTPUT = [
+  "templateid",
+  "host",
+  "name",
+  "description",
+  "vendor_name",
+  "vendor_version",
+] as const;
 const COUNTS = {
   selectItems: "count",
   selectTriggers: "count",
   selectDiscoveries: "count",
   selectTemplateGroups: ["groupid", "name"],
   selectTags: ["tag", "value"],
-};
+} as const;
 
 export interface TemplateFilter {
   text?: string;
@@ -40,13 +49,13 @@ export interface TemplateFilter {
   linked?: boolean;
 }
 
-function narrowed(filter: TemplateFilter): object {
+function narrowed(filter: TemplateFilter) {
   return {
     groupids: filter.groupids?.length ? filter.groupids : undefined,
     with_hosts: filter.linked || undefined,
     search: filter.text ? { name: filter.text, host: filter.text } : undefined,
     searchByAny: filter.text ? true : undefined,
-  };
+  } satisfies GetParams<"template.get">;
 }
 
 /** How many templates match. */
@@ -65,7 +74,7 @@ export function templateWindow(
   limit: number,
   signal?: AbortSignal,
 ): Promise<TemplateRow[]> {
-  return rpc<TemplateRow[]>(
+  return rpc(
     "template.get",
     {
       ...COUNTS,
@@ -84,7 +93,7 @@ export const templateQuery = (templateid: string) =>
   queryOptions({
     queryKey: ["templates", "one", templateid],
     queryFn: async ({ signal }) => {
-      const rows = await rpc<Template[]>(
+      const rows = await rpc(
         "template.get",
         {
           ...COUNTS,
@@ -106,12 +115,8 @@ export const templateNamesQuery = (templateids: string[]) =>
   queryOptions({
     queryKey: ["templates", "names", templateids],
     queryFn: async ({ signal }) => {
-      const output = ["templateid", "name"];
-      const rows = await rpc<{ templateid: string; name: string }[]>(
-        "template.get",
-        { output, templateids },
-        signal,
-      );
+      const output = ["templateid", "name"] as const;
+      const rows = await rpc("template.get", { output, templateids }, signal);
       return new Map(rows.map((row) => [row.templateid, row.name]));
     },
     enabled: templateids.length > 0,
@@ -123,7 +128,7 @@ export const templateSearchQuery = (text: string) =>
   queryOptions({
     queryKey: ["templates", "search", text],
     queryFn: ({ signal }) =>
-      rpc<{ templateid: string; name: string }[]>(
+      rpc(
         "template.get",
         {
           output: ["templateid", "name"],
@@ -142,7 +147,10 @@ export function deleteTemplate(templateid: string): Promise<unknown> {
 }
 
 /** Creates a template, or changes the one given; the answer is its id. */
-export async function saveTemplate(templateid: string | null, template: object): Promise<string> {
+export async function saveTemplate(
+  templateid: string | null,
+  template: Members<"template">,
+): Promise<string> {
   const { templateids } = templateid
     ? await rpc("template.update", { templateid, ...template })
     : await rpc("template.create", template);

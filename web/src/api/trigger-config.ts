@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { ItemReference } from "~/util/expression";
 import type { Tag } from "~/util/tags";
 import { rpc } from "./client";
+import type { Members } from "./methods";
 
 /** A trigger of a host or template, or a prototype of one. */
 export interface ConfigTrigger {
@@ -37,19 +38,18 @@ const READ = {
   selectTags: ["tag", "value"],
   selectDependencies: ["triggerid", "description"],
   selectHosts: ["hostid", "name"],
-};
+} as const;
 
-async function read(prototype: boolean, triggerid: string, signal?: AbortSignal) {
-  const rows = await rpc<Omit<ConfigTrigger, "prototype">[]>(
-    prototype ? "triggerprototype.get" : "trigger.get",
-    {
-      ...READ,
-      triggerids: [triggerid],
-      selectDiscoveryRule: prototype ? ["itemid", "name"] : undefined,
-    },
-    signal,
-  );
-  return rows[0] ? { ...rows[0], prototype } : null;
+async function read(
+  prototype: boolean,
+  triggerid: string,
+  signal?: AbortSignal,
+): Promise<ConfigTrigger | null> {
+  const one = { ...READ, triggerids: [triggerid] } as const;
+  const [row] = prototype
+    ? await rpc("triggerprototype.get", { ...one, selectDiscoveryRule: ["itemid", "name"] }, signal)
+    : await rpc("trigger.get", one, signal);
+  return row ? { ...row, prototype } : null;
 }
 
 export const configTriggerQuery = (triggerid: string) =>
@@ -63,7 +63,7 @@ export const configTriggerQuery = (triggerid: string) =>
 export function saveTrigger(
   prototype: boolean,
   triggerid: string | null,
-  trigger: object,
+  trigger: Members<"trigger" | "triggerprototype">,
 ): Promise<{ triggerids: string[] }> {
   const object = prototype ? "triggerprototype" : "trigger";
   if (triggerid) return rpc(`${object}.update`, { triggerid, ...trigger });
@@ -91,7 +91,7 @@ export const triggerPrototypesQuery = (ruleid: string) =>
   queryOptions({
     queryKey: ["discoveryrules", "triggers", ruleid],
     queryFn: ({ signal }) =>
-      rpc<PrototypeTrigger[]>(
+      rpc(
         "triggerprototype.get",
         {
           output: ["triggerid", "description", "expression", "priority", "status", "discover"],
@@ -115,7 +115,7 @@ export const triggerSearchQuery = (text: string, templateid?: string) =>
   queryOptions({
     queryKey: ["triggers", "search", text, templateid],
     queryFn: ({ signal }) =>
-      rpc<FoundTrigger[]>(
+      rpc(
         "trigger.get",
         {
           output: ["triggerid", "description"],
@@ -143,37 +143,33 @@ export interface ReferredItem {
   lastclock?: string;
 }
 
-interface HostIds {
-  hostid?: string;
-  templateid?: string;
-  host: string;
-}
-
 /** The items that references of an expression lead to. */
 export const referredItemsQuery = (references: readonly ItemReference[], prototypes: boolean) =>
   queryOptions({
     queryKey: ["items", "referred", references, prototypes],
     queryFn: async ({ signal }): Promise<ReferredItem[]> => {
       const filter = { host: [...new Set(references.map((reference) => reference.host))] };
-      const found = await Promise.all([
-        rpc<HostIds[]>("host.get", { output: ["hostid", "host"], filter }, signal),
-        rpc<HostIds[]>("template.get", { output: ["templateid", "host"], filter }, signal),
+      const [hosts, templates] = await Promise.all([
+        rpc("host.get", { output: ["hostid", "host"], filter }, signal),
+        rpc("template.get", { output: ["templateid", "host"], filter }, signal),
       ]);
-      const names = new Map(found.flat().map((row) => [row.hostid ?? row.templateid, row.host]));
+      const names = new Map([
+        ...hosts.map((row) => [row.hostid, row.host] as const),
+        ...templates.map((row) => [row.templateid, row.host] as const),
+      ]);
       if (names.size === 0) return [];
       const params = {
         hostids: [...names.keys()],
         filter: { key_: [...new Set(references.map((reference) => reference.key))] },
       };
-      const output = ["itemid", "hostid", "name", "key_", "value_type", "units"];
-      type Row = Omit<ReferredItem, "host"> & { hostid: string };
+      const output = ["itemid", "hostid", "name", "key_", "value_type", "units"] as const;
       const items = await Promise.all([
-        rpc<Row[]>(
+        rpc(
           "item.get",
           { ...params, output: [...output, "lastvalue", "lastclock"], webitems: true },
           signal,
         ),
-        prototypes ? rpc<Row[]>("itemprototype.get", { ...params, output }, signal) : [],
+        prototypes ? rpc("itemprototype.get", { ...params, output }, signal) : [],
       ]);
       return items.flat().map((item) => ({ ...item, host: names.get(item.hostid) ?? "" }));
     },

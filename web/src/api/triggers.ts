@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { rpc } from "./client";
+import { ownedBy } from "./owners";
 
 export interface TriggerRow {
   triggerid: string;
@@ -31,16 +32,16 @@ const ROW = {
   ],
   expandExpression: true,
   sortfield: "description",
-};
+} as const;
 
 /** Triggers of a host or template, expressions written out. */
 export const triggersQuery = (hostid: string, template = false) =>
   queryOptions({
     queryKey: ["triggers", hostid],
     queryFn: ({ signal }) =>
-      rpc<TriggerRow[]>(
+      rpc(
         "trigger.get",
-        { ...ROW, [template ? "templateids" : "hostids"]: [hostid], expandDescription: !template },
+        { ...ROW, ...ownedBy(hostid, template), expandDescription: !template },
         signal,
       ),
     meta: { live: "config" },
@@ -50,13 +51,7 @@ export const triggerQuery = (triggerid: string) =>
   queryOptions({
     queryKey: ["triggers", "one", triggerid],
     queryFn: async ({ signal }) => {
-      const rows = await rpc<
-        (TriggerRow & {
-          url: string;
-          url_name: string;
-          items: { itemid: string; name: string; value_type: string }[];
-        })[]
-      >(
+      const rows = await rpc(
         "trigger.get",
         {
           ...ROW,

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test, vi } from "vitest";
-import { endOther, rpc } from "./client";
+import { endOther } from "./client";
+import { answerWith } from "./mock/answer";
 import { beginSession } from "./session-store";
 import { deniedBy, NoInterfaceAccess, signIn } from "./users";
 
@@ -15,7 +16,7 @@ vi.mock("./client", () => ({ rpc: vi.fn(), endOther: vi.fn() }));
 beforeEach(() => void vi.clearAllMocks());
 
 const login = (gui_access: string) =>
-  vi.mocked(rpc).mockResolvedValue({
+  answerWith(async () => ({
     sessionid: "s",
     userid: "7",
     username: "ann",
@@ -23,7 +24,7 @@ const login = (gui_access: string) =>
     surname: "",
     type: 1,
     gui_access,
-  });
+  }));
 
 test("a user without access to interfaces is refused, and the session ends", async () => {
   login("3");

@@ -1,8 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
 import { endOther, rpc } from "./client";
+import type { Members } from "./methods";
 import { beginSession, endSession, type Session, session, setDenied } from "./session-store";
 
-interface LoginAnswer {
+export interface LoginAnswer {
   sessionid: string;
   userid: string;
   username: string;
@@ -93,7 +94,7 @@ export async function signIn(
   password: string,
   remember: boolean,
 ): Promise<Session> {
-  const user = await rpc<LoginAnswer>("user.login", { username, password, userData: true });
+  const user = await rpc("user.login", { username, password, userData: true });
   if (user.gui_access === "3") {
     await endOther(user.sessionid);
     throw new NoInterfaceAccess();
@@ -118,12 +119,12 @@ export async function refreshRights(): Promise<void> {
   const userid = session()?.userid;
   if (!userid) return;
   try {
-    const users = await rpc<Pick<User, "roleid">[]>("user.get", {
+    const users = await rpc("user.get", {
       output: ["roleid"],
       userids: [userid],
     });
     const roleids = users.map((user) => user.roleid);
-    const [role] = await rpc<Role[]>("role.get", { roleids, selectRules: ["ui", "actions"] });
+    const [role] = await rpc("role.get", { roleids, selectRules: ["ui", "actions"] });
     if (role && session()?.userid === userid) setDenied(deniedBy(role.rules));
   } catch {
     // See above.
@@ -148,7 +149,7 @@ export const usersQuery = () =>
   queryOptions({
     queryKey: ["users"],
     queryFn: ({ signal }) =>
-      rpc<User[]>(
+      rpc(
         "user.get",
         {
           output: [
@@ -174,7 +175,7 @@ export const userGroupsQuery = () =>
   queryOptions({
     queryKey: ["usergroups"],
     queryFn: ({ signal }) =>
-      rpc<UserGroup[]>(
+      rpc(
         "usergroup.get",
         {
           output: ["usrgrpid", "name", "gui_access", "users_status"],
@@ -192,7 +193,7 @@ export const rolesQuery = () =>
   queryOptions({
     queryKey: ["roles"],
     queryFn: ({ signal }) =>
-      rpc<Role[]>(
+      rpc(
         "role.get",
         {
           output: ["roleid", "name", "type", "readonly"],
@@ -208,12 +209,11 @@ export const rolesQuery = () =>
 export const tokensQuery = () =>
   queryOptions({
     queryKey: ["tokens"],
-    queryFn: ({ signal }) =>
-      rpc<Token[]>("token.get", { output: "extend", sortfield: "name" }, signal),
+    queryFn: ({ signal }) => rpc("token.get", { output: "extend", sortfield: "name" }, signal),
     meta: { live: "config" },
   });
 
-export function saveUser(userid: string | null, user: object): Promise<unknown> {
+export function saveUser(userid: string | null, user: Members<"user">): Promise<unknown> {
   return userid ? rpc("user.update", { userid, ...user }) : rpc("user.create", user);
 }
 
@@ -226,7 +226,10 @@ export function unblockUser(userid: string): Promise<unknown> {
   return rpc("user.unblock", [userid]);
 }
 
-export function saveUserGroup(usrgrpid: string | null, group: object): Promise<unknown> {
+export function saveUserGroup(
+  usrgrpid: string | null,
+  group: Members<"usergroup">,
+): Promise<unknown> {
   return usrgrpid
     ? rpc("usergroup.update", { usrgrpid, ...group })
     : rpc("usergroup.create", group);
@@ -236,7 +239,7 @@ export function deleteUserGroup(usrgrpid: string): Promise<unknown> {
   return rpc("usergroup.delete", [usrgrpid]);
 }
 
-export function saveRole(roleid: string | null, role: object): Promise<unknown> {
+export function saveRole(roleid: string | null, role: Members<"role">): Promise<unknown> {
   return roleid ? rpc("role.update", { roleid, ...role }) : rpc("role.create", role);
 }
 
@@ -246,7 +249,7 @@ export function deleteRole(roleid: string): Promise<unknown> {
 
 /** A new secret for a token; the old one stops working. */
 export async function generateToken(tokenid: string): Promise<string> {
-  const answer = await rpc<{ tokenid: string; token: string }[]>("token.generate", [tokenid]);
+  const answer = await rpc("token.generate", [tokenid]);
   return answer[0]?.token ?? "";
 }
 

@@ -12,7 +12,7 @@ export const valueMapsQuery = (hostid: string) =>
   queryOptions({
     queryKey: ["valuemaps", hostid],
     queryFn: ({ signal }) =>
-      rpc<ValueMap[]>(
+      rpc(
         "valuemap.get",
         {
           output: ["valuemapid", "name"],

@@ -2,6 +2,8 @@ import { queryOptions } from "@tanstack/react-query";
 import type { Pair } from "~/util/pairs";
 import type { Tag } from "~/util/tags";
 import { rpc } from "./client";
+import type { Members } from "./methods";
+import { ownedBy } from "./owners";
 import type { WebScenario } from "./schema";
 
 /** One request of a scenario. */
@@ -45,11 +47,11 @@ export const webScenariosQuery = (ownerid: string, template: boolean) =>
   queryOptions({
     queryKey: ["webscenarios", ownerid],
     queryFn: ({ signal }) =>
-      rpc<WebScenarioRow[]>(
+      rpc(
         "httptest.get",
         {
           output: ["httptestid", "name", "delay", "status", "templateid"],
-          [template ? "templateids" : "hostids"]: [ownerid],
+          ...ownedBy(ownerid, template),
           selectSteps: ["name"],
           sortfield: "name",
         },
@@ -62,7 +64,7 @@ export const webScenarioQuery = (httptestid: string) =>
   queryOptions({
     queryKey: ["webscenarios", "one", httptestid],
     queryFn: async ({ signal }) => {
-      const rows = await rpc<WebScenarioDetail[]>(
+      const rows = await rpc(
         "httptest.get",
         {
           output: "extend",
@@ -77,7 +79,10 @@ export const webScenarioQuery = (httptestid: string) =>
   });
 
 /** Creates a scenario, or changes that of the id. */
-export function saveWebScenario(id: string | null, scenario: object): Promise<unknown> {
+export function saveWebScenario(
+  id: string | null,
+  scenario: Members<"httptest">,
+): Promise<unknown> {
   return id
     ? rpc("httptest.update", { httptestid: id, ...scenario })
     : rpc("httptest.create", scenario);

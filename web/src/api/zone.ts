@@ -7,7 +7,7 @@ export const serverZoneQuery = () =>
   queryOptions({
     queryKey: ["zone"],
     queryFn: async ({ signal }) => {
-      const zone = await rpc<string>("apiinfo.timezone", [], signal);
+      const zone = await rpc("apiinfo.timezone", [], signal);
       return knowsZone(zone) ? zone : "";
     },
     staleTime: Number.POSITIVE_INFINITY,

@@ -1,5 +1,6 @@
 import { cx } from "~/ui/cx";
 import type { HostInterface } from "~/util/interfaces";
+import { texts } from "./texts";
 
 const NAMES: Record<string, string> = { "1": "Agent", "2": "SNMP", "3": "IPMI", "4": "JMX" };
 const WORDS = ["unknown", "available", "not available"];
@@ -37,7 +38,7 @@ function Mark({ name, state, hint }: { name: string; state: "0" | "1" | "2"; hin
     >
       {name}
       <span className="sr-only"> {WORDS[Number(state)]}</span>
-      {state === "2" && <span aria-hidden="true">&nbsp;down</span>}
+      {state === "2" && <span aria-hidden="true">{texts.nbspDown}</span>}
     </span>
   );
 }
@@ -74,7 +75,7 @@ export function Availability({
         <Mark name="Active" state={active} hint={`Active checks: ${WORDS[Number(active)]}`} />
       )}
       {kinds.length === 0 && active === "0" && (
-        <span className="text-xs text-faint">No interface</span>
+        <span className="text-xs text-faint">{texts.noInterface}</span>
       )}
     </span>
   );

@@ -16,6 +16,7 @@ import { toast } from "~/ui/toast";
 import { itemTypeName, valueTypeName } from "~/util/item-types";
 import { toSeverity } from "~/util/severity";
 import { QueryError } from "./fallback";
+import { texts } from "./texts";
 
 interface TableProps<T> {
   query: { data: T[] | undefined; error: Error | null; refetch: () => unknown };
@@ -29,9 +30,11 @@ const SCROLLS = { role: "region", "aria-label": "Table", tabIndex: 0 };
 /** A plain table for the few dozen parts of one host or template. */
 export function PlainTable<T>({ query, head, row, empty }: TableProps<T>) {
   const { data, error, refetch } = query;
-  if (error) return <QueryError error={error} onRetry={() => void refetch()} />;
+  const note = error && <QueryError error={error} onRetry={() => void refetch()} />;
+  if (note && !data) return note;
   return (
     <Card bodyClass="rounded-lg">
+      {note}
       {!data ? (
         <SkeletonRows />
       ) : data.length === 0 ? (
@@ -62,8 +65,10 @@ export const CELL = "px-3 py-2 align-top break-words";
 
 /** What discovery makes of a prototype. */
 export function PrototypeState({ status, discover }: { status: string; discover: string }) {
-  if (discover === "1") return <span className="text-faint">Not discovered</span>;
-  return <span className="text-soft">{status === "1" ? "Created disabled" : "Created"}</span>;
+  if (discover === "1") return <span className="text-faint">{texts.notDiscovered}</span>;
+  return (
+    <span className="text-soft">{status === "1" ? texts.createdDisabled : texts.created}</span>
+  );
 }
 
 function KeyCell({ children }: { children: string }) {
@@ -143,7 +148,7 @@ export function TriggerCells({
           {trigger.description}
         </Link>
         {(trigger.templateid ?? "0") !== "0" && (
-          <span className="block text-xs font-normal text-faint">from a template</span>
+          <span className="block text-xs font-normal text-faint">{texts.fromATemplate}</span>
         )}
       </td>
       <KeyCell>{trigger.expression}</KeyCell>
@@ -174,8 +179,8 @@ export function TriggerTable({
         ["State", "w-28"],
       ]}
       empty={
-        <Empty icon="problems" title="No triggers">
-          Link a template that contains triggers, or create a trigger.
+        <Empty icon="problems" title={texts.noTriggers}>
+          {texts.linkATemplateThat}
         </Empty>
       }
       row={(trigger) => (
@@ -184,13 +189,13 @@ export function TriggerTable({
           <td className={CELL}>
             <span className="flex items-center justify-between gap-1">
               {trigger.status === "1" ? (
-                <span className="text-faint">Disabled</span>
+                <span className="text-faint">{texts.disabled}</span>
               ) : !showState ? (
-                <span className="text-soft">Enabled</span>
+                <span className="text-soft">{texts.enabled}</span>
               ) : trigger.value === "1" ? (
-                <span className="font-medium text-bad-ink">Problem</span>
+                <span className="font-medium text-bad-ink">{texts.problem}</span>
               ) : (
-                <span className="text-good-ink">OK</span>
+                <span className="text-good-ink">{texts.ok}</span>
               )}
               <IconButton
                 small
@@ -250,9 +255,8 @@ export function DiscoveryTable({ query }: { query: TableProps<DiscoveryRule>["qu
         ["State", "w-32"],
       ]}
       empty={
-        <Empty icon="search" title="No discovery rules">
-          Discovery rules find file systems, network interfaces and other entities. Link a template
-          that contains rules, or create a rule.
+        <Empty icon="search" title={texts.noDiscoveryRules}>
+          {texts.discoveryRulesFindFile}
         </Empty>
       }
       row={(rule) => (
@@ -273,13 +277,13 @@ export function DiscoveryTable({ query }: { query: TableProps<DiscoveryRule>["qu
           </td>
           <td className={CELL}>
             {rule.status === "1" ? (
-              <span className="text-faint">Disabled</span>
+              <span className="text-faint">{texts.disabled}</span>
             ) : rule.state === "1" ? (
               <span className="text-bad-ink" title={rule.error}>
-                Not supported
+                {texts.notSupported}
               </span>
             ) : (
-              <span className="text-soft">Enabled</span>
+              <span className="text-soft">{texts.enabled}</span>
             )}
           </td>
         </tr>

@@ -7,6 +7,7 @@ import { Dot } from "~/ui/severity";
 import { type Column, VirtualTable } from "~/ui/table";
 import { toast } from "~/ui/toast";
 import { formatCount, plural } from "~/util/format";
+import { texts } from "./texts";
 
 interface Changes {
   enable: (ids: string[], on: boolean) => Promise<unknown>;
@@ -42,8 +43,8 @@ export function useSwitches({ word, queryKey, warning, enable, remove }: Options
   const buttons = (ids: string[]): ReactNode =>
     ids.length > 0 && (
       <>
-        <Button onClick={() => change.mutate(() => enable(ids, true))}>Enable</Button>
-        <Button onClick={() => change.mutate(() => enable(ids, false))}>Disable</Button>
+        <Button onClick={() => change.mutate(() => enable(ids, true))}>{texts.enable}</Button>
+        <Button onClick={() => change.mutate(() => enable(ids, false))}>{texts.disable}</Button>
         <Button look="danger" icon="trash" onClick={() => void onDelete(ids)}>
           Delete {formatCount(ids.length)} selected…
         </Button>

@@ -1,9 +1,11 @@
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { ApiError } from "~/api/client";
 import { explain } from "~/api/errors";
 import { Button, buttonClass } from "~/ui/button";
 import type { IconName } from "~/ui/icon";
 import { Empty, ErrorNote, SkeletonRows } from "~/ui/state";
+import { texts } from "./texts";
 
 /** In place of a page, with the way to the overview. */
 function NoPage(props: { icon: IconName; title: string; children: ReactNode }) {
@@ -13,7 +15,7 @@ function NoPage(props: { icon: IconName; title: string; children: ReactNode }) {
       className="h-full"
       action={
         <Link to="/" className={buttonClass("primary")}>
-          Go to the overview
+          {texts.goToTheOverview}
         </Link>
       }
     />
@@ -22,8 +24,8 @@ function NoPage(props: { icon: IconName; title: string; children: ReactNode }) {
 
 export function NotFound() {
   return (
-    <NoPage icon="search" title="Page not found">
-      Check the address, or press Ctrl-K to find a host, an item or a page.
+    <NoPage icon="search" title={texts.pageNotFound}>
+      {texts.checkTheAddressOr}
     </NoPage>
   );
 }
@@ -31,8 +33,8 @@ export function NotFound() {
 /** In place of a page that the user's role denies. */
 export function NoPermission() {
   return (
-    <NoPage icon="key" title="You do not have permission to open this page">
-      Your user role does not include it. Ask an administrator if you need it.
+    <NoPage icon="key" title={texts.youDoNotHave}>
+      {texts.yourUserRoleDoes}
     </NoPage>
   );
 }
@@ -45,9 +47,9 @@ export function Crash({ error, reset }: ErrorComponentProps) {
       <ErrorNote what={`Error on this page: ${what}`} todo={todo} />
       <div className="flex gap-2">
         <Button look="primary" onClick={reset}>
-          Try again
+          {texts.tryAgain}
         </Button>
-        <Button onClick={() => location.reload()}>Reload</Button>
+        <Button onClick={() => location.reload()}>{texts.reload}</Button>
       </div>
     </div>
   );
@@ -67,11 +69,17 @@ export function QueryError({
   return <ErrorNote what={what} todo={todo} onRetry={onRetry} className={className} />;
 }
 
+/** The error of a query above older data. That the server does not respond is said by the banner of the page. */
+export function StaleError(props: { error: Error; onRetry?: () => void; className?: string }) {
+  if (props.error instanceof ApiError && props.error.code === 0) return null;
+  return <QueryError {...props} />;
+}
+
 /** In place of what was asked for by its id and is not there. */
 export function Gone({ icon, title }: { icon: IconName; title: string }) {
   return (
     <Empty icon={icon} title={title}>
-      It was deleted, or you do not have permission to view it.
+      {texts.itWasDeletedOr}
     </Empty>
   );
 }
@@ -83,10 +91,21 @@ interface FoundProps<T> {
   children: (data: T) => ReactNode;
 }
 
-/** What was asked for by its id, or why it is not shown. */
+/**
+ * What was asked for by its id, or why it is not shown. What was read before an error stays, below the
+ * error: on a form that would otherwise disappear with what was entered.
+ */
 export function Found<T>({ query, gone, children }: FoundProps<T>) {
   const { data, error, refetch } = query;
-  if (error) return <QueryError error={error} onRetry={refetch && (() => void refetch())} />;
-  if (data === null) return gone;
-  return data === undefined ? <SkeletonRows rows={10} /> : children(data);
+  const onRetry = refetch && (() => void refetch());
+  if (data === undefined || data === null) {
+    if (error) return <QueryError error={error} onRetry={onRetry} />;
+    return data === null ? gone : <SkeletonRows rows={10} />;
+  }
+  return (
+    <>
+      {error && <StaleError error={error} onRetry={onRetry} className="mb-2" />}
+      {children(data)}
+    </>
+  );
 }

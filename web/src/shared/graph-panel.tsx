@@ -12,6 +12,7 @@ import { useNow } from "~/util/hooks";
 import type { Series } from "~/util/points";
 import { isLive, resolveRange, type TimeRange } from "~/util/time";
 import { QueryError } from "./fallback";
+import { texts } from "./texts";
 
 interface GraphPanelProps {
   label: string;
@@ -71,7 +72,7 @@ export function GraphPanel(props: GraphPanelProps) {
   const loading = results.some((result) => result.isPending);
   const empty = !loading && lines.every((line) => line.clocks.length === 0);
 
-  if (error) return <QueryError error={error} />;
+  if (error && empty) return <QueryError error={error} />;
   if (!span) return <QueryError error={new Error("The time range is invalid.")} />;
   const toggle = (id: string) => {
     const next = new Set(hidden);
@@ -95,7 +96,7 @@ export function GraphPanel(props: GraphPanelProps) {
         {empty && (
           <p className="pointer-events-none absolute inset-0 flex items-center justify-center text-sm text-faint">
             <span className="bg-surface px-2">
-              No values in this time range.{onRange && " Choose a longer one."}
+              No values in this time range.{onRange && texts.chooseALongerOne}
             </span>
           </p>
         )}
@@ -171,8 +172,8 @@ function LegendTable({
       <table className="w-full text-sm">
         <thead>
           <tr className="border-b text-xs text-soft">
-            <th className="py-1.5 text-left font-medium">Item</th>
-            <th className="w-24 text-left font-medium">Points</th>
+            <th className="py-1.5 text-left font-medium">{texts.item}</th>
+            <th className="w-24 text-left font-medium">{texts.points}</th>
             {["Last", "Min", "Avg", "Max"].map((name) => (
               <th key={name} className="w-28 text-right font-medium">
                 {name}

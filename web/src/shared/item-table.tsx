@@ -12,6 +12,7 @@ import { TagList } from "~/ui/tag";
 import { isNumeric } from "~/util/format";
 import { useNow } from "~/util/hooks";
 import type { Tag } from "~/util/tags";
+import { texts } from "./texts";
 import { Ago, Change, LastValue } from "./value";
 
 /** A list of items, of which at least the ids on screen are known. */
@@ -47,14 +48,14 @@ function Spark({ item, sparks }: { item: ItemRow; sparks: Sparks | undefined }) 
 const EDIT: Column<ItemRow> = {
   id: "edit",
   on: "wide",
-  header: <span className="sr-only">Edit</span>,
+  header: <span className="sr-only">{texts.edit}</span>,
   width: "1.75rem",
   cell: (item) => (
     <Link
       to="/items/$itemid/edit"
       params={{ itemid: item.itemid }}
       aria-label={`Edit ${item.name}`}
-      title="Edit item"
+      title={texts.editItem}
       onClick={(event) => event.stopPropagation()}
       className="flex size-6 items-center justify-center rounded text-faint opacity-0 group-hover:opacity-100 hover:bg-hover hover:text-ink focus:opacity-100"
     >
@@ -67,7 +68,7 @@ function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<
   const host: Column<ItemRow> = {
     id: "host",
     on: "wide",
-    header: "Host",
+    header: texts.host,
     width: "minmax(8rem, 0.8fr)",
     cell: (item) => (
       <Link
@@ -84,7 +85,7 @@ function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<
     ...(props.withHost ? [host] : []),
     {
       id: "summary",
-      header: "Item",
+      header: texts.item,
       width: "minmax(0, 1fr)",
       on: "narrow",
       cell: (item) => (
@@ -101,7 +102,7 @@ function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<
     {
       id: "name",
       on: "wide",
-      header: "Item",
+      header: texts.item,
       width: "minmax(12rem, 2fr)",
       cell: (item) => (
         <span className="flex min-w-0 items-baseline gap-2">
@@ -120,7 +121,7 @@ function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<
     {
       id: "age",
       on: "wide",
-      header: "Last check",
+      header: texts.lastCheck,
       width: "5.5rem",
       cell: (item) => (
         <span className="text-soft">
@@ -131,28 +132,28 @@ function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<
     {
       id: "value",
       on: "wide",
-      header: "Last value",
+      header: texts.lastValue,
       width: "minmax(8rem, 1fr)",
       cell: (item) => <LastValue item={item} />,
     },
     {
       id: "change",
       on: "wide",
-      header: "Change",
+      header: texts.change,
       width: "6rem",
       align: "right",
       cell: (item) => <Change item={item} />,
     },
     {
       id: "spark",
-      header: "Last hour",
+      header: texts.lastHour,
       width: "7.5rem",
       cell: (item) => <Spark item={item} sparks={sparks} />,
     },
     {
       id: "tags",
       on: "wide",
-      header: "Tags",
+      header: texts.tags,
       width: "minmax(7rem, 0.8fr)",
       cell: (item) => <TagList tags={item.tags} max={4} onPick={props.onTag} />,
     },
@@ -195,7 +196,7 @@ export function ItemTable(props: ItemTableProps) {
   const columns = useMemo(() => itemColumns(props, sparks), [sparks, props.withHost, props.onTag]);
   return (
     <VirtualTable
-      label="Items"
+      label={texts.items}
       columns={columns}
       count={list.count}
       rowAt={rowAt}

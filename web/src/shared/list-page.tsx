@@ -5,6 +5,7 @@ import { Empty, SkeletonRows } from "~/ui/state";
 import { formatCount } from "~/util/format";
 import { QueryError } from "./fallback";
 import { Count, Page, Sheet } from "./page";
+import { texts } from "./texts";
 
 interface ListPageProps {
   title: string;
@@ -41,7 +42,7 @@ export function ListPage(props: ListPageProps) {
           {props.filters}
           {onClear && (
             <Button look="quiet" onClick={onClear}>
-              Clear filters
+              {texts.clearFilters}
             </Button>
           )}
         </>
@@ -78,9 +79,9 @@ export function NoRows({ icon, word, onClear, action, children }: NoRowsProps) {
     <Empty
       icon={icon}
       title={`No ${word} matches these filters`}
-      action={<Button onClick={onClear}>Clear filters</Button>}
+      action={<Button onClick={onClear}>{texts.clearFilters}</Button>}
     >
-      Change or clear the filters.
+      {texts.changeOrClearThe}
     </Empty>
   ) : (
     <Empty icon={icon} title={`No ${word} yet`} action={action}>

@@ -10,6 +10,7 @@ import { Empty } from "~/ui/state";
 import { macroParams, macroProblem } from "~/util/macros";
 import { CELL, PlainTable } from "./config-tables";
 import { SaveDialog } from "./save-dialog";
+import { texts } from "./texts";
 
 /** Macros change items, triggers and expressions on every page. */
 const EVERYTHING = [[]];
@@ -48,8 +49,8 @@ function MacrosDialog({
   };
   return (
     <SaveDialog
-      title="Macros"
-      word="macros"
+      title={texts.macros}
+      word={texts.macrosWord}
       wide
       draft={macros}
       restored={restored}
@@ -85,7 +86,7 @@ export function MacrosView(props: MacrosViewProps) {
   );
   const edit = (
     <Button icon="edit" className="self-start" onClick={() => setEditing(true)}>
-      Edit macros
+      {texts.editMacros}
     </Button>
   );
   return (
@@ -101,8 +102,8 @@ export function MacrosView(props: MacrosViewProps) {
         ]}
         empty={
           <Card bodyClass="">
-            <Empty icon="key" title="No macros" action={edit}>
-              Macros are values that items and triggers refer to by name, such as {"{$CPU.MAX}"}.
+            <Empty icon="key" title={texts.noMacros} action={edit}>
+              Macros are values that items and triggers refer to by name, such as {texts.cpuMax}.
             </Empty>
           </Card>
         }
@@ -116,12 +117,12 @@ export function MacrosView(props: MacrosViewProps) {
               {row.overridden ? (
                 <s>{row.value}</s>
               ) : (
-                row.value || <span className="font-sans text-faint">(empty)</span>
+                row.value || <span className="font-sans text-faint">{texts.empty}</span>
               )}
             </td>
             <td className={`${CELL} text-soft`}>
-              {row.from || (template ? "this template" : "this host")}
-              {row.overridden && <span className="text-faint"> · overridden</span>}
+              {row.from || (template ? texts.thisTemplate : texts.thisHost)}
+              {row.overridden && <span className="text-faint"> {texts.overridden}</span>}
             </td>
             <td className={`${CELL} text-soft`}>{row.description}</td>
           </tr>

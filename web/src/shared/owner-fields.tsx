@@ -6,6 +6,7 @@ import { Field, TextField } from "~/ui/field";
 import { toast } from "~/ui/toast";
 import type { OwnerDraft } from "~/util/owner-draft";
 import { GROUPS, GroupPicker, TemplatePicker } from "./pickers";
+import { texts } from "./texts";
 
 interface OwnerFieldsProps {
   of: GroupOf;
@@ -41,7 +42,7 @@ export function OwnerFields(props: OwnerFieldsProps) {
       <fieldset disabled={props.fixed} className="contents">
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField
-            label={of === "host" ? "Host name" : "Template name"}
+            label={of === "host" ? texts.hostName : texts.templateName}
             required
             error={problems.host}
             hint={props.hint}
@@ -50,7 +51,7 @@ export function OwnerFields(props: OwnerFieldsProps) {
             onChange={(host) => set({ host })}
           />
           <TextField
-            label="Visible name"
+            label={texts.visibleName}
             placeholder={draft.host}
             value={draft.name}
             onChange={(name) => set({ name })}
@@ -70,7 +71,10 @@ export function OwnerFields(props: OwnerFieldsProps) {
         </Field>
       </fieldset>
       {props.children}
-      <Field label={of === "host" ? "Templates" : "Linked templates"} hint={props.templatesHint}>
+      <Field
+        label={of === "host" ? texts.templates : texts.linkedTemplates}
+        hint={props.templatesHint}
+      >
         {(id) => (
           <TemplatePicker
             id={id}

@@ -2,6 +2,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import type { Owner } from "~/api/owners";
 import { Gone } from "./fallback";
 import { CRUMB, Page, type PageProps } from "./page";
+import { texts } from "./texts";
 
 const Slash = () => <span className="px-1.5 text-faint">/</span>;
 
@@ -47,7 +48,7 @@ export function OwnerPage({ owner, rule, tab, ...page }: OwnerPageProps) {
 }
 
 /** In place of a part whose host or template is not there. */
-export const NO_OWNER = <Gone icon="hosts" title="This host or template does not exist" />;
+export const NO_OWNER = <Gone icon="hosts" title={texts.thisHostOrTemplate} />;
 
 /** What a part belongs to, in words. */
 export function onOwner(owner: Owner): string {

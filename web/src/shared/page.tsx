@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { Button } from "~/ui/button";
 import { cx } from "~/ui/cx";
+import { texts } from "./texts";
 
 export interface PageProps {
   title: string;
@@ -38,7 +39,7 @@ export function Page(props: PageProps) {
               aria-expanded={open}
               onClick={() => setOpen(!open)}
             >
-              Filters
+              {texts.filters}
             </Button>
           )}
           {actions}

@@ -7,6 +7,7 @@ import { Pick } from "~/ui/pick";
 import { SeverityMark } from "~/ui/severity";
 import { useSettled } from "~/util/hooks";
 import { SEVERITIES, severityName } from "~/util/severity";
+import { texts } from "./texts";
 
 /** What groups are called. */
 export const GROUPS: Record<GroupOf, string> = { host: "Host groups", template: "Template groups" };
@@ -31,7 +32,7 @@ export function HostPicker(props: PickerProps) {
   const { data: chosen = [] } = useQuery(hostNamesQuery([...props.values]));
   return (
     <Pick
-      label="Hosts"
+      label={texts.hosts}
       options={found.map((host) => ({ value: host.hostid, label: host.name }))}
       labelOf={(id) => chosen.find((host) => host.hostid === id)?.name}
       onSearch={setText}
@@ -48,7 +49,7 @@ export function TemplatePicker(props: PickerProps & { names?: ReadonlyMap<string
   for (const template of data) seen.set(template.templateid, template.name);
   return (
     <Pick
-      label="Templates"
+      label={texts.templates}
       options={data.map((template) => ({ value: template.templateid, label: template.name }))}
       labelOf={(id) => seen.get(id) ?? names?.get(id)}
       onSearch={setText}
@@ -64,5 +65,5 @@ const SEVERITY_OPTIONS = SEVERITIES.map((severity) => ({
 }));
 
 export function SeverityPicker(props: PickerProps) {
-  return <Pick label="Severity" options={SEVERITY_OPTIONS} {...props} />;
+  return <Pick label={texts.severity} options={SEVERITY_OPTIONS} {...props} />;
 }

@@ -9,6 +9,7 @@ import { confirmed } from "~/ui/confirm";
 import { Dialog } from "~/ui/dialog";
 import { ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
+import { texts } from "./texts";
 
 /** The draft of a dialog, comparable as JSON. */
 interface DialogDraft {
@@ -28,7 +29,7 @@ export function useDialogDraft({ draft, restored, error, onClose }: DialogDraft)
   const text = JSON.stringify(draft);
   const [start] = useState(restored ? undefined : text);
   useEffect(() => {
-    if (restored) toast("Your unsaved changes were restored.");
+    if (restored) toast(texts.yourUnsavedChangesWere);
   }, [restored]);
   useEffect(() => setDirty(text !== start), [text, start]);
   useEffect(() => () => setDirty(false), []);
@@ -91,7 +92,7 @@ export function SaveDialog(props: SaveDialogProps) {
       footer={
         <>
           {problem && <span className="mr-auto self-center text-xs text-soft">{problem}</span>}
-          <Button onClick={() => void close()}>Cancel</Button>
+          <Button onClick={() => void close()}>{texts.cancel}</Button>
           <Button
             look="primary"
             disabled={problem !== undefined}

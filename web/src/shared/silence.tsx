@@ -22,6 +22,7 @@ import { useNow } from "~/util/hooks";
 import { LENGTH_MIN_S, runsUntil } from "~/util/maintenance";
 import { isSilence, type SilenceTarget, silenceEnd, tomorrowAt } from "~/util/silence";
 import { formatClock, formatLocal, parseTime } from "~/util/time";
+import { texts } from "./texts";
 
 /** The server marks hosts and problems within a second of a change; a slow one within some. */
 const FOLLOWS_MS = [0, 1_500, 4_000];
@@ -55,7 +56,7 @@ export function useEndSilence() {
     mutationFn: (maintenanceids: string[]) => deleteMaintenances(maintenanceids),
     onSuccess: (_, ids) => {
       for (const id of ids) offers.get(id)?.();
-      toast("The silence was ended.");
+      toast(texts.theSilenceWasEnded);
     },
     onError: fail,
     onSettled: follow,
@@ -159,7 +160,7 @@ export function RunningNotes({ ids, onEnded }: RunningProps) {
           </Link>
           <span className="text-soft">
             {until ? `, until ${formatClock(until, "minute")}` : ""}
-            {one.noData ? ", without data" : ""}
+            {one.noData ? texts.withoutData : ""}
           </span>
         </span>
         {isSilence(one.name) && (
@@ -168,7 +169,7 @@ export function RunningNotes({ ids, onEnded }: RunningProps) {
             busy={end.isPending}
             onClick={() => end.mutate([one.maintenanceid], { onSuccess: onEnded })}
           >
-            End now
+            {texts.endNow}
           </Button>
         )}
       </div>
@@ -220,18 +221,18 @@ export function SilenceDialog({ target, running = [], onClose }: SilenceDialogPr
               busy={start.isPending}
               onClick={() => start.mutate(silenceEnd(minutes, now))}
             >
-              {minutes === 30 ? "30 min" : "2 h"}
+              {minutes === 30 ? texts.n30Min : "2 h"}
             </Button>
           ))}
           <Button busy={start.isPending} onClick={() => start.mutate(tomorrowAt(8, now))}>
-            Until tomorrow 8:00
+            {texts.untilTomorrowMorning}
           </Button>
           <Button
             look="quiet"
             aria-expanded={own !== null}
             onClick={() => setOwn(own === null ? formatLocal(silenceEnd(240, now)) : null)}
           >
-            Custom time…
+            {texts.customTime}
           </Button>
         </>
       }
@@ -240,20 +241,17 @@ export function SilenceDialog({ target, running = [], onClose }: SilenceDialogPr
         <RunningNotes ids={running} onEnded={onClose} />
         {tagged && (
           <Segmented
-            label="Scope"
+            label={texts.scope}
             value={what}
             onChange={setWhat}
             options={[
-              ["problem", "This problem"],
+              ["problem", texts.thisProblem],
               ["host", `All problems of ${names}`],
             ]}
           />
         )}
         <Covers target={chosen} untagged={target.problem !== undefined && !tagged} />
-        <p className="text-xs text-soft">
-          Values are still collected. Problems are hidden and send no notifications until the
-          silence ends.
-        </p>
+        <p className="text-xs text-soft">{texts.valuesAreStillCollected}</p>
         {own !== null && (
           <form
             className="flex flex-wrap items-end gap-2"
@@ -263,7 +261,7 @@ export function SilenceDialog({ target, running = [], onClose }: SilenceDialogPr
             }}
           >
             <TextField
-              label="Silent until"
+              label={texts.silentUntil}
               error={tooEarly ? "Must be at least five minutes from now." : undefined}
               autoFocus
               type="datetime-local"
@@ -276,7 +274,7 @@ export function SilenceDialog({ target, running = [], onClose }: SilenceDialogPr
               busy={start.isPending}
               disabled={ownUntil === null || tooEarly}
             >
-              Silence
+              {texts.silence}
             </Button>
           </form>
         )}
@@ -293,8 +291,7 @@ function Covers({ target, untagged }: { target: SilenceTarget; untagged: boolean
   if (!target.problem) {
     return (
       <p>
-        {untagged && "This problem has no tags to identify it. "}All problems of <b>{names}</b>.
-        {open}
+        {untagged && texts.thisProblemHasNo}All problems of <b>{names}</b>.{open}
       </p>
     );
   }

@@ -12,6 +12,7 @@ import type { Mapping } from "~/util/format";
 import { CELL, PlainTable } from "./config-tables";
 import { useReread } from "./fresh";
 import { SaveDialog } from "./save-dialog";
+import { texts } from "./texts";
 
 const TYPES = [
   ["0", "equals"],
@@ -40,7 +41,7 @@ function MappingRows({
 }) {
   return (
     <RowsEditor
-      word="mapping"
+      word={texts.mapping}
       rows={mappings}
       onChange={onChange}
       fresh={() => NEW_MAPPING}
@@ -49,7 +50,7 @@ function MappingRows({
       {(mapping, set) => (
         <>
           <Select
-            aria-label="Mapping type"
+            aria-label={texts.mappingType}
             options={TYPES}
             value={mapping.type}
             onChange={({ target: { value: type } }) =>
@@ -57,14 +58,14 @@ function MappingRows({
             }
           />
           <Input
-            aria-label="Value"
+            aria-label={texts.value}
             disabled={mapping.type === "5"}
             value={mapping.value}
             onChange={(e) => set({ value: e.target.value })}
           />
           <Input
-            aria-label="Mapped to"
-            placeholder="mapped to"
+            aria-label={texts.mappedTo}
+            placeholder={texts.mappedToWord}
             value={mapping.newvalue}
             onChange={(e) => set({ newvalue: e.target.value })}
           />
@@ -91,8 +92,8 @@ function MapDialog({
   const reread = useReread();
   return (
     <SaveDialog
-      title={map ? `Edit ${map.name}` : "Create value map"}
-      word="value map"
+      title={map ? `Edit ${map.name}` : texts.createValueMap}
+      word={texts.valueMap}
       wide
       draft={draft}
       restored={restored}
@@ -114,7 +115,7 @@ function MapDialog({
       onClose={onClose}
     >
       <TextField
-        label="Name"
+        label={texts.nameLabel}
         required
         autoFocus
         value={name}
@@ -124,9 +125,7 @@ function MapDialog({
         mappings={mappings}
         onChange={(next) => setDraft({ ...draft, mappings: next })}
       />
-      <p className="text-xs text-soft">
-        The first matching row applies. “In range” accepts lists such as 1-5,10.
-      </p>
+      <p className="text-xs text-soft">{texts.theFirstMatchingRow}</p>
     </SaveDialog>
   );
 }
@@ -144,7 +143,7 @@ export function ValueMaps({ ownerid }: { ownerid: string }) {
   });
   const create = (
     <Button icon="plus" className="self-start" onClick={() => setEditing("new")}>
-      Create value map
+      {texts.createValueMap}
     </Button>
   );
   return (
@@ -158,8 +157,8 @@ export function ValueMaps({ ownerid }: { ownerid: string }) {
           ["", "w-24"],
         ]}
         empty={
-          <Empty icon="edit" title="No value maps" action={create}>
-            Value maps show texts instead of values, such as “up” for 1.
+          <Empty icon="edit" title={texts.noValueMaps} action={create}>
+            {texts.valueMapsShowTexts}
           </Empty>
         }
         row={(map) => (
@@ -178,7 +177,7 @@ export function ValueMaps({ ownerid }: { ownerid: string }) {
                 icon="trash"
                 label={`Delete ${map.name}`}
                 onClick={async () => {
-                  const body = <p>Items that use it show raw values.</p>;
+                  const body = <p>{texts.itemsThatUseIt}</p>;
                   if (await confirmed(`Delete ${map.name}?`, body, "Delete value map"))
                     remove.mutate(map);
                 }}

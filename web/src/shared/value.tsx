@@ -2,17 +2,18 @@ import { type ItemRow, mappingsOf } from "~/api/items";
 import { formatValue, isNumeric } from "~/util/format";
 import { useNow } from "~/util/hooks";
 import { formatAgo, formatClock } from "~/util/time";
+import { texts } from "./texts";
 
 /** The newest value of an item, in words; what stands in the way where there is none. */
 export function LastValue({ item }: { item: ItemRow }) {
   if (item.state === "1") {
     return (
       <span className="text-bad-ink" title={item.error}>
-        Not supported
+        {texts.notSupported}
       </span>
     );
   }
-  if (item.lastclock === "0") return <span className="text-faint">No value yet</span>;
+  if (item.lastclock === "0") return <span className="text-faint">{texts.noValueYet}</span>;
   const text = formatValue(item.lastvalue, {
     value_type: item.value_type,
     units: item.units,
@@ -41,7 +42,7 @@ export function Change({ item }: { item: ItemRow }) {
 /** How long ago; ticks by itself. */
 export function Ago({ clock }: { clock: number }) {
   const now = useNow();
-  if (clock === 0) return <span className="text-faint">never</span>;
+  if (clock === 0) return <span className="text-faint">{texts.never}</span>;
   return (
     <time
       dateTime={new Date(clock * 1000).toISOString()}

@@ -6,6 +6,7 @@ import { IconButton } from "~/ui/button";
 import { Empty } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import { CELL, CreateLink, PlainTable } from "./config-tables";
+import { texts } from "./texts";
 
 /** The web scenarios of a host or template. */
 export function WebScenarios({ ownerid, template }: { ownerid: string; template: boolean }) {
@@ -19,7 +20,7 @@ export function WebScenarios({ ownerid, template }: { ownerid: string; template:
   return (
     <div className="flex flex-col gap-3">
       <CreateLink to="/web/new" ownerid={ownerid} template={template}>
-        Create web scenario
+        {texts.createWebScenario}
       </CreateLink>
       <PlainTable<WebScenarioRow>
         query={query}
@@ -30,8 +31,8 @@ export function WebScenarios({ ownerid, template }: { ownerid: string; template:
           ["State", "w-32"],
         ]}
         empty={
-          <Empty icon="link" title="No web scenarios">
-            A web scenario requests web pages one after the other, like a visitor.
+          <Empty icon="link" title={texts.noWebScenarios}>
+            {texts.aWebScenarioRequests}
           </Empty>
         }
         row={(row) => (
@@ -45,7 +46,7 @@ export function WebScenarios({ ownerid, template }: { ownerid: string; template:
                 {row.name}
               </Link>
               {row.templateid !== "0" && (
-                <span className="block text-xs font-normal text-faint">from a template</span>
+                <span className="block text-xs font-normal text-faint">{texts.fromATemplate}</span>
               )}
             </td>
             <td className={`${CELL} text-soft`}>{row.steps.map((step) => step.name).join(", ")}</td>
@@ -53,7 +54,7 @@ export function WebScenarios({ ownerid, template }: { ownerid: string; template:
             <td className={CELL}>
               <span className="flex items-center justify-between gap-1">
                 <span className={row.status === "1" ? "text-faint" : "text-soft"}>
-                  {row.status === "1" ? "Disabled" : "Enabled"}
+                  {row.status === "1" ? texts.disabled : texts.enabled}
                 </span>
                 <IconButton
                   small

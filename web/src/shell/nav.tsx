@@ -7,6 +7,7 @@ import { Icon, type IconName } from "~/ui/icon";
 import { Mark } from "~/ui/logo";
 import { formatCount } from "~/util/format";
 import { highest, SEVERITIES } from "~/util/severity";
+import { texts } from "./texts";
 
 export interface Destination {
   to:
@@ -197,7 +198,7 @@ interface NavProps {
 export function Nav({ narrow, onNarrow, className }: NavProps) {
   return (
     <nav
-      aria-label="Main"
+      aria-label={texts.main}
       className={cx(
         "flex shrink-0 flex-col border-r bg-surface",
         narrow ? "w-14" : "w-52",
@@ -206,7 +207,7 @@ export function Nav({ narrow, onNarrow, className }: NavProps) {
     >
       <div className={cx("flex h-14 items-center", narrow ? "justify-center" : "gap-2.5 px-4")}>
         <Mark size={26} />
-        {!narrow && <span className="text-base font-semibold tracking-tight">Vedette</span>}
+        {!narrow && <span className="text-base font-semibold tracking-tight">{texts.vedette}</span>}
       </div>
       <div className="flex min-h-0 flex-1 flex-col gap-4 overflow-auto px-2 py-2">
         {destinations().map((section) => (
@@ -238,8 +239,8 @@ export function Nav({ narrow, onNarrow, className }: NavProps) {
       <button
         type="button"
         onClick={onNarrow}
-        aria-label={narrow ? "Widen the sidebar" : "Narrow the sidebar"}
-        title={narrow ? "Widen the sidebar" : "Narrow the sidebar"}
+        aria-label={narrow ? texts.widenTheSidebar : texts.narrowTheSidebar}
+        title={narrow ? texts.widenTheSidebar : texts.narrowTheSidebar}
         className="m-2 flex h-8 items-center max-md:hidden justify-center rounded-md text-faint hover:bg-hover hover:text-ink"
       >
         <Icon name="sidebar" />

@@ -10,6 +10,7 @@ import { Kbd } from "~/ui/state";
 import { useSettled } from "~/util/hooks";
 import { includesAll } from "~/util/words";
 import { destinations } from "./nav";
+import { texts } from "./texts";
 
 interface Entry {
   id: string;
@@ -146,7 +147,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes natively
     <dialog
       ref={dialog}
-      aria-label="Find"
+      aria-label={texts.find}
       onCancel={onClose}
       onClick={(event) => event.target === dialog.current && onClose()}
       className="m-auto mt-[12vh] w-full max-w-xl overflow-hidden rounded-xl border bg-raised p-0 text-ink shadow-pop animate-rise"
@@ -155,11 +156,11 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         <Icon name="search" className="text-faint" />
         <input
           role="combobox"
-          aria-label="Find hosts, items, pages"
+          aria-label={texts.findHostsItemsPages}
           aria-expanded="true"
           aria-controls="palette-list"
           aria-activedescendant={entries[current] ? `palette-${entries[current].id}` : undefined}
-          placeholder="Find hosts, items, pages…"
+          placeholder={texts.findPlaceholder}
           value={text}
           onChange={(event) => {
             setText(event.target.value);
@@ -174,14 +175,14 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           }}
           className="h-12 flex-1 bg-transparent text-base outline-none"
         />
-        {busy && <span className="text-xs text-faint animate-blink">Searching</span>}
-        <Kbd>Esc</Kbd>
+        {busy && <span className="text-xs text-faint animate-blink">{texts.searching}</span>}
+        <Kbd>{texts.esc}</Kbd>
       </div>
       <div
         ref={list}
         id="palette-list"
         role="listbox"
-        aria-label="Results"
+        aria-label={texts.results}
         className="max-h-[50vh] overflow-auto p-2"
       >
         {entries.map((entry, i) => (
@@ -212,9 +213,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           </div>
         ))}
         {entries.length === 0 && !busy && (
-          <p className="px-3 py-8 text-center text-soft">
-            No matches. Search for a part of a host or item name.
-          </p>
+          <p className="px-3 py-8 text-center text-soft">{texts.noMatchesSearchFor}</p>
         )}
       </div>
     </dialog>

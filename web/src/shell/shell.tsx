@@ -7,6 +7,7 @@ import { lazyComponent } from "~/ui/lazy";
 import { Toasts } from "~/ui/toast";
 import { destinations, isDenied, Nav } from "./nav";
 import { StaleBanner } from "./stale-banner";
+import { texts } from "./texts";
 import { Topbar } from "./topbar";
 
 const OVERLAY = { fallback: null, noteClass: "fixed inset-x-4 top-4 z-50 mx-auto max-w-md" };
@@ -86,7 +87,7 @@ function Menu({ onClose }: { onClose: () => void }) {
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes natively
     <dialog
       ref={ref}
-      aria-label="Menu"
+      aria-label={texts.menu}
       onCancel={onClose}
       // Also a click on a link closes it.
       onClick={onClose}
@@ -112,7 +113,7 @@ export function Shell() {
         href="#main"
         className="absolute -top-10 left-2 z-50 rounded-md bg-accent px-3 py-1.5 text-on-accent focus:top-2"
       >
-        Skip to content
+        {texts.skipToContent}
       </a>
       <Nav
         className="max-md:hidden"

@@ -1,6 +1,7 @@
 import { Dialog } from "~/ui/dialog";
 import { Kbd } from "~/ui/state";
 import { destinations } from "./nav";
+import { texts } from "./texts";
 
 interface Group {
   title: string;
@@ -47,7 +48,7 @@ const GROUPS: readonly Group[] = [
 
 export default function Shortcuts({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose} wide>
+    <Dialog title={texts.keyboardShortcuts} onClose={onClose} wide>
       <div className="grid gap-x-10 sm:grid-cols-2 gap-y-5">
         {[...GROUPS, goTo()].map((group) => (
           <section key={group.title}>

@@ -3,6 +3,7 @@ import { answeredAt, isReachable, subscribeReach } from "~/api/reach";
 import { Icon } from "~/ui/icon";
 import { useNow } from "~/util/hooks";
 import { formatClock, formatDuration } from "~/util/time";
+import { texts } from "./texts";
 
 /** Shown while the server does not answer: how old the data on the page is. */
 export function StaleBanner() {
@@ -19,10 +20,9 @@ function Banner() {
       className="flex shrink-0 items-center gap-2.5 bg-bad-soft px-4 py-2 text-sm text-bad-ink"
     >
       <Icon name="problems" size={16} />
-      <p>
-        <span className="font-semibold">The server does not respond.</span> The data on this page is{" "}
-        <span className="tabular">{age}</span> old ({formatClock(since)}); states and durations may
-        be wrong. The page retries automatically.
+      <p className="tabular">
+        <span className="font-semibold">{texts.theServerDoesNot}</span>{" "}
+        {texts.dataIsOld(age, formatClock(since))}
       </p>
     </div>
   );

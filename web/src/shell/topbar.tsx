@@ -9,6 +9,7 @@ import { Dot } from "~/ui/severity";
 import { Kbd } from "~/ui/state";
 import { applyTheme, type ThemeChoice, themeChoice } from "~/util/hooks";
 import { zoneName } from "~/util/time";
+import { texts } from "./texts";
 
 const LIVE_WORDS: Record<LiveState, string> = {
   live: "Live",
@@ -50,7 +51,7 @@ function ThemeMenu() {
       align="right"
       className="min-w-44"
       trigger={({ open, toggle }) => (
-        <IconButton icon={icon} label="Theme" aria-expanded={open} onClick={toggle} />
+        <IconButton icon={icon} label={texts.theme} aria-expanded={open} onClick={toggle} />
       )}
     >
       {(close) =>
@@ -105,7 +106,7 @@ function UserMenu() {
           <div className="pt-1">
             <MenuItem onClick={() => void signOut()}>
               <Icon name="out" size={15} />
-              Sign out
+              {texts.signOut}
             </MenuItem>
           </div>
         </>
@@ -124,7 +125,7 @@ export function Topbar({ onMenu, onSearch, onShortcuts }: TopbarProps) {
   return (
     <div className="flex h-12 shrink-0 items-center justify-between gap-4 border-b bg-surface px-4 max-md:gap-2 max-md:px-2">
       <span className="md:hidden">
-        <IconButton icon="menu" label="Menu" onClick={onMenu} />
+        <IconButton icon="menu" label={texts.menu} onClick={onMenu} />
       </span>
       <button
         type="button"
@@ -132,16 +133,16 @@ export function Topbar({ onMenu, onSearch, onShortcuts }: TopbarProps) {
         className="flex h-8 w-96 min-w-0 items-center gap-2 md:max-w-[40vw] rounded-md border bg-sunken px-2.5 text-sm text-faint hover:border-line-strong"
       >
         <Icon name="search" size={14} />
-        <span className="flex-1 truncate text-left">Find hosts, items, pages…</span>
+        <span className="flex-1 truncate text-left">{texts.findPlaceholder}</span>
         <span className="flex gap-1 max-md:hidden">
-          <Kbd>Ctrl</Kbd>
+          <Kbd>{texts.ctrl}</Kbd>
           <Kbd>K</Kbd>
         </span>
       </button>
       <div className="flex items-center gap-0.5">
         <LiveMark />
         <span className="max-md:hidden">
-          <IconButton icon="keyboard" label="Keyboard shortcuts" onClick={onShortcuts} />
+          <IconButton icon="keyboard" label={texts.keyboardShortcuts} onClick={onShortcuts} />
         </span>
         <ThemeMenu />
         <UserMenu />

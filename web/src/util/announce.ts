@@ -28,8 +28,15 @@ export function announceProblems(draft: AnnounceDraft, hasKey: boolean): Record<
   return problems;
 }
 
+/** What `autoregistration.update` takes. */
+export interface AnnounceParams {
+  tls_accept: number;
+  tls_psk_identity?: string;
+  tls_psk?: string;
+}
+
 /** A draft without problems, as `autoregistration.update` takes it. */
-export function announceParams({ accept, identity, psk }: AnnounceDraft): object {
+export function announceParams({ accept, identity, psk }: AnnounceDraft): AnnounceParams {
   const keyed = (accept & PSK) !== 0;
   return {
     tls_accept: accept,

@@ -50,7 +50,7 @@ export function silenceTags(target: SilenceTarget): { tag: string; value: string
  * Members of a maintenance with data collection that starts at once. The start is left to the
  * server's clock; only the length is counted by this one.
  */
-export function silenceParams(target: SilenceTarget, until: number, now: number): object {
+export function silenceParams(target: SilenceTarget, until: number, now: number) {
   const start = now - (now % 60);
   return {
     maintenance_type: 0,
@@ -61,5 +61,5 @@ export function silenceParams(target: SilenceTarget, until: number, now: number)
     tags: silenceTags(target),
     tags_evaltype: 0,
     timeperiods: [{ timeperiod_type: 0, period: Math.max(LENGTH_MIN_S, until - start) }],
-  };
+  } as const;
 }

@@ -15,6 +15,7 @@ import {
 import { checkWords } from "~/util/network";
 import { replaced, without } from "~/util/rows";
 import { type ActionDraft, letterOf, newCondition } from "./draft";
+import { texts } from "./texts";
 
 const JOINS = [
   ["0", "And/or"],
@@ -48,7 +49,7 @@ function Value({ kind, hint, value, onChange, names }: ValueProps) {
   if (kind === undefined || kind === "text") {
     return (
       <Input
-        aria-label="Condition value"
+        aria-label={texts.conditionValue}
         placeholder={hint}
         maxLength={255}
         value={value}
@@ -63,7 +64,7 @@ function Value({ kind, hint, value, onChange, names }: ValueProps) {
   const options = typeof kind === "string" ? [["", "Choose…"] as const, ...named] : kind;
   return (
     <Select
-      aria-label="Condition value"
+      aria-label={texts.conditionValue}
       options={options}
       value={value}
       onChange={(e) => onChange(e.target.value)}
@@ -88,13 +89,11 @@ export function ConditionsEditor({ source, draft, set, problems }: ConditionsEdi
   return (
     <div className="flex flex-col gap-2">
       {conditions.length === 0 && (
-        <p className="text-xs text-faint">
-          Without conditions, the action applies to all discovery results.
-        </p>
+        <p className="text-xs text-faint">{texts.withoutConditionsTheAction}</p>
       )}
       {conditions.length > 1 && (
         <Segmented
-          label="Type of calculation"
+          label={texts.typeOfCalculation}
           value={JOINS.find(([join]) => join === draft.evaltype)?.[0] ?? "0"}
           onChange={(evaltype) => set({ evaltype })}
           options={JOINS}
@@ -110,13 +109,13 @@ export function ConditionsEditor({ source, draft, set, problems }: ConditionsEdi
           >
             <span className="text-xs text-faint">{letterOf(at)}</span>
             <Select
-              aria-label="Condition"
+              aria-label={texts.condition}
               options={kinds}
               value={condition.conditiontype}
               onChange={(e) => change(at, newCondition(source, e.target.value))}
             />
             <Select
-              aria-label="Condition operator"
+              aria-label={texts.conditionOperator}
               className="max-sm:col-start-2"
               options={(kind?.operators ?? []).map((one) => [one, operatorName(one)] as const)}
               value={condition.operator}
@@ -133,7 +132,7 @@ export function ConditionsEditor({ source, draft, set, problems }: ConditionsEdi
             </span>
             <IconButton
               icon="trash"
-              label="Remove condition"
+              label={texts.removeCondition}
               onClick={() => set({ conditions: without(conditions, at) })}
             />
             {problems[`condition${at}`] && (
@@ -144,15 +143,15 @@ export function ConditionsEditor({ source, draft, set, problems }: ConditionsEdi
       })}
       {draft.evaltype === "3" && (
         <TextField
-          label="Formula"
+          label={texts.formula}
           error={problems.formula}
-          hint="Use and, or, not and parentheses, such as A and (B or C)."
+          hint={texts.useAndOrNot}
           value={draft.formula}
           onChange={(formula) => set({ formula })}
         />
       )}
       <AddButton onClick={() => set({ conditions: [...conditions, newCondition(source)] })}>
-        Add condition
+        {texts.addCondition}
       </AddButton>
     </div>
   );

@@ -1,4 +1,5 @@
 import type { Action, ActionOperation } from "~/api/actions";
+import type { Members } from "~/api/methods";
 import {
   type ActionCondition,
   type ActionSource,
@@ -110,7 +111,7 @@ function operationParams({ type, groups, templates, tags, inventory }: Operation
 }
 
 /** A draft without problems, as `action.create` and `action.update` take it. */
-export function actionParams(draft: ActionDraft): object {
+export function actionParams(draft: ActionDraft): Members<"action"> {
   const byFormula = draft.evaltype === "3";
   return {
     name: draft.name.trim(),

@@ -4,6 +4,7 @@ import { Found, Gone } from "~/shared/fallback";
 import { useFresh } from "~/shared/fresh";
 import { Page } from "~/shared/page";
 import { ActionForm } from "./form";
+import { texts } from "./texts";
 
 const newRoute = getRouteApi("/inside/actions/new");
 const editRoute = getRouteApi("/inside/actions/$actionid/edit");
@@ -21,8 +22,8 @@ export function ActionEditPage() {
   const { actionid } = editRoute.useParams();
   const query = useFresh(actionQuery(actionid));
   return (
-    <Page title={query.data ? `Edit ${query.data.name}` : "Edit action"} scroll>
-      <Found query={query} gone={<Gone icon="play" title="This action does not exist" />}>
+    <Page title={query.data ? `Edit ${query.data.name}` : texts.editAction} scroll>
+      <Found query={query} gone={<Gone icon="play" title={texts.thisActionDoesNot} />}>
         {(action) => (
           <ActionForm key={action.actionid} source={action.eventsource} action={action} />
         )}

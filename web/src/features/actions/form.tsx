@@ -10,6 +10,7 @@ import type { ActionSource } from "~/util/actions";
 import { ConditionsEditor } from "./conditions-editor";
 import { actionDraft, actionParams, actionProblems } from "./draft";
 import { OperationsEditor } from "./operations-editor";
+import { texts } from "./texts";
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
@@ -36,7 +37,7 @@ export function ActionForm({ source, action }: FormProps) {
     id === null ? { ...actionParams(draft), eventsource: source } : actionParams(draft);
   return (
     <ObjectForm
-      word="action"
+      word={texts.action}
       drafting={drafting}
       isNew={id === null}
       save={() => saveAction(id, members())}
@@ -45,9 +46,9 @@ export function ActionForm({ source, action }: FormProps) {
       onDeleted={leave}
       loss="Hosts that it created are kept."
     >
-      <FormSection title="Action">
+      <FormSection title={texts.actionLabel}>
         <TextField
-          label="Name"
+          label={texts.name}
           required
           error={problems.name}
           autoFocus={!action}
@@ -56,13 +57,13 @@ export function ActionForm({ source, action }: FormProps) {
           onChange={(name) => set({ name })}
         />
         <Checkbox
-          label="Enabled"
+          label={texts.enabled}
           checked={draft.on}
           onChange={(e) => set({ on: e.target.checked })}
         />
       </FormSection>
       <FormSection
-        title="Conditions"
+        title={texts.conditions}
         note={
           source === "1"
             ? "Checked for each discovery event of a host or a service."
@@ -72,7 +73,7 @@ export function ActionForm({ source, action }: FormProps) {
         <ConditionsEditor source={source} draft={draft} set={set} problems={problems} />
       </FormSection>
       <FormSection
-        title="Operations"
+        title={texts.operations}
         note="Operations that add something create the host if it does not exist."
       >
         <OperationsEditor

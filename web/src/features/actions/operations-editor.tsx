@@ -7,6 +7,7 @@ import { Segmented } from "~/ui/segmented";
 import { OPERATIONS, operationNeed } from "~/util/actions";
 import { patched, without } from "~/util/rows";
 import { newOperation, type OperationDraft } from "./draft";
+import { texts } from "./texts";
 
 const KINDS = OPERATIONS.map(([type, name]) => [type, name] as const);
 const MODES = [
@@ -46,7 +47,7 @@ function Detail({ operation, set, names }: DetailProps) {
     case "opinventory":
       return (
         <Segmented
-          label="Inventory mode"
+          label={texts.inventoryMode}
           value={operation.inventory === "0" ? "0" : "1"}
           onChange={(inventory) => set({ inventory })}
           options={MODES}
@@ -81,7 +82,7 @@ export function OperationsEditor(props: OperationsEditorProps) {
           >
             <div className="grid grid-cols-[minmax(0,1fr)_2rem] items-start gap-2 sm:grid-cols-[14rem_minmax(0,1fr)_2rem]">
               <Select
-                aria-label="Operation"
+                aria-label={texts.operation}
                 options={KINDS}
                 value={operation.type}
                 onChange={(e) => set({ ...newOperation(e.target.value) })}
@@ -91,7 +92,7 @@ export function OperationsEditor(props: OperationsEditorProps) {
               </div>
               <IconButton
                 icon="trash"
-                label="Remove operation"
+                label={texts.removeOperation}
                 onClick={() => onChange(without(operations, at))}
               />
             </div>
@@ -102,7 +103,7 @@ export function OperationsEditor(props: OperationsEditorProps) {
         );
       })}
       <AddButton onClick={() => onChange([...operations, newOperation("4")])}>
-        Add operation
+        {texts.addOperation}
       </AddButton>
       {problems.operations && <p className="text-xs text-bad-ink">{problems.operations}</p>}
     </div>

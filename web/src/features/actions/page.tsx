@@ -13,6 +13,7 @@ import { Empty, SkeletonRows } from "~/ui/state";
 import type { Column } from "~/ui/table";
 import { type ActionSource, conditionWords, operationName } from "~/util/actions";
 import { useRuleNames } from "./conditions-editor";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/actions");
 const idOf = (action: Action) => action.actionid;
@@ -25,7 +26,7 @@ function CreateLink({ source }: { source: string | undefined }) {
   return (
     <Link to="/actions/new" search={{ source }} className={buttonClass("primary")}>
       <Icon name="plus" size={15} />
-      Create action
+      {texts.createAction}
     </Link>
   );
 }
@@ -52,7 +53,7 @@ function columnsOf(source: ActionSource, names: ReadonlyMap<string, string>): Co
     filter.conditions.map((one) => conditionWords(source, one, names)).join("; ") || "Always";
   return [
     ...nameColumns<Action>({
-      header: "Action",
+      header: texts.actionLabel,
       name: (action) => <Name action={action} />,
       nameWidth: "minmax(10rem, 1fr)",
       state,
@@ -61,7 +62,7 @@ function columnsOf(source: ActionSource, names: ReadonlyMap<string, string>): Co
     }),
     {
       id: "conditions",
-      header: "Conditions",
+      header: texts.conditions,
       width: "minmax(12rem, 1.6fr)",
       on: "wide",
       cell: (action) => (
@@ -72,7 +73,7 @@ function columnsOf(source: ActionSource, names: ReadonlyMap<string, string>): Co
     },
     {
       id: "operations",
-      header: "Operations",
+      header: texts.operations,
       width: "minmax(12rem, 1.6fr)",
       on: "wide",
       cell: (action) => (
@@ -113,7 +114,7 @@ export function ActionsPage() {
       }
       bar={
         <Segmented
-          label="Event source"
+          label={texts.eventSource}
           value={agents ? "agents" : "network"}
           onChange={(v) =>
             void navigate({ search: { source: v === "agents" ? v : undefined }, replace: true })
@@ -122,7 +123,7 @@ export function ActionsPage() {
         />
       }
     >
-      {error ? (
+      {error && !data ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : (
         <Sheet>
@@ -142,12 +143,10 @@ export function ActionsPage() {
               empty={
                 <Empty
                   icon="play"
-                  title="No actions"
+                  title={texts.noActions}
                   action={<CreateLink source={search.source} />}
                 >
-                  {agents
-                    ? "An action creates hosts for active agents that are not registered yet and meet its conditions."
-                    : "An action creates hosts for devices that discovery rules find, adds them to host groups and links templates."}
+                  {agents ? texts.anActionCreatesHosts : texts.anActionCreatesHostsFor}
                 </Empty>
               }
             />

@@ -18,12 +18,13 @@ import {
   announceProblems,
   PSK,
 } from "~/util/announce";
+import { texts } from "./texts";
 
 /** Over which connections agents may announce themselves. */
 export function AutoregistrationPage() {
   const { data: accept, error, refetch } = useFresh(autoregistrationQuery());
   return (
-    <Page title="Autoregistration" scroll>
+    <Page title={texts.autoregistration} scroll>
       {error ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : accept === undefined ? (
@@ -45,7 +46,7 @@ function Settings({ stored }: { stored: number }) {
   const save = useMutation({
     mutationFn: () => saveAutoregistration(announceParams(draft)),
     onSuccess: () => {
-      toast("The autoregistration settings were saved.");
+      toast(texts.theAutoregistrationSettingsWere);
       set({ identity: "", psk: "" });
       void client.invalidateQueries({ queryKey: ["network", "autoregistration"] });
     },
@@ -54,10 +55,10 @@ function Settings({ stored }: { stored: number }) {
   return (
     <FormCard onSubmit={() => check() && save.mutate()}>
       <FormSection
-        title="Connections"
+        title={texts.connections}
         note="Encryption accepted from agents that are not registered yet."
       >
-        <fieldset className="flex flex-col gap-1.5" aria-label="Accepted connections">
+        <fieldset className="flex flex-col gap-1.5" aria-label={texts.acceptedConnections}>
           {ANNOUNCED_BY.map(([bit, label]) => (
             <Checkbox
               key={bit}
@@ -73,7 +74,7 @@ function Settings({ stored }: { stored: number }) {
         {(draft.accept & PSK) !== 0 && (
           <div className="grid gap-4 sm:grid-cols-2">
             <TextField
-              label="PSK identity"
+              label={texts.pskIdentity}
               required={!hasKey}
               error={problems.identity}
               hint={note}
@@ -82,12 +83,10 @@ function Settings({ stored }: { stored: number }) {
               onChange={(identity) => set({ identity })}
             />
             <TextField
-              label="PSK"
+              label={texts.psk}
               required={!hasKey}
               error={problems.psk}
-              hint={
-                note ?? "32 to 512 hexadecimal digits. Hosts created for these agents get this key."
-              }
+              hint={note ?? texts.n32To512Hexadecimal}
               className="font-mono"
               maxLength={512}
               value={draft.psk}
@@ -98,9 +97,9 @@ function Settings({ stored }: { stored: number }) {
         <p className="text-xs text-soft">
           Agents can register while an{" "}
           <Link to="/actions" search={{ source: "agents" }} className="underline">
-            autoregistration action
+            {texts.autoregistrationAction}
           </Link>{" "}
-          is enabled. The action creates their hosts.
+          {texts.isEnabledTheAction}
         </p>
       </FormSection>
       <FormBar save="Save settings" busy={save.isPending} error={save.error} problems={problems} />

@@ -20,6 +20,7 @@ import {
 } from "~/util/capacity";
 import { formatCount } from "~/util/format";
 import { formatClock } from "~/util/time";
+import { texts } from "./texts";
 
 const CELL = "px-3 py-2 align-top";
 
@@ -31,7 +32,7 @@ function Row({ resource, first }: { resource: Resource; first: boolean }) {
     <tr className="border-t hover:bg-hover">
       <td className={CELL}>
         <span className="font-medium">{title}</span>
-        {first && <span className="ml-2 text-xs text-soft">limits first</span>}
+        {first && <span className="ml-2 text-xs text-soft">{texts.limitsFirst}</span>}
         <span className="block text-xs text-soft">{meaning}</span>
       </td>
       <td className={`${CELL} tabular text-right whitespace-nowrap`}>
@@ -64,17 +65,17 @@ function Summary({ capacity }: { capacity: Capacity }) {
   return (
     <div className="grid grid-cols-1 gap-3 sm:grid-cols-3">
       <Stat
-        label="First limit reached"
+        label={texts.firstLimitReached}
         value={first ? wordsOf(first)[0] : "Unknown"}
         note={first && `${headroom(first)} the current load`}
       />
       <Stat
-        label="Disk full"
+        label={texts.diskFull}
         value={until ?? (disk?.growth == null ? "Unknown for the first hour" : "Not within a year")}
         note="at the growth rate of the last day"
       />
       <Stat
-        label="Cores"
+        label={texts.cores}
         value={formatCount(capacity.cores)}
         note="one shard of the server on each"
       />
@@ -87,12 +88,12 @@ const COMMAND = "vedette bench capacity";
 function MeasuredCard({ measured }: { measured: Measured | null }) {
   if (!measured) {
     return (
-      <Card title="Measured limits">
+      <Card title={texts.measuredLimits}>
         <p className="text-soft">
           The limits of this machine have not been measured yet. While the load is low, run{" "}
           <code className="rounded bg-sunken px-1 py-0.5 font-mono text-xs">{COMMAND}</code> on this
-          machine with the server's <code className="font-mono text-xs">--data</code>. It takes a
-          few minutes and uses a separate server process.
+          machine with the server's <code className="font-mono text-xs">{texts.data}</code>. It
+          takes a few minutes and uses a separate server process.
         </p>
       </Card>
     );
@@ -102,7 +103,7 @@ function MeasuredCard({ measured }: { measured: Measured | null }) {
     ["Passive checks", measured.checks_per_s, measured.checks_cpu_s, "checks"],
   ];
   return (
-    <Card title="Measured limits">
+    <Card title={texts.measuredLimits}>
       <ul className="grid gap-2">
         {rows.map(([title, rate, cpu, what]) => (
           <li key={title} className="flex flex-wrap items-baseline gap-x-3">
@@ -126,8 +127,8 @@ function MeasuredCard({ measured }: { measured: Measured | null }) {
 export function CapacityPage() {
   const { data, error, refetch } = useQuery(capacityQuery());
   return (
-    <Page title="Capacity" scroll>
-      {error ? (
+    <Page title={texts.capacity} scroll>
+      {error && !data ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : !data ? (
         <SkeletonRows rows={10} />

@@ -24,6 +24,7 @@ import { buttonClass } from "~/ui/button";
 import { Icon } from "~/ui/icon";
 import { Tabs } from "~/ui/segmented";
 import { Empty, SkeletonRows } from "~/ui/state";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/rules/$ruleid");
 const newRoute = getRouteApi("/inside/rules/new");
@@ -35,8 +36,8 @@ function Items({ ruleid }: { ruleid: string }) {
     <ConfiguredItems<PrototypeRow>
       query={useQuery(itemPrototypesQuery(ruleid))}
       empty={
-        <Empty icon="latest" title="No item prototypes">
-          Item prototypes create items for each discovered entity.
+        <Empty icon="latest" title={texts.noItemPrototypes}>
+          {texts.itemPrototypesCreateItems}
         </Empty>
       }
       state={(item) => <PrototypeState {...item} />}
@@ -56,8 +57,8 @@ function Triggers({ ruleid }: { ruleid: string }) {
         ["State", "w-36"],
       ]}
       empty={
-        <Empty icon="problems" title="No trigger prototypes">
-          Trigger prototypes create triggers for each discovered entity.
+        <Empty icon="problems" title={texts.noTriggerPrototypes}>
+          {texts.triggerPrototypesCreateTriggers}
         </Empty>
       }
       row={(trigger) => (
@@ -79,8 +80,8 @@ function Graphs({ ruleid }: { ruleid: string }) {
       query={query}
       head={[["Name", ""]]}
       empty={
-        <Empty icon="search" title="No graph prototypes">
-          Create graph prototypes in templates or with the API.
+        <Empty icon="search" title={texts.noGraphPrototypes}>
+          {texts.createGraphPrototypesIn}
         </Empty>
       }
       row={(row) => (
@@ -112,12 +113,12 @@ export function RulePage() {
         addable && tab === "items" ? (
           <Link to="/items/new" search={{ rule: ruleid }} className={buttonClass("primary")}>
             <Icon name="plus" size={15} />
-            Create item prototype
+            {texts.createItemPrototype}
           </Link>
         ) : addable && tab === "triggers" ? (
           <Link to="/triggers/new" search={{ rule: ruleid }} className={buttonClass("primary")}>
             <Icon name="plus" size={15} />
-            Create trigger prototype
+            {texts.createTriggerPrototype}
           </Link>
         ) : addable && tab === "hosts" ? (
           <Link
@@ -126,7 +127,7 @@ export function RulePage() {
             className={buttonClass("primary")}
           >
             <Icon name="plus" size={15} />
-            Create host prototype
+            {texts.createHostPrototype}
           </Link>
         ) : undefined
       }
@@ -134,27 +135,27 @@ export function RulePage() {
         rule && (
           <div className="w-full overflow-x-auto">
             <Tabs<Tab>
-              label="Parts of the rule"
+              label={texts.partsOfTheRule}
               value={tab}
               onChange={(value) =>
                 void navigate({ search: { tab: value === "rule" ? undefined : value } })
               }
               options={[
-                ["rule", "Rule"],
-                ["items", "Item prototypes"],
-                ["triggers", "Trigger prototypes"],
-                ["hosts", "Host prototypes"],
-                ["graphs", "Graph prototypes"],
+                ["rule", texts.rule],
+                ["items", texts.itemPrototypes],
+                ["triggers", texts.triggerPrototypes],
+                ["hosts", texts.hostPrototypes],
+                ["graphs", texts.graphPrototypes],
               ]}
             />
           </div>
         )
       }
     >
-      {error ? (
+      {error && !(rule && owner) ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : rule === null || owner === null ? (
-        <Gone icon="search" title="This discovery rule does not exist" />
+        <Gone icon="search" title={texts.thisDiscoveryRuleDoes} />
       ) : !rule || !owner ? (
         <SkeletonRows rows={10} />
       ) : tab === "items" ? (
@@ -185,7 +186,7 @@ export function RuleNewPage() {
   const leave = useLeave();
   const navigate = useNavigate();
   return (
-    <OwnerPage title="Create discovery rule" owner={data}>
+    <OwnerPage title={texts.createDiscoveryRule} owner={data}>
       <Found query={{ data, error }} gone={NO_OWNER}>
         {(owner) => (
           <ItemForm

@@ -20,6 +20,7 @@ import { formatValue, isNumeric } from "~/util/format";
 import { useSettled } from "~/util/hooks";
 import { listOf, listTo } from "~/util/search";
 import { DEFAULT_RANGE, formatClock, type TimeRange } from "~/util/time";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/graph");
 
@@ -38,7 +39,7 @@ function ItemPicker({
     `${item.hosts[0]?.name}: ${item.name}`;
   return (
     <Pick
-      label="Items"
+      label={texts.items}
       values={values}
       options={found.map((item) => ({ value: item.itemid, label: words(item) }))}
       labelOf={(id) => items.filter((item) => item.itemid === id).map(words)[0]}
@@ -53,7 +54,7 @@ function TextValues({ item }: { item: ItemRow }) {
   const { data, error } = useQuery(valuesQuery(item, 200));
   if (error) return <QueryError error={error} />;
   if (!data) return <SkeletonRows />;
-  if (data.length === 0) return <p className="px-4 pb-4 text-soft">No values yet.</p>;
+  if (data.length === 0) return <p className="px-4 pb-4 text-soft">{texts.noValuesYet}</p>;
   return (
     <table className="w-full">
       <tbody>
@@ -79,13 +80,13 @@ function TextValues({ item }: { item: ItemRow }) {
 function CheckNow({ itemids }: { itemids: readonly string[] }) {
   const check = useMutation({
     mutationFn: () => checkNow(itemids),
-    onSuccess: () => toast("The check was requested. New values appear shortly."),
+    onSuccess: () => toast(texts.theCheckWasRequested),
     onError: (error) => toast(explain(error).what, "bad"),
   });
   if (!allows("invoke_execute_now")) return null;
   return (
     <Button look="quiet" icon="play" disabled={check.isPending} onClick={() => check.mutate()}>
-      Check now
+      {texts.checkNow}
     </Button>
   );
 }
@@ -98,6 +99,43 @@ export function byUnits(items: readonly ItemRow[], split: boolean): ItemRow[][] 
     groups.set(key, [...(groups.get(key) ?? []), item]);
   }
   return [...groups.values()];
+}
+
+interface ChartsProps {
+  items: readonly ItemRow[];
+  split: boolean;
+  range: TimeRange;
+  onRange: (range: TimeRange) => void;
+}
+
+/** Numbers as charts, other values as tables below them. */
+function Charts({ items, split, range, onRange }: ChartsProps) {
+  const numeric = (item: ItemRow) => isNumeric(item.value_type);
+  const charts = byUnits(items.filter(numeric), split);
+  const others = items.filter((item) => !numeric(item));
+  return (
+    <div className="flex flex-col gap-4">
+      {charts.map((group) => (
+        <Card key={group.map((item) => item.itemid).join()} bodyClass="p-4">
+          <GraphPanel
+            label={group.map((item) => item.name).join(", ")}
+            items={group}
+            range={range}
+            onRange={onRange}
+            height={charts.length === 1 ? 380 : 220}
+            legend="table"
+            syncKey="graph"
+            withHost={items.length > 1}
+          />
+        </Card>
+      ))}
+      {others.map((item) => (
+        <Card key={item.itemid} title={`${item.hosts[0]?.name}: ${item.name}`} bodyClass="">
+          <TextValues item={item} />
+        </Card>
+      ))}
+    </div>
+  );
 }
 
 export function GraphPage() {
@@ -116,15 +154,10 @@ export function GraphPage() {
   const ordered = ids
     .map((id) => shown.find((item) => item.itemid === id))
     .filter((i): i is ItemRow => i !== undefined);
-  const charts = byUnits(
-    ordered.filter((item) => isNumeric(item.value_type)),
-    split,
-  );
-  const texts = ordered.filter((item) => !isNumeric(item.value_type));
   const single = ordered.length === 1 ? ordered[0] : undefined;
   return (
     <Page
-      title="Graph"
+      title={texts.graph}
       scroll
       heading={
         single ? (
@@ -151,7 +184,7 @@ export function GraphPage() {
           />
           {ids.length > 1 && (
             <Segmented
-              label="Charts"
+              label={texts.charts}
               value={split ? "split" : "together"}
               onChange={(v) =>
                 void navigate({
@@ -160,8 +193,8 @@ export function GraphPage() {
                 })
               }
               options={[
-                ["together", "Combined"],
-                ["split", "Separate"],
+                ["together", texts.combined],
+                ["split", texts.separate],
               ]}
             />
           )}
@@ -172,7 +205,7 @@ export function GraphPage() {
               icon="link"
               onClick={() => copy(location.href, "The link was copied.")}
             >
-              Copy link
+              {texts.copyLink}
             </Button>
           )}
         </>
@@ -182,48 +215,28 @@ export function GraphPage() {
         <Card bodyClass="">
           <Empty
             icon="graph"
-            title="Select items to display"
+            title={texts.selectItemsToDisplay}
             action={
               <Link to="/latest" className={buttonClass("primary")}>
-                Select in Latest data
+                {texts.selectInLatestData}
               </Link>
             }
           >
-            Select items above, or select rows in Latest data. Drag over a chart to zoom in.
+            {texts.selectItemsAboveOr}
           </Empty>
         </Card>
-      ) : error ? (
+      ) : error && !items ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : isPending ? (
         <SkeletonRows />
       ) : ordered.length === 0 ? (
         <Card bodyClass="">
-          <Empty icon="search" title="These items do not exist">
-            They were deleted, or you do not have permission to view them.
+          <Empty icon="search" title={texts.theseItemsDoNot}>
+            {texts.theyWereDeletedOr}
           </Empty>
         </Card>
       ) : (
-        <div className="flex flex-col gap-4">
-          {charts.map((group) => (
-            <Card key={group.map((item) => item.itemid).join()} bodyClass="p-4">
-              <GraphPanel
-                label={group.map((item) => item.name).join(", ")}
-                items={group}
-                range={range}
-                onRange={setRange}
-                height={charts.length === 1 ? 380 : 220}
-                legend="table"
-                syncKey="graph"
-                withHost={!single}
-              />
-            </Card>
-          ))}
-          {texts.map((item) => (
-            <Card key={item.itemid} title={`${item.hosts[0]?.name}: ${item.name}`} bodyClass="">
-              <TextValues item={item} />
-            </Card>
-          ))}
-        </div>
+        <Charts items={ordered} split={split} range={range} onRange={setRange} />
       )}
     </Page>
   );

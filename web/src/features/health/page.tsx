@@ -13,6 +13,7 @@ import { Empty, SkeletonRows } from "~/ui/state";
 import { formatValue } from "~/util/format";
 import { busyStages, cacheItems, firstOf } from "~/util/self-items";
 import { DEFAULT_RANGE, type TimeRange } from "~/util/time";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/health");
 
@@ -48,8 +49,7 @@ function Figures({ items }: { items: readonly ItemRow[] }) {
 /** Busy shares as bars: which stage is the limit. */
 function Busy({ items }: { items: readonly ItemRow[] }) {
   const stages = busyStages(items);
-  if (stages.length === 0)
-    return <p className="text-soft">No process utilisation has been reported yet.</p>;
+  if (stages.length === 0) return <p className="text-soft">{texts.noProcessUtilisationHas}</p>;
   return (
     <ul className="grid max-h-72 gap-y-1 overflow-auto">
       {stages.map(({ name, item, busy }) => (
@@ -103,7 +103,7 @@ export function HealthPage() {
   const busiest = items ? busyStages(items).slice(0, 6) : [];
   return (
     <Page
-      title="Vedette's health"
+      title={texts.vedettesHealth}
       scroll
       actions={
         <>
@@ -126,14 +126,14 @@ export function HealthPage() {
         <Card bodyClass="">
           <Empty
             icon="health"
-            title="The server does not monitor itself yet"
+            title={texts.theServerDoesNot}
             action={
               <Link to="/hosts/new" className={buttonClass("primary")}>
-                Create host “Vedette”
+                {texts.createHostVedette}
               </Link>
             }
           >
-            Create a host named “Vedette” and link the template “Vedette health” to it.
+            {texts.createAHostNamed}
           </Empty>
         </Card>
       ) : !items ? (
@@ -143,7 +143,7 @@ export function HealthPage() {
           <Figures items={items} />
           <div className="grid grid-cols-[minmax(0,1fr)] gap-4 lg:grid-cols-2">
             <Chart
-              title="Values per second"
+              title={texts.valuesPerSecond}
               items={[
                 firstOf(items, ["zabbix[wcache,values]", "zabbix[wcache,values,all]"]),
                 firstOf(items, ["zabbix[vps,written]"]),
@@ -152,29 +152,29 @@ export function HealthPage() {
               onRange={onRange}
             />
             <Chart
-              title="Queue"
+              title={texts.queue}
               items={[firstOf(items, ["zabbix[queue]"]), firstOf(items, ["zabbix[queue,10m]"])]}
               range={range}
               onRange={onRange}
             />
-            <Card title="Process utilisation">
+            <Card title={texts.processUtilisation}>
               <Busy items={items} />
             </Card>
             <Chart
-              title="Busiest processes"
+              title={texts.busiestProcesses}
               items={busiest.map((stage) => stage.item)}
               nameOf={(item) => busiest.find((stage) => stage.item === item)?.name ?? item.name}
               range={range}
               onRange={onRange}
             />
             <Chart
-              title="Cache utilisation"
+              title={texts.cacheUtilisation}
               items={cacheItems(items)}
               range={range}
               onRange={onRange}
             />
             <Chart
-              title="Value cache, per second"
+              title={texts.valueCachePerSecond}
               items={[
                 firstOf(items, ["zabbix[vcache,cache,hits]"]),
                 firstOf(items, ["zabbix[vcache,cache,misses]"]),

@@ -1,7 +1,9 @@
 import type { GroupPrototype, HostPrototypeDetail } from "~/api/host-prototypes";
 import type { Macro } from "~/api/hosts";
+import type { Members } from "~/api/methods";
 import { type HostInterface, interfaceParams } from "~/util/interfaces";
 import { macroParams, macrosProblem, withoutLldMacros } from "~/util/macros";
+import { oneOf } from "~/util/one-of";
 import { type OwnerDraft, ownerDraft, ownerParams } from "~/util/owner-draft";
 
 /** A host prototype as the form holds it. */
@@ -92,8 +94,11 @@ function groupPrototypes(draft: HostPrototypeDraft): Partial<GroupPrototype>[] {
  * The draft as `hostprototype.create` and `.update` take it. What comes from a template takes its
  * state alone.
  */
-export function paramsOf(draft: HostPrototypeDraft, inherited: boolean): object {
-  const state = { status: draft.monitored ? "0" : "1", discover: draft.discovered ? "0" : "1" };
+export function paramsOf(draft: HostPrototypeDraft, inherited: boolean): Members<"hostprototype"> {
+  const state = {
+    status: draft.monitored ? "0" : "1",
+    discover: draft.discovered ? "0" : "1",
+  } satisfies Members<"hostprototype">;
   if (inherited) return state;
   const { groups, ...members } = ownerParams(draft);
   return {
@@ -101,8 +106,8 @@ export function paramsOf(draft: HostPrototypeDraft, inherited: boolean): object 
     ...members,
     groupLinks: groups,
     groupPrototypes: groupPrototypes(draft),
-    inventory_mode: draft.inventory,
-    custom_interfaces: draft.custom,
+    inventory_mode: oneOf(draft.inventory, ["-1", "0", "1"]),
+    custom_interfaces: oneOf(draft.custom, ["0", "1"]),
     interfaces: draft.custom === "1" ? draft.interfaces.map(interfaceParams) : [],
     macros: macroParams(draft.macros),
   };

@@ -10,6 +10,7 @@ import { OwnerPage } from "~/shared/owner";
 import { Page } from "~/shared/page";
 import { SkeletonRows } from "~/ui/state";
 import { HostPrototypeForm } from "./form";
+import { texts } from "./texts";
 
 const newRoute = getRouteApi("/inside/host-prototypes/new");
 const editRoute = getRouteApi("/inside/host-prototypes/$hostid/edit");
@@ -77,5 +78,5 @@ export function HostPrototypeEditPage() {
     );
   }
   const missing = prototype === null ? "This host prototype does not exist" : undefined;
-  return <Bare title="Edit host prototype" error={error} missing={missing} />;
+  return <Bare title={texts.editHostPrototype} error={error} missing={missing} />;
 }

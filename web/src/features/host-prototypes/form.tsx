@@ -15,6 +15,7 @@ import { Checkbox, SelectField, TextareaField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { INVENTORY_MODES } from "~/util/inventory";
 import { draftOf, type HostPrototypeDraft, paramsOf, problemsOf } from "./draft";
+import { texts } from "./texts";
 
 interface PartProps {
   draft: HostPrototypeDraft;
@@ -33,17 +34,17 @@ function Interfaces({ draft, set }: PartProps) {
     });
   return (
     <FormSection
-      title="Interfaces"
+      title={texts.interfaces}
       note="Addresses that Vedette connects to. Addresses and ports may contain discovery macros."
     >
       <div className="flex">
         <Segmented<"0" | "1">
-          label="Interfaces"
+          label={texts.interfaces}
           value={draft.custom}
           onChange={own}
           options={[
-            ["0", "Inherit"],
-            ["1", "Custom"],
+            ["0", texts.inherit],
+            ["1", texts.custom],
           ]}
         />
       </div>
@@ -53,9 +54,7 @@ function Interfaces({ draft, set }: PartProps) {
           onChange={(interfaces) => set({ interfaces })}
         />
       ) : (
-        <p className="text-sm text-soft">
-          Discovered hosts get the interfaces of the host of the discovery rule.
-        </p>
+        <p className="text-sm text-soft">{texts.discoveredHostsGetThe}</p>
       )}
     </FormSection>
   );
@@ -82,7 +81,7 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
   const params = () => ({ ...(id === null ? { ruleid } : {}), ...paramsOf(draft, inherited) });
   return (
     <ObjectForm
-      word="host prototype"
+      word={texts.hostPrototype}
       drafting={{ ...drafting, draft: { name: draft.name.trim() || draft.host.trim() } }}
       isNew={id === null}
       save={() => saveHostPrototype(id, params())}
@@ -92,15 +91,15 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
       onDeleted={leave}
       loss="The hosts and groups discovered with it are deleted too, with the history of the hosts."
     >
-      <FormSection title="State" note="Applies to hosts that are discovered from now on.">
+      <FormSection title={texts.state} note="Applies to hosts that are discovered from now on.">
         <div className="flex flex-wrap gap-x-6 gap-y-2">
           <Checkbox
-            label="Discover hosts"
+            label={texts.discoverHosts}
             checked={draft.discovered}
             onChange={(e) => set({ discovered: e.target.checked })}
           />
           <Checkbox
-            label="Create enabled"
+            label={texts.createEnabled}
             checked={draft.monitored}
             onChange={(e) => set({ monitored: e.target.checked })}
           />
@@ -108,27 +107,27 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
       </FormSection>
       <fieldset disabled={inherited} className="contents">
         <FormSection
-          title="Hosts"
+          title={texts.hosts}
           note="Each discovered entity becomes a host with these names, groups and templates."
         >
           <OwnerFields
             of="host"
             {...part}
             isNew={id === null}
-            hint="Must contain a discovery macro, such as {#NAME}"
+            hint={texts.mustContainADiscovery}
             templates={prototype?.templates ?? []}
           >
             <TextareaField
-              label="Group prototypes"
+              label={texts.groupPrototypes}
               error={problems.groupNames}
-              hint="One per line, with discovery macros, such as Datacenters/{#DATACENTER}. If you change a line, its discovered groups are renamed. If you remove it, they are deleted."
+              hint={texts.onePerLineWith}
               rows={2}
               value={draft.groupNames}
               onChange={(groupNames) => set({ groupNames })}
             />
           </OwnerFields>
           <SelectField
-            label="Inventory"
+            label={texts.inventory}
             fieldClass="max-w-60"
             options={INVENTORY_MODES}
             value={draft.inventory}
@@ -136,11 +135,11 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
           />
         </FormSection>
         <Interfaces {...part} />
-        <FormSection title="Tags" note="Added to each problem of the hosts.">
+        <FormSection title={texts.tags} note="Added to each problem of the hosts.">
           <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
         </FormSection>
         <FormSection
-          title="Macros"
+          title={texts.macros}
           note="Added to the macros of the discovery rule's host, which discovered hosts also have."
         >
           <MacrosEditor macros={draft.macros} onChange={(macros) => set({ macros })} />

@@ -4,6 +4,7 @@ import { groupsQuery } from "~/api/groups";
 import { type HostPrototypeRow, hostPrototypesQuery } from "~/api/host-prototypes";
 import { CELL, PlainTable, PrototypeState } from "~/shared/config-tables";
 import { Empty } from "~/ui/state";
+import { texts } from "./texts";
 
 /** The host prototypes of a rule. */
 export function HostPrototypes({ ruleid }: { ruleid: string }) {
@@ -28,8 +29,8 @@ export function HostPrototypes({ ruleid }: { ruleid: string }) {
         ["State", "w-36"],
       ]}
       empty={
-        <Empty icon="hosts" title="No host prototypes">
-          Host prototypes create hosts for discovered entities, such as virtual machines.
+        <Empty icon="hosts" title={texts.noHostPrototypes}>
+          {texts.hostPrototypesCreateHosts}
         </Empty>
       }
       row={(prototype) => (
@@ -46,7 +47,7 @@ export function HostPrototypes({ ruleid }: { ruleid: string }) {
               <span className="block text-xs font-normal text-faint">{prototype.host}</span>
             )}
             {prototype.templateid !== "0" && (
-              <span className="block text-xs font-normal text-faint">from a template</span>
+              <span className="block text-xs font-normal text-faint">{texts.fromATemplate}</span>
             )}
           </td>
           <td className={`${CELL} text-soft`}>{groupNames(prototype)}</td>

@@ -1,6 +1,8 @@
 import type { Host, Macro } from "~/api/hosts";
+import type { Members } from "~/api/methods";
 import { type HostInterface, interfaceParams } from "~/util/interfaces";
 import { macroParams, macrosProblem } from "~/util/macros";
+import { oneOf } from "~/util/one-of";
 import { type OwnerDraft, ownerDraft, ownerParams, unlinkedTemplates } from "~/util/owner-draft";
 
 /** A host as the form holds it. TLS bits: 1 unencrypted, 2 pre-shared key, 4 certificate. */
@@ -82,7 +84,7 @@ export function problemsOf(draft: HostDraft, isNew: boolean): Record<string, str
  * The draft as `host.create` and `host.update` take it. With `clear`, what unlinked templates
  * brought goes with them; without, it stays as the host's own.
  */
-export function hostParams(draft: HostDraft, before: Host | null, clear: boolean): object {
+export function hostParams(draft: HostDraft, before: Host | null, clear: boolean): Members<"host"> {
   const { host, name, groups, ...own } = ownerParams(
     draft,
     clear ? unlinkedTemplates(draft, before) : [],
@@ -92,7 +94,7 @@ export function hostParams(draft: HostDraft, before: Host | null, clear: boolean
     status: draft.monitored ? "0" : "1",
     macros: macroParams(draft.macros),
     ...own,
-  };
+  } satisfies Members<"host">;
   if (isDiscovered(before)) return params;
   return {
     ...params,
@@ -100,7 +102,7 @@ export function hostParams(draft: HostDraft, before: Host | null, clear: boolean
     name,
     groups,
     interfaces: draft.interfaces.map(interfaceParams),
-    tls_connect: draft.tlsConnect,
+    tls_connect: oneOf(draft.tlsConnect, ["1", "2", "4"]),
     tls_accept: String(draft.tlsAccept),
     tls_psk_identity: usesPsk(draft) && draft.pskIdentity ? draft.pskIdentity : undefined,
     tls_psk: usesPsk(draft) && draft.psk ? draft.psk : undefined,

@@ -4,12 +4,13 @@ import { Found, Gone } from "~/shared/fallback";
 import { useFresh } from "~/shared/fresh";
 import { Page } from "~/shared/page";
 import { HostForm } from "./form";
+import { texts } from "./texts";
 
 const editRoute = getRouteApi("/inside/hosts/$hostid/edit");
 
 export function HostNewPage() {
   return (
-    <Page title="Create host" scroll>
+    <Page title={texts.createHost} scroll>
       <HostForm host={null} />
     </Page>
   );
@@ -19,8 +20,8 @@ export function HostEditPage() {
   const { hostid } = editRoute.useParams();
   const query = useFresh(hostQuery(hostid));
   return (
-    <Page title={query.data ? `Edit ${query.data.name}` : "Edit host"} scroll>
-      <Found query={query} gone={<Gone icon="hosts" title="This host does not exist" />}>
+    <Page title={query.data ? texts.editOf(query.data.name) : texts.editHost} scroll>
+      <Found query={query} gone={<Gone icon="hosts" title={texts.thisHostDoesNot} />}>
         {(host) => <HostForm key={host.hostid} host={host} />}
       </Found>
     </Page>

@@ -18,6 +18,7 @@ import { toast } from "~/ui/toast";
 import { unlinkedTemplates } from "~/util/owner-draft";
 import { draftOf, hostParams, isDiscovered, problemsOf, usesIpmi } from "./draft";
 import { IpmiFields } from "./ipmi";
+import { texts } from "./texts";
 import { TlsFields } from "./tls";
 
 /** Creates or edits a host. */
@@ -32,7 +33,7 @@ export function HostForm({ host }: { host: Host | null }) {
   const save = useMutation({
     mutationFn: (clear: boolean) => saveHost(host?.hostid ?? null, hostParams(draft, host, clear)),
     onSuccess: ({ hostids }) => {
-      toast(host ? `${draft.host} was saved.` : `${draft.host} was created.`);
+      toast(host ? texts.saved(draft.host) : texts.wasCreated(draft.host));
       void client.invalidateQueries();
       const hostid = hostids[0] ?? host?.hostid ?? "";
       void navigate({ to: "/hosts/$hostid", params: { hostid } });
@@ -43,8 +44,8 @@ export function HostForm({ host }: { host: Host | null }) {
     const clear = await askUnlinked(
       unlinkedTemplates(draft, host),
       <p>
-        <b>Unlink</b> keeps the template's items, triggers and history on this host.{" "}
-        <b>Unlink and clear</b> deletes them.
+        <b>{texts.unlink}</b> keeps the template's items, triggers and history on this host.{" "}
+        <b>{texts.unlinkAndClear}</b> deletes them.
       </p>,
     );
     if (clear !== null && (await mayOverwrite().catch(() => true))) save.mutate(clear);
@@ -54,7 +55,7 @@ export function HostForm({ host }: { host: Host | null }) {
   return (
     <FormCard onSubmit={() => void submit()}>
       <FormSection
-        title="Host"
+        title={texts.host}
         note={
           discovered
             ? "This host was discovered. Its names, groups, interfaces and encryption come from the host prototype and from the host of the discovery rule. Change them there."
@@ -72,19 +73,19 @@ export function HostForm({ host }: { host: Host | null }) {
           templatesHint="Template items are added immediately. When you unlink a template, you choose whether to keep them."
         />
         <TextareaField
-          label="Description"
+          label={texts.description}
           rows={2}
           value={draft.description}
           onChange={(description) => set({ description })}
         />
         <Checkbox
-          label="Monitored"
+          label={texts.monitored}
           checked={draft.monitored}
           onChange={(e) => set({ monitored: e.target.checked })}
         />
       </FormSection>
       <FormSection
-        title="Interfaces"
+        title={texts.interfaces}
         note="Addresses that Vedette connects to. Active agents and senders do not need an interface."
       >
         <fieldset disabled={discovered} className="contents">
@@ -95,20 +96,20 @@ export function HostForm({ host }: { host: Host | null }) {
         </fieldset>
       </FormSection>
       {usesIpmi(draft) && (
-        <FormSection title="IPMI" note="Access to the host's management controller.">
+        <FormSection title={texts.ipmi} note="Access to the host's management controller.">
           <fieldset disabled={discovered} className="contents">
             <IpmiFields draft={draft} set={set} />
           </fieldset>
         </FormSection>
       )}
-      <FormSection title="Tags" note="Added to each problem of this host.">
+      <FormSection title={texts.tags} note="Added to each problem of this host.">
         <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
       </FormSection>
-      <FormSection title="Macros" note="Override template macros and global macros.">
+      <FormSection title={texts.macros} note="Override template macros and global macros.">
         <MacrosEditor macros={draft.macros} onChange={(macros) => set({ macros })} />
       </FormSection>
       <FormSection
-        title="Encryption"
+        title={texts.encryption}
         note="Connections between Vedette and the agent of this host."
       >
         <fieldset disabled={discovered} className="contents">

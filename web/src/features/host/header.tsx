@@ -15,6 +15,7 @@ import { Dot } from "~/ui/severity";
 import { ErrorNote } from "~/ui/state";
 import { TagList } from "~/ui/tag";
 import { toast } from "~/ui/toast";
+import { texts } from "./texts";
 
 const AVAILABILITY = ["Unknown", "Available", "Not available"];
 const TONES = ["off", "good", "bad"] as const;
@@ -43,7 +44,7 @@ export function HostFacts({ host }: { host: Host }) {
       {host.active_available !== "0" && (
         <span className="inline-flex items-center gap-1.5">
           <Dot tone={TONES[Number(host.active_available)] ?? "off"} />
-          <span className="text-soft">Active checks</span>
+          <span className="text-soft">{texts.activeChecks}</span>
           <span className="text-faint">{AVAILABILITY[Number(host.active_available)]}</span>
         </span>
       )}
@@ -62,8 +63,12 @@ export function InterfaceErrors({ host }: { host: Host }) {
       {failing.map((iface) => (
         <ErrorNote
           key={iface.interfaceid}
-          what={`${interfaceName(iface.type)} ${interfaceAddress(iface)} is not available: ${iface.error}`}
-          todo="Check that the agent is running, listens on this address and allows this server (parameter Server)."
+          what={texts.notAvailable(
+            interfaceName(iface.type),
+            interfaceAddress(iface),
+            iface.error ?? "",
+          )}
+          todo={texts.checkThatTheAgent}
         />
       ))}
     </div>
@@ -82,16 +87,14 @@ export function HostActions({ host }: { host: Host }) {
   const status = useMutation({
     mutationFn: () => setHostStatus(host.hostid, host.status === "0" ? "1" : "0"),
     onSuccess: () =>
-      toast(
-        host.status === "0" ? `${host.name} is no longer monitored.` : `${host.name} is monitored.`,
-      ),
+      toast(host.status === "0" ? texts.notMonitoredNow(host.name) : texts.monitoredNow(host.name)),
     onError: fail,
     onSettled: refresh,
   });
   const remove = useMutation({
     mutationFn: () => deleteHost(host.hostid),
     onSuccess: () => {
-      toast(`${host.name} was deleted.`);
+      toast(texts.deleted(host.name));
       void refresh();
       void navigate({ to: "/hosts" });
     },
@@ -100,8 +103,8 @@ export function HostActions({ host }: { host: Host }) {
   const onDelete = async () => {
     const body = (
       <>
-        <p>Its items, triggers, problems and history are deleted too. This cannot be undone.</p>
-        <p className="text-soft">To keep the history, stop monitoring instead.</p>
+        <p>{texts.itsItemsTriggersProblems}</p>
+        <p className="text-soft">{texts.toKeepTheHistory}</p>
       </>
     );
     if (await confirmed(`Delete ${host.name}?`, body, "Delete host")) remove.mutate();
@@ -110,7 +113,7 @@ export function HostActions({ host }: { host: Host }) {
     <>
       {maySilence() && (
         <Button icon="mute" onClick={() => setSilencing(true)}>
-          Silence…
+          {texts.silence}
         </Button>
       )}
       {silencing && (
@@ -126,7 +129,7 @@ export function HostActions({ host }: { host: Host }) {
         className={buttonClass("plain")}
       >
         <Icon name="plus" size={15} />
-        Create item
+        {texts.createItem}
       </Link>
       <Link
         to="/hosts/$hostid/edit"
@@ -134,12 +137,12 @@ export function HostActions({ host }: { host: Host }) {
         className={buttonClass("plain")}
       >
         <Icon name="edit" size={15} />
-        Edit host
+        {texts.editHost}
       </Link>
       <Popover
         align="right"
         trigger={({ open, toggle }) => (
-          <IconButton icon="more" label="More actions" aria-expanded={open} onClick={toggle} />
+          <IconButton icon="more" label={texts.moreActions} aria-expanded={open} onClick={toggle} />
         )}
       >
         {(close) => (
@@ -151,7 +154,7 @@ export function HostActions({ host }: { host: Host }) {
               }}
             >
               <Icon name="power" size={15} />
-              {host.status === "0" ? "Stop monitoring" : "Start monitoring"}
+              {host.status === "0" ? texts.stopMonitoring : texts.startMonitoring}
             </MenuItem>
             {maySilence() && (
               <MenuItem
@@ -161,7 +164,7 @@ export function HostActions({ host }: { host: Host }) {
                 }}
               >
                 <Icon name="wrench" size={15} />
-                Plan maintenance…
+                {texts.planMaintenance}
               </MenuItem>
             )}
             <MenuItem
@@ -172,7 +175,7 @@ export function HostActions({ host }: { host: Host }) {
               }}
             >
               <Icon name="trash" size={15} />
-              Delete host…
+              {texts.deleteHost}
             </MenuItem>
           </>
         )}

@@ -1,5 +1,6 @@
 import { SelectField, TextField } from "~/ui/field";
 import type { HostDraft } from "./draft";
+import { texts } from "./texts";
 
 const AUTH = [
   ["-1", "Default (strongest that the device offers)"],
@@ -33,13 +34,13 @@ export function IpmiFields({
     <>
       <div className="grid gap-4 sm:grid-cols-2">
         <SelectField
-          label="Authentication"
+          label={texts.authentication}
           options={withOem(draft.ipmiAuthtype)}
           value={draft.ipmiAuthtype}
           onChange={(ipmiAuthtype) => set({ ipmiAuthtype })}
         />
         <SelectField
-          label="Privilege"
+          label={texts.privilege}
           options={PRIVILEGE}
           value={draft.ipmiPrivilege}
           onChange={(ipmiPrivilege) => set({ ipmiPrivilege })}
@@ -47,14 +48,14 @@ export function IpmiFields({
       </div>
       <div className="grid gap-4 sm:grid-cols-2">
         <TextField
-          label="IPMI user name"
+          label={texts.ipmiUserName}
           maxLength={16}
           autoComplete="off"
           value={draft.ipmiUsername}
           onChange={(ipmiUsername) => set({ ipmiUsername })}
         />
         <TextField
-          label="IPMI password"
+          label={texts.ipmiPassword}
           type="password"
           maxLength={20}
           autoComplete="new-password"

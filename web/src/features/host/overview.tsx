@@ -17,6 +17,7 @@ import { useNow } from "~/util/hooks";
 import { keyGraphs } from "~/util/key-graphs";
 import { severityName } from "~/util/severity";
 import { formatDuration, type TimeRange } from "~/util/time";
+import { texts } from "./texts";
 
 interface OverviewProps {
   host: Host;
@@ -34,11 +35,11 @@ function Problems({ hostid }: { hostid: string }) {
   const now = useNow();
   return (
     <Card
-      title="Open problems"
+      title={texts.openProblems}
       bodyClass="pb-2"
       side={
         <Link to="/problems" search={{ host: hostid }} className="hover:text-ink">
-          All problems
+          {texts.allProblems}
         </Link>
       }
     >
@@ -47,9 +48,7 @@ function Problems({ hostid }: { hostid: string }) {
       ) : data.length === 0 ? (
         <p className="flex items-center gap-2 px-4 pt-1 pb-3 text-soft">
           {!silent && <Icon name="check" className="text-good-ink" />}
-          {silent
-            ? "No open problems, but this host has not sent any values."
-            : "No open problems on this host."}
+          {silent ? texts.noOpenProblemsBut : texts.noOpenProblemsOn}
         </p>
       ) : (
         <ul>
@@ -112,12 +111,12 @@ function KeyGraph({
           search={{ items: ids.join(","), from: rest.range.from, to: rest.range.to }}
           className="hover:text-ink"
         >
-          Explore
+          {texts.explore}
         </Link>
       }
     >
       <GraphPanel
-        label={`${title} of ${host.name}`}
+        label={texts.graphOf(title, host.name)}
         items={data}
         height={170}
         syncKey={`host-${host.hostid}`}
@@ -134,7 +133,7 @@ export function HostOverview({ host, items, range, onRange }: OverviewProps) {
     <div className="flex flex-col gap-4">
       <Problems hostid={host.hostid} />
       <div className="flex items-center justify-between">
-        <h2 className="text-sm font-semibold">Key graphs</h2>
+        <h2 className="text-sm font-semibold">{texts.keyGraphs}</h2>
         <RangePicker range={range} onChange={onRange} />
       </div>
       {!items ? (
@@ -143,20 +142,18 @@ export function HostOverview({ host, items, range, onRange }: OverviewProps) {
         <Card bodyClass="">
           <Empty
             icon="graph"
-            title="No values yet"
+            title={texts.noValuesYet}
             action={
               <Link
                 to="/hosts/$hostid/edit"
                 params={{ hostid: host.hostid }}
                 className={buttonClass("primary")}
               >
-                Link a template
+                {texts.linkATemplate}
               </Link>
             }
           >
-            {items.length === 0
-              ? "This host has no items. Link a template, or create an item."
-              : "Its items have no numeric values yet. Most values arrive within a minute of the agent's first response."}
+            {items.length === 0 ? texts.thisHostHasNo : texts.itsItemsHaveNo}
           </Empty>
         </Card>
       ) : (

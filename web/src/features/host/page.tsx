@@ -8,7 +8,7 @@ import { hostItemsQuery, type ItemRow } from "~/api/items";
 import { mayConfigure } from "~/api/session-store";
 import { triggersQuery } from "~/api/triggers";
 import { CreateLink, DiscoveryTable, TriggerTable } from "~/shared/config-tables";
-import { QueryError } from "~/shared/fallback";
+import { QueryError, StaleError } from "~/shared/fallback";
 import { ItemTable } from "~/shared/item-table";
 import { MacrosView } from "~/shared/macros-view";
 import { CRUMB, Page, Sheet } from "~/shared/page";
@@ -28,6 +28,7 @@ import { countsInWords, stateInWords, toneOf, totalOf, worstOf } from "~/util/ho
 import { DEFAULT_RANGE, type TimeRange } from "~/util/time";
 import { HostActions, HostFacts, InterfaceErrors } from "./header";
 import { HostOverview } from "./overview";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/hosts/$hostid");
 const TABS = ["overview", "latest", "triggers", "discovery", "web", "macros", "valuemaps"] as const;
@@ -81,7 +82,12 @@ function Latest({ items, hostid }: { items: readonly ItemRow[] | undefined; host
   return (
     <div className="flex min-h-0 flex-1 flex-col gap-3">
       <div className="flex items-center gap-2">
-        <SearchBox label="Search names and keys" value={text} onChange={setText} className="w-72" />
+        <SearchBox
+          label={texts.searchNamesAndKeys}
+          value={text}
+          onChange={setText}
+          className="w-72"
+        />
         {selected.size > 0 && (
           <>
             <Link
@@ -90,10 +96,10 @@ function Latest({ items, hostid }: { items: readonly ItemRow[] | undefined; host
               className={buttonClass("primary")}
             >
               <Icon name="graph" size={15} />
-              Show graph of {selected.size}
+              {texts.showGraphOf(selected.size)}
             </Link>
             <Button look="quiet" onClick={() => setSelected(new Set())}>
-              Deselect
+              {texts.deselect}
             </Button>
           </>
         )}
@@ -107,7 +113,7 @@ function Latest({ items, hostid }: { items: readonly ItemRow[] | undefined; host
           empty={
             <Empty
               icon="latest"
-              title={items.length ? "No item matches this search" : "This host has no items"}
+              title={items.length ? texts.noItemMatchesThis : texts.thisHostHasNoItems}
               action={
                 !items.length && (
                   <Link
@@ -115,19 +121,35 @@ function Latest({ items, hostid }: { items: readonly ItemRow[] | undefined; host
                     params={{ hostid }}
                     className={buttonClass("primary")}
                   >
-                    Link a template
+                    {texts.linkATemplate}
                   </Link>
                 )
               }
             >
-              {items.length
-                ? "Search for a part of the name or key."
-                : "Link a template to it, or create an item."}
+              {items.length ? texts.searchForAPart : texts.linkATemplateTo}
             </Empty>
           }
         />
       </Sheet>
     </div>
+  );
+}
+
+function NoHost() {
+  return (
+    <Page title={texts.host}>
+      <Empty
+        icon="hosts"
+        title={texts.thisHostDoesNot}
+        action={
+          <Link to="/hosts" className={buttonClass("primary")}>
+            {texts.allHosts}
+          </Link>
+        }
+      >
+        {texts.itWasDeletedOr}
+      </Empty>
+    </Page>
   );
 }
 
@@ -148,38 +170,23 @@ export function HostPage() {
     to: search.to ?? DEFAULT_RANGE.to,
   };
 
-  if (error) {
+  const retry = () => void refetch();
+  if (error && !host) {
     return (
-      <Page title="Host">
-        <QueryError error={error} onRetry={() => void refetch()} />
+      <Page title={texts.host}>
+        <QueryError error={error} onRetry={retry} />
       </Page>
     );
   }
-  if (host === null) {
-    return (
-      <Page title="Host">
-        <Empty
-          icon="hosts"
-          title="This host does not exist"
-          action={
-            <Link to="/hosts" className={buttonClass("primary")}>
-              All hosts
-            </Link>
-          }
-        >
-          It was deleted, or you do not have permission to view it.
-        </Empty>
-      </Page>
-    );
-  }
+  if (host === null) return <NoHost />;
   return (
     <Page
-      title={host?.name ?? "Host"}
+      title={host?.name ?? texts.host}
       scroll={tab !== "latest"}
       heading={
         <>
           <Link to="/hosts" className={CRUMB}>
-            Hosts
+            {texts.hosts}
           </Link>
           <span className="-mx-1 text-faint">/</span>
           <span className="truncate">{host?.name ?? "…"}</span>
@@ -195,7 +202,7 @@ export function HostPage() {
             <InterfaceErrors host={host} />
             {host.maintenance_status === "1" && <RunningNotes ids={[host.maintenanceid]} />}
             <Tabs<Tab>
-              label="Views of the host"
+              label={texts.viewsOfTheHost}
               value={tab}
               onChange={(value) =>
                 void navigate({
@@ -203,19 +210,20 @@ export function HostPage() {
                 })
               }
               options={[
-                ["overview", "Overview"],
-                ["latest", "Latest data", formatCount(Number(host.items))],
-                ["triggers", "Triggers", formatCount(Number(host.triggers))],
-                ["discovery", "Discovery rules", formatCount(Number(host.discoveries))],
-                ["web", "Web scenarios"],
-                ["macros", "Macros"],
-                ["valuemaps", "Value maps"],
+                ["overview", texts.overview],
+                ["latest", texts.latestData, formatCount(Number(host.items))],
+                ["triggers", texts.triggers, formatCount(Number(host.triggers))],
+                ["discovery", texts.discoveryRules, formatCount(Number(host.discoveries))],
+                ["web", texts.webScenarios],
+                ["macros", texts.macros],
+                ["valuemaps", texts.valueMaps],
               ]}
             />
           </div>
         )
       }
     >
+      {error && <StaleError error={error} onRetry={retry} className="mb-2" />}
       {!host ? (
         <SkeletonRows rows={10} />
       ) : tab === "overview" ? (
@@ -230,14 +238,14 @@ export function HostPage() {
       ) : tab === "triggers" ? (
         <div className="flex flex-col gap-3">
           <CreateLink to="/triggers/new" ownerid={hostid}>
-            Create trigger
+            {texts.createTrigger}
           </CreateLink>
           <TriggerTable query={triggers} showState />
         </div>
       ) : tab === "discovery" ? (
         <div className="flex flex-col gap-3">
           <CreateLink to="/rules/new" ownerid={hostid}>
-            Create discovery rule
+            {texts.createDiscoveryRule}
           </CreateLink>
           <DiscoveryTable query={rules} />
         </div>

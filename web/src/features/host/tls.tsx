@@ -1,5 +1,6 @@
 import { Checkbox, SelectField, TextField } from "~/ui/field";
 import { type HostDraft, usesCertificate, usesPsk } from "./draft";
+import { texts } from "./texts";
 
 interface TlsFieldsProps {
   draft: HostDraft;
@@ -24,13 +25,15 @@ export function TlsFields({ draft, set, isNew, error }: TlsFieldsProps) {
     <>
       <div className="grid gap-4 sm:grid-cols-2">
         <SelectField
-          label="Connections to the host"
+          label={texts.connectionsToTheHost}
           options={CONNECT}
           value={draft.tlsConnect}
           onChange={(tlsConnect) => set({ tlsConnect })}
         />
         <fieldset className="flex flex-col gap-1">
-          <legend className="pb-1 text-xs font-medium text-soft">Connections from the host</legend>
+          <legend className="pb-1 text-xs font-medium text-soft">
+            {texts.connectionsFromTheHost}
+          </legend>
           <div className="flex min-h-8 flex-wrap items-center gap-x-4 gap-y-1">
             {CONNECT.map(([bit, label]) => (
               <Checkbox
@@ -46,15 +49,15 @@ export function TlsFields({ draft, set, isNew, error }: TlsFieldsProps) {
       {usesPsk(draft) && (
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField
-            label="PSK identity"
-            hint={isNew ? undefined : "Leave empty to keep the current identity."}
+            label={texts.pskIdentity}
+            hint={isNew ? undefined : texts.leaveEmptyToKeep}
             value={draft.pskIdentity}
             onChange={(pskIdentity) => set({ pskIdentity })}
           />
           <TextField
-            label="PSK"
+            label={texts.psk}
             error={error}
-            hint={isNew ? "32 to 512 hexadecimal digits" : "Leave empty to keep the current key."}
+            hint={isNew ? texts.n32To512Hexadecimal : texts.leaveEmptyToKeepThe}
             className="font-mono"
             value={draft.psk}
             onChange={(psk) => set({ psk })}
@@ -64,12 +67,12 @@ export function TlsFields({ draft, set, isNew, error }: TlsFieldsProps) {
       {usesCertificate(draft) && (
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField
-            label="Issuer"
+            label={texts.issuer}
             value={draft.tlsIssuer}
             onChange={(tlsIssuer) => set({ tlsIssuer })}
           />
           <TextField
-            label="Subject"
+            label={texts.subject}
             value={draft.tlsSubject}
             onChange={(tlsSubject) => set({ tlsSubject })}
           />

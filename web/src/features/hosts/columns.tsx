@@ -11,6 +11,7 @@ import { formatCount } from "~/util/format";
 import { countsInWords, type HostState, stateInWords, toneOf, worstOf } from "~/util/host-state";
 import { SEVERITIES, severityName } from "~/util/severity";
 import type { Tag } from "~/util/tags";
+import { texts } from "./texts";
 
 /** Open problems, each severity with its own number. */
 function ProblemCell({ row, state }: { row: HostRow; state: HostState | undefined }) {
@@ -42,6 +43,45 @@ function ProblemCell({ row, state }: { row: HostRow; state: HostState | undefine
   );
 }
 
+interface CellProps {
+  row: HostRow;
+  maintenances: ReadonlyMap<string, Maintenance>;
+}
+
+/** The host's name with its state, and on phones what silences it. */
+function NameCell({ row, state, maintenances }: CellProps & { state: HostState | undefined }) {
+  return (
+    <span className="flex items-center gap-2">
+      <Dot tone={toneOf(state, row.status === "0")} />
+      <span className="sr-only">{stateInWords(state, row.status === "0")}</span>
+      <span className="flex min-w-0 flex-1 items-center gap-2 max-sm:flex-col max-sm:items-start max-sm:gap-0.5">
+        <Link
+          to="/hosts/$hostid"
+          params={{ hostid: row.hostid }}
+          onClick={(event) => event.stopPropagation()}
+          className="max-w-full shrink-0 truncate font-medium hover:underline"
+        >
+          {row.name}
+        </Link>
+        {row.host !== row.name && (
+          <span className="min-w-0 shrink-[20] truncate text-xs text-faint max-sm:hidden">
+            {row.host}
+          </span>
+        )}
+        <span className="flex max-w-full sm:hidden">
+          <HostMark host={row} maintenances={maintenances} />
+        </span>
+      </span>
+    </span>
+  );
+}
+
+function StatusCell({ row, maintenances }: CellProps) {
+  if (row.status !== "0") return <span className="text-faint">{texts.notMonitored}</span>;
+  if (row.maintenance_status === "1") return <HostMark host={row} maintenances={maintenances} />;
+  return <span className="text-soft">{texts.monitored}</span>;
+}
+
 export function hostColumns(
   states: ReadonlyMap<string, HostState>,
   maintenances: ReadonlyMap<string, Maintenance>,
@@ -51,65 +91,42 @@ export function hostColumns(
   const columns: Column<HostRow>[] = [
     {
       id: "name",
-      header: "Host",
+      header: texts.host,
       width: "minmax(8rem, 1.5fr)",
       sortable: true,
       cell: (row) => (
-        <span className="flex items-center gap-2">
-          <Dot tone={toneOf(states.get(row.hostid), row.status === "0")} />
-          <span className="sr-only">
-            {stateInWords(states.get(row.hostid), row.status === "0")}
-          </span>
-          <span className="flex min-w-0 flex-1 items-center gap-2 max-sm:flex-col max-sm:items-start max-sm:gap-0.5">
-            <Link
-              to="/hosts/$hostid"
-              params={{ hostid: row.hostid }}
-              onClick={(event) => event.stopPropagation()}
-              className="max-w-full shrink-0 truncate font-medium hover:underline"
-            >
-              {row.name}
-            </Link>
-            {row.host !== row.name && (
-              <span className="min-w-0 shrink-[20] truncate text-xs text-faint max-sm:hidden">
-                {row.host}
-              </span>
-            )}
-            <span className="flex max-w-full sm:hidden">
-              <HostMark host={row} maintenances={maintenances} />
-            </span>
-          </span>
-        </span>
+        <NameCell row={row} state={states.get(row.hostid)} maintenances={maintenances} />
       ),
     },
     {
       id: "availability",
       on: "wide",
-      header: "Availability",
+      header: texts.availability,
       width: "10.5rem",
       cell: (row) => <Availability interfaces={row.interfaces} active={row.active_available} />,
     },
     {
       id: "problems",
-      header: "Problems",
+      header: texts.problems,
       width: "12.5rem",
       cell: (row) => <ProblemCell row={row} state={states.get(row.hostid)} />,
     },
     {
       id: "tags",
       on: "wide",
-      header: "Tags",
+      header: texts.tags,
       width: "minmax(5rem, 1.1fr)",
       cell: (row) => <TagList tags={row.tags} max={4} onPick={onTag} />,
     },
     {
       id: "templates",
       on: "wide",
-      header: "Templates",
+      header: texts.templates,
       width: "minmax(5rem, 1.2fr)",
       cell: (row) => (
         <span className="text-soft" title={row.parentTemplates.map((t) => t.name).join("\n")}>
           {row.parentTemplates.map((t) => t.name).join(", ") || (
-            <span className="text-faint">None</span>
+            <span className="text-faint">{texts.none}</span>
           )}
         </span>
       ),
@@ -117,7 +134,7 @@ export function hostColumns(
     {
       id: "items",
       on: "wide",
-      header: "Items",
+      header: texts.items,
       width: "3.5rem",
       align: "right",
       cell: (row) => formatCount(Number(row.items)),
@@ -125,7 +142,7 @@ export function hostColumns(
     {
       id: "triggers",
       on: "wide",
-      header: "Triggers",
+      header: texts.triggers,
       width: "4rem",
       align: "right",
       cell: (row) => formatCount(Number(row.triggers)),
@@ -133,30 +150,23 @@ export function hostColumns(
     {
       id: "status",
       on: "wide",
-      header: "Status",
+      header: texts.status,
       width: "minmax(8.5rem, 1.3fr)",
       sortable: true,
-      cell: (row) =>
-        row.status !== "0" ? (
-          <span className="text-faint">Not monitored</span>
-        ) : row.maintenance_status === "1" ? (
-          <HostMark host={row} maintenances={maintenances} />
-        ) : (
-          <span className="text-soft">Monitored</span>
-        ),
+      cell: (row) => <StatusCell row={row} maintenances={maintenances} />,
     },
   ];
   if (maySilence()) {
     columns.push({
       id: "silence",
       on: "wide",
-      header: <span className="sr-only">Silence</span>,
+      header: <span className="sr-only">{texts.silence}</span>,
       width: "1.5rem",
       cell: (row) => (
         <IconButton
           small
           icon="mute"
-          label={`Silence ${row.name}`}
+          label={texts.silenceOf(row.name)}
           onClick={(event) => {
             event.stopPropagation();
             onSilence(row);

@@ -18,6 +18,7 @@ import { useFilters } from "~/util/hooks";
 import { listOf, listTo, parseSearch, replacesEntry } from "~/util/search";
 import { parseTagFilters, tagFilterText } from "~/util/tags";
 import { hostColumns } from "./columns";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/hosts");
 const NO_FILTERS = {
@@ -27,6 +28,79 @@ const NO_FILTERS = {
   status: undefined,
   template: undefined,
 };
+
+type Search = ReturnType<typeof route.useSearch>;
+
+/** What the address bar narrows the list to. */
+function useFilter(search: Search): HostFilter {
+  return useMemo(
+    () => ({
+      text: search.text,
+      groupids: listOf(search.group),
+      templateids: listOf(search.template),
+      tags: search.tags ? parseTagFilters(search.tags) : undefined,
+      status: search.status,
+      sort: search.sort === "status" ? "status" : "name",
+      desc: search.desc === "yes",
+    }),
+    [search],
+  );
+}
+
+/** The rows of a window that have arrived. */
+function rowsIn(
+  { offset, limit }: { offset: number; limit: number },
+  rowAt: (index: number) => HostRow | undefined,
+): HostRow[] {
+  const rows = Array.from({ length: limit }, (_, n) => rowAt(offset + n));
+  return rows.filter((row) => row !== undefined);
+}
+
+interface FiltersProps {
+  search: Search;
+  /** Boxes whose text reaches the address after a pause. */
+  typed: Omit<ReturnType<typeof useFilters>, "onClear">;
+  onChange: (next: Partial<Search>) => void;
+}
+
+function Filters({ search, typed, onChange }: FiltersProps) {
+  return (
+    <>
+      <SearchBox
+        label={texts.searchHosts}
+        value={typed.text}
+        onChange={typed.setText}
+        className="w-64"
+      />
+      <GroupPicker
+        of="host"
+        values={listOf(search.group)}
+        onChange={(v) => onChange({ group: listTo(v) })}
+      />
+      <TemplatePicker
+        values={listOf(search.template)}
+        onChange={(v) => onChange({ template: listTo(v) })}
+      />
+      <Input
+        aria-label={texts.tags}
+        placeholder={texts.tagsSiteRiga}
+        value={typed.tags}
+        onChange={(event) => typed.setTags(event.target.value)}
+        className="w-44!"
+      />
+      <Segmented
+        label={texts.status}
+        value={search.status ?? "all"}
+        onChange={(v) => onChange({ status: v === "all" ? undefined : v })}
+        options={[
+          ["all", texts.all],
+          ["0", texts.monitored],
+          ["1", texts.notMonitored],
+        ]}
+      />
+    </>
+  );
+}
 
 export function HostsPage() {
   const search = route.useSearch();
@@ -40,18 +114,7 @@ export function HostsPage() {
       }),
     [navigate],
   );
-  const filter: HostFilter = useMemo(
-    () => ({
-      text: search.text,
-      groupids: listOf(search.group),
-      templateids: listOf(search.template),
-      tags: search.tags ? parseTagFilters(search.tags) : undefined,
-      status: search.status,
-      sort: search.sort === "status" ? "status" : "name",
-      desc: search.desc === "yes",
-    }),
-    [search],
-  );
+  const filter = useFilter(search);
   const total = useQuery(hostTotalQuery(filter));
   const rows = useRowWindow<HostRow>({
     queryKey: ["hosts", "rows", filter],
@@ -59,16 +122,11 @@ export function HostsPage() {
     fetch: (offset, limit, signal) => hostWindow(filter, offset, limit, signal),
     live: "config",
   });
-  const { offset, limit } = windowOf(visible);
-  const shown: string[] = [];
-  const acting: string[] = [];
-  for (let index = offset; index < offset + limit; index++) {
-    const row = rows.rowAt(index);
-    if (row) shown.push(row.hostid);
-    if (row?.maintenance_status === "1") acting.push(row.maintenanceid);
-  }
-  const { data: states } = useQuery(hostStatesQuery(shown));
-  const maintenances = useMaintenances(acting);
+  const shown = rowsIn(windowOf(visible), rows.rowAt);
+  const { data: states } = useQuery(hostStatesQuery(shown.map((row) => row.hostid)));
+  const maintenances = useMaintenances(
+    shown.filter((row) => row.maintenance_status === "1").map((row) => row.maintenanceid),
+  );
   const [silencing, setSilencing] = useState<HostRow | null>(null);
   const columns = useMemo(
     () =>
@@ -80,50 +138,20 @@ export function HostsPage() {
       ),
     [states, maintenances, change],
   );
-  const { text, setText, tags, setTags, onClear } = useFilters(search, change, NO_FILTERS);
+  const { onClear, ...typed } = useFilters(search, change, NO_FILTERS);
   const create = mayConfigure() && (
     <Link to="/hosts/new" className={buttonClass("primary")}>
       <Icon name="plus" size={15} />
-      Create host
+      {texts.createHost}
     </Link>
   );
 
   return (
     <ListPage
-      title="Hosts"
+      title={texts.hosts}
       count={total.data}
       actions={create}
-      filters={
-        <>
-          <SearchBox label="Search hosts" value={text} onChange={setText} className="w-64" />
-          <GroupPicker
-            of="host"
-            values={listOf(search.group)}
-            onChange={(v) => change({ group: listTo(v) })}
-          />
-          <TemplatePicker
-            values={listOf(search.template)}
-            onChange={(v) => change({ template: listTo(v) })}
-          />
-          <Input
-            aria-label="Tags"
-            placeholder="Tags: site=riga"
-            value={tags}
-            onChange={(event) => setTags(event.target.value)}
-            className="w-44!"
-          />
-          <Segmented
-            label="Status"
-            value={search.status ?? "all"}
-            onChange={(v) => change({ status: v === "all" ? undefined : v })}
-            options={[
-              ["all", "All"],
-              ["0", "Monitored"],
-              ["1", "Not monitored"],
-            ]}
-          />
-        </>
-      }
+      filters={<Filters search={search} typed={typed} onChange={change} />}
       onClear={onClear}
       query={{
         error: rows.error ?? total.error,
@@ -141,7 +169,7 @@ export function HostsPage() {
     >
       {total.data !== undefined && (
         <VirtualTable
-          label="Hosts"
+          label={texts.hosts}
           columns={columns}
           count={total.data}
           rowAt={rows.rowAt}
@@ -161,8 +189,8 @@ export function HostsPage() {
           }
           rowClass={(row) => (row.status === "1" ? "opacity-60" : undefined)}
           empty={
-            <NoRows icon="hosts" word="host" onClear={onClear} action={create}>
-              Create a host with an agent's address and link a template to it.
+            <NoRows icon="hosts" word={texts.hostWord} onClear={onClear} action={create}>
+              {texts.createAHostWith}
             </NoRows>
           }
         />

@@ -1,7 +1,16 @@
-import type { ConfigItem, ItemKind, MacroPath, Override, RuleFilter } from "~/api/item-config";
+import type {
+  ConfigItem,
+  ItemKind,
+  ItemMembers,
+  MacroPath,
+  Override,
+  RuleFilter,
+} from "~/api/item-config";
 import type { PreprocessingStep } from "~/api/items";
+import type { Members } from "~/api/methods";
 import type { HostInterface } from "~/util/interfaces";
 import { interfaceTypeFor, isPolled } from "~/util/item-types";
+import { oneOf } from "~/util/one-of";
 import { type Tag, tagParams } from "~/util/tags";
 import { EXTRAS, extraParams, extraText } from "./extras";
 import { overrideParams, overrideProblem } from "./overrides";
@@ -125,17 +134,17 @@ const stepParams = ({ type, params, error_handler, error_handler_params }: Prepr
 });
 
 /** What may be changed of anything, also where a template decides the rest. */
-function ownParams(draft: ItemDraft, kind: ItemKind): object {
+function ownParams(draft: ItemDraft, kind: ItemKind): ItemMembers {
   const common = {
     delay: isPolled(draft.type) ? draft.delay.trim() : undefined,
     status: draft.enabled ? "0" : "1",
     description: draft.description,
-  };
+  } satisfies Members<"item">;
   if (kind === "rule") {
     const timed = draft.lifetimeType === "0";
     return {
       ...common,
-      lifetime_type: draft.lifetimeType,
+      lifetime_type: oneOf(draft.lifetimeType, ["0", "1", "2"]),
       lifetime: timed ? draft.lifetime.trim() : undefined,
       // Nothing is switched off before it is deleted, unless the rule says so itself.
       enabled_lifetime_type: timed ? undefined : "1",
@@ -150,7 +159,7 @@ function ownParams(draft: ItemDraft, kind: ItemKind): object {
   };
 }
 
-function ruleParams(draft: ItemDraft): object {
+function ruleParams(draft: ItemDraft): Members<"discoveryrule"> {
   return {
     filter: filterParams(draft.filter),
     lld_macro_paths: draft.macroPaths.filter((path) => path.lld_macro.trim()),
@@ -158,9 +167,9 @@ function ruleParams(draft: ItemDraft): object {
   };
 }
 
-function valueParams(draft: ItemDraft): object {
+function valueParams(draft: ItemDraft): Members<"item"> {
   return {
-    value_type: draft.valueType,
+    value_type: oneOf(draft.valueType, ["0", "1", "2", "3", "4", "5"]),
     units: hasTrends(draft.valueType) ? draft.units : undefined,
     valuemapid: draft.valuemapid,
   };
@@ -186,7 +195,7 @@ export function itemParams(
   inherited: boolean,
   kind: ItemKind = "item",
   before: ConfigItem | null = null,
-): object {
+): ItemMembers {
   const own = ownParams(draft, kind);
   if (inherited) return own;
   return {

@@ -8,6 +8,7 @@ import { NO_OWNER, OwnerPage, useLeave } from "~/shared/owner";
 import { Page } from "~/shared/page";
 import { SkeletonRows } from "~/ui/state";
 import { ItemForm } from "./form";
+import { texts } from "./texts";
 
 const hostRoute = getRouteApi("/inside/hosts/$hostid/items/new");
 const newRoute = getRouteApi("/inside/items/new");
@@ -17,7 +18,7 @@ function NewItem({ ownerid, ruleid }: { ownerid: string; ruleid?: string }) {
   const { data, error } = useQuery(ownerQuery(ownerid));
   const leave = useLeave();
   return (
-    <OwnerPage title={ruleid ? "Create item prototype" : "Create item"} owner={data}>
+    <OwnerPage title={ruleid ? texts.createItemPrototype : texts.createItem} owner={data}>
       <Found query={{ data, error }} gone={NO_OWNER}>
         {(owner) => {
           const done = () => leave(owner, "latest", ruleid);
@@ -49,7 +50,7 @@ export function ItemNewPage() {
   const { data: rule } = useQuery(ruleQuery(ruleid ?? ""));
   if (ruleid && !rule) {
     return (
-      <Page title="Create item prototype" scroll>
+      <Page title={texts.createItemPrototype} scroll>
         {rule === null ? NO_OWNER : <SkeletonRows rows={10} />}
       </Page>
     );
@@ -68,7 +69,7 @@ export function ItemEditPage() {
   const done = () => owner && leave(owner, "latest", rule?.itemid);
   return (
     <OwnerPage
-      title={item ? `Edit ${item.name}` : "Edit item"}
+      title={item ? `Edit ${item.name}` : texts.editItem}
       owner={owner}
       rule={rule}
       tab="items"
@@ -76,7 +77,7 @@ export function ItemEditPage() {
       {failed ? (
         <QueryError error={failed} />
       ) : item === null ? (
-        <Gone icon="search" title="This item does not exist" />
+        <Gone icon="search" title={texts.thisItemDoesNot} />
       ) : owner === null ? (
         NO_OWNER
       ) : item && owner ? (

@@ -2,6 +2,7 @@ import type { RuleFilter } from "~/api/item-config";
 import { RowsEditor } from "~/shared/forms/rows-editor";
 import { Input, Select } from "~/ui/field";
 import { BY_FORMULA, hasValue, newCondition } from "./rule-filter";
+import { texts } from "./texts";
 
 const EVALTYPES = [
   ["0", "And/or (by macro)"],
@@ -29,15 +30,15 @@ export function FilterEditor({ filter, onChange }: FilterEditorProps) {
       {conditions.length > 1 && (
         <div className="grid gap-2 sm:grid-cols-2">
           <Select
-            aria-label="Type of calculation"
+            aria-label={texts.typeOfCalculation}
             options={EVALTYPES}
             value={filter.evaltype}
             onChange={(e) => onChange({ ...filter, evaltype: e.target.value })}
           />
           {filter.evaltype === BY_FORMULA && (
             <Input
-              aria-label="Formula"
-              placeholder="A and (B or C)"
+              aria-label={texts.formula}
+              placeholder={texts.aAndBOr}
               value={filter.formula}
               onChange={(e) => onChange({ ...filter, formula: e.target.value })}
             />
@@ -45,7 +46,7 @@ export function FilterEditor({ filter, onChange }: FilterEditorProps) {
         </div>
       )}
       <RowsEditor
-        word="condition"
+        word={texts.condition}
         rows={conditions}
         onChange={(next) => onChange({ ...filter, conditions: next })}
         fresh={() => newCondition(conditions)}
@@ -55,22 +56,22 @@ export function FilterEditor({ filter, onChange }: FilterEditorProps) {
           <>
             <span className="text-xs text-faint">{condition.formulaid}</span>
             <Input
-              aria-label="Macro"
-              placeholder="{#MACRO}"
+              aria-label={texts.macro}
+              placeholder={texts.lldMacroExample}
               className="font-mono text-xs"
               value={condition.macro}
               onChange={(e) => set({ macro: e.target.value })}
             />
             <Select
-              aria-label="Operator"
+              aria-label={texts.operator}
               options={OPERATORS}
               value={condition.operator}
               onChange={(e) => set({ operator: e.target.value })}
             />
             {hasValue(condition) ? (
               <Input
-                aria-label="Regular expression"
-                placeholder="regular expression"
+                aria-label={texts.regularExpression}
+                placeholder={texts.regularExpressionWord}
                 className="font-mono text-xs"
                 value={condition.value}
                 onChange={(e) => set({ value: e.target.value })}

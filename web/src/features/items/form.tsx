@@ -23,6 +23,7 @@ import { draftOf, hasTrends, type ItemDraft, itemParams, problemsOf } from "./dr
 import { RuleFields } from "./rule-fields";
 import { SourceFields } from "./source-fields";
 import { StepsEditor } from "./steps";
+import { texts } from "./texts";
 
 const TestDialog = lazyComponent(() => import("./test-dialog").then((m) => m.default), {
   fallback: null,
@@ -61,29 +62,29 @@ function ValueFields({
   return (
     <div className="grid gap-4 sm:grid-cols-2">
       <TextField
-        label="Units"
-        hint="B, bps, %, s, uptime, unixtime …"
+        label={texts.units}
+        hint={texts.bBpsSUptime}
         disabled={inherited || !hasTrends(draft.valueType)}
         value={draft.units}
         onChange={(units) => set({ units })}
       />
       <SelectField
-        label="Value map"
+        label={texts.valueMap}
         disabled={inherited}
-        options={[["0", "None"], ...maps.map((map) => [map.valuemapid, map.name] as const)]}
+        options={[["0", texts.none], ...maps.map((map) => [map.valuemapid, map.name] as const)]}
         value={draft.valuemapid}
         onChange={(valuemapid) => set({ valuemapid })}
       />
       <TextField
-        label="Keep history"
-        hint="0 disables storage"
+        label={texts.keepHistory}
+        hint={texts.n0DisablesStorage}
         value={draft.history}
         onChange={(history) => set({ history })}
       />
       {hasTrends(draft.valueType) && (
         <TextField
-          label="Keep hourly trends"
-          hint="0 disables storage"
+          label={texts.keepHourlyTrends}
+          hint={texts.n0DisablesStorage}
           value={draft.trends}
           onChange={(trends) => set({ trends })}
         />
@@ -99,11 +100,11 @@ function InheritedNote({ kind, templateid }: { kind: ItemKind; templateid: strin
       Interval, storage, tags and state can be changed here; the rest{" "}
       {kind === "rule" ? (
         <Link to="/rules/$ruleid" params={{ ruleid: templateid }} className="underline">
-          in the template
+          {texts.inTheTemplate}
         </Link>
       ) : (
         <Link to="/items/$itemid/edit" params={{ itemid: templateid }} className="underline">
-          in the template
+          {texts.inTheTemplate}
         </Link>
       )}
       .
@@ -131,7 +132,7 @@ function NameFields({
   return (
     <>
       <TextField
-        label="Name"
+        label={texts.name}
         required
         error={errors.name}
         autoFocus={isNew}
@@ -141,7 +142,7 @@ function NameFields({
       />
       <div className="grid gap-4 sm:grid-cols-2">
         <SelectField
-          label="Type"
+          label={texts.type}
           error={errors.type}
           disabled={inherited}
           options={types}
@@ -150,7 +151,7 @@ function NameFields({
         />
         {kind !== "rule" && (
           <SelectField
-            label="Value type"
+            label={texts.valueType}
             disabled={inherited}
             options={VALUE_TYPES}
             value={draft.valueType}
@@ -159,14 +160,10 @@ function NameFields({
         )}
       </div>
       <TextField
-        label="Key"
+        label={texts.key}
         required
         error={errors.key}
-        hint={
-          kind === "prototype"
-            ? "Must contain a discovery macro, such as vfs.fs.size[{#FSNAME},used]"
-            : "Such as system.cpu.util[,user] or app.requests"
-        }
+        hint={kind === "prototype" ? texts.mustContainADiscovery : texts.suchAsSystemCpu}
         disabled={inherited}
         className="font-mono text-xs"
         value={draft.key}
@@ -216,7 +213,7 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
       }
       buttons={
         <Button icon="flask" onClick={() => setTesting(true)}>
-          Test
+          {texts.test}
         </Button>
       }
     >
@@ -239,13 +236,13 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
         />
         <div className="flex flex-wrap gap-x-6 gap-y-2">
           <Checkbox
-            label={kind === "prototype" ? "Create enabled" : "Enabled"}
+            label={kind === "prototype" ? texts.createEnabled : texts.enabled}
             checked={draft.enabled}
             onChange={(e) => set({ enabled: e.target.checked })}
           />
           {kind === "prototype" && (
             <Checkbox
-              label="Discover"
+              label={texts.discover}
               checked={draft.discover}
               onChange={(e) => set({ discover: e.target.checked })}
             />
@@ -253,7 +250,7 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
         </div>
       </FormSection>
       <FormSection
-        title="Preprocessing"
+        title={texts.preprocessing}
         note="Each value is processed by these steps, in this order, before it is stored."
       >
         <StepsEditor
@@ -266,20 +263,20 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
       {kind === "rule" ? (
         <RuleFields draft={draft} set={set} disabled={inherited} error={errors.overrides} />
       ) : (
-        <FormSection title="Value" note="Format and retention.">
+        <FormSection title={texts.value} note="Format and retention.">
           <ValueFields draft={draft} set={set} ownerid={owner.id} inherited={inherited} />
         </FormSection>
       )}
-      <FormSection title="Description">
+      <FormSection title={texts.description}>
         <Textarea
-          aria-label="Description"
+          aria-label={texts.description}
           rows={2}
           value={draft.description}
           onChange={(e) => set({ description: e.target.value })}
         />
       </FormSection>
       {kind !== "rule" && (
-        <FormSection title="Tags">
+        <FormSection title={texts.tags}>
           <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
         </FormSection>
       )}

@@ -21,6 +21,7 @@ import {
   onObject,
   toggled,
 } from "./overrides";
+import { texts } from "./texts";
 
 const SEVERITY_OPTIONS = SEVERITIES.map((one) => [String(one), severityName(one)] as const);
 const DISCOVER = [
@@ -103,28 +104,28 @@ function Operation({ operation, onChange, onRemove }: OperationProps & { onRemov
     <div className="flex flex-col gap-2 border-l-2 pl-3">
       <div className="grid grid-cols-[1fr_2rem] gap-2 sm:grid-cols-[10rem_13rem_1fr_2rem]">
         <Select
-          aria-label="Prototypes"
+          aria-label={texts.prototypes}
           options={OBJECTS}
           value={operation.operationobject}
           onChange={(e) => onChange(onObject(operation, e.target.value))}
         />
         <Select
-          aria-label="Name condition"
+          aria-label={texts.nameCondition}
           options={OPERATORS}
           value={operation.operator}
           className="max-sm:col-start-1"
           onChange={(e) => onChange({ ...operation, operator: e.target.value })}
         />
         <Input
-          aria-label="Name"
-          placeholder="any name"
+          aria-label={texts.name}
+          placeholder={texts.anyName}
           value={operation.value}
           className="max-sm:col-start-1"
           onChange={(e) => onChange({ ...operation, value: e.target.value })}
         />
         <IconButton
           icon="trash"
-          label="Remove operation"
+          label={texts.removeOperation}
           className="max-sm:col-start-2 max-sm:row-start-1"
           onClick={onRemove}
         />
@@ -160,17 +161,17 @@ function OverrideCard({ override, onChange, onRemove, onUp }: OverrideCardProps)
   const [fresh] = useState(override.name === "");
   return (
     <details open={fresh} className="rounded-md border px-3 py-2">
-      <summary className="cursor-pointer font-medium">{override.name || "New override"}</summary>
+      <summary className="cursor-pointer font-medium">{override.name || texts.newOverride}</summary>
       <div className="flex flex-col gap-4 pt-3">
         <div className="flex items-center gap-1">
           <Input
-            aria-label="Name of the override"
-            placeholder="name"
+            aria-label={texts.nameOfTheOverride}
+            placeholder={texts.nameWord}
             value={override.name}
             onChange={(e) => onChange({ ...override, name: e.target.value })}
           />
-          {onUp && <IconButton icon="up" label="Move up" onClick={onUp} />}
-          <IconButton icon="trash" label="Remove override" onClick={onRemove} />
+          {onUp && <IconButton icon="up" label={texts.moveUp} onClick={onUp} />}
+          <IconButton icon="trash" label={texts.removeOverride} onClick={onRemove} />
         </div>
         <Rules override={override} onChange={onChange} />
       </div>
@@ -184,14 +185,14 @@ function Rules({ override, onChange }: Pick<OverrideCardProps, "override" | "onC
   return (
     <>
       <div className="flex flex-col gap-2">
-        <span className="text-xs font-medium text-soft">Filter (no conditions: all rows)</span>
+        <span className="text-xs font-medium text-soft">{texts.filterNoConditionsAll}</span>
         <FilterEditor
           filter={override.filter}
           onChange={(filter) => onChange({ ...override, filter })}
         />
       </div>
       <div className="flex flex-col gap-3">
-        <span className="text-xs font-medium text-soft">Operations</span>
+        <span className="text-xs font-medium text-soft">{texts.operations}</span>
         {operations.map((operation, i) => (
           <Operation
             // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
@@ -201,10 +202,12 @@ function Rules({ override, onChange }: Pick<OverrideCardProps, "override" | "onC
             onRemove={() => set(without(operations, i))}
           />
         ))}
-        <AddButton onClick={() => set([...operations, newOperation()])}>Add operation</AddButton>
+        <AddButton onClick={() => set([...operations, newOperation()])}>
+          {texts.addOperation}
+        </AddButton>
       </div>
       <Checkbox
-        label="If the filter matches, skip the following overrides"
+        label={texts.ifTheFilterMatches}
         checked={override.stop === "1"}
         onChange={(e) => onChange({ ...override, stop: e.target.checked ? "1" : "0" })}
       />
@@ -231,7 +234,9 @@ export function OverridesEditor({ overrides, onChange }: OverridesEditorProps) {
           onUp={i > 0 ? () => onChange(moved(overrides, i, i - 1)) : undefined}
         />
       ))}
-      <AddButton onClick={() => onChange([...overrides, newOverride()])}>Add override</AddButton>
+      <AddButton onClick={() => onChange([...overrides, newOverride()])}>
+        {texts.addOverride}
+      </AddButton>
     </div>
   );
 }

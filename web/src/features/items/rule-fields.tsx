@@ -4,6 +4,7 @@ import { Input, SelectField, TextField } from "~/ui/field";
 import type { ItemDraft } from "./draft";
 import { FilterEditor } from "./filter-editor";
 import { OverridesEditor } from "./overrides-editor";
+import { texts } from "./texts";
 
 const LIFETIMES = [
   ["0", "Delete after"],
@@ -21,7 +22,7 @@ interface RuleFieldsProps {
 function Paths({ draft, set }: Pick<RuleFieldsProps, "draft" | "set">) {
   return (
     <RowsEditor
-      word="macro"
+      word={texts.macroWord}
       rows={draft.macroPaths}
       onChange={(macroPaths) => set({ macroPaths })}
       fresh={() => ({ lld_macro: "", path: "" })}
@@ -30,15 +31,15 @@ function Paths({ draft, set }: Pick<RuleFieldsProps, "draft" | "set">) {
       {(path, change) => (
         <>
           <Input
-            aria-label="Discovery macro"
-            placeholder="{#MACRO}"
+            aria-label={texts.discoveryMacro}
+            placeholder={texts.lldMacroExample}
             className="font-mono text-xs"
             value={path.lld_macro}
             onChange={(e) => change({ lld_macro: e.target.value })}
           />
           <Input
-            aria-label="JSONPath"
-            placeholder="$.path.to.node"
+            aria-label={texts.jsonpath}
+            placeholder={texts.pathToNode}
             className="font-mono text-xs"
             value={path.path}
             onChange={(e) => change({ path: e.target.value })}
@@ -54,19 +55,22 @@ export function RuleFields({ draft, set, disabled, error }: RuleFieldsProps) {
   return (
     <>
       <FormSection
-        title="Discovery macros"
+        title={texts.discoveryMacros}
         note="Path of each macro's value in a row of the data. Not needed if the rows contain the macros as members."
       >
         <fieldset disabled={disabled}>
           <Paths draft={draft} set={set} />
         </fieldset>
       </FormSection>
-      <FormSection title="Filter" note="Only rows that match the filter are discovered.">
+      <FormSection title={texts.filter} note="Only rows that match the filter are discovered.">
         <fieldset disabled={disabled}>
           <FilterEditor filter={draft.filter} onChange={(filter) => set({ filter })} />
         </fieldset>
       </FormSection>
-      <FormSection title="Overrides" note="Settings for some of the rows, applied in this order.">
+      <FormSection
+        title={texts.overrides}
+        note="Settings for some of the rows, applied in this order."
+      >
         <fieldset disabled={disabled}>
           <OverridesEditor
             overrides={draft.overrides}
@@ -75,18 +79,21 @@ export function RuleFields({ draft, set, disabled, error }: RuleFieldsProps) {
         </fieldset>
         {error && <p className="text-xs text-bad-ink">{error}</p>}
       </FormSection>
-      <FormSection title="Lost resources" note="Discovered objects that are no longer in the data.">
+      <FormSection
+        title={texts.lostResources}
+        note="Discovered objects that are no longer in the data."
+      >
         <div className="grid gap-4 sm:grid-cols-2">
           <SelectField
-            label="Lost items, triggers and hosts"
+            label={texts.lostItemsTriggersAnd}
             options={LIFETIMES}
             value={draft.lifetimeType}
             onChange={(lifetimeType) => set({ lifetimeType })}
           />
           {draft.lifetimeType === "0" && (
             <TextField
-              label="After"
-              hint="Such as 7d"
+              label={texts.after}
+              hint={texts.suchAs7d}
               value={draft.lifetime}
               onChange={(lifetime) => set({ lifetime })}
             />

@@ -9,6 +9,7 @@ import type { HostInterface } from "~/util/interfaces";
 import { isPolled } from "~/util/item-types";
 import { fittingInterfaces, type ItemDraft } from "./draft";
 import { EXTRAS } from "./extras";
+import { texts } from "./texts";
 
 interface SourceFieldsProps {
   hostid: string;
@@ -37,7 +38,7 @@ function MasterPicker({
     <Pick
       id={id}
       field
-      label="Master item"
+      label={texts.masterItem}
       values={value === "0" ? [] : [value]}
       options={found.map((item) => ({ value: item.itemid, label: item.name }))}
       labelOf={() => chosen[0]?.name}
@@ -120,7 +121,7 @@ export function SourceFields({
     <>
       {fitting.length > 0 && (
         <SelectField
-          label="Host interface"
+          label={texts.hostInterface}
           disabled={inherited}
           options={fitting.map(
             (i) =>
@@ -135,7 +136,7 @@ export function SourceFields({
         />
       )}
       {draft.type === "18" && (
-        <Field label="Master item" required error={errors.master}>
+        <Field label={texts.masterItem} required error={errors.master}>
           {(id) => (
             <MasterPicker
               id={id}
@@ -148,10 +149,10 @@ export function SourceFields({
       )}
       {draft.type === "15" && (
         <TextareaField
-          label="Formula"
+          label={texts.formula}
           required
           error={errors.formula}
-          hint="Such as avg(/host/key,5m) / last(//other.key)"
+          hint={texts.suchAsAvgHost}
           disabled={inherited}
           rows={3}
           className="font-mono text-xs"
@@ -161,7 +162,7 @@ export function SourceFields({
       )}
       {draft.type === "19" && (
         <TextField
-          label="URL"
+          label={texts.url}
           required
           error={errors.url}
           disabled={inherited}
@@ -171,10 +172,10 @@ export function SourceFields({
       )}
       {draft.type === "20" && (
         <TextField
-          label="SNMP OID"
+          label={texts.snmpOid}
           required
           error={errors.snmp}
-          hint="Such as get[1.3.6.1.2.1.1.3.0] or walk[1.3.6.1.2.1.2.2]"
+          hint={texts.oidExample}
           disabled={inherited}
           value={draft.snmpOid}
           onChange={(snmpOid) => set({ snmpOid })}
@@ -183,10 +184,10 @@ export function SourceFields({
       <ExtraFields draft={draft} set={set} errors={errors} inherited={inherited} />
       {isPolled(draft.type) && (
         <TextField
-          label="Update interval"
+          label={texts.updateInterval}
           required
           error={errors.delay}
-          hint="30s, 5m, or with schedules: 1m;wd1-5h9-18"
+          hint={texts.n30s5mOrWith}
           className="w-60!"
           value={draft.delay}
           onChange={(delay) => set({ delay })}

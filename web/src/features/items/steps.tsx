@@ -13,6 +13,7 @@ import {
   stepKind,
 } from "~/util/preprocessing";
 import { moved, replaced, without } from "~/util/rows";
+import { texts } from "./texts";
 
 interface StepsEditorProps {
   steps: readonly PreprocessingStep[];
@@ -116,25 +117,25 @@ function StepRow({ step, place, count, only, onChange, onMove, onRemove }: StepR
           <IconButton
             icon="up"
             small
-            label="Move up"
+            label={texts.moveUp}
             disabled={place === 0}
             onClick={() => onMove(-1)}
           />
           <IconButton
             icon="arrowDown"
             small
-            label="Move down"
+            label={texts.moveDown}
             disabled={place === count - 1}
             onClick={() => onMove(1)}
           />
-          <IconButton icon="trash" small label="Remove step" onClick={onRemove} />
+          <IconButton icon="trash" small label={texts.removeStep} onClick={onRemove} />
         </div>
       </div>
       {!kind?.neverFails && (
         <div className="flex items-center gap-2 pl-7 text-xs text-soft">
-          On fail
+          {texts.onFail}
           <Select
-            aria-label="On fail"
+            aria-label={texts.onFail}
             options={ON_FAIL}
             value={step.error_handler}
             onChange={(e) =>
@@ -144,8 +145,8 @@ function StepRow({ step, place, count, only, onChange, onMove, onRemove }: StepR
           />
           {(step.error_handler === "2" || step.error_handler === "3") && (
             <Input
-              aria-label={step.error_handler === "2" ? "Value" : "Error"}
-              placeholder={step.error_handler === "2" ? "value" : "error message"}
+              aria-label={step.error_handler === "2" ? texts.value : texts.error}
+              placeholder={step.error_handler === "2" ? texts.valueWord : texts.errorMessage}
               value={step.error_handler_params}
               onChange={(e) => onChange({ ...step, error_handler_params: e.target.value })}
               className="w-60!"
@@ -161,10 +162,8 @@ function StepRow({ step, place, count, only, onChange, onMove, onRemove }: StepR
 export function StepsEditor({ steps, onChange, disabled, only }: StepsEditorProps) {
   return (
     <fieldset disabled={disabled} className={cx("flex flex-col gap-2", disabled && "opacity-60")}>
-      <legend className="sr-only">Preprocessing steps</legend>
-      {steps.length === 0 && (
-        <p className="text-sm text-soft">No steps: values are stored as received.</p>
-      )}
+      <legend className="sr-only">{texts.preprocessingSteps}</legend>
+      {steps.length === 0 && <p className="text-sm text-soft">{texts.noStepsValuesAre}</p>}
       <ol className="flex flex-col gap-2">
         {steps.map((step, i) => (
           <StepRow
@@ -188,7 +187,7 @@ export function StepsEditor({ steps, onChange, disabled, only }: StepsEditorProp
           ])
         }
       >
-        Add step
+        {texts.addStep}
       </AddButton>
     </fieldset>
   );

@@ -16,6 +16,7 @@ import { resolveMacro } from "~/util/macros";
 import type { ItemDraft } from "./draft";
 import { comparesWithPrevious, macrosOfTest, shownSteps, testParams } from "./test-params";
 import { TestSteps } from "./test-steps";
+import { texts } from "./texts";
 
 interface TestDialogProps {
   draft: ItemDraft;
@@ -52,8 +53,8 @@ function useMacros(macros: readonly string[], ownerid: string) {
 
 function MacroRows({ rows, set }: ReturnType<typeof useMacros>) {
   return (
-    <section aria-label="Macros" className="flex flex-col gap-2">
-      <h3 className="text-xs font-semibold text-soft">Macros</h3>
+    <section aria-label={texts.macros} className="flex flex-col gap-2">
+      <h3 className="text-xs font-semibold text-soft">{texts.macros}</h3>
       {rows.map(({ macro, value, from }) => (
         <div key={macro} className="grid items-center gap-x-3 gap-y-1 sm:grid-cols-[1fr_1fr_1fr]">
           <code className="font-mono text-xs break-all">{macro}</code>
@@ -86,14 +87,14 @@ function PreviousFields({
   return (
     <div className="grid gap-4 sm:grid-cols-2">
       <TextField
-        label="Previous value"
-        hint="As received, before preprocessing"
+        label={texts.previousValue}
+        hint={texts.asReceivedBeforePreprocessing}
         value={previous.value}
         onChange={(value) => onChange({ ...previous, value })}
       />
       <TextField
-        label="Previous time"
-        hint="Such as now-60s. Leave empty if there is none."
+        label={texts.previousTime}
+        hint={texts.suchAsNow60s}
         value={previous.time}
         onChange={(value) => onChange({ ...previous, time: value })}
       />
@@ -143,7 +144,7 @@ export default function TestDialog({ draft, kind, owner, onClose }: TestDialogPr
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>Close</Button>
+          <Button onClick={onClose}>{texts.close}</Button>
           <Button
             look="primary"
             icon="play"
@@ -151,7 +152,7 @@ export default function TestDialog({ draft, kind, owner, onClose }: TestDialogPr
             disabled={source === "host" && !host}
             onClick={() => run.mutate()}
           >
-            {source === "host" ? "Get value and test" : "Test"}
+            {source === "host" ? texts.getValueAndTest : texts.test}
           </Button>
         </>
       }
@@ -160,12 +161,12 @@ export default function TestDialog({ draft, kind, owner, onClose }: TestDialogPr
         <div className="flex flex-wrap items-center gap-3">
           {askable && (
             <Segmented
-              label="Value source"
+              label={texts.valueSource}
               value={source}
               onChange={setSource}
               options={[
-                ["typed", "Enter a value"],
-                ["host", "Get value from host"],
+                ["typed", texts.enterAValue],
+                ["host", texts.getValueFromHost],
               ]}
             />
           )}
@@ -180,7 +181,7 @@ export default function TestDialog({ draft, kind, owner, onClose }: TestDialogPr
           )}
           {source === "typed" && (
             <Checkbox
-              label="Treat as failed check"
+              label={texts.treatAsFailedCheck}
               checked={failed}
               onChange={(e) => setFailed(e.target.checked)}
             />
@@ -193,7 +194,7 @@ export default function TestDialog({ draft, kind, owner, onClose }: TestDialogPr
         </div>
         {source === "typed" && (
           <TextareaField
-            label={failed ? "Error" : "Value"}
+            label={failed ? texts.error : texts.value}
             autoFocus
             rows={failed ? 1 : 4}
             className="font-mono text-xs"

@@ -4,6 +4,7 @@ import { cx } from "~/ui/cx";
 import { Icon } from "~/ui/icon";
 import { stepKind } from "~/util/preprocessing";
 import type { ShownStep } from "./test-params";
+import { texts } from "./texts";
 
 function Text({ text, tone }: { text: string; tone?: "bad" }) {
   return (
@@ -13,7 +14,7 @@ function Text({ text, tone }: { text: string; tone?: "bad" }) {
         tone === "bad" ? "bg-bad-soft text-bad-ink" : "bg-sunken",
       )}
     >
-      {text === "" ? <span className="text-faint">(empty)</span> : text}
+      {text === "" ? <span className="text-faint">{texts.empty}</span> : text}
     </pre>
   );
 }
@@ -54,8 +55,10 @@ function Result({ step }: { step: ShownStep }) {
   if (step.state === "discarded") {
     return (
       <p className="py-1 text-xs text-soft">
-        <span className="mr-1.5 rounded bg-sunken px-1.5 py-0.5 font-medium">Discarded</span>
-        {step.error ?? "The value is discarded and not stored."}
+        <span className="mr-1.5 rounded bg-sunken px-1.5 py-0.5 font-medium">
+          {texts.discarded}
+        </span>
+        {step.error ?? texts.theValueIsDiscarded}
       </p>
     );
   }
@@ -73,11 +76,9 @@ export function TestSteps({ steps, shown, outcome }: TestStepsProps) {
   const end = outcome?.preprocessing;
   const result = end ? end.result : outcome?.item?.result;
   return (
-    <section aria-label="Steps" className="flex flex-col gap-2">
-      <h3 className="text-xs font-semibold text-soft">Preprocessing</h3>
-      {steps.length === 0 && (
-        <p className="text-sm text-soft">No steps: the value is stored as received.</p>
-      )}
+    <section aria-label={texts.steps} className="flex flex-col gap-2">
+      <h3 className="text-xs font-semibold text-soft">{texts.preprocessing}</h3>
+      {steps.length === 0 && <p className="text-sm text-soft">{texts.noStepsTheValue}</p>}
       <ol className="flex flex-col gap-2">
         {steps.map((step, i) => {
           const done = shown?.[i];
@@ -118,14 +119,14 @@ export function TestSteps({ steps, shown, outcome }: TestStepsProps) {
       {outcome && outcome.item?.error === undefined && (
         <div
           role="status"
-          aria-label="Result"
+          aria-label={texts.result}
           className="mt-1 flex flex-col gap-1.5 rounded-md bg-accent-soft px-3 py-2.5"
         >
-          <span className="text-xs font-semibold text-accent-ink">Result</span>
+          <span className="text-xs font-semibold text-accent-ink">{texts.result}</span>
           {end?.error !== undefined ? (
             <Text text={end.error} tone="bad" />
           ) : result === null || result === undefined ? (
-            <p className="text-sm text-soft">No value. It was discarded.</p>
+            <p className="text-sm text-soft">{texts.noValueItWas}</p>
           ) : (
             <Text text={result} />
           )}

@@ -14,6 +14,7 @@ import { plural } from "~/util/format";
 import { useFilters } from "~/util/hooks";
 import { listOf, listTo, parseSearch, replacesEntry } from "~/util/search";
 import { parseTagFilters, type Tag, tagFilterText } from "~/util/tags";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/latest");
 const NO_FILTERS = {
@@ -25,6 +26,51 @@ const NO_FILTERS = {
 };
 /** More lines than these nobody can tell apart. */
 const LINES_MAX = 20;
+
+type Search = ReturnType<typeof route.useSearch>;
+
+interface FiltersProps {
+  search: Search;
+  /** Boxes whose text reaches the address after a pause. */
+  typed: Omit<ReturnType<typeof useFilters>, "onClear">;
+  onChange: (next: Partial<Search>) => void;
+}
+
+function Filters({ search, typed, onChange }: FiltersProps) {
+  return (
+    <>
+      <SearchBox
+        label={texts.searchNamesAndKeys}
+        value={typed.text}
+        onChange={typed.setText}
+        className="w-72"
+      />
+      <GroupPicker
+        of="host"
+        values={listOf(search.group)}
+        onChange={(v) => onChange({ group: listTo(v) })}
+      />
+      <HostPicker values={listOf(search.host)} onChange={(v) => onChange({ host: listTo(v) })} />
+      <Input
+        aria-label={texts.tags}
+        placeholder={texts.tagsComponentCpu}
+        value={typed.tags}
+        onChange={(event) => typed.setTags(event.target.value)}
+        className="w-44!"
+      />
+      <Segmented
+        label={texts.state}
+        value={search.state ?? "all"}
+        onChange={(v) => onChange({ state: v === "all" ? undefined : v })}
+        options={[
+          ["all", texts.all],
+          ["0", texts.supported],
+          ["1", texts.notSupported],
+        ]}
+      />
+    </>
+  );
+}
 
 export function LatestPage() {
   const search = route.useSearch();
@@ -59,62 +105,30 @@ export function LatestPage() {
   });
   const onTag = useCallback((tag: Tag) => change({ tags: tagFilterText(tag) }), [change]);
   const open = (item: ItemRow) => void navigate({ to: "/graph", search: { items: item.itemid } });
-  const { text, setText, tags, setTags, onClear } = useFilters(search, change, NO_FILTERS);
+  const { onClear, ...typed } = useFilters(search, change, NO_FILTERS);
   return (
     <ListPage
-      title="Latest data"
+      title={texts.latestData}
       count={total.data !== undefined && plural(total.data, "item")}
       actions={
         selected.size > 0 && (
           <>
-            <span className="tabular text-soft">{plural(selected.size, "item")} selected</span>
+            <span className="tabular text-soft">{texts.selected(selected.size)}</span>
             <Link
               to="/graph"
               search={{ items: [...selected].slice(0, LINES_MAX).join(",") }}
               className={buttonClass("primary")}
             >
               <Icon name="graph" size={15} />
-              Show graph
+              {texts.showGraph}
             </Link>
             <Button look="quiet" onClick={() => setSelected(new Set())}>
-              Deselect
+              {texts.deselect}
             </Button>
           </>
         )
       }
-      filters={
-        <>
-          <SearchBox
-            label="Search names and keys"
-            value={text}
-            onChange={setText}
-            className="w-72"
-          />
-          <GroupPicker
-            of="host"
-            values={listOf(search.group)}
-            onChange={(v) => change({ group: listTo(v) })}
-          />
-          <HostPicker values={listOf(search.host)} onChange={(v) => change({ host: listTo(v) })} />
-          <Input
-            aria-label="Tags"
-            placeholder="Tags: component=cpu"
-            value={tags}
-            onChange={(event) => setTags(event.target.value)}
-            className="w-44!"
-          />
-          <Segmented
-            label="State"
-            value={search.state ?? "all"}
-            onChange={(v) => change({ state: v === "all" ? undefined : v })}
-            options={[
-              ["all", "All"],
-              ["0", "Supported"],
-              ["1", "Not supported"],
-            ]}
-          />
-        </>
-      }
+      filters={<Filters search={search} typed={typed} onChange={change} />}
       onClear={onClear}
       query={{
         error: rows.error ?? total.error,
@@ -132,15 +146,15 @@ export function LatestPage() {
           empty={
             <NoRows
               icon="latest"
-              word="item"
+              word={texts.item}
               onClear={onClear}
               action={
                 <Link to="/hosts" className={buttonClass("primary")}>
-                  Go to hosts
+                  {texts.goToHosts}
                 </Link>
               }
             >
-              Link a template to a host, and its values appear here.
+              {texts.linkATemplateTo}
             </NoRows>
           }
         />

@@ -5,6 +5,7 @@ import { Dot } from "~/ui/severity";
 import type { Column } from "~/ui/table";
 import { TagList } from "~/ui/tag";
 import { periodWords, type State, stateAt, stateWords } from "~/util/maintenance";
+import { texts } from "./texts";
 
 const TONES = { running: "warn", planned: "good", over: "off" } as const;
 
@@ -39,7 +40,7 @@ function StateCell({ state }: { state: State }) {
 export function maintenanceColumns(now: number): Column<MaintenanceDetail>[] {
   return [
     ...nameColumns<MaintenanceDetail>({
-      header: "Maintenance",
+      header: texts.maintenance,
       name: (row) => <Name row={row} />,
       nameWidth: "minmax(12rem, 1.6fr)",
       state: (row) => <StateCell state={stateAt(row, now)} />,
@@ -48,16 +49,16 @@ export function maintenanceColumns(now: number): Column<MaintenanceDetail>[] {
     }),
     {
       id: "kind",
-      header: "Data",
+      header: texts.data,
       width: "7.5rem",
       on: "wide",
       cell: (row) => (
-        <span className="text-soft">{row.noData ? "Not collected" : "Collected"}</span>
+        <span className="text-soft">{row.noData ? texts.notCollected : texts.collected}</span>
       ),
     },
     {
       id: "covers",
-      header: "Scope",
+      header: texts.scope,
       width: "minmax(9rem, 1.2fr)",
       on: "wide",
       cell: (row) => (
@@ -68,19 +69,19 @@ export function maintenanceColumns(now: number): Column<MaintenanceDetail>[] {
     },
     {
       id: "tags",
-      header: "Only problems with",
+      header: texts.onlyProblemsWith,
       width: "minmax(8rem, 1fr)",
       on: "wide",
       cell: (row) =>
         row.tags.length ? (
           <TagList tags={row.tags} max={2} />
         ) : (
-          <span className="text-faint">All problems</span>
+          <span className="text-faint">{texts.allProblems}</span>
         ),
     },
     {
       id: "periods",
-      header: "Schedule",
+      header: texts.schedule,
       width: "minmax(10rem, 1.4fr)",
       on: "wide",
       cell: (row) => (

@@ -1,4 +1,5 @@
 import type { MaintenanceDetail, MaintenanceTag } from "~/api/maintenance";
+import type { Members } from "~/api/methods";
 import {
   LENGTH_MIN_S,
   lengthSeconds,
@@ -155,7 +156,7 @@ function periodParams(period: Period): object {
 }
 
 /** A draft without problems, as `maintenance.create` and `maintenance.update` take it. */
-export function paramsOf(draft: Draft): object {
+export function paramsOf(draft: Draft): Members<"maintenance"> {
   const schedule = scheduleOf(draft);
   const tags = draft.noData ? [] : draft.tags.filter((tag) => tag.tag.trim());
   return {

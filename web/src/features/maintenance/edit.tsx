@@ -5,6 +5,7 @@ import { useFresh } from "~/shared/fresh";
 import { Page } from "~/shared/page";
 import { listOf } from "~/util/search";
 import { MaintenanceForm } from "./form";
+import { texts } from "./texts";
 
 const newRoute = getRouteApi("/inside/maintenance/new");
 const editRoute = getRouteApi("/inside/maintenance/$maintenanceid/edit");
@@ -12,7 +13,7 @@ const editRoute = getRouteApi("/inside/maintenance/$maintenanceid/edit");
 export function MaintenanceNewPage() {
   const { host } = newRoute.useSearch();
   return (
-    <Page title="Create maintenance" scroll>
+    <Page title={texts.createMaintenance} scroll>
       <MaintenanceForm maintenance={null} hostids={listOf(host)} />
     </Page>
   );
@@ -22,8 +23,8 @@ export function MaintenanceEditPage() {
   const { maintenanceid } = editRoute.useParams();
   const query = useFresh(maintenanceQuery(maintenanceid));
   return (
-    <Page title={query.data ? `Edit ${query.data.name}` : "Edit maintenance"} scroll>
-      <Found query={query} gone={<Gone icon="wrench" title="This maintenance does not exist" />}>
+    <Page title={query.data ? `Edit ${query.data.name}` : texts.editMaintenance} scroll>
+      <Found query={query} gone={<Gone icon="wrench" title={texts.thisMaintenanceDoesNot} />}>
         {(one) => <MaintenanceForm key={one.maintenanceid} maintenance={one} />}
       </Found>
     </Page>

@@ -15,6 +15,7 @@ import { formatClock, zoneName } from "~/util/time";
 import { type Draft, draftOf, paramsOf, problemsOf, scheduleOf } from "./draft";
 import { PeriodsEditor } from "./periods-editor";
 import { TagConditions } from "./tag-conditions";
+import { texts } from "./texts";
 
 const PREVIEWED = 5;
 
@@ -27,12 +28,10 @@ function Preview({ draft }: { draft: Draft }) {
   const until = runsUntil(schedule, now);
   const runs = nextRuns(schedule, now, PREVIEWED);
   return (
-    <section aria-label="Next starts" className="rounded-lg bg-sunken px-3 py-2.5">
-      <h3 className="pb-1 text-xs font-semibold text-soft">Next starts</h3>
+    <section aria-label={texts.nextStarts} className="rounded-lg bg-sunken px-3 py-2.5">
+      <h3 className="pb-1 text-xs font-semibold text-soft">{texts.nextStarts}</h3>
       {until !== null && <p>Starts immediately and runs until {formatClock(until, "minute")}.</p>}
-      {runs.length === 0 && until === null && (
-        <p>Never runs: no period starts between Active since and Active till.</p>
-      )}
+      {runs.length === 0 && until === null && <p>{texts.neverRunsNoPeriod}</p>}
       <ol>
         {runs.map(({ start, end }) => (
           <li key={start} className="tabular flex gap-2">
@@ -75,7 +74,7 @@ export function MaintenanceForm({ maintenance, hostids }: FormProps) {
   const id = maintenance?.maintenanceid ?? null;
   return (
     <ObjectForm
-      word="maintenance"
+      word={texts.maintenanceWord}
       drafting={drafting}
       isNew={id === null}
       save={() => saveMaintenance(id, paramsOf(draft))}
@@ -85,11 +84,11 @@ export function MaintenanceForm({ maintenance, hostids }: FormProps) {
       loss="Its hosts leave maintenance immediately."
     >
       <FormSection
-        title="Maintenance"
+        title={texts.maintenance}
         note="Problems are hidden and send no notifications during maintenance."
       >
         <TextField
-          label="Name"
+          label={texts.name}
           required
           error={problems.name}
           autoFocus={!maintenance}
@@ -99,29 +98,27 @@ export function MaintenanceForm({ maintenance, hostids }: FormProps) {
         />
         <div className="flex flex-col items-start gap-1">
           <SegmentedField
-            label="Maintenance type"
+            label={texts.maintenanceType}
             value={draft.noData ? "without" : "with"}
             onChange={(v) => set({ noData: v === "without" })}
             options={[
-              ["with", "With data collection"],
-              ["without", "No data collection"],
+              ["with", texts.withDataCollection],
+              ["without", texts.noDataCollection],
             ]}
           />
           <p className="text-xs text-faint">
-            {draft.noData
-              ? "Values received during maintenance are discarded. Graphs have a gap."
-              : "Values are stored. Problems are created, but hidden."}
+            {draft.noData ? texts.valuesReceivedDuringMaintenance : texts.valuesAreStoredProblems}
           </p>
         </div>
         <TextareaField
-          label="Description"
+          label={texts.description}
           rows={2}
           value={draft.description}
           onChange={(description) => set({ description })}
         />
       </FormSection>
-      <FormSection title="Scope" note="Subgroups are included.">
-        <Field label="Host groups" error={problems.covers}>
+      <FormSection title={texts.scope} note="Subgroups are included.">
+        <Field label={texts.hostGroups} error={problems.covers}>
           {(id) => (
             <GroupPicker
               of="host"
@@ -132,7 +129,7 @@ export function MaintenanceForm({ maintenance, hostids }: FormProps) {
             />
           )}
         </Field>
-        <Field label="Hosts">
+        <Field label={texts.hosts}>
           {(id) => (
             <HostPicker
               id={id}
@@ -145,19 +142,19 @@ export function MaintenanceForm({ maintenance, hostids }: FormProps) {
         <TagConditions draft={draft} set={set} />
       </FormSection>
       <FormSection
-        title="Schedule"
+        title={texts.schedule}
         note="Time periods that start between Active since and Active till."
       >
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField
-            label="Active since"
+            label={texts.activeSince}
             required
             type="datetime-local"
             value={draft.since}
             onChange={(since) => set({ since })}
           />
           <TextField
-            label="Active till"
+            label={texts.activeTill}
             required
             error={problems.till}
             type="datetime-local"

@@ -30,6 +30,7 @@ import { useFilters, useNow } from "~/util/hooks";
 import { type State, stateAt } from "~/util/maintenance";
 import { listOf, listTo, parseSearch, replacesEntry } from "~/util/search";
 import { maintenanceColumns } from "./columns";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/maintenance");
 const NO_FILTERS = {
@@ -54,7 +55,7 @@ function CreateLink() {
   return (
     <Link to="/maintenance/new" className={buttonClass("primary")}>
       <Icon name="plus" size={15} />
-      Create maintenance
+      {texts.createMaintenance}
     </Link>
   );
 }
@@ -76,7 +77,7 @@ function useDelete(onDone: () => void) {
   });
   return async (ids: string[]) => {
     const title = `Delete ${plural(ids.length, "maintenance")}?`;
-    const body = <p>Their hosts leave maintenance immediately. This cannot be undone.</p>;
+    const body = <p>{texts.theirHostsLeaveMaintenance}</p>;
     if (await confirmed(title, body, "Delete")) remove.mutate(ids);
   };
 }
@@ -166,7 +167,7 @@ export function MaintenancePage() {
   const { text, setText, onClear } = useFilters(search, change, NO_FILTERS);
   return (
     <ListPage
-      title="Maintenance"
+      title={texts.maintenance}
       count={total}
       actions={
         <>
@@ -180,9 +181,14 @@ export function MaintenancePage() {
       }
       filters={
         <>
-          <SearchBox label="Search maintenance" value={text} onChange={setText} className="w-64" />
+          <SearchBox
+            label={texts.searchMaintenance}
+            value={text}
+            onChange={setText}
+            className="w-64"
+          />
           <Segmented
-            label="State"
+            label={texts.state}
             value={SHOWN.find(([state]) => state === search.state)?.[0] ?? "all"}
             onChange={(v) => change({ state: v === "all" ? undefined : v })}
             options={SHOWN}
@@ -200,7 +206,7 @@ export function MaintenancePage() {
     >
       {total !== undefined && (
         <VirtualTable
-          label="Maintenance"
+          label={texts.maintenance}
           columns={columns}
           count={total}
           rowAt={rows.rowAt}
@@ -219,9 +225,13 @@ export function MaintenancePage() {
           }
           rowClass={(row) => (stateAt(row, now).is === "over" ? "opacity-60" : undefined)}
           empty={
-            <NoRows icon="wrench" word="maintenance" onClear={onClear} action={<CreateLink />}>
-              During maintenance, problems are hidden and send no notifications. To silence a host
-              or a problem immediately, use the crossed bell in its row.
+            <NoRows
+              icon="wrench"
+              word={texts.maintenanceWord}
+              onClear={onClear}
+              action={<CreateLink />}
+            >
+              {texts.duringMaintenanceProblemsAre}
             </NoRows>
           }
         />

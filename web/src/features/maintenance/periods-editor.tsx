@@ -6,6 +6,7 @@ import { Segmented } from "~/ui/segmented";
 import { MONTHS, periodWords, type Repeat, WEEKDAYS, WEEKS } from "~/util/maintenance";
 import { patched, without } from "~/util/rows";
 import { newPeriod, type PeriodDraft, periodOf } from "./draft";
+import { texts } from "./texts";
 
 const REPEATS: readonly (readonly [Repeat, string])[] = [
   ["0", "Once"],
@@ -73,24 +74,24 @@ function Monthly({ period, set }: PeriodProps) {
   return (
     <>
       <Mask
-        label="Months"
+        label={texts.months}
         names={MONTHS}
         mask={period.months}
         onChange={(months) => set({ months })}
       />
       <div className="flex flex-wrap items-end gap-3">
         <Segmented
-          label="Date"
+          label={texts.date}
           value={period.by}
           onChange={(by) => set({ by })}
           options={[
-            ["day", "Day of the month"],
-            ["weekdays", "Day of the week"],
+            ["day", texts.dayOfTheMonth],
+            ["weekdays", texts.dayOfTheWeek],
           ]}
         />
         {period.by === "day" ? (
           <TextField
-            label="Day"
+            label={texts.day}
             fieldClass="w-20"
             inputMode="numeric"
             value={period.dayText}
@@ -98,7 +99,7 @@ function Monthly({ period, set }: PeriodProps) {
           />
         ) : (
           <SelectField
-            label="Week of the month"
+            label={texts.weekOfTheMonth}
             fieldClass="w-36"
             options={WEEK_OPTIONS}
             value={period.every}
@@ -118,7 +119,7 @@ function PeriodFields({ period, set }: PeriodProps) {
       {repeat === "4" && <Monthly period={period} set={set} />}
       {weekly && (
         <Mask
-          label="Days of the week"
+          label={texts.daysOfTheWeek}
           names={WEEKDAYS}
           mask={period.weekdays}
           onChange={(weekdays) => set({ weekdays })}
@@ -129,21 +130,21 @@ function PeriodFields({ period, set }: PeriodProps) {
         {repeat === "3" && <Every period={period} set={set} unit="weeks" />}
         {repeat === "0" ? (
           <TextField
-            label="Start"
+            label={texts.start}
             type="datetime-local"
             value={period.startDate}
             onChange={(startDate) => set({ startDate })}
           />
         ) : (
           <TextField
-            label="At"
+            label={texts.at}
             type="time"
             value={period.startTime}
             onChange={(startTime) => set({ startTime })}
           />
         )}
         <TextField
-          label="Duration"
+          label={texts.duration}
           placeholder="2h 30m"
           value={period.length}
           onChange={(length) => set({ length })}
@@ -184,7 +185,7 @@ export function PeriodsEditor({ periods, onChange, tried }: PeriodsEditorProps) 
           >
             <div className="flex items-center justify-between gap-2">
               <Segmented
-                label="Repeats"
+                label={texts.repeats}
                 value={period.repeat}
                 onChange={(repeat) => set(i, changeRepeat(period, repeat))}
                 options={REPEATS}
@@ -203,7 +204,7 @@ export function PeriodsEditor({ periods, onChange, tried }: PeriodsEditorProps) 
         );
       })}
       <AddButton onClick={() => onChange([...periods, newPeriod(Math.floor(Date.now() / 1000))])}>
-        Add time period
+        {texts.addTimePeriod}
       </AddButton>
     </div>
   );

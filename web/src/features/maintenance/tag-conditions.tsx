@@ -2,6 +2,7 @@ import { RowsEditor } from "~/shared/forms/rows-editor";
 import { Input, Select } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import type { Draft } from "./draft";
+import { texts } from "./texts";
 
 const OPERATORS = [
   ["0", "equals"],
@@ -17,30 +18,26 @@ interface TagConditionsProps {
 export function TagConditions({ draft, set }: TagConditionsProps) {
   const { tags, noData } = draft;
   if (noData) {
-    return (
-      <p className="text-xs text-faint">
-        Tags do not apply without data collection: all problems of these hosts are hidden.
-      </p>
-    );
+    return <p className="text-xs text-faint">{texts.tagsDoNotApply}</p>;
   }
   return (
     <fieldset className="flex flex-col gap-2">
       <legend className="pb-1 text-xs font-medium text-soft">
-        Only problems with these tags{tags.length === 0 && " (no tags: all problems)"}
+        Only problems with these tags{tags.length === 0 && texts.noTagsAllProblems}
       </legend>
       {tags.length > 1 && (
         <Segmented
-          label="Tag evaluation"
+          label={texts.tagEvaluation}
           value={draft.anyTag ? "any" : "all"}
           onChange={(v) => set({ anyTag: v === "any" })}
           options={[
-            ["all", "And/Or: each tag name"],
-            ["any", "Or: any tag"],
+            ["all", texts.andOrEachTag],
+            ["any", texts.orAnyTag],
           ]}
         />
       )}
       <RowsEditor
-        word="tag"
+        word={texts.tag}
         rows={tags}
         onChange={(next) => set({ tags: next })}
         fresh={() => ({ tag: "", value: "", operator: "0" })}
@@ -49,20 +46,20 @@ export function TagConditions({ draft, set }: TagConditionsProps) {
         {(tag, change) => (
           <>
             <Input
-              aria-label="Tag name"
-              placeholder="name"
+              aria-label={texts.tagName}
+              placeholder={texts.nameWord}
               value={tag.tag}
               onChange={(e) => change({ tag: e.target.value })}
             />
             <Select
-              aria-label="Tag operator"
+              aria-label={texts.tagOperator}
               options={OPERATORS}
               value={tag.operator}
               onChange={(e) => change({ operator: e.target.value })}
             />
             <Input
-              aria-label="Tag value"
-              placeholder="value"
+              aria-label={texts.tagValue}
+              placeholder={texts.value}
               value={tag.value}
               onChange={(e) => change({ value: e.target.value })}
             />

@@ -4,6 +4,7 @@ import { Checkbox, SelectField, TextField } from "~/ui/field";
 import { CHECKS, type Check, hasValue, isAgent, isPing } from "~/util/network";
 import { patched } from "~/util/rows";
 import { newCheck } from "./rule-draft";
+import { texts } from "./texts";
 
 const KINDS = CHECKS.map(([type, name]) => [type, name] as const);
 const LEVELS = [
@@ -67,19 +68,29 @@ function Version3({ check, set }: PartProps) {
   const part = { check, set };
   return (
     <>
-      <Text {...part} member="snmpv3_securityname" label="Security name" />
-      <Text {...part} member="snmpv3_contextname" label="Context name" />
-      <Choice {...part} member="snmpv3_securitylevel" label="Security level" options={LEVELS} />
+      <Text {...part} member="snmpv3_securityname" label={texts.securityName} />
+      <Text {...part} member="snmpv3_contextname" label={texts.contextName} />
+      <Choice
+        {...part}
+        member="snmpv3_securitylevel"
+        label={texts.securityLevel}
+        options={LEVELS}
+      />
       {level > 0 && (
         <>
-          <Choice {...part} member="snmpv3_authprotocol" label="Authentication" options={AUTH} />
-          <Text {...part} member="snmpv3_authpassphrase" label="Authentication passphrase" />
+          <Choice
+            {...part}
+            member="snmpv3_authprotocol"
+            label={texts.authentication}
+            options={AUTH}
+          />
+          <Text {...part} member="snmpv3_authpassphrase" label={texts.authenticationPassphrase} />
         </>
       )}
       {level > 1 && (
         <>
-          <Choice {...part} member="snmpv3_privprotocol" label="Privacy" options={PRIVACY} />
-          <Text {...part} member="snmpv3_privpassphrase" label="Privacy passphrase" />
+          <Choice {...part} member="snmpv3_privprotocol" label={texts.privacy} options={PRIVACY} />
+          <Text {...part} member="snmpv3_privpassphrase" label={texts.privacyPassphrase} />
         </>
       )}
     </>
@@ -110,29 +121,29 @@ export function ChecksEditor({ checks, onChange, onRemove, problems }: ChecksEdi
           >
             <div className="flex items-end gap-2">
               <SelectField
-                label="Check type"
+                label={texts.checkType}
                 fieldClass="flex-1"
                 options={KINDS}
                 value={type}
                 onChange={(value) => set({ ...newCheck(value), dcheckid: check.dcheckid })}
               />
-              <IconButton icon="trash" label="Remove check" onClick={() => onRemove(at)} />
+              <IconButton icon="trash" label={texts.removeCheck} onClick={() => onRemove(at)} />
             </div>
             {isPing(type) ? (
               <Checkbox
-                label="Allow redirection"
+                label={texts.allowRedirection}
                 className="self-end pb-2"
                 checked={check.allow_redirect === "1"}
                 onChange={(e) => set({ allow_redirect: e.target.checked ? "1" : "0" })}
               />
             ) : (
-              <Text {...part} member="ports" label="Ports" />
+              <Text {...part} member="ports" label={texts.ports} />
             )}
             {hasValue(type) && (
-              <Text {...part} member="key_" label={isAgent(type) ? "Item key" : "OID"} />
+              <Text {...part} member="key_" label={isAgent(type) ? texts.itemKey : texts.oid} />
             )}
             {(type === "10" || type === "11") && (
-              <Text {...part} member="snmp_community" label="Community" />
+              <Text {...part} member="snmp_community" label={texts.community} />
             )}
             {type === "13" && <Version3 {...part} />}
             {problems[`check${at}`] && (
@@ -141,7 +152,7 @@ export function ChecksEditor({ checks, onChange, onRemove, problems }: ChecksEdi
           </fieldset>
         );
       })}
-      <AddButton onClick={() => onChange([...checks, newCheck("12")])}>Add check</AddButton>
+      <AddButton onClick={() => onChange([...checks, newCheck("12")])}>{texts.addCheck}</AddButton>
       {problems.checks && <p className="text-xs text-bad-ink">{problems.checks}</p>}
     </div>
   );

@@ -17,6 +17,7 @@ import { useFilters, useNow } from "~/util/hooks";
 import { checkWords } from "~/util/network";
 import { parseSearch, replacesEntry } from "~/util/search";
 import { formatAgo, formatClock } from "~/util/time";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/discovery");
 const NO_FILTERS = { text: undefined, state: undefined, rule: undefined };
@@ -38,7 +39,7 @@ function Since({ host, now }: { host: FoundHost; now: number }) {
   return (
     <span className="inline-flex items-center gap-1.5" title={`Since ${formatClock(since)}`}>
       <Dot tone={up ? "good" : "bad"} />
-      {up ? "Up" : "Down"} <span className="text-soft">{formatAgo(since, now)}</span>
+      {up ? texts.up : texts.down} <span className="text-soft">{formatAgo(since, now)}</span>
     </span>
   );
 }
@@ -91,7 +92,7 @@ function Monitored({ host }: { host: FoundHost }) {
   const hosts = new Map(
     host.services.flatMap((service) => service.hosts.map((one) => [one.hostid, one.name] as const)),
   );
-  if (hosts.size === 0) return <span className="text-faint">Not monitored</span>;
+  if (hosts.size === 0) return <span className="text-faint">{texts.notMonitored}</span>;
   return (
     <span className="flex gap-2 overflow-hidden">
       {[...hosts].map(([hostid, name]) => (
@@ -113,7 +114,7 @@ function columnsOf(words: ReadonlyMap<string, string>, now: number): Column<Foun
   return [
     {
       id: "summary",
-      header: "Host",
+      header: texts.host,
       width: "minmax(0, 1fr)",
       on: "narrow",
       cell: (host) => (
@@ -125,29 +126,29 @@ function columnsOf(words: ReadonlyMap<string, string>, now: number): Column<Foun
     },
     {
       id: "address",
-      header: "Address",
+      header: texts.address,
       width: "minmax(12rem, 1.2fr)",
       on: "wide",
       cell: (host) => <Address host={host} />,
     },
-    { id: "state", header: "State", width: "11rem", on: "wide", cell: since },
+    { id: "state", header: texts.state, width: "11rem", on: "wide", cell: since },
     {
       id: "monitored",
-      header: "Monitored as",
+      header: texts.monitoredAs,
       width: "minmax(9rem, 1fr)",
       on: "wide",
       cell: (host) => <Monitored host={host} />,
     },
     {
       id: "services",
-      header: "Services",
+      header: texts.services,
       width: "minmax(12rem, 2fr)",
       on: "wide",
       cell: (host) => <Services host={host} words={words} />,
     },
     {
       id: "rule",
-      header: "Rule",
+      header: texts.rule,
       width: "minmax(8rem, 0.8fr)",
       on: "wide",
       cell: (host) => <span className="text-soft">{host.rule}</span>,
@@ -184,27 +185,27 @@ export function DiscoveryPage() {
   const { text, setText, onClear } = useFilters(search, change, NO_FILTERS);
   return (
     <ListPage
-      title="Discovery"
+      title={texts.discovery}
       count={rows?.length}
       filters={
         <>
           <SearchBox
-            label="Search discovered hosts"
+            label={texts.searchDiscoveredHosts}
             value={text}
             onChange={setText}
             className="w-64"
           />
           <Segmented
-            label="State"
+            label={texts.state}
             value={SHOWN.find(([state]) => state === search.state)?.[0] ?? "all"}
             onChange={(v) => change({ state: v === "all" ? undefined : v })}
             options={SHOWN}
           />
           <Select
-            aria-label="Discovery rule"
+            aria-label={texts.discoveryRule}
             className="max-w-56"
             options={[
-              ["", "All rules"],
+              ["", texts.allRules],
               ...(rules ?? []).map((rule) => [rule.druleid, rule.name] as const),
             ]}
             value={search.rule ?? ""}
@@ -217,14 +218,14 @@ export function DiscoveryPage() {
     >
       {rows && (
         <VirtualTable
-          label="Discovered hosts"
+          label={texts.discoveredHosts}
           columns={columns}
           count={rows.length}
           rowAt={(index) => rows[index]}
           idOf={(host) => host.dhostid}
           empty={
-            <NoRows icon="search" word="discovered host" onClear={onClear} action={undefined}>
-              Hosts that discovery rules find on the network are listed here.
+            <NoRows icon="search" word={texts.discoveredHost} onClear={onClear} action={undefined}>
+              {texts.hostsThatDiscoveryRules}
             </NoRows>
           }
         />

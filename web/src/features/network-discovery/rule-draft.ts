@@ -1,3 +1,4 @@
+import type { Members } from "~/api/methods";
 import type { NetworkRule } from "~/api/network";
 import {
   type Check,
@@ -111,7 +112,7 @@ export function ruleProblems(draft: RuleDraft): Record<string, string> {
 const SOURCES: Record<string, string> = { host: "0", dns: "1", ip: "2" };
 
 /** A draft without problems, as `drule.create` and `drule.update` take it. */
-export function ruleParams(draft: RuleDraft): object {
+export function ruleParams(draft: RuleDraft): Members<"drule"> {
   const source = (place: string, at: number, otherwise: string) =>
     SOURCES[place] ?? (place === String(at) ? "3" : otherwise);
   return {

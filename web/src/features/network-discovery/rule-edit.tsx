@@ -5,12 +5,13 @@ import { useFresh } from "~/shared/fresh";
 import { Page } from "~/shared/page";
 import { Empty } from "~/ui/state";
 import { RuleForm } from "./rule-form";
+import { texts } from "./texts";
 
 const editRoute = getRouteApi("/inside/discovery-rules/$druleid/edit");
 
 export function NetworkRuleNewPage() {
   return (
-    <Page title="Create discovery rule" scroll>
+    <Page title={texts.createDiscoveryRule} scroll>
       <RuleForm rule={null} />
     </Page>
   );
@@ -20,12 +21,12 @@ export function NetworkRuleEditPage() {
   const { druleid } = editRoute.useParams();
   const query = useFresh(networkRuleQuery(druleid));
   const gone = (
-    <Empty icon="search" title="This rule does not exist">
-      It was deleted.
+    <Empty icon="search" title={texts.thisRuleDoesNot}>
+      {texts.itWasDeleted}
     </Empty>
   );
   return (
-    <Page title={query.data ? `Edit ${query.data.name}` : "Edit discovery rule"} scroll>
+    <Page title={query.data ? `Edit ${query.data.name}` : texts.editDiscoveryRule} scroll>
       <Found query={query} gone={gone}>
         {(rule) => <RuleForm key={rule.druleid} rule={rule} />}
       </Found>

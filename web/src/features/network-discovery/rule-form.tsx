@@ -8,6 +8,7 @@ import { Checkbox, SelectField, TextField } from "~/ui/field";
 import { checkWords, hasValue } from "~/util/network";
 import { ChecksEditor } from "./checks-editor";
 import { ruleDraft, ruleParams, ruleProblems, withoutCheck } from "./rule-draft";
+import { texts } from "./texts";
 
 /** Creates or edits a rule of network discovery. */
 export function RuleForm({ rule }: { rule: NetworkRule | null }) {
@@ -25,7 +26,7 @@ export function RuleForm({ rule }: { rule: NetworkRule | null }) {
   );
   return (
     <ObjectForm
-      word="rule"
+      word={texts.ruleWord}
       drafting={drafting}
       isNew={id === null}
       save={() => saveNetworkRule(id, ruleParams(draft))}
@@ -34,9 +35,9 @@ export function RuleForm({ rule }: { rule: NetworkRule | null }) {
       onDeleted={leave}
       loss="Its discovered hosts and services are deleted. Hosts created by actions are kept."
     >
-      <FormSection title="Rule" note="Addresses to scan, and how often.">
+      <FormSection title={texts.rule} note="Addresses to scan, and how often.">
         <TextField
-          label="Name"
+          label={texts.name}
           required
           error={problems.name}
           autoFocus={!rule}
@@ -45,37 +46,37 @@ export function RuleForm({ rule }: { rule: NetworkRule | null }) {
           onChange={(name) => set({ name })}
         />
         <TextField
-          label="Addresses"
+          label={texts.addresses}
           required
           error={problems.iprange}
-          hint="Addresses, ranges and networks, separated by commas. Each may contain up to 65,536 addresses."
+          hint={texts.addressesRangesAndNetworks}
           maxLength={2048}
           value={draft.iprange}
           onChange={(iprange) => set({ iprange })}
         />
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField
-            label="Update interval"
+            label={texts.updateInterval}
             required
             error={problems.delay}
             value={draft.delay}
             onChange={(delay) => set({ delay })}
           />
           <TextField
-            label="Concurrent addresses"
+            label={texts.concurrentAddresses}
             error={problems.concurrency}
-            hint="0: as many as possible without delaying other checks."
+            hint={texts.n0AsManyAs}
             value={draft.concurrency}
             onChange={(concurrency) => set({ concurrency })}
           />
         </div>
         <Checkbox
-          label="Enabled"
+          label={texts.enabled}
           checked={draft.on}
           onChange={(e) => set({ on: e.target.checked })}
         />
       </FormSection>
-      <FormSection title="Checks" note="An address is up if at least one check succeeds.">
+      <FormSection title={texts.checks} note="An address is up if at least one check succeeds.">
         <ChecksEditor
           checks={draft.checks}
           onChange={(checks) => set({ checks })}
@@ -83,23 +84,31 @@ export function RuleForm({ rule }: { rule: NetworkRule | null }) {
           problems={problems}
         />
       </FormSection>
-      <FormSection title="Hosts" note="Properties of the hosts that discovery actions create.">
+      <FormSection
+        title={texts.hosts}
+        note="Properties of the hosts that discovery actions create."
+      >
         <SelectField
-          label="Device uniqueness criteria"
-          options={[["ip", "Address"], ...valued]}
+          label={texts.deviceUniquenessCriteria}
+          options={[["ip", texts.address], ...valued]}
           value={draft.unique}
           onChange={(unique) => set({ unique })}
         />
         <div className="grid gap-4 sm:grid-cols-2">
           <SelectField
-            label="Host name"
-            options={[["dns", "DNS name"], ["ip", "Address"], ...valued]}
+            label={texts.hostName}
+            options={[["dns", texts.dnsName], ["ip", texts.address], ...valued]}
             value={draft.host}
             onChange={(host) => set({ host })}
           />
           <SelectField
-            label="Visible name"
-            options={[["host", "Host name"], ["dns", "DNS name"], ["ip", "Address"], ...valued]}
+            label={texts.visibleName}
+            options={[
+              ["host", texts.hostName],
+              ["dns", texts.dnsName],
+              ["ip", texts.address],
+              ...valued,
+            ]}
             value={draft.visible}
             onChange={(visible) => set({ visible })}
           />

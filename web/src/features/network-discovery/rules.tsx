@@ -17,6 +17,7 @@ import type { Column } from "~/ui/table";
 import { formatCount } from "~/util/format";
 import { useTyped } from "~/util/hooks";
 import { checkWords } from "~/util/network";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/discovery-rules");
 const idOf = (rule: NetworkRule) => rule.druleid;
@@ -25,7 +26,7 @@ function CreateLink() {
   return (
     <Link to="/discovery-rules/new" className={buttonClass("primary")}>
       <Icon name="plus" size={15} />
-      Create discovery rule
+      {texts.createDiscoveryRule}
     </Link>
   );
 }
@@ -48,7 +49,7 @@ const checks = (rule: NetworkRule) => rule.dchecks.map(checkWords).join(", ");
 
 const COLUMNS: readonly Column<NetworkRule>[] = [
   ...nameColumns<NetworkRule>({
-    header: "Rule",
+    header: texts.rule,
     name: (rule) => <Name rule={rule} />,
     nameWidth: "minmax(10rem, 1.2fr)",
     state,
@@ -57,15 +58,15 @@ const COLUMNS: readonly Column<NetworkRule>[] = [
   }),
   {
     id: "range",
-    header: "Addresses",
+    header: texts.addresses,
     width: "minmax(10rem, 1.2fr)",
     on: "wide",
     cell: (rule) => <span title={rule.iprange}>{rule.iprange}</span>,
   },
-  { id: "delay", header: "Interval", width: "5rem", on: "wide", cell: (rule) => rule.delay },
+  { id: "delay", header: texts.interval, width: "5rem", on: "wide", cell: (rule) => rule.delay },
   {
     id: "checks",
-    header: "Checks",
+    header: texts.checks,
     width: "minmax(10rem, 1.6fr)",
     on: "wide",
     cell: (rule) => (
@@ -76,7 +77,7 @@ const COLUMNS: readonly Column<NetworkRule>[] = [
   },
   {
     id: "found",
-    header: "Discovered",
+    header: texts.discovered,
     width: "6rem",
     on: "wide",
     cell: (rule) => (
@@ -115,7 +116,7 @@ export function NetworkRulesPage() {
   const onClear = search.text ? () => setText("") : undefined;
   return (
     <ListPage
-      title="Discovery rules"
+      title={texts.discoveryRules}
       count={rows?.length}
       actions={
         <>
@@ -123,13 +124,15 @@ export function NetworkRulesPage() {
           <CreateLink />
         </>
       }
-      filters={<SearchBox label="Search rules" value={text} onChange={setText} className="w-64" />}
+      filters={
+        <SearchBox label={texts.searchRules} value={text} onChange={setText} className="w-64" />
+      }
       onClear={onClear}
       query={{ error, refetch }}
     >
       {rows && (
         <EnableTable
-          label="Discovery rules"
+          label={texts.discoveryRules}
           columns={COLUMNS}
           rows={rows}
           idOf={idOf}
@@ -143,9 +146,13 @@ export function NetworkRulesPage() {
             })
           }
           empty={
-            <NoRows icon="search" word="discovery rule" onClear={onClear} action={<CreateLink />}>
-              A discovery rule scans addresses for agents, SNMP devices and services. Discovery
-              actions create hosts from the results.
+            <NoRows
+              icon="search"
+              word={texts.discoveryRuleWord}
+              onClear={onClear}
+              action={<CreateLink />}
+            >
+              {texts.aDiscoveryRuleScans}
             </NoRows>
           }
         />

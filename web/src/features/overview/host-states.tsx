@@ -11,6 +11,7 @@ import { Empty, SkeletonRows } from "~/ui/state";
 import { formatCount } from "~/util/format";
 import { useWidth } from "~/util/hooks";
 import { countsInWords, stateInWords, worstOf } from "~/util/host-state";
+import { texts } from "./texts";
 
 const CELLS_MAX = 240;
 
@@ -55,7 +56,7 @@ export function HostStates() {
   const error = summary.error ?? hosts.error;
   const total = summary.data;
   return (
-    <Card title="Hosts" side={total && total.hosts > 0 && formatCount(total.hosts)}>
+    <Card title={texts.hosts} side={total && total.hosts > 0 && formatCount(total.hosts)}>
       {total && total.hosts > 0 && <Numbers total={total} />}
       <div ref={ref}>
         {error && !total ? (
@@ -65,14 +66,14 @@ export function HostStates() {
         ) : cells.length === 0 ? (
           <Empty
             icon="hosts"
-            title="No hosts yet"
+            title={texts.noHostsYet}
             action={
               <Link to="/hosts/new" className={buttonClass("primary")}>
-                Create host
+                {texts.createHost}
               </Link>
             }
           >
-            Create a host, or configure an active agent to connect to this server.
+            {texts.createAHostOr}
           </Empty>
         ) : (
           width > 0 && (

@@ -7,19 +7,19 @@ import { Card } from "~/ui/card";
 import { SeverityMark } from "~/ui/severity";
 import { Empty, SkeletonRows } from "~/ui/state";
 import { toSeverity } from "~/util/severity";
+import { texts } from "./texts";
 
 /** The last changes of state: what started and what was resolved. */
 export function LastChanges() {
   const { data, error } = useQuery(lastChangesQuery(9));
   return (
-    <Card title="Last changes" bodyClass="pb-2">
-      {error ? (
-        <QueryError error={error} className="mx-4" />
-      ) : !data ? (
-        <SkeletonRows />
+    <Card title={texts.lastChanges} bodyClass="pb-2">
+      {error && <QueryError error={error} className="mx-4" />}
+      {!data ? (
+        !error && <SkeletonRows />
       ) : data.length === 0 ? (
-        <Empty icon="clock" title="No changes yet">
-          Problems that start or end are listed here.
+        <Empty icon="clock" title={texts.noChangesYet}>
+          {texts.problemsThatStartOr}
         </Empty>
       ) : (
         <ul>
@@ -38,7 +38,7 @@ export function LastChanges() {
                   change.name
                 ) : (
                   <span className="text-soft">
-                    <span className="text-good-ink">Resolved:</span> {change.name}
+                    <span className="text-good-ink">{texts.resolved}</span> {change.name}
                   </span>
                 )}
               </span>

@@ -9,6 +9,7 @@ import { Empty, SkeletonRows } from "~/ui/state";
 import { useNow } from "~/util/hooks";
 import { severityName } from "~/util/severity";
 import { formatClock, formatDuration } from "~/util/time";
+import { texts } from "./texts";
 
 const ROWS = 13;
 
@@ -20,21 +21,20 @@ export function NewestProblems() {
   const now = useNow();
   return (
     <Card
-      title="Newest problems"
+      title={texts.newestProblems}
       bodyClass="pb-2"
       side={
         <Link to="/problems" className="hover:text-ink">
-          All problems
+          {texts.allProblems}
         </Link>
       }
     >
-      {error ? (
-        <QueryError error={error} onRetry={() => void refetch()} className="mx-4" />
-      ) : !data ? (
-        <SkeletonRows />
+      {error && <QueryError error={error} onRetry={() => void refetch()} className="mx-4" />}
+      {!data ? (
+        !error && <SkeletonRows />
       ) : data.length === 0 ? (
-        <Empty icon="check" title="No open problems">
-          Past problems are in History.
+        <Empty icon="check" title={texts.noOpenProblems}>
+          {texts.pastProblemsAreIn}
         </Empty>
       ) : (
         <ul>
@@ -59,9 +59,9 @@ export function NewestProblems() {
                 <span className="truncate text-soft max-sm:hidden">{row.hosts[0]?.name}</span>
                 <span className="text-good-ink max-sm:hidden">
                   {row.acknowledged && (
-                    <span title="Acknowledged">
+                    <span title={texts.acknowledged}>
                       <Icon name="check" size={14} />
-                      <span className="sr-only">Acknowledged</span>
+                      <span className="sr-only">{texts.acknowledged}</span>
                     </span>
                   )}
                 </span>

@@ -7,6 +7,7 @@ import { lazyComponent } from "~/ui/lazy";
 import { Empty } from "~/ui/state";
 import { formatUnits } from "~/util/format";
 import { DEFAULT_RANGE } from "~/util/time";
+import { texts } from "./texts";
 
 const GraphPanel = lazyComponent(() => import("~/shared/graph-panel").then((m) => m.GraphPanel), {
   fallback: <div className="h-[246px]" />,
@@ -48,21 +49,21 @@ export function SelfStats() {
   const none = self.isSuccess && (!self.data || (items.isSuccess && !nvps && !queue));
   return (
     <Card
-      title="Vedette server"
+      title={texts.vedetteServer}
       side={
         <Link to="/health" className="hover:text-ink">
-          Vedette's health
+          {texts.vedettesHealth}
         </Link>
       }
     >
       {none ? (
-        <Empty icon="health" title="The server does not monitor itself yet">
-          Link the template “Vedette health” to the host “Vedette”.
+        <Empty icon="health" title={texts.theServerDoesNot}>
+          {texts.linkTheTemplateVedette}
         </Empty>
       ) : (
         <div className="flex gap-6">
-          <Figure title="New values per second" item={nvps} unit="" />
-          <Figure title="Items delayed by more than 10 minutes" item={queue} unit="" />
+          <Figure title={texts.newValuesPerSecond} item={nvps} unit="" />
+          <Figure title={texts.itemsDelayedByMore} item={queue} unit="" />
         </div>
       )}
     </Card>

@@ -5,14 +5,15 @@ import { QueryError } from "~/shared/fallback";
 import { SeverityMark } from "~/ui/severity";
 import { formatCount } from "~/util/format";
 import { SEVERITIES, severityName } from "~/util/severity";
+import { texts } from "./texts";
 
 /** Open problems by severity; each tile leads to its problems. */
 export function SeverityTiles() {
   const { data, error, refetch } = useQuery(severityCountsQuery());
-  if (error) return <QueryError error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <QueryError error={error} onRetry={() => void refetch()} />;
   return (
     <section
-      aria-label="Open problems by severity"
+      aria-label={texts.openProblemsBySeverity}
       className="grid grid-cols-3 gap-2 sm:gap-3 lg:grid-cols-6"
     >
       {SEVERITIES.map((severity) => {

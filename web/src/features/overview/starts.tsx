@@ -4,6 +4,7 @@ import { ProblemBars } from "~/charts/bars";
 import { Card } from "~/ui/card";
 import { formatCount } from "~/util/format";
 import { useNow } from "~/util/hooks";
+import { texts } from "./texts";
 
 const DAY = 86_400;
 const BUCKETS = 48;
@@ -14,7 +15,7 @@ export function Starts() {
   const minute = Math.floor(useNow() / 60) * 60;
   return (
     <Card
-      title="Problems started"
+      title={texts.problemsStarted}
       side={
         data.length >= STARTS_MAX
           ? `over ${formatCount(STARTS_MAX)} in 24 h, newest shown`
@@ -23,9 +24,9 @@ export function Starts() {
     >
       <ProblemBars events={data} from={minute + 60 - DAY} till={minute + 60} buckets={BUCKETS} />
       <div className="flex justify-between pt-1 text-2xs text-faint">
-        <span>24 h ago</span>
-        <span>12 h ago</span>
-        <span>now</span>
+        <span>{texts.n24HAgo}</span>
+        <span>{texts.n12HAgo}</span>
+        <span>{texts.now}</span>
       </div>
     </Card>
   );

@@ -1,6 +1,7 @@
 import { ACTION, type Acknowledge } from "~/api/events";
 import { severityName, toSeverity } from "~/util/severity";
 import { formatClock } from "~/util/time";
+import { texts } from "./texts";
 
 /** What an update did, in words. */
 export function actionWords(entry: Acknowledge): string[] {
@@ -24,7 +25,7 @@ export function actionWords(entry: Acknowledge): string[] {
 /** Messages and actions, the newest first. */
 export function History({ entries }: { entries: readonly Acknowledge[] }) {
   if (entries.length === 0) {
-    return <p className="text-soft">No messages or actions yet.</p>;
+    return <p className="text-soft">{texts.noMessagesOrActions}</p>;
   }
   return (
     <ol className="flex flex-col gap-3">

@@ -14,6 +14,7 @@ import { severityName } from "~/util/severity";
 import type { SilenceTarget } from "~/util/silence";
 import type { Tag } from "~/util/tags";
 import { formatClock, formatDuration } from "~/util/time";
+import { texts } from "./texts";
 
 /** New problems draw attention for this long. */
 const FRESH_SECONDS = 120;
@@ -29,7 +30,7 @@ function Duration({ row }: { row: ProblemRow }) {
   const end = row.r_clock || now;
   const text = formatDuration(end - row.clock);
   if (!row.r_clock) return <span>{text}</span>;
-  return <span title={`Resolved ${formatClock(row.r_clock)}`}>{text}</span>;
+  return <span title={texts.resolvedAt(formatClock(row.r_clock))}>{text}</span>;
 }
 
 /** Operational data; without any, the newest values of the trigger's items that have one. */
@@ -43,11 +44,11 @@ export function opData(row: ProblemRow): string {
 }
 
 function AckCell({ row }: { row: ProblemRow }) {
-  if (!row.acknowledged) return <span className="text-soft">No</span>;
+  if (!row.acknowledged) return <span className="text-soft">{texts.no}</span>;
   return (
     <span className="inline-flex items-center gap-1 text-good-ink">
       <Icon name="check" size={14} />
-      Yes
+      {texts.yes}
     </span>
   );
 }
@@ -58,7 +59,7 @@ function SilenceButton({ row, onSilence }: { row: ProblemRow; onSilence: RowActi
     <IconButton
       small
       icon="mute"
-      label={row.suppressed ? "Extend or end silence" : "Silence…"}
+      label={row.suppressed ? texts.extendOrEndSilence : texts.silence}
       onClick={(event) => {
         event.stopPropagation();
         onSilence(row);
@@ -76,7 +77,7 @@ function Summary({ row }: { row: ProblemRow }) {
       <span className={cx("truncate font-medium", row.r_clock > 0 && "text-soft")}>{row.name}</span>
       <span className="flex items-center gap-1.5 truncate text-xs text-soft">
         {row.r_clock > 0 ? (
-          <span className="text-good-ink">Resolved</span>
+          <span className="text-good-ink">{texts.resolved}</span>
         ) : (
           <>
             <SeverityMark severity={row.severity} size={12} />
@@ -103,7 +104,7 @@ export function problemColumns(
   const columns: Column<ProblemRow>[] = [
     {
       id: "summary",
-      header: "Problem",
+      header: texts.problem,
       width: "minmax(0, 1fr)",
       on: "narrow",
       cell: (row) => <Summary row={row} />,
@@ -111,7 +112,7 @@ export function problemColumns(
     {
       id: "severity",
       on: "wide",
-      header: "Severity",
+      header: texts.severity,
       width: "7.25rem",
       sortable: true,
       cell: (row) => <SeverityCell row={row} />,
@@ -119,7 +120,7 @@ export function problemColumns(
     {
       id: "time",
       on: "wide",
-      header: "Time",
+      header: texts.time,
       width: "9.75rem",
       sortable: true,
       cell: (row) => (
@@ -131,14 +132,14 @@ export function problemColumns(
     {
       id: "duration",
       on: "wide",
-      header: "Duration",
+      header: texts.duration,
       width: "4.5rem",
       cell: (row) => <Duration row={row} />,
     },
     {
       id: "host",
       on: "wide",
-      header: "Host",
+      header: texts.host,
       width: "minmax(7rem, 0.8fr)",
       cell: (row) =>
         row.hosts.map((host, i) => (
@@ -158,7 +159,7 @@ export function problemColumns(
     {
       id: "problem",
       on: "wide",
-      header: "Problem",
+      header: texts.problem,
       width: "minmax(9.5rem, 2fr)",
       cell: (row) => (
         <span className="flex min-w-0 items-center gap-1.5">
@@ -181,7 +182,7 @@ export function problemColumns(
     {
       id: "opdata",
       on: "wide",
-      header: "Operational data",
+      header: texts.operationalData,
       width: "minmax(5rem, 0.9fr)",
       cell: (row) => (
         <span className="text-soft" title={opData(row)}>
@@ -192,14 +193,14 @@ export function problemColumns(
     {
       id: "tags",
       on: "wide",
-      header: "Tags",
+      header: texts.tags,
       width: "minmax(7rem, 1fr)",
       cell: (row) => <TagList tags={row.tags} max={4} onPick={onTag} />,
     },
     {
       id: "ack",
       on: "wide",
-      header: "Ack",
+      header: texts.ack,
       width: "3.25rem",
       cell: (row) => <AckCell row={row} />,
     },
@@ -208,7 +209,7 @@ export function problemColumns(
     columns.push({
       id: "silence",
       on: "wide",
-      header: <span className="sr-only">Silence</span>,
+      header: <span className="sr-only">{texts.silenceHeader}</span>,
       width: "1.5rem",
       cell: (row) => <SilenceButton row={row} onSilence={onSilence} />,
     });

@@ -21,6 +21,7 @@ import { formatClock, formatDuration, type TimeRange, zoneAt } from "~/util/time
 import { History } from "./acknowledges";
 import { opData, silencesOf } from "./columns";
 import { Reply } from "./reply";
+import { texts } from "./texts";
 
 function Section({ title, children }: { title: string; children: React.ReactNode }) {
   return (
@@ -71,7 +72,7 @@ function Facts({ row }: { row: ProblemRow }) {
       ))}
       {row.tags.length > 0 && (
         <>
-          <dt className="text-soft">Tags</dt>
+          <dt className="text-soft">{texts.tags}</dt>
           <dd className="flex flex-wrap gap-1">
             {row.tags.map((tag) => (
               <Chip key={tagText(tag)} title={tagText(tag)}>
@@ -96,10 +97,10 @@ function Graph({ row }: { row: ProblemRow }) {
   const { data: items = [] } = useQuery(itemsQuery(row.items.map((item) => item.itemid)));
   const numeric = items.filter((item) => isNumeric(item.value_type));
   if (row.items.length === 0) return null;
-  if (numeric.length === 0) return <p className="text-soft">This trigger has no numeric items.</p>;
+  if (numeric.length === 0) return <p className="text-soft">{texts.thisTriggerHasNo}</p>;
   return (
     <GraphPanel
-      label={`Item values of ${row.name}`}
+      label={texts.valuesOf(row.name)}
       items={numeric}
       range={rangeAround(row)}
       height={150}
@@ -110,7 +111,7 @@ function Graph({ row }: { row: ProblemRow }) {
 function Earlier({ triggerid, eventid }: { triggerid: string; eventid: string }) {
   const { data = [] } = useQuery(triggerEventsQuery(triggerid, 12));
   const others = data.filter((event) => event.eventid !== eventid);
-  if (others.length === 0) return <p className="text-soft">No earlier occurrences.</p>;
+  if (others.length === 0) return <p className="text-soft">{texts.noEarlierOccurrences}</p>;
   return (
     <ul>
       {others.map((event) => (
@@ -120,7 +121,7 @@ function Earlier({ triggerid, eventid }: { triggerid: string; eventid: string })
           ) : (
             <span className="mx-0.5 size-2 rounded-full bg-good" />
           )}
-          <span className="flex-1">{event.value === "1" ? "Problem" : "Resolved"}</span>
+          <span className="flex-1">{event.value === "1" ? texts.problem : texts.resolved}</span>
           <span className="tabular text-xs text-soft">{formatClock(Number(event.clock))}</span>
         </li>
       ))}
@@ -141,7 +142,7 @@ export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: ()
   const { data: trigger } = useQuery(triggerQuery(row?.objectid ?? ""));
   const error = event.error ?? rows.error;
   return (
-    <Drawer title="Problem" onClose={onClose}>
+    <Drawer title={texts.problem} onClose={onClose}>
       <header className="flex items-start gap-3 border-b py-3.5 pr-3 pl-5">
         <div className="min-w-0 flex-1">
           <div className="flex gap-2 pb-1.5">
@@ -149,20 +150,19 @@ export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: ()
             {row && row.r_clock > 0 && <ResolvedBadge />}
             {row && <SilencedMark row={row} />}
           </div>
-          <h2 className="text-base font-semibold break-words">{row?.name ?? "Problem"}</h2>
+          <h2 className="text-base font-semibold break-words">{row?.name ?? texts.problem}</h2>
         </div>
-        <IconButton icon="close" label="Close" onClick={onClose} />
+        <IconButton icon="close" label={texts.close} onClick={onClose} />
       </header>
       <div className="min-h-0 flex-1 overflow-auto">
-        {error ? (
-          <QueryError error={error} className="m-5" />
-        ) : rows.isSuccess && !row ? (
-          <Gone icon="search" title="This problem does not exist" />
+        {error && <QueryError error={error} className="m-5" />}
+        {error && !row ? null : rows.isSuccess && !row ? (
+          <Gone icon="search" title={texts.thisProblemDoesNot} />
         ) : !row ? (
           <SkeletonRows />
         ) : (
           <>
-            <Section title="State">
+            <Section title={texts.state}>
               <Facts row={row} />
               {row.suppressed && (
                 <div className="flex flex-col gap-2 pt-3">
@@ -170,14 +170,14 @@ export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: ()
                 </div>
               )}
             </Section>
-            <Section title="Values">
+            <Section title={texts.values}>
               <Graph row={row} />
             </Section>
-            <Section title="Messages and actions">
+            <Section title={texts.messagesAndActions}>
               <History entries={event.data?.acknowledges ?? []} />
             </Section>
             {trigger && (
-              <Section title="Trigger">
+              <Section title={texts.trigger}>
                 <code className="block rounded-md bg-sunken px-2.5 py-2 font-mono text-xs break-all">
                   {trigger.expression}
                 </code>
@@ -187,7 +187,7 @@ export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: ()
                     params={{ triggerid: trigger.triggerid }}
                     className="mt-1.5 inline-block text-xs text-accent-ink hover:underline"
                   >
-                    Edit trigger
+                    {texts.editTrigger}
                   </Link>
                 )}
                 {/^https?:/.test(trigger.url) && (
@@ -197,7 +197,7 @@ export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: ()
                     rel="noreferrer"
                     className="mt-1.5 ml-4 inline-block text-xs text-accent-ink hover:underline"
                   >
-                    {trigger.url_name || "Runbook"}
+                    {trigger.url_name || texts.runbook}
                   </a>
                 )}
                 {trigger.comments && (
@@ -205,7 +205,7 @@ export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: ()
                 )}
               </Section>
             )}
-            <Section title="Earlier">
+            <Section title={texts.earlier}>
               <Earlier triggerid={row.objectid} eventid={eventid} />
             </Section>
           </>

@@ -7,6 +7,7 @@ import { plural } from "~/util/format";
 import { useFilters } from "~/util/hooks";
 import { listOf, listTo } from "~/util/search";
 import { modeOf, NO_FILTERS, type ProblemSearch } from "./filter";
+import { texts } from "./texts";
 
 interface FilterBarProps {
   search: ProblemSearch;
@@ -20,16 +21,16 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
   return (
     <>
       <Segmented
-        label="Show"
+        label={texts.show}
         value={mode}
         onChange={(value) => onChange({ show: value === "recent" ? undefined : value })}
         options={[
-          ["recent", "Recent"],
-          ["open", "Open"],
-          ["history", "History"],
+          ["recent", texts.recent],
+          ["open", texts.open],
+          ["history", texts.history],
         ]}
       />
-      <SearchBox label="Search problems" value={text} onChange={setText} className="w-48" />
+      <SearchBox label={texts.searchProblems} value={text} onChange={setText} className="w-48" />
       <SeverityPicker
         values={listOf(search.severity)}
         onChange={(v) => onChange({ severity: listTo(v) })}
@@ -46,23 +47,21 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
         </Button>
       )}
       <Input
-        aria-label="Tags"
-        placeholder="Tags: site=riga"
-        title={
-          "name · !name · name=value · name!=value · name~part\nSeparate several filters with commas"
-        }
+        aria-label={texts.tags}
+        placeholder={texts.tagsSiteRiga}
+        title={texts.nameNameNameValue}
         value={tags}
         onChange={(event) => setTags(event.target.value)}
         className="w-36!"
       />
       <Select
-        aria-label="Acknowledged"
+        aria-label={texts.acknowledged}
         value={search.ack ?? ""}
         onChange={(event) => onChange({ ack: event.target.value || undefined })}
         options={[
-          ["", "Acknowledged or not"],
-          ["no", "Unacknowledged"],
-          ["yes", "Acknowledged"],
+          ["", texts.acknowledgedOrNot],
+          ["no", texts.unacknowledged],
+          ["yes", texts.acknowledged],
         ]}
         className="w-44!"
       />
@@ -74,7 +73,7 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
       )}
       {onClear && (
         <Button look="quiet" onClick={onClear}>
-          Clear filters
+          {texts.clearFilters}
         </Button>
       )}
     </>

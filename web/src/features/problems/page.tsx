@@ -14,7 +14,7 @@ import {
 } from "~/api/problems";
 import { allows, type RoleAction } from "~/api/session-store";
 import { useRowWindow, useVisible } from "~/api/windows";
-import { QueryError } from "~/shared/fallback";
+import { QueryError, StaleError } from "~/shared/fallback";
 import { useKeptState } from "~/shared/forms/use-kept-state";
 import { Count, Page, Sheet } from "~/shared/page";
 import { SilenceDialog } from "~/shared/silence";
@@ -23,13 +23,14 @@ import { Icon } from "~/ui/icon";
 import { Empty, SkeletonRows } from "~/ui/state";
 import { VirtualTable } from "~/ui/table";
 import { toast } from "~/ui/toast";
-import { formatCount, plural } from "~/util/format";
+import { formatCount } from "~/util/format";
 import { isNarrowed, parseSearch, replacesEntry } from "~/util/search";
 import { tagFilterText } from "~/util/tags";
 import { problemColumns, silencesOf, targetOf } from "./columns";
 import { EventDrawer } from "./event-drawer";
 import { NO_FILTERS, type ProblemSearch, toFilter } from "./filter";
 import { FilterBar } from "./filter-bar";
+import { texts } from "./texts";
 import { mayUpdate, UpdateDialog, useUpdateProblems } from "./update-dialog";
 
 const route = getRouteApi("/inside/problems");
@@ -53,6 +54,53 @@ function useFilter(search: ProblemSearch, leaveOut: Partial<ProblemSearch>): Pro
   return useMemo(() => toFilter(search), [key]);
 }
 
+type Change = (next: Partial<ProblemSearch>) => void;
+
+/**
+ * Opens and closes the details of a problem. Closing goes back to before they were opened, if that was the
+ * last step: a change of the filters ends this.
+ */
+function useDetails(search: ProblemSearch, change: Change) {
+  const opened = useRef(false);
+  const open = (row: ProblemRow) => {
+    if (!search.event) opened.current = true;
+    change({ event: row.eventid });
+  };
+  const close = () => {
+    if (opened.current) history.back();
+    else change({ event: undefined });
+    opened.current = false;
+  };
+  const narrow: Change = (next) => {
+    opened.current = false;
+    change(next);
+  };
+  return { open, close, narrow };
+}
+
+interface RowActions {
+  acknowledge: (eventids: string[]) => void;
+  update: (updating: Updating) => void;
+  silence: (row: ProblemRow) => void;
+}
+
+/** Keys on a row act on it, or on the chosen rows; the answer is whether the key does something. */
+function rowKeys(chosen: string[], actions: RowActions) {
+  return (key: string, row: ProblemRow): boolean => {
+    const eventids = chosen.length ? chosen : [row.eventid];
+    const denied = KEY_ACTIONS[key];
+    if (denied && !allows(denied)) toast(texts.yourUserRoleDoes, "bad");
+    else if (key === "a") actions.acknowledge(eventids);
+    else if (key === "m") actions.update({ eventids, initial: "message" });
+    else if (key === "s" && maySilence() && !row.r_clock) actions.silence(row);
+    else if (key === "c") {
+      if (row.manualClose || chosen.length) actions.update({ eventids, initial: "close" });
+      else toast(texts.theTriggerOfThis, "bad");
+    } else return false;
+    return true;
+  };
+}
+
 export function ProblemsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -72,21 +120,7 @@ export function ProblemsPage() {
       }),
     [navigate],
   );
-  // Closing the details goes back to before they were opened, if that was the last step.
-  const opened = useRef(false);
-  const open = (row: ProblemRow) => {
-    if (!search.event) opened.current = true;
-    change({ event: row.eventid });
-  };
-  const close = () => {
-    if (opened.current) history.back();
-    else change({ event: undefined });
-    opened.current = false;
-  };
-  const narrow = (next: Partial<ProblemSearch>) => {
-    opened.current = false;
-    change(next);
-  };
+  const { open, close, narrow } = useDetails(search, change);
   const rows = useRowWindow<ProblemRow>({
     queryKey: ["problems", "rows", filter],
     visible,
@@ -108,27 +142,16 @@ export function ProblemsPage() {
     [change],
   );
   const chosen = useMemo(() => [...selected], [selected]);
-  const targets = (row: ProblemRow) => (chosen.length ? chosen : [row.eventid]);
-  const onKey = (key: string, row: ProblemRow): boolean => {
-    const denied = KEY_ACTIONS[key];
-    if (denied && !allows(denied)) toast("Your user role does not allow this.", "bad");
-    else if (key === "a") update.mutate({ eventids: targets(row), update: { acknowledge: true } });
-    else if (key === "m") setUpdating({ eventids: targets(row), initial: "message" });
-    else if (key === "s" && maySilence() && !row.r_clock) setSilencing(row);
-    else if (key === "c") {
-      if (row.manualClose || chosen.length)
-        setUpdating({ eventids: targets(row), initial: "close" });
-      else toast("The trigger of this problem does not allow manual close.", "bad");
-    } else return false;
-    return true;
-  };
+  const acknowledge = (eventids: string[]) =>
+    update.mutate({ eventids, update: { acknowledge: true } });
+  const onKey = rowKeys(chosen, { acknowledge, update: setUpdating, silence: setSilencing });
 
   return (
     <Page
-      title="Problems"
+      title={texts.problems}
       heading={
         <>
-          Problems
+          {texts.problems}
           {total !== undefined && <Count>{formatCount(total)}</Count>}
           <Hidden search={search} onChange={change} />
         </>
@@ -138,7 +161,7 @@ export function ProblemsPage() {
           <BulkBar
             count={chosen.length}
             total={total ?? 0}
-            onAcknowledge={() => update.mutate({ eventids: chosen, update: { acknowledge: true } })}
+            onAcknowledge={() => acknowledge(chosen)}
             onUpdate={() => setUpdating({ eventids: chosen, initial: "acknowledge" })}
             onClear={() => setSelected(new Set())}
           />
@@ -151,13 +174,13 @@ export function ProblemsPage() {
         <QueryError error={error} onRetry={refetch} />
       ) : (
         <div className="relative flex min-h-0 flex-1 flex-col">
-          {error && <QueryError error={error} onRetry={refetch} className="mb-2" />}
+          {error && <StaleError error={error} onRetry={refetch} className="mb-2" />}
           <Sheet>
             {total === undefined ? (
               <SkeletonRows rows={12} />
             ) : (
               <VirtualTable
-                label="Problems"
+                label={texts.problems}
                 columns={columns}
                 count={total}
                 rowAt={rows.rowAt}
@@ -207,13 +230,13 @@ function Hidden({ search, onChange }: HiddenProps) {
   return (
     <span className="flex items-center gap-1.5 text-sm font-normal text-soft">
       <Icon name="mute" size={14} />
-      <span>{shown ? `${formatCount(count)} silenced shown` : `${formatCount(count)} hidden`}</span>
+      <span>{shown ? texts.silencedShown(count) : texts.hidden(count)}</span>
       <button
         type="button"
         className="text-accent-ink hover:underline"
         onClick={() => onChange({ suppressed: shown ? undefined : "yes" })}
       >
-        {shown ? "Hide" : "Show"}
+        {shown ? texts.hide : texts.show}
       </button>
     </span>
   );
@@ -233,19 +256,19 @@ function BulkBar({ count, total, onAcknowledge, onUpdate, onClear }: BulkBarProp
     <>
       <span className="tabular text-soft">
         {count >= SELECT_MAX && total > count
-          ? `first ${formatCount(count)} of ${formatCount(total)} selected`
-          : `${plural(count, "problem")} selected`}
+          ? texts.firstSelected(count, total)
+          : texts.selected(count)}
       </span>
       {allows("acknowledge_problems") && (
         <Button look="primary" icon="check" onClick={onAcknowledge}>
-          Acknowledge
+          {texts.acknowledge}
         </Button>
       )}
       <Button icon="comment" onClick={onUpdate}>
-        Update…
+        {texts.update}
       </Button>
       <Button look="quiet" onClick={onClear}>
-        Deselect
+        {texts.deselect}
       </Button>
     </>
   );
@@ -256,19 +279,19 @@ function NoProblems({ search, onClear }: { search: ProblemSearch; onClear: () =>
     return (
       <Empty
         icon="filter"
-        title="No problem matches these filters"
-        action={<Button onClick={onClear}>Clear filters</Button>}
+        title={texts.noProblemMatchesThese}
+        action={<Button onClick={onClear}>{texts.clearFilters}</Button>}
       >
-        Change the filters, or search in History.
+        {texts.changeTheFiltersOr}
       </Empty>
     );
   }
   return (
     <Empty
       icon="check"
-      title={search.show === "history" ? "No problems in this time range" : "No problems"}
+      title={search.show === "history" ? texts.noProblemsInThis : texts.noProblems}
     >
-      {search.show === "history" ? "Choose a longer time range." : "Past problems are in History."}
+      {search.show === "history" ? texts.chooseALongerTime : texts.pastProblemsAreIn}
     </Empty>
   );
 }

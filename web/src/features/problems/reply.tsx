@@ -7,6 +7,7 @@ import { SilenceDialog } from "~/shared/silence";
 import { Button } from "~/ui/button";
 import { Input } from "~/ui/field";
 import { silencesOf, targetOf } from "./columns";
+import { texts } from "./texts";
 import { mayUpdate, UpdateDialog, useUpdateProblems } from "./update-dialog";
 
 /** What the user's role allows to do with a problem: a message, acknowledge, close, silence. */
@@ -30,8 +31,8 @@ export function Reply({ row }: { row: ProblemRow }) {
     <footer className="flex flex-col gap-2 border-t bg-surface px-5 py-3">
       {comments && (
         <Input
-          aria-label="Message"
-          placeholder="Write a message…"
+          aria-label={texts.message}
+          placeholder={texts.writeAMessage}
           value={message}
           onChange={(event) => setMessage(event.target.value)}
           onKeyDown={(event) => event.key === "Enter" && message.trim() && send(false)}
@@ -44,7 +45,7 @@ export function Reply({ row }: { row: ProblemRow }) {
               small
               onClick={() => mutation.mutate({ eventids, update: { unacknowledge: true } })}
             >
-              Unacknowledge
+              {texts.unacknowledge}
             </Button>
           ) : (
             <Button
@@ -54,27 +55,27 @@ export function Reply({ row }: { row: ProblemRow }) {
               busy={mutation.isPending}
               onClick={() => send(true)}
             >
-              Acknowledge
+              {texts.acknowledge}
             </Button>
           ))}
         {comments && (
           <Button small disabled={!message.trim()} onClick={() => send(false)}>
-            Send message
+            {texts.sendMessage}
           </Button>
         )}
         {allows("close_problems") && row.manualClose && row.r_clock === 0 && (
           <Button small onClick={() => mutation.mutate({ eventids, update: { close: true } })}>
-            Close problem
+            {texts.closeProblem}
           </Button>
         )}
         {maySilence() && row.r_clock === 0 && row.hosts.length > 0 && (
           <Button small icon="mute" onClick={() => setSilencing(true)}>
-            Silence…
+            {texts.silence}
           </Button>
         )}
         {mayUpdate() && (
           <Button small look="quiet" onClick={() => setMore(true)}>
-            More…
+            {texts.more}
           </Button>
         )}
       </div>

@@ -12,6 +12,7 @@ import { toast } from "~/ui/toast";
 import { plural } from "~/util/format";
 import { SEVERITIES, severityName, toSeverity } from "~/util/severity";
 import { silenceEnd, tomorrowAt } from "~/util/silence";
+import { texts } from "./texts";
 
 /** What an update did, in words. */
 export function outcome(result: UpdateResult, update: Update): { text: string; bad: boolean } {
@@ -130,13 +131,13 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
   };
   return (
     <Dialog
-      title={`Update ${plural(eventids.length, "problem")}`}
+      title={texts.updateOf(eventids.length)}
       onClose={() => void leave()}
       footer={
         <>
-          <Button onClick={() => void leave()}>Cancel</Button>
+          <Button onClick={() => void leave()}>{texts.cancel}</Button>
           <Button look="primary" disabled={nothing} busy={mutation.isPending} onClick={submit}>
-            Update
+            {texts.updateNow}
           </Button>
         </>
       }
@@ -144,10 +145,7 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
       <div className="flex flex-col gap-4">
         {mutation.error && <ErrorNote {...explain(mutation.error)} />}
         {allows("add_problem_comments") && (
-          <Field
-            label="Message"
-            hint="Visible to all users who can view the problem. Press Ctrl-Enter to send."
-          >
+          <Field label={texts.message} hint={texts.visibleToAllUsers}>
             {(id, describedBy) => (
               <Textarea
                 id={id}
@@ -163,7 +161,7 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
         )}
         {allows("change_severity") && (
           <SelectField
-            label="Severity"
+            label={texts.severity}
             options={SEVERITY_OPTIONS}
             value={severity}
             onChange={(next) => set({ severity: next })}
@@ -171,7 +169,7 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
         )}
         {allows("suppress_problems") && (
           <SelectField
-            label="Suppression"
+            label={texts.suppression}
             options={SUPPRESS_OPTIONS}
             value={suppress}
             onChange={(next) => set({ suppress: next })}
@@ -180,14 +178,14 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
         <div className="flex flex-col gap-2">
           {allows("acknowledge_problems") && (
             <Checkbox
-              label="Acknowledge"
+              label={texts.acknowledge}
               checked={acknowledge}
               onChange={(event) => set({ acknowledge: event.target.checked })}
             />
           )}
           {allows("close_problems") && (
             <Checkbox
-              label="Close the problem (only if its trigger allows manual close)"
+              label={texts.closeTheProblemOnly}
               checked={close}
               onChange={(event) => set({ close: event.target.checked })}
             />

@@ -7,6 +7,7 @@ import { useNow } from "~/util/hooks";
 import { itemTypeName } from "~/util/item-types";
 import type { DelayedItem } from "~/util/queue";
 import { formatClock, formatDuration } from "~/util/time";
+import { texts } from "./texts";
 
 /** How long something is overdue; ticks by itself. */
 export function Overdue({ due }: { due: number }) {
@@ -21,14 +22,14 @@ export function Overdue({ due }: { due: number }) {
 const COLUMNS: Column<DelayedItem>[] = [
   {
     id: "late",
-    header: "Overdue",
+    header: texts.overdue,
     width: "6rem",
     cell: (item) => <Overdue due={item.due} />,
   },
   {
     id: "host",
     on: "wide",
-    header: "Host",
+    header: texts.host,
     width: "minmax(9rem, 0.8fr)",
     cell: (item) => (
       <Link
@@ -43,7 +44,7 @@ const COLUMNS: Column<DelayedItem>[] = [
   },
   {
     id: "name",
-    header: "Item",
+    header: texts.item,
     width: "minmax(8rem, 1.1fr)",
     cell: (item) => (
       <span className="flex items-baseline gap-2">
@@ -56,7 +57,7 @@ const COLUMNS: Column<DelayedItem>[] = [
   },
   {
     id: "reason",
-    header: "Reason",
+    header: texts.reason,
     width: "minmax(8rem, 1.9fr)",
     cell: (item) => (
       <span className="text-soft" title={item.reason}>
@@ -67,21 +68,21 @@ const COLUMNS: Column<DelayedItem>[] = [
   {
     id: "type",
     on: "wide",
-    header: "Type",
+    header: texts.type,
     width: "8rem",
     cell: (item) => <span className="text-soft">{itemTypeName(item.type)}</span>,
   },
   {
     id: "delay",
     on: "wide",
-    header: "Interval",
+    header: texts.interval,
     width: "5rem",
     cell: (item) => <span className="text-soft">{item.delay}</span>,
   },
   {
     id: "last",
     on: "wide",
-    header: "Last value",
+    header: texts.lastValue,
     width: "6.5rem",
     cell: (item) => (
       <span className="text-soft">
@@ -100,15 +101,15 @@ export function DelayedItems({ items }: { items: readonly DelayedItem[] | undefi
         <SkeletonRows rows={8} />
       ) : (
         <VirtualTable
-          label="Delayed items"
+          label={texts.delayedItems}
           columns={COLUMNS}
           count={items.length}
           rowAt={(index) => items[index]}
           idOf={(item) => item.itemid}
           onOpen={(item) => void navigate({ to: "/graph", search: { items: item.itemid } })}
           empty={
-            <Empty icon="check" title="Nothing is overdue">
-              All polled items are up to date.
+            <Empty icon="check" title={texts.nothingIsOverdue}>
+              {texts.allPolledItemsAre}
             </Empty>
           }
         />

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { selfHostQuery } from "~/api/hosts";
 import { hostItemsQuery } from "~/api/items";
-import { DETAILS_MAX, delayedItemsQuery, proxyNamesQuery, queueOverviewQuery } from "~/api/queue";
+import { DETAILS_MAX, delayedItemsQuery, queueOverviewQuery } from "~/api/queue";
 import { CELL, PlainTable } from "~/shared/config-tables";
 import { QueryError } from "~/shared/fallback";
 import { GraphPanel } from "~/shared/graph-panel";
@@ -22,6 +22,7 @@ import {
 } from "~/util/queue";
 import { DEFAULT_RANGE } from "~/util/time";
 import { DelayedItems, Overdue } from "./items";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/queue");
 type View = "items" | "hosts" | "types" | "proxies";
@@ -53,15 +54,15 @@ function History() {
     ) ?? [];
   if (lines.length === 0) return null;
   return (
-    <Card title="Items in the queue" bodyClass="px-3 pb-3">
-      <GraphPanel label="Queue" items={lines} range={DEFAULT_RANGE} height={130} />
+    <Card title={texts.itemsInTheQueue} bodyClass="px-3 pb-3">
+      <GraphPanel label={texts.queue} items={lines} range={DEFAULT_RANGE} height={130} />
     </Card>
   );
 }
 
 const NOTHING = (
-  <Empty icon="check" title="Nothing is overdue">
-    All polled items are up to date.
+  <Empty icon="check" title={texts.nothingIsOverdue}>
+    {texts.allPolledItemsAre}
   </Empty>
 );
 
@@ -142,7 +143,6 @@ export function QueuePage() {
   const overview = useQuery(queueOverviewQuery());
   const details = useQuery(delayedItemsQuery());
   const proxies = overview.data?.proxies;
-  const names = useQuery(proxyNamesQuery(proxies?.map((line) => line.id) ?? []));
   const error = overview.error ?? details.error;
   const counted = overview.data && sumLines(overview.data.types).reduce((a, b) => a + b, 0);
   const listed = details.data?.length ?? 0;
@@ -155,11 +155,11 @@ export function QueuePage() {
   };
   return (
     <Page
-      title="Queue"
+      title={texts.queue}
       scroll={view !== "items"}
       heading={
         <>
-          Queue
+          {texts.queue}
           {total !== undefined && (
             <Count>
               {plural(total, "item")} overdue
@@ -170,7 +170,7 @@ export function QueuePage() {
       }
       bar={
         <Segmented
-          label="View"
+          label={texts.view}
           value={view}
           options={VIEWS}
           onChange={(by) =>
@@ -182,7 +182,7 @@ export function QueuePage() {
       <div
         className={view === "items" ? "flex min-h-0 flex-1 flex-col gap-4" : "flex flex-col gap-4"}
       >
-        {error ? (
+        {error && !overview.data ? (
           <QueryError error={error} onRetry={retry} />
         ) : (
           <div className="flex flex-col gap-1.5">
@@ -195,17 +195,17 @@ export function QueuePage() {
           </div>
         )}
         <History />
-        {error ? null : view === "items" ? (
+        {error && !details.data ? null : view === "items" ? (
           <DelayedItems items={details.data} />
         ) : view === "hosts" ? (
           <Hosts items={details.data} />
         ) : view === "types" ? (
-          <Lines lines={overview.data?.types} title="Type" name={itemTypeName} />
+          <Lines lines={overview.data?.types} title={texts.type} name={itemTypeName} />
         ) : (
           <Lines
             lines={proxies}
-            title="Proxy"
-            name={(id) => (id === "0" ? "Server" : (names.data?.get(id) ?? `Proxy ${id}`))}
+            title={texts.proxy}
+            name={(id) => (id === "0" ? "Server" : `Proxy ${id}`)}
           />
         )}
       </div>

@@ -8,6 +8,7 @@ import { Button } from "~/ui/button";
 import { Checkbox, Field, Input } from "~/ui/field";
 import { Mark } from "~/ui/logo";
 import { ErrorNote } from "~/ui/state";
+import { texts } from "./texts";
 
 const route = getRouteApi("/login");
 
@@ -74,7 +75,7 @@ export function LoginPage() {
       <div className="w-full max-w-sm">
         <div className="flex flex-col items-center gap-3 pb-6">
           <Mark size={44} />
-          <h1 className="text-xl font-semibold tracking-tight">Sign in to Vedette</h1>
+          <h1 className="text-xl font-semibold tracking-tight">{texts.signInToVedette}</h1>
         </div>
         <form
           onSubmit={submit}
@@ -85,11 +86,11 @@ export function LoginPage() {
               role="status"
               className="rounded-lg bg-accent-soft px-3 py-2.5 text-sm text-accent-ink"
             >
-              Your session has ended. Sign in to continue.
+              {texts.yourSessionHasEnded}
             </p>
           )}
           {error && <ErrorNote {...error} />}
-          <Field label="User name">
+          <Field label={texts.userName}>
             {(id) => (
               <Input
                 id={id}
@@ -101,7 +102,7 @@ export function LoginPage() {
               />
             )}
           </Field>
-          <Field label="Password">
+          <Field label={texts.password}>
             {(id) => (
               <Input
                 id={id}
@@ -114,17 +115,15 @@ export function LoginPage() {
             )}
           </Field>
           <Checkbox
-            label="Keep me signed in on this browser"
+            label={texts.keepMeSignedIn}
             checked={remember}
             onChange={(event) => setRemember(event.target.checked)}
           />
           <Button type="submit" look="primary" busy={busy} className="h-9">
-            Sign in
+            {texts.signIn}
           </Button>
         </form>
-        <p className="pt-4 text-center text-xs text-faint">
-          First start? The server prints the user name and the password when it starts.
-        </p>
+        <p className="pt-4 text-center text-xs text-faint">{texts.firstStartTheServer}</p>
       </div>
     </main>
   );

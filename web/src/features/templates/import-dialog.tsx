@@ -12,6 +12,7 @@ import { ErrorNote, SkeletonRows } from "~/ui/state";
 import { countChanges, type ImportChange, listChanges } from "~/util/compare";
 import { formatCount, plural } from "~/util/format";
 import { type Outcome, runInOrder } from "~/util/in-order";
+import { texts } from "./texts";
 
 /** A larger file is refused by the server anyway. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
@@ -49,7 +50,7 @@ function Preview({ changes }: { changes: readonly ImportChange[] }) {
   return (
     <div className="flex flex-col gap-2">
       <CountsLine counts={counts} />
-      <ul aria-label="Changes" className="max-h-80 overflow-auto rounded-md border">
+      <ul aria-label={texts.changes} className="max-h-80 overflow-auto rounded-md border">
         {changes.slice(0, ROWS_MAX).map((change, i) => (
           <li
             // biome-ignore lint/suspicious/noArrayIndexKey: a fixed list
@@ -130,6 +131,44 @@ function Report({ results }: { results: Results }) {
   );
 }
 
+interface DropZoneProps {
+  files: readonly Source[];
+  onChoose: (files: readonly File[]) => Promise<void>;
+}
+
+/** Where files are chosen or dropped. */
+function DropZone({ files, onChoose }: DropZoneProps) {
+  const choose = (list: FileList | null) => {
+    if (list && list.length > 0) void onChoose([...list]);
+  };
+  return (
+    <label
+      className="flex cursor-pointer flex-col items-center gap-1 rounded-lg border border-dashed border-line-strong px-4 py-6 text-center hover:bg-hover"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        choose(event.dataTransfer.files);
+      }}
+    >
+      <Icon name="upload" size={20} className="text-faint" />
+      <span className="font-medium break-all">
+        {files.length > 3
+          ? plural(files.length, "file")
+          : files.map((file) => file.name).join(", ") || texts.chooseFilesOrDrop}
+      </span>
+      <span className="text-xs text-soft">{texts.yamlXmlOrJson}</span>
+      <input
+        type="file"
+        multiple
+        aria-label={texts.filesToImport}
+        accept=".yaml,.yml,.xml,.json"
+        className="sr-only"
+        onChange={(event) => choose(event.target.files)}
+      />
+    </label>
+  );
+}
+
 /** Imports files in the order of their dependencies: first what would change, then the changes. */
 export function ImportDialog({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
@@ -153,9 +192,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
       ),
     onSettled: () => void client.invalidateQueries(),
   });
-  const choose = async (list: FileList | null | undefined) => {
-    const chosen = [...(list ?? [])];
-    if (chosen.length === 0) return;
+  const choose = async (chosen: readonly File[]) => {
     const large = chosen.find((file) => file.size > FILE_BYTES_MAX);
     if (large) {
       setTooLarge(`${large.name} is larger than 64 MB. Export fewer templates into one file.`);
@@ -175,24 +212,24 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   const possible = changes.length > 0 || (refused.length > 0 && results.length > 1);
   return (
     <Dialog
-      title="Import templates"
+      title={texts.importTemplates}
       onClose={onClose}
       wide
       footer={
         run.isSuccess ? (
           <Button look="primary" onClick={onClose}>
-            Done
+            {texts.done}
           </Button>
         ) : (
           <>
-            <Button onClick={onClose}>Cancel</Button>
+            <Button onClick={onClose}>{texts.cancel}</Button>
             <Button
               look="primary"
               disabled={!comparing.isSuccess || !possible}
               busy={run.isPending}
               onClick={() => run.mutate()}
             >
-              {changes.length ? `Import ${plural(changes.length, "change")}` : "Import"}
+              {changes.length ? `Import ${plural(changes.length, "change")}` : texts.import}
             </Button>
           </>
         )
@@ -202,35 +239,9 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
         <Report results={run.data} />
       ) : (
         <div className="flex flex-col gap-4">
-          <label
-            className="flex cursor-pointer flex-col items-center gap-1 rounded-lg border border-dashed border-line-strong px-4 py-6 text-center hover:bg-hover"
-            onDragOver={(event) => event.preventDefault()}
-            onDrop={(event) => {
-              event.preventDefault();
-              void choose(event.dataTransfer.files);
-            }}
-          >
-            <Icon name="upload" size={20} className="text-faint" />
-            <span className="font-medium break-all">
-              {files.length > 3
-                ? plural(files.length, "file")
-                : files.map((file) => file.name).join(", ") || "Choose files, or drop them here"}
-            </span>
-            <span className="text-xs text-soft">
-              YAML, XML or JSON, as exported by Vedette or Zabbix. Files are imported in the order
-              of their dependencies.
-            </span>
-            <input
-              type="file"
-              multiple
-              aria-label="Files to import"
-              accept=".yaml,.yml,.xml,.json"
-              className="sr-only"
-              onChange={(event) => void choose(event.target.files)}
-            />
-          </label>
+          <DropZone files={files} onChoose={choose} />
           <Checkbox
-            label="Delete items, triggers and rules that are missing in the files"
+            label={texts.deleteItemsTriggersAnd}
             checked={removeMissing}
             onChange={(event) => {
               setRemoveMissing(event.target.checked);
@@ -243,9 +254,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
           {comparing.isSuccess && (
             <>
               {refused.length > 0 && results.length > 1 && (
-                <p className="text-soft">
-                  These files cannot be compared yet. They are retried after the others.
-                </p>
+                <p className="text-soft">{texts.theseFilesCannotBe}</p>
               )}
               <Refused results={results} />
               {(changes.length > 0 || refused.length === 0) && <Preview changes={changes} />}

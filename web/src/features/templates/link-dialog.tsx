@@ -11,6 +11,7 @@ import { Field } from "~/ui/field";
 import { ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import { plural } from "~/util/format";
+import { texts } from "./texts";
 
 /** Links one template to hosts. */
 export function LinkDialog({ template, onClose }: { template: Template; onClose: () => void }) {
@@ -31,7 +32,7 @@ export function LinkDialog({ template, onClose }: { template: Template; onClose:
       onClose={() => void leave()}
       footer={
         <>
-          <Button onClick={() => void leave()}>Cancel</Button>
+          <Button onClick={() => void leave()}>{texts.cancel}</Button>
           <Button
             look="primary"
             disabled={hostids.length === 0}
@@ -45,10 +46,7 @@ export function LinkDialog({ template, onClose }: { template: Template; onClose:
     >
       <div className="flex min-h-80 flex-col gap-4">
         {link.error && <ErrorNote {...explain(link.error)} />}
-        <Field
-          label="Hosts"
-          hint="The items, triggers and discovery rules of this template are added immediately."
-        >
+        <Field label={texts.hosts} hint={texts.theItemsTriggersAnd}>
           {(id) => <HostPicker id={id} field values={hostids} onChange={setHostids} />}
         </Field>
       </div>

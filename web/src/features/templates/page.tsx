@@ -16,6 +16,7 @@ import { useFilters } from "~/util/hooks";
 import { listOf, listTo, parseSearch, replacesEntry } from "~/util/search";
 import { ImportDialog } from "./import-dialog";
 import { TemplateDialog } from "./template-dialog";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/templates");
 const NO_FILTERS = { text: undefined, group: undefined, linked: undefined };
@@ -36,7 +37,7 @@ const count = (
 const COLUMNS: Column<TemplateRow>[] = [
   {
     id: "name",
-    header: "Template",
+    header: texts.template,
     width: "minmax(14rem, 2fr)",
     cell: (row) => (
       <Link
@@ -55,7 +56,7 @@ const COLUMNS: Column<TemplateRow>[] = [
   count("discoveries", "Discovery rules", "7rem"),
   {
     id: "groups",
-    header: "Groups",
+    header: texts.groups,
     width: "minmax(9rem, 1fr)",
     cell: (row) => (
       <span className="text-soft">{row.templategroups.map((group) => group.name).join(", ")}</span>
@@ -63,13 +64,13 @@ const COLUMNS: Column<TemplateRow>[] = [
   },
   {
     id: "tags",
-    header: "Tags",
+    header: texts.tags,
     width: "minmax(9rem, 1fr)",
     cell: (row) => <TagList tags={row.tags} max={2} />,
   },
   {
     id: "version",
-    header: "Version",
+    header: texts.version,
     width: "8rem",
     cell: (row) => (
       <span className="text-soft">
@@ -107,36 +108,41 @@ export function TemplatesPage() {
   const { text, setText, onClear } = useFilters(search, change, NO_FILTERS);
   const importButton = (
     <Button look="primary" icon="upload" onClick={() => setImporting(true)}>
-      Import
+      {texts.import}
     </Button>
   );
   return (
     <ListPage
-      title="Templates"
+      title={texts.templates}
       count={total.data}
       actions={
         <>
           <Button icon="plus" onClick={() => setCreating(true)}>
-            Create template
+            {texts.createTemplate}
           </Button>
           {importButton}
         </>
       }
       filters={
         <>
-          <SearchBox label="Search templates" value={text} onChange={setText} className="w-72" />
+          <SearchBox
+            label={texts.searchTemplates}
+            value={text}
+            onChange={setText}
+            className="w-72"
+          />
           <GroupPicker
             of="template"
             values={listOf(search.group)}
             onChange={(v) => change({ group: listTo(v) })}
           />
           <Segmented
-            label="Use"
+            label={texts.use}
             value={search.linked === "yes" ? "yes" : "all"}
             onChange={(v) => change({ linked: v === "yes" ? "yes" : undefined })}
             options={[
-              ["all", "All"],
-              ["yes", "Linked to hosts"],
+              ["all", texts.all],
+              ["yes", texts.linkedToHosts],
             ]}
           />
         </>
@@ -163,7 +169,7 @@ export function TemplatesPage() {
     >
       {total.data !== undefined && (
         <VirtualTable
-          label="Templates"
+          label={texts.templates}
           columns={COLUMNS}
           count={total.data}
           rowAt={rows.rowAt}
@@ -177,8 +183,13 @@ export function TemplatesPage() {
             })
           }
           empty={
-            <NoRows icon="templates" word="template" onClear={onClear} action={importButton}>
-              Import a YAML, XML or JSON file that another server exported.
+            <NoRows
+              icon="templates"
+              word={texts.templateWord}
+              onClear={onClear}
+              action={importButton}
+            >
+              {texts.importAYamlXml}
             </NoRows>
           }
         />

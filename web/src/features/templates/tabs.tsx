@@ -8,6 +8,7 @@ import { Button } from "~/ui/button";
 import { Card } from "~/ui/card";
 import { Empty } from "~/ui/state";
 import { toast } from "~/ui/toast";
+import { texts } from "./texts";
 
 /** The hosts that use a template. */
 export function Hosts({ template, onLink }: { template: Template; onLink: () => void }) {
@@ -23,8 +24,8 @@ export function Hosts({ template, onLink }: { template: Template; onLink: () => 
     const clear = await askUnlinking(
       `Unlink from ${host.name}?`,
       <p>
-        <b>Unlink</b> keeps the template's items, triggers and history on the host.{" "}
-        <b>Unlink and clear</b> deletes them.
+        <b>{texts.unlink}</b> keeps the template's items, triggers and history on the host.{" "}
+        <b>{texts.unlinkAndClear}</b> deletes them.
       </p>,
     );
     if (clear !== null) unlink.mutate({ hostid: host.hostid, clear });
@@ -34,14 +35,14 @@ export function Hosts({ template, onLink }: { template: Template; onLink: () => 
       <Card bodyClass="">
         <Empty
           icon="hosts"
-          title="No host uses this template"
+          title={texts.noHostUsesThis}
           action={
             <Button look="primary" icon="link" onClick={onLink}>
-              Link to hosts
+              {texts.linkToHosts}
             </Button>
           }
         >
-          Linked hosts get its items, triggers and discovery rules.
+          {texts.linkedHostsGetIts}
         </Empty>
       </Card>
     );
@@ -62,7 +63,7 @@ export function Hosts({ template, onLink }: { template: Template; onLink: () => 
               {host.name}
             </Link>
             <Button small look="quiet" icon="unlink" onClick={() => void onUnlink(host)}>
-              Unlink…
+              {texts.unlinkAsk}
             </Button>
           </li>
         ))}

@@ -7,6 +7,7 @@ import { SaveDialog } from "~/shared/save-dialog";
 import { askUnlinked } from "~/shared/unlink";
 import { TextareaField } from "~/ui/field";
 import { ownerDraft, ownerParams, unlinkedTemplates } from "~/util/owner-draft";
+import { texts } from "./texts";
 
 const KEYS = [["templates"], ["items"], ["triggers"], ["discoveryrules"], ["macros"]];
 
@@ -38,8 +39,8 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
     const clear = await askUnlinked(
       unlinked,
       <p>
-        <b>Unlink</b> keeps its items and triggers, here and on hosts. <b>Unlink and clear</b>{" "}
-        deletes them with their history.
+        <b>{texts.unlink}</b> keeps its items and triggers, here and on hosts.{" "}
+        <b>{texts.unlinkAndClear}</b> {texts.deletesThemWithTheir}
       </p>,
     );
     if (clear === null) return false;
@@ -52,8 +53,8 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
   };
   return (
     <SaveDialog
-      title={template ? `Edit ${template.name}` : "Create template"}
-      word="template"
+      title={template ? `Edit ${template.name}` : texts.createTemplate}
+      word={texts.templateWord}
       draft={draft}
       restored={restored}
       stale={
@@ -83,13 +84,13 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
         templatesHint="This template inherits their items, triggers and discovery rules."
       />
       <TextareaField
-        label="Description"
+        label={texts.description}
         rows={2}
         value={draft.description}
         onChange={(description) => set({ description })}
       />
       <div className="flex flex-col gap-1">
-        <span className="text-xs font-medium text-soft">Tags</span>
+        <span className="text-xs font-medium text-soft">{texts.tags}</span>
         <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
       </div>
     </SaveDialog>

@@ -4,7 +4,7 @@ import { exportTemplate } from "~/api/configuration";
 import { discoveryRulesQuery } from "~/api/discovery";
 import { explain } from "~/api/errors";
 import { type ConfiguredItem, templateItemsQuery } from "~/api/item-config";
-import { deleteTemplate, templateQuery } from "~/api/templates";
+import { deleteTemplate, type Template, templateQuery } from "~/api/templates";
 import { triggersQuery } from "~/api/triggers";
 import { ConfiguredItems, CreateLink, DiscoveryTable, TriggerTable } from "~/shared/config-tables";
 import { Gone, QueryError } from "~/shared/fallback";
@@ -24,6 +24,7 @@ import { tagText } from "~/util/tags";
 import { LinkDialog } from "./link-dialog";
 import { Hosts } from "./tabs";
 import { TemplateDialog } from "./template-dialog";
+import { texts } from "./texts";
 
 const route = getRouteApi("/inside/templates/$templateid");
 const TABS = ["items", "triggers", "discovery", "web", "macros", "valuemaps", "hosts"] as const;
@@ -33,12 +34,12 @@ function Items({ templateid }: { templateid: string }) {
   return (
     <ConfiguredItems<ConfiguredItem>
       query={useQuery(templateItemsQuery(templateid))}
-      empty={<Empty icon="latest" title="This template has no items" />}
+      empty={<Empty icon="latest" title={texts.thisTemplateHasNo} />}
       state={(item) =>
         item.status === "1" ? (
-          <span className="text-faint">Disabled</span>
+          <span className="text-faint">{texts.disabled}</span>
         ) : (
-          <span className="text-soft">Enabled</span>
+          <span className="text-soft">{texts.enabled}</span>
         )
       }
     />
@@ -54,6 +55,69 @@ function download(name: string, text: string): void {
   URL.revokeObjectURL(url);
 }
 
+/** Groups, vendor and tags. */
+function Facts({ template }: { template: Template }) {
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-soft">
+      <span>{template.templategroups.map((group) => group.name).join(", ")}</span>
+      {template.vendor_version && (
+        <span>{`${template.vendor_name} ${template.vendor_version}`}</span>
+      )}
+      <span className="flex gap-1">
+        {template.tags.map((tag) => (
+          <Chip key={tagText(tag)}>{tagText(tag)}</Chip>
+        ))}
+      </span>
+    </div>
+  );
+}
+
+interface PartProps {
+  tab: Tab;
+  template: Template;
+  onLink: () => void;
+}
+
+/** What the tab shows of a template. */
+function Part({ tab, template, onLink }: PartProps) {
+  const { templateid } = template;
+  const triggers = useQuery({ ...triggersQuery(templateid, true), enabled: tab === "triggers" });
+  const rules = useQuery({
+    ...discoveryRulesQuery(templateid, true),
+    enabled: tab === "discovery",
+  });
+  return tab === "items" ? (
+    <div className="flex flex-col gap-3">
+      <CreateLink to="/items/new" ownerid={templateid} template>
+        {texts.createItem}
+      </CreateLink>
+      <Items templateid={templateid} />
+    </div>
+  ) : tab === "triggers" ? (
+    <div className="flex flex-col gap-3">
+      <CreateLink to="/triggers/new" ownerid={templateid} template>
+        {texts.createTrigger}
+      </CreateLink>
+      <TriggerTable query={triggers} />
+    </div>
+  ) : tab === "discovery" ? (
+    <div className="flex flex-col gap-3">
+      <CreateLink to="/rules/new" ownerid={templateid} template>
+        {texts.createDiscoveryRule}
+      </CreateLink>
+      <DiscoveryTable query={rules} />
+    </div>
+  ) : tab === "web" ? (
+    <WebScenarios ownerid={templateid} template />
+  ) : tab === "macros" ? (
+    <MacrosView ownerid={templateid} template own={template.macros} />
+  ) : tab === "valuemaps" ? (
+    <ValueMaps ownerid={templateid} />
+  ) : (
+    <Hosts template={template} onLink={onLink} />
+  );
+}
+
 export function TemplatePage() {
   const { templateid } = route.useParams();
   const search = route.useSearch();
@@ -63,11 +127,6 @@ export function TemplatePage() {
   const remove = useDelete(deleteTemplate, [["templates"]]);
   const { data: template, error, refetch } = useQuery(templateQuery(templateid));
   const tab = TABS.find((name) => name === search.tab) ?? "items";
-  const triggers = useQuery({ ...triggersQuery(templateid, true), enabled: tab === "triggers" });
-  const rules = useQuery({
-    ...discoveryRulesQuery(templateid, true),
-    enabled: tab === "discovery",
-  });
   const exporting = useMutation({
     mutationFn: () => exportTemplate(templateid, "yaml"),
     onSuccess: (text) => download(template?.name ?? "template", text),
@@ -75,12 +134,12 @@ export function TemplatePage() {
   });
   return (
     <Page
-      title={template?.name ?? "Template"}
+      title={template?.name ?? texts.template}
       scroll
       heading={
         <>
           <Link to="/templates" className={CRUMB}>
-            Templates
+            {texts.templates}
           </Link>
           <span className="-mx-1 text-faint">/</span>
           <span className="truncate">{template?.name ?? "…"}</span>
@@ -89,10 +148,14 @@ export function TemplatePage() {
       actions={
         template && (
           <>
-            <IconButton icon="download" label="Export as YAML" onClick={() => exporting.mutate()} />
+            <IconButton
+              icon="download"
+              label={texts.exportAsYaml}
+              onClick={() => exporting.mutate()}
+            />
             <IconButton
               icon="trash"
-              label="Delete template"
+              label={texts.deleteTemplate}
               onClick={async () => {
                 const loss =
                   "Its items and triggers on linked hosts are deleted too, with their history.";
@@ -101,10 +164,10 @@ export function TemplatePage() {
               }}
             />
             <Button icon="edit" onClick={() => setEditing(true)}>
-              Edit template
+              {texts.editTemplate}
             </Button>
             <Button look="primary" icon="link" onClick={() => setLinking(true)}>
-              Link to hosts
+              {texts.linkToHosts}
             </Button>
           </>
         )
@@ -112,72 +175,35 @@ export function TemplatePage() {
       bar={
         template && (
           <div className="flex w-full flex-col gap-3">
-            <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-soft">
-              <span>{template.templategroups.map((group) => group.name).join(", ")}</span>
-              {template.vendor_version && (
-                <span>{`${template.vendor_name} ${template.vendor_version}`}</span>
-              )}
-              <span className="flex gap-1">
-                {template.tags.map((tag) => (
-                  <Chip key={tagText(tag)}>{tagText(tag)}</Chip>
-                ))}
-              </span>
-            </div>
+            <Facts template={template} />
             <Tabs<Tab>
-              label="Parts of the template"
+              label={texts.partsOfTheTemplate}
               value={tab}
               onChange={(value) =>
                 void navigate({ search: { tab: value === "items" ? undefined : value } })
               }
               options={[
-                ["items", "Items", formatCount(Number(template.items))],
-                ["triggers", "Triggers", formatCount(Number(template.triggers))],
-                ["discovery", "Discovery rules", formatCount(Number(template.discoveries))],
-                ["web", "Web scenarios"],
-                ["macros", "Macros", formatCount(template.macros.length)],
-                ["valuemaps", "Value maps"],
-                ["hosts", "Hosts", formatCount(template.hosts.length)],
+                ["items", texts.items, formatCount(Number(template.items))],
+                ["triggers", texts.triggers, formatCount(Number(template.triggers))],
+                ["discovery", texts.discoveryRules, formatCount(Number(template.discoveries))],
+                ["web", texts.webScenarios],
+                ["macros", texts.macros, formatCount(template.macros.length)],
+                ["valuemaps", texts.valueMaps],
+                ["hosts", texts.hosts, formatCount(template.hosts.length)],
               ]}
             />
           </div>
         )
       }
     >
-      {error ? (
+      {error && !template ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : template === null ? (
-        <Gone icon="templates" title="This template does not exist" />
+        <Gone icon="templates" title={texts.thisTemplateDoesNot} />
       ) : !template ? (
         <SkeletonRows rows={10} />
-      ) : tab === "items" ? (
-        <div className="flex flex-col gap-3">
-          <CreateLink to="/items/new" ownerid={templateid} template>
-            Create item
-          </CreateLink>
-          <Items templateid={templateid} />
-        </div>
-      ) : tab === "triggers" ? (
-        <div className="flex flex-col gap-3">
-          <CreateLink to="/triggers/new" ownerid={templateid} template>
-            Create trigger
-          </CreateLink>
-          <TriggerTable query={triggers} />
-        </div>
-      ) : tab === "discovery" ? (
-        <div className="flex flex-col gap-3">
-          <CreateLink to="/rules/new" ownerid={templateid} template>
-            Create discovery rule
-          </CreateLink>
-          <DiscoveryTable query={rules} />
-        </div>
-      ) : tab === "web" ? (
-        <WebScenarios ownerid={templateid} template />
-      ) : tab === "macros" ? (
-        <MacrosView ownerid={templateid} template own={template.macros} />
-      ) : tab === "valuemaps" ? (
-        <ValueMaps ownerid={templateid} />
       ) : (
-        <Hosts template={template} onLink={() => setLinking(true)} />
+        <Part tab={tab} template={template} onLink={() => setLinking(true)} />
       )}
       {editing && template && (
         <TemplateDialog template={template} onClose={() => setEditing(false)} />

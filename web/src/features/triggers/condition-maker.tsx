@@ -6,6 +6,7 @@ import { Button } from "~/ui/button";
 import { Input, Select } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { useSettled } from "~/util/hooks";
+import { texts } from "./texts";
 
 interface Maker {
   label: string;
@@ -61,7 +62,7 @@ export function ConditionMaker({ owner, prototype, onAdd, onCancel }: ConditionM
   return (
     <div className="flex flex-wrap items-center gap-2 rounded-md bg-sunken p-2">
       <Pick
-        label="Item"
+        label={texts.item}
         values={key ? [key] : []}
         options={found.map((item) => ({ value: item.key_, label: item.name }))}
         labelOf={(value) => value}
@@ -69,7 +70,7 @@ export function ConditionMaker({ owner, prototype, onAdd, onCancel }: ConditionM
         onChange={(keys) => setKey(keys.at(-1) ?? "")}
       />
       <Select
-        aria-label="Function"
+        aria-label={texts.function}
         className="w-40!"
         options={Object.entries(FUNCTIONS).map(([fn, { label }]) => [fn, label] as const)}
         value={name}
@@ -80,23 +81,23 @@ export function ConditionMaker({ owner, prototype, onAdd, onCancel }: ConditionM
       />
       {maker.period !== undefined && (
         <Input
-          aria-label="Period"
-          title="A time such as 5m, or a number of values such as #3"
+          aria-label={texts.period}
+          title={texts.aTimeSuchAs}
           className="w-20!"
           value={maker.period}
           onChange={(e) => setMaker({ ...maker, period: e.target.value })}
         />
       )}
       <Select
-        aria-label="Operator"
+        aria-label={texts.operator}
         className="w-20!"
         options={OPERATORS}
         value={maker.operator}
         onChange={(e) => setMaker({ ...maker, operator: e.target.value })}
       />
       <Input
-        aria-label="Compared with"
-        placeholder="value"
+        aria-label={texts.comparedWith}
+        placeholder={texts.value}
         className="w-32!"
         value={maker.value}
         onChange={(e) => setMaker({ ...maker, value: e.target.value })}
@@ -107,10 +108,10 @@ export function ConditionMaker({ owner, prototype, onAdd, onCancel }: ConditionM
         disabled={!key || maker.value.trim() === ""}
         onClick={() => onAdd(condition)}
       >
-        Add
+        {texts.add}
       </Button>
       <Button small look="quiet" onClick={onCancel}>
-        Cancel
+        {texts.cancel}
       </Button>
     </div>
   );

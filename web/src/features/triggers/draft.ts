@@ -1,5 +1,7 @@
+import type { Members } from "~/api/methods";
 import type { ConfigTrigger } from "~/api/trigger-config";
 import { checkExpression } from "~/util/expression";
+import { oneOf } from "~/util/one-of";
 import { type Tag, tagParams } from "~/util/tags";
 
 /** A trigger as the form holds it. */
@@ -67,9 +69,13 @@ export function problemsOf(draft: TriggerDraft): Record<string, string> {
 }
 
 /** The draft as the create and update methods take it. */
-export function triggerParams(draft: TriggerDraft, inherited: boolean, prototype: boolean): object {
+export function triggerParams(
+  draft: TriggerDraft,
+  inherited: boolean,
+  prototype: boolean,
+): Members<"trigger" | "triggerprototype"> {
   const own = {
-    priority: draft.severity,
+    priority: oneOf(draft.severity, ["0", "1", "2", "3", "4", "5"]),
     status: draft.enabled ? "0" : "1",
     comments: draft.comments,
     url: draft.url.trim(),
@@ -77,7 +83,7 @@ export function triggerParams(draft: TriggerDraft, inherited: boolean, prototype
     tags: tagParams(draft.tags),
     dependencies: draft.dependencies.map((triggerid) => ({ triggerid })),
     discover: prototype ? (draft.discover ? "0" : "1") : undefined,
-  };
+  } satisfies Members<"triggerprototype">;
   if (inherited) return own;
   const correlate = draft.correlate && draft.recoveryMode !== "2";
   return {
@@ -86,7 +92,7 @@ export function triggerParams(draft: TriggerDraft, inherited: boolean, prototype
     event_name: draft.eventName.trim(),
     opdata: draft.opdata.trim(),
     expression: draft.expression.trim(),
-    recovery_mode: draft.recoveryMode,
+    recovery_mode: oneOf(draft.recoveryMode, ["0", "1", "2"]),
     recovery_expression: draft.recoveryMode === "1" ? draft.recovery.trim() : "",
     type: draft.multiple ? "1" : "0",
     correlation_mode: correlate ? "1" : "0",

@@ -8,10 +8,11 @@ import { useFresh } from "~/shared/fresh";
 import { OwnerPage, useLeave } from "~/shared/owner";
 import { SkeletonRows } from "~/ui/state";
 import { TriggerForm } from "./form";
+import { texts } from "./texts";
 
 const newRoute = getRouteApi("/inside/triggers/new");
 const editRoute = getRouteApi("/inside/triggers/$triggerid/edit");
-const GONE = <Gone icon="search" title="This does not exist" />;
+const GONE = <Gone icon="search" title={texts.thisDoesNotExist} />;
 
 export function TriggerNewPage() {
   const { owner: ownerid = "", rule: ruleid } = newRoute.useSearch();

@@ -9,6 +9,7 @@ import { checkExpression, type ItemReference } from "~/util/expression";
 import { formatValue } from "~/util/format";
 import { useSettled } from "~/util/hooks";
 import { ConditionMaker } from "./condition-maker";
+import { texts } from "./texts";
 
 interface ExpressionBoxProps {
   label: string;
@@ -120,7 +121,7 @@ export function ExpressionBox(props: ExpressionBoxProps) {
           />
         ) : (
           <Button small icon="plus" className="self-start" onClick={() => setMaking(true)}>
-            Add condition
+            {texts.addCondition}
           </Button>
         ))}
     </div>

@@ -20,6 +20,7 @@ import { useSettled } from "~/util/hooks";
 import { SEVERITIES, severityName } from "~/util/severity";
 import { draftOf, problemsOf, type TriggerDraft, triggerParams } from "./draft";
 import { ExpressionBox } from "./expression-box";
+import { texts } from "./texts";
 
 interface TriggerFormProps {
   owner: Owner;
@@ -71,7 +72,7 @@ function DependencyPicker({
   return (
     <Pick
       field
-      label="Triggers"
+      label={texts.triggers}
       values={values}
       options={options}
       labelOf={(id) => seen.get(id)}
@@ -90,11 +91,11 @@ function When({
   prototype,
 }: PartProps & { prototype: boolean }) {
   return (
-    <FormSection title="Problem" note="A problem starts when the expression becomes true.">
+    <FormSection title={texts.problem} note="A problem starts when the expression becomes true.">
       <ExpressionBox
-        label="Expression"
+        label={texts.expression}
         required
-        hint="Such as avg(/host/key,5m)>10 and last(/host/other)=0"
+        hint={texts.suchAsAvgHost}
         owner={owner}
         prototype={prototype}
         disabled={inherited}
@@ -103,7 +104,7 @@ function When({
         onChange={(expression) => set({ expression })}
       />
       <SelectField
-        label="OK event generation"
+        label={texts.okEventGeneration}
         className="max-w-80"
         disabled={inherited}
         options={RECOVERY}
@@ -112,9 +113,9 @@ function When({
       />
       {draft.recoveryMode === "1" && (
         <ExpressionBox
-          label="Recovery expression"
+          label={texts.recoveryExpression}
           required
-          hint="The problem ends when the problem expression is false and this expression is true."
+          hint={texts.theProblemEndsWhen}
           owner={owner}
           prototype={prototype}
           disabled={inherited}
@@ -125,20 +126,20 @@ function When({
       )}
       <div className="flex flex-col gap-2">
         <Checkbox
-          label="Allow manual close"
+          label={texts.allowManualClose}
           disabled={inherited}
           checked={draft.manualClose}
           onChange={(e) => set({ manualClose: e.target.checked })}
         />
         <Checkbox
-          label="Create a problem on each evaluation (multiple problem events)"
+          label={texts.createAProblemOn}
           disabled={inherited}
           checked={draft.multiple}
           onChange={(e) => set({ multiple: e.target.checked })}
         />
         {draft.recoveryMode !== "2" && (
           <Checkbox
-            label="OK event closes only problems with a matching tag value"
+            label={texts.okEventClosesOnly}
             disabled={inherited}
             checked={draft.correlate}
             onChange={(e) => set({ correlate: e.target.checked })}
@@ -146,7 +147,7 @@ function When({
         )}
         {draft.recoveryMode !== "2" && draft.correlate && (
           <TextField
-            label="Tag for matching"
+            label={texts.tagForMatching}
             required
             error={errors.correlationTag}
             className="w-60!"
@@ -216,7 +217,7 @@ export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormPr
               params={{ triggerid: trigger.templateid }}
               className="underline"
             >
-              in the template
+              {texts.inTheTemplate}
             </Link>
             .
           </>
@@ -226,23 +227,23 @@ export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormPr
       onDeleted={done}
       loss="Its open problems are deleted too."
     >
-      <FormSection title="Trigger" note={onOwner(owner)}>
+      <FormSection title={texts.trigger} note={onOwner(owner)}>
         <Words {...part} />
         <SegmentedField
-          label="Severity"
+          label={texts.severity}
           value={draft.severity}
           options={SEVERITIES.map((n) => [String(n), severityName(n)] as const)}
           onChange={(severity) => set({ severity })}
         />
         <div className="flex flex-wrap gap-x-6 gap-y-2">
           <Checkbox
-            label={prototype ? "Create enabled" : "Enabled"}
+            label={prototype ? texts.createEnabled : texts.enabled}
             checked={draft.enabled}
             onChange={(e) => set({ enabled: e.target.checked })}
           />
           {prototype && (
             <Checkbox
-              label="Discover"
+              label={texts.discover}
               checked={draft.discover}
               onChange={(e) => set({ discover: e.target.checked })}
             />
@@ -250,11 +251,11 @@ export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormPr
         </div>
       </FormSection>
       <When {...part} prototype={prototype} />
-      <FormSection title="Tags" note="Added to each problem of this trigger.">
+      <FormSection title={texts.tags} note="Added to each problem of this trigger.">
         <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
       </FormSection>
       <FormSection
-        title="Dependencies"
+        title={texts.dependencies}
         note="While one of these triggers has a problem, this trigger creates none."
       >
         <DependencyPicker
@@ -264,18 +265,18 @@ export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormPr
           onChange={(dependencies) => set({ dependencies })}
         />
       </FormSection>
-      <FormSection title="On-call information">
+      <FormSection title={texts.onCallInformation}>
         <TextareaField
-          label="Description"
-          hint="Meaning and required action"
+          label={texts.description}
+          hint={texts.meaningAndRequiredAction}
           rows={3}
           value={draft.comments}
           onChange={(comments) => set({ comments })}
         />
         <div className="grid gap-4 sm:grid-cols-2">
-          <TextField label="Link" value={draft.url} onChange={(url) => set({ url })} />
+          <TextField label={texts.link} value={draft.url} onChange={(url) => set({ url })} />
           <TextField
-            label="Link name"
+            label={texts.linkName}
             value={draft.urlName}
             onChange={(urlName) => set({ urlName })}
           />

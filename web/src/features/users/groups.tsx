@@ -17,6 +17,8 @@ import { Checkbox, Field, Select, SelectField, TextField } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { Empty } from "~/ui/state";
 import { plural } from "~/util/format";
+import { oneOf } from "~/util/one-of";
+import { texts } from "./texts";
 
 const KEYS = [["usergroups"], ["users"]];
 const PERMISSIONS = [
@@ -105,6 +107,7 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
     const { enabled, userids, name, ...rest } = draft;
     return saveUserGroup(group?.usrgrpid ?? null, {
       ...rest,
+      gui_access: oneOf(draft.gui_access, ["0", "1", "2", "3"]),
       name: name.trim(),
       users_status: enabled ? "0" : "1",
       users: userids.map((userid) => ({ userid })),
@@ -112,8 +115,8 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
   };
   return (
     <SaveDialog
-      title={group ? `Edit ${group.name}` : "Create user group"}
-      word="group"
+      title={group ? `Edit ${group.name}` : texts.createUserGroup}
+      word={texts.group}
       draft={draft}
       restored={restored}
       stale={
@@ -131,18 +134,18 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
       onClose={onClose}
     >
       <TextField
-        label="Name"
+        label={texts.name}
         required
         autoFocus={!group}
         value={draft.name}
         onChange={(name) => set({ name })}
       />
-      <Field label="Users">
+      <Field label={texts.users}>
         {(id) => (
           <Pick
             id={id}
             field
-            label="Users"
+            label={texts.users}
             values={draft.userids}
             options={users.map((user) => ({ value: user.userid, label: user.username }))}
             onChange={(userids) => set({ userids })}
@@ -150,25 +153,25 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
         )}
       </Field>
       <Rights
-        label="Host groups"
+        label={texts.hostGroups}
         rights={draft.hostgroup_rights}
         options={hostGroups}
         onChange={(hostgroup_rights) => set({ hostgroup_rights })}
       />
       <Rights
-        label="Template groups"
+        label={texts.templateGroups}
         rights={draft.templategroup_rights}
         options={templateGroups}
         onChange={(templategroup_rights) => set({ templategroup_rights })}
       />
       <SelectField
-        label="Frontend access"
+        label={texts.frontendAccess}
         options={ACCESS}
         value={draft.gui_access}
         onChange={(gui_access) => set({ gui_access })}
       />
       <Checkbox
-        label="Enabled"
+        label={texts.enabled}
         checked={draft.enabled}
         onChange={(e) => set({ enabled: e.target.checked })}
       />
@@ -189,7 +192,7 @@ export function Groups({ onEdit }: { onEdit: (group: UserGroup) => void }) {
         ["State", "w-28"],
         ["", "w-24"],
       ]}
-      empty={<Empty icon="users" title="You do not have permission to view user groups" />}
+      empty={<Empty icon="users" title={texts.youDoNotHave} />}
       row={(group) => (
         <tr key={group.usrgrpid} className="border-t hover:bg-hover">
           <td className={`${CELL} font-medium`}>{group.name}</td>
@@ -202,9 +205,9 @@ export function Groups({ onEdit }: { onEdit: (group: UserGroup) => void }) {
           </td>
           <td className={CELL}>
             {group.users_status === "1" ? (
-              <span className="text-faint">Disabled</span>
+              <span className="text-faint">{texts.disabled}</span>
             ) : (
-              <span className="text-soft">Enabled</span>
+              <span className="text-soft">{texts.enabled}</span>
             )}
           </td>
           <td className="px-2 py-1 text-right whitespace-nowrap">

@@ -7,6 +7,7 @@ import { Button } from "~/ui/button";
 import { Tabs } from "~/ui/segmented";
 import { GroupDialog, Groups } from "./groups";
 import { RoleDialog, Roles } from "./roles";
+import { texts } from "./texts";
 import { TokenDialog, Tokens } from "./tokens";
 import { UserDialog, Users } from "./users";
 
@@ -52,7 +53,7 @@ export function UsersPage() {
   };
   return (
     <Page
-      title="Users and tokens"
+      title={texts.usersAndTokens}
       scroll
       actions={
         (admin || tab !== "users") && (
@@ -64,7 +65,7 @@ export function UsersPage() {
       bar={
         <div className="w-full overflow-x-auto">
           <Tabs<Tab>
-            label="Users, groups, roles and tokens"
+            label={texts.usersGroupsRolesAnd}
             value={tab}
             options={tabs.map(([name, label]) => [name, label] as const)}
             onChange={(value) =>

@@ -7,6 +7,8 @@ import { RowButtons, SaveDialog, useDelete } from "~/shared/save-dialog";
 import { Checkbox, Select, SelectField, Textarea, TextField } from "~/ui/field";
 import { Empty } from "~/ui/state";
 import { plural } from "~/util/format";
+import { oneOf } from "~/util/one-of";
+import { texts } from "./texts";
 
 const KEYS = [["roles"], ["users"]];
 const TYPES = [
@@ -50,7 +52,7 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
   const save = () =>
     saveRole(role?.roleid ?? null, {
       name: draft.name.trim(),
-      type: draft.type,
+      type: oneOf(draft.type, ["1", "2", "3"]),
       rules: {
         "actions.default_access": rules?.["actions.default_access"],
         actions: actions.map(({ name }) => ({
@@ -67,8 +69,8 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
     });
   return (
     <SaveDialog
-      title={role ? `Edit ${role.name}` : "Create role"}
-      word="role"
+      title={role ? `Edit ${role.name}` : texts.createRole}
+      word={texts.role}
       draft={draft}
       restored={restored}
       stale={
@@ -87,21 +89,21 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
       onClose={onClose}
     >
       <TextField
-        label="Name"
+        label={texts.name}
         required
         autoFocus={!role}
         value={draft.name}
         onChange={(name) => set({ name })}
       />
       <SelectField
-        label="User type"
+        label={texts.userType}
         options={TYPES}
         value={draft.type}
         onChange={(type) => set({ type })}
       />
       {actions.length > 0 && (
         <fieldset className="flex flex-col gap-1.5">
-          <legend className="pb-1 text-xs font-medium text-soft">Actions</legend>
+          <legend className="pb-1 text-xs font-medium text-soft">{texts.actions}</legend>
           <div className="grid gap-x-4 gap-y-1.5 sm:grid-cols-2">
             {actions.map(({ name }) => (
               <Checkbox
@@ -121,21 +123,21 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
         </fieldset>
       )}
       <Checkbox
-        label="Access to the API (this UI needs it too)"
+        label={texts.accessToTheApi}
         checked={draft.api}
         onChange={(e) => set({ api: e.target.checked })}
       />
       {draft.api && (
         <div className="flex flex-col gap-2">
           <Select
-            aria-label="API methods"
+            aria-label={texts.apiMethods}
             options={MODES}
             value={draft.mode}
             onChange={(e) => set({ mode: e.target.value })}
           />
           <Textarea
-            aria-label="List of methods"
-            placeholder={"host.get\nproblem.*"}
+            aria-label={texts.listOfMethods}
+            placeholder={texts.hostGetProblem}
             rows={3}
             className="font-mono text-xs"
             value={draft.methods}
@@ -159,7 +161,7 @@ export function Roles({ onEdit }: { onEdit: (role: Role) => void }) {
         ["Users", "w-32"],
         ["", "w-32"],
       ]}
-      empty={<Empty icon="key" title="You do not have permission to view roles" />}
+      empty={<Empty icon="key" title={texts.youDoNotHavePermission} />}
       row={(role) => (
         <tr key={role.roleid} className="border-t hover:bg-hover">
           <td className={`${CELL} font-medium`}>{role.name}</td>
@@ -167,7 +169,7 @@ export function Roles({ onEdit }: { onEdit: (role: Role) => void }) {
           <td className={`${CELL} text-soft`}>{plural(role.users.length, "user")}</td>
           <td className="px-2 py-1 text-right whitespace-nowrap">
             {role.readonly === "1" ? (
-              <span className="text-xs text-faint">cannot be changed</span>
+              <span className="text-xs text-faint">{texts.cannotBeChanged}</span>
             ) : (
               <RowButtons
                 name={role.name}

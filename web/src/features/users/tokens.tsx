@@ -24,6 +24,7 @@ import { SelectField, TextField } from "~/ui/field";
 import { Empty, ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import { formatClock } from "~/util/time";
+import { texts } from "./texts";
 
 const KEYS = [["tokens"]];
 const DAY = 86_400;
@@ -37,7 +38,7 @@ const LIFETIMES = [
 function Secret({ secret }: { secret: string }) {
   return (
     <div className="flex flex-col gap-3">
-      <p>This is the only time the token is shown. Copy it now.</p>
+      <p>{texts.thisIsTheOnly}</p>
       <div className="flex items-center gap-2">
         <code className="flex-1 rounded-md bg-sunken px-3 py-2 font-mono text-xs break-all">
           {secret}
@@ -45,12 +46,12 @@ function Secret({ secret }: { secret: string }) {
         {canCopy && (
           <IconButton
             icon="copy"
-            label="Copy token"
+            label={texts.copyToken}
             onClick={() => copy(secret, "The token was copied.")}
           />
         )}
       </div>
-      <p className="text-xs text-soft">Send it as “Authorization: Bearer …” with each request.</p>
+      <p className="text-xs text-soft">{texts.sendItAsAuthorization}</p>
     </div>
   );
 }
@@ -81,23 +82,23 @@ export function TokenDialog({ onClose }: { onClose: () => void }) {
   const leave = useDialogDraft({ draft, restored, error: create.error, onClose });
   return (
     <Dialog
-      title="Create API token"
+      title={texts.createApiToken}
       onClose={() => void leave()}
       footer={
         secret ? (
           <Button look="primary" onClick={onClose}>
-            Done
+            {texts.done}
           </Button>
         ) : (
           <>
-            <Button onClick={() => void leave()}>Cancel</Button>
+            <Button onClick={() => void leave()}>{texts.cancel}</Button>
             <Button
               look="primary"
               disabled={!name.trim()}
               busy={create.isPending}
               onClick={() => create.mutate()}
             >
-              Create token
+              {texts.createToken}
             </Button>
           </>
         )
@@ -109,30 +110,30 @@ export function TokenDialog({ onClose }: { onClose: () => void }) {
         <div className="flex flex-col gap-4">
           {create.error && <ErrorNote {...explain(create.error)} />}
           <TextField
-            label="Name"
+            label={texts.name}
             required
-            hint="Purpose of the token, such as “Grafana”."
+            hint={texts.purposeOfTheToken}
             autoFocus
             value={name}
             onChange={(next) => set({ name: next })}
           />
           {admin && (
             <SelectField
-              label="User"
-              hint="Requests with the token have the permissions of this user."
+              label={texts.user}
+              hint={texts.requestsWithTheToken}
               options={users.map((user) => [user.userid, user.username] as const)}
               value={userid}
               onChange={(next) => set({ userid: next })}
             />
           )}
           <SelectField
-            label="Valid for"
+            label={texts.validFor}
             options={LIFETIMES}
             value={days}
             onChange={(next) => set({ days: next })}
           />
           <TextField
-            label="Description"
+            label={texts.description}
             value={description}
             onChange={(next) => set({ description: next })}
           />
@@ -183,10 +184,10 @@ export function Tokens({ onCreate }: { onCreate: () => void }) {
         empty={
           <Empty
             icon="key"
-            title="No API tokens"
-            action={<Button onClick={onCreate}>Create API token</Button>}
+            title={texts.noApiTokens}
+            action={<Button onClick={onCreate}>{texts.createApiToken}</Button>}
           >
-            Create a separate token for each program, and revoke it when it is no longer used.
+            {texts.createASeparateToken}
           </Empty>
         }
         row={(token) => (
@@ -209,20 +210,20 @@ export function Tokens({ onCreate }: { onCreate: () => void }) {
             </td>
             <td className="px-3 py-1 text-right whitespace-nowrap">
               <Button small look="quiet" onClick={() => status.mutate(token)}>
-                {token.status === "0" ? "Disable" : "Enable"}
+                {token.status === "0" ? texts.disable : texts.enable}
               </Button>
               <Button
                 small
                 look="quiet"
                 onClick={async () => {
-                  const body = <p>The current secret stops working immediately.</p>;
+                  const body = <p>{texts.theCurrentSecretStops}</p>;
                   if (
                     await confirmed(`New secret for ${token.name}?`, body, "Generate secret", "key")
                   )
                     renew.mutate(token);
                 }}
               >
-                New secret
+                {texts.newSecret}
               </Button>
               <Button
                 small
@@ -236,7 +237,7 @@ export function Tokens({ onCreate }: { onCreate: () => void }) {
                   )
                 }
               >
-                Revoke
+                {texts.revoke}
               </Button>
             </td>
           </tr>
@@ -244,11 +245,11 @@ export function Tokens({ onCreate }: { onCreate: () => void }) {
       />
       {secret && (
         <Dialog
-          title="New secret"
+          title={texts.newSecret}
           onClose={() => setSecret("")}
           footer={
             <Button look="primary" onClick={() => setSecret("")}>
-              Done
+              {texts.done}
             </Button>
           }
         >

@@ -1,3 +1,5 @@
+import type { Members } from "~/api/methods";
+
 /** A user as the dialog holds it. */
 export interface UserDraft {
   username: string;
@@ -31,7 +33,10 @@ export function passwordProblem(
 }
 
 /** The draft as the create and update methods take it, with what this editor may change. */
-export function userParams(draft: UserDraft, who: { admin: boolean; own: boolean }): object {
+export function userParams(
+  draft: UserDraft,
+  who: { admin: boolean; own: boolean },
+): Members<"user"> {
   return {
     username: who.admin ? draft.username.trim() : undefined,
     name: draft.name.trim(),

@@ -19,6 +19,7 @@ import { Checkbox, Field, SelectField, TextField } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { Empty } from "~/ui/state";
 import { toast } from "~/ui/toast";
+import { texts } from "./texts";
 import { passwordProblem, type UserDraft, userParams } from "./user-draft";
 
 const KEYS = [["users"], ["usergroups"]];
@@ -101,8 +102,8 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
   );
   return (
     <SaveDialog
-      title={user ? `Edit ${user.username}` : "Create user"}
-      word="user"
+      title={user ? `Edit ${user.username}` : texts.createUser}
+      word={texts.userWord}
       draft={draft}
       restored={restored}
       stale={
@@ -124,23 +125,23 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
       {admin && (
         <>
           <SelectField
-            label="Role"
+            label={texts.roleLabel}
             required
-            hint={own ? "You cannot change your own role." : undefined}
+            hint={own ? texts.youCannotChangeYour : undefined}
             disabled={own}
             options={[
-              ["", "Choose a role"],
+              ["", texts.chooseARole],
               ...roles.map((role) => [role.roleid, role.name] as const),
             ]}
             value={draft.roleid}
             onChange={(roleid) => set({ roleid })}
           />
-          <Field label="Groups" hint="Groups determine which hosts the user can view.">
+          <Field label={texts.groups} hint={texts.groupsDetermineWhichHosts}>
             {(id) => (
               <Pick
                 id={id}
                 field
-                label="Groups"
+                label={texts.groups}
                 values={draft.groupids}
                 options={groups.map((group) => ({ value: group.usrgrpid, label: group.name }))}
                 onChange={(groupids) => set({ groupids })}
@@ -154,7 +155,7 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
         {text("autologout", "Sign out after", "Such as 15m. 0 disables automatic sign-out.")}
         <Checkbox
           className="pb-6"
-          label="Stay signed in"
+          label={texts.staySignedIn}
           checked={draft.autologin}
           onChange={(e) => set({ autologin: e.target.checked, autologout: "0" })}
         />
@@ -188,12 +189,14 @@ export function Users({ onEdit }: { onEdit: (user: User) => void }) {
         ["Groups", ""],
         ["", "w-40"],
       ]}
-      empty={<Empty icon="users" title="You do not have permission to view users" />}
+      empty={<Empty icon="users" title={texts.youDoNotHavePermissionTo} />}
       row={(user) => (
         <tr key={user.userid} className="border-t hover:bg-hover">
           <td className={`${CELL} font-medium`}>
             {user.username}
-            {user.userid === me && <span className="pl-2 text-xs font-normal text-faint">you</span>}
+            {user.userid === me && (
+              <span className="pl-2 text-xs font-normal text-faint">{texts.you}</span>
+            )}
           </td>
           <td className={CELL}>{[user.name, user.surname].filter(Boolean).join(" ")}</td>
           <td className={`${CELL} text-soft`}>{Array.isArray(user.role) ? "" : user.role.name}</td>
@@ -203,7 +206,7 @@ export function Users({ onEdit }: { onEdit: (user: User) => void }) {
           <td className="px-2 py-1 text-right whitespace-nowrap">
             {admin && Number(user.attempt_failed) >= BLOCKED_AT && (
               <Button small onClick={() => void unblock(user)}>
-                Unblock
+                {texts.unblock}
               </Button>
             )}
             {(admin || user.userid === me) && (

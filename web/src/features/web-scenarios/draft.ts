@@ -1,3 +1,4 @@
+import type { Members } from "~/api/methods";
 import type { WebScenarioDetail, WebStep } from "~/api/web-scenarios";
 import { pairsOf, pairsText } from "~/util/pairs";
 import { type Tag, tagParams } from "~/util/tags";
@@ -149,8 +150,11 @@ function stepParams(step: StepDraft, at: number): object {
 }
 
 /** A draft without problems, as `httptest.create` and `httptest.update` take it. */
-export function paramsOf(draft: WebDraft, inherited: boolean): object {
-  const own = { delay: draft.delay.trim(), status: draft.enabled ? 0 : 1 };
+export function paramsOf(draft: WebDraft, inherited: boolean): Members<"httptest"> {
+  const own = {
+    delay: draft.delay.trim(),
+    status: draft.enabled ? 0 : 1,
+  } satisfies Members<"httptest">;
   if (inherited) return own;
   return {
     ...own,

@@ -8,6 +8,7 @@ import { NO_OWNER, OwnerPage } from "~/shared/owner";
 import { Page } from "~/shared/page";
 import { SkeletonRows } from "~/ui/state";
 import { WebForm } from "./form";
+import { texts } from "./texts";
 
 const newRoute = getRouteApi("/inside/web/new");
 const editRoute = getRouteApi("/inside/web/$httptestid/edit");
@@ -31,7 +32,7 @@ function Body({ ownerid, scenario, title }: BodyProps) {
 
 export function WebNewPage() {
   const { owner } = newRoute.useSearch();
-  return <Body ownerid={owner ?? ""} scenario={null} title="Create web scenario" />;
+  return <Body ownerid={owner ?? ""} scenario={null} title={texts.createWebScenario} />;
 }
 
 export function WebEditPage() {
@@ -48,11 +49,11 @@ export function WebEditPage() {
     );
   }
   return (
-    <Page title="Edit web scenario" scroll>
+    <Page title={texts.editWebScenario} scroll>
       {error ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : scenario === null ? (
-        <Gone icon="link" title="This web scenario does not exist" />
+        <Gone icon="link" title={texts.thisWebScenarioDoes} />
       ) : (
         <SkeletonRows rows={10} />
       )}

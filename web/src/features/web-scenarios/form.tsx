@@ -12,6 +12,7 @@ import { Checkbox, SelectField, TextareaField, TextField } from "~/ui/field";
 import { lazyComponent } from "~/ui/lazy";
 import { draftOf, paramsOf, problemsOf, type WebDraft } from "./draft";
 import { WebStepsEditor } from "./steps-editor";
+import { texts } from "./texts";
 
 const WebTestDialog = lazyComponent(() => import("./test-dialog").then((m) => m.default), {
   fallback: null,
@@ -71,23 +72,23 @@ function Lines(props: PartProps & { member: TextMember; label: string; hint: str
 
 function Common(props: PartProps) {
   return (
-    <FormSection title="For all steps" note="A step with headers sends only its own headers.">
+    <FormSection title={texts.forAllSteps} note="A step with headers sends only its own headers.">
       <Lines
         {...props}
         member="variables"
-        label="Scenario variables"
-        hint="{name}: value, or {name}: regex:pattern; use {name} in all fields below"
+        label={texts.scenarioVariables}
+        hint={texts.nameValueOrName}
       />
       <Lines
         {...props}
         member="headers"
-        label="Scenario headers"
-        hint="One per line: name: value"
+        label={texts.scenarioHeaders}
+        hint={texts.onePerLineName}
       />
       <div className="grid gap-4 sm:grid-cols-3">
-        <Text {...props} member="agent" label="User agent" />
-        <Text {...props} member="retries" label="Attempts" hint="Per step, 1 to 10" />
-        <Text {...props} member="proxy" label="HTTP proxy" hint="Such as http://proxy:3128" />
+        <Text {...props} member="agent" label={texts.userAgent} />
+        <Text {...props} member="retries" label={texts.attempts} hint={texts.perStep1To} />
+        <Text {...props} member="proxy" label={texts.httpProxy} hint={texts.suchAsHttpProxy} />
       </div>
     </FormSection>
   );
@@ -96,10 +97,10 @@ function Common(props: PartProps) {
 function Access(props: PartProps) {
   const { draft, set } = props;
   return (
-    <FormSection title="Access" note="Authentication, and verification of the server.">
+    <FormSection title={texts.access} note="Authentication, and verification of the server.">
       <div className="grid gap-4 sm:grid-cols-3">
         <SelectField
-          label="Authentication"
+          label={texts.authentication}
           hint={draft.authentication === "3" ? TICKET_HINT : undefined}
           options={PROOFS}
           value={draft.authentication}
@@ -107,19 +108,19 @@ function Access(props: PartProps) {
         />
         {draft.authentication !== "0" && (
           <>
-            <Text {...props} member="user" label="User name" />
-            <Text {...props} member="password" label="Password" secret />
+            <Text {...props} member="user" label={texts.userName} />
+            <Text {...props} member="password" label={texts.password} secret />
           </>
         )}
       </div>
       <div className="flex flex-wrap gap-x-6 gap-y-2">
         <Checkbox
-          label="Verify certificate"
+          label={texts.verifyCertificate}
           checked={draft.verifyPeer}
           onChange={(e) => set({ verifyPeer: e.target.checked })}
         />
         <Checkbox
-          label="Verify host name"
+          label={texts.verifyHostName}
           checked={draft.verifyHost}
           onChange={(e) => set({ verifyHost: e.target.checked })}
         />
@@ -128,16 +129,11 @@ function Access(props: PartProps) {
         <Text
           {...props}
           member="certFile"
-          label="Certificate file"
-          hint="In the server's --ssl-cert-location"
+          label={texts.certificateFile}
+          hint={texts.inTheServersSsl}
         />
-        <Text
-          {...props}
-          member="keyFile"
-          label="Key file"
-          hint="In the server's --ssl-key-location"
-        />
-        <Text {...props} member="keyPassword" label="Key password" secret />
+        <Text {...props} member="keyFile" label={texts.keyFile} hint={texts.inTheServersSslKey} />
+        <Text {...props} member="keyPassword" label={texts.keyPassword} secret />
       </div>
     </FormSection>
   );
@@ -168,7 +164,7 @@ export function WebForm({ owner, scenario }: WebFormProps) {
   });
   return (
     <ObjectForm
-      word="web scenario"
+      word={texts.webScenario}
       drafting={drafting}
       isNew={id === null}
       save={() => saveWebScenario(id, params())}
@@ -179,14 +175,14 @@ export function WebForm({ owner, scenario }: WebFormProps) {
       loss="Its items and their history are deleted too."
       buttons={
         <Button icon="flask" onClick={() => setTesting(true)}>
-          Test
+          {texts.test}
         </Button>
       }
     >
-      <FormSection title="Web scenario" note={onOwner(owner)}>
+      <FormSection title={texts.webScenarioLabel} note={onOwner(owner)}>
         <div className="grid gap-4 sm:grid-cols-[2fr_1fr]">
           <TextField
-            label="Name"
+            label={texts.name}
             required
             error={problems.name}
             autoFocus={!scenario}
@@ -195,16 +191,19 @@ export function WebForm({ owner, scenario }: WebFormProps) {
             value={draft.name}
             onChange={(name) => set({ name })}
           />
-          <Text {...part} member="delay" label="Update interval" />
+          <Text {...part} member="delay" label={texts.updateInterval} />
         </div>
         <Checkbox
-          label="Enabled"
+          label={texts.enabled}
           checked={draft.enabled}
           onChange={(e) => set({ enabled: e.target.checked })}
         />
       </FormSection>
       <fieldset disabled={inherited} className="contents">
-        <FormSection title="Steps" note="Requested in this order. A failed step ends the run.">
+        <FormSection
+          title={texts.steps}
+          note="Requested in this order. A failed step ends the run."
+        >
           <WebStepsEditor
             steps={draft.steps}
             onChange={(steps) => set({ steps })}
@@ -213,7 +212,7 @@ export function WebForm({ owner, scenario }: WebFormProps) {
         </FormSection>
         <Common {...part} />
         <Access {...part} />
-        <FormSection title="Tags" note="Added to the items of the scenario.">
+        <FormSection title={texts.tags} note="Added to the items of the scenario.">
           <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
         </FormSection>
       </fieldset>

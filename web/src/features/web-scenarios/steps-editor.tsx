@@ -4,6 +4,7 @@ import { Checkbox, SelectField, TextareaField, TextField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { moved, patched, without } from "~/util/rows";
 import { NEW_STEP, type StepDraft } from "./draft";
+import { texts } from "./texts";
 
 const LINES = "One per line: name: value";
 const RETRIEVED: readonly (readonly [string, string])[] = [
@@ -47,19 +48,19 @@ function Body(props: StepProps) {
   return (
     <div className="flex flex-col gap-2">
       <Segmented
-        label="Post type"
+        label={texts.postType}
         value={step.asForm ? "form" : "raw"}
         onChange={(kind) => set({ asForm: kind === "form" })}
         options={[
-          ["raw", "Raw data"],
-          ["form", "Form data"],
+          ["raw", texts.rawData],
+          ["form", texts.formData],
         ]}
       />
       <Lines
         {...props}
-        label={step.asForm ? "Post fields" : "Request body"}
+        label={step.asForm ? texts.postFields : texts.requestBody}
         field="posts"
-        hint={step.asForm ? LINES : "Leave empty to send a GET request"}
+        hint={step.asForm ? LINES : texts.leaveEmptyToSend}
       />
     </div>
   );
@@ -88,33 +89,33 @@ function StepFields(props: StepProps) {
       </div>
       <details>
         <summary className="cursor-pointer text-xs font-medium text-soft select-none">
-          Fields, headers, variables and more
+          {texts.fieldsHeadersVariablesAnd}
         </summary>
         <div className="flex flex-col gap-4 pt-3">
-          <Lines {...props} label="Query fields" field="query" />
+          <Lines {...props} label={texts.queryFields} field="query" />
           <Body {...props} />
           <Lines
             {...props}
-            label="Headers"
+            label={texts.headers}
             field="headers"
             hint={`${LINES}. Replace the scenario headers.`}
           />
           <Lines
             {...props}
-            label="Variables"
+            label={texts.variables}
             field="variables"
-            hint="{name}: value, or {name}: regex:pattern to extract it from the response"
+            hint={texts.nameValueOrNameRegex}
           />
           <div className="grid gap-4 sm:grid-cols-3">
             <SelectField
-              label="Retrieve mode"
+              label={texts.retrieveMode}
               options={RETRIEVED}
               value={step.retrieve}
               onChange={(retrieve) => set({ retrieve })}
             />
             {text("timeout", "Timeout")}
             <Checkbox
-              label="Follow redirects"
+              label={texts.followRedirects}
               className="self-end pb-1.5"
               checked={step.follow}
               onChange={(e) => set({ follow: e.target.checked })}
@@ -175,7 +176,7 @@ export function WebStepsEditor({ steps, onChange, problems }: StepsEditorProps) 
           />
         </fieldset>
       ))}
-      <AddButton onClick={() => onChange([...steps, { ...NEW_STEP }])}>Add step</AddButton>
+      <AddButton onClick={() => onChange([...steps, { ...NEW_STEP }])}>{texts.addStep}</AddButton>
     </div>
   );
 }

@@ -9,6 +9,7 @@ import { Dialog } from "~/ui/dialog";
 import { ErrorNote } from "~/ui/state";
 import { macrosIn, resolveMacro, substitute } from "~/util/macros";
 import type { WebDraft } from "./draft";
+import { texts } from "./texts";
 import { type Carried, judged, setVariables, type Trial, trialParams } from "./trial";
 
 /** Signs of an answer that are shown. */
@@ -65,7 +66,9 @@ function Result({ name, trial }: { name: string; trial: Trial | undefined }) {
       )}
       {trial?.answer !== undefined && (
         <details>
-          <summary className="cursor-pointer text-xs text-soft select-none">Response</summary>
+          <summary className="cursor-pointer text-xs text-soft select-none">
+            {texts.response}
+          </summary>
           <pre className="max-h-60 overflow-auto rounded-md bg-sunken p-2 text-xs whitespace-pre-wrap break-all">
             {trial.answer.slice(0, SHOWN)}
           </pre>
@@ -106,19 +109,17 @@ export default function WebTestDialog({ draft, owner, onClose }: TestDialogProps
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose}>Close</Button>
+          <Button onClick={onClose}>{texts.close}</Button>
           <Button look="primary" icon="play" busy={run.isPending} onClick={() => run.mutate()}>
-            Test
+            {texts.test}
           </Button>
         </>
       }
     >
       <div className="flex flex-col gap-3">
-        <p className="text-soft">
-          The server requests each step once, with cookies and variables. Nothing is stored.
-        </p>
+        <p className="text-soft">{texts.theServerRequestsEach}</p>
         {run.error && <ErrorNote {...explain(run.error)} />}
-        <ol aria-label="Steps" className="flex flex-col">
+        <ol aria-label={texts.steps} className="flex flex-col">
           {draft.steps.map((step, i) => (
             <Result
               // biome-ignore lint/suspicious/noArrayIndexKey: steps have no identity but their place

@@ -4,6 +4,7 @@ import { explain } from "~/api/errors";
 import { Button } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
 import { ErrorNote } from "~/ui/state";
+import { texts } from "../texts";
 import { hasUnsaved, setSaving } from "./unsaved";
 
 interface FormBarProps {
@@ -35,7 +36,7 @@ export function listOf(path: string): "/" | (typeof LISTS)[number][1] {
 
 /** Asks whether unsaved edits may be lost. */
 export function mayDiscard(): Promise<boolean> {
-  const body = <p>Your changes are not saved and will be lost.</p>;
+  const body = <p>{texts.yourChangesAreNot}</p>;
   return confirmed("Leave without saving?", body, "Discard changes");
 }
 
@@ -71,7 +72,7 @@ export function FormBar(props: FormBarProps) {
         {props.save}
       </Button>
       {props.children}
-      <Button onClick={cancel}>Cancel</Button>
+      <Button onClick={cancel}>{texts.cancel}</Button>
       {props.error ? <ErrorNote {...explain(props.error)} className="ml-2 flex-1" /> : null}
       {!props.error && problem && (
         <span role="alert" className="ml-2 text-sm text-bad-ink">

@@ -3,6 +3,7 @@ import { Button, IconButton } from "~/ui/button";
 import { Input, Select, SelectField, TextField } from "~/ui/field";
 import { type HostInterface, type SnmpDetails, snmpDetails } from "~/util/interfaces";
 import { patched, without } from "~/util/rows";
+import { texts } from "../texts";
 
 interface InterfacesEditorProps {
   interfaces: readonly HostInterface[];
@@ -58,7 +59,7 @@ function Snmp({
   return (
     <div className="col-span-full grid grid-cols-2 gap-2 sm:grid-cols-4 rounded-md bg-sunken p-3">
       <SelectField
-        label="Version"
+        label={texts.version}
         options={VERSIONS}
         value={details.version}
         onChange={(value) =>
@@ -75,7 +76,7 @@ function Snmp({
         <>
           {text("securityname", "Security name")}
           <SelectField
-            label="Security level"
+            label={texts.securityLevel}
             options={LEVELS}
             value={details.securitylevel ?? "0"}
             onChange={(value) => onChange({ ...details, securitylevel: value })}
@@ -116,28 +117,28 @@ export function InterfacesEditor({ interfaces, onChange }: InterfacesEditorProps
         >
           <span className="text-sm font-medium">{interfaceName(iface.type)}</span>
           <Input
-            aria-label="IP address"
-            placeholder="IP address"
+            aria-label={texts.ipAddress}
+            placeholder={texts.ipAddress}
             value={iface.ip}
             onChange={(e) => set(i, { ip: e.target.value })}
           />
           <Input
-            aria-label="DNS name"
-            placeholder="DNS name"
+            aria-label={texts.dnsName}
+            placeholder={texts.dnsName}
             value={iface.dns}
             onChange={(e) => set(i, { dns: e.target.value })}
           />
           <Select
-            aria-label="Connect to"
+            aria-label={texts.connectTo}
             options={[
-              ["1", "Use IP"],
-              ["0", "Use DNS"],
+              ["1", texts.useIp],
+              ["0", texts.useDns],
             ]}
             value={iface.useip}
             onChange={(e) => set(i, { useip: e.target.value })}
           />
           <Input
-            aria-label="Port"
+            aria-label={texts.port}
             value={iface.port}
             onChange={(e) => set(i, { port: e.target.value })}
           />
@@ -148,16 +149,14 @@ export function InterfacesEditor({ interfaces, onChange }: InterfacesEditorProps
               checked={iface.main === "1"}
               onChange={() => makeMain(i)}
             />
-            Default
+            {texts.default}
           </label>
-          <IconButton icon="trash" label="Remove interface" onClick={() => remove(i)} />
+          <IconButton icon="trash" label={texts.removeInterface} onClick={() => remove(i)} />
           {iface.type === "2" && <Snmp iface={iface} onChange={(details) => set(i, { details })} />}
         </div>
       ))}
       {interfaces.length === 0 && (
-        <p className="text-sm text-soft">
-          No interfaces. Trapper items and active agents do not need one.
-        </p>
+        <p className="text-sm text-soft">{texts.noInterfacesTrapperItems}</p>
       )}
       <div className="flex flex-wrap gap-2">
         {TYPES.map(([type, name]) => (

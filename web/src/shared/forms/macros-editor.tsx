@@ -1,6 +1,7 @@
 import type { Macro } from "~/api/hosts";
 import { Input, Select } from "~/ui/field";
 import { macroProblem } from "~/util/macros";
+import { texts } from "../texts";
 import { RowsEditor } from "./rows-editor";
 
 interface MacrosEditorProps {
@@ -25,7 +26,7 @@ export function MacrosEditor({ macros, onChange }: MacrosEditorProps) {
     <>
       {macros.some((macro) => wrong(macro.macro)) && (
         <p className="text-xs text-bad-ink">
-          Enter a macro as {"{$NAME}"}, {'{$NAME:"context"}'} or {'{$NAME:regex:"pattern"}'}.
+          Enter a macro as {texts.name}, {texts.nameContext} or {texts.nameRegexPattern}.
         </p>
       )}
       {macros.some((macro) => macro.automatic === "1") && (
@@ -39,7 +40,7 @@ export function MacrosEditor({ macros, onChange }: MacrosEditorProps) {
   );
   return (
     <RowsEditor
-      word="macro"
+      word={texts.macro}
       rows={macros}
       onChange={onChange}
       fresh={(): Macro => ({ macro: "", value: "", type: "0", description: "" })}
@@ -51,32 +52,34 @@ export function MacrosEditor({ macros, onChange }: MacrosEditorProps) {
         return (
           <>
             <Input
-              aria-label="Macro"
-              placeholder="{$NAME}"
-              title={'{$NAME}, {$NAME:"context"} or {$NAME:regex:"pattern"}'}
+              aria-label={texts.macroLabel}
+              placeholder={texts.name}
+              title={texts.nameNameContextOr}
               aria-invalid={wrong(macro.macro) || undefined}
               className={`font-mono text-xs ${wrong(macro.macro) ? "border-bad-ink!" : ""}`}
               value={macro.macro}
               onChange={(e) => set({ macro: e.target.value })}
             />
             <Input
-              aria-label="Value"
+              aria-label={texts.value}
               type={macro.type === "1" ? "password" : "text"}
-              placeholder={macro.type === "1" && macro.hostmacroid ? "unchanged" : "value"}
+              placeholder={
+                macro.type === "1" && macro.hostmacroid ? texts.unchanged : texts.valueWord
+              }
               value={macro.value ?? ""}
               onChange={(e) => set({ value: e.target.value })}
             />
             <Select
-              aria-label="Type"
+              aria-label={texts.type}
               className="max-sm:order-1"
               options={TYPES}
               value={macro.type}
               onChange={(e) => set({ type: e.target.value })}
             />
             <Input
-              aria-label="Description"
+              aria-label={texts.description}
               className="max-sm:order-1"
-              placeholder="description"
+              placeholder={texts.descriptionWord}
               value={macro.description}
               onChange={(e) => set({ description: e.target.value })}
             />

@@ -1,5 +1,6 @@
 import { ask } from "~/ui/confirm";
 import { type Changed, changedSince } from "~/util/stale";
+import { texts } from "../texts";
 
 /** The object that the form on the page started from. */
 interface Watched {
@@ -18,7 +19,7 @@ export function watchFresh(object: Watched): () => void {
 function Comparison({ changes }: { changes: readonly Changed[] }) {
   return (
     <div className="flex flex-col gap-3">
-      <p>Saving now would overwrite these changes:</p>
+      <p>{texts.savingNowWouldOverwrite}</p>
       <dl className="flex max-h-72 flex-col gap-2 overflow-auto text-sm">
         {changes.map((change) => (
           <div key={change.name}>

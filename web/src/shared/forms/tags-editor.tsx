@@ -1,5 +1,6 @@
 import { Input } from "~/ui/field";
 import type { Tag } from "~/util/tags";
+import { texts } from "../texts";
 import { RowsEditor } from "./rows-editor";
 
 interface TagsEditorProps {
@@ -11,7 +12,7 @@ interface TagsEditorProps {
 export function TagsEditor({ tags, onChange }: TagsEditorProps) {
   return (
     <RowsEditor
-      word="tag"
+      word={texts.tag}
       rows={tags}
       onChange={onChange}
       fresh={() => ({ tag: "", value: "" })}
@@ -20,14 +21,14 @@ export function TagsEditor({ tags, onChange }: TagsEditorProps) {
       {(tag, set) => (
         <>
           <Input
-            aria-label="Tag name"
-            placeholder="name"
+            aria-label={texts.tagName}
+            placeholder={texts.nameWord}
             value={tag.tag}
             onChange={(e) => set({ tag: e.target.value })}
           />
           <Input
-            aria-label="Tag value"
-            placeholder="value"
+            aria-label={texts.tagValue}
+            placeholder={texts.valueWord}
             value={tag.value}
             onChange={(e) => set({ value: e.target.value })}
           />

@@ -1,0 +1,12 @@
+//! The engine alone, for measurements: `engine CONFIG`.
+
+use std::path::PathBuf;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> anyhow::Result<()> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
+    let file = PathBuf::from(std::env::args_os().next_back().unwrap_or_default());
+    lb::run(&file, &stdx::clock::RealClock::shared())
+}

@@ -1,0 +1,75 @@
+//! Values that need more than a number or a text.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, de};
+
+/// A duration: `250ms`, `5s`, `10m`, `1h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Time(pub Duration);
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let (digits, unit) = text.split_at(end);
+        let ms = match unit {
+            "ms" => 1,
+            "s" => 1_000,
+            "m" => 60_000,
+            "h" => 3_600_000,
+            _ => 0,
+        };
+        match digits.parse::<u32>() {
+            Ok(number) if ms > 0 && number > 0 => {
+                Ok(Self(Duration::from_millis(u64::from(number) * ms)))
+            }
+            _ => Err(de::Error::custom(format!(
+                "'{text}' is no duration; write a number with ms, s, m or h, such as 5s"
+            ))),
+        }
+    }
+}
+
+/// An address or a network: `10.0.0.0/8`, `::1`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    prefix: u8,
+}
+
+impl Network {
+    /// Whether it contains an address.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let shift = |bits: u8| u32::from(bits - self.prefix);
+        match (self.address, address.to_canonical()) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                let differ = own.to_bits() ^ other.to_bits();
+                differ.checked_shr(shift(32)).unwrap_or(0) == 0
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                let differ = own.to_bits() ^ other.to_bits();
+                differ.checked_shr(shift(128)).unwrap_or(0) == 0
+            }
+            _ => false,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Network {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let (address, prefix) = text.split_once('/').map_or((&*text, None), |(a, p)| (a, Some(p)));
+        let parsed = address.parse::<IpAddr>().ok().and_then(|address| {
+            let bits = if address.is_ipv4() { 32 } else { 128 };
+            let prefix = prefix.map_or(Some(bits), |prefix| prefix.parse().ok())?;
+            (prefix <= bits).then_some(Self { address, prefix })
+        });
+        parsed.ok_or_else(|| {
+            de::Error::custom(format!(
+                "'{text}' is no network; write an address or one with a prefix, such as 10.0.0.0/8"
+            ))
+        })
+    }
+}

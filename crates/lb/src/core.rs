@@ -1,0 +1,259 @@
+//! What the connections of one thread share: poll, timers, buffers, connections to servers.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::sync::Arc;
+
+use mio::net::TcpStream;
+use mio::{Interest, Registry, Token};
+
+use crate::buffer::Buffers;
+use crate::conn::Conn;
+use crate::pool::{Pool, ServerState};
+use crate::slab::Slab;
+use crate::snapshot::Service;
+use crate::wheel::{Entry, Wheel};
+
+/// Idle connections that a thread keeps per server.
+const IDLE_MAX: usize = 256;
+/// How long it keeps them, in milliseconds.
+const IDLE_MS: u64 = 30_000;
+/// Requests of one thread that may wait for a server below its limit.
+const QUEUE_MAX: usize = 10_000;
+
+/// Who an event is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Who {
+    /// The thread's waker.
+    Waker,
+    /// A listener, by number.
+    Listener(usize),
+    /// A client's connection, by place.
+    Client(usize),
+    /// A connection to a server, by place.
+    Server(usize),
+}
+
+/// Tokens: 0 is the waker, then the kind is in the lowest two bits.
+impl From<Who> for Token {
+    fn from(who: Who) -> Self {
+        match who {
+            Who::Waker => Self(0),
+            Who::Listener(number) => Self((number << 2) | 1),
+            Who::Client(place) => Self((place << 2) | 2),
+            Who::Server(place) => Self((place << 2) | 3),
+        }
+    }
+}
+
+impl From<Token> for Who {
+    fn from(token: Token) -> Self {
+        let number = token.0 >> 2;
+        match token.0 & 3 {
+            1 => Self::Listener(number),
+            2 => Self::Client(number),
+            3 => Self::Server(number),
+            _ => Self::Waker,
+        }
+    }
+}
+
+/// A place of a connection to a server.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// Used by the session at this place.
+    Used(usize),
+    /// Waits for the next request.
+    Idle(Box<Conn>, u32, u64),
+}
+
+/// A connection to a server that a session uses.
+#[derive(Debug)]
+pub(crate) struct Link {
+    place: usize,
+    pub(crate) conn: Box<Conn>,
+    /// Number of the server in the pool.
+    pub(crate) server: u16,
+    shared: Arc<ServerState>,
+    /// It has carried another request before.
+    pub(crate) reused: bool,
+}
+
+/// The shared part of a thread.
+pub(crate) struct Core {
+    registry: Registry,
+    pub(crate) buffers: Buffers,
+    pub(crate) wheel: Wheel,
+    /// Monotonic microseconds at the last wake-up.
+    pub(crate) now_us: u64,
+    places: Slab<Place>,
+    idle: HashMap<u32, Vec<usize>>,
+    /// Sessions that run again without an event.
+    pub(crate) again: Vec<Entry>,
+    queue: VecDeque<Entry>,
+    /// Services by number of the listener.
+    pub(crate) services: Vec<Option<Arc<Service>>>,
+    /// Where heads are composed.
+    pub(crate) scratch: Vec<u8>,
+    random: u64,
+}
+
+impl Core {
+    pub(crate) fn new(registry: Registry, now_us: u64, seed: u64) -> Self {
+        Self {
+            registry,
+            buffers: Buffers::default(),
+            wheel: Wheel::new(now_us / 1000),
+            now_us,
+            places: Slab::default(),
+            idle: HashMap::default(),
+            again: Vec::new(),
+            queue: VecDeque::new(),
+            services: Vec::new(),
+            scratch: Vec::new(),
+            random: seed | 1,
+        }
+    }
+
+    /// Monotonic milliseconds at the last wake-up.
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.now_us / 1000
+    }
+
+    /// A random number (xorshift64): for the choice of servers only.
+    pub(crate) fn random(&mut self) -> u64 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random
+    }
+
+    pub(crate) fn watch(&self, stream: &mut TcpStream, who: Who) -> io::Result<()> {
+        self.registry.register(stream, who.into(), Interest::READABLE | Interest::WRITABLE)
+    }
+
+    /// Watches a listener.
+    pub(crate) fn watch_listener(
+        &self,
+        listener: &mut mio::net::TcpListener,
+        number: usize,
+    ) -> io::Result<()> {
+        self.registry.register(listener, Who::Listener(number).into(), Interest::READABLE)
+    }
+
+    /// An idle connection to a server.
+    pub(crate) fn reuse(&mut self, pool: &Pool, server: u16, session: usize) -> Option<Link> {
+        let shared = &pool.server(server).shared;
+        let list = self.idle.get_mut(&shared.id)?;
+        while let Some(place) = list.pop() {
+            let Some(Place::Idle(conn, ..)) = self.places.take(place) else { continue };
+            if !conn.is_quiet() {
+                self.places.free(place);
+                continue;
+            }
+            self.places.put(place, Place::Used(session));
+            let shared = Arc::clone(shared);
+            return Some(Link { place, conn, server, shared, reused: true });
+        }
+        None
+    }
+
+    /// Starts a connection to a server.
+    pub(crate) fn connect(&mut self, pool: &Pool, server: u16, session: usize) -> io::Result<Link> {
+        let target = pool.server(server);
+        let mut stream = TcpStream::connect(target.address)?;
+        let _only_slower = stream.set_nodelay(true);
+        let tls = match &pool.tls {
+            None => None,
+            Some(tls) => {
+                let (config, name) = (Arc::clone(&tls.config), tls.name.clone());
+                let tls = rustls::ClientConnection::new(config, name).map_err(io::Error::other)?;
+                Some(rustls::Connection::from(tls))
+            }
+        };
+        let (place, _) = self.places.reserve();
+        if let Err(error) = self.watch(&mut stream, Who::Server(place)) {
+            self.places.free(place);
+            return Err(error);
+        }
+        self.places.put(place, Place::Used(session));
+        let conn = Box::new(Conn::new(stream, tls));
+        Ok(Link { place, conn, server, shared: Arc::clone(&target.shared), reused: false })
+    }
+
+    /// A connection is no longer needed: kept for another request, or closed.
+    pub(crate) fn release(&mut self, link: Link, keep: bool) {
+        link.shared.release();
+        if let Some(next) = self.queue.pop_front() {
+            self.again.push(next);
+        }
+        let list = self.idle.entry(link.shared.id).or_default();
+        if keep && link.conn.is_quiet() && list.len() < IDLE_MAX {
+            list.push(link.place);
+            let since = self.now_us / 1000;
+            self.places.put(link.place, Place::Idle(link.conn, link.shared.id, since));
+        } else {
+            drop(self.places.take(link.place));
+            self.places.free(link.place);
+        }
+    }
+
+    /// An event of a connection to a server: the session that uses it, or `None`, and an idle
+    /// connection that has ended is closed.
+    pub(crate) fn server_event(&mut self, place: usize) -> Option<usize> {
+        match self.places.get_mut(place)? {
+            Place::Used(session) => Some(*session),
+            Place::Idle(_, server, _) => {
+                // A server that says something without a request is not understood.
+                let server = *server;
+                self.close_idle(place, server);
+                None
+            }
+        }
+    }
+
+    fn close_idle(&mut self, place: usize, server: u32) {
+        drop(self.places.take(place));
+        self.places.free(place);
+        if let Some(list) = self.idle.get_mut(&server) {
+            list.retain(|other| *other != place);
+        }
+    }
+
+    /// Closes connections that were idle for too long.
+    pub(crate) fn sweep(&mut self) {
+        let before = self.now_ms().saturating_sub(IDLE_MS);
+        let mut old = Vec::new();
+        for place in self.idle.values().flatten() {
+            if let Some(Place::Idle(_, server, since)) = self.places.get_mut(*place)
+                && *since < before
+            {
+                old.push((*place, *server));
+            }
+        }
+        for (place, server) in old {
+            self.close_idle(place, server);
+        }
+        self.idle.retain(|_, list| !list.is_empty());
+    }
+
+    /// Lets a session wait for a place at a server; false: too many wait.
+    pub(crate) fn enqueue(&mut self, entry: Entry) -> bool {
+        if self.queue.len() >= QUEUE_MAX {
+            return false;
+        }
+        self.queue.push_back(entry);
+        true
+    }
+
+    /// Lets the first that waits try: another thread may have freed a place.
+    pub(crate) fn wake_first(&mut self) {
+        if let Some(first) = self.queue.pop_front() {
+            self.again.push(first);
+        }
+    }
+
+    pub(crate) fn has_queue(&self) -> bool {
+        !self.queue.is_empty()
+    }
+}

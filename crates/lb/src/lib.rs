@@ -1,0 +1,30 @@
+//! The load balancer's engine: threads that accept connections for virtual services and forward
+//! requests or bytes to the servers of pools.
+//!
+//! [`config`] is the file, [`snapshot`] what the threads see of it. Each thread is a [`worker`] with
+//! one poll, one timer [`wheel`], its own buffers and its own connections to servers; a client's
+//! connection is a [`session`]. Threads share only the snapshot and the counters of servers.
+#![forbid(unsafe_code)]
+
+mod buffer;
+pub mod config;
+mod conn;
+mod core;
+mod engine;
+mod exchange;
+mod health;
+mod policy;
+mod pool;
+mod request;
+mod response;
+mod route;
+mod service;
+mod session;
+mod slab;
+mod snapshot;
+mod tls;
+mod wheel;
+mod worker;
+
+pub use engine::{Engine, check, read};
+pub use service::run;

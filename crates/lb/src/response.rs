@@ -1,0 +1,335 @@
+//! Responses: those of servers as the client gets them, and those of the balancer itself.
+
+use proxying::http1::{self, Body, Framing, HeadEnd, Known, Limits, Piece, Response};
+
+use crate::config::PersistenceKind;
+use crate::core::Core;
+use crate::exchange::{Exchange, Reply};
+use crate::policy::Local;
+use crate::route::{Failure, Route, Upstream};
+use crate::session::{Session, State, Step};
+
+/// Largest head of a server's response.
+const HEAD_LIMITS: Limits = Limits { target: 16_384, head: 16_384, fields: 256 };
+/// Size and ends of one chunk, and the last chunk without trailers.
+const OVERHEAD: usize = 32;
+
+impl Session {
+    /// Moves the response towards the client.
+    pub(crate) fn download(&mut self, core: &mut Core) -> Result<bool, Step> {
+        let mut progress = self.flush().ok_or(Step::Close)? > 0;
+        let Some(Upstream::Ready(link)) = self.route.as_mut().map(|route| &mut route.upstream)
+        else {
+            return Ok(progress);
+        };
+        if link.conn.flush().is_err() {
+            return Err(self.server_failed(Failure::Closed, core));
+        }
+        if let Some(route) = &mut self.route
+            && let Upstream::Ready(link) = &mut route.upstream
+        {
+            match link.conn.fill(&mut route.from_server, &mut core.buffers) {
+                Ok(length) => progress |= length > 0,
+                Err(_) => link.conn.eof = true,
+            }
+        }
+        loop {
+            let replied = match self.exchange.as_ref().map(|exchange| &exchange.reply) {
+                Some(Reply::Head(_)) => self.reply_head(core)?,
+                Some(Reply::Body { .. }) => self.reply_body(core)?,
+                Some(Reply::Done) | None => return Ok(progress),
+            };
+            if !replied {
+                break;
+            }
+            progress = true;
+        }
+        // A head and the start of its body leave in one segment.
+        progress |= self.flush().ok_or(Step::Close)? > 0;
+        Ok(progress)
+    }
+
+    fn reply_head(&mut self, core: &mut Core) -> Result<bool, Step> {
+        let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
+            return Err(Step::Close);
+        };
+        let Upstream::Ready(link) = &mut route.upstream else { return Ok(false) };
+        let Reply::Head(end) = &mut exchange.reply else { return Ok(false) };
+        let bytes = route.from_server.data();
+        let length = match end.find(bytes, &HEAD_LIMITS) {
+            Ok(Some(length)) => length,
+            Ok(None) if link.conn.eof => return Err(self.server_failed(Failure::Closed, core)),
+            Ok(None) => return Ok(false),
+            Err(_) => return Err(self.server_failed(Failure::Malformed, core)),
+        };
+        if !self.output.is_empty() {
+            return Ok(false);
+        }
+        let server = link.server;
+        let plan = &exchange.plan;
+        let Ok(response) = Response::parse(&bytes[..length], plan.to_head, &HEAD_LIMITS) else {
+            return Err(self.server_failed(Failure::Malformed, core));
+        };
+        core.scratch.clear();
+        if response.status == 101 {
+            if !plan.websocket || !response.is_websocket() {
+                return Err(self.server_failed(Failure::Malformed, core));
+            }
+            compose(&mut core.scratch, &response, exchange, route, server, &self.service);
+            route.from_server.consume(length);
+            route.pool.succeeded(server);
+            let _fits = self.output.push(&core.scratch, &mut core.buffers);
+            exchange.end_request(route);
+            self.exchange = None;
+            self.state = State::Tunnel;
+            return Err(Step::Again);
+        }
+        let interim = response.status < 200;
+        if !interim || plan.version.has_chunks() {
+            compose(&mut core.scratch, &response, exchange, route, server, &self.service);
+        }
+        let framing = response.framing;
+        let reusable = response.keep_alive;
+        if interim {
+            exchange.reply = Reply::Head(HeadEnd::default());
+        } else {
+            let endless = matches!(framing, Framing::Chunked | Framing::UntilClose);
+            let chunked = endless && plan.version.has_chunks();
+            exchange.reply = Reply::Body { body: Body::new(framing), chunked };
+            exchange.reusable = reusable;
+            if endless && !chunked {
+                exchange.plan.keep_alive = false;
+            }
+            route.pool.succeeded(server);
+        }
+        route.from_server.consume(length);
+        if !self.output.push(&core.scratch, &mut core.buffers) {
+            return Err(self.server_failed(Failure::Malformed, core));
+        }
+        Ok(true)
+    }
+
+    fn reply_body(&mut self, core: &mut Core) -> Result<bool, Step> {
+        let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
+            return Err(Step::Close);
+        };
+        let Upstream::Ready(link) = &mut route.upstream else { return Ok(false) };
+        let Reply::Body { body, chunked } = &mut exchange.reply else { return Ok(false) };
+        let bytes = route.from_server.data();
+        // Bodies as they are go from one buffer to the socket.
+        if !*chunked && self.output.is_empty() && !bytes.is_empty() && !body.has_ended() {
+            let limit = match body {
+                Body::Length(remaining) => usize::try_from(*remaining).unwrap_or(usize::MAX),
+                Body::UntilClose => usize::MAX,
+                Body::Chunked(_) => 0,
+            };
+            let offered = &bytes[..bytes.len().min(limit)];
+            if !offered.is_empty() {
+                let sent = self.client.write(offered).map_err(|_| Step::Close)?;
+                let _counted = body.next(&offered[..sent]);
+                route.from_server.consume(sent);
+                return Ok(sent > 0);
+            }
+        }
+        let room = self.output.room().saturating_sub(OVERHEAD);
+        let input = &bytes[..bytes.len().min(room)];
+        if room == 0 {
+            return Ok(false);
+        }
+        let Ok((length, piece)) = body.next(input) else { return Err(Step::Close) };
+        core.scratch.clear();
+        let ended = match piece {
+            Piece::Data(data) if *chunked => {
+                http1::chunk(&mut core.scratch, data);
+                false
+            }
+            Piece::Data(data) => {
+                core.scratch.extend_from_slice(data);
+                false
+            }
+            Piece::More if link.conn.eof && bytes.len() == length => match body {
+                Body::UntilClose => true,
+                // The client must see that the response is incomplete.
+                _ => return Err(Step::Close),
+            },
+            Piece::More => {
+                route.from_server.consume(length);
+                return Ok(length > 0);
+            }
+            Piece::End => true,
+        };
+        if ended && *chunked {
+            let wanted = exchange.plan.trailers;
+            let trailers = http1::trailers(if wanted { body.trailers() } else { &[] });
+            http1::end_of_chunks(&mut core.scratch, &trailers.unwrap_or_default());
+        }
+        if !self.output.push(&core.scratch, &mut core.buffers) {
+            // Trailers: they are written when there is room; the body tells its end again.
+            route.from_server.consume(length);
+            return Ok(length > 0);
+        }
+        route.from_server.consume(length);
+        if ended {
+            exchange.reply = Reply::Done;
+        }
+        Ok(true)
+    }
+
+    /// Responds without a server; the connection is kept if the request has ended, too.
+    pub(crate) fn respond(&mut self, local: &Local, keep: bool, core: &mut Core) -> Step {
+        let out = &mut core.scratch;
+        out.clear();
+        http1::status_line(out, local.status, reason(local.status));
+        if let Some(location) = &local.location {
+            http1::field(out, b"Location", location);
+        }
+        if let Some(content_type) = &local.content_type {
+            http1::field(out, b"Content-Type", content_type.as_bytes());
+        }
+        if local.status != 204 && local.status != 304 {
+            out.extend_from_slice(b"Content-Length: ");
+            http1::number(out, local.body.len() as u64);
+            out.extend_from_slice(b"\r\n");
+        }
+        if !keep {
+            out.extend_from_slice(b"Connection: close\r\n");
+        }
+        out.extend_from_slice(b"\r\n");
+        if local.status != 204 && local.status != 304 {
+            out.extend_from_slice(&local.body);
+        }
+        self.state = if keep { State::Request } else { State::Linger };
+        if self.output.push(&core.scratch, &mut core.buffers) { Step::Again } else { Step::Close }
+    }
+
+    /// Refuses the request; the connection ends, because the end of the request is unknown.
+    pub(crate) fn refuse(&mut self, status: u16, core: &mut Core) -> Step {
+        self.exchange = None;
+        self.drop_route(core);
+        self.respond(&text(status), false, core)
+    }
+
+    /// Responds for a server that did not.
+    pub(crate) fn refuse_for(&mut self, failure: Failure, core: &mut Core) -> Step {
+        let exchange = self.exchange.take();
+        self.drop_route(core);
+        let sent = exchange.as_ref().is_some_and(|exchange| exchange.is_sent());
+        let keep = sent && exchange.as_ref().is_some_and(|exchange| exchange.plan.keep_alive);
+        let mut local = text(failure.status());
+        if exchange.is_some_and(|exchange| exchange.plan.to_head) {
+            local.body.clear();
+        }
+        self.respond(&local, keep, core)
+    }
+}
+
+/// A response that says no more than its status.
+fn text(status: u16) -> Local {
+    let mut body = Vec::new();
+    http1::number(&mut body, u64::from(status));
+    body.push(b' ');
+    body.extend_from_slice(reason(status));
+    body.push(b'\n');
+    let content_type = Some("text/plain; charset=utf-8".to_owned());
+    Local { status, location: None, content_type, body }
+}
+
+/// Writes the head of a server's response for the client.
+fn compose(
+    out: &mut Vec<u8>,
+    response: &Response<'_>,
+    exchange: &Exchange,
+    route: &Route,
+    server: u16,
+    service: &crate::snapshot::Service,
+) {
+    let plan = &exchange.plan;
+    http1::status_line(out, response.status, response.reason);
+    let rules = || plan.matched.iter().map(|at| &service.rules[usize::from(*at)].response);
+    for field in response.end_to_end() {
+        let trailer = field.known == Known::Trailer && !plan.trailers;
+        if !trailer && !rules().any(|edits| edits.drops(field.name)) {
+            http1::field(out, field.name, field.value);
+        }
+    }
+    if response.status == 101 {
+        out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+        return;
+    }
+    if response.status >= 200 {
+        for (name, value) in rules().flat_map(|edits| &edits.set) {
+            http1::field(out, name.as_bytes(), value.as_bytes());
+        }
+        if let Some(name) = &service.forwarded.via {
+            http1::field(out, b"Via", format!("1.1 {name}").as_bytes());
+        }
+        cookie(out, route, server, service.tls.is_some());
+        framing(out, response, exchange);
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+/// The persistence cookie of a client that has none, or another server's.
+fn cookie(out: &mut Vec<u8>, route: &Route, server: u16, secure: bool) {
+    if let Some((PersistenceKind::Cookie, name)) = &route.pool.persistence
+        && route.wish.sticky != Some(server)
+    {
+        let value = &route.pool.server(server).cookie;
+        let secure = if secure { "; Secure" } else { "" };
+        let text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}");
+        http1::field(out, b"Set-Cookie", text.as_bytes());
+    }
+}
+
+/// The framing of a final response towards the client.
+fn framing(out: &mut Vec<u8>, response: &Response<'_>, exchange: &Exchange) {
+    let plan = &exchange.plan;
+    let endless = matches!(response.framing, Framing::Chunked | Framing::UntilClose);
+    match response.length {
+        Some(length) if response.status != 204 => {
+            out.extend_from_slice(b"Content-Length: ");
+            http1::number(out, length);
+            out.extend_from_slice(b"\r\n");
+        }
+        _ if endless && plan.version.has_chunks() => {
+            out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
+        }
+        _ => {}
+    }
+    let closes = !plan.keep_alive || !exchange.is_sent() || (endless && !plan.version.has_chunks());
+    if closes {
+        out.extend_from_slice(b"Connection: close\r\n");
+    } else if !plan.version.has_chunks() {
+        out.extend_from_slice(b"Connection: keep-alive\r\n");
+    }
+}
+
+/// RFC 9110, 15.
+fn reason(status: u16) -> &'static [u8] {
+    match status {
+        200 => b"OK",
+        204 => b"No Content",
+        301 => b"Moved Permanently",
+        302 => b"Found",
+        303 => b"See Other",
+        307 => b"Temporary Redirect",
+        308 => b"Permanent Redirect",
+        400 => b"Bad Request",
+        403 => b"Forbidden",
+        404 => b"Not Found",
+        405 => b"Method Not Allowed",
+        408 => b"Request Timeout",
+        413 => b"Content Too Large",
+        414 => b"URI Too Long",
+        417 => b"Expectation Failed",
+        429 => b"Too Many Requests",
+        431 => b"Request Header Fields Too Large",
+        500 => b"Internal Server Error",
+        501 => b"Not Implemented",
+        502 => b"Bad Gateway",
+        503 => b"Service Unavailable",
+        504 => b"Gateway Timeout",
+        505 => b"HTTP Version Not Supported",
+        _ => b"",
+    }
+}

@@ -1,0 +1,179 @@
+//! The way of a request or connection to a server: choice, queue, connection.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use proxying::proxy_header::{self, Addresses};
+
+use crate::buffer::Buffer;
+use crate::core::{Core, Link};
+use crate::pool::{Choice, Pool, Wish};
+use crate::wheel::Entry;
+
+/// Why a server did not do its part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// No server may be used.
+    Unavailable,
+    /// All servers were at their limits for too long.
+    Full,
+    /// No connection.
+    Connect,
+    /// The connection ended before the response did.
+    Closed,
+    /// No response in time.
+    Timeout,
+    /// The response is malformed.
+    Malformed,
+}
+
+impl Failure {
+    /// Status of the response to the client.
+    pub(crate) fn status(self) -> u16 {
+        match self {
+            Self::Unavailable | Self::Full | Self::Connect => 503,
+            Self::Closed | Self::Malformed => 502,
+            Self::Timeout => 504,
+        }
+    }
+}
+
+/// Position on the way.
+#[derive(Debug)]
+pub(crate) enum Upstream {
+    /// A server must be chosen.
+    Wanted,
+    /// All servers are at their limits.
+    Queued,
+    /// The connection is being established.
+    Connecting(Box<Link>),
+    /// Connected.
+    Ready(Box<Link>),
+}
+
+/// A way.
+#[derive(Debug)]
+pub(crate) struct Route {
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) wish: Wish,
+    pub(crate) upstream: Upstream,
+    /// Bytes for the server.
+    pub(crate) to_server: Buffer,
+    /// Bytes of the server.
+    pub(crate) from_server: Buffer,
+    /// The next attempt uses a new connection.
+    pub(crate) fresh: bool,
+    /// The PROXY header of a new connection, until it is sent.
+    preface: Vec<u8>,
+}
+
+impl Route {
+    pub(crate) fn new(pool: Arc<Pool>, wish: Wish) -> Self {
+        Self {
+            pool,
+            wish,
+            upstream: Upstream::Wanted,
+            to_server: Buffer::default(),
+            from_server: Buffer::default(),
+            fresh: false,
+            preface: Vec::new(),
+        }
+    }
+
+    /// The connection, if there is one.
+    pub(crate) fn link(&mut self) -> Option<&mut Link> {
+        match &mut self.upstream {
+            Upstream::Connecting(link) | Upstream::Ready(link) => Some(link),
+            Upstream::Wanted | Upstream::Queued => None,
+        }
+    }
+
+    pub(crate) fn take_link(&mut self) -> Option<Box<Link>> {
+        match std::mem::replace(&mut self.upstream, Upstream::Wanted) {
+            Upstream::Connecting(link) | Upstream::Ready(link) => Some(link),
+            Upstream::Wanted | Upstream::Queued => None,
+        }
+    }
+
+    /// Goes on; true: connected.
+    pub(crate) fn advance(
+        &mut self,
+        core: &mut Core,
+        session: Entry,
+        (source, destination): (SocketAddr, SocketAddr),
+    ) -> Result<bool, Failure> {
+        loop {
+            match &mut self.upstream {
+                Upstream::Ready(_) => return Ok(true),
+                Upstream::Connecting(link) => {
+                    if !link.conn.writable && !link.conn.readable {
+                        return Ok(false);
+                    }
+                    if link.conn.failure().is_some() {
+                        return Err(Failure::Connect);
+                    }
+                    if !self.preface.is_empty() {
+                        let sent = link.conn.write_plain(&self.preface);
+                        self.preface.drain(..sent.map_err(|_| Failure::Connect)?);
+                        if !self.preface.is_empty() {
+                            return Ok(false);
+                        }
+                    }
+                    if !link.conn.handshake().map_err(|_| Failure::Connect)? {
+                        return Ok(false);
+                    }
+                    if let Some(link) = self.take_link() {
+                        self.upstream = Upstream::Ready(link);
+                    }
+                }
+                Upstream::Wanted | Upstream::Queued => {
+                    let (random, now_ms) = (core.random(), core.now_ms());
+                    match self.pool.choose(&self.wish, random, now_ms) {
+                        Choice::Server(server) => {
+                            self.reach(server, core, session.0, Addresses { source, destination })?;
+                        }
+                        Choice::Unavailable => return Err(Failure::Unavailable),
+                        Choice::Full if core.enqueue(session) => {
+                            self.upstream = Upstream::Queued;
+                            return Ok(false);
+                        }
+                        Choice::Full => return Err(Failure::Full),
+                    }
+                }
+            }
+        }
+    }
+
+    fn reach(
+        &mut self,
+        server: u16,
+        core: &mut Core,
+        session: usize,
+        addresses: Addresses,
+    ) -> Result<(), Failure> {
+        // A connection that begins with the address of one client is not another client's.
+        let shared = !self.fresh && self.pool.send_proxy.is_none();
+        if shared && let Some(link) = core.reuse(&self.pool, server, session) {
+            self.upstream = Upstream::Ready(Box::new(link));
+            return Ok(());
+        }
+        match core.connect(&self.pool, server, session) {
+            Ok(link) => {
+                self.preface.clear();
+                if let Some(version) = self.pool.send_proxy {
+                    proxy_header::write(&mut self.preface, version, &addresses);
+                }
+                self.upstream = Upstream::Connecting(Box::new(link));
+                Ok(())
+            }
+            Err(error) => {
+                let server_of = self.pool.server(server);
+                tracing::debug!("server {}: {error}", server_of.name);
+                server_of.shared.release();
+                self.wish.tried.push(server);
+                self.pool.failed(server, core.now_ms());
+                Err(Failure::Connect)
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! A thread that forwards: it accepts, waits for events and runs the sessions that have any.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use mio::net::TcpListener;
+use mio::{Events, Poll, Waker};
+use stdx::clock::SharedClock;
+use stdx::sync::lock;
+
+use crate::conn::Conn;
+use crate::core::{Core, Who};
+use crate::session::Session;
+use crate::slab::Slab;
+use crate::snapshot::Snapshot;
+
+/// Connections that one listener accepts before others run.
+const ACCEPT_BATCH: usize = 64;
+/// Longest wait, in milliseconds: idle connections to servers are looked through that often.
+const SWEEP_MS: u64 = 1000;
+/// Wait while requests are queued or no file descriptor is free, in milliseconds.
+const RETRY_MS: u64 = 5;
+
+/// What the rest of the program gives to a thread.
+#[derive(Debug)]
+pub(crate) struct Mailbox {
+    /// Sockets of addresses that are new.
+    pub(crate) listeners: std::sync::Mutex<Vec<std::net::TcpListener>>,
+    pub(crate) waker: Waker,
+}
+
+/// A thread.
+pub(crate) struct Worker {
+    poll: Poll,
+    core: Core,
+    /// Boxed, so that a session moves by pointer.
+    sessions: Slab<Box<Session>>,
+    listeners: Vec<Option<TcpListener>>,
+    snapshot: Arc<ArcSwap<Snapshot>>,
+    mailbox: Arc<Mailbox>,
+    clock: SharedClock,
+    /// Listeners that may have more connections to accept.
+    pending: Vec<usize>,
+}
+
+impl Worker {
+    pub(crate) fn new(snapshot: Arc<ArcSwap<Snapshot>>, clock: SharedClock) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let waker = Waker::new(poll.registry(), Who::Waker.into())?;
+        let mailbox = Mailbox { listeners: std::sync::Mutex::new(Vec::new()), waker };
+        let seed = getrandom::u64().map_err(io::Error::other)?;
+        let now_us = micros(clock.monotonic());
+        Ok(Self {
+            core: Core::new(poll.registry().try_clone()?, now_us, seed),
+            poll,
+            sessions: Slab::default(),
+            listeners: Vec::new(),
+            snapshot,
+            mailbox: Arc::new(mailbox),
+            clock,
+            pending: Vec::new(),
+        })
+    }
+
+    pub(crate) fn mailbox(&self) -> Arc<Mailbox> {
+        Arc::clone(&self.mailbox)
+    }
+
+    /// Runs until the process ends.
+    ///
+    /// # Errors
+    /// The system's poll has failed.
+    pub(crate) fn run(mut self) -> io::Result<()> {
+        let mut events = Events::with_capacity(1024);
+        let mut due = Vec::new();
+        let mut swept_ms = self.core.now_ms();
+        loop {
+            match self.poll.poll(&mut events, Some(self.wait())) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                other => other?,
+            }
+            self.core.now_us = micros(self.clock.monotonic());
+            for event in &events {
+                self.dispatch(event);
+            }
+            for number in std::mem::take(&mut self.pending) {
+                self.accept(number);
+            }
+            let now_ms = self.core.now_ms();
+            self.core.wheel.due(now_ms, &mut due);
+            for (place, generation) in due.drain(..) {
+                if self.sessions.generation(place) == generation {
+                    self.with_session(place, Session::timer);
+                }
+            }
+            self.core.wake_first();
+            for (place, generation) in std::mem::take(&mut self.core.again) {
+                if self.sessions.generation(place) == generation {
+                    self.with_session(place, Session::run);
+                }
+            }
+            if now_ms >= swept_ms + SWEEP_MS {
+                swept_ms = now_ms;
+                self.core.sweep();
+            }
+        }
+    }
+
+    fn wait(&self) -> Duration {
+        if !self.core.again.is_empty() {
+            return Duration::ZERO;
+        }
+        let now_ms = self.core.now_ms();
+        let timer = self.core.wheel.wait_ms(now_ms).unwrap_or(SWEEP_MS).min(SWEEP_MS);
+        let retries = self.core.has_queue() || !self.pending.is_empty();
+        Duration::from_millis(if retries { timer.min(RETRY_MS) } else { timer })
+    }
+
+    fn dispatch(&mut self, event: &mio::event::Event) {
+        match Who::from(event.token()) {
+            Who::Waker => self.reconfigure(),
+            Who::Listener(number) => self.accept(number),
+            Who::Client(place) => {
+                if let Some(session) = self.sessions.get_mut(place) {
+                    session.client.note(event);
+                    self.with_session(place, Session::run);
+                }
+            }
+            Who::Server(place) => {
+                let Some(place) = self.core.server_event(place) else { return };
+                let session = self.sessions.get_mut(place);
+                let Some(route) = session.and_then(|session| session.route.as_mut()) else {
+                    return;
+                };
+                if let Some(link) = route.link() {
+                    link.conn.note(event);
+                    self.with_session(place, Session::run);
+                }
+            }
+        }
+    }
+
+    /// Lets a session do something; one that has ended is removed.
+    fn with_session(&mut self, place: usize, body: fn(&mut Session, &mut Core) -> bool) {
+        let Some(mut session) = self.sessions.take(place) else { return };
+        if body(&mut session, &mut self.core) {
+            self.sessions.put(place, session);
+        } else {
+            session.end(&mut self.core);
+            self.sessions.free(place);
+        }
+    }
+
+    fn accept(&mut self, number: usize) {
+        for _ in 0..ACCEPT_BATCH {
+            let Some(Some(listener)) = self.listeners.get(number) else { return };
+            match listener.accept() {
+                Ok((stream, source)) => self.accepted(stream, source, number),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(error) => {
+                    tracing::warn!("a connection cannot be accepted: {error}");
+                    break;
+                }
+            }
+        }
+        self.pending.push(number);
+    }
+
+    fn accepted(
+        &mut self,
+        mut stream: mio::net::TcpStream,
+        source: std::net::SocketAddr,
+        number: usize,
+    ) {
+        let Some(Some(service)) = self.core.services.get(number) else { return };
+        let service = Arc::clone(service);
+        let full = service.connections.load(Relaxed) >= service.connections_max;
+        if full || (!service.accept_proxy && !service.admits(source.ip())) {
+            return;
+        }
+        let _only_slower = stream.set_nodelay(true);
+        let destination = if service.listen.ip().is_unspecified() {
+            stream.local_addr().unwrap_or(service.listen)
+        } else {
+            service.listen
+        };
+        let entry = self.sessions.reserve();
+        if let Err(error) = self.core.watch(&mut stream, Who::Client(entry.0)) {
+            tracing::warn!("a connection cannot be watched: {error}");
+            self.sessions.free(entry.0);
+            return;
+        }
+        let client = Conn::new(stream, None);
+        let ends = (source, destination);
+        let session = Session::new(entry, client, number, service, ends);
+        self.sessions.put(entry.0, Box::new(session));
+        self.with_session(entry.0, Session::run);
+    }
+
+    /// Takes over the newest configuration: listeners appear and disappear, connections stay.
+    fn reconfigure(&mut self) {
+        let snapshot = self.snapshot.load_full();
+        for listener in std::mem::take(&mut *lock(&self.mailbox.listeners)) {
+            let mut listener = TcpListener::from_std(listener);
+            let free = self.listeners.iter().position(Option::is_none);
+            let number = free.unwrap_or(self.listeners.len());
+            if let Err(error) = self.core.watch_listener(&mut listener, number) {
+                tracing::error!("a listener cannot be watched: {error}");
+                continue;
+            }
+            self.listeners.resize_with(self.listeners.len().max(number + 1), || None);
+            self.listeners[number] = Some(listener);
+        }
+        self.core.services = self
+            .listeners
+            .iter()
+            .map(|listener| {
+                let address = listener.as_ref()?.local_addr().ok()?;
+                snapshot.services.iter().find(|service| service.listen == address).cloned()
+            })
+            .collect();
+        for (listener, service) in self.listeners.iter_mut().zip(&self.core.services) {
+            if service.is_none() {
+                *listener = None;
+            }
+        }
+        for number in 0..self.listeners.len() {
+            self.accept(number);
+        }
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

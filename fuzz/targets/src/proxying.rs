@@ -1,0 +1,129 @@
+//! Messages that the load balancer passes on. What it writes must be read in one way only: the
+//! message that is parsed from it is the one that was written.
+
+use ::proxying::http1::{
+    self, Body, Field, Framing, HeadEnd, Limits, Piece, Request, Response, Version,
+};
+use ::proxying::proxy_header::{Addresses, Version as HeaderVersion, parse, write};
+
+fn head(data: &[u8]) -> Option<usize> {
+    let whole = HeadEnd::default().find(data, &Limits::default());
+    let mut end = HeadEnd::default();
+    let mut pieces = Ok(None);
+    for length in 0..=data.len() {
+        pieces = end.find(&data[..length], &Limits::default());
+        if pieces != Ok(None) {
+            break;
+        }
+    }
+    // In pieces, a limit may be found before the end of its line is.
+    match (whole, pieces) {
+        (Ok(whole), pieces) => assert_eq!(Ok(whole), pieces),
+        (Err(_), pieces) => assert!(pieces.is_err()),
+    }
+    whole.ok().flatten()
+}
+
+/// The content of a body that has ended, and the bytes behind it.
+fn content(framing: Framing, mut rest: &[u8], size: usize) -> Option<(Vec<u8>, Body, &[u8])> {
+    let (mut body, mut content) = (Body::new(framing), Vec::new());
+    loop {
+        let piece = &rest[..rest.len().min(size)];
+        let (length, piece) = body.next(piece).ok()?;
+        rest = &rest[length..];
+        match piece {
+            Piece::Data(data) => content.extend_from_slice(data),
+            Piece::End => return Some((content, body, rest)),
+            Piece::More if rest.is_empty() => return None,
+            Piece::More => {}
+        }
+    }
+}
+
+fn fields(out: &mut Vec<u8>, fields: &[Field<'_>]) {
+    for field in fields {
+        http1::field(out, field.name, field.value);
+    }
+}
+
+/// A body is the same in any pieces, and the same after it was written in chunks.
+fn body(framing: Framing, rest: &[u8]) {
+    let Some((whole, end, behind)) = content(framing, rest, usize::MAX) else {
+        assert!(content(framing, rest, 1).is_none());
+        return;
+    };
+    let single = content(framing, rest, 1).expect("a body in pieces ends where the whole does");
+    assert_eq!((&single.0, single.2), (&whole, behind));
+    let trailers = http1::trailers(end.trailers()).expect("they were checked");
+    let mut written = Vec::new();
+    http1::chunk(&mut written, &whole);
+    http1::end_of_chunks(&mut written, &trailers);
+    written.extend_from_slice(b"next");
+    let again = content(Framing::Chunked, &written, usize::MAX).expect("valid chunks");
+    assert_eq!((&again.0, again.2), (&whole, &b"next"[..]));
+    assert_eq!(http1::trailers(again.1.trailers()), Ok(trailers));
+}
+
+pub(crate) fn request(data: &[u8]) {
+    let Some(length) = head(data) else { return };
+    let Ok(request) = Request::parse(&data[..length], &Limits::default()) else { return };
+    let (path, _) = request.target.split();
+    assert!(path == b"*" || path.starts_with(b"/"));
+    let root: &[u8] = if request.target.missing_root { b"/" } else { b"" };
+    let mut written = Vec::new();
+    http1::request_line(&mut written, request.method, &[root, request.target.path_and_query]);
+    http1::field(&mut written, b"Host", request.host);
+    let passed: Vec<Field<'_>> = request.end_to_end().copied().collect();
+    fields(&mut written, &passed);
+    written.extend_from_slice(b"\r\n");
+    if !request.host.is_empty() && written.len() <= Limits::default().head {
+        let end = head(&written).expect("a complete head");
+        assert_eq!(end, written.len());
+        let again = Request::parse(&written, &Limits::default()).expect("a valid request");
+        let kept: Vec<Field<'_>> = again.end_to_end().copied().collect();
+        assert_eq!((again.framing, kept), (Framing::None, passed));
+        assert_eq!(again.target.split(), request.target.split());
+    }
+    body(request.framing, &data[length..]);
+}
+
+pub(crate) fn response(data: &[u8]) {
+    let Some(length) = head(data) else { return };
+    for to_head in [false, true] {
+        let Ok(response) = Response::parse(&data[..length], to_head, &Limits::default()) else {
+            return;
+        };
+        assert!(!to_head || response.framing == Framing::None);
+        assert!(response.version == Version::Http11 || response.framing != Framing::Chunked);
+        let mut written = Vec::new();
+        http1::status_line(&mut written, response.status, response.reason);
+        let passed: Vec<Field<'_>> = response.end_to_end().copied().collect();
+        fields(&mut written, &passed);
+        written.extend_from_slice(b"\r\n");
+        if written.len() <= Limits::default().head {
+            let again = Response::parse(&written, to_head, &Limits::default()).expect("valid");
+            let kept: Vec<Field<'_>> = again.end_to_end().copied().collect();
+            assert_eq!(
+                (again.status, again.reason, kept),
+                (response.status, response.reason, passed)
+            );
+        }
+        if !matches!(response.framing, Framing::UntilClose) {
+            body(response.framing, &data[length..]);
+        }
+    }
+}
+
+pub(crate) fn proxy_header(data: &[u8]) {
+    let whole = parse(data);
+    if let Ok(Some((length, addresses))) = whole {
+        assert!(length <= data.len());
+        assert_eq!(parse(&data[..length - 1]), Ok(None), "a header without its last byte");
+        let Some(Addresses { source, destination }) = addresses else { return };
+        for version in [HeaderVersion::V1, HeaderVersion::V2] {
+            let mut written = Vec::new();
+            write(&mut written, version, &Addresses { source, destination });
+            assert_eq!(parse(&written), Ok(Some((written.len(), addresses))));
+        }
+    }
+}

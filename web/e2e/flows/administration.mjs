@@ -1,0 +1,44 @@
+// Queue, health, capacity and users of a new server.
+
+import { drawn, go, heading, link, page, step, user } from "../lib.mjs";
+
+export default async function () {
+  await go("/");
+  await heading("Overview").waitFor();
+
+  await step("queue", async () => {
+    await link("Queue").click();
+    await heading(/^Queue/).waitFor();
+    await page.getByText("Over 10 min").waitFor();
+    await page.getByRole("grid", { name: "Delayed items" }).waitFor();
+  });
+
+  await step("health", async () => {
+    await link("Vedette's health").click();
+    await heading("Vedette's health").waitFor();
+    await page.getByRole("heading", { name: "Process utilisation" }).waitFor();
+    await drawn(page.getByRole("figure", { name: "Values per second" }));
+  });
+
+  await step("capacity", async () => {
+    await link("Capacity").click();
+    await heading("Capacity").waitFor();
+    await page.getByRole("cell", { name: /^Memory/ }).waitFor();
+    await page.getByText("vedette bench capacity").first().waitFor();
+  });
+
+  await step("users and tokens", async () => {
+    await link("Users and tokens").click();
+    await page.getByRole("cell", { name: user }).first().waitFor();
+  });
+
+  await step("queue by type", async () => {
+    await go("/queue?by=types");
+    await page
+      .getByRole("columnheader", { name: "Total" })
+      .or(page.getByText("Nothing is overdue"))
+      .first()
+      .waitFor();
+    await go("/users");
+  });
+}

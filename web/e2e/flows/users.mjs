@@ -1,0 +1,7 @@
+// User groups, roles, users, passwords and API tokens.
+
+import { users } from "../users.mjs";
+
+export default async function () {
+  await users();
+}

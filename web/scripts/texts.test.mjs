@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { faults, literals } from "./texts.mjs";
+
+const textsOf = (jsx) => literals(`const a = ${jsx};`).map(({ text }) => text);
+
+test.each([
+  ["<p>No values yet.</p>", ["No values yet."]],
+  ["<p>\n  Two\n  lines\n</p>", ["Two lines"]],
+  ['<Page title="Hosts" />', ["Hosts"]],
+  ['<Page title={open ? "Open" : "Closed"} />', ["Open", "Closed"]],
+  ['<p>{empty && "Nothing"}</p>', ["Nothing"]],
+  ['<Pick options={[["0", "Enabled"]]} />', ["Enabled"]],
+  ['toast("It was saved.", "good")', ["It was saved."]],
+  ['[{ id: "host", header: "Host" }]', ["Host"]],
+])("%s has texts outside of a catalog", (jsx, texts) => {
+  expect(textsOf(jsx)).toEqual(texts);
+});
+
+test.each([
+  "<p>{texts.noValues}</p>",
+  '<p className="text-soft">–</p>',
+  '<Icon name="check" />',
+  '<Link to="/hosts" />',
+  "<Page title={texts.hosts} />",
+  '<p>{state === "open" ? texts.open : null}</p>',
+])("%s has none", (jsx) => {
+  expect(textsOf(jsx)).toEqual([]);
+});
+
+test("a text with values in it is one that counts", () => {
+  expect(literals(`const a = <p>{\`Delete \${name}\`}</p>;`)).toHaveLength(1);
+});
+
+test("the numbers may only fall, and the list follows", () => {
+  expect(faults({ a: 2 }, { a: 2 })).toEqual([]);
+  expect(faults({ a: 3 }, { a: 2 })[0]).toContain("allowed 2");
+  expect(faults({ b: 1 }, {})[0]).toContain("allowed 0");
+  expect(faults({ a: 1 }, { a: 2 })[0]).toContain("--update");
+  expect(faults({}, { a: 2 })[0]).toContain("--update");
+});

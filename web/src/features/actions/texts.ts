@@ -1,0 +1,31 @@
+/** Texts that users read, to be reviewed and translated in one place. */
+export const texts = {
+  conditionValue: "Condition value",
+  withoutConditionsTheAction: "Without conditions, the action applies to all discovery results.",
+  typeOfCalculation: "Type of calculation",
+  condition: "Condition",
+  conditionOperator: "Condition operator",
+  removeCondition: "Remove condition",
+  formula: "Formula",
+  useAndOrNot: "Use and, or, not and parentheses, such as A and (B or C).",
+  addCondition: "Add condition",
+  editAction: "Edit action",
+  thisActionDoesNot: "This action does not exist",
+  action: "action",
+  actionLabel: "Action",
+  name: "Name",
+  enabled: "Enabled",
+  conditions: "Conditions",
+  operations: "Operations",
+  inventoryMode: "Inventory mode",
+  operation: "Operation",
+  removeOperation: "Remove operation",
+  addOperation: "Add operation",
+  createAction: "Create action",
+  eventSource: "Event source",
+  noActions: "No actions",
+  anActionCreatesHosts:
+    "An action creates hosts for active agents that are not registered yet and meet its conditions.",
+  anActionCreatesHostsFor:
+    "An action creates hosts for devices that discovery rules find, adds them to host groups and links templates.",
+} as const;

@@ -1,0 +1,20 @@
+/** Texts that users read, to be reviewed and translated in one place. */
+export const texts = {
+  noItemPrototypes: "No item prototypes",
+  itemPrototypesCreateItems: "Item prototypes create items for each discovered entity.",
+  noTriggerPrototypes: "No trigger prototypes",
+  triggerPrototypesCreateTriggers: "Trigger prototypes create triggers for each discovered entity.",
+  noGraphPrototypes: "No graph prototypes",
+  createGraphPrototypesIn: "Create graph prototypes in templates or with the API.",
+  createItemPrototype: "Create item prototype",
+  createTriggerPrototype: "Create trigger prototype",
+  createHostPrototype: "Create host prototype",
+  partsOfTheRule: "Parts of the rule",
+  rule: "Rule",
+  itemPrototypes: "Item prototypes",
+  triggerPrototypes: "Trigger prototypes",
+  hostPrototypes: "Host prototypes",
+  graphPrototypes: "Graph prototypes",
+  thisDiscoveryRuleDoes: "This discovery rule does not exist",
+  createDiscoveryRule: "Create discovery rule",
+} as const;

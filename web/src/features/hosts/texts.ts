@@ -1,0 +1,23 @@
+/** Texts that users read, to be reviewed and translated in one place. */
+export const texts = {
+  notMonitored: "Not monitored",
+  monitored: "Monitored",
+  host: "Host",
+  availability: "Availability",
+  problems: "Problems",
+  tags: "Tags",
+  templates: "Templates",
+  none: "None",
+  items: "Items",
+  triggers: "Triggers",
+  status: "Status",
+  silence: "Silence",
+  searchHosts: "Search hosts",
+  tagsSiteRiga: "Tags: site=riga",
+  all: "All",
+  createHost: "Create host",
+  hosts: "Hosts",
+  hostWord: "host",
+  createAHostWith: "Create a host with an agent's address and link a template to it.",
+  silenceOf: (host: string) => `Silence ${host}`,
+} as const;
