@@ -252,17 +252,20 @@ impl Problems {
         work: impl FnOnce(&mut config::Statements<'_>, &mut Open) -> DbResult<Vec<Effect>>,
     ) -> DbResult<()> {
         let id = last_batch::new_id()?;
+        let mut known = lock(&self.inner.open);
+        self.settle(&mut known)?;
+        if std::mem::take(&mut known.is_written) {
+            return Ok(());
+        }
         let mut effects = Vec::new();
-        let result = self.transaction_of(
-            &mut |known| std::mem::take(&mut known.is_written),
-            |edit, open| {
-                last_batch::write(edit, &id)?;
-                effects = work(edit, open)?;
-                Ok::<_, DbError>(effects.clone())
-            },
-        );
+        let result = self.transaction_in(&mut known, |edit, open| {
+            last_batch::write(edit, &id)?;
+            effects = work(edit, open)?;
+            Ok::<_, DbError>(effects.clone())
+        });
+        // Under the same lock: the next transaction has to settle this one first.
         if matches!(result, Err(DbError::OutcomeUnknown { .. })) {
-            lock(&self.inner.open).unknown = Some(Unknown { id, effects });
+            known.unknown = Some(Unknown { id, effects });
         }
         result
     }
@@ -278,21 +281,18 @@ impl Problems {
         &self,
         work: impl FnOnce(&mut config::Statements<'_>, &mut Open) -> Result<Vec<Effect>, E>,
     ) -> Result<(), E> {
-        self.transaction_of(&mut |_| false, work)
+        let mut known = lock(&self.inner.open);
+        self.settle(&mut known)?;
+        self.transaction_in(&mut known, work)
     }
 
-    /// The same, unless it `is_done`.
-    fn transaction_of<E: From<DbError>>(
+    /// The same, for a caller that holds the lock and has settled.
+    fn transaction_in<E: From<DbError>>(
         &self,
-        is_done: &mut dyn FnMut(&mut Known) -> bool,
+        known: &mut Known,
         work: impl FnOnce(&mut config::Statements<'_>, &mut Open) -> Result<Vec<Effect>, E>,
     ) -> Result<(), E> {
         let inner = &*self.inner;
-        let mut known = lock(&inner.open);
-        self.settle(&mut known)?;
-        if is_done(&mut known) {
-            return Ok(());
-        }
         if known.stale {
             known.open = inner.config.read(Open::load)?;
         }
