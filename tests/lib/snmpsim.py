@@ -72,7 +72,7 @@ class Snmpsim:
 
     def __init__(self, devices, addresses):
         if not os.path.exists(PROGRAM):
-            raise AssertionError("%s is missing: scripts/suites/devices installs it" % PROGRAM)
+            raise AssertionError("%s is missing: scripts/suites/snmpsim installs it" % PROGRAM)
         self.folder = tempfile.mkdtemp(prefix="vedette-snmpsim-")
         self.port = snmpd.udp_port()
         data, cache = (os.path.join(self.folder, name) for name in ("data", "cache"))
