@@ -1,6 +1,6 @@
 """The jobs of each set of tests: scripts in scripts/suites, and every file of tests in some folders.
 
-A file of tests declares in comments what is special about it:
+A file of tests declares what is special about it, in comments above its first import:
   # needs: vcsim          scripts in scripts/suites that have to run before it, besides the programs
   # alone: REASON         it runs while no other test does
   # separate: One, Two    each of these classes is a job; so are the remaining ones together
@@ -84,7 +84,8 @@ def of_file(path):
     """The jobs of a file of tests, which may be new: it declares what is special about it."""
     name = os.path.relpath(path, ROOT)
     with open(path) as file:
-        declared = dict(DECLARATION.findall(file.read()))
+        head = re.split(r"^(?:import|from) ", file.read(), maxsplit=1, flags=re.MULTILINE)[0]
+    declared = dict(DECLARATION.findall(head))
     folder = os.path.basename(os.path.dirname(path))
     after = ["programs", *FOLDER_NEEDS.get(folder, ()), *declared.get("needs", "").split()]
     whole = Job(name.removesuffix(".py"), ("python3", name), after=tuple(after), alone="alone" in declared)

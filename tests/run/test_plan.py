@@ -63,7 +63,7 @@ class Plan(bed.unittest.TestCase):
         [job] = plan.of_file(self.file('"""Text."""\n# alone: it fills the disk\n# needs: vcsim yaml\n'))
         self.assertTrue(job.alone)
         self.assertEqual(job.after, ("programs", "vcsim", "yaml"))
-        [usual] = plan.of_file(self.file('"""Text."""\nx = "# alone: no declaration"\n'))
+        [usual] = plan.of_file(self.file('"""Text."""\nimport sys\n# alone: a comment on code\n'))
         self.assertFalse(usual.alone)
         self.assertEqual(usual.after, ("programs",))
 
