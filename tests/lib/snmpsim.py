@@ -91,7 +91,7 @@ class Snmpsim:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
                                             env=dict(os.environ, TMPDIR=self.folder, HOME=self.folder))
         try:
-            bed.wait_for("snmpsim to listen", lambda: self._listens(addresses[-1]), 60, pause=0.2)
+            bed.wait_for("snmpsim to listen", lambda: self._listens(addresses[-1]), 240, pause=0.2)
         except BaseException:
             self.stop()
             raise
