@@ -10,16 +10,20 @@
 //!
 //! `cargo xtask instructions` counts the instructions of hot functions (with valgrind) and fails
 //! when one needs more than its baseline.
+//!
+//! `cargo xtask ratchets` counts long functions, import circles and the like, and fails when a crate has
+//! more of them than `xtask/ratchets.toml` says.
 
 mod conformance;
 mod fuzz;
 mod instructions;
+mod ratchets;
 mod totals;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-const HELP: &str = "usage: cargo xtask totals LOG... | conformance DIR | fuzz [--seconds N | --inputs N] [--seed N] [TARGET...] | instructions [--update] [--tolerance PERCENT] [CASE...]\n";
+const HELP: &str = "usage: cargo xtask totals LOG... | conformance DIR | fuzz [--seconds N | --inputs N] [--seed N] [TARGET...] | instructions [--update] [--tolerance PERCENT] [CASE...] | ratchets [--list MEASURE | --write]\n";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -27,6 +31,7 @@ fn main() -> ExitCode {
         Some("conformance") => conformance::run(arguments),
         Some("fuzz") => fuzz::run(arguments),
         Some("instructions") => instructions::run(arguments),
+        Some("ratchets") => ratchets::run(arguments),
         Some("totals") => totals::run(arguments),
         _ => Err(anyhow::anyhow!("{HELP}")),
     };

@@ -129,12 +129,9 @@ fn files_stay_readable() {
 #[test]
 fn links_in_documents_lead_somewhere() {
     let root = root();
-    let mut documents: Vec<PathBuf> = fs::read_dir(&root)
-        .unwrap()
-        .chain(fs::read_dir(root.join("docs")).unwrap())
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|e| e == "md"))
-        .collect();
+    let mut documents = Vec::new();
+    texts(&root, &mut documents);
+    documents.retain(|path| path.extension().is_some_and(|e| e == "md"));
     documents.sort();
     let mut links = 0;
     let mut broken = Vec::new();

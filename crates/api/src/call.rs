@@ -1,6 +1,7 @@
 //! One method call: its user, and what it may use.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -152,6 +153,10 @@ impl Transaction for Together<'_, '_> {
     }
 }
 
+/// Whether a call has changed the configuration; shared by the calls that are made for it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Written(Rc<Cell<bool>>);
+
 /// A call in progress.
 pub struct Call<'a> {
     /// The API's parts.
@@ -166,6 +171,8 @@ pub struct Call<'a> {
     pub(crate) has_header: bool,
     /// An `auth` member came along.
     pub(crate) has_auth: bool,
+    /// What this call has changed.
+    pub(crate) written: Written,
     /// The transaction that this call is a part of; all of it is kept, or nothing.
     pub(crate) transaction: Option<&'a dyn Transaction>,
     /// Where a method may write its result itself, piece by piece; then it returns null. It is the
@@ -203,6 +210,7 @@ impl<'a> Call<'a> {
             user: self.user.clone(),
             peer: self.peer,
             gone: self.gone.clone(),
+            written: self.written.clone(),
             has_header: self.has_header,
             has_auth: self.has_auth,
             transaction: self.transaction,
@@ -328,6 +336,7 @@ impl Call<'_> {
         work: impl FnOnce(&mut Edit<'_>) -> ApiResult<T>,
     ) -> ApiResult<T> {
         let Some(transaction) = self.transaction else {
+            self.written.0.set(true);
             return self.config().write_as(self.author(), work);
         };
         let mut work = Some(work);
@@ -336,6 +345,17 @@ impl Call<'_> {
         result.unwrap_or_else(|| {
             Err(ApiError::application("BUG: a change within the change of another method"))
         })
+    }
+
+    /// Runs a method. When it has changed the configuration, the change is on the disk when this
+    /// returns `Ok`. A disk that refuses keeps nothing of the method from being done: it is an error of
+    /// the answer alone.
+    pub(crate) fn confirmed<T>(&self, method: impl FnOnce(&Self) -> ApiResult<T>) -> ApiResult<T> {
+        let result = method(self)?;
+        if self.written.0.get() {
+            self.config().sync()?;
+        }
+        Ok(result)
     }
 
     /// The user as the audit log names who changes something.

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Map, json};
 
 use crate::answer::{Answer, push_json};
-use crate::call::{Call, Gone, Json, Method, UserType};
+use crate::call::{Call, Gone, Json, Method, UserType, Written};
 use crate::error::ApiResult;
 use crate::{Api, ApiError, methods, permission, session};
 
@@ -227,6 +227,7 @@ fn dispatch(
         user: None,
         peer: origin.peer,
         gone: origin.gone.clone(),
+        written: Written::default(),
         has_header: bearer.is_some(),
         has_auth: auth.is_some(),
         transaction: None,
@@ -246,9 +247,9 @@ fn dispatch(
             "The \"{name}\" method must be called without the \"auth\" parameter."
         )));
     }
-    let result = (method.run)(&call, params)?;
-    let has_written = answer.is_some() && call.take_answer().is_none();
-    Ok((!has_written).then_some(result))
+    let result = call.confirmed(|call| (method.run)(call, params))?;
+    let has_answered = answer.is_some() && call.take_answer().is_none();
+    Ok((!has_answered).then_some(result))
 }
 
 /// An empty result with `preservekeys` is an array, as clients of PHP's making expect.
@@ -325,11 +326,12 @@ pub(crate) fn call_system(api: &Api, method: &str, params: &Json) -> ApiResult<J
         user: Some(Arc::new(crate::User::system())),
         peer: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
         gone: Gone::default(),
+        written: Written::default(),
         has_header: false,
         has_auth: false,
         transaction: None,
         answer: Cell::default(),
         memory: None,
     };
-    (known.run)(&call, params)
+    call.confirmed(|call| (known.run)(call, params))
 }

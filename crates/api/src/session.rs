@@ -315,8 +315,8 @@ pub(crate) fn close(api: &Api, digest: &str) -> ApiResult<()> {
     api.deps.config.write_state(|state| {
         state.execute("DELETE FROM sessions WHERE digest = ?", &[digest.into()])
     })?;
-    api.deps.config.sync_state()?;
     api.sessions.forget();
+    api.deps.config.sync_state()?;
     Ok(())
 }
 

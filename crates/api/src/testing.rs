@@ -1,6 +1,7 @@
 //! A whole API on a temporary database, for the tests of methods.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use config::db::Location;
@@ -102,8 +103,23 @@ impl Server {
 
     /// The same with a history.
     pub(crate) fn over(history: Arc<dyn history::Reader>) -> Self {
+        Self::with(history, Arc::new(std::fs::File::sync_data))
+    }
+
+    /// The same with a disk that takes no sync while `full` is set.
+    pub(crate) fn with_failing_disk(full: &Arc<AtomicBool>) -> Self {
+        let full = Arc::clone(full);
+        let sync = move |file: &std::fs::File| match full.load(Ordering::SeqCst) {
+            true => Err(std::io::Error::other("input/output error")),
+            false => file.sync_data(),
+        };
+        Self::with(Arc::new(history::Null::default()), Arc::new(sync))
+    }
+
+    fn with(history: Arc<dyn history::Reader>, sync: config::db::SyncFile) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let config = config::Config::open(Location::Sqlite(dir.path().join("config.db"))).unwrap();
+        let location = Location::Sqlite(dir.path().join("config.db"));
+        let config = config::Config::open_with(location, sync).unwrap();
         // Cost 4 is bcrypt's lowest: tests sign in often.
         let hash = bcrypt::hash("zabbix", 4).unwrap();
         let seeded: config::db::DbResult<bool> = config.write(|edit| config::seed(edit, &hash));
@@ -182,6 +198,7 @@ impl Server {
             user: Some(Arc::new(user)),
             peer: PEER,
             gone: crate::call::Gone::default(),
+            written: crate::call::Written::default(),
             has_header: false,
             has_auth: false,
             transaction: None,

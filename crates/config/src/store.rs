@@ -1,5 +1,6 @@
 //! Changes: one transaction, what it touched, the next snapshot.
 
+use std::fs::File;
 use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
@@ -8,7 +9,7 @@ use stdx::sync::lock;
 
 use crate::audit::Author;
 use crate::change::Change;
-use crate::db::{Connection, Db, DbError, DbResult, Location, Value};
+use crate::db::{Connection, Db, DbError, DbResult, Location, SyncFile, Value};
 use crate::{Edit, Snapshot, Statements, Touched};
 
 /// The setting that holds the random id of the configuration.
@@ -38,7 +39,12 @@ impl std::fmt::Debug for Config {
 impl Config {
     /// Opens the database, fills an empty one with the initial objects, loads the snapshot.
     pub fn open(location: Location) -> DbResult<Self> {
-        let db = Db::open(location)?;
+        Self::open_with(location, Arc::new(File::sync_data))
+    }
+
+    /// The same with another way to bring SQLite's logs to the disk, which a test may let fail.
+    pub fn open_with(location: Location, sync: SyncFile) -> DbResult<Self> {
+        let db = Db::open_with(location, sync)?;
         let config = Self {
             db,
             snapshot: ArcSwap::default(),
@@ -80,10 +86,13 @@ impl Config {
         self.db.read(work)
     }
 
-    /// Changes the configuration: everything that `work` does, or nothing. When this returns, the
-    /// change survives a power cut and is live: the snapshot holds it and the listeners have been
-    /// called. If the new snapshot cannot be read, the change is kept all the same, and
-    /// [`Config::catch_up`] makes it live.
+    /// Changes the configuration: everything that `work` does, or nothing. When this returns `Ok`, the
+    /// change is made and live: the snapshot holds it and the listeners have been called. If the new
+    /// snapshot cannot be read, the change is kept all the same, and [`Config::catch_up`] makes it live.
+    ///
+    /// The change is also brought to the disk. If the disk refuses, that is only logged, because the
+    /// change is made and what follows from it has to happen; who confirms the change to somebody asks
+    /// [`Config::sync`] before.
     pub fn write<T, E: From<DbError>>(
         &self,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
@@ -111,8 +120,15 @@ impl Config {
             tracing::error!(%error, "cannot activate a stored change; retrying");
         }
         drop(pending);
-        self.db.sync()?;
+        if let Err(error) = self.sync() {
+            tracing::error!(%error, "a change of the configuration may not survive a power cut");
+        }
         Ok(result)
+    }
+
+    /// Returns when all changes of the configuration that were made before the call survive a power cut.
+    pub fn sync(&self) -> DbResult<()> {
+        self.db.sync()
     }
 
     /// What transactions after the one with this number have changed, oldest first. `None`: the record
@@ -166,6 +182,7 @@ impl Config {
         let id = crate::objects::new_uuid()?;
         let row = [("name", Value::from(IDENTITY)), ("value", id.as_str().into())];
         self.write(|edit| edit.insert("settings", &row))?;
+        self.sync()?;
         Ok(id)
     }
 

@@ -36,6 +36,7 @@ pub(crate) fn seed(config: &Config, given: &str) -> anyhow::Result<Option<String
     let password = if given.is_empty() { &generated } else { given };
     let hash = api::hash_password(password)?;
     config.write(|edit| config::seed(edit, &hash))?;
+    config.sync()?;
     Ok(Some(generated))
 }
 

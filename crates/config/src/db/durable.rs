@@ -2,11 +2,14 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 
 use stdx::sync::lock;
 
 use super::{DbError, DbResult};
+
+/// Brings the data of a file to the disk.
+pub type SyncFile = Arc<dyn Fn(&File) -> std::io::Result<()> + Send + Sync>;
 
 /// Brings commits of an SQLite file to the disk. SQLite itself syncs at checkpoints alone
 /// (`synchronous = NORMAL`), so that a commit holds the writer for no sync; a caller that promises
@@ -35,7 +38,7 @@ struct State {
 
 impl Durable {
     /// Of the write-ahead log of this SQLite file, which exists while a connection is open.
-    pub(super) fn of_sqlite(path: &Path) -> std::io::Result<Self> {
+    pub(super) fn of_sqlite(path: &Path, sync: SyncFile) -> std::io::Result<Self> {
         // The log lies beside the file that a link leads to.
         let path = &std::fs::canonicalize(path)?;
         let mut name = path.as_os_str().to_owned();
@@ -44,7 +47,7 @@ impl Durable {
         // The names of both files have to survive a power cut as well.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
-        Ok(Self::new(Box::new(move || log.sync_data())))
+        Ok(Self::new(Box::new(move || sync(&log))))
     }
 
     pub(super) fn new(sync: Box<dyn Fn() -> std::io::Result<()> + Send + Sync>) -> Self {
@@ -98,7 +101,6 @@ impl Durable {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
     use std::sync::mpsc::sync_channel;
 

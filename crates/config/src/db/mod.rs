@@ -10,6 +10,7 @@ mod sqlite;
 mod value;
 mod writer;
 
+use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -19,6 +20,7 @@ use stdx::sync::lock;
 
 use writer::Writer;
 
+pub use durable::SyncFile;
 pub use value::{Cell, Cells, Row, Value};
 
 /// Why a statement failed.
@@ -285,6 +287,11 @@ impl std::fmt::Debug for Db {
 impl Db {
     /// Opens the database and brings its schema up to date.
     pub fn open(location: Location) -> DbResult<Self> {
+        Self::open_with(location, Arc::new(File::sync_data))
+    }
+
+    /// The same with another way to bring SQLite's logs to the disk.
+    pub(crate) fn open_with(location: Location, sync: SyncFile) -> DbResult<Self> {
         let mut configuration = location.connect_alone(Part::Configuration)?;
         let lost = location.state_file().filter(|path| !path.exists());
         let before = crate::schema::migrate_configuration(configuration.as_mut())?;
@@ -302,8 +309,8 @@ impl Db {
             Location::Postgres(_) => (None, None),
         };
         Ok(Self {
-            configuration: Writer::new(configuration, file.as_deref())?,
-            state: Writer::new(state, state_file.as_deref())?,
+            configuration: Writer::new(configuration, file.as_deref(), Arc::clone(&sync))?,
+            state: Writer::new(state, state_file.as_deref(), sync)?,
             location,
             readers: Mutex::default(),
             returned: Condvar::new(),

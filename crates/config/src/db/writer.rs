@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use stdx::sync::lock;
 
-use super::durable::Durable;
+use super::durable::{Durable, SyncFile};
 use super::{Connection, DbError, DbResult};
 
 pub(super) struct Writer {
@@ -16,9 +16,13 @@ pub(super) struct Writer {
 
 impl Writer {
     /// `file`: that of SQLite, which the connection has opened.
-    pub(super) fn new(connection: Box<dyn Connection>, file: Option<&Path>) -> DbResult<Self> {
+    pub(super) fn new(
+        connection: Box<dyn Connection>,
+        file: Option<&Path>,
+        sync: SyncFile,
+    ) -> DbResult<Self> {
         let durable = |path: &Path| {
-            Durable::of_sqlite(path).map_err(|error| DbError::Connect {
+            Durable::of_sqlite(path, sync).map_err(|error| DbError::Connect {
                 url: path.display().to_string(),
                 reason: error.to_string(),
             })

@@ -1,6 +1,8 @@
 //! Snapshots against the database they are read from.
 
+use std::fs::File;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::{HostId, ItemId, TriggerId};
 
@@ -255,6 +257,24 @@ fn committed_change_becomes_live_when_the_database_can_be_read_again() {
     let second = write(&config, |edit| host(edit, "second"));
     config.catch_up().unwrap();
     assert_eq!(*heard.lock().unwrap(), [vec![first], vec![second]]);
+}
+
+#[test]
+fn a_change_that_the_disk_does_not_confirm_is_made_and_live() {
+    let dir = tempfile::tempdir().unwrap();
+    let location = Location::Sqlite(dir.path().join("config.db"));
+    let failed = Arc::new(AtomicU64::new(0));
+    let fails = Arc::clone(&failed);
+    let sync = move |_: &File| {
+        fails.fetch_add(1, Ordering::SeqCst);
+        Err(std::io::Error::other("input/output error"))
+    };
+    let config = Config::open_with(location, Arc::new(sync)).unwrap();
+    let first = write(&config, |edit| host(edit, "first"));
+    assert!(config.snapshot().hosts.get(&HostId(first)).is_some());
+    assert_eq!(failed.load(Ordering::SeqCst), 1);
+    config.sync().expect("the log was written into the main file instead");
+    assert_eq!(failed.load(Ordering::SeqCst), 1);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Templates that many hosts are linked to, some hosts in each change.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
 
+use config::db::DbError;
 use serde_json::json;
 
 use super::*;
@@ -174,4 +176,62 @@ fn a_maintenance_that_would_be_emptied_refuses_all_portions_of_a_deletion() {
     server.call("maintenance.delete", &json!([maintenance])).unwrap();
     server.call("host.delete", &json!(ids)).unwrap();
     assert_eq!(left(), 0);
+}
+
+#[test]
+fn a_disk_that_refuses_the_sync_stops_no_portion_and_nothing_that_follows_from_a_change() {
+    let full = Arc::new(AtomicBool::new(false));
+    let server = Server::with_failing_disk(&full);
+    let (template, hosts) = estate(&server, 3);
+    full.store(true, Ordering::SeqCst);
+    let inherited = || server.count("SELECT COUNT(*) AS n FROM items WHERE templateid > 0");
+    link(&server, &hosts, template, 1).unwrap();
+    assert_eq!(inherited(), 6);
+    unlink(&server, &hosts, template, 1).unwrap();
+    assert_eq!(inherited(), 0);
+    let cleared = || {
+        let asked = server.asked.lock().unwrap();
+        asked.iter().filter(|what| what.starts_with("clear")).count()
+    };
+    assert_eq!(cleared(), 3, "the history of what was unlinked");
+}
+
+#[test]
+fn a_change_that_the_disk_does_not_confirm_is_made_and_the_answer_says_so() {
+    let full = Arc::new(AtomicBool::new(false));
+    let server = Server::with_failing_disk(&full);
+    let (_, hosts) = estate(&server, 1);
+    let item = json!({ "hostid": hosts[0].to_string(), "name": "a", "key_": "a", "type": 2,
+        "value_type": 3 });
+    let item = server.create("item.create", &item);
+    let other = server.user("u", "1", &[]);
+    let userid = server.count("SELECT userid AS n FROM users WHERE username = 'u'").to_string();
+    let promotion = json!({ "userid": userid, "roleid": "3" });
+    let config = &server.api.deps.config;
+    let left = format!("SELECT COUNT(*) AS n FROM items WHERE itemid = {item}");
+    full.store(true, Ordering::SeqCst);
+    // A reader of an old state keeps the log from being written again, as a broken disk does.
+    let hurry: ApiResult<()> =
+        config.write(|edit| Ok(edit.connection().batch("PRAGMA busy_timeout = 0")?));
+    hurry.unwrap();
+    let refused = config.read(|connection| {
+        connection.begin().unwrap();
+        connection.query(&left, &[]).unwrap();
+        let refused = [
+            server.call("item.delete", &json!([item])).unwrap_err(),
+            server.call("user.update", &promotion).unwrap_err(),
+        ];
+        connection.rollback();
+        Ok::<_, DbError>(refused)
+    });
+    for (code, text) in refused.unwrap() {
+        assert_eq!(code, -32500);
+        assert!(text.contains("The change was made, but the disk did not confirm it"), "{text}");
+    }
+    assert_eq!(server.count(&left), 0);
+    assert!(server.asked.lock().unwrap().contains(&format!("clear [ItemId({item})]")));
+    let groups = json!({ "name": "made with the new rights" });
+    assert!(server.call_as(Some(&other), "hostgroup.create", &groups).is_ok());
+    full.store(false, Ordering::SeqCst);
+    server.create("hostgroup.create", &json!({ "name": "the disk works again" }));
 }
