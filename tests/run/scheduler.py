@@ -17,7 +17,7 @@ PLACES = 8
 #: Ports of loopback for tests: agents take none above 32767, and the kernel gives connections none below.
 FIRST_PORT, LAST_PORT = 11000, 32000
 #: No job counts as less: servers that detach from their test are not in its CPU time.
-LEAST_LOAD = 0.25
+LEAST_LOAD = 0.33
 
 
 @dataclass(frozen=True)
