@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Browser items with Debian's Chromium and its WebDriver."""
+# alone: its scripts have 20 seconds to start a browser
 
 import os
 import sys
