@@ -79,6 +79,19 @@ class Units(bed.unittest.TestCase):
         self.assertIn(new, self.files(self.kept))
         self.assertEqual(sorted(os.listdir(self.folder)), ["target", "units-1"])
 
+    def test_old_units_are_not_kept(self):
+        month_ago = time.time() - units.UNIT_AGE_S_MAX - 5
+        os.utime(self.path("target", ".fingerprint", "md-5-" + THEIRS), (month_ago, month_ago))
+        os.utime(self.path("target", "build", "md-5-" + THEIRS), (month_ago, month_ago))
+        self.assertEqual(units.third_party(self.target, {"model"}), [])
+
+    def test_the_newest_is_first(self):
+        for name, age in (("units-a", 30), ("units-b", 10), ("units-c.7", 0)):
+            os.mkdir(self.path(name))
+            os.utime(self.path(name), (time.time() - age,) * 2)
+        self.assertEqual(units.whole(self.folder), [self.path("units-b"), self.path("units-a")])
+        self.assertEqual(units.whole(self.path("missing")), [])
+
     def test_the_two_newest_stay_and_rests_of_interrupted_runs_go(self):
         hour_ago = time.time() - units.ABANDONED_S - 5
         for name, age in (("units-a", 30), ("units-b", 20), ("units-c", 10), ("units-c.7", 0), ("other", 50)):
