@@ -127,8 +127,12 @@ fn document(attributes: &[Attribute]) -> String {
     attributes.iter().filter_map(line).collect::<Vec<_>>().join(" ")
 }
 
-/// Does the documentation say only what the name says?
+/// Does the documentation say only what the name says? A sign in backquotes says more than a name.
 fn says_only(text: &str, name: &str) -> bool {
+    let is_sign = |code: &str| !code.is_empty() && !code.contains(char::is_alphanumeric);
+    if text.split('`').skip(1).step_by(2).any(is_sign) {
+        return false;
+    }
     let words = |text: &str| -> Vec<String> {
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         words.map(str::to_lowercase).collect()
@@ -179,8 +183,9 @@ mod tests {
     fn documentation_says_more_than_the_name() {
         let found = spots(
             "/// The item type.\npub enum ItemType {\n/// 5.\nFive }\n\
+             pub enum Sign {\n/// `<=`\nLess }\n\
              pub struct S {\n/// Its limit.\npub limit: u8,\n/// Bytes a second.\npub rate: u8 }",
         );
-        assert_eq!(found["empty-docs"], ["a.rs:2 ItemType", "a.rs:4 Five", "a.rs:7 limit"]);
+        assert_eq!(found["empty-docs"], ["a.rs:2 ItemType", "a.rs:4 Five", "a.rs:10 limit"]);
     }
 }
