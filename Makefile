@@ -2,8 +2,6 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 CARGO ?= cargo
-# The test suites of the clone write their logs here; `cargo xtask totals` adds them up.
-LOGS := target/test-logs
 
 .PHONY: help
 help: ## Show this list
@@ -42,8 +40,7 @@ web: ## Build the UI into web/dist
 check: ## Format, lints, layer rule, unit tests, UI types: before each commit
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
-	$(CARGO) test --workspace --lib --bins --locked --quiet
-	$(CARGO) test --package xtask --locked --quiet
+	$(CARGO) test --workspace --lib --bins --test tidy --locked --quiet
 	cd web && (test node_modules -nt package-lock.json || npm ci --no-audit --no-fund) && npm run --silent check
 
 .PHONY: test

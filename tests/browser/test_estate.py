@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """20,000 hosts, 100,000 open problems and 18,000 hosts without data in a real Chromium."""
+# alone: it counts what a browser shows of 100 new problems per second
 
 import os
 import subprocess

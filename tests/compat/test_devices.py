@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Simulated network devices: a thousand at one time, discovered and asked through one template; and
 official templates on one of them, whose items, discoveries and values are those of a real server 7.0."""
+# needs: snmpsim
 
 import argparse
 import os

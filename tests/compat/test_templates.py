@@ -8,9 +8,10 @@ tried. Every file is a test of its own:
 * an export of its templates gives the same tree back, order of unordered lists aside;
 * `configuration.importcompare` of the file finds no change, also with every `deleteMissing`.
 
-Needs PyYAML; scripts/suites/templates makes a venv with it. Arguments: names of files, to try
+Needs PyYAML; scripts/suites/yaml makes a venv with it. Arguments: names of files, to try
 only these (and what they require).
 """
+# needs: yaml
 
 import difflib
 import json
@@ -27,7 +28,7 @@ except ImportError:
     if os.path.exists(VENV) and os.path.realpath(sys.prefix) != os.path.dirname(
             os.path.dirname(VENV)):
         os.execv(VENV, [VENV] + sys.argv)
-    sys.exit("PyYAML is missing: run scripts/suites/templates")
+    sys.exit("PyYAML is missing: run scripts/suites/yaml")
 
 import bed  # noqa: E402
 

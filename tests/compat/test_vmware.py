@@ -2,6 +2,7 @@
 """VMware items of a real server 7.0: what the tests expect of Vedette is what it answers to each key
 (`--write` writes its answers down), and official templates on both have the same items and values
 and discover the same hosts."""
+# needs: vcsim
 
 import json
 import os

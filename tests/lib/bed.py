@@ -24,13 +24,15 @@ import zlib
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BINARY = os.environ.get("VEDETTE_BIN", os.path.join(ROOT, "target", "debug", "vedette"))
 PASSWORD = "first-password-of-a-test"
+# Agents take no port above 32767; and connections are given none below, so that what starts slowly finds
+# its port free. scripts/test gives each file that runs at the same time other ports.
+PORTS = [int(port) for port in os.environ.get("TEST_PORTS", "11000-31999").split("-")]
 
 
 def free_port():
-    """A TCP port of loopback that nobody uses now. Agents take none above 32767; and connections are
-    given none below, so that what starts slowly finds it free."""
+    """A TCP port of loopback that nobody uses now."""
     while True:
-        port = random.randrange(11000, 32000)
+        port = random.randint(*PORTS)
         with socket.socket() as s:
             try:
                 s.bind(("127.0.0.1", port))
@@ -265,9 +267,26 @@ class Case(unittest.TestCase):
         return hostid, ids
 
 
+class AllBut(unittest.TestLoader):
+    """Loads a file's tests, but for those of some classes."""
+
+    def __init__(self, without):
+        super().__init__()
+        self.without = without
+
+    def loadTestsFromTestCase(self, case):
+        return self.suiteClass() if case.__name__ in self.without else super().loadTestsFromTestCase(case)
+
+
 def main():
-    """Runs the tests of the calling file and prints the plain totals."""
-    program = unittest.main(exit=False, verbosity=2, module="__main__")
+    """Runs the tests of the calling file and prints the plain totals. Arguments: what to run, as unittest
+    names it, or `--without CLASS,CLASS`."""
+    arguments, without = sys.argv, ()
+    if "--without" in arguments:
+        without = arguments[-1].split(",")
+        arguments = arguments[:1]
+    program = unittest.main(exit=False, verbosity=2, module="__main__", argv=arguments,
+                            testLoader=AllBut(without))
     result = program.result
     # A test with several failed parts is one failed test.
     failed = len({getattr(test, "test_case", test) for test, _ in result.failures + result.errors})

@@ -1,9 +1,11 @@
 """Chromium's WebDriver, pages for it, and scripts of browser items with what they return."""
 
+import contextlib
 import http.server
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -50,9 +52,20 @@ class Peers:
                 stdin=subprocess.DEVNULL, env=dict(os.environ, TMPDIR=self.folder))
         bed.wait_for("the WebDriver", lambda: bed.listens(self.port), 20, pause=0.05)
 
+    def browsers(self):
+        """The process ids of the browsers that the WebDriver has open."""
+        children = subprocess.run(["ps", "--ppid", str(self.process.pid), "-o", "pid="],
+                                  capture_output=True, text=True, check=False)
+        return [int(pid) for pid in children.stdout.split()]
+
     def stop(self):
+        browsers = self.browsers()
         self.process.terminate()
         self.process.wait(timeout=20)
+        # A browser whose session was not ended outlives its driver.
+        for pid in browsers:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         self.site.shutdown()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -163,10 +176,8 @@ def ask(api, trapper, page, script, whole=False, timeout="20s"):
 
 
 def sessions(peers):
-    """How many browsers the WebDriver has open: processes of its own."""
-    children = subprocess.run(["ps", "--ppid", str(peers.process.pid), "-o", "pid="],
-                              capture_output=True, text=True, check=False)
-    return len(children.stdout.split())
+    """How many browsers the WebDriver has open."""
+    return len(peers.browsers())
 
 
 def result(api, trapper, page):

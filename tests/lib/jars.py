@@ -1,5 +1,6 @@
 """Servers written in Java: their jars by Maven, with the machine's own settings, into a cache."""
 
+import fcntl
 import glob
 import hashlib
 import os
@@ -43,6 +44,13 @@ def fetch(name, dependencies):
     if os.path.isdir(folder):
         return folder
     os.makedirs(CACHE, exist_ok=True)
+    with open(os.path.join(CACHE, name + ".lock"), "w") as lock:
+        # Another test may fetch them now.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return folder if os.path.isdir(folder) else _fetch(name, pom, folder)
+
+
+def _fetch(name, pom, folder):
     work = tempfile.mkdtemp(prefix=name + "-", dir=CACHE)
     try:
         with open(os.path.join(work, "pom.xml"), "w") as file:

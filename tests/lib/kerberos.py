@@ -51,7 +51,7 @@ StartServers 1
 ServerLimit 1
 ThreadsPerChild 16
 MaxRequestWorkers 16
-LogFormat "%{{local}}p|%u|%>s|%r|%{{Authorization}}i|%{{remote}}p" seen
+LogFormat "%{{begin:usec}}t|%{{local}}p|%u|%>s|%r|%{{Authorization}}i|%{{remote}}p" seen
 CustomLog {folder}/seen seen
 DocumentRoot {folder}/pages
 Header always set X-User "expr=%{{REMOTE_USER}}"
@@ -170,13 +170,14 @@ class Realm:
 
     def seen(self, mark, count):
         """At least so many requests with that mark: port, user, status, first line without the mark, whether
-        it had a ticket, the client's port. Apache writes them down after it has answered."""
+        it had a ticket, the client's port. Apache writes them down after it has answered, perhaps in another order
+        than they came."""
         def lines():
             with open(self.path("seen")) as f:
-                found = [line.rstrip("\n").split("|") for line in f if mark in line]
+                found = sorted(line.rstrip("\n").split("|") for line in f if mark in line)
             return found if len(found) >= count else None
         return [(int(port), user, int(status), line.split("?")[0], proof.startswith("Negotiate YI"), peer)
-                for port, user, status, line, proof, peer in bed.wait_for("requests with " + mark, lines, 20)]
+                for _, port, user, status, line, proof, peer in bed.wait_for("requests with " + mark, lines, 20)]
 
     def stop(self):
         self._end(self.apache)

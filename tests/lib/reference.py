@@ -23,7 +23,8 @@ def program(name):
 
 def _base_port():
     """Five free ports in a row that agents accept."""
-    for base in random.sample(range(19000, 28000, 10), 500):
+    first, last = bed.PORTS
+    for base in random.sample(range(first, last - 10, 10), (last - first) // 10 - 1):
         sockets = [socket.socket() for _ in range(5)]
         try:
             for n, s in enumerate(sockets):

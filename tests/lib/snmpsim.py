@@ -72,7 +72,7 @@ class Snmpsim:
 
     def __init__(self, devices, addresses):
         if not os.path.exists(PROGRAM):
-            raise AssertionError("%s is missing: scripts/suites/devices installs it" % PROGRAM)
+            raise AssertionError("%s is missing: scripts/suites/snmpsim installs it" % PROGRAM)
         self.folder = tempfile.mkdtemp(prefix="vedette-snmpsim-")
         self.port = snmpd.udp_port()
         data, cache = (os.path.join(self.folder, name) for name in ("data", "cache"))
@@ -91,7 +91,7 @@ class Snmpsim:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
                                             env=dict(os.environ, TMPDIR=self.folder, HOME=self.folder))
         try:
-            bed.wait_for("snmpsim to listen", lambda: self._listens(addresses[-1]), 60, pause=0.2)
+            bed.wait_for("snmpsim to listen", lambda: self._listens(addresses[-1]), 240, pause=0.2)
         except BaseException:
             self.stop()
             raise

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The whole server with its configuration on a real PostgreSQL."""
+# separate: Faults, LostCommits
 
 import os
 import socket

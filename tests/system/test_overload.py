@@ -4,6 +4,7 @@ is there once.
 
 VEDETTE_OVERLOAD_SECONDS makes the storm longer; the sizes are those of a test that others wait for.
 """
+# alone: it measures how many values the server can store, and sends twice as many
 
 import json
 import os

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """VMware items with a simulated vCenter: every key, discovery, events, how little it is asked, and
 how long a large one takes (`VEDETTE_MACHINES=2000`)."""
+# needs: vcsim
 
 import json
 import os

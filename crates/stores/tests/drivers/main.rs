@@ -119,7 +119,7 @@ fn stores_at(database: &str, clock: &SharedClock) -> Vec<Case> {
         let url = format!("{server}/{database}");
         add(OPENSEARCH, &::stores::OpenSearch::new(&url, Arc::new(Classes)).unwrap());
     }
-    assert!(!cases.is_empty(), "scripts/suites/stores tells which servers there are");
+    assert!(!cases.is_empty(), "tests/stores/with_store.py tells which servers there are");
     cases
 }
 
