@@ -13,7 +13,22 @@ use config::snapshot::Host;
 use model::{HostId, InterfaceId};
 use stdx::sync::lock;
 
-use crate::ReachDelays;
+/// Delays of the availability rules, in seconds. The defaults are the field's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReachDelays {
+    /// `UnreachablePeriod`: after so long without an answer an interface is unavailable.
+    pub unreachable_period_s: u32,
+    /// `UnreachableDelay`: pause between attempts until then.
+    pub unreachable_delay_s: u32,
+    /// `UnavailableDelay`: pause between attempts afterwards.
+    pub unavailable_delay_s: u32,
+}
+
+impl Default for ReachDelays {
+    fn default() -> Self {
+        Self { unreachable_period_s: 45, unreachable_delay_s: 15, unavailable_delay_s: 60 }
+    }
+}
 
 /// The numbers are the API's: `available` of an interface, `active_available` of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -45,7 +60,7 @@ pub struct InterfaceState {
 
 /// What a result did to the state of an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
+pub enum Change {
     /// Nothing worth a word.
     None,
     /// First failure: unreachable from now on.
@@ -63,11 +78,11 @@ impl InterfaceState {
     }
 
     /// It answers, and a further answer changes nothing.
-    pub(crate) fn is_well(&self) -> bool {
+    pub fn is_well(&self) -> bool {
         self.available == Available::Yes && self.errors_from == 0 && self.error.is_empty()
     }
 
-    pub(crate) fn success(&mut self, now: u32) -> Change {
+    pub fn success(&mut self, now: u32) -> Change {
         if self.available == Available::Yes && self.errors_from == 0 {
             return Change::None;
         }
@@ -81,7 +96,7 @@ impl InterfaceState {
         Change::Available
     }
 
-    pub(crate) fn failure(&mut self, now: u32, error: &str, delays: &ReachDelays) -> Change {
+    pub fn failure(&mut self, now: u32, error: &str, delays: &ReachDelays) -> Change {
         if self.errors_from == 0 {
             self.errors_from = now.max(1);
             self.disable_until = now.saturating_add(delays.unreachable_delay_s);
@@ -151,7 +166,7 @@ impl Availability {
 
     /// Puts back what was known before a restart. How long checks had failed by then says nothing
     /// about the time since, unless the interface was given up.
-    pub(crate) fn restore(&self, states: impl IntoIterator<Item = (InterfaceId, InterfaceState)>) {
+    pub fn restore(&self, states: impl IntoIterator<Item = (InterfaceId, InterfaceState)>) {
         let states = states.into_iter().map(|(id, mut state)| {
             state.disable_until = 0;
             if state.available != Available::No {
@@ -168,23 +183,23 @@ impl Availability {
         lock(&self.interfaces).iter().map(|(id, state)| (*id, state.clone())).collect()
     }
 
-    pub(crate) fn set(&self, id: InterfaceId, state: &InterfaceState) {
+    pub fn set(&self, id: InterfaceId, state: &InterfaceState) {
         lock(&self.interfaces).insert(id, state.clone());
     }
 
     /// Nothing is checked there any more: its state is unknown from now on.
-    pub(crate) fn forget_interface(&self, id: InterfaceId) {
+    pub fn forget_interface(&self, id: InterfaceId) {
         lock(&self.interfaces).remove(&id);
     }
 
     /// The host is deleted or switched off.
-    pub(crate) fn forget_agent(&self, host: HostId) {
+    pub fn forget_agent(&self, host: HostId) {
         lock(&self.active).remove(&host);
     }
 
     /// A heartbeat arrived; `now_s` is monotonic. A frequency of 0 means that the agent stops
     /// sending them.
-    pub(crate) fn heartbeat(&self, host: HostId, freq_s: u32, now_s: u64) {
+    pub fn heartbeat(&self, host: HostId, freq_s: u32, now_s: u64) {
         let mut table = lock(&self.active);
         if freq_s == 0 {
             table.remove(&host);

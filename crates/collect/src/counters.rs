@@ -8,7 +8,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use config::snapshot::ItemType;
 use stdx::clock::Clock;
 
 macro_rules! counters {
@@ -20,11 +19,13 @@ macro_rules! counters {
             /// Time in work of the pollers' threads, whatever they check.
             pub pollers: Busy,
             /// What of that is not for agents, by [`Process`].
-            pub(crate) processes: [Busy; Process::ALL.len()],
+            pub processes: [Busy; Process::ALL.len()],
             /// Time in work of the trapper (`trapper`).
             pub trapper: Busy,
             /// Connections of the trapper open now.
             pub connections: AtomicUsize,
+            /// Connections that the trapper serves at one time.
+            pub connections_max: AtomicUsize,
             /// Passive checks in flight now.
             pub checks_in_flight: AtomicUsize,
         }
@@ -71,7 +72,7 @@ counters! {
 
 /// Work within pollers, under the names of the processes that do it at the field's servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Process {
+pub enum Process {
     /// Simple, external and script checks, SSH, Telnet.
     Poller,
     Snmp,
@@ -105,23 +106,10 @@ impl Process {
             Self::Internal => "internal poller",
         }
     }
-
-    /// Who checks items of this type, agents aside.
-    pub(crate) const fn of(kind: ItemType) -> Self {
-        match kind {
-            ItemType::Snmp => Self::Snmp,
-            ItemType::HttpAgent => Self::HttpAgent,
-            ItemType::Web => Self::Http,
-            ItemType::Jmx => Self::Java,
-            ItemType::Database => Self::Odbc,
-            ItemType::Internal => Self::Internal,
-            _ => Self::Poller,
-        }
-    }
 }
 
 /// Runs `work` and counts the time that it takes of its thread; waiting is none.
-pub(crate) async fn timed<T>(clock: &dyn Clock, busy: &Busy, work: impl Future<Output = T>) -> T {
+pub async fn timed<T>(clock: &dyn Clock, busy: &Busy, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     poll_fn(|context| {
         let begin = clock.monotonic();
@@ -134,40 +122,42 @@ pub(crate) async fn timed<T>(clock: &dyn Clock, busy: &Busy, work: impl Future<O
 
 impl Counters {
     /// The meter of a part of the pollers' work.
-    pub(crate) fn process(&self, process: Process) -> &Busy {
+    pub fn process(&self, process: Process) -> &Busy {
         &self.processes[process as usize]
     }
 
     /// Sets how many pollers there are.
-    pub(crate) fn pollers(&self, count: usize) {
+    pub fn pollers(&self, count: usize) {
         self.pollers.workers(count);
         self.processes.iter().for_each(|process| process.workers(count));
     }
 
-    /// Share of the last minute that a process of this name worked, 0 to 100; `None` = pollers
-    /// have no work of this name.
-    pub(crate) fn busy_percent(&self, name: &str) -> Option<f64> {
+    /// Share of the last minute that a process of this name (`trapper`, `snmp poller` …) worked,
+    /// 0 to 100, the average of all of its kind; `None` = there is no such work.
+    pub fn busy_percent(&self, name: &str) -> Option<f64> {
         if name == "agent poller" {
             let others: f64 = self.processes.iter().map(Busy::busy_percent).sum();
             return Some((self.pollers.busy_percent() - others).max(0.0));
+        }
+        if name == "trapper" {
+            return Some(self.trapper.busy_percent());
         }
         let process = Process::ALL.into_iter().find(|process| process.name() == name)?;
         Some(self.process(process).busy_percent())
     }
 
-    pub(crate) fn add(counter: &AtomicU64, n: u64) {
+    pub fn add(counter: &AtomicU64, n: u64) {
         counter.fetch_add(n, Ordering::Relaxed);
     }
 
-    pub(crate) fn one(counter: &AtomicU64) {
+    pub fn one(counter: &AtomicU64) {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes a sample of the busy meters; called once a second.
-    pub(crate) fn sample(&self, now: Duration) {
+    /// Takes a sample of the pollers' busy meters; called once a second.
+    pub fn sample(&self, now: Duration) {
         self.pollers.sample(now);
         self.processes.iter().for_each(|process| process.sample(now));
-        self.trapper.sample(now);
     }
 }
 
@@ -186,16 +176,16 @@ pub struct Busy {
 
 impl Busy {
     /// Sets how many workers share the work.
-    pub(crate) fn workers(&self, n: usize) {
+    pub fn workers(&self, n: usize) {
         self.workers.store(n, Ordering::Relaxed);
     }
 
     /// Adds time in work.
-    pub(crate) fn add(&self, time: Duration) {
+    pub fn add(&self, time: Duration) {
         self.busy_ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(0), Ordering::Relaxed);
     }
 
-    pub(crate) fn sample(&self, now: Duration) {
+    pub fn sample(&self, now: Duration) {
         let Ok(mut samples) = self.samples.lock() else { return };
         samples.push_back((now, self.busy_ns.load(Ordering::Relaxed)));
         while samples.len() > WINDOW + 1 {
@@ -264,7 +254,7 @@ mod tests {
         }
         counters.sample(Duration::from_secs(10));
         counters.pollers.add(Duration::from_millis(1500));
-        counters.process(Process::of(ItemType::Snmp)).add(Duration::from_millis(1000));
+        counters.process(Process::Snmp).add(Duration::from_millis(1000));
         counters.sample(Duration::from_secs(11));
         assert_eq!(counters.busy_percent("snmp poller"), Some(50.0));
         assert_eq!(counters.busy_percent("agent poller"), Some(25.0));

@@ -10,58 +10,64 @@ const BATCH_VALUES: usize = 10_000;
 
 /// Values of one message by shard.
 #[derive(Debug)]
-pub(crate) struct Split {
+pub struct Split {
     by_shard: Vec<Vec<Value>>,
 }
 
 impl Split {
-    pub(crate) fn new(shards: usize) -> Self {
+    pub fn new(shards: usize) -> Self {
         Self { by_shard: (0..shards.max(1)).map(|_| Vec::new()).collect() }
     }
 
-    pub(crate) fn push(&mut self, host: HostId, value: Value) {
+    pub fn push(&mut self, host: HostId, value: Value) {
         let shard = shard_of(host, self.by_shard.len());
         if let Some(values) = self.by_shard.get_mut(shard) {
             values.push(value);
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// Values of all shards.
+    pub fn len(&self) -> usize {
         self.by_shard.iter().map(Vec::len).sum()
+    }
+
+    /// No value was added.
+    pub fn is_empty(&self) -> bool {
+        self.by_shard.iter().all(Vec::is_empty)
     }
 }
 
 /// The shards' queues.
 #[derive(Debug, Clone)]
-pub(crate) struct Sink {
+pub struct Sink {
     shards: Vec<queue::Sender<ValueBatch>>,
 }
 
 impl Sink {
-    pub(crate) fn new(shards: Vec<queue::Sender<ValueBatch>>) -> Self {
+    pub fn new(shards: Vec<queue::Sender<ValueBatch>>) -> Self {
         Self { shards }
     }
 
-    pub(crate) fn shards(&self) -> usize {
+    pub fn shards(&self) -> usize {
         self.shards.len()
     }
 
-    pub(crate) fn split(&self) -> Split {
+    pub fn split(&self) -> Split {
         Split::new(self.shards.len())
     }
 
     /// Sends all values and waits until each is kept. A full queue makes this wait.
-    pub(crate) async fn send(&self, split: Split) -> Outcome {
+    pub async fn send(&self, split: Split) -> Outcome {
         self.send_as(split, ack::split).await
     }
 
     /// The same for values that may have been kept before.
-    pub(crate) async fn send_doubtful(&self, split: Split) -> Outcome {
+    pub async fn send_doubtful(&self, split: Split) -> Outcome {
         self.send_as(split, ack::split_doubtful).await
     }
 
     /// So much waits for the shard of a host that its active agent had better wait too.
-    pub(crate) fn is_congested(&self, host: HostId) -> bool {
+    pub fn is_congested(&self, host: HostId) -> bool {
         let queue = self.shards.get(shard_of(host, self.shards.len()));
         queue.is_some_and(|queue| {
             let gauge = queue.gauge();
@@ -90,7 +96,7 @@ impl Sink {
     }
 
     /// Sends values that nobody waits for; `false` = the shard is gone.
-    pub(crate) async fn send_unacknowledged(&self, shard: usize, values: Vec<Value>) -> bool {
+    pub async fn send_unacknowledged(&self, shard: usize, values: Vec<Value>) -> bool {
         match self.shards.get(shard) {
             Some(queue) => queue.send(ValueBatch { values, ack: None }).await.is_ok(),
             None => false,

@@ -1,6 +1,6 @@
 //! Connections of one thread in one table, moved by one epoll: no task, timer or channel for each.
 //!
-//! Checks ([`crate::poll`]) and short requests of the trapper ([`crate::trapper`]) are kept so. The
+//! Checks and short requests of the trapper are kept so. The
 //! owner does what a connection is ready for; the table only knows places and deadlines.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -11,11 +11,11 @@ use mio::unix::SourceFd;
 use mio::{Events, Interest, Token};
 
 /// Readiness that one look brings at most.
-pub(crate) const EVENTS: usize = 1024;
+pub const EVENTS: usize = 1024;
 
 /// What [`Table::wait`] tells of instead of a place: somebody rang, a listener has connections.
 const BELL: usize = usize::MAX;
-pub(crate) const LISTENER: usize = usize::MAX - 1;
+pub const LISTENER: usize = usize::MAX - 1;
 
 /// Deadlines of connections with one time limit: the first is due first.
 type Deadlines = VecDeque<(Duration, u32, u32)>;
@@ -28,7 +28,7 @@ struct Place<C> {
 }
 
 /// The connections.
-pub(crate) struct Table<C> {
+pub struct Table<C> {
     poll: mio::Poll,
     events: Events,
     places: Vec<Option<Place<C>>>,
@@ -39,7 +39,7 @@ pub(crate) struct Table<C> {
 
 impl<C: AsRawFd> Table<C> {
     /// No connection yet.
-    pub(crate) fn new() -> std::io::Result<Self> {
+    pub fn new() -> std::io::Result<Self> {
         Ok(Self {
             poll: mio::Poll::new()?,
             events: Events::with_capacity(EVENTS),
@@ -51,29 +51,34 @@ impl<C: AsRawFd> Table<C> {
     }
 
     /// Becomes readable when [`Self::wait`] has something to tell.
-    pub(crate) fn watched(&self) -> std::io::Result<OwnedFd> {
+    pub fn watched(&self) -> std::io::Result<OwnedFd> {
         self.poll.registry().as_fd().try_clone_to_owned()
     }
 
     /// Ends a [`Self::wait`] from another thread; at most one for each table.
-    pub(crate) fn bell(&self) -> std::io::Result<mio::Waker> {
+    pub fn bell(&self) -> std::io::Result<mio::Waker> {
         mio::Waker::new(self.poll.registry(), Token(BELL))
     }
 
     /// Ends a [`Self::wait`] with [`LISTENER`] when there are more connections than before.
-    pub(crate) fn listen(&self, listener: &impl AsRawFd) -> std::io::Result<()> {
+    pub fn listen(&self, listener: &impl AsRawFd) -> std::io::Result<()> {
         let fd = listener.as_raw_fd();
         self.poll.registry().register(&mut SourceFd(&fd), Token(LISTENER), Interest::READABLE)
     }
 
     /// Connections in the table.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.places.len() - self.free.len()
+    }
+
+    /// No connection is in the table.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Keeps a connection for at most `limit` from `now` (monotonic); back, with the reason, where
     /// the system does not watch it.
-    pub(crate) fn insert(
+    pub fn insert(
         &mut self,
         connection: C,
         interest: Interest,
@@ -100,7 +105,7 @@ impl<C: AsRawFd> Table<C> {
 
     /// Waits at most `patience` (`None` = for ever) and adds the places that are ready to `ready`.
     /// A place may be free or another's by now. Returns how many came.
-    pub(crate) fn wait(&mut self, patience: Option<Duration>, ready: &mut Vec<usize>) -> usize {
+    pub fn wait(&mut self, patience: Option<Duration>, ready: &mut Vec<usize>) -> usize {
         let before = ready.len();
         if self.poll.poll(&mut self.events, patience).is_ok() {
             ready.extend(self.events.iter().map(|event| event.token().0));
@@ -109,19 +114,19 @@ impl<C: AsRawFd> Table<C> {
     }
 
     /// The connection at a place.
-    pub(crate) fn get_mut(&mut self, at: usize) -> Option<&mut C> {
+    pub fn get_mut(&mut self, at: usize) -> Option<&mut C> {
         self.places.get_mut(at)?.as_mut().map(|place| &mut place.connection)
     }
 
     /// Takes a connection out.
-    pub(crate) fn take(&mut self, at: usize) -> Option<C> {
+    pub fn take(&mut self, at: usize) -> Option<C> {
         let place = self.places.get_mut(at)?.take()?;
         self.free.push(u32::try_from(at).unwrap_or(u32::MAX));
         Some(place.connection)
     }
 
     /// Takes those out that `which` chooses.
-    pub(crate) fn take_all(&mut self, mut which: impl FnMut(&C) -> bool) -> Vec<C> {
+    pub fn take_all(&mut self, mut which: impl FnMut(&C) -> bool) -> Vec<C> {
         let chosen = |(at, place): (usize, &Option<Place<C>>)| {
             place.as_ref().is_some_and(|place| which(&place.connection)).then_some(at)
         };
@@ -130,14 +135,14 @@ impl<C: AsRawFd> Table<C> {
     }
 
     /// A connection that was taken out is somebody else's to watch.
-    pub(crate) fn release(&self, connection: &C) {
+    pub fn release(&self, connection: &C) {
         let fd = connection.as_raw_fd();
         // Where it is not watched there is nothing to undo.
         let _unknown = self.poll.registry().deregister(&mut SourceFd(&fd));
     }
 
     /// Takes those out whose time is over at `now` (monotonic).
-    pub(crate) fn late(&mut self, now: Duration) -> Vec<C> {
+    pub fn late(&mut self, now: Duration) -> Vec<C> {
         let mut late = Vec::new();
         let places = &self.places;
         self.deadlines.retain(|_, queue| {
@@ -158,8 +163,7 @@ impl<C: AsRawFd> Table<C> {
     }
 
     /// Nothing is kept of what has ended.
-    #[cfg(test)]
-    pub(crate) fn is_clean(&self) -> bool {
-        self.len() == 0 && self.deadlines.is_empty()
+    pub fn is_clean(&self) -> bool {
+        self.is_empty() && self.deadlines.is_empty()
     }
 }

@@ -11,6 +11,15 @@ use rangemap::RangeInclusiveSet;
 use crate::db::{Row, Value};
 use crate::schema::{Reload, Table};
 
+/// How far hosts inherit within a transaction. The default: completely.
+#[derive(Debug, Default)]
+pub(crate) struct Inheritance {
+    /// Objects that hosts may inherit; a larger change is left for the following transactions.
+    pub(crate) portion: Option<usize>,
+    /// The last row that the transaction has left.
+    pub(crate) left: Option<u64>,
+}
+
 /// What happened to rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {

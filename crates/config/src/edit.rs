@@ -1,9 +1,8 @@
 //! A change of the configuration in progress: verbs that write rows and record what they change.
 
 use crate::audit::{Author, Trail};
-use crate::change::{Change, Changes, Operation};
+use crate::change::{Change, Changes, Inheritance, Operation};
 use crate::db::{Connection, DbError, DbResult, Row, Value, id_params, placeholders, query_by_ids};
-use crate::link::Inheritance;
 use crate::schema::{Column, Kind, Reload, Table};
 use crate::{Statements, Touched};
 

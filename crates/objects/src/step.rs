@@ -140,7 +140,7 @@ impl Param {
 /// The parameters of a step in the API's `params`.
 #[derive(Debug, Clone, Copy)]
 pub enum Params {
-    /// None.
+    /// The step takes no parameters.
     None,
     /// One, which may contain line feeds.
     Text(Param),

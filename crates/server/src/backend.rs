@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use api::Api;
-use collect::{Answer, Backend, Request, ScriptAnswer, ScriptCall};
-use config::snapshot::Tls;
+use collect::queue::QueueReport;
+use listen::{Answer, Backend, Request};
 use model::{SeenAgent, Sighting};
 use pipeline::ScriptRunner;
+use poll::{ScriptAnswer, ScriptCall, Scripts};
 use serde_json::{Value as Json, json};
 use stdx::queue::{Sender, TrySend};
 use wire::failed;
@@ -32,10 +33,28 @@ const NO_WEBDRIVER: &str =
 pub(crate) struct Requests {
     pub(crate) api: Arc<std::sync::OnceLock<Arc<Api>>>,
     pub(crate) figures: Arc<ServerFigures>,
+    pub(crate) pollers: poll::Status,
+    pub(crate) sightings: Sender<Sighting>,
+}
+
+/// Runs the scripts of items.
+pub(crate) struct ItemScripts {
     pub(crate) scripts: Arc<ScriptRunner>,
     /// Scripts of browser items; `None` = there is no WebDriver.
     pub(crate) browsers: Option<Arc<ScriptRunner>>,
-    pub(crate) sightings: Sender<Sighting>,
+}
+
+impl Scripts for ItemScripts {
+    fn run(&self, call: ScriptCall) -> ScriptAnswer {
+        let runner =
+            if call.browser { self.browsers.clone() } else { Some(Arc::clone(&self.scripts)) };
+        Box::pin(async move {
+            match runner {
+                Some(runner) => runner.run(call.script, call.value, call.timeout).await,
+                None => Err(NO_WEBDRIVER.to_owned()),
+            }
+        })
+    }
 }
 
 impl Backend for Requests {
@@ -56,19 +75,9 @@ impl Backend for Requests {
         }))
     }
 
-    fn run_script(&self, call: ScriptCall) -> ScriptAnswer {
-        let runner =
-            if call.browser { self.browsers.clone() } else { Some(Arc::clone(&self.scripts)) };
-        Box::pin(async move {
-            match runner {
-                Some(runner) => runner.run(call.script, call.value, call.timeout).await,
-                None => Err(NO_WEBDRIVER.to_owned()),
-            }
-        })
-    }
-
-    fn autoregistration_tls(&self) -> Tls {
-        self.figures.config.snapshot().settings.autoregistration.clone()
+    fn queue(&self) -> Answer<QueueReport> {
+        let pollers = self.pollers.clone();
+        Box::pin(async move { pollers.queue(0).await })
     }
 
     fn autoregister(&self, seen: SeenAgent) {

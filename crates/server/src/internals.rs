@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use collect::{InternalValue, Internals};
 use config::Config;
 use eval::key::ItemKey;
 use history::spool::Reading;
 use model::HostId;
+use poll::{InternalValue, Internals};
 
 use crate::meter::Meter;
 

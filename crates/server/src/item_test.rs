@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use api::Json;
-use collect::AgentReply;
 use config::Snapshot;
 use config::snapshot::source::{Ipmi, Snmp, Source};
 use config::snapshot::{Host, Interface, Item, ItemExtra, ItemType};
@@ -13,6 +12,7 @@ use eval::preproc::{STEPS_MAX, Step};
 use eval::script::Scripts;
 use model::{HostId, InterfaceId, Payload, Timestamp, ValueType};
 use objects::{InterfaceNeed, InterfaceType};
+use poll::{CheckReply, InternalValue};
 use serde_json::{Map, json};
 
 use crate::live::Running;
@@ -215,18 +215,18 @@ fn checked(
         InterfaceNeed::None => None,
     };
     let item = made_up(item, kind, id);
-    let check = running.collector.check_once(&host, interface.as_ref(), &item);
+    let check = running.pollers.check_once(&host, interface.as_ref(), &item);
     match running.runtime.block_on(check) {
-        AgentReply::Value(value) => Ok(value),
-        AgentReply::Lines(lines) => match lines.values.last() {
+        CheckReply::Value(value) => Ok(value),
+        CheckReply::Lines(lines) => match lines.values.last() {
             Some((text, _)) => Ok(text.to_string()),
             None => Err("There is no value now.".to_owned()),
         },
-        AgentReply::Nothing => Err("There is no value now.".to_owned()),
-        AgentReply::NotSupported(why)
-        | AgentReply::NetworkError(why)
-        | AgentReply::ConfigError(why)
-        | AgentReply::LocalError(why) => Err(why),
+        CheckReply::Nothing => Err("There is no value now.".to_owned()),
+        CheckReply::NotSupported(why)
+        | CheckReply::NetworkError(why)
+        | CheckReply::ConfigError(why)
+        | CheckReply::LocalError(why) => Err(why),
     }
 }
 
@@ -335,10 +335,10 @@ fn made_up(item: &Json, kind: ItemType, host: HostId) -> Item {
 
 fn internal(running: &Running, item: &Json, host: HostId) -> Result<String, String> {
     let item = made_up(item, ItemType::Internal, host);
-    Ok(match running.collector.internal(&item)? {
-        collect::InternalValue::Unsigned(value) => value.to_string(),
-        collect::InternalValue::Float(value) => format!("{value:.6}"),
-        collect::InternalValue::Text(text) => text,
+    Ok(match running.pollers.internal(&item)? {
+        InternalValue::Unsigned(value) => value.to_string(),
+        InternalValue::Float(value) => format!("{value:.6}"),
+        InternalValue::Text(text) => text,
     })
 }
 

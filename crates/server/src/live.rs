@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use alert::{AckRequest, Problems};
 use api::{Acknowledge, Availability, ItemState, Push, PushValue};
-use collect::{PushError, Status};
 use config::Config;
+use listen::{Intake, PushError};
 use model::{HostId, InterfaceId, ItemId, TriggerId};
 use pipeline::ShardSet;
 use stdx::clock::SharedClock;
@@ -18,7 +18,8 @@ use crate::discovery::Outcomes;
 /// The running parts, for the API's blocking threads.
 pub(crate) struct Running {
     pub(crate) shards: Arc<ShardSet>,
-    pub(crate) collector: Status,
+    pub(crate) pollers: poll::Status,
+    pub(crate) intake: Intake,
     pub(crate) problems: Problems,
     pub(crate) runtime: Handle,
     pub(crate) discoveries: Arc<Outcomes>,
@@ -61,7 +62,7 @@ impl api::Live for Running {
     }
 
     fn interfaces(&self, interfaces: &[InterfaceId]) -> Vec<Availability> {
-        let availability = self.collector.availability();
+        let availability = &self.pollers.context().availability;
         interfaces
             .iter()
             .map(|id| {
@@ -77,11 +78,11 @@ impl api::Live for Running {
     }
 
     fn active_checks(&self, hosts: &[HostId]) -> Vec<u8> {
-        hosts.iter().map(|host| self.collector.active_available(*host) as u8).collect()
+        hosts.iter().map(|host| self.pollers.context().active_available(*host) as u8).collect()
     }
 
     fn push(&self, push: Push) -> Vec<Result<(), Failure>> {
-        let one = |value: PushValue| collect::PushValue {
+        let one = |value: PushValue| listen::PushValue {
             item: Some(value.item),
             host_key: None,
             value: value.value,
@@ -90,9 +91,9 @@ impl api::Live for Running {
         };
         let Push { values, client, refuse_duplicates, resend } = push;
         let values = values.into_iter().map(one).collect();
-        let push = collect::Push { values, client, refuse_duplicates, resend };
+        let push = listen::Push { values, client, refuse_duplicates, resend };
         // The API has checked the user's rights on the items.
-        let pushed = self.runtime.block_on(self.collector.push(push, &|_, _| true));
+        let pushed = self.runtime.block_on(self.intake.push(push, &|_, _| true));
         pushed.into_iter().map(|result| result.map(drop).map_err(refused)).collect()
     }
 
@@ -120,7 +121,7 @@ impl api::Live for Running {
 
     fn queue(&self, kind: &str, limit: Option<u64>) -> Result<api::Json, String> {
         let most = limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
-        let report = self.runtime.block_on(self.collector.queue(most));
+        let report = self.runtime.block_on(self.pollers.queue(most));
         crate::queue::rows(&report, kind, limit, self.clock.unix_s()).map(|(rows, _)| rows)
     }
 
@@ -129,7 +130,7 @@ impl api::Live for Running {
     }
 
     fn check_now(&self, items: &[ItemId]) {
-        let polled = self.runtime.block_on(self.collector.check_now(items));
+        let polled = self.runtime.block_on(self.pollers.check_now(items));
         tracing::debug!(items = items.len(), polled, "check now");
         if let Err(error) = self.shards.check_now(items) {
             tracing::warn!(%error, "cannot start calculated items");

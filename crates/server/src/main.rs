@@ -6,6 +6,7 @@ mod background;
 mod beside;
 mod built_in_agent;
 mod capacity;
+mod collection;
 mod discovery;
 mod engine_command;
 mod failure;

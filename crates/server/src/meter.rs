@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use alert::Problems;
-use collect::{QueueReport, Status};
+use collect::queue::QueueReport;
 use config::Config;
 use model::HostId;
 use pipeline::{GaugeReading, ShardHandle, ShardSet, Stage};
+use poll::Status;
 use stdx::clock::SharedClock;
 use stdx::machine::CpuTimes;
 use stdx::queue::Gauge;

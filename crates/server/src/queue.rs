@@ -1,7 +1,7 @@
 //! What is late, as `queue.get` answers it.
 
 use api::Json;
-use collect::QueueReport;
+use collect::queue::QueueReport;
 use serde_json::{Map, json};
 
 const DELAYS: [&str; 6] = ["delay5", "delay10", "delay30", "delay60", "delay300", "delay600"];

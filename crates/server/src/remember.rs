@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use collect::{Available, InterfaceState, LogPosition, Remembered, Status, TrapPosition};
+use collect::availability::{Available, InterfaceState};
+use collect::positions::{LogPosition, TrapPosition};
+use collect::{Context, Remembered};
 use model::{InterfaceId, ItemId};
 use pipeline::ShardSet;
 use serde_json::{Value as Json, json};
@@ -28,7 +30,7 @@ pub(crate) struct Known {
 /// Whom to ask for what is known now.
 #[derive(Debug, Clone)]
 pub(crate) struct Sources {
-    pub(crate) collection: Status,
+    pub(crate) collection: Arc<Context>,
     pub(crate) shards: Arc<ShardSet>,
 }
 

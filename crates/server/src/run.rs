@@ -1,26 +1,29 @@
 //! `vedette server`: makes all parts, connects them, and ends them in order. No logic of its own.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use alert::{Hooks, MaintenanceWatch, Problems, Sightings, Stop, Unsent};
 use anyhow::Context;
 use api::{Api, Deps, HttpConfig, LiveHub, LiveNote};
-use collect::{Collector, CollectorConfig, HostKeyPolicy, TlsConfig, WebFiles};
+use collect::Context as Collection;
 use config::Config;
 use config::db::Location;
 use config::objects::Deleted;
 use history::service::{Counters, Gate, Limits};
+use listen::Listener;
 use model::{DiscoveryValue, Sighting, TriggerFinding};
 use pipeline::{ShardSet, ShardsConfig};
+use poll::Pollers;
 use stdx::clock::{RealClock, SharedClock};
 use stdx::queue::{Receiver, Sender, bounded};
 use tokio::sync::broadcast;
 
-use crate::backend::Requests;
+use crate::backend::{ItemScripts, Requests};
 use crate::background::{catch_up, housekeeping, maintenance};
 use crate::capacity::Capacity;
+use crate::collection::{listen_config, poll_config, tls_config};
 use crate::folder::{self, RunningMark, lock};
 use crate::internals::ServerFigures;
 use crate::listen::{bind, web_config};
@@ -33,6 +36,8 @@ use crate::{discovery, failure, first_start, pairing, remember, store};
 const FINDINGS_MAX: usize = 10_000;
 /// Addresses that were looked at and agents that announced themselves, waiting to be written.
 const SIGHTINGS_MAX: usize = 1_000;
+/// Default timeout of checks.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(3);
 /// Notes on new values that wait for the slowest browser.
 const NOTES_MAX: usize = 64;
 /// Maximum time to wait at shutdown for a feeder that is blocked in a store call.
@@ -84,7 +89,8 @@ struct Server {
     grpc: Option<tokio::net::TcpListener>,
     web: HttpConfig,
     config: Arc<Config>,
-    collector: collect::Handle,
+    listener: listen::Handle,
+    pollers: poll::Handle,
     shards: Arc<ShardSet>,
     feeds: Vec<history::spool::Feeding>,
     problems: Problems,
@@ -206,30 +212,41 @@ impl Server {
             Arc::new(ServerFigures { config: Arc::clone(&config), meter: Arc::clone(&meter) });
         let late_api: Arc<OnceLock<Arc<Api>>> = Arc::default();
         let snapshots = Arc::clone(&config);
-        let collector = Collector::start(
-            CollectorConfig { remembered: known.collection, ..collector_config(values, data)? },
-            collect::Deps {
-                clock: Arc::clone(&clock),
-                snapshots: Arc::new(move || snapshots.snapshot()),
-                shards: shards.values(),
-                backend: Arc::new(Requests {
-                    api: Arc::clone(&late_api),
-                    figures: Arc::clone(&figures),
+        let bound = Listener::bind(listen_config(values)?).await?;
+        let collection = Collection::new(collect::Parts {
+            clock: Arc::clone(&clock),
+            snapshots: Arc::new(move || snapshots.snapshot()),
+            shards: shards.values(),
+            tls: tls_config(values),
+            timeout: CHECK_TIMEOUT,
+            remembered: known.collection,
+        })?;
+        let pollers = Pollers::start(
+            poll_config(values, data)?,
+            Arc::clone(&collection),
+            poll::Deps {
+                internals: Arc::clone(&figures) as _,
+                scripts: Arc::new(ItemScripts {
                     scripts: Arc::new(pipeline::ScriptRunner::new(Arc::clone(&clock))),
                     browsers: browsers(values, &clock),
-                    sightings: sightings.clone(),
                 }),
-                internals: figures,
                 sightings: Some(sightings.clone()),
             },
-        )
-        .await?;
+        )?;
+        let requests = Requests {
+            api: Arc::clone(&late_api),
+            figures,
+            pollers: pollers.status(),
+            sightings: sightings.clone(),
+        };
+        let listener = bound.start(Arc::clone(&collection), Arc::new(requests))?;
         let api = Arc::new(Api::new(Deps {
             config: Arc::clone(&config),
             history: history.reader(Arc::clone(&shards) as Arc<dyn history::Reader>, &clock),
             live: Arc::new(Running {
                 shards: Arc::clone(&shards),
-                collector: collector.status(),
+                pollers: pollers.status(),
+                intake: listener.intake(),
                 problems: problems.clone(),
                 runtime: tokio::runtime::Handle::current(),
                 discoveries: outcomes,
@@ -246,11 +263,10 @@ impl Server {
         follow_changes(&config, &shards, &hub);
 
         let mut tasks = tokio::task::JoinSet::new();
-        tasks.spawn(Arc::clone(&meter).run(collector.status()));
+        tasks.spawn(Arc::clone(&meter).run(pollers.status()));
         tasks.spawn(tell_browsers(notes, hub));
         let (forget, ends) = tokio::sync::oneshot::channel();
-        let sources =
-            remember::Sources { collection: collector.status(), shards: Arc::clone(&shards) };
+        let sources = remember::Sources { collection, shards: Arc::clone(&shards) };
         let remembering = tokio::spawn(remember::keep(memory, sources, ends));
         let agent = first_start::agent(values, &clock).await?;
         let agent_address = agent.as_ref().map(|(address, _)| *address);
@@ -264,7 +280,7 @@ impl Server {
         prepared.await??;
         stdx::sys::give_memory_back();
         huge_pages(true);
-        first_start::greet(&http.local_addr()?, web.tls.is_some(), collector.addresses(), first)?;
+        first_start::greet(&http.local_addr()?, web.tls.is_some(), listener.addresses(), first)?;
         Ok(Self {
             api,
             gate,
@@ -272,7 +288,8 @@ impl Server {
             grpc,
             web,
             config,
-            collector,
+            listener,
+            pollers,
             shards,
             feeds: history.feeds,
             problems,
@@ -326,7 +343,7 @@ impl Server {
         stdx::thread::set_running(false);
         tracing::info!("stopping: waiting for values that are being processed");
         self.stop_writers.ask();
-        self.collector.stop().await;
+        tokio::join!(self.listener.stop(), self.pollers.stop());
         // Callers that query the state of collection hold the queue open.
         let _ = self.sightings.send(Sighting::End).await;
         let (stop_remembering, remembered) = self.remembering;
@@ -371,46 +388,6 @@ pub(crate) fn config_location(values: &Values, data: &Path) -> Location {
         "" => Location::Sqlite(data.join("config.db")),
         text => Location::parse(text),
     }
-}
-
-fn collector_config(values: &Values, data: &Path) -> anyhow::Result<CollectorConfig> {
-    Ok(CollectorConfig {
-        listen: vec![values.address("trapper")?],
-        tls: TlsConfig {
-            ca_file: values.path("tls-ca-file"),
-            crl_file: None,
-            cert_file: values.path("tls-cert-file"),
-            key_file: values.path("tls-key-file"),
-        },
-        stats_allowed: values.get("stats-allowed").to_owned(),
-        snmp_traps: match values.get("snmp-traps") {
-            "" => None,
-            _ => Some(values.address("snmp-traps")?),
-        },
-        snmp_trap_file: values.path("snmp-trap-file"),
-        external_scripts: values
-            .path("external-scripts")
-            .unwrap_or_else(|| data.join("externalscripts")),
-        web: WebFiles {
-            certificates: values
-                .path("ssl-cert-location")
-                .unwrap_or_else(|| data.join("ssl/certs")),
-            keys: values.path("ssl-key-location").unwrap_or_else(|| data.join("ssl/keys")),
-            authorities: values.path("ssl-ca-location"),
-        },
-        odbc_program: std::env::current_exe().map_or_else(
-            |_| PathBuf::from("vedette-odbc"),
-            |own| own.with_file_name("vedette-odbc"),
-        ),
-        java_gateway: values.get("java-gateway").to_owned(),
-        ssh_keys: values.path("ssh-keys").unwrap_or_else(|| data.join("ssh-keys")),
-        ssh_host_keys: HostKeyPolicy::from_name(values.get("ssh-host-keys"))
-            .context("--ssh-host-keys must be first, known or ignore")?,
-        ssh_known_hosts: values
-            .path("ssh-known-hosts")
-            .unwrap_or_else(|| data.join("ssh-known-hosts")),
-        ..CollectorConfig::default()
-    })
 }
 
 /// Runs the scripts of browser items, if there is a WebDriver.

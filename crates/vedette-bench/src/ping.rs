@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use bench::Context;
 use bench::report::Report;
-use collect::{Outcome, Pinger, Series};
+use poll::{Outcome, Pinger, Series};
 use serde_json::json;
 
 use crate::args::Ping;

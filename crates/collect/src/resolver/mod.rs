@@ -39,7 +39,7 @@ type LookUp = dyn Fn(&str) -> Found + Send + Sync;
 
 /// Looks names up for everybody who collects.
 #[derive(Clone)]
-pub(crate) struct Resolver(Arc<Inner>);
+pub struct Resolver(Arc<Inner>);
 
 struct Inner {
     clock: SharedClock,
@@ -76,7 +76,7 @@ impl std::fmt::Debug for Resolver {
 
 impl Resolver {
     /// One that asks the system.
-    pub(crate) fn new(clock: SharedClock) -> Self {
+    pub fn new(clock: SharedClock) -> Self {
         Self::with(clock, Box::new(ask_system))
     }
 
@@ -86,7 +86,7 @@ impl Resolver {
 
     /// The addresses of a name, or an address as it is; at least one. The error is the system's.
     /// Takes as long as the system: the caller has a limit.
-    pub(crate) async fn find(&self, name: &str) -> Found {
+    pub async fn find(&self, name: &str) -> Found {
         if let Ok(address) = name.parse() {
             return Ok(vec![address]);
         }

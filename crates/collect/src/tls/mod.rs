@@ -9,6 +9,7 @@
 mod name;
 mod psk;
 
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -25,20 +26,33 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_openssl::SslStream;
 
-use crate::TlsConfig;
 pub(crate) use name::name_text;
-pub(crate) use psk::{Psk, PskTable};
+use psk::Psk;
+pub(crate) use psk::PskTable;
 
 /// Unencrypted. The numbers are the API's and the wire's.
-pub(crate) const NONE: u8 = 1;
+pub const NONE: u8 = 1;
 /// Pre-shared key.
-pub(crate) const PSK: u8 = 2;
+pub const PSK: u8 = 2;
 /// Certificate.
-pub(crate) const CERT: u8 = 4;
+pub const CERT: u8 = 4;
 
 const SUITES_TLS13: &str = "TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256";
 const CIPHERS_TLS12: &str = "kECDHEPSK+CHACHA20:kECDHEPSK+AES128:kPSK+AES128:EECDH+AESGCM:\
                              EECDH+CHACHA20:EECDH+AES128:RSA+AES128";
+
+/// `TLSCAFile`, `TLSCRLFile`, `TLSCertFile`, `TLSKeyFile`: PEM files.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TlsConfig {
+    /// Authorities whose certificates are believed.
+    pub ca_file: Option<PathBuf>,
+    /// Revoked certificates.
+    pub crl_file: Option<PathBuf>,
+    /// Certificate of this server, intermediate ones after it.
+    pub cert_file: Option<PathBuf>,
+    /// Private key of this server.
+    pub key_file: Option<PathBuf>,
+}
 
 /// Why a connection cannot be protected.
 #[derive(Debug, thiserror::Error)]
@@ -90,20 +104,20 @@ pub enum TlsError {
 
 /// Who is at the other end of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub struct Identity {
     /// 1 none, 2 PSK, 4 certificate.
-    pub(crate) kind: u8,
+    pub kind: u8,
     /// With PSK.
-    pub(crate) psk_identity: String,
+    pub psk_identity: String,
     /// With a certificate.
-    pub(crate) issuer: String,
+    pub issuer: String,
     /// With a certificate.
-    pub(crate) subject: String,
+    pub subject: String,
 }
 
 impl Identity {
     /// A peer on an unencrypted connection.
-    pub(crate) fn unencrypted() -> Self {
+    pub fn unencrypted() -> Self {
         Self {
             kind: NONE,
             psk_identity: String::new(),
@@ -113,7 +127,7 @@ impl Identity {
     }
 
     /// The word for this kind of connection in error texts.
-    pub(crate) fn kind_text(&self) -> &'static str {
+    pub fn kind_text(&self) -> &'static str {
         match self.kind {
             PSK => "psk",
             CERT => "cert",
@@ -134,7 +148,7 @@ impl Identity {
     }
 
     /// Whether a rule lets this peer in; `whom` completes the error text (`host "X"`).
-    pub(crate) fn allowed(&self, tls: &Tls, whom: &str) -> Result<(), String> {
+    pub fn allowed(&self, tls: &Tls, whom: &str) -> Result<(), String> {
         if tls.accept & self.kind == 0 {
             let kind = self.kind_text();
             return Err(format!("connection of type \"{kind}\" is not allowed for {whom}"));
@@ -149,7 +163,7 @@ impl Identity {
     }
 
     /// Whether a host's rule lets this peer in.
-    pub(crate) fn allowed_for(&self, host: &Host) -> Result<(), String> {
+    pub fn allowed_for(&self, host: &Host) -> Result<(), String> {
         if self.kind == NONE && host.tls.accept & NONE != 0 {
             return Ok(());
         }
@@ -158,7 +172,7 @@ impl Identity {
 }
 
 /// Contexts for both directions, made once.
-pub(crate) struct TlsContexts {
+pub struct TlsContexts {
     server: SslContext,
     client_psk: SslContext,
     client_cert: Option<SslContext>,
@@ -209,7 +223,7 @@ impl TlsContexts {
     }
 
     /// The server's side of a handshake.
-    pub(crate) async fn accept<S>(&self, stream: S) -> Result<(SslStream<S>, Identity), TlsError>
+    pub async fn accept<S>(&self, stream: S) -> Result<(SslStream<S>, Identity), TlsError>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
@@ -226,7 +240,7 @@ impl TlsContexts {
     }
 
     /// The client's side of a handshake, as a host's rule wants it (PSK or certificate).
-    pub(crate) async fn connect(
+    pub async fn connect(
         &self,
         stream: TcpStream,
         tls: &Tls,

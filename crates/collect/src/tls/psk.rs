@@ -8,7 +8,7 @@ use config::snapshot::Tls;
 use model::HostId;
 use stdx::sync::lock;
 
-use crate::deps::{Backend, Snapshots};
+use crate::snapshots::Snapshots;
 
 /// A key that never shows in logs.
 #[derive(Clone, PartialEq, Eq)]
@@ -55,21 +55,20 @@ struct Index {
 /// Identities of all hosts and of autoregistration.
 pub(crate) struct PskTable {
     snapshots: Arc<dyn Snapshots>,
-    backend: Arc<dyn Backend>,
     // Once per handshake, and a handshake costs a thousand times more.
     index: Mutex<Index>,
 }
 
 impl PskTable {
-    pub(crate) fn new(snapshots: Arc<dyn Snapshots>, backend: Arc<dyn Backend>) -> Self {
-        Self { snapshots, backend, index: Mutex::default() }
+    pub(crate) fn new(snapshots: Arc<dyn Snapshots>) -> Self {
+        Self { snapshots, index: Mutex::default() }
     }
 
     /// The key of an identity. One identity with two keys is a mistake: nobody gets in with it.
     pub(crate) fn key(&self, identity: &str) -> Option<Psk> {
         let mut index = lock(&self.index);
         index.renew(self.snapshots.load());
-        let auto = self.backend.autoregistration_tls();
+        let auto = &index.snapshot.settings.autoregistration;
         let mut keys = index.keys.get(identity).into_iter().flatten().map(|(_, key)| &**key);
         let auto_key = (&*auto.psk_identity == identity).then_some(&*auto.psk);
         let first = keys.next().or(auto_key)?;

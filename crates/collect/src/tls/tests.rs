@@ -16,19 +16,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::*;
-use crate::deps::{Answer, Backend, Request};
+use crate::snapshots::Snapshots;
 use crate::testing;
 
 const KEY_A: &str = "1f87b595725ac58dd977beef14b97461a7c1045b9a1c963065002c5473194952";
 const KEY_B: &str = "00112233445566778899aabbccddeeff";
-
-struct NoBackend;
-
-impl Backend for NoBackend {
-    fn request(&self, _request: Request) -> Option<Answer> {
-        None
-    }
-}
 
 fn key_pair() -> PKey<Private> {
     let group = EcGroup::from_curve_name(Nid::X9_62_PRIME256V1).unwrap();
@@ -91,8 +83,8 @@ fn psk_host(id: u64, identity: &str, psk: &str) -> Host {
 fn contexts(config: &TlsConfig) -> Arc<TlsContexts> {
     let hosts = vec![psk_host(1, "a", KEY_A).into(), psk_host(2, "b", KEY_B).into()];
     let snapshot = testing::snapshot(1, hosts);
-    let snapshots: Arc<dyn crate::Snapshots> = Arc::new(move || Arc::clone(&snapshot));
-    let table = Arc::new(PskTable::new(snapshots, Arc::new(NoBackend)));
+    let snapshots: Arc<dyn Snapshots> = Arc::new(move || Arc::clone(&snapshot));
+    let table = Arc::new(PskTable::new(snapshots));
     Arc::new(TlsContexts::new(config, table).unwrap())
 }
 
@@ -283,8 +275,8 @@ fn files_that_cannot_be_used_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let good = files(dir.path(), "server", &authority());
     let table = || {
-        let snapshots: Arc<dyn crate::Snapshots> = Arc::new(|| testing::snapshot(1, vec![]));
-        Arc::new(PskTable::new(snapshots, Arc::new(NoBackend)))
+        let snapshots: Arc<dyn Snapshots> = Arc::new(|| testing::snapshot(1, vec![]));
+        Arc::new(PskTable::new(snapshots))
     };
     let error = |config: &TlsConfig| match TlsContexts::new(config, table()) {
         Ok(_) => String::from("no error"),

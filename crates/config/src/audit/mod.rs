@@ -5,17 +5,19 @@
 //! Objects that follow a template are not in the log: the change of the template is.
 
 mod catalog;
+mod expiry;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Map, json};
 
-use crate::db::{DbError, DbResult, Row, Value, placeholders, query_by_ids};
+use crate::db::{DbError, DbResult, Row, Value, query_by_ids};
 use crate::schema::Table;
-use crate::{Config, Edit, Statements};
+use crate::{Edit, Statements};
 use catalog::Resource;
 pub(crate) use catalog::is_object;
+pub use expiry::delete_before;
 
 /// Who makes a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -314,34 +316,6 @@ pub fn note_access(
     let set = cuid(author.at_s)?;
     let about = About { action, kind: 0, id: author.userid, name: "", details: "", set: &set };
     state.insert_many("access_log", &COLUMNS, &[about.row(author)?])
-}
-
-/// Rows of one portion of [`delete_before`].
-const PORTION: i64 = 2_000;
-
-/// Deletes entries from before a moment, in seconds since 1970; returns their number. Other
-/// changes run between its portions.
-pub fn delete_before(config: &Config, clock: u64) -> DbResult<u64> {
-    let old = |table: &str| {
-        let sql = format!("SELECT auditid FROM {table} WHERE clock < ? LIMIT ?");
-        let rows =
-            config.read(|connection| connection.query(&sql, &[clock.into(), PORTION.into()]));
-        rows.map(|rows| rows.iter().map(|row| Value::from(row.text("auditid"))).collect::<Vec<_>>())
-    };
-    let mut deleted = 0;
-    loop {
-        let (changes, sign_ins) = (old("auditlog")?, old("access_log")?);
-        if changes.is_empty() && sign_ins.is_empty() {
-            return Ok(deleted);
-        }
-        config.write(|edit| edit.delete_rows("auditlog", &[("auditid", &changes)]))?;
-        config.write_state(|state| {
-            let marks = placeholders(sign_ins.len());
-            let sql = format!("DELETE FROM access_log WHERE auditid IN ({marks})");
-            if sign_ins.is_empty() { Ok(0) } else { state.execute(&sql, &sign_ins) }
-        })?;
-        deleted += u64::try_from(changes.len() + sign_ins.len()).unwrap_or(0);
-    }
 }
 
 /// A new id of 25 characters that sorts by time, as `auditid` has it: `c`, milliseconds, a counter, the

@@ -26,7 +26,7 @@ pub(crate) use host_prototypes::{have_own_prototypes, inherit_host_prototypes, p
 pub(crate) use interfaces::{interface_for, remap_interfaces};
 pub(crate) use items::inherit_items;
 use objects::sql::{FLAGS_PLAIN, KIND_PROTOTYPE};
-pub(crate) use portions::{Changed, Inheritance, Later, Work, later, take_over};
+pub(crate) use portions::{Changed, Later, Work, later, take_over};
 pub(crate) use triggers::{
     inherit_dependencies, inherit_triggers, item_children, related_children,
 };

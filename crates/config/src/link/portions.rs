@@ -15,15 +15,6 @@ use crate::objects::{take_over_items, take_over_triggers};
 /// Hosts of one portion at most: their items are searched for the children of the template's.
 const HOSTS_MAX: usize = 250;
 
-/// How far hosts inherit within a transaction. The default: completely.
-#[derive(Debug, Default)]
-pub(crate) struct Inheritance {
-    /// Objects that hosts may inherit; a larger change is left for the following transactions.
-    pub(crate) portion: Option<usize>,
-    /// The last row that the transaction has left.
-    pub(crate) left: Option<u64>,
-}
-
 /// What hosts have yet to take over; ids are those of templates' objects, of all levels.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Work {
@@ -35,7 +26,7 @@ pub(crate) enum Work {
     NewTriggers(Vec<u64>),
     /// Changes of them.
     Triggers(Vec<Changed>),
-    /// New host prototypes.
+    /// Host prototypes that hosts do not have yet.
     NewHostPrototypes(Vec<u64>),
     /// A change of one.
     HostPrototypes(Changed),

@@ -6,14 +6,15 @@ use super::item_check::{check, check_steps};
 use super::lost::{Known, Mark, Tables};
 use super::overrides::ITEM;
 use super::places::Place;
-use super::rule::{self, ItemPrototype};
+use super::rule::ItemPrototype;
 use super::substitute::{Substitution, trim};
 use super::{Stage, Stop, Work};
 use crate::Edit;
 use crate::db::{Connection, DbResult, Row, Value, placeholders, query_by_ids};
 use crate::link::{LinkError, kind_words};
 use crate::objects::{
-    Columns, ItemChange, NewItem, Step, Tag, column, create_items, delete_items, update_items,
+    Columns, ItemChange, NewItem, Step, Tag, column, create_items, delete_items, steps, tags,
+    update_items,
 };
 use crate::schema::Table;
 
@@ -136,8 +137,8 @@ fn load(connection: &mut dyn Connection, work: &Work<'_>) -> DbResult<State> {
     );
     let rows = query_by_ids(connection, &sql, &[], &parents)?;
     let ids: Vec<u64> = rows.iter().map(|row| row.id("itemid")).collect();
-    let mut steps = rule::steps(connection, &ids)?;
-    let mut tags = rule::tags(connection, "item_tags", "itemid", &ids)?;
+    let mut steps = steps(connection, &ids)?;
+    let mut tags = tags(connection, "item_tags", "itemid", &ids)?;
     let mut state = State {
         existing: Vec::with_capacity(rows.len()),
         by_key: HashMap::new(),

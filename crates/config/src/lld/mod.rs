@@ -34,7 +34,7 @@ use errors::Errors;
 pub(crate) use host_shape::prototypes as host_prototypes;
 pub(crate) use memory::Memory;
 use rule::Rule;
-pub(crate) use rule::{TriggerPrototype, item_prototypes, steps, tags, trigger_prototypes};
+pub(crate) use rule::{TriggerPrototype, item_prototypes, trigger_prototypes};
 
 /// Longest value of a discovery rule, bytes.
 pub const VALUE_BYTES_MAX: usize = 64 << 20;

@@ -7,12 +7,13 @@ use objects::sql::{FLAGS_REAL, FLAGS_RULE};
 
 use super::{
     Columns, HostPrototypeParts, NewItem, NewTrigger, TriggerChange, TriggerFunction,
-    create_host_prototype, create_items, create_triggers, replace_ids, update_triggers,
+    create_host_prototype, create_items, create_triggers, replace_ids, steps, tags,
+    update_triggers,
 };
 use crate::Edit;
 use crate::db::{DbResult, Row, Value};
 use crate::link::{LinkError, Target, interface_for, targets};
-use crate::lld::{TriggerPrototype, host_prototypes, item_prototypes, tags, trigger_prototypes};
+use crate::lld::{TriggerPrototype, host_prototypes, item_prototypes, trigger_prototypes};
 use crate::schema::Table;
 
 /// Columns that a copy does not take over: ids, and whom it belongs to.
@@ -63,7 +64,7 @@ pub fn copy_discovery_rule(
     };
     let mut copy =
         Copy { edit, from: row.id("hostid"), to, target, templates, made: HashMap::new() };
-    let steps = crate::lld::steps(copy.edit.connection(), &[rule])?.remove(&rule);
+    let steps = steps(copy.edit.connection(), &[rule])?.remove(&rule);
     let new = NewItem {
         columns: copy.columns(row, 0)?,
         preprocessing: steps.unwrap_or_default(),

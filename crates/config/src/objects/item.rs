@@ -361,7 +361,7 @@ fn change_of(edit: &mut Edit<'_>, row: &Row, changed: &Changed) -> DbResult<Item
         columns.filter_map(|name| Some((name, row.get(name)?.clone()))).collect();
     let (mut preprocessing, mut tags) = (None, None);
     if changed.has(STEPS) {
-        let mut steps = crate::lld::steps(edit.connection(), &[id])?;
+        let mut steps = super::steps(edit.connection(), &[id])?;
         preprocessing = Some(steps.remove(&id).unwrap_or_default());
     }
     if changed.has(TAGS) {

@@ -6,6 +6,7 @@
 //! functions and dependencies.
 
 mod copy;
+mod details;
 mod expression;
 mod group_prototype;
 mod host;
@@ -22,6 +23,7 @@ use crate::Edit;
 use crate::db::{DbResult, Row, Value, query_by_ids};
 
 pub use copy::copy_discovery_rule;
+pub(crate) use details::{steps, tags};
 pub use expression::{ExpressionError, ItemRef, Resolved, resolve};
 pub use group_prototype::GroupPrototype;
 pub(crate) use group_prototype::{delete_orphaned_groups, without_origin};

@@ -109,15 +109,7 @@ pub fn write_web_scenario(
             changes.push(ItemChange { id: *id, columns, preprocessing: None, tags });
             continue;
         }
-        columns.extend([
-            ("hostid", hostid.into()),
-            ("flags", Value::from(0)),
-            ("type", WEB.into()),
-            ("value_type", value_type.into()),
-            ("units", units.into()),
-            ("history", "30d".into()),
-            ("trends", "90d".into()),
-        ]);
+        columns.extend(fixed(hostid, value_type, units));
         new.push(NewItem { columns, preprocessing: Vec::new(), tags: scenario.tags.clone() });
     }
     let gone: Vec<u64> = known.iter().map(|(_, id)| *id).filter(|id| !used.contains(id)).collect();
@@ -126,6 +118,19 @@ pub fn write_web_scenario(
     let made = if new.is_empty() { Vec::new() } else { create_items(edit, &new)? };
     let item = before.map(|(item, _)| item).or(made.first().copied());
     Ok((item.expect("BUG: a scenario has an item"), deleted))
+}
+
+/// Columns that an item of a scenario keeps.
+fn fixed(hostid: u64, value_type: i64, units: &str) -> [(&'static str, Value); 7] {
+    [
+        ("hostid", hostid.into()),
+        ("flags", Value::from(0)),
+        ("type", WEB.into()),
+        ("value_type", value_type.into()),
+        ("units", units.into()),
+        ("history", "30d".into()),
+        ("trends", "90d".into()),
+    ]
 }
 
 /// The key that an item had while the scenario was called `before`.

@@ -133,8 +133,10 @@ impl Capacity {
             soft("value_cache", "B", cache.bytes, cache.bytes_max),
         ];
         if let Some(collector) = self.meter.collector() {
-            let open = collector.counters().connections.load(Ordering::Relaxed);
-            all.push(soft("connections", "", open, collector.connections_max()));
+            let counters = collector.counters();
+            let open = counters.connections.load(Ordering::Relaxed);
+            let most = counters.connections_max.load(Ordering::Relaxed);
+            all.push(soft("connections", "", open, most));
         }
         all
     }

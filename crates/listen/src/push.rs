@@ -1,0 +1,132 @@
+//! Values that come through the API: matched and stored as those of senders.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use collect::counters::Counters;
+use collect::tls::Identity;
+use config::Snapshot;
+use config::snapshot::{Host, Item};
+use model::{HostId, ItemId, LogMeta, Payload, Timestamp, Value};
+use wire::Target;
+
+use crate::shared::Shared;
+use crate::trapper::matching::{Matcher, Peer, PushError, Source};
+
+/// A value pushed through the API.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PushValue {
+    /// The item, by id…
+    pub item: Option<ItemId>,
+    /// … or by technical host name and key.
+    pub host_key: Option<(String, String)>,
+    /// The value as text.
+    pub value: String,
+    /// What a log line carries beside its text.
+    pub log: Option<LogMeta>,
+    /// When it was measured.
+    pub at: Timestamp,
+}
+
+/// Values pushed together.
+#[derive(Debug, Clone)]
+pub struct Push {
+    /// The values.
+    pub values: Vec<PushValue>,
+    /// Address of the API's client.
+    pub client: IpAddr,
+    /// A second value of an item and moment is refused; otherwise it gets the next free nanosecond,
+    /// as those of senders do.
+    pub refuse_duplicates: bool,
+    /// The values may have been kept before: those that were are not kept again.
+    pub resend: bool,
+}
+
+/// Where pushed values belong, one by one.
+type Matched = Vec<Result<(HostId, ItemId), PushError>>;
+
+/// A way in for values of the API; clones are cheap.
+#[derive(Clone)]
+pub struct Intake(pub(crate) Arc<Shared>);
+
+impl std::fmt::Debug for Intake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Intake")
+    }
+}
+
+impl Intake {
+    /// Takes values that come through the API; `may` says whether the user may write to an item.
+    /// One result per value, in order.
+    pub async fn push(
+        &self,
+        push: Push,
+        may: &(dyn Fn(&Host, &Item) -> bool + Sync),
+    ) -> Vec<Result<ItemId, PushError>> {
+        let Push { values, client, refuse_duplicates, resend } = push;
+        let snapshot = self.0.context.snapshots.load();
+        let now = self.0.context.clock.monotonic();
+        let (mut results, missing) = self.match_pushed(&snapshot, &values, client, may, now);
+        if !missing.is_empty() {
+            self.0.names.resolve(missing, &self.0.context.resolver, now).await;
+            (results, _) = self.match_pushed(&snapshot, &values, client, may, now);
+        }
+        let mut split = self.0.context.sink.split();
+        let mut seen = std::collections::HashSet::new();
+        for (value, result) in values.into_iter().zip(&mut results) {
+            let Ok((host, item)) = *result else { continue };
+            if refuse_duplicates && !seen.insert((item, value.at)) {
+                *result = Err(PushError::Duplicate);
+                continue;
+            }
+            let text = value.value.into();
+            let payload = match value.log {
+                Some(log) => Payload::Log(Box::new((text, log))),
+                None => Payload::Text(text),
+            };
+            split.push(host, Value { item, at: value.at, payload });
+        }
+        Counters::add(&self.0.context.counters.values_trapper, split.len() as u64);
+        let outcome = if resend {
+            self.0.context.sink.send_doubtful(split).await
+        } else {
+            self.0.context.sink.send(split).await
+        };
+        // A shard that knows a newer configuration may refuse some of them. It does not say which:
+        // with the next try they are refused here.
+        let lost = outcome.lost || outcome.failed > 0;
+        let done = |result: Result<(HostId, ItemId), PushError>| match result {
+            Ok(_) if lost => Err(PushError::NotStored),
+            Ok((_, item)) => Ok(item),
+            Err(error) => Err(error),
+        };
+        results.into_iter().map(done).collect()
+    }
+
+    fn match_pushed(
+        &self,
+        snapshot: &Snapshot,
+        values: &[PushValue],
+        ip: IpAddr,
+        may: &(dyn Fn(&Host, &Item) -> bool + Sync),
+        now: Duration,
+    ) -> (Matched, Vec<String>) {
+        let peer = Peer { ip, identity: Identity::unencrypted() };
+        let tables = (&self.0.guesses, &self.0.names);
+        let mut matcher = Matcher::new(snapshot, tables, &peer, Source::Push, now);
+        let one = |value: &PushValue| {
+            let target = match (&value.item, &value.host_key) {
+                (Some(id), _) => Target::Item(id.0),
+                (None, Some((host, key))) => {
+                    Target::Key { host: host.as_str().into(), key: key.as_str().into() }
+                }
+                (None, None) => return Err(PushError::NoSuchItem),
+            };
+            let item = matcher.item_for(&target, may)?;
+            Ok((item.host, item.id))
+        };
+        let results = values.iter().map(one).collect();
+        (results, matcher.missing)
+    }
+}
