@@ -19,6 +19,7 @@ test.each([
   ["features/hosts/page.tsx", "features/hosts/columns"],
   ["features/hosts/page.tsx", "features/items"],
   ["shared/forms/form-bar.tsx", "ui/button"],
+  ["util/severity.ts", "api/schema"],
 ])("%s may import %s", (file, target) => {
   expect(refusal(file, target)).toBeUndefined();
 });
