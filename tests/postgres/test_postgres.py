@@ -255,7 +255,7 @@ class Upgrade(unittest.TestCase):
         events = api.call("event.get", hostids=hostid, output=["value"], sortfield="eventid")
         self.assertEqual([event["value"] for event in events], ["1", "0"])
         version = postgres.query("SELECT MAX(version) FROM schema_version", "vedette")
-        self.assertEqual(version.strip(), "7")
+        self.assertEqual(version.strip(), "8")
 
 
 class LostCommits(unittest.TestCase):
