@@ -45,16 +45,12 @@ class CommitCutter:
             armed |= self.word is not None and self.word in data
             if armed and data.endswith(COMMIT):
                 silent.set()
-                if self.reaches:
-                    server.sendall(data)
-                    # The end of the session follows the end of the transaction.
-                    server.sendall(b"X\x00\x00\x00\x04")
-                    server.shutdown(socket.SHUT_WR)
-                    self.cut += 1
-                    self.word = None
-                    return
                 self.cut += 1
                 self.word = None
+                if self.reaches:
+                    # The end of the session follows the end of the transaction; `down` closes both ends.
+                    server.sendall(data + b"X\x00\x00\x00\x04")
+                    return
                 break
             server.sendall(data)
         self.close(client, server)

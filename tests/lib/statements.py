@@ -11,7 +11,9 @@ SMALL = {"roles", "users", "usergroups", "user_groups", "group_rights", "tag_fil
          "operations", "operation_groups", "operation_templates", "operation_tags", "drules",
          "dchecks", "maintenances", "maintenance_hosts", "maintenance_groups",
          "maintenance_periods", "maintenance_tags", "schema_version", "ids", "groups_",
-         "state_version", "state_ids", "state_settings"}
+         "state_version", "state_ids", "state_settings",
+         # Rows only while hosts take over changes of templates.
+         "inheritance"}
 
 # Statements that may read a whole large table, by their beginning.
 ALLOWED = [
