@@ -5,19 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use collect::Context;
 use tokio::net::UdpSocket;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::active::ActiveAgents;
 use crate::backend::Backend;
-use crate::peers::PeerNames;
 use crate::push::Intake;
 use crate::settings::ListenConfig;
 use crate::shared::Shared;
 use crate::trapper::Trapper;
-use crate::trapper::matching::KeyGuesses;
 use crate::trapper::sessions::Sessions;
 
 /// What is in hand may take so long at a stop.
@@ -63,7 +60,6 @@ pub struct Bound {
 /// Running listeners. Dropping it stops the trapper; [`Handle::stop`] ends everything in order.
 #[derive(Debug)]
 pub struct Handle {
-    intake: Intake,
     addresses: Vec<SocketAddr>,
     trapper: Arc<Trapper>,
     stop: watch::Sender<bool>,
@@ -102,14 +98,11 @@ impl Listener {
 }
 
 impl Bound {
-    /// Starts to serve. Call it within a tokio runtime with several threads: the trapper's long
+    /// Starts to serve, with the context of `intake`. Call it within a tokio runtime with several threads: the trapper's long
     /// requests run on it, the short ones have a thread of their own.
-    pub fn start(
-        self,
-        context: Arc<Context>,
-        backend: Arc<dyn Backend>,
-    ) -> Result<Handle, StartError> {
+    pub fn start(self, intake: &Intake, backend: Arc<dyn Backend>) -> Result<Handle, StartError> {
         let Self { config, listeners, addresses, traps } = self;
+        let context = Arc::clone(&intake.context);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         context.counters.trapper.workers(cores);
         context.counters.connections_max.store(config.limits.connections, Ordering::Relaxed);
@@ -119,8 +112,7 @@ impl Bound {
             config,
             active: ActiveAgents::default(),
             sessions: Sessions::default(),
-            guesses: KeyGuesses::default(),
-            names: PeerNames::default(),
+            tables: Arc::clone(&intake.tables),
         });
         let (stop, stopped) = watch::channel(false);
         let trapper = Trapper::new(Arc::clone(&shared));
@@ -136,7 +128,7 @@ impl Bound {
             tasks.push(tokio::spawn(read));
         }
         tasks.push(tokio::spawn(each_second(Arc::clone(&shared), stopped)));
-        Ok(Handle { intake: Intake(shared), addresses, trapper, stop, tasks, thread })
+        Ok(Handle { addresses, trapper, stop, tasks, thread })
     }
 }
 
@@ -159,11 +151,6 @@ impl Handle {
     /// Where the trapper listens (with the real port where 0 was asked for).
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
-    }
-
-    /// The way in for values of the API.
-    pub fn intake(&self) -> Intake {
-        self.intake.clone()
     }
 
     /// Stops accepting, lets requests in hand finish within a second, and ends. Keep the shards

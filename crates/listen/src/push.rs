@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use collect::Context;
 use collect::counters::Counters;
 use collect::tls::Identity;
 use config::Snapshot;
@@ -11,8 +12,7 @@ use config::snapshot::{Host, Item};
 use model::{HostId, ItemId, LogMeta, Payload, Timestamp, Value};
 use wire::Target;
 
-use crate::shared::Shared;
-use crate::trapper::matching::{Matcher, Peer, PushError, Source};
+use crate::trapper::matching::{Matcher, Peer, PushError, Source, Tables};
 
 /// A value pushed through the API.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +48,11 @@ type Matched = Vec<Result<(HostId, ItemId), PushError>>;
 
 /// A way in for values of the API; clones are cheap.
 #[derive(Clone)]
-pub struct Intake(pub(crate) Arc<Shared>);
+pub struct Intake {
+    pub(crate) context: Arc<Context>,
+    /// The same as those of the trapper.
+    pub(crate) tables: Arc<Tables>,
+}
 
 impl std::fmt::Debug for Intake {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -57,6 +61,11 @@ impl std::fmt::Debug for Intake {
 }
 
 impl Intake {
+    /// Values go where those of listeners with this context go.
+    pub fn new(context: Arc<Context>) -> Self {
+        Self { context, tables: Arc::default() }
+    }
+
     /// Takes values that come through the API; `may` says whether the user may write to an item.
     /// One result per value, in order.
     pub async fn push(
@@ -65,14 +74,14 @@ impl Intake {
         may: &(dyn Fn(&Host, &Item) -> bool + Sync),
     ) -> Vec<Result<ItemId, PushError>> {
         let Push { values, client, refuse_duplicates, resend } = push;
-        let snapshot = self.0.context.snapshots.load();
-        let now = self.0.context.clock.monotonic();
+        let snapshot = self.context.snapshots.load();
+        let now = self.context.clock.monotonic();
         let (mut results, missing) = self.match_pushed(&snapshot, &values, client, may, now);
         if !missing.is_empty() {
-            self.0.names.resolve(missing, &self.0.context.resolver, now).await;
+            self.tables.names.resolve(missing, &self.context.resolver, now).await;
             (results, _) = self.match_pushed(&snapshot, &values, client, may, now);
         }
-        let mut split = self.0.context.sink.split();
+        let mut split = self.context.sink.split();
         let mut seen = std::collections::HashSet::new();
         for (value, result) in values.into_iter().zip(&mut results) {
             let Ok((host, item)) = *result else { continue };
@@ -87,11 +96,11 @@ impl Intake {
             };
             split.push(host, Value { item, at: value.at, payload });
         }
-        Counters::add(&self.0.context.counters.values_trapper, split.len() as u64);
+        Counters::add(&self.context.counters.values_trapper, split.len() as u64);
         let outcome = if resend {
-            self.0.context.sink.send_doubtful(split).await
+            self.context.sink.send_doubtful(split).await
         } else {
-            self.0.context.sink.send(split).await
+            self.context.sink.send(split).await
         };
         // A shard that knows a newer configuration may refuse some of them. It does not say which:
         // with the next try they are refused here.
@@ -113,8 +122,7 @@ impl Intake {
         now: Duration,
     ) -> (Matched, Vec<String>) {
         let peer = Peer { ip, identity: Identity::unencrypted() };
-        let tables = (&self.0.guesses, &self.0.names);
-        let mut matcher = Matcher::new(snapshot, tables, &peer, Source::Push, now);
+        let mut matcher = Matcher::new(snapshot, &self.tables, &peer, Source::Push, now);
         let one = |value: &PushValue| {
             let target = match (&value.item, &value.host_key) {
                 (Some(id), _) => Target::Item(id.0),

@@ -6,9 +6,8 @@ use collect::Context;
 
 use crate::active::ActiveAgents;
 use crate::backend::Backend;
-use crate::peers::PeerNames;
 use crate::settings::ListenConfig;
-use crate::trapper::matching::KeyGuesses;
+use crate::trapper::matching::Tables;
 use crate::trapper::sessions::Sessions;
 
 /// The context, and what listeners remember.
@@ -18,6 +17,5 @@ pub(crate) struct Shared {
     pub(crate) config: ListenConfig,
     pub(crate) active: ActiveAgents,
     pub(crate) sessions: Sessions,
-    pub(crate) guesses: KeyGuesses,
-    pub(crate) names: PeerNames,
+    pub(crate) tables: Arc<Tables>,
 }

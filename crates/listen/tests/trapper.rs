@@ -345,7 +345,7 @@ async fn values_of_the_api_are_pushed() {
     let may = |host: &config::snapshot::Host, _: &config::snapshot::Item| &*host.host != "db";
     let client = std::net::IpAddr::from([198, 51, 100, 1]);
     let pushed = Push { values, client, refuse_duplicates: true, resend: false };
-    let results = rig.handle.intake().push(pushed.clone(), &may).await;
+    let results = rig.intake.push(pushed.clone(), &may).await;
     assert_eq!(
         results,
         [
@@ -365,11 +365,11 @@ async fn values_of_the_api_are_pushed() {
     assert_eq!(rig.shards.texts().len(), 3);
     // A sender's second value of a moment is the shard's to place.
     let again = Push { refuse_duplicates: false, resend: true, ..pushed };
-    assert_eq!(rig.handle.intake().push(again.clone(), &may).await[2], Ok(ItemId(1)));
+    assert_eq!(rig.intake.push(again.clone(), &may).await[2], Ok(ItemId(1)));
     assert_eq!(rig.shards.texts().len(), 7);
     // Nobody hears that a value is kept which may be the one that the shard refused.
     rig.shards.refuse.store(true, Ordering::SeqCst);
-    let results = rig.handle.intake().push(again, &may).await;
+    let results = rig.intake.push(again, &may).await;
     assert_eq!(results[2], Err(PushError::NotStored));
     assert_eq!(results[3], Err(PushError::Disabled));
     assert!(results.iter().all(Result::is_err), "{results:?}");

@@ -117,7 +117,7 @@ impl Trapper {
         let shared = &self.shared;
         let Pending { frame, peer, start, now, mut prepared } = pending;
         if let Prepared::Names(names) = prepared {
-            shared.names.resolve(names, &shared.context.resolver, start).await;
+            shared.tables.names.resolve(names, &shared.context.resolver, start).await;
             prepared = prepare(shared, &frame, &peer, now);
         }
         let text = match prepared {
@@ -257,10 +257,10 @@ impl Trapper {
         let now = shared.context.clock.monotonic();
         let mut verdict = Verdict::No;
         if !list.is_empty() {
-            verdict = shared.names.allowed(list, peer.ip, now);
+            verdict = shared.tables.names.allowed(list, peer.ip, now);
             if let Verdict::Names(names) = verdict {
-                shared.names.resolve(names, &shared.context.resolver, now).await;
-                verdict = shared.names.allowed(list, peer.ip, now);
+                shared.tables.names.resolve(names, &shared.context.resolver, now).await;
+                verdict = shared.tables.names.allowed(list, peer.ip, now);
             }
         }
         if verdict != Verdict::Yes {
@@ -349,7 +349,7 @@ fn matcher<'s>(
     source: Source,
 ) -> Matcher<'s> {
     let now = shared.context.clock.monotonic();
-    Matcher::new(snapshot, (&shared.guesses, &shared.names), peer, source, now)
+    Matcher::new(snapshot, &shared.tables, peer, source, now)
 }
 
 fn sender_values(

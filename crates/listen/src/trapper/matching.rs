@@ -189,11 +189,17 @@ type Found<'s> = Option<(&'s Arc<Host>, &'s Arc<Item>)>;
 /// Items of up to [`READINGS_AHEAD`] readings, in their order.
 pub(crate) type Ahead<'s> = [Found<'s>; READINGS_AHEAD];
 
+/// What matching remembers of one request for the next.
+#[derive(Default)]
+pub(crate) struct Tables {
+    guesses: KeyGuesses,
+    pub(crate) names: PeerNames,
+}
+
 /// Matches the readings of one request.
 pub(crate) struct Matcher<'s> {
     snapshot: &'s Snapshot,
-    guesses: &'s KeyGuesses,
-    names: &'s PeerNames,
+    tables: &'s Tables,
     peer: &'s Peer,
     source: Source,
     now: Duration,
@@ -206,23 +212,13 @@ pub(crate) struct Matcher<'s> {
 impl<'s> Matcher<'s> {
     pub(crate) fn new(
         snapshot: &'s Snapshot,
-        (guesses, names): (&'s KeyGuesses, &'s PeerNames),
+        tables: &'s Tables,
         peer: &'s Peer,
         source: Source,
         now: Duration,
     ) -> Self {
         let missing = Vec::new();
-        Self {
-            snapshot,
-            guesses,
-            names,
-            peer,
-            source,
-            now,
-            missing,
-            last_host: None,
-            last_list: None,
-        }
+        Self { snapshot, tables, peer, source, now, missing, last_host: None, last_list: None }
     }
 
     /// Finds the items of the next readings: each step of the search is done for all of them before
@@ -251,7 +247,7 @@ impl<'s> Matcher<'s> {
         }
         for (target, step) in targets.clone().zip(&mut steps) {
             if let (Target::Key { key, .. }, Step::Host(host)) = (target, *step) {
-                *step = Step::Guess(host, self.guesses.first(host, key));
+                *step = Step::Guess(host, self.tables.guesses.first(host, key));
             }
         }
         for step in &steps {
@@ -261,7 +257,7 @@ impl<'s> Matcher<'s> {
         for ((target, step), found) in targets.zip(steps).zip(&mut found) {
             *found = match (target, step) {
                 (Target::Key { key, .. }, Step::Guess(host, first)) => {
-                    self.guesses.find(host, first, key).map(|item| (host, item))
+                    self.tables.guesses.find(host, first, key).map(|item| (host, item))
                 }
                 (_, Step::Found(host, item)) => Some((host, item)),
                 _ => None,
@@ -360,7 +356,7 @@ impl<'s> Matcher<'s> {
         }
         let allowed = match self.last_list {
             Some((last, allowed)) if last == list => allowed,
-            _ => match self.names.allowed(list, self.peer.ip, self.now) {
+            _ => match self.tables.names.allowed(list, self.peer.ip, self.now) {
                 Verdict::Yes => true,
                 Verdict::No => false,
                 Verdict::Names(names) => {

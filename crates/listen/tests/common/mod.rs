@@ -11,7 +11,7 @@ use collect::testing::rig::{Ground, Shards, WAIT};
 pub(crate) use collect::testing::rig::{host, item, snapshot};
 use collect::{Context, Remembered};
 use config::Snapshot;
-use listen::{Answer, Backend, Handle, ListenConfig, Listener, Request};
+use listen::{Answer, Backend, Handle, Intake, ListenConfig, Listener, Request};
 use model::SeenAgent;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -48,6 +48,7 @@ impl Backend for FakeBackend {
 /// A running trapper with everything around it.
 pub(crate) struct Rig {
     pub(crate) handle: Handle,
+    pub(crate) intake: Intake,
     pub(crate) context: Arc<Context>,
     pub(crate) shards: Arc<Shards>,
     pub(crate) backend: Arc<FakeBackend>,
@@ -81,8 +82,9 @@ impl Rig {
         };
         change(&mut config);
         let bound = Listener::bind(config).await.unwrap();
-        let handle = bound.start(Arc::clone(&context), Arc::clone(&backend) as _).unwrap();
-        Self { handle, context, shards, backend, configuration }
+        let intake = Intake::new(Arc::clone(&context));
+        let handle = bound.start(&intake, Arc::clone(&backend) as _).unwrap();
+        Self { handle, intake, context, shards, backend, configuration }
     }
 
     pub(crate) fn configure(&self, snapshot: Snapshot) {

@@ -4,19 +4,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use config::db::query_by_ids;
 use const_format::formatcp;
-use model::ItemId;
 use objects::sql::{
     FLAGS_PROTOTYPE, FLAGS_REAL, KIND_HOST, KIND_PROTOTYPE, KIND_TEMPLATE, STATUS_ENABLED, TYPE_WEB,
 };
 use serde_json::Map;
 
 use super::fields::Kind;
-use super::lld;
+use super::{lld, state};
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::{Found, Get, Output};
-use crate::live::ItemState;
-use crate::methods::history::value_text;
 use crate::methods::{host, hostinterface, hostprototype, item, trigger};
 use crate::owned::secrets;
 use crate::owned::shown::is_item;
@@ -24,9 +21,6 @@ use crate::params;
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
 use crate::tags;
-
-/// Members of an item that are no columns: what the running server knows.
-const LIVE: &[&str] = &["lastvalue", "lastclock", "lastns", "prevvalue", "prevclock"];
 
 /// The method of all three objects.
 pub(super) fn get(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
@@ -49,7 +43,7 @@ pub(super) fn get(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> 
     {
         return Ok(n.to_string().into());
     }
-    get.works_on(LIVE);
+    get.works_on(state::VALUES);
     get.works_on(&["state", "error", "name_resolved"]);
     secrets::works_on(&mut get, call);
     get.works_from_memory();
@@ -58,7 +52,7 @@ pub(super) fn get(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> 
             return Ok(());
         }
         secrets::hide(found, "hostid")?;
-        live(found, input, kind);
+        state::show(found, input, kind);
         selects(found, kind)?;
         if kind == Kind::Rule { rule_selects(found) } else { Ok(()) }
     })
@@ -228,7 +222,7 @@ fn in_state(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Option<Vec<u
         .flatten()
         .filter_map(|row| row["itemid"].as_str()?.parse().ok())
         .collect();
-    let states = states(call, &ids);
+    let states = state::of(call, &ids);
     Ok(Some(
         ids.into_iter()
             .zip(states)
@@ -236,56 +230,6 @@ fn in_state(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Option<Vec<u
             .map(|(id, _)| id)
             .collect(),
     ))
-}
-
-fn states(call: &Call<'_>, ids: &[u64]) -> Vec<ItemState> {
-    call.api.deps.live.item_states(&ids.iter().copied().map(ItemId).collect::<Vec<_>>())
-}
-
-/// Adds state, newest values and the resolved name.
-fn live(found: &mut Found<'_, '_>, input: &Json, kind: Kind) {
-    if kind == Kind::Prototype {
-        return;
-    }
-    let output = found.output.clone();
-    let given = input.get("output").is_some_and(|o| !o.is_null());
-    let wants = |name: &str| output.has(name) && (given || output == Output::Extend);
-    let values = kind == Kind::Item && LIVE.iter().any(|name| wants(name));
-    let name = kind == Kind::Item && wants("name_resolved");
-    if !values && !name && !wants("state") && !wants("error") {
-        return;
-    }
-    let states = states(found.call, &found.ids());
-    let snapshot = found.call.config().snapshot();
-    for (row, state) in found.rows.iter_mut().zip(states) {
-        let mut put = |name: &str, value: String| {
-            if wants(name) {
-                row.out.insert(name.to_owned(), Json::String(value));
-            }
-        };
-        put("state", u8::from(!state.error.is_empty()).to_string());
-        let text = if state.error.is_empty() { &state.warning } else { &state.error };
-        put("error", text.clone());
-        if name {
-            let text = row.row.text("name");
-            put("name_resolved", super::resolve_name(&snapshot, row.row.id("hostid"), text));
-        }
-        if !values {
-            continue;
-        }
-        let none = if matches!(row.row.int("value_type"), 0 | 3) { "0" } else { "" };
-        let clock = |sample: Option<&model::Sample>| sample.map_or(0, |s| s.at.clock).to_string();
-        put("lastclock", clock(state.last.as_ref()));
-        put("lastns", state.last.as_ref().map_or(0, |sample| sample.at.ns).to_string());
-        let text = |sample: Option<&model::Sample>| {
-            sample.map_or_else(|| none.to_owned(), |sample| value_text(&sample.value))
-        };
-        put("lastvalue", text(state.last.as_ref()));
-        put("prevvalue", text(state.previous.as_ref()));
-        if output != Output::Extend {
-            put("prevclock", clock(state.previous.as_ref())); // 0: there is no value before
-        }
-    }
 }
 
 const TRIGGERS: Relation = Relation::new("triggers", &trigger::TRIGGER);

@@ -11,6 +11,7 @@ mod prototype;
 mod references;
 mod rule;
 mod rules;
+mod state;
 mod steps;
 mod write;
 
