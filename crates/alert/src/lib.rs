@@ -23,7 +23,7 @@ pub use found::{GoneHook, Sightings};
 pub use load::{InitialTrigger, initial_triggers};
 pub use maintenance::Watch as MaintenanceWatch;
 pub use marks::unwritten;
-pub use problems::{Hooks, Problems, Stats};
+pub use problems::{Hooks, Problems, Stats, replay};
 pub use retry::Stop;
 pub use unsent::Unsent;
 

@@ -66,6 +66,18 @@ struct Counters {
     open: AtomicU64,
 }
 
+/// Writes what an earlier run left in the file, before the shards start. An error means that the file is
+/// still needed.
+pub fn replay(config: &Arc<Config>, clock: &SharedClock, unsent: &Unsent) -> std::io::Result<()> {
+    let findings = unsent.read()?;
+    if findings.is_empty() {
+        return Ok(());
+    }
+    // Nobody runs yet who would hear of the changes.
+    let problems = Problems::open(Arc::clone(config), Arc::clone(clock), Hooks::none());
+    problems.map_err(std::io::Error::other)?.replay(&findings, unsent)
+}
+
 /// The problems; clones share them.
 #[derive(Clone)]
 pub struct Problems {
@@ -155,13 +167,10 @@ impl Problems {
         all_kept
     }
 
-    /// Writes what an earlier run left in the file, before the shards start. An error means that the
-    /// file is still needed.
-    pub fn replay(&self, unsent: &Unsent) -> std::io::Result<()> {
-        let findings = unsent.read()?;
+    fn replay(&self, findings: &[TriggerFinding], unsent: &Unsent) -> std::io::Result<()> {
         // One try: a start that cannot reach its database fails anyway.
         let stop = Stop::at_once(Arc::clone(&self.inner.clock));
-        let mut left = findings.as_slice();
+        let mut left = findings;
         while !left.is_empty() {
             let batch = &left[..left.len().min(BATCH_MAX)];
             let kept = self.keep(batch, &stop);
@@ -173,9 +182,7 @@ impl Problems {
                 return Err(std::io::Error::other("the configuration database is unavailable"));
             }
         }
-        if !findings.is_empty() {
-            tracing::info!(findings = findings.len(), "wrote events kept from an earlier run");
-        }
+        tracing::info!(findings = findings.len(), "wrote events kept from an earlier run");
         Ok(())
     }
 

@@ -80,7 +80,7 @@ impl BuiltIn {
             }
         };
         let task = Task {
-            hostname: crate::agent_command::host_name(),
+            hostname: crate::roles::agent::host_name(),
             listen: listener.local_addr()?,
             log: values.get("log").to_owned(),
             rules,
@@ -149,7 +149,7 @@ fn protected(values: &Values) -> anyhow::Result<Vec<PathBuf>> {
         paths.extend(values.path(name));
     }
     if let config::db::Location::Sqlite(file) =
-        crate::run::config_location(values, &values.path("data").unwrap_or_default())
+        crate::parts::base::config_location(values, &values.path("data").unwrap_or_default())
     {
         // Its log and index lie beside it under longer names.
         for end in ["", "-wal", "-shm", "-journal"] {
@@ -250,7 +250,7 @@ async fn until_closed(mut server: tokio::net::UnixStream) {
 
 async fn ignore_signals() {
     loop {
-        crate::run::stop_signal().await;
+        crate::roles::stop_signal().await;
     }
 }
 

@@ -23,22 +23,3 @@ pub(crate) fn end_engine(failure: &stdx::thread::Failure) {
     );
     std::process::exit(1);
 }
-
-/// Resolves with an error when a task that serves requests or looks after the server ends.
-pub(crate) async fn of_tasks(
-    http: &mut tokio::task::JoinHandle<std::io::Result<()>>,
-    tasks: &mut tokio::task::JoinSet<()>,
-) -> String {
-    loop {
-        tokio::select! {
-            ended = &mut *http => match ended {
-                Ok(Ok(())) => return String::from("the HTTP server ended"),
-                Ok(Err(error)) => return format!("the HTTP server ended: {error}"),
-                Err(error) => return error.to_string(),
-            },
-            Some(ended) = tasks.join_next() => if let Err(error) = ended {
-                return error.to_string();
-            },
-        }
-    }
-}

@@ -85,7 +85,7 @@ pub(crate) fn hosts(api: &Api, first: bool, agent: Option<SocketAddr>) -> anyhow
                 "type": 1, "main": 1, "useip": 1, "ip": address.ip().to_string(), "dns": "",
                 "port": address.port().to_string(),
             }]);
-            let name = crate::agent_command::host_name();
+            let name = crate::roles::agent::host_name();
             make_host(api, &name, &machines, MACHINE_TEMPLATE, interface)?;
         }
     } else if let Some(address) = agent {
@@ -136,7 +136,7 @@ fn make_host(
 
 /// The port of the built-in agent may differ from start to start when its own one is taken.
 fn follow_agent(api: &Api, address: SocketAddr) -> anyhow::Result<()> {
-    let name = crate::agent_command::host_name();
+    let name = crate::roles::agent::host_name();
     let found = api.call_system(
         "host.get",
         &json!({

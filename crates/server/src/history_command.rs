@@ -16,7 +16,8 @@ use model::{ItemId, shard_of};
 use stdx::clock::{RealClock, SharedClock};
 
 use crate::params::{self, Values};
-use crate::{folder, logging, run, store, verify_command};
+use crate::parts::{base, history as store};
+use crate::{folder, logging, verify_command};
 
 /// How often one hears how far it is.
 const TELL_EVERY: Duration = Duration::from_secs(2);
@@ -90,7 +91,7 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     // Held until the end: two programs would destroy the history.
     let _lock = [from, to].contains(&"embedded").then(|| folder::lock(&data)).transpose()?;
     let clock = RealClock::shared();
-    let config = Arc::new(Config::open(run::config_location(&values, &data))?);
+    let config = Arc::new(Config::open(base::config_location(&values, &data))?);
     let bench = Bench { values: &values, data: &data, config: &config, clock: &clock };
     let plan = bench.plan(matches.get_one::<u32>("days").copied());
     let write = what == "copy";

@@ -15,10 +15,10 @@ use objects::{InterfaceNeed, InterfaceType};
 use poll::{CheckReply, InternalValue};
 use serde_json::{Map, json};
 
-use crate::live::Running;
+use crate::parts::live::Live;
 
 /// Answers the member `data` of a request; the error names the member that is wrong.
-pub(crate) fn test(running: &Running, data: &Json) -> Result<Json, String> {
+pub(crate) fn test(running: &Live, data: &Json) -> Result<Json, String> {
     let item = object(data, "item").ok_or("The member \"item\" is missing.")?;
     let empty = Json::Null;
     let options = data.get("options").unwrap_or(&empty);
@@ -182,7 +182,7 @@ fn shown_step(step: StepReport) -> Json {
 }
 
 /// The value of an item as its check would bring it now.
-fn fetch(running: &Running, item: &Json, host: &Json) -> Result<String, String> {
+fn fetch(running: &Live, item: &Json, host: &Json) -> Result<String, String> {
     let snapshot = running.config.snapshot();
     let id = HostId(host.get("hostid").and_then(number).map_or(0, i64::cast_unsigned));
     let number = number(&item["type"]).unwrap_or(0);
@@ -202,7 +202,7 @@ fn fetch(running: &Running, item: &Json, host: &Json) -> Result<String, String> 
 
 /// The value that a check brings.
 fn checked(
-    running: &Running,
+    running: &Live,
     snapshot: &Snapshot,
     (item, kind): (&Json, ItemType),
     (json, id): (&Json, HostId),
@@ -333,7 +333,7 @@ fn made_up(item: &Json, kind: ItemType, host: HostId) -> Item {
     Item::unconfigured(host, kind, key, extra)
 }
 
-fn internal(running: &Running, item: &Json, host: HostId) -> Result<String, String> {
+fn internal(running: &Live, item: &Json, host: HostId) -> Result<String, String> {
     let item = made_up(item, ItemType::Internal, host);
     Ok(match running.pollers.internal(&item)? {
         InternalValue::Unsigned(value) => value.to_string(),
@@ -342,7 +342,7 @@ fn internal(running: &Running, item: &Json, host: HostId) -> Result<String, Stri
     })
 }
 
-fn calculated(running: &Running, item: &Json, host: HostId) -> Result<String, String> {
+fn calculated(running: &Live, item: &Json, host: HostId) -> Result<String, String> {
     let item = made_up(item, ItemType::Calculated, host);
     let value = running.shards.calculate(item).map_err(|error| error.to_string())?;
     match value {

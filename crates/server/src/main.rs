@@ -1,14 +1,8 @@
 //! The program `vedette`: commands and their parameters. What they do is in the layers below.
 
-mod agent_command;
-mod backend;
-mod background;
 mod beside;
 mod built_in_agent;
 mod capacity;
-mod collection;
-mod discovery;
-mod engine_command;
 mod failure;
 mod first_start;
 mod folder;
@@ -16,16 +10,14 @@ mod history_command;
 mod internals;
 mod item_test;
 mod listen;
-mod live;
 mod logging;
 mod meter;
 mod pairing;
 mod params;
+mod parts;
 mod password_command;
 mod queue;
-mod remember;
-mod run;
-mod store;
+mod roles;
 mod verify_command;
 
 use std::io::Write;
@@ -90,7 +82,7 @@ fn command() -> Command {
         .subcommand(params::add(server, params::SERVER))
         .subcommand(params::add(agent, params::AGENT))
         .subcommand(get)
-        .subcommand(engine_command::command())
+        .subcommand(roles::engine::command())
         .subcommand(password_command::command())
         .subcommand(history_command::command())
         .subcommand(bench)
@@ -113,16 +105,16 @@ fn main() -> ExitCode {
 
 fn dispatch(matches: &ArgMatches) -> anyhow::Result<()> {
     match matches.subcommand() {
-        Some(("server", matches)) => run::server(&Values::read(matches, params::SERVER)?),
+        Some(("server", matches)) => roles::server::run(&Values::read(matches, params::SERVER)?),
         Some(("agent", matches)) if matches.get_flag(built_in_agent::FLAG) => built_in_agent::run(),
-        Some(("agent", matches)) => agent_command::run(&Values::read(matches, params::AGENT)?),
+        Some(("agent", matches)) => roles::agent::run(&Values::read(matches, params::AGENT)?),
         Some(("get", matches)) => {
             let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
-            let value = agent_command::get(text("agent"), text("key"))?;
+            let value = roles::agent::get(text("agent"), text("key"))?;
             writeln!(std::io::stdout(), "{value}")?;
             Ok(())
         }
-        Some(("engine", matches)) => engine_command::run(matches),
+        Some(("engine", matches)) => roles::engine::run(matches),
         Some(("password", matches)) => password_command::run(matches),
         Some(("history", matches)) => history_command::run(matches),
         Some((beside::BENCH, matches)) => beside::run(matches),

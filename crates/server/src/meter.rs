@@ -15,11 +15,10 @@ use pipeline::{GaugeReading, ShardHandle, ShardSet, Stage};
 use poll::Status;
 use stdx::clock::SharedClock;
 use stdx::machine::CpuTimes;
-use stdx::queue::Gauge;
 use stdx::sync::lock;
 
 use crate::capacity::{Disk, DiskReadings};
-use crate::discovery::Busy;
+use crate::parts::evaluation::Discovery;
 
 /// Busy shares are averages over this many seconds, as the field's graphs show them.
 const WINDOW: usize = 60;
@@ -35,9 +34,7 @@ pub(crate) struct Parts {
     pub(crate) clock: SharedClock,
     pub(crate) shards: Arc<ShardSet>,
     pub(crate) problems: Problems,
-    pub(crate) discovery: Arc<Busy>,
-    /// Values of discovery rules that wait.
-    pub(crate) discoveries: Arc<Gauge>,
+    pub(crate) discovery: Discovery,
     pub(crate) config: Arc<Config>,
     /// The folder of the data.
     pub(crate) data: PathBuf,
@@ -167,7 +164,7 @@ impl Meter {
 
     /// Values of discovery rules that wait for the worker.
     pub(crate) fn discoveries(&self) -> usize {
-        self.parts.discoveries.len()
+        self.parts.discovery.waiting.len()
     }
 
     fn read(&self, collector: &Status) -> Reading {
@@ -179,7 +176,7 @@ impl Meter {
             checks: collector.counters().checks.load(Ordering::Relaxed),
             cpu: CpuTimes::read(),
             alert_ns: self.parts.problems.stats().busy_ns,
-            discovery_ns: self.parts.discovery.ns(),
+            discovery_ns: self.parts.discovery.busy.ns(),
         }
     }
 

@@ -6,8 +6,9 @@ use anyhow::{Context, bail};
 use clap::{Arg, ArgMatches, Command};
 use config::db::{Db, Value};
 
+use crate::folder;
 use crate::params::{self, Values};
-use crate::{folder, run};
+use crate::parts::base;
 
 /// The command's help and arguments.
 pub(crate) fn command() -> Command {
@@ -47,7 +48,7 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         bail!("there is no folder {}: name the server's with --data", data.display());
     }
     let _lock = folder::lock(&data)?;
-    set(&Db::open(run::config_location(&values, &data))?, user, &api::hash_password(&password)?)?;
+    set(&Db::open(base::config_location(&values, &data))?, user, &api::hash_password(&password)?)?;
     let mut out = std::io::stdout();
     if given {
         writeln!(out, "{user} has the new password.")?;

@@ -10,9 +10,10 @@ use history::spool::Spools;
 use history::{Driver, Options};
 use stdx::clock::RealClock;
 
+use crate::folder;
 use crate::history_command::{data_folder, say};
 use crate::params::{self, Values};
-use crate::{folder, run, store};
+use crate::parts::{base, history as store};
 
 /// Checks all shards; with `--repair` also repairs them.
 pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
@@ -46,7 +47,7 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         );
     }
     // What is left to repair is what every start repairs.
-    let config = Arc::new(Config::open(run::config_location(&values, &data))?);
+    let config = Arc::new(Config::open(base::config_location(&values, &data))?);
     let options = Options { retention: Arc::new(store::ByItem(config)), ..Options::default() };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let shards = history::shards_below(&root)?.unwrap_or(cores);

@@ -3,6 +3,7 @@
 use stdx::queue::bounded;
 
 use super::*;
+use crate::replay;
 
 #[test]
 fn the_thread_writes_in_batches_and_ends_with_its_queue() {
@@ -20,11 +21,16 @@ fn the_thread_writes_in_batches_and_ends_with_its_queue() {
     world.clock.advance(Duration::from_secs(1));
 }
 
+fn replay_at(world: &World, unsent: &Unsent) -> std::io::Result<()> {
+    let clock: stdx::clock::SharedClock = world.clock.clone();
+    replay(&world.config, &clock, unsent)
+}
+
 #[test]
 fn unsent_findings_are_written_by_the_next_start() {
     let world = World::new();
     let unsent = Unsent::new(world.dir.path().join("unsent"));
-    world.problems.replay(&unsent).unwrap();
+    replay_at(&world, &unsent).unwrap();
     // The database takes no event; the server stops.
     world.run("ALTER TABLE events RENAME TO away");
     let (tx, rx) = bounded("findings", 5_000);
@@ -39,12 +45,12 @@ fn unsent_findings_are_written_by_the_next_start() {
     assert!(world.problems.run(rx, &stop, &unsent));
     let mut lines = unsent.read().unwrap();
     assert_eq!(lines.split_off(1_000), found);
-    assert!(world.problems.replay(&unsent).is_err(), "still down: the file stays");
+    assert!(replay_at(&world, &unsent).is_err(), "still down: the file stays");
     assert_eq!(unsent.read().unwrap().len(), 1_004);
     world.run("ALTER TABLE away RENAME TO events");
     assert!(!Unsent::new(world.dir.path().join("missing/unsent")).add(&found), "lost");
     let world = world.restarted();
-    world.problems.replay(&unsent).unwrap();
+    replay_at(&world, &unsent).unwrap();
     assert_eq!(
         world.rows("SELECT objectid, r_clock FROM problems ORDER BY eventid"),
         ["1|0", "2|12"]

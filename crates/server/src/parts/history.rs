@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use config::Config;
@@ -15,9 +16,29 @@ use history::{
 use model::{ItemId, ValueType};
 use stdx::clock::SharedClock;
 
+use super::base::Base;
+use super::{Kept, Part, blocking};
 use crate::params::Values;
 
 const DAY_S: u64 = 86_400;
+/// Maximum time to wait at the end for a feeder that is blocked in a store call.
+const FEEDS_END: Duration = Duration::from_secs(2);
+
+/// Opens history as the parameters say; unavailable stores are connected later.
+pub(crate) fn start(base: &Base<'_>) -> anyhow::Result<Part<Opened>> {
+    let (config, clock) = (&base.config, &base.clock);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let wanted = Wanted::read(base.values, config, clock)?;
+    let mut opened = wanted.open(&base.data.join("history"), cores, config, clock)?;
+    let feeds = std::mem::take(&mut opened.feeds);
+    opened.stores = feeds.iter().map(|feed| Arc::clone(feed.gauges())).collect();
+    // What is not copied by then comes with the next start.
+    let end = move || {
+        history::spool::end(feeds, FEEDS_END);
+        Kept::All
+    };
+    Ok(Part::new(opened, blocking(end)))
+}
 
 /// How long items keep their values, by the configuration of now.
 pub(crate) struct ByItem(pub(crate) Arc<Config>);
@@ -64,11 +85,14 @@ pub(crate) struct Wanted {
 }
 
 /// History, open.
+#[derive(Default)]
 pub(crate) struct Opened {
     /// One a shard.
     pub(crate) drivers: Vec<Box<dyn Driver>>,
-    /// Dropped, they end; to be kept until the shards have ended.
-    pub(crate) feeds: Vec<Feeding>,
+    /// Dropped, they end.
+    feeds: Vec<Feeding>,
+    /// What is measured of the stores beside the embedded history.
+    pub(crate) stores: Vec<Arc<history::spool::Gauges>>,
     /// Damage of the embedded history.
     pub(crate) damages: Damages,
     /// Asked for what the shards keep no longer.
@@ -158,7 +182,7 @@ impl Wanted {
             other => bail!("parameter history: \"{other}\" is none of embedded, memory, null"),
         };
         let damages = Damages::default();
-        Ok(Opened { drivers, feeds: Vec::new(), damages, older: None })
+        Ok(Opened { drivers, damages, ..Opened::default() })
     }
 
     fn embedded(
@@ -195,7 +219,7 @@ impl Wanted {
         let feeds = spools.start(dir, &options.disk, Policy::default(), clock)?;
         let drivers =
             drivers.into_iter().map(|driver| Box::new(driver) as Box<dyn Driver>).collect();
-        Ok(Opened { drivers, feeds, damages, older })
+        Ok(Opened { drivers, feeds, damages, older, ..Opened::default() })
     }
 }
 

@@ -31,7 +31,7 @@ const NO_WEBDRIVER: &str =
 
 /// Answers them.
 pub(crate) struct Requests {
-    pub(crate) api: Arc<std::sync::OnceLock<Arc<Api>>>,
+    pub(crate) api: Arc<Api>,
     pub(crate) figures: Arc<ServerFigures>,
     pub(crate) pollers: poll::Status,
     pub(crate) sightings: Sender<Sighting>,
@@ -63,10 +63,9 @@ impl Backend for Requests {
         if !SERVED.contains(&name.as_str()) {
             return None;
         }
-        let api = self.api.get().cloned();
+        let api = Arc::clone(&self.api);
         let figures = Arc::clone(&self.figures);
         Some(Box::pin(async move {
-            let Some(api) = api else { return failed("The server is starting. Try again.") };
             let work = move || answer(&api, &figures, &request);
             tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
                 tracing::error!(%error, "a trapper request panicked");

@@ -12,11 +12,11 @@ use stdx::clock::SharedClock;
 use tokio::runtime::Handle;
 use wire::history_service::{Failure, Reason};
 
+use super::discovery::Outcomes;
 use crate::capacity::Capacity;
-use crate::discovery::Outcomes;
 
 /// The running parts, for the API's blocking threads.
-pub(crate) struct Running {
+pub(crate) struct Live {
     pub(crate) shards: Arc<ShardSet>,
     pub(crate) pollers: poll::Status,
     pub(crate) intake: Intake,
@@ -30,7 +30,7 @@ pub(crate) struct Running {
     pub(crate) damages: history::damage::Damages,
 }
 
-impl api::Live for Running {
+impl api::Live for Live {
     fn item_states(&self, items: &[ItemId]) -> Vec<ItemState> {
         let mut reports = match self.shards.items(items) {
             Ok(reports) => reports.into_iter().peekable(),

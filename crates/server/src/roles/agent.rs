@@ -32,7 +32,7 @@ pub(crate) fn run(values: &Values) -> anyhow::Result<()> {
         tracing::info!(address = %agent.config().listen, "the agent is listening");
         tokio::select! {
             () = agent.run(listener) => {}
-            () = crate::run::stop_signal() => {}
+            () = super::stop_signal() => {}
         }
         Ok(())
     });

@@ -15,6 +15,8 @@ use stdx::clock::SharedClock;
 use stdx::queue::{Receiver, Sender, weighing};
 use stdx::sync::lock;
 
+use super::base::Base;
+
 /// Values of discovery rules that wait; each may be megabytes of JSON.
 const VALUES_MAX: usize = 64;
 /// Their bytes; a larger value waits alone.
@@ -67,18 +69,41 @@ impl Outcomes {
     }
 }
 
-/// The worker.
+/// Applies the values of discovery rules, one after the other.
 pub(crate) struct Worker {
-    pub(crate) config: Arc<Config>,
-    pub(crate) clock: SharedClock,
-    pub(crate) shards: Arc<ShardSet>,
-    pub(crate) problems: Problems,
-    pub(crate) outcomes: Arc<Outcomes>,
-    pub(crate) busy: Arc<Busy>,
-    pub(crate) stop: Stop,
+    config: Arc<Config>,
+    clock: SharedClock,
+    shards: Arc<ShardSet>,
+    problems: Problems,
+    outcomes: Arc<Outcomes>,
+    busy: Arc<Busy>,
+    stop: Stop,
 }
 
 impl Worker {
+    /// A worker of this server.
+    pub(super) fn new(base: &Base<'_>, shards: &Arc<ShardSet>, problems: &Problems) -> Self {
+        Self {
+            config: Arc::clone(&base.config),
+            clock: Arc::clone(&base.clock),
+            shards: Arc::clone(shards),
+            problems: problems.clone(),
+            outcomes: Arc::default(),
+            busy: Arc::default(),
+            stop: base.stop_writers.clone(),
+        }
+    }
+
+    /// What went wrong, by rule.
+    pub(super) fn outcomes(&self) -> Arc<Outcomes> {
+        Arc::clone(&self.outcomes)
+    }
+
+    /// Its time in work.
+    pub(super) fn busy(&self) -> Arc<Busy> {
+        Arc::clone(&self.busy)
+    }
+
     /// Works until the queue is closed. What waits longer than a stop may take is dropped: a rule's
     /// next value has all rows again.
     pub(crate) fn run(self, mut values: Receiver<DiscoveryValue>) {

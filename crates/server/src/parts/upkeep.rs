@@ -8,13 +8,32 @@ use config::Config;
 use pipeline::ShardSet;
 use stdx::clock::SharedClock;
 
+use super::base::Base;
+use super::evaluation::Evaluation;
+use super::{Part, Running};
+
 /// How often old history is dropped.
 const HOUSEKEEPING: Duration = Duration::from_secs(3600);
 /// How long events of resolved problems are kept.
 const EVENTS_KEPT: Duration = Duration::from_secs(365 * 86_400);
 
+/// Starts all of it.
+pub(crate) fn start(base: &Base<'_>, evaluation: &Evaluation, running: &mut Running) {
+    let (config, clock) = (&base.config, &base.clock);
+    let housekeeping = housekeeping(
+        Arc::clone(&evaluation.shards),
+        evaluation.problems.clone(),
+        Arc::clone(config),
+        Arc::clone(clock),
+    );
+    running.add("housekeeping", Part::task("housekeeping", housekeeping));
+    let maintenance = maintenance(MaintenanceWatch::new(Arc::clone(config)), Arc::clone(clock));
+    running.add("maintenance", Part::task("maintenance", maintenance));
+    running.add("catch up", Part::task("catch up", catch_up(Arc::clone(config))));
+}
+
 /// Drops old history and deletes old events and old entries of the audit log.
-pub(crate) async fn housekeeping(
+async fn housekeeping(
     shards: Arc<ShardSet>,
     problems: Problems,
     config: Arc<Config>,
@@ -47,7 +66,7 @@ pub(crate) async fn housekeeping(
 }
 
 /// Hosts enter and leave maintenance within a second.
-pub(crate) async fn maintenance(mut watch: MaintenanceWatch, clock: SharedClock) {
+async fn maintenance(mut watch: MaintenanceWatch, clock: SharedClock) {
     let mut second = tokio::time::interval(Duration::from_secs(1));
     second.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
     loop {
@@ -70,7 +89,7 @@ pub(crate) async fn maintenance(mut watch: MaintenanceWatch, clock: SharedClock)
 }
 
 /// Makes changes live whose snapshot could not be read when they were made.
-pub(crate) async fn catch_up(config: Arc<Config>) {
+async fn catch_up(config: Arc<Config>) {
     let mut second = tokio::time::interval(Duration::from_secs(1));
     second.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
     loop {

@@ -1,0 +1,103 @@
+//! Shards, and those who write what shards find: problems, and what low-level discovery creates.
+
+use std::sync::Arc;
+
+use ::alert::{Hooks, Problems, Unsent};
+use ::api::{LiveHub, LiveNote};
+use anyhow::Context;
+use model::{ItemId, TriggerFinding};
+use pipeline::{ShardSet, ShardsConfig};
+use stdx::queue::{Gauge, bounded};
+use tokio::sync::broadcast;
+
+use super::base::Base;
+use super::{Kept, Part, blocking, discovery, history};
+
+/// Findings of triggers that wait to be written; beyond, shards wait too.
+const FINDINGS_MAX: usize = 10_000;
+/// Notes on new values that wait for the slowest browser.
+const NOTES_MAX: usize = 64;
+
+/// What others use of it.
+#[derive(Clone)]
+pub(crate) struct Evaluation {
+    pub(crate) shards: Arc<ShardSet>,
+    pub(crate) problems: Problems,
+    /// Items with new values.
+    pub(crate) notes: broadcast::Sender<pipeline::LiveNote>,
+    pub(crate) discovery: Discovery,
+}
+
+/// What others see of low-level discovery.
+#[derive(Clone)]
+pub(crate) struct Discovery {
+    pub(crate) outcomes: Arc<discovery::Outcomes>,
+    pub(crate) busy: Arc<discovery::Busy>,
+    /// Values of rules that wait.
+    pub(crate) waiting: Arc<Gauge>,
+}
+
+/// Starts them on the drivers of the history. `unsupported`: items that were not supported at the end of
+/// the last run, with the reasons.
+pub(crate) fn start(
+    base: &Base<'_>,
+    history: &mut history::Opened,
+    unsupported: Vec<(ItemId, Box<str>)>,
+) -> anyhow::Result<Part<Evaluation>> {
+    let (config, clock) = (&base.config, &base.clock);
+    let unsent = Unsent::new(base.data.join("unsent-events"));
+    ::alert::replay(config, clock, &unsent)
+        .context("cannot write the events that an earlier run left")?;
+    let (findings, findings_in) = bounded::<TriggerFinding>("findings", FINDINGS_MAX);
+    let (discoveries, discoveries_in) = discovery::queue();
+    let waiting = discoveries_in.gauge();
+    let (notes, _) = broadcast::channel(NOTES_MAX);
+    let triggers = ::alert::initial_triggers(config)?;
+    // An orderly stop wrote all that was found.
+    let unwritten = if base.crashed { ::alert::unwritten(config)? } else { None };
+    let deps = pipeline::Deps {
+        clock: Arc::clone(clock),
+        snapshot: config.snapshot(),
+        drivers: std::mem::take(&mut history.drivers),
+        past: history.past(config, clock)?,
+        findings,
+        discovery: discoveries,
+        live: Some(notes.clone()),
+        triggers: triggers.into_iter().map(initial).collect(),
+        unwritten,
+        unsupported,
+    };
+    let sizes = ShardsConfig { after_crash: base.crashed, ..ShardsConfig::default() };
+    let shards = Arc::new(ShardSet::spawn(sizes, deps).context("cannot start the shards")?);
+    // What shards find meanwhile waits in the queues.
+    let problems =
+        Problems::open(Arc::clone(config), Arc::clone(clock), hooks(&base.hub, &shards))?;
+    let worker = discovery::Worker::new(base, &shards, &problems);
+    let discovery = Discovery { outcomes: worker.outcomes(), busy: worker.busy(), waiting };
+    let (writing, stop) = (problems.clone(), base.stop_writers.clone());
+    let writer =
+        stdx::thread::permanent("problems", move || writing.run(findings_in, &stop, &unsent))?;
+    let discoverer = stdx::thread::permanent("discovery", move || worker.run(discoveries_in))?;
+    let ending = Arc::clone(&shards);
+    let end = move || {
+        let history_written = ending.stop();
+        // The queues end with the shards.
+        let findings_kept = writer.join().unwrap_or(false);
+        drop(discoverer.join());
+        Kept::all_if(history_written && findings_kept)
+    };
+    Ok(Part::new(Evaluation { shards, problems, notes, discovery }, blocking(end)))
+}
+
+fn hooks(hub: &LiveHub, shards: &Arc<ShardSet>) -> Hooks {
+    let (hub, shards) = (hub.clone(), Arc::clone(shards));
+    Hooks {
+        problem: Box::new(move |_| hub.tell(LiveNote::Problems)),
+        trigger: Box::new(move |trigger, state| shards.set_trigger(trigger, state)),
+    }
+}
+
+fn initial(found: ::alert::InitialTrigger) -> pipeline::InitialTrigger {
+    let ::alert::InitialTrigger { trigger, state, error } = found;
+    pipeline::InitialTrigger { trigger, state, error }
+}
