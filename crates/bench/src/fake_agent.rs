@@ -115,7 +115,7 @@ impl FakeAgents {
     fn serve(&mut self, addresses: Vec<SocketAddr>) -> anyhow::Result<Vec<SocketAddr>> {
         let (tell, told) = mpsc::sync_channel(1);
         let shared = Arc::clone(&self.shared);
-        let body = move || match listen_all(addresses) {
+        let body = move || match listen_all(&addresses) {
             Ok(listeners) => {
                 let at = listeners.iter().map(TcpListener::local_addr).collect::<Result<_, _>>();
                 // Who asked waits for it.
@@ -163,11 +163,24 @@ impl Drop for FakeAgents {
     }
 }
 
+/// Free ports of the first address that are tried: the others may have them in use.
+const TRIES: usize = 20;
+
 /// All with the port of the first.
-fn listen_all(addresses: Vec<SocketAddr>) -> anyhow::Result<Vec<TcpListener>> {
+fn listen_all(addresses: &[SocketAddr]) -> anyhow::Result<Vec<TcpListener>> {
+    let is_any = addresses.iter().all(|address| address.port() == 0);
+    for _ in 1..if is_any { TRIES } else { 1 } {
+        if let Ok(listeners) = listen_once(addresses) {
+            return Ok(listeners);
+        }
+    }
+    listen_once(addresses)
+}
+
+fn listen_once(addresses: &[SocketAddr]) -> anyhow::Result<Vec<TcpListener>> {
     let mut listeners = Vec::with_capacity(addresses.len());
     let mut port = 0;
-    for mut address in addresses {
+    for &(mut address) in addresses {
         if address.port() == 0 {
             address.set_port(port);
         }
