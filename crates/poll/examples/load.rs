@@ -18,7 +18,7 @@ use config::Snapshot;
 use config::snapshot::{Host, Interface, Item, ItemParts, ItemType};
 use eval::interval::UpdateInterval;
 use eval::key::ItemKey;
-use listen::{Answer, Backend, ListenConfig, Listener};
+use listen::{Answer, Backend, Intake, ListenConfig, Listener};
 use model::{HostId, InterfaceId, ItemId, ValueBatch, ValueType};
 use poll::{
     Deps, InternalValue, Internals, PollConfig, Pollers, ScriptAnswer, ScriptCall, Scripts,
@@ -141,7 +141,8 @@ async fn trapper(hosts: u64) {
         listen: vec![SocketAddr::from(([127, 0, 0, 1], 0))],
         ..ListenConfig::default()
     };
-    let handle = Listener::bind(config).await.unwrap().start(context, Arc::new(Nobody)).unwrap();
+    let bound = Listener::bind(config).await.unwrap();
+    let handle = bound.start(&Intake::new(context), Arc::new(Nobody)).unwrap();
     let address = handle.addresses()[0];
     let mut frames = Vec::new();
     let mut next = 0;
