@@ -5,6 +5,7 @@ its own pid. VEDETTE_BIN names the program (default: target/debug/vedette of thi
 """
 
 import contextlib
+import itertools
 import json
 import os
 import random
@@ -27,12 +28,13 @@ PASSWORD = "first-password-of-a-test"
 # Agents take no port above 32767; and connections are given none below, so that what starts slowly finds
 # its port free. scripts/test gives each file that runs at the same time other ports.
 PORTS = [int(port) for port in os.environ.get("TEST_PORTS", "11000-31999").split("-")]
+#: Ports in random order, each one again only after all others: what starts slowly has not taken its own yet.
+NEXT_PORTS = itertools.cycle(random.sample(range(PORTS[0], PORTS[1] + 1), PORTS[1] + 1 - PORTS[0]))
 
 
 def free_port():
-    """A TCP port of loopback that nobody uses now."""
-    while True:
-        port = random.randint(*PORTS)
+    """A TCP port of loopback that nobody uses now and that was not given for long."""
+    for port in NEXT_PORTS:
         with socket.socket() as s:
             try:
                 s.bind(("127.0.0.1", port))
