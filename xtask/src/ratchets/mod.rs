@@ -1,6 +1,7 @@
 //! Counts what makes code hard to change, per crate, and compares with `xtask/ratchets.toml`. A count may
 //! only fall: what is there today is tolerated, nothing is added.
 
+mod bare;
 mod circles;
 mod source;
 mod spots;
@@ -18,7 +19,11 @@ type Places = BTreeMap<&'static str, Vec<String>>;
 type Counts = BTreeMap<String, usize>;
 
 /// Measures with what to do about a new case.
-const MEASURES: [(&str, &str); 5] = [
+const MEASURES: [(&str, &str); 6] = [
+    (
+        "bare-numbers",
+        "name the number: a type of the crate objects, or a constant of objects::sql in SQL",
+    ),
     ("circle", "move what both sides need into a module below them, so that imports lead one way"),
     ("empty-docs", "say what the name does not: unit, range, source, what happens on failure"),
     ("long-functions", "over 70 lines: name the steps, and make them functions"),
@@ -84,6 +89,7 @@ fn count(root: &Path) -> anyhow::Result<BTreeMap<String, Places>> {
 
 fn places(files: &[File]) -> Places {
     let mut places = spots::find(files);
+    places.insert("bare-numbers", bare::find(files));
     places.insert("circle", circles::largest(files));
     places
 }
