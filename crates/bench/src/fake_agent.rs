@@ -96,7 +96,7 @@ impl FakeAgents {
         let count = agents.count.max(threads);
         let mut started = Self { addresses: Vec::new(), shared, threads: Vec::new() };
         // The port that the first address gets is the port of all.
-        let mut first = agents.first;
+        let mut first = with_port(agents.first, count, |at| listen(at)?.local_addr())?;
         for thread in 0..threads {
             let mut addresses = Vec::new();
             for number in (thread..count).step_by(threads) {
@@ -163,21 +163,8 @@ impl Drop for FakeAgents {
     }
 }
 
-/// Free ports of the first address that are tried: the others may have them in use.
-const TRIES: usize = 20;
-
 /// All with the port of the first.
 fn listen_all(addresses: &[SocketAddr]) -> anyhow::Result<Vec<TcpListener>> {
-    let is_any = addresses.iter().all(|address| address.port() == 0);
-    for _ in 1..if is_any { TRIES } else { 1 } {
-        if let Ok(listeners) = listen_once(addresses) {
-            return Ok(listeners);
-        }
-    }
-    listen_once(addresses)
-}
-
-fn listen_once(addresses: &[SocketAddr]) -> anyhow::Result<Vec<TcpListener>> {
     let mut listeners = Vec::with_capacity(addresses.len());
     let mut port = 0;
     for &(mut address) in addresses {
@@ -189,6 +176,32 @@ fn listen_once(addresses: &[SocketAddr]) -> anyhow::Result<Vec<TcpListener>> {
         listeners.push(listener);
     }
     Ok(listeners)
+}
+
+/// Ports of the first address that are tried: the others may have them in use.
+const PORTS: usize = 50;
+/// Addresses that are looked at.
+const LOOKED_AT: usize = 16;
+
+/// The first of `count` consecutive addresses, with a port that all of them have free if it has none.
+/// `bind` tells where a socket is that was bound to an address.
+pub(crate) fn with_port(
+    first: SocketAddr,
+    count: usize,
+    bind: impl Fn(SocketAddr) -> std::io::Result<SocketAddr>,
+) -> anyhow::Result<SocketAddr> {
+    if first.port() != 0 {
+        return Ok(first);
+    }
+    for _ in 0..PORTS {
+        let found = bind(first)?;
+        let others = (1..count.min(LOOKED_AT)).map(|n| plus(first.ip(), n));
+        let others = others.collect::<anyhow::Result<Vec<IpAddr>>>()?;
+        if others.into_iter().all(|ip| bind(SocketAddr::new(ip, found.port())).is_ok()) {
+            return Ok(found);
+        }
+    }
+    bail!("{count} addresses from {} on have no free port in common", first.ip())
 }
 
 pub(crate) fn plus(ip: IpAddr, n: usize) -> anyhow::Result<IpAddr> {

@@ -19,7 +19,7 @@ use wire::snmp::{
     ErrorStatus, Message, Notification, Oid, OidRef, Pdu, PduKind, Value, notification,
 };
 
-use crate::fake_agent::plus;
+use crate::fake_agent::{plus, with_port};
 
 /// Column of the table that is walked; `.1` to `.rows` are below.
 pub(crate) const TABLE: &str = "1.3.6.1.4.1.99999.1";
@@ -55,6 +55,7 @@ impl FakeDevices {
     /// `count` consecutive addresses from `first` on, all with one port; port 0 = any. A walk of
     /// their table brings `rows` values.
     pub(crate) fn start(first: SocketAddr, count: usize, rows: u32) -> anyhow::Result<Self> {
+        let first = with_port(first, count, |at| UdpSocket::bind(at)?.local_addr())?;
         let mut sockets = Vec::new();
         let (mut addresses, mut port) = (Vec::new(), first.port());
         for number in 0..count.max(1) {

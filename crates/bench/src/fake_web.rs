@@ -14,7 +14,7 @@ use anyhow::Context as _;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 
-use crate::fake_agent::{listen, plus};
+use crate::fake_agent::{listen, plus, with_port};
 
 /// Bytes of a request's head.
 const REQUEST_BYTES_MAX: usize = 4096;
@@ -42,6 +42,7 @@ pub(crate) struct FakeWeb {
 impl FakeWeb {
     /// Listens on `count` consecutive loopback addresses.
     pub(crate) fn start(first: SocketAddr, count: usize) -> anyhow::Result<Self> {
+        let first = with_port(first, count, |at| listen(at)?.local_addr())?;
         let mut listeners = Vec::new();
         let mut port = first.port();
         for number in 0..count.max(1) {

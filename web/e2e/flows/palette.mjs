@@ -7,6 +7,8 @@ export default async function () {
   const host = await machine();
   await baseTemplate();
   await go("/users");
+  // Keys work from when the page is there.
+  await heading(/^Users/).waitFor();
 
   await step("palette", async () => {
     await page.keyboard.press("Control+k");
