@@ -73,7 +73,7 @@ pub fn replay(config: &Arc<Config>, clock: &SharedClock, unsent: &Unsent) -> std
     if findings.is_empty() {
         return Ok(());
     }
-    // Nobody runs yet who would hear of the changes.
+    // No hooks: shards and browsers start later and read the state from the database.
     let problems = Problems::open(Arc::clone(config), Arc::clone(clock), Hooks::none());
     problems.map_err(std::io::Error::other)?.replay(&findings, unsent)
 }

@@ -20,9 +20,9 @@ use crate::tls::{PskTable, TlsConfig, TlsContexts, TlsError};
 
 /// What [`Context::new`] is made of.
 pub struct Parts {
-    /// Time.
+    /// Tells both the time of day and the time since the start.
     pub clock: SharedClock,
-    /// Configuration.
+    /// The configuration as it is at the moment of each call.
     pub snapshots: Arc<dyn Snapshots>,
     /// One queue per shard, in the order of `model::shard_of`.
     pub shards: Vec<queue::Sender<ValueBatch>>,
@@ -54,9 +54,9 @@ pub struct Remembered {
 
 /// The ground that listeners and pollers stand on. It knows neither of them.
 pub struct Context {
-    /// Time.
+    /// Tells both the time of day and the time since the start.
     pub clock: SharedClock,
-    /// Configuration.
+    /// The configuration as it is at the moment of each call.
     pub snapshots: Arc<dyn Snapshots>,
     /// Where values go.
     pub sink: Sink,
@@ -70,7 +70,7 @@ pub struct Context {
     pub positions: Positions,
     /// Names of hosts.
     pub resolver: Resolver,
-    /// Encryption.
+    /// Certificates and keys for connections in both directions.
     pub tls: TlsContexts,
     timeout: Duration,
 }

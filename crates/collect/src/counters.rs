@@ -24,7 +24,7 @@ macro_rules! counters {
             pub trapper: Busy,
             /// Connections of the trapper open now.
             pub connections: AtomicUsize,
-            /// Connections that the trapper serves at one time.
+            /// Maximum number of connections that the trapper serves at the same time.
             pub connections_max: AtomicUsize,
             /// Passive checks in flight now.
             pub checks_in_flight: AtomicUsize,

@@ -10,7 +10,7 @@ use stdx::sync::lock;
 /// How far an active agent has read a log file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LogPosition {
-    /// Bytes.
+    /// Bytes of the file that are read.
     pub lastlogsize: u64,
     /// Modification time of the file, seconds since 1970.
     pub mtime: u32,

@@ -31,7 +31,7 @@ pub struct Config {
     lld: crate::lld::Memory,
     /// Objects that hosts inherit in one transaction.
     portion: AtomicUsize,
-    /// Hosts have yet to inherit something that nobody lets them inherit now.
+    /// The database refused a portion of what hosts inherit: [`Config::catch_up`] retries it.
     behind: AtomicBool,
 }
 

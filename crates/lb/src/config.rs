@@ -276,7 +276,7 @@ pub struct Rule {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pair {
-    /// Name.
+    /// Name of the header, query parameter or cookie.
     pub name: String,
     /// Value, compared as a whole.
     pub value: String,
@@ -294,7 +294,7 @@ pub struct Conditions {
     pub path: Option<String>,
     /// Start of the path.
     pub path_prefix: Option<String>,
-    /// Method.
+    /// Method, compared with case.
     pub method: Option<String>,
     /// Header.
     pub header: Option<Pair>,

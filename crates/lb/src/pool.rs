@@ -135,7 +135,7 @@ impl Retries {
 /// A group of servers.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// Name.
+    /// Name that virtual services refer to.
     pub(crate) name: String,
     /// Servers in the order of the file.
     pub(crate) servers: Vec<Server>,
