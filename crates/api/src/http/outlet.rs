@@ -19,7 +19,7 @@ use crate::error::{ApiError, ApiResult};
 /// Blocks of one answer that wait for its client: no more are written ahead.
 const BLOCKS_AHEAD: usize = 8;
 /// How long a block waits for room.
-const ROOM_PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 10_000 });
+const ROOM_PATIENCE: Duration = Duration::from_secs(10);
 /// How long a client may take for one block.
 const CLIENT_PATIENCE: Duration = Duration::from_secs(30);
 /// Answers that may wait at once, for their clients or for room: each is a thread.
@@ -33,6 +33,7 @@ pub(super) struct Room {
     kib: usize,
     /// One permit per answer that waits.
     waiting: Arc<Semaphore>,
+    patience: Duration,
 }
 
 impl Room {
@@ -40,7 +41,7 @@ impl Room {
         // Blocks of one answer always fit.
         let kib = bytes.max(2 * BLOCK_BYTES).div_ceil(1024);
         let waiting = Arc::new(Semaphore::new(WAITING_MAX));
-        Self { permits: Arc::new(Semaphore::new(kib)), kib, waiting }
+        Self { permits: Arc::new(Semaphore::new(kib)), kib, waiting, patience: ROOM_PATIENCE }
     }
 }
 
@@ -136,7 +137,7 @@ impl Blocks {
             self.calls.drain(..).map(|permit| Arc::clone(permit.semaphore())).collect();
         let done = self.wait(patience, work)?;
         for place in places {
-            let permit = self.wait(ROOM_PATIENCE, place.acquire_owned())?;
+            let permit = self.wait(self.room.patience, place.acquire_owned())?;
             let busy = || ApiError::application("The server is busy: try again later.");
             self.calls.push(permit.and_then(Result::ok).ok_or_else(busy)?);
         }
@@ -150,7 +151,7 @@ impl Blocks {
         if let Ok(permit) = Arc::clone(&permits).try_acquire_many_owned(kib) {
             return Ok(permit);
         }
-        let permit = self.pause(ROOM_PATIENCE, permits.acquire_many_owned(kib))?;
+        let permit = self.pause(self.room.patience, permits.acquire_many_owned(kib))?;
         permit.and_then(Result::ok).ok_or_else(|| {
             ApiError::application(
                 "There is no memory for this answer now: other large answers are being sent. Try \

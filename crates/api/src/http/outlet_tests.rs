@@ -57,7 +57,7 @@ async fn small_answers_need_no_room() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_without_room_is_an_error_that_can_be_sent() {
-    let room = Room::new(128 * KIB);
+    let room = Room { patience: Duration::ZERO, ..Room::new(128 * KIB) };
     let _all = occupy(&room);
     let (blocks, mut pieces) = outlet(&room, &HeaderMap::new(), Vec::new());
     let work = tokio::task::spawn_blocking(move || {
