@@ -13,7 +13,7 @@ pub enum TriggerState {
     Problem,
 }
 
-/// What trigger evaluation found: the pipeline's message to the alert side.
+/// What trigger evaluation found: the pipeline's message to the writer of events.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TriggerFinding {
     /// A problem is to be opened.
@@ -74,9 +74,9 @@ pub struct Unwritten {
     pub events: Vec<(TriggerId, Timestamp)>,
 }
 
-/// A discovery rule got a value: the pipeline's message to the discovery worker.
+/// A low-level discovery rule got a value: the pipeline's message to the worker of low-level discovery.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DiscoveryValue {
+pub struct LldValue {
     /// The rule.
     pub rule: ItemId,
     /// When.
@@ -85,7 +85,7 @@ pub struct DiscoveryValue {
     pub rows: Result<String, String>,
 }
 
-impl DiscoveryValue {
+impl LldValue {
     /// Bytes of its text.
     pub fn bytes(&self) -> usize {
         let (Ok(text) | Err(text)) = &self.rows;

@@ -6,17 +6,17 @@
 //! `Segment` (both in `tsdb`).
 
 mod batch;
+mod discovery;
 mod event;
 mod id;
 pub mod measured;
-mod sighting;
 mod time;
 mod value;
 
 pub use batch::*;
 pub use compact_str::CompactString;
+pub use discovery::*;
 pub use event::*;
 pub use id::*;
-pub use sighting::*;
 pub use time::*;
 pub use value::*;

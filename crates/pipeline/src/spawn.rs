@@ -7,8 +7,7 @@ use eval::script::Scripts;
 use history::trends::{Folder, Refold, hour_of, open_hours};
 use history::{Driver, Past, TrendHour, ValueCache};
 use model::{
-    DiscoveryValue, ItemId, TriggerFinding, TriggerId, TriggerState, Unwritten, ValueBatch,
-    shard_of,
+    ItemId, LldValue, TriggerFinding, TriggerId, TriggerState, Unwritten, ValueBatch, shard_of,
 };
 use stdx::clock::SharedClock;
 use stdx::queue::{Receiver, Sender, bounded};
@@ -84,7 +83,7 @@ pub struct Deps {
     /// Where findings go. A full queue stops the shards from taking values.
     pub findings: Sender<TriggerFinding>,
     /// Where values of discovery rules go. A full queue stops the shards from taking values.
-    pub discovery: Sender<DiscoveryValue>,
+    pub lld: Sender<LldValue>,
     /// Who wants to hear which items got values.
     pub live: Option<broadcast::Sender<LiveNote>>,
     /// Triggers that are not in the state every trigger begins in.
@@ -140,7 +139,7 @@ pub(crate) struct Seed {
     gauges: Arc<Gauges>,
     peers: Vec<Option<Outbox<PeerMessage>>>,
     findings: Sender<TriggerFinding>,
-    discovery: Sender<DiscoveryValue>,
+    lld: Sender<LldValue>,
     live: Option<broadcast::Sender<LiveNote>>,
     triggers: Vec<InitialTrigger>,
     unwritten: Option<Unwritten>,
@@ -179,7 +178,7 @@ pub(crate) fn make(config: ShardsConfig, mut deps: Deps) -> Vec<(Seed, Inbox, Sh
             gauges: Arc::clone(&gauges),
             peers: peer_senders.iter().enumerate().map(to_peer).collect(),
             findings: deps.findings.clone(),
-            discovery: deps.discovery.clone(),
+            lld: deps.lld.clone(),
             live: deps.live.clone(),
             triggers: deps.triggers.clone(),
             unwritten: deps.unwritten.clone(),
@@ -234,7 +233,7 @@ impl Seed {
             tickets: Tickets::default(),
             peers: self.peers,
             findings: Outbox::new(self.findings),
-            discovery: Outbox::weighing(self.discovery, DiscoveryValue::bytes),
+            lld: Outbox::weighing(self.lld, LldValue::bytes),
             live: Live::new(self.live),
             round: Round::default(),
             recent: Recent::default(),

@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use alert::Problems;
 use collect::queue::QueueReport;
 use config::Config;
+use events::Problems;
 use model::HostId;
 use pipeline::{GaugeReading, ShardHandle, ShardSet, Stage};
 use poll::Status;
@@ -18,7 +18,7 @@ use stdx::machine::CpuTimes;
 use stdx::sync::lock;
 
 use crate::capacity::{Disk, DiskReadings};
-use crate::parts::evaluation::Discovery;
+use crate::parts::evaluation::Lld;
 
 /// Busy shares are averages over this many seconds, as the field's graphs show them.
 const WINDOW: usize = 60;
@@ -34,7 +34,7 @@ pub(crate) struct Parts {
     pub(crate) clock: SharedClock,
     pub(crate) shards: Arc<ShardSet>,
     pub(crate) problems: Problems,
-    pub(crate) discovery: Discovery,
+    pub(crate) lld: Lld,
     pub(crate) config: Arc<Config>,
     /// The folder of the data.
     pub(crate) data: PathBuf,
@@ -88,8 +88,8 @@ struct Reading {
     shards_ns: Vec<u64>,
     checks: u64,
     cpu: Option<CpuTimes>,
-    alert_ns: u64,
-    discovery_ns: u64,
+    events_ns: u64,
+    lld_ns: u64,
 }
 
 impl std::fmt::Debug for Meter {
@@ -164,7 +164,7 @@ impl Meter {
 
     /// Values of discovery rules that wait for the worker.
     pub(crate) fn discoveries(&self) -> usize {
-        self.parts.discovery.waiting.len()
+        self.parts.lld.waiting.len()
     }
 
     fn read(&self, collector: &Status) -> Reading {
@@ -175,8 +175,8 @@ impl Meter {
             shards_ns: self.parts.shards.shards().iter().map(busy).collect(),
             checks: collector.counters().checks.load(Ordering::Relaxed),
             cpu: CpuTimes::read(),
-            alert_ns: self.parts.problems.stats().busy_ns,
-            discovery_ns: self.parts.discovery.busy.ns(),
+            events_ns: self.parts.problems.stats().busy_ns,
+            lld_ns: self.parts.lld.busy.ns(),
         }
     }
 
@@ -290,9 +290,9 @@ impl Meter {
             "timer" => stage(Stage::Timer),
             "configuration syncer" => stage(Stage::Command),
             "alerter" | "alert manager" | "alert syncer" | "escalator" => {
-                share(last.alert_ns - first.alert_ns)
+                share(last.events_ns - first.events_ns)
             }
-            "lld worker" | "lld manager" => share(last.discovery_ns - first.discovery_ns),
+            "lld worker" | "lld manager" => share(last.lld_ns - first.lld_ns),
             _ => return None,
         })
     }

@@ -44,7 +44,7 @@ pub(crate) fn start(
             intake: collection.intake.clone(),
             problems: evaluation.problems.clone(),
             runtime: tokio::runtime::Handle::current(),
-            discoveries: Arc::clone(&evaluation.discovery.outcomes),
+            discoveries: Arc::clone(&evaluation.lld.outcomes),
             config: Arc::clone(&base.config),
             clock: Arc::clone(&base.clock),
             capacity: Capacity { data: base.data.clone(), meter: Arc::clone(meter) },

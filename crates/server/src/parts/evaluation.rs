@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ::alert::{Hooks, Problems, Unsent};
 use ::api::{LiveHub, LiveNote};
+use ::events::{Hooks, Problems, Unsent};
 use anyhow::Context;
 use model::{ItemId, TriggerFinding};
 use pipeline::{ShardSet, ShardsConfig};
@@ -11,7 +11,7 @@ use stdx::queue::{Gauge, bounded};
 use tokio::sync::broadcast;
 
 use super::base::Base;
-use super::{Kept, Part, blocking, discovery, history};
+use super::{Kept, Part, blocking, history, lld};
 
 /// Findings of triggers that wait to be written; beyond, shards wait too.
 const FINDINGS_MAX: usize = 10_000;
@@ -25,14 +25,14 @@ pub(crate) struct Evaluation {
     pub(crate) problems: Problems,
     /// Items with new values.
     pub(crate) notes: broadcast::Sender<pipeline::LiveNote>,
-    pub(crate) discovery: Discovery,
+    pub(crate) lld: Lld,
 }
 
 /// What others see of low-level discovery.
 #[derive(Clone)]
-pub(crate) struct Discovery {
-    pub(crate) outcomes: Arc<discovery::Outcomes>,
-    pub(crate) busy: Arc<discovery::Busy>,
+pub(crate) struct Lld {
+    pub(crate) outcomes: Arc<lld::Outcomes>,
+    pub(crate) busy: Arc<lld::Busy>,
     /// Values of rules that wait.
     pub(crate) waiting: Arc<Gauge>,
 }
@@ -46,22 +46,22 @@ pub(crate) fn start(
 ) -> anyhow::Result<Part<Evaluation>> {
     let (config, clock) = (&base.config, &base.clock);
     let unsent = Unsent::new(base.data.join("unsent-events"));
-    ::alert::replay(config, clock, &unsent)
+    ::events::replay(config, clock, &unsent)
         .context("cannot write the events that an earlier run left")?;
     let (findings, findings_in) = bounded::<TriggerFinding>("findings", FINDINGS_MAX);
-    let (discoveries, discoveries_in) = discovery::queue();
-    let waiting = discoveries_in.gauge();
+    let (lld_values, lld_values_in) = lld::queue();
+    let waiting = lld_values_in.gauge();
     let (notes, _) = broadcast::channel(NOTES_MAX);
-    let triggers = ::alert::initial_triggers(config)?;
+    let triggers = ::events::initial_triggers(config)?;
     // An orderly stop wrote all that was found.
-    let unwritten = if base.crashed { ::alert::unwritten(config)? } else { None };
+    let unwritten = if base.crashed { ::events::unwritten(config)? } else { None };
     let deps = pipeline::Deps {
         clock: Arc::clone(clock),
         snapshot: config.snapshot(),
         drivers: std::mem::take(&mut history.drivers),
         past: history.past(config, clock)?,
         findings,
-        discovery: discoveries,
+        lld: lld_values,
         live: Some(notes.clone()),
         triggers: triggers.into_iter().map(initial).collect(),
         unwritten,
@@ -72,12 +72,12 @@ pub(crate) fn start(
     // What shards find meanwhile waits in the queues.
     let problems =
         Problems::open(Arc::clone(config), Arc::clone(clock), hooks(&base.hub, &shards))?;
-    let worker = discovery::Worker::new(base, &shards, &problems);
-    let discovery = Discovery { outcomes: worker.outcomes(), busy: worker.busy(), waiting };
+    let worker = lld::Worker::new(base, &shards, &problems);
+    let lld = Lld { outcomes: worker.outcomes(), busy: worker.busy(), waiting };
     let (writing, stop) = (problems.clone(), base.stop_writers.clone());
     let writer =
         stdx::thread::permanent("problems", move || writing.run(findings_in, &stop, &unsent))?;
-    let discoverer = stdx::thread::permanent("discovery", move || worker.run(discoveries_in))?;
+    let discoverer = stdx::thread::permanent("lld", move || worker.run(lld_values_in))?;
     let ending = Arc::clone(&shards);
     let end = move || {
         let history_written = ending.stop();
@@ -86,7 +86,7 @@ pub(crate) fn start(
         drop(discoverer.join());
         Kept::all_if(history_written && findings_kept)
     };
-    Ok(Part::new(Evaluation { shards, problems, notes, discovery }, blocking(end)))
+    Ok(Part::new(Evaluation { shards, problems, notes, lld }, blocking(end)))
 }
 
 fn hooks(hub: &LiveHub, shards: &Arc<ShardSet>) -> Hooks {
@@ -97,7 +97,7 @@ fn hooks(hub: &LiveHub, shards: &Arc<ShardSet>) -> Hooks {
     }
 }
 
-fn initial(found: ::alert::InitialTrigger) -> pipeline::InitialTrigger {
-    let ::alert::InitialTrigger { trigger, state, error } = found;
+fn initial(found: ::events::InitialTrigger) -> pipeline::InitialTrigger {
+    let ::events::InitialTrigger { trigger, state, error } = found;
     pipeline::InitialTrigger { trigger, state, error }
 }

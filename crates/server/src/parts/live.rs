@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use alert::{AckRequest, Problems};
 use api::{Acknowledge, Availability, ItemState, Push, PushValue};
 use config::Config;
+use events::{AckRequest, Problems};
 use listen::{Intake, PushError};
 use model::{HostId, InterfaceId, ItemId, TriggerId};
 use pipeline::ShardSet;
@@ -12,7 +12,7 @@ use stdx::clock::SharedClock;
 use tokio::runtime::Handle;
 use wire::history_service::{Failure, Reason};
 
-use super::discovery::Outcomes;
+use super::lld::Outcomes;
 use crate::capacity::Capacity;
 
 /// The running parts, for the API's blocking threads.

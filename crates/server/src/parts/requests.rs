@@ -6,7 +6,7 @@ use std::sync::Arc;
 use api::Api;
 use collect::queue::QueueReport;
 use listen::{Answer, Backend, Request};
-use model::{SeenAgent, Sighting};
+use model::{DiscoveryResult, SeenAgent};
 use pipeline::ScriptRunner;
 use poll::{ScriptAnswer, ScriptCall, Scripts};
 use serde_json::{Value as Json, json};
@@ -34,7 +34,7 @@ pub(crate) struct Requests {
     pub(crate) api: Arc<Api>,
     pub(crate) figures: Arc<ServerFigures>,
     pub(crate) pollers: poll::Status,
-    pub(crate) sightings: Sender<Sighting>,
+    pub(crate) discovered: Sender<DiscoveryResult>,
 }
 
 /// Runs the scripts of items.
@@ -83,7 +83,7 @@ impl Backend for Requests {
         if !self.figures.config.snapshot().discovery.autoregisters {
             return;
         }
-        if let Err(TrySend::Full(_)) = self.sightings.try_send(Sighting::Agent(seen)) {
+        if let Err(TrySend::Full(_)) = self.discovered.try_send(DiscoveryResult::Agent(seen)) {
             // The agent asks again within minutes.
             tracing::warn!("autoregistration queue is full; dropping request");
         }

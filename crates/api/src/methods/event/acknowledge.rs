@@ -1,4 +1,4 @@
-//! `event.acknowledge`: action bits, permissions, then the alert side does it.
+//! `event.acknowledge`: action bits, permissions, then the events are changed.
 
 use config::db::query_by_ids;
 use model::{EventId, Severity, UserId};

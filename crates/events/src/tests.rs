@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::{
-    AckError, AckRequest, Hooks, InitialTrigger, Problems, Stop, Unsent, action, initial_triggers,
+    AckError, AckRequest, Hooks, InitialTrigger, Problems, Unsent, action, initial_triggers,
 };
 use config::Config;
 use config::db::{DbError, Location, Value};
+use config::retry::Stop;
 use model::{
     EventId, ProblemChange, Severity, Timestamp, TriggerFinding, TriggerId, TriggerState, UserId,
 };

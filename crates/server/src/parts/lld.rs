@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use alert::{Problems, Stop};
 use config::Config;
 use config::lld::Summary;
 use config::objects::Deleted;
-use model::{DiscoveryValue, ItemId};
+use config::retry::Stop;
+use events::Problems;
+use model::{ItemId, LldValue};
 use pipeline::ShardSet;
 use stdx::clock::SharedClock;
 use stdx::queue::{Receiver, Sender, weighing};
@@ -23,8 +24,8 @@ const VALUES_MAX: usize = 64;
 const BYTES_MAX: usize = 64 << 20;
 
 /// From the shards to the worker.
-pub(crate) fn queue() -> (Sender<DiscoveryValue>, Receiver<DiscoveryValue>) {
-    weighing("discovery", VALUES_MAX, BYTES_MAX, DiscoveryValue::bytes)
+pub(crate) fn queue() -> (Sender<LldValue>, Receiver<LldValue>) {
+    weighing("lld", VALUES_MAX, BYTES_MAX, LldValue::bytes)
 }
 
 /// Time in work, for `zabbix[process,lld worker,avg,busy]`.
@@ -106,7 +107,7 @@ impl Worker {
 
     /// Works until the queue is closed. What waits longer than a stop may take is dropped: a rule's
     /// next value has all rows again.
-    pub(crate) fn run(self, mut values: Receiver<DiscoveryValue>) {
+    pub(crate) fn run(self, mut values: Receiver<LldValue>) {
         while let Some(value) = values.blocking_recv() {
             if self.stop.is_over() {
                 continue;
@@ -118,7 +119,7 @@ impl Worker {
         }
     }
 
-    fn work(&self, value: &DiscoveryValue) {
+    fn work(&self, value: &LldValue) {
         match config::lld::process(&self.config, value, self.clock.unix_s()) {
             Ok(summary) => {
                 // The reason of a value that failed before discovery is the item's own error.

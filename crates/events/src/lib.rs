@@ -1,5 +1,4 @@
 //! Events and problems: what triggers find becomes rows that people see, acknowledge and close.
-//! [`Sightings`]: what network discovery and agents tell becomes hosts, by actions.
 //!
 //! Outside the value path: shards put [`model::TriggerFinding`]s into a bounded queue, one thread
 //! ([`Problems::run`]) writes them in transactions of many. The database is the truth; memory
@@ -7,7 +6,6 @@
 
 mod acknowledge;
 mod batch;
-mod found;
 mod housekeeping;
 mod last_batch;
 mod load;
@@ -15,16 +13,13 @@ mod maintenance;
 mod marks;
 mod open;
 mod problems;
-mod retry;
 mod unsent;
 
 pub use acknowledge::{AckError, AckRequest, action};
-pub use found::{GoneHook, Sightings};
 pub use load::{InitialTrigger, initial_triggers};
 pub use maintenance::Watch as MaintenanceWatch;
 pub use marks::unwritten;
 pub use problems::{Hooks, Problems, Stats, replay};
-pub use retry::Stop;
 pub use unsent::Unsent;
 
 #[cfg(test)]

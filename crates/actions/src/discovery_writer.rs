@@ -1,110 +1,58 @@
-//! What network discovery found and which agents announced themselves: rows, events, and the
-//! actions that make hosts of both.
-//!
-//! Sightings come over a bounded queue; one thread ([`Sightings::run`]) writes them in transactions
-//! of many. Rows and what the actions do belong to one transaction; their events are written with it.
+//! Writes discovery results with their events, and what actions do about them.
 
-mod actions;
-mod agents;
-mod conditions;
-mod hosts;
-mod network;
-mod operations;
-
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use config::db::{DbError, DbResult, Value};
 use config::objects::Deleted;
+use config::retry::{Stop, Writing};
 use config::{Config, Edit, Statements};
-use model::{Sighting, Timestamp};
+use discovery::{Event, Recorder};
+use model::DiscoveryResult;
 use stdx::queue::Receiver;
 
-use actions::Actions;
-use network::Rules;
+use crate::action::Actions;
 
-use crate::retry::{Stop, Writing};
-
-/// Sightings per transaction.
+/// Discovery results per transaction.
 const BATCH_MAX: usize = 200;
-/// The API's number of events of network discovery.
-const SOURCE_DISCOVERY: i64 = 1;
-/// The API's number of events of agents that announce themselves.
-const SOURCE_AUTOREGISTRATION: i64 = 2;
-
-/// What an event is about. The numbers are the API's `object`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Object {
-    Host = 1,
-    Service = 2,
-    Agent = 3,
-}
-
-/// The API's values of events of network discovery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Up = 0,
-    Down = 1,
-    Discovered = 2,
-    Lost = 3,
-}
-
-/// An event that the actions judge, and that is then written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Event {
-    object: Object,
-    id: u64,
-    value: i64,
-    at: Timestamp,
-}
-
-impl Event {
-    fn source(&self) -> i64 {
-        match self.object {
-            Object::Agent => SOURCE_AUTOREGISTRATION,
-            Object::Host | Object::Service => SOURCE_DISCOVERY,
-        }
-    }
-}
 
 /// Told of what actions have deleted, after the commit: history of items and problems of triggers
 /// go with them.
 pub type GoneHook = Box<dyn Fn(&Deleted) + Send>;
 
-/// Writes sightings.
-pub struct Sightings {
+/// Writes discovery results.
+pub struct DiscoveryWriter {
     config: Arc<Config>,
     gone: GoneHook,
 }
 
-impl std::fmt::Debug for Sightings {
+impl std::fmt::Debug for DiscoveryWriter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sightings").finish_non_exhaustive()
+        f.debug_struct("DiscoveryWriter").finish_non_exhaustive()
     }
 }
 
-impl Sightings {
+impl DiscoveryWriter {
     /// Nothing is kept in memory: the database is the truth.
     pub fn new(config: Arc<Config>, gone: GoneHook) -> Self {
         Self { config, gone }
     }
 
-    /// Writes sightings until [`Sighting::End`], or until all senders are gone. Blocks: give it a
+    /// Writes results until [`DiscoveryResult::End`], or until all senders are gone. Blocks: give it a
     /// thread of its own. While the database is down, a batch is repeated each second and the queue
     /// fills. When the server stops meanwhile, the rest is dropped: discovery finds it again.
-    pub fn run(&self, mut sightings: Receiver<Sighting>, stop: &Stop) {
+    pub fn run(&self, mut results: Receiver<DiscoveryResult>, stop: &Stop) {
         let mut batch = Vec::with_capacity(BATCH_MAX);
         let mut dropped = 0;
-        while let Some(first) = sightings.blocking_recv() {
+        while let Some(first) = results.blocking_recv() {
             batch.push(first);
             while batch.len() < BATCH_MAX
-                && let Some(next) = sightings.try_recv()
+                && let Some(next) = results.try_recv()
             {
                 batch.push(next);
             }
             let kept = if dropped > 0 { 0 } else { self.keep(&batch, stop) };
             dropped += batch.len() - kept;
-            if batch.contains(&Sighting::End) {
+            if batch.contains(&DiscoveryResult::End) {
                 break;
             }
             batch.clear();
@@ -118,12 +66,12 @@ impl Sightings {
     }
 
     /// Returns how many are done with: written, or refused by the database and reported.
-    fn keep(&self, batch: &[Sighting], stop: &Stop) -> usize {
+    fn keep(&self, batch: &[DiscoveryResult], stop: &Stop) -> usize {
         let writing = Writing {
             stop,
-            write: &|sightings: &[Sighting]| self.write(sightings),
-            refused: &|sighting, error| {
-                tracing::error!(%error, ?sighting, "skipping a discovery result that cannot be written");
+            write: &|results: &[DiscoveryResult]| self.write(results),
+            refused: &|result, error| {
+                tracing::error!(%error, ?result, "skipping a discovery result that cannot be written");
             },
             down: &|error| {
                 tracing::error!(%error, results = batch.len(), "cannot write discovery results; retrying");
@@ -133,9 +81,9 @@ impl Sightings {
     }
 
     /// Writes one batch in one transaction. After an error nothing of it is written.
-    pub fn write(&self, sightings: &[Sighting]) -> DbResult<()> {
+    pub fn write(&self, results: &[DiscoveryResult]) -> DbResult<()> {
         // Most of a network's addresses are nobody's, and nobody waits for the database then.
-        let wanted = self.config.read(|connection| network::worth(connection, sightings))?;
+        let wanted = self.config.read(|connection| discovery::worth(connection, results))?;
         if wanted.is_empty() {
             return Ok(());
         }
@@ -156,24 +104,13 @@ impl Sightings {
     }
 }
 
-fn write(edit: &mut Edit<'_>, sightings: &[&Sighting]) -> DbResult<(Vec<Event>, Deleted)> {
+fn write(edit: &mut Edit<'_>, results: &[&DiscoveryResult]) -> DbResult<(Vec<Event>, Deleted)> {
     let mut all_events = Vec::new();
-    let mut rules = Rules::default();
+    let mut recorder = Recorder::default();
     let mut actions = Actions::default();
     let mut deleted = Deleted::default();
-    let mut seen = BTreeSet::new();
-    for sighting in sightings {
-        let mut events = Vec::new();
-        match sighting {
-            Sighting::Address(address) => {
-                network::address(edit, &mut rules, address, &mut events)?;
-            }
-            Sighting::Round { rule, error } => network::round(edit, *rule, error)?,
-            // Thousands of requests of one agent within a batch say the same.
-            Sighting::Agent(agent) if !seen.insert((&agent.host, &agent.metadata)) => {}
-            Sighting::Agent(agent) => agents::agent(edit, agent, &mut events)?,
-            Sighting::End => {}
-        }
+    for result in results {
+        let mut events = recorder.record(edit, result)?;
         for event in &events {
             actions.run(edit, event, &mut deleted)?;
         }
@@ -199,6 +136,3 @@ fn insert(edit: &mut Statements<'_>, events: &[Event]) -> DbResult<()> {
     let columns = ["eventid", "source", "object", "objectid", "clock", "ns", "value"];
     edit.insert_many("events", &columns, &rows)
 }
-
-#[cfg(test)]
-mod tests;

@@ -6,10 +6,9 @@ use config::Edit;
 use config::db::{DbResult, Row, Value};
 use config::objects::new_uuid;
 use const_format::formatcp;
+use discovery::{Event, Object};
 use objects::sql::{GROUP_OF_HOSTS, KIND_HOST};
 use serde_json::json;
-
-use super::{Event, Object};
 
 /// Group of hosts that actions make, by the field's name.
 const GROUP: &str = "Discovered hosts";
@@ -21,7 +20,7 @@ const AGENT_PORT: i64 = 10_050;
 const PSK: i64 = 2;
 
 /// The existing host.
-pub(super) fn find(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> {
+pub(crate) fn find(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> {
     let rows = if event.object == Object::Agent {
         edit.query(
             formatcp!(
@@ -39,7 +38,7 @@ pub(super) fn find(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> 
 
 /// The existing host with the discovered interfaces, or a new host. `None` = the discovered object
 /// was deleted meanwhile.
-pub(super) fn add(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> {
+pub(crate) fn add(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> {
     if event.object == Object::Agent {
         return add_agent(edit, event.id);
     }

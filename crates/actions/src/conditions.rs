@@ -4,14 +4,13 @@ use std::convert::Infallible;
 
 use config::Edit;
 use config::db::{DbResult, Row};
+use discovery::{Event, Object, State};
 use eval::lld::Formula;
 use eval::ranges::{AddressRanges, numbers};
 
-use super::{Event, Object, State};
-
 /// A condition. The numbers are the API's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Condition {
+pub(crate) struct Condition {
     kind: i64,
     operator: i64,
     value: String,
@@ -19,7 +18,7 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    pub(super) fn from_row(row: &Row) -> Self {
+    pub(crate) fn from_row(row: &Row) -> Self {
         Self {
             kind: row.int("conditiontype"),
             operator: row.int("operator"),
@@ -31,7 +30,7 @@ impl Condition {
 
 /// All conditions of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Filter {
+pub(crate) struct Filter {
     /// 0 and/or, 1 and, 2 or, 3 the formula.
     evaltype: i64,
     formula: String,
@@ -39,12 +38,12 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    pub(super) fn new(evaltype: i64, formula: &str, conditions: Vec<Condition>) -> Self {
+    pub(crate) fn new(evaltype: i64, formula: &str, conditions: Vec<Condition>) -> Self {
         Self { evaltype, formula: formula.to_owned(), conditions }
     }
 
     /// The action applies to the event. Without conditions it applies to each.
-    pub(super) fn fits(&self, event: &Event, subject: &Subject) -> bool {
+    pub(crate) fn fits(&self, event: &Event, subject: &Subject) -> bool {
         let holds = |condition: &Condition| subject.meets(event, condition);
         let conditions = &self.conditions;
         if conditions.is_empty() {
@@ -72,7 +71,7 @@ impl Filter {
 
 /// What conditions look at.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Subject {
+pub(crate) struct Subject {
     rule: u64,
     /// A host's services; of a service itself alone.
     services: Vec<Service>,
@@ -94,7 +93,7 @@ struct Service {
 }
 
 impl Subject {
-    pub(super) fn read(edit: &mut Edit<'_>, event: &Event) -> DbResult<Self> {
+    pub(crate) fn read(edit: &mut Edit<'_>, event: &Event) -> DbResult<Self> {
         if event.object == Object::Agent {
             let sql = "SELECT host, host_metadata FROM autoreg_hosts WHERE autoreg_hostid = ?";
             let rows = edit.query(sql, &[event.id.into()])?;

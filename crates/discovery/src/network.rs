@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use config::Edit;
 use config::db::{Connection, DbResult, Row, Value};
 use const_format::formatcp;
-use model::{SeenAddress, SeenService, Sighting, Timestamp};
+use model::{DiscoveryResult, SeenAddress, SeenService, Timestamp};
 use objects::sql::STATUS_ENABLED;
 
-use super::{Event, Object, State};
+use crate::{Event, Object, State};
 
 /// What a batch has to know of its rules; `None` = the rule is gone or switched off.
 #[derive(Debug, Default)]
@@ -41,15 +41,15 @@ impl Rules {
     }
 }
 
-/// The sightings that change something: an address where nothing is and nothing was does not.
-pub(super) fn worth<'s>(
+/// The results that change something: an address where nothing is and nothing was does not.
+pub fn worth<'s>(
     connection: &mut dyn Connection,
-    sightings: &'s [Sighting],
-) -> DbResult<Vec<&'s Sighting>> {
+    results: &'s [DiscoveryResult],
+) -> DbResult<Vec<&'s DiscoveryResult>> {
     let mut wanted = Vec::new();
-    for sighting in sightings {
-        let worth = match sighting {
-            Sighting::Address(seen) => {
+    for result in results {
+        let worth = match result {
+            DiscoveryResult::Address(seen) => {
                 let sql = "SELECT s.dserviceid FROM dservices s \
                            JOIN dhosts h ON h.dhostid = s.dhostid \
                            WHERE s.ip = ? AND h.druleid = ? LIMIT 1";
@@ -57,15 +57,15 @@ pub(super) fn worth<'s>(
                 seen.services.iter().any(|service| service.up)
                     || !connection.query(sql, &params)?.is_empty()
             }
-            Sighting::Round { rule, error } => {
+            DiscoveryResult::Round { rule, error } => {
                 let sql = "SELECT druleid FROM drules WHERE druleid = ? AND error <> ?";
                 !connection.query(sql, &[(*rule).into(), error.as_str().into()])?.is_empty()
             }
-            Sighting::Agent(_) => true,
-            Sighting::End => false,
+            DiscoveryResult::Agent(_) => true,
+            DiscoveryResult::End => false,
         };
         if worth {
-            wanted.push(sighting);
+            wanted.push(result);
         }
     }
     Ok(wanted)

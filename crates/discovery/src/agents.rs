@@ -6,7 +6,7 @@ use const_format::formatcp;
 use model::SeenAgent;
 use objects::sql::KIND_HOST;
 
-use super::{Event, Object};
+use crate::{Event, Object};
 
 /// Keeps what an agent told of itself, and makes an event where there is no such host, or where the
 /// agent tells something else than before.

@@ -3,8 +3,9 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use config::db::{DbError, DbResult};
 use stdx::clock::SharedClock;
+
+use crate::db::{DbError, DbResult};
 
 /// Pause before a failed transaction is repeated.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -33,7 +34,7 @@ impl Stop {
     }
 
     /// Writers try once.
-    pub(crate) fn at_once(clock: SharedClock) -> Self {
+    pub fn at_once(clock: SharedClock) -> Self {
         let stop = Self { grace: Duration::ZERO, ..Self::new(clock) };
         stop.ask();
         stop
@@ -52,21 +53,22 @@ impl Stop {
 }
 
 /// How a batch is written, and what is done with its parts that cannot be.
-pub(crate) struct Writing<'a, T> {
-    pub(crate) stop: &'a Stop,
+pub struct Writing<'a, T> {
+    /// Ends the repetition.
+    pub stop: &'a Stop,
     /// Writes messages in one transaction.
-    pub(crate) write: &'a dyn Fn(&[T]) -> DbResult<()>,
+    pub write: &'a dyn Fn(&[T]) -> DbResult<()>,
     /// Reports a message that the database refuses for its values; it is skipped.
-    pub(crate) refused: &'a dyn Fn(&T, &DbError),
+    pub refused: &'a dyn Fn(&T, &DbError),
     /// Reports that the database is down; the batch is repeated.
-    pub(crate) down: &'a dyn Fn(&DbError),
+    pub down: &'a dyn Fn(&DbError),
 }
 
 impl<T> Writing<'_, T> {
     /// Writes `batch` in order and returns how many of its messages are done with: all, unless the
     /// server stops while the database is down. One that is refused does not block the others:
     /// its batch is halved until it stands alone.
-    pub(crate) fn keep(&self, batch: &[T]) -> usize {
+    pub fn keep(&self, batch: &[T]) -> usize {
         loop {
             match (self.write)(batch) {
                 Ok(()) => return batch.len(),

@@ -4,11 +4,11 @@ use config::Edit;
 use config::db::{DbResult, Row, query_by_ids};
 use config::objects::{Deleted, Tag};
 use const_format::formatcp;
+use discovery::{Event, SOURCE_AUTOREGISTRATION, SOURCE_DISCOVERY};
 use objects::sql::{KIND_TEMPLATE, STATUS_ENABLED};
 
-use super::conditions::{Condition, Filter, Subject};
-use super::operations::{self, Operation};
-use super::{Event, SOURCE_AUTOREGISTRATION, SOURCE_DISCOVERY};
+use crate::conditions::{Condition, Filter, Subject};
+use crate::operations::{self, Operation};
 
 /// An action that is switched on.
 #[derive(Debug)]
@@ -21,11 +21,11 @@ struct Action {
 
 /// The actions on what was found, read with the first event of a transaction.
 #[derive(Debug, Default)]
-pub(super) struct Actions(Option<Vec<Action>>);
+pub(crate) struct Actions(Option<Vec<Action>>);
 
 impl Actions {
     /// Does what the actions want that apply to the event.
-    pub(super) fn run(
+    pub(crate) fn run(
         &mut self,
         edit: &mut Edit<'_>,
         event: &Event,

@@ -1,12 +1,12 @@
-//! What network discovery and active agents tell: collection's message to the alert side.
+//! Results of network discovery and autoregistration: collection's message to the actions.
 
 use std::net::IpAddr;
 
 use crate::Timestamp;
 
-/// Somebody or something was seen.
+/// What was found at one address, by one round of a rule, or of one active agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sighting {
+pub enum DiscoveryResult {
     /// A discovery rule has looked at one address.
     Address(SeenAddress),
     /// A discovery rule has gone through all of its addresses.

@@ -1,4 +1,4 @@
-//! Sightings in, rows, events and hosts out, on an SQLite file.
+//! Discovery results in, rows, events and hosts out, on an SQLite file.
 
 mod conditions;
 
@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use config::Config;
 use config::db::{DbError, Location, Value};
-use model::{SeenAddress, SeenAgent, SeenService, Sighting, Timestamp};
+use model::{DiscoveryResult, SeenAddress, SeenAgent, SeenService, Timestamp};
 
-use super::Sightings;
+use crate::DiscoveryWriter;
 
 const NOW: u32 = 1_800_000_000;
 const RULE: u64 = 1;
@@ -20,7 +20,7 @@ type Operation<'a> = (i64, Option<u64>, Option<u64>, Option<(&'a str, &'a str)>)
 
 struct World {
     config: Arc<Config>,
-    sightings: Sightings,
+    writer: DiscoveryWriter,
     gone: Arc<Mutex<usize>>,
     now: u32,
     _dir: tempfile::TempDir,
@@ -39,8 +39,8 @@ impl World {
         let hook = move |deleted: &config::objects::Deleted| {
             *told.lock().unwrap() += deleted.items.len();
         };
-        let sightings = Sightings::new(Arc::clone(&config), Box::new(hook));
-        let world = Self { config, sightings, gone, now: NOW, _dir: dir };
+        let writer = DiscoveryWriter::new(Arc::clone(&config), Box::new(hook));
+        let world = Self { config, writer, gone, now: NOW, _dir: dir };
         world.put(
             "drules",
             &[("druleid", RULE.into()), ("name", "r".into()), ("iprange", "10.0.0.1-9".into())],
@@ -156,7 +156,7 @@ impl World {
             at: Timestamp::from_s(self.now),
             services: services.iter().map(service).collect(),
         };
-        self.sightings.write(&[Sighting::Address(seen)]).unwrap();
+        self.writer.write(&[DiscoveryResult::Address(seen)]).unwrap();
     }
 
     fn agent(&mut self, host: &str, metadata: &str, ip: &str, interface: u8) {
@@ -171,7 +171,7 @@ impl World {
             tls: 1,
             at: Timestamp::from_s(self.now),
         };
-        self.sightings.write(&[Sighting::Agent(seen)]).unwrap();
+        self.writer.write(&[DiscoveryResult::Agent(seen)]).unwrap();
     }
 
     /// The rows of a query, each as its values separated by spaces.
@@ -416,8 +416,8 @@ fn agents_announce_themselves() {
 fn rules_tell_what_keeps_them_from_working() {
     let world = World::new();
     for error in ["no such range", "no such range", ""] {
-        let round = Sighting::Round { rule: RULE, error: error.to_owned() };
-        world.sightings.write(&[round]).unwrap();
+        let round = DiscoveryResult::Round { rule: RULE, error: error.to_owned() };
+        world.writer.write(&[round]).unwrap();
         assert_eq!(world.rows("SELECT error FROM drules"), [error]);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use config::Config;
 use config::db::{DbError, DbResult};
+use config::retry::{Stop, Writing};
 use model::{ProblemChange, TriggerFinding, TriggerId, TriggerState};
 use stdx::clock::SharedClock;
 use stdx::queue::Receiver;
@@ -12,7 +13,6 @@ use stdx::sync::lock;
 
 use crate::marks::Marks;
 use crate::open::Open;
-use crate::retry::{Stop, Writing};
 use crate::unsent::Unsent;
 use crate::{batch, last_batch};
 

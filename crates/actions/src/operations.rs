@@ -6,12 +6,13 @@ use config::Edit;
 use config::db::{DbResult, Value, id_params, query_by_ids};
 use config::link::{LinkError, link_automatically, unlink_templates};
 use config::objects::{Deleted, Tag, delete_hosts};
+use discovery::Event;
 
-use super::{Event, hosts};
+use crate::hosts;
 
 /// An operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Operation {
+pub(crate) enum Operation {
     AddHost,
     RemoveHost,
     AddGroups(Vec<u64>),
@@ -39,7 +40,7 @@ struct Gathered<'a> {
 
 /// Performs the operations of an action. Operations other than those that remove something create
 /// the host if it does not exist. Operations are idempotent.
-pub(super) fn run(
+pub(crate) fn run(
     edit: &mut Edit<'_>,
     event: &Event,
     action: &str,
