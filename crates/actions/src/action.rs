@@ -1,20 +1,21 @@
-//! Actions on what was found: which apply to an event, and what they then do.
+//! Actions as they are stored: which apply to an event, and what they then do.
 
 use config::Edit;
 use config::db::{DbResult, Row, query_by_ids};
 use config::objects::{Deleted, Tag};
 use const_format::formatcp;
-use discovery::{Event, SOURCE_AUTOREGISTRATION, SOURCE_DISCOVERY};
+use model::NewEvent;
 use objects::sql::{KIND_TEMPLATE, STATUS_ENABLED};
+use objects::{EventSource, InventoryMode, OperationKind, Status};
 
-use crate::conditions::{Condition, Filter, Subject};
+use crate::conditions::{Condition, Filter, read_discovered};
 use crate::operations::{self, Operation};
 
 /// An action that is switched on.
 #[derive(Debug)]
 struct Action {
     name: String,
-    source: i64,
+    source: EventSource,
     filter: Filter,
     operations: Vec<Operation>,
 }
@@ -28,7 +29,7 @@ impl Actions {
     pub(crate) fn run(
         &mut self,
         edit: &mut Edit<'_>,
-        event: &Event,
+        event: &NewEvent,
         deleted: &mut Deleted,
     ) -> DbResult<()> {
         if self.0.is_none() {
@@ -36,12 +37,12 @@ impl Actions {
         }
         let actions = self.0.as_deref().unwrap_or_default();
         let mut subject = None;
-        for action in actions.iter().filter(|action| action.source == event.source()) {
-            if subject.is_none() {
-                subject = Some(Subject::read(edit, event)?);
-            }
-            let fits = subject.as_ref().is_some_and(|subject| action.filter.fits(event, subject));
-            if fits {
+        for action in actions.iter().filter(|action| action.source == event.origin.source()) {
+            let subject = match &subject {
+                Some(subject) => subject,
+                None => subject.insert(read_discovered(edit, event)?),
+            };
+            if action.filter.fits(&**subject) {
                 operations::run(edit, event, &action.name, &action.operations, deleted)?;
             }
         }
@@ -55,7 +56,7 @@ fn read(edit: &mut Edit<'_>) -> DbResult<Vec<Action>> {
             "SELECT actionid, name, eventsource, evaltype, formula FROM actions \
          WHERE status = {STATUS_ENABLED} AND eventsource IN (?, ?) ORDER BY actionid"
         ),
-        &[SOURCE_DISCOVERY.into(), SOURCE_AUTOREGISTRATION.into()],
+        &[EventSource::Discovery.number().into(), EventSource::Autoregistration.number().into()],
     )?;
     let ids: Vec<u64> = rows.iter().map(|row| row.id("actionid")).collect();
     let conditions = query_by_ids(
@@ -67,16 +68,17 @@ fn read(edit: &mut Edit<'_>) -> DbResult<Vec<Action>> {
     let operations = read_operations(edit, &ids)?;
     let action = |row: &Row| {
         let of = |other: &&Row| other.id("actionid") == row.id("actionid");
-        let conditions = conditions.iter().filter(of).map(Condition::from_row).collect();
+        let conditions = conditions.iter().filter(of).map(Condition::from_row);
         let own = operations.iter().filter(|(action, _)| *action == row.id("actionid"));
-        Action {
+        Some(Action {
             name: row.text("name").to_owned(),
-            source: row.int("eventsource"),
-            filter: Filter::new(row.int("evaltype"), row.text("formula"), conditions),
+            source: EventSource::from_number(row.int("eventsource"))?,
+            filter: Filter::new(row, conditions.collect::<Option<_>>()?)?,
             operations: own.map(|(_, operation)| operation.clone()).collect(),
-        }
+        })
     };
-    Ok(rows.iter().map(action).collect())
+    // One that a later version wrote does nothing.
+    Ok(rows.iter().filter_map(action).collect())
 }
 
 fn read_operations(edit: &mut Edit<'_>, actions: &[u64]) -> DbResult<Vec<(u64, Operation)>> {
@@ -116,20 +118,29 @@ fn read_operations(edit: &mut Edit<'_>, actions: &[u64]) -> DbResult<Vec<(u64, O
             value: row.text("value").to_owned(),
         };
         let tags: Vec<Tag> = tags.iter().filter(of).map(tag).collect();
-        let operation = match row.int("operationtype") {
-            2 => Operation::AddHost,
-            3 => Operation::RemoveHost,
-            4 => Operation::AddGroups(groups),
-            5 => Operation::RemoveGroups(groups),
-            6 => Operation::Link(templates),
-            7 => Operation::Unlink(templates),
-            8 => Operation::Status(0),
-            9 => Operation::Status(1),
-            10 => Operation::Inventory(row.int("inventory_mode")),
-            13 => Operation::AddTags(tags),
-            14 => Operation::RemoveTags(tags),
+        let Some(kind) = OperationKind::from_number(row.int("operationtype")) else { continue };
+        let operation = match kind {
+            OperationKind::AddHost => Operation::AddHost,
+            OperationKind::RemoveHost => Operation::RemoveHost,
+            OperationKind::AddGroups => Operation::AddGroups(groups),
+            OperationKind::RemoveGroups => Operation::RemoveGroups(groups),
+            OperationKind::Link => Operation::Link(templates),
+            OperationKind::Unlink => Operation::Unlink(templates),
+            OperationKind::Enable => Operation::Status(Status::Enabled),
+            OperationKind::Disable => Operation::Status(Status::Disabled),
+            OperationKind::Inventory => match row.int("inventory_mode") {
+                mode if InventoryMode::Automatic.is(mode) => {
+                    Operation::Inventory(InventoryMode::Automatic)
+                }
+                _ => Operation::Inventory(InventoryMode::Manual),
+            },
+            OperationKind::AddTags => Operation::AddTags(tags),
+            OperationKind::RemoveTags => Operation::RemoveTags(tags),
             // The API takes no other.
-            _ => continue,
+            OperationKind::Message
+            | OperationKind::Script
+            | OperationKind::NotifyRecovered
+            | OperationKind::NotifyUpdated => continue,
         };
         found.push((row.id("actionid"), operation));
     }

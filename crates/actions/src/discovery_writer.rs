@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use config::db::{DbError, DbResult, Value};
+use config::db::{DbError, DbResult};
 use config::objects::Deleted;
 use config::retry::{Stop, Writing};
-use config::{Config, Edit, Statements};
-use discovery::{Event, Recorder};
-use model::DiscoveryResult;
+use config::{Config, Edit};
+use discovery::Recorder;
+use model::{DiscoveryResult, NewEvent};
 use stdx::queue::Receiver;
 
 use crate::action::Actions;
@@ -92,7 +92,7 @@ impl DiscoveryWriter {
             // At the end: the state is locked for its own rows alone, and before the commit: events may
             // come twice after a crash, and none is lost.
             if !events.is_empty() {
-                self.config.write_state(|state| insert(state, &events))?;
+                self.config.write_state(|state| events::record(state, &events))?;
                 self.config.sync_state()?;
             }
             Ok::<_, DbError>(deleted)
@@ -104,7 +104,7 @@ impl DiscoveryWriter {
     }
 }
 
-fn write(edit: &mut Edit<'_>, results: &[&DiscoveryResult]) -> DbResult<(Vec<Event>, Deleted)> {
+fn write(edit: &mut Edit<'_>, results: &[&DiscoveryResult]) -> DbResult<(Vec<NewEvent>, Deleted)> {
     let mut all_events = Vec::new();
     let mut recorder = Recorder::default();
     let mut actions = Actions::default();
@@ -117,22 +117,4 @@ fn write(edit: &mut Edit<'_>, results: &[&DiscoveryResult]) -> DbResult<(Vec<Eve
         all_events.append(&mut events);
     }
     Ok((all_events, deleted))
-}
-
-fn insert(edit: &mut Statements<'_>, events: &[Event]) -> DbResult<()> {
-    let first = edit.next_id("events", events.len() as u64)?;
-    let row = |(id, event): (u64, &Event)| -> Vec<Value> {
-        vec![
-            id.into(),
-            event.source().into(),
-            (event.object as i64).into(),
-            event.id.into(),
-            event.at.clock.into(),
-            event.at.ns.into(),
-            event.value.into(),
-        ]
-    };
-    let rows: Vec<Vec<Value>> = (first..).zip(events).map(row).collect();
-    let columns = ["eventid", "source", "object", "objectid", "clock", "ns", "value"];
-    edit.insert_many("events", &columns, &rows)
 }

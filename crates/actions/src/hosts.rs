@@ -6,8 +6,9 @@ use config::Edit;
 use config::db::{DbResult, Row, Value};
 use config::objects::new_uuid;
 use const_format::formatcp;
-use discovery::{Event, Object};
-use objects::sql::{GROUP_OF_HOSTS, KIND_HOST};
+use model::{EventOrigin, NewEvent};
+use objects::sql::{GROUP_OF_HOSTS, KIND_HOST, KIND_TEMPLATE};
+use objects::{DiscoveryCheckType, HostKind, InterfaceType, InventoryMode};
 use serde_json::json;
 
 /// Group of hosts that actions make, by the field's name.
@@ -20,14 +21,14 @@ const AGENT_PORT: i64 = 10_050;
 const PSK: i64 = 2;
 
 /// The existing host.
-pub(crate) fn find(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> {
-    let rows = if event.object == Object::Agent {
+pub(crate) fn find(edit: &mut Edit<'_>, event: &NewEvent) -> DbResult<Option<u64>> {
+    let rows = if let EventOrigin::AutoregisteredHost(id) = event.origin {
         edit.query(
             formatcp!(
                 "SELECT h.hostid FROM hosts h JOIN autoreg_hosts a ON a.host = h.host \
              WHERE h.kind = {KIND_HOST} AND a.autoreg_hostid = ?"
             ),
-            &[event.id.into()],
+            &[id.into()],
         )?
     } else {
         let Some(found) = found_host(edit, event)? else { return Ok(None) };
@@ -38,9 +39,9 @@ pub(crate) fn find(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> 
 
 /// The existing host with the discovered interfaces, or a new host. `None` = the discovered object
 /// was deleted meanwhile.
-pub(crate) fn add(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> {
-    if event.object == Object::Agent {
-        return add_agent(edit, event.id);
+pub(crate) fn add(edit: &mut Edit<'_>, event: &NewEvent) -> DbResult<Option<u64>> {
+    if let EventOrigin::AutoregisteredHost(id) = event.origin {
+        return add_agent(edit, id);
     }
     let Some(found) = found_host(edit, event)? else { return Ok(None) };
     let services = edit.query(
@@ -62,10 +63,10 @@ pub(crate) fn add(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> {
     // Of each kind the last one counts.
     let mut interfaces = BTreeMap::new();
     for service in &services {
-        let (kind, port) = match service.int("type") {
-            9 => (1, service.int("port")),
-            10 | 11 | 13 => (2, service.int("port")),
-            _ => (1, AGENT_PORT),
+        let (kind, port) = match DiscoveryCheckType::from_number(service.int("type")) {
+            Some(DiscoveryCheckType::Agent) => (InterfaceType::Agent, service.int("port")),
+            Some(check) if check.is_snmp() => (InterfaceType::Snmp, service.int("port")),
+            _ => (InterfaceType::Agent, AGENT_PORT),
         };
         let interface = Interface {
             kind,
@@ -73,7 +74,11 @@ pub(crate) fn add(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> {
             ip: service.text("ip"),
             dns: service.text("dns"),
             port,
-            details: if kind == 2 { snmp_details(service) } else { String::new() },
+            details: if kind == InterfaceType::Snmp {
+                snmp_details(service)
+            } else {
+                String::new()
+            },
         };
         interfaces.insert(kind, interface);
     }
@@ -84,12 +89,12 @@ pub(crate) fn add(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> {
 }
 
 /// The found host that an event of a host or a service is about.
-fn found_host(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> {
-    if event.object == Object::Host {
-        return Ok(Some(event.id));
+fn found_host(edit: &mut Edit<'_>, event: &NewEvent) -> DbResult<Option<u64>> {
+    if let EventOrigin::DiscoveredHost(id) = event.origin {
+        return Ok(Some(id));
     }
     let sql = "SELECT dhostid FROM dservices WHERE dserviceid = ?";
-    Ok(edit.query(sql, &[event.id.into()])?.first().map(|row| row.id("dhostid")))
+    Ok(edit.query(sql, &[event.origin.object_id().into()])?.first().map(|row| row.id("dhostid")))
 }
 
 /// Hosts with an interface at an address of the found host.
@@ -123,7 +128,7 @@ fn add_agent(edit: &mut Edit<'_>, id: u64) -> DbResult<Option<u64>> {
     };
     let named = row.int("flags");
     let interface = Interface {
-        kind: 1,
+        kind: InterfaceType::Agent,
         use_ip: named != 2,
         ip: row.text("listen_ip"),
         dns: row.text("listen_dns"),
@@ -158,9 +163,10 @@ fn make(
     more: Vec<(&'static str, Value)>,
 ) -> DbResult<u64> {
     let mode = setting(edit, "default_inventory_mode")?;
-    let mode: i64 = mode.and_then(|text| text.parse().ok()).unwrap_or(-1);
+    let mode: Option<i64> = mode.and_then(|text| text.parse().ok());
+    let mode = mode.unwrap_or(InventoryMode::Disabled.number());
     let mut row = vec![
-        ("kind", Value::from(0)),
+        ("kind", HostKind::Host.number().into()),
         ("host", name.into()),
         ("name", visible.into()),
         ("inventory_mode", mode.into()),
@@ -249,13 +255,15 @@ fn free_name(edit: &mut Edit<'_>, column: &str, name: &str) -> DbResult<String> 
 }
 
 fn taken(edit: &mut Edit<'_>, column: &str, name: &str) -> DbResult<bool> {
-    let sql = format!("SELECT hostid FROM hosts WHERE kind IN (0, 1) AND {column} = ? LIMIT 1");
+    let sql = format!(
+        "SELECT hostid FROM hosts WHERE kind IN ({KIND_HOST}, {KIND_TEMPLATE}) AND {column} = ? LIMIT 1"
+    );
     Ok(!edit.query(&sql, &[name.into()])?.is_empty())
 }
 
 /// An interface that a host should have.
 struct Interface<'a> {
-    kind: i64,
+    kind: InterfaceType,
     use_ip: bool,
     ip: &'a str,
     dns: &'a str,
@@ -268,7 +276,7 @@ struct Interface<'a> {
 fn keep_interface(edit: &mut Edit<'_>, host: u64, wanted: &Interface<'_>) -> DbResult<()> {
     let rows = edit.query(
         "SELECT * FROM interfaces WHERE hostid = ? AND type = ? AND main = 1",
-        &[host.into(), wanted.kind.into()],
+        &[host.into(), wanted.kind.number().into()],
     )?;
     let mut columns = vec![
         ("useip", Value::from(wanted.use_ip)),
@@ -292,7 +300,8 @@ fn keep_interface(edit: &mut Edit<'_>, host: u64, wanted: &Interface<'_>) -> DbR
         }
         edit.update("interfaces", row.id("interfaceid"), &columns)?;
     } else {
-        let own = [("hostid", host.into()), ("main", true.into()), ("type", wanted.kind.into())];
+        let own =
+            [("hostid", host.into()), ("main", true.into()), ("type", wanted.kind.number().into())];
         columns.extend(own);
         edit.insert_new("interfaces", &columns)?;
     }
@@ -303,8 +312,8 @@ fn keep_interface(edit: &mut Edit<'_>, host: u64, wanted: &Interface<'_>) -> DbR
 fn snmp_details(check: &Row) -> String {
     let text = |name: &str| check.text(name).to_owned();
     let number = |name: &str| check.int(name).to_string();
-    match check.int("type") {
-        13 => json!({
+    match DiscoveryCheckType::from_number(check.int("type")) {
+        Some(DiscoveryCheckType::SnmpV3) => json!({
             "version": "3", "bulk": "1", "max_repetitions": "10",
             "securityname": text("snmpv3_securityname"),
             "securitylevel": number("snmpv3_securitylevel"),
@@ -314,7 +323,9 @@ fn snmp_details(check: &Row) -> String {
             "privprotocol": number("snmpv3_privprotocol"),
             "contextname": text("snmpv3_contextname"),
         }),
-        10 => json!({ "version": "1", "bulk": "1", "community": text("snmp_community") }),
+        Some(DiscoveryCheckType::SnmpV1) => {
+            json!({ "version": "1", "bulk": "1", "community": text("snmp_community") })
+        }
         _ => json!({
             "version": "2", "bulk": "1", "max_repetitions": "10",
             "community": text("snmp_community"),

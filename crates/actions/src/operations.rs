@@ -6,7 +6,8 @@ use config::Edit;
 use config::db::{DbResult, Value, id_params, query_by_ids};
 use config::link::{LinkError, link_automatically, unlink_templates};
 use config::objects::{Deleted, Tag, delete_hosts};
-use discovery::Event;
+use model::NewEvent;
+use objects::{InventoryMode, Status};
 
 use crate::hosts;
 
@@ -19,10 +20,8 @@ pub(crate) enum Operation {
     RemoveGroups(Vec<u64>),
     Link(Vec<u64>),
     Unlink(Vec<u64>),
-    /// 0 on, 1 off.
-    Status(i64),
-    /// 0 by hand, 1 by items.
-    Inventory(i64),
+    Status(Status),
+    Inventory(InventoryMode),
     AddTags(Vec<Tag>),
     RemoveTags(Vec<Tag>),
 }
@@ -42,7 +41,7 @@ struct Gathered<'a> {
 /// the host if it does not exist. Operations are idempotent.
 pub(crate) fn run(
     edit: &mut Edit<'_>,
-    event: &Event,
+    event: &NewEvent,
     action: &str,
     operations: &[Operation],
     deleted: &mut Deleted,
@@ -58,8 +57,8 @@ pub(crate) fn run(
                     take(deleted, delete_hosts(edit, &[host])?);
                 }
             }
-            Operation::Status(status) => set(edit, event, "status", *status)?,
-            Operation::Inventory(mode) => set(edit, event, "inventory_mode", *mode)?,
+            Operation::Status(status) => set(edit, event, "status", status.number())?,
+            Operation::Inventory(mode) => set(edit, event, "inventory_mode", mode.number())?,
             Operation::AddTags(tags) => later.add_tags.extend(tags),
             Operation::RemoveTags(tags) => later.remove_tags.extend(tags),
             Operation::Link(ids) => later.link.extend(ids),
@@ -102,7 +101,7 @@ fn take(deleted: &mut Deleted, more: Deleted) {
     deleted.triggers.extend(more.triggers);
 }
 
-fn set(edit: &mut Edit<'_>, event: &Event, column: &str, value: i64) -> DbResult<()> {
+fn set(edit: &mut Edit<'_>, event: &NewEvent, column: &str, value: i64) -> DbResult<()> {
     let Some(host) = hosts::add(edit, event)? else { return Ok(()) };
     let sql = format!("SELECT hostid FROM hosts WHERE hostid = ? AND {column} <> ?");
     if !edit.query(&sql, &[host.into(), value.into()])?.is_empty() {
@@ -111,7 +110,7 @@ fn set(edit: &mut Edit<'_>, event: &Event, column: &str, value: i64) -> DbResult
     Ok(())
 }
 
-fn tags(edit: &mut Edit<'_>, event: &Event, later: &Gathered<'_>) -> DbResult<()> {
+fn tags(edit: &mut Edit<'_>, event: &NewEvent, later: &Gathered<'_>) -> DbResult<()> {
     let host = if later.add_tags.is_empty() {
         hosts::find(edit, event)?
     } else {

@@ -44,7 +44,7 @@ pub use call::{Call, Handler, Json, Method, User};
 pub use error::ApiError;
 pub use exchange::{read_export, write_export};
 pub use http::{HttpConfig, Listening, Proxies, ProxiesError, Stream, serve};
-pub use live::{Acknowledge, Availability, ItemState, Live, LiveHub, LiveNote, Push, PushValue};
+pub use live::{ItemState, Live, LiveHub, LiveNote};
 pub use reference::{openrpc, reference, typescript};
 pub use service::SentValue;
 pub use session::{generate_password, hash_password};

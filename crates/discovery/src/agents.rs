@@ -3,17 +3,15 @@
 use config::Edit;
 use config::db::{DbResult, Value};
 use const_format::formatcp;
-use model::SeenAgent;
+use model::{EventOrigin, NewEvent, SeenAgent};
 use objects::sql::KIND_HOST;
-
-use crate::{Event, Object};
 
 /// Keeps what an agent told of itself, and makes an event where there is no such host, or where the
 /// agent tells something else than before.
 pub(super) fn agent(
     edit: &mut Edit<'_>,
     seen: &SeenAgent,
-    events: &mut Vec<Event>,
+    events: &mut Vec<NewEvent>,
 ) -> DbResult<()> {
     let columns = [
         ("host_metadata", Value::from(seen.metadata.as_str())),
@@ -50,7 +48,7 @@ pub(super) fn agent(
             edit.insert_new("autoreg_hosts", &row)?
         }
     };
-    events.push(Event { object: Object::Agent, id, value: 1, at: seen.at });
+    events.push(NewEvent { origin: EventOrigin::AutoregisteredHost(id), at: seen.at, value: 1 });
     Ok(())
 }
 

@@ -8,63 +8,11 @@ use std::collections::BTreeSet;
 
 use config::Edit;
 use config::db::DbResult;
-use model::{DiscoveryResult, Timestamp};
+use model::{DiscoveryResult, NewEvent};
 
 use network::Rules;
 
 pub use network::worth;
-
-/// The API's number of events of network discovery.
-pub const SOURCE_DISCOVERY: i64 = 1;
-/// The API's number of events of agents that announce themselves.
-pub const SOURCE_AUTOREGISTRATION: i64 = 2;
-
-/// What an event is about. The numbers are the API's `object`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Object {
-    /// A device, with all of its services.
-    Host = 1,
-    /// A service of a device.
-    Service = 2,
-    /// An active agent.
-    Agent = 3,
-}
-
-/// The API's values of events of network discovery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// It responds.
-    Up = 0,
-    /// It does not respond.
-    Down = 1,
-    /// It responds for the first time, or again.
-    Discovered = 2,
-    /// It has stopped to respond.
-    Lost = 3,
-}
-
-/// An event that a result yields.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event {
-    /// Kind of the object.
-    pub object: Object,
-    /// Id of the object in the table of its kind.
-    pub id: u64,
-    /// A [`State`]; 1 for agents.
-    pub value: i64,
-    /// Time of the result.
-    pub at: Timestamp,
-}
-
-impl Event {
-    /// The API's number of the source.
-    pub fn source(&self) -> i64 {
-        match self.object {
-            Object::Agent => SOURCE_AUTOREGISTRATION,
-            Object::Host | Object::Service => SOURCE_DISCOVERY,
-        }
-    }
-}
 
 /// Records the results of one transaction.
 #[derive(Debug, Default)]
@@ -80,7 +28,7 @@ impl<'r> Recorder<'r> {
         &mut self,
         edit: &mut Edit<'_>,
         result: &'r DiscoveryResult,
-    ) -> DbResult<Vec<Event>> {
+    ) -> DbResult<Vec<NewEvent>> {
         let mut events = Vec::new();
         match result {
             DiscoveryResult::Address(address) => {

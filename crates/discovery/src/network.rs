@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use config::Edit;
 use config::db::{Connection, DbResult, Row, Value};
 use const_format::formatcp;
-use model::{DiscoveryResult, SeenAddress, SeenService, Timestamp};
+use model::{DiscoveryResult, EventOrigin, NewEvent, SeenAddress, SeenService, Timestamp};
+use objects::DiscoveryState as State;
 use objects::sql::STATUS_ENABLED;
-
-use crate::{Event, Object, State};
 
 /// What a batch has to know of its rules; `None` = the rule is gone or switched off.
 #[derive(Debug, Default)]
@@ -81,7 +80,7 @@ pub(super) fn address(
     edit: &mut Edit<'_>,
     rules: &mut Rules,
     seen: &SeenAddress,
-    events: &mut Vec<Event>,
+    events: &mut Vec<NewEvent>,
 ) -> DbResult<()> {
     let Some(rule) = rules.of(edit, seen.rule)? else { return Ok(()) };
     let ip = seen.ip.to_string();
@@ -118,7 +117,7 @@ pub(super) fn address(
     }
     let row = edit.query("SELECT * FROM dhosts WHERE dhostid = ?", &[host.into()])?;
     if let Some(row) = row.first() {
-        pass(edit, Object::Host, host, row, up, seen.at, events)?;
+        pass(edit, EventOrigin::DiscoveredHost(host), row, up, seen.at, events)?;
     }
     Ok(())
 }
@@ -148,7 +147,7 @@ fn host_of(
         return Ok(found);
     }
     // What has not been up yet counts as down.
-    let row = [("druleid", seen.rule.into()), ("status", Value::from(State::Down as i64))];
+    let row = [("druleid", seen.rule.into()), ("status", Value::from(State::Down.number()))];
     edit.insert_new("dhosts", &row).map(Some)
 }
 
@@ -160,7 +159,7 @@ fn keep_service(
     host: u64,
     service: &SeenService,
     row: Option<&Row>,
-    events: &mut Vec<Event>,
+    events: &mut Vec<NewEvent>,
 ) -> DbResult<()> {
     let new;
     let row = match row {
@@ -170,7 +169,7 @@ fn keep_service(
             let columns = [
                 ("dhostid", Value::from(host)),
                 ("port", u32::from(service.port).into()),
-                ("status", Value::from(State::Down as i64)),
+                ("status", Value::from(State::Down.number())),
                 ("dcheckid", service.check.into()),
                 ("ip", ip.into()),
             ];
@@ -186,35 +185,35 @@ fn keep_service(
         let told = [("value", service.value.as_str().into()), ("dns", seen.dns.as_str().into())];
         edit.update("dservices", id, &told)?;
     }
-    pass(edit, Object::Service, id, row, service.up, seen.at, events)
+    pass(edit, EventOrigin::DiscoveredService(id), row, service.up, seen.at, events)
 }
 
 /// A host or a service, `row` as it was, is up or down now: keeps since when, and makes events.
 fn pass(
     edit: &mut Edit<'_>,
-    object: Object,
-    id: u64,
+    origin: EventOrigin,
     row: &Row,
     up: bool,
     at: Timestamp,
-    events: &mut Vec<Event>,
+    events: &mut Vec<NewEvent>,
 ) -> DbResult<()> {
-    let was_up = row.int("status") == State::Up as i64;
-    let table = if object == Object::Host { "dhosts" } else { "dservices" };
+    let was_up = State::Up.is(row.int("status"));
+    let is_host = matches!(origin, EventOrigin::DiscoveredHost(_));
+    let table = if is_host { "dhosts" } else { "dservices" };
     let (state, changed, event) = if up {
         (State::Up, !was_up || row.int("lastup") == 0, State::Discovered)
     } else {
         (State::Down, was_up || row.int("lastdown") == 0, State::Lost)
     };
-    let mut tell = |state: State| events.push(Event { object, id, value: state as i64, at });
+    let mut tell = |state: State| events.push(NewEvent { origin, at, value: state.number() });
     if changed {
         let (since_up, since_down) = if up { (at.clock, 0) } else { (0, at.clock) };
         let columns = [
-            ("status", Value::from(state as i64)),
+            ("status", Value::from(state.number())),
             ("lastup", since_up.into()),
             ("lastdown", since_down.into()),
         ];
-        edit.update(table, id, &columns)?;
+        edit.update(table, origin.object_id(), &columns)?;
         tell(event);
     }
     tell(state);

@@ -6,7 +6,9 @@ use config::Statements;
 use config::db::{DbResult, Row, Value, query_by_ids};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use model::{EventId, ProblemChange, Timestamp, TriggerFinding, TriggerId, TriggerState};
+use model::{
+    EventId, ProblemChange, Timestamp, TriggerFinding, TriggerId, TriggerState, UnixSeconds,
+};
 
 use crate::marks;
 use crate::open::Open;
@@ -23,7 +25,7 @@ struct Facts {
 type FactsOf = HashMap<TriggerId, Facts, FixedState>;
 
 /// An event to be written.
-pub(crate) struct NewEvent<'a> {
+pub(crate) struct TriggerEvent<'a> {
     pub(crate) trigger: TriggerId,
     pub(crate) at: Timestamp,
     pub(crate) state: TriggerState,
@@ -39,7 +41,7 @@ pub(crate) fn write(
     edit: &mut Statements<'_>,
     open: &mut Open,
     findings: &[TriggerFinding],
-    mark: Option<u32>,
+    mark: Option<UnixSeconds>,
 ) -> DbResult<Vec<Effect>> {
     if let Some(mark) = mark {
         marks::write(edit, mark)?;
@@ -54,7 +56,7 @@ pub(crate) fn write(
                 if !facts.multiple && !open.of(*trigger).is_empty() {
                     continue;
                 }
-                let event = NewEvent {
+                let event = TriggerEvent {
                     trigger: *trigger,
                     at: *at,
                     state: TriggerState::Problem,
@@ -102,7 +104,7 @@ pub(crate) fn close(
     effects: &mut Vec<Effect>,
 ) -> DbResult<()> {
     if !closed.is_empty() {
-        let event = NewEvent {
+        let event = TriggerEvent {
             trigger: recovery.trigger,
             at: recovery.at,
             state: TriggerState::Ok,
@@ -211,7 +213,7 @@ fn matching(
 
 fn open_problem(
     edit: &mut Statements<'_>,
-    event: &NewEvent<'_>,
+    event: &TriggerEvent<'_>,
     tags: &[(String, String)],
 ) -> DbResult<EventId> {
     let id = insert_event(edit, event, tags)?;
@@ -234,7 +236,7 @@ fn open_problem(
 
 fn insert_event(
     edit: &mut Statements<'_>,
-    event: &NewEvent<'_>,
+    event: &TriggerEvent<'_>,
     tags: &[(String, String)],
 ) -> DbResult<EventId> {
     let id = EventId(edit.next_id("events", 1)?);

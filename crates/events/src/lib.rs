@@ -4,7 +4,6 @@
 //! ([`Problems::run`]) writes them in transactions of many. The database is the truth; memory
 //! holds only which events are open for which trigger, and is read back after a failure.
 
-mod acknowledge;
 mod batch;
 mod housekeeping;
 mod last_batch;
@@ -13,14 +12,17 @@ mod maintenance;
 mod marks;
 mod open;
 mod problems;
+mod record;
 mod unsent;
+mod update;
 
-pub use acknowledge::{AckError, AckRequest, action};
-pub use load::{InitialTrigger, initial_triggers};
+pub use load::initial_triggers;
 pub use maintenance::Watch as MaintenanceWatch;
 pub use marks::unwritten;
 pub use problems::{Hooks, Problems, Stats, replay};
+pub use record::record;
 pub use unsent::Unsent;
+pub use update::UpdateError;
 
 #[cfg(test)]
 mod tests;

@@ -5,26 +5,17 @@ use std::collections::BTreeMap;
 use config::Config;
 use config::db::DbResult;
 use const_format::formatcp;
-use model::{TriggerId, TriggerState};
-use objects::sql::STATE_NOT_SUPPORTED;
-
-/// A trigger that is not in the state every trigger begins in (OK, without an error).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InitialTrigger {
-    /// The trigger.
-    pub trigger: TriggerId,
-    /// [`TriggerState::Problem`] if it has an open problem.
-    pub state: TriggerState,
-    /// Why its last evaluation failed; empty = it did not.
-    pub error: String,
-}
+use model::{InitialTrigger, TriggerId, TriggerState};
+use objects::sql::{OBJECT_TRIGGER, SOURCE_TRIGGER, STATE_NOT_SUPPORTED};
 
 /// Triggers with open problems or an evaluation error, in order of their ids.
 pub fn initial_triggers(config: &Config) -> DbResult<Vec<InitialTrigger>> {
     let (problems, errors) = config.read(|connection| {
         let problems = connection.query(
-            "SELECT DISTINCT objectid FROM problems \
-             WHERE r_eventid = 0 AND source = 0 AND object = 0",
+            formatcp!(
+                "SELECT DISTINCT objectid FROM problems \
+                 WHERE r_eventid = 0 AND source = {SOURCE_TRIGGER} AND object = {OBJECT_TRIGGER}"
+            ),
             &[],
         )?;
         let errors = connection.query(

@@ -12,7 +12,7 @@ use config::db::{Connection, DbError, DbResult, Row, Value, query_by_ids};
 use config::{Config, Edit, Statements};
 use const_format::formatcp;
 use eval::maintenance::{Maintenance, MaintenancePeriod, Repeat};
-use objects::sql::KIND_HOST;
+use objects::sql::{KIND_HOST, OBJECT_TRIGGER, SOURCE_TRIGGER};
 
 mod period;
 mod tags;
@@ -266,10 +266,12 @@ fn open_problems(
     newest: u64,
 ) -> DbResult<Vec<(u64, BTreeSet<u64>)>> {
     let rows = connection.query(
-        "SELECT DISTINCT p.eventid, i.hostid FROM problems p \
-         JOIN functions f ON f.triggerid = p.objectid JOIN items i ON i.itemid = f.itemid \
-         WHERE p.source = 0 AND p.object = 0 AND p.r_eventid = 0 AND p.eventid > ? \
-         AND p.eventid <= ? ORDER BY p.eventid",
+        formatcp!(
+            "SELECT DISTINCT p.eventid, i.hostid FROM problems p \
+             JOIN functions f ON f.triggerid = p.objectid JOIN items i ON i.itemid = f.itemid \
+             WHERE p.source = {SOURCE_TRIGGER} AND p.object = {OBJECT_TRIGGER} AND p.r_eventid = 0 \
+             AND p.eventid > ? AND p.eventid <= ? ORDER BY p.eventid"
+        ),
         &[after.unwrap_or(0).into(), newest.into()],
     )?;
     let mut found: Vec<(u64, BTreeSet<u64>)> = Vec::new();

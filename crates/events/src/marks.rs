@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use config::db::DbResult;
 use config::{Config, Statements};
-use model::{FindingsMark, Timestamp, TriggerFinding, TriggerId, Unwritten};
+use const_format::formatcp;
+use model::{FindingsMark, Timestamp, TriggerFinding, TriggerId, UnixSeconds, Unwritten};
+use objects::sql::{OBJECT_TRIGGER, SOURCE_TRIGGER};
 
 /// The row of the table `state_settings`.
 const NAME: &str = "findings_written";
@@ -18,7 +20,7 @@ const MARGIN_S: u32 = 60;
 /// holds whatever the number of shards of the next run.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Marks {
-    of: BTreeMap<usize, u32>,
+    of: BTreeMap<usize, UnixSeconds>,
     /// Some shard had values since the common mark was written.
     news: bool,
 }
@@ -26,17 +28,17 @@ pub(crate) struct Marks {
 impl Marks {
     /// Takes in the marks among findings; returns the common one if it is to be written: there is
     /// none as long as a shard has not set its own since the start.
-    pub(crate) fn take(&mut self, findings: &[TriggerFinding]) -> Option<u32> {
+    pub(crate) fn take(&mut self, findings: &[TriggerFinding]) -> Option<UnixSeconds> {
         let before = self.of.clone();
         let mut all = usize::MAX;
         for finding in findings {
-            if let TriggerFinding::Mark(FindingsMark { shard, shards, at_s, news }) = finding {
-                self.of.insert(*shard, *at_s);
+            if let TriggerFinding::Mark(FindingsMark { shard, shards, at, news }) = finding {
+                self.of.insert(*shard, *at);
                 self.news |= *news;
                 all = *shards;
             }
         }
-        let oldest = |of: &BTreeMap<usize, u32>| of.values().min().copied();
+        let oldest = |of: &BTreeMap<usize, UnixSeconds>| of.values().min().copied();
         let is_new = before.len() < all || oldest(&before) != oldest(&self.of);
         let written = oldest(&self.of).filter(|_| self.of.len() == all && is_new && self.news);
         self.news &= written.is_none();
@@ -44,11 +46,11 @@ impl Marks {
     }
 }
 
-pub(crate) fn write(edit: &mut Statements<'_>, at_s: u32) -> DbResult<()> {
+pub(crate) fn write(edit: &mut Statements<'_>, at: UnixSeconds) -> DbResult<()> {
     edit.execute(
         "INSERT INTO state_settings (name, value) VALUES (?, ?) \
          ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        &[NAME.into(), at_s.to_string().into()],
+        &[NAME.into(), at.to_string().into()],
     )
     .map(drop)
 }
@@ -60,11 +62,13 @@ pub fn unwritten(config: &Config) -> DbResult<Option<Unwritten>> {
         let rows = connection.query(sql, &[NAME.into()])?;
         let mark = rows.first().and_then(|row| row.text("value").parse::<u32>().ok());
         let Some(mark) = mark else { return Ok(None) };
-        let since_s = mark.saturating_sub(MARGIN_S);
+        let since = UnixSeconds(mark).before_s(MARGIN_S);
         let rows = connection.query(
-            "SELECT objectid, clock, ns FROM events \
-             WHERE clock >= ? AND source = 0 AND object = 0",
-            &[since_s.into()],
+            formatcp!(
+                "SELECT objectid, clock, ns FROM events \
+                 WHERE clock >= ? AND source = {SOURCE_TRIGGER} AND object = {OBJECT_TRIGGER}"
+            ),
+            &[since.0.into()],
         )?;
         let mut events = BTreeMap::new();
         for row in &rows {
@@ -73,7 +77,7 @@ pub fn unwritten(config: &Config) -> DbResult<Option<Unwritten>> {
             let newest = events.entry(TriggerId(row.id("objectid"))).or_insert(at);
             *newest = at.max(*newest);
         }
-        Ok(Some(Unwritten { since_s, events: events.into_iter().collect() }))
+        Ok(Some(Unwritten { since, events: events.into_iter().collect() }))
     })
 }
 
@@ -83,8 +87,10 @@ mod tests {
 
     #[test]
     fn the_common_mark_is_that_of_the_shard_furthest_behind() {
-        let told =
-            |shard, at_s, news| TriggerFinding::Mark(FindingsMark { shard, shards: 2, at_s, news });
+        let told = |shard, at, news| {
+            let at = UnixSeconds(at);
+            TriggerFinding::Mark(FindingsMark { shard, shards: 2, at, news })
+        };
         let mark = |shard, at_s| told(shard, at_s, true);
         let mut marks = Marks::default();
         let steps = [
@@ -100,7 +106,7 @@ mod tests {
             (vec![told(0, 50, false), mark(1, 50)], Some(50)),
         ];
         for (findings, expected) in steps {
-            assert_eq!(marks.take(&findings), expected, "{findings:?}");
+            assert_eq!(marks.take(&findings), expected.map(UnixSeconds), "{findings:?}");
         }
     }
 }

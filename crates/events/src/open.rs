@@ -1,9 +1,11 @@
 //! Which problems are open, by trigger.
 
 use config::db::{Connection, DbResult};
+use const_format::formatcp;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use model::{EventId, TriggerId};
+use objects::sql::{OBJECT_TRIGGER, SOURCE_TRIGGER};
 
 /// Open problems of each trigger that has any, oldest first.
 #[derive(Debug, Default)]
@@ -16,8 +18,11 @@ impl Open {
     /// From the rows of the `problems` table.
     pub(crate) fn load(connection: &mut dyn Connection) -> DbResult<Self> {
         let rows = connection.query(
-            "SELECT eventid, objectid FROM problems \
-             WHERE r_eventid = 0 AND source = 0 AND object = 0 ORDER BY eventid",
+            formatcp!(
+                "SELECT eventid, objectid FROM problems \
+                 WHERE r_eventid = 0 AND source = {SOURCE_TRIGGER} AND object = {OBJECT_TRIGGER} \
+                 ORDER BY eventid"
+            ),
             &[],
         )?;
         let mut open = Self::default();

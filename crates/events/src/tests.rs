@@ -3,14 +3,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::{
-    AckError, AckRequest, Hooks, InitialTrigger, Problems, Unsent, action, initial_triggers,
-};
+use crate::{Hooks, Problems, Unsent, UpdateError, initial_triggers};
 use config::Config;
 use config::db::{DbError, Location, Value};
 use config::retry::Stop;
 use model::{
-    EventId, ProblemChange, Severity, Timestamp, TriggerFinding, TriggerId, TriggerState, UserId,
+    EventId, InitialTrigger, ProblemChange, ProblemRank, ProblemUpdate, Severity, Suppression,
+    Timestamp, TriggerFinding, TriggerId, TriggerState, UnixSeconds, UserId,
 };
 use stdx::clock::SimClock;
 
@@ -131,16 +130,13 @@ impl World {
         self.rows(&sql).iter().map(|id| EventId(id.parse().unwrap())).collect()
     }
 
-    fn acknowledge(&self, events: &[EventId], actions: u32) -> Result<(), AckError> {
-        self.problems.acknowledge(&AckRequest {
-            events: events.to_vec(),
-            user: UserId(1),
-            actions,
-            message: "looking".to_owned(),
-            severity: Some(Severity::Disaster),
-            suppress_until: 77,
-            cause: EventId(0),
-        })
+    fn update(&self, events: &[EventId], update: ProblemUpdate) -> Result<(), UpdateError> {
+        let update = ProblemUpdate { events: events.to_vec(), user: UserId(1), ..update };
+        self.problems.update(&update)
+    }
+
+    fn close(&self, events: &[EventId]) -> Result<(), UpdateError> {
+        self.update(events, ProblemUpdate { close: true, ..ProblemUpdate::default() })
     }
 }
 
@@ -276,31 +272,37 @@ fn acknowledge_in_all_ways() {
     let event = "SELECT e.acknowledged, e.severity, p.acknowledged, p.severity FROM events e \
                  JOIN problems p ON p.eventid = e.eventid";
     // Action, the row that it leaves (none if there is nothing to do), the event afterwards.
-    for (actions, row, after) in [
-        (action::ACKNOWLEDGE | action::MESSAGE, Some("6|looking|0|0|0"), "1|4|1|4"),
-        (action::ACKNOWLEDGE, None, "1|4|1|4"),
-        (action::SEVERITY, Some("8||4|5|0"), "1|5|1|5"),
-        (action::SEVERITY, None, "1|5|1|5"),
-        (action::UNACKNOWLEDGE, Some("16||0|0|0"), "0|5|0|5"),
-        (action::UNSUPPRESS, None, "0|5|0|5"),
-        (action::SUPPRESS, Some("32||0|0|77"), "0|5|0|5"),
-        (action::UNSUPPRESS, Some("64||0|0|0"), "0|5|0|5"),
-        (0, None, "0|5|0|5"),
+    let nothing = ProblemUpdate::default;
+    let acknowledge = |yes| ProblemUpdate { acknowledge: Some(yes), ..nothing() };
+    let severity = || ProblemUpdate { severity: Some(Severity::Disaster), ..nothing() };
+    let suppression = |one| ProblemUpdate { suppression: Some(one), ..nothing() };
+    let commented = ProblemUpdate { message: "looking".to_owned(), ..acknowledge(true) };
+    for (update, row, after) in [
+        (commented, Some("6|looking|0|0|0"), "1|4|1|4"),
+        (acknowledge(true), None, "1|4|1|4"),
+        (severity(), Some("8||4|5|0"), "1|5|1|5"),
+        (severity(), None, "1|5|1|5"),
+        (acknowledge(false), Some("16||0|0|0"), "0|5|0|5"),
+        (suppression(Suppression::End), None, "0|5|0|5"),
+        (suppression(Suppression::Until(UnixSeconds(77))), Some("32||0|0|77"), "0|5|0|5"),
+        (suppression(Suppression::End), Some("64||0|0|0"), "0|5|0|5"),
+        (suppression(Suppression::Indefinite), Some("32||0|0|0"), "0|5|0|5"),
+        (nothing(), None, "0|5|0|5"),
     ] {
         let before = world.rows(all).len();
-        world.acknowledge(&events, actions).unwrap();
+        world.update(&events, update.clone()).unwrap();
         let rows = world.rows(all);
         let expected = row.map(|row| format!("{row}|1|{NOW_S}"));
-        assert_eq!(rows.get(before), expected.as_ref(), "action {actions}");
-        assert_eq!(world.rows(event), [after], "action {actions}");
+        assert_eq!(rows.get(before), expected.as_ref(), "{update:?}");
+        assert_eq!(world.rows(event), [after], "{update:?}");
     }
     assert!(matches!(
-        world.acknowledge(&events, action::CLOSE),
-        Err(AckError::NotClosable(id)) if id == events[0]
+        world.close(&events),
+        Err(UpdateError::NotClosable(id)) if id == events[0]
     ));
     assert!(matches!(
-        world.acknowledge(&[EventId(5)], action::ACKNOWLEDGE),
-        Err(AckError::NotFound(EventId(5)))
+        world.update(&[EventId(5)], acknowledge(true)),
+        Err(UpdateError::NotFound(EventId(5)))
     ));
 }
 
@@ -324,13 +326,9 @@ fn ranks_of_problems_have_one_level_and_no_circle() {
         // A symptom takes the place of its cause, before all other symptoms.
         (4, 2, [2, 0, 2, 2]),
     ] {
-        let request = AckRequest {
-            events: vec![events[symptom - 1]],
-            actions: action::RANK_SYMPTOM,
-            cause: events[cause - 1],
-            ..AckRequest::default()
-        };
-        world.problems.acknowledge(&request).unwrap();
+        let rank = Some(ProblemRank::SymptomOf(events[cause - 1]));
+        let update = ProblemUpdate { rank, ..ProblemUpdate::default() };
+        world.update(&[events[symptom - 1]], update).unwrap();
         for table in ["events", "problems"] {
             let sql = format!("SELECT cause_eventid FROM {table} ORDER BY eventid");
             let causes: Vec<usize> =
@@ -338,13 +336,12 @@ fn ranks_of_problems_have_one_level_and_no_circle() {
             assert_eq!(causes, expected, "{table}: {symptom} symptom of {cause}");
         }
     }
-    let missing = AckRequest {
-        events: vec![events[0]],
-        actions: action::RANK_SYMPTOM,
-        cause: EventId(999),
-        ..AckRequest::default()
-    };
-    assert!(matches!(world.problems.acknowledge(&missing), Err(AckError::NotFound(EventId(999)))));
+    let rank = Some(ProblemRank::SymptomOf(EventId(999)));
+    let missing = ProblemUpdate { rank, ..ProblemUpdate::default() };
+    assert!(matches!(
+        world.update(&events[..1], missing),
+        Err(UpdateError::NotFound(EventId(999)))
+    ));
 }
 
 #[test]
@@ -352,18 +349,12 @@ fn symptoms_and_causes() {
     let world = World::new();
     world.problems.write(&[problem(1, 1, &[]), problem(4, 2, &[])]).unwrap();
     let (cause, symptom) = (world.open_events(1)[0], world.open_events(4)[0]);
-    let rank = |actions, cause| AckRequest {
-        events: vec![symptom],
-        actions,
-        cause,
-        ..AckRequest::default()
-    };
     let causes = format!("SELECT cause_eventid FROM problems WHERE eventid = {symptom}");
-    for (request, expected) in [
-        (rank(action::RANK_SYMPTOM, cause), cause.to_string()),
-        (rank(action::RANK_CAUSE, EventId(0)), "0".to_owned()),
-    ] {
-        world.problems.acknowledge(&request).unwrap();
+    for (rank, expected) in
+        [(ProblemRank::SymptomOf(cause), cause.to_string()), (ProblemRank::Cause, "0".to_owned())]
+    {
+        let update = ProblemUpdate { rank: Some(rank), ..ProblemUpdate::default() };
+        world.update(&[symptom], update).unwrap();
         assert_eq!(world.rows(&causes), [expected]);
     }
 }
@@ -374,11 +365,11 @@ fn closed_by_people() {
     world.problems.write(&[problem(4, 1, &[("a", "b")]), problem(4, 2, &[])]).unwrap();
     let events = world.open_events(4);
     world.changes();
-    world.acknowledge(&events[..1], action::CLOSE).unwrap();
+    world.close(&events[..1]).unwrap();
     assert_eq!((world.changes(), world.states()), (vec![(4, Fine)], vec![]));
     assert_eq!(world.rows("SELECT value FROM trigger_states WHERE triggerid = 4"), ["1"]);
     // The second time it is closed already: no error, nothing done.
-    world.acknowledge(&[events[0], events[1], events[1]], action::CLOSE).unwrap();
+    world.close(&[events[0], events[1], events[1]]).unwrap();
     assert_eq!((world.changes(), world.states()), (vec![(4, Fine)], vec![(4, Fine)]));
     let recovery = "SELECT value, name, clock, userid FROM events WHERE value = 0";
     let expected = |name: &str| format!("0|{name}|{NOW_S}|1");

@@ -52,4 +52,4 @@ pub use gauges::{GaugeReading, Gauges, STAGES, Stage, VALUE_TYPES};
 pub use live::LiveNote;
 pub use scripts::ScriptRunner;
 pub use set::{ShardHandle, ShardSet};
-pub use spawn::{Deps, InitialTrigger, ShardsConfig};
+pub use spawn::{Deps, ShardsConfig};

@@ -6,9 +6,7 @@ use config::Snapshot;
 use eval::script::Scripts;
 use history::trends::{Folder, Refold, hour_of, open_hours};
 use history::{Driver, Past, TrendHour, ValueCache};
-use model::{
-    ItemId, LldValue, TriggerFinding, TriggerId, TriggerState, Unwritten, ValueBatch, shard_of,
-};
+use model::{InitialTrigger, ItemId, LldValue, TriggerFinding, Unwritten, ValueBatch, shard_of};
 use stdx::clock::SharedClock;
 use stdx::queue::{Receiver, Sender, bounded};
 use tokio::sync::broadcast;
@@ -57,17 +55,6 @@ impl Default for ShardsConfig {
             after_crash: true,
         }
     }
-}
-
-/// A trigger that is not OK, or not without an error, when the shards start.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InitialTrigger {
-    /// The trigger.
-    pub trigger: TriggerId,
-    /// Its state.
-    pub state: TriggerState,
-    /// Why its last evaluation failed; empty = it did not.
-    pub error: String,
 }
 
 /// What the shards work with.

@@ -11,8 +11,8 @@ use eval::expr::Expression;
 use eval::interval::UpdateInterval;
 use history::{Class, Driver, Memory};
 use model::{
-    FunctionId, HostId, ItemId, LldValue, Payload, Sample, SampleValue, Severity, Timestamp,
-    TriggerFinding, TriggerId, Unwritten, Value, ValueBatch, ValueType,
+    FunctionId, HostId, InitialTrigger, ItemId, LldValue, Payload, Sample, SampleValue, Severity,
+    Timestamp, TriggerFinding, TriggerId, Unwritten, Value, ValueBatch, ValueType,
 };
 use stdx::ack;
 use stdx::clock::SimClock;
@@ -21,7 +21,7 @@ use stdx::queue::{Receiver, bounded};
 use crate::command::NewConfig;
 use crate::core::Core;
 use crate::shard::Inbox;
-use crate::spawn::{Deps, InitialTrigger, ShardsConfig, make};
+use crate::spawn::{Deps, ShardsConfig, make};
 pub(crate) use disk::Disk;
 
 /// When tests start, seconds since 1970: a full hour.

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use history::{Reader, Span};
 use model::{
-    ItemId, Payload, Timestamp, Trend, TrendValues, TriggerFinding, TriggerId, TriggerState, Value,
-    ValueBatch, ValueType,
+    InitialTrigger, ItemId, Payload, Timestamp, Trend, TrendValues, TriggerFinding, TriggerId,
+    TriggerState, Value, ValueBatch, ValueType,
 };
 use stdx::ack;
 use stdx::clock::SimClock;
 use stdx::queue::bounded;
 
 use crate::testing::{Disk, Rig, START_S, function, host, item, memory, snapshot, trigger};
-use crate::{Deps, InitialTrigger, ShardSet, ShardsConfig};
+use crate::{Deps, ShardSet, ShardsConfig};
 
 /// Two hosts that lie on different shards of two.
 fn two_hosts() -> (u64, u64) {

@@ -63,7 +63,7 @@ pub(crate) fn start(
         findings,
         lld: lld_values,
         live: Some(notes.clone()),
-        triggers: triggers.into_iter().map(initial).collect(),
+        triggers,
         unwritten,
         unsupported,
     };
@@ -95,9 +95,4 @@ fn hooks(hub: &LiveHub, shards: &Arc<ShardSet>) -> Hooks {
         problem: Box::new(move |_| hub.tell(LiveNote::Problems)),
         trigger: Box::new(move |trigger, state| shards.set_trigger(trigger, state)),
     }
-}
-
-fn initial(found: ::events::InitialTrigger) -> pipeline::InitialTrigger {
-    let ::events::InitialTrigger { trigger, state, error } = found;
-    pipeline::InitialTrigger { trigger, state, error }
 }

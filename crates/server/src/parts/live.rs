@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use api::{Acknowledge, Availability, ItemState, Push, PushValue};
+use api::ItemState;
 use config::Config;
-use events::{AckRequest, Problems};
+use events::Problems;
 use listen::{Intake, PushError};
-use model::{HostId, InterfaceId, ItemId, TriggerId};
+use model::{
+    Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, TriggerId,
+};
 use pipeline::ShardSet;
 use stdx::clock::SharedClock;
 use tokio::runtime::Handle;
@@ -61,37 +63,16 @@ impl api::Live for Live {
             .collect()
     }
 
-    fn interfaces(&self, interfaces: &[InterfaceId]) -> Vec<Availability> {
+    fn interfaces(&self, interfaces: &[InterfaceId]) -> Vec<InterfaceState> {
         let availability = &self.pollers.context().availability;
-        interfaces
-            .iter()
-            .map(|id| {
-                let state = availability.interface(*id);
-                Availability {
-                    available: state.available as u8,
-                    error: state.error.into(),
-                    errors_from: u64::from(state.errors_from),
-                    disable_until: u64::from(state.disable_until),
-                }
-            })
-            .collect()
+        interfaces.iter().map(|id| availability.interface(*id)).collect()
     }
 
-    fn active_checks(&self, hosts: &[HostId]) -> Vec<u8> {
-        hosts.iter().map(|host| self.pollers.context().active_available(*host) as u8).collect()
+    fn active_checks(&self, hosts: &[HostId]) -> Vec<Available> {
+        hosts.iter().map(|host| self.pollers.context().active_available(*host)).collect()
     }
 
     fn push(&self, push: Push) -> Vec<Result<(), Failure>> {
-        let one = |value: PushValue| listen::PushValue {
-            item: Some(value.item),
-            host_key: None,
-            value: value.value,
-            log: value.log,
-            at: value.at,
-        };
-        let Push { values, client, refuse_duplicates, resend } = push;
-        let values = values.into_iter().map(one).collect();
-        let push = listen::Push { values, client, refuse_duplicates, resend };
         // The API has checked the user's rights on the items.
         let pushed = self.runtime.block_on(self.intake.push(push, &|_, _| true));
         pushed.into_iter().map(|result| result.map(drop).map_err(refused)).collect()
@@ -101,18 +82,8 @@ impl api::Live for Live {
         self.shards.flush().map_err(|error| error.to_string())
     }
 
-    fn acknowledge(&self, requests: Vec<Acknowledge>) -> Result<(), String> {
-        let Some(first) = requests.first() else { return Ok(()) };
-        let request = AckRequest {
-            events: requests.iter().map(|request| request.event).collect(),
-            user: first.user,
-            actions: first.action,
-            message: first.message.clone(),
-            severity: first.severity,
-            suppress_until: u32::try_from(first.suppress_until).unwrap_or(u32::MAX),
-            cause: first.cause.unwrap_or_default(),
-        };
-        self.problems.acknowledge(&request).map_err(|error| error.to_string())
+    fn update_problems(&self, update: &ProblemUpdate) -> Result<(), String> {
+        self.problems.update(update).map_err(|error| error.to_string())
     }
 
     fn test_item(&self, data: &api::Json) -> Result<api::Json, String> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use config::db::query_by_ids;
 use const_format::formatcp;
-use objects::sql::STATUS_ENABLED;
+use objects::sql::{OBJECT_TRIGGER, SOURCE_TRIGGER, STATUS_ENABLED};
 
 use super::HOST;
 use crate::call::{Call, Json};
@@ -119,7 +119,8 @@ fn by_state(call: &Call<'_>, get: &mut Get<'_, '_>, input: &Json) -> ApiResult<(
             "t.hostid IN (SELECT pi.hostid FROM problems p \
                JOIN functions pf ON pf.triggerid = p.objectid \
                JOIN items pi ON pi.itemid = pf.itemid \
-             WHERE p.source = 0 AND p.object = 0 AND p.r_eventid = 0{test})"
+             WHERE p.source = {SOURCE_TRIGGER} AND p.object = {OBJECT_TRIGGER} \
+             AND p.r_eventid = 0{test})"
         )
     };
     if let Some(severities) = params::ints(input, "severities")? {
@@ -143,7 +144,7 @@ fn attach_state(found: &mut Found<'_, '_>) {
         let ids: Vec<model::HostId> = found.ids().into_iter().map(model::HostId).collect();
         let states = found.call.api.deps.live.active_checks(&ids);
         for (row, state) in found.rows.iter_mut().zip(states) {
-            row.out.insert("active_available", state.to_string().into());
+            row.out.insert("active_available", (state as u8).to_string().into());
         }
     }
     if found.output.has("assigned_proxyid") {

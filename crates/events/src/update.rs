@@ -4,56 +4,20 @@ use std::collections::BTreeMap;
 
 use config::Statements;
 use config::db::{DbError, DbResult, Row, Value, query_by_ids};
-use model::{EventId, Severity, Timestamp, TriggerId, TriggerState, UserId};
+use const_format::formatcp;
+use model::{
+    EventId, ProblemRank, ProblemUpdate, Suppression, Timestamp, TriggerId, TriggerState, UserId,
+};
+use objects::ProblemAction;
+use objects::sql::SOURCE_TRIGGER;
 
 use crate::batch::{self, Recovery};
 use crate::open::Open;
 use crate::problems::{Effect, Problems};
 
-/// Bits of the API's `action`.
-pub mod action {
-    /// Close the problem.
-    pub const CLOSE: u32 = 1;
-    /// Acknowledge.
-    pub const ACKNOWLEDGE: u32 = 2;
-    /// Add a message.
-    pub const MESSAGE: u32 = 4;
-    /// Change the severity.
-    pub const SEVERITY: u32 = 8;
-    /// Take the acknowledgement back.
-    pub const UNACKNOWLEDGE: u32 = 16;
-    /// Suppress until a time, or for good.
-    pub const SUPPRESS: u32 = 32;
-    /// End the suppression.
-    pub const UNSUPPRESS: u32 = 64;
-    /// The event is a cause.
-    pub const RANK_CAUSE: u32 = 128;
-    /// The event is a symptom of another.
-    pub const RANK_SYMPTOM: u32 = 256;
-}
-
-/// One request; permissions and the form of its members are the API's to check.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct AckRequest {
-    /// Problem events.
-    pub events: Vec<EventId>,
-    /// The acting user.
-    pub user: UserId,
-    /// Bits of [`action`]. What an event already is, is skipped for it without an error.
-    pub actions: u32,
-    /// For [`action::MESSAGE`].
-    pub message: String,
-    /// For [`action::SEVERITY`].
-    pub severity: Option<Severity>,
-    /// For [`action::SUPPRESS`]: seconds since 1970; 0 = for good.
-    pub suppress_until: u32,
-    /// For [`action::RANK_SYMPTOM`].
-    pub cause: EventId,
-}
-
 /// Why nothing was done.
 #[derive(Debug, thiserror::Error)]
-pub enum AckError {
+pub enum UpdateError {
     /// There is no such problem event.
     #[error("event {0} does not exist or is not a problem")]
     NotFound(EventId),
@@ -78,40 +42,39 @@ struct Before {
 }
 
 impl Problems {
-    /// Does all of `request`, or nothing. Each event that something was done to gets one row in
-    /// `acknowledges`. Suppression is kept there alone: the newest row with
-    /// [`action::SUPPRESS`] or [`action::UNSUPPRESS`] tells. Blocks for one transaction; after
-    /// `Ok` it survives a power cut.
-    pub fn acknowledge(&self, request: &AckRequest) -> Result<(), AckError> {
+    /// Makes all changes, or none. Permissions are the API's to check. Each event that something was
+    /// done to gets one row in `acknowledges`. Suppression by users is stored there alone: the newest
+    /// row with [`ProblemAction::Suppress`] or [`ProblemAction::Unsuppress`] tells. Blocks for one
+    /// transaction; after `Ok` it survives a power cut.
+    pub fn update(&self, update: &ProblemUpdate) -> Result<(), UpdateError> {
         let now = Timestamp::from_unix(self.clock().unix());
         self.transaction(|edit, open| {
-            let mut events = load(edit, &request.events)?;
+            let mut events = load(edit, &update.events)?;
             let mut effects = Vec::new();
-            for id in &request.events {
+            for id in &update.events {
                 // Taken out: an id given twice is served once.
                 let Some(before) = events.remove(id) else {
-                    if request.events.iter().filter(|other| *other == id).count() > 1 {
+                    if update.events.iter().filter(|other| *other == id).count() > 1 {
                         continue;
                     }
-                    return Err(AckError::NotFound(*id));
+                    return Err(UpdateError::NotFound(*id));
                 };
-                let cause = if request.actions & action::RANK_SYMPTOM == 0 {
-                    EventId(0)
-                } else {
-                    cause_of_symptom(edit, *id, request.cause)?
+                let cause = match update.rank {
+                    Some(ProblemRank::SymptomOf(cause)) => cause_of_symptom(edit, *id, cause)?,
+                    Some(ProblemRank::Cause) | None => EventId(0),
                 };
-                let done = applicable(request, *id, &before, cause)?;
-                if done & action::RANK_SYMPTOM != 0 {
+                let done = applicable(update, *id, &before, cause)?;
+                if ProblemAction::RankSymptom.is_in(done) {
                     lead(edit, *id, cause)?;
                 }
                 if done != 0 {
-                    apply(edit, request, *id, &before, done, now)?;
+                    apply(edit, update, *id, &before, done, now)?;
                 }
-                if done & action::CLOSE != 0 {
-                    close(edit, open, request.user, (*id, &before), now, &mut effects)?;
+                if ProblemAction::Close.is_in(done) {
+                    close(edit, open, update.user, (*id, &before), now, &mut effects)?;
                 }
             }
-            Ok::<_, AckError>(effects)
+            Ok::<_, UpdateError>(effects)
         })?;
         Ok(self.sync()?)
     }
@@ -121,12 +84,14 @@ fn load(edit: &mut Statements<'_>, ids: &[EventId]) -> DbResult<BTreeMap<EventId
     let ids: Vec<u64> = ids.iter().map(|id| id.0).collect();
     let rows = query_by_ids(
         edit.connection(),
-        "SELECT e.eventid AS eventid, e.objectid AS objectid, e.acknowledged AS acknowledged, \
+        formatcp!(
+            "SELECT e.eventid AS eventid, e.objectid AS objectid, e.acknowledged AS acknowledged, \
          e.severity AS severity, e.name AS name, e.r_eventid AS r_eventid, \
          e.cause_eventid AS cause_eventid, \
          COALESCE(t.manual_close, 0) AS manual_close \
          FROM events e LEFT JOIN triggers t ON t.triggerid = e.objectid \
-         WHERE e.source = 0 AND e.value = 1 AND e.eventid IN ({ids})",
+         WHERE e.source = {SOURCE_TRIGGER} AND e.value = 1 AND e.eventid IN ({{ids}})"
+        ),
         &[],
         &ids,
     )?;
@@ -134,17 +99,21 @@ fn load(edit: &mut Statements<'_>, ids: &[EventId]) -> DbResult<BTreeMap<EventId
         rows.iter().map(|row| (EventId(row.id("eventid")), Before::from_row(row))).collect();
     let rows = query_by_ids(
         edit.connection(),
-        "SELECT eventid, action FROM acknowledges WHERE action >= 32 AND eventid IN ({ids}) \
-         ORDER BY acknowledgeid",
+        formatcp!(
+            "SELECT eventid, action FROM acknowledges WHERE action >= {} \
+             AND eventid IN ({{ids}}) ORDER BY acknowledgeid",
+            ProblemAction::Suppress.bit()
+        ),
         &[],
         &ids,
     )?;
     for row in &rows {
         let action = u32::try_from(row.int("action")).unwrap_or(0);
-        if action & (action::SUPPRESS | action::UNSUPPRESS) != 0
+        let started = ProblemAction::Suppress.is_in(action);
+        if (started || ProblemAction::Unsuppress.is_in(action))
             && let Some(event) = events.get_mut(&EventId(row.id("eventid")))
         {
-            event.suppressed = action & action::SUPPRESS != 0;
+            event.suppressed = started;
         }
     }
     Ok(events)
@@ -172,13 +141,16 @@ fn cause_of_symptom(
     edit: &mut Statements<'_>,
     id: EventId,
     wanted: EventId,
-) -> Result<EventId, AckError> {
+) -> Result<EventId, UpdateError> {
     if wanted == id {
         return Ok(EventId(0));
     }
-    let sql = "SELECT cause_eventid FROM events WHERE source = 0 AND value = 1 AND eventid = ?";
+    let sql = formatcp!(
+        "SELECT cause_eventid FROM events \
+         WHERE source = {SOURCE_TRIGGER} AND value = 1 AND eventid = ?"
+    );
     let rows = edit.query(sql, &[wanted.0.into()])?;
-    let row = rows.first().ok_or(AckError::NotFound(wanted))?;
+    let row = rows.first().ok_or(UpdateError::NotFound(wanted))?;
     let above = EventId(row.id("cause_eventid"));
     Ok(if above == EventId(0) || above == id { wanted } else { above })
 }
@@ -196,54 +168,62 @@ fn lead(edit: &mut Statements<'_>, id: EventId, cause: EventId) -> DbResult<()> 
     Ok(())
 }
 
-/// The actions that change something for this event.
+/// The bits of the actions that change something for this event.
 fn applicable(
-    request: &AckRequest,
+    update: &ProblemUpdate,
     id: EventId,
     before: &Before,
     cause: EventId,
-) -> Result<u32, AckError> {
-    let severity = request.severity.map_or(before.severity, |s| i64::from(s as u8));
+) -> Result<u32, UpdateError> {
+    use ProblemAction as Action;
+    let new_severity = update.severity.is_some_and(|severity| !severity.is(before.severity));
+    let (suppress, unsuppress) = match update.suppression {
+        Some(Suppression::Until(_) | Suppression::Indefinite) => (!before.closed, false),
+        Some(Suppression::End) => (false, before.suppressed && !before.closed),
+        None => (false, false),
+    };
+    let to_cause = update.rank == Some(ProblemRank::Cause) && before.cause != EventId(0);
     let changes = [
-        (action::CLOSE, !before.closed),
-        (action::ACKNOWLEDGE, !before.acknowledged),
-        (action::MESSAGE, !request.message.is_empty()),
-        (action::SEVERITY, severity != before.severity),
-        (action::UNACKNOWLEDGE, before.acknowledged),
-        (action::SUPPRESS, !before.closed),
-        (action::UNSUPPRESS, before.suppressed && !before.closed),
-        (action::RANK_CAUSE, before.cause != EventId(0)),
-        (action::RANK_SYMPTOM, cause != EventId(0) && cause != before.cause),
+        (Action::Close, update.close && !before.closed),
+        (Action::Acknowledge, update.acknowledge == Some(true) && !before.acknowledged),
+        (Action::Message, !update.message.is_empty()),
+        (Action::Severity, new_severity),
+        (Action::Unacknowledge, update.acknowledge == Some(false) && before.acknowledged),
+        (Action::Suppress, suppress),
+        (Action::Unsuppress, unsuppress),
+        (Action::RankCause, to_cause),
+        (Action::RankSymptom, cause != EventId(0) && cause != before.cause),
     ];
-    let wanted = |(bit, does): &(u32, bool)| request.actions & bit != 0 && *does;
-    let done = changes.iter().filter(|c| wanted(c)).fold(0, |sum, (bit, _)| sum | bit);
-    if done & action::CLOSE != 0 && !before.closable {
-        return Err(AckError::NotClosable(id));
+    let done = changes.iter().filter(|(_, does)| *does).fold(0, |sum, (one, _)| sum | one.bit());
+    if Action::Close.is_in(done) && !before.closable {
+        return Err(UpdateError::NotClosable(id));
     }
     Ok(done)
 }
 
 fn apply(
     edit: &mut Statements<'_>,
-    request: &AckRequest,
+    update: &ProblemUpdate,
     id: EventId,
     before: &Before,
     done: u32,
     now: Timestamp,
 ) -> DbResult<()> {
-    let given = |bit: u32| done & bit != 0;
-    let new_severity =
-        request.severity.filter(|_| given(action::SEVERITY)).map_or(0, |s| i64::from(s as u8));
-    let old_severity = if given(action::SEVERITY) { before.severity } else { 0 };
-    let message = if given(action::MESSAGE) { request.message.as_str() } else { "" };
-    let until = if given(action::SUPPRESS) { request.suppress_until } else { 0 };
+    use ProblemAction as Action;
+    let severity = update.severity.filter(|_| Action::Severity.is_in(done));
+    let new_severity = severity.map_or(0, objects::Severity::number);
+    let old_severity = severity.map_or(0, |_| before.severity);
+    let until = match update.suppression {
+        Some(Suppression::Until(at)) if Action::Suppress.is_in(done) => at.0,
+        _ => 0,
+    };
     edit.insert_new(
         "acknowledges",
         &[
-            ("userid", request.user.0.into()),
+            ("userid", update.user.0.into()),
             ("eventid", id.0.into()),
             ("clock", now.clock.into()),
-            ("message", message.into()),
+            ("message", update.message.as_str().into()),
             ("action", done.into()),
             ("old_severity", old_severity.into()),
             ("new_severity", new_severity.into()),
@@ -251,16 +231,16 @@ fn apply(
         ],
     )?;
     let mut columns: Vec<(&str, Value)> = Vec::new();
-    if given(action::ACKNOWLEDGE) {
+    if Action::Acknowledge.is_in(done) {
         columns.push(("acknowledged", 1_i64.into()));
     }
-    if given(action::UNACKNOWLEDGE) {
+    if Action::Unacknowledge.is_in(done) {
         columns.push(("acknowledged", 0_i64.into()));
     }
-    if given(action::SEVERITY) {
+    if Action::Severity.is_in(done) {
         columns.push(("severity", new_severity.into()));
     }
-    if given(action::RANK_CAUSE) {
+    if Action::RankCause.is_in(done) {
         columns.push(("cause_eventid", 0_i64.into()));
     }
     edit.update("events", id.0, &columns)?;
