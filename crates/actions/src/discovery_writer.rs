@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use config::db::{DbError, DbResult};
-use config::objects::Deleted;
+use config::objects::{Deleted, GoneHook};
 use config::retry::{Stop, Writing};
 use config::{Config, Edit};
 use discovery::Recorder;
@@ -14,10 +14,6 @@ use crate::action::Actions;
 
 /// Discovery results per transaction.
 const BATCH_MAX: usize = 200;
-
-/// Told of what actions have deleted, after the commit: history of items and problems of triggers
-/// go with them.
-pub type GoneHook = Box<dyn Fn(&Deleted) + Send>;
 
 /// Writes discovery results.
 pub struct DiscoveryWriter {

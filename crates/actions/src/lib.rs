@@ -11,7 +11,7 @@ mod discovery_writer;
 mod hosts;
 mod operations;
 
-pub use discovery_writer::{DiscoveryWriter, GoneHook};
+pub use discovery_writer::DiscoveryWriter;
 
 #[cfg(test)]
 mod tests;

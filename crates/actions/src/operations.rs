@@ -11,7 +11,7 @@ use objects::{InventoryMode, Status};
 
 use crate::hosts;
 
-/// An operation.
+/// One change of the host that an event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Operation {
     AddHost,

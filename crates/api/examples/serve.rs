@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use api::{Api, Deps, HttpConfig, ItemState, Live, LiveHub, hash_password};
+use api::{Api, Deps, HttpConfig, ItemState, Live, LiveHub, Probe, hash_password};
 use config::Config;
 use config::db::{DbResult, Location};
 use history::service::{Gate, Limits};
@@ -39,8 +39,8 @@ impl Live for Idle {
         Err("nothing runs here".to_owned())
     }
     fn check_now(&self, _items: &[ItemId]) {}
-    fn test_item(&self, data: &api::Json) -> Result<api::Json, String> {
-        Ok(data.clone())
+    fn fetch(&self, _probe: Probe) -> Result<String, String> {
+        Err("nothing runs here".to_owned())
     }
     fn queue(&self, kind: &str, limit: Option<u64>) -> Result<api::Json, String> {
         if kind == "overview" {

@@ -7,6 +7,7 @@ use tokio::sync::broadcast;
 use wire::history_service::Failure;
 
 use crate::Json;
+use crate::item_test::Probe;
 
 /// State of an item beside its history.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -40,10 +41,9 @@ pub trait Live: Send + Sync {
     fn update_problems(&self, update: &ProblemUpdate) -> Result<(), String>;
     /// Checks the items at once.
     fn check_now(&self, items: &[ItemId]);
-    /// Tests an item or preprocessing steps: the members `data` of the trapper request
-    /// `item.test` and of its answer. The error says what is wrong with the request. Blocks as
-    /// long as the item's check takes.
-    fn test_item(&self, data: &Json) -> Result<Json, String>;
+    /// The value that an item has now, by its check, formula or figure; the error is the item's.
+    /// Blocks as long as that takes.
+    fn fetch(&self, probe: Probe) -> Result<String, String>;
     /// What is late: the member `data` of the trapper request `queue.get` of this type
     /// (`overview`, `overview by proxy`, `details`), details with at most `limit` rows.
     fn queue(&self, kind: &str, limit: Option<u64>) -> Result<Json, String>;

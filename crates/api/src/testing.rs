@@ -14,6 +14,7 @@ use stdx::clock::SimClock;
 use wire::history_service::Failure;
 
 use crate::call::{Call, User};
+use crate::item_test::Probe;
 use crate::live::ItemState;
 use crate::{Api, Deps, Json, Live, LiveHub};
 
@@ -72,8 +73,8 @@ impl Live for Idle {
     fn check_now(&self, items: &[ItemId]) {
         self.note(format!("check {items:?}"));
     }
-    fn test_item(&self, data: &Json) -> Result<Json, String> {
-        Ok(data.clone())
+    fn fetch(&self, probe: Probe) -> Result<String, String> {
+        Ok(format!("{} of {}", probe.item.key, probe.host.id))
     }
     fn queue(&self, kind: &str, limit: Option<u64>) -> Result<Json, String> {
         if kind == "overview" { Ok(Json::from(limit)) } else { Err("no such queue".to_owned()) }

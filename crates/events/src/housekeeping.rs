@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use config::Statements;
 use config::db::{DbError, DbResult, query_by_ids};
+use const_format::formatcp;
 use model::{EventId, ProblemChange, TriggerId, TriggerState};
+use objects::sql::SOURCES_OF_DISCOVERY;
 
 use crate::open::Open;
 use crate::problems::{Effect, Problems};
@@ -57,10 +59,12 @@ impl Problems {
             let mut portion = 0;
             self.transaction(|edit, _| {
                 portion = edit.execute(
-                    "DELETE FROM events WHERE eventid IN (SELECT e.eventid FROM events e \
-                     LEFT JOIN problems p ON p.eventid = e.eventid \
-                     WHERE (e.clock < ? OR (e.source IN (1, 2) AND e.clock < ?)) \
-                     AND p.eventid IS NULL LIMIT ?)",
+                    formatcp!(
+                        "DELETE FROM events WHERE eventid IN (SELECT e.eventid FROM events e \
+                         LEFT JOIN problems p ON p.eventid = e.eventid \
+                         WHERE (e.clock < ? OR (e.source IN {SOURCES_OF_DISCOVERY} AND e.clock < ?)) \
+                         AND p.eventid IS NULL LIMIT ?)"
+                    ),
                     &[events_before.into(), found_before.into(), PORTION.into()],
                 )?;
                 Ok::<_, DbError>(Vec::new())

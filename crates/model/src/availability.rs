@@ -36,7 +36,7 @@ pub enum Available {
     No = 2,
 }
 
-/// State of an interface.
+/// What checks of an interface have found out about it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InterfaceState {
     /// As the API shows it.

@@ -11,7 +11,7 @@ pub enum DiscoveryResult {
     Address(SeenAddress),
     /// A discovery rule has gone through all of its addresses.
     Round {
-        /// The rule.
+        /// Row of `drules`.
         rule: u64,
         /// What keeps the rule from working; empty = nothing.
         error: String,
@@ -25,7 +25,7 @@ pub enum DiscoveryResult {
 /// All that a discovery rule found out about one address in one round.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenAddress {
-    /// The rule.
+    /// Row of `drules`.
     pub rule: u64,
     /// The address.
     pub ip: IpAddr,

@@ -18,7 +18,7 @@ pub enum TriggerState {
 pub enum TriggerFinding {
     /// A problem is to be opened.
     Problem {
-        /// The trigger.
+        /// The one that was evaluated.
         trigger: TriggerId,
         /// Time of the value that made it so.
         at: Timestamp,
@@ -32,7 +32,7 @@ pub enum TriggerFinding {
     /// The trigger's problems recover (those whose correlation tag matches, where the trigger
     /// says so).
     Recovery {
-        /// The trigger.
+        /// The one that was evaluated.
         trigger: TriggerId,
         /// Time of the value that made it so.
         at: Timestamp,
@@ -43,7 +43,7 @@ pub enum TriggerFinding {
     },
     /// Evaluation failed, or works again (`error` empty).
     State {
-        /// The trigger.
+        /// The one that was evaluated.
         trigger: TriggerId,
         /// Why it cannot be evaluated; empty = it can.
         error: String,
@@ -78,7 +78,7 @@ pub struct Unwritten {
 /// start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InitialTrigger {
-    /// The trigger.
+    /// The one in that state.
     pub trigger: TriggerId,
     /// [`TriggerState::Problem`] if it has an open problem.
     pub state: TriggerState,

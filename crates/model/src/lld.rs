@@ -5,7 +5,7 @@ use crate::{ItemId, Timestamp};
 /// A low-level discovery rule got a value: the pipeline's message to the worker of low-level discovery.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LldValue {
-    /// The rule.
+    /// Id of the item that is the rule.
     pub rule: ItemId,
     /// When.
     pub at: Timestamp,

@@ -7,7 +7,7 @@ use crate::{ItemId, LogMeta, Timestamp};
 /// A value for an item that the caller knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PushValue {
-    /// The item.
+    /// The one that gets the value.
     pub item: ItemId,
     /// The value as text.
     pub value: String,

@@ -51,7 +51,7 @@ impl Timestamp {
         }
     }
 
-    /// Its second.
+    /// Without the nanoseconds.
     pub const fn second(self) -> UnixSeconds {
         UnixSeconds(self.clock)
     }

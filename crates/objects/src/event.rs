@@ -76,7 +76,7 @@ numbered! {
 }
 
 impl ProblemAction {
-    /// Its bit.
+    /// Number with only the bit of this action set.
     pub const fn bit(self) -> u32 {
         self as u32
     }

@@ -46,6 +46,9 @@ pub const STATE_NOT_SUPPORTED: &str = State::NotSupported.text();
 pub const SOURCE_TRIGGER: &str = EventSource::Trigger.text();
 /// Actions on active agents that announce themselves.
 pub const SOURCE_AUTOREGISTRATION: &str = EventSource::Autoregistration.text();
+/// List: events of network discovery and autoregistration.
+pub const SOURCES_OF_DISCOVERY: &str =
+    formatcp!("({}, {SOURCE_AUTOREGISTRATION})", EventSource::Discovery.text());
 /// Events about triggers.
 pub const OBJECT_TRIGGER: &str = EventObject::Trigger.text();
 

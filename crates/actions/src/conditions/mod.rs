@@ -11,7 +11,7 @@ use objects::{ConditionKind, ConditionOperator as Op, EvalType};
 
 pub(crate) use discovered::read as read_discovered;
 
-/// A condition.
+/// One comparison with what an event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Condition {
     kind: ConditionKind,

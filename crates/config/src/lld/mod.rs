@@ -23,6 +23,7 @@ mod substitute;
 #[cfg(test)]
 mod tests;
 mod triggers;
+pub mod worker;
 
 use model::{ItemId, LldValue};
 

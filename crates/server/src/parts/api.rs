@@ -6,6 +6,7 @@ use std::time::Duration;
 use ::api::{Api, Deps, LiveHub, LiveNote};
 use ::history::service::{Counters, Gate, Limits};
 use config::Config;
+use internals::{Capacity, Meter};
 use pipeline::ShardSet;
 use tokio::sync::broadcast;
 
@@ -14,8 +15,6 @@ use super::collection::Collection;
 use super::evaluation::Evaluation;
 use super::live::Live;
 use super::{Kept, Part, blocking, history};
-use crate::capacity::Capacity;
-use crate::meter::Meter;
 
 /// What others use of it.
 #[derive(Clone)]

@@ -4,13 +4,12 @@
 use std::sync::Arc;
 
 use actions::DiscoveryWriter;
-use config::objects::Deleted;
 use model::DiscoveryResult;
 use stdx::queue::{Sender, bounded};
 
 use super::base::Base;
 use super::evaluation::Evaluation;
-use super::{Kept, Part, blocking, lld};
+use super::{Kept, Part, blocking, gone};
 
 /// Addresses that were looked at and agents that announced themselves, waiting to be written.
 const RESULTS_MAX: usize = 1_000;
@@ -21,10 +20,9 @@ pub(crate) fn start(
     evaluation: &Evaluation,
 ) -> anyhow::Result<Part<Sender<DiscoveryResult>>> {
     let (results, queue) = bounded::<DiscoveryResult>("discovery", RESULTS_MAX);
-    let (shards, problems) = (Arc::clone(&evaluation.shards), evaluation.problems.clone());
-    let gone = move |deleted: &Deleted| lld::forget(&shards, &problems, deleted);
-    let (writing, stop) =
-        (DiscoveryWriter::new(Arc::clone(&base.config), Box::new(gone)), base.stop_writers.clone());
+    let gone = gone::hook(&evaluation.shards, &evaluation.problems);
+    let writing = DiscoveryWriter::new(Arc::clone(&base.config), gone);
+    let stop = base.stop_writers.clone();
     let thread = stdx::thread::permanent("discovery", move || writing.run(queue, &stop))?;
     let last = results.clone();
     let end = async move {

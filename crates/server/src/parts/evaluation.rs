@@ -5,13 +5,14 @@ use std::sync::Arc;
 use ::api::{LiveHub, LiveNote};
 use ::events::{Hooks, Problems, Unsent};
 use anyhow::Context;
+use config::lld::worker as lld;
 use model::{ItemId, TriggerFinding};
 use pipeline::{ShardSet, ShardsConfig};
-use stdx::queue::{Gauge, bounded};
+use stdx::queue::bounded;
 use tokio::sync::broadcast;
 
 use super::base::Base;
-use super::{Kept, Part, blocking, history, lld};
+use super::{Kept, Part, blocking, gone, history};
 
 /// Findings of triggers that wait to be written; beyond, shards wait too.
 const FINDINGS_MAX: usize = 10_000;
@@ -25,16 +26,8 @@ pub(crate) struct Evaluation {
     pub(crate) problems: Problems,
     /// Items with new values.
     pub(crate) notes: broadcast::Sender<pipeline::LiveNote>,
-    pub(crate) lld: Lld,
-}
-
-/// What others see of low-level discovery.
-#[derive(Clone)]
-pub(crate) struct Lld {
-    pub(crate) outcomes: Arc<lld::Outcomes>,
-    pub(crate) busy: Arc<lld::Busy>,
-    /// Values of rules that wait.
-    pub(crate) waiting: Arc<Gauge>,
+    /// Low-level discovery.
+    pub(crate) lld: lld::Status,
 }
 
 /// Starts them on the drivers of the history. `unsupported`: items that were not supported at the end of
@@ -50,7 +43,6 @@ pub(crate) fn start(
         .context("cannot write the events that an earlier run left")?;
     let (findings, findings_in) = bounded::<TriggerFinding>("findings", FINDINGS_MAX);
     let (lld_values, lld_values_in) = lld::queue();
-    let waiting = lld_values_in.gauge();
     let (notes, _) = broadcast::channel(NOTES_MAX);
     let triggers = ::events::initial_triggers(config)?;
     // An orderly stop wrote all that was found.
@@ -72,9 +64,11 @@ pub(crate) fn start(
     // What shards find meanwhile waits in the queues.
     let problems =
         Problems::open(Arc::clone(config), Arc::clone(clock), hooks(&base.hub, &shards))?;
-    let worker = lld::Worker::new(base, &shards, &problems);
-    let lld = Lld { outcomes: worker.outcomes(), busy: worker.busy(), waiting };
-    let (writing, stop) = (problems.clone(), base.stop_writers.clone());
+    let stop = base.stop_writers.clone();
+    let gone = gone::hook(&shards, &problems);
+    let worker = lld::Worker::new(Arc::clone(config), Arc::clone(clock), stop.clone(), gone);
+    let lld = worker.status(&lld_values_in);
+    let writing = problems.clone();
     let writer =
         stdx::thread::permanent("problems", move || writing.run(findings_in, &stop, &unsent))?;
     let discoverer = stdx::thread::permanent("lld", move || worker.run(lld_values_in))?;

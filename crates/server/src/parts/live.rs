@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
-use api::ItemState;
+use api::{ItemState, Probe};
 use config::Config;
+use config::lld::worker::Outcomes;
+use config::snapshot::ItemType;
 use events::Problems;
+use internals::Capacity;
 use listen::{Intake, PushError};
 use model::{
-    Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, TriggerId,
+    Available, HostId, InterfaceId, InterfaceState, ItemId, Payload, ProblemUpdate, Push, TriggerId,
 };
 use pipeline::ShardSet;
+use poll::InternalValue;
 use stdx::clock::SharedClock;
 use tokio::runtime::Handle;
 use wire::history_service::{Failure, Reason};
-
-use super::lld::Outcomes;
-use crate::capacity::Capacity;
 
 /// The running parts, for the API's blocking threads.
 pub(crate) struct Live {
@@ -86,14 +87,24 @@ impl api::Live for Live {
         self.problems.update(update).map_err(|error| error.to_string())
     }
 
-    fn test_item(&self, data: &api::Json) -> Result<api::Json, String> {
-        crate::item_test::test(self, data)
+    fn fetch(&self, probe: Probe) -> Result<String, String> {
+        let Probe { item, host, interface } = probe;
+        match item.kind {
+            ItemType::Internal => self.pollers.internal(&item).map(internal_text),
+            ItemType::Calculated => {
+                self.shards.calculate(item).map_err(|error| error.to_string()).and_then(text_of)
+            }
+            _ => {
+                let check = self.pollers.check_once(&host, interface.as_ref(), &item);
+                self.runtime.block_on(check).into_text()
+            }
+        }
     }
 
     fn queue(&self, kind: &str, limit: Option<u64>) -> Result<api::Json, String> {
         let most = limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
         let report = self.runtime.block_on(self.pollers.queue(most));
-        crate::queue::rows(&report, kind, limit, self.clock.unix_s()).map(|(rows, _)| rows)
+        internals::queue_rows(&report, kind, limit, self.clock.unix_s()).map(|(rows, _)| rows)
     }
 
     fn capacity(&self) -> api::Json {
@@ -126,6 +137,27 @@ impl api::Live for Live {
                 tracing::warn!(%error, "cannot close problems of deleted triggers");
             }
         });
+    }
+}
+
+/// Floats have six decimals, as front ends of the field know them.
+fn internal_text(value: InternalValue) -> String {
+    match value {
+        InternalValue::Unsigned(value) => value.to_string(),
+        InternalValue::Float(value) => format!("{value:.6}"),
+        InternalValue::Text(text) => text,
+    }
+}
+
+/// The value of a calculated item.
+fn text_of(value: Payload) -> Result<String, String> {
+    match value {
+        Payload::Unsigned(value) => Ok(value.to_string()),
+        Payload::Float(value) => Ok(format!("{value:.6}")),
+        Payload::Text(text) => Ok(text.into()),
+        Payload::Log(log) => Ok(log.0.into()),
+        Payload::NotSupported(error) => Err(error.into()),
+        Payload::Meta => Err("The formula gave no value.".to_owned()),
     }
 }
 

@@ -6,10 +6,10 @@ pub(crate) mod base;
 pub(crate) mod collection;
 pub(crate) mod discovered;
 pub(crate) mod evaluation;
+mod gone;
 pub(crate) mod history;
 pub(crate) mod listeners;
 pub(crate) mod live;
-pub(crate) mod lld;
 pub(crate) mod remember;
 pub(crate) mod requests;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use api::Api;
 use collect::queue::QueueReport;
+use internals::ServerFigures;
 use listen::{Answer, Backend, Request};
 use model::{DiscoveryResult, SeenAgent};
 use pipeline::ScriptRunner;
@@ -12,9 +13,6 @@ use poll::{ScriptAnswer, ScriptCall, Scripts};
 use serde_json::{Value as Json, json};
 use stdx::queue::{Sender, TrySend};
 use wire::failed;
-
-use crate::internals::ServerFigures;
-use crate::{item_test, queue};
 
 const SERVED: [&str; 7] = [
     "expressions.evaluate",
@@ -133,7 +131,7 @@ fn queue(api: &Api, figures: &ServerFigures, message: &Json) -> String {
     };
     // On a thread that may wait.
     let report = tokio::runtime::Handle::current().block_on(collector.queue(most));
-    match queue::rows(&report, kind, limit, figures.meter.now()) {
+    match internals::queue_rows(&report, kind, limit, figures.meter.now()) {
         Ok((rows, None)) => json!({ "response": "success", "data": rows }).to_string(),
         Ok((rows, Some(total))) => {
             json!({ "response": "success", "data": rows, "total": total }).to_string()
@@ -158,7 +156,7 @@ fn evaluate(api: &Api, figures: &ServerFigures, message: &Json) -> String {
         return failed("Permission denied.");
     }
     let Some(data) = message.get("data") else { return failed("The member \"data\" is missing.") };
-    match item_test::expressions(data, figures.meter.timestamp()) {
+    match api::item_test::expressions(data, figures.meter.timestamp()) {
         Ok(data) => json!({ "response": "success", "data": data }).to_string(),
         Err(error) => failed(&error),
     }

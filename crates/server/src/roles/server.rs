@@ -7,11 +7,10 @@ use std::time::Duration;
 use anyhow::Context;
 use config::retry::Stop;
 use history::service::Counters;
+use internals::{Meter, ServerFigures};
 
 use super::stop_signal;
 use crate::folder::{self, RunningMark, lock};
-use crate::internals::ServerFigures;
-use crate::meter::{self, Meter};
 use crate::params::Values;
 use crate::parts::base::Base;
 use crate::parts::evaluation::Evaluation;
@@ -139,7 +138,7 @@ fn measure(
     evaluation: &Evaluation,
     service: Arc<Counters>,
 ) -> Arc<Meter> {
-    Meter::new(meter::Parts {
+    Meter::new(internals::Parts {
         clock: Arc::clone(&base.clock),
         shards: Arc::clone(&evaluation.shards),
         problems: evaluation.problems.clone(),

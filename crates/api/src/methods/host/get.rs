@@ -15,7 +15,7 @@ use crate::methods::{group, hostinterface, item, template};
 use crate::owned::{inventory, secrets, shown};
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
-use crate::{params, parts, tags, with};
+use crate::{params, tags, unserved, with};
 
 const INTERFACES: Relation =
     Relation::new("interfaces", &hostinterface::INTERFACE).bare().sorted("interfaceid");
@@ -103,8 +103,8 @@ fn by_related_ids(get: &mut Get<'_, '_>) -> ApiResult<()> {
     ] {
         get.by_ids(option, condition)?;
     }
-    get.by_ids("graphids", &parts::GRAPH.of_hosts_by_id("t.hostid"))?;
-    get.by_ids("httptestids", &parts::WEB_SCENARIO.of_hosts_by_id("t.hostid"))
+    get.by_ids("graphids", &unserved::GRAPH.of_hosts_by_id("t.hostid"))?;
+    get.by_ids("httptestids", &unserved::WEB_SCENARIO.of_hosts_by_id("t.hostid"))
 }
 
 fn by_state(call: &Call<'_>, get: &mut Get<'_, '_>, input: &Json) -> ApiResult<()> {
@@ -166,8 +166,8 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
         found.relate_as(&INTERFACES, &wanted, &pairs)?;
     }
     shown::attach_monitored(found)?;
-    parts::GRAPH.attach(found)?;
-    parts::WEB_SCENARIO.attach(found)?;
+    unserved::GRAPH.attach(found)?;
+    unserved::WEB_SCENARIO.attach(found)?;
     attach_dashboards(found)?;
     shown::attach_macros(found)?;
     shown::attach_tags(found, &["tag", "value", "automatic"])?;
@@ -223,7 +223,7 @@ fn attach_dashboards(found: &mut Found<'_, '_>) -> ApiResult<()> {
     let templates: Vec<u64> = above.all().into_iter().collect();
     let sql = format!(
         "SELECT hostid, partid FROM parts WHERE kind = '{}' AND hostid IN ({{ids}})",
-        parts::DASHBOARD.kind
+        unserved::DASHBOARD.kind
     );
     let dashboards = found.call.pairs(&sql, &templates)?;
     for id in found.ids() {

@@ -12,9 +12,12 @@ use poll::{InternalValue, Internals};
 use crate::meter::Meter;
 
 /// Answers internal items.
-pub(crate) struct ServerFigures {
-    pub(crate) config: Arc<Config>,
-    pub(crate) meter: Arc<Meter>,
+#[derive(Debug)]
+pub struct ServerFigures {
+    /// The configuration.
+    pub config: Arc<Config>,
+    /// The newest readings.
+    pub meter: Arc<Meter>,
 }
 
 /// Processes of other servers whose work does not exist here as one of its own: always idle.
@@ -254,7 +257,7 @@ impl ServerFigures {
     }
 
     /// Everything, for `zabbix.stats`.
-    pub(crate) fn all(&self) -> serde_json::Value {
+    pub fn all(&self) -> serde_json::Value {
         let gauges = self.meter.shards();
         let snapshot = self.config.snapshot();
         let (used, total) = self.meter.value_queue();

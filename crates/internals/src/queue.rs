@@ -1,8 +1,7 @@
 //! What is late, as `queue.get` answers it.
 
-use api::Json;
 use collect::queue::QueueReport;
-use serde_json::{Map, json};
+use serde_json::{Map, Value as Json, json};
 
 const DELAYS: [&str; 6] = ["delay5", "delay10", "delay30", "delay60", "delay300", "delay600"];
 
@@ -15,7 +14,7 @@ fn row(name: &str, of: Json, delays: [u64; 6]) -> Json {
 
 /// The member `data` of the answer, and for details how many items are late in all. The error
 /// says what is wrong with the request.
-pub(crate) fn rows(
+pub fn rows(
     report: &QueueReport,
     kind: &str,
     limit: Option<u64>,

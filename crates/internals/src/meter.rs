@@ -18,7 +18,6 @@ use stdx::machine::CpuTimes;
 use stdx::sync::lock;
 
 use crate::capacity::{Disk, DiskReadings};
-use crate::parts::evaluation::Lld;
 
 /// Busy shares are averages over this many seconds, as the field's graphs show them.
 const WINDOW: usize = 60;
@@ -30,20 +29,25 @@ const LOOK_EVERY: u64 = 5;
 const QUEUED_PER_S: u64 = 100_000;
 
 /// What is measured.
-pub(crate) struct Parts {
-    pub(crate) clock: SharedClock,
-    pub(crate) shards: Arc<ShardSet>,
-    pub(crate) problems: Problems,
-    pub(crate) lld: Lld,
-    pub(crate) config: Arc<Config>,
+pub struct Parts {
+    /// Time.
+    pub clock: SharedClock,
+    /// Figures of all shards.
+    pub shards: Arc<ShardSet>,
+    /// Writer of events.
+    pub problems: Problems,
+    /// Low-level discovery.
+    pub lld: config::lld::worker::Status,
+    /// The configuration.
+    pub config: Arc<Config>,
     /// The folder of the data.
-    pub(crate) data: PathBuf,
+    pub data: PathBuf,
     /// Damage of the embedded history.
-    pub(crate) damages: history::damage::Damages,
+    pub damages: history::damage::Damages,
     /// Stores beside the embedded history.
-    pub(crate) stores: Vec<Arc<history::spool::Gauges>>,
+    pub stores: Vec<Arc<history::spool::Gauges>>,
     /// What other programs do with history.
-    pub(crate) service: Arc<history::service::Counters>,
+    pub service: Arc<history::service::Counters>,
 }
 
 /// The load of the last minute.
@@ -62,7 +66,7 @@ pub(crate) struct Minute {
 }
 
 /// The newest readings.
-pub(crate) struct Meter {
+pub struct Meter {
     parts: Parts,
     state: Mutex<State>,
     started: Duration,
@@ -92,6 +96,12 @@ struct Reading {
     lld_ns: u64,
 }
 
+impl std::fmt::Debug for Parts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parts").finish_non_exhaustive()
+    }
+}
+
 impl std::fmt::Debug for Meter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Meter").finish_non_exhaustive()
@@ -99,13 +109,14 @@ impl std::fmt::Debug for Meter {
 }
 
 impl Meter {
-    pub(crate) fn new(parts: Parts) -> Arc<Self> {
+    /// Takes no reading before it runs.
+    pub fn new(parts: Parts) -> Arc<Self> {
         let started = parts.clock.monotonic();
         Arc::new(Self { parts, state: Mutex::default(), started })
     }
 
     /// Takes readings once a second until dropped.
-    pub(crate) async fn run(self: Arc<Self>, collector: Status) {
+    pub async fn run(self: Arc<Self>, collector: Status) {
         lock(&self.state).collector = Some(collector.clone());
         let mut second = tokio::time::interval(Duration::from_secs(1));
         let (mut seconds, mut next_queue) = (0, 0);
@@ -185,23 +196,23 @@ impl Meter {
         self.parts.clock.monotonic().saturating_sub(self.started)
     }
 
-    /// Unix time.
-    pub(crate) fn now(&self) -> u64 {
+    /// Seconds since 1970.
+    pub fn now(&self) -> u64 {
         self.parts.clock.unix_s()
     }
 
     /// The moment.
-    pub(crate) fn timestamp(&self) -> model::Timestamp {
+    pub fn timestamp(&self) -> model::Timestamp {
         model::Timestamp::from_unix(self.parts.clock.unix())
     }
 
     /// What is late.
-    pub(crate) fn queue(&self) -> Arc<QueueReport> {
+    pub fn queue(&self) -> Arc<QueueReport> {
         Arc::clone(&lock(&self.state).queue)
     }
 
     /// Counters of collection, once it runs.
-    pub(crate) fn collector(&self) -> Option<Status> {
+    pub fn collector(&self) -> Option<Status> {
         lock(&self.state).collector.clone()
     }
 

@@ -9,9 +9,9 @@ use crate::get::Found;
 use crate::methods::httptest;
 use crate::relate::Relation;
 
-/// A kind of part.
+/// A kind of these objects.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PartKind {
+pub(crate) struct UnservedKind {
     /// Column `kind` of `parts`.
     pub(crate) kind: &'static str,
     /// The `select…` option that shows it.
@@ -20,34 +20,34 @@ pub(crate) struct PartKind {
 }
 
 /// Graphs.
-pub(crate) const GRAPH: PartKind = PartKind {
+pub(crate) const GRAPH: UnservedKind = UnservedKind {
     kind: "graph",
     option: "selectGraphs",
     relation: Relation::unserved("graphs").sorted("name"),
 };
 
 /// Graph prototypes.
-pub(crate) const GRAPH_PROTOTYPE: PartKind = PartKind {
+pub(crate) const GRAPH_PROTOTYPE: UnservedKind = UnservedKind {
     kind: "graph_prototype",
     option: "selectGraphs",
     relation: Relation::unserved("graphs").sorted("name"),
 };
 
 /// Web scenarios.
-pub(crate) const WEB_SCENARIO: PartKind = PartKind {
+pub(crate) const WEB_SCENARIO: UnservedKind = UnservedKind {
     kind: "httptest",
     option: "selectHttpTests",
     relation: Relation::new("httpTests", &httptest::HTTPTEST).bare().sorted("name"),
 };
 
 /// Dashboards of templates.
-pub(crate) const DASHBOARD: PartKind = PartKind {
+pub(crate) const DASHBOARD: UnservedKind = UnservedKind {
     kind: "dashboard",
     option: "selectDashboards",
     relation: Relation::unserved("dashboards").bare().sorted("name"),
 };
 
-impl PartKind {
+impl UnservedKind {
     /// Hosts and what they have of this kind. Web scenarios hang on items.
     fn rows(&self) -> String {
         match self.kind {
@@ -60,12 +60,12 @@ impl PartKind {
         }
     }
 
-    /// Condition on hosts: those that have a part of this kind.
+    /// Condition on hosts: those that have an object of this kind.
     pub(crate) fn of_hosts(&self, column: &str) -> String {
         format!("{column} IN (SELECT p.hostid FROM {})", self.rows())
     }
 
-    /// Condition on hosts: those whose part of this kind has one of `{ids}`.
+    /// Condition on hosts: those whose object of this kind has one of `{ids}`.
     pub(crate) fn of_hosts_by_id(&self, column: &str) -> String {
         format!("{column} IN (SELECT p.hostid FROM {} WHERE p.partid IN ({{ids}}))", self.rows())
     }

@@ -1,22 +1,19 @@
-//! The low-level discovery worker: rows of discovery rules become items, triggers and hosts.
-//! A thread of its own, beside the value path.
+//! The low-level discovery worker: applies values of rules one after the other, on a thread of its own
+//! beside the value path.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use config::Config;
-use config::lld::Summary;
-use config::objects::Deleted;
-use config::retry::Stop;
-use events::Problems;
 use model::{ItemId, LldValue};
-use pipeline::ShardSet;
 use stdx::clock::SharedClock;
-use stdx::queue::{Receiver, Sender, weighing};
+use stdx::queue::{Gauge, Receiver, Sender, weighing};
 use stdx::sync::lock;
 
-use super::base::Base;
+use super::{Summary, process};
+use crate::Config;
+use crate::objects::GoneHook;
+use crate::retry::Stop;
 
 /// Values of discovery rules that wait; each may be megabytes of JSON.
 const VALUES_MAX: usize = 64;
@@ -24,32 +21,32 @@ const VALUES_MAX: usize = 64;
 const BYTES_MAX: usize = 64 << 20;
 
 /// From the shards to the worker.
-pub(crate) fn queue() -> (Sender<LldValue>, Receiver<LldValue>) {
+pub fn queue() -> (Sender<LldValue>, Receiver<LldValue>) {
     weighing("lld", VALUES_MAX, BYTES_MAX, LldValue::bytes)
 }
 
 /// Time in work, for `zabbix[process,lld worker,avg,busy]`.
 #[derive(Debug, Default)]
-pub(crate) struct Busy {
+pub struct Busy {
     ns: AtomicU64,
 }
 
 impl Busy {
     /// Nanoseconds in work since the start.
-    pub(crate) fn ns(&self) -> u64 {
+    pub fn ns(&self) -> u64 {
         self.ns.load(Ordering::Relaxed)
     }
 }
 
 /// What went wrong in the last discovery of each rule.
 #[derive(Debug, Default)]
-pub(crate) struct Outcomes {
+pub struct Outcomes {
     errors: Mutex<HashMap<ItemId, (bool, String)>>,
 }
 
 impl Outcomes {
     /// Whether the rule is supported all the same, and what went wrong.
-    pub(crate) fn error(&self, rule: ItemId) -> Option<(bool, String)> {
+    pub fn error(&self, rule: ItemId) -> Option<(bool, String)> {
         lock(&self.errors).get(&rule).cloned()
     }
 
@@ -70,44 +67,51 @@ impl Outcomes {
     }
 }
 
+/// What others see of the worker.
+#[derive(Debug, Clone)]
+pub struct Status {
+    /// What went wrong, by rule.
+    pub outcomes: Arc<Outcomes>,
+    /// Its time in work.
+    pub busy: Arc<Busy>,
+    /// Values of rules that wait.
+    pub waiting: Arc<Gauge>,
+}
+
 /// Applies the values of discovery rules, one after the other.
-pub(crate) struct Worker {
+pub struct Worker {
     config: Arc<Config>,
     clock: SharedClock,
-    shards: Arc<ShardSet>,
-    problems: Problems,
+    gone: GoneHook,
     outcomes: Arc<Outcomes>,
     busy: Arc<Busy>,
     stop: Stop,
 }
 
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker").finish_non_exhaustive()
+    }
+}
+
 impl Worker {
-    /// A worker of this server.
-    pub(super) fn new(base: &Base<'_>, shards: &Arc<ShardSet>, problems: &Problems) -> Self {
-        Self {
-            config: Arc::clone(&base.config),
-            clock: Arc::clone(&base.clock),
-            shards: Arc::clone(shards),
-            problems: problems.clone(),
-            outcomes: Arc::default(),
-            busy: Arc::default(),
-            stop: base.stop_writers.clone(),
+    /// `gone` is called on the worker's thread; `stop` ends its work early.
+    pub fn new(config: Arc<Config>, clock: SharedClock, stop: Stop, gone: GoneHook) -> Self {
+        Self { config, clock, gone, outcomes: Arc::default(), busy: Arc::default(), stop }
+    }
+
+    /// What others see of it, with the queue that it will work off.
+    pub fn status(&self, values: &Receiver<LldValue>) -> Status {
+        Status {
+            outcomes: Arc::clone(&self.outcomes),
+            busy: Arc::clone(&self.busy),
+            waiting: values.gauge(),
         }
-    }
-
-    /// What went wrong, by rule.
-    pub(super) fn outcomes(&self) -> Arc<Outcomes> {
-        Arc::clone(&self.outcomes)
-    }
-
-    /// Its time in work.
-    pub(super) fn busy(&self) -> Arc<Busy> {
-        Arc::clone(&self.busy)
     }
 
     /// Works until the queue is closed. What waits longer than a stop may take is dropped: a rule's
     /// next value has all rows again.
-    pub(crate) fn run(self, mut values: Receiver<LldValue>) {
+    pub fn run(self, mut values: Receiver<LldValue>) {
         while let Some(value) = values.blocking_recv() {
             if self.stop.is_over() {
                 continue;
@@ -120,7 +124,7 @@ impl Worker {
     }
 
     fn work(&self, value: &LldValue) {
-        match config::lld::process(&self.config, value, self.clock.unix_s()) {
+        match process(&self.config, value, self.clock.unix_s()) {
             Ok(summary) => {
                 // The reason of a value that failed before discovery is the item's own error.
                 if value.rows.is_ok() {
@@ -150,21 +154,6 @@ impl Worker {
         );
         let items: Vec<ItemId> = summary.deleted.items.iter().map(|id| ItemId(*id)).collect();
         self.outcomes.forget(&items);
-        forget(&self.shards, &self.problems, &summary.deleted);
-    }
-}
-
-/// History of deleted items and problems of deleted triggers go with them.
-pub(crate) fn forget(shards: &ShardSet, problems: &Problems, deleted: &Deleted) {
-    let items: Vec<ItemId> = deleted.items.iter().map(|id| ItemId(*id)).collect();
-    if !items.is_empty()
-        && let Err(error) = shards.clear(&items)
-    {
-        tracing::warn!(%error, "cannot delete the history of lost items");
-    }
-    if !deleted.triggers.is_empty()
-        && let Err(error) = problems.remove_orphans()
-    {
-        tracing::warn!(%error, "cannot close problems of lost triggers");
+        (self.gone)(&summary.deleted);
     }
 }

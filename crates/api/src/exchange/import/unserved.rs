@@ -9,7 +9,7 @@ use crate::call::Json;
 use crate::error::ApiResult;
 
 impl Import<'_, '_> {
-    pub(super) fn parts(&self, tree: &Json, owners: &[Owner<'_>], path: &str) -> ApiResult<()> {
+    pub(super) fn unserved(&self, tree: &Json, owners: &[Owner<'_>], path: &str) -> ApiResult<()> {
         for owner in owners {
             self.kind(
                 owner,

@@ -1,8 +1,7 @@
-//! The request `item.test`: fetches a value if none is given, runs the steps, shows each.
+//! The method `item.test`: fetches a value if none is given, runs the steps, shows each.
 
 use std::sync::Arc;
 
-use api::Json;
 use config::Snapshot;
 use config::snapshot::source::{Ipmi, Snmp, Source};
 use config::snapshot::{Host, Interface, Item, ItemExtra, ItemType};
@@ -12,19 +11,29 @@ use eval::preproc::{STEPS_MAX, Step};
 use eval::script::Scripts;
 use model::{HostId, InterfaceId, Payload, Timestamp, ValueType};
 use objects::{InterfaceNeed, InterfaceType};
-use poll::{CheckReply, InternalValue};
 use serde_json::{Map, json};
 
-use crate::parts::live::Live;
+use crate::{Api, Json};
 
-/// Answers the member `data` of a request; the error names the member that is wrong.
-pub(crate) fn test(running: &Live, data: &Json) -> Result<Json, String> {
+/// An item that is configured nowhere, to be fetched once.
+#[derive(Debug)]
+pub struct Probe {
+    /// The item; its type says how it is fetched.
+    pub item: Item,
+    /// The host that it is checked at.
+    pub host: Arc<Host>,
+    /// The interface that it is checked at; `None` = it needs none.
+    pub interface: Option<Interface>,
+}
+
+/// The result; the error names the member of `data` that is wrong.
+pub(crate) fn test(api: &Api, data: &Json) -> Result<Json, String> {
     let item = object(data, "item").ok_or("The member \"item\" is missing.")?;
     let empty = Json::Null;
     let options = data.get("options").unwrap_or(&empty);
     let kind = number(&item["value_type"]).ok_or("The member \"value_type\" is missing.")?;
     let steps = steps(&item["steps"])?;
-    let now = Timestamp::from_unix(running.clock.unix());
+    let now = Timestamp::from_unix(api.deps.clock.unix());
     let before = before(options, now)?;
     let state = options.get("state").and_then(number).unwrap_or(0);
     // Of a failed item its error takes the place of the value.
@@ -39,7 +48,7 @@ pub(crate) fn test(running: &Live, data: &Json) -> Result<Json, String> {
             return Err("Give a value to test, or the key of an item to fetch it.".to_owned());
         }
         None => {
-            let fetched = fetch(running, item, data.get("host").unwrap_or(&empty));
+            let fetched = fetch(api, item, data.get("host").unwrap_or(&empty));
             answer.insert("item".to_owned(), shown_item(&fetched));
             match fetched {
                 Ok(value) => Payload::Text(value.into()),
@@ -51,7 +60,7 @@ pub(crate) fn test(running: &Live, data: &Json) -> Result<Json, String> {
     let known = u8::try_from(kind).ok().and_then(ValueType::from_api);
     let value_type = known.unwrap_or(ValueType::Text);
     let test = StepsTest { steps: &steps, value, at: now, before, value_type, single };
-    let mut tested = itemtest::run(&test, &mut Scripts::new(Arc::clone(&running.clock)));
+    let mut tested = itemtest::run(&test, &mut Scripts::new(Arc::clone(&api.deps.clock)));
     if known.is_none() && !single && tested.result.is_ok() {
         tested.result = Err(format!("Unknown value type \"{kind}\"."));
     }
@@ -182,52 +191,33 @@ fn shown_step(step: StepReport) -> Json {
 }
 
 /// The value of an item as its check would bring it now.
-fn fetch(running: &Live, item: &Json, host: &Json) -> Result<String, String> {
-    let snapshot = running.config.snapshot();
+fn fetch(api: &Api, item: &Json, host: &Json) -> Result<String, String> {
+    let snapshot = api.deps.config.snapshot();
     let id = HostId(host.get("hostid").and_then(number).map_or(0, i64::cast_unsigned));
     let number = number(&item["type"]).unwrap_or(0);
     let Some(kind) = u8::try_from(number).ok().and_then(ItemType::from_api) else {
         return Err(format!("There is no item type {number}."));
     };
-    match kind {
-        ItemType::Internal => internal(running, item, id),
-        ItemType::Calculated => calculated(running, item, id),
-        _ if !kind.is_polled() || kind == ItemType::Web => Err(format!(
+    let is_own = matches!(kind, ItemType::Internal | ItemType::Calculated);
+    if !is_own && (!kind.is_polled() || kind == ItemType::Web) {
+        return Err(format!(
             "Items of type {number} have no check that the server could run for a test. \
              Give a value instead."
-        )),
-        _ => checked(running, &snapshot, (item, kind), (host, id)),
+        ));
     }
+    api.deps.live.fetch(probe(&snapshot, made_up(item, kind, id), host)?)
 }
 
-/// The value that a check brings.
-fn checked(
-    running: &Live,
-    snapshot: &Snapshot,
-    (item, kind): (&Json, ItemType),
-    (json, id): (&Json, HostId),
-) -> Result<String, String> {
-    let known = snapshot.hosts.get(&id);
-    let host = Arc::new(host(known, json, id));
-    let interface = match kind.interface() {
+/// The item with the host and the interface that the request gives, for the rest as configured.
+fn probe(snapshot: &Snapshot, item: Item, json: &Json) -> Result<Probe, String> {
+    let known = snapshot.hosts.get(&item.host);
+    let interface = match item.kind.interface() {
         InterfaceNeed::Of(kind) => Some(interface(known.map(Arc::as_ref), json, kind)?),
         InterfaceNeed::Any => interface(known.map(Arc::as_ref), json, InterfaceType::Agent).ok(),
         InterfaceNeed::None => None,
     };
-    let item = made_up(item, kind, id);
-    let check = running.pollers.check_once(&host, interface.as_ref(), &item);
-    match running.runtime.block_on(check) {
-        CheckReply::Value(value) => Ok(value),
-        CheckReply::Lines(lines) => match lines.values.last() {
-            Some((text, _)) => Ok(text.to_string()),
-            None => Err("There is no value now.".to_owned()),
-        },
-        CheckReply::Nothing => Err("There is no value now.".to_owned()),
-        CheckReply::NotSupported(why)
-        | CheckReply::NetworkError(why)
-        | CheckReply::ConfigError(why)
-        | CheckReply::LocalError(why) => Err(why),
-    }
+    let host = Arc::new(host(known, json, item.host));
+    Ok(Probe { item, host, interface })
 }
 
 /// The host with the protection that the request gives, for the rest as it is configured.
@@ -333,31 +323,8 @@ fn made_up(item: &Json, kind: ItemType, host: HostId) -> Item {
     Item::unconfigured(host, kind, key, extra)
 }
 
-fn internal(running: &Live, item: &Json, host: HostId) -> Result<String, String> {
-    let item = made_up(item, ItemType::Internal, host);
-    Ok(match running.pollers.internal(&item)? {
-        InternalValue::Unsigned(value) => value.to_string(),
-        InternalValue::Float(value) => format!("{value:.6}"),
-        InternalValue::Text(text) => text,
-    })
-}
-
-fn calculated(running: &Live, item: &Json, host: HostId) -> Result<String, String> {
-    let item = made_up(item, ItemType::Calculated, host);
-    let value = running.shards.calculate(item).map_err(|error| error.to_string())?;
-    match value {
-        Payload::Unsigned(value) => Ok(value.to_string()),
-        // Six decimals, as front ends of the field know it.
-        Payload::Float(value) => Ok(format!("{value:.6}")),
-        Payload::Text(text) => Ok(text.into()),
-        Payload::Log(log) => Ok(log.0.into()),
-        Payload::NotSupported(error) => Err(error.into()),
-        Payload::Meta => Err("The formula gave no value.".to_owned()),
-    }
-}
-
-/// The request `expressions.evaluate`: which expressions are true.
-pub(crate) fn expressions(data: &Json, now: Timestamp) -> Result<Json, String> {
+/// The request `expressions.evaluate`: which expressions are true. The error says what is wrong with it.
+pub fn expressions(data: &Json, now: Timestamp) -> Result<Json, String> {
     let list = data.get("expressions").and_then(Json::as_array);
     let list = list.ok_or("The member \"expressions\" is missing.")?;
     let tz = jiff::tz::TimeZone::system();

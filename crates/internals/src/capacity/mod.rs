@@ -2,20 +2,19 @@
 //! first: what `capacity.get` answers.
 
 mod disk;
-pub(crate) mod measured;
+mod measured;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use api::Json;
-use serde_json::json;
+use model::measured::Measured;
+use serde_json::{Value as Json, json};
 use stdx::machine::{self, Memory};
 
 use crate::meter::{Meter, Minute};
 
 pub(crate) use disk::{Disk, Readings as DiskReadings};
-use model::measured::Measured;
 
 /// Below this share of its time a shard's load tells nothing of its limit: fixed costs prevail.
 const ESTIMATE_FROM: f64 = 0.05;
@@ -87,15 +86,18 @@ impl Resource {
     }
 }
 
-/// Whom to ask.
-pub(crate) struct Capacity {
-    pub(crate) data: PathBuf,
-    pub(crate) meter: Arc<Meter>,
+/// Where it is read from.
+#[derive(Debug)]
+pub struct Capacity {
+    /// The folder of the data, with what `vedette bench capacity` has measured.
+    pub data: PathBuf,
+    /// The newest readings.
+    pub meter: Arc<Meter>,
 }
 
 impl Capacity {
     /// The result of `capacity.get`. Reads some small files.
-    pub(crate) fn report(&self) -> Json {
+    pub fn report(&self) -> Json {
         let measured = measured::load(&self.data).unwrap_or_else(|error| {
             tracing::warn!(%error, "cannot read the measured limits");
             None
