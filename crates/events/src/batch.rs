@@ -10,9 +10,9 @@ use model::{
     EventId, ProblemChange, Timestamp, TriggerFinding, TriggerId, TriggerState, UnixSeconds,
 };
 
+use crate::effect::Effect;
 use crate::marks;
 use crate::open::Open;
-use crate::problems::Effect;
 
 /// What of a trigger's row matters here.
 struct Facts {

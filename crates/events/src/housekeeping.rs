@@ -8,8 +8,9 @@ use const_format::formatcp;
 use model::{EventId, ProblemChange, TriggerId, TriggerState};
 use objects::sql::SOURCES_OF_DISCOVERY;
 
+use crate::effect::Effect;
 use crate::open::Open;
-use crate::problems::{Effect, Problems};
+use crate::problems::Problems;
 
 /// How long a recovered problem stays in the list of problems, seconds; its events stay longer.
 const RECOVERED_KEPT_S: u64 = 24 * 3600;

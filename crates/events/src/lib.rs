@@ -5,6 +5,7 @@
 //! holds only which events are open for which trigger, and is read back after a failure.
 
 mod batch;
+mod effect;
 mod housekeeping;
 mod last_batch;
 mod load;

@@ -11,6 +11,7 @@ use stdx::clock::SharedClock;
 use stdx::queue::Receiver;
 use stdx::sync::lock;
 
+use crate::effect::Effect;
 use crate::marks::Marks;
 use crate::open::Open;
 use crate::unsent::Unsent;
@@ -116,13 +117,6 @@ struct Unknown {
     /// What its transaction wrote as the last batch.
     id: String,
     effects: Vec<Effect>,
-}
-
-/// What a transaction did that others hear of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Effect {
-    Problem(ProblemChange),
-    Trigger(TriggerId, TriggerState),
 }
 
 impl Problems {

@@ -12,8 +12,9 @@ use objects::ProblemAction;
 use objects::sql::SOURCE_TRIGGER;
 
 use crate::batch::{self, Recovery};
+use crate::effect::Effect;
 use crate::open::Open;
-use crate::problems::{Effect, Problems};
+use crate::problems::Problems;
 
 /// Why nothing was done.
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +72,7 @@ impl Problems {
                     apply(edit, update, *id, &before, done, now)?;
                 }
                 if ProblemAction::Close.is_in(done) {
-                    close(edit, open, update.user, (*id, &before), now, &mut effects)?;
+                    close(edit, open, update.user, *id, &before, now, &mut effects)?;
                 }
             }
             Ok::<_, UpdateError>(effects)
@@ -251,7 +252,8 @@ fn close(
     edit: &mut Statements<'_>,
     open: &mut Open,
     user: UserId,
-    (id, before): (EventId, &Before),
+    id: EventId,
+    before: &Before,
     at: Timestamp,
     effects: &mut Vec<Effect>,
 ) -> DbResult<()> {
