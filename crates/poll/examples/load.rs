@@ -214,7 +214,7 @@ async fn agent(hosts: u64, delay: &str) {
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(answer_all(listener));
     let (context, stored) = start(estate(hosts, ItemType::Agent, delay, port));
-    let deps = Deps { internals: Arc::new(Nobody), scripts: Arc::new(Nobody), sightings: None };
+    let deps = Deps { internals: Arc::new(Nobody), scripts: Arc::new(Nobody), discovered: None };
     let handle = Pollers::start(PollConfig::default(), Arc::clone(&context), deps).unwrap();
     let counters = handle.status();
     for _ in 0..4 {

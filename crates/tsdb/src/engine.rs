@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{ItemId, Sample, Timestamp, Trend};
+use model::{DAY_S, ItemId, Sample, Timestamp, Trend};
 use stdx::clock::SharedClock;
 
 use crate::clears::Clears;
@@ -12,7 +12,7 @@ use crate::damage::DamageLog;
 use crate::disk::DiskFile;
 use crate::error::Error;
 use crate::head::Head;
-use crate::kind::{Class, DAY_S, Day, Kind, Kinds, Span};
+use crate::kind::{Class, Day, Kind, Kinds, Span};
 use crate::late::Late;
 use crate::manifest::Manifest;
 use crate::merge::{OnDamage, merged};

@@ -120,18 +120,17 @@ fn attach_state(found: &mut Found<'_, '_>) {
         let states = found.call.api.deps.live.interfaces(&ids);
         let output = found.output.clone();
         for (row, state) in found.rows.iter_mut().zip(states) {
-            let time = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
             if output.has("available") {
-                row.out.insert_int("available", state.available.into());
+                row.out.insert_int("available", state.available as i64);
             }
             if output.has("error") {
-                row.out.insert("error", state.error.into());
+                row.out.insert("error", state.error.into_string().into());
             }
             if output.has("errors_from") {
-                row.out.insert_int("errors_from", time(state.errors_from));
+                row.out.insert_int("errors_from", i64::from(state.errors_from));
             }
             if output.has("disable_until") {
-                row.out.insert_int("disable_until", time(state.disable_until));
+                row.out.insert_int("disable_until", i64::from(state.disable_until));
             }
         }
     }

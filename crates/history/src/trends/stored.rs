@@ -2,9 +2,9 @@
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
-use model::{ItemId, Trend, TrendValues};
+use model::{HOUR_S, ItemId, Trend, TrendValues};
 
-use super::{Folded, Folder, HOUR_S, Key, merge};
+use super::{Folded, Folder, Key, merge};
 use crate::{Driver, Error, Kinds, Span, TrendHour};
 
 /// Stored trends of one item together with what waits to be written, oldest first.

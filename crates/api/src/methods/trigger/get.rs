@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use config::db::{Cells, query_by_ids};
 use const_format::formatcp;
 use model::TriggerId;
-use objects::sql::{KIND_HOST, KIND_TEMPLATE, STATUS_ENABLED};
+use objects::sql::{KIND_HOST, KIND_TEMPLATE, OBJECT_TRIGGER, SOURCE_TRIGGER, STATUS_ENABLED};
 use serde_json::Map;
 
 use super::{Kind, expand};
@@ -230,8 +230,10 @@ fn in_problem_state(get: &mut Get<'_, '_>, call: &Call<'_>, since: u64) -> ApiRe
 
 /// Conditions on the trigger's events.
 fn event_conditions(get: &mut Get<'_, '_>) {
-    let open = "SELECT 1 FROM events e WHERE e.source = 0 AND e.object = 0 \
-                AND e.objectid = t.triggerid AND e.value = 1 AND e.acknowledged = 0";
+    let open = formatcp!(
+        "SELECT 1 FROM events e WHERE e.source = {SOURCE_TRIGGER} AND e.object = {OBJECT_TRIGGER} \
+         AND e.objectid = t.triggerid AND e.value = 1 AND e.acknowledged = 0"
+    );
     if get.flag("withUnacknowledgedEvents") {
         get.and(format!("EXISTS ({open})"), []);
     }
@@ -242,7 +244,8 @@ fn event_conditions(get: &mut Get<'_, '_>) {
         get.and(
             format!(
                 "EXISTS ({open} AND e.eventid = (SELECT MAX(l.eventid) FROM events l \
-                 WHERE l.source = 0 AND l.object = 0 AND l.objectid = t.triggerid AND l.value = 1))"
+                 WHERE l.source = {SOURCE_TRIGGER} AND l.object = {OBJECT_TRIGGER} \
+                 AND l.objectid = t.triggerid AND l.value = 1))"
             ),
             [],
         );
@@ -326,8 +329,11 @@ fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
     }
     if kind == Kind::Trigger {
         if let Some(wanted) = found.wants("selectLastEvent")? {
-            let sql = "SELECT objectid, MAX(eventid) FROM events WHERE source = 0 AND object = 0 \
-                       AND objectid IN ({ids}) GROUP BY objectid";
+            let sql = formatcp!(
+                "SELECT objectid, MAX(eventid) FROM events \
+                 WHERE source = {SOURCE_TRIGGER} AND object = {OBJECT_TRIGGER} \
+                 AND objectid IN ({{ids}}) GROUP BY objectid"
+            );
             let pairs = found.call.pairs(sql, &ids)?;
             let wanted = match wanted {
                 Output::Extend => Output::Fields(LAST_EVENT_FIELDS.map(String::from).into()),
