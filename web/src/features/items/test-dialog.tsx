@@ -177,9 +177,7 @@ export default function TestDialog({ draft, kind, owner, onClose }: TestDialogPr
             />
           )}
           {source === "host" && host && (
-            <span className="text-soft">
-              {texts.collectedFrom} {host.name} {texts.duringTheTest}
-            </span>
+            <span className="text-soft">{texts.collectedDuringTest(host.name)}</span>
           )}
           {source === "typed" && (
             <Checkbox
