@@ -261,7 +261,7 @@ async fn an_active_agent_is_served() {
     rig.configure(next.clone());
     assert_eq!(rig.json(checks(9, SESSION)).await, json!({ "response": "success" }));
     let changed = (**next.hosts.get(&model::HostId(1)).unwrap()).clone();
-    next.hosts.insert(model::HostId(1), std::sync::Arc::new(changed));
+    next.hosts.insert(std::sync::Arc::new(changed));
     next.revision = 11;
     rig.configure(next);
     assert_eq!(rig.json(checks(9, SESSION)).await["config_revision"], 11);

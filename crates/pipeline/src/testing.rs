@@ -109,8 +109,7 @@ pub(crate) fn snapshot(hosts: Vec<Host>, items: Vec<Item>, triggers: Vec<Trigger
         let mut own: Vec<_> = all.iter().filter(|i| i.host == host.id).cloned().collect();
         own.sort_by(|a, b| a.key.cmp(&b.key));
         host.items = own.into();
-        snapshot.host_ids.insert(Arc::clone(&host.host), host.id);
-        snapshot.hosts.insert(host.id, Arc::new(host));
+        snapshot.hosts.insert(Arc::new(host));
     }
     for item in all {
         snapshot.items.insert(item.id, item);
