@@ -61,7 +61,7 @@ fn data(stream: u32, size: usize, end: bool) -> Vec<u8> {
 fn sent(connection: &mut Connection) -> Vec<String> {
     let output = std::mem::take(&mut connection.output);
     let (mut rest, mut frames) = (&output[..], Vec::new());
-    while let Some((length, frame)) = frame::parse(rest).unwrap() {
+    while let Some((length, frame)) = frame::parse(rest).expect("valid frames") {
         frames.push(match frame {
             Frame::Data { stream, data, end, .. } => format!("data {stream} {} {end}", data.len()),
             Frame::Headers { stream, end, .. } => format!("headers {stream} {end}"),
@@ -102,12 +102,12 @@ fn frames_that_a_stream_may_not_have_end_it_or_the_connection() {
     frame::reset(&mut reset, 1, Code::Cancel);
     let protocol = Err(Code::Protocol);
     for (input, wanted, why) in [
-        (data(1, 1, true), protocol.clone(), "DATA on an idle stream"),
-        (reset.clone(), protocol.clone(), "RST_STREAM on an idle stream"),
-        (head(2, true), protocol.clone(), "an even stream"),
-        ([head(3, true), head(1, true)].concat(), protocol.clone(), "a lower stream"),
-        ([first, &head(3, true)].concat(), protocol.clone(), "a frame within a header block"),
-        (second.to_vec(), protocol.clone(), "CONTINUATION without HEADERS"),
+        (data(1, 1, true), protocol, "DATA on an idle stream"),
+        (reset.clone(), protocol, "RST_STREAM on an idle stream"),
+        (head(2, true), protocol, "an even stream"),
+        ([head(3, true), head(1, true)].concat(), protocol, "a lower stream"),
+        ([first, &head(3, true)].concat(), protocol, "a frame within a header block"),
+        (second.to_vec(), protocol, "CONTINUATION without HEADERS"),
         ([head(1, true), reset.clone(), head(1, true)].concat(), Err(Code::StreamClosed), "closed"),
         ([head(1, false), head(1, false)].concat(), Ok("reset 1 1"), "trailers without an end"),
         ([head(1, true), data(1, 1, true)].concat(), Ok("reset 1 5"), "DATA after the end"),
