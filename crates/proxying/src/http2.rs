@@ -6,15 +6,8 @@
 
 pub mod connection;
 pub mod frame;
+#[cfg(test)]
+mod hex;
 pub mod hpack;
 mod huffman;
 pub mod message;
-
-#[cfg(test)]
-mod tests {
-    /// The bytes of hexadecimal digits.
-    pub(super) fn bytes(hex: &str) -> Vec<u8> {
-        let digits = hex.as_bytes().chunks(2);
-        digits.map(|two| u8::from_str_radix(str::from_utf8(two).unwrap(), 16).unwrap()).collect()
-    }
-}

@@ -285,7 +285,7 @@ pub fn window(out: &mut Vec<u8>, stream: u32, increment: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http2::tests::bytes;
+    use crate::http2::hex::bytes;
 
     #[test]
     fn sizes_streams_and_parameters_of_each_type_are_checked() {

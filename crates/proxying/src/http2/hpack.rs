@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use super::huffman;
+pub use super::huffman::Malformed;
 
 /// RFC 7541, appendix A.
 #[rustfmt::skip]
@@ -76,11 +77,6 @@ const STATIC: [(&[u8], &[u8]); 61] = [
 pub const TABLE_SIZE: usize = 4096;
 /// Bytes that an entry counts beside its name and value (RFC 7541, 4.1).
 const ENTRY_OVERHEAD: usize = 32;
-
-/// A block that no encoder writes: COMPRESSION_ERROR, because the tables of both sides differ now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a header block is malformed")]
-pub struct Malformed;
 
 /// One field of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -270,7 +266,7 @@ fn put_integer(out: &mut Vec<u8>, value: usize, prefix: u32, pattern: u8) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http2::tests::bytes;
+    use crate::http2::hex::bytes;
 
     fn decode(decoder: &mut Decoder, hex: &str) -> Result<String, Malformed> {
         let list = decoder.decode(&bytes(hex), 1000)?;

@@ -1,7 +1,10 @@
 //! The Huffman code of RFC 7541, appendix B. It is canonical: symbols of one length have consecutive
 //! codes in their order, so that the lengths are the whole table.
 
-use super::hpack::Malformed;
+/// A block that no encoder writes: COMPRESSION_ERROR, because the tables of both sides differ now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a header block is malformed")]
+pub struct Malformed;
 
 /// Length of each byte's code in bits.
 #[rustfmt::skip]
@@ -90,7 +93,7 @@ mod tests {
 
     fn text(hex: &str) -> Result<String, Malformed> {
         let mut out = Vec::new();
-        decode(&crate::http2::tests::bytes(hex), &mut out)?;
+        decode(&crate::http2::hex::bytes(hex), &mut out)?;
         Ok(String::from_utf8(out).unwrap())
     }
 
