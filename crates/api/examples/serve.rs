@@ -6,12 +6,13 @@
 
 use std::sync::Arc;
 
-use api::{Acknowledge, Availability, ItemState, Live, Push};
-use api::{Api, Deps, HttpConfig, LiveHub, hash_password};
+use api::{Api, Deps, HttpConfig, ItemState, Live, LiveHub, Probe, hash_password};
 use config::Config;
 use config::db::{DbResult, Location};
 use history::service::{Gate, Limits};
-use model::{HostId, InterfaceId, ItemId, TriggerId};
+use model::{
+    Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, TriggerId,
+};
 use stdx::clock::RealClock;
 use wire::history_service::{Failure, Reason};
 
@@ -22,11 +23,11 @@ impl Live for Idle {
     fn item_states(&self, items: &[ItemId]) -> Vec<ItemState> {
         vec![ItemState::default(); items.len()]
     }
-    fn interfaces(&self, interfaces: &[InterfaceId]) -> Vec<Availability> {
-        vec![Availability::default(); interfaces.len()]
+    fn interfaces(&self, interfaces: &[InterfaceId]) -> Vec<InterfaceState> {
+        vec![InterfaceState::default(); interfaces.len()]
     }
-    fn active_checks(&self, hosts: &[HostId]) -> Vec<u8> {
-        vec![0; hosts.len()]
+    fn active_checks(&self, hosts: &[HostId]) -> Vec<Available> {
+        vec![Available::Unknown; hosts.len()]
     }
     fn push(&self, push: Push) -> Vec<Result<(), Failure>> {
         vec![Err(Reason::NotKept.with("Nothing runs here.")); push.values.len()]
@@ -34,12 +35,12 @@ impl Live for Idle {
     fn sync(&self) -> Result<(), String> {
         Err("nothing runs here".to_owned())
     }
-    fn acknowledge(&self, _requests: Vec<Acknowledge>) -> Result<(), String> {
+    fn update_problems(&self, _update: &ProblemUpdate) -> Result<(), String> {
         Err("nothing runs here".to_owned())
     }
     fn check_now(&self, _items: &[ItemId]) {}
-    fn test_item(&self, data: &api::Json) -> Result<api::Json, String> {
-        Ok(data.clone())
+    fn fetch(&self, _probe: Probe) -> Result<String, String> {
+        Err("nothing runs here".to_owned())
     }
     fn queue(&self, kind: &str, limit: Option<u64>) -> Result<api::Json, String> {
         if kind == "overview" {

@@ -2,16 +2,24 @@
 
 use std::collections::HashMap;
 
-use config::db::{Row, Value};
+use config::db::{Cell, Cells, Row, Value};
 use foldhash::fast::RandomState;
 
 use crate::answer::{push_number, push_text, separate};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Output;
-use crate::object::{Field, FieldKind, Object};
+use crate::object::{Field, FieldKind};
 use crate::out::Out;
 use crate::{params, rpc};
+
+/// Where a statement has what goes out.
+pub(crate) struct ShownColumns {
+    /// Place of the column with the row's id.
+    pub(crate) key: usize,
+    /// Places of the columns that go out, in their order.
+    pub(crate) shown: Vec<(usize, &'static Field)>,
+}
 
 /// A row and what of it goes out.
 #[derive(Debug)]
@@ -25,18 +33,17 @@ pub(crate) struct FoundRow {
 }
 
 impl FoundRow {
-    /// A row with these fields in the output.
-    pub(crate) fn new(object: &'static Object, shown: &[&Field], row: Row) -> Self {
-        let id = row.id(object.key);
-        let mut out = Out::with_capacity(shown.len() + 4);
-        for field in shown {
-            match row.get(field.name) {
-                Some(Value::Int(v)) => out.push_int(field.name, *v),
-                Some(Value::Text(text)) => out.push(field.name, to_json(field.kind, text)),
-                None => {}
+    /// A row with these columns in the output.
+    pub(crate) fn new(columns: &ShownColumns, row: Row) -> Self {
+        let mut out = Out::with_capacity(columns.shown.len() + 4);
+        for (at, field) in &columns.shown {
+            match (field.kind, row.cell(*at)) {
+                (_, Cell::Int(v)) => out.push_int(field.name, v),
+                (FieldKind::Json, Cell::Text(text)) => out.push(field.name, stored_json(&text)),
+                (_, Cell::Text(text)) => out.push_text(field.name, &text),
             }
         }
-        Self { id, row, out }
+        Self { id: Cells::id(&row, columns.key), row, out }
     }
 
     /// Appends the output as JSON.
@@ -148,13 +155,6 @@ impl Found<'_, '_> {
             return rpc::keyed(rows.collect());
         }
         self.rows.into_iter().map(|row| row.out.into_json()).collect()
-    }
-}
-
-fn to_json(kind: FieldKind, text: &str) -> Json {
-    match kind {
-        FieldKind::Json => stored_json(text),
-        _ => text.into(),
     }
 }
 

@@ -1,12 +1,13 @@
 //! What the running server tells the API, and the API tells browsers.
 
-use std::net::IpAddr;
-
-use model::{EventId, InterfaceId, ItemId, Sample, TriggerId};
+use model::{
+    Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, Sample, TriggerId,
+};
 use tokio::sync::broadcast;
 use wire::history_service::Failure;
 
 use crate::Json;
+use crate::item_test::Probe;
 
 /// State of an item beside its history.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -21,74 +22,14 @@ pub struct ItemState {
     pub warning: String,
 }
 
-/// Availability of an interface or of active checks.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Availability {
-    /// 0 unknown, 1 available, 2 not available.
-    pub available: u8,
-    /// Why not.
-    pub error: String,
-    /// Unix time of the first error of the present outage; 0 = none.
-    pub errors_from: u64,
-    /// Unix time until which checks wait; 0 = they do not.
-    pub disable_until: u64,
-}
-
-/// What the user did with an event; bits of `action` as in `event.acknowledge`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Acknowledge {
-    /// The problem's event.
-    pub event: EventId,
-    /// Who.
-    pub user: model::UserId,
-    /// 1 close, 2 acknowledge, 4 message, 8 severity, 16 unacknowledge, 32 suppress,
-    /// 64 unsuppress, 128 to cause, 256 to symptom.
-    pub action: u32,
-    /// For bit 4.
-    pub message: String,
-    /// For bit 8.
-    pub severity: Option<model::Severity>,
-    /// For bit 32, unix time; 0 = for ever.
-    pub suppress_until: u64,
-    /// For bit 256.
-    pub cause: Option<EventId>,
-}
-
-/// A value that comes through the API.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PushValue {
-    /// The item.
-    pub item: ItemId,
-    /// Text as given.
-    pub value: String,
-    /// What a log line carries beside it.
-    pub log: Option<model::LogMeta>,
-    /// When, seconds and nanoseconds.
-    pub at: model::Timestamp,
-}
-
-/// Values that come together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Push {
-    /// The values.
-    pub values: Vec<PushValue>,
-    /// Address of the client.
-    pub client: IpAddr,
-    /// A second value of an item and moment is refused; otherwise it gets the next free nanosecond,
-    /// as those of senders do.
-    pub refuse_duplicates: bool,
-    /// The values may have been kept before: those that were are not kept again.
-    pub resend: bool,
-}
-
 /// State of the running parts. Calls block for milliseconds at most.
 pub trait Live: Send + Sync {
     /// States of items, in the order of `items`.
     fn item_states(&self, items: &[ItemId]) -> Vec<ItemState>;
     /// Availability of interfaces, in order.
-    fn interfaces(&self, interfaces: &[InterfaceId]) -> Vec<Availability>;
-    /// Availability of active checks of hosts, in order: 0 unknown, 1 available, 2 not.
-    fn active_checks(&self, hosts: &[model::HostId]) -> Vec<u8>;
+    fn interfaces(&self, interfaces: &[InterfaceId]) -> Vec<InterfaceState>;
+    /// Availability of active checks of hosts, in order.
+    fn active_checks(&self, hosts: &[HostId]) -> Vec<Available>;
     /// Stores values like a sender would; one result per value. [`Reason::NotKept`] of one is
     /// that of all which are not refused.
     ///
@@ -96,14 +37,13 @@ pub trait Live: Send + Sync {
     fn push(&self, push: Push) -> Vec<Result<(), Failure>>;
     /// Waits until all that was stored survives a power cut.
     fn sync(&self) -> Result<(), String>;
-    /// Writes acknowledgements, closes problems; returns when that is done.
-    fn acknowledge(&self, requests: Vec<Acknowledge>) -> Result<(), String>;
+    /// Changes problems; returns when that is stored.
+    fn update_problems(&self, update: &ProblemUpdate) -> Result<(), String>;
     /// Checks the items at once.
     fn check_now(&self, items: &[ItemId]);
-    /// Tests an item or preprocessing steps: the members `data` of the trapper request
-    /// `item.test` and of its answer. The error says what is wrong with the request. Blocks as
-    /// long as the item's check takes.
-    fn test_item(&self, data: &Json) -> Result<Json, String>;
+    /// The value that an item has now, by its check, formula or figure; the error is the item's.
+    /// Blocks as long as that takes.
+    fn fetch(&self, probe: Probe) -> Result<String, String>;
     /// What is late: the member `data` of the trapper request `queue.get` of this type
     /// (`overview`, `overview by proxy`, `details`), details with at most `limit` rows.
     fn queue(&self, kind: &str, limit: Option<u64>) -> Result<Json, String>;

@@ -7,6 +7,7 @@ use config::Edit;
 use config::db::{Connection, Value};
 use eval::macros::UserMacro;
 use jiff::tz::TimeZone;
+use model::DAY_S;
 use serde_json::Map;
 
 use crate::call::{Call, Json};
@@ -298,11 +299,11 @@ impl Time {
 
     /// The seconds of a text.
     pub(crate) fn seconds(self, text: &str) -> Option<i64> {
-        const DAY_S: i64 = 86_400;
+        let day_s = i64::from(DAY_S);
         let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
         let (digits, unit) = match digits.char_indices().last()? {
-            (at, 'M') if self.years => (&digits[..at], 30 * DAY_S),
-            (at, 'y') if self.years => (&digits[..at], 365 * DAY_S),
+            (at, 'M') if self.years => (&digits[..at], 30 * day_s),
+            (at, 'y') if self.years => (&digits[..at], 365 * day_s),
             _ => return Some(sign * i64::from(eval::num::parse_seconds(digits)?)),
         };
         let number = u32::try_from(eval::num::parse_u64(digits)?).ok()?;

@@ -5,13 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use config::db::Location;
-use model::{HostId, InterfaceId, ItemId, Sample, SampleValue, Timestamp, TriggerId};
+use model::{
+    Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, Sample,
+    SampleValue, Timestamp, TriggerId,
+};
 use serde_json::json;
 use stdx::clock::SimClock;
 use wire::history_service::Failure;
 
 use crate::call::{Call, User};
-use crate::live::{Acknowledge, Availability, ItemState, Push};
+use crate::item_test::Probe;
+use crate::live::ItemState;
 use crate::{Api, Deps, Json, Live, LiveHub};
 
 /// A server in a box: nothing runs, but calls are answered.
@@ -48,11 +52,11 @@ impl Live for Idle {
         let last = |item: &ItemId| valued.contains(item).then(|| value(item));
         items.iter().map(|item| ItemState { last: last(item), ..ItemState::default() }).collect()
     }
-    fn interfaces(&self, interfaces: &[InterfaceId]) -> Vec<Availability> {
-        vec![Availability::default(); interfaces.len()]
+    fn interfaces(&self, interfaces: &[InterfaceId]) -> Vec<InterfaceState> {
+        vec![InterfaceState::default(); interfaces.len()]
     }
-    fn active_checks(&self, hosts: &[HostId]) -> Vec<u8> {
-        vec![0; hosts.len()]
+    fn active_checks(&self, hosts: &[HostId]) -> Vec<Available> {
+        vec![Available::Unknown; hosts.len()]
     }
     fn push(&self, push: Push) -> Vec<Result<(), Failure>> {
         self.note(format!("push {:?}", push.values));
@@ -62,15 +66,15 @@ impl Live for Idle {
         self.note("sync".to_owned());
         Ok(())
     }
-    fn acknowledge(&self, requests: Vec<Acknowledge>) -> Result<(), String> {
-        self.note(format!("acknowledge {requests:?}"));
+    fn update_problems(&self, update: &ProblemUpdate) -> Result<(), String> {
+        self.note(format!("update {update:?}"));
         Ok(())
     }
     fn check_now(&self, items: &[ItemId]) {
         self.note(format!("check {items:?}"));
     }
-    fn test_item(&self, data: &Json) -> Result<Json, String> {
-        Ok(data.clone())
+    fn fetch(&self, probe: Probe) -> Result<String, String> {
+        Ok(format!("{} of {}", probe.item.key, probe.host.id))
     }
     fn queue(&self, kind: &str, limit: Option<u64>) -> Result<Json, String> {
         if kind == "overview" { Ok(Json::from(limit)) } else { Err("no such queue".to_owned()) }

@@ -4,7 +4,7 @@ use const_format::formatcp;
 use objects::sql::{FLAGS_PROTOTYPE, FLAGS_REAL, NUMERIC, STATUS_ENABLED, TYPE_WEB};
 
 use crate::get::Get;
-use crate::parts;
+use crate::unserved;
 
 /// All `with_…` options about hosts.
 pub(crate) const OPTIONS: &[&str] = &[
@@ -53,12 +53,12 @@ fn condition(option: &str, column: &str) -> String {
         "with_monitored_triggers" => triggers(formatcp!(
             " AND wi.status = {STATUS_ENABLED} AND wt.status = {STATUS_ENABLED}"
         )),
-        "with_graphs" => parts::GRAPH.of_hosts(column),
-        "with_graph_prototypes" => parts::GRAPH_PROTOTYPE.of_hosts(column),
+        "with_graphs" => unserved::GRAPH.of_hosts(column),
+        "with_graph_prototypes" => unserved::GRAPH_PROTOTYPE.of_hosts(column),
         "with_monitored_httptests" => {
             items(formatcp!("type = {TYPE_WEB} AND params <> '' AND status = {STATUS_ENABLED}"))
         }
-        _ => parts::WEB_SCENARIO.of_hosts(column),
+        _ => unserved::WEB_SCENARIO.of_hosts(column),
     }
 }
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use config::Snapshot;
 use config::snapshot::Item;
-use model::{HostId, Timestamp, ValueBatch};
+use model::{Available, HostId, InterfaceState, Timestamp, ValueBatch};
 use stdx::clock::SharedClock;
 use stdx::queue;
 
-use crate::availability::{Availability, Available, InterfaceState};
+use crate::availability::Availability;
 use crate::counters::Counters;
 use crate::expected::ExpectedValues;
 use crate::positions::{LogPosition, Positions, TrapPosition};

@@ -12,6 +12,7 @@ mod edit;
 pub mod link;
 pub mod lld;
 pub mod objects;
+pub mod retry;
 pub mod schema;
 mod seed;
 pub mod snapshot;

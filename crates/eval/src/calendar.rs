@@ -3,9 +3,7 @@
 use jiff::civil::{Date, DateTime, Weekday};
 use jiff::tz::{AmbiguousOffset, Dst, Offset, TimeZone};
 use jiff::{Span, Timestamp, Zoned};
-
-/// Seconds of a day without a change of the clocks.
-pub const DAY_S: u32 = 86_400;
+use model::DAY_S;
 
 /// The wall clock at a unix time.
 pub fn local(at: i64, tz: &TimeZone) -> Zoned {

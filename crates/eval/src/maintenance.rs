@@ -16,8 +16,9 @@
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use model::DAY_S;
 
-use crate::calendar::{DAY_S, days_from, local, second_of_day, wall_second};
+use crate::calendar::{days_from, local, second_of_day, wall_second};
 
 /// A maintenance is looked for this far ahead; a day of the month that no chosen month has never
 /// comes.

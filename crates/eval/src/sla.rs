@@ -7,8 +7,9 @@
 
 use jiff::civil::{Date, Weekday};
 use jiff::tz::{AmbiguousOffset, TimeZone};
+use model::DAY_S;
 
-use crate::calendar::{DAY_S, Unit, days_from, local};
+use crate::calendar::{Unit, days_from, local};
 
 /// Reporting periods in one answer, at most.
 pub const PERIODS_MAX: usize = 100;

@@ -4,8 +4,9 @@ use std::fmt;
 
 use jiff::Zoned;
 use jiff::tz::TimeZone;
+use model::DAY_S;
 
-use crate::calendar::{DAY_S, Stretch, local, second_of_day, weekday};
+use crate::calendar::{Stretch, local, second_of_day, weekday};
 
 /// Periods in one list; more are refused.
 pub const PERIODS_MAX: usize = 1024;

@@ -70,6 +70,11 @@ pub trait Driver: Send {
         self.view(items, Span::ALL)
     }
 
+    /// Trends of an item that are stored of the span's hours, on the caller's thread.
+    fn trends(&self, item: ItemId, span: Span) -> Result<Vec<Trend>, Error> {
+        self.view(&[item], span).trends(item)
+    }
+
     /// The newest `n` samples of an item of any value type, newest first, on the caller's thread.
     fn newest(&self, item: ItemId, n: usize) -> Result<Vec<Sample>, Error> {
         self.view_newest(&[item], n).newest(item, Kinds::VALUES, n)

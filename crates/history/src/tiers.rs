@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{ItemId, Sample, Trend};
+use model::{DAY_S, ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
 
 use crate::buckets::{Reduced, append, complete};
@@ -17,8 +17,6 @@ use crate::{
     Bucket, BucketQuery, Day, EmbeddedDays, Error, Extent, Kind, Order, RangeQuery, Reader, Span,
     Store, buckets_of, range_of, reader::ranges_of,
 };
-
-const DAY_S: u32 = 86_400;
 
 /// The stores that have what is embedded no longer.
 #[derive(Clone)]

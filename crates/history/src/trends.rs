@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use foldhash::fast::FixedState;
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
-use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
+use model::{HOUR_S, ItemId, Sample, SampleValue, Trend, TrendValues};
 
 use self::acc::Acc;
 use crate::{Span, TrendHour};
@@ -26,9 +26,6 @@ use crate::{Span, TrendHour};
 pub use acc::merge;
 pub use refold::Refold;
 pub use stored::{refold_late, with_pending, write};
-
-/// Seconds in an hour.
-pub const HOUR_S: u32 = 3600;
 
 /// Everything finished is handed out within so many seconds of the next hour.
 const WRITE_WITHIN_S: u32 = 3000;

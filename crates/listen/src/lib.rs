@@ -21,6 +21,6 @@ mod traps;
 
 pub use backend::{Answer, Backend, Request};
 pub use handle::{Bound, Handle, Listener, StartError};
-pub use push::{Intake, Push, PushValue};
+pub use push::Intake;
 pub use settings::{Limits, ListenConfig};
 pub use trapper::matching::PushError;

@@ -9,39 +9,10 @@ use collect::counters::Counters;
 use collect::tls::Identity;
 use config::Snapshot;
 use config::snapshot::{Host, Item};
-use model::{HostId, ItemId, LogMeta, Payload, Timestamp, Value};
+use model::{HostId, ItemId, Payload, Push, PushValue, Value};
 use wire::Target;
 
 use crate::trapper::matching::{Matcher, Peer, PushError, Source, Tables};
-
-/// A value pushed through the API.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PushValue {
-    /// The item, by id…
-    pub item: Option<ItemId>,
-    /// … or by technical host name and key.
-    pub host_key: Option<(String, String)>,
-    /// The value as text.
-    pub value: String,
-    /// What a log line carries beside its text.
-    pub log: Option<LogMeta>,
-    /// When it was measured.
-    pub at: Timestamp,
-}
-
-/// Values pushed together.
-#[derive(Debug, Clone)]
-pub struct Push {
-    /// The values.
-    pub values: Vec<PushValue>,
-    /// Address of the API's client.
-    pub client: IpAddr,
-    /// A second value of an item and moment is refused; otherwise it gets the next free nanosecond,
-    /// as those of senders do.
-    pub refuse_duplicates: bool,
-    /// The values may have been kept before: those that were are not kept again.
-    pub resend: bool,
-}
 
 /// Where pushed values belong, one by one.
 type Matched = Vec<Result<(HostId, ItemId), PushError>>;
@@ -124,13 +95,7 @@ impl Intake {
         let peer = Peer { ip, identity: Identity::unencrypted() };
         let mut matcher = Matcher::new(snapshot, &self.tables, &peer, Source::Push, now);
         let one = |value: &PushValue| {
-            let target = match (&value.item, &value.host_key) {
-                (Some(id), _) => Target::Item(id.0),
-                (None, Some((host, key))) => {
-                    Target::Key { host: host.as_str().into(), key: key.as_str().into() }
-                }
-                (None, None) => return Err(PushError::NoSuchItem),
-            };
+            let target = Target::Item(value.item.0);
             let item = matcher.item_for(&target, may)?;
             Ok((item.host, item.id))
         };

@@ -261,7 +261,7 @@ async fn an_active_agent_is_served() {
     rig.configure(next.clone());
     assert_eq!(rig.json(checks(9, SESSION)).await, json!({ "response": "success" }));
     let changed = (**next.hosts.get(&model::HostId(1)).unwrap()).clone();
-    next.hosts.insert(model::HostId(1), std::sync::Arc::new(changed));
+    next.hosts.insert(std::sync::Arc::new(changed));
     next.revision = 11;
     rig.configure(next);
     assert_eq!(rig.json(checks(9, SESSION)).await["config_revision"], 11);
@@ -290,16 +290,10 @@ async fn an_active_agent_is_served() {
 #[tokio::test(flavor = "multi_thread")]
 async fn heartbeats_and_autoregistration() {
     let rig = Rig::start(estate()).await;
-    assert_eq!(
-        rig.context.active_available(model::HostId(1)),
-        collect::availability::Available::Unknown
-    );
+    assert_eq!(rig.context.active_available(model::HostId(1)), model::Available::Unknown);
     let beat = json!({ "request": "active check heartbeat", "host": "web", "heartbeat_freq": 60 });
     assert_eq!(rig.ask(&beat.to_string()).await, None);
-    assert_eq!(
-        rig.context.active_available(model::HostId(1)),
-        collect::availability::Available::Yes
-    );
+    assert_eq!(rig.context.active_available(model::HostId(1)), model::Available::Yes);
 
     let unknown = json!({ "request": "active checks", "host": "new", "host_metadata": "linux",
         "interface": "new.example", "port": 10_060, "version": "7.0.0" });
@@ -319,29 +313,16 @@ async fn heartbeats_and_autoregistration() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn values_of_the_api_are_pushed() {
-    use listen::{Push, PushError, PushValue};
-    use model::{ItemId, Timestamp};
+    use listen::PushError;
+    use model::{ItemId, Push, PushValue, Timestamp};
     let rig = Rig::start(estate()).await;
-    let push = |item: Option<u64>, key: &str, clock: u32| PushValue {
-        item: item.map(ItemId),
-        host_key: item.is_none().then(|| (String::from("web"), String::from(key))),
-        value: format!("{key}{}", item.unwrap_or(0)),
+    let push = |item: u64| PushValue {
+        item: ItemId(item),
+        value: item.to_string(),
         log: None,
-        at: Timestamp::from_s(clock),
+        at: Timestamp::from_s(1),
     };
-    let values = vec![
-        push(Some(1), "", 1),
-        push(None, "trap.b", 1),
-        push(Some(1), "", 1),
-        push(Some(3), "", 1),
-        push(Some(4), "", 1),
-        push(Some(8), "", 1),
-        push(Some(11), "", 1),
-        push(Some(20), "", 1),
-        push(Some(999), "", 1),
-        push(Some(30), "", 1),
-        push(Some(40), "", 1),
-    ];
+    let values = [1, 2, 1, 3, 4, 8, 11, 20, 999, 30, 40].map(push).to_vec();
     let may = |host: &config::snapshot::Host, _: &config::snapshot::Item| &*host.host != "db";
     let client = std::net::IpAddr::from([198, 51, 100, 1]);
     let pushed = Push { values, client, refuse_duplicates: true, resend: false };

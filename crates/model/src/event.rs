@@ -1,96 +1,80 @@
-//! What triggers tell.
+//! Events of all sources.
 
-pub use objects::Severity;
+use objects::{EventObject, EventSource};
 
-use crate::{EventId, ItemId, Timestamp, TriggerId};
+use crate::{EventId, ItemId, Timestamp, TriggerId, TriggerState};
 
-/// State of a trigger.
+/// Source and object of an event: only the pairs that there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TriggerState {
-    /// The problem expression is false, or the recovery expression true.
-    Ok,
-    /// A problem is open.
-    Problem,
+pub enum EventOrigin {
+    /// A trigger found a problem, or its end.
+    Trigger(TriggerId),
+    /// A row of `dhosts`.
+    DiscoveredHost(u64),
+    /// A row of `dservices`.
+    DiscoveredService(u64),
+    /// A row of `autoreg_hosts`.
+    AutoregisteredHost(u64),
+    /// A trigger became unknown, or normal again.
+    InternalTrigger(TriggerId),
+    /// An item became unsupported, or normal again.
+    InternalItem(ItemId),
+    /// A low-level discovery rule became unsupported, or normal again.
+    InternalLldRule(ItemId),
+    /// A row of `services`.
+    Service(u64),
 }
 
-/// What trigger evaluation found: the pipeline's message to the alert side.
-#[derive(Debug, Clone, PartialEq)]
-pub enum TriggerFinding {
-    /// A problem is to be opened.
-    Problem {
-        /// The trigger.
-        trigger: TriggerId,
-        /// Time of the value that made it so.
-        at: Timestamp,
-        /// Event name with all macros resolved.
-        name: String,
-        /// Operational data with all macros resolved.
-        opdata: String,
-        /// Tags of the trigger and of its hosts with all macros resolved.
-        tags: Vec<(String, String)>,
-    },
-    /// The trigger's problems recover (those whose correlation tag matches, where the trigger
-    /// says so).
-    Recovery {
-        /// The trigger.
-        trigger: TriggerId,
-        /// Time of the value that made it so.
-        at: Timestamp,
-        /// Name of the recovery event with all macros resolved.
-        name: String,
-        /// Tags of the trigger and of its hosts with all macros resolved.
-        tags: Vec<(String, String)>,
-    },
-    /// Evaluation failed, or works again (`error` empty).
-    State {
-        /// The trigger.
-        trigger: TriggerId,
-        /// Why it cannot be evaluated; empty = it can.
-        error: String,
-    },
-    /// The shard has told everything that it found for values kept before a second.
-    Mark(FindingsMark),
+impl EventOrigin {
+    /// Where the event comes from.
+    pub const fn source(self) -> EventSource {
+        match self {
+            Self::Trigger(_) => EventSource::Trigger,
+            Self::DiscoveredHost(_) | Self::DiscoveredService(_) => EventSource::Discovery,
+            Self::AutoregisteredHost(_) => EventSource::Autoregistration,
+            Self::InternalTrigger(_) | Self::InternalItem(_) | Self::InternalLldRule(_) => {
+                EventSource::Internal
+            }
+            Self::Service(_) => EventSource::Service,
+        }
+    }
+
+    /// The table of the object.
+    pub const fn object(self) -> EventObject {
+        match self {
+            Self::Trigger(_) | Self::InternalTrigger(_) => EventObject::Trigger,
+            Self::DiscoveredHost(_) => EventObject::DiscoveredHost,
+            Self::DiscoveredService(_) => EventObject::DiscoveredService,
+            Self::AutoregisteredHost(_) => EventObject::AutoregisteredHost,
+            Self::InternalItem(_) => EventObject::Item,
+            Self::InternalLldRule(_) => EventObject::LldRule,
+            Self::Service(_) => EventObject::Service,
+        }
+    }
+
+    /// Id of the object in its table.
+    pub const fn object_id(self) -> u64 {
+        match self {
+            Self::Trigger(id) | Self::InternalTrigger(id) => id.0,
+            Self::InternalItem(id) | Self::InternalLldRule(id) => id.0,
+            Self::DiscoveredHost(id)
+            | Self::DiscoveredService(id)
+            | Self::AutoregisteredHost(id)
+            | Self::Service(id) => id,
+        }
+    }
 }
 
-/// How far the findings of a shard have come: behind all of them in the queue.
+/// An event that is not written yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FindingsMark {
-    /// The number of the shard.
-    pub shard: usize,
-    /// How many shards there are.
-    pub shards: usize,
-    /// Seconds since 1970.
-    pub at_s: u32,
-    /// Values were kept since the mark before: one that says otherwise alone is not worth writing.
-    pub news: bool,
-}
-
-/// What may not have been evaluated before the process ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unwritten {
-    /// Values of this second and later, seconds since 1970.
-    pub since_s: u32,
-    /// The newest event of each trigger that has one since then: it is evaluated up to there.
-    pub events: Vec<(TriggerId, Timestamp)>,
-}
-
-/// A discovery rule got a value: the pipeline's message to the discovery worker.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DiscoveryValue {
-    /// The rule.
-    pub rule: ItemId,
+pub struct NewEvent {
+    /// What it is about.
+    pub origin: EventOrigin,
     /// When.
     pub at: Timestamp,
-    /// JSON rows after preprocessing, or the reason why there are none.
-    pub rows: Result<String, String>,
-}
-
-impl DiscoveryValue {
-    /// Bytes of its text.
-    pub fn bytes(&self) -> usize {
-        let (Ok(text) | Err(text)) = &self.rows;
-        text.len()
-    }
+    /// The API's `value`, whose meaning depends on the source: of discovery an
+    /// [`objects::DiscoveryState`], of autoregistration 1.
+    pub value: i64,
 }
 
 /// A problem was opened or closed: what the UI's live stream tells.
@@ -102,4 +86,29 @@ pub struct ProblemChange {
     pub trigger: TriggerId,
     /// Its new state.
     pub state: TriggerState,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_have_these_objects() {
+        let origins = [
+            EventOrigin::Trigger(TriggerId(7)),
+            EventOrigin::DiscoveredHost(7),
+            EventOrigin::DiscoveredService(7),
+            EventOrigin::AutoregisteredHost(7),
+            EventOrigin::InternalTrigger(TriggerId(7)),
+            EventOrigin::InternalItem(ItemId(7)),
+            EventOrigin::InternalLldRule(ItemId(7)),
+            EventOrigin::Service(7),
+        ];
+        let pairs = EventSource::ALL.iter().flat_map(|source| source.objects()).count();
+        assert_eq!(origins.len(), pairs);
+        for origin in origins {
+            assert!(origin.source().objects().contains(&origin.object()), "{origin:?}");
+            assert_eq!(origin.object_id(), 7);
+        }
+    }
 }

@@ -5,18 +5,28 @@
 //! [`Value`] (belongs to an item) → [`Sample`] (preprocessed, typed, stamped) → `Block` →
 //! `Segment` (both in `tsdb`).
 
+mod availability;
 mod batch;
+mod discovery;
 mod event;
+mod finding;
 mod id;
+mod lld;
 pub mod measured;
-mod sighting;
+mod problem_update;
+mod push;
 mod time;
 mod value;
 
+pub use availability::*;
 pub use batch::*;
 pub use compact_str::CompactString;
+pub use discovery::*;
 pub use event::*;
+pub use finding::*;
 pub use id::*;
-pub use sighting::*;
+pub use lld::*;
+pub use problem_update::*;
+pub use push::*;
 pub use time::*;
 pub use value::*;

@@ -1,5 +1,33 @@
 //! Moments and spans.
 
+/// Seconds of an hour.
+pub const HOUR_S: u32 = 3_600;
+/// Seconds of a day without a change of the clocks.
+pub const DAY_S: u32 = 24 * HOUR_S;
+
+/// Whole seconds since 1970-01-01 00:00:00 UTC (until 2106).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct UnixSeconds(pub u32);
+
+impl UnixSeconds {
+    /// Later than 2106 becomes the last second.
+    pub fn saturating(seconds: u64) -> Self {
+        Self(u32::try_from(seconds).unwrap_or(u32::MAX))
+    }
+
+    /// That much earlier, not before 1970.
+    #[must_use]
+    pub const fn before_s(self, seconds: u32) -> Self {
+        Self(self.0.saturating_sub(seconds))
+    }
+}
+
+impl std::fmt::Display for UnixSeconds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// A moment with nanoseconds, as history keeps it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Timestamp {
@@ -21,6 +49,11 @@ impl Timestamp {
             Ok(clock) => Self { clock, ns: since.subsec_nanos() },
             Err(_) => Self { clock: u32::MAX, ns: 999_999_999 },
         }
+    }
+
+    /// Without the nanoseconds.
+    pub const fn second(self) -> UnixSeconds {
+        UnixSeconds(self.clock)
     }
 
     /// Seconds as a float; exact to about a microsecond.

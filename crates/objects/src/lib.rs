@@ -1,6 +1,8 @@
 //! Catalogs of what configured objects can be. A catalog is the only place that knows the numbers of the
 //! API, the words of exports, labels for people, and what follows from a kind.
 
+mod action;
+mod event;
 mod filter;
 mod host;
 mod interface;
@@ -12,6 +14,8 @@ pub mod sql;
 mod step;
 mod value_type;
 
+pub use action::{ConditionKind, ConditionOperator, OperationKind};
+pub use event::{DiscoveryCheckType, DiscoveryState, EventObject, EventSource, ProblemAction};
 pub use filter::{EvalType, MacroOperator, TagOperator};
 pub use host::{GroupKind, HostKind, InventoryMode, MacroType};
 pub use interface::InterfaceType;

@@ -3,7 +3,10 @@
 
 use const_format::formatcp;
 
-use crate::{GroupKind, HostKind, ItemType, MacroType, Origin, State, Status, ValueType};
+use crate::{
+    EventObject, EventSource, GroupKind, HostKind, ItemType, MacroType, Origin, State, Status,
+    ValueType,
+};
 
 /// A host.
 pub const KIND_HOST: &str = HostKind::Host.text();
@@ -38,6 +41,16 @@ pub const STATUS_ENABLED: &str = Status::Enabled.text();
 pub const STATUS_DISABLED: &str = Status::Disabled.text();
 /// It cannot be collected or evaluated.
 pub const STATE_NOT_SUPPORTED: &str = State::NotSupported.text();
+
+/// Events of triggers.
+pub const SOURCE_TRIGGER: &str = EventSource::Trigger.text();
+/// Actions on active agents that announce themselves.
+pub const SOURCE_AUTOREGISTRATION: &str = EventSource::Autoregistration.text();
+/// List: events of network discovery and autoregistration.
+pub const SOURCES_OF_DISCOVERY: &str =
+    formatcp!("({}, {SOURCE_AUTOREGISTRATION})", EventSource::Discovery.text());
+/// Events about triggers.
+pub const OBJECT_TRIGGER: &str = EventObject::Trigger.text();
 
 /// Items of web scenarios.
 pub const TYPE_WEB: &str = ItemType::Web.info().number;

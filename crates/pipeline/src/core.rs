@@ -11,7 +11,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use history::trends::{Folded, Folder, Refold};
 use history::{Driver, Past, ValueCache};
-use model::{DiscoveryValue, ItemId, TriggerFinding, Value, ValueBatch};
+use model::{ItemId, LldValue, TriggerFinding, Value, ValueBatch};
 use stdx::clock::SharedClock;
 
 use crate::calculated::Calculated;
@@ -39,7 +39,7 @@ use crate::triggers::Triggers;
 const OUTBOX_MAX: usize = 4_096;
 
 /// Bytes of values of discovery rules that may wait in the outbox before the shard takes no more values.
-const DISCOVERY_BYTES_MAX: usize = 64 << 20;
+const LLD_BYTES_MAX: usize = 64 << 20;
 
 /// A clock that goes back by no more than this is slewed, seconds.
 const CLOCK_JITTER_S: u64 = 5;
@@ -75,7 +75,7 @@ pub(crate) struct Core {
     pub(crate) peers: Vec<Option<Outbox<PeerMessage>>>,
     pub(crate) findings: Outbox<TriggerFinding>,
     pub(crate) progress: Progress,
-    pub(crate) discovery: Outbox<DiscoveryValue>,
+    pub(crate) lld: Outbox<LldValue>,
     pub(crate) live: Live,
     pub(crate) round: Round,
     pub(crate) recent: Recent,
@@ -129,7 +129,7 @@ impl Core {
         if kept {
             self.slots.settle(&mut self.round.before);
             self.desk.keep_round();
-            self.round.discovered.drain(..).for_each(|value| self.discovery.send(value));
+            self.round.discovered.drain(..).for_each(|value| self.lld.send(value));
             self.forward();
             self.recent.complete(&self.round, self.driver.as_ref());
             self.evaluate_round();
@@ -261,22 +261,20 @@ impl Core {
 
     /// Whether the shard may take new values: not while much waits to go out.
     pub(crate) fn takes_values(&self) -> bool {
-        self.waiting() < OUTBOX_MAX
-            && self.discovery.bytes() < DISCOVERY_BYTES_MAX
-            && self.desk.takes_values()
+        self.waiting() < OUTBOX_MAX && self.lld.bytes() < LLD_BYTES_MAX && self.desk.takes_values()
     }
 
     /// Messages in outboxes.
     pub(crate) fn waiting(&self) -> usize {
         let peers: usize = self.peers.iter().flatten().map(Outbox::len).sum();
-        peers + self.findings.len() + self.discovery.len()
+        peers + self.findings.len() + self.lld.len()
     }
 
     /// Sends what there is room for.
     pub(crate) fn send_waiting(&mut self) {
         self.peers.iter_mut().flatten().for_each(Outbox::flush);
         self.findings.flush();
-        self.discovery.flush();
+        self.lld.flush();
     }
 
     /// To be called about ten times a second.

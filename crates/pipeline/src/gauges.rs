@@ -71,7 +71,7 @@ pub struct GaugeReading {
     pub batches: u64,
     /// Trigger evaluations.
     pub evaluations: u64,
-    /// Findings handed to the alert side.
+    /// Findings handed to the writer of events.
     pub findings: u64,
     /// Time spent in each [`Stage`], ns.
     pub busy_ns: [u64; STAGES],

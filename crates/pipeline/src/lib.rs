@@ -5,7 +5,7 @@
 //!
 //! 1. `preprocess`: value → sample, error or nothing; dependent items fan out.
 //! 2. `syncer`: WAL → value cache → acknowledge.
-//! 3. `triggers`: those that name an item with a new value; findings go to the alert side.
+//! 3. `triggers`: those that name an item with a new value; findings go to the writer of events.
 //!
 //! `core` is the wiring. Shards never wait for each other: what one needs of another travels in
 //! messages, and a shard whose messages find no room stops taking values until they do.
@@ -52,4 +52,4 @@ pub use gauges::{GaugeReading, Gauges, STAGES, Stage, VALUE_TYPES};
 pub use live::LiveNote;
 pub use scripts::ScriptRunner;
 pub use set::{ShardHandle, ShardSet};
-pub use spawn::{Deps, InitialTrigger, ShardsConfig};
+pub use spawn::{Deps, ShardsConfig};

@@ -6,7 +6,7 @@ use config::Snapshot;
 use config::snapshot::Item;
 use eval::preproc::{self, Outcome, convert, into_text};
 use eval::script::Scripts;
-use model::{DiscoveryValue, Payload, Sample, SampleValue, Timestamp, Value, ValueBatch};
+use model::{LldValue, Payload, Sample, SampleValue, Timestamp, Value, ValueBatch};
 use stdx::ack;
 
 use crate::fault;
@@ -226,7 +226,7 @@ impl Preprocess<'_> {
         if item.discovery_rule {
             self.supported(slot, item, at);
             let rows = Ok(into_text(value).into());
-            self.round.discovered.push(DiscoveryValue { rule: item.id, at, rows });
+            self.round.discovered.push(LldValue { rule: item.id, at, rows });
             return;
         }
         match convert(value, item.value_type) {
@@ -283,7 +283,7 @@ impl Preprocess<'_> {
         let changed = self.slots.set_error(slot, Some(error));
         if item.discovery_rule {
             let rows = Err(error.to_owned());
-            self.round.discovered.push(DiscoveryValue { rule: item.id, at, rows });
+            self.round.discovered.push(LldValue { rule: item.id, at, rows });
             return;
         }
         let watch = self.slots.get(slot).watch;

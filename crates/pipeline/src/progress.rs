@@ -4,7 +4,7 @@
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use model::{FindingsMark, ItemId, Timestamp, TriggerFinding, TriggerId, Unwritten};
+use model::{FindingsMark, ItemId, Timestamp, TriggerFinding, TriggerId, UnixSeconds, Unwritten};
 
 use crate::command::PeerMessage;
 use crate::core::{Core, send};
@@ -26,7 +26,7 @@ pub(crate) struct Progress {
 /// What is left of a crash.
 #[derive(Debug)]
 struct CatchUp {
-    since_s: u32,
+    since: UnixSeconds,
     /// As of when triggers have been evaluated, before the crash or since the start.
     evaluated: HashMap<TriggerId, Timestamp, FixedState>,
     due: Vec<Due>,
@@ -40,7 +40,7 @@ impl Progress {
     /// For one of `shards` shards.
     pub(crate) fn new(unwritten: Option<Unwritten>, shards: usize) -> Self {
         let catch_up = unwritten.map(|unwritten| CatchUp {
-            since_s: unwritten.since_s,
+            since: unwritten.since,
             evaluated: unwritten.events.into_iter().collect(),
             due: Vec::new(),
             elsewhere: (0..shards).map(|_| Vec::new()).collect(),
@@ -100,13 +100,14 @@ impl Core {
         let (shard, shards) = (self.place.index, self.place.shards);
         let now_s = u32::try_from(now_s).unwrap_or(u32::MAX);
         let at_s = self.triggers.oldest_postponed().map_or(now_s, |at| at.clock.min(now_s));
-        self.findings.send(TriggerFinding::Mark(FindingsMark { shard, shards, at_s, news }));
+        let at = UnixSeconds(at_s);
+        self.findings.send(TriggerFinding::Mark(FindingsMark { shard, shards, at, news }));
     }
 
     /// The newest value of an item, after a start.
     pub(crate) fn look_at_newest(&mut self, item: ItemId, at: Timestamp) {
         let Some(catch_up) = &mut self.progress.catch_up else { return };
-        if at.clock < catch_up.since_s {
+        if at.second() < catch_up.since {
             return;
         }
         let Some(item) = self.snapshot.items.get(&item) else { return };

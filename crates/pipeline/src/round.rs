@@ -3,7 +3,7 @@
 use eval::preproc;
 use history::TrendHour;
 use history::trends::late_hour;
-use model::{DiscoveryValue, ItemId, Sample, Timestamp};
+use model::{ItemId, LldValue, Sample, Timestamp};
 use stdx::ack;
 
 use crate::gauges::Tally;
@@ -55,7 +55,7 @@ pub(crate) struct Round {
     /// By the shard they go to.
     pub(crate) forwards: Vec<(usize, Forward)>,
     /// Values of discovery rules, sent once the round is kept.
-    pub(crate) discovered: Vec<DiscoveryValue>,
+    pub(crate) discovered: Vec<LldValue>,
     /// What slots remembered before the round changed it, each once. A round that is not kept puts
     /// it back, so that values sent again meet the state that they met the first time.
     pub(crate) before: Vec<(SlotId, Remembered)>,

@@ -6,10 +6,7 @@ use config::Snapshot;
 use eval::script::Scripts;
 use history::trends::{Folder, Refold, hour_of, open_hours};
 use history::{Driver, Past, TrendHour, ValueCache};
-use model::{
-    DiscoveryValue, ItemId, TriggerFinding, TriggerId, TriggerState, Unwritten, ValueBatch,
-    shard_of,
-};
+use model::{InitialTrigger, ItemId, LldValue, TriggerFinding, Unwritten, ValueBatch, shard_of};
 use stdx::clock::SharedClock;
 use stdx::queue::{Receiver, Sender, bounded};
 use tokio::sync::broadcast;
@@ -60,17 +57,6 @@ impl Default for ShardsConfig {
     }
 }
 
-/// A trigger that is not OK, or not without an error, when the shards start.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InitialTrigger {
-    /// The trigger.
-    pub trigger: TriggerId,
-    /// Its state.
-    pub state: TriggerState,
-    /// Why its last evaluation failed; empty = it did not.
-    pub error: String,
-}
-
 /// What the shards work with.
 pub struct Deps {
     /// Time.
@@ -84,7 +70,7 @@ pub struct Deps {
     /// Where findings go. A full queue stops the shards from taking values.
     pub findings: Sender<TriggerFinding>,
     /// Where values of discovery rules go. A full queue stops the shards from taking values.
-    pub discovery: Sender<DiscoveryValue>,
+    pub lld: Sender<LldValue>,
     /// Who wants to hear which items got values.
     pub live: Option<broadcast::Sender<LiveNote>>,
     /// Triggers that are not in the state every trigger begins in.
@@ -140,7 +126,7 @@ pub(crate) struct Seed {
     gauges: Arc<Gauges>,
     peers: Vec<Option<Outbox<PeerMessage>>>,
     findings: Sender<TriggerFinding>,
-    discovery: Sender<DiscoveryValue>,
+    lld: Sender<LldValue>,
     live: Option<broadcast::Sender<LiveNote>>,
     triggers: Vec<InitialTrigger>,
     unwritten: Option<Unwritten>,
@@ -179,7 +165,7 @@ pub(crate) fn make(config: ShardsConfig, mut deps: Deps) -> Vec<(Seed, Inbox, Sh
             gauges: Arc::clone(&gauges),
             peers: peer_senders.iter().enumerate().map(to_peer).collect(),
             findings: deps.findings.clone(),
-            discovery: deps.discovery.clone(),
+            lld: deps.lld.clone(),
             live: deps.live.clone(),
             triggers: deps.triggers.clone(),
             unwritten: deps.unwritten.clone(),
@@ -234,7 +220,7 @@ impl Seed {
             tickets: Tickets::default(),
             peers: self.peers,
             findings: Outbox::new(self.findings),
-            discovery: Outbox::weighing(self.discovery, DiscoveryValue::bytes),
+            lld: Outbox::weighing(self.lld, LldValue::bytes),
             live: Live::new(self.live),
             round: Round::default(),
             recent: Recent::default(),

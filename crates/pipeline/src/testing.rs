@@ -11,8 +11,8 @@ use eval::expr::Expression;
 use eval::interval::UpdateInterval;
 use history::{Class, Driver, Memory};
 use model::{
-    DiscoveryValue, FunctionId, HostId, ItemId, Payload, Sample, SampleValue, Severity, Timestamp,
-    TriggerFinding, TriggerId, Unwritten, Value, ValueBatch, ValueType,
+    FunctionId, HostId, InitialTrigger, ItemId, LldValue, Payload, Sample, SampleValue, Severity,
+    Timestamp, TriggerFinding, TriggerId, Unwritten, Value, ValueBatch, ValueType,
 };
 use stdx::ack;
 use stdx::clock::SimClock;
@@ -21,7 +21,7 @@ use stdx::queue::{Receiver, bounded};
 use crate::command::NewConfig;
 use crate::core::Core;
 use crate::shard::Inbox;
-use crate::spawn::{Deps, InitialTrigger, ShardsConfig, make};
+use crate::spawn::{Deps, ShardsConfig, make};
 pub(crate) use disk::Disk;
 
 /// When tests start, seconds since 1970: a full hour.
@@ -109,8 +109,7 @@ pub(crate) fn snapshot(hosts: Vec<Host>, items: Vec<Item>, triggers: Vec<Trigger
         let mut own: Vec<_> = all.iter().filter(|i| i.host == host.id).cloned().collect();
         own.sort_by(|a, b| a.key.cmp(&b.key));
         host.items = own.into();
-        snapshot.host_ids.insert(Arc::clone(&host.host), host.id);
-        snapshot.hosts.insert(host.id, Arc::new(host));
+        snapshot.hosts.insert(Arc::new(host));
     }
     for item in all {
         snapshot.items.insert(item.id, item);
@@ -127,7 +126,7 @@ pub(crate) struct Rig {
     pub(crate) cores: Vec<Core>,
     pub(crate) inboxes: Vec<Inbox>,
     pub(crate) findings: Receiver<TriggerFinding>,
-    pub(crate) discovery: Receiver<DiscoveryValue>,
+    pub(crate) lld: Receiver<LldValue>,
     /// The last batch was acknowledged before any script of a worker came back.
     pub(crate) acknowledged_early: bool,
     /// Keep the queues open.
@@ -171,14 +170,14 @@ impl Rig {
     ) -> Self {
         let clock = SimClock::at(Duration::from_secs(START_S.into()));
         let (findings_out, findings) = bounded("findings", 10_000);
-        let (discovery_out, discovery) = bounded("discovery", 10_000);
+        let (lld_out, lld) = bounded("lld", 10_000);
         let deps = Deps {
             clock: clock.clone(),
             snapshot: Arc::new(snapshot),
             drivers,
             past: None,
             findings: findings_out,
-            discovery: discovery_out,
+            lld: lld_out,
             live: None,
             triggers,
             unwritten,
@@ -191,15 +190,7 @@ impl Rig {
             inboxes.push(inbox);
             handles.push(handle);
         }
-        Self {
-            clock,
-            cores,
-            inboxes,
-            findings,
-            discovery,
-            acknowledged_early: false,
-            _handles: handles,
-        }
+        Self { clock, cores, inboxes, findings, lld, acknowledged_early: false, _handles: handles }
     }
 
     /// Values of one item, text and clock each, in one batch.

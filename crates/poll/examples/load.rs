@@ -83,7 +83,6 @@ fn estate(hosts: u64, kind: ItemType, delay: &str, port: u16) -> Snapshot {
         }
         let ip = Ipv4Addr::from_bits(0x7f01_0000 + u32::try_from(id).unwrap());
         let name: Arc<str> = format!("host-{id:06}").into();
-        snapshot.host_ids.insert(Arc::clone(&name), HostId(id));
         let host = Host {
             host: Arc::clone(&name),
             name,
@@ -101,7 +100,7 @@ fn estate(hosts: u64, kind: ItemType, delay: &str, port: u16) -> Snapshot {
             items: items.into_boxed_slice(),
             ..Host::unconfigured(HostId(id))
         };
-        snapshot.hosts.insert(host.id, Arc::new(host));
+        snapshot.hosts.insert(Arc::new(host));
     }
     snapshot
 }
@@ -214,7 +213,7 @@ async fn agent(hosts: u64, delay: &str) {
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(answer_all(listener));
     let (context, stored) = start(estate(hosts, ItemType::Agent, delay, port));
-    let deps = Deps { internals: Arc::new(Nobody), scripts: Arc::new(Nobody), sightings: None };
+    let deps = Deps { internals: Arc::new(Nobody), scripts: Arc::new(Nobody), discovered: None };
     let handle = Pollers::start(PollConfig::default(), Arc::clone(&context), deps).unwrap();
     let counters = handle.status();
     for _ in 0..4 {

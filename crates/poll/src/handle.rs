@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use collect::Context;
-use model::Sighting;
+use model::DiscoveryResult;
 use stdx::kerberos::Tickets;
 use stdx::queue;
 use tokio::sync::watch;
@@ -44,7 +44,7 @@ pub struct Deps {
     /// Who runs scripts.
     pub scripts: Arc<dyn Scripts>,
     /// Where network discovery tells what it found; `None` = nobody wants to know.
-    pub sightings: Option<queue::Sender<Sighting>>,
+    pub discovered: Option<queue::Sender<DiscoveryResult>>,
 }
 
 impl std::fmt::Debug for Deps {
@@ -74,7 +74,7 @@ impl Pollers {
         context: Arc<Context>,
         deps: Deps,
     ) -> Result<Handle, StartError> {
-        let Deps { internals, scripts, sightings } = deps;
+        let Deps { internals, scripts, discovered } = deps;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let count = config.pollers.unwrap_or(cores).max(1);
         let (pollers, commands): (Vec<_>, Vec<_>) =
@@ -91,7 +91,7 @@ impl Pollers {
         });
         let mut threads = start_pollers(&running, commands)?;
         let (stop, stopped) = watch::channel(false);
-        let discovery = Discoverer { shared, engines, sightings };
+        let discovery = Discoverer { shared, engines, discovered };
         threads.push(start_discovery(discovery, stopped.clone())?);
         let sampling = tokio::spawn(sample(Arc::clone(&running), stopped));
         Ok(Handle { status: Status(running), stop, sampling, threads })

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use collect::Context;
-use collect::availability::Available;
 use config::snapshot::source::Snmp;
 use config::snapshot::{Host, Item};
 use eval::key::ItemKey;
+use model::Available;
 use serde_json::json;
 
 use crate::sides::{InternalValue, Internals};

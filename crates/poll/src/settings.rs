@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use collect::availability::ReachDelays;
+use model::ReachDelays;
 
 /// Parameters of [`crate::Pollers::start`]. The defaults suit a server on loopback.
 #[derive(Debug, Clone)]

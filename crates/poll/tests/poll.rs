@@ -6,11 +6,10 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use collect::availability::{Available, ReachDelays};
 use collect::testing::rig::{WAIT, with_extra};
 use common::{Behaviour, FakeAgent, Rig, host, item, snapshot};
 use config::snapshot::ItemType;
-use model::{HostId, InterfaceId, ItemId};
+use model::{Available, HostId, InterfaceId, ItemId, ReachDelays};
 use poll::{CheckReply, PollConfig};
 
 fn values(pairs: &[(&str, &str)]) -> HashMap<String, Option<String>> {

@@ -2,21 +2,16 @@
 
 mod beside;
 mod built_in_agent;
-mod capacity;
 mod failure;
 mod first_start;
 mod folder;
 mod history_command;
-mod internals;
-mod item_test;
 mod listen;
 mod logging;
-mod meter;
 mod pairing;
 mod params;
 mod parts;
 mod password_command;
-mod queue;
 mod roles;
 mod transactions_command;
 mod verify_command;

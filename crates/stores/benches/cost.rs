@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use history::{Class, Driver, Kind, Memory, Span, Store, reduce};
-use model::{ItemId, Sample, SampleValue, Timestamp};
+use model::{DAY_S, ItemId, Sample, SampleValue, Timestamp};
 use stdx::clock::{RealClock, SharedClock};
 use stdx::sys::cpu_time;
 use stores::{Cassandra, ClickHouse, HBase, OpenSearch, open_mysql, open_postgresql};
@@ -22,7 +22,6 @@ const ROUNDS_A_BATCH: u32 = 10;
 /// A midnight.
 const START: u32 = 19_675 * 86_400;
 const READS: u64 = 200;
-const DAY_S: u32 = 86_400;
 /// Items whose values lie among each other, of which one is drawn, so often.
 const LINES: u64 = 4;
 const TIMES: u32 = 20;
@@ -220,6 +219,6 @@ fn main() {
     write("write", driver.as_mut(), number, batch);
     write("again", driver.as_mut(), number, batch);
     let till = START + number * ROUNDS_A_BATCH * EVERY_S;
-    read("hour", driver.as_ref(), Span::new(till - 3600, till));
+    read("hour", driver.as_ref(), Span::new(till - model::HOUR_S, till));
     read("all", driver.as_ref(), Span::new(START, till));
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{ItemId, Sample, Timestamp, Trend};
+use model::{DAY_S, ItemId, Sample, Timestamp, Trend};
 use stdx::clock::SharedClock;
 
 use crate::clears::Clears;
@@ -12,7 +12,7 @@ use crate::damage::DamageLog;
 use crate::disk::DiskFile;
 use crate::error::Error;
 use crate::head::Head;
-use crate::kind::{Class, DAY_S, Day, Kind, Kinds, Span};
+use crate::kind::{Class, Day, Kind, Kinds, Span};
 use crate::late::Late;
 use crate::manifest::Manifest;
 use crate::merge::{OnDamage, merged};
@@ -313,19 +313,26 @@ impl Engine {
     /// What is stored of these items within the span. The view may be sent to another thread,
     /// where its methods do the work.
     pub fn view(&self, items: &[ItemId], span: Span) -> View {
-        self.view_of(items, span, usize::MAX)
+        self.view_of(items, span, Kinds::ALL, usize::MAX)
     }
 
     /// Like [`Engine::view`] for all time, good for [`View::newest`] with at most `n` samples.
     pub fn view_newest(&self, items: &[ItemId], n: usize) -> View {
-        self.view_of(items, Span::ALL, n)
+        // Trends are not asked for by number.
+        self.view_of(items, Span::ALL, Kinds::VALUES, n)
     }
 
-    fn view_of(&self, items: &[ItemId], span: Span, newest: usize) -> View {
+    /// Trends of an item within the span, on the calling thread. Its values, of which a head may have
+    /// many behind that hour, are not looked at.
+    pub fn trends(&self, item: ItemId, span: Span) -> Result<Vec<Trend>, Error> {
+        self.view_of(&[item], span, Kinds::TRENDS, usize::MAX).trends(item)
+    }
+
+    fn view_of(&self, items: &[ItemId], span: Span, kinds: Kinds, newest: usize) -> View {
         let frozen = self.frozen.iter().map(|frozen| (frozen.seq, Arc::clone(&frozen.head)));
         let clears = Arc::clone(&self.clears);
         let mut view = View::new(span, self.all_segments(), frozen.collect(), clears);
-        view.copy(&self.head, items, newest);
+        view.copy(&self.head, items, kinds, newest);
         view
     }
 

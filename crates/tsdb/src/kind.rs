@@ -1,6 +1,6 @@
 //! What a series holds, and the moments and classes the engine sorts by.
 
-use model::{SampleValue, Timestamp, Trend, TrendValues, ValueType};
+use model::{DAY_S, SampleValue, Timestamp, Trend, TrendValues, ValueType};
 
 /// What a series holds. A series is an item *and* a kind: an item that changes its value type
 /// starts a new series and keeps the old one. The numbers are in the files: never change one.
@@ -141,9 +141,6 @@ impl From<Kind> for Kinds {
         Self(1 << kind.number())
     }
 }
-
-/// Seconds in a day.
-pub(crate) const DAY_S: u32 = 86_400;
 
 /// A day in UTC: days since 1970-01-01.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -8,12 +8,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use model::DAY_S;
+
 use crate::block::Block;
 use crate::column::{Cursor, len_u32, put_u32};
 use crate::damage::{Damage, ranges};
 use crate::disk::Disk;
 use crate::error::Error;
-use crate::kind::{DAY_S, Kind, Span};
+use crate::kind::{Kind, Span};
 use crate::manifest::SegmentFile;
 use crate::recovery::aside;
 use crate::rows::Run;

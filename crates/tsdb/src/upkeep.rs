@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use model::DAY_S;
+
 use crate::engine::{Engine, FROZEN_MAX};
 use crate::error::Error;
-use crate::kind::{Class, DAY_S, Day};
+use crate::kind::{Class, Day};
 use crate::options::Options;
 use crate::rotate::SEAL_PAUSE;
 use crate::segment::{Segment, SegmentId};

@@ -70,10 +70,8 @@ impl View {
         Self { span, segments, frozen, clears, items, rows, bytes }
     }
 
-    /// Copies what the active head has of the items, of each at most the `newest`.
-    pub(crate) fn copy(&mut self, head: &Head, items: &[ItemId], newest: usize) {
-        // Trends are not asked for by number.
-        let kinds = if newest == usize::MAX { Kinds::ALL } else { Kinds::VALUES };
+    /// Copies what the active head has of the items in these kinds, of each at most the `newest`.
+    pub(crate) fn copy(&mut self, head: &Head, items: &[ItemId], kinds: Kinds, newest: usize) {
         for (place, &item) in items.iter().enumerate() {
             if place % LOOK_AHEAD == 0 {
                 head.look_at(items[place..].iter().take(LOOK_AHEAD).map(|item| item.0));

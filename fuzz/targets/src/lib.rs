@@ -262,6 +262,15 @@ pub const TARGETS: &[Target] = &[
         ],
     },
     Target {
+        name: "http2",
+        run: proxying::http2,
+        seeds: &[
+            "\0\0\u{6}\u{1}\u{5}\0\0\0\u{1}@\u{1}a\u{1}b\0",
+            "\0\0\u{c}\u{1}\u{5}\0\0\0\u{1}\u{2}\u{3}GET\u{6}\u{4}http\u{4}\u{1}/\u{1}\u{1}a",
+            "\0\0\u{6}\u{4}\0\0\0\0\0\0\u{3}\0\0\0d\0\0\u{5}\0\u{1}\0\0\0\u{1}hello",
+        ],
+    },
+    Target {
         name: "proxy-header",
         run: proxying::proxy_header,
         seeds: &[

@@ -4,6 +4,9 @@
 use ::proxying::http1::{
     self, Body, Field, Framing, HeadEnd, Limits, Piece, Request, Response, Version,
 };
+use ::proxying::http2::connection::{Connection, Event, Limits as ConnectionLimits};
+use ::proxying::http2::frame::{self, Frame};
+use ::proxying::http2::{hpack, message};
 use ::proxying::proxy_header::{Addresses, Version as HeaderVersion, parse, write};
 
 fn head(data: &[u8]) -> Option<usize> {
@@ -110,6 +113,62 @@ pub(crate) fn response(data: &[u8]) {
         }
         if !matches!(response.framing, Framing::UntilClose) {
             body(response.framing, &data[length..]);
+        }
+    }
+}
+
+/// A connection keeps its limits whatever arrives.
+fn connection(data: &[u8]) {
+    let mut input = frame::PREFACE.to_vec();
+    frame::settings_frame(&mut input, &[]);
+    input.extend_from_slice(data);
+    let mut connection = Connection::new(ConnectionLimits { streams: 2, list: 1000 }, 0);
+    let mut rest = &input[..];
+    while let Ok((length @ 1.., event)) = connection.receive(rest, 0) {
+        rest = &rest[length..];
+        if let Some(Event::Request { stream, .. }) = event {
+            connection.send_headers(stream, &[0x88], false);
+            connection.send_data(stream, b"hello", data.len() % 2 == 0);
+        }
+        assert!(connection.streams() <= 2);
+    }
+    assert!(connection.output.len() <= 200 + 4 * input.len());
+}
+
+/// Frames and header blocks never panic; a list is the same after it was written; a request that
+/// passes is one request of HTTP/1.1.
+pub(crate) fn http2(data: &[u8]) {
+    connection(data);
+    const LIST_MAX: usize = 16_384;
+    let mut decoder = hpack::Decoder::default();
+    let mut rest = data;
+    loop {
+        let (length, block) = match frame::parse(rest) {
+            Ok(Some((
+                length,
+                Frame::Headers { block, .. } | Frame::Continuation { block, .. },
+            ))) => (length, block),
+            Ok(Some((length, _))) | Err((length, _)) => (length, &[][..]),
+            Ok(None) => return,
+        };
+        assert!(length >= frame::HEADER);
+        rest = &rest[length..];
+        let Ok(list) = decoder.decode(block, LIST_MAX) else { return };
+        let mut written = Vec::new();
+        for field in &list.fields {
+            hpack::encode(&mut written, &field.name, &field.value);
+        }
+        let again = hpack::Decoder::default().decode(&written, LIST_MAX).expect("a valid block");
+        let lower = |name: &[u8]| name.to_ascii_lowercase();
+        assert_eq!(again.fields.len(), list.fields.len());
+        for (again, field) in again.fields.iter().zip(&list.fields) {
+            assert_eq!((&again.name, &again.value), (&lower(&field.name), &field.value));
+        }
+        let mut head = Vec::new();
+        if message::request(&mut head, &list.fields, true, b"key").is_ok() {
+            let end =
+                HeadEnd::default().find(&head, &Limits { head: usize::MAX, ..Limits::default() });
+            assert!(!matches!(end, Ok(Some(end)) if end != head.len()), "a second request");
         }
     }
 }

@@ -1,6 +1,7 @@
 import { memo } from "react";
 import { SEVERITIES, type Severity, toSeverity } from "~/util/severity";
 import { formatClock } from "~/util/time";
+import { texts } from "./texts";
 
 interface BarsProps {
   events: readonly { clock: string; severity: string }[];
@@ -31,7 +32,7 @@ export const ProblemBars = memo(function ProblemBars({
   return (
     <div
       role="img"
-      aria-label={`${total} problems started`}
+      aria-label={texts.problemsStarted(total)}
       className="flex items-end gap-[3px]"
       style={{ height }}
     >
@@ -41,7 +42,7 @@ export const ProblemBars = memo(function ProblemBars({
         return (
           <div
             key={start}
-            title={`${formatClock(start)}\n${sum} started`}
+            title={texts.startedTime(formatClock(start), sum)}
             className="flex h-full min-w-0 flex-1 flex-col justify-end rounded-sm hover:bg-hover"
           >
             {sum === 0 && <div className="h-px bg-line-strong" />}

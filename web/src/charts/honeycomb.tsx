@@ -1,5 +1,6 @@
 import { memo } from "react";
 import type { Severity } from "~/util/severity";
+import { texts } from "./texts";
 
 export interface Cell {
   id: string;
@@ -58,7 +59,7 @@ export const Honeycomb = memo(function Honeycomb({ cells, width, onOpen }: Honey
       height={height}
       className="block"
       role="group"
-      aria-label="Hosts by highest severity"
+      aria-label={texts.hostsByHighestSeverity}
     >
       {cells.map((cell, i) => {
         const row = Math.floor(i / perRow);

@@ -14,6 +14,7 @@ import {
   widenRange,
   zoneName,
 } from "~/util/time";
+import { texts } from "./texts";
 
 interface RangePickerProps {
   range: TimeRange;
@@ -37,18 +38,20 @@ function CustomRange({ range, onChange }: RangePickerProps) {
         if (span) onChange({ from: from.trim(), to: to.trim() });
       }}
     >
-      <TextField label="From" error={bad(from, "from")} value={from} onChange={setFrom} />
+      <TextField label={texts.from} error={bad(from, "from")} value={from} onChange={setFrom} />
       <TextField
-        label="To"
+        label={texts.to}
         error={bad(to, "to") ?? (reversed ? "The end must be after the start." : undefined)}
-        hint="now-1h, now/d, 2026-11-21 10:00"
+        hint={texts.now1hNowD}
         value={to}
         onChange={setTo}
       />
       <Button type="submit" look="primary" disabled={!span}>
-        Apply
+        {texts.apply}
       </Button>
-      <p className="text-xs text-faint">Times are in {zoneName()}.</p>
+      <p className="text-xs text-faint">
+        {texts.timesAreIn} {zoneName()}.
+      </p>
     </form>
   );
 }
@@ -57,7 +60,11 @@ function CustomRange({ range, onChange }: RangePickerProps) {
 export function RangePicker({ range, onChange }: RangePickerProps) {
   return (
     <div className="flex items-center gap-1">
-      <IconButton icon="left" label="Earlier" onClick={() => onChange(moveRange(range, -1))} />
+      <IconButton
+        icon="left"
+        label={texts.earlier}
+        onClick={() => onChange(moveRange(range, -1))}
+      />
       <Popover
         align="right"
         className="w-[28rem] max-w-[calc(100vw-1rem)]"
@@ -65,7 +72,7 @@ export function RangePicker({ range, onChange }: RangePickerProps) {
           <Button
             onClick={toggle}
             aria-expanded={open}
-            aria-label={`Time range: ${rangeLabel(range)}`}
+            aria-label={texts.timeRange(rangeLabel(range))}
             icon="clock"
           >
             {rangeLabel(range)}
@@ -98,11 +105,15 @@ export function RangePicker({ range, onChange }: RangePickerProps) {
       </Popover>
       <IconButton
         icon="right"
-        label="Later"
+        label={texts.later}
         disabled={range.to === "now"}
         onClick={() => onChange(moveRange(range, 1))}
       />
-      <IconButton icon="zoomOut" label="Zoom out" onClick={() => onChange(widenRange(range))} />
+      <IconButton
+        icon="zoomOut"
+        label={texts.zoomOut}
+        onClick={() => onChange(widenRange(range))}
+      />
     </div>
   );
 }

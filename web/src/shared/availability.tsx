@@ -72,7 +72,11 @@ export function Availability({
         );
       })}
       {(active === "1" || active === "2") && (
-        <Mark name="Active" state={active} hint={`Active checks: ${WORDS[Number(active)]}`} />
+        <Mark
+          name="Active"
+          state={active}
+          hint={texts.activeChecks(WORDS[Number(active)] ?? active)}
+        />
       )}
       {kinds.length === 0 && active === "0" && (
         <span className="text-xs text-faint">{texts.noInterface}</span>

@@ -46,7 +46,7 @@ export function useSwitches({ word, queryKey, warning, enable, remove }: Options
         <Button onClick={() => change.mutate(() => enable(ids, true))}>{texts.enable}</Button>
         <Button onClick={() => change.mutate(() => enable(ids, false))}>{texts.disable}</Button>
         <Button look="danger" icon="trash" onClick={() => void onDelete(ids)}>
-          Delete {formatCount(ids.length)} selected…
+          {texts.delete} {formatCount(ids.length)} {texts.selected}
         </Button>
       </>
     );

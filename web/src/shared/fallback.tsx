@@ -44,7 +44,7 @@ export function Crash({ error, reset }: ErrorComponentProps) {
   const { what, todo } = explain(error);
   return (
     <div className="mx-auto flex max-w-xl flex-col gap-3 p-8">
-      <ErrorNote what={`Error on this page: ${what}`} todo={todo} />
+      <ErrorNote what={texts.errorOnThisPage(what)} todo={todo} />
       <div className="flex gap-2">
         <Button look="primary" onClick={reset}>
           {texts.tryAgain}

@@ -96,7 +96,8 @@ export function GraphPanel(props: GraphPanelProps) {
         {empty && (
           <p className="pointer-events-none absolute inset-0 flex items-center justify-center text-sm text-faint">
             <span className="bg-surface px-2">
-              No values in this time range.{onRange && texts.chooseALongerOne}
+              {texts.noValuesInThis}
+              {onRange && texts.chooseALongerOne}
             </span>
           </p>
         )}

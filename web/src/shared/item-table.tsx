@@ -54,7 +54,7 @@ const EDIT: Column<ItemRow> = {
     <Link
       to="/items/$itemid/edit"
       params={{ itemid: item.itemid }}
-      aria-label={`Edit ${item.name}`}
+      aria-label={texts.editName(item.name)}
       title={texts.editItem}
       onClick={(event) => event.stopPropagation()}
       className="flex size-6 items-center justify-center rounded text-faint opacity-0 group-hover:opacity-100 hover:bg-hover hover:text-ink focus:opacity-100"

@@ -78,13 +78,13 @@ export function NoRows({ icon, word, onClear, action, children }: NoRowsProps) {
   return onClear ? (
     <Empty
       icon={icon}
-      title={`No ${word} matches these filters`}
+      title={texts.noMatchesTheseFilters(word)}
       action={<Button onClick={onClear}>{texts.clearFilters}</Button>}
     >
       {texts.changeOrClearThe}
     </Empty>
   ) : (
-    <Empty icon={icon} title={`No ${word} yet`} action={action}>
+    <Empty icon={icon} title={texts.noYet(word)} action={action}>
       {children}
     </Empty>
   );

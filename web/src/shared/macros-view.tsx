@@ -103,7 +103,7 @@ export function MacrosView(props: MacrosViewProps) {
         empty={
           <Card bodyClass="">
             <Empty icon="key" title={texts.noMacros} action={edit}>
-              Macros are values that items and triggers refer to by name, such as {texts.cpuMax}.
+              {texts.macrosAreValuesThat} {texts.cpuMax}.
             </Empty>
           </Card>
         }

@@ -99,7 +99,7 @@ export function SaveDialog(props: SaveDialogProps) {
             busy={saving.isPending}
             onClick={() => saving.mutate()}
           >
-            Save {word}
+            {texts.save} {word}
           </Button>
         </>
       }
@@ -132,8 +132,8 @@ export function RowButtons({
 }) {
   return (
     <>
-      <IconButton icon="edit" label={`Edit ${name}`} onClick={onEdit} />
-      <IconButton icon="trash" label={`Delete ${name}`} onClick={() => void onDelete()} />
+      <IconButton icon="edit" label={texts.editName(name)} onClick={onEdit} />
+      <IconButton icon="trash" label={texts.deleteName(name)} onClick={() => void onDelete()} />
     </>
   );
 }
@@ -146,7 +146,7 @@ export function useDelete(remove: (id: string) => Promise<unknown>, keys: readon
     let done = true;
     try {
       await remove(id);
-      toast(`${name} was ${action === "Revoke" ? "revoked" : "deleted"}.`);
+      toast(texts.wasName(name, action === "Revoke" ? "revoked" : "deleted"));
     } catch (error) {
       toast(explain(error).what, "bad");
       done = false;

@@ -159,7 +159,7 @@ export function RunningNotes({ ids, onEnded }: RunningProps) {
             {one.name}
           </Link>
           <span className="text-soft">
-            {until ? `, until ${formatClock(until, "minute")}` : ""}
+            {until ? texts.untilTime(formatClock(until, "minute")) : ""}
             {one.noData ? texts.withoutData : ""}
           </span>
         </span>
@@ -211,7 +211,7 @@ export function SilenceDialog({ target, running = [], onClose }: SilenceDialogPr
   const tooEarly = ownUntil !== null && ownUntil < now + LENGTH_MIN_S;
   return (
     <Dialog
-      title={target.problem ? `Silence: ${target.problem.name}` : `Silence ${names}`}
+      title={target.problem ? texts.silenceName(target.problem.name) : texts.silenceNames(names)}
       onClose={onClose}
       footer={
         <>
@@ -246,7 +246,7 @@ export function SilenceDialog({ target, running = [], onClose }: SilenceDialogPr
             onChange={setWhat}
             options={[
               ["problem", texts.thisProblem],
-              ["host", `All problems of ${names}`],
+              ["host", texts.allProblemsOfText(names)],
             ]}
           />
         )}
@@ -291,14 +291,16 @@ function Covers({ target, untagged }: { target: SilenceTarget; untagged: boolean
   if (!target.problem) {
     return (
       <p>
-        {untagged && texts.thisProblemHasNo}All problems of <b>{names}</b>.{open}
+        {untagged && texts.thisProblemHasNo}
+        {texts.allProblemsOf} <b>{names}</b>.{open}
       </p>
     );
   }
   return (
     <div className="flex flex-col gap-1.5">
       <p>
-        Problems of <b>{names}</b> with these tags, including new ones.{open}
+        {texts.problemsOf} <b>{names}</b> {texts.withTheseTagsIncluding}
+        {open}
       </p>
       <TagList tags={target.problem.tags} max={20} wrap />
     </div>

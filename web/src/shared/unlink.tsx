@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { ask } from "~/ui/confirm";
+import { texts } from "./texts";
 
 /** Asks whether what a template brought goes with it; null when nothing shall be done. */
 export async function askUnlinking(title: string, body: ReactNode): Promise<boolean | null> {
@@ -23,7 +24,9 @@ export async function askUnlinked(
   return askUnlinking(
     "Unlink templates?",
     <>
-      <p>{templates.map((template) => template.name).join(", ")} will no longer be linked.</p>
+      <p>
+        {templates.map((template) => template.name).join(", ")} {texts.willNoLongerBe}
+      </p>
       {body}
     </>,
   );

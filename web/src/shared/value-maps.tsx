@@ -92,7 +92,7 @@ function MapDialog({
   const reread = useReread();
   return (
     <SaveDialog
-      title={map ? `Edit ${map.name}` : texts.createValueMap}
+      title={map ? texts.editName(map.name) : texts.createValueMap}
       word={texts.valueMap}
       wide
       draft={draft}
@@ -137,7 +137,7 @@ export function ValueMaps({ ownerid }: { ownerid: string }) {
   const [editing, setEditing] = useKeptState<ValueMap | "new" | null>("dialog", null);
   const remove = useMutation({
     mutationFn: (map: ValueMap) => deleteValueMap(map.valuemapid),
-    onSuccess: (_, map) => toast(`${map.name} was deleted.`),
+    onSuccess: (_, map) => toast(texts.wasDeleted(map.name)),
     onError: (error) => toast(explain(error).what, "bad"),
     onSettled: () => client.invalidateQueries(),
   });
@@ -169,13 +169,17 @@ export function ValueMaps({ ownerid }: { ownerid: string }) {
                 .slice(0, 6)
                 .map((mapping) => `${words(mapping)} → ${mapping.newvalue}`)
                 .join(", ")}
-              {map.mappings.length > 6 && ` and ${map.mappings.length - 6} more`}
+              {map.mappings.length > 6 && texts.andMore(map.mappings.length - 6)}
             </td>
             <td className="px-2 text-right whitespace-nowrap">
-              <IconButton icon="edit" label={`Edit ${map.name}`} onClick={() => setEditing(map)} />
+              <IconButton
+                icon="edit"
+                label={texts.editName(map.name)}
+                onClick={() => setEditing(map)}
+              />
               <IconButton
                 icon="trash"
-                label={`Delete ${map.name}`}
+                label={texts.deleteName(map.name)}
                 onClick={async () => {
                   const body = <p>{texts.itemsThatUseIt}</p>;
                   if (await confirmed(`Delete ${map.name}?`, body, "Delete value map"))

@@ -173,7 +173,7 @@ function ProblemCount({ narrow }: { narrow: boolean }) {
   return (
     <span
       role="img"
-      aria-label={`${total} open`}
+      aria-label={texts.openTotal(total)}
       style={{
         color: `var(--sev-${worst}-ink)`,
         backgroundColor: `color-mix(in srgb, var(--sev-${worst}) 16%, transparent)`,

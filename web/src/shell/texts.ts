@@ -20,4 +20,7 @@ export const texts = {
   ctrl: "Ctrl",
   dataIsOld: (age: string, since: string) =>
     `The data on this page is ${age} old (${since}); states and durations may be wrong. The page retries automatically.`,
+  signedInAs: (initials: string, username: string) => `${initials}: Signed in as ${username}`,
+  timesAreIn: "Times are in",
+  openTotal: (total: number) => `${total} open`,
 } as const;

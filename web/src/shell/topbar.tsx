@@ -87,7 +87,7 @@ function UserMenu() {
       trigger={({ open, toggle }) => (
         <button
           type="button"
-          aria-label={`${initials}: Signed in as ${user?.username}`}
+          aria-label={texts.signedInAs(initials, user?.username ?? "")}
           aria-expanded={open}
           onClick={toggle}
           className="ml-1 flex size-7 items-center justify-center rounded-full bg-accent-soft text-2xs font-semibold text-accent-ink hover:opacity-80"
@@ -101,7 +101,9 @@ function UserMenu() {
           <div className="border-b px-2.5 pt-1.5 pb-2">
             <p className="truncate font-medium">{user?.displayName}</p>
             <p className="truncate text-xs text-faint">{user?.username}</p>
-            <p className="truncate pt-1 text-xs text-faint">Times are in {zoneName()}</p>
+            <p className="truncate pt-1 text-xs text-faint">
+              {texts.timesAreIn} {zoneName()}
+            </p>
           </div>
           <div className="pt-1">
             <MenuItem onClick={() => void signOut()}>

@@ -2,6 +2,7 @@ import { type ReactNode, useSyncExternalStore } from "react";
 import { Button } from "./button";
 import { Dialog } from "./dialog";
 import type { IconName } from "./icon";
+import { texts } from "./texts";
 
 interface Choice<V extends string> {
   value: V;
@@ -70,7 +71,7 @@ export function Questions() {
       onClose={() => question.answer(null)}
       footer={
         <>
-          <Button onClick={() => question.answer(null)}>Cancel</Button>
+          <Button onClick={() => question.answer(null)}>{texts.cancel}</Button>
           {question.choices.map((choice) => (
             <Button
               key={choice.value}

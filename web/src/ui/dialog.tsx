@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import { IconButton } from "./button";
 import { cx } from "./cx";
+import { texts } from "./texts";
 
 interface DialogProps {
   title: string;
@@ -41,7 +42,7 @@ export function Dialog({ title, onClose, children, footer, wide }: DialogProps) 
     >
       <header className="flex h-12 shrink-0 items-center justify-between border-b pr-2 pl-4">
         <h2 className="truncate text-base font-semibold">{title}</h2>
-        <IconButton icon="close" label="Close" onClick={onClose} />
+        <IconButton icon="close" label={texts.close} onClick={onClose} />
       </header>
       <div className="min-h-0 flex-1 overflow-auto p-4">{children}</div>
       {footer && (

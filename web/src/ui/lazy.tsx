@@ -6,6 +6,7 @@ import {
   useState,
 } from "react";
 import { ErrorNote, SkeletonRows } from "./state";
+import { texts } from "./texts";
 
 /** A component whose code is loaded when it is first shown. */
 export type LazyComponent<P> = FunctionComponent<P> & { preload: () => Promise<void> };
@@ -57,8 +58,8 @@ export function lazyComponent<P extends object>(
     if (state !== "failed") return fallback;
     return (
       <ErrorNote
-        what="This part of the application could not be loaded."
-        todo="Check that the server is running and that you can reach it."
+        what={texts.thisPartOfThe}
+        todo={texts.checkThatTheServer}
         onRetry={() => setState("loading")}
         className={noteClass}
       />

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { Column } from "./table-row";
+import { texts } from "./texts";
 
 interface NameColumnsProps<T> {
   /** What a row is, such as "Rule". */
@@ -31,7 +32,7 @@ export function nameColumns<T>(props: NameColumnsProps<T>): Column<T>[] {
         </span>
       ),
     },
-    { id: "name", header: "Name", width: props.nameWidth, on: "wide", cell: name },
-    { id: "state", header: "State", width: props.stateWidth, on: "wide", cell: state },
+    { id: "name", header: texts.name, width: props.nameWidth, on: "wide", cell: name },
+    { id: "state", header: texts.state, width: props.stateWidth, on: "wide", cell: state },
   ];
 }

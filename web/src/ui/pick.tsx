@@ -3,6 +3,7 @@ import { cx } from "./cx";
 import { Input } from "./field";
 import { Icon } from "./icon";
 import { Popover } from "./popover";
+import { texts } from "./texts";
 
 export interface Option {
   value: string;
@@ -76,8 +77,8 @@ export function Pick(props: PickProps) {
         <div>
           <Input
             autoFocus
-            aria-label={`Search ${label.toLowerCase()}`}
-            placeholder={`Search ${label.toLowerCase()}`}
+            aria-label={texts.searchLabel(label.toLowerCase())}
+            placeholder={texts.searchLabel(label.toLowerCase())}
             value={text}
             onChange={(event) => search(event.target.value)}
             onKeyDown={(event) => {
@@ -103,7 +104,7 @@ export function Pick(props: PickProps) {
               />
             ))}
             {found.length === 0 && !onCreate && (
-              <p className="px-2.5 py-2 text-xs text-faint">No matches.</p>
+              <p className="px-2.5 py-2 text-xs text-faint">{texts.noMatches}</p>
             )}
             {onCreate && needle && !exact && (
               <button
@@ -111,7 +112,8 @@ export function Pick(props: PickProps) {
                 className="flex h-8 w-full items-center gap-2 rounded-md px-2.5 text-left text-sm text-accent-ink hover:bg-hover"
                 onClick={() => onCreate(text.trim())}
               >
-                <Icon name="plus" size={14} /> Create “{text.trim()}”
+                <Icon name="plus" size={14} /> {texts.create}
+                {text.trim()}”
               </button>
             )}
           </div>
@@ -121,7 +123,7 @@ export function Pick(props: PickProps) {
               className="mt-1 h-7 w-full rounded-md text-xs text-soft hover:bg-hover"
               onClick={() => onChange([])}
             >
-              Clear
+              {texts.clear}
             </button>
           )}
         </div>
@@ -195,7 +197,7 @@ function FieldTrigger({ id, label, values, words, flip, open, onRemove }: Trigge
           {words(value)}
           <button
             type="button"
-            aria-label={`Remove ${words(value)}`}
+            aria-label={texts.removeWhat(words(value))}
             className="px-1 hover:text-ink disabled:invisible"
             onClick={() => onRemove(value)}
           >
@@ -210,7 +212,8 @@ function FieldTrigger({ id, label, values, words, flip, open, onRemove }: Trigge
         onClick={flip}
         className="inline-flex h-6 items-center gap-1 rounded px-1.5 text-xs text-soft hover:bg-hover hover:text-ink disabled:invisible"
       >
-        <Icon name="plus" size={12} /> {values.length ? "Add" : `Choose ${label.toLowerCase()}`}
+        <Icon name="plus" size={12} />{" "}
+        {values.length ? texts.add : texts.chooseLabel(label.toLowerCase())}
       </button>
     </div>
   );

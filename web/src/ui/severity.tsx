@@ -1,5 +1,6 @@
 import { type Severity, severityName } from "~/util/severity";
 import { cx } from "./cx";
+import { texts } from "./texts";
 
 /** Five bars, as many filled as the severity: tells the level without colour. */
 export function SeverityMark({ severity, size = 14 }: { severity: Severity; size?: number }) {
@@ -52,7 +53,7 @@ export function ResolvedBadge() {
   return (
     <span className="inline-flex h-5.5 items-center gap-1.5 rounded-md bg-good-soft px-1.5 text-xs font-medium text-good-ink">
       <span className="size-1.5 rounded-full bg-good" />
-      Resolved
+      {texts.resolved}
     </span>
   );
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { cx } from "./cx";
 import { Icon, type IconName } from "./icon";
+import { texts } from "./texts";
 
 interface EmptyProps {
   icon: IconName;
@@ -58,7 +59,7 @@ export function ErrorNote({ what, todo, onRetry, className }: NoteProps) {
           onClick={onRetry}
           className="font-medium underline underline-offset-2"
         >
-          Try again
+          {texts.tryAgain}
         </button>
       )}
     </div>
@@ -77,7 +78,7 @@ export function Skeleton({ className }: { className?: string }) {
 
 export function SkeletonRows({ rows = 6 }: { rows?: number }) {
   return (
-    <div className="flex flex-col gap-3 p-4" role="status" aria-label="Loading">
+    <div className="flex flex-col gap-3 p-4" role="status" aria-label={texts.loading}>
       {Array.from({ length: rows }, (_, n) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: rows without identity
         <Skeleton key={n} className={n % 3 === 2 ? "w-2/3" : "w-full"} />

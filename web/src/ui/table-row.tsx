@@ -1,6 +1,7 @@
 import { memo, type ReactNode } from "react";
 import { cx } from "./cx";
 import { Skeleton } from "./state";
+import { texts } from "./texts";
 
 /** A column. `width` is a CSS grid track: `8rem`, `minmax(12rem, 2fr)`. */
 export interface Column<T> {
@@ -63,7 +64,7 @@ function Row<T>(props: RowProps<T>) {
           <input
             type="checkbox"
             tabIndex={-1}
-            aria-label="Select row"
+            aria-label={texts.selectRow}
             checked={selected}
             onChange={() => row !== undefined && props.onToggle(row)}
             className="size-3.5 accent-accent"

@@ -12,6 +12,7 @@ import { cx } from "./cx";
 import { Icon } from "./icon";
 import { useRowKeys } from "./table-keys";
 import { type Column, VirtualRow } from "./table-row";
+import { texts } from "./texts";
 
 export type { Column } from "./table-row";
 
@@ -171,7 +172,7 @@ function HeaderRow<T>(props: TableProps<T> & { template: string }) {
         <div role="columnheader" tabIndex={-1} className="flex">
           <input
             type="checkbox"
-            aria-label="Select all rows"
+            aria-label={texts.selectAllRows}
             checked={all}
             ref={(box) => {
               if (box) box.indeterminate = !all && (selected?.size ?? 0) > 0;

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { type Tag, tagsThatFit, tagText } from "~/util/tags";
 import { cx } from "./cx";
+import { texts } from "./texts";
 
 const CHIP =
   "inline-flex h-5 min-w-8 max-w-full items-center rounded border border-line bg-sunken px-1.5 text-2xs text-soft";
@@ -56,13 +57,13 @@ interface TagListProps {
  */
 export function TagList({ tags, max = 3, wrap = false, onPick }: TagListProps) {
   const [ref, room] = useRoom();
-  const texts = tags.map(tagText);
-  const count = tagsThatFit(texts, max, wrap ? undefined : room);
+  const words = tags.map(tagText);
+  const count = tagsThatFit(words, max, wrap ? undefined : room);
   const rest = tags.length - count;
   return (
     <span
       ref={ref}
-      title={texts.join("\n")}
+      title={words.join("\n")}
       data-tags={tags.length}
       className={cx(
         "flex min-w-0 items-center gap-1",
@@ -74,7 +75,7 @@ export function TagList({ tags, max = 3, wrap = false, onPick }: TagListProps) {
           <button
             key={tagText(tag)}
             type="button"
-            title={`Show only ${tagText(tag)}`}
+            title={texts.showOnly(tagText(tag))}
             className={cx(CHIP, "hover:border-accent hover:text-accent-ink")}
             onClick={(event) => {
               event.stopPropagation();

@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from "react";
 import { cx } from "./cx";
 import { Icon } from "./icon";
+import { texts } from "./texts";
 
 interface Toast {
   id: number;
@@ -76,7 +77,7 @@ export function Toasts() {
           )}
           <button
             type="button"
-            aria-label="Dismiss"
+            aria-label={texts.dismiss}
             className="text-faint hover:text-ink"
             onClick={() => set(toasts.filter((o) => o.id !== t.id))}
           >

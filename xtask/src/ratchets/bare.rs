@@ -20,8 +20,8 @@ const NAMES: [&str; 9] = [
     "value_type",
 ];
 
-/// The same in SQL texts, where `type` is a column too.
-const COLUMN: &str = "type";
+/// More columns, by names that other structures have for other things.
+const COLUMNS: [&str; 4] = ["eventsource", "object", "source", "type"];
 
 /// From this number on `status` is one of HTTP.
 const HTTP_STATUS: i64 = 100;
@@ -152,7 +152,9 @@ fn named(expression: &Expr) -> Option<String> {
         Expr::Reference(inner) => return named(&inner.expr),
         Expr::MethodCall(call) => match call.args.first() {
             Some(Expr::Lit(literal)) => match &literal.lit {
-                Lit::Str(name) if name.value() == COLUMN => return Some(name.value()),
+                Lit::Str(name) if COLUMNS.contains(&name.value().as_str()) => {
+                    return Some(name.value());
+                }
                 Lit::Str(name) => name.value(),
                 _ => return None,
             },
@@ -166,7 +168,7 @@ fn named(expression: &Expr) -> Option<String> {
 /// Columns that a text of SQL compares with a number.
 fn in_sql(text: &str) -> Vec<&'static str> {
     let mut found = Vec::new();
-    for name in NAMES.into_iter().chain([COLUMN]) {
+    for name in NAMES.into_iter().chain(COLUMNS) {
         for (at, _) in text.match_indices(name) {
             let before = text[..at].chars().next_back();
             let is_whole = !before.is_some_and(|c| c.is_alphanumeric() || c == '_');
@@ -204,6 +206,7 @@ mod tests {
             (r#"const A: &str = "SELECT 1 FROM items WHERE i.flags IN (0, 4)";"#, "flags"),
             (r#"fn a() { b(format!("type <> 9 AND {c}")); }"#, "type"),
             (r#"fn a() { b("inventory_mode >= -1"); }"#, "inventory_mode"),
+            (r#"const A: &str = "SELECT 1 FROM events e WHERE e.source = 0";"#, "source"),
             ("fn a() { if one.flags == 2 {} }", "flags"),
             (r#"fn a() { if row.int("type") != 3 {} }"#, "type"),
             ("fn a() { match value_type { 0 | 3 => b(), _ => c() } }", "value_type"),

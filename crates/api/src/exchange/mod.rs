@@ -2,8 +2,8 @@
 //! text, in the form of Zabbix 7.0.
 //!
 //! An import is a series of calls of the objects' own methods within one transaction, so that
-//! its rules are theirs; an export writes what the methods' tables say. Parts that nothing
-//! executes yet (graphs, dashboards, web scenarios, host prototypes) are kept as they came.
+//! its rules are theirs; an export writes what the methods' tables say. Objects that have no
+//! methods yet (graphs, dashboards) are stored as they came.
 
 mod export;
 mod format;

@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 use super::{Found, Keep, Output};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
-use crate::found::FoundRow;
+use crate::found::{FoundRow, ShownColumns};
 use crate::object::{Field, Object};
 
 /// The statement of a `get`.
@@ -129,6 +129,12 @@ impl<'c> Query<'c> {
         output.chain(also.filter_map(|name| object.field(name)))
     }
 
+    /// The places of those, and of the key.
+    pub(super) fn shown_columns(&self, object: &'static Object) -> ShownColumns {
+        let shown = self.shown(object).map(|field| (self.position(field.name), field));
+        ShownColumns { key: self.position(object.key), shown: shown.collect() }
+    }
+
     pub(super) fn run<'a>(
         self,
         call: &'c Call<'a>,
@@ -150,8 +156,8 @@ impl<'c> Query<'c> {
         }
         let total = self.counts.then_some(count);
         let rows = if self.counts { Vec::new() } else { rows };
-        let shown: Vec<&Field> = self.shown(object).collect();
-        let rows = rows.into_iter().map(|row| FoundRow::new(object, &shown, row)).collect();
+        let columns = self.shown_columns(object);
+        let rows = rows.into_iter().map(|row| FoundRow::new(&columns, row)).collect();
         Ok(Found { call, params, output: self.output, total, rows })
     }
 }

@@ -15,7 +15,7 @@ use crate::answer::{Answer, push_json, push_number, push_text, separate};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::found::FoundRow;
-use crate::object::{Field, FieldKind, Object};
+use crate::object::{FieldKind, Object};
 use crate::params;
 
 /// Rows that are completed at once.
@@ -278,8 +278,8 @@ impl<'c, 'a> Stream<'c, 'a> {
         work: &impl Fn(&mut Found<'c, 'a>) -> ApiResult<()>,
     ) -> ApiResult<Vec<FoundRow>> {
         self.call.gone.check()?;
-        let shown: Vec<&Field> = self.query.shown(self.object).collect();
-        let row = |row| FoundRow::new(self.object, &shown, row);
+        let columns = self.query.shown_columns(self.object);
+        let row = |row| FoundRow::new(&columns, row);
         let mut found = Found {
             call: self.call,
             params: self.params,

@@ -7,7 +7,6 @@ use axum::body::{Body, Bytes};
 use axum::http::HeaderMap;
 use futures_util::stream::unfold;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
@@ -16,8 +15,11 @@ use super::encoding::{self, Encoder, Encoding};
 use crate::answer::{BLOCK_BYTES, Hold, Outlet};
 use crate::error::{ApiError, ApiResult};
 
-/// Blocks of one answer that wait for its client: no more are written ahead.
+/// Blocks of one answer that may wait for its client.
 const BLOCKS_AHEAD: usize = 8;
+/// The same while half of the memory of all answers is free: rows that are written while the statement
+/// runs need not be read again.
+const BLOCKS_AHEAD_MAX: usize = 128;
 /// How long a block waits for room.
 const ROOM_PATIENCE: Duration = Duration::from_secs(10);
 /// How long a client may take for one block.
@@ -94,7 +96,7 @@ pub(super) fn outlet(
     headers: &HeaderMap,
     calls: Vec<OwnedSemaphorePermit>,
 ) -> (Blocks, Pieces) {
-    let (pieces, received) = channel(BLOCKS_AHEAD);
+    let (pieces, received) = channel(BLOCKS_AHEAD_MAX);
     let blocks = Blocks {
         pieces,
         room: room.clone(),
@@ -160,17 +162,23 @@ impl Blocks {
         })
     }
 
+    /// Pieces that may be written before the answer has to wait for its client.
+    fn ahead(&self) -> usize {
+        let is_scarce = self.room.permits.available_permits() < self.room.kib / 2;
+        let reserved = if is_scarce { BLOCKS_AHEAD_MAX - BLOCKS_AHEAD } else { 0 };
+        self.pieces.capacity().saturating_sub(reserved)
+    }
+
     fn push(&mut self, piece: Piece) -> ApiResult<()> {
-        match self.pieces.try_send(piece) {
-            Ok(()) => Ok(()),
-            Err(TrySendError::Closed(_)) => Err(gone()),
-            Err(TrySendError::Full(piece)) => {
-                let pieces = self.pieces.clone();
-                let sent = self.pause(CLIENT_PATIENCE, pieces.send(piece))?;
-                sent.and_then(Result::ok)
-                    .ok_or_else(|| ApiError::application("The client reads too slowly."))
+        while self.ahead() == 0 {
+            // Until the client takes the next piece.
+            let (pieces, free) = (self.pieces.clone(), self.pieces.capacity() + 1);
+            let taken = async move { pieces.reserve_many(free).await.is_ok() };
+            if self.pause(CLIENT_PATIENCE, taken)? != Some(true) {
+                return Err(ApiError::application("The client reads too slowly."));
             }
         }
+        self.pieces.try_send(piece).map_err(|_| gone())
     }
 
     fn push_block(&mut self, bytes: Vec<u8>, mut permit: OwnedSemaphorePermit) -> ApiResult<()> {
@@ -207,7 +215,7 @@ impl Outlet for Blocks {
     }
 
     fn is_full(&self) -> bool {
-        self.pieces.capacity() < 2 || self.room.permits.available_permits() < 2 * BLOCK_BYTES / 1024
+        self.ahead() < 2 || self.room.permits.available_permits() < 2 * BLOCK_BYTES / 1024
     }
 
     fn hold(&mut self, bytes: usize) -> ApiResult<Hold> {

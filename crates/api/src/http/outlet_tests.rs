@@ -121,3 +121,28 @@ async fn a_waiting_answer_lets_another_call_work() {
     work.await.unwrap();
     assert_eq!(calls.available_permits(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_further_ahead_of_its_client_while_there_is_memory() {
+    let block = u32::try_from(BLOCK_BYTES / KIB).unwrap();
+    let room = Room::new(256 * BLOCK_BYTES);
+    let (mut blocks, pieces) = outlet(&room, &HeaderMap::new(), Vec::new());
+    let others = Arc::clone(&room.permits).try_acquire_many_owned(100 * block).unwrap();
+    for _ in 0..20 {
+        assert!(!blocks.is_full());
+        blocks.send(&[b'x'; BLOCK_BYTES]).unwrap();
+    }
+    // Others need it.
+    let more = Arc::clone(&room.permits).try_acquire_many_owned(10 * block).unwrap();
+    assert!(blocks.is_full());
+    drop(more);
+    assert!(!blocks.is_full());
+    drop(others);
+    while !blocks.is_full() {
+        blocks.send(&[b'x'; BLOCK_BYTES]).unwrap();
+    }
+    let held = room.kib - room.permits.available_permits();
+    assert!(held < BLOCKS_AHEAD_MAX * BLOCK_BYTES / KIB, "{held}");
+    drop(pieces);
+    assert!(blocks.send(&[b'x'; BLOCK_BYTES]).is_err());
+}

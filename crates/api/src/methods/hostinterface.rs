@@ -58,10 +58,11 @@ pub(crate) static INTERFACE: Object = Object {
 
 fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut get = Get::new(call, input, &INTERFACE, &[])?;
-    // Row by row, because a list of all hosts costs more than the few interfaces that are asked for.
+    // Row by row, because a list of all hosts costs more than the few interfaces that are asked for; by
+    // the host's id, not by the index of kinds.
     get.and(
         formatcp!(
-            "EXISTS (SELECT 1 FROM hosts k WHERE k.hostid = t.hostid AND k.kind = {KIND_HOST})"
+            "EXISTS (SELECT 1 FROM hosts k WHERE k.hostid = t.hostid AND +k.kind = {KIND_HOST})"
         ),
         [],
     );
@@ -120,26 +121,30 @@ fn attach_state(found: &mut Found<'_, '_>) {
         let states = found.call.api.deps.live.interfaces(&ids);
         let output = found.output.clone();
         for (row, state) in found.rows.iter_mut().zip(states) {
-            let time = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
             if output.has("available") {
-                row.out.insert_int("available", state.available.into());
+                row.out.push_int("available", state.available as i64);
             }
             if output.has("error") {
-                row.out.insert("error", state.error.into());
+                row.out.push_text("error", &state.error);
             }
             if output.has("errors_from") {
-                row.out.insert_int("errors_from", time(state.errors_from));
+                row.out.push_int("errors_from", i64::from(state.errors_from));
             }
             if output.has("disable_until") {
-                row.out.insert_int("disable_until", time(state.disable_until));
+                row.out.push_int("disable_until", i64::from(state.disable_until));
             }
         }
     }
     if found.output.has("details") {
+        let none = || Json::Array(Vec::new());
         for row in &mut found.rows {
-            let details = serde_json::from_str::<Map<String, Json>>(row.row.text("details"));
-            let details = details.map_or_else(|_| Json::Array(Vec::new()), Json::Object);
-            row.out.insert("details", details);
+            let details = match row.row.text("details") {
+                "" => none(),
+                text => {
+                    serde_json::from_str::<Map<_, _>>(text).map_or_else(|_| none(), Json::Object)
+                }
+            };
+            row.out.push("details", details);
         }
     }
 }

@@ -13,7 +13,7 @@ pub(crate) const METHODS: &[Method] = &[
     }),
 ];
 
-const DAY_S: i64 = 86_400;
+const DAY_S: i64 = model::DAY_S as i64;
 const YEARS_25_S: i64 = 25 * 365 * DAY_S;
 const FLAG: Rule = Rule::Of(OneOf(&[0, 1]));
 const DAYS: Rule = Time::of(DAY_S, YEARS_25_S);

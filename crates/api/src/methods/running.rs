@@ -33,7 +33,7 @@ fn test_item(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             None => {}
         }
     }
-    call.api.deps.live.test_item(input).map_err(ApiError::params)
+    crate::item_test::test(call.api, input).map_err(ApiError::params)
 }
 
 fn queue(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -54,18 +54,30 @@ fn capacity(call: &Call<'_>, _input: &Json) -> ApiResult<Json> {
 
 #[cfg(test)]
 mod tests {
+    use objects::ItemType;
+    use serde_json::json;
+
     use super::Json;
     use crate::testing::Server;
-    use serde_json::json;
 
     #[test]
     fn who_may_ask() {
         let server = Server::start();
         let test = json!({ "item": { "value": "5", "value_type": 3 } });
-        let fetch = |host: &str| json!({ "item": { "key": "k" }, "host": { "hostid": host } });
+        let fetch = |host: &str| {
+            let item = json!({ "key": "k", "type": ItemType::External.number(), "value_type": 4 });
+            json!({ "item": item, "host": { "hostid": host } })
+        };
         server.answers(&[
-            ("item.test", test.clone(), test.clone()),
-            ("item.test", fetch("99999"), fetch("99999")),
+            ("item.test", test.clone(), json!({ "preprocessing": { "steps": [], "result": "5" } })),
+            (
+                "item.test",
+                fetch("99999"),
+                json!({
+                    "item": { "result": "k of 99999", "eol": "LF" },
+                    "preprocessing": { "steps": [], "result": "k of 99999" },
+                }),
+            ),
             ("queue.get", json!({ "type": "overview", "limit": "7" }), json!(7)),
             ("capacity.get", json!({}), json!({ "resources": [] })),
         ]);

@@ -1,5 +1,7 @@
 //! Links of hosts and templates to templates.
 
+use std::collections::BTreeMap;
+
 use config::Edit;
 use config::link::{LinkError, check_link, check_unlink, link_templates, unlink_templates};
 use config::objects::Deleted;
@@ -121,9 +123,38 @@ pub(crate) fn remove(edit: &mut Edit<'_>, hosts: &[u64], unlink: Unlink<'_>) -> 
     Ok(deleted)
 }
 
-/// Makes `templates` the linked ones, beside those that discovery has linked and those that the
-/// user does not see. Of those that go, what came from `clear` is deleted and returned.
+/// Links of a change of several hosts: hosts that get the same templates are linked together.
+#[derive(Debug, Default)]
+pub(crate) struct NewLinks<'a>(BTreeMap<&'a [u64], Vec<u64>>);
+
+impl<'a> NewLinks<'a> {
+    /// The host is to be linked to these templates, too.
+    pub(crate) fn add(&mut self, hostid: u64, templates: &'a [u64]) {
+        self.0.entry(templates).or_default().push(hostid);
+    }
+
+    /// Makes the links.
+    pub(crate) fn make(self, edit: &mut Edit<'_>) -> ApiResult<()> {
+        self.0.into_iter().try_for_each(|(templates, hosts)| add(edit, &hosts, templates))
+    }
+}
+
+/// Makes `templates` the linked ones, as [`unlink_others`] says.
 pub(crate) fn replace(
+    call: &Call<'_>,
+    edit: &mut Edit<'_>,
+    hostid: u64,
+    templates: Option<&[u64]>,
+    clear: &[u64],
+) -> ApiResult<Deleted> {
+    let deleted = unlink_others(call, edit, hostid, templates, clear)?;
+    add(edit, &[hostid], templates.unwrap_or_default())?;
+    Ok(deleted)
+}
+
+/// Leaves only `templates` linked, beside those that discovery has linked and those that the user does
+/// not see. Of those that go, what came from `clear` is deleted and returned.
+pub(crate) fn unlink_others(
     call: &Call<'_>,
     edit: &mut Edit<'_>,
     hostid: u64,
@@ -138,7 +169,5 @@ pub(crate) fn replace(
         let kept = [templates, clear, &hidden(call, edit, hostid)?].concat();
         gone.extend(now.iter().map(|row| row.id("templateid")).filter(|id| !kept.contains(id)));
     }
-    let deleted = remove(edit, &[hostid], Unlink { keep: &gone, clear })?;
-    add(edit, &[hostid], templates.unwrap_or_default())?;
-    Ok(deleted)
+    remove(edit, &[hostid], Unlink { keep: &gone, clear })
 }

@@ -76,7 +76,7 @@ pub(crate) fn hide(found: &mut Found<'_, '_>, column: &str) -> ApiResult<()> {
     let Some(open) = found.call.secrets_of(&owners)? else { return Ok(()) };
     for (row, owner) in found.rows.iter_mut().zip(owners) {
         if !open.contains(&owner) {
-            row.out.each(hide_member);
+            row.out.each(WHOLE, hide_member);
         }
     }
     Ok(())

@@ -2,14 +2,13 @@
 
 use config::Snapshot;
 use history::service::Asker;
-use model::{HostId, LogMeta, SampleValue, Timestamp};
+use model::{HostId, LogMeta, Push, PushValue, SampleValue, Timestamp};
 use wire::history_service::{
     Failure, Log, Reason, Refusal, Value, WRITE_VALUES_MAX, WriteReply, WriteRequest,
 };
 
 use super::{Allowed, find, no_item, sign_in};
 use crate::Api;
-use crate::live::{Push, PushValue};
 use crate::methods::history::value_text;
 use crate::permission::Need;
 

@@ -59,8 +59,7 @@ pub fn snapshot(revision: u64, hosts: Vec<Arc<Host>>) -> Arc<config::Snapshot> {
         for item in &host.items {
             snapshot.items.insert(item.id, Arc::clone(item));
         }
-        snapshot.host_ids.insert(Arc::clone(&host.host), host.id);
-        snapshot.hosts.insert(host.id, host);
+        snapshot.hosts.insert(host);
     }
     Arc::new(snapshot)
 }

@@ -68,8 +68,7 @@ pub fn snapshot(revision: u64, hosts: Vec<Host>) -> Snapshot {
         for item in &host.items {
             snapshot.items.insert(item.id, Arc::clone(item));
         }
-        snapshot.host_ids.insert(Arc::clone(&host.host), host.id);
-        snapshot.hosts.insert(host.id, Arc::new(host));
+        snapshot.hosts.insert(Arc::new(host));
     }
     snapshot
 }

@@ -57,7 +57,7 @@ pub(crate) fn inherit_items(
             let hosts = take_hosts(&mut below, &later.templates);
             if check_items(edit, &sources, &hosts)?.adopts_dependent() && !later.behind {
                 copy_level(edit, &sources, &hosts)?;
-            } else {
+            } else if hosts.values().any(|of| !of.is_empty()) {
                 left.extend(&sources);
             }
         }
@@ -164,7 +164,7 @@ impl Level {
 
     /// Whether a host's own item becomes a dependent one. What depends on it may then be too deep, which
     /// only a search from the host's items shows.
-    fn adopts_dependent(&self) -> bool {
+    pub(super) fn adopts_dependent(&self) -> bool {
         self.copies
             .iter()
             .any(|copy| copy.adopted.is_some() && self.sources[copy.source].master > 0)

@@ -12,6 +12,7 @@ mod check;
 mod host_prototypes;
 mod interfaces;
 mod items;
+mod links;
 mod portions;
 mod triggers;
 mod unlink;
@@ -68,7 +69,7 @@ pub fn link_templates(
 }
 
 /// Links templates to a host as the server does it by itself, for discovery and actions: all of
-/// them, or where one is refused, none. A host that discovery made inherits no host prototypes.
+/// them, or where one is refused, none, and in this transaction. A host that discovery made inherits no host prototypes.
 pub fn link_automatically(
     edit: &mut Edit<'_>,
     host: u64,
@@ -76,7 +77,10 @@ pub fn link_automatically(
 ) -> Result<(), LinkError> {
     let sql = formatcp!("SELECT hostid FROM hosts WHERE flags = {FLAGS_PLAIN} AND hostid = ?");
     let host_prototypes = !edit.query(sql, &[host.into()])?.is_empty();
-    edit.attempt(|edit| link(edit, &[host], templates, host_prototypes))
+    let portion = edit.inheritance.portion.take();
+    let result = edit.attempt(|edit| link(edit, &[host], templates, host_prototypes));
+    edit.inheritance.portion = portion;
+    result
 }
 
 /// Refuses what [`link_templates`] would refuse of these hosts because of the linkage itself, of
@@ -97,7 +101,7 @@ fn link(
     templates: &[u64],
     host_prototypes: bool,
 ) -> Result<(), LinkError> {
-    let below = missing_links(edit, hosts, templates)?;
+    let mut below = missing_links(edit, hosts, templates)?;
     if below.is_empty() {
         return Ok(());
     }
@@ -109,30 +113,11 @@ fn link(
         })
         .collect();
     edit.insert_many("host_templates", &["hostid", "templateid"], &rows)?;
-
-    edit.inheriting(|edit| inherit(edit, &below, host_prototypes))
-}
-
-/// Gives hosts what the templates that they were just linked to have.
-fn inherit(edit: &mut Edit<'_>, below: &Below, host_prototypes: bool) -> Result<(), LinkError> {
-    let items = items_of(edit, below)?;
-    inherit_items(edit, &items, below, None)?;
-    let linked: Vec<u64> = below.keys().copied().collect();
-    let sql = "SELECT DISTINCT f.triggerid AS id FROM functions f \
-               JOIN items i ON i.itemid = f.itemid WHERE i.hostid IN ({ids})";
-    let triggers = objects_of(edit, sql, &linked)?;
-    let hosts: Vec<u64> =
-        below.values().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
-    inherit_triggers(edit, &triggers, Some(&hosts), None)?;
-    if !host_prototypes {
-        return Ok(());
+    // An earlier link that is not inherited yet may be in conflict with this one.
+    for (template, hosts) in portions::unfinished_links(edit, hosts)? {
+        below.entry(template).or_default().extend(hosts);
     }
-    let sql = formatcp!(
-        "SELECT d.hostid AS id FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
-               JOIN items r ON r.itemid = d.parent_itemid WHERE p.kind = {KIND_PROTOTYPE} AND r.hostid IN ({{ids}})"
-    );
-    let prototypes = objects_of(edit, sql, &linked)?;
-    inherit_host_prototypes(edit, &prototypes, None, Some(&hosts), None).map(drop)
+    edit.inheriting(|edit| links::inherit_or_leave(edit, &below, host_prototypes))
 }
 
 /// The missing links between these hosts and templates.

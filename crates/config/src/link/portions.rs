@@ -1,4 +1,4 @@
-//! Changes of templates that many hosts inherit: the templates change in one transaction, with a row
+//! Changes of templates that many hosts inherit, and links of many hosts: the templates change in one transaction, with a row
 //! that says what their hosts have yet to take over. Each of the following transactions is about some
 //! hosts, so that other changes run in between. Rows are done in the order of their ids; a host that
 //! is linked meanwhile has the change already.
@@ -30,6 +30,8 @@ pub(crate) enum Work {
     NewHostPrototypes(Vec<u64>),
     /// A change of one.
     HostPrototypes(Changed),
+    /// All that these hosts inherit through new links to the templates.
+    Links(Vec<u64>),
 }
 
 /// Objects with the columns that have changed. The name of another table stands for its rows of the
@@ -58,6 +60,7 @@ impl Work {
                 changed.iter().map(|one| one.ids.len()).sum()
             }
             Self::HostPrototypes(changed) => changed.ids.len(),
+            Self::Links(hosts) => hosts.len(),
         }
     }
 
@@ -82,6 +85,10 @@ impl Work {
             Self::HostPrototypes(Changed { ids, columns }) => {
                 let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
                 inherit_host_prototypes(edit, ids, Some(&columns), Some(hosts), None).map(drop)
+            }
+            Self::Links(_) => {
+                let below = links(edit, templates, hosts)?;
+                super::links::inherit(edit, &below, true, None)
             }
         }
     }
@@ -143,6 +150,11 @@ pub(crate) fn take_over(edit: &mut Edit<'_>, last: u64) -> DbResult<bool> {
     };
     let portion = edit.inheritance.portion.unwrap_or(usize::MAX);
     let max = hosts_max(portion, work.objects());
+    if let Work::Links(hosts) = &work {
+        edit.inheriting(|edit| on_hosts(edit, &work, &templates, hosts))?;
+        edit.delete("inheritance", "inheritanceid", &[id])?;
+        return Ok(true);
+    }
     let hosts = next_hosts(edit, &templates, row.id("after_hostid"), max)?;
     edit.inheriting(|edit| on_hosts(edit, &work, &templates, &hosts))?;
     match hosts.last() {
@@ -175,7 +187,7 @@ fn on_hosts(
 }
 
 /// Hosts of one portion.
-fn hosts_max(portion: usize, objects: usize) -> usize {
+pub(super) fn hosts_max(portion: usize, objects: usize) -> usize {
     (portion / objects.max(1)).clamp(1, HOSTS_MAX)
 }
 
@@ -228,6 +240,20 @@ fn links(edit: &mut Edit<'_>, templates: &BTreeSet<u64>, hosts: &[u64]) -> DbRes
     for host in hosts {
         for template in links.get(host).into_iter().flatten().filter(|id| templates.contains(id)) {
             below.entry(*template).or_default().push(*host);
+        }
+    }
+    Ok(below)
+}
+
+/// Links of these hosts that they have yet to inherit through.
+pub(super) fn unfinished_links(edit: &mut Edit<'_>, hosts: &[u64]) -> DbResult<Below> {
+    let hosts: BTreeSet<u64> = hosts.iter().copied().collect();
+    let mut below = Below::new();
+    for row in edit.query("SELECT templates, work FROM inheritance", &[])? {
+        let Ok(Work::Links(of)) = serde_json::from_str(row.text("work")) else { continue };
+        let of: Vec<u64> = of.into_iter().filter(|id| hosts.contains(id)).collect();
+        for (template, hosts) in links(edit, &templates_of(&row), &of)? {
+            below.entry(template).or_default().extend(hosts);
         }
     }
     Ok(below)

@@ -60,6 +60,12 @@ pub fn unlink_templates(
     if hosts.is_empty() || templates.is_empty() {
         return Ok(Deleted::default());
     }
+    if !clear {
+        // The hosts keep all that they would have inherited.
+        let mut unfinished = super::portions::unfinished_links(edit, hosts)?;
+        unfinished.retain(|template, _| templates.contains(template));
+        edit.inheriting(|edit| super::links::inherit(edit, &unfinished, true, None))?;
+    }
     for portion in hosts.chunks(5_000) {
         let hosts = id_params(portion.iter().copied());
         let templates = id_params(templates.iter().copied());

@@ -1,6 +1,7 @@
 //! What replaced macros can make wrong in an item.
 
 use eval::interval::UpdateInterval;
+use model::{DAY_S, HOUR_S};
 use objects::{ItemType, StepKind};
 
 use crate::db::Value;
@@ -12,10 +13,8 @@ pub(super) const NAME_CHARS_MAX: usize = 255;
 /// Longest key, characters.
 const KEY_CHARS_MAX: usize = 2_048;
 
-const HOUR_S: u32 = 3_600;
-
 /// Longest time that history and trends are kept, seconds: 25 years.
-const KEPT_S_MAX: u32 = 9_125 * 24 * HOUR_S;
+const KEPT_S_MAX: u32 = 9_125 * DAY_S;
 
 /// Says what is wrong with the columns of an item of this type.
 pub(super) fn check(columns: &Columns, kind: i64) -> Result<(), String> {
@@ -36,7 +35,7 @@ pub(super) fn check(columns: &Columns, kind: i64) -> Result<(), String> {
     if ItemType::from_number(kind).is_none_or(|kind| kind.has_interval(key)) {
         UpdateInterval::validate(delay, false).map_err(|error| error.to_string())?;
     }
-    for (what, shortest_s) in [("history", HOUR_S), ("trends", 24 * HOUR_S)] {
+    for (what, shortest_s) in [("history", HOUR_S), ("trends", DAY_S)] {
         let period = text(what);
         let fits = |seconds| seconds == 0 || (shortest_s..=KEPT_S_MAX).contains(&seconds);
         if !period.starts_with("{$") && !eval::num::parse_seconds(period).is_some_and(fits) {

@@ -23,8 +23,9 @@ mod substitute;
 #[cfg(test)]
 mod tests;
 mod triggers;
+pub mod worker;
 
-use model::{DiscoveryValue, ItemId};
+use model::{ItemId, LldValue};
 
 use crate::db::{Connection, DbError, DbResult};
 use crate::objects::Deleted;
@@ -95,7 +96,7 @@ impl Summary {
 /// Applies one value of a discovery rule. `clock_s`: now, seconds since 1970. What cannot be
 /// made is told in [`Summary::error`], everything else is made; `Err` is the database's failure
 /// alone, then nothing was changed.
-pub fn process(config: &Config, value: &DiscoveryValue, clock_s: u64) -> DbResult<Summary> {
+pub fn process(config: &Config, value: &LldValue, clock_s: u64) -> DbResult<Summary> {
     let text = match &value.rows {
         Ok(text) => text,
         Err(reason) => return Ok(Summary::refused(reason)),

@@ -75,7 +75,7 @@ pub fn copy_discovery_rule(
     copy.items(rule, id)?;
     copy.triggers(rule)?;
     copy.hosts(rule, id)?;
-    copy.parts(rule, id)?;
+    copy.unserved(rule, id)?;
     Ok(id)
 }
 
@@ -256,19 +256,19 @@ impl Copy<'_, '_> {
     }
 
     /// What nothing executes yet, in the export's own form: it names hosts by their names.
-    fn parts(&mut self, rule: u64, new_rule: u64) -> DbResult<()> {
+    fn unserved(&mut self, rule: u64, new_rule: u64) -> DbResult<()> {
         let sql = "SELECT host FROM hosts WHERE hostid = ?";
         let rows = self.edit.query(sql, &[self.from.into()])?;
         let from = rows.first().map_or("", |row| row.text("host")).to_owned();
         let sql = "SELECT kind, name, doc FROM parts WHERE ruleid = ? ORDER BY partid";
-        for part in self.edit.query(sql, &[rule.into()])? {
-            let mut doc = serde_json::from_str(part.text("doc")).unwrap_or_default();
+        for object in self.edit.query(sql, &[rule.into()])? {
+            let mut doc = serde_json::from_str(object.text("doc")).unwrap_or_default();
             rename_hosts(&mut doc, &from, &self.target.name);
             let row = [
                 ("hostid", self.to.into()),
                 ("ruleid", new_rule.into()),
-                ("kind", part.text("kind").into()),
-                ("name", part.text("name").into()),
+                ("kind", object.text("kind").into()),
+                ("name", object.text("name").into()),
                 ("doc", Value::from(doc.to_string())),
             ];
             self.edit.insert_new("parts", &row)?;

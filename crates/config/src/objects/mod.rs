@@ -69,6 +69,10 @@ pub struct Deleted {
     pub triggers: Vec<u64>,
 }
 
+/// Told of what was deleted as a consequence, after the commit: history of items and problems of
+/// triggers go with them.
+pub type GoneHook = Box<dyn Fn(&Deleted) + Send>;
+
 /// The column's value in a list of columns.
 pub fn column<'a>(columns: &'a Columns, name: &str) -> Option<&'a Value> {
     columns.iter().find(|(column, _)| *column == name).map(|(_, value)| value)

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use super::{CowMap, Host, Item, ItemShape, Snapshot, Trigger};
+use super::{CowMap, Host, Item, ItemShape, Snapshot, Spread, Trigger};
 
 /// The counters of an `Arc` and what the allocator adds to each block.
 const BLOCK: usize = 24;
@@ -17,8 +17,7 @@ impl Snapshot {
         let hosts: usize = self.hosts.values().map(|host| of_host(host)).sum();
         let items: usize = self.items.values().map(|item| of_item(item, &mut seen)).sum();
         let triggers: usize = self.triggers.values().map(|trigger| of_trigger(trigger)).sum();
-        let tables =
-            self.hosts.bytes() + self.host_ids.bytes() + self.items.bytes() + self.triggers.bytes();
+        let tables = self.hosts.bytes() + self.items.bytes() + self.triggers.bytes();
         let macros = self.macros.of_host.values().flatten().chain(&self.macros.global);
         let macros: usize =
             macros.map(|def| size_of_val(def) + def.name.len() + def.value.len() + BLOCK).sum();
@@ -91,9 +90,9 @@ fn of_trigger(trigger: &Trigger) -> usize {
     size_of::<Trigger>() + BLOCK + texts + functions + expressions
 }
 
-impl<K: Hash + Eq + Clone, V: Clone> CowMap<K, V> {
+impl<K: Hash + Eq + Clone + Spread, V: Clone> CowMap<K, V> {
     /// Bytes of the tables, without what the entries point to.
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         // One byte of each place says whether it is taken.
         self.capacity() * (size_of::<(K, V)>() + 1)
     }

@@ -58,23 +58,3 @@ pub enum CheckKind {
     /// Echo requests; with `true` an answer from elsewhere counts too.
     Ping(bool),
 }
-
-impl CheckKind {
-    /// The name of a service by the API's number of its check.
-    pub fn service(number: i64) -> Option<&'static str> {
-        Some(match number {
-            0 => "ssh",
-            1 => "ldap",
-            2 => "smtp",
-            3 => "ftp",
-            4 => "http",
-            5 => "pop",
-            6 => "nntp",
-            7 => "imap",
-            8 => "tcp",
-            14 => "https",
-            15 => "telnet",
-            _ => return None,
-        })
-    }
-}

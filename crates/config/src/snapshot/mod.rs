@@ -7,6 +7,7 @@ mod bytes;
 mod cow_map;
 pub mod discovery;
 mod expand;
+mod hosts;
 mod item;
 mod load;
 #[cfg(test)]
@@ -21,10 +22,11 @@ pub mod web;
 
 use std::sync::Arc;
 
-use model::{HostId, ItemId, TriggerId};
+use model::{ItemId, TriggerId};
 
-pub use cow_map::{CowMap, Same};
+pub use cow_map::{CowMap, Same, Spread};
 pub(crate) use expand::Resolver;
+pub use hosts::Hosts;
 pub use item::*;
 pub(crate) use load::{apply, load};
 pub use types::*;
@@ -35,9 +37,7 @@ pub struct Snapshot {
     /// Grows by one with each change; agents and proxies compare it.
     pub revision: u64,
     /// Monitored and unmonitored hosts, no templates.
-    pub hosts: CowMap<HostId, Arc<Host>>,
-    /// Technical host name to id.
-    pub host_ids: CowMap<Arc<str>, HostId>,
+    pub hosts: Hosts,
     /// All items and discovery rules of hosts (no prototypes).
     pub items: CowMap<ItemId, Arc<Item>>,
     /// All triggers of hosts (no prototypes).
@@ -57,7 +57,7 @@ pub struct Snapshot {
 impl Snapshot {
     /// The host of that technical name.
     pub fn host_by_name(&self, name: &str) -> Option<&Arc<Host>> {
-        self.host_ids.get(name).and_then(|id| self.hosts.get(id))
+        self.hosts.named(name)
     }
 
     /// The host that owns the item.

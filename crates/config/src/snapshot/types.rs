@@ -11,19 +11,24 @@ use model::{FunctionId, GroupId, HostId, InterfaceId, ItemId, Severity, TriggerI
 use super::source::{Ipmi, Snmp};
 use super::{CowMap, Item};
 
-/// A host.
+/// A host. What a value's item is found with comes first: one line of the processor's cache.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct Host {
     /// Its id.
     pub id: HostId,
-    /// Technical name, as agents and senders say it.
-    pub host: Arc<str>,
-    /// Visible name.
-    pub name: Arc<str>,
+    /// Items and discovery rules, sorted by key.
+    pub items: Box<[Arc<Item>]>,
     /// Status "monitored" (0).
     pub monitored: bool,
     /// Whether it is worked on.
     pub maintenance: HostMaintenance,
+    /// How connections to and from the host's agent are protected.
+    pub tls: Tls,
+    /// Technical name, as agents and senders say it.
+    pub host: Arc<str>,
+    /// Visible name.
+    pub name: Arc<str>,
     /// Host groups, for permissions of aggregate functions.
     pub groups: Box<[GroupId]>,
     /// Names of those groups, for `[group="..."]`.
@@ -32,10 +37,6 @@ pub struct Host {
     pub tags: Box<[(Arc<str>, Arc<str>)]>,
     /// Interfaces.
     pub interfaces: Box<[Interface]>,
-    /// Items and discovery rules, sorted by key.
-    pub items: Box<[Arc<Item>]>,
-    /// How connections to and from the host's agent are protected.
-    pub tls: Tls,
     /// Templates in the order in which macros are looked up.
     pub templates: Box<[HostId]>,
     /// Fields of the inventory that have a value, by the API's names; `None` = switched off.
@@ -100,6 +101,7 @@ pub const NO_TLS: u8 = 1;
 
 /// Protection of connections. The numbers are the wire's: 1 none, 2 PSK, 4 certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[repr(C)]
 pub struct Tls {
     /// For connections to the agent: one of the numbers.
     pub connect: u8,

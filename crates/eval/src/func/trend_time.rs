@@ -3,8 +3,9 @@
 use jiff::civil::{DateTime, Weekday};
 use jiff::tz::{AmbiguousOffset, Dst, Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp, Zoned};
+use model::DAY_S;
 
-use crate::calendar::{DAY_S, Shift, ShiftOp, Unit, local};
+use crate::calendar::{Shift, ShiftOp, Unit, local};
 
 /// The wall clock at a border of a trend period. The field's server computes these borders in another
 /// way than the time shifts of other functions ([`crate::calendar::WallTime`]): it moves by elapsed

@@ -5,8 +5,9 @@ mod scheduling;
 use std::fmt;
 
 use jiff::tz::TimeZone;
+use model::DAY_S;
 
-use crate::calendar::{DAY_S, local};
+use crate::calendar::local;
 use crate::macros::token_at;
 use crate::num::parse_seconds;
 use crate::time::TimePeriod;

@@ -8,8 +8,9 @@ use std::fmt;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use model::DAY_S;
 
-use crate::calendar::{DAY_S, Stretch, days_from};
+use crate::calendar::{Stretch, days_from};
 
 /// Sets of allowed values, one bit for each. All fields have to match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

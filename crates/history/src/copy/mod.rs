@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use model::ItemId;
+use model::{DAY_S, ItemId};
 
 pub use self::progress::Progress;
 pub use self::side::Side;
@@ -30,8 +30,6 @@ const ROWS_MANY: usize = 200_000;
 const TRIES: u32 = 6;
 /// Differences that are told one by one.
 const EXAMPLES_MAX: usize = 20;
-
-const DAY_S: u32 = 86_400;
 
 /// What is to be gone over.
 #[derive(Debug, Clone)]

@@ -161,6 +161,10 @@ impl Driver for Embedded {
         Box::new(self.engine.view(items, span))
     }
 
+    fn trends(&self, item: ItemId, span: Span) -> Result<Vec<Trend>, Error> {
+        Ok(self.engine.trends(item, span)?)
+    }
+
     fn view_newest(&self, items: &[ItemId], n: usize) -> Box<dyn View> {
         Box::new(self.engine.view_newest(items, n))
     }

@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use model::{ItemId, Sample, ValueType};
+use model::{DAY_S, ItemId, Sample, ValueType};
 use stdx::clock::SharedClock;
 use stdx::sync::lock;
 
@@ -29,7 +29,6 @@ pub type PastKind = Box<dyn Fn(ItemId) -> Option<ValueType> + Send + Sync>;
 
 /// Questions that wait. A shard repeats its own anyway.
 const ASKS_MAX: usize = 1_024;
-const DAY_S: u32 = 86_400;
 /// The clocks of senders go ahead by less.
 const AHEAD_S: u32 = 3_600;
 /// A store that failed is asked for an item again after this time.

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use model::{ItemId, Sample, Trend};
+use model::{HOUR_S, ItemId, Sample, Trend};
 use tsdb::{Block, Position};
 
 use super::Policy;
-use crate::trends::HOUR_S;
 
 /// What one lane writes.
 #[derive(Debug, Default, Clone)]

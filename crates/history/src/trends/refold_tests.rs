@@ -1,7 +1,7 @@
 use super::*;
-use crate::trends::{HOUR_S, write};
+use crate::trends::write;
 use crate::{Class, Counters, Day, DriverInfo, Memory, View};
-use model::{Sample, SampleValue, Timestamp, Trend, TrendValues};
+use model::{HOUR_S, Sample, SampleValue, Timestamp, Trend, TrendValues};
 use std::sync::Arc;
 
 const NOON: u32 = 1_700_049_600;

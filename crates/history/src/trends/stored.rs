@@ -2,9 +2,9 @@
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
-use model::{ItemId, Trend, TrendValues};
+use model::{HOUR_S, ItemId, Trend, TrendValues};
 
-use super::{Folded, Folder, HOUR_S, Key, merge};
+use super::{Folded, Folder, Key, merge};
 use crate::{Driver, Error, Kinds, Span, TrendHour};
 
 /// Stored trends of one item together with what waits to be written, oldest first.
@@ -53,9 +53,8 @@ pub fn write(driver: &mut dyn Driver, folded: &mut Vec<Folded>) -> Result<(), Er
 
 /// The trend with what is stored of its hour.
 fn with_stored(driver: &dyn Driver, trend: &Trend) -> Result<Trend, Error> {
-    let view = driver.view(&[trend.item], Span::new(trend.hour, trend.hour));
     let kind = std::mem::discriminant(&trend.values);
-    let stored = view.trends(trend.item)?;
+    let stored = driver.trends(trend.item, Span::new(trend.hour, trend.hour))?;
     let same_type = stored.iter().find(|stored| std::mem::discriminant(&stored.values) == kind);
     Ok(same_type.map_or(*trend, |stored| merge(stored, trend)))
 }

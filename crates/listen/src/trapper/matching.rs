@@ -15,7 +15,7 @@ use std::time::Duration;
 use config::Snapshot;
 use config::snapshot::{Host, Item, ItemType};
 use foldhash::fast::RandomState;
-use model::{CompactString, HostId, ItemId, LogMeta, Payload, Timestamp, Value, ValueType};
+use model::{CompactString, ItemId, LogMeta, Payload, Timestamp, Value, ValueType};
 use wire::{Content, LogFields, Moment, Reading, Target};
 
 use crate::peers::{PeerNames, Verdict};
@@ -143,7 +143,6 @@ pub(crate) const READINGS_AHEAD: usize = 16;
 enum Step<'s> {
     /// There is none.
     Nothing,
-    HostId(HostId),
     Item(&'s Arc<Item>),
     Host(&'s Arc<Host>),
     Guess(&'s Arc<Host>, &'s AtomicU32),
@@ -151,28 +150,21 @@ enum Step<'s> {
 }
 
 impl<'s> Step<'s> {
-    fn host(id: Option<&HostId>) -> Self {
-        id.map_or(Self::Nothing, |id| Self::HostId(*id))
+    fn host(host: Option<&'s Arc<Host>>) -> Self {
+        host.map_or(Self::Nothing, Self::Host)
     }
 
     fn item(item: Option<&'s Arc<Item>>) -> Self {
         item.map_or(Self::Nothing, Self::Item)
     }
 
+    /// The host of an item that was named by its id.
     fn find_host(&mut self, snapshot: &'s Snapshot, last: &mut Option<&'s Arc<Host>>) {
-        let (id, item) = match *self {
-            Self::HostId(id) => (id, None),
-            Self::Item(item) => (item.host, Some(item)),
-            _ => return,
-        };
-        if last.is_none_or(|last| last.id != id) {
-            *last = snapshot.hosts.get(&id);
+        let Self::Item(item) = *self else { return };
+        if last.is_none_or(|last| last.id != item.host) {
+            *last = snapshot.hosts.get(&item.host);
         }
-        *self = match (*last, item) {
-            (Some(host), Some(item)) => Self::Found(host, item),
-            (Some(host), None) => Self::Host(host),
-            (None, _) => Self::Nothing,
-        };
+        *self = last.map_or(Self::Nothing, |host| Self::Found(host, item));
     }
 
     /// Brings the item of the first guess into the processor's caches.
@@ -233,8 +225,8 @@ impl<'s> Matcher<'s> {
         let mut last_name: Option<(&str, Step<'s>)> = None;
         for (target, step) in targets.clone().zip(&mut steps) {
             *step = match (target, last_name) {
-                (Target::Key { host, .. }, Some((name, id))) if **host == *name => id,
-                (Target::Key { host, .. }, _) => Step::host(self.snapshot.host_ids.get(&**host)),
+                (Target::Key { host, .. }, Some((name, found))) if **host == *name => found,
+                (Target::Key { host, .. }, _) => Step::host(self.snapshot.hosts.named(host)),
                 (Target::Item(id), _) => Step::item(self.snapshot.items.get(&ItemId(*id))),
             };
             if let Target::Key { host, .. } = target {

@@ -35,7 +35,7 @@ fn faulty_trigger_does_not_end_the_start_after_a_crash() {
     let disk = Disk::default();
     let mut rig = Rig::with(config(), vec![Box::new(disk.clone())], Vec::new());
     rig.send(1, &[("6", 1)]);
-    let unwritten = Unwritten { since_s: START_S, events: Vec::new() };
+    let unwritten = Unwritten { since: model::UnixSeconds(START_S), events: Vec::new() };
     let drivers = vec![Box::new(disk) as _];
     let mut rig = Rig::after_losing(config(), drivers, Vec::new(), true, Some(unwritten));
     rig.pass(2);

@@ -88,7 +88,7 @@ fn dependent_items_get_the_masters_value() {
     assert_eq!(rig.stored(8), [SampleValue::Unsigned(42), SampleValue::Unsigned(7)]);
     assert_eq!(rig.stored(9), [SampleValue::Float(42.0), SampleValue::Float(7.0)]);
     assert_eq!(rig.error_of(8), "");
-    let found: Vec<_> = std::iter::from_fn(|| rig.discovery.try_recv()).collect();
+    let found: Vec<_> = std::iter::from_fn(|| rig.lld.try_recv()).collect();
     assert_eq!(found.len(), 3);
     // An error goes on to the dependent items, a value that only the master cannot keep does not.
     rig.send(7, &[("!away", 4)]);
@@ -99,7 +99,7 @@ fn dependent_items_get_the_masters_value() {
 fn discovery_rules_tell_the_discovery_worker() {
     let mut rig = rig();
     rig.send(6, &[("[{\"a\":1}]", 1), ("!broken", 2)]);
-    let found: Vec<_> = std::iter::from_fn(|| rig.discovery.try_recv()).collect();
+    let found: Vec<_> = std::iter::from_fn(|| rig.lld.try_recv()).collect();
     let rows: Vec<_> = found.into_iter().map(|found| (found.rule.0, found.rows)).collect();
     assert_eq!(rows, [(6, Ok("[{\"a\":1}]".to_owned())), (6, Err("broken".to_owned()))]);
     assert!(rig.stored(6).is_empty());

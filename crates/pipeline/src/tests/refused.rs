@@ -105,14 +105,14 @@ fn a_refused_round_tells_neither_discovery_nor_other_shards() {
     }
     let message = [(2, "!gone", 2), (3, "[]", 2), (4, "1", 2)];
     assert!(rig.send_many(&message).lost);
-    assert!(rig.discovery.try_recv().is_none());
+    assert!(rig.lld.try_recv().is_none());
     assert_eq!(rig.found(), [""; 0]);
     assert_eq!(rig.error_of(2), "");
     for disk in &disks {
         disk.refuses.store(false, Ordering::Relaxed);
     }
     assert!(!rig.send_many(&message).lost);
-    assert!(rig.discovery.try_recv().is_some());
+    assert!(rig.lld.try_recv().is_some());
     assert_eq!(rig.error_of(2), "gone");
     let error = format!("1 error Cannot evaluate function last(/h{b}/k): item is not supported.");
     assert_eq!(rig.found(), [error]);

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use history::{Reader, Span};
 use model::{
-    ItemId, Payload, Timestamp, Trend, TrendValues, TriggerFinding, TriggerId, TriggerState, Value,
-    ValueBatch, ValueType,
+    InitialTrigger, ItemId, Payload, Timestamp, Trend, TrendValues, TriggerFinding, TriggerId,
+    TriggerState, Value, ValueBatch, ValueType,
 };
 use stdx::ack;
 use stdx::clock::SimClock;
 use stdx::queue::bounded;
 
 use crate::testing::{Disk, Rig, START_S, function, host, item, memory, snapshot, trigger};
-use crate::{Deps, InitialTrigger, ShardSet, ShardsConfig};
+use crate::{Deps, ShardSet, ShardsConfig};
 
 /// Two hosts that lie on different shards of two.
 fn two_hosts() -> (u64, u64) {
@@ -152,7 +152,7 @@ fn running_after(unsupported: Vec<(ItemId, Box<str>)>) -> Running {
     let config = snapshot(vec![host(a), host(b)], items, vec![trigger(1, "{1}>5", &[1])]);
     let clock = SimClock::at(Duration::from_secs(START_S.into()));
     let (findings_out, findings) = bounded("findings", 100);
-    let (discovery, _) = bounded("discovery", 100);
+    let (lld, _) = bounded("lld", 100);
     let (live_out, live) = tokio::sync::broadcast::channel(100);
     let deps = Deps {
         clock: clock.clone(),
@@ -160,7 +160,7 @@ fn running_after(unsupported: Vec<(ItemId, Box<str>)>) -> Running {
         drivers: vec![memory(), memory()],
         past: None,
         findings: findings_out,
-        discovery,
+        lld,
         live: Some(live_out),
         triggers: Vec::new(),
         unwritten: None,
@@ -280,14 +280,14 @@ fn an_only_shard_on_its_thread_takes_values() {
     let config = snapshot(vec![host(1)], vec![item(1, 1, "k", ValueType::Unsigned)], Vec::new());
     let clock = SimClock::at(Duration::from_secs(START_S.into()));
     let (findings, _kept) = bounded("findings", 10);
-    let (discovery, _kept_too) = bounded("discovery", 10);
+    let (lld, _kept_too) = bounded("lld", 10);
     let deps = Deps {
         clock,
         snapshot: Arc::new(config),
         drivers: vec![memory()],
         past: None,
         findings,
-        discovery,
+        lld,
         live: None,
         triggers: Vec::new(),
         unwritten: None,

@@ -12,10 +12,10 @@ use config::Snapshot;
 use eval::preproc::Step;
 use history::Driver as _;
 use model::{
-    HostId, SampleValue, Timestamp, TriggerId, TriggerState, Unwritten, ValueType, shard_of,
+    HostId, InitialTrigger, SampleValue, Timestamp, TriggerId, TriggerState, UnixSeconds,
+    Unwritten, ValueType, shard_of,
 };
 
-use crate::spawn::InitialTrigger;
 use crate::testing::{Disk, Rig, START_S, calculated, host, item, snapshot, trigger};
 
 const SEEDS: u64 = 60;
@@ -135,7 +135,7 @@ fn start(disks: &[Disk; 2], config: Snapshot, model: &Model, unwritten: bool) ->
     });
     let at = |(id, at): (&u64, &u32)| (TriggerId(*id), Timestamp::from_s(START_S + at));
     let events = model.events.iter().map(at).collect();
-    let unwritten = unwritten.then_some(Unwritten { since_s: START_S, events });
+    let unwritten = unwritten.then_some(Unwritten { since: UnixSeconds(START_S), events });
     Rig::after_losing(config, drivers, triggers.collect(), true, unwritten)
 }
 

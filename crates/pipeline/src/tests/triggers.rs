@@ -1,8 +1,7 @@
 //! Values in, findings out.
 
-use model::{ItemId, TriggerId, TriggerState, ValueType};
+use model::{InitialTrigger, ItemId, TriggerId, TriggerState, ValueType};
 
-use crate::InitialTrigger;
 use crate::testing::{
     Rig, calculated, expression, function, host, item, memory, snapshot, trigger,
 };

@@ -21,6 +21,24 @@ pub enum CheckReply {
     LocalError(String),
 }
 
+impl CheckReply {
+    /// What a test of an item shows: the value, of a log its newest line, or why there is none.
+    pub fn into_text(self) -> Result<String, String> {
+        match self {
+            Self::Value(value) => Ok(value),
+            Self::Lines(lines) => match lines.values.last() {
+                Some((text, _)) => Ok(text.to_string()),
+                None => Err("There is no value now.".to_owned()),
+            },
+            Self::Nothing => Err("There is no value now.".to_owned()),
+            Self::NotSupported(why)
+            | Self::NetworkError(why)
+            | Self::ConfigError(why)
+            | Self::LocalError(why) => Err(why),
+        }
+    }
+}
+
 /// What a check brings that reads a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lines {

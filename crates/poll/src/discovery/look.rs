@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use config::snapshot::discovery::{CheckKind, DiscoveryCheck, DiscoveryRule};
 use config::snapshot::{Host, Interface, Item, ItemExtra, ItemType};
-use model::{HostId, InterfaceId, SeenAddress, SeenService, Sighting};
+use model::{DiscoveryResult, HostId, InterfaceId, SeenAddress, SeenService};
 use stdx::queue::Sender;
 use tokio::sync::Semaphore;
 
@@ -28,7 +28,7 @@ const VALUE_BYTES_MAX: usize = 2_048;
 pub(super) struct Looker {
     shared: Arc<Shared>,
     engines: Arc<Engines>,
-    sightings: Option<Sender<Sighting>>,
+    discovered: Option<Sender<DiscoveryResult>>,
     pub(super) asker: Asker,
     /// Stands for all hosts that are looked for.
     host: Arc<Host>,
@@ -38,15 +38,15 @@ pub(super) struct Looker {
 impl Looker {
     pub(super) fn new(discovery: super::Discoverer, asker: Asker) -> Self {
         let host = Arc::new(Host::unconfigured(HostId(0)));
-        let super::Discoverer { shared, engines, sightings } = discovery;
-        Self { shared, engines, sightings, asker, host, names: Semaphore::new(NAMES_MAX) }
+        let super::Discoverer { shared, engines, discovered } = discovery;
+        Self { shared, engines, discovered, asker, host, names: Semaphore::new(NAMES_MAX) }
     }
 
     /// Waits until who keeps what was found has room.
-    pub(super) async fn tell(&self, sighting: Sighting) {
-        if let Some(sightings) = &self.sightings {
+    pub(super) async fn tell(&self, result: DiscoveryResult) {
+        if let Some(discovered) = &self.discovered {
             // Closed only while the server stops.
-            let _ = sightings.send(sighting).await;
+            let _ = discovered.send(result).await;
         }
     }
 
@@ -64,7 +64,8 @@ impl Looker {
         let up = services.iter().any(|service| service.up);
         let dns = if up { self.name_of(ip).await } else { String::new() };
         let at = self.shared.context.now();
-        self.tell(Sighting::Address(SeenAddress { rule: rule.id, ip, dns, at, services })).await;
+        self.tell(DiscoveryResult::Address(SeenAddress { rule: rule.id, ip, dns, at, services }))
+            .await;
     }
 
     async fn name_of(&self, ip: IpAddr) -> String {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::snapshot::discovery::{Discovery, DiscoveryRule};
-use model::Sighting;
+use model::DiscoveryResult;
 use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
 
@@ -144,7 +144,7 @@ pub(crate) struct Discoverer {
     pub(crate) shared: Arc<Shared>,
     pub(crate) engines: Arc<Engines>,
     /// Where it tells what it found; `None` = nobody wants to know.
-    pub(crate) sightings: Option<stdx::queue::Sender<Sighting>>,
+    pub(crate) discovered: Option<stdx::queue::Sender<DiscoveryResult>>,
 }
 
 /// The body of the thread; ends when `stop` becomes true.
@@ -181,7 +181,7 @@ async fn work(discovery: Discoverer, mut stop: watch::Receiver<bool>) -> std::io
                 looker.asker.drive();
                 turns.follow(&shared.context.snapshots.load().discovery);
                 for rule in turns.begin(shared.context.clock.unix_s()) {
-                    looker.tell(Sighting::Round { rule: rule.id, error: rule.error.clone() }).await;
+                    looker.tell(DiscoveryResult::Round { rule: rule.id, error: rule.error.clone() }).await;
                 }
             }
             guard = datagrams.readable() => {
@@ -194,7 +194,7 @@ async fn work(discovery: Discoverer, mut stop: watch::Receiver<bool>) -> std::io
                 Ok(place) => {
                     if turns.ended(place) {
                         let (rule, error) = (place.rule, String::new());
-                        looker.tell(Sighting::Round { rule, error }).await;
+                        looker.tell(DiscoveryResult::Round { rule, error }).await;
                     }
                 }
                 Err(error) => tracing::error!("a check of network discovery panicked: {error}"),

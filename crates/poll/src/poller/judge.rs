@@ -1,10 +1,10 @@
 //! What the reply to a check says about the interface that was asked.
 
 use config::snapshot::Interface;
+use model::{Available, InterfaceState, ReachChange};
 
 use super::Poller;
 use crate::checks::reply::CheckReply;
-use collect::availability::{Available, Change, InterfaceState};
 
 impl Poller {
     /// What the reply says about the interface.
@@ -32,7 +32,7 @@ impl Poller {
             }
             _ => lane.state.success(now),
         };
-        if change != Change::None
+        if change != ReachChange::None
             || before != lane.state.available
             || error_before != lane.state.error
         {
@@ -45,18 +45,18 @@ impl Poller {
             _ => "",
         };
         match change {
-            Change::None => {}
-            Change::Unreachable => {
+            ReachChange::None => {}
+            ReachChange::Unreachable => {
                 tracing::info!("{kind} interface {id} of host \"{name}\" is unreachable: {why}");
             }
-            Change::Unavailable => {
+            ReachChange::Unavailable => {
                 tracing::warn!("{kind} interface {id} of host \"{name}\" is not available: {why}");
             }
             // The first answer of each of a million interfaces is no news.
-            Change::Available if before == Available::Unknown => {
+            ReachChange::Available if before == Available::Unknown => {
                 tracing::debug!("{kind} interface {id} of host \"{name}\" answers");
             }
-            Change::Available => {
+            ReachChange::Available => {
                 tracing::info!("{kind} interface {id} of host \"{name}\" is available");
             }
         }

@@ -6,14 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::snapshot::{Host, Interface};
-use model::InterfaceId;
+use model::{InterfaceId, InterfaceState};
 
 use wire::agent::passive::Dialect;
 
 use super::places::{Group, Pace};
 use super::wheel::List;
 use super::window::Window;
-use collect::availability::InterfaceState;
 
 /// The lane of internal items, which are computed at once.
 pub(crate) const INTERNAL: usize = 0;

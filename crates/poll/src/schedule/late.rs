@@ -1,7 +1,7 @@
 //! Which items of a schedule are late, and why.
 
-use collect::availability::Available;
 use collect::queue::{LATE_S, Late, QueueReport, Reason};
+use model::Available;
 
 use super::wheel::Place;
 use super::{Pace, Schedule};

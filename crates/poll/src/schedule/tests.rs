@@ -1,9 +1,9 @@
 use super::*;
-use collect::availability::{Available, ReachDelays};
 use collect::queue::Reason;
 use collect::testing::{host, item, snapshot};
 use config::snapshot::ItemType;
 use eval::interval::UpdateInterval;
+use model::{Available, ReachDelays};
 
 const START: u32 = 1_700_000_000;
 

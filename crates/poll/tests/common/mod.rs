@@ -62,7 +62,7 @@ impl Rig {
         let mut config = PollConfig { pollers: Some(2), ..PollConfig::default() };
         change(&mut config);
         let (internals, scripts) = (Arc::new(FakeInternals), Arc::new(FakeInternals));
-        let deps = Deps { internals, scripts, sightings: None };
+        let deps = Deps { internals, scripts, discovered: None };
         let handle = Pollers::start(config, Arc::clone(&context), deps).unwrap();
         Self { handle, context, shards, configuration }
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use ::api::{Api, Deps, LiveHub, LiveNote};
 use ::history::service::{Counters, Gate, Limits};
 use config::Config;
+use internals::{Capacity, Meter};
 use pipeline::ShardSet;
 use tokio::sync::broadcast;
 
@@ -14,8 +15,6 @@ use super::collection::Collection;
 use super::evaluation::Evaluation;
 use super::live::Live;
 use super::{Kept, Part, blocking, history};
-use crate::capacity::Capacity;
-use crate::meter::Meter;
 
 /// What others use of it.
 #[derive(Clone)]
@@ -44,7 +43,7 @@ pub(crate) fn start(
             intake: collection.intake.clone(),
             problems: evaluation.problems.clone(),
             runtime: tokio::runtime::Handle::current(),
-            discoveries: Arc::clone(&evaluation.discovery.outcomes),
+            discoveries: Arc::clone(&evaluation.lld.outcomes),
             config: Arc::clone(&base.config),
             clock: Arc::clone(&base.clock),
             capacity: Capacity { data: base.data.clone(), meter: Arc::clone(meter) },

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::alert::Stop;
 use ::api::LiveHub;
 use config::Config;
 use config::db::Location;
+use config::retry::Stop;
 use stdx::clock::{RealClock, SharedClock};
 
 use super::{Kept, Part, blocking};

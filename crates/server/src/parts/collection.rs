@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use collect::tls::TlsConfig;
 use listen::Intake;
-use model::Sighting;
+use model::DiscoveryResult;
 use poll::{HostKeyPolicy, Internals, PollConfig, Pollers, WebFiles};
 use stdx::clock::SharedClock;
 use stdx::queue::Sender;
@@ -37,7 +37,7 @@ pub(crate) fn start(
     evaluation: &Evaluation,
     memory: Memory,
     internals: Arc<dyn Internals>,
-    sightings: Sender<Sighting>,
+    discovered: Sender<DiscoveryResult>,
 ) -> anyhow::Result<Part<Collection>> {
     let (values, config) = (base.values, Arc::clone(&base.config));
     let context = collect::Context::new(collect::Parts {
@@ -54,7 +54,7 @@ pub(crate) fn start(
             scripts: Arc::new(pipeline::ScriptRunner::new(Arc::clone(&base.clock))),
             browsers: browsers(values, &base.clock),
         }),
-        sightings: Some(sightings),
+        discovered: Some(discovered),
     };
     let running = Pollers::start(poll_config(values, &base.data)?, Arc::clone(&context), deps)?;
     let pollers = running.status();

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use ::alert::{Hooks, Problems, Unsent};
 use ::api::{LiveHub, LiveNote};
+use ::events::{Hooks, Problems, Unsent};
 use anyhow::Context;
+use config::lld::worker as lld;
 use model::{ItemId, TriggerFinding};
 use pipeline::{ShardSet, ShardsConfig};
-use stdx::queue::{Gauge, bounded};
+use stdx::queue::bounded;
 use tokio::sync::broadcast;
 
 use super::base::Base;
-use super::{Kept, Part, blocking, discovery, history};
+use super::{Kept, Part, blocking, gone, history};
 
 /// Findings of triggers that wait to be written; beyond, shards wait too.
 const FINDINGS_MAX: usize = 10_000;
@@ -25,16 +26,8 @@ pub(crate) struct Evaluation {
     pub(crate) problems: Problems,
     /// Items with new values.
     pub(crate) notes: broadcast::Sender<pipeline::LiveNote>,
-    pub(crate) discovery: Discovery,
-}
-
-/// What others see of low-level discovery.
-#[derive(Clone)]
-pub(crate) struct Discovery {
-    pub(crate) outcomes: Arc<discovery::Outcomes>,
-    pub(crate) busy: Arc<discovery::Busy>,
-    /// Values of rules that wait.
-    pub(crate) waiting: Arc<Gauge>,
+    /// Low-level discovery.
+    pub(crate) lld: lld::Status,
 }
 
 /// Starts them on the drivers of the history. `unsupported`: items that were not supported at the end of
@@ -46,24 +39,23 @@ pub(crate) fn start(
 ) -> anyhow::Result<Part<Evaluation>> {
     let (config, clock) = (&base.config, &base.clock);
     let unsent = Unsent::new(base.data.join("unsent-events"));
-    ::alert::replay(config, clock, &unsent)
+    ::events::replay(config, clock, &unsent)
         .context("cannot write the events that an earlier run left")?;
     let (findings, findings_in) = bounded::<TriggerFinding>("findings", FINDINGS_MAX);
-    let (discoveries, discoveries_in) = discovery::queue();
-    let waiting = discoveries_in.gauge();
+    let (lld_values, lld_values_in) = lld::queue();
     let (notes, _) = broadcast::channel(NOTES_MAX);
-    let triggers = ::alert::initial_triggers(config)?;
+    let triggers = ::events::initial_triggers(config)?;
     // An orderly stop wrote all that was found.
-    let unwritten = if base.crashed { ::alert::unwritten(config)? } else { None };
+    let unwritten = if base.crashed { ::events::unwritten(config)? } else { None };
     let deps = pipeline::Deps {
         clock: Arc::clone(clock),
         snapshot: config.snapshot(),
         drivers: std::mem::take(&mut history.drivers),
         past: history.past(config, clock)?,
         findings,
-        discovery: discoveries,
+        lld: lld_values,
         live: Some(notes.clone()),
-        triggers: triggers.into_iter().map(initial).collect(),
+        triggers,
         unwritten,
         unsupported,
     };
@@ -72,12 +64,14 @@ pub(crate) fn start(
     // What shards find meanwhile waits in the queues.
     let problems =
         Problems::open(Arc::clone(config), Arc::clone(clock), hooks(&base.hub, &shards))?;
-    let worker = discovery::Worker::new(base, &shards, &problems);
-    let discovery = Discovery { outcomes: worker.outcomes(), busy: worker.busy(), waiting };
-    let (writing, stop) = (problems.clone(), base.stop_writers.clone());
+    let stop = base.stop_writers.clone();
+    let gone = gone::hook(&shards, &problems);
+    let worker = lld::Worker::new(Arc::clone(config), Arc::clone(clock), stop.clone(), gone);
+    let lld = worker.status(&lld_values_in);
+    let writing = problems.clone();
     let writer =
         stdx::thread::permanent("problems", move || writing.run(findings_in, &stop, &unsent))?;
-    let discoverer = stdx::thread::permanent("discovery", move || worker.run(discoveries_in))?;
+    let discoverer = stdx::thread::permanent("lld", move || worker.run(lld_values_in))?;
     let ending = Arc::clone(&shards);
     let end = move || {
         let history_written = ending.stop();
@@ -86,7 +80,7 @@ pub(crate) fn start(
         drop(discoverer.join());
         Kept::all_if(history_written && findings_kept)
     };
-    Ok(Part::new(Evaluation { shards, problems, notes, discovery }, blocking(end)))
+    Ok(Part::new(Evaluation { shards, problems, notes, lld }, blocking(end)))
 }
 
 fn hooks(hub: &LiveHub, shards: &Arc<ShardSet>) -> Hooks {
@@ -95,9 +89,4 @@ fn hooks(hub: &LiveHub, shards: &Arc<ShardSet>) -> Hooks {
         problem: Box::new(move |_| hub.tell(LiveNote::Problems)),
         trigger: Box::new(move |trigger, state| shards.set_trigger(trigger, state)),
     }
-}
-
-fn initial(found: ::alert::InitialTrigger) -> pipeline::InitialTrigger {
-    let ::alert::InitialTrigger { trigger, state, error } = found;
-    pipeline::InitialTrigger { trigger, state, error }
 }

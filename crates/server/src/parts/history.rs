@@ -13,14 +13,13 @@ use history::{
     Class, Day, Driver, EmbeddedDays, Extent, Kind, Memory, Null, Options, Past, Reader, Retention,
     Store, Tiers,
 };
-use model::{ItemId, ValueType};
+use model::{DAY_S, ItemId, ValueType};
 use stdx::clock::SharedClock;
 
 use super::base::Base;
 use super::{Kept, Part, blocking};
 use crate::params::Values;
 
-const DAY_S: u64 = 86_400;
 /// Maximum time to wait at the end for a feeder that is blocked in a store call.
 const FEEDS_END: Duration = Duration::from_secs(2);
 
@@ -57,7 +56,7 @@ impl ByItem {
 
 impl Retention for ByItem {
     fn class(&self, item: ItemId, kind: Kind) -> Class {
-        class_of(u64::from(self.days(item, kind)) * DAY_S)
+        class_of(u64::from(self.days(item, kind)) * u64::from(DAY_S))
     }
 }
 
@@ -196,7 +195,7 @@ impl Wanted {
         let retention: Arc<dyn Retention> = if stores.is_empty() {
             retention
         } else {
-            let days = class_of(u64::from(days) * DAY_S);
+            let days = class_of(u64::from(days) * u64::from(DAY_S));
             Arc::new(NewestDays { whole: retention, stores: stores.clone(), days })
         };
         let options = Options { retention, ..Options::default() };

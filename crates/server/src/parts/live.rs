@@ -2,18 +2,21 @@
 
 use std::sync::Arc;
 
-use alert::{AckRequest, Problems};
-use api::{Acknowledge, Availability, ItemState, Push, PushValue};
+use api::{ItemState, Probe};
 use config::Config;
+use config::lld::worker::Outcomes;
+use config::snapshot::ItemType;
+use events::Problems;
+use internals::Capacity;
 use listen::{Intake, PushError};
-use model::{HostId, InterfaceId, ItemId, TriggerId};
+use model::{
+    Available, HostId, InterfaceId, InterfaceState, ItemId, Payload, ProblemUpdate, Push, TriggerId,
+};
 use pipeline::ShardSet;
+use poll::InternalValue;
 use stdx::clock::SharedClock;
 use tokio::runtime::Handle;
 use wire::history_service::{Failure, Reason};
-
-use super::discovery::Outcomes;
-use crate::capacity::Capacity;
 
 /// The running parts, for the API's blocking threads.
 pub(crate) struct Live {
@@ -61,37 +64,16 @@ impl api::Live for Live {
             .collect()
     }
 
-    fn interfaces(&self, interfaces: &[InterfaceId]) -> Vec<Availability> {
+    fn interfaces(&self, interfaces: &[InterfaceId]) -> Vec<InterfaceState> {
         let availability = &self.pollers.context().availability;
-        interfaces
-            .iter()
-            .map(|id| {
-                let state = availability.interface(*id);
-                Availability {
-                    available: state.available as u8,
-                    error: state.error.into(),
-                    errors_from: u64::from(state.errors_from),
-                    disable_until: u64::from(state.disable_until),
-                }
-            })
-            .collect()
+        interfaces.iter().map(|id| availability.interface(*id)).collect()
     }
 
-    fn active_checks(&self, hosts: &[HostId]) -> Vec<u8> {
-        hosts.iter().map(|host| self.pollers.context().active_available(*host) as u8).collect()
+    fn active_checks(&self, hosts: &[HostId]) -> Vec<Available> {
+        hosts.iter().map(|host| self.pollers.context().active_available(*host)).collect()
     }
 
     fn push(&self, push: Push) -> Vec<Result<(), Failure>> {
-        let one = |value: PushValue| listen::PushValue {
-            item: Some(value.item),
-            host_key: None,
-            value: value.value,
-            log: value.log,
-            at: value.at,
-        };
-        let Push { values, client, refuse_duplicates, resend } = push;
-        let values = values.into_iter().map(one).collect();
-        let push = listen::Push { values, client, refuse_duplicates, resend };
         // The API has checked the user's rights on the items.
         let pushed = self.runtime.block_on(self.intake.push(push, &|_, _| true));
         pushed.into_iter().map(|result| result.map(drop).map_err(refused)).collect()
@@ -101,28 +83,28 @@ impl api::Live for Live {
         self.shards.flush().map_err(|error| error.to_string())
     }
 
-    fn acknowledge(&self, requests: Vec<Acknowledge>) -> Result<(), String> {
-        let Some(first) = requests.first() else { return Ok(()) };
-        let request = AckRequest {
-            events: requests.iter().map(|request| request.event).collect(),
-            user: first.user,
-            actions: first.action,
-            message: first.message.clone(),
-            severity: first.severity,
-            suppress_until: u32::try_from(first.suppress_until).unwrap_or(u32::MAX),
-            cause: first.cause.unwrap_or_default(),
-        };
-        self.problems.acknowledge(&request).map_err(|error| error.to_string())
+    fn update_problems(&self, update: &ProblemUpdate) -> Result<(), String> {
+        self.problems.update(update).map_err(|error| error.to_string())
     }
 
-    fn test_item(&self, data: &api::Json) -> Result<api::Json, String> {
-        crate::item_test::test(self, data)
+    fn fetch(&self, probe: Probe) -> Result<String, String> {
+        let Probe { item, host, interface } = probe;
+        match item.kind {
+            ItemType::Internal => self.pollers.internal(&item).map(internal_text),
+            ItemType::Calculated => {
+                self.shards.calculate(item).map_err(|error| error.to_string()).and_then(text_of)
+            }
+            _ => {
+                let check = self.pollers.check_once(&host, interface.as_ref(), &item);
+                self.runtime.block_on(check).into_text()
+            }
+        }
     }
 
     fn queue(&self, kind: &str, limit: Option<u64>) -> Result<api::Json, String> {
         let most = limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
         let report = self.runtime.block_on(self.pollers.queue(most));
-        crate::queue::rows(&report, kind, limit, self.clock.unix_s()).map(|(rows, _)| rows)
+        internals::queue_rows(&report, kind, limit, self.clock.unix_s()).map(|(rows, _)| rows)
     }
 
     fn capacity(&self) -> api::Json {
@@ -155,6 +137,27 @@ impl api::Live for Live {
                 tracing::warn!(%error, "cannot close problems of deleted triggers");
             }
         });
+    }
+}
+
+/// Floats have six decimals, as front ends of the field know them.
+fn internal_text(value: InternalValue) -> String {
+    match value {
+        InternalValue::Unsigned(value) => value.to_string(),
+        InternalValue::Float(value) => format!("{value:.6}"),
+        InternalValue::Text(text) => text,
+    }
+}
+
+/// The value of a calculated item.
+fn text_of(value: Payload) -> Result<String, String> {
+    match value {
+        Payload::Unsigned(value) => Ok(value.to_string()),
+        Payload::Float(value) => Ok(format!("{value:.6}")),
+        Payload::Text(text) => Ok(text.into()),
+        Payload::Log(log) => Ok(log.0.into()),
+        Payload::NotSupported(error) => Err(error.into()),
+        Payload::Meta => Err("The formula gave no value.".to_owned()),
     }
 }
 

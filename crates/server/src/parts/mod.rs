@@ -4,14 +4,15 @@
 pub(crate) mod api;
 pub(crate) mod base;
 pub(crate) mod collection;
-pub(crate) mod discovery;
+pub(crate) mod discovered;
 pub(crate) mod evaluation;
+mod gone;
 pub(crate) mod history;
 pub(crate) mod listeners;
 pub(crate) mod live;
 pub(crate) mod remember;
 pub(crate) mod requests;
-pub(crate) mod sightings;
+
 pub(crate) mod upkeep;
 pub(crate) mod web;
 

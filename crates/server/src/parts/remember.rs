@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use collect::availability::{Available, InterfaceState};
 use collect::positions::{LogPosition, TrapPosition};
 use collect::{Context, Remembered};
-use model::{InterfaceId, ItemId};
+use model::{Available, InterfaceId, InterfaceState, ItemId};
 use pipeline::ShardSet;
 use serde_json::{Value as Json, json};
 

@@ -5,16 +5,14 @@ use std::sync::Arc;
 
 use api::Api;
 use collect::queue::QueueReport;
+use internals::ServerFigures;
 use listen::{Answer, Backend, Request};
-use model::{SeenAgent, Sighting};
+use model::{DiscoveryResult, SeenAgent};
 use pipeline::ScriptRunner;
 use poll::{ScriptAnswer, ScriptCall, Scripts};
 use serde_json::{Value as Json, json};
 use stdx::queue::{Sender, TrySend};
 use wire::failed;
-
-use crate::internals::ServerFigures;
-use crate::{item_test, queue};
 
 const SERVED: [&str; 7] = [
     "expressions.evaluate",
@@ -34,7 +32,7 @@ pub(crate) struct Requests {
     pub(crate) api: Arc<Api>,
     pub(crate) figures: Arc<ServerFigures>,
     pub(crate) pollers: poll::Status,
-    pub(crate) sightings: Sender<Sighting>,
+    pub(crate) discovered: Sender<DiscoveryResult>,
 }
 
 /// Runs the scripts of items.
@@ -83,7 +81,7 @@ impl Backend for Requests {
         if !self.figures.config.snapshot().discovery.autoregisters {
             return;
         }
-        if let Err(TrySend::Full(_)) = self.sightings.try_send(Sighting::Agent(seen)) {
+        if let Err(TrySend::Full(_)) = self.discovered.try_send(DiscoveryResult::Agent(seen)) {
             // The agent asks again within minutes.
             tracing::warn!("autoregistration queue is full; dropping request");
         }
@@ -133,7 +131,7 @@ fn queue(api: &Api, figures: &ServerFigures, message: &Json) -> String {
     };
     // On a thread that may wait.
     let report = tokio::runtime::Handle::current().block_on(collector.queue(most));
-    match queue::rows(&report, kind, limit, figures.meter.now()) {
+    match internals::queue_rows(&report, kind, limit, figures.meter.now()) {
         Ok((rows, None)) => json!({ "response": "success", "data": rows }).to_string(),
         Ok((rows, Some(total))) => {
             json!({ "response": "success", "data": rows, "total": total }).to_string()
@@ -158,7 +156,7 @@ fn evaluate(api: &Api, figures: &ServerFigures, message: &Json) -> String {
         return failed("Permission denied.");
     }
     let Some(data) = message.get("data") else { return failed("The member \"data\" is missing.") };
-    match item_test::expressions(data, figures.meter.timestamp()) {
+    match api::item_test::expressions(data, figures.meter.timestamp()) {
         Ok(data) => json!({ "response": "success", "data": data }).to_string(),
         Err(error) => failed(&error),
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use alert::{MaintenanceWatch, Problems};
 use config::Config;
+use events::{MaintenanceWatch, Problems};
 use pipeline::ShardSet;
 use stdx::clock::SharedClock;
 

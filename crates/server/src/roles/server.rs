@@ -4,21 +4,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use alert::Stop;
 use anyhow::Context;
+use config::retry::Stop;
 use history::service::Counters;
+use internals::{Meter, ServerFigures};
 
 use super::stop_signal;
 use crate::folder::{self, RunningMark, lock};
-use crate::internals::ServerFigures;
-use crate::meter::{self, Meter};
 use crate::params::Values;
 use crate::parts::base::Base;
 use crate::parts::evaluation::Evaluation;
 use crate::parts::remember::Memory;
 use crate::parts::requests::Requests;
 use crate::parts::{
-    Kept, Part, Running, api, collection, evaluation, history as stored, listeners, sightings,
+    Kept, Part, Running, api, collection, discovered, evaluation, history as stored, listeners,
     upkeep, web,
 };
 use crate::{failure, first_start};
@@ -84,7 +83,7 @@ async fn start(
     let unsupported = memory.known().unsupported;
     let evaluation =
         running.add("evaluation", evaluation::start(&base, &mut history, unsupported)?);
-    let sightings = running.add("sightings", sightings::start(&base, &evaluation)?);
+    let discovered = running.add("discovery", discovered::start(&base, &evaluation)?);
 
     let counters = Arc::<Counters>::default();
     let meter = measure(&base, &history, &evaluation, Arc::clone(&counters));
@@ -98,7 +97,7 @@ async fn start(
             &evaluation,
             memory,
             Arc::clone(&figures) as _,
-            sightings.clone(),
+            discovered.clone(),
         )?,
     );
     running.add("meter", Part::task("meter", Arc::clone(&meter).run(collection.pollers.clone())));
@@ -108,7 +107,7 @@ async fn start(
         api: Arc::clone(&service.api),
         figures,
         pollers: collection.pollers.clone(),
-        sightings,
+        discovered,
     };
     let addresses =
         running.add("listeners", listeners::start(listeners, &collection.intake, requests)?);
@@ -139,11 +138,11 @@ fn measure(
     evaluation: &Evaluation,
     service: Arc<Counters>,
 ) -> Arc<Meter> {
-    Meter::new(meter::Parts {
+    Meter::new(internals::Parts {
         clock: Arc::clone(&base.clock),
         shards: Arc::clone(&evaluation.shards),
         problems: evaluation.problems.clone(),
-        discovery: evaluation.discovery.clone(),
+        lld: evaluation.lld.clone(),
         config: Arc::clone(&base.config),
         data: base.data.clone(),
         damages: history.damages.clone(),

@@ -10,14 +10,13 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use model::{ItemId, Sample, Timestamp, Trend};
+use model::{DAY_S, ItemId, Sample, Timestamp, Trend};
 use serde::Deserialize;
 
 use super::super::bytes;
 use super::super::place::Row;
 use history::{Day, Error};
 
-const DAY_S: u32 = 86_400;
 /// Digits of seconds and nanoseconds.
 const DIGITS: (usize, usize) = (5, 9);
 const TREND_DIGITS: usize = 7;

@@ -49,13 +49,12 @@ impl Unseen {
 mod tests {
     use std::sync::Arc;
 
-    use model::{ItemId, Sample, SampleValue, Timestamp};
+    use model::{DAY_S, ItemId, Sample, SampleValue, Timestamp};
 
     use super::super::OpenSearch;
     use crate::script::Script;
     use history::{Class, Kind, Span, Store};
 
-    const DAY_S: u32 = 86_400;
     const KNOWN: &str = r#"{"index_templates":[{"index_template":{"version":1}}]}"#;
     const TAKEN: &str = r#"{"errors":false}"#;
     const NOTHING: &str = r#"{"hits":{"hits":[]}}"#;

@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{ItemId, Sample, Timestamp, Trend};
+use model::{DAY_S, HOUR_S, ItemId, Sample, Timestamp, Trend};
 
 use super::super::bytes;
 use super::super::place::Row;
 use history::{Class, Day};
 
-const HOUR_S: u32 = 3600;
-const DAY_S: u32 = 86_400;
 /// What objects begin with: their kind and the version of their form.
 const ROWS: [u8; 3] = *b"VR1";
 const SET: [u8; 3] = *b"VS1";

@@ -12,7 +12,7 @@ const editRoute = getRouteApi("/inside/actions/$actionid/edit");
 export function ActionNewPage() {
   const agents = newRoute.useSearch().source === "agents";
   return (
-    <Page title={`Create ${agents ? "autoregistration" : "discovery"} action`} scroll>
+    <Page title={texts.createActionText(agents ? "autoregistration" : "discovery")} scroll>
       <ActionForm source={agents ? "2" : "1"} action={null} />
     </Page>
   );
@@ -22,7 +22,7 @@ export function ActionEditPage() {
   const { actionid } = editRoute.useParams();
   const query = useFresh(actionQuery(actionid));
   return (
-    <Page title={query.data ? `Edit ${query.data.name}` : texts.editAction} scroll>
+    <Page title={query.data ? texts.editName(query.data.name) : texts.editAction} scroll>
       <Found query={query} gone={<Gone icon="play" title={texts.thisActionDoesNot} />}>
         {(action) => (
           <ActionForm key={action.actionid} source={action.eventsource} action={action} />

@@ -77,7 +77,7 @@ export function OperationsEditor(props: OperationsEditorProps) {
           <fieldset
             // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
             key={at}
-            aria-label={`Operation ${at + 1}`}
+            aria-label={texts.operationNumber(at + 1)}
             className="flex flex-col gap-2"
           >
             <div className="grid grid-cols-[minmax(0,1fr)_2rem] items-start gap-2 sm:grid-cols-[14rem_minmax(0,1fr)_2rem]">

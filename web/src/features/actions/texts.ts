@@ -28,4 +28,7 @@ export const texts = {
     "An action creates hosts for active agents that are not registered yet and meet its conditions.",
   anActionCreatesHostsFor:
     "An action creates hosts for devices that discovery rules find, adds them to host groups and links templates.",
+  operationNumber: (number: number) => `Operation ${number}`,
+  createActionText: (what: string) => `Create ${what} action`,
+  editName: (name: string) => `Edit ${name}`,
 } as const;

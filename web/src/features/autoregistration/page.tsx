@@ -95,7 +95,7 @@ function Settings({ stored }: { stored: number }) {
           </div>
         )}
         <p className="text-xs text-soft">
-          Agents can register while an{" "}
+          {texts.agentsCanRegisterWhile}{" "}
           <Link to="/actions" search={{ source: "agents" }} className="underline">
             {texts.autoregistrationAction}
           </Link>{" "}

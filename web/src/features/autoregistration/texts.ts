@@ -9,4 +9,5 @@ export const texts = {
   n32To512Hexadecimal: "32 to 512 hexadecimal digits. Hosts created for these agents get this key.",
   autoregistrationAction: "autoregistration action",
   isEnabledTheAction: "is enabled. The action creates their hosts.",
+  agentsCanRegisterWhile: "Agents can register while an",
 } as const;

@@ -52,7 +52,11 @@ function Row({ resource, first }: { resource: Resource; first: boolean }) {
       </td>
       <td className={`${CELL} tabular text-right whitespace-nowrap`}>
         {headroom(resource)}
-        {until && <span className="block text-xs text-soft">full {until}</span>}
+        {until && (
+          <span className="block text-xs text-soft">
+            {texts.full} {until}
+          </span>
+        )}
       </td>
     </tr>
   );
@@ -90,10 +94,10 @@ function MeasuredCard({ measured }: { measured: Measured | null }) {
     return (
       <Card title={texts.measuredLimits}>
         <p className="text-soft">
-          The limits of this machine have not been measured yet. While the load is low, run{" "}
-          <code className="rounded bg-sunken px-1 py-0.5 font-mono text-xs">{COMMAND}</code> on this
-          machine with the server's <code className="font-mono text-xs">{texts.data}</code>. It
-          takes a few minutes and uses a separate server process.
+          {texts.theLimitsOfThis}{" "}
+          <code className="rounded bg-sunken px-1 py-0.5 font-mono text-xs">{COMMAND}</code>{" "}
+          {texts.onThisMachineWith} <code className="font-mono text-xs">{texts.data}</code>
+          {texts.itTakesAFew}
         </p>
       </Card>
     );
@@ -110,14 +114,15 @@ function MeasuredCard({ measured }: { measured: Measured | null }) {
             <span className="w-64 text-soft">{title}</span>
             <span className="tabular font-semibold">{formatCount(Math.round(rate))}/s</span>
             <span className="tabular text-xs text-soft">
-              {cpu.toFixed(2)} CPU seconds per million {what}
+              {cpu.toFixed(2)} {texts.cpuSecondsPerMillion} {what}
             </span>
           </li>
         ))}
       </ul>
       <p className="mt-3 text-xs text-faint">
-        Version {measured.version} on {measured.cores} cores, {formatClock(measured.at)}, with the
-        load generator on the same machine. Run {COMMAND} to measure again.
+        {texts.version} {measured.version} {texts.on} {measured.cores} {texts.coresText}{" "}
+        {formatClock(measured.at)}
+        {texts.withTheLoadGenerator} {COMMAND} {texts.toMeasureAgain}
       </p>
     </Card>
   );

@@ -7,4 +7,15 @@ export const texts = {
   measuredLimits: "Measured limits",
   data: "--data",
   capacity: "Capacity",
+  full: "full",
+  theLimitsOfThis:
+    "The limits of this machine have not been measured yet. While the load is low, run",
+  onThisMachineWith: "on this machine with the server's",
+  itTakesAFew: ". It takes a few minutes and uses a separate server process.",
+  cpuSecondsPerMillion: "CPU seconds per million",
+  version: "Version",
+  on: "on",
+  coresText: "cores,",
+  withTheLoadGenerator: ", with the load generator on the same machine. Run",
+  toMeasureAgain: "to measure again.",
 } as const;

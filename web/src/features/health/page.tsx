@@ -113,7 +113,7 @@ export function HealthPage() {
               params={{ hostid: self.data.hostid }}
               className={buttonClass("quiet")}
             >
-              Host {self.data.name}
+              {texts.host} {self.data.name}
             </Link>
           )}
           <RangePicker range={range} onChange={onRange} />

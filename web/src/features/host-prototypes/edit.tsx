@@ -70,7 +70,7 @@ export function HostPrototypeEditPage() {
     return (
       <Body
         key={hostid}
-        title={`Edit ${prototype.name}`}
+        title={texts.editName(prototype.name)}
         rule={prototype.discoveryRule}
         ownerid={prototype.parentHost.hostid}
         prototype={prototype}

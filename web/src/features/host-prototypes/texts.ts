@@ -21,4 +21,5 @@ export const texts = {
   hostPrototypesCreateHosts:
     "Host prototypes create hosts for discovered entities, such as virtual machines.",
   fromATemplate: "from a template",
+  editName: (name: string) => `Edit ${name}`,
 } as const;

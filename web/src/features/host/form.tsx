@@ -44,8 +44,8 @@ export function HostForm({ host }: { host: Host | null }) {
     const clear = await askUnlinked(
       unlinkedTemplates(draft, host),
       <p>
-        <b>{texts.unlink}</b> keeps the template's items, triggers and history on this host.{" "}
-        <b>{texts.unlinkAndClear}</b> deletes them.
+        <b>{texts.unlink}</b> {texts.keepsTheTemplateS} <b>{texts.unlinkAndClear}</b>{" "}
+        {texts.deletesThem}
       </p>,
     );
     if (clear !== null && (await mayOverwrite().catch(() => true))) save.mutate(clear);

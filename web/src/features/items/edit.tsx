@@ -69,7 +69,7 @@ export function ItemEditPage() {
   const done = () => owner && leave(owner, "latest", rule?.itemid);
   return (
     <OwnerPage
-      title={item ? `Edit ${item.name}` : texts.editItem}
+      title={item ? texts.editName(item.name) : texts.editItem}
       owner={owner}
       rule={rule}
       tab="items"

@@ -97,7 +97,7 @@ function ValueFields({
 function InheritedNote({ kind, templateid }: { kind: ItemKind; templateid: string }) {
   return (
     <>
-      Interval, storage, tags and state can be changed here; the rest{" "}
+      {texts.intervalStorageTagsAnd}{" "}
       {kind === "rule" ? (
         <Link to="/rules/$ruleid" params={{ ruleid: templateid }} className="underline">
           {texts.inTheTemplate}

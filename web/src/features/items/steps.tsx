@@ -90,7 +90,7 @@ function StepRow({ step, place, count, only, onChange, onMove, onRemove }: StepR
       <div className="flex flex-wrap items-start gap-2 sm:flex-nowrap">
         <span className="tabular w-5 pt-1.5 text-center text-xs text-faint">{place + 1}</span>
         <Select
-          aria-label={`Step ${place + 1}`}
+          aria-label={texts.stepNumber(place + 1)}
           options={only ? KINDS.filter(([type]) => only.has(type)) : KINDS}
           value={step.type}
           onChange={(e) =>

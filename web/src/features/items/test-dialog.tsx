@@ -59,7 +59,7 @@ function MacroRows({ rows, set }: ReturnType<typeof useMacros>) {
         <div key={macro} className="grid items-center gap-x-3 gap-y-1 sm:grid-cols-[1fr_1fr_1fr]">
           <code className="font-mono text-xs break-all">{macro}</code>
           <Input
-            aria-label={`Value of ${macro}`}
+            aria-label={texts.valueOf(macro)}
             value={value}
             onChange={(e) => set(macro, e.target.value)}
           />
@@ -139,7 +139,7 @@ export default function TestDialog({ draft, kind, owner, onClose }: TestDialogPr
   const came = outcome?.item?.result ?? started;
   return (
     <Dialog
-      title={`Test ${draft.name || "the item"}`}
+      title={texts.testWhat(draft.name || "the item")}
       wide
       onClose={onClose}
       footer={
@@ -177,7 +177,7 @@ export default function TestDialog({ draft, kind, owner, onClose }: TestDialogPr
             />
           )}
           {source === "host" && host && (
-            <span className="text-soft">Collected from {host.name} during the test.</span>
+            <span className="text-soft">{texts.collectedDuringTest(host.name)}</span>
           )}
           {source === "typed" && (
             <Checkbox
@@ -188,7 +188,7 @@ export default function TestDialog({ draft, kind, owner, onClose }: TestDialogPr
           )}
           {source === "typed" && master && master.lastclock !== "0" && (
             <Button small onClick={() => setValue(master.lastvalue)}>
-              Use the last value of {master.name}
+              {texts.useTheLastValue} {master.name}
             </Button>
           )}
         </div>
@@ -209,7 +209,7 @@ export default function TestDialog({ draft, kind, owner, onClose }: TestDialogPr
         {macros.rows.length > 0 && <MacroRows {...macros} />}
         {run.error && <ErrorNote {...explain(run.error)} />}
         {outcome?.item?.error !== undefined && (
-          <ErrorNote what={`The value could not be collected: ${outcome.item.error}`} />
+          <ErrorNote what={texts.theValueCouldNot(outcome.item.error)} />
         )}
         <TestSteps
           steps={draft.preprocessing}

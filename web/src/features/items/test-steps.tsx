@@ -41,8 +41,8 @@ function Outcome({ step }: { step: ShownStep }) {
       {step.handled && (
         <p className="text-xs text-soft">
           {step.handled}
-          {step.state === "value" && step.error !== undefined && ` because: ${step.error}`}
-          {step.state === "error" && step.error !== undefined && ` instead of: ${step.error}`}
+          {step.state === "value" && step.error !== undefined && texts.becauseError(step.error)}
+          {step.state === "error" && step.error !== undefined && texts.insteadOf(step.error)}
         </p>
       )}
       {step.cut && <p className="text-xs text-faint">{step.cut}</p>}
@@ -86,7 +86,7 @@ export function TestSteps({ steps, shown, outcome }: TestStepsProps) {
             <li
               // biome-ignore lint/suspicious/noArrayIndexKey: steps have no identity but their place
               key={i}
-              aria-label={`Step ${i + 1}${done ? ` ${STATES[done.state]}` : ""}`}
+              aria-label={texts.stepNumberText(i + 1, done ? ` ${STATES[done.state]}` : "")}
               className={cx(
                 "flex flex-col gap-2 rounded-md border border-l-3 px-3 py-2",
                 done?.state === "value" && "border-l-good",

@@ -23,7 +23,7 @@ export function MaintenanceEditPage() {
   const { maintenanceid } = editRoute.useParams();
   const query = useFresh(maintenanceQuery(maintenanceid));
   return (
-    <Page title={query.data ? `Edit ${query.data.name}` : texts.editMaintenance} scroll>
+    <Page title={query.data ? texts.editName(query.data.name) : texts.editMaintenance} scroll>
       <Found query={query} gone={<Gone icon="wrench" title={texts.thisMaintenanceDoesNot} />}>
         {(one) => <MaintenanceForm key={one.maintenanceid} maintenance={one} />}
       </Found>

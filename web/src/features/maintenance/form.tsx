@@ -30,7 +30,11 @@ function Preview({ draft }: { draft: Draft }) {
   return (
     <section aria-label={texts.nextStarts} className="rounded-lg bg-sunken px-3 py-2.5">
       <h3 className="pb-1 text-xs font-semibold text-soft">{texts.nextStarts}</h3>
-      {until !== null && <p>Starts immediately and runs until {formatClock(until, "minute")}.</p>}
+      {until !== null && (
+        <p>
+          {texts.startsImmediatelyAndRuns} {formatClock(until, "minute")}.
+        </p>
+      )}
       {runs.length === 0 && until === null && <p>{texts.neverRunsNoPeriod}</p>}
       <ol>
         {runs.map(({ start, end }) => (
@@ -39,14 +43,15 @@ function Preview({ draft }: { draft: Draft }) {
               {WEEKDAYS[(new Date(start * 1000).getDay() + 6) % 7]}
             </span>
             <span>
-              {formatClock(start, "minute")} to {formatClock(end, "minute")}
+              {formatClock(start, "minute")} {texts.to} {formatClock(end, "minute")}
             </span>
           </li>
         ))}
       </ol>
       <p className="pt-1 text-xs text-faint">
-        Times are in the time zone of this browser, {zoneName()}. Repeating periods use the time
-        zone of the server{zone ? `, ${zone}` : ""}.
+        {texts.timesAreInThe} {zoneName()}
+        {texts.repeatingPeriodsUseThe}
+        {zone ? `, ${zone}` : ""}.
       </p>
     </section>
   );

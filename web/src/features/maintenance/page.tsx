@@ -66,7 +66,7 @@ function useDelete(onDone: () => void) {
   const remove = useMutation({
     mutationFn: (ids: string[]) => deleteMaintenances(ids),
     onSuccess: (_, ids) => {
-      toast(`${plural(ids.length, "maintenance")} deleted.`);
+      toast(texts.deletedCount(plural(ids.length, "maintenance")));
       onDone();
     },
     onError: (error) => {
@@ -173,7 +173,7 @@ export function MaintenancePage() {
         <>
           {chosen.length > 0 && (
             <Button look="danger" icon="trash" onClick={() => void remove(chosen)}>
-              Delete {formatCount(chosen.length)} selected…
+              {texts.delete} {formatCount(chosen.length)} {texts.selected}
             </Button>
           )}
           {maySilence() && <CreateLink />}

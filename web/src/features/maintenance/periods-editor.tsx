@@ -61,7 +61,7 @@ interface PeriodProps {
 function Every({ period, set, unit }: PeriodProps & { unit: string }) {
   return (
     <TextField
-      label={`Every … ${unit}`}
+      label={texts.everyUnit(unit)}
       inputMode="numeric"
       value={period.every}
       onChange={(every) => set({ every })}
@@ -180,7 +180,7 @@ export function PeriodsEditor({ periods, onChange, tried }: PeriodsEditorProps) 
           <fieldset
             // biome-ignore lint/suspicious/noArrayIndexKey: periods have no identity but their place
             key={i}
-            aria-label={`Time period ${i + 1}`}
+            aria-label={texts.timePeriod(i + 1)}
             className="flex flex-col gap-3 rounded-lg border p-3"
           >
             <div className="flex items-center justify-between gap-2">
@@ -192,7 +192,7 @@ export function PeriodsEditor({ periods, onChange, tried }: PeriodsEditorProps) 
               />
               <IconButton
                 icon="trash"
-                label={`Remove time period ${i + 1}`}
+                label={texts.removeTimePeriod(i + 1)}
                 onClick={() => onChange(without(periods, i))}
               />
             </div>

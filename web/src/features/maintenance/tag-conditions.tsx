@@ -23,7 +23,8 @@ export function TagConditions({ draft, set }: TagConditionsProps) {
   return (
     <fieldset className="flex flex-col gap-2">
       <legend className="pb-1 text-xs font-medium text-soft">
-        Only problems with these tags{tags.length === 0 && texts.noTagsAllProblems}
+        {texts.onlyProblemsWithThese}
+        {tags.length === 0 && texts.noTagsAllProblems}
       </legend>
       {tags.length > 1 && (
         <Segmented

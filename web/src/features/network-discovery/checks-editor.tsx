@@ -116,7 +116,7 @@ export function ChecksEditor({ checks, onChange, onRemove, problems }: ChecksEdi
           <fieldset
             // biome-ignore lint/suspicious/noArrayIndexKey: checks have no identity but their place
             key={at}
-            aria-label={`Check ${at + 1}`}
+            aria-label={texts.checkNumber(at + 1)}
             className="grid gap-3 rounded-lg border bg-sunken p-3 sm:grid-cols-2"
           >
             <div className="flex items-end gap-2">

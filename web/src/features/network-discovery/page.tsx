@@ -37,7 +37,7 @@ function Since({ host, now }: { host: FoundHost; now: number }) {
   const up = host.status === "0";
   const since = Number(up ? host.lastup : host.lastdown);
   return (
-    <span className="inline-flex items-center gap-1.5" title={`Since ${formatClock(since)}`}>
+    <span className="inline-flex items-center gap-1.5" title={texts.sinceTime(formatClock(since))}>
       <Dot tone={up ? "good" : "bad"} />
       {up ? texts.up : texts.down} <span className="text-soft">{formatAgo(since, now)}</span>
     </span>

@@ -26,7 +26,7 @@ export function NetworkRuleEditPage() {
     </Empty>
   );
   return (
-    <Page title={query.data ? `Edit ${query.data.name}` : texts.editDiscoveryRule} scroll>
+    <Page title={query.data ? texts.editName(query.data.name) : texts.editDiscoveryRule} scroll>
       <Found query={query} gone={gone}>
         {(rule) => <RuleForm key={rule.druleid} rule={rule} />}
       </Found>

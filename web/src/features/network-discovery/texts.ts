@@ -57,4 +57,7 @@ export const texts = {
   discoveryRuleWord: "discovery rule",
   aDiscoveryRuleScans:
     "A discovery rule scans addresses for agents, SNMP devices and services. Discovery actions create hosts from the results.",
+  editName: (name: string) => `Edit ${name}`,
+  sinceTime: (time: string) => `Since ${time}`,
+  checkNumber: (number: number) => `Check ${number}`,
 } as const;

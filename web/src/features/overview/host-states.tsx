@@ -81,7 +81,7 @@ export function HostStates() {
               <Honeycomb cells={cells} width={width} onOpen={open} />
               {total.hosts > cells.length && (
                 <p className="pt-2 text-2xs text-faint">
-                  {`${formatCount(cells.length)} of ${formatCount(total.hosts)} hosts shown, highest severity first`}
+                  {texts.ofHostsShownHighest(formatCount(cells.length), formatCount(total.hosts))}
                 </p>
               )}
             </>

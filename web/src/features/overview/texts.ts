@@ -25,4 +25,6 @@ export const texts = {
   n24HAgo: "24 h ago",
   n12HAgo: "12 h ago",
   now: "now",
+  ofHostsShownHighest: (count: string, count2: string) =>
+    `${count} of ${count2} hosts shown, highest severity first`,
 } as const;

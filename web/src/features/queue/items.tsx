@@ -13,7 +13,7 @@ import { texts } from "./texts";
 export function Overdue({ due }: { due: number }) {
   const now = useNow();
   return (
-    <span className="tabular font-medium" title={`Due ${formatClock(due)}`}>
+    <span className="tabular font-medium" title={texts.dueTime(formatClock(due))}>
       {formatDuration(now - due)}
     </span>
   );

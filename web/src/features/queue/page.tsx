@@ -162,8 +162,8 @@ export function QueuePage() {
           {texts.queue}
           {total !== undefined && (
             <Count>
-              {plural(total, "item")} overdue
-              {listed >= DETAILS_MAX && `, the ${formatCount(DETAILS_MAX)} most overdue are shown`}
+              {plural(total, "item")} {texts.overdueText}
+              {listed >= DETAILS_MAX && texts.theMostOverdueAre(formatCount(DETAILS_MAX))}
             </Count>
           )}
         </>
@@ -189,7 +189,7 @@ export function QueuePage() {
             <Buckets lines={overview.data?.types} />
             {waiting > 0 && (
               <p className="text-xs text-soft">
-                Not counted: {plural(waiting, "item")} on unavailable interfaces.
+                {texts.notCounted} {plural(waiting, "item")} {texts.onUnavailableInterfaces}
               </p>
             )}
           </div>

@@ -14,4 +14,9 @@ export const texts = {
   queue: "Queue",
   view: "View",
   proxy: "Proxy",
+  overdueText: "overdue",
+  theMostOverdueAre: (count: string) => `, the ${count} most overdue are shown`,
+  notCounted: "Not counted:",
+  onUnavailableInterfaces: "on unavailable interfaces.",
+  dueTime: (time: string) => `Due ${time}`,
 } as const;

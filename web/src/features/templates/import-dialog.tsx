@@ -31,9 +31,15 @@ type Counts = ReturnType<typeof countChanges>;
 function CountsLine({ counts }: { counts: Counts }) {
   return (
     <p className="flex gap-4 font-medium">
-      <span className={TONES.added}>{formatCount(counts.added)} added</span>
-      <span className={TONES.updated}>{formatCount(counts.updated)} changed</span>
-      <span className={TONES.removed}>{formatCount(counts.removed)} removed</span>
+      <span className={TONES.added}>
+        {formatCount(counts.added)} {texts.added}
+      </span>
+      <span className={TONES.updated}>
+        {formatCount(counts.updated)} {texts.changed}
+      </span>
+      <span className={TONES.removed}>
+        {formatCount(counts.removed)} {texts.removed}
+      </span>
     </p>
   );
 }
@@ -43,7 +49,7 @@ function Preview({ changes }: { changes: readonly ImportChange[] }) {
   if (changes.length === 0) {
     return (
       <p className="flex items-center gap-2 rounded-md bg-sunken px-3 py-2.5">
-        <Icon name="check" className="text-good-ink" /> These files contain no changes.
+        <Icon name="check" className="text-good-ink" /> {texts.theseFilesContainNo}
       </p>
     );
   }
@@ -76,7 +82,9 @@ function Preview({ changes }: { changes: readonly ImportChange[] }) {
         ))}
       </ul>
       {changes.length > ROWS_MAX && (
-        <p className="text-xs text-soft">…and {changes.length - ROWS_MAX} more.</p>
+        <p className="text-xs text-soft">
+          {texts.and} {changes.length - ROWS_MAX} {texts.more}
+        </p>
       )}
     </div>
   );
@@ -123,7 +131,7 @@ function Report({ results }: { results: Results }) {
   return (
     <div role="status" className="flex flex-col gap-2">
       <p className="font-medium">
-        {formatCount(done.length)} of {plural(results.length, "file")} imported.
+        {formatCount(done.length)} {texts.of} {plural(results.length, "file")} {texts.imported}
       </p>
       <CountsLine counts={countChanges(changesOf(results))} />
       <Refused results={results} />
@@ -229,7 +237,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
               busy={run.isPending}
               onClick={() => run.mutate()}
             >
-              {changes.length ? `Import ${plural(changes.length, "change")}` : texts.import}
+              {changes.length ? texts.importCount(plural(changes.length, "change")) : texts.import}
             </Button>
           </>
         )

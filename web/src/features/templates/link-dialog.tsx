@@ -20,7 +20,7 @@ export function LinkDialog({ template, onClose }: { template: Template; onClose:
   const link = useMutation({
     mutationFn: () => linkTemplates(hostids, [template.templateid]),
     onSuccess: () => {
-      toast(`${template.name} was linked to ${plural(hostids.length, "host")}.`);
+      toast(texts.wasLinkedTo(template.name, plural(hostids.length, "host")));
       void client.invalidateQueries();
       onClose();
     },
@@ -28,7 +28,7 @@ export function LinkDialog({ template, onClose }: { template: Template; onClose:
   const leave = useDialogDraft({ draft: hostids, restored, error: link.error, onClose });
   return (
     <Dialog
-      title={`Link ${template.name}`}
+      title={texts.linkName(template.name)}
       onClose={() => void leave()}
       footer={
         <>
@@ -39,7 +39,7 @@ export function LinkDialog({ template, onClose }: { template: Template; onClose:
             busy={link.isPending}
             onClick={() => link.mutate()}
           >
-            Link to {plural(hostids.length, "host")}
+            {texts.linkTo} {plural(hostids.length, "host")}
           </Button>
         </>
       }

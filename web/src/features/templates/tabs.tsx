@@ -16,7 +16,7 @@ export function Hosts({ template, onLink }: { template: Template; onLink: () => 
   const unlink = useMutation({
     mutationFn: ({ hostid, clear }: { hostid: string; clear: boolean }) =>
       unlinkTemplate(hostid, template.templateid, clear),
-    onSuccess: () => toast(`${template.name} was unlinked.`),
+    onSuccess: () => toast(texts.wasUnlinked(template.name)),
     onError: (error) => toast(explain(error).what, "bad"),
     onSettled: () => client.invalidateQueries(),
   });
@@ -24,8 +24,8 @@ export function Hosts({ template, onLink }: { template: Template; onLink: () => 
     const clear = await askUnlinking(
       `Unlink from ${host.name}?`,
       <p>
-        <b>{texts.unlink}</b> keeps the template's items, triggers and history on the host.{" "}
-        <b>{texts.unlinkAndClear}</b> deletes them.
+        <b>{texts.unlink}</b> {texts.keepsTheTemplateS} <b>{texts.unlinkAndClear}</b>{" "}
+        {texts.deletesThem}
       </p>,
     );
     if (clear !== null) unlink.mutate({ hostid: host.hostid, clear });

@@ -39,8 +39,8 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
     const clear = await askUnlinked(
       unlinked,
       <p>
-        <b>{texts.unlink}</b> keeps its items and triggers, here and on hosts.{" "}
-        <b>{texts.unlinkAndClear}</b> {texts.deletesThemWithTheir}
+        <b>{texts.unlink}</b> {texts.keepsItsItemsAnd} <b>{texts.unlinkAndClear}</b>{" "}
+        {texts.deletesThemWithTheir}
       </p>,
     );
     if (clear === null) return false;
@@ -53,7 +53,7 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
   };
   return (
     <SaveDialog
-      title={template ? `Edit ${template.name}` : texts.createTemplate}
+      title={template ? texts.editName(template.name) : texts.createTemplate}
       word={texts.templateWord}
       draft={draft}
       restored={restored}

@@ -43,7 +43,7 @@ function Reference({
       <li className="flex items-baseline gap-1.5 text-bad-ink">
         <Icon name="problems" size={12} className="relative top-0.5" />
         <span>
-          There is no item <code className="font-mono break-all">{name}</code>
+          {texts.thereIsNoItem} <code className="font-mono break-all">{name}</code>
         </span>
       </li>
     );

@@ -211,7 +211,7 @@ export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormPr
       inherited={
         inherited && (
           <>
-            Severity, tags, dependencies and state can be changed here; the rest{" "}
+            {texts.severityTagsDependenciesAnd}{" "}
             <Link
               to="/triggers/$triggerid/edit"
               params={{ triggerid: trigger.templateid }}

@@ -36,4 +36,7 @@ export const texts = {
   meaningAndRequiredAction: "Meaning and required action",
   link: "Link",
   linkName: "Link name",
+  severityTagsDependenciesAnd:
+    "Severity, tags, dependencies and state can be changed here; the rest",
+  thereIsNoItem: "There is no item",
 } as const;

@@ -53,7 +53,7 @@ function Rights({
             <div key={right.id} className="grid grid-cols-[1fr_9rem_2rem] items-center gap-2">
               <span className="truncate">{name(right.id)}</span>
               <Select
-                aria-label={`Permission on ${name(right.id)}`}
+                aria-label={texts.permissionOn(name(right.id))}
                 options={PERMISSIONS}
                 value={right.permission}
                 onChange={(e) =>
@@ -66,7 +66,7 @@ function Rights({
               />
               <IconButton
                 icon="trash"
-                label={`Remove ${name(right.id)}`}
+                label={texts.removeWhat(name(right.id))}
                 onClick={() => onChange(rights.filter((old) => old.id !== right.id))}
               />
             </div>
@@ -115,7 +115,7 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
   };
   return (
     <SaveDialog
-      title={group ? `Edit ${group.name}` : texts.createUserGroup}
+      title={group ? texts.editName(group.name) : texts.createUserGroup}
       word={texts.group}
       draft={draft}
       restored={restored}

@@ -69,7 +69,7 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
     });
   return (
     <SaveDialog
-      title={role ? `Edit ${role.name}` : texts.createRole}
+      title={role ? texts.editName(role.name) : texts.createRole}
       word={texts.role}
       draft={draft}
       restored={restored}

@@ -53,4 +53,10 @@ export const texts = {
   youDoNotHavePermissionTo: "You do not have permission to view users",
   you: "you",
   unblock: "Unblock",
+  wasUnblocked: (username: string) => `${username} was unblocked.`,
+  editUsername: (username: string) => `Edit ${username}`,
+  deleteUsername: (username: string) => `Delete ${username}`,
+  permissionOn: (what: string) => `Permission on ${what}`,
+  removeWhat: (what: string) => `Remove ${what}`,
+  editName: (name: string) => `Edit ${name}`,
 } as const;

@@ -102,7 +102,7 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
   );
   return (
     <SaveDialog
-      title={user ? `Edit ${user.username}` : texts.createUser}
+      title={user ? texts.editUsername(user.username) : texts.createUser}
       word={texts.userWord}
       draft={draft}
       restored={restored}
@@ -173,7 +173,7 @@ export function Users({ onEdit }: { onEdit: (user: User) => void }) {
   const unblock = async (user: User) => {
     try {
       await unblockUser(user.userid);
-      toast(`${user.username} was unblocked.`);
+      toast(texts.wasUnblocked(user.username));
     } catch (error) {
       toast(explain(error).what, "bad");
     }
@@ -212,14 +212,14 @@ export function Users({ onEdit }: { onEdit: (user: User) => void }) {
             {(admin || user.userid === me) && (
               <IconButton
                 icon="edit"
-                label={`Edit ${user.username}`}
+                label={texts.editUsername(user.username)}
                 onClick={() => onEdit(user)}
               />
             )}
             {admin && user.userid !== me && (
               <IconButton
                 icon="trash"
-                label={`Delete ${user.username}`}
+                label={texts.deleteUsername(user.username)}
                 onClick={() =>
                   void remove(
                     user.userid,

@@ -44,7 +44,7 @@ export function WebEditPage() {
         key={httptestid}
         ownerid={scenario.hostid}
         scenario={scenario}
-        title={`Edit ${scenario.name}`}
+        title={texts.editName(scenario.name)}
       />
     );
   }

@@ -98,7 +98,7 @@ function StepFields(props: StepProps) {
             {...props}
             label={texts.headers}
             field="headers"
-            hint={`${LINES}. Replace the scenario headers.`}
+            hint={texts.replaceTheScenarioHeaders(LINES)}
           />
           <Lines
             {...props}
@@ -143,7 +143,7 @@ export function WebStepsEditor({ steps, onChange, problems }: StepsEditorProps) 
         <fieldset
           // biome-ignore lint/suspicious/noArrayIndexKey: steps have no identity but their place
           key={i}
-          aria-label={`Step ${i + 1}`}
+          aria-label={texts.stepNumber(i + 1)}
           className="flex flex-col gap-3 rounded-lg border p-3"
         >
           <div className="flex items-center gap-1">
@@ -151,21 +151,21 @@ export function WebStepsEditor({ steps, onChange, problems }: StepsEditorProps) 
             <IconButton
               small
               icon="up"
-              label={`Move step ${i + 1} up`}
+              label={texts.moveStepUp(i + 1)}
               disabled={i === 0}
               onClick={() => onChange(moved(steps, i, i - 1))}
             />
             <IconButton
               small
               icon="arrowDown"
-              label={`Move step ${i + 1} down`}
+              label={texts.moveStepDown(i + 1)}
               disabled={i === steps.length - 1}
               onClick={() => onChange(moved(steps, i, i + 1))}
             />
             <IconButton
               small
               icon="trash"
-              label={`Remove step ${i + 1}`}
+              label={texts.removeStep(i + 1)}
               onClick={() => onChange(without(steps, i))}
             />
           </div>

@@ -104,7 +104,7 @@ export default function WebTestDialog({ draft, owner, onClose }: TestDialogProps
   });
   return (
     <Dialog
-      title={`Test ${draft.name || "the scenario"}`}
+      title={texts.testWhat(draft.name || "the scenario")}
       wide
       onClose={onClose}
       footer={

@@ -50,4 +50,11 @@ export const texts = {
   close: "Close",
   theServerRequestsEach:
     "The server requests each step once, with cookies and variables. Nothing is stored.",
+  testWhat: (what: string) => `Test ${what}`,
+  replaceTheScenarioHeaders: (format: string) => `${format}. Replace the scenario headers.`,
+  stepNumber: (number: number) => `Step ${number}`,
+  moveStepUp: (number: number) => `Move step ${number} up`,
+  moveStepDown: (number: number) => `Move step ${number} down`,
+  removeStep: (number: number) => `Remove step ${number}`,
+  editName: (name: string) => `Edit ${name}`,
 } as const;

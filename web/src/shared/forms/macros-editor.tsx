@@ -26,14 +26,15 @@ export function MacrosEditor({ macros, onChange }: MacrosEditorProps) {
     <>
       {macros.some((macro) => wrong(macro.macro)) && (
         <p className="text-xs text-bad-ink">
-          Enter a macro as {texts.name}, {texts.nameContext} or {texts.nameRegexPattern}.
+          {texts.enterAMacroAs} {texts.name}, {texts.nameContext} {texts.or}{" "}
+          {texts.nameRegexPattern}.
         </p>
       )}
       {macros.some((macro) => macro.automatic === "1") && (
         <p className="text-xs text-soft">
-          Discovery maintains{" "}
-          {macros.flatMap((one) => (one.automatic === "1" ? [one.macro] : [])).join(", ")}. If you
-          change a macro, discovery no longer updates it.
+          {texts.discoveryMaintains}{" "}
+          {macros.flatMap((one) => (one.automatic === "1" ? [one.macro] : [])).join(", ")}
+          {texts.ifYouChangeA}
         </p>
       )}
     </>

@@ -2,6 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { confirmed } from "~/ui/confirm";
 import { toast } from "~/ui/toast";
+import { texts } from "../texts";
 import { FormBar } from "./form-bar";
 import { mayOverwrite } from "./stale-save";
 import { setSaving } from "./unsaved";
@@ -53,7 +54,7 @@ export function ObjectForm<R>(props: ObjectFormProps<R>) {
   const save = useMutation({
     mutationFn: props.save,
     onSuccess: (answer) => {
-      toast(`${name} was ${isNew ? "created" : "saved"}.`);
+      toast(texts.wasName(name, isNew ? "created" : "saved"));
       props.onSaved(answer);
     },
   });
@@ -61,12 +62,16 @@ export function ObjectForm<R>(props: ObjectFormProps<R>) {
     mutationFn: props.remove,
     onSuccess: () => {
       setSaving(true);
-      toast(`${name} was deleted.`);
+      toast(texts.wasDeleted(name));
       props.onDeleted?.();
     },
   });
   const onDelete = async () => {
-    const body = <p>{props.loss} This cannot be undone.</p>;
+    const body = (
+      <p>
+        {props.loss} {texts.thisCannotBeUndone}
+      </p>
+    );
     if (await confirmed(`Delete ${name}?`, body, `Delete ${word}`)) remove.mutate();
   };
   const submit = async () => {
@@ -78,7 +83,7 @@ export function ObjectForm<R>(props: ObjectFormProps<R>) {
     <FormCard onSubmit={() => void submit()}>
       {props.inherited && (
         <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
-          This {word} is inherited from a template. {props.inherited}
+          {texts.this} {word} {texts.isInheritedFromA} {props.inherited}
         </p>
       )}
       {props.children}

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { Button, IconButton } from "~/ui/button";
 import { patched, without } from "~/util/rows";
+import { texts } from "../texts";
 
 interface RowsEditorProps<T> {
   rows: readonly T[];
@@ -28,13 +29,15 @@ export function RowsEditor<T>(props: RowsEditorProps<T>) {
           {props.children(row, (next) => onChange(patched(rows, at, next)))}
           <IconButton
             icon="trash"
-            label={`Remove ${word}`}
+            label={texts.removeWord(word)}
             onClick={() => onChange(without(rows, at))}
           />
         </div>
       ))}
       {props.note}
-      <AddButton onClick={() => onChange([...rows, props.fresh()])}>{`Add ${word}`}</AddButton>
+      <AddButton onClick={() => onChange([...rows, props.fresh()])}>
+        {texts.addWord(word)}
+      </AddButton>
     </div>
   );
 }

@@ -24,8 +24,12 @@ function Comparison({ changes }: { changes: readonly Changed[] }) {
         {changes.map((change) => (
           <div key={change.name}>
             <dt className="font-medium">{change.name}</dt>
-            <dd className="font-mono text-xs break-all text-soft">was: {change.before || "–"}</dd>
-            <dd className="font-mono text-xs break-all">now: {change.now || "–"}</dd>
+            <dd className="font-mono text-xs break-all text-soft">
+              {texts.was} {change.before || "–"}
+            </dd>
+            <dd className="font-mono text-xs break-all">
+              {texts.now} {change.now || "–"}
+            </dd>
           </div>
         ))}
       </dl>

@@ -16,7 +16,7 @@ use serde_json::{Map, json};
 
 pub(super) use self::hosts::inventory_mode;
 use self::order::{inner, natural};
-use self::shared::{Parts, Shared};
+use self::shared::{Shared, Unserved};
 use self::triggers::Triggers;
 use super::format::Format;
 use super::words::{GROUP, HOST, INVENTORY_MODE, MACRO, TEMPLATE, Word, to_export};
@@ -152,25 +152,25 @@ impl Export<'_, '_> {
         put_list(&mut tree, "template_groups", self.groups(1, &wanted.template_groups, &owners)?);
         put_list(&mut tree, "host_groups", self.groups(0, &wanted.host_groups, &owners)?);
         let mut triggers = Triggers::load(self, &owners)?;
-        let parts = Parts::load(self, &owners)?;
+        let unserved = Unserved::load(self, &owners)?;
         let mut shared = Shared::load(self, &owners)?;
         let mut list = Vec::new();
         for row in &templates {
-            let mut node = self.template(row, &mut shared, &mut triggers, &parts)?;
+            let mut node = self.template(row, &mut shared, &mut triggers, &unserved)?;
             hide(row, &mut node);
             list.push(node);
         }
         put_list(&mut tree, "templates", list);
         let mut list = Vec::new();
         for row in &hosts {
-            let mut node = self.host(row, &mut shared, &mut triggers, &parts)?;
+            let mut node = self.host(row, &mut shared, &mut triggers, &unserved)?;
             hide(row, &mut node);
             list.push(node);
         }
         put_list(&mut tree, "hosts", list);
         put_list(&mut tree, "triggers", triggers.rest());
         let mut graphs: Vec<Json> =
-            owners.iter().flat_map(|id| parts.of(*id, 0, "graph")).collect();
+            owners.iter().flat_map(|id| unserved.of(*id, 0, "graph")).collect();
         graphs.sort_by_cached_key(|graph| natural(text(graph, "name")));
         put_list(&mut tree, "graphs", graphs);
         Ok(Json::Object(tree))
@@ -212,7 +212,7 @@ impl Export<'_, '_> {
         row: &Row,
         shared: &mut Shared,
         triggers: &mut Triggers,
-        parts: &Parts,
+        unserved: &Unserved,
     ) -> ApiResult<Json> {
         let id = row.id("hostid");
         let mut out = to_export(TEMPLATE, &object(row));
@@ -223,11 +223,11 @@ impl Export<'_, '_> {
         }
         put_list(&mut out, "templates", shared.templates.remove(&id).unwrap_or_default());
         put_list(&mut out, "groups", shared.groups.remove(&id).unwrap_or_default());
-        self.items(id, &mut out, shared, triggers, parts)?;
+        self.items(id, &mut out, shared, triggers, unserved)?;
         put_list(&mut out, "httptests", self.web_scenarios(id)?);
         put_list(&mut out, "tags", shared.tags.remove(&id).unwrap_or_default());
         put_list(&mut out, "macros", shared.macros.remove(&id).unwrap_or_default());
-        put_list(&mut out, "dashboards", parts.of(id, 0, "dashboard"));
+        put_list(&mut out, "dashboards", unserved.of(id, 0, "dashboard"));
         put_list(&mut out, "valuemaps", shared.value_maps.remove(&id).unwrap_or_default());
         Ok(Json::Object(out))
     }
@@ -237,7 +237,7 @@ impl Export<'_, '_> {
         row: &Row,
         shared: &mut Shared,
         triggers: &mut Triggers,
-        parts: &Parts,
+        unserved: &Unserved,
     ) -> ApiResult<Json> {
         let id = row.id("hostid");
         let mut out = to_export(HOST, &object(row));
@@ -246,7 +246,7 @@ impl Export<'_, '_> {
         put_list(&mut out, "templates", shared.templates.remove(&id).unwrap_or_default());
         put_list(&mut out, "groups", shared.groups.remove(&id).unwrap_or_default());
         put_list(&mut out, "interfaces", shared.interfaces.remove(&id).unwrap_or_default());
-        self.items(id, &mut out, shared, triggers, parts)?;
+        self.items(id, &mut out, shared, triggers, unserved)?;
         put_list(&mut out, "httptests", self.web_scenarios(id)?);
         put_list(&mut out, "tags", shared.tags.remove(&id).unwrap_or_default());
         put_list(&mut out, "macros", shared.macros.remove(&id).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! What hangs on hosts and templates as a whole, and the parts that are kept as they came.
+//! What hangs on hosts and templates as a whole, and the objects that are stored as they came.
 
 use std::collections::BTreeMap;
 
@@ -113,23 +113,23 @@ impl Shared {
     }
 }
 
-/// Parts kept in the export's own form.
-pub(super) struct Parts(Vec<(u64, u64, String, Json)>);
+/// Objects without methods, stored in the export's own form.
+pub(super) struct Unserved(Vec<(u64, u64, String, Json)>);
 
-impl Parts {
+impl Unserved {
     pub(super) fn load(export: &Export<'_, '_>, owners: &[u64]) -> ApiResult<Self> {
         let rows = export.rows(
             "SELECT hostid, ruleid, kind, doc FROM parts WHERE hostid IN ({ids}) ORDER BY partid",
             owners,
         )?;
-        let parts = rows.iter().filter_map(|row| {
+        let objects = rows.iter().filter_map(|row| {
             let doc = serde_json::from_str(row.text("doc")).ok()?;
             Some((row.id("hostid"), row.id("ruleid"), row.text("kind").to_owned(), doc))
         });
-        Ok(Self(parts.collect()))
+        Ok(Self(objects.collect()))
     }
 
-    /// Parts of one kind, by name; `rule` = 0 for those of the host itself.
+    /// Objects of one kind, by name; `rule` = 0 for those of the host itself.
     pub(super) fn of(&self, host: u64, rule: u64, kind: &str) -> Vec<Json> {
         let own = self.0.iter().filter(|(h, r, k, _)| *h == host && *r == rule && k == kind);
         let mut own: Vec<Json> = own.map(|(.., doc)| doc.clone()).collect();

@@ -9,9 +9,9 @@ mod links;
 mod lld;
 mod older;
 mod owners;
-mod parts;
 mod room;
 mod triggers;
+mod unserved;
 mod web;
 
 use std::borrow::Cow;
@@ -286,7 +286,7 @@ impl Import<'_, '_> {
             self.discovery_rules(owner)?;
         }
         self.triggers(tree, &owners, PATH)?;
-        self.parts(tree, &owners, PATH)?;
+        self.unserved(tree, &owners, PATH)?;
         for owner in &owners {
             self.host_prototypes(owner)?;
         }

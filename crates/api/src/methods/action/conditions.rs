@@ -4,6 +4,9 @@ use config::Edit;
 use config::db::Value;
 use eval::lld::{FormulaError, formula_ids};
 use eval::ranges::{AddressRanges, numbers};
+use objects::{
+    ConditionKind, ConditionOperator, DiscoveryCheckType, DiscoveryState, EvalType, EventSource,
+};
 use serde_json::Map;
 
 use crate::call::Json;
@@ -17,57 +20,34 @@ const VALUE_MAX: usize = 255;
 /// Seconds of the condition on how long something is up or down.
 const UPTIME_MAX_S: i64 = 2_592_000;
 
-/// Kinds of conditions of an event source in the order in which they are shown; kind, operators.
-pub(super) fn kinds(source: i64) -> &'static [(i64, &'static [i64])] {
-    const EQUAL: &[i64] = &[0, 1];
-    const LIKE: &[i64] = &[2, 3, 8, 9];
-    if source == 2 {
-        return &[(22, LIKE), (24, LIKE), (20, EQUAL)];
-    }
-    &[
-        (7, EQUAL),
-        (19, EQUAL),
-        (21, &[0]),
-        (18, EQUAL),
-        (10, &[0]),
-        (20, EQUAL),
-        (12, &[0, 1, 5, 6, 2, 3]),
-        (9, EQUAL),
-        (8, EQUAL),
-        (11, &[5, 6]),
-    ]
-}
-
-/// A condition. The numbers are the API's.
+/// A condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Condition {
-    kind: i64,
-    operator: i64,
+    kind: ConditionKind,
+    operator: ConditionOperator,
     value: String,
     id: String,
 }
 
-/// A filter as it is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// A filter as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Filter {
-    pub(super) evaltype: i64,
+    pub(super) evaltype: EvalType,
     pub(super) formula: String,
     conditions: Vec<Condition>,
 }
 
 impl Filter {
     /// Reads a filter; conditions come in the order in which they are shown, with letters.
-    pub(super) fn parse(value: &Json, path: &str, source: i64) -> ApiResult<Self> {
+    pub(super) fn parse(value: &Json, path: &str, source: EventSource) -> ApiResult<Self> {
         let Json::Object(members) = value else {
             return Err(ApiError::at(path, "an array is expected"));
         };
         let at = |name: &str| format!("{path}/{name}");
         let evaltype = members.get("evaltype").ok_or_else(|| missing(path, "evaltype"))?;
-        let evaltype = params::int(evaltype, &at("evaltype"))?;
-        if !(0..=3).contains(&evaltype) {
-            return Err(ApiError::at(&at("evaltype"), "value must be one of 0, 1, 2, 3"));
-        }
-        let by_formula = evaltype == 3;
+        let evaltype = EvalType::from_number(params::int(evaltype, &at("evaltype"))?)
+            .ok_or_else(|| one_of(&at("evaltype"), EvalType::NUMBERS.iter().copied()))?;
+        let by_formula = evaltype == EvalType::Formula;
         let known: &[&str] = &["evaltype", "conditions", "formula"];
         only(members, path, if by_formula { known } else { &known[..2] })?;
         let list = members.get("conditions").map(|v| nested(v, &at("conditions"))).transpose()?;
@@ -80,7 +60,7 @@ impl Filter {
             let formula = params::text(formula, &at("formula"))?;
             return Self::by_formula(&formula, conditions, path);
         }
-        let rank = |kind: i64| kinds(source).iter().position(|(known, _)| *known == kind);
+        let rank = |kind| ConditionKind::of(source).iter().position(|known| *known == kind);
         conditions.sort_by(|a, b| {
             let numbers = (a.value.parse::<u64>(), b.value.parse::<u64>());
             let values = match numbers {
@@ -124,16 +104,20 @@ impl Filter {
         }
         ordered.sort_by_key(|(place, _)| *place);
         let conditions = ordered.into_iter().map(|(_, condition)| condition).collect();
-        Ok(Self { evaltype: 3, formula: renamed(formula, &used), conditions })
+        Ok(Self { evaltype: EvalType::Formula, formula: renamed(formula, &used), conditions })
     }
 
     /// Refuses conditions on what is not there.
     pub(super) fn check(&self, edit: &mut Edit<'_>) -> ApiResult<()> {
         for condition in &self.conditions {
             let (table, key, what, name) = match condition.kind {
-                18 => ("drules", "druleid", "discovery rule", "Discovery rule"),
-                19 => ("dchecks", "dcheckid", "discovery check", "Discovery check"),
-                20 => ("", "", "proxy", "Proxy"),
+                ConditionKind::DiscoveryRule => {
+                    ("drules", "druleid", "discovery rule", "Discovery rule")
+                }
+                ConditionKind::DiscoveryCheck => {
+                    ("dchecks", "dcheckid", "discovery check", "Discovery check")
+                }
+                ConditionKind::Proxy => ("", "", "proxy", "Proxy"),
                 _ => continue,
             };
             let id: u64 = condition.value.parse().unwrap_or(0);
@@ -155,8 +139,8 @@ impl Filter {
             let row = [
                 ("actionid", Value::from(action)),
                 ("sortorder", Value::from(n as u64)),
-                ("conditiontype", condition.kind.into()),
-                ("operator", condition.operator.into()),
+                ("conditiontype", condition.kind.number().into()),
+                ("operator", condition.operator.number().into()),
                 ("value", condition.value.as_str().into()),
                 ("formulaid", condition.id.as_str().into()),
             ];
@@ -208,7 +192,7 @@ impl Condition {
     fn parse(
         members: &Map<String, Json>,
         path: &str,
-        source: i64,
+        source: EventSource,
         by_formula: bool,
     ) -> ApiResult<Self> {
         let known: &[&str] = &["conditiontype", "operator", "value", "formulaid"];
@@ -216,16 +200,18 @@ impl Condition {
         let at = |name: &str| format!("{path}/{name}");
         let number = |name: &str| members.get(name).map(|v| params::int(v, &at(name))).transpose();
         let kind = number("conditiontype")?.ok_or_else(|| missing(path, "conditiontype"))?;
-        let Some((_, operators)) = kinds(source).iter().find(|(known, _)| *known == kind) else {
-            let mut all: Vec<i64> = kinds(source).iter().map(|(kind, _)| *kind).collect();
+        let kinds = ConditionKind::of(source);
+        let Some(kind) = kinds.iter().copied().find(|known| known.is(kind)) else {
+            let mut all: Vec<i64> = kinds.iter().map(|kind| kind.number()).collect();
             all.sort_unstable();
             return Err(one_of(&at("conditiontype"), all.into_iter()));
         };
         only(members, path, known)?;
         let operator = number("operator")?.unwrap_or(0);
-        if !operators.contains(&operator) {
-            return Err(one_of(&at("operator"), operators.iter().copied()));
-        }
+        let operators = kind.operators();
+        let Some(operator) = operators.iter().copied().find(|known| known.is(operator)) else {
+            return Err(one_of(&at("operator"), operators.iter().map(|known| known.number())));
+        };
         let value = members.get("value").ok_or_else(|| missing(path, "value"))?;
         let value = params::text(value, &at("value"))?;
         if value.chars().count() > VALUE_MAX {
@@ -241,26 +227,38 @@ impl Condition {
     }
 }
 
-fn check_value(kind: i64, value: &str, path: &str) -> ApiResult<()> {
+fn check_value(kind: ConditionKind, value: &str, path: &str) -> ApiResult<()> {
     let number = || params::int(&Json::from(value), path);
-    let among = |min: i64, max: i64| -> ApiResult<()> {
-        if (min..=max).contains(&number()?) { Ok(()) } else { Err(one_of(path, min..=max)) }
+    let among = |allowed: &[i64]| -> ApiResult<()> {
+        if allowed.contains(&number()?) {
+            Ok(())
+        } else {
+            Err(one_of(path, allowed.iter().copied()))
+        }
     };
     match kind {
-        7 => AddressRanges::parse(value).map(drop).map_err(|error| ApiError::at(path, error)),
-        8 => among(0, 15),
-        9 if numbers(value, u16::MAX).is_some() => Ok(()),
-        9 if value.parse::<u64>().is_ok() => {
+        ConditionKind::Address => {
+            AddressRanges::parse(value).map(drop).map_err(|error| ApiError::at(path, error))
+        }
+        ConditionKind::ServiceType => among(DiscoveryCheckType::NUMBERS),
+        ConditionKind::ServicePort if numbers(value, u16::MAX).is_some() => Ok(()),
+        ConditionKind::ServicePort if value.parse::<u64>().is_ok() => {
             Err(ApiError::at(path, "value must be one of 0-65535"))
         }
-        9 => Err(ApiError::at(path, "invalid range expression")),
-        10 => among(0, 3),
-        11 if !(0..=UPTIME_MAX_S).contains(&number()?) => {
+        ConditionKind::ServicePort => Err(ApiError::at(path, "invalid range expression")),
+        ConditionKind::DiscoveryState => among(DiscoveryState::NUMBERS),
+        ConditionKind::Uptime if !(0..=UPTIME_MAX_S).contains(&number()?) => {
             Err(ApiError::at(path, format_args!("value must be one of 0-{UPTIME_MAX_S}")))
         }
-        18..=20 => params::id(&Json::from(value), path).map(drop),
-        21 => among(1, 2),
-        22 | 24 if value.is_empty() => Err(ApiError::at(path, "cannot be empty")),
+        ConditionKind::DiscoveryRule | ConditionKind::DiscoveryCheck | ConditionKind::Proxy => {
+            params::id(&Json::from(value), path).map(drop)
+        }
+        ConditionKind::DiscoveryObject => {
+            among(&EventSource::Discovery.objects().iter().map(|o| o.number()).collect::<Vec<_>>())
+        }
+        ConditionKind::AgentName | ConditionKind::AgentMetadata if value.is_empty() => {
+            Err(ApiError::at(path, "cannot be empty"))
+        }
         _ => Ok(()),
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
 use config::objects::Tag;
+use objects::{InventoryMode, OperationKind};
 use serde_json::{Map, json};
 
 use crate::call::{Call, Json};
@@ -15,32 +16,16 @@ use crate::params;
 use crate::permission::Need;
 use crate::write::{Target, nested, nested_ids, only};
 
-/// Number, name, and the member that it needs; an empty one = none, and then it comes once.
-const KINDS: &[(i64, &str, &str)] = &[
-    (2, "Add host", ""),
-    (3, "Remove host", ""),
-    (4, "Add to host group", "opgroup"),
-    (5, "Remove from host group", "opgroup"),
-    (6, "Link template", "optemplate"),
-    (7, "Unlink template", "optemplate"),
-    (8, "Enable host", ""),
-    (9, "Disable host", ""),
-    (10, "Set host inventory mode", "opinventory"),
-    (13, "Add host tags", "optag"),
-    (14, "Remove host tags", "optag"),
-];
-
 /// Operations of the field that are not performed yet.
-const MESSAGES: &[i64] = &[0, 1];
-const INVENTORY: i64 = 10;
+const MESSAGES: [OperationKind; 2] = [OperationKind::Message, OperationKind::Script];
 
 /// An operation.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Operation {
-    kind: i64,
+    kind: OperationKind,
     groups: Vec<u64>,
     templates: Vec<u64>,
-    inventory_mode: i64,
+    inventory_mode: InventoryMode,
     tags: Vec<Tag>,
 }
 
@@ -49,12 +34,12 @@ pub(super) fn parse(value: &Json, path: &str, name: &str) -> ApiResult<Vec<Opera
     let mut operations: Vec<Operation> = Vec::new();
     for (path, members) in nested(value, path)? {
         let operation = Operation::parse(members, &path)?;
-        let words = KINDS.iter().find(|(kind, ..)| *kind == operation.kind);
-        let once = words.is_some_and(|(kind, _, member)| member.is_empty() || *kind == INVENTORY);
-        if once && operations.iter().any(|other| other.kind == operation.kind) {
-            let words = words.map_or("", |(_, words, _)| words);
+        let kind = operation.kind;
+        let once = kind.member().is_empty() || kind == OperationKind::Inventory;
+        if once && operations.iter().any(|other| other.kind == kind) {
             return Err(ApiError::params(format!(
-                "Operation \"{words}\" already exists for action \"{name}\"."
+                "Operation \"{}\" already exists for action \"{name}\".",
+                kind.label()
             )));
         }
         operations.push(operation);
@@ -75,29 +60,33 @@ impl Operation {
         let at = |name: &str| format!("{path}/{name}");
         let kind = members.get("operationtype").ok_or_else(|| missing(path, "operationtype"))?;
         let kind = params::int(kind, &at("operationtype"))?;
-        if MESSAGES.contains(&kind) {
+        if MESSAGES.iter().any(|known| known.is(kind)) {
             return Err(ApiError::at(
                 &at("operationtype"),
                 "operations that send messages or run scripts are not supported yet",
             ));
         }
-        let Some((_, _, member)) = KINDS.iter().find(|(known, ..)| *known == kind) else {
-            let list: Vec<String> = MESSAGES
-                .iter()
-                .chain(KINDS.iter().map(|(kind, ..)| kind))
-                .map(ToString::to_string)
-                .collect();
+        let kinds = OperationKind::ON_HOSTS;
+        let Some(kind) = kinds.iter().copied().find(|known| known.is(kind)) else {
+            let list: Vec<&str> = MESSAGES.iter().chain(kinds).map(|kind| kind.text()).collect();
             let text = format!("value must be one of {}", list.join(", "));
             return Err(ApiError::at(&at("operationtype"), text));
         };
+        let member = kind.member();
         only(members, path, &["operationtype", member])?;
-        let mut operation = Self { kind, ..Self::default() };
+        let mut operation = Self {
+            kind,
+            groups: Vec::new(),
+            templates: Vec::new(),
+            inventory_mode: InventoryMode::Manual,
+            tags: Vec::new(),
+        };
         if member.is_empty() {
             return Ok(operation);
         }
-        let value = members.get(*member).ok_or_else(|| missing(path, member))?;
+        let value = members.get(member).ok_or_else(|| missing(path, member))?;
         let path = at(member);
-        match *member {
+        match member {
             "opgroup" => operation.groups = nested_ids(value, &path, "groupid")?,
             "optemplate" => operation.templates = nested_ids(value, &path, "templateid")?,
             "optag" => operation.tags = tags(value, &path)?,
@@ -133,7 +122,11 @@ impl Operation {
     fn write(&self, edit: &mut Edit<'_>, action: u64, known: Option<u64>) -> ApiResult<()> {
         let id = match known {
             Some(id) => {
-                edit.update("operations", id, &[("inventory_mode", self.inventory_mode.into())])?;
+                edit.update(
+                    "operations",
+                    id,
+                    &[("inventory_mode", self.inventory_mode.number().into())],
+                )?;
                 for table in ["operation_groups", "operation_templates", "operation_tags"] {
                     edit.delete(table, "operationid", &[id])?;
                 }
@@ -142,8 +135,8 @@ impl Operation {
             None => {
                 let row = [
                     ("actionid", Value::from(action)),
-                    ("operationtype", self.kind.into()),
-                    ("inventory_mode", self.inventory_mode.into()),
+                    ("operationtype", self.kind.number().into()),
+                    ("inventory_mode", self.inventory_mode.number().into()),
                 ];
                 edit.insert_new("operations", &row)?
             }
@@ -177,7 +170,7 @@ pub(super) fn write(edit: &mut Edit<'_>, action: u64, operations: &[Operation]) 
     let mut known: Vec<(i64, u64)> =
         rows.iter().map(|row| (row.int("operationtype"), row.id("operationid"))).collect();
     for operation in operations {
-        let same = known.iter().position(|(kind, _)| *kind == operation.kind);
+        let same = known.iter().position(|(kind, _)| operation.kind.is(*kind));
         let id = same.map(|at| known.remove(at).1);
         operation.write(edit, action, id)?;
     }
@@ -202,19 +195,18 @@ fn tags(value: &Json, path: &str) -> ApiResult<Vec<Tag>> {
     Ok(tags)
 }
 
-fn inventory_mode(value: &Json, path: &str) -> ApiResult<i64> {
+fn inventory_mode(value: &Json, path: &str) -> ApiResult<InventoryMode> {
     let members = match value {
         Json::Object(members) => members,
-        Json::Array(list) if list.is_empty() => return Ok(0),
+        Json::Array(list) if list.is_empty() => return Ok(InventoryMode::Manual),
         _ => return Err(ApiError::at(path, "an array is expected")),
     };
     only(members, path, &["inventory_mode"])?;
     let path = format!("{path}/inventory_mode");
     let mode = members.get("inventory_mode").map_or(Ok(0), |v| params::int(v, &path))?;
-    if [0, 1].contains(&mode) {
-        return Ok(mode);
-    }
-    Err(ApiError::at(&path, "value must be one of 0, 1"))
+    InventoryMode::from_number(mode)
+        .filter(|mode| *mode != InventoryMode::Disabled)
+        .ok_or_else(|| ApiError::at(&path, "value must be one of 0, 1"))
 }
 
 /// Operations of the found actions, the members that are wanted.
@@ -248,7 +240,7 @@ pub(super) fn shown(found: &Found<'_, '_>, wanted: &Output) -> ApiResult<BTreeMa
             rows.iter().filter(of).map(|row| json!({ key: row.id(key).to_string() })).collect()
         };
         let kind = row.int("operationtype");
-        let member = KINDS.iter().find(|(known, ..)| *known == kind).map_or("", |k| k.2);
+        let member = OperationKind::from_number(kind).map_or("", OperationKind::member);
         let own = match member {
             "opgroup" => ids(&groups, "groupid"),
             "optemplate" => ids(&templates, "templateid"),

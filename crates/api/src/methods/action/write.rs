@@ -2,6 +2,7 @@
 
 use config::Edit;
 use config::db::Value;
+use objects::EventSource;
 use serde_json::json;
 
 use super::ACTION;
@@ -11,6 +12,9 @@ use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::object::{Columns, Mode};
 use crate::params;
+
+/// Sources whose actions are performed.
+const SUPPORTED: [EventSource; 2] = [EventSource::Discovery, EventSource::Autoregistration];
 
 /// An action as a client gives it.
 struct Given {
@@ -34,13 +38,14 @@ impl Given {
             let text = format!("Cannot update \"eventsource\" for action \"{name}\".");
             return Err(ApiError::params(text));
         }
-        if ![1, 2].contains(&source) {
+        let Some(source) = EventSource::from_number(source).filter(|one| SUPPORTED.contains(one))
+        else {
             return Err(ApiError::at(
                 &at("eventsource"),
                 "actions on triggers, internal events and services are not supported yet: value \
                  must be one of 1, 2",
             ));
-        }
+        };
         let name = match object.get("name") {
             Some(name) => params::text(name, &at("name"))?,
             None => now.map_or("", |(name, _)| name).to_owned(),
@@ -48,7 +53,7 @@ impl Given {
         let filter = object.get("filter");
         let filter = filter.map(|v| Filter::parse(v, &at("filter"), source)).transpose()?;
         if let Some(filter) = &filter {
-            columns.push(("evaltype", filter.evaltype.into()));
+            columns.push(("evaltype", filter.evaltype.number().into()));
             columns.push(("formula", filter.formula.as_str().into()));
         }
         let operations = object.get("operations");

@@ -3,6 +3,7 @@
 use config::db::Value;
 use eval::key::ItemKey;
 use eval::ranges::numbers;
+use objects::DiscoveryCheckType;
 use serde_json::Map;
 
 use super::write::{mandatory, one_of};
@@ -12,11 +13,6 @@ use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, OneOf, Text};
 use crate::object::{Columns, Field, field};
 use crate::params;
-
-const AGENT: i64 = 9;
-const SNMP_3: i64 = 13;
-/// Kinds of checks that have a value: agents, SNMP of three versions.
-const VALUED: &[i64] = &[AGENT, 10, 11, SNMP_3];
 
 pub(super) const FIELDS: &[Field] = &[
     field("dcheckid", Id, ReadOnly, "Id of the check."),
@@ -76,12 +72,14 @@ impl Check {
             return Err(ApiError::params("Incorrect arguments passed to function."));
         };
         let id = members.get("dcheckid").map_or(Ok(0), |v| params::id(v, "/dcheckid"))?;
-        let kind = members.get("type").ok_or_else(|| mandatory("type"))?;
-        let kind = number(kind, "type", 0..=15)?;
-        let mut check = Self { id, columns: vec![("type", kind.into())] };
+        let given = members.get("type").ok_or_else(|| mandatory("type"))?;
+        let kind = params::int(given, "type").ok().and_then(DiscoveryCheckType::from_number);
+        let kind =
+            kind.ok_or_else(|| one_of("type", &params::text(given, "type").unwrap_or_default()))?;
+        let mut check = Self { id, columns: vec![("type", kind.number().into())] };
         check.ports(kind, members)?;
         check.question(kind, members)?;
-        let valued = VALUED.contains(&kind);
+        let valued = kind == DiscoveryCheckType::Agent || kind.is_snmp();
         for (name, default, least) in [("host_source", 1, 1), ("name_source", 0, 0)] {
             let source = members.get(name).map_or(Ok(default), |v| params::int(v, name))?;
             if !(least..=if valued { 3 } else { 2 }).contains(&source) {
@@ -107,11 +105,11 @@ impl Check {
         self.columns.iter().find(|(column, _)| *column == name).map_or(0, |(_, v)| v.as_int())
     }
 
-    fn ports(&mut self, kind: i64, members: &Map<String, Json>) -> ApiResult<()> {
+    fn ports(&mut self, kind: DiscoveryCheckType, members: &Map<String, Json>) -> ApiResult<()> {
         let ports =
             members.get("ports").map_or(Ok("0".to_owned()), |v| params::text(v, "ports"))?;
         // Pings have no ports.
-        let ports = if kind == 12 { "0".to_owned() } else { ports };
+        let ports = if kind == DiscoveryCheckType::Icmp { "0".to_owned() } else { ports };
         if numbers(&ports, u16::MAX).is_none() {
             return Err(ApiError::params("Incorrect port range."));
         }
@@ -120,12 +118,12 @@ impl Check {
     }
 
     /// What an agent or an SNMP device is asked; others are asked nothing.
-    fn question(&mut self, kind: i64, members: &Map<String, Json>) -> ApiResult<()> {
+    fn question(&mut self, kind: DiscoveryCheckType, members: &Map<String, Json>) -> ApiResult<()> {
         let text =
             |name: &str| members.get(name).map_or(Ok(String::new()), |v| params::text(v, name));
         let mut key = String::new();
         let mut community = String::new();
-        if kind == AGENT {
+        if kind == DiscoveryCheckType::Agent {
             let given = members.get("key_").ok_or_else(|| mandatory("key_"))?;
             key = params::text(given, "key_")?;
             if key.is_empty() {
@@ -135,10 +133,12 @@ impl Check {
             if let Err(error) = ItemKey::parse(&key) {
                 return Err(ApiError::params(format!("Invalid key \"{key}\": {error}.")));
             }
-        } else if VALUED.contains(&kind) {
-            community = if kind == SNMP_3 { community } else { text("snmp_community")? };
-            if kind != SNMP_3 && community.is_empty() {
-                return Err(ApiError::params("Incorrect SNMP community."));
+        } else if kind.is_snmp() {
+            if kind != DiscoveryCheckType::SnmpV3 {
+                community = text("snmp_community")?;
+                if community.is_empty() {
+                    return Err(ApiError::params("Incorrect SNMP community."));
+                }
             }
             key = text("key_")?;
             if key.is_empty() {
@@ -147,7 +147,7 @@ impl Check {
         }
         self.columns.push(("key_", key.into()));
         self.columns.push(("snmp_community", community.into()));
-        if kind == SNMP_3 {
+        if kind == DiscoveryCheckType::SnmpV3 {
             return self.user(members);
         }
         self.nobody();

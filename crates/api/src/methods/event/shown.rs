@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use config::db::{Row, Value, query_by_ids};
+use const_format::formatcp;
 use model::Timestamp;
+use objects::ProblemAction;
 use serde_json::Map;
 
 use crate::call::{Call, Json, UserType};
@@ -120,13 +122,17 @@ pub(crate) fn suppressed() -> String {
 
 /// What suppresses events now, as `s`: a maintenance, or a person, where the newest suppression (bit
 /// 32) or its end (bit 64) decides.
-const SUPPRESSIONS: &str = "(SELECT eventid, maintenanceid, suppress_until, 0 AS userid \
+const SUPPRESSIONS: &str = formatcp!(
+    "(SELECT eventid, maintenanceid, suppress_until, 0 AS userid \
     FROM event_suppress UNION ALL \
     SELECT a.eventid, 0 AS maintenanceid, a.suppress_until, a.userid \
-    FROM acknowledges a WHERE (a.action & 32) <> 0 \
+    FROM acknowledges a WHERE (a.action & {}) <> 0 \
     AND (a.suppress_until = 0 OR a.suppress_until > ?) \
     AND NOT EXISTS (SELECT 1 FROM acknowledges b WHERE b.eventid = a.eventid \
-    AND b.acknowledgeid > a.acknowledgeid AND (b.action & 96) <> 0)) s";
+    AND b.acknowledgeid > a.acknowledgeid AND (b.action & {}) <> 0)) s",
+    ProblemAction::Suppress.bit(),
+    ProblemAction::Suppress.bit() | ProblemAction::Unsuppress.bit(),
+);
 
 /// Output that [`complete`] adds or changes.
 pub(super) const WORKED_ON: &[&str] = &["suppressed", "urls", "opdata"];

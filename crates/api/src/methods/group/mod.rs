@@ -18,7 +18,7 @@ use crate::permission::{Need, on_groups};
 use crate::plain::{self, Spec, Unique};
 use crate::relate::Relation;
 use crate::write::Target;
-use crate::{parts, with};
+use crate::{unserved, with};
 
 pub(crate) const METHODS: &[Method] = &[
     Method::user("hostgroup.get", |call, input| get(call, input, &HOSTS)),
@@ -172,7 +172,7 @@ fn get(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Json> {
            JOIN items i ON i.hostid = hg.hostid JOIN functions f ON f.itemid = i.itemid \
          WHERE f.triggerid IN ({ids}))",
     )?;
-    let by_graph = parts::GRAPH.of_hosts_by_id("hostid");
+    let by_graph = unserved::GRAPH.of_hosts_by_id("hostid");
     get.by_ids(
         "graphids",
         &format!("t.groupid IN (SELECT groupid FROM host_groups WHERE {by_graph})"),

@@ -4,13 +4,12 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 
 use const_format::formatcp;
-use model::{ItemId, Timestamp};
+use model::{ItemId, Push, PushValue, Timestamp};
 use objects::sql::{FLAGS_WITH_VALUES, KIND_HOST};
 use serde_json::{Map, json};
 
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
-use crate::live::{Push, PushValue};
 use crate::params;
 use crate::permission::{Need, on_hosts};
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use config::db::query_by_ids;
 use const_format::formatcp;
-use objects::sql::STATUS_ENABLED;
+use objects::sql::{OBJECT_TRIGGER, SOURCE_TRIGGER, STATUS_ENABLED};
 
 use super::HOST;
 use crate::call::{Call, Json};
@@ -15,7 +15,7 @@ use crate::methods::{group, hostinterface, item, template};
 use crate::owned::{inventory, secrets, shown};
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
-use crate::{params, parts, tags, with};
+use crate::{params, tags, unserved, with};
 
 const INTERFACES: Relation =
     Relation::new("interfaces", &hostinterface::INTERFACE).bare().sorted("interfaceid");
@@ -103,8 +103,8 @@ fn by_related_ids(get: &mut Get<'_, '_>) -> ApiResult<()> {
     ] {
         get.by_ids(option, condition)?;
     }
-    get.by_ids("graphids", &parts::GRAPH.of_hosts_by_id("t.hostid"))?;
-    get.by_ids("httptestids", &parts::WEB_SCENARIO.of_hosts_by_id("t.hostid"))
+    get.by_ids("graphids", &unserved::GRAPH.of_hosts_by_id("t.hostid"))?;
+    get.by_ids("httptestids", &unserved::WEB_SCENARIO.of_hosts_by_id("t.hostid"))
 }
 
 fn by_state(call: &Call<'_>, get: &mut Get<'_, '_>, input: &Json) -> ApiResult<()> {
@@ -119,7 +119,8 @@ fn by_state(call: &Call<'_>, get: &mut Get<'_, '_>, input: &Json) -> ApiResult<(
             "t.hostid IN (SELECT pi.hostid FROM problems p \
                JOIN functions pf ON pf.triggerid = p.objectid \
                JOIN items pi ON pi.itemid = pf.itemid \
-             WHERE p.source = 0 AND p.object = 0 AND p.r_eventid = 0{test})"
+             WHERE p.source = {SOURCE_TRIGGER} AND p.object = {OBJECT_TRIGGER} \
+             AND p.r_eventid = 0{test})"
         )
     };
     if let Some(severities) = params::ints(input, "severities")? {
@@ -143,7 +144,7 @@ fn attach_state(found: &mut Found<'_, '_>) {
         let ids: Vec<model::HostId> = found.ids().into_iter().map(model::HostId).collect();
         let states = found.call.api.deps.live.active_checks(&ids);
         for (row, state) in found.rows.iter_mut().zip(states) {
-            row.out.insert("active_available", state.to_string().into());
+            row.out.insert("active_available", (state as u8).to_string().into());
         }
     }
     if found.output.has("assigned_proxyid") {
@@ -165,8 +166,8 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
         found.relate_as(&INTERFACES, &wanted, &pairs)?;
     }
     shown::attach_monitored(found)?;
-    parts::GRAPH.attach(found)?;
-    parts::WEB_SCENARIO.attach(found)?;
+    unserved::GRAPH.attach(found)?;
+    unserved::WEB_SCENARIO.attach(found)?;
     attach_dashboards(found)?;
     shown::attach_macros(found)?;
     shown::attach_tags(found, &["tag", "value", "automatic"])?;
@@ -222,7 +223,7 @@ fn attach_dashboards(found: &mut Found<'_, '_>) -> ApiResult<()> {
     let templates: Vec<u64> = above.all().into_iter().collect();
     let sql = format!(
         "SELECT hostid, partid FROM parts WHERE kind = '{}' AND hostid IN ({{ids}})",
-        parts::DASHBOARD.kind
+        unserved::DASHBOARD.kind
     );
     let dashboards = found.call.pairs(&sql, &templates)?;
     for id in found.ids() {

@@ -87,6 +87,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         for id in &hosts {
             gone::add(&mut deleted, change(call, edit, *id, &host)?);
         }
+        links::add(edit, &hosts, host.templates.as_deref().unwrap_or_default())?;
         Ok(deleted)
     })?;
     gone::tell(call, &deleted);

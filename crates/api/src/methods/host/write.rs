@@ -1,7 +1,5 @@
 //! `host.create`, `host.update`, `host.delete`.
 
-use std::collections::BTreeMap;
-
 use config::Edit;
 use config::db::{Row, Value};
 use config::objects::{Deleted, delete_hosts};
@@ -14,6 +12,7 @@ use crate::methods::maintenance::Members;
 use crate::object::{Columns, Mode, columns_of, missing};
 use crate::owned::extent::{self, PORTION_ITEMS};
 use crate::owned::inventory::{self, DISABLED};
+use crate::owned::links::NewLinks;
 use crate::owned::macros::MacroInput;
 use crate::owned::names::{NAME_MAX, check_free, is_technical_name};
 use crate::owned::tags::Tag;
@@ -47,7 +46,7 @@ pub(super) struct HostInput<'j> {
     name: Option<String>,
     columns: Columns,
     groups: Option<Vec<u64>>,
-    templates: Option<Vec<u64>>,
+    pub(super) templates: Option<Vec<u64>>,
     templates_clear: Vec<u64>,
     tags: Option<Vec<Tag>>,
     macros: Option<Vec<MacroInput>>,
@@ -214,18 +213,15 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     call.write(|edit| {
         let mut ids = Vec::new();
-        // Linkage works for many hosts at once, so hosts with the same templates go together.
-        let mut linked: BTreeMap<&[u64], Vec<u64>> = BTreeMap::new();
+        let mut new_links = NewLinks::default();
         for host in &hosts {
             let id = insert(call, edit, host)?;
             if let Some(templates) = &host.templates {
-                linked.entry(templates).or_default().push(id);
+                new_links.add(id, templates);
             }
             ids.push(id);
         }
-        for (templates, hosts) in linked {
-            links::add(edit, &hosts, templates)?;
-        }
+        new_links.make(edit)?;
         Ok(HOST.result(&ids))
     })
 }
@@ -267,17 +263,20 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let deleted = call.write(|edit| {
         call.require(edit, Target::Host, Need::Write, &ids)?;
         let mut deleted = Deleted::default();
+        let mut new_links = NewLinks::default();
         for (id, host) in &updates {
             discovered::refuse_update(edit, *id, host.object)?;
             gone::add(&mut deleted, change(call, edit, *id, host)?);
+            new_links.add(*id, host.templates.as_deref().unwrap_or_default());
         }
+        new_links.make(edit)?;
         Ok(deleted)
     })?;
     gone::tell(call, &deleted);
     Ok(HOST.result(&ids))
 }
 
-/// Changes one host; returns what was cleared with templates.
+/// Changes one host; returns what was cleared with templates. The caller makes the new links.
 pub(super) fn change(
     call: &Call<'_>,
     edit: &mut Edit<'_>,
@@ -302,7 +301,7 @@ pub(super) fn change(
     row.push(("inventory_mode", mode.into()));
     edit.update("hosts", id, &row)?;
     host.write_owned(call, edit, id)?;
-    links::replace(call, edit, id, host.templates.as_deref(), &host.templates_clear)
+    links::unlink_others(call, edit, id, host.templates.as_deref(), &host.templates_clear)
 }
 
 /// Who monitors the host: the server, a proxy or a proxy group.

@@ -283,7 +283,7 @@ fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
         found.relate_as(relation, &wanted, &pairs)?;
     }
     if let Some(wanted) = found.wants("selectGraphs")? {
-        // Graphs are kept as parts of hosts; which items they show is theirs to know.
+        // Graphs are unserved objects of hosts; which items they show is theirs to know.
         found.relate_as(&Relation::unserved("graphs"), &wanted, &[])?;
     }
     if let Some(wanted) = found.wants_uncounted("selectValueMap")?.filter(|_| kind != Kind::Rule) {

@@ -10,7 +10,7 @@ use crate::methods::{group, host};
 use crate::owned::shown;
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
-use crate::{parts, tags, with};
+use crate::{tags, unserved, with};
 
 /// Only templates that are linked to hosts, not only to templates, which the user sees.
 const WITH_HOSTS: &str = "with_hosts";
@@ -37,7 +37,7 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     ] {
         get.by_ids(option, condition)?;
     }
-    get.by_ids("graphids", &parts::GRAPH.of_hosts_by_id("t.templateid"))?;
+    get.by_ids("graphids", &unserved::GRAPH.of_hosts_by_id("t.templateid"))?;
     for condition in with::conditions(&get, "t.templateid") {
         get.and(condition, []);
     }
@@ -68,9 +68,9 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
     shown::attach_groups(found, "selectGroups", "groups", &group::TEMPLATE_GROUP)?;
     attach_links(found)?;
     shown::attach_monitored(found)?;
-    parts::GRAPH.attach(found)?;
-    parts::WEB_SCENARIO.attach(found)?;
-    parts::DASHBOARD.attach(found)?;
+    unserved::GRAPH.attach(found)?;
+    unserved::WEB_SCENARIO.attach(found)?;
+    unserved::DASHBOARD.attach(found)?;
     shown::attach_macros(found)?;
     shown::attach_tags(found, &["tag", "value"])?;
     shown::attach_value_maps(found)

@@ -1,11 +1,12 @@
 //! `get` of triggers and trigger prototypes.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
 
 use config::db::{Cells, query_by_ids};
 use const_format::formatcp;
 use model::TriggerId;
-use objects::sql::{KIND_HOST, KIND_TEMPLATE, STATUS_ENABLED};
+use objects::sql::{KIND_HOST, KIND_TEMPLATE, OBJECT_TRIGGER, SOURCE_TRIGGER, STATUS_ENABLED};
 use serde_json::Map;
 
 use super::{Kind, expand};
@@ -205,33 +206,40 @@ fn state_conditions<'c>(get: &mut Get<'c, '_>, call: &'c Call<'_>, input: &Json)
 const IN_PROBLEM_STATE: &str =
     "t.triggerid IN (SELECT triggerid FROM trigger_states WHERE value = 1 OR lastchange > ?)";
 
-/// Triggers in problem state. If many are, the rows in the wanted order are compared with the list of
-/// them: that needs no table of them in the database, and no order of all for the first by priority.
+/// Triggers in problem state. A few are named in the statement. If many are, it tests the state of each
+/// trigger that it reads: that needs no list of them, and no order of all for the first by priority.
 fn in_problem_state(get: &mut Get<'_, '_>, call: &Call<'_>, since: u64) -> ApiResult<()> {
-    const MANY: usize = if cfg!(test) { 2 } else { 1_000 };
+    const FEW: usize = if cfg!(test) { 2 } else { 1_000 };
+    let some = FEW.max(call.config().snapshot().triggers.len() / 16);
     let mut ids: Vec<u64> = Vec::new();
     call.read(|connection| {
-        let row = &mut |row: &dyn Cells| ids.push(row.id(0));
-        connection.each("SELECT triggerid FROM trigger_states WHERE value = 1", &[], row)?;
+        let row = &mut |row: &dyn Cells| {
+            ids.push(row.id(0));
+            if ids.len() > 2 * some { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let open = "SELECT triggerid FROM trigger_states WHERE value = 1";
+        connection.each_until(open, &[], row)?;
         let recent = "SELECT triggerid FROM trigger_states WHERE lastchange > ?";
-        Ok(connection.each(recent, &[since.into()], row)?)
+        Ok(connection.each_until(recent, &[since.into()], row)?)
     })?;
     ids.sort_unstable();
     ids.dedup();
-    if ids.len() <= MANY {
+    if ids.len() <= FEW {
         get.in_ids("t.triggerid IN ({ids})", &ids);
-    } else if ids.len() * 16 < call.config().snapshot().triggers.len() {
+    } else if ids.len() <= some {
         get.and(IN_PROBLEM_STATE, [since.into()]);
     } else {
-        get.keep(Box::new(move |id| ids.binary_search(&id).is_ok()));
+        get.and("(t.value = 1 OR t.lastchange > ?)", [since.into()]);
     }
     Ok(())
 }
 
 /// Conditions on the trigger's events.
 fn event_conditions(get: &mut Get<'_, '_>) {
-    let open = "SELECT 1 FROM events e WHERE e.source = 0 AND e.object = 0 \
-                AND e.objectid = t.triggerid AND e.value = 1 AND e.acknowledged = 0";
+    let open = formatcp!(
+        "SELECT 1 FROM events e WHERE e.source = {SOURCE_TRIGGER} AND e.object = {OBJECT_TRIGGER} \
+         AND e.objectid = t.triggerid AND e.value = 1 AND e.acknowledged = 0"
+    );
     if get.flag("withUnacknowledgedEvents") {
         get.and(format!("EXISTS ({open})"), []);
     }
@@ -242,7 +250,8 @@ fn event_conditions(get: &mut Get<'_, '_>) {
         get.and(
             format!(
                 "EXISTS ({open} AND e.eventid = (SELECT MAX(l.eventid) FROM events l \
-                 WHERE l.source = 0 AND l.object = 0 AND l.objectid = t.triggerid AND l.value = 1))"
+                 WHERE l.source = {SOURCE_TRIGGER} AND l.object = {OBJECT_TRIGGER} \
+                 AND l.objectid = t.triggerid AND l.value = 1))"
             ),
             [],
         );
@@ -326,8 +335,11 @@ fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
     }
     if kind == Kind::Trigger {
         if let Some(wanted) = found.wants("selectLastEvent")? {
-            let sql = "SELECT objectid, MAX(eventid) FROM events WHERE source = 0 AND object = 0 \
-                       AND objectid IN ({ids}) GROUP BY objectid";
+            let sql = formatcp!(
+                "SELECT objectid, MAX(eventid) FROM events \
+                 WHERE source = {SOURCE_TRIGGER} AND object = {OBJECT_TRIGGER} \
+                 AND objectid IN ({{ids}}) GROUP BY objectid"
+            );
             let pairs = found.call.pairs(sql, &ids)?;
             let wanted = match wanted {
                 Output::Extend => Output::Fields(LAST_EVENT_FIELDS.map(String::from).into()),

@@ -464,7 +464,7 @@ fn the_worst_triggers_come_in_the_order_of_an_index() {
     let table = super::TRIGGER.table;
     let sql = format!(
         "EXPLAIN QUERY PLAN SELECT t.triggerid FROM {table} t WHERE t.flags IN (0, 4) AND t.status = 0 \
-         ORDER BY t.priority DESC, t.triggerid"
+         AND (t.value = 1 OR t.lastchange > 5) ORDER BY t.priority DESC, t.triggerid"
     );
     let rows = f.server.api.deps.config.read(|c| c.query(&sql, &[]));
     let rows: Result<_, config::db::DbError> = rows;

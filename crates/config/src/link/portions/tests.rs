@@ -12,6 +12,8 @@ use crate::db::Location;
 use crate::objects::*;
 use crate::snapshot::reload_tests::compare;
 
+mod links;
+
 struct Box {
     config: Config,
     location: Location,

@@ -329,7 +329,7 @@ fn values_that_are_refused_change_nothing() {
     let too_many = format!("[{}1]", "1,".repeat(eval::lld::ROWS_MAX));
     assert!(b.discover_at(&too_many, 1_000).error.contains("more than"));
     let reason = Err("agent is silent".to_owned());
-    let value = DiscoveryValue { rule: ItemId(b.rule), at: Timestamp::default(), rows: reason };
+    let value = LldValue { rule: ItemId(b.rule), at: Timestamp::default(), rows: reason };
     let summary = process(&b.config, &value, 1_000).unwrap();
     assert_eq!((summary.supported, &*summary.error), (false, "agent is silent"));
     assert_eq!(b.keys(), "k[a]");

@@ -9,7 +9,7 @@ mod shipped;
 
 use std::collections::BTreeMap;
 
-use model::{DiscoveryValue, ItemId, Timestamp};
+use model::{ItemId, LldValue, Timestamp};
 use objects::{OnFail, StepKind};
 
 use super::{Summary, process};
@@ -122,7 +122,7 @@ impl Box {
 
     fn discover_rule(&self, rule: u64, rows: &str, clock_s: u64) -> Summary {
         let rows = Ok(rows.to_owned());
-        let value = DiscoveryValue { rule: ItemId(rule), at: Timestamp::default(), rows };
+        let value = LldValue { rule: ItemId(rule), at: Timestamp::default(), rows };
         process(&self.config, &value, clock_s).unwrap()
     }
 

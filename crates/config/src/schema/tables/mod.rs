@@ -229,8 +229,8 @@ const CONFIGURATION: &[Table] = &[
         ],
         &[],
     ),
-    // Parts of hosts and templates that nothing executes yet (graphs, dashboards, web scenarios …),
-    // in the export's own form, so that nothing is lost.
+    // Unserved objects: those of hosts and templates that have no methods yet (graphs, dashboards …), in
+    // the export's own form, so that nothing is lost.
     table(
         "parts",
         &["partid"],

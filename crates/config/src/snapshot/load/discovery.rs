@@ -6,7 +6,8 @@ use std::sync::Arc;
 use const_format::formatcp;
 use eval::macros::Place;
 use eval::ranges::{AddressRanges, numbers};
-use objects::sql::STATUS_ENABLED;
+use objects::DiscoveryCheckType;
+use objects::sql::{SOURCE_AUTOREGISTRATION, STATUS_ENABLED};
 
 use crate::db::{Connection, DbResult, Row};
 use crate::snapshot::discovery::{CheckKind, Discovery, DiscoveryCheck, DiscoveryRule};
@@ -40,7 +41,8 @@ pub(super) fn read(connection: &mut dyn Connection, snapshot: &Snapshot) -> DbRe
     };
     let rules = rows.iter().map(of).collect();
     let sql = formatcp!(
-        "SELECT actionid FROM actions WHERE eventsource = 2 AND status = {STATUS_ENABLED} LIMIT 1"
+        "SELECT actionid FROM actions \
+         WHERE eventsource = {SOURCE_AUTOREGISTRATION} AND status = {STATUS_ENABLED} LIMIT 1"
     );
     let autoregisters = !connection.query(sql, &[])?.is_empty();
     Ok(Discovery { rules, autoregisters })
@@ -70,12 +72,14 @@ fn rule(row: &Row, resolver: &Resolver<'_>, checks: Vec<DiscoveryCheck>) -> Disc
 
 fn check(row: &Row, resolver: &Resolver<'_>) -> Option<DiscoveryCheck> {
     let text = |name: &str| resolver.text(row.text(name), Place::ItemScript);
-    let number = row.int("type");
-    let kind = match number {
-        9 => CheckKind::Agent((*resolver.key(row.text("key_"))).into()),
-        10 | 11 | 13 => CheckKind::Snmp(Arc::new(snmp(row, resolver)), (*text("key_")).into()),
-        12 => CheckKind::Ping(row.int("allow_redirect") == 1),
-        number => CheckKind::Service(CheckKind::service(number)?),
+    let kind = DiscoveryCheckType::from_number(row.int("type"))?;
+    let kind = match kind.service() {
+        Some(name) => CheckKind::Service(name),
+        None if kind == DiscoveryCheckType::Agent => {
+            CheckKind::Agent((*resolver.key(row.text("key_"))).into())
+        }
+        None if kind == DiscoveryCheckType::Icmp => CheckKind::Ping(row.int("allow_redirect") == 1),
+        None => CheckKind::Snmp(Arc::new(snmp(row, resolver)), (*text("key_")).into()),
     };
     let ports = match kind {
         CheckKind::Ping(_) => Vec::new(),
@@ -87,9 +91,9 @@ fn check(row: &Row, resolver: &Resolver<'_>) -> Option<DiscoveryCheck> {
 fn snmp(row: &Row, resolver: &Resolver<'_>) -> Snmp {
     let text = |name: &str| resolver.text(row.text(name), Place::ItemScript).into_owned();
     let small = |name: &str| u8::try_from(row.int(name)).unwrap_or(0);
-    let version = match row.int("type") {
-        10 => 1,
-        11 => 2,
+    let version = match DiscoveryCheckType::from_number(row.int("type")) {
+        Some(DiscoveryCheckType::SnmpV1) => 1,
+        Some(DiscoveryCheckType::SnmpV2) => 2,
         _ => 3,
     };
     Snmp {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use model::{HostId, ItemId, TriggerId};
 
-use super::{CowMap, Host, Item, Macros, Snapshot, Trigger};
+use super::{Host, Hosts, Item, Macros, Snapshot, Trigger};
 use crate::Touched;
 use crate::db::{Connection, Db, DbError, DbResult};
 
@@ -45,7 +45,7 @@ pub(crate) fn load(db: &Db) -> DbResult<Snapshot> {
         };
         next.discovery = Arc::new(discovery::read(connection, &next)?);
         let hosts = hosts::read(connection, &next, &Scope::All)?;
-        next.hosts.extend(hosts.into_iter().map(|(id, host)| (id, Arc::new(host))));
+        next.hosts.extend(hosts.into_values().map(Arc::new).collect());
         Ok::<_, DbError>(next)
     })?;
     let items = items::read_all(db, &next)?;
@@ -117,7 +117,6 @@ fn reload_hosts(
     let mut triggers = BTreeSet::new();
     for id in ids {
         let Some(host) = next.hosts.remove(id) else { continue };
-        next.host_ids.remove(&*host.host);
         for item in &host.items {
             triggers.extend(item.triggers.iter().copied());
             next.items.remove(&item.id);
@@ -125,7 +124,7 @@ fn reload_hosts(
     }
     let hosts = hosts::read(connection, next, &scope)?;
     for host in hosts.values() {
-        next.hosts.insert(host.id, Arc::new(host.clone()));
+        next.hosts.insert(Arc::new(host.clone()));
     }
     let of_hosts = items::ids_of_hosts(connection, hosts.keys().copied())?;
     let items = items::read(connection, next, &of_hosts)?;
@@ -182,7 +181,7 @@ fn reload_items(
         let mut items: Vec<Arc<Item>> = kept.chain(changed).collect();
         items.sort_by(|a, b| a.key.cmp(&b.key));
         host.items = items.into_boxed_slice();
-        next.hosts.insert(id, Arc::new(host));
+        next.hosts.insert(Arc::new(host));
     }
     Ok(())
 }
@@ -209,7 +208,7 @@ fn reload_triggers(
 /// Puts items on their hosts, and both into the snapshot's tables; `hosts` = whose items these
 /// are, `None` = all.
 fn assemble(next: &mut Snapshot, hosts: Option<&[HostId]>, parts: Vec<Vec<Arc<Item>>>) {
-    let Snapshot { hosts: all, host_ids, items, .. } = next;
+    let Snapshot { hosts: all, items, .. } = next;
     std::thread::scope(|scope| {
         // Beside it where there are many: it touches nothing of the hosts.
         let entries = parts.iter().flatten().map(|item| (item.id, Arc::clone(item)));
@@ -219,16 +218,11 @@ fn assemble(next: &mut Snapshot, hosts: Option<&[HostId]>, parts: Vec<Vec<Arc<It
         } else {
             table();
         }
-        put_on_hosts(all, host_ids, hosts, &parts);
+        put_on_hosts(all, hosts, &parts);
     });
 }
 
-fn put_on_hosts(
-    all: &mut CowMap<HostId, Arc<Host>>,
-    host_ids: &mut CowMap<Arc<str>, HostId>,
-    hosts: Option<&[HostId]>,
-    parts: &[Vec<Arc<Item>>],
-) {
+fn put_on_hosts(all: &mut Hosts, hosts: Option<&[HostId]>, parts: &[Vec<Arc<Item>>]) {
     let mut of_host: HashMap<HostId, Vec<Arc<Item>>> = HashMap::new();
     for own in parts.iter().flat_map(|part| part.chunk_by(|a, b| a.host == b.host)) {
         let Some(first) = own.first() else { continue };
@@ -246,7 +240,6 @@ fn put_on_hosts(
         }
         let mut host = Host::clone(host);
         host.items = own.into_boxed_slice();
-        host_ids.insert(Arc::clone(&host.host), id);
-        all.insert(id, Arc::new(host));
+        all.insert(Arc::new(host));
     }
 }

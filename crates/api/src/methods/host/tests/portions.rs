@@ -80,6 +80,33 @@ fn others_change_the_configuration_between_two_portions() {
 }
 
 #[test]
+fn updated_hosts_inherit_one_by_one() {
+    for method in ["host.update", "host.massupdate"] {
+        let server = Server::start();
+        let (template, hosts) = estate(&server, 3);
+        let config = &server.api.deps.config;
+        config.set_portion(1);
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&order);
+        config.subscribe(Box::new(move |_, touched| {
+            seen.lock().unwrap().push(touched.items.len());
+        }));
+        let templates = json!({ "templateid": template });
+        let ids: Vec<Json> = hosts.iter().map(|id| json!({ "hostid": id })).collect();
+        let input = match method {
+            "host.update" => {
+                hosts.iter().map(|id| json!({ "hostid": id, "templates": templates })).collect()
+            }
+            _ => json!({ "hosts": ids, "templates": templates }),
+        };
+        server.call(method, &input).unwrap();
+        assert_eq!(*order.lock().unwrap(), [0, 2, 2, 2], "{method}: links, then items");
+        server.call(method, &input).unwrap();
+        assert_eq!(server.count("SELECT COUNT(*) AS n FROM items WHERE templateid > 0"), 6);
+    }
+}
+
+#[test]
 fn a_trigger_of_two_templates_refuses_all_portions_of_unlinking() {
     let server = Server::start();
     let (template, hosts) = estate(&server, 4);

@@ -1,0 +1,132 @@
+//! What hosts and templates inherit through new links: in the transaction of the links, or, if it is
+//! much, in portions after it.
+
+use std::collections::BTreeSet;
+
+use const_format::formatcp;
+use objects::sql::{KIND_HOST, KIND_PROTOTYPE, KIND_TEMPLATE};
+
+use super::items::check_items;
+use super::portions::{Later, Work, hosts_max, later};
+use super::{
+    Below, LinkError, inherit_host_prototypes, inherit_items, inherit_triggers, items_of,
+    objects_of,
+};
+use crate::Edit;
+use crate::db::{DbResult, query_by_ids};
+use crate::objects::ids_of;
+
+/// Hosts that are checked together, which bounds the memory for it.
+const CHECKED_HOSTS: usize = 1_000;
+
+/// Gives hosts and templates what the templates that they were just linked to have. Many hosts, and
+/// the hosts of templates that have many, are checked only, and inherit in the following transactions.
+pub(super) fn inherit_or_leave(
+    edit: &mut Edit<'_>,
+    below: &Below,
+    host_prototypes: bool,
+) -> Result<(), LinkError> {
+    let all: BTreeSet<u64> = below.values().flatten().copied().collect();
+    let all = Vec::from_iter(all);
+    let sql =
+        formatcp!("SELECT hostid FROM hosts WHERE kind = {KIND_TEMPLATE} AND hostid IN ({{ids}})");
+    let templates = ids_of(edit, sql, "hostid", &all)?;
+    let items = items_of(edit, below)?;
+    if templates.len() == all.len() {
+        let later = later(edit, &templates, items.len())?;
+        let own = later.is_some() && host_prototypes && own_prototypes(edit, below)?;
+        let later = later.filter(|later| later.behind || !own);
+        return inherit(edit, below, host_prototypes, later.as_ref());
+    }
+    match edit.inheritance.portion {
+        Some(portion) if templates.is_empty() && all.len() > hosts_max(portion, items.len()) => {
+            leave(edit, below, &all, hosts_max(portion, items.len()))
+        }
+        _ => inherit(edit, below, host_prototypes, None),
+    }
+}
+
+/// Inherits items, triggers and host prototypes. With `later`, only templates inherit, and hosts do in the
+/// following transactions.
+pub(super) fn inherit(
+    edit: &mut Edit<'_>,
+    below: &Below,
+    host_prototypes: bool,
+    later: Option<&Later>,
+) -> Result<(), LinkError> {
+    let linked: Vec<u64> = below.keys().copied().collect();
+    let hosts: BTreeSet<u64> = below.values().flatten().copied().collect();
+    let hosts = Vec::from_iter(hosts);
+    let items = items_of(edit, below)?;
+    let items = inherit_items(edit, &items, below, later)?;
+    let sql = "SELECT DISTINCT f.triggerid AS id FROM functions f \
+               JOIN items i ON i.itemid = f.itemid WHERE i.hostid IN ({ids})";
+    let triggers = objects_of(edit, sql, &linked)?;
+    let triggers = inherit_triggers(edit, &triggers, Some(&hosts), later)?;
+    let mut prototypes = Vec::new();
+    if host_prototypes {
+        prototypes = prototypes_of(edit, &linked)?;
+        prototypes = inherit_host_prototypes(edit, &prototypes, None, Some(&hosts), later)?;
+    }
+    let Some(later) = later else { return Ok(()) };
+    later.leave(edit, &Work::NewItems(items))?;
+    later.leave(edit, &Work::NewTriggers(triggers))?;
+    Ok(later.leave(edit, &Work::NewHostPrototypes(prototypes))?)
+}
+
+/// Checks all hosts, and leaves them in portions to the following transactions.
+fn leave(
+    edit: &mut Edit<'_>,
+    below: &Below,
+    hosts: &[u64],
+    portion: usize,
+) -> Result<(), LinkError> {
+    let own = own_prototypes(edit, below)?;
+    for some in hosts.chunks(CHECKED_HOSTS) {
+        let below = on(below, some);
+        let items = items_of(edit, &below)?;
+        if check_items(edit, &items, &below)?.adopts_dependent() || own {
+            inherit(edit, &below, true, None)?;
+        }
+    }
+    for some in hosts.chunks(portion) {
+        let templates = on(below, some).into_keys().collect();
+        Later { templates, behind: false }.leave(edit, &Work::Links(some.to_vec()))?;
+    }
+    Ok(())
+}
+
+/// The links of these hosts alone.
+fn on(below: &Below, hosts: &[u64]) -> Below {
+    let hosts: BTreeSet<u64> = hosts.iter().copied().collect();
+    let of = |(template, all): (&u64, &Vec<u64>)| {
+        let some: Vec<u64> = all.iter().copied().filter(|id| hosts.contains(id)).collect();
+        (!some.is_empty()).then_some((*template, some))
+    };
+    below.iter().filter_map(of).collect()
+}
+
+fn prototypes_of(edit: &mut Edit<'_>, templates: &[u64]) -> DbResult<Vec<u64>> {
+    let sql = formatcp!(
+        "SELECT d.hostid AS id FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
+               JOIN items r ON r.itemid = d.parent_itemid WHERE p.kind = {KIND_PROTOTYPE} AND r.hostid IN ({{ids}})"
+    );
+    objects_of(edit, sql, templates)
+}
+
+/// Whether any host has host prototypes on a rule of its own, and the templates have host prototypes:
+/// they may be in conflict, which only copying shows.
+fn own_prototypes(edit: &mut Edit<'_>, below: &Below) -> DbResult<bool> {
+    let templates: Vec<u64> = below.keys().copied().collect();
+    if prototypes_of(edit, &templates)?.is_empty() {
+        return Ok(false);
+    }
+    let sql = formatcp!(
+        "SELECT d.hostid FROM hosts h JOIN items r ON r.hostid = h.hostid AND r.templateid = 0 \
+         JOIN host_discovery d ON d.parent_itemid = r.itemid \
+         JOIN hosts p ON p.hostid = d.hostid AND p.kind = {KIND_PROTOTYPE} \
+         WHERE h.kind = {KIND_HOST} AND r.flags = 1 AND r.key_ IN \
+         (SELECT key_ FROM items WHERE flags = 1 AND hostid IN ({{ids}}))"
+    );
+    Ok(!query_by_ids(edit.connection(), sql, &[], &templates)?.is_empty())
+}

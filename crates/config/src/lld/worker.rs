@@ -1,0 +1,159 @@
+//! The low-level discovery worker: applies values of rules one after the other, on a thread of its own
+//! beside the value path.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use model::{ItemId, LldValue};
+use stdx::clock::SharedClock;
+use stdx::queue::{Gauge, Receiver, Sender, weighing};
+use stdx::sync::lock;
+
+use super::{Summary, process};
+use crate::Config;
+use crate::objects::GoneHook;
+use crate::retry::Stop;
+
+/// Values of discovery rules that wait; each may be megabytes of JSON.
+const VALUES_MAX: usize = 64;
+/// Their bytes; a larger value waits alone.
+const BYTES_MAX: usize = 64 << 20;
+
+/// From the shards to the worker.
+pub fn queue() -> (Sender<LldValue>, Receiver<LldValue>) {
+    weighing("lld", VALUES_MAX, BYTES_MAX, LldValue::bytes)
+}
+
+/// Time in work, for `zabbix[process,lld worker,avg,busy]`.
+#[derive(Debug, Default)]
+pub struct Busy {
+    ns: AtomicU64,
+}
+
+impl Busy {
+    /// Nanoseconds in work since the start.
+    pub fn ns(&self) -> u64 {
+        self.ns.load(Ordering::Relaxed)
+    }
+}
+
+/// What went wrong in the last discovery of each rule.
+#[derive(Debug, Default)]
+pub struct Outcomes {
+    errors: Mutex<HashMap<ItemId, (bool, String)>>,
+}
+
+impl Outcomes {
+    /// Whether the rule is supported all the same, and what went wrong.
+    pub fn error(&self, rule: ItemId) -> Option<(bool, String)> {
+        lock(&self.errors).get(&rule).cloned()
+    }
+
+    fn set(&self, rule: ItemId, summary: &Summary) {
+        if summary.error.is_empty() {
+            lock(&self.errors).remove(&rule);
+        } else {
+            lock(&self.errors).insert(rule, (summary.supported, summary.error.clone()));
+        }
+    }
+
+    /// The rules are gone.
+    fn forget(&self, items: &[ItemId]) {
+        let mut errors = lock(&self.errors);
+        for item in items {
+            errors.remove(item);
+        }
+    }
+}
+
+/// What others see of the worker.
+#[derive(Debug, Clone)]
+pub struct Status {
+    /// What went wrong, by rule.
+    pub outcomes: Arc<Outcomes>,
+    /// Its time in work.
+    pub busy: Arc<Busy>,
+    /// Values of rules that wait.
+    pub waiting: Arc<Gauge>,
+}
+
+/// Applies the values of discovery rules, one after the other.
+pub struct Worker {
+    config: Arc<Config>,
+    clock: SharedClock,
+    gone: GoneHook,
+    outcomes: Arc<Outcomes>,
+    busy: Arc<Busy>,
+    stop: Stop,
+}
+
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker").finish_non_exhaustive()
+    }
+}
+
+impl Worker {
+    /// `gone` is called on the worker's thread; `stop` ends its work early.
+    pub fn new(config: Arc<Config>, clock: SharedClock, stop: Stop, gone: GoneHook) -> Self {
+        Self { config, clock, gone, outcomes: Arc::default(), busy: Arc::default(), stop }
+    }
+
+    /// What others see of it, with the queue that it will work off.
+    pub fn status(&self, values: &Receiver<LldValue>) -> Status {
+        Status {
+            outcomes: Arc::clone(&self.outcomes),
+            busy: Arc::clone(&self.busy),
+            waiting: values.gauge(),
+        }
+    }
+
+    /// Works until the queue is closed. What waits longer than a stop may take is dropped: a rule's
+    /// next value has all rows again.
+    pub fn run(self, mut values: Receiver<LldValue>) {
+        while let Some(value) = values.blocking_recv() {
+            if self.stop.is_over() {
+                continue;
+            }
+            let begin = self.clock.monotonic();
+            self.work(&value);
+            let took = self.clock.monotonic().saturating_sub(begin);
+            self.busy.ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(0), Ordering::Relaxed);
+        }
+    }
+
+    fn work(&self, value: &LldValue) {
+        match process(&self.config, value, self.clock.unix_s()) {
+            Ok(summary) => {
+                // The reason of a value that failed before discovery is the item's own error.
+                if value.rows.is_ok() {
+                    self.outcomes.set(value.rule, &summary);
+                } else {
+                    self.outcomes.forget(&[value.rule]);
+                }
+                if summary.changed() {
+                    self.follow(value.rule, &summary);
+                }
+            }
+            Err(error) => {
+                tracing::warn!(rule = %value.rule, %error, "low-level discovery failed");
+            }
+        }
+    }
+
+    /// What was deleted takes its history and its problems with it.
+    fn follow(&self, rule: ItemId, summary: &Summary) {
+        tracing::info!(
+            %rule,
+            created = summary.created.total(),
+            updated = summary.updated.total(),
+            lost = summary.lost.total(),
+            deleted = summary.deleted.items.len() + summary.deleted.triggers.len(),
+            "low-level discovery"
+        );
+        let items: Vec<ItemId> = summary.deleted.items.iter().map(|id| ItemId(*id)).collect();
+        self.outcomes.forget(&items);
+        (self.gone)(&summary.deleted);
+    }
+}

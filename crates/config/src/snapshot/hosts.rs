@@ -1,0 +1,134 @@
+//! Hosts by id and by technical name.
+
+use std::sync::Arc;
+
+use model::HostId;
+
+use super::{CowMap, Host};
+
+/// Hosts of a snapshot. Names lead to the host itself: a second search by its id would cost as many
+/// cache misses as the first.
+#[derive(Debug, Default, Clone)]
+pub struct Hosts {
+    by_id: CowMap<HostId, Arc<Host>>,
+    by_name: CowMap<Arc<str>, Arc<Host>>,
+}
+
+impl Hosts {
+    /// Number of hosts.
+    pub fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// Has no host.
+    pub fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
+    }
+
+    /// The host of this id.
+    pub fn get(&self, id: &HostId) -> Option<&Arc<Host>> {
+        self.by_id.get(id)
+    }
+
+    /// The host of this technical name.
+    pub fn named(&self, name: &str) -> Option<&Arc<Host>> {
+        self.by_name.get(name)
+    }
+
+    /// Adds a host, or replaces the one of its id.
+    pub fn insert(&mut self, host: Arc<Host>) {
+        self.by_name.insert(Arc::clone(&host.host), Arc::clone(&host));
+        if let Some(before) = self.by_id.insert(host.id, Arc::clone(&host))
+            && before.host != host.host
+        {
+            self.forget_name(&before);
+        }
+    }
+
+    /// Adds many hosts that are not here yet.
+    pub(super) fn extend(&mut self, hosts: Vec<Arc<Host>>) {
+        self.by_name.extend(hosts.iter().map(|host| (Arc::clone(&host.host), Arc::clone(host))));
+        self.by_id.extend(hosts.into_iter().map(|host| (host.id, host)));
+    }
+
+    /// Removes a host; returns it.
+    pub fn remove(&mut self, id: &HostId) -> Option<Arc<Host>> {
+        let host = self.by_id.remove(id)?;
+        self.forget_name(&host);
+        Some(host)
+    }
+
+    /// Removes the name of a host, unless another one has it meanwhile.
+    fn forget_name(&mut self, host: &Host) {
+        if self.named(&host.host).is_some_and(|named| named.id == host.id) {
+            self.by_name.remove(&*host.host);
+        }
+    }
+
+    /// All hosts, in no order that means anything.
+    pub fn iter(&self) -> impl Iterator<Item = (&HostId, &Arc<Host>)> {
+        self.by_id.iter()
+    }
+
+    /// The same without their ids.
+    pub fn values(&self) -> impl Iterator<Item = &Arc<Host>> {
+        self.by_id.values()
+    }
+
+    /// What differs from an earlier state, see [`CowMap::changes`].
+    pub fn changes<'a>(
+        &'a self,
+        before: &'a Self,
+        change: impl FnMut(&'a HostId, Option<&'a Arc<Host>>, Option<&'a Arc<Host>>),
+    ) {
+        self.by_id.changes(&before.by_id, change);
+    }
+
+    /// Bytes of the tables.
+    pub(super) fn bytes(&self) -> usize {
+        self.by_id.bytes() + self.by_name.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(id: u64, name: &str) -> Arc<Host> {
+        Arc::new(Host { host: name.into(), ..Host::unconfigured(HostId(id)) })
+    }
+
+    /// `id` and name of each host that is found by these names.
+    fn found(hosts: &Hosts, names: &[&str]) -> Vec<(u64, String)> {
+        let found = names.iter().filter_map(|name| hosts.named(name));
+        found.map(|host| (host.id.0, host.host.to_string())).collect()
+    }
+
+    #[test]
+    fn names_follow_their_hosts() {
+        let mut hosts = Hosts::default();
+        hosts.extend(vec![host(1, "a"), host(2, "b")]);
+        let before = hosts.clone();
+        hosts.insert(host(1, "c"));
+        assert_eq!(found(&hosts, &["a", "b", "c"]), [(2, "b".into()), (1, "c".into())]);
+        // Two hosts exchange their names.
+        hosts.insert(host(1, "b"));
+        hosts.insert(host(2, "c"));
+        assert_eq!(found(&hosts, &["a", "b", "c"]), [(1, "b".into()), (2, "c".into())]);
+        assert_eq!(hosts.remove(&HostId(1)).map(|host| host.id.0), Some(1));
+        assert_eq!(hosts.remove(&HostId(1)).map(|host| host.id.0), None);
+        assert_eq!(found(&hosts, &["a", "b", "c"]), [(2, "c".into())]);
+        assert_eq!(found(&before, &["a", "b", "c"]), [(1, "a".into()), (2, "b".into())]);
+    }
+
+    #[test]
+    fn names_lead_to_the_newest_state_of_a_host() {
+        let mut hosts = Hosts::default();
+        hosts.insert(host(1, "a"));
+        let newest = Arc::new(Host { monitored: false, ..Host::clone(&host(1, "a")) });
+        hosts.insert(Arc::clone(&newest));
+        assert!(Arc::ptr_eq(hosts.named("a").unwrap(), &newest));
+        assert!(Arc::ptr_eq(hosts.get(&HostId(1)).unwrap(), &newest));
+        assert_eq!((hosts.len(), hosts.is_empty()), (1, false));
+    }
+}

@@ -1,0 +1,10 @@
+//! What others hear of after a commit.
+
+use model::{ProblemChange, TriggerId, TriggerState};
+
+/// What a transaction did that others hear of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Problem(ProblemChange),
+    Trigger(TriggerId, TriggerState),
+}

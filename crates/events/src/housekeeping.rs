@@ -1,0 +1,96 @@
+//! What is removed in the end: problems of deleted triggers, old recovered problems, old events.
+
+use std::collections::BTreeSet;
+
+use config::Statements;
+use config::db::{DbError, DbResult, query_by_ids};
+use const_format::formatcp;
+use model::{EventId, ProblemChange, TriggerId, TriggerState};
+use objects::sql::SOURCES_OF_DISCOVERY;
+
+use crate::effect::Effect;
+use crate::open::Open;
+use crate::problems::Problems;
+
+/// How long a recovered problem stays in the list of problems, seconds; its events stay longer.
+const RECOVERED_KEPT_S: u64 = 24 * 3600;
+
+/// How long events of network discovery and autoregistration stay, seconds: each round makes some.
+const FOUND_KEPT_S: u64 = 24 * 3600;
+
+/// Rows per statement, so that a transaction stays short.
+const PORTION: i64 = 5_000;
+
+impl Problems {
+    /// Removes open problems whose trigger no longer exists: nothing could ever recover them.
+    /// To be called after triggers were deleted, and now and then.
+    pub fn remove_orphans(&self) -> DbResult<()> {
+        self.transaction(|edit, open| {
+            let ids: Vec<u64> = open.triggers().map(|trigger| trigger.0).collect();
+            let sql = "SELECT triggerid FROM triggers WHERE triggerid IN ({ids})";
+            let rows = query_by_ids(edit.connection(), sql, &[], &ids)?;
+            let known: BTreeSet<u64> = rows.iter().map(|row| row.id("triggerid")).collect();
+            let mut effects = Vec::new();
+            for id in ids.into_iter().filter(|id| !known.contains(id)) {
+                remove_all(edit, open, TriggerId(id), &mut effects)?;
+            }
+            Ok::<_, DbError>(effects)
+        })
+    }
+
+    /// Removes problems that recovered a day ago, states of deleted triggers, and events older than `events_before` (seconds
+    /// since 1970) that no open problem needs. Returns the number of events removed.
+    pub fn housekeep(&self, events_before: u64) -> DbResult<u64> {
+        let found_before = self.clock().unix_s().saturating_sub(FOUND_KEPT_S);
+        let recovered_before = self.clock().unix_s().saturating_sub(RECOVERED_KEPT_S);
+        let mut removed = 0;
+        self.transaction(|edit, _| {
+            edit.execute(
+                "DELETE FROM problems WHERE r_clock > 0 AND r_clock < ?",
+                &[recovered_before.into()],
+            )?;
+            edit.execute(
+                "DELETE FROM trigger_states WHERE NOT EXISTS \
+                 (SELECT 1 FROM triggers t WHERE t.triggerid = trigger_states.triggerid)",
+                &[],
+            )?;
+            Ok::<_, DbError>(Vec::new())
+        })?;
+        loop {
+            let mut portion = 0;
+            self.transaction(|edit, _| {
+                portion = edit.execute(
+                    formatcp!(
+                        "DELETE FROM events WHERE eventid IN (SELECT e.eventid FROM events e \
+                         LEFT JOIN problems p ON p.eventid = e.eventid \
+                         WHERE (e.clock < ? OR (e.source IN {SOURCES_OF_DISCOVERY} AND e.clock < ?)) \
+                         AND p.eventid IS NULL LIMIT ?)"
+                    ),
+                    &[events_before.into(), found_before.into(), PORTION.into()],
+                )?;
+                Ok::<_, DbError>(Vec::new())
+            })?;
+            removed += portion;
+            if portion == 0 {
+                return Ok(removed);
+            }
+        }
+    }
+}
+
+fn remove_all(
+    edit: &mut Statements<'_>,
+    open: &mut Open,
+    trigger: TriggerId,
+    effects: &mut Vec<Effect>,
+) -> DbResult<()> {
+    let events: Vec<EventId> = open.of(trigger).to_vec();
+    let ids: Vec<u64> = events.iter().map(|event| event.0).collect();
+    edit.delete("problems", "eventid", &ids)?;
+    for event in events {
+        open.remove(trigger, event);
+        let change = ProblemChange { event, trigger, state: TriggerState::Ok };
+        effects.push(Effect::Problem(change));
+    }
+    Ok(())
+}

@@ -1,0 +1,29 @@
+//! Events and problems: what triggers find becomes rows that people see, acknowledge and close.
+//!
+//! Outside the value path: shards put [`model::TriggerFinding`]s into a bounded queue, one thread
+//! ([`Problems::run`]) writes them in transactions of many. The database is the truth; memory
+//! holds only which events are open for which trigger, and is read back after a failure.
+
+mod batch;
+mod effect;
+mod housekeeping;
+mod last_batch;
+mod load;
+mod maintenance;
+mod marks;
+mod open;
+mod problems;
+mod record;
+mod unsent;
+mod update;
+
+pub use load::initial_triggers;
+pub use maintenance::Watch as MaintenanceWatch;
+pub use marks::unwritten;
+pub use problems::{Hooks, Problems, Stats, replay};
+pub use record::record;
+pub use unsent::Unsent;
+pub use update::UpdateError;
+
+#[cfg(test)]
+mod tests;

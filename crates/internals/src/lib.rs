@@ -1,0 +1,12 @@
+//! Self-monitoring: a [`Meter`] reads the gauges of all parts once a second; [`ServerFigures`] are
+//! internal items, [`Capacity`] is what `capacity.get` shows, [`queue_rows`] what `queue.get` shows.
+
+mod capacity;
+mod figures;
+mod meter;
+mod queue;
+
+pub use capacity::Capacity;
+pub use figures::ServerFigures;
+pub use meter::{Meter, Parts};
+pub use queue::rows as queue_rows;

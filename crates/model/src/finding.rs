@@ -1,0 +1,87 @@
+//! What triggers tell.
+
+pub use objects::Severity;
+
+use crate::{Timestamp, TriggerId, UnixSeconds};
+
+/// State of a trigger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TriggerState {
+    /// The problem expression is false, or the recovery expression true.
+    Ok,
+    /// A problem is open.
+    Problem,
+}
+
+/// What trigger evaluation found: the pipeline's message to the writer of events.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TriggerFinding {
+    /// A problem is to be opened.
+    Problem {
+        /// The one that was evaluated.
+        trigger: TriggerId,
+        /// Time of the value that made it so.
+        at: Timestamp,
+        /// Event name with all macros resolved.
+        name: String,
+        /// Operational data with all macros resolved.
+        opdata: String,
+        /// Tags of the trigger and of its hosts with all macros resolved.
+        tags: Vec<(String, String)>,
+    },
+    /// The trigger's problems recover (those whose correlation tag matches, where the trigger
+    /// says so).
+    Recovery {
+        /// The one that was evaluated.
+        trigger: TriggerId,
+        /// Time of the value that made it so.
+        at: Timestamp,
+        /// Name of the recovery event with all macros resolved.
+        name: String,
+        /// Tags of the trigger and of its hosts with all macros resolved.
+        tags: Vec<(String, String)>,
+    },
+    /// Evaluation failed, or works again (`error` empty).
+    State {
+        /// The one that was evaluated.
+        trigger: TriggerId,
+        /// Why it cannot be evaluated; empty = it can.
+        error: String,
+    },
+    /// The shard has told everything that it found for values kept before a second.
+    Mark(FindingsMark),
+}
+
+/// How far the findings of a shard have come: behind all of them in the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FindingsMark {
+    /// The number of the shard.
+    pub shard: usize,
+    /// How many shards there are.
+    pub shards: usize,
+    /// Up to here.
+    pub at: UnixSeconds,
+    /// Values were kept since the mark before: one that says otherwise alone is not worth writing.
+    pub news: bool,
+}
+
+/// What may not have been evaluated before the process ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unwritten {
+    /// Values of this second and later.
+    pub since: UnixSeconds,
+    /// The newest event of each trigger that has one since then: it is evaluated up to there.
+    pub events: Vec<(TriggerId, Timestamp)>,
+}
+
+/// A trigger that is not in the state every trigger begins in (OK, without an error), when the shards
+/// start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InitialTrigger {
+    /// The one in that state.
+    pub trigger: TriggerId,
+    /// [`TriggerState::Problem`] if it has an open problem.
+    pub state: TriggerState,
+    /// Why its last evaluation failed; empty = it did not.
+    pub error: String,
+}

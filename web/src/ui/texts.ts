@@ -1,0 +1,23 @@
+/** Texts that users read, to be reviewed and translated in one place. */
+export const texts = {
+  dismiss: "Dismiss",
+  showOnly: (what: string) => `Show only ${what}`,
+  selectAllRows: "Select all rows",
+  selectRow: "Select row",
+  tryAgain: "Try again",
+  loading: "Loading",
+  resolved: "Resolved",
+  searchLabel: (label: string) => `Search ${label}`,
+  noMatches: "No matches.",
+  create: "Create “",
+  clear: "Clear",
+  removeWhat: (what: string) => `Remove ${what}`,
+  add: "Add",
+  chooseLabel: (label: string) => `Choose ${label}`,
+  name: "Name",
+  state: "State",
+  thisPartOfThe: "This part of the application could not be loaded.",
+  checkThatTheServer: "Check that the server is running and that you can reach it.",
+  close: "Close",
+  cancel: "Cancel",
+} as const;
