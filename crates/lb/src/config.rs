@@ -441,6 +441,12 @@ pools:
             ("5s", "5", "a number with ms, s, m, h or d"),
             ("5s", "0s", "a number with ms, s, m, h or d"),
             ("type: http", "type: udp", "udp"),
+            (
+                "\npools:",
+                "\ntransactions: {folder: x, size: 10}\npools:",
+                "a number with K, M, G or T",
+            ),
+            ("\npools:", "\ntransactions: {folder: x, size: 10K}\npools:", "at least 1M"),
             ("pool: app\n", "pool: ap\n", "pool 'ap' does not exist"),
             ("    pool: app", "    pool: app\n    deny: [10.0.0.0/33]", "no network"),
             ("servers:", "persistence: {type: cookie}\n    servers:", "needs 'name'"),

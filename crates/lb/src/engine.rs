@@ -99,8 +99,7 @@ impl Engine {
         let monitors = Monitors::start(Arc::clone(&snapshot), Arc::clone(clock))?;
         let fixed = Fixed::of(config);
         let listening = HashSet::new();
-        let mut engine =
-            Self { snapshot, mailboxes, listening, monitors, workers, records, fixed };
+        let mut engine = Self { snapshot, mailboxes, listening, monitors, workers, records, fixed };
         engine.apply(config)?;
         Ok(engine)
     }
@@ -111,7 +110,9 @@ impl Engine {
     /// Problems of the configuration, addresses that cannot be used.
     pub fn apply(&mut self, config: &Config) -> anyhow::Result<()> {
         if Fixed::of(config) != self.fixed {
-            return Err(anyhow!("changes of 'name' and 'transactions' need a restart of the engine"));
+            return Err(anyhow!(
+                "changes of 'name' and 'transactions' need a restart of the engine"
+            ));
         }
         let before = self.snapshot.load_full();
         let snapshot =

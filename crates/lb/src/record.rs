@@ -225,8 +225,11 @@ impl Session {
         let timings = draft.timings(self.client.rtt_us(core.now_us), core.now_us);
         let served = draft.served.as_ref();
         let server = served.map(|served| served.pool.server(served.server));
-        let response =
-            Response { status: draft.status, server_status: draft.server_status, bytes: response_bytes };
+        let response = Response {
+            status: draft.status,
+            server_status: draft.server_status,
+            bytes: response_bytes,
+        };
         let places = &draft.places;
         recorder.push(
             &Transaction {
@@ -259,7 +262,6 @@ impl Session {
                     tries: draft.tries,
                     reused: served.is_some_and(|served| served.reused),
                     rules: &draft.rules,
-                    reason: "",
                 },
             },
             core.now_us,

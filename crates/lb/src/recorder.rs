@@ -100,8 +100,9 @@ impl Records {
     /// The folder cannot be used.
     pub(crate) fn start(config: &Transactions, clock: &SharedClock) -> anyhow::Result<Self> {
         let limits = limits(config);
-        let log = Log::open(&config.folder, limits)
-            .with_context(|| format!("no transactions can be kept in {}", config.folder.display()))?;
+        let log = Log::open(&config.folder, limits).with_context(|| {
+            format!("no transactions can be kept in {}", config.folder.display())
+        })?;
         let encoder = Encoder::new()?;
         let (full, waiting) = sync_channel(WAITING);
         let empty = Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -116,8 +117,7 @@ impl Records {
             fails: false,
         };
         let folder = config.folder.clone();
-        let writer =
-            stdx::thread::permanent("transactions", move || writer.run(&folder))?;
+        let writer = stdx::thread::permanent("transactions", move || writer.run(&folder))?;
         Ok(Self { full, empty, lost, clock: Arc::clone(clock), writer })
     }
 
@@ -183,7 +183,10 @@ impl Writer {
             self.tell(folder, written);
             let lost = self.lost.rows.load(Relaxed);
             if lost > told {
-                tracing::warn!("{} transactions were not kept; {lost} since the start", lost - told);
+                tracing::warn!(
+                    "{} transactions were not kept; {lost} since the start",
+                    lost - told
+                );
                 told = lost;
             }
         }

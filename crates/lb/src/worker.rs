@@ -11,6 +11,7 @@ use mio::net::TcpListener;
 use mio::{Events, Poll, Waker};
 use stdx::clock::SharedClock;
 use stdx::sync::lock;
+use transactions::End;
 
 use crate::conn::Conn;
 use crate::core::{Core, Who};
@@ -131,7 +132,8 @@ impl Worker {
     }
 
     fn close(&mut self) {
-        for session in self.sessions.drain() {
+        for mut session in self.sessions.drain() {
+            session.note_end(End::Stopped);
             session.end(&mut self.core);
         }
         if let Some(recorder) = &mut self.core.recorder {

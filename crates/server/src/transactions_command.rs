@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::{Map, Value as Json};
-use stdx::clock::{Clock, RealClock};
+use stdx::clock::RealClock;
 use transactions::columns::{COLUMNS, TIMINGS, Unit};
 use transactions::{Answer, Cell, Column, Filter, Folder, Query, Row, Summary};
 
@@ -122,7 +122,8 @@ fn is_broken_pipe(error: &std::io::Error) -> bool {
 }
 
 fn search(matches: &ArgMatches, out: &mut dyn Write) -> anyhow::Result<()> {
-    let path = matches.get_one::<PathBuf>("folder").ok_or_else(|| anyhow!("--folder is missing"))?;
+    let path =
+        matches.get_one::<PathBuf>("folder").ok_or_else(|| anyhow!("--folder is missing"))?;
     let words = matches.get_many::<String>("filter").unwrap_or_default();
     let text = words.map(String::as_str).collect::<Vec<_>>().join(" ");
     let filter: Filter = text.parse()?;
@@ -194,7 +195,11 @@ fn overview(
         writeln!(out, "{began:<27}{:>10}{:>8}{mean:>11}  {marks}", bar.count, bar.faults)?;
         from_us = from_us.saturating_add(summary.histogram.width_us);
     }
-    writeln!(out, "\n{:<12}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}", "", "mean", "p50", "p90", "p99", "p99.9", "max")?;
+    writeln!(
+        out,
+        "\n{:<12}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}",
+        "", "mean", "p50", "p90", "p99", "p99.9", "max"
+    )?;
     for (name, timing) in TIMINGS.iter().zip(summary.timings()) {
         write!(out, "{name:<12}{:>10}", format!("{:.0} us", timing.mean))?;
         for value in [timing.p50, timing.p90, timing.p99, timing.p999, timing.max] {
@@ -204,7 +209,11 @@ fn overview(
     }
     if let Some(column) = query.group {
         let (groups, other) = summary.groups(GROUPS);
-        writeln!(out, "\n{:>10}{:>8}{:>11}{:>10}  {}", "count", "faults", "mean total", "max", column.name)?;
+        writeln!(
+            out,
+            "\n{:>10}{:>8}{:>11}{:>10}  {}",
+            "count", "faults", "mean total", "max", column.name
+        )?;
         let other = (other.count > 0).then(|| ("(others)".to_owned(), &other));
         let groups = groups.into_iter().map(|(value, rows)| (value.to_string(), rows));
         for (value, rows) in groups.chain(other) {

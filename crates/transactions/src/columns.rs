@@ -71,7 +71,7 @@ const fn word(
 }
 
 /// All columns, in the order in which they are shown.
-pub static COLUMNS: [Column; 30] = [
+pub static COLUMNS: [Column; 29] = [
     number(1, "began", Unit::Time, "first byte of the request", |t| t.began_us),
     text(2, "engine", "engine that carried it", |t| t.target.engine.as_bytes()),
     text(3, "service", "virtual service", |t| t.target.service.as_bytes()),
@@ -119,9 +119,8 @@ pub static COLUMNS: [Column; 30] = [
     number(27, "reused", Unit::None, "1 = the server's connection was used before", |t| {
         t.course.reused.into()
     }),
-    text(28, "rules", "rules that applied", |t| t.course.rules.as_bytes()),
-    text(29, "reason", "why it is worth a look", |t| t.course.reason.as_bytes()),
-    word(30, "fault", "who was at fault: client, server, balancer", fault),
+    text(28, "rules", "numbers of the rules that applied, from 1", |t| t.course.rules.as_bytes()),
+    word(29, "fault", "who was at fault: client, server, balancer", fault),
 ];
 
 /// The five timings, in the order in which they happen; the last is their sum.
@@ -133,6 +132,7 @@ fn fault(transaction: &Transaction<'_>) -> &'static str {
     match transaction.course.end {
         End::ClientClosed | End::ClientTimeout => "client",
         End::NoServer | End::ServerClosed | End::ServerTimeout | End::ServerInvalid => "server",
+        End::Stopped => "balancer",
         End::Complete | End::Local => match response.status {
             500.. if response.server_status >= 500 => "server",
             500.. => "balancer",

@@ -82,10 +82,8 @@ pub struct Course<'t> {
     pub tries: u8,
     /// The connection to the server had carried another request before.
     pub reused: bool,
-    /// Names of the rules that applied, with commas between.
+    /// Numbers of the rules that applied, from 1, with commas between.
     pub rules: &'t str,
-    /// Why it is worth a look; empty = nothing special.
-    pub reason: &'t str,
 }
 
 macro_rules! words {
@@ -136,5 +134,7 @@ words! {
         ServerTimeout = 6 "server timeout",
         /// The server's response was not understood.
         ServerInvalid = 7 "server invalid",
+        /// The engine was stopped.
+        Stopped = 8 "stopped",
     }
 }

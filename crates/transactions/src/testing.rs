@@ -58,7 +58,6 @@ pub(crate) fn transaction(number: u64) -> Transaction<'static> {
             tries: 1,
             reused: number.is_multiple_of(2),
             rules: "",
-            reason: pick(&["", "slow"], number / 17),
         },
     }
 }
