@@ -3,7 +3,9 @@
 
 use const_format::formatcp;
 
-use crate::{GroupKind, HostKind, ItemType, MacroType, Origin, State, Status, ValueType};
+use crate::{
+    GroupKind, HostKind, InventoryMode, ItemType, MacroType, Origin, State, Status, ValueType,
+};
 
 /// A host.
 pub const KIND_HOST: &str = HostKind::Host.text();
@@ -11,6 +13,10 @@ pub const KIND_HOST: &str = HostKind::Host.text();
 pub const KIND_TEMPLATE: &str = HostKind::Template.text();
 /// A host prototype.
 pub const KIND_PROTOTYPE: &str = HostKind::Prototype.text();
+/// List: hosts and templates, which share their names.
+pub const KIND_OWNERS: &str = formatcp!("({KIND_HOST}, {KIND_TEMPLATE})");
+/// Hosts without an inventory.
+pub const INVENTORY_MODE_DISABLED: &str = InventoryMode::Disabled.text();
 
 /// Group of hosts, in `type`.
 pub const GROUP_OF_HOSTS: &str = GroupKind::Hosts.text();
