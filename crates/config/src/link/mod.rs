@@ -17,6 +17,7 @@ mod portions;
 mod triggers;
 mod unlink;
 
+use objects::{HostKind, Origin};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::Edit;
@@ -204,9 +205,9 @@ fn children(edit: &mut Edit<'_>, parents: &[u64], hosts: &[u64]) -> DbResult<Vec
 
 /// What an item with these `flags` is called, with its article.
 pub(crate) fn kind_words(flags: i64) -> &'static str {
-    match flags {
-        1 => "an LLD rule",
-        2 => "an item prototype",
+    match Origin::from_number(flags) {
+        Some(Origin::Rule) => "an LLD rule",
+        Some(Origin::Prototype) => "an item prototype",
         _ => "an item",
     }
 }
@@ -224,7 +225,7 @@ pub(crate) struct Target {
 
 impl Target {
     fn word(&self) -> &'static str {
-        if self.kind == 1 { "template" } else { "host" }
+        if HostKind::Template.is(self.kind) { "template" } else { "host" }
     }
 }
 

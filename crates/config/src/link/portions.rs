@@ -3,6 +3,8 @@
 //! hosts, so that other changes run in between. Rows are done in the order of their ids; a host that
 //! is linked meanwhile has the change already.
 
+use const_format::formatcp;
+use objects::sql::{KIND_HOST, KIND_TEMPLATE};
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
@@ -124,8 +126,10 @@ pub(crate) fn later(
     let templates = templates_below(edit, templates)?;
     let rows = edit.query("SELECT templates FROM inheritance", &[])?;
     let behind = rows.iter().any(|row| !templates_of(row).is_disjoint(&templates));
-    let sql = "SELECT COUNT(*) AS n FROM host_templates ht JOIN hosts h ON h.hostid = ht.hostid \
-               WHERE h.kind = 0 AND ht.templateid IN";
+    let sql = formatcp!(
+        "SELECT COUNT(*) AS n FROM host_templates ht JOIN hosts h ON h.hostid = ht.hostid \
+         WHERE h.kind = {KIND_HOST} AND ht.templateid IN"
+    );
     let mut hosts = 0;
     for portion in Vec::from_iter(templates.iter().copied()).chunks(1_000) {
         let sql = format!("{sql} ({})", placeholders(portion.len()));
@@ -205,8 +209,10 @@ fn templates_of(row: &Row) -> BTreeSet<u64> {
 
 /// These templates and those that are linked to them, over any number of levels.
 fn templates_below(edit: &mut Edit<'_>, templates: &[u64]) -> DbResult<BTreeSet<u64>> {
-    let sql = "SELECT DISTINCT ht.hostid FROM host_templates ht \
-               JOIN hosts h ON h.hostid = ht.hostid WHERE h.kind = 1 AND ht.templateid IN ({ids})";
+    let sql = formatcp!(
+        "SELECT DISTINCT ht.hostid FROM host_templates ht \
+               JOIN hosts h ON h.hostid = ht.hostid WHERE h.kind = {KIND_TEMPLATE} AND ht.templateid IN ({{ids}})"
+    );
     let mut all: BTreeSet<u64> = templates.iter().copied().collect();
     let mut frontier = templates.to_vec();
     while !frontier.is_empty() {
@@ -225,7 +231,7 @@ fn next_hosts(
 ) -> DbResult<Vec<u64>> {
     let sql = format!(
         "SELECT DISTINCT h.hostid FROM host_templates ht JOIN hosts h ON h.hostid = ht.hostid \
-         WHERE h.kind = 0 AND ht.templateid IN ({}) AND h.hostid > ? ORDER BY h.hostid LIMIT ?",
+         WHERE h.kind = {KIND_HOST} AND ht.templateid IN ({}) AND h.hostid > ? ORDER BY h.hostid LIMIT ?",
         placeholders(templates.len())
     );
     let mut params = id_params(templates.iter().copied());
