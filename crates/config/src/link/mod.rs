@@ -12,6 +12,7 @@ mod check;
 mod host_prototypes;
 mod interfaces;
 mod items;
+mod later;
 mod links;
 mod portions;
 mod triggers;
@@ -27,8 +28,9 @@ use const_format::formatcp;
 pub(crate) use host_prototypes::{have_own_prototypes, inherit_host_prototypes, prototypes_below};
 pub(crate) use interfaces::{interface_for, remap_interfaces};
 pub(crate) use items::inherit_items;
+pub(crate) use later::{Changed, Later, Work, later};
 use objects::sql::{FLAGS_PLAIN, KIND_PROTOTYPE};
-pub(crate) use portions::{Changed, Later, Work, later, take_over};
+pub(crate) use portions::take_over;
 pub(crate) use triggers::{
     inherit_dependencies, inherit_triggers, item_children, related_children,
 };
