@@ -4,6 +4,7 @@ mod accesses;
 mod attempts;
 mod hashing;
 
+use objects::Status;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
@@ -152,7 +153,7 @@ fn by_token(api: &Api, digest: &str, now: u64) -> ApiResult<(User, Credential)> 
         )
     })?;
     let token = rows.first().ok_or_else(|| E::params(NOT_AUTHORIZED))?;
-    if token.int("status") != 0 {
+    if Status::Disabled.is(token.int("status")) {
         return Err(E::params(NOT_AUTHORIZED));
     }
     if token.id("expires_at") != 0 && token.id("expires_at") < now {

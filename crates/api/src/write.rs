@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use config::Edit;
 use config::db::{Connection, Row, query_by_ids};
 use const_format::formatcp;
-use objects::sql::{KIND_HOST, KIND_TEMPLATE};
+use objects::sql::{KIND_HOST, KIND_OWNERS, KIND_TEMPLATE};
 use serde_json::Map;
 
 use crate::call::{Call, Json};
@@ -141,7 +141,7 @@ impl Call<'_> {
         let (mut sql, key) = match target {
             Target::Host => (hosts(formatcp!("kind = {KIND_HOST}")), "hostid"),
             Target::Template => (hosts(formatcp!("kind = {KIND_TEMPLATE}")), "hostid"),
-            Target::HostOrTemplate => (hosts("kind IN (0, 1)"), "hostid"),
+            Target::HostOrTemplate => (hosts(formatcp!("kind IN {KIND_OWNERS}")), "hostid"),
             Target::HostGroup => (groups(0), "groupid"),
             Target::TemplateGroup => (groups(1), "groupid"),
         };

@@ -19,4 +19,12 @@ numbered! {
 impl InterfaceType {
     /// The interface that an item takes which may have any: the first of these that its host has.
     pub const PREFERRED: [Self; 4] = [Self::Agent, Self::Snmp, Self::Jmx, Self::Ipmi];
+
+    /// The label inside a sentence: `agent`, `SNMP`, `IPMI`, `JMX`.
+    pub const fn lower_label(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            _ => self.label(),
+        }
+    }
 }

@@ -4,8 +4,8 @@
 use const_format::formatcp;
 
 use crate::{
-    EventObject, EventSource, GroupKind, HostKind, ItemType, MacroType, Origin, State, Status,
-    ValueType,
+    EventObject, EventSource, GroupKind, HostKind, InventoryMode, ItemType, MacroType, Origin,
+    State, Status, ValueType,
 };
 
 /// A host.
@@ -14,6 +14,10 @@ pub const KIND_HOST: &str = HostKind::Host.text();
 pub const KIND_TEMPLATE: &str = HostKind::Template.text();
 /// A host prototype.
 pub const KIND_PROTOTYPE: &str = HostKind::Prototype.text();
+/// List: hosts and templates, which share their names.
+pub const KIND_OWNERS: &str = formatcp!("({KIND_HOST}, {KIND_TEMPLATE})");
+/// Hosts without an inventory.
+pub const INVENTORY_MODE_DISABLED: &str = InventoryMode::Disabled.text();
 
 /// Group of hosts, in `type`.
 pub const GROUP_OF_HOSTS: &str = GroupKind::Hosts.text();

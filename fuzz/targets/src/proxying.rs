@@ -128,7 +128,7 @@ fn connection(data: &[u8]) {
         rest = &rest[length..];
         if let Some(Event::Request { stream, .. }) = event {
             connection.send_headers(stream, &[0x88], false);
-            connection.send_data(stream, b"hello", data.len() % 2 == 0);
+            connection.send_data(stream, b"hello", data.len().is_multiple_of(2));
         }
         assert!(connection.streams() <= 2);
     }

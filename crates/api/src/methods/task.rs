@@ -1,6 +1,7 @@
 //! `task.create` of type 6: check items and discovery rules now. It is done at once, so that
 //! nothing is kept that `task.get` could show.
 
+use objects::{Origin, Status};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -134,8 +135,8 @@ fn load(call: &Call<'_>, ids: &[u64], need: Option<Need>) -> ApiResult<HashMap<u
     let rows = call.read(|c| Ok(config::db::query_by_ids(c, &sql, &[], &ids)?))?;
     let target = |row: &config::db::Row| Target {
         kind: row.int("type"),
-        on: row.int("status") == 0 && row.int("host_status") == 0,
-        what: if row.int("flags") == 1 { "discovery rule" } else { "item" },
+        on: Status::Enabled.is(row.int("status")) && Status::Enabled.is(row.int("host_status")),
+        what: if Origin::Rule.is(row.int("flags")) { "discovery rule" } else { "item" },
         name: row.text("name").to_owned(),
         host: row.text("host_name").to_owned(),
         master: row.id("master_itemid"),

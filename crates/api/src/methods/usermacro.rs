@@ -3,7 +3,7 @@
 use config::Edit;
 use config::db::Row;
 use const_format::formatcp;
-use objects::sql::{FLAGS_DISCOVERED, MACRO_SECRET};
+use objects::sql::{FLAGS_DISCOVERED, KIND_OWNERS, MACRO_SECRET};
 use serde_json::Map;
 
 use crate::call::{Call, Json, Method, UserType};
@@ -99,7 +99,12 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         "templateids",
         "t.hostid IN (SELECT hostid FROM host_templates WHERE templateid IN ({ids}))",
     )?;
-    get.and("EXISTS (SELECT 1 FROM hosts k WHERE k.hostid = t.hostid AND k.kind IN (0, 1))", []);
+    get.and(
+        formatcp!(
+            "EXISTS (SELECT 1 FROM hosts k WHERE k.hostid = t.hostid AND k.kind IN {KIND_OWNERS})"
+        ),
+        [],
+    );
     if params::flag(input.get("inherited")) {
         // Host macros are never inherited from a prototype here.
         get.and(

@@ -3,6 +3,7 @@
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
 use config::objects::new_uuid;
+use objects::HostKind;
 
 use crate::call::{Call, Method};
 use crate::error::{ApiError, ApiResult};
@@ -109,7 +110,7 @@ impl Plain for ValueMap {
         }
         let host = draft.value("hostid", None);
         let kinds = edit.query("SELECT kind FROM hosts WHERE hostid = ?", &[host])?;
-        let on_template = kinds.first().is_some_and(|row| row.int("kind") == 1);
+        let on_template = kinds.first().is_some_and(|row| HostKind::Template.is(row.int("kind")));
         let path = format!("{}/uuid", draft.path);
         let uuid = draft.text("uuid", None);
         if on_template && !draft.gives("uuid") {

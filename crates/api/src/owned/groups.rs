@@ -2,6 +2,7 @@
 
 use config::Edit;
 use config::db::{id_params, query_by_ids};
+use objects::HostKind;
 
 use crate::call::Call;
 use crate::error::{ApiError, ApiResult};
@@ -61,7 +62,7 @@ pub(crate) fn check_not_bare(edit: &mut Edit<'_>, hosts: &[u64]) -> ApiResult<()
     match rows.first() {
         None => Ok(()),
         Some(row) => {
-            let (who, what) = if row.int("kind") == 1 {
+            let (who, what) = if HostKind::Template.is(row.int("kind")) {
                 ("Template", "template group")
             } else {
                 ("Host", "host group")

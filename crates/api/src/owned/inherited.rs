@@ -1,6 +1,8 @@
 //! Deleting objects of templates that many hosts inherit: those of the hosts go first, some in each
 //! change, so that other changes run in between.
 
+use const_format::formatcp;
+use objects::sql::KIND_HOST;
 use std::collections::BTreeSet;
 
 use config::Edit;
@@ -30,8 +32,10 @@ pub(crate) const ITEMS: Inherited = Inherited {
         "SELECT itemid AS id FROM items WHERE ruleid IN ({ids})",
         "SELECT itemid AS id FROM items WHERE master_itemid IN ({ids})",
     ],
-    on_hosts: "SELECT i.itemid AS id FROM items i JOIN hosts h ON h.hostid = i.hostid \
-               WHERE h.kind = 0 AND i.templateid > 0 AND i.itemid IN ({ids})",
+    on_hosts: formatcp!(
+        "SELECT i.itemid AS id FROM items i JOIN hosts h ON h.hostid = i.hostid \
+         WHERE h.kind = {KIND_HOST} AND i.templateid > 0 AND i.itemid IN ({{ids}})"
+    ),
     delete: |edit, ids| Ok(delete_items(edit, ids)?),
 };
 
@@ -39,10 +43,12 @@ pub(crate) const ITEMS: Inherited = Inherited {
 pub(crate) const TRIGGERS: Inherited = Inherited {
     children: "SELECT triggerid AS id FROM triggers WHERE templateid IN ({ids})",
     parts: &[],
-    on_hosts: "SELECT DISTINCT t.triggerid AS id FROM triggers t \
+    on_hosts: formatcp!(
+        "SELECT DISTINCT t.triggerid AS id FROM triggers t \
                JOIN functions f ON f.triggerid = t.triggerid JOIN items i ON i.itemid = f.itemid \
                JOIN hosts h ON h.hostid = i.hostid \
-               WHERE h.kind = 0 AND t.templateid > 0 AND t.triggerid IN ({ids})",
+               WHERE h.kind = {KIND_HOST} AND t.templateid > 0 AND t.triggerid IN ({{ids}})"
+    ),
     delete: |edit, ids| Ok(Deleted { triggers: delete_triggers(edit, ids)?, items: Vec::new() }),
 };
 

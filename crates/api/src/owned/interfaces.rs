@@ -1,5 +1,6 @@
 //! Interfaces of hosts: rules and writing, for `hostinterface.*` and the `interfaces` of hosts.
 
+use objects::InterfaceType;
 use std::net::IpAddr;
 
 use config::Edit;
@@ -24,13 +25,7 @@ const SHOWN: &[&str] = &["available", "error", "errors_from", "disable_until", "
 
 /// Name of an interface type.
 fn type_name(kind: i64) -> &'static str {
-    match kind {
-        1 => "agent",
-        SNMP => "SNMP",
-        3 => "IPMI",
-        4 => "JMX",
-        _ => "unknown",
-    }
+    InterfaceType::from_number(kind).map_or("unknown", |kind| kind.lower_label())
 }
 
 /// An interface as it is to be written.

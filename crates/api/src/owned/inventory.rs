@@ -1,5 +1,7 @@
 //! Inventory of hosts: the fields and their writing.
 
+use const_format::formatcp;
+use objects::sql::INVENTORY_MODE_DISABLED;
 use std::collections::BTreeMap;
 
 use config::Edit;
@@ -199,7 +201,7 @@ pub(crate) fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
 /// Conditions of `withInventory` and `searchInventory`.
 pub(crate) fn conditions(get: &mut Get<'_, '_>, input: &Json) {
     if get.flag("withInventory") {
-        get.and("t.inventory_mode >= 0", []);
+        get.and(formatcp!("t.inventory_mode <> {INVENTORY_MODE_DISABLED}"), []);
     }
     let Some(Json::Object(members)) = input.get("searchInventory") else { return };
     for (name, value) in members {

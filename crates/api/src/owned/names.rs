@@ -1,6 +1,8 @@
 //! Names of hosts and templates: one space for technical names, one for visible ones.
 
 use config::Edit;
+use objects::HostKind;
+use objects::sql::KIND_OWNERS;
 
 use crate::error::{ApiError, ApiResult};
 
@@ -17,8 +19,9 @@ pub(crate) fn is_technical_name(name: &str) -> bool {
 
 /// Kind (0 host, 1 template) of the other host or template whose `column` has this value.
 fn holder(edit: &mut Edit<'_>, column: &str, name: &str, own: u64) -> ApiResult<Option<i64>> {
-    let sql =
-        format!("SELECT kind FROM hosts WHERE {column} = ? AND hostid <> ? AND kind IN (0, 1)");
+    let sql = format!(
+        "SELECT kind FROM hosts WHERE {column} = ? AND hostid <> ? AND kind IN {KIND_OWNERS}"
+    );
     let rows = edit.query(&sql, &[name.into(), own.into()])?;
     Ok(rows.first().map(|row| row.int("kind")))
 }
@@ -35,7 +38,7 @@ pub(crate) fn check_free(
     for (column, value) in [("host", host), ("name", name)] {
         let Some(value) = value else { continue };
         let Some(kind) = holder(edit, column, value, own)? else { continue };
-        let who = if kind == 1 { "Template" } else { "Host" };
+        let who = if HostKind::Template.is(kind) { "Template" } else { "Host" };
         let what = match (column, template) {
             ("host", true) => "host name",
             ("host", false) => "the same name",

@@ -1,5 +1,6 @@
 //! Inheritance of host prototypes.
 
+use objects::HostKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 use const_format::formatcp;
@@ -71,8 +72,10 @@ pub(crate) fn inherit_host_prototypes(
 /// Whether rules that inherit this one have host prototypes that are not inherited: another one may be
 /// in conflict with them.
 pub(crate) fn have_own_prototypes(edit: &mut Edit<'_>, rule: u64) -> DbResult<bool> {
-    let own = "SELECT p.hostid FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
-               WHERE p.kind = 2 AND p.templateid = 0 AND d.parent_itemid IN ({ids})";
+    let own = formatcp!(
+        "SELECT p.hostid FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
+               WHERE p.kind = {KIND_PROTOTYPE} AND p.templateid = 0 AND d.parent_itemid IN ({{ids}})"
+    );
     let mut rules = vec![rule];
     loop {
         let sql = "SELECT itemid FROM items WHERE templateid IN ({ids})";
@@ -157,7 +160,10 @@ fn inherit(
             Ok(id)
         }
         (None, _) => {
-            let row = [("kind", Value::from(2)), ("host", source.host.as_str().into())];
+            let row = [
+                ("kind", Value::from(HostKind::Prototype.number())),
+                ("host", source.host.as_str().into()),
+            ];
             let id = edit.insert_new("hosts", &row)?;
             let row = [("hostid", id.into()), ("parent_itemid", Value::from(rule))];
             edit.insert("host_discovery", &row)?;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use objects::{InterfaceNeed, InterfaceType, ItemType};
+use objects::{HostKind, InterfaceNeed, InterfaceType, ItemType};
 
 use super::items::words;
 use super::{LinkError, Target, targets};
@@ -25,7 +25,7 @@ pub(super) fn keeps(item_type: i64, interface: u64, interface_type: Option<i64>)
 
 /// The target's interface for an item of this type; `Err` names the type that is missing.
 pub(crate) fn interface_for(target: &Target, item_type: i64) -> Result<u64, &'static str> {
-    if target.kind != 0 {
+    if !HostKind::Host.is(target.kind) {
         return Ok(0);
     }
     let main = |kind: InterfaceType| target.main.get(&kind.number()).copied();

@@ -1,5 +1,6 @@
 //! Inheritance of items, discovery rules and item prototypes.
 
+use objects::Origin;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use const_format::formatcp;
@@ -365,15 +366,15 @@ fn refuse(
     children: &HashMap<(u64, u64), u64>,
     hostid: u64,
 ) -> Result<(), LinkError> {
-    let other_rule =
-        source.flags == 2 && children.get(&(hostid, source.ruleid)) != Some(&found.ruleid);
+    let other_rule = Origin::Prototype.is(source.flags)
+        && children.get(&(hostid, source.ruleid)) != Some(&found.ruleid);
     let why = if found.templateid > 0 {
         format!(
             "because {} with the same key is already inherited from template \"{}\"",
             kind_words(found.flags),
             names.of(found.templateid)
         )
-    } else if found.flags == 4 {
+    } else if Origin::Discovered.is(found.flags) {
         "because a discovered item with the same key already exists".to_owned()
     } else if found.flags != source.flags {
         format!("because {} with the same key already exists", kind_words(found.flags))

@@ -7,7 +7,7 @@ use const_format::formatcp;
 use objects::sql::{KIND_HOST, KIND_PROTOTYPE, KIND_TEMPLATE};
 
 use super::items::check_items;
-use super::portions::{Later, Work, hosts_max, later};
+use super::later::{Later, Work, hosts_max, later};
 use super::{
     Below, LinkError, inherit_host_prototypes, inherit_items, inherit_triggers, items_of,
     objects_of,

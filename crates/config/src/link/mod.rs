@@ -12,11 +12,13 @@ mod check;
 mod host_prototypes;
 mod interfaces;
 mod items;
+mod later;
 mod links;
 mod portions;
 mod triggers;
 mod unlink;
 
+use objects::{HostKind, Origin};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::Edit;
@@ -26,8 +28,9 @@ use const_format::formatcp;
 pub(crate) use host_prototypes::{have_own_prototypes, inherit_host_prototypes, prototypes_below};
 pub(crate) use interfaces::{interface_for, remap_interfaces};
 pub(crate) use items::inherit_items;
+pub(crate) use later::{Changed, Later, Work, later};
 use objects::sql::{FLAGS_PLAIN, KIND_PROTOTYPE};
-pub(crate) use portions::{Changed, Later, Work, later, take_over};
+pub(crate) use portions::take_over;
 pub(crate) use triggers::{
     inherit_dependencies, inherit_triggers, item_children, related_children,
 };
@@ -204,9 +207,9 @@ fn children(edit: &mut Edit<'_>, parents: &[u64], hosts: &[u64]) -> DbResult<Vec
 
 /// What an item with these `flags` is called, with its article.
 pub(crate) fn kind_words(flags: i64) -> &'static str {
-    match flags {
-        1 => "an LLD rule",
-        2 => "an item prototype",
+    match Origin::from_number(flags) {
+        Some(Origin::Rule) => "an LLD rule",
+        Some(Origin::Prototype) => "an item prototype",
         _ => "an item",
     }
 }
@@ -224,7 +227,7 @@ pub(crate) struct Target {
 
 impl Target {
     fn word(&self) -> &'static str {
-        if self.kind == 1 { "template" } else { "host" }
+        if HostKind::Template.is(self.kind) { "template" } else { "host" }
     }
 }
 

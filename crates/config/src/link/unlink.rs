@@ -1,5 +1,6 @@
 //! Unlinking: what was inherited becomes the host's own, or goes.
 
+use objects::HostKind;
 use std::collections::BTreeSet;
 
 use const_format::formatcp;
@@ -38,7 +39,11 @@ pub fn check_unlink(
     let found = query_by_ids(edit.connection(), sql, &[], &ids)?;
     let of = |id: u64| found.iter().find(|row| row.id("hostid") == id);
     let name = |id: u64| of(id).map_or("", |row| row.text("host"));
-    let what = if of(ids[2]).is_some_and(|row| row.int("kind") == 1) { "template" } else { "host" };
+    let what = if of(ids[2]).is_some_and(|row| HostKind::Template.is(row.int("kind"))) {
+        "template"
+    } else {
+        "host"
+    };
     Err(LinkError::conflict(format!(
         "Cannot unlink template \"{}\" without template \"{}\" from {what} \"{}\" due to expression \
          of trigger \"{}\".",

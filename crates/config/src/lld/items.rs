@@ -1,5 +1,6 @@
 //! Items of discovered rows.
 
+use objects::{ItemType, Origin};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::item_check::{check, check_steps};
@@ -308,7 +309,9 @@ fn wanted(
                 ("delay", _) => row.name(delay).into(),
                 ("history", _) => row.name(history).into(),
                 ("trends", _) => row.name(trends).into(),
-                ("params", _) if proto.int("type") == 15 => trim(&row.expression(text)).into(),
+                ("params", _) if ItemType::Calculated.is(proto.int("type")) => {
+                    trim(&row.expression(text)).into()
+                }
                 ("publickey" | "privatekey", _) => text.into(),
                 ("query_fields" | "headers" | "parameters", _) => row.json(text).into(),
                 ("posts", _) if proto.int("post_type") == 2 => row.json(text).into(),
@@ -328,7 +331,7 @@ fn wanted(
 
 fn new_item(wanted: Wanted) -> NewItem {
     let mut columns = wanted.columns;
-    columns.push(("flags", Value::from(4)));
+    columns.push(("flags", Value::from(Origin::Discovered.number())));
     columns.push(("status", Value::from(wanted.status)));
     NewItem { columns, preprocessing: wanted.steps, tags: wanted.tags }
 }
@@ -382,7 +385,11 @@ fn refuse_taken(
         let Some((key, flags)) = key_in(columns).and_then(|key| taken.get_key_value(key)) else {
             return true;
         };
-        let words = if *flags == 4 { "another discovered item" } else { kind_words(*flags) };
+        let words = if Origin::Discovered.is(*flags) {
+            "another discovered item"
+        } else {
+            kind_words(*flags)
+        };
         work.errors.add(cannot(key, format_args!("{words} of the host has this key")));
         false
     };

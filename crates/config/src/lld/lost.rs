@@ -1,5 +1,6 @@
 //! What is not discovered any more: kept for a while, disabled for a while, deleted.
 
+use objects::Status;
 use std::collections::BTreeMap;
 
 use super::rule::Lifetime;
@@ -88,7 +89,7 @@ impl Work<'_> {
             return;
         }
         let mut mark = Mark { lost: true, lastcheck: since, ts_delete, ts_disable, ..one.mark };
-        if due(ts_disable) && one.status == 0 && one.mark.disable_source == 0 {
+        if due(ts_disable) && Status::Enabled.is(one.status) && one.mark.disable_source == 0 {
             mark.disable_source = BY_DISCOVERY;
             fates.disable.push(one.id);
         }
@@ -107,7 +108,7 @@ fn found(one: &Known, now: u64, fates: &mut Fates) {
     if one.mark == clean {
         return;
     }
-    if one.mark.disable_source == BY_DISCOVERY && one.status == 1 {
+    if one.mark.disable_source == BY_DISCOVERY && Status::Disabled.is(one.status) {
         fates.enable.push(one.id);
     }
     fates.found_again += 1;

@@ -1,5 +1,6 @@
 //! Triggers of discovered rows.
 
+use objects::Origin;
 use std::collections::{BTreeMap, HashMap};
 
 use eval::expr::Expression;
@@ -224,7 +225,7 @@ fn create(
     let mut news = Vec::with_capacity(creates.len());
     for (place, wanted) in creates {
         let mut columns = wanted.columns;
-        columns.push(("flags", Value::from(4)));
+        columns.push(("flags", Value::from(Origin::Discovered.number())));
         columns.push(("status", Value::from(wanted.status)));
         places.push((place, wanted.description));
         news.push(NewTrigger {

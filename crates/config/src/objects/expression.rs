@@ -1,5 +1,6 @@
 //! Trigger expressions as users write them, brought into the stored form.
 
+use objects::Origin;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use const_format::formatcp;
@@ -181,18 +182,21 @@ fn references(
             ),
             &[hostid.into(), key.as_str().into()],
         )?;
-        let found = rows.iter().find(|row| prototype || row.int("flags") != 2).and_then(|row| {
-            let value_type =
-                u8::try_from(row.int("value_type")).ok().and_then(ValueType::from_api)?;
-            let item = ItemRef {
-                itemid: row.id("itemid"),
-                hostid,
-                host_kind,
-                flags: row.int("flags"),
-                ruleid: row.id("ruleid"),
-            };
-            Some((item, value_type))
-        });
+        let found = rows
+            .iter()
+            .find(|row| prototype || !Origin::Prototype.is(row.int("flags")))
+            .and_then(|row| {
+                let value_type =
+                    u8::try_from(row.int("value_type")).ok().and_then(ValueType::from_api)?;
+                let item = ItemRef {
+                    itemid: row.id("itemid"),
+                    hostid,
+                    host_kind,
+                    flags: row.int("flags"),
+                    ruleid: row.id("ruleid"),
+                };
+                Some((item, value_type))
+            });
         let Some(found) = found else {
             return Err(ExpressionError::Reference(format!(
                 "Incorrect item key \"{key}\" provided for trigger expression on \"{host}\"."

@@ -1,5 +1,6 @@
 //! Patterns of groups that host prototypes have, and the groups that discovery has made of them.
 
+use objects::Origin;
 use std::collections::BTreeSet;
 
 use const_format::formatcp;
@@ -79,7 +80,7 @@ pub(crate) fn delete_orphaned_groups(edit: &mut Edit<'_>) -> DbResult<()> {
         let sql = "SELECT m.hostid FROM host_groups m WHERE m.groupid = ? AND NOT EXISTS \
                    (SELECT 1 FROM host_groups o WHERE o.hostid = m.hostid AND o.groupid <> m.groupid)";
         if !edit.query(sql, &[group.into()])?.is_empty() {
-            edit.update("groups_", group, &[("flags", Value::from(0))])?;
+            edit.update("groups_", group, &[("flags", Value::from(Origin::Plain.number()))])?;
             continue;
         }
         edit.delete("groups_", "groupid", &[group])?;

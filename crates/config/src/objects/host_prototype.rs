@@ -1,7 +1,8 @@
 //! Host prototypes: rows of `hosts` of kind 2 that belong to a discovery rule.
 
 use const_format::formatcp;
-use objects::sql::KIND_HOST;
+use objects::HostKind;
+use objects::sql::{KIND_HOST, KIND_TEMPLATE};
 
 use super::group_prototype::{GroupPrototype, delete_orphaned_groups, write_group_prototypes};
 use super::{Columns, Deleted, Tag, delete_items, ids_of, new_uuid};
@@ -39,7 +40,7 @@ pub fn create_host_prototype(
 ) -> Result<u64, LinkError> {
     let template = template_of(edit, rule)?;
     let mut row = columns.clone();
-    row.push(("kind", Value::from(2)));
+    row.push(("kind", Value::from(HostKind::Prototype.number())));
     if template.is_some() && super::column(columns, "uuid").is_none() {
         row.push(("uuid", new_uuid()?.into()));
     }
@@ -52,8 +53,10 @@ pub fn create_host_prototype(
 
 /// The template that the rule is of, if it is a template's.
 fn template_of(edit: &mut Edit<'_>, rule: u64) -> DbResult<Option<u64>> {
-    let sql = "SELECT h.hostid FROM items i JOIN hosts h ON h.hostid = i.hostid \
-               WHERE h.kind = 1 AND i.itemid = ?";
+    let sql = formatcp!(
+        "SELECT h.hostid FROM items i JOIN hosts h ON h.hostid = i.hostid \
+               WHERE h.kind = {KIND_TEMPLATE} AND i.itemid = ?"
+    );
     Ok(edit.query(sql, &[rule.into()])?.first().map(|row| row.id("hostid")))
 }
 

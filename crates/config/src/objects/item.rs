@@ -1,5 +1,7 @@
 //! Items, discovery rules and prototypes: one table, told apart by `flags`.
 
+use const_format::formatcp;
+use objects::sql::KIND_TEMPLATE;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use objects::{OnFail, StepKind};
@@ -218,8 +220,10 @@ pub fn update_items(edit: &mut Edit<'_>, changes: &[ItemChange]) -> Result<(), L
 /// made: at once, unless the hosts lack the items.
 fn inheritance_of(edit: &mut Edit<'_>, changes: &[ItemChange]) -> DbResult<Option<Later>> {
     let ids: Vec<u64> = changes.iter().map(|change| change.id).collect();
-    let sql = "SELECT DISTINCT h.hostid FROM items i JOIN hosts h ON h.hostid = i.hostid \
-               WHERE h.kind = 1 AND i.itemid IN ({ids})";
+    let sql = formatcp!(
+        "SELECT DISTINCT h.hostid FROM items i JOIN hosts h ON h.hostid = i.hostid \
+               WHERE h.kind = {KIND_TEMPLATE} AND i.itemid IN ({{ids}})"
+    );
     let templates = ids_of(edit, sql, "hostid", &ids)?;
     if templates.is_empty() {
         return Ok(None);

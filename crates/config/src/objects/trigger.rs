@@ -1,5 +1,6 @@
 //! Triggers and trigger prototypes.
 
+use objects::HostKind;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Columns, Tag, column, new_uuid};
@@ -242,7 +243,7 @@ pub fn create_triggers(
         let on_template = trigger
             .functions
             .iter()
-            .any(|f| hosts.get(&f.itemid).is_some_and(|(_, kind, _)| *kind == 1));
+            .any(|f| hosts.get(&f.itemid).is_some_and(|(_, kind, _)| HostKind::Template.is(*kind)));
         let mut row = Vec::with_capacity(names.len());
         for table_column in table.columns {
             row.push(match (table_column.name, column(&trigger.columns, table_column.name)) {
@@ -266,8 +267,11 @@ pub fn create_triggers(
         insert_tags(edit, &[*id], &trigger.tags)?;
         insert_dependencies(edit, *id, &trigger.depends_on)?;
     }
-    let templates: BTreeSet<u64> =
-        hosts.values().filter(|(_, kind, _)| *kind == 1).map(|(id, ..)| *id).collect();
+    let templates: BTreeSet<u64> = hosts
+        .values()
+        .filter(|(_, kind, _)| HostKind::Template.is(*kind))
+        .map(|(id, ..)| *id)
+        .collect();
     let later = later(edit, &Vec::from_iter(templates), ids.len())?;
     let left = edit.inheriting(|edit| inherit_triggers(edit, &ids, None, later.as_ref()))?;
     if let Some(later) = later {

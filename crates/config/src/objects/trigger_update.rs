@@ -1,5 +1,7 @@
 //! Changes of triggers and trigger prototypes.
 
+use const_format::formatcp;
+use objects::sql::KIND_TEMPLATE;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::trigger::{insert_dependencies, insert_tags, with_ids};
@@ -60,15 +62,19 @@ pub fn update_triggers(edit: &mut Edit<'_>, changes: &[TriggerChange]) -> Result
 /// made: at once, unless the hosts lack the triggers.
 fn inheritance_of(edit: &mut Edit<'_>, changes: &[TriggerChange]) -> DbResult<Option<Later>> {
     let ids: Vec<u64> = changes.iter().map(|change| change.id).collect();
-    let sql = "SELECT DISTINCT h.hostid FROM functions f JOIN items i ON i.itemid = f.itemid \
-               JOIN hosts h ON h.hostid = i.hostid WHERE h.kind = 1 AND f.triggerid IN ({ids})";
+    let sql = formatcp!(
+        "SELECT DISTINCT h.hostid FROM functions f JOIN items i ON i.itemid = f.itemid \
+               JOIN hosts h ON h.hostid = i.hostid WHERE h.kind = {KIND_TEMPLATE} AND f.triggerid IN ({{ids}})"
+    );
     let mut templates = ids_of(edit, sql, "hostid", &ids)?;
     // New expressions may name others.
     let functions = changes.iter().filter_map(|change| change.expressions.as_ref());
     let items: BTreeSet<u64> =
         functions.flat_map(|(_, _, functions)| functions.iter().map(|f| f.itemid)).collect();
-    let sql = "SELECT DISTINCT h.hostid FROM items i JOIN hosts h ON h.hostid = i.hostid \
-               WHERE h.kind = 1 AND i.itemid IN ({ids})";
+    let sql = formatcp!(
+        "SELECT DISTINCT h.hostid FROM items i JOIN hosts h ON h.hostid = i.hostid \
+               WHERE h.kind = {KIND_TEMPLATE} AND i.itemid IN ({{ids}})"
+    );
     templates.extend(ids_of(edit, sql, "hostid", &Vec::from_iter(items))?);
     if templates.is_empty() {
         return Ok(None);

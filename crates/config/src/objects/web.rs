@@ -1,5 +1,6 @@
 //! The items of a web scenario.
 
+use objects::Origin;
 use std::collections::BTreeSet;
 
 use const_format::formatcp;
@@ -124,7 +125,7 @@ pub fn write_web_scenario(
 fn fixed(hostid: u64, value_type: i64, units: &str) -> [(&'static str, Value); 7] {
     [
         ("hostid", hostid.into()),
-        ("flags", Value::from(0)),
+        ("flags", Value::from(Origin::Plain.number())),
         ("type", WEB.into()),
         ("value_type", value_type.into()),
         ("units", units.into()),

@@ -1,5 +1,6 @@
 //! Macros in texts of hosts, items and discovery rules, each where it works.
 
+use objects::InterfaceType;
 use std::borrow::Cow;
 use std::cell::Cell;
 
@@ -12,13 +13,10 @@ use model::HostId;
 use super::{Host, Interface, Snapshot};
 
 /// Agent before SNMP, JMX and IPMI, as the field chooses.
-fn rank(interface: &Interface) -> u8 {
-    match interface.kind {
-        1 => 0,
-        2 => 1,
-        4 => 2,
-        _ => 3,
-    }
+fn rank(interface: &Interface) -> usize {
+    let order = InterfaceType::PREFERRED;
+    let place = order.iter().position(|kind| kind.is(i64::from(interface.kind)));
+    place.unwrap_or(order.len())
 }
 
 impl Host {
@@ -54,14 +52,8 @@ impl Host {
 
 impl Interface {
     /// The kind in words: `agent`, `SNMP`, `IPMI`, `JMX`.
-    pub const fn kind_name(kind: u8) -> &'static str {
-        match kind {
-            1 => "agent",
-            2 => "SNMP",
-            3 => "IPMI",
-            4 => "JMX",
-            _ => "unknown",
-        }
+    pub fn kind_name(kind: u8) -> &'static str {
+        InterfaceType::from_number(i64::from(kind)).map_or("unknown", InterfaceType::lower_label)
     }
 
     /// Address or name, whichever is used to connect.

@@ -1,5 +1,6 @@
 //! Host prototypes of discovery rules.
 
+use objects::InterfaceType;
 use std::collections::BTreeMap;
 
 use config::db::Row;
@@ -97,7 +98,7 @@ impl Lists {
         let sql = "SELECT * FROM interfaces WHERE hostid IN ({ids}) ORDER BY interfaceid";
         for row in export.rows(sql, ids)? {
             let mut one = to_export(INTERFACE, &object(&row));
-            if row.int("type") == 2 {
+            if InterfaceType::Snmp.is(row.int("type")) {
                 let details = serde_json::from_str(row.text("details")).unwrap_or(Json::Null);
                 let details = arrange(to_export(SNMP_DETAILS, &details), PROTOTYPE_DETAILS);
                 one.insert("details".into(), Json::Object(details));

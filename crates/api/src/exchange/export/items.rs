@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use config::db::Row;
 use const_format::formatcp;
 use objects::sql::{FLAGS_CONFIGURED, KIND_TEMPLATE, TYPE_WEB};
-use objects::{OnFail, StepKind};
+use objects::{ItemType, OnFail, Origin, StepKind, ValueType};
 use serde_json::{Map, json};
 
 use super::order::{ITEMS, RULES, arrange, natural};
@@ -38,15 +38,16 @@ impl Export<'_, '_> {
             put_list(&mut one, name, triggers.of_item(row.id("itemid")));
             arrange(one, ITEMS)
         };
-        let plain = rows.iter().filter(|row| row.int("flags") == 0);
+        let plain = rows.iter().filter(|row| Origin::Plain.is(row.int("flags")));
         let items = plain.map(|row| Json::Object(item(row, &[ITEM, VALUES], triggers, "triggers")));
         put_list(out, "items", items.collect());
         let mut found = Vec::new();
-        for rule in rows.iter().filter(|row| row.int("flags") == 1) {
+        for rule in rows.iter().filter(|row| Origin::Rule.is(row.int("flags"))) {
             let id = rule.id("itemid");
             let mut one = details.rule(rule, &shared.interface_refs);
-            let prototypes =
-                rows.iter().filter(|row| row.id("ruleid") == id && row.int("flags") == 2);
+            let prototypes = rows
+                .iter()
+                .filter(|row| row.id("ruleid") == id && Origin::Prototype.is(row.int("flags")));
             let words: &[&[Word]] = &[ITEM, VALUES, DISCOVERED];
             let prototypes: Vec<Json> = prototypes
                 .map(|row| Json::Object(item(row, words, triggers, "trigger_prototypes")))
@@ -134,7 +135,9 @@ impl ItemDetails {
         if matches!(row.int("type"), 13 | 14) && row.int("authtype") == 1 {
             out.insert("authtype".into(), "PUBLIC_KEY".into());
         }
-        if !matches!(row.int("value_type"), 0 | 3) && row.int("flags") != 1 {
+        let is_numeric =
+            ValueType::from_number(row.int("value_type")).is_some_and(ValueType::is_numeric);
+        if !is_numeric && !Origin::Rule.is(row.int("flags")) {
             out.insert("trends".into(), "0".into());
         }
         if let Some(name) = self.maps.get(&row.id("valuemapid")) {
@@ -143,7 +146,10 @@ impl ItemDetails {
         if let Some(steps) = self.steps.get(&row.id("itemid")) {
             out.insert("preprocessing".into(), Json::Array(steps.clone()));
         }
-        if let Some(key) = self.keys.get(&row.id("master_itemid")).filter(|_| row.int("type") == 18)
+        if let Some(key) = self
+            .keys
+            .get(&row.id("master_itemid"))
+            .filter(|_| ItemType::Dependent.is(row.int("type")))
         {
             out.insert("master_item".into(), json!({ "key": key }));
         }

@@ -8,6 +8,7 @@ mod shared;
 mod triggers;
 mod web;
 
+use objects::MacroType;
 use std::collections::BTreeMap;
 
 use config::db::{Row, query_by_ids};
@@ -126,7 +127,7 @@ impl Export<'_, '_> {
         for row in self.rows(sql, ids)? {
             let mut one = to_export(MACRO, &object(&row));
             // A secret never leaves.
-            if row.int("type") == 1 {
+            if MacroType::Secret.is(row.int("type")) {
                 one.shift_remove("value");
             }
             owned.entry(row.id("hostid")).or_default().push(Json::Object(one));

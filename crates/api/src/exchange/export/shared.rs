@@ -1,5 +1,6 @@
 //! What hangs on hosts and templates as a whole, and the objects that are stored as they came.
 
+use objects::InterfaceType;
 use std::collections::BTreeMap;
 
 use serde_json::Map;
@@ -101,7 +102,7 @@ impl Shared {
             let list = self.interfaces.entry(row.id("hostid")).or_default();
             let name = format!("if{}", list.len() + 1);
             let mut one = to_export(INTERFACE, &object(&row));
-            if row.int("type") == 2 {
+            if InterfaceType::Snmp.is(row.int("type")) {
                 let details = serde_json::from_str(row.text("details")).unwrap_or(Json::Null);
                 one.insert("details".into(), Json::Object(to_export(SNMP_DETAILS, &details)));
             }

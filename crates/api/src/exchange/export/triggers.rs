@@ -1,5 +1,6 @@
 //! Triggers and trigger prototypes, below their only item or aside.
 
+use objects::{ItemType, Origin};
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, json};
@@ -51,7 +52,7 @@ impl Triggers {
         let mut aside = BTreeSet::new();
         for row in items {
             of_trigger.entry(row.id("triggerid")).or_default().push(row.id("itemid"));
-            if row.int("type") == 9 || row.id("templateid") != 0 {
+            if ItemType::Web.is(row.int("type")) || row.id("templateid") != 0 {
                 aside.insert(row.id("triggerid"));
             }
         }
@@ -81,7 +82,7 @@ impl Triggers {
         for row in rows {
             let id: u64 = text(row, "triggerid").parse().unwrap_or(0);
             let mut one = to_export(TRIGGER, row);
-            if flags == 2 {
+            if Origin::Prototype.is(flags) {
                 one.extend(to_export(DISCOVERED, row));
             }
             let depends = row.get("dependencies").and_then(Json::as_array).into_iter().flatten();
@@ -101,7 +102,11 @@ impl Triggers {
                 Some([item]) if !aside.contains(&id) => {
                     self.single.entry(*item).or_default().push(Json::Object(one))
                 }
-                Some(items) => self.several.push((items.to_vec(), flags == 2, Json::Object(one))),
+                Some(items) => self.several.push((
+                    items.to_vec(),
+                    Origin::Prototype.is(flags),
+                    Json::Object(one),
+                )),
                 None => {}
             }
         }

@@ -5,6 +5,7 @@ use config::Edit;
 use config::db::{Row, Value, query_by_ids};
 use eval::macros::UserMacro;
 use eval::ranges::AddressRanges;
+use objects::Status;
 use serde_json::Map;
 
 use super::DRULE;
@@ -197,7 +198,11 @@ fn forget(edit: &mut Edit<'_>, kind: i64, ids: &[u64]) -> ApiResult<()> {
         let sql = "SELECT actionid FROM action_conditions WHERE conditiontype = ? AND value = ?";
         let rows = edit.query(sql, &[kind.into(), id.to_string().into()])?;
         let actions: Vec<u64> = rows.iter().map(|row| row.id("actionid")).collect();
-        edit.update_many("actions", &actions, &[("status", Value::from(1))])?;
+        edit.update_many(
+            "actions",
+            &actions,
+            &[("status", Value::from(Status::Disabled.number()))],
+        )?;
     }
     Ok(())
 }

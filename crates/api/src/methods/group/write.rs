@@ -3,6 +3,7 @@
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
 use config::objects::new_uuid;
+use objects::Origin;
 
 use super::Kind;
 use crate::call::Call;
@@ -42,7 +43,7 @@ impl Plain for Kind {
         call.require(edit, self.groups, Need::Write, &ids(rows))?;
         for (draft, row) in drafts.iter().zip(rows) {
             let now = row.text("name");
-            if row.int("flags") == 4 && draft.text("name", Some(row)) != now {
+            if Origin::Discovered.is(row.int("flags")) && draft.text("name", Some(row)) != now {
                 let text = format!("Cannot update a discovered {} \"{now}\".", self.words);
                 return Err(ApiError::params(text));
             }

@@ -9,6 +9,7 @@ mod tests;
 
 use history::{Order, RangeQuery, Span};
 use model::{ItemId, Sample, SampleValue, TrendValues, ValueType};
+use objects::sql::{FLAGS_REAL, KIND_HOST};
 use serde_json::Map;
 
 use crate::answer::{push_text, separate};
@@ -141,7 +142,7 @@ fn span(input: &Json) -> ApiResult<Span> {
 fn readable_items(call: &Call<'_>, input: &Json) -> ApiResult<Vec<ItemId>> {
     let itemids = params::ids(input, "itemids")?;
     let hostids = params::ids(input, "hostids")?;
-    let mut sql = String::from("SELECT i.itemid FROM items i WHERE i.flags IN (0, 4)");
+    let mut sql = format!("SELECT i.itemid FROM items i WHERE i.flags IN {FLAGS_REAL}");
     if let Some(condition) = on_hosts(call.user(), Need::Read, "i.hostid") {
         sql += &format!(" AND {condition}");
     }
@@ -433,7 +434,7 @@ fn clear(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let right = and(on_hosts(call.user(), Need::Write, "i.hostid"));
     let sql = format!(
         "SELECT i.itemid FROM items i JOIN hosts h ON h.hostid = i.hostid \
-         WHERE h.kind = 0 AND i.flags IN (0, 4){right} AND i.itemid IN ({{ids}})"
+         WHERE h.kind = {KIND_HOST} AND i.flags IN {FLAGS_REAL}{right} AND i.itemid IN ({{ids}})"
     );
     let rows = call.read(|c| Ok(config::db::query_by_ids(c, &sql, &[], &ids)?))?;
     if rows.len() != ids.len() {

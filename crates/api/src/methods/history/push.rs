@@ -1,5 +1,6 @@
 //! `history.push`: values that come through the API.
 
+use objects::Status;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -176,8 +177,8 @@ impl Takers {
                 let taker = Taker {
                     kind: row.int("type"),
                     allow_traps: row.int("allow_traps") == 1,
-                    item_on: row.int("status") == 0,
-                    host_on: row.int("host_status") == 0,
+                    item_on: Status::Enabled.is(row.int("status")),
+                    host_on: Status::Enabled.is(row.int("host_status")),
                 };
                 (row.id("itemid"), taker)
             })

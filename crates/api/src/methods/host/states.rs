@@ -1,6 +1,7 @@
 //! `host.states` and `host.summary`, which are ours: what a page shows as the state of hosts,
 //! counted on the server.
 
+use objects::Status;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
@@ -141,7 +142,7 @@ fn readable(call: &Call<'_>, ids: Option<&[u64]>) -> ApiResult<Vec<Readable>> {
     let host = |row: &config::db::Row| Readable {
         id: row.id("hostid"),
         name: row.text("name").to_owned(),
-        disabled: row.int("status") != 0,
+        disabled: Status::Disabled.is(row.int("status")),
     };
     Ok(rows.iter().map(host).collect())
 }

@@ -4,6 +4,7 @@ use config::Edit;
 use config::db::{Row, Value};
 use config::objects::{Deleted, delete_hosts};
 use config::schema::tables;
+use objects::HostKind;
 
 use super::{FIELDS, HOST};
 use crate::call::{Call, Json};
@@ -229,7 +230,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 fn insert(call: &Call<'_>, edit: &mut Edit<'_>, host: &HostInput<'_>) -> ApiResult<u64> {
     check_free(edit, 0, host.host.as_deref(), host.name.as_deref(), false)?;
     let mut row = host.columns.clone();
-    row.push(("kind", Value::Int(0)));
+    row.push(("kind", Value::from(HostKind::Host.number())));
     row.extend(names(host));
     row.extend(tls::columns(edit, host.object, None, &host.path)?);
     row.extend(monitored_by(edit, host.object, None, &host.path)?);

@@ -1,5 +1,6 @@
 //! `hostprototype.create`, `.update`, `.delete`.
 
+use objects::HostKind;
 use std::collections::{BTreeSet, HashSet};
 
 use config::Edit;
@@ -57,7 +58,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         let mut ids = Vec::new();
         for (rule, checked) in &mut new {
             let kind = rule_kind(call, edit, *rule)?;
-            if kind == 0 && column(&checked.columns, "uuid").is_some() {
+            if HostKind::Host.is(kind) && column(&checked.columns, "uuid").is_some() {
                 return Err(ApiError::at(&format!("{}/uuid", checked.path), "value must be empty"));
             }
             check_references(call, edit, 0, checked)?;
@@ -371,7 +372,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 return Err(ApiError::at(path, text));
             }
             let mut checked = check(object, path, Mode::Update)?;
-            if row.int("kind") == 0 && column(&checked.columns, "uuid").is_some() {
+            if HostKind::Host.is(row.int("kind")) && column(&checked.columns, "uuid").is_some() {
                 return Err(ApiError::at(&format!("{path}/uuid"), "value must be empty"));
             }
             if column(&checked.columns, "uuid").map(ToString::to_string).as_deref()

@@ -8,6 +8,8 @@ mod tests;
 use config::Edit;
 use config::db::Row;
 use config::objects::{Deleted, Tag, WebScenario, delete_web_scenarios, write_web_scenario};
+use const_format::formatcp;
+use objects::sql::{KIND_HOST, KIND_TEMPLATE, STATUS_DISABLED, STATUS_ENABLED, TYPE_WEB};
 use serde_json::Map;
 
 use crate::call::{Call, Json, Method};
@@ -59,12 +61,14 @@ const FIELDS: &[Field] = &[
 
 pub(crate) static HTTPTEST: Object = Object {
     name: "httptest",
-    table: "(SELECT i.itemid AS httptestid, i.hostid, i.templateid, \
+    table: formatcp!(
+        "(SELECT i.itemid AS httptestid, i.hostid, i.templateid, \
              SUBSTR(i.name, 26, LENGTH(i.name) - 27) AS name, i.delay, i.status, i.uuid, \
              i.params AS doc, '' AS agent, '0' AS authentication, '' AS http_user, \
              '' AS http_password, '' AS http_proxy, '1' AS retries, '' AS ssl_cert_file, \
              '' AS ssl_key_file, '' AS ssl_key_password, '0' AS verify_peer, '0' AS verify_host \
-             FROM items i WHERE i.type = 9 AND i.params <> '')",
+             FROM items i WHERE i.type = {TYPE_WEB} AND i.params <> '')"
+    ),
     key: "httptestid",
     keys: "httptestids",
     fields: FIELDS,
@@ -99,13 +103,19 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         ("inherited", "t.templateid > 0", "t.templateid = 0"),
         (
             "templated",
-            "t.hostid IN (SELECT hostid FROM hosts WHERE kind = 1)",
-            "t.hostid IN (SELECT hostid FROM hosts WHERE kind = 0)",
+            formatcp!("t.hostid IN (SELECT hostid FROM hosts WHERE kind = {KIND_TEMPLATE})"),
+            formatcp!("t.hostid IN (SELECT hostid FROM hosts WHERE kind = {KIND_HOST})"),
         ),
         (
             "monitored",
-            "t.status = 0 AND t.hostid IN (SELECT hostid FROM hosts WHERE kind = 0 AND status = 0)",
-            "(t.status = 1 OR t.hostid IN (SELECT hostid FROM hosts WHERE status = 1))",
+            formatcp!(
+                "t.status = {STATUS_ENABLED} AND t.hostid IN \
+             (SELECT hostid FROM hosts WHERE kind = {KIND_HOST} AND status = {STATUS_ENABLED})"
+            ),
+            formatcp!(
+                "(t.status = {STATUS_DISABLED} OR t.hostid IN \
+             (SELECT hostid FROM hosts WHERE status = {STATUS_DISABLED}))"
+            ),
         ),
     ] {
         match input.get(option) {
@@ -276,8 +286,10 @@ struct Before {
 }
 
 fn before(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Vec<Before>> {
-    let sql = "SELECT itemid, hostid, templateid, delay, status, params FROM items \
-               WHERE type = 9 AND params <> '' AND itemid IN ({ids})";
+    let sql = formatcp!(
+        "SELECT itemid, hostid, templateid, delay, status, params FROM items \
+         WHERE type = {TYPE_WEB} AND params <> '' AND itemid IN ({{ids}})"
+    );
     let rows = rows_of(edit, sql, "itemid", ids)?;
     let hosts: Vec<u64> = rows.iter().map(|row| row.id("hostid")).collect();
     call.require(edit, Target::HostOrTemplate, Need::Write, &hosts)?;

@@ -1,5 +1,6 @@
 //! Filter, macro paths and overrides of discovery rules. They are stored as the API shows them.
 
+use objects::EvalType;
 use std::collections::BTreeMap;
 
 use config::Edit;
@@ -68,9 +69,9 @@ pub(crate) fn filter(value: &Json, path: &str) -> ApiResult<Json> {
     };
     only(members, path, &["evaltype", "formula", "conditions"])?;
     required(members, path, "evaltype")?;
-    let evaltype = number(members, path, "evaltype", &[0, 1, 2, 3], 0)?;
+    let evaltype = number(members, path, "evaltype", EvalType::NUMBERS, 0)?;
     let formula = text(members, path, "formula")?;
-    if evaltype == 3 {
+    if EvalType::Formula.is(evaltype) {
         required(members, path, "formula")?;
     } else if !formula.is_empty() {
         return Err(ApiError::at(&format!("{path}/formula"), "value must be empty"));
@@ -81,7 +82,7 @@ pub(crate) fn filter(value: &Json, path: &str) -> ApiResult<Json> {
     for (path, members) in nested(conditions, &conditions_path)? {
         list.push(condition(members, &path, evaltype)?);
     }
-    if evaltype == 3 {
+    if EvalType::Formula.is(evaltype) {
         check_formula(&formula, &list, path)?;
     } else {
         // By name without the braces: `{#JOB}` stands before `{#JOBS}`.
@@ -112,10 +113,10 @@ fn condition(members: &Map<String, Json>, path: &str, evaltype: i64) -> ApiResul
         return Err(ApiError::at(&format!("{path}/value"), "value must be empty"));
     }
     let id = text(members, path, "formulaid")?;
-    if evaltype == 3 && !members.contains_key("formulaid") {
+    if EvalType::Formula.is(evaltype) && !members.contains_key("formulaid") {
         return Err(missing(path, "formulaid"));
     }
-    if evaltype != 3 && !id.is_empty() {
+    if !EvalType::Formula.is(evaltype) && !id.is_empty() {
         return Err(ApiError::at(&format!("{path}/formulaid"), "value must be empty"));
     }
     Ok([lld_macro, operator.to_string(), value, id])

@@ -1,5 +1,6 @@
 //! Chains of dependent items, as they are after a change: without circles, and not too long.
 
+use objects::HostKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 use config::Edit;
@@ -84,8 +85,11 @@ fn too_deep(edit: &mut Edit<'_>, id: u64) -> ApiResult<ApiError> {
         &[id.into()],
     )?;
     let text = |name: &str| rows.first().map_or("", |row| row.text(name));
-    let what =
-        if rows.first().is_some_and(|row| row.int("kind") == 1) { "template" } else { "host" };
+    let what = if rows.first().is_some_and(|row| HostKind::Template.is(row.int("kind"))) {
+        "template"
+    } else {
+        "host"
+    };
     Ok(ApiError::params(format!(
         "Cannot set dependency for item with key \"{}\" on the master item with key \"{}\" on the \
          {what} \"{}\": allowed count of dependency levels would be exceeded.",

@@ -5,7 +5,7 @@ use config::db::{Row, Value};
 use const_format::formatcp;
 use eval::expr::Expression;
 use objects::sql::{FLAGS_RULE, KIND_PROTOTYPE};
-use objects::{InterfaceNeed, ItemType};
+use objects::{HostKind, InterfaceNeed, ItemType, Origin};
 use serde_json::Map;
 
 use super::fields::Kind;
@@ -84,9 +84,9 @@ pub(super) fn check_references(
             formatcp!("SELECT flags, ruleid FROM items WHERE itemid = ? AND hostid = ? AND flags <> {FLAGS_RULE}"),
             &[master.into(), hostid.into()],
         )?;
-        let fits = rows.first().is_some_and(|row| match row.int("flags") {
-            2 => kind == Kind::Prototype && row.id("ruleid") == ruleid,
-            _ => true,
+        let fits = rows.first().is_some_and(|row| {
+            let is_prototype = Origin::Prototype.is(row.int("flags"));
+            !is_prototype || (kind == Kind::Prototype && row.id("ruleid") == ruleid)
         });
         if !fits {
             let words =
@@ -124,7 +124,9 @@ fn check_interface(
          ON i.hostid = h.hostid AND i.interfaceid = ? WHERE h.hostid = ?",
         &[interfaceid.into(), hostid.into()],
     )?;
-    let Some(row) = rows.first().filter(|row| row.int("kind") == 0) else { return Ok(()) };
+    let Some(row) = rows.first().filter(|row| HostKind::Host.is(row.int("kind"))) else {
+        return Ok(());
+    };
     if row.int("type") == 0 {
         return Err(ApiError::at(&path, "the host interface ID is expected"));
     }

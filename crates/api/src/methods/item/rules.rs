@@ -7,7 +7,7 @@ use eval::interval::{IntervalError, UpdateInterval};
 use eval::key::{ItemKey, KeyError};
 use eval::macros::token_at;
 use eval::num::parse_seconds;
-use objects::{InterfaceNeed, ItemType};
+use objects::{InterfaceNeed, ItemType, ValueType};
 
 use super::fields::Kind;
 use crate::error::{ApiError, ApiResult};
@@ -73,7 +73,7 @@ impl Shape {
             "trends" => when(numeric, "0"),
             "valuemapid" => when(matches!(self.value_type, 0 | 1 | 3), "0"),
             "inventory_link" => when(!matches!(self.value_type, 2 | 5), "0"),
-            "logtimefmt" => when(self.value_type == 2, ""),
+            "logtimefmt" => when(ValueType::Log.is(self.value_type), ""),
             "delay" if !kind.has_interval(&self.key) => Fixed("0"),
             "delay" => Required,
             "interfaceid" if self.on_template => Fixed("0"),

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use config::Edit;
 use config::db::{Row, Value};
 use config::objects::{ItemChange, NewItem, Step, Tag};
-use objects::ItemType;
 use objects::sql::KIND_PROTOTYPE;
+use objects::{HostKind, ItemType, Origin, ValueType};
 use serde_json::{Map, json};
 
 use super::fields::Kind;
@@ -155,8 +155,8 @@ fn check(
             None => {}
         }
     }
-    let shape = shape(kind, host_kind == 1, &given, before);
-    if shape.value_type == 5
+    let shape = shape(kind, HostKind::Template.is(host_kind), &given, before);
+    if ValueType::Binary.is(shape.value_type)
         && shape.item_type != ItemType::Dependent
         && members.contains_key("value_type")
     {
@@ -177,7 +177,7 @@ fn check(
         );
     }
     if kind == Kind::Rule && before.is_none() {
-        columns.push(("value_type", Value::Int(4)));
+        columns.push(("value_type", Value::from(ValueType::Text.number())));
     }
     if shape.item_type == ItemType::Jmx
         && config::objects::column(&columns, "jmx_endpoint").is_none()
@@ -376,7 +376,7 @@ const OF_TEMPLATE: &[&str] = &[
 ];
 
 fn refuse_read_only(row: &Row, members: &Map<String, Json>, path: &str) -> ApiResult<()> {
-    let (what, name) = if row.int("flags") == 4 {
+    let (what, name) = if Origin::Discovered.is(row.int("flags")) {
         let other = members.keys().find(|name| !matches!(name.as_str(), "itemid" | "status"));
         ("discovered", other.map(String::as_str))
     } else if row.id("templateid") > 0 {

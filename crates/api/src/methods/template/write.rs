@@ -4,6 +4,7 @@ use config::Edit;
 use config::db::{Connection, Value, query_by_ids};
 use config::objects::{Deleted, delete_hosts, new_uuid};
 use const_format::formatcp;
+use objects::HostKind;
 use objects::sql::KIND_HOST;
 
 use super::TEMPLATE;
@@ -145,7 +146,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             template.check_vendor(None)?;
             check_free(edit, 0, template.host.as_deref(), template.name.as_deref(), true)?;
             let mut row = template.columns.clone();
-            row.push(("kind", Value::Int(1)));
+            row.push(("kind", Value::from(HostKind::Template.number())));
             let id = edit.insert_new("hosts", &row)?;
             template.write_owned(call, edit, id)?;
             ids.push(id);

@@ -1,5 +1,6 @@
 //! Checks of a trigger's own fields.
 
+use objects::Origin;
 use std::collections::BTreeSet;
 
 use config::objects::column;
@@ -96,7 +97,8 @@ pub(super) fn check_prototypes(
     description: &str,
     kind: Kind,
 ) -> ApiResult<()> {
-    let rules: BTreeSet<u64> = items.iter().filter(|i| i.flags == 2).map(|i| i.ruleid).collect();
+    let rules: BTreeSet<u64> =
+        items.iter().filter(|i| Origin::Prototype.is(i.flags)).map(|i| i.ruleid).collect();
     match (kind, rules.len()) {
         (Kind::Prototype, 0) => Err(ApiError::params(format!(
             "Trigger prototype \"{description}\" must contain at least one item prototype."

@@ -1,5 +1,6 @@
 //! Creating, changing and deleting triggers and trigger prototypes.
 
+use objects::{HostKind, Origin};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use config::Edit;
@@ -164,7 +165,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
             check_uuid(&columns, on_template, &path)?;
             check_items(call, edit, &resolved.items, &description, kind)?;
             if kind == Kind::Prototype {
-                columns.push(("flags", Value::Int(2)));
+                columns.push(("flags", Value::from(Origin::Prototype.number())));
             }
             let depends_on = depends_on.unwrap_or_default();
             check_dependencies(call, edit, &description, on_template, &depends_on)?;
@@ -207,7 +208,7 @@ fn check_dependencies(
     }
     for other in on {
         let row = found[other];
-        if on_template && row.int("kind") == 0 {
+        if on_template && HostKind::Host.is(row.int("kind")) {
             return Err(ApiError::params(format!(
                 "Trigger \"{description}\" cannot depend on the trigger \"{}\" from the host \
                  \"{}\", because dependencies on triggers from a child template or host are not \
@@ -234,7 +235,7 @@ const OF_TEMPLATE: &[&str] = &[
 
 fn refuse_read_only(object: &Json, row: &Row) -> ApiResult<()> {
     let given = |name: &&&str| object.get(**name).is_some();
-    let (word, name) = if row.int("flags") == 4 {
+    let (word, name) = if Origin::Discovered.is(row.int("flags")) {
         let names = object.as_object().into_iter().flat_map(|o| o.keys());
         let other = names.map(String::as_str).find(|n| !matches!(*n, "triggerid" | "status"));
         ("discovered", other)
@@ -350,7 +351,7 @@ fn change(
              JOIN hosts h ON h.hostid = i.hostid WHERE f.triggerid = ? LIMIT 1",
             &[id.into()],
         )?;
-        rows.first().is_some_and(|row| row.int("kind") == 1)
+        rows.first().is_some_and(|row| HostKind::Template.is(row.int("kind")))
     };
     check_uuid(&columns, on_template, path)?;
     let expressions = if changed {

@@ -267,7 +267,7 @@ fn work_is_read_back() {
             2,
         ),
     ] {
-        assert_eq!(json(&work), text.to_string());
+        assert_eq!(serde_json::to_string(&work).unwrap(), text.to_string());
         assert_eq!(serde_json::from_value::<Work>(text).unwrap(), work);
         assert_eq!(work.objects(), objects);
     }

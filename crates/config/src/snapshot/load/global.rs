@@ -1,5 +1,6 @@
 //! Macros, global regular expressions, settings.
 
+use objects::MacroType;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -69,10 +70,10 @@ pub(super) fn macros(connection: &mut dyn Connection, scope: &Scope) -> DbResult
 /// A macro; one with a name that cannot be (the API refuses those) is left out.
 fn definition(row: &Row) -> Option<MacroDef> {
     let UserMacro { name, context } = UserMacro::parse(row.text("macro")).ok()?;
-    let kind = match row.int("type") {
-        1 => MacroKind::Secret,
-        2 => MacroKind::Vault,
-        _ => MacroKind::Text,
+    let kind = match MacroType::from_number(row.int("type")) {
+        Some(MacroType::Secret) => MacroKind::Secret,
+        Some(MacroType::Vault) => MacroKind::Vault,
+        Some(MacroType::Text) | None => MacroKind::Text,
     };
     Some(MacroDef { name, context, value: row.text("value").to_owned(), kind })
 }

@@ -1,5 +1,6 @@
 //! Hosts with groups, tags and interfaces; items come later.
 
+use objects::{InterfaceType, InventoryMode, Status};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -69,7 +70,7 @@ fn host(row: &Row) -> Host {
         id: HostId(row.id("hostid")),
         host: text("host"),
         name: text("name"),
-        monitored: row.int("status") == 0,
+        monitored: Status::Enabled.is(row.int("status")),
         maintenance: match (row.int("maintenance_status"), row.int("maintenance_type")) {
             (0, _) => HostMaintenance::None,
             (_, 0) => HostMaintenance::Data,
@@ -89,8 +90,7 @@ fn host(row: &Row) -> Host {
             psk: text("tls_psk"),
         },
         templates: Box::default(),
-        // -1 is off.
-        inventory: (row.int("inventory_mode") >= 0).then(Box::default),
+        inventory: (!InventoryMode::Disabled.is(row.int("inventory_mode"))).then(Box::default),
     }
 }
 
@@ -140,7 +140,8 @@ fn interfaces(
         let ids = [host.id];
         let mut found: Vec<Interface> = Vec::with_capacity(of_host.len());
         for row in of_host {
-            let agent = found.iter().find(|one| one.main && one.kind == 1);
+            let agent =
+                found.iter().find(|one| one.main && InterfaceType::Agent.is(i64::from(one.kind)));
             let resolver = Resolver::of(snapshot, host, &ids).with_interface(agent);
             found.push(interface(row, &resolver, &mut known));
         }

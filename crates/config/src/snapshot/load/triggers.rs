@@ -1,5 +1,6 @@
 //! Triggers of hosts with their functions.
 
+use objects::Status;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -127,7 +128,7 @@ fn trigger(
     tags: &[Row],
 ) -> Option<Trigger> {
     let mut hosts: Vec<HostId> = Vec::new();
-    let mut enabled = row.int("status") == 0 && !functions.is_empty();
+    let mut enabled = Status::Enabled.is(row.int("status")) && !functions.is_empty();
     for function in functions {
         let item = snapshot.items.get(&ItemId(function.id("itemid")))?;
         enabled &= item.enabled;
