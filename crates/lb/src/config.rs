@@ -15,7 +15,7 @@ pub use pool::{
     Algorithm, Eject, Health, HealthKind, Persistence, PersistenceKind, Pool, ProxyVersion,
     Retries, RetryOn, Server, ServerTls, State,
 };
-pub use values::{Network, Time};
+pub use values::{Bytes, Network, Time};
 
 /// A whole file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -24,6 +24,12 @@ pub struct Config {
     /// Number of threads that forward; default: one per CPU.
     #[serde(default)]
     pub threads: Option<NonZeroUsize>,
+    /// Name of this engine in records; default: the machine's.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// A record of each request and connection; default: none are kept.
+    #[serde(default)]
+    pub transactions: Option<Transactions>,
     /// Certificates by name.
     #[serde(default)]
     pub certificates: Vec<Certificate>,
@@ -40,6 +46,30 @@ impl Config {
     /// The line, the member, and the members that exist there.
     pub fn parse(text: &str) -> Result<Self, String> {
         serde_saphyr::from_str(text).map_err(|error| error.to_string())
+    }
+}
+
+/// Records of requests and connections: the newest within both limits are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Transactions {
+    /// Folder that no other engine writes to.
+    pub folder: PathBuf,
+    /// Bytes on the disk; at least 1M.
+    #[serde(default = "Transactions::size")]
+    pub size: Bytes,
+    /// Age.
+    #[serde(default = "Transactions::age")]
+    pub age: Time,
+}
+
+impl Transactions {
+    const fn size() -> Bytes {
+        Bytes(10 << 30)
+    }
+
+    const fn age() -> Time {
+        Time(Duration::from_secs(7 * 86_400))
     }
 }
 
@@ -408,9 +438,15 @@ pools:
     #[test]
     fn values_that_mean_nothing_are_errors() {
         for (old, new, part) in [
-            ("5s", "5", "a number with ms, s, m or h"),
-            ("5s", "0s", "a number with ms, s, m or h"),
+            ("5s", "5", "a number with ms, s, m, h or d"),
+            ("5s", "0s", "a number with ms, s, m, h or d"),
             ("type: http", "type: udp", "udp"),
+            (
+                "\npools:",
+                "\ntransactions: {folder: x, size: 10}\npools:",
+                "a number with K, M, G or T",
+            ),
+            ("\npools:", "\ntransactions: {folder: x, size: 10K}\npools:", "at least 1M"),
             ("pool: app\n", "pool: ap\n", "pool 'ap' does not exist"),
             ("    pool: app", "    pool: app\n    deny: [10.0.0.0/33]", "no network"),
             ("servers:", "persistence: {type: cookie}\n    servers:", "needs 'name'"),

@@ -21,6 +21,18 @@ pub(crate) struct Conn {
     /// All bytes before the peer's end have been read.
     pub(crate) eof: bool,
     shut: bool,
+    /// Bytes read so far, after decryption.
+    pub(crate) received: u64,
+    /// Bytes written so far, before encryption.
+    pub(crate) sent: u64,
+    rtt: RoundTrip,
+}
+
+/// The kernel's estimate of the round trip, and when it was asked, in microseconds.
+#[derive(Debug, Default)]
+struct RoundTrip {
+    us: u64,
+    at_us: Option<u64>,
 }
 
 impl Conn {
@@ -33,6 +45,9 @@ impl Conn {
             half_closed: false,
             eof: false,
             shut: false,
+            received: 0,
+            sent: 0,
+            rtt: RoundTrip::default(),
         }
     }
 
@@ -76,6 +91,7 @@ impl Conn {
                     self.readable = false;
                 }
                 buffer.filled(length);
+                self.received += length as u64;
                 Ok(length)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -102,7 +118,27 @@ impl Conn {
                 Err(error) => return Err(error),
             }
         }
-        Ok(whole - data.len())
+        let written = whole - data.len();
+        self.sent += written as u64;
+        Ok(written)
+    }
+
+    /// Round trip to the peer in microseconds, asked for at most once a second; 0 = unknown.
+    pub(crate) fn rtt_us(&mut self, now_us: u64) -> u64 {
+        if self.rtt.at_us.is_none_or(|at_us| now_us > at_us + 1_000_000) {
+            let us = stdx::sys::tcp_round_trip_us(&self.stream).map_or(0, u64::from);
+            self.rtt = RoundTrip { us, at_us: Some(now_us) };
+        }
+        self.rtt.us
+    }
+
+    /// Version of TLS; empty without TLS.
+    pub(crate) fn tls_version(&self) -> &'static str {
+        match self.tls().and_then(|tls| tls.protocol_version()) {
+            Some(rustls::ProtocolVersion::TLSv1_3) => "TLSv1.3",
+            Some(rustls::ProtocolVersion::TLSv1_2) => "TLSv1.2",
+            _ => "",
+        }
     }
 
     /// Begins TLS on a connection whose first bytes, `early`, have been read.

@@ -10,6 +10,7 @@ use mio::{Interest, Registry, Token};
 use crate::buffer::Buffers;
 use crate::conn::Conn;
 use crate::pool::{Pool, ServerState};
+use crate::recorder::Recorder;
 use crate::slab::Slab;
 use crate::snapshot::Service;
 use crate::wheel::{Entry, Wheel};
@@ -96,6 +97,10 @@ pub(crate) struct Core {
     /// Where heads are composed.
     pub(crate) scratch: Vec<u8>,
     random: u64,
+    /// Where transactions are recorded, if they are.
+    pub(crate) recorder: Option<Recorder>,
+    /// The engine's name in records.
+    pub(crate) engine: Arc<str>,
 }
 
 impl Core {
@@ -112,6 +117,8 @@ impl Core {
             services: Vec::new(),
             scratch: Vec::new(),
             random: seed | 1,
+            recorder: None,
+            engine: Arc::from(""),
         }
     }
 

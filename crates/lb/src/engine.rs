@@ -5,13 +5,16 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread::JoinHandle;
 
 use anyhow::{Context, anyhow};
 use arc_swap::ArcSwap;
 use stdx::clock::SharedClock;
 
-use crate::config::Config;
+use crate::config::{Config, Transactions};
 use crate::health::Monitors;
+use crate::recorder::Records;
 use crate::snapshot::Snapshot;
 use crate::worker::{Mailbox, Worker};
 
@@ -42,6 +45,28 @@ pub struct Engine {
     mailboxes: Vec<Arc<Mailbox>>,
     listening: HashSet<SocketAddr>,
     monitors: Monitors,
+    workers: Vec<JoinHandle<()>>,
+    records: Option<Records>,
+    fixed: Fixed,
+}
+
+/// What a running engine cannot change.
+#[derive(Debug, PartialEq, Eq)]
+struct Fixed {
+    name: Option<String>,
+    transactions: Option<Transactions>,
+}
+
+impl Fixed {
+    fn of(config: &Config) -> Self {
+        Self { name: config.name.clone(), transactions: config.transactions.clone() }
+    }
+}
+
+/// Name of this machine.
+fn machine() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .map_or_else(|_| "engine".to_owned(), |name| name.trim().to_owned())
 }
 
 impl Engine {
@@ -55,17 +80,26 @@ impl Engine {
         let snapshot = Arc::new(ArcSwap::from_pointee(empty));
         let threads = config.threads.or_else(|| std::thread::available_parallelism().ok());
         let mut mailboxes = Vec::new();
+        let mut workers = Vec::new();
+        let records = config.transactions.as_ref();
+        let records = records.map(|config| Records::start(config, clock)).transpose()?;
+        let name: Arc<str> = config.name.clone().unwrap_or_else(machine).into();
         for number in 0..threads.map_or(1, std::num::NonZero::get) {
-            let worker = Worker::new(Arc::clone(&snapshot), Arc::clone(clock))?;
+            let mut worker = Worker::new(Arc::clone(&snapshot), Arc::clone(clock))?;
+            if let Some(records) = &records {
+                worker.record(records.recorder(), Arc::clone(&name));
+            }
             mailboxes.push(worker.mailbox());
-            stdx::thread::permanent(&format!("engine-{number}"), move || {
+            workers.push(stdx::thread::permanent(&format!("engine-{number}"), move || {
                 if let Err(error) = worker.run() {
                     tracing::error!("a thread of the engine has ended: {error}");
                 }
-            })?;
+            })?);
         }
         let monitors = Monitors::start(Arc::clone(&snapshot), Arc::clone(clock))?;
-        let mut engine = Self { snapshot, mailboxes, listening: HashSet::new(), monitors };
+        let fixed = Fixed::of(config);
+        let listening = HashSet::new();
+        let mut engine = Self { snapshot, mailboxes, listening, monitors, workers, records, fixed };
         engine.apply(config)?;
         Ok(engine)
     }
@@ -75,6 +109,11 @@ impl Engine {
     /// # Errors
     /// Problems of the configuration, addresses that cannot be used.
     pub fn apply(&mut self, config: &Config) -> anyhow::Result<()> {
+        if Fixed::of(config) != self.fixed {
+            return Err(anyhow!(
+                "changes of 'name' and 'transactions' need a restart of the engine"
+            ));
+        }
         let before = self.snapshot.load_full();
         let snapshot =
             Snapshot::compile(config, Some(&before)).map_err(|problems| anyhow!(problems))?;
@@ -98,6 +137,23 @@ impl Engine {
         }
         self.monitors.changed();
         Ok(())
+    }
+
+    /// Closes all connections, and writes the records of what was carried.
+    pub fn stop(self) {
+        stdx::thread::set_running(false);
+        for mailbox in &self.mailboxes {
+            mailbox.stop.store(true, Relaxed);
+            if let Err(error) = mailbox.waker.wake() {
+                tracing::error!("a thread of the engine cannot be ended: {error}");
+            }
+        }
+        for worker in self.workers {
+            let _panicked = worker.join();
+        }
+        if let Some(records) = self.records {
+            records.end();
+        }
     }
 }
 

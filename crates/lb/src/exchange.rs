@@ -11,6 +11,7 @@ use crate::pool::{Pool, Wish, hash};
 use crate::request;
 use crate::route::{Failure, Route, Upstream};
 use crate::session::{Session, State, Step};
+use transactions::End;
 
 /// What is remembered of a request once its head is forwarded.
 #[derive(Debug)]
@@ -93,8 +94,13 @@ impl Session {
         }
         match self.input.data() {
             [] | [b'\r'] => return self.read(core),
-            [first, ..] if !first.is_ascii_graphic() => return self.refuse(400, core),
-            _ => {}
+            [first, ..] => {
+                let valid = first.is_ascii_graphic();
+                self.note_begin(core);
+                if !valid {
+                    return self.refuse(400, core);
+                }
+            }
         }
         match self.end.find(self.input.data(), &self.service.limits) {
             Ok(None) => self.read(core),
@@ -124,9 +130,12 @@ impl Session {
         }
     }
 
-    fn plan(&self, length: usize, core: &mut Core) -> Result<Outcome, Refusal> {
+    fn plan(&mut self, length: usize, core: &mut Core) -> Result<Outcome, Refusal> {
         let service = &self.service;
         let request = Request::parse(&self.input.data()[..length], &service.limits)?;
+        if let Some(draft) = &mut self.draft {
+            draft.request(&request);
+        }
         let keep = request.keep_alive && request.framing == Framing::None;
         let to_head = request.method == b"HEAD";
         if matches!(request.framing, Framing::Length(length) if length > service.body_max) {
@@ -141,6 +150,9 @@ impl Session {
             }
             Decision::Forward(forward) => forward,
         };
+        if let Some(draft) = &mut self.draft {
+            draft.rules(&forward.matched);
+        }
         core.scratch.clear();
         request::compose(&mut core.scratch, &request, &forward, self);
         let wish = self.wish(&request, &forward.pool);
@@ -206,6 +218,9 @@ impl Session {
         };
         if !ready {
             return Step::again_if(uploaded);
+        }
+        if let (Some(draft), Some(route)) = (&mut self.draft, &self.route) {
+            draft.passed(route, core.now_us);
         }
         let downloaded = match self.download(core) {
             Ok(progress) => progress,
@@ -334,6 +349,8 @@ impl Session {
         let (Some(exchange), Some(mut route)) = (self.exchange.take(), self.route.take()) else {
             return Step::Close;
         };
+        self.note_end(End::Complete);
+        self.record(core);
         let sent =
             exchange.complete && !exchange.refused && exchange.sent == route.to_server.data().len();
         let clean = route.from_server.is_empty();
@@ -368,6 +385,9 @@ impl Session {
                 route.pool.failed(link.server, core.now_ms());
             }
             core.release(*link, false);
+        }
+        if let Some(draft) = &mut self.draft {
+            draft.failed(failure);
         }
         if !unanswered {
             return Step::Close;

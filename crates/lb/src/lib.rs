@@ -15,6 +15,8 @@ mod exchange;
 mod health;
 mod policy;
 mod pool;
+mod record;
+mod recorder;
 mod request;
 mod response;
 mod route;

@@ -8,6 +8,7 @@ use crate::exchange::{Exchange, Reply};
 use crate::policy::Local;
 use crate::route::{Failure, Route, Upstream};
 use crate::session::{Session, State, Step};
+use transactions::End;
 
 /// Largest head of a server's response.
 const HEAD_LIMITS: Limits = Limits { target: 16_384, head: 16_384, fields: 256 };
@@ -78,6 +79,11 @@ impl Session {
             compose(&mut core.scratch, &response, exchange, route, server, &self.service);
             route.from_server.consume(length);
             route.pool.succeeded(server);
+            if let Some(draft) = &mut self.draft {
+                draft.answered(101, core.now_us);
+                // What follows ends with the connection.
+                draft.end = End::Complete;
+            }
             let _fits = self.output.push(&core.scratch, &mut core.buffers);
             exchange.end_request(route);
             self.exchange = None;
@@ -101,6 +107,9 @@ impl Session {
                 exchange.plan.keep_alive = false;
             }
             route.pool.succeeded(server);
+            if let Some(draft) = &mut self.draft {
+                draft.answered(response.status, core.now_us);
+            }
         }
         route.from_server.consume(length);
         if !self.output.push(&core.scratch, &mut core.buffers) {
@@ -136,7 +145,10 @@ impl Session {
         if room == 0 {
             return Ok(false);
         }
-        let Ok((length, piece)) = body.next(input) else { return Err(Step::Close) };
+        let Ok((length, piece)) = body.next(input) else {
+            self.note_end(End::ServerInvalid);
+            return Err(Step::Close);
+        };
         core.scratch.clear();
         let ended = match piece {
             Piece::Data(data) if *chunked => {
@@ -150,7 +162,10 @@ impl Session {
             Piece::More if link.conn.eof && bytes.len() == length => match body {
                 Body::UntilClose => true,
                 // The client must see that the response is incomplete.
-                _ => return Err(Step::Close),
+                _ => {
+                    self.note_end(End::ServerClosed);
+                    return Err(Step::Close);
+                }
             },
             Piece::More => {
                 route.from_server.consume(length);
@@ -199,7 +214,9 @@ impl Session {
             out.extend_from_slice(&local.body);
         }
         self.state = if keep { State::Request } else { State::Linger };
-        if self.output.push(&core.scratch, &mut core.buffers) { Step::Again } else { Step::Close }
+        let fits = self.output.push(&core.scratch, &mut core.buffers);
+        self.record_local(local.status, core);
+        if fits { Step::Again } else { Step::Close }
     }
 
     /// Refuses the request; the connection ends, because the end of the request is unknown.

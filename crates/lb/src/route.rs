@@ -65,6 +65,10 @@ pub(crate) struct Route {
     pub(crate) fresh: bool,
     /// The PROXY header of a new connection, until it is sent.
     preface: Vec<u8>,
+    /// When the newest connection was begun, in monotonic microseconds.
+    began_us: u64,
+    /// How long it took, in microseconds; 0 = an existing one is used.
+    pub(crate) connect_us: u64,
 }
 
 impl Route {
@@ -77,6 +81,8 @@ impl Route {
             from_server: Buffer::default(),
             fresh: false,
             preface: Vec::new(),
+            began_us: 0,
+            connect_us: 0,
         }
     }
 
@@ -122,6 +128,7 @@ impl Route {
                     if !link.conn.handshake().map_err(|_| Failure::Connect)? {
                         return Ok(false);
                     }
+                    self.connect_us = core.now_us.saturating_sub(self.began_us);
                     if let Some(link) = self.take_link() {
                         self.upstream = Upstream::Ready(link);
                     }
@@ -155,11 +162,13 @@ impl Route {
         let shared = !self.fresh && self.pool.send_proxy.is_none();
         if shared && let Some(link) = core.reuse(&self.pool, server, session) {
             self.upstream = Upstream::Ready(Box::new(link));
+            self.connect_us = 0;
             return Ok(());
         }
         match core.connect(&self.pool, server, session) {
             Ok(link) => {
                 self.preface.clear();
+                self.began_us = core.now_us;
                 if let Some(version) = self.pool.send_proxy {
                     proxy_header::write(&mut self.preface, version, &addresses);
                 }

@@ -27,9 +27,11 @@ pub fn run(file: &Path, clock: &SharedClock) -> anyhow::Result<()> {
                     Ok(()) => tracing::info!("configuration {} applied", file.display()),
                     Err(error) => tracing::error!("the configuration is not changed: {error:#}"),
                 },
-                _ = terminate.recv() => return Ok(()),
-                _ = interrupt.recv() => return Ok(()),
+                _ = terminate.recv() => break,
+                _ = interrupt.recv() => break,
             }
         }
+        engine.stop();
+        Ok(())
     })
 }

@@ -13,9 +13,11 @@ use crate::conn::Conn;
 use crate::core::Core;
 use crate::exchange::Exchange;
 use crate::pool::{Wish, hash};
+use crate::record::Draft;
 use crate::route::{Failure, Route, Upstream};
 use crate::snapshot::Service;
 use crate::wheel::Entry;
+use transactions::End;
 
 /// How long a closed connection may still send, in milliseconds: closing a socket with unread bytes
 /// resets it, and the client would lose the response.
@@ -96,6 +98,10 @@ pub(crate) struct Session {
     pub(crate) exchange: Option<Box<Exchange>>,
     /// Common name of the client's certificate.
     pub(crate) client_name: Option<String>,
+    /// What will be recorded of the transaction in progress.
+    pub(crate) draft: Option<Box<Draft>>,
+    /// Bytes read and written before it.
+    pub(crate) counted: (u64, u64),
     timer: Timer,
     progress: bool,
 }
@@ -123,6 +129,8 @@ impl Session {
             route: None,
             exchange: None,
             client_name: None,
+            draft: None,
+            counted: (0, 0),
             timer,
             progress: false,
             service,
@@ -185,7 +193,7 @@ impl Session {
             return Step::Close;
         }
         match &self.service.tls {
-            None => self.begin(),
+            None => self.begin(core),
             Some(config) => {
                 let Ok(tls) = rustls::ServerConnection::new(Arc::clone(config)) else {
                     return Step::Close;
@@ -201,7 +209,7 @@ impl Session {
         }
     }
 
-    fn handshake(&mut self, _core: &mut Core) -> Step {
+    fn handshake(&mut self, core: &mut Core) -> Step {
         match self.client.handshake() {
             Err(_) => return Step::Close,
             Ok(false) => return Step::Wait,
@@ -213,16 +221,18 @@ impl Session {
         // Application data may have arrived with the end of the handshake.
         self.client.readable = true;
         self.client.writable = true;
-        self.begin()
+        self.begin(core)
     }
 
-    fn begin(&mut self) -> Step {
+    fn begin(&mut self, core: &Core) -> Step {
         self.state = match self.service.kind {
             Kind::Http => State::Request,
             Kind::Tcp => {
                 let pool = Arc::clone(&self.service.pool);
                 let wish = Wish { hash: self.source_hash(&pool), ..Wish::default() };
                 self.route = Some(Box::new(Route::new(pool, wish)));
+                self.note_begin(core);
+                self.note_tcp();
                 State::Tunnel
             }
         };
@@ -289,6 +299,9 @@ impl Session {
             Ok(false) => return Step::Wait,
             Err(failure) => return self.tunnel_failed(failure, core),
         }
+        if let Some(draft) = &mut self.draft {
+            draft.served_by(route);
+        }
         let Upstream::Ready(link) = &mut route.upstream else { return Step::Close };
         let server = &mut *link.conn;
         let mut moved = 0;
@@ -322,6 +335,7 @@ impl Session {
         if server.eof && self.output.is_empty() && route.from_server.is_empty() {
             self.client.shut();
             if self.client.eof && route.to_server.is_empty() {
+                self.note_end(End::Complete);
                 return Step::Close;
             }
         }
@@ -338,6 +352,9 @@ impl Session {
         let repeated = u8::try_from(route.wish.tried.len().saturating_sub(1)).unwrap_or(u8::MAX);
         let repeat = failure == Failure::Connect
             && route.pool.may_repeat(crate::config::RetryOn::Connect, repeated);
+        if let Some(draft) = &mut self.draft {
+            draft.failed(failure);
+        }
         if repeat { Step::Again } else { Step::Close }
     }
 
@@ -393,6 +410,9 @@ impl Session {
         }
         let stage = self.timer.stage;
         self.timer.due_ms = u64::MAX;
+        if matches!(stage, Stage::Head | Stage::ClientBody | Stage::Tunnel) {
+            self.note_end(End::ClientTimeout);
+        }
         match self.expired(stage, core) {
             Step::Close => false,
             _ => self.run(core),
@@ -418,6 +438,7 @@ impl Session {
     /// Frees what the connection uses.
     pub(crate) fn end(mut self, core: &mut Core) {
         self.service.connections.fetch_sub(1, Relaxed);
+        self.record(core);
         self.drop_route(core);
         self.input.clear(&mut core.buffers);
         self.output.clear(&mut core.buffers);

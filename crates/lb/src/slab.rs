@@ -35,6 +35,11 @@ impl<T> Slab<T> {
         self.places.get_mut(place)?.1.as_mut()
     }
 
+    /// Takes all values.
+    pub(crate) fn drain(&mut self) -> Vec<T> {
+        self.places.iter_mut().filter_map(|place| place.1.take()).collect()
+    }
+
     pub(crate) fn generation(&self, place: usize) -> u32 {
         self.places.get(place).map_or(0, |place| place.0)
     }

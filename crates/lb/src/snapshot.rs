@@ -68,6 +68,10 @@ impl Snapshot {
     /// All problems, one per line.
     pub(crate) fn compile(config: &Config, before: Option<&Self>) -> Result<Self, String> {
         let mut problems = Vec::new();
+        let size = config.transactions.as_ref().map(|transactions| transactions.size.0);
+        if size.is_some_and(|size| size < 1 << 20) {
+            problems.push("'transactions.size' is at least 1M".to_owned());
+        }
         let mut pools = BTreeMap::new();
         for pool in &config.pools {
             let old = before.and_then(|before| before.pools.iter().find(|p| p.name == pool.name));

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -10,9 +11,11 @@ use mio::net::TcpListener;
 use mio::{Events, Poll, Waker};
 use stdx::clock::SharedClock;
 use stdx::sync::lock;
+use transactions::End;
 
 use crate::conn::Conn;
 use crate::core::{Core, Who};
+use crate::recorder::Recorder;
 use crate::session::Session;
 use crate::slab::Slab;
 use crate::snapshot::Snapshot;
@@ -30,6 +33,8 @@ pub(crate) struct Mailbox {
     /// Sockets of addresses that are new.
     pub(crate) listeners: std::sync::Mutex<Vec<std::net::TcpListener>>,
     pub(crate) waker: Waker,
+    /// The engine stops.
+    pub(crate) stop: AtomicBool,
 }
 
 /// A thread.
@@ -50,7 +55,11 @@ impl Worker {
     pub(crate) fn new(snapshot: Arc<ArcSwap<Snapshot>>, clock: SharedClock) -> io::Result<Self> {
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), Who::Waker.into())?;
-        let mailbox = Mailbox { listeners: std::sync::Mutex::new(Vec::new()), waker };
+        let mailbox = Mailbox {
+            listeners: std::sync::Mutex::new(Vec::new()),
+            waker,
+            stop: AtomicBool::new(false),
+        };
         let seed = getrandom::u64().map_err(io::Error::other)?;
         let now_us = micros(clock.monotonic());
         Ok(Self {
@@ -65,11 +74,17 @@ impl Worker {
         })
     }
 
+    /// Records transactions from now on.
+    pub(crate) fn record(&mut self, recorder: Recorder, engine: Arc<str>) {
+        self.core.recorder = Some(recorder);
+        self.core.engine = engine;
+    }
+
     pub(crate) fn mailbox(&self) -> Arc<Mailbox> {
         Arc::clone(&self.mailbox)
     }
 
-    /// Runs until the process ends.
+    /// Runs until the engine stops: connections are closed, their transactions recorded.
     ///
     /// # Errors
     /// The system's poll has failed.
@@ -105,7 +120,24 @@ impl Worker {
             if now_ms >= swept_ms + SWEEP_MS {
                 swept_ms = now_ms;
                 self.core.sweep();
+                if let Some(recorder) = &mut self.core.recorder {
+                    recorder.look(self.core.now_us);
+                }
             }
+            if self.mailbox.stop.load(Relaxed) {
+                self.close();
+                return Ok(());
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        for mut session in self.sessions.drain() {
+            session.note_end(End::Stopped);
+            session.end(&mut self.core);
+        }
+        if let Some(recorder) = &mut self.core.recorder {
+            recorder.pass_on();
         }
     }
 

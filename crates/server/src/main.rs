@@ -13,6 +13,7 @@ mod params;
 mod parts;
 mod password_command;
 mod roles;
+mod transactions_command;
 mod verify_command;
 
 use std::io::Write;
@@ -78,6 +79,7 @@ fn command() -> Command {
         .subcommand(params::add(agent, params::AGENT))
         .subcommand(get)
         .subcommand(roles::engine::command())
+        .subcommand(transactions_command::command())
         .subcommand(password_command::command())
         .subcommand(history_command::command())
         .subcommand(bench)
@@ -110,6 +112,7 @@ fn dispatch(matches: &ArgMatches) -> anyhow::Result<()> {
             Ok(())
         }
         Some(("engine", matches)) => roles::engine::run(matches),
+        Some((transactions_command::NAME, matches)) => transactions_command::run(matches),
         Some(("password", matches)) => password_command::run(matches),
         Some(("history", matches)) => history_command::run(matches),
         Some((beside::BENCH, matches)) => beside::run(matches),

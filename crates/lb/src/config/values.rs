@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de};
 
-/// A duration: `250ms`, `5s`, `10m`, `1h`.
+/// A duration: `250ms`, `5s`, `10m`, `1h`, `7d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Time(pub Duration);
 
@@ -19,6 +19,7 @@ impl<'de> Deserialize<'de> for Time {
             "s" => 1_000,
             "m" => 60_000,
             "h" => 3_600_000,
+            "d" => 86_400_000,
             _ => 0,
         };
         match digits.parse::<u32>() {
@@ -26,9 +27,29 @@ impl<'de> Deserialize<'de> for Time {
                 Ok(Self(Duration::from_millis(u64::from(number) * ms)))
             }
             _ => Err(de::Error::custom(format!(
-                "'{text}' is no duration; write a number with ms, s, m or h, such as 5s"
+                "'{text}' is no duration; write a number with ms, s, m, h or d, such as 5s"
             ))),
         }
+    }
+}
+
+/// A number of bytes: `500M`, `10G`, `1T`; the units are powers of 1,024.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bytes(pub u64);
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let unit = [("K", 10), ("M", 20), ("G", 30), ("T", 40)];
+        let bytes = unit.into_iter().find_map(|(suffix, shift)| {
+            let number: u64 = text.strip_suffix(suffix)?.parse().ok()?;
+            number.checked_mul(1 << shift)
+        });
+        bytes.map(Self).ok_or_else(|| {
+            de::Error::custom(format!(
+                "'{text}' is no size; write a number with K, M, G or T, such as 10G"
+            ))
+        })
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn command() -> Command {
              and TCP connections to pools of servers, with or without TLS on either side.\n\
              SIGHUP reads the file again: open connections stay, and a file with errors changes \
              nothing. SIGTERM ends the process and its connections.\n\
-             Not supported yet: HTTP/2, HTTP/3, UDP, rate limits, and a record of each request.",
+             Not supported yet: HTTP/2, HTTP/3, UDP and rate limits.",
         )
         .args_conflicts_with_subcommands(true)
         .subcommand_negates_reqs(true)

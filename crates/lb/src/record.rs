@@ -1,0 +1,270 @@
+//! What is noted of a transaction while it runs.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use proxying::http1::{Request, Version};
+use transactions::{Client, Course, End, Protocol, Response, Target, Timings, Transaction};
+
+use crate::core::Core;
+use crate::pool::Pool;
+use crate::route::{Failure, Route, Upstream};
+use crate::session::Session;
+
+/// Bytes of each text that are kept.
+const TEXT_MAX: usize = 2_048;
+
+/// Moments in monotonic microseconds; 0 = it did not come to that.
+#[derive(Debug, Default)]
+pub(crate) struct Moments {
+    /// The first byte of the request.
+    pub(crate) began_us: u64,
+    /// The request was passed on.
+    pub(crate) passed_us: u64,
+    /// The first byte of the response.
+    pub(crate) answered_us: u64,
+}
+
+/// Where the texts of a request are in [`Draft::texts`].
+#[derive(Debug, Default)]
+struct Texts {
+    method: Range<usize>,
+    host: Range<usize>,
+    path: Range<usize>,
+    query: Range<usize>,
+    user_agent: Range<usize>,
+    referer: Range<usize>,
+}
+
+/// A transaction that has not ended.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) moments: Moments,
+    pub(crate) protocol: Protocol,
+    pub(crate) status: u16,
+    pub(crate) server_status: u16,
+    /// How it will end if nothing else happens.
+    pub(crate) end: End,
+    /// The server that responded.
+    pub(crate) served: Option<Served>,
+    pub(crate) tries: u8,
+    request_bytes: u64,
+    texts: Vec<u8>,
+    places: Texts,
+    rules: String,
+}
+
+/// A server and the connection to it.
+#[derive(Debug)]
+pub(crate) struct Served {
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) server: u16,
+    pub(crate) reused: bool,
+    pub(crate) connect_us: u64,
+}
+
+impl Default for Draft {
+    fn default() -> Self {
+        Self {
+            moments: Moments::default(),
+            protocol: Protocol::Http11,
+            status: 0,
+            server_status: 0,
+            end: End::ClientClosed,
+            served: None,
+            tries: 0,
+            request_bytes: 0,
+            texts: Vec::new(),
+            places: Texts::default(),
+            rules: String::new(),
+        }
+    }
+}
+
+impl Draft {
+    /// Notes what is asked.
+    pub(crate) fn request(&mut self, request: &Request<'_>) {
+        self.protocol = match request.version {
+            _ if request.websocket => Protocol::WebSocket,
+            Version::Http10 => Protocol::Http10,
+            Version::Http11 => Protocol::Http11,
+        };
+        let target = request.target.path_and_query;
+        let end = memchr::memchr(b'?', target).unwrap_or(target.len());
+        let (path, query) = target.split_at(end);
+        self.places = Texts {
+            method: self.keep(request.method),
+            host: self.keep(request.host),
+            path: self.keep(path),
+            query: self.keep(query.get(1..).unwrap_or_default()),
+            user_agent: self.keep(request.value(b"user-agent").unwrap_or_default()),
+            referer: self.keep(request.value(b"referer").unwrap_or_default()),
+        };
+    }
+
+    fn keep(&mut self, text: &[u8]) -> Range<usize> {
+        let start = self.texts.len();
+        self.texts.extend_from_slice(&text[..text.len().min(TEXT_MAX)]);
+        start..self.texts.len()
+    }
+
+    /// Notes the rules that applied, by their numbers in the service, from 1.
+    pub(crate) fn rules(&mut self, matched: &[u16]) {
+        for (place, rule) in matched.iter().enumerate() {
+            let comma = if place > 0 { "," } else { "" };
+            self.rules.push_str(&format!("{comma}{}", u32::from(*rule) + 1));
+        }
+    }
+
+    /// Notes why no server's response is there.
+    pub(crate) fn failed(&mut self, failure: Failure) {
+        self.end = match failure {
+            Failure::Unavailable | Failure::Full | Failure::Connect => End::NoServer,
+            Failure::Closed => End::ServerClosed,
+            Failure::Timeout => End::ServerTimeout,
+            Failure::Malformed => End::ServerInvalid,
+        };
+    }
+
+    /// Notes the connection to a server that is there now.
+    pub(crate) fn served_by(&mut self, route: &Route) {
+        let Upstream::Ready(link) = &route.upstream else { return };
+        if self.served.as_ref().is_none_or(|served| served.server != link.server) {
+            self.tries = u8::try_from(route.wish.tried.len() + 1).unwrap_or(u8::MAX);
+            self.served = Some(Served {
+                pool: Arc::clone(&route.pool),
+                server: link.server,
+                reused: link.reused,
+                connect_us: route.connect_us,
+            });
+        }
+    }
+
+    /// Notes that the request, or its first part, has left for a server.
+    pub(crate) fn passed(&mut self, route: &Route, now_us: u64) {
+        let server = self.served.as_ref().map(|served| served.server);
+        self.served_by(route);
+        if server != self.served.as_ref().map(|served| served.server) {
+            self.moments.passed_us = now_us;
+        }
+    }
+
+    /// Notes the head of a server's response.
+    pub(crate) fn answered(&mut self, status: u16, now_us: u64) {
+        (self.status, self.server_status) = (status, status);
+        self.moments.answered_us = now_us;
+    }
+
+    fn text(&self, place: &Range<usize>) -> &[u8] {
+        self.texts.get(place.clone()).unwrap_or_default()
+    }
+
+    fn timings(&self, client_rtt_us: u64, now_us: u64) -> Timings {
+        let Moments { began_us, passed_us, answered_us } = self.moments;
+        let between = |from: u64, to: u64| match from {
+            0 => 0,
+            from => to.saturating_sub(from),
+        };
+        Timings {
+            client_rtt_us,
+            connect_us: self.served.as_ref().map_or(0, |served| served.connect_us),
+            response_us: if answered_us == 0 { 0 } else { between(passed_us, answered_us) },
+            transfer_us: between(answered_us, now_us),
+            total_us: between(began_us, now_us),
+        }
+    }
+}
+
+impl Session {
+    /// Notes the first byte of a request.
+    pub(crate) fn note_begin(&mut self, core: &Core) {
+        if core.recorder.is_some() && self.draft.is_none() {
+            let draft = Draft {
+                moments: Moments { began_us: core.now_us, ..Moments::default() },
+                ..Draft::default()
+            };
+            self.draft = Some(Box::new(draft));
+            self.counted = (self.client.received, self.client.sent);
+            self.counted.0 -= self.input.data().len() as u64;
+        }
+    }
+
+    /// A connection that is passed on as it is.
+    pub(crate) fn note_tcp(&mut self) {
+        if let Some(draft) = &mut self.draft {
+            draft.protocol = Protocol::Tcp;
+        }
+    }
+
+    /// Notes how the transaction ends.
+    pub(crate) fn note_end(&mut self, end: End) {
+        if let Some(draft) = &mut self.draft {
+            draft.end = end;
+        }
+    }
+
+    /// Writes the record of a transaction that the balancer answered by itself.
+    pub(crate) fn record_local(&mut self, status: u16, core: &mut Core) {
+        if let Some(draft) = &mut self.draft {
+            draft.status = status;
+            if draft.end == End::ClientClosed {
+                draft.end = End::Local;
+            }
+        }
+        self.record(core);
+    }
+
+    /// Writes the record of a transaction that has ended.
+    pub(crate) fn record(&mut self, core: &mut Core) {
+        let Some(mut draft) = self.draft.take() else { return };
+        let Some(recorder) = &mut core.recorder else { return };
+        let unread = self.input.data().len() as u64;
+        draft.request_bytes = (self.client.received - unread).saturating_sub(self.counted.0);
+        let unsent = self.output.data().len() as u64;
+        let response_bytes = (self.client.sent + unsent).saturating_sub(self.counted.1);
+        let timings = draft.timings(self.client.rtt_us(core.now_us), core.now_us);
+        let served = draft.served.as_ref();
+        let server = served.map(|served| served.pool.server(served.server));
+        let response = Response {
+            status: draft.status,
+            server_status: draft.server_status,
+            bytes: response_bytes,
+        };
+        let places = &draft.places;
+        recorder.push(
+            &Transaction {
+                began_us: recorder.unix(draft.moments.began_us),
+                target: Target {
+                    engine: &core.engine,
+                    service: &self.service.name,
+                    pool: served.map_or("", |served| &served.pool.name),
+                    server: server.map_or("", |server| &server.name),
+                },
+                client: Client {
+                    address: self.source.ip(),
+                    port: self.source.port(),
+                    tls: self.client.tls_version(),
+                },
+                request: transactions::Request {
+                    protocol: draft.protocol,
+                    method: draft.text(&places.method),
+                    host: draft.text(&places.host),
+                    path: draft.text(&places.path),
+                    query: draft.text(&places.query),
+                    user_agent: draft.text(&places.user_agent),
+                    referer: draft.text(&places.referer),
+                    bytes: draft.request_bytes,
+                },
+                response,
+                timings,
+                course: Course {
+                    end: draft.end,
+                    tries: draft.tries,
+                    reused: served.is_some_and(|served| served.reused),
+                    rules: &draft.rules,
+                },
+            },
+            core.now_us,
+        );
+    }
+}

@@ -1,0 +1,33 @@
+//! Records of transactions: what a load balancer carried, one record for each request or connection.
+//!
+//! A [`Transaction`] becomes a row of a [`Builder`], which compresses up to 16,384 rows into a
+//! block: each [column](columns) by itself, texts by a dictionary. A [`Log`] appends blocks to
+//! files and deletes the oldest files beyond its limits. A [`Folder`] reads them, also while they are
+//! written, and answers a [`Query`]: rows, a histogram, percentiles of each timing, groups. A block is
+//! complete in itself: whoever gets one can store and search it without anything else.
+
+mod block;
+mod builder;
+pub mod columns;
+mod condition;
+mod error;
+mod filter;
+mod folder;
+mod log;
+mod record;
+mod scan;
+mod search;
+mod summary;
+#[cfg(test)]
+mod testing;
+
+pub use block::Encoder;
+pub use builder::Builder;
+pub use columns::{Cell, Column};
+pub use error::{Damage, FilterError};
+pub use filter::Filter;
+pub use folder::Folder;
+pub use log::{Limits, Log};
+pub use record::{Client, Course, End, Protocol, Request, Response, Target, Timings, Transaction};
+pub use search::{Answer, Query, Row, Stop};
+pub use summary::{Bar, Group, Histogram, Percentiles, Summary};

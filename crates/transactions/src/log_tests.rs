@@ -1,0 +1,82 @@
+//! What a log keeps.
+
+use super::*;
+use crate::testing::transaction;
+use crate::{Builder, Encoder};
+
+const ALL: Limits = Limits { bytes: u64::MAX, age_us: u64::MAX };
+
+fn block(from: u64) -> Vec<u8> {
+    let mut builder = Builder::default();
+    (from..from + 100).for_each(|number| builder.push(&transaction(number)));
+    builder.finish(&mut Encoder::new().unwrap())
+}
+
+fn rows(path: &Path) -> u64 {
+    Folder::open(path).unwrap().rows()
+}
+
+#[test]
+fn a_folder_has_one_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = Log::open(folder.path(), ALL).unwrap();
+    let second = Log::open(folder.path(), ALL).unwrap_err();
+    assert_eq!(second.kind(), io::ErrorKind::ResourceBusy);
+    assert!(second.to_string().contains("in use by another process"), "{second}");
+    drop(log);
+    Log::open(folder.path(), ALL).unwrap();
+}
+
+#[test]
+fn the_oldest_files_go_when_there_are_too_many_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = Limits { bytes: 200_000, ..ALL };
+    let mut log = Log::open(folder.path(), limits).unwrap();
+    for from in 0..200 {
+        log.append(&block(from * 100), 0).unwrap();
+        let bytes: u64 = names(folder.path())
+            .unwrap()
+            .iter()
+            .map(|name| std::fs::metadata(folder.path().join(name)).unwrap().len())
+            .sum();
+        assert!(bytes <= 200_000, "{bytes} bytes");
+    }
+    let found = Folder::open(folder.path()).unwrap();
+    assert!(found.rows() >= 1_000, "{} rows are left", found.rows());
+    let newest = (19_900..20_000).map(|number| transaction(number).began_us).max();
+    assert_eq!(found.span().map(|span| span.1), newest);
+}
+
+#[test]
+fn old_files_go_also_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    Log::open(folder.path(), ALL).unwrap().append(&block(0), 0).unwrap();
+    let limits = Limits { age_us: 10_000_000, ..ALL };
+    let mut log = Log::open(folder.path(), limits).unwrap();
+    log.append(&block(100), 11_000_000).unwrap();
+    assert_eq!(rows(folder.path()), 200, "nothing is older than the limit");
+    log.append(&block(200), 11_100_000).unwrap();
+    assert_eq!(rows(folder.path()), 200, "the file of the first run is");
+}
+
+#[test]
+fn a_block_that_was_cut_off_hides_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    Log::open(folder.path(), ALL).unwrap().append(&block(0), 0).unwrap();
+    let path = file_path(folder.path(), 1);
+    let bytes = std::fs::read(&path).unwrap();
+    // A crash in the middle of a block, then another run.
+    std::fs::write(&path, [&bytes[..], &bytes[..bytes.len() / 2]].concat()).unwrap();
+    Log::open(folder.path(), ALL).unwrap().append(&block(100), 0).unwrap();
+    assert_eq!(rows(folder.path()), 200);
+}
+
+#[test]
+fn files_are_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep/er");
+    Log::open(&path, ALL).unwrap().append(&block(0), 0).unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&path), mode(&file_path(&path, 1))), (0o700, 0o600));
+}

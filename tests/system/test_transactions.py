@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Records of what a load balancer's engine has carried: real connections, then `vedette transactions`."""
+
+import http.client
+import http.server
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import bed  # noqa: E402
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    posts = 0
+
+    def do_POST(self):
+        Server.posts += 1
+        self.rfile.read(int(self.headers["Content-Length"]))
+
+    def do_GET(self):
+        if self.path == "/hang-up":
+            self.send_response(200)
+            self.send_header("Content-Length", "100")
+            self.end_headers()
+            self.wfile.write(b"half")
+            self.close_connection = True
+            return
+        status = int(self.path.strip("/").split("?")[0]) if self.path.strip("/")[:1].isdigit() else 200
+        self.send_response(status)
+        self.send_header("Content-Length", "5")
+        self.end_headers()
+        self.wfile.write(b"hello")
+
+    def log_message(self, *_):
+        pass
+
+
+class Transactions(bed.unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.records = os.path.join(folder.name, "records")
+        self.file = os.path.join(folder.name, "lb.yaml")
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.web, self.raw, self.none = bed.free_port(), bed.free_port(), bed.free_port()
+        closed = bed.free_port()
+
+        def service(name, kind, port, pool):
+            return {"name": name, "type": kind, "listen": "127.0.0.1:%d" % port, "pool": pool}
+
+        def pool(name, port):
+            return {"name": name, "servers": [{"name": name + "-1", "address": "127.0.0.1:%d" % port}]}
+
+        self.config = {
+            "name": "lb-1", "threads": 2, "transactions": {"folder": self.records},
+            "virtual_services": [
+                service("web", "http", self.web, "app"), service("raw", "tcp", self.raw, "app"),
+                service("none", "http", self.none, "dead")],
+            "pools": [pool("app", server.server_address[1]), pool("dead", closed)]}
+        self.config["virtual_services"][0]["rules"] = [
+            {"if": {"path": "/denied"}, "then": {"deny": 403}}]
+        self.engine = None
+        self.start()
+
+    def start(self):
+        with open(self.file, "w", encoding="utf-8") as file:
+            json.dump(self.config, file)
+        self.engine = subprocess.Popen(
+            [bed.BINARY, "engine", "--config", self.file], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        self.addCleanup(self.engine.stderr.close)
+        self.addCleanup(self.stop)
+        bed.wait_for("the engine to listen", lambda: self.answers(self.none))
+
+    def answers(self, port):
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            return False
+        return True
+
+    def stop(self):
+        """Ends the engine as an init system does: all records are on the disk afterwards."""
+        if self.engine.poll() is None:
+            self.engine.send_signal(signal.SIGTERM)
+        self.assertEqual(self.engine.wait(20), 0)
+
+    def get(self, port, path, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        try:
+            connection.request("GET", path, headers=headers)
+            response = connection.getresponse()
+            response.read()
+            return response.status
+        except http.client.HTTPException:
+            return None
+        finally:
+            connection.close()
+
+    def search(self, *words):
+        run = subprocess.run(
+            [bed.BINARY, "transactions", "--folder", self.records, *words],
+            capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stdout
+
+    def found(self, *words):
+        return [json.loads(line) for line in self.search("--json", "--rows", "1000", *words).splitlines()]
+
+    def test_every_request_has_a_record(self):
+        for number in range(50):
+            self.assertEqual(self.get(self.web, "/200?n=%d" % number), 200)
+        self.assertEqual(self.get(self.web, "/404", **{"User-Agent": "probe/1"}), 404)
+        self.assertEqual(self.get(self.web, "/500"), 500)
+        self.assertEqual(self.get(self.web, "/denied"), 403)
+        self.stop()
+        records = self.found("service=web", "method=GET")
+        self.assertEqual(len(records), 53)
+        self.assertEqual([record["query"] for record in records[:50]], ["n=%d" % n for n in range(50)])
+        for record in records[:50]:
+            self.assertEqual(
+                (record["engine"], record["pool"], record["server"], record["client"], record["status"]),
+                ("lb-1", "app", "app-1", "127.0.0.1", 200))
+            self.assertGreater(record["total"], 0)
+            self.assertLessEqual(record["connect"] + record["response"], record["total"])
+        self.assertEqual([record["user_agent"] for record in self.found("status=404")], ["probe/1"])
+        by_fault = {record["path"]: record["fault"] for record in records[50:]}
+        self.assertEqual(by_fault, {"/404": "client", "/500": "server", "/denied": "client"})
+        denied, = self.found("path=/denied")
+        self.assertEqual((denied["end"], denied["server"], denied["server_status"]), ("local", "", 0))
+        text = self.search("service=web", "method=GET", "--group", "status")
+        self.assertIn("53 of ", text)
+        self.assertRegex(text, r"(?m)^ +50 +0 .* 200$")
+
+    def test_what_went_wrong_is_told(self):
+        self.assertEqual(self.get(self.none, "/"), 503)
+        self.assertIsNone(self.get(self.web, "/hang-up"))
+        with socket.create_connection(("127.0.0.1", self.web), 10) as client:
+            client.sendall(b"GET / HTTP/1.1\r\nHost : bad\r\n\r\n")
+            while client.recv(4096):
+                pass
+        self.stop()
+        dead, = self.found("service=none", "method=GET")
+        self.assertEqual((dead["status"], dead["end"], dead["fault"]), (503, "no server", "server"))
+        cut, = self.found("path=/hang-up")
+        self.assertEqual((cut["status"], cut["end"], cut["fault"]), (200, "server closed", "server"))
+        bad, = self.found("service=web", "status=400")
+        self.assertEqual((bad["method"], bad["end"], bad["fault"]), ("", "local", "client"))
+
+    def test_a_connection_that_is_passed_on_has_a_record(self):
+        self.assertEqual(self.get(self.raw, "/200", Connection="close"), 200)
+        bed.wait_for("the record", lambda: self.found("service=raw", "request_bytes>0"))
+        record, = self.found("service=raw", "request_bytes>0")
+        self.assertEqual((record["protocol"], record["server"], record["end"]), ("TCP", "app-1", "complete"))
+        self.assertGreater(record["response_bytes"], 5)
+
+    def test_a_request_that_the_end_of_the_engine_cuts_off_has_a_record(self):
+        with socket.create_connection(("127.0.0.1", self.web), 10) as client:
+            client.sendall(b"POST /200 HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n")
+            bed.wait_for("the request at the server", lambda: Server.posts > 0)
+            self.stop()
+        record, = self.found("method=POST")
+        self.assertEqual((record["end"], record["fault"], record["status"]), ("stopped", "balancer", 0))
+
+    def test_records_are_there_while_the_engine_runs_and_after_a_crash(self):
+        for _ in range(20):
+            self.get(self.web, "/200")
+        bed.wait_for("records on the disk", lambda: len(self.found("path=/200")) == 20)
+        self.engine.kill()
+        self.engine.wait()
+        self.assertEqual(len(self.found("path=/200")), 20)
+        self.start()
+        self.get(self.web, "/201")
+        self.stop()
+        self.assertEqual(len(self.found("path^=/20")), 21)
+
+    def test_a_second_engine_does_not_write_to_the_folder(self):
+        self.config["virtual_services"] = self.config["virtual_services"][1:2]
+        self.config["virtual_services"][0]["listen"] = "127.0.0.1:%d" % bed.free_port()
+        other = self.file + ".other"
+        with open(other, "w", encoding="utf-8") as file:
+            json.dump(self.config, file)
+        run = subprocess.run(
+            [bed.BINARY, "engine", "--config", other], capture_output=True, text=True, timeout=20, check=False)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("in use by another process", run.stderr)
+
+    def test_a_filter_that_is_not_understood_says_why(self):
+        run = subprocess.run(
+            [bed.BINARY, "transactions", "--folder", self.records, "stats=5xx"],
+            capture_output=True, text=True, check=False)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("no column is named \"stats\"", run.stderr)
+
+
+if __name__ == "__main__":
+    bed.unittest.main()
