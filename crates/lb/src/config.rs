@@ -58,7 +58,7 @@ pub struct Transactions {
     /// Bytes on the disk; at least 1M.
     #[serde(default = "Transactions::size")]
     pub size: Bytes,
-    /// Age.
+    /// How long a file is kept after its newest record; a file covers an hour at most.
     #[serde(default = "Transactions::age")]
     pub age: Time,
 }

@@ -99,8 +99,6 @@ pub(crate) struct Core {
     random: u64,
     /// Where transactions are recorded, if they are.
     pub(crate) recorder: Option<Recorder>,
-    /// The engine's name in records.
-    pub(crate) engine: Arc<str>,
 }
 
 impl Core {
@@ -118,7 +116,6 @@ impl Core {
             scratch: Vec::new(),
             random: seed | 1,
             recorder: None,
-            engine: Arc::from(""),
         }
     }
 

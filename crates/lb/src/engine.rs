@@ -83,11 +83,11 @@ impl Engine {
         let mut workers = Vec::new();
         let records = config.transactions.as_ref();
         let records = records.map(|config| Records::start(config, clock)).transpose()?;
-        let name: Arc<str> = config.name.clone().unwrap_or_else(machine).into();
+        let name = config.name.clone().unwrap_or_else(machine);
         for number in 0..threads.map_or(1, std::num::NonZero::get) {
             let mut worker = Worker::new(Arc::clone(&snapshot), Arc::clone(clock))?;
             if let Some(records) = &records {
-                worker.record(records.recorder(), Arc::clone(&name));
+                worker.record(records.recorder(&name));
             }
             mailboxes.push(worker.mailbox());
             workers.push(stdx::thread::permanent(&format!("engine-{number}"), move || {

@@ -17,6 +17,7 @@ mod policy;
 mod pool;
 mod record;
 mod recorder;
+mod recording;
 mod request;
 mod response;
 mod route;

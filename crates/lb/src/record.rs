@@ -4,12 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use proxying::http1::{Request, Version};
-use transactions::{Client, Course, End, Protocol, Response, Target, Timings, Transaction};
+use transactions::{End, Protocol, Timings};
 
-use crate::core::Core;
 use crate::pool::Pool;
 use crate::route::{Failure, Route, Upstream};
-use crate::session::Session;
 
 /// Bytes of each text that are kept.
 const TEXT_MAX: usize = 2_048;
@@ -27,13 +25,13 @@ pub(crate) struct Moments {
 
 /// Where the texts of a request are in [`Draft::texts`].
 #[derive(Debug, Default)]
-struct Texts {
-    method: Range<usize>,
-    host: Range<usize>,
-    path: Range<usize>,
-    query: Range<usize>,
-    user_agent: Range<usize>,
-    referer: Range<usize>,
+pub(crate) struct Texts {
+    pub(crate) method: Range<usize>,
+    pub(crate) host: Range<usize>,
+    pub(crate) path: Range<usize>,
+    pub(crate) query: Range<usize>,
+    pub(crate) user_agent: Range<usize>,
+    pub(crate) referer: Range<usize>,
 }
 
 /// A transaction that has not ended.
@@ -48,10 +46,10 @@ pub(crate) struct Draft {
     /// The server that responded.
     pub(crate) served: Option<Served>,
     pub(crate) tries: u8,
-    request_bytes: u64,
-    texts: Vec<u8>,
-    places: Texts,
-    rules: String,
+    pub(crate) request_bytes: u64,
+    pub(crate) texts: Vec<u8>,
+    pub(crate) places: Texts,
+    pub(crate) rules: String,
 }
 
 /// A server and the connection to it.
@@ -155,11 +153,11 @@ impl Draft {
         self.moments.answered_us = now_us;
     }
 
-    fn text(&self, place: &Range<usize>) -> &[u8] {
+    pub(crate) fn text(&self, place: &Range<usize>) -> &[u8] {
         self.texts.get(place.clone()).unwrap_or_default()
     }
 
-    fn timings(&self, client_rtt_us: u64, now_us: u64) -> Timings {
+    pub(crate) fn timings(&self, client_rtt_us: u64, now_us: u64) -> Timings {
         let Moments { began_us, passed_us, answered_us } = self.moments;
         let between = |from: u64, to: u64| match from {
             0 => 0,
@@ -172,99 +170,5 @@ impl Draft {
             transfer_us: between(answered_us, now_us),
             total_us: between(began_us, now_us),
         }
-    }
-}
-
-impl Session {
-    /// Notes the first byte of a request.
-    pub(crate) fn note_begin(&mut self, core: &Core) {
-        if core.recorder.is_some() && self.draft.is_none() {
-            let draft = Draft {
-                moments: Moments { began_us: core.now_us, ..Moments::default() },
-                ..Draft::default()
-            };
-            self.draft = Some(Box::new(draft));
-            self.counted = (self.client.received, self.client.sent);
-            self.counted.0 -= self.input.data().len() as u64;
-        }
-    }
-
-    /// A connection that is passed on as it is.
-    pub(crate) fn note_tcp(&mut self) {
-        if let Some(draft) = &mut self.draft {
-            draft.protocol = Protocol::Tcp;
-        }
-    }
-
-    /// Notes how the transaction ends.
-    pub(crate) fn note_end(&mut self, end: End) {
-        if let Some(draft) = &mut self.draft {
-            draft.end = end;
-        }
-    }
-
-    /// Writes the record of a transaction that the balancer answered by itself.
-    pub(crate) fn record_local(&mut self, status: u16, core: &mut Core) {
-        if let Some(draft) = &mut self.draft {
-            draft.status = status;
-            if draft.end == End::ClientClosed {
-                draft.end = End::Local;
-            }
-        }
-        self.record(core);
-    }
-
-    /// Writes the record of a transaction that has ended.
-    pub(crate) fn record(&mut self, core: &mut Core) {
-        let Some(mut draft) = self.draft.take() else { return };
-        let Some(recorder) = &mut core.recorder else { return };
-        let unread = self.input.data().len() as u64;
-        draft.request_bytes = (self.client.received - unread).saturating_sub(self.counted.0);
-        let unsent = self.output.data().len() as u64;
-        let response_bytes = (self.client.sent + unsent).saturating_sub(self.counted.1);
-        let timings = draft.timings(self.client.rtt_us(core.now_us), core.now_us);
-        let served = draft.served.as_ref();
-        let server = served.map(|served| served.pool.server(served.server));
-        let response = Response {
-            status: draft.status,
-            server_status: draft.server_status,
-            bytes: response_bytes,
-        };
-        let places = &draft.places;
-        recorder.push(
-            &Transaction {
-                began_us: recorder.unix(draft.moments.began_us),
-                target: Target {
-                    engine: &core.engine,
-                    service: &self.service.name,
-                    pool: served.map_or("", |served| &served.pool.name),
-                    server: server.map_or("", |server| &server.name),
-                },
-                client: Client {
-                    address: self.source.ip(),
-                    port: self.source.port(),
-                    tls: self.client.tls_version(),
-                },
-                request: transactions::Request {
-                    protocol: draft.protocol,
-                    method: draft.text(&places.method),
-                    host: draft.text(&places.host),
-                    path: draft.text(&places.path),
-                    query: draft.text(&places.query),
-                    user_agent: draft.text(&places.user_agent),
-                    referer: draft.text(&places.referer),
-                    bytes: draft.request_bytes,
-                },
-                response,
-                timings,
-                course: Course {
-                    end: draft.end,
-                    tries: draft.tries,
-                    reused: served.is_some_and(|served| served.reused),
-                    rules: &draft.rules,
-                },
-            },
-            core.now_us,
-        );
     }
 }

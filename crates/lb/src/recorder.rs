@@ -26,6 +26,13 @@ struct Lost {
 
 /// A thread's side.
 pub(crate) struct Recorder {
+    /// Name of the engine.
+    pub(crate) engine: Box<str>,
+    pub(crate) rows: Rows,
+}
+
+/// Rows of a thread on their way to the writer.
+pub(crate) struct Rows {
     builder: Builder,
     /// Monotonic time of the first row.
     since_us: u64,
@@ -37,7 +44,7 @@ pub(crate) struct Recorder {
     lost: Arc<Lost>,
 }
 
-impl Recorder {
+impl Rows {
     /// Unix time of a monotonic time, both in microseconds.
     pub(crate) const fn unix(&self, monotonic_us: u64) -> u64 {
         self.unix_us.saturating_add(monotonic_us)
@@ -121,9 +128,9 @@ impl Records {
         Ok(Self { full, empty, lost, clock: Arc::clone(clock), writer })
     }
 
-    /// The side of one thread.
-    pub(crate) fn recorder(&self) -> Recorder {
-        Recorder {
+    /// The side of one thread of the engine with this name.
+    pub(crate) fn recorder(&self, engine: &str) -> Recorder {
+        let rows = Rows {
             builder: Builder::default(),
             since_us: 0,
             unix_us: offset_us(&self.clock),
@@ -131,7 +138,8 @@ impl Records {
             full: self.full.clone(),
             empty: Arc::clone(&self.empty),
             lost: Arc::clone(&self.lost),
-        }
+        };
+        Recorder { engine: engine.into(), rows }
     }
 
     /// Waits until everything that recorders have passed on is on the disk. The recorders must be gone.

@@ -146,8 +146,7 @@ impl Session {
             return Ok(false);
         }
         let Ok((length, piece)) = body.next(input) else {
-            self.note_end(End::ServerInvalid);
-            return Err(Step::Close);
+            return Err(self.broken_off(End::ServerInvalid));
         };
         core.scratch.clear();
         let ended = match piece {
@@ -162,10 +161,7 @@ impl Session {
             Piece::More if link.conn.eof && bytes.len() == length => match body {
                 Body::UntilClose => true,
                 // The client must see that the response is incomplete.
-                _ => {
-                    self.note_end(End::ServerClosed);
-                    return Err(Step::Close);
-                }
+                _ => return Err(self.broken_off(End::ServerClosed)),
             },
             Piece::More => {
                 route.from_server.consume(length);

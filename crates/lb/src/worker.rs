@@ -75,9 +75,8 @@ impl Worker {
     }
 
     /// Records transactions from now on.
-    pub(crate) fn record(&mut self, recorder: Recorder, engine: Arc<str>) {
+    pub(crate) fn record(&mut self, recorder: Recorder) {
         self.core.recorder = Some(recorder);
-        self.core.engine = engine;
     }
 
     pub(crate) fn mailbox(&self) -> Arc<Mailbox> {
@@ -121,7 +120,7 @@ impl Worker {
                 swept_ms = now_ms;
                 self.core.sweep();
                 if let Some(recorder) = &mut self.core.recorder {
-                    recorder.look(self.core.now_us);
+                    recorder.rows.look(self.core.now_us);
                 }
             }
             if self.mailbox.stop.load(Relaxed) {
@@ -137,7 +136,7 @@ impl Worker {
             session.end(&mut self.core);
         }
         if let Some(recorder) = &mut self.core.recorder {
-            recorder.pass_on();
+            recorder.rows.pass_on();
         }
     }
 

@@ -14,6 +14,8 @@ use transactions::{Answer, Cell, Column, Filter, Folder, Query, Row, Summary};
 pub(crate) const NAME: &str = "transactions";
 /// Pause between two looks while following.
 const FOLLOW_EVERY: Duration = Duration::from_millis(500);
+/// New records that one look prints at most, the newest.
+const FOLLOWED: usize = 10_000;
 /// Groups that are printed.
 const GROUPS: usize = 50;
 /// Bars of the histogram, and characters of the longest.
@@ -40,7 +42,7 @@ pub(crate) fn command() -> Command {
             "Columns:\n{columns}\nA filter has conditions with spaces between; all must hold. Operators: = and \
              != (several values with commas between), ^= begins, $= ends, *= contains, !^= !$= !*= \
              their opposites; for numbers < <= > >=.\n\nExample:\n  vedette transactions --folder \
-             transactions 'status=5xx path^=/api client=10.0.0.0/8 total>100ms' --since 1h --group server"
+             transactions 'fault=server path^=/api client=10.0.0.0/8 total>100ms' --since 1h --group server"
         ))
         .arg(
             Arg::new("folder")
@@ -131,14 +133,14 @@ fn search(matches: &ArgMatches, out: &mut dyn Write) -> anyhow::Result<()> {
         .with_context(|| format!("cannot read the transactions in {}", path.display()))?;
     let now_us = now_us();
     let since = matches.get_one::<u64>("since");
-    let (json, follow) = (matches.get_flag("json"), matches.get_flag("follow"));
+    let json = matches.get_flag("json");
     let rows = matches.get_one::<u32>("rows").copied().unwrap_or(0);
-    let mut query = Query {
+    let query = Query {
         filter,
         from_us: since.map_or(0, |since| now_us.saturating_sub(since.saturating_mul(1_000_000))),
         to_us: u64::MAX,
         rows: usize::try_from(rows)?,
-        bars: if json || follow { 0 } else { BARS },
+        bars: if json || matches.get_flag("follow") { 0 } else { BARS },
         group: matches.get_one::<&'static Column>("group").copied(),
         threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     };
@@ -151,24 +153,28 @@ fn search(matches: &ArgMatches, out: &mut dyn Write) -> anyhow::Result<()> {
         let damaged = answer.damaged + folder.damaged();
         writeln!(std::io::stderr(), "{damaged} damaged blocks were left out")?;
     }
-    query.rows = 10_000;
-    let mut newest = answer.rows.first().cloned();
-    out.flush()?;
-    while follow {
-        std::thread::sleep(FOLLOW_EVERY);
-        folder.refresh()?;
-        if let Some(Cell::Number(began)) = newest.as_ref().and_then(|row| row.get("began")) {
-            query.from_us = *began;
-        }
-        let mut rows = folder.search(&query, &|| false).rows;
-        if let Some(known) = rows.iter().position(|row| Some(row) == newest.as_ref()) {
-            rows.truncate(known);
-        }
-        newest = rows.first().cloned().or(newest);
-        print(out, &rows, json)?;
-        out.flush()?;
+    if matches.get_flag("follow") {
+        follow(out, &mut folder, query, json)?;
     }
     Ok(())
+}
+
+/// Prints new records until the output is closed.
+fn follow(
+    out: &mut dyn Write,
+    folder: &mut Folder,
+    mut query: Query,
+    json: bool,
+) -> anyhow::Result<()> {
+    query.rows = FOLLOWED;
+    loop {
+        // Those that have begun earlier may end, and be recorded, later.
+        folder.skip();
+        std::thread::sleep(FOLLOW_EVERY);
+        folder.refresh()?;
+        print(out, &folder.search(&query, &|| false).rows, json)?;
+        out.flush()?;
+    }
 }
 
 fn now_us() -> u64 {

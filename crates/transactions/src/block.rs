@@ -14,6 +14,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt;
 
 use pco::standalone::{simple_compress, simple_decompress_into};
@@ -25,6 +26,8 @@ use crate::error::Damage;
 pub(crate) const MAGIC: [u8; 4] = *b"VTX1";
 /// Bytes of a header.
 pub(crate) const HEADER: usize = 36;
+/// Rows of a block, so that a place of a dictionary fits 16 bits.
+pub(crate) const ROWS_MAX: usize = 16_384;
 const ENTRY: usize = 52;
 /// Columns of a newer version are skipped; more than this is damage.
 const COLUMNS_MAX: u32 = 250;
@@ -59,7 +62,15 @@ impl std::fmt::Debug for Encoder {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Values<'v> {
     Numbers(&'v [u64]),
-    Texts { rows: &'v [u16], bytes: &'v [u8], ends: &'v [u32] },
+    Texts(TextValues<'v>),
+}
+
+/// The rows' places in a dictionary; its texts, one after the other; where each of them ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextValues<'v> {
+    pub(crate) rows: &'v [u16],
+    pub(crate) bytes: &'v [u8],
+    pub(crate) ends: &'v [u32],
 }
 
 fn length(bytes: usize) -> u32 {
@@ -152,9 +163,7 @@ pub(crate) fn encode(columns: &[Values<'_>], rows: usize, encoder: &mut Encoder)
     for (place, (column, values)) in kept.iter().enumerate() {
         let entry = match **values {
             Values::Numbers(numbers) => encode_numbers(&mut out, column, numbers),
-            Values::Texts { rows, bytes, ends } => {
-                encode_texts(&mut out, (column, rows), (bytes, ends), encoder)
-            }
+            Values::Texts(texts) => encode_texts(&mut out, column, texts, encoder),
         };
         if column.name == "began" {
             (first, last) = (entry.min, entry.max);
@@ -195,7 +204,7 @@ pub(crate) fn is_intact(front: &[u8]) -> Result<(), Damage> {
 fn is_empty(values: &Values<'_>) -> bool {
     match values {
         Values::Numbers(numbers) => numbers.iter().all(|number| *number == 0),
-        Values::Texts { bytes, ends, .. } => bytes.is_empty() && ends.len() <= 1,
+        Values::Texts(TextValues { bytes, ends, .. }) => bytes.is_empty() && ends.len() <= 1,
     }
 }
 
@@ -224,8 +233,8 @@ fn encode_numbers(out: &mut Vec<u8>, column: &Column, numbers: &[u64]) -> Entry 
 
 fn encode_texts(
     out: &mut Vec<u8>,
-    (column, rows): (&Column, &[u16]),
-    (bytes, ends): (&[u8], &[u32]),
+    column: &Column,
+    TextValues { rows, bytes, ends }: TextValues<'_>,
     encoder: &mut Encoder,
 ) -> Entry {
     let mut plain = Vec::with_capacity(ends.len() * 4 + bytes.len());
@@ -274,7 +283,7 @@ impl Header {
             last_us: u64_at(bytes, 24),
         };
         let sane = header.columns <= COLUMNS_MAX
-            && header.rows as usize <= crate::builder::ROWS_MAX
+            && header.rows as usize <= ROWS_MAX
             && (header.front()..=BLOCK_MAX as usize).contains(&(header.length as usize));
         if sane { Ok(header) } else { Err(Damage("a header has impossible sizes")) }
     }
@@ -361,9 +370,9 @@ impl<'r, R: ReadAt + ?Sized> Block<'r, R> {
     }
 
     /// Smallest and largest number of a column.
-    pub(crate) fn range(&self, column: &Column) -> (u64, u64) {
+    pub(crate) fn range(&self, column: &Column) -> RangeInclusive<u64> {
         let entry = &self.entries[column.place()];
-        (entry.min, entry.max)
+        entry.min..=entry.max
     }
 
     fn section(&self, section: Section) -> Result<Vec<u8>, Damage> {

@@ -5,12 +5,10 @@ use std::hash::BuildHasher;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-use crate::block::{self, Encoder, Values};
+use crate::block::{self, Encoder, ROWS_MAX, TextValues, Values};
 use crate::columns::{COLUMNS, Source, TEXT_MAX, octets};
 use crate::record::Transaction;
 
-/// Rows of a block, so that a place of a dictionary fits 16 bits.
-pub(crate) const ROWS_MAX: usize = 16_384;
 /// Bytes of a block's texts: bounds the memory of a thread that records.
 const TEXTS_MAX: usize = 4 << 20;
 
@@ -76,8 +74,8 @@ impl Building {
     fn values(&self) -> Values<'_> {
         match self {
             Self::Numbers(numbers) => Values::Numbers(numbers),
-            Self::Texts(texts) => {
-                Values::Texts { rows: &texts.rows, bytes: &texts.bytes, ends: &texts.ends }
+            Self::Texts(Dictionary { rows, bytes, ends, .. }) => {
+                Values::Texts(TextValues { rows, bytes, ends })
             }
         }
     }

@@ -1,6 +1,7 @@
 //! One condition of a filter, and how a row meets it.
 
 use std::net::IpAddr;
+use std::ops::RangeInclusive;
 
 use memchr::memmem;
 
@@ -91,9 +92,10 @@ impl Condition {
         met != self.negated
     }
 
-    /// The verdict on numbers between `min` and `max`.
-    pub(crate) fn verdict(&self, (min, max): (u64, u64)) -> Verdict {
+    /// The verdict on numbers of this range.
+    pub(crate) fn verdict(&self, range: &RangeInclusive<u64>) -> Verdict {
         let Test::Numbers(ranges) = &self.test else { return Verdict::Some };
+        let (min, max) = (*range.start(), *range.end());
         if min == max {
             return if self.accepts_number(min) { Verdict::All } else { Verdict::None };
         }

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
+use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -83,6 +84,11 @@ impl Folder {
         self.files.iter_mut().try_for_each(Indexed::extend)
     }
 
+    /// Leaves out what is there now: only what is written later is found.
+    pub fn skip(&mut self) {
+        self.files.iter_mut().for_each(|indexed| indexed.blocks.clear());
+    }
+
     /// Rows in all blocks.
     #[must_use]
     pub fn rows(&self) -> u64 {
@@ -107,11 +113,11 @@ impl Folder {
     }
 
     /// Blocks with rows of this time, newest first.
-    pub(crate) fn blocks(&self, (from_us, to_us): (u64, u64)) -> Vec<Place> {
+    pub(crate) fn blocks(&self, time: &RangeInclusive<u64>) -> Vec<Place> {
         let mut places = Vec::new();
         for indexed in &self.files {
             for (offset, header) in &indexed.blocks {
-                if header.last_us >= from_us && header.first_us <= to_us {
+                if header.last_us >= *time.start() && header.first_us <= *time.end() {
                     let (file, offset, header) = (Arc::clone(&indexed.file), *offset, *header);
                     places.push(Place { file, offset, header });
                 }

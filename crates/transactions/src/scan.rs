@@ -1,5 +1,7 @@
 //! Which rows of a block meet a filter.
 
+use std::ops::RangeInclusive;
+
 use crate::block::{Block, ReadAt};
 use crate::columns::Column;
 use crate::condition::{Condition, Verdict};
@@ -51,18 +53,18 @@ impl Rows {
     }
 }
 
-/// The rows that meet all conditions and began within `from_us..=to_us`.
+/// The rows that meet all conditions and began within this time.
 pub(crate) fn select<R: ReadAt + ?Sized>(
     block: &Block<'_, R>,
     filter: &Filter,
-    (from_us, to_us): (u64, u64),
+    began_within: &RangeInclusive<u64>,
 ) -> Result<Rows, Damage> {
     let mut rows = Rows::All(block.rows());
     let began = Column::named("began").ok_or(Damage("BUG: no column began"))?;
-    let (first, last) = block.range(began);
-    if first < from_us || last > to_us {
+    let range = block.range(began);
+    if !began_within.contains(range.start()) || !began_within.contains(range.end()) {
         let times = block.numbers(began)?;
-        rows.retain(|row| (from_us..=to_us).contains(&times[row]));
+        rows.retain(|row| began_within.contains(&times[row]));
     }
     for condition in &filter.conditions {
         if rows.is_empty() {
@@ -81,7 +83,7 @@ fn by_number<R: ReadAt + ?Sized>(
     condition: &Condition,
     rows: &mut Rows,
 ) -> Result<(), Damage> {
-    match condition.verdict(block.range(condition.column)) {
+    match condition.verdict(&block.range(condition.column)) {
         Verdict::All => {}
         Verdict::None => rows.clear(),
         Verdict::Some => {

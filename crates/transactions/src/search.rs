@@ -82,9 +82,9 @@ impl Folder {
     /// Answers a query.
     pub fn search(&self, query: &Query, stop: Stop<'_>) -> Answer {
         let span = self.span().unwrap_or_default();
-        let bounds = (query.from_us.max(span.0), query.to_us.min(span.1));
-        let histogram = Histogram::new(bounds, query.bars);
-        let blocks = self.blocks((query.from_us, query.to_us));
+        let bounds = query.from_us.max(span.0)..=query.to_us.min(span.1);
+        let histogram = Histogram::new(&bounds, query.bars);
+        let blocks = self.blocks(&(query.from_us..=query.to_us));
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
         let work = || {
             let mut part = Part::new(query, &histogram);
@@ -128,9 +128,9 @@ impl<'q> Part<'q> {
 
     fn look_at(&mut self, place: &Place, number: usize) {
         self.scanned += u64::from(place.header.rows);
-        let times = (self.query.from_us, self.query.to_us);
+        let times = self.query.from_us..=self.query.to_us;
         let read = Block::open(&*place.file, place.offset, place.header).and_then(|block| {
-            let rows = select(&block, &self.query.filter, times)?;
+            let rows = select(&block, &self.query.filter, &times)?;
             if rows.is_empty() { Ok(()) } else { self.take(&block, number, &rows) }
         });
         if let Err(damage) = read {
@@ -143,12 +143,12 @@ impl<'q> Part<'q> {
     fn take(&mut self, block: &Block<'_, File>, number: usize, rows: &Rows) -> Result<(), Damage> {
         let wanted = self.query.rows.min(ROWS_WANTED_MAX);
         let oldest = self.newest.peek().map_or(0, |Reverse((began, ..))| *began);
-        let (_, last) = block.range(column("began")?);
+        let last = *block.range(column("began")?).end();
         let may_be_newest = wanted > 0 && (self.newest.len() < wanted || last > oldest);
         if may_be_newest || self.summary.is_some() {
             let began = block.numbers(column("began")?)?;
             if let Some(summary) = &mut self.summary {
-                summarize(summary, block, (rows, &began), self.query.group)?;
+                summarize(summary, block, rows, &began, self.query.group)?;
             }
             if may_be_newest {
                 rows.for_each(|row| self.consider(began[row], number, row, wanted));
@@ -231,7 +231,8 @@ fn fill(place: &Place, wanted: &[(usize, usize, usize)], rows: &mut [Row]) -> Re
 fn summarize<R: ReadAt + ?Sized>(
     summary: &mut Summary,
     block: &Block<'_, R>,
-    (rows, began): (&Rows, &[u64]),
+    rows: &Rows,
+    began: &[u64],
     group: Option<&'static Column>,
 ) -> Result<(), Damage> {
     let total = block.numbers(column("total")?)?;

@@ -1,6 +1,7 @@
 //! What many rows have in common: counts over time, percentiles of timings, groups.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use crate::columns::{Cell, TIMINGS};
 
@@ -30,7 +31,8 @@ pub struct Bar {
 }
 
 impl Histogram {
-    pub(crate) fn new((from_us, to_us): (u64, u64), bars: usize) -> Self {
+    pub(crate) fn new(time: &RangeInclusive<u64>, bars: usize) -> Self {
+        let (from_us, to_us) = (*time.start(), *time.end());
         let bars = bars.clamp(1, BARS_MAX);
         let span = to_us.saturating_sub(from_us).saturating_add(1);
         let width_us = span.div_ceil(bars as u64).max(1);

@@ -108,6 +108,10 @@ fn rows_that_arrive_are_found_by_a_folder_that_is_open() {
     write(place.path(), 100..150, 50);
     folder.refresh().unwrap();
     assert_eq!(folder.search(&query(""), &|| false).matched, 150);
+    folder.skip();
+    write(place.path(), 150..160, 50);
+    folder.refresh().unwrap();
+    assert_eq!(folder.search(&query(""), &|| false).matched, 10, "only what is new");
 }
 
 /// A filter and what it means.
