@@ -124,7 +124,7 @@ impl Draft {
         };
     }
 
-    /// Notes the connection to a server that is there now.
+    /// Notes the server and the connection in use.
     pub(crate) fn served_by(&mut self, route: &Route) {
         let Upstream::Ready(link) = &route.upstream else { return };
         if self.served.as_ref().is_none_or(|served| served.server != link.server) {

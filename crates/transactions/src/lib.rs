@@ -4,7 +4,7 @@
 //! block: each [column](columns) by itself, texts by a dictionary. A [`Log`] appends blocks to
 //! files and deletes the oldest files beyond its limits. A [`Folder`] reads them, also while they are
 //! written, and answers a [`Query`]: rows, a histogram, percentiles of each timing, groups. A block is
-//! complete in itself: whoever gets one can store and search it without anything else.
+//! complete in itself: it can be stored and searched without anything else.
 
 mod block;
 mod builder;
