@@ -405,6 +405,9 @@ impl Session {
         if !repeat {
             return self.refuse_for(failure, core);
         }
+        if let Some(draft) = &mut self.draft {
+            draft.repeat();
+        }
         exchange.repeated += u8::from(!free);
         exchange.sent = 0;
         exchange.refused = false;

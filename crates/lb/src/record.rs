@@ -147,6 +147,12 @@ impl Draft {
         }
     }
 
+    /// Another attempt begins.
+    pub(crate) fn repeat(&mut self) {
+        self.served = None;
+        self.end = End::ClientClosed;
+    }
+
     /// Notes the head of a server's response.
     pub(crate) fn answered(&mut self, status: u16, now_us: u64) {
         (self.status, self.server_status) = (status, status);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ use crate::config::Transactions;
 
 /// Blocks that may wait for the disk; those of more are dropped and counted.
 const WAITING: usize = 16;
-/// How long rows are collected before they are written, in microseconds.
-const COLLECT_US: u64 = 1_000_000;
+/// Longest time between a write and the sync that follows it.
+const SYNC_EVERY: Duration = Duration::from_secs(1);
 
 /// What was not kept.
 #[derive(Debug, Default)]
@@ -34,8 +34,6 @@ pub(crate) struct Recorder {
 /// Rows of a thread on their way to the writer.
 pub(crate) struct Rows {
     builder: Builder,
-    /// Monotonic time of the first row.
-    since_us: u64,
     /// Unix time minus monotonic time, in microseconds.
     unix_us: u64,
     clock: SharedClock,
@@ -50,22 +48,17 @@ impl Rows {
         self.unix_us.saturating_add(monotonic_us)
     }
 
-    pub(crate) fn push(&mut self, transaction: &Transaction<'_>, now_us: u64) {
-        if self.builder.is_empty() {
-            self.since_us = now_us;
-        }
+    pub(crate) fn push(&mut self, transaction: &Transaction<'_>) {
         self.builder.push(transaction);
         if self.builder.is_full() {
             self.pass_on();
         }
     }
 
-    /// Called now and then: rows do not wait longer than a second.
-    pub(crate) fn look(&mut self, now_us: u64) {
+    /// Called every second: rows do not wait longer, and the machine's clock may have been set.
+    pub(crate) fn each_second(&mut self) {
         self.unix_us = offset_us(&self.clock);
-        if !self.builder.is_empty() && now_us >= self.since_us + COLLECT_US {
-            self.pass_on();
-        }
+        self.pass_on();
     }
 
     /// Gives the rows to the writer.
@@ -132,7 +125,6 @@ impl Records {
     pub(crate) fn recorder(&self, engine: &str) -> Recorder {
         let rows = Rows {
             builder: Builder::default(),
-            since_us: 0,
             unix_us: offset_us(&self.clock),
             clock: Arc::clone(&self.clock),
             full: self.full.clone(),
@@ -167,26 +159,16 @@ struct Writer {
 
 impl Writer {
     fn run(mut self, folder: &Path) {
-        let mut synced = self.clock.monotonic();
-        let mut told = 0;
-        while let Ok(mut builder) = self.waiting.recv() {
-            let rows = builder.len() as u64;
-            let block = builder.finish(&mut self.encoder);
-            {
-                let mut empty = stdx::sync::lock(&self.empty);
-                if empty.len() < WAITING {
-                    empty.push(builder);
-                }
-            }
-            let now = self.clock.unix().as_micros();
-            let mut written = self.log.append(&block, u64::try_from(now).unwrap_or(u64::MAX));
-            let kept = written.is_ok();
-            if self.clock.monotonic() >= synced + Duration::from_secs(1) {
+        let (mut synced, mut told) = (self.clock.monotonic(), 0);
+        loop {
+            let mut written = match self.waiting.recv_timeout(SYNC_EVERY) {
+                Ok(builder) => self.write(builder),
+                Err(RecvTimeoutError::Timeout) => Ok(()),
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            if self.clock.monotonic() >= synced + SYNC_EVERY {
                 synced = self.clock.monotonic();
                 written = written.and_then(|()| self.log.sync());
-            }
-            if !kept {
-                self.lost.rows.fetch_add(rows, Relaxed);
             }
             self.tell(folder, written);
             let lost = self.lost.rows.load(Relaxed);
@@ -203,16 +185,31 @@ impl Writer {
         }
     }
 
+    fn write(&mut self, mut builder: Builder) -> std::io::Result<()> {
+        let rows = builder.len() as u64;
+        let block = builder.finish(&mut self.encoder);
+        let mut empty = stdx::sync::lock(&self.empty);
+        if empty.len() < WAITING {
+            empty.push(builder);
+        }
+        drop(empty);
+        let now_us = u64::try_from(self.clock.unix().as_micros()).unwrap_or(u64::MAX);
+        self.log.append(&block).inspect_err(|_| {
+            self.lost.rows.fetch_add(rows, Relaxed);
+        })?;
+        self.log.delete_old(now_us)
+    }
+
     /// Says when the disk begins to fail and when it works again.
     fn tell(&mut self, folder: &Path, written: std::io::Result<()>) {
         let fails = written.is_err();
         match written {
             Err(error) if !self.fails => tracing::error!(
-                "transactions cannot be kept in {}: {error}; forwarding goes on",
+                "the folder of transactions {} has a problem: {error}; forwarding goes on",
                 folder.display()
             ),
             Ok(()) if self.fails => {
-                tracing::info!("transactions are kept in {} again", folder.display());
+                tracing::info!("the folder of transactions {} works again", folder.display());
             }
             _ => {}
         }

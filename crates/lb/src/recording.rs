@@ -68,40 +68,37 @@ impl Session {
             bytes: response_bytes,
         };
         let places = &draft.places;
-        recorder.rows.push(
-            &Transaction {
-                began_us: recorder.rows.unix(draft.moments.began_us),
-                target: Target {
-                    engine: &recorder.engine,
-                    service: &self.service.name,
-                    pool: served.map_or("", |served| &served.pool.name),
-                    server: server.map_or("", |server| &server.name),
-                },
-                client: Client {
-                    address: self.source.ip(),
-                    port: self.source.port(),
-                    tls: self.client.tls_version(),
-                },
-                request: transactions::Request {
-                    protocol: draft.protocol,
-                    method: draft.text(&places.method),
-                    host: draft.text(&places.host),
-                    path: draft.text(&places.path),
-                    query: draft.text(&places.query),
-                    user_agent: draft.text(&places.user_agent),
-                    referer: draft.text(&places.referer),
-                    bytes: draft.request_bytes,
-                },
-                response,
-                timings,
-                course: Course {
-                    end: draft.end,
-                    tries: draft.tries,
-                    reused: served.is_some_and(|served| served.reused),
-                    rules: &draft.rules,
-                },
+        recorder.rows.push(&Transaction {
+            began_us: recorder.rows.unix(draft.moments.began_us),
+            target: Target {
+                engine: &recorder.engine,
+                service: &self.service.name,
+                pool: served.map_or("", |served| &served.pool.name),
+                server: server.map_or("", |server| &server.name),
             },
-            core.now_us,
-        );
+            client: Client {
+                address: self.source.ip(),
+                port: self.source.port(),
+                tls: self.client.tls_version(),
+            },
+            request: transactions::Request {
+                protocol: draft.protocol,
+                method: draft.text(&places.method),
+                host: draft.text(&places.host),
+                path: draft.text(&places.path),
+                query: draft.text(&places.query),
+                user_agent: draft.text(&places.user_agent),
+                referer: draft.text(&places.referer),
+                bytes: draft.request_bytes,
+            },
+            response,
+            timings,
+            course: Course {
+                end: draft.end,
+                tries: draft.tries,
+                reused: served.is_some_and(|served| served.reused),
+                rules: &draft.rules,
+            },
+        });
     }
 }

@@ -120,7 +120,7 @@ impl Worker {
                 swept_ms = now_ms;
                 self.core.sweep();
                 if let Some(recorder) = &mut self.core.recorder {
-                    recorder.rows.look(self.core.now_us);
+                    recorder.rows.each_second();
                 }
             }
             if self.mailbox.stop.load(Relaxed) {

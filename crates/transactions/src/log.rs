@@ -72,9 +72,8 @@ impl Log {
         Ok(Self { path: path.to_owned(), limits, files, open: None, unsynced: false, _lock: lock })
     }
 
-    /// Appends a block and deletes what is beyond the limits. After an error, the block is not kept;
-    /// the next one goes to a new file.
-    pub fn append(&mut self, block: &[u8], now_us: u64) -> io::Result<()> {
+    /// Appends a block. After an error it is not kept, and the next one goes to a new file.
+    pub fn append(&mut self, block: &[u8]) -> io::Result<()> {
         let header = Header::read(block).map_err(io::Error::other)?;
         if self.must_rotate(&header) {
             self.rotate()?;
@@ -93,7 +92,7 @@ impl Log {
         written.bytes += block.len() as u64;
         written.last_us = written.last_us.max(header.last_us);
         self.unsynced = true;
-        self.delete_old(now_us)
+        Ok(())
     }
 
     /// Asks the disk to keep what was appended.
@@ -103,11 +102,6 @@ impl Log {
         }
         self.unsynced = false;
         Ok(())
-    }
-
-    /// Changes what is kept, from the next block on.
-    pub const fn limit(&mut self, limits: Limits) {
-        self.limits = limits;
     }
 
     fn must_rotate(&self, header: &Header) -> bool {
@@ -126,7 +120,8 @@ impl Log {
         Ok(())
     }
 
-    fn delete_old(&mut self, now_us: u64) -> io::Result<()> {
+    /// Deletes the oldest files beyond the limits. `now_us` = Unix time in microseconds.
+    pub fn delete_old(&mut self, now_us: u64) -> io::Result<()> {
         let before = now_us.saturating_sub(self.limits.age_us);
         loop {
             let bytes: u64 = self.files.iter().map(|written| written.bytes).sum();

@@ -33,7 +33,8 @@ fn the_oldest_files_go_when_there_are_too_many_bytes() {
     let limits = Limits { bytes: 200_000, ..ALL };
     let mut log = Log::open(folder.path(), limits).unwrap();
     for from in 0..200 {
-        log.append(&block(from * 100), 0).unwrap();
+        log.append(&block(from * 100)).unwrap();
+        log.delete_old(0).unwrap();
         let bytes: u64 = names(folder.path())
             .unwrap()
             .iter()
@@ -50,24 +51,26 @@ fn the_oldest_files_go_when_there_are_too_many_bytes() {
 #[test]
 fn old_files_go_also_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
-    Log::open(folder.path(), ALL).unwrap().append(&block(0), 0).unwrap();
+    Log::open(folder.path(), ALL).unwrap().append(&block(0)).unwrap();
     let limits = Limits { age_us: 10_000_000, ..ALL };
     let mut log = Log::open(folder.path(), limits).unwrap();
-    log.append(&block(100), 11_000_000).unwrap();
+    log.append(&block(100)).unwrap();
+    log.delete_old(11_000_000).unwrap();
     assert_eq!(rows(folder.path()), 200, "nothing is older than the limit");
-    log.append(&block(200), 11_100_000).unwrap();
+    log.append(&block(200)).unwrap();
+    log.delete_old(11_100_000).unwrap();
     assert_eq!(rows(folder.path()), 200, "the file of the first run is");
 }
 
 #[test]
 fn a_block_that_was_cut_off_hides_no_other() {
     let folder = tempfile::tempdir().unwrap();
-    Log::open(folder.path(), ALL).unwrap().append(&block(0), 0).unwrap();
+    Log::open(folder.path(), ALL).unwrap().append(&block(0)).unwrap();
     let path = file_path(folder.path(), 1);
     let bytes = std::fs::read(&path).unwrap();
     // A crash in the middle of a block, then another run.
     std::fs::write(&path, [&bytes[..], &bytes[..bytes.len() / 2]].concat()).unwrap();
-    Log::open(folder.path(), ALL).unwrap().append(&block(100), 0).unwrap();
+    Log::open(folder.path(), ALL).unwrap().append(&block(100)).unwrap();
     assert_eq!(rows(folder.path()), 200);
 }
 
@@ -76,7 +79,7 @@ fn files_are_private() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deep/er");
-    Log::open(&path, ALL).unwrap().append(&block(0), 0).unwrap();
+    Log::open(&path, ALL).unwrap().append(&block(0)).unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&path), mode(&file_path(&path, 1))), (0o700, 0o600));
 }

@@ -21,7 +21,7 @@ fn write(folder: &Path, numbers: std::ops::Range<u64>, rows: usize) {
     for number in numbers {
         builder.push(&transaction(number));
         if builder.len() == rows || number + 1 == end {
-            log.append(&builder.finish(&mut encoder), 0).unwrap();
+            log.append(&builder.finish(&mut encoder)).unwrap();
         }
     }
 }
