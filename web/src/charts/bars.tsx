@@ -8,15 +8,23 @@ interface BarsProps {
   /** Unix seconds. */
   from: number;
   till: number;
+  /** Events before this time are missing. */
+  knownFrom?: number | undefined;
   buckets: number;
   height?: number;
 }
+
+/** A stretch of time of which nothing, or not everything, is known. */
+const Unknown = ({ title }: { title: string }) => (
+  <div title={title} className="h-full min-w-0 flex-1 rounded-sm bg-sunken opacity-60" />
+);
 
 /** How many problems started in each stretch of time, stacked by severity. */
 export const ProblemBars = memo(function ProblemBars({
   events,
   from,
   till,
+  knownFrom = from,
   buckets,
   height = 64,
 }: BarsProps) {
@@ -39,6 +47,8 @@ export const ProblemBars = memo(function ProblemBars({
       {counts.map((bucket, i) => {
         const sum = bucket.reduce((a, b) => a + b, 0);
         const start = from + (i * (till - from)) / buckets;
+        if (start < knownFrom)
+          return <Unknown key={start} title={texts.notCountedTime(formatClock(start))} />;
         return (
           <div
             key={start}

@@ -11,5 +11,6 @@ export const texts = {
   zoomOut: "Zoom out",
   hostsByHighestSeverity: "Hosts by highest severity",
   problemsStarted: (total: number) => `${total} problems started`,
+  notCountedTime: (time: string) => `${time}\nnot counted`,
   startedTime: (time: string, sum: number) => `${time}\n${sum} started`,
 } as const;
