@@ -10,7 +10,7 @@ use crate::columns::{COLUMNS, Source, TEXT_MAX, octets};
 use crate::record::Transaction;
 
 /// Bytes of a block's texts: bounds the memory of a thread that records.
-const TEXTS_MAX: usize = 4 << 20;
+const TEXTS_MAX: usize = 1 << 20;
 
 /// The distinct texts of a column, and which of them each row has.
 #[derive(Debug, Default)]
