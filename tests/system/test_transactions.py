@@ -203,4 +203,4 @@ class Transactions(bed.unittest.TestCase):
 
 
 if __name__ == "__main__":
-    bed.unittest.main()
+    bed.main()
