@@ -78,7 +78,7 @@ impl DiscoveryWriter {
 
     /// Writes one batch in one transaction. After an error nothing of it is written.
     pub fn write(&self, results: &[DiscoveryResult]) -> DbResult<()> {
-        // Most of a network's addresses are nobody's, and nobody waits for the database then.
+        // Most addresses of a network have no host. Their results need no transaction.
         let wanted = self.config.read(|connection| discovery::worth(connection, results))?;
         if wanted.is_empty() {
             return Ok(());

@@ -30,7 +30,7 @@ const QUEUED_PER_S: u64 = 100_000;
 
 /// What is measured.
 pub struct Parts {
-    /// Time.
+    /// Clock of the readings.
     pub clock: SharedClock,
     /// Figures of all shards.
     pub shards: Arc<ShardSet>,

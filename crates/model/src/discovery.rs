@@ -31,7 +31,7 @@ pub struct SeenAddress {
     pub ip: IpAddr,
     /// Its name; empty = it has none.
     pub dns: String,
-    /// When.
+    /// Time of the check.
     pub at: Timestamp,
     /// What was looked for, found or not.
     pub services: Vec<SeenService>,
@@ -67,6 +67,6 @@ pub struct SeenAgent {
     pub interface: u8,
     /// How it came: 1 none, 2 PSK, 4 certificate.
     pub tls: u8,
-    /// When.
+    /// Time at which the agent asked for its checks.
     pub at: Timestamp,
 }

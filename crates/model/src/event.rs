@@ -70,7 +70,7 @@ impl EventOrigin {
 pub struct NewEvent {
     /// What it is about.
     pub origin: EventOrigin,
-    /// When.
+    /// Time of the change that it reports.
     pub at: Timestamp,
     /// The API's `value`, whose meaning depends on the source: of discovery an
     /// [`objects::DiscoveryState`], of autoregistration 1.

@@ -7,7 +7,7 @@ use crate::{ItemId, Timestamp};
 pub struct LldValue {
     /// Id of the item that is the rule.
     pub rule: ItemId,
-    /// When.
+    /// Time of the value.
     pub at: Timestamp,
     /// JSON rows after preprocessing, or the reason why there are none.
     pub rows: Result<String, String>,

@@ -120,13 +120,13 @@ pub static COLUMNS: [Column; 29] = [
         t.course.reused.into()
     }),
     text(28, "rules", "numbers of the rules that applied, from 1", |t| t.course.rules.as_bytes()),
-    word(29, "fault", "who was at fault: client, server, balancer", fault),
+    word(29, "fault", "who made the error: client, server, balancer", fault),
 ];
 
 /// The five timings, in the order in which they happen; the last is their sum.
 pub const TIMINGS: [&str; 5] = ["client_rtt", "connect", "response", "transfer", "total"];
 
-/// Who made the error; empty = nobody.
+/// Who made the error; empty = there was none.
 fn fault(transaction: &Transaction<'_>) -> &'static str {
     let response = &transaction.response;
     match transaction.course.end {

@@ -33,7 +33,7 @@ pub struct Query {
     pub threads: usize,
 }
 
-/// Says that nobody waits for the answer any more.
+/// Returns true when the client has left: the search then ends early.
 pub type Stop<'s> = &'s (dyn Fn() -> bool + Sync);
 
 /// A row, in the order of [`COLUMNS`].

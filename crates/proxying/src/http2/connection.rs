@@ -17,7 +17,7 @@ pub const STREAM_WINDOW: u32 = 65_535;
 pub const CONNECTION_WINDOW: u32 = 1 << 20;
 /// Largest header block in its frames.
 const BLOCK_MAX: usize = 32 * 1024;
-/// Streams that have ended lately, whose late frames are told from errors.
+/// Streams that ended recently and are remembered: late frames for them are no errors.
 const RECENT: usize = 64;
 /// Frames without use (SETTINGS, PING, PRIORITY, empty DATA) and resets that a client may send at once.
 const BURST: u64 = 500;
@@ -99,7 +99,7 @@ pub struct Connection {
     progress: Progress,
 }
 
-/// What the client is told.
+/// Limits that the settings announce to the client.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Streams at once.
