@@ -156,6 +156,20 @@ class Transactions(bed.unittest.TestCase):
         bad, = self.found("service=web", "status=400")
         self.assertEqual((bad["method"], bad["end"], bad["fault"]), ("", "local", "client"))
 
+    def test_a_retry_without_another_server_answers_with_the_first_failure(self):
+        silent = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(silent.close)
+        self.stop()
+        self.config["pools"][1] = {
+            "name": "dead", "retries": {"count": 2, "on": ["timeout"]},
+            "servers": [{"name": "dead-1", "address": "127.0.0.1:%d" % silent.getsockname()[1]}]}
+        self.config["virtual_services"][2]["timeouts"] = {"server": "200ms"}
+        self.start()
+        self.assertEqual(self.get(self.none, "/slow"), 504)
+        self.stop()
+        record, = self.found("path=/slow")
+        self.assertEqual((record["status"], record["fault"], record["server"], record["tries"]), (504, "server", "dead-1", 1))
+
     def test_a_connection_that_is_passed_on_has_a_record(self):
         self.assertEqual(self.get(self.raw, "/200", Connection="close"), 200)
         bed.wait_for("the record", lambda: self.found("service=raw", "request_bytes>0"))

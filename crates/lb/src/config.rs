@@ -2,6 +2,7 @@
 //! ignored is a limit that does not hold.
 
 mod pool;
+mod render;
 mod values;
 
 use std::net::SocketAddr;
@@ -9,7 +10,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 pub use pool::{
     Algorithm, Eject, Health, HealthKind, Persistence, PersistenceKind, Pool, ProxyVersion,
@@ -18,7 +19,7 @@ pub use pool::{
 pub use values::{Bytes, Network, Time};
 
 /// A whole file.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Number of threads that forward; default: one per CPU.
@@ -50,7 +51,7 @@ impl Config {
 }
 
 /// Records of requests and connections: the newest within both limits are kept.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transactions {
     /// Folder that no other engine writes to.
@@ -74,7 +75,7 @@ impl Transactions {
 }
 
 /// A certificate with its key.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
     /// Name in `tls.certificates`.
@@ -86,7 +87,7 @@ pub struct Certificate {
 }
 
 /// What a virtual service understands of its connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// HTTP/1.1: each request is balanced.
@@ -96,7 +97,7 @@ pub enum Kind {
 }
 
 /// An address that clients connect to.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VirtualService {
     /// Unique name.
@@ -135,7 +136,7 @@ pub struct VirtualService {
 }
 
 /// TLS towards clients.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tls {
     /// Names of certificates. The first is used for clients that name no known host.
@@ -158,7 +159,7 @@ pub struct Tls {
 }
 
 /// Client certificates.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClientAuth {
     /// Never asked for.
@@ -171,7 +172,7 @@ pub enum ClientAuth {
 }
 
 /// A version of TLS.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TlsVersion {
     /// TLS 1.2.
     #[default]
@@ -183,7 +184,7 @@ pub enum TlsVersion {
 }
 
 /// How long each stage may take.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Timeouts {
     /// From the first byte of a request to the end of its head, also for a TLS handshake.
@@ -218,7 +219,7 @@ impl Default for Timeouts {
 }
 
 /// Largest requests.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// Bytes of the request target.
@@ -240,7 +241,7 @@ impl Default for Limits {
 }
 
 /// What happens to a header that names the client.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ForwardedFor {
     /// The client's address is added to those that it sent.
@@ -253,7 +254,7 @@ pub enum ForwardedFor {
 }
 
 /// RFC 7239.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ForwardedField {
     /// Written by the balancer alone.
@@ -261,7 +262,7 @@ pub enum ForwardedField {
 }
 
 /// What servers learn about the client.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Forwarded {
     /// `X-Forwarded-For`.
@@ -292,7 +293,7 @@ impl Default for Forwarded {
 }
 
 /// One rule; all of its conditions must hold.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// Conditions; none: always.
@@ -303,7 +304,7 @@ pub struct Rule {
 }
 
 /// Name and value of a header, a query parameter or a cookie.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pair {
     /// Name of the header, query parameter or cookie.
@@ -313,7 +314,7 @@ pub struct Pair {
 }
 
 /// Conditions on what the client requests.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Conditions {
     /// Host without port.
@@ -336,7 +337,7 @@ pub struct Conditions {
 
 /// What a rule does. The first rule that chooses a pool, redirects, denies or responds decides; edits
 /// of all matching rules apply.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Then {
     /// Forward to this pool.
@@ -360,7 +361,7 @@ pub struct Then {
 }
 
 /// A redirect.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Redirect {
     /// 301, 302, 303, 307 or 308.
@@ -370,7 +371,7 @@ pub struct Redirect {
 }
 
 /// A local response.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Respond {
     /// Status.
@@ -384,7 +385,7 @@ pub struct Respond {
 }
 
 /// Replacement of the start of a path.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rewrite {
     /// Start of the path.

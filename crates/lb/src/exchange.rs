@@ -375,6 +375,11 @@ impl Session {
         let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
             return Step::Close;
         };
+        // That no other server is left says less than what the last one did.
+        let reason = match failure {
+            Failure::Unavailable | Failure::Full => route.before.unwrap_or(failure),
+            failure => failure,
+        };
         let link = route.take_link();
         let stale = link.as_ref().is_some_and(|link| {
             link.reused && failure == Failure::Closed && route.from_server.is_empty()
@@ -387,7 +392,7 @@ impl Session {
             core.release(*link, false);
         }
         if let Some(draft) = &mut self.draft {
-            draft.failed(failure);
+            draft.failed(reason);
         }
         if !unanswered {
             return Step::Close;
@@ -403,7 +408,7 @@ impl Session {
         let repeat = exchange.intact
             && (free || on.is_some_and(|on| route.pool.may_repeat(on, exchange.repeated)));
         if !repeat {
-            return self.refuse_for(failure, core);
+            return self.refuse_for(reason, core);
         }
         if let Some(draft) = &mut self.draft {
             draft.repeat();
@@ -413,6 +418,7 @@ impl Session {
         exchange.refused = false;
         exchange.reply = Reply::Head(HeadEnd::default());
         route.fresh = free;
+        route.before = Some(reason);
         route.from_server.clear(&mut core.buffers);
         Step::Again
     }

@@ -13,6 +13,7 @@ mod core;
 mod engine;
 mod exchange;
 mod health;
+pub mod import;
 mod policy;
 mod pool;
 mod record;

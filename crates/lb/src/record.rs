@@ -127,7 +127,7 @@ impl Draft {
     /// Notes the server and the connection in use.
     pub(crate) fn served_by(&mut self, route: &Route) {
         let Upstream::Ready(link) = &route.upstream else { return };
-        if self.served.as_ref().is_none_or(|served| served.server != link.server) {
+        if self.connection() != Some((link.server, link.reused)) {
             self.tries = u8::try_from(route.wish.tried.len() + 1).unwrap_or(u8::MAX);
             self.served = Some(Served {
                 pool: Arc::clone(&route.pool),
@@ -140,16 +140,20 @@ impl Draft {
 
     /// Notes that the request, or its first part, has left for a server.
     pub(crate) fn passed(&mut self, route: &Route, now_us: u64) {
-        let server = self.served.as_ref().map(|served| served.server);
+        let before = self.connection();
         self.served_by(route);
-        if server != self.served.as_ref().map(|served| served.server) {
+        if before != self.connection() {
             self.moments.passed_us = now_us;
         }
     }
 
-    /// Another attempt begins.
+    /// The server, and whether its connection had served others before.
+    fn connection(&self) -> Option<(u16, bool)> {
+        self.served.as_ref().map(|served| (served.server, served.reused))
+    }
+
+    /// Another attempt begins; until it has a connection, the server is the one that failed.
     pub(crate) fn repeat(&mut self) {
-        self.served = None;
         self.end = End::ClientClosed;
     }
 

@@ -63,6 +63,8 @@ pub(crate) struct Route {
     pub(crate) from_server: Buffer,
     /// The next attempt uses a new connection.
     pub(crate) fresh: bool,
+    /// Why the attempt before this one failed.
+    pub(crate) before: Option<Failure>,
     /// The PROXY header of a new connection, until it is sent.
     preface: Vec<u8>,
     /// When the newest connection was begun, in monotonic microseconds.
@@ -80,6 +82,7 @@ impl Route {
             to_server: Buffer::default(),
             from_server: Buffer::default(),
             fresh: false,
+            before: None,
             preface: Vec::new(),
             began_us: 0,
             connect_us: 0,

@@ -5,12 +5,12 @@ use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Time;
 
 /// How a pool chooses.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Algorithm {
     /// In turn, by weight.
@@ -29,7 +29,7 @@ pub enum Algorithm {
 }
 
 /// A group of servers.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pool {
     /// Unique name.
@@ -63,7 +63,7 @@ pub struct Pool {
 }
 
 /// TLS towards servers.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerTls {
     /// PEM file with the authorities of the servers' certificates.
@@ -73,7 +73,7 @@ pub struct ServerTls {
 }
 
 /// A version of the PROXY protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProxyVersion {
     /// Text.
     #[serde(rename = "v1")]
@@ -84,7 +84,7 @@ pub enum ProxyVersion {
 }
 
 /// One server.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
     /// Unique name in the pool.
@@ -110,7 +110,7 @@ fn one() -> u16 {
 }
 
 /// State set by an administrator.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// In use.
@@ -123,7 +123,7 @@ pub enum State {
 }
 
 /// What a client is recognised by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PersistenceKind {
     /// A cookie that the balancer sets.
@@ -135,7 +135,7 @@ pub enum PersistenceKind {
 }
 
 /// Keeps a client on one server.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Persistence {
     /// What a client is recognised by.
@@ -147,7 +147,7 @@ pub struct Persistence {
 }
 
 /// What a monitor checks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HealthKind {
     /// A connection is established.
@@ -157,7 +157,7 @@ pub enum HealthKind {
 }
 
 /// A health monitor.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Health {
     /// What is checked.
@@ -206,7 +206,7 @@ fn two_seconds() -> Time {
 }
 
 /// What a request is repeated for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RetryOn {
     /// No connection: the server has seen nothing.
@@ -218,7 +218,7 @@ pub enum RetryOn {
 }
 
 /// Repetition on another server.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retries {
     /// Repetitions of one request.
@@ -236,7 +236,7 @@ impl Default for Retries {
 }
 
 /// Ejection of servers that fail.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Eject {
     /// Failures in a row; 0: never.

@@ -1,9 +1,11 @@
 //! Values that need more than a number or a text.
 
+use std::fmt;
 use std::net::IpAddr;
+use std::str::FromStr;
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A duration: `250ms`, `5s`, `10m`, `1h`, `7d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +35,16 @@ impl<'de> Deserialize<'de> for Time {
     }
 }
 
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let ms = self.0.as_millis();
+        let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)];
+        let whole = units.into_iter().find(|(_, unit)| ms >= *unit && ms.is_multiple_of(*unit));
+        let (unit, length) = whole.unwrap_or(("ms", 1));
+        serializer.collect_str(&format_args!("{}{unit}", ms / length))
+    }
+}
+
 /// A number of bytes: `500M`, `10G`, `1T`; the units are powers of 1,024.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bytes(pub u64);
@@ -50,6 +62,17 @@ impl<'de> Deserialize<'de> for Bytes {
                 "'{text}' is no size; write a number with K, M, G or T, such as 10G"
             ))
         })
+    }
+}
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let units = [("T", 40), ("G", 30), ("M", 20)];
+        let whole = units
+            .into_iter()
+            .find(|(_, shift)| self.0 >= 1 << shift && self.0.is_multiple_of(1 << shift));
+        let (unit, shift) = whole.unwrap_or(("K", 10));
+        serializer.collect_str(&format_args!("{}{unit}", self.0 >> shift))
     }
 }
 
@@ -78,19 +101,38 @@ impl Network {
     }
 }
 
-impl<'de> Deserialize<'de> for Network {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let (address, prefix) = text.split_once('/').map_or((&*text, None), |(a, p)| (a, Some(p)));
+impl FromStr for Network {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (address, prefix) = text.split_once('/').map_or((text, None), |(a, p)| (a, Some(p)));
         let parsed = address.parse::<IpAddr>().ok().and_then(|address| {
             let bits = if address.is_ipv4() { 32 } else { 128 };
             let prefix = prefix.map_or(Some(bits), |prefix| prefix.parse().ok())?;
             (prefix <= bits).then_some(Self { address, prefix })
         });
         parsed.ok_or_else(|| {
-            de::Error::custom(format!(
+            format!(
                 "'{text}' is no network; write an address or one with a prefix, such as 10.0.0.0/8"
-            ))
+            )
         })
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.prefix)
+    }
+}
+
+impl<'de> Deserialize<'de> for Network {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+impl Serialize for Network {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }

@@ -4,9 +4,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Command};
+use lb::import::{Origin, import};
 use stdx::clock::RealClock;
 
 const CHECK: &str = "check";
+const IMPORT: &str = "import";
 
 fn config() -> Arg {
     Arg::new("config")
@@ -42,6 +44,55 @@ pub(crate) fn command() -> Command {
                 .about("Check a configuration, with its certificates, without using it")
                 .arg(config()),
         )
+        .subcommand(import_command())
+}
+
+fn import_command() -> Command {
+    let from = Arg::new("from")
+        .long("from")
+        .value_name("PRODUCT")
+        .required(true)
+        .value_parser(["haproxy", "nginx"])
+        .help("Product whose configuration the file is");
+    let file = Arg::new("file")
+        .value_name("FILE")
+        .required(true)
+        .value_parser(clap::value_parser!(PathBuf))
+        .help("haproxy.cfg or nginx.conf");
+    Command::new(IMPORT)
+        .about("Convert the configuration of HAProxy or nginx")
+        .long_about(
+            "Convert the configuration of HAProxy or nginx. The result goes to the standard output, \
+             and a line for each directive that was not converted exactly to the standard error. \
+             'not converted': it is missing in the result; 'differs': it is similar.",
+        )
+        .arg(from)
+        .arg(file)
+}
+
+/// Prints a converted configuration and what could not be converted.
+fn run_import(matches: &ArgMatches) -> anyhow::Result<()> {
+    let file = matches.get_one::<PathBuf>("file").cloned().unwrap_or_default();
+    let origin = match matches.get_one::<String>("from").map(String::as_str) {
+        Some("nginx") => Origin::Nginx,
+        _ => Origin::Haproxy,
+    };
+    let imported = import(origin, &file)?;
+    let text = imported.config.render().map_err(anyhow::Error::msg)?;
+    std::io::stdout().write_all(text.as_bytes())?;
+    let mut errors = std::io::stderr();
+    write!(errors, "{}", imported.report)?;
+    let (services, pools) = (imported.config.virtual_services.len(), imported.config.pools.len());
+    let missing = imported.report.missing_count();
+    let differ = imported.report.findings().count() - missing;
+    writeln!(
+        errors,
+        "{services} virtual services, {pools} pools; not converted: {missing}, different: {differ}"
+    )?;
+    if let Err(problem) = lb::check(&imported.config) {
+        writeln!(errors, "The result needs changes before the engine can use it: {problem:#}")?;
+    }
+    Ok(())
 }
 
 /// Runs the engine, or checks its file.
@@ -53,6 +104,9 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         lb::check(&lb::read(&file)?)?;
         writeln!(std::io::stdout(), "{}: the configuration is valid", file.display())?;
         return Ok(());
+    }
+    if let Some((IMPORT, matches)) = matches.subcommand() {
+        return run_import(matches);
     }
     crate::logging::log(matches.get_one::<String>("log").map_or("info", String::as_str))?;
     stdx::thread::on_failure(crate::failure::end_engine);
