@@ -1,4 +1,4 @@
-//! What became of the directives that have no equal here.
+//! The report on directives that have no equal here.
 
 use std::collections::BTreeSet;
 use std::fmt;

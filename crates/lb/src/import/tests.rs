@@ -1,4 +1,4 @@
-//! Files as administrators write them, and what becomes of each directive.
+//! Files as administrators write them, converted.
 
 use std::path::PathBuf;
 
