@@ -7,7 +7,6 @@
 #![forbid(unsafe_code)]
 
 mod buffer;
-pub mod config;
 mod conn;
 mod core;
 mod engine;
@@ -30,5 +29,6 @@ mod tls;
 mod wheel;
 mod worker;
 
+pub use balancing as config;
 pub use engine::{Engine, check, read};
 pub use service::run;

@@ -60,28 +60,9 @@ impl Edits {
         self.set.is_empty() && self.remove.is_empty()
     }
 
-    fn compile(
-        set: &std::collections::BTreeMap<String, String>,
-        remove: &[String],
-    ) -> Result<Self, String> {
-        const FIXED: [&str; 5] =
-            ["host", "connection", "content-length", "transfer-encoding", "upgrade"];
-        for name in set.keys().chain(remove) {
-            let mut bytes = name.bytes();
-            let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
-            if name.is_empty() || !bytes.all(token) {
-                return Err(format!("'{name}' is no header name"));
-            }
-            if FIXED.iter().any(|fixed| fixed.eq_ignore_ascii_case(name)) {
-                return Err(format!("the header '{name}' cannot be edited"));
-            }
-        }
-        if let Some(value) = set.values().find(|value| value.bytes().any(|b| b < b' ' || b == 127))
-        {
-            return Err(format!("the header value {value:?} contains a control character"));
-        }
+    fn compile(set: &std::collections::BTreeMap<String, String>, remove: &[String]) -> Self {
         let set = set.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-        Ok(Self { set, remove: remove.to_vec() })
+        Self { set, remove: remove.to_vec() }
     }
 }
 
@@ -96,55 +77,35 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
+    /// Of a rule that has been checked.
     pub(crate) fn compile(
         rule: &config::Rule,
         pool: &dyn Fn(&String) -> Result<Arc<Pool>, String>,
     ) -> Result<Self, String> {
         let then = &rule.then;
-        let mut verdicts = Vec::new();
-        if let Some(name) = &then.pool {
-            verdicts.push(Verdict::Pool(pool(name)?));
-        }
-        if let Some(redirect) = &then.redirect {
-            if ![301, 302, 303, 307, 308].contains(&redirect.status) {
-                return Err(format!("{} is no status of a redirect", redirect.status));
-            }
-            if !redirect.location.bytes().all(|b| b.is_ascii_graphic()) {
-                return Err("'redirect.location' has characters that no URL has".to_owned());
-            }
+        let verdict = if let Some(name) = &then.pool {
+            Some(Verdict::Pool(pool(name)?))
+        } else if let Some(redirect) = &then.redirect {
             let location = redirect.location.clone();
-            verdicts.push(Verdict::Redirect { status: redirect.status, location });
-        }
-        if let Some(status) = then.deny {
-            verdicts.push(Verdict::Respond(Local { status, ..Local::default() }));
-        }
-        if let Some(respond) = &then.respond {
-            verdicts.push(Verdict::Respond(Local {
-                status: respond.status,
-                content_type: respond.content_type.clone(),
-                body: respond.body.clone().into_bytes(),
-                location: None,
-            }));
-        }
-        let statuses = verdicts.iter().all(|verdict| match verdict {
-            Verdict::Respond(local) => (200..600).contains(&local.status),
-            _ => true,
-        });
-        if !statuses {
-            return Err("the status of a response is between 200 and 599".to_owned());
-        }
-        if verdicts.len() > 1 {
-            return Err("'then' has several of pool, redirect, deny, respond; keep one".to_owned());
-        }
-        if then.rewrite.as_ref().is_some_and(|rewrite| !rewrite.with.starts_with('/')) {
-            return Err("'rewrite.with' must begin with /".to_owned());
-        }
+            Some(Verdict::Redirect { status: redirect.status, location })
+        } else if let Some(status) = then.deny {
+            Some(Verdict::Respond(Local { status, ..Local::default() }))
+        } else {
+            then.respond.as_ref().map(|respond| {
+                Verdict::Respond(Local {
+                    status: respond.status,
+                    content_type: respond.content_type.clone(),
+                    body: respond.body.clone().into_bytes(),
+                    location: None,
+                })
+            })
+        };
         Ok(Self {
             conditions: rule.conditions.clone(),
-            verdict: verdicts.pop(),
+            verdict,
             rewrite: then.rewrite.clone(),
-            request: Edits::compile(&then.set_header, &then.del_header)?,
-            response: Edits::compile(&then.set_response_header, &then.del_response_header)?,
+            request: Edits::compile(&then.set_header, &then.del_header),
+            response: Edits::compile(&then.set_response_header, &then.del_response_header),
         })
     }
 

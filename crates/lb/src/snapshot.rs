@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use proxying::http1;
 
-use crate::config::{self, Config, Forwarded, Kind, Network, PersistenceKind};
+use crate::config::{self, Config, Forwarded, Kind, Network};
 use crate::policy::Rule;
 use crate::pool::{Pool, Server, ServerState, hash};
 use crate::tls;
@@ -102,8 +102,8 @@ impl Snapshot {
             let old = before
                 .and_then(|before| before.services.iter().find(|old| old.name == service.name));
             let open = old.map(|old| Arc::clone(&old.connections)).unwrap_or_default();
-            match compile_service(service, &pools, &certificates, open) {
-                Ok(compiled) => services.push(Arc::new(compiled)),
+            match compile_service(service, &pools, &certificates, &open) {
+                Ok(compiled) => services.extend(compiled),
                 Err(problem) => {
                     problems.push(format!("virtual service '{}': {problem}", service.name));
                 }
@@ -127,25 +127,7 @@ fn duplicate<T: std::hash::Hash + Eq + Copy>(values: impl Iterator<Item = T>) ->
 }
 
 fn compile_pool(config: &config::Pool, old: Option<&Pool>) -> Result<Pool, String> {
-    if config.servers.is_empty() {
-        return Err("it has no servers; add at least one to 'servers'".to_owned());
-    }
-    if config.servers.len() > usize::from(u16::MAX) {
-        return Err(format!("it has {} servers, the limit is 65,535", config.servers.len()));
-    }
-    if config.algorithm == config::Algorithm::HeaderHash && config.hash_key.is_none() {
-        return Err("'header_hash' needs 'hash_key', the name of a header".to_owned());
-    }
-    if let Some(persistence) = &config.persistence
-        && persistence.kind != PersistenceKind::SourceIp
-        && !persistence.name.as_deref().is_some_and(is_token)
-    {
-        return Err("'persistence' needs 'name', that of the cookie or the header".to_owned());
-    }
-    let mut names = HashSet::new();
-    if let Some(server) = config.servers.iter().find(|server| !names.insert(&server.name)) {
-        return Err(format!("server '{}' exists twice", server.name));
-    }
+    config.check()?;
     let mut servers = Vec::new();
     for server in &config.servers {
         let same = |old: &&Server| old.name == server.name && old.address == server.address;
@@ -171,34 +153,48 @@ fn compile_service(
     config: &config::VirtualService,
     pools: &BTreeMap<String, Arc<Pool>>,
     certificates: &HashMap<String, tls::Named>,
-    connections: Arc<AtomicU32>,
+    connections: &Arc<AtomicU32>,
+) -> Result<Vec<Arc<Service>>, String> {
+    config.check()?;
+    let tls = config.tls.as_ref().map(|tls| tls::client_side(tls, certificates)).transpose()?;
+    let addresses = config.listen.addresses().iter();
+    let services = addresses.map(|listen| {
+        let listening = Listening { address: *listen, tls: tls.clone(), connections };
+        Ok(Arc::new(compile_at(config, pools, listening)?))
+    });
+    services.collect()
+}
+
+/// What a virtual service has at one of its addresses.
+struct Listening<'c> {
+    address: SocketAddr,
+    tls: Option<Arc<rustls::ServerConfig>>,
+    connections: &'c Arc<AtomicU32>,
+}
+
+fn compile_at(
+    config: &config::VirtualService,
+    pools: &BTreeMap<String, Arc<Pool>>,
+    listening: Listening<'_>,
 ) -> Result<Service, String> {
-    /// A head must fit in a buffer together with the fields that the balancer adds.
-    const HEAD_MAX: usize = 24_576;
     let pool = |name: &String| {
         pools.get(name).cloned().ok_or_else(|| {
             format!("pool '{name}' does not exist; add it to 'pools' or correct the name")
         })
     };
-    if config.limits.header_bytes > HEAD_MAX {
-        return Err(format!("'limits.header_bytes' is limited to {HEAD_MAX}"));
-    }
     let rules = config.rules.iter().enumerate().map(|(at, rule)| {
         Rule::compile(rule, &pool).map_err(|problem| format!("rule {}: {problem}", at + 1))
     });
-    if config.kind == Kind::Tcp && !config.rules.is_empty() {
-        return Err("'rules' need type http".to_owned());
-    }
     let ms = |time: config::Time| {
         u64::try_from(time.0.min(Duration::from_secs(86_400)).as_millis()).unwrap_or(u64::MAX)
     };
     Ok(Service {
         name: config.name.clone(),
         kind: config.kind,
-        listen: config.listen,
+        listen: listening.address,
         pool: pool(&config.pool)?,
         accept_proxy: config.accept_proxy,
-        tls: config.tls.as_ref().map(|tls| tls::client_side(tls, certificates)).transpose()?,
+        tls: listening.tls,
         timeouts: Timeouts {
             client_header: ms(config.timeouts.client_header),
             client_body: ms(config.timeouts.client_body),
@@ -215,15 +211,10 @@ fn compile_service(
         },
         body_max: if config.limits.body == 0 { u64::MAX } else { config.limits.body },
         connections_max: config.limits.connections,
-        connections,
+        connections: Arc::clone(listening.connections),
         forwarded: config.forwarded.clone(),
         rules: rules.collect::<Result<_, _>>()?,
         allow: config.allow.clone(),
         deny: config.deny.clone(),
     })
-}
-
-fn is_token(text: &str) -> bool {
-    !text.is_empty()
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }

@@ -1,7 +1,7 @@
 //! TLS by rustls with aws-lc: certificates by name, and the settings of both sides.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use rustls::pki_types::pem::PemObject;
@@ -10,7 +10,7 @@ use rustls::server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier};
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion};
 
-use crate::config::{ClientAuth, ServerTls, Tls, TlsVersion};
+use crate::config::{ClientAuth, Pem, ServerTls, Tls, TlsVersion};
 
 /// A certificate and the names that it has.
 #[derive(Debug, Clone)]
@@ -23,22 +23,30 @@ fn provider() -> Arc<rustls::crypto::CryptoProvider> {
     Arc::new(rustls::crypto::aws_lc_rs::default_provider())
 }
 
-fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
-    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
-    let found: Result<Vec<_>, _> =
-        CertificateDer::pem_file_iter(file).map_err(|error| failed(&error))?.collect();
-    let found = found.map_err(|error| failed(&error))?;
+fn bytes(pem: &Pem) -> Result<Cow<'_, [u8]>, String> {
+    match pem {
+        Pem::Text(text) => Ok(text.as_bytes().into()),
+        Pem::File(path) => {
+            let read = std::fs::read(path).map(Cow::Owned);
+            read.map_err(|error| format!("{}: {error}", path.display()))
+        }
+    }
+}
+
+fn certificates(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, String> {
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes(pem)?).collect();
+    let found = found.map_err(|error| format!("{pem}: {error}"))?;
     if found.is_empty() {
-        Err(failed(&"the file has no certificate in PEM format"))
+        Err(format!("{pem}: there is no certificate in PEM format"))
     } else {
         Ok(found)
     }
 }
 
-fn roots(file: &Path) -> Result<Arc<RootCertStore>, String> {
+fn roots(pem: &Pem) -> Result<Arc<RootCertStore>, String> {
     let mut store = RootCertStore::empty();
-    for certificate in certificates(file)? {
-        store.add(certificate).map_err(|error| format!("{}: {error}", file.display()))?;
+    for certificate in certificates(pem)? {
+        store.add(certificate).map_err(|error| format!("{pem}: {error}"))?;
     }
     Ok(Arc::new(store))
 }
@@ -46,16 +54,15 @@ fn roots(file: &Path) -> Result<Arc<RootCertStore>, String> {
 /// Reads a certificate with its key.
 pub(crate) fn load(config: &crate::config::Certificate) -> Result<Named, String> {
     let chain = certificates(&config.cert)?;
-    let key = PrivateKeyDer::from_pem_file(&config.key)
-        .map_err(|error| format!("{}: {error}", config.key.display()))?;
+    let key = PrivateKeyDer::from_pem_slice(&bytes(&config.key)?)
+        .map_err(|error| format!("{}: {error}", config.key))?;
     let names = {
         let end = webpki::EndEntityCert::try_from(&chain[0])
-            .map_err(|error| format!("{}: {error}", config.cert.display()))?;
+            .map_err(|error| format!("{}: {error}", config.cert))?;
         end.valid_dns_names().map(str::to_ascii_lowercase).collect()
     };
-    let key = CertifiedKey::from_der(chain, key, &provider()).map_err(|error| {
-        format!("{} and {}: {error}", config.cert.display(), config.key.display())
-    })?;
+    let key = CertifiedKey::from_der(chain, key, &provider())
+        .map_err(|error| format!("{} and {}: {error}", config.cert, config.key))?;
     Ok(Named { key: Arc::new(key), names })
 }
 
@@ -109,9 +116,6 @@ pub(crate) fn client_side(
         for name in &named.names {
             by_name.entry(name.clone()).or_default().push(Arc::clone(&named.key));
         }
-    }
-    if first.is_empty() {
-        return Err("'tls.certificates' is empty; name at least one certificate".to_owned());
     }
     let versions: &[&SupportedProtocolVersion] = match tls.min_version {
         TlsVersion::V12 => &[&rustls::version::TLS13, &rustls::version::TLS12],

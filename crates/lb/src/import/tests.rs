@@ -107,7 +107,7 @@ fn a_haproxy_file_becomes_services_rules_and_pools() {
     assert_eq!(names, ["web", "web-2", "mysql", "mysql-2"]);
 
     let plain = service(&imported, "web");
-    assert_eq!(plain.listen, "0.0.0.0:80".parse().unwrap());
+    assert_eq!(plain.listen.addresses(), ["0.0.0.0:80".parse().unwrap()]);
     assert_eq!(plain.limits.connections, 2000);
     assert_eq!(plain.timeouts.server.0.as_secs(), 45);
     assert_eq!(plain.timeouts.queue.0.as_secs(), 3, "as long as for a connection");
@@ -137,7 +137,7 @@ fn a_haproxy_file_becomes_services_rules_and_pools() {
     assert_eq!(*chosen[2], Conditions { host_suffix: host(".api.example.com"), ..none });
 
     let mysql = service(&imported, "mysql-2");
-    assert_eq!((mysql.kind, mysql.listen.port()), (Kind::Tcp, 3307));
+    assert_eq!((mysql.kind, mysql.listen.addresses()[0].port()), (Kind::Tcp, 3307));
     assert_eq!(mysql.timeouts.tunnel.0.as_secs(), 3600);
 }
 
@@ -368,8 +368,12 @@ fn included_nginx_files_are_read_in_order_and_cycles_end() {
     folder.write("conf.d/a.conf", server);
     folder.write("conf.d/ignored.txt", "not read }");
     let imported = import(Origin::Nginx, &main).unwrap();
-    let ports: Vec<u16> =
-        imported.config.virtual_services.iter().map(|service| service.listen.port()).collect();
+    let ports: Vec<u16> = imported
+        .config
+        .virtual_services
+        .iter()
+        .map(|service| service.listen.addresses()[0].port())
+        .collect();
     assert_eq!(ports, [80, 81]);
     folder.write("conf.d/a.conf", "include nginx.conf;");
     let error = import(Origin::Nginx, &main).unwrap_err().to_string();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::sections::Section;
 use super::{Import, NOT_NEEDED, is_http, option, time, timeout};
 use crate::config::{
-    Algorithm, Eject, Health, HealthKind, Persistence, PersistenceKind, Pool, ProxyVersion,
+    Algorithm, Eject, Health, HealthKind, Pem, Persistence, PersistenceKind, Pool, ProxyVersion,
     Retries, RetryOn, Server, ServerTls, State, Time,
 };
 use crate::import::Directive;
@@ -214,7 +214,9 @@ impl Import {
             return None;
         }
         match (&whole.ca, &whole.name) {
-            (Some(ca), Some(name)) => Some(ServerTls { ca: ca.clone(), sni: name.clone() }),
+            (Some(ca), Some(name)) => {
+                Some(ServerTls { ca: Pem::File(ca.clone()), sni: name.clone() })
+            }
             _ => {
                 let reason = "TLS to servers needs 'ca-file FILE' and 'verifyhost NAME' or 'sni str(NAME)'; \
                               they are reached without TLS";

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
 use super::Import;
-use crate::config::{ClientAuth, Tls, TlsVersion};
+use crate::config::{ClientAuth, Pem, Tls, TlsVersion};
 use crate::import::Directive;
 
 /// Ports of one `bind` beyond this number are not written out.
@@ -83,7 +83,7 @@ impl Import {
                 }
                 "crt" => tls.certificates.push(self.certificate(&PathBuf::from(value))),
                 "crt-list" => tls.certificates.extend(self.listed(bind, value)),
-                "ca-file" => tls.client_ca = Some(PathBuf::from(value)),
+                "ca-file" => tls.client_ca = Some(Pem::File(PathBuf::from(value))),
                 "verify" => verify = value,
                 "alpn" => tls.alpn = value.split(',').map(str::to_owned).collect(),
                 "ssl-min-ver" if value == "TLSv1.3" => tls.min_version = TlsVersion::V13,

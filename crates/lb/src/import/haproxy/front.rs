@@ -77,7 +77,7 @@ impl Import {
                 let service = VirtualService {
                     name: self.names.unique(&section.name),
                     kind: if is_http(section) { ServiceKind::Http } else { ServiceKind::Tcp },
-                    listen,
+                    listen: listen.into(),
                     pool,
                     accept_proxy: found.accept_proxy,
                     tls: found.tls.clone(),

@@ -15,7 +15,7 @@ use anyhow::Context as _;
 
 use super::names::Names;
 use super::{Directive, Imported, Report};
-use crate::config::{Certificate, Config, Time};
+use crate::config::{Certificate, Config, Pem, Time};
 use sections::{Kind, Section};
 
 /// Directives without an influence on what clients and servers see, or that the engine does always.
@@ -89,8 +89,8 @@ impl Import {
             self.certificates.insert(file.to_owned(), name.clone());
             self.config.certificates.push(Certificate {
                 name: name.clone(),
-                cert: file.to_owned(),
-                key,
+                cert: Pem::File(file.to_owned()),
+                key: Pem::File(key),
             });
             name
         })

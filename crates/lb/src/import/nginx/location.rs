@@ -3,7 +3,7 @@
 
 use super::Import;
 use super::blocks::Block;
-use crate::config::{Conditions, Redirect, Respond, Rewrite, Rule, ServerTls, Then};
+use crate::config::{Conditions, Pem, Redirect, Respond, Rewrite, Rule, ServerTls, Then};
 use crate::import::Directive;
 
 /// Directives of a location that are read, or that change nothing here.
@@ -141,7 +141,7 @@ fn encrypt(import: &mut Import, blocks: [&Block; 2], at: &Directive, then: &Then
     };
     let target = rest.split(['/', ':']).next().unwrap_or_default();
     let sni = find("proxy_ssl_name").unwrap_or(target).to_owned();
-    let tls = ServerTls { ca: import.folder.join(ca), sni };
+    let tls = ServerTls { ca: Pem::File(import.folder.join(ca)), sni };
     let pool = import.config.pools.iter_mut().find(|pool| Some(&pool.name) == then.pool.as_ref());
     pool.into_iter().for_each(|pool| pool.tls = Some(tls.clone()));
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use super::names::Names;
 use super::{Imported, Report};
-use crate::config::{Certificate, Config, Time};
+use crate::config::{Certificate, Config, Pem, Time};
 use blocks::Block;
 
 pub(super) fn import(file: &Path) -> anyhow::Result<Imported> {
@@ -58,7 +58,11 @@ impl Import {
         let stem = cert.file_stem().unwrap_or_default().to_string_lossy();
         let name = self.names.unique(&stem);
         self.certificates.insert(cert.clone(), name.clone());
-        self.config.certificates.push(Certificate { name: name.clone(), cert, key });
+        self.config.certificates.push(Certificate {
+            name: name.clone(),
+            cert: Pem::File(cert),
+            key: Pem::File(key),
+        });
         name
     }
 }

@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use super::blocks::Block;
 use super::{Import, location, size, time};
 use crate::config::{
-    ClientAuth, Conditions, Forwarded, Kind, Limits, Network, ProxyVersion, Rule, Then, Timeouts,
-    Tls, TlsVersion, VirtualService,
+    ClientAuth, Conditions, Forwarded, Kind, Limits, Network, Pem, ProxyVersion, Rule, Then,
+    Timeouts, Tls, TlsVersion, VirtualService,
 };
 
 /// Directives of a server that are read here, or that change nothing here.
@@ -151,7 +151,7 @@ impl Import {
         self.config.virtual_services.push(VirtualService {
             name: self.names.unique(&format!("{name}-{}", listen.port())),
             kind: Kind::Http,
-            listen,
+            listen: listen.into(),
             pool,
             accept_proxy: shared.accept_proxy,
             tls: shared.tls.then_some(tls),
@@ -221,7 +221,7 @@ impl Import {
             }
         }
         if let Some(block) = server.first("ssl_client_certificate") {
-            tls.client_ca = Some(self.folder.join(block.at.parameter(0)));
+            tls.client_ca = Some(Pem::File(self.folder.join(block.at.parameter(0))));
         }
         if let Some(block) = server.first("ssl_verify_client") {
             tls.client_auth = match block.at.parameter(0) {
@@ -316,7 +316,7 @@ impl Import {
         self.config.virtual_services.push(VirtualService {
             name: self.names.unique(&format!("{pool}-{}", address.port())),
             kind: Kind::Tcp,
-            listen: address,
+            listen: address.into(),
             pool,
             accept_proxy: listen.accept_proxy,
             tls: listen.tls.then_some(tls),

@@ -1,16 +1,15 @@
-//! Pools in the configuration file.
+//! Pools of servers.
 
 use std::net::SocketAddr;
 use std::num::NonZeroU16;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Time;
+use super::{Pem, Time};
 
 /// How a pool chooses.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Algorithm {
     /// In turn, by weight.
@@ -29,7 +28,7 @@ pub enum Algorithm {
 }
 
 /// A group of servers.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pool {
     /// Unique name.
@@ -38,15 +37,15 @@ pub struct Pool {
     #[serde(default)]
     pub algorithm: Algorithm,
     /// Header of `header_hash`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash_key: Option<String>,
     /// Servers.
     pub servers: Vec<Server>,
     /// Keeps a client on one server.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persistence: Option<Persistence>,
     /// Health monitor.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
     /// Repetition on another server.
     #[serde(default)]
@@ -55,25 +54,25 @@ pub struct Pool {
     #[serde(default)]
     pub eject: Eject,
     /// Version of the PROXY header that servers get.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send_proxy: Option<ProxyVersion>,
     /// TLS towards the servers.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<ServerTls>,
 }
 
 /// TLS towards servers.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerTls {
-    /// PEM file with the authorities of the servers' certificates.
-    pub ca: PathBuf,
+    /// The authorities of the servers' certificates.
+    pub ca: Pem,
     /// Name that the certificates must have, also sent as SNI.
     pub sni: String,
 }
 
 /// A version of the PROXY protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 pub enum ProxyVersion {
     /// Text.
     #[serde(rename = "v1")]
@@ -84,7 +83,7 @@ pub enum ProxyVersion {
 }
 
 /// One server.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
     /// Unique name in the pool.
@@ -95,7 +94,7 @@ pub struct Server {
     #[serde(default = "one")]
     pub weight: u16,
     /// Requests (HTTP) or connections (TCP) in flight; default: unlimited.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_connections: Option<NonZeroU16>,
     /// Used if no other server is available.
     #[serde(default)]
@@ -110,7 +109,7 @@ fn one() -> u16 {
 }
 
 /// State set by an administrator.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// In use.
@@ -123,7 +122,7 @@ pub enum State {
 }
 
 /// What a client is recognised by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PersistenceKind {
     /// A cookie that the balancer sets.
@@ -135,19 +134,19 @@ pub enum PersistenceKind {
 }
 
 /// Keeps a client on one server.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Persistence {
     /// What a client is recognised by.
     #[serde(rename = "type")]
     pub kind: PersistenceKind,
     /// Name of the cookie or the header.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 /// What a monitor checks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HealthKind {
     /// A connection is established.
@@ -157,7 +156,7 @@ pub enum HealthKind {
 }
 
 /// A health monitor.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Health {
     /// What is checked.
@@ -170,7 +169,7 @@ pub struct Health {
     #[serde(default = "ok")]
     pub status: u16,
     /// Text that the first 16 KiB of the response contain.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
     /// Time between two checks.
     #[serde(default = "five_seconds")]
@@ -206,7 +205,7 @@ fn two_seconds() -> Time {
 }
 
 /// What a request is repeated for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RetryOn {
     /// No connection: the server has seen nothing.
@@ -218,7 +217,7 @@ pub enum RetryOn {
 }
 
 /// Repetition on another server.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retries {
     /// Repetitions of one request.
@@ -236,7 +235,7 @@ impl Default for Retries {
 }
 
 /// Ejection of servers that fail.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Eject {
     /// Failures in a row; 0: never.
