@@ -341,13 +341,13 @@ pub struct Conditions {
     /// Method, compared with case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// Header.
+    /// Name and value of a header; of several with the name, the first one counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<Pair>,
     /// Query parameter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<Pair>,
-    /// Cookie.
+    /// Name and value of a cookie.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cookie: Option<Pair>,
 }
@@ -360,7 +360,7 @@ pub struct Then {
     /// Forward to this pool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
-    /// Redirect.
+    /// Respond with the address of another place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redirect: Option<Redirect>,
     /// Respond with this status.
@@ -382,7 +382,7 @@ pub struct Then {
     pub del_response_header: Vec<String>,
 }
 
-/// A redirect.
+/// A response that sends the client to another address.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Redirect {
@@ -396,9 +396,9 @@ pub struct Redirect {
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Respond {
-    /// Status.
+    /// Between 200 and 599.
     pub status: u16,
-    /// Content-Type.
+    /// Value of `Content-Type`; without it, the header is left out.
     #[serde(rename = "type", default)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,

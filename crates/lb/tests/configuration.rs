@@ -21,7 +21,7 @@ fn problem(old: &str, new: &str) -> String {
     assert!(FILE.contains(old));
     let text = FILE.replace(old, new);
     match Config::parse(&text) {
-        Ok(config) => lb::check(&config).unwrap_err().to_string(),
+        Ok(config) => lb::check(&config).err().map(|error| error.to_string()).unwrap_or_default(),
         Err(problem) => problem,
     }
 }
