@@ -216,7 +216,7 @@ VERSION_5 = """
     ALTER TABLE event_suppress ADD CONSTRAINT event_suppress_maintenanceid_fkey
         FOREIGN KEY (maintenanceid) REFERENCES maintenances ON DELETE CASCADE;
     INSERT INTO ids (name, next) SELECT name, next FROM state_ids;
-    DROP TABLE state_ids, state_settings, trigger_states, token_accesses, state_version;
+    DROP TABLE state_ids, state_settings, trigger_states, token_accesses, engine_states, state_version;
     DELETE FROM schema_version;
     INSERT INTO schema_version (version) VALUES (5);
 """
@@ -255,7 +255,7 @@ class Upgrade(unittest.TestCase):
         events = api.call("event.get", hostids=hostid, output=["value"], sortfield="eventid")
         self.assertEqual([event["value"] for event in events], ["1", "0"])
         version = postgres.query("SELECT MAX(version) FROM schema_version", "vedette")
-        self.assertEqual(version.strip(), "8")
+        self.assertEqual(version.strip(), "9")
 
 
 class LostCommits(unittest.TestCase):
