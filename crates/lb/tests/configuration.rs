@@ -1,4 +1,5 @@
 //! The configuration as the engine checks it before it uses it.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::Duration;
 

@@ -102,6 +102,20 @@ impl Objects {
         }
     }
 
+    /// One of the services with what it uses.
+    pub fn alone(&self, service: &Service) -> Self {
+        let pools = service.pools.iter();
+        let pools = pools.filter_map(|id| Some((*id, self.pools.get(id)?.clone())));
+        let certificates = service.certificates.iter();
+        let certificates =
+            certificates.filter_map(|id| Some((*id, self.certificates.get(id)?.clone())));
+        Self {
+            services: vec![service.clone()],
+            pools: pools.collect(),
+            certificates: certificates.collect(),
+        }
+    }
+
     fn of_rows(connection: &mut dyn Connection, mut rows: Vec<Row>) -> Result<Self> {
         rows.sort_by_key(|row| row.id("virtualserviceid"));
         let mut uses: Vec<Uses> = rows.iter().map(Uses::of).collect::<Result<_>>()?;

@@ -13,7 +13,7 @@ use crate::db::{Connection, DbResult, Value};
 pub use compile::{CompileError, Objects, Service};
 
 /// The configuration that the engines of a group should run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Desired {
     /// SHA-256 of the text in hexadecimal digits.
     pub hash: String,
@@ -43,7 +43,8 @@ impl Desired {
         rows.first().map(|row| Self::of_group(connection, row.id("enginegroupid"))).transpose()
     }
 
-    fn of(objects: &Objects) -> Self {
+    /// Of all these services.
+    pub fn of(objects: &Objects) -> Self {
         let text = serde_json::to_string(&objects.config()).expect("BUG: plain data is JSON");
         Self { hash: digest(&text), text }
     }
