@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use check::is_host_name;
+pub use check::{is_host_name, is_path};
 
 pub use pool::{
     Algorithm, Eject, Health, HealthKind, Persistence, PersistenceKind, Pool, ProxyVersion,
@@ -340,13 +340,13 @@ pub struct Conditions {
     /// Method, compared with case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// Header.
+    /// Name and value of a header; of several with the name, the first one counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<Pair>,
     /// Query parameter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<Pair>,
-    /// Cookie.
+    /// Name and value of a cookie.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cookie: Option<Pair>,
 }
@@ -359,7 +359,7 @@ pub struct Then {
     /// Forward to this pool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
-    /// Redirect.
+    /// Respond with the address of another place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redirect: Option<Redirect>,
     /// Respond with this status.
@@ -381,7 +381,7 @@ pub struct Then {
     pub del_response_header: Vec<String>,
 }
 
-/// A redirect.
+/// A response that sends the client to another address.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Redirect {
@@ -395,9 +395,9 @@ pub struct Redirect {
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Respond {
-    /// Status.
+    /// Between 200 and 599.
     pub status: u16,
-    /// Content-Type.
+    /// Value of `Content-Type`; without it, the header is left out.
     #[serde(rename = "type", default)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,

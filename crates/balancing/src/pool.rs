@@ -39,7 +39,7 @@ pub struct Pool {
     /// Header of `header_hash`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash_key: Option<String>,
-    /// Servers.
+    /// At least one.
     pub servers: Vec<Server>,
     /// Keeps a client on one server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -129,7 +129,7 @@ pub enum PersistenceKind {
     Cookie,
     /// The client's address.
     SourceIp,
-    /// A header.
+    /// The value of a header that clients send.
     Header,
 }
 

@@ -186,7 +186,7 @@ impl<'de> Deserialize<'de> for Listen {
 /// Certificates or a key in PEM format: the name of a file, or the text itself.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Pem {
-    /// A file.
+    /// A file, read when the configuration is applied.
     File(PathBuf),
     /// The text, which contains `-----BEGIN `.
     Text(String),

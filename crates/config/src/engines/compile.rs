@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
 use balancing::{Certificate, Config, Health, Listen, Pem, Pool, VirtualService};
+use const_format::formatcp;
+use objects::sql::STATUS_ENABLED;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
 
@@ -30,7 +32,7 @@ type Result<T> = std::result::Result<T, CompileError>;
 /// A virtual service with the ids of what it uses.
 #[derive(Debug, Clone)]
 pub struct Service {
-    /// Id.
+    /// `virtualserviceid`.
     pub id: u64,
     /// Id of its engine group.
     pub group: u64,
@@ -59,7 +61,7 @@ impl Objects {
     /// # Errors
     /// See [`CompileError`].
     pub fn of_group(connection: &mut dyn Connection, group: u64) -> Result<Self> {
-        let sql = services_where("s.status = 0 AND s.enginegroupid = ?");
+        let sql = services_where(formatcp!("s.status = {STATUS_ENABLED} AND s.enginegroupid = ?"));
         let rows = connection.query(&sql, &[group.into()])?;
         Self::of_rows(connection, rows)
     }
@@ -69,7 +71,8 @@ impl Objects {
     /// # Errors
     /// See [`CompileError`].
     pub fn all(connection: &mut dyn Connection) -> Result<Self> {
-        let rows = connection.query(&services_where("s.status = 0"), &[])?;
+        let rows =
+            connection.query(&services_where(formatcp!("s.status = {STATUS_ENABLED}")), &[])?;
         Self::of_rows(connection, rows)
     }
 

@@ -8,7 +8,7 @@ use crate::call::{Call, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::object::Access::{Optional, ReadOnly, Required, WriteOnly};
 use crate::object::FieldKind::{Document, Id, Int, Name, Text};
-use crate::object::{Field, Object, field, missing};
+use crate::object::{Field, FieldKind, Object, field, missing};
 use crate::plain::{self, Draft, Plain, Spec, Unique};
 
 pub(crate) const METHODS: &[Method] = &[
@@ -18,7 +18,7 @@ pub(crate) const METHODS: &[Method] = &[
     Method::super_admin("certificate.delete", plain::delete::<Certificate>),
 ];
 
-const TIME: crate::object::FieldKind = Int(i64::MIN, i64::MAX);
+const TIME: FieldKind = Int(0, i64::MAX);
 
 const FIELDS: &[Field] = &[
     field("certificateid", Id, ReadOnly, "Id of the certificate."),
@@ -100,7 +100,7 @@ impl Plain for Certificate {
             return Ok(());
         }
         let pair = || {
-            let chain = pem::chain(&draft.text("certificate", before))?;
+            let chain = pem::service_chain(&draft.text("certificate", before))?;
             pem::check_pair(&chain, &pem::key(&draft.text("private_key", before))?.0)
         };
         pair().map_err(|error| ApiError::at(&draft.path, error))
@@ -113,14 +113,14 @@ impl Plain for Certificate {
                    ON s.virtualserviceid = c.virtualserviceid WHERE c.certificateid = ? \
                    ORDER BY s.name",
         }];
-        refuse_used(edit, rows, ("Certificate", "certificateid"), USES)?;
+        refuse_used(edit, rows, "Certificate", "certificateid", USES)?;
         plain::delete_rows(&SPEC, edit, rows)
     }
 }
 
 /// Sets the columns that the text of the certificate determines.
 fn read(draft: &mut Draft<'_>) -> Result<(), &'static str> {
-    let chain = pem::chain(&draft.text("certificate", None))?;
+    let chain = pem::service_chain(&draft.text("certificate", None))?;
     let facts = pem::facts(&chain)?;
     draft.set("certificate", pem::written(&chain)?);
     draft.set("subject", facts.subject);

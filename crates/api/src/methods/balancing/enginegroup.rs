@@ -84,7 +84,7 @@ impl Plain for EngineGroup {
                 name: "SELECT name FROM engines WHERE enginegroupid = ? ORDER BY name",
             },
         ];
-        refuse_used(edit, rows, ("Engine group", "enginegroupid"), USES)?;
+        refuse_used(edit, rows, "Engine group", "enginegroupid", USES)?;
         plain::delete_rows(&SPEC, edit, rows)
     }
 }

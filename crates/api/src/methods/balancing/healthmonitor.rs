@@ -26,7 +26,7 @@ const FIELDS: &[Field] = &[
     field("description", Text(65_535), Optional, "Description."),
     field("type", Name(16), Required, "`\"tcp\"`: connects; `\"http\"`: requests a path."),
     field("path", Text(2048), Optional, "Path and query of the request.")
-        .tested(|_, text| if is_path(text) { Ok(()) } else { Err(NO_PATH) }),
+        .tested(|_, text| if balancing::is_path(text) { Ok(()) } else { Err(NO_PATH) }),
     field("status", Int(100, 599), Optional, "Expected status."),
     field("body", Text(255), Optional, "Text that the first 16 KiB of the response contain."),
     field("interval", Text(16), Optional, "Time between two checks, such as `\"5s\"`."),
@@ -60,11 +60,6 @@ static SPEC: Spec = Spec {
 
 const NO_PATH: &str = "a path that begins with / and has no spaces is expected";
 
-/// The path becomes a part of the request line.
-fn is_path(text: &str) -> bool {
-    text.starts_with('/') && text.bytes().all(|b| b.is_ascii_graphic())
-}
-
 const MEMBERS: &[Member] =
     &[("type", word::<HealthKind>), ("interval", word::<Time>), ("timeout", word::<Time>)];
 
@@ -85,7 +80,7 @@ impl Plain for HealthMonitor {
             kind: "pool",
             name: "SELECT name FROM pools WHERE healthmonitorid = ? ORDER BY name",
         }];
-        refuse_used(edit, rows, ("Health monitor", "healthmonitorid"), USES)?;
+        refuse_used(edit, rows, "Health monitor", "healthmonitorid", USES)?;
         plain::delete_rows(&SPEC, edit, rows)
     }
 }

@@ -85,7 +85,7 @@ pub(super) fn check_authorities(given: Option<&Pem>, path: &str) -> ApiResult<()
     match given {
         None => Ok(()),
         Some(Pem::Text(text)) => {
-            pem::chain(text).map(drop).map_err(|error| ApiError::at(path, error))
+            pem::check_authorities(text).map_err(|error| ApiError::at(path, error))
         }
         Some(Pem::File(_)) => Err(ApiError::at(path, pem::NO_CERTIFICATE)),
     }

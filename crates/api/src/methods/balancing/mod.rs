@@ -61,10 +61,10 @@ struct Use {
 fn refuse_used(
     edit: &mut Edit<'_>,
     rows: &[Row],
-    object: (&str, &str),
+    kind: &str,
+    key: &str,
     uses: &[Use],
 ) -> ApiResult<()> {
-    let (kind, key) = object;
     for row in rows {
         for one in uses {
             let id = row.id(key);

@@ -5,9 +5,13 @@ use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
 use openssl::pkey::{HasPublic, Id, PKey, PKeyRef, Private};
 use openssl::x509::{X509, X509NameRef};
+use rustls_pki_types::CertificateDer;
+use webpki::{EndEntityCert, anchor_from_trusted_cert};
 
 pub(super) const NO_CERTIFICATE: &str =
     "PEM text with certificates is expected: -----BEGIN CERTIFICATE----- …";
+
+const NOT_USABLE: &str = "engines cannot use the certificate; it must be X.509 version 3";
 
 const NO_KEY: &str = "PEM text with one private key without a passphrase is expected; \
                       \"openssl pkey -in FILE\" removes a passphrase";
@@ -34,11 +38,28 @@ pub(super) struct Facts {
 }
 
 /// The certificates of a text, at least one.
-pub(super) fn chain(text: &str) -> Result<Vec<X509>, &'static str> {
+fn chain(text: &str) -> Result<Vec<X509>, &'static str> {
     match X509::stack_from_pem(text.as_bytes()) {
         Ok(chain) if !chain.is_empty() => Ok(chain),
         _ => Err(NO_CERTIFICATE),
     }
+}
+
+/// The certificates of a service, if the TLS library of engines can use the first one.
+pub(super) fn service_chain(text: &str) -> Result<Vec<X509>, &'static str> {
+    let chain = chain(text)?;
+    let first = chain.first().and_then(|first| first.to_der().ok()).ok_or(NO_CERTIFICATE)?;
+    let usable = EndEntityCert::try_from(&CertificateDer::from(&first[..])).is_ok();
+    if usable { Ok(chain) } else { Err(NOT_USABLE) }
+}
+
+/// The same for certificates of authorities, all of them.
+pub(super) fn check_authorities(text: &str) -> Result<(), &'static str> {
+    let usable = |one: &X509| {
+        let der = one.to_der();
+        der.is_ok_and(|der| anchor_from_trusted_cert(&CertificateDer::from(&der[..])).is_ok())
+    };
+    if chain(text)?.iter().all(usable) { Ok(()) } else { Err(NOT_USABLE) }
 }
 
 /// The certificates alone, without what else the text has.

@@ -185,7 +185,7 @@ impl Plain for Pool {
             name: "SELECT name FROM virtualservices WHERE poolid = ? \
                    OR rules LIKE '%\"poolid\":\"{id}\"%' ORDER BY name",
         }];
-        refuse_used(edit, rows, ("Pool", "poolid"), USES)?;
+        refuse_used(edit, rows, "Pool", "poolid", USES)?;
         plain::delete_rows(&SPEC, edit, rows)
     }
 }

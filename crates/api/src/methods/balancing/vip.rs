@@ -75,7 +75,17 @@ impl Plain for Vip {
     fn given(&self, _call: &Call<'_>, draft: &mut Draft<'_>) -> ApiResult<()> {
         members::read(draft, MEMBERS)?;
         address::<Ipv4Addr>(draft, "ipv4", "an IPv4 address is expected")?;
-        address::<Ipv6Addr>(draft, "ipv6", "an IPv6 address is expected")
+        address::<Ipv6Addr>(draft, "ipv6", "an IPv6 address is expected")?;
+        // Such an address is one of IPv4, which the VIP has in the other column.
+        let mapped =
+            draft.text("ipv6", None).parse().ok().and_then(|ip: Ipv6Addr| ip.to_ipv4_mapped());
+        match mapped {
+            Some(ip) => Err(ApiError::at(
+                &format!("{}/ipv6", draft.path),
+                format_args!("an IPv6 address is expected; set \"ipv4\" to {ip}"),
+            )),
+            None => Ok(()),
+        }
     }
 
     fn write(
@@ -106,7 +116,7 @@ impl Plain for Vip {
             kind: "virtual service",
             name: "SELECT name FROM virtualservices WHERE vipid = ? ORDER BY name",
         }];
-        refuse_used(edit, rows, ("VIP", "vipid"), USES)?;
+        refuse_used(edit, rows, "VIP", "vipid", USES)?;
         plain::delete_rows(&SPEC, edit, rows)
     }
 }
