@@ -53,6 +53,36 @@ class OnPostgres(unittest.TestCase):
         api.call("host.delete", [hostid])
         self.assertEqual(api.call("item.get", hostids=hostid, countOutput=True), "0")
 
+    def test_the_load_balancer_is_configured(self):
+        server = bed.Server(arguments=["--database", self.postgres.create("balancing")])
+        self.addCleanup(server.clean)
+        server.start()
+        api = server.api()
+        group = api.call("enginegroup.create", name="edge")["enginegroupids"][0]
+        engine = api.call("engine.create", name="lb-1", enginegroupid=group)["engineids"][0]
+        vip = api.call("vip.create", name="v", ipv4="192.0.2.1")["vipids"][0]
+        monitor = api.call("healthmonitor.create", name="m", type="http", interval="1s")["healthmonitorids"][0]
+        servers = [{"name": "s1", "address": "10.0.0.1", "port": 8000}]
+        app, other = (
+            api.call("pool.create", name=name, servers=servers, healthmonitorid=monitor)["poolids"][0]
+            for name in ("app", "api"))
+        api.call(
+            "virtualservice.create", name="web", enginegroupid=group, vipid=vip, port=80, poolid=app,
+            rules=[{"if": {"path_prefix": "/api"}, "then": {"poolid": other}}], tags=[{"tag": "t", "value": "v"}])
+        found, = api.call("enginegroup.configuration", enginegroupids=[group])
+        self.assertEqual([pool["name"] for pool in found["configuration"]["pools"]], ["app", "api"])
+        shown, = api.call("engine.get", output=["name", "lastaccess", "desired_hash"])
+        self.assertEqual(shown, {"name": "lb-1", "lastaccess": "0", "desired_hash": found["hash"]})
+        with self.assertRaisesRegex(bed.ApiError, 'is used by virtual service "web"'):
+            api.call("pool.delete", [other])
+        with self.assertRaisesRegex(bed.ApiError, 'belongs to virtual service "web"'):
+            api.call("virtualservice.create", name="w", enginegroupid=group, vipid=vip, port=80, poolid=app)
+        change = {"healthmonitorid": monitor, "down": 9}
+        touched = api.call("enginegroup.compare", {"method": "healthmonitor.update", "params": change})
+        self.assertEqual([(one["name"], one["change"]) for one in touched], [("web", "changed")])
+        self.assertEqual(api.call("enginegroup.configuration", enginegroupids=[group])[0]["hash"], found["hash"])
+        self.assertEqual(len(api.call("engine.generate", [engine])[0]["token"]), 64)
+
     def test_a_wrong_address_is_told_without_the_password(self):
         url = "postgresql://somebody:hidden@127.0.0.1:%d/none" % self.postgres.port
         server = bed.Server(arguments=["--database", url])
@@ -216,7 +246,7 @@ VERSION_5 = """
     ALTER TABLE event_suppress ADD CONSTRAINT event_suppress_maintenanceid_fkey
         FOREIGN KEY (maintenanceid) REFERENCES maintenances ON DELETE CASCADE;
     INSERT INTO ids (name, next) SELECT name, next FROM state_ids;
-    DROP TABLE state_ids, state_settings, trigger_states, token_accesses, state_version;
+    DROP TABLE state_ids, state_settings, trigger_states, token_accesses, engine_states, state_version;
     DELETE FROM schema_version;
     INSERT INTO schema_version (version) VALUES (5);
 """
@@ -255,7 +285,7 @@ class Upgrade(unittest.TestCase):
         events = api.call("event.get", hostids=hostid, output=["value"], sortfield="eventid")
         self.assertEqual([event["value"] for event in events], ["1", "0"])
         version = postgres.query("SELECT MAX(version) FROM schema_version", "vedette")
-        self.assertEqual(version.strip(), "8")
+        self.assertEqual(version.strip(), "9")
 
 
 class LostCommits(unittest.TestCase):

@@ -39,7 +39,9 @@ impl FoundRow {
         for (at, field) in &columns.shown {
             match (field.kind, row.cell(*at)) {
                 (_, Cell::Int(v)) => out.push_int(field.name, v),
-                (FieldKind::Json, Cell::Text(text)) => out.push(field.name, stored_json(&text)),
+                (FieldKind::Json | FieldKind::Document, Cell::Text(text)) => {
+                    out.push(field.name, stored_json(&text))
+                }
                 (_, Cell::Text(text)) => out.push_text(field.name, &text),
             }
         }

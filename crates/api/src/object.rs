@@ -122,6 +122,8 @@ pub(crate) enum FieldKind {
     Nested,
     /// JSON text in one column; the method itself validates and writes it.
     Json,
+    /// The same, an object or a list of any form.
+    Document,
 }
 
 /// Who may set a field.
@@ -293,7 +295,7 @@ impl FieldKind {
                 }
                 Value::Text(text)
             }
-            Self::Nested | Self::Json => return Ok(None),
+            Self::Nested | Self::Json | Self::Document => return Ok(None),
         }))
     }
 }

@@ -344,7 +344,7 @@ pub(crate) fn end_all(
     Ok(())
 }
 
-/// Removes sessions that are no longer valid from the database. To be called now and then.
+/// Removes sessions that are no longer valid from the database, and the states of what was deleted. To be called now and then.
 pub(crate) fn remove_ended(api: &Api) -> config::db::DbResult<()> {
     let limit = api.deps.config.snapshot().settings.session_s.unwrap_or(u64::MAX);
     let oldest = api.deps.clock.unix_s().saturating_sub(limit);
@@ -357,6 +357,11 @@ pub(crate) fn remove_ended(api: &Api) -> config::db::DbResult<()> {
         state.execute(
             "DELETE FROM token_accesses WHERE NOT EXISTS \
              (SELECT 1 FROM tokens t WHERE t.tokenid = token_accesses.tokenid)",
+            &[],
+        )?;
+        state.execute(
+            "DELETE FROM engine_states WHERE NOT EXISTS \
+             (SELECT 1 FROM engines e WHERE e.engineid = engine_states.engineid)",
             &[],
         )
     })?;

@@ -29,6 +29,9 @@ impl Pool {
         {
             return Err("'header_hash' needs 'hash_key', the name of a header".to_owned());
         }
+        if let Some(health) = self.health.as_ref().filter(|health| !is_path(&health.path)) {
+            return Err(format!("'health.path': '{}' is no path; {PATH}", health.path));
+        }
         if let Some(persistence) = &self.persistence
             && persistence.kind != PersistenceKind::SourceIp
             && !persistence.name.as_deref().is_some_and(is_token)
@@ -58,6 +61,9 @@ impl VirtualService {
         if self.kind == Kind::Tcp && !self.rules.is_empty() {
             return Err("'rules' need type http".to_owned());
         }
+        if self.forwarded.via.as_deref().is_some_and(|name| !is_token(name)) {
+            return Err("'forwarded.via' is no name; use letters, digits, '-' and '.'".to_owned());
+        }
         for (at, rule) in self.rules.iter().enumerate() {
             rule.check().map_err(|problem| format!("rule {}: {problem}", at + 1))?;
         }
@@ -69,6 +75,9 @@ impl Tls {
     fn check(&self) -> Result<(), String> {
         if self.certificates.is_empty() {
             return Err("'tls.certificates' is empty; name at least one certificate".to_owned());
+        }
+        if self.alpn.iter().any(|name| !(1..=255).contains(&name.len())) {
+            return Err("'tls.alpn' has a name of no or more than 255 bytes".to_owned());
         }
         if self.client_auth != ClientAuth::None && self.client_ca.is_none() {
             return Err("'tls.client_auth' needs 'tls.client_ca'".to_owned());
@@ -99,8 +108,12 @@ impl Rule {
         if statuses.into_iter().flatten().any(|status| !(200..600).contains(&status)) {
             return Err("the status of a response is between 200 and 599".to_owned());
         }
-        if then.rewrite.as_ref().is_some_and(|rewrite| !rewrite.with.starts_with('/')) {
-            return Err("'rewrite.with' must begin with /".to_owned());
+        if then.rewrite.as_ref().is_some_and(|rewrite| !is_path(&rewrite.with)) {
+            return Err(format!("'rewrite.with' is no path; {PATH}"));
+        }
+        let media_type = then.respond.as_ref().and_then(|respond| respond.content_type.as_deref());
+        if media_type.is_some_and(has_control) {
+            return Err("'respond.type' contains a control character".to_owned());
         }
         check_edits(&then.set_header, &then.del_header)?;
         check_edits(&then.set_response_header, &then.del_response_header)
@@ -125,10 +138,21 @@ fn check_edits(set: &BTreeMap<String, String>, remove: &[String]) -> Result<(), 
             return Err(format!("the header '{name}' cannot be edited"));
         }
     }
-    match set.values().find(|value| value.bytes().any(|b| b < b' ' || b == 127)) {
+    match set.values().find(|value| has_control(value)) {
         Some(value) => Err(format!("the header value {value:?} contains a control character")),
         None => Ok(()),
     }
+}
+
+fn has_control(text: &str) -> bool {
+    text.bytes().any(|b| b < b' ' || b == 127)
+}
+
+const PATH: &str = "it begins with / and has no spaces";
+
+/// Whether the text can be the target of a request: it becomes a part of the request line.
+pub fn is_path(text: &str) -> bool {
+    text.starts_with('/') && text.bytes().all(|b| b.is_ascii_graphic())
 }
 
 /// RFC 9110, 5.6.2.

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use check::is_host_name;
+pub use check::{is_host_name, is_path};
 
 pub use pool::{
     Algorithm, Eject, Health, HealthKind, Persistence, PersistenceKind, Pool, ProxyVersion,

@@ -9,6 +9,7 @@ pub mod audit;
 pub mod change;
 pub mod db;
 mod edit;
+pub mod engines;
 pub mod link;
 pub mod lld;
 pub mod objects;

@@ -64,6 +64,13 @@ fn values_that_mean_nothing_are_errors() {
             "    pool: app\n    rules: [{then: {set_header: {Host: x}}}]",
             "cannot be edited",
         ),
+        ("    pool: app", "    pool: app\n    forwarded: {via: 'a b'}", "is no name"),
+        (
+            "    pool: app",
+            "    pool: app\n    rules: [{then: {rewrite: {prefix: /, with: '/ HTTP/1.1'}}}]",
+            "'rewrite.with' is no path",
+        ),
+        ("servers:", "health: {type: http, path: health}\n    servers:", "it begins with /"),
     ] {
         let text = problem(old, new);
         assert!(text.contains(part), "{new}: {text}");

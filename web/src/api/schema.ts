@@ -1795,6 +1795,306 @@ export interface RegexpInput {
   expressions: unknown;
 }
 
+/** As `virtualservice.get` shows it with `output: "extend"`. */
+export interface VirtualService {
+  /** Id of the virtual service. */
+  virtualserviceid: string;
+  /** Name, also in records of requests. */
+  name: string;
+  /** Description. */
+  description: string;
+  /** 1 = disabled: engines do not have it. */
+  status: "0" | "1";
+  /** `"http"` or `"tcp"`. */
+  type: string;
+  /** Engine group that serves it. */
+  enginegroupid: string;
+  /** VIP with its addresses. */
+  vipid: string;
+  /** Port on all addresses of the VIP. */
+  port: string;
+  /** Default pool. */
+  poolid: string;
+  /** 1 = connections begin with a PROXY header. */
+  accept_proxy: "0" | "1";
+  /** `{alpn, min_version, strict_sni, client_ca, client_auth}`. */
+  tls: unknown;
+  /** `{client_header, client_body, keepalive, server, connect, queue, tunnel}`. */
+  timeouts: unknown;
+  /** `{uri, header_bytes, headers, body, connections}`. */
+  limits: unknown;
+  /** `{x_forwarded_for, x_forwarded_proto, x_forwarded_port, forwarded, via, client_cert}`. */
+  forwarded: unknown;
+  /** `[{if, then}]`; `then.poolid` chooses a pool. */
+  rules: unknown;
+  /** Networks that may connect; empty: all. */
+  allow: unknown;
+  /** Networks that may not connect. */
+  deny: unknown;
+}
+
+/** As `virtualservice.create` takes it. */
+export interface VirtualServiceInput {
+  /** Name, also in records of requests. */
+  name: string;
+  /** Description. */
+  description?: string;
+  /** 1 = disabled: engines do not have it. */
+  status?: "0" | "1" | 0 | 1;
+  /** `"http"` or `"tcp"`. */
+  type?: string;
+  /** Engine group that serves it. */
+  enginegroupid: string | number;
+  /** VIP with its addresses. */
+  vipid: string | number;
+  /** Port on all addresses of the VIP. */
+  port: string | number;
+  /** Default pool. */
+  poolid: string | number;
+  /** 1 = connections begin with a PROXY header. */
+  accept_proxy?: "0" | "1" | 0 | 1;
+  /** `{alpn, min_version, strict_sni, client_ca, client_auth}`. */
+  tls?: unknown;
+  /** `{client_header, client_body, keepalive, server, connect, queue, tunnel}`. */
+  timeouts?: unknown;
+  /** `{uri, header_bytes, headers, body, connections}`. */
+  limits?: unknown;
+  /** `{x_forwarded_for, x_forwarded_proto, x_forwarded_port, forwarded, via, client_cert}`. */
+  forwarded?: unknown;
+  /** `[{if, then}]`; `then.poolid` chooses a pool. */
+  rules?: unknown;
+  /** Networks that may connect; empty: all. */
+  allow?: unknown;
+  /** Networks that may not connect. */
+  deny?: unknown;
+  /** `[{certificateid}]`, the default first; TLS if any. */
+  certificates?: unknown;
+  /** `[{tag, value}]`. */
+  tags?: unknown;
+}
+
+/** As `vip.get` shows it with `output: "extend"`. */
+export interface Vip {
+  /** Id of the VIP. */
+  vipid: string;
+  /** Name. */
+  name: string;
+  /** Description. */
+  description: string;
+  /** IPv4 address; `0.0.0.0`: all of the engine's machine. */
+  ipv4: string;
+  /** IPv6 address; `::`: all of the engine's machine. */
+  ipv6: string;
+  /** Names that users give it; for readers alone. */
+  dns_names: unknown;
+}
+
+/** As `vip.create` takes it. */
+export interface VipInput {
+  /** Name. */
+  name: string;
+  /** Description. */
+  description?: string;
+  /** IPv4 address; `0.0.0.0`: all of the engine's machine. */
+  ipv4?: string;
+  /** IPv6 address; `::`: all of the engine's machine. */
+  ipv6?: string;
+  /** Names that users give it; for readers alone. */
+  dns_names?: unknown;
+}
+
+/** As `pool.get` shows it with `output: "extend"`. */
+export interface Pool {
+  /** Id of the pool. */
+  poolid: string;
+  /** Name, also in records of requests. */
+  name: string;
+  /** Description. */
+  description: string;
+  /** How a server is chosen, such as `"round_robin"`. */
+  algorithm: string;
+  /** Header of the algorithm `header_hash`. */
+  hash_key: string;
+  /** Health monitor; 0 = none. */
+  healthmonitorid: string;
+  /** `{type, name}`; `{}`: none. */
+  persistence: unknown;
+  /** `{count, on, budget_percent}`. */
+  retries: unknown;
+  /** `{failures, for}`. */
+  eject: unknown;
+  /** `"v1"`, `"v2"`, or `""`: none. */
+  send_proxy: string;
+  /** `{ca, sni}`, the authorities as PEM text; `{}`: none. */
+  tls: unknown;
+}
+
+/** As `pool.create` takes it. */
+export interface PoolInput {
+  /** Name, also in records of requests. */
+  name: string;
+  /** Description. */
+  description?: string;
+  /** How a server is chosen, such as `"round_robin"`. */
+  algorithm?: string;
+  /** Header of the algorithm `header_hash`. */
+  hash_key?: string;
+  /** Health monitor; 0 = none. */
+  healthmonitorid?: string | number;
+  /** `{type, name}`; `{}`: none. */
+  persistence?: unknown;
+  /** `{count, on, budget_percent}`. */
+  retries?: unknown;
+  /** `{failures, for}`. */
+  eject?: unknown;
+  /** `"v1"`, `"v2"`, or `""`: none. */
+  send_proxy?: string;
+  /** `{ca, sni}`, the authorities as PEM text; `{}`: none. */
+  tls?: unknown;
+  /** Servers, at least one. */
+  servers: unknown;
+}
+
+/** As `healthmonitor.get` shows it with `output: "extend"`. */
+export interface HealthMonitor {
+  /** Id of the health monitor. */
+  healthmonitorid: string;
+  /** Name. */
+  name: string;
+  /** Description. */
+  description: string;
+  /** `"tcp"`: connects; `"http"`: requests a path. */
+  type: string;
+  /** Path and query of the request. */
+  path: string;
+  /** Expected status. */
+  status: string;
+  /** Text that the first 16 KiB of the response contain. */
+  body: string;
+  /** Time between two checks, such as `"5s"`. */
+  interval: string;
+  /** Time of one check, such as `"500ms"`. */
+  timeout: string;
+  /** Successes until the server is used. */
+  up: string;
+  /** Failures until the server is no longer used. */
+  down: string;
+}
+
+/** As `healthmonitor.create` takes it. */
+export interface HealthMonitorInput {
+  /** Name. */
+  name: string;
+  /** Description. */
+  description?: string;
+  /** `"tcp"`: connects; `"http"`: requests a path. */
+  type: string;
+  /** Path and query of the request. */
+  path?: string;
+  /** Expected status. */
+  status?: string | number;
+  /** Text that the first 16 KiB of the response contain. */
+  body?: string;
+  /** Time between two checks, such as `"5s"`. */
+  interval?: string;
+  /** Time of one check, such as `"500ms"`. */
+  timeout?: string;
+  /** Successes until the server is used. */
+  up?: string | number;
+  /** Failures until the server is no longer used. */
+  down?: string | number;
+}
+
+/** As `certificate.get` shows it with `output: "extend"`. */
+export interface Certificate {
+  /** Id of the certificate. */
+  certificateid: string;
+  /** Name. */
+  name: string;
+  /** Description. */
+  description: string;
+  /** PEM text: the certificate, then its chain. */
+  certificate: string;
+  /** Subject, such as `CN=www.example.com`. */
+  subject: string;
+  /** Issuer. */
+  issuer: string;
+  /** DNS names and addresses that it is for. */
+  names: unknown;
+  /** Algorithm of the key, such as `ECDSA P-256`. */
+  algorithm: string;
+  /** SHA-256 in hexadecimal digits. */
+  fingerprint: string;
+  /** Unix time from which it is valid. */
+  valid_from: string;
+  /** Unix time of its end. */
+  valid_until: string;
+}
+
+/** As `certificate.create` takes it. */
+export interface CertificateInput {
+  /** Name. */
+  name: string;
+  /** Description. */
+  description?: string;
+  /** PEM text: the certificate, then its chain. */
+  certificate: string;
+  /** PEM text of its key; required for new ones. */
+  private_key?: string;
+}
+
+/** As `enginegroup.get` shows it with `output: "extend"`. */
+export interface EngineGroup {
+  /** Id of the engine group. */
+  enginegroupid: string;
+  /** Name. */
+  name: string;
+  /** Description. */
+  description: string;
+}
+
+/** As `enginegroup.create` takes it. */
+export interface EngineGroupInput {
+  /** Name. */
+  name: string;
+  /** Description. */
+  description?: string;
+}
+
+/** As `engine.get` shows it with `output: "extend"`. */
+export interface Engine {
+  /** Id of the engine. */
+  engineid: string;
+  /** Name, also in records of requests. */
+  name: string;
+  /** Description. */
+  description: string;
+  /** Engine group. */
+  enginegroupid: string;
+  /** End of its token; 0 = it has none. */
+  enrolment_expires_at: string;
+  /** Unix time of its last report; 0 = none. */
+  lastaccess: string;
+  /** Address that it reports from. */
+  address: string;
+  /** Hash of the configuration that it runs. */
+  running_hash: string;
+  /** Why it does not run the newest configuration. */
+  error: string;
+  /** Hash of the configuration of its group. */
+  desired_hash: unknown;
+}
+
+/** As `engine.create` takes it. */
+export interface EngineInput {
+  /** Name, also in records of requests. */
+  name: string;
+  /** Description. */
+  description?: string;
+  /** Engine group. */
+  enginegroupid: string | number;
+}
+
 /** As `auditlog.get` shows it with `output: "extend"`. */
 export interface AuditEntry {
   /** Id of the entry; ids sort by time. */
@@ -1809,7 +2109,7 @@ export interface AuditEntry {
   ip: string;
   /** 0 add, 1 update, 2 delete, 4 sign-out, 8 sign-in, 9 refused sign-in. */
   action: string;
-  /** Kind of the object; the numbers are 7.0's. */
+  /** Kind of the object; the numbers are 7.0's up to 54. */
   resourcetype: string;
   /** Id of the object. */
   resourceid: string;
@@ -1837,6 +2137,10 @@ export type MethodName =
   | "autoregistration.get"
   | "autoregistration.update"
   | "capacity.get"
+  | "certificate.create"
+  | "certificate.delete"
+  | "certificate.get"
+  | "certificate.update"
   | "configuration.export"
   | "configuration.import"
   | "configuration.importcompare"
@@ -1852,8 +2156,23 @@ export type MethodName =
   | "drule.get"
   | "drule.update"
   | "dservice.get"
+  | "engine.create"
+  | "engine.delete"
+  | "engine.generate"
+  | "engine.get"
+  | "engine.update"
+  | "enginegroup.compare"
+  | "enginegroup.configuration"
+  | "enginegroup.create"
+  | "enginegroup.delete"
+  | "enginegroup.get"
+  | "enginegroup.update"
   | "event.acknowledge"
   | "event.get"
+  | "healthmonitor.create"
+  | "healthmonitor.delete"
+  | "healthmonitor.get"
+  | "healthmonitor.update"
   | "history.buckets"
   | "history.clear"
   | "history.gaps"
@@ -1906,6 +2225,10 @@ export type MethodName =
   | "maintenance.delete"
   | "maintenance.get"
   | "maintenance.update"
+  | "pool.create"
+  | "pool.delete"
+  | "pool.get"
+  | "pool.update"
   | "problem.counts"
   | "problem.get"
   | "queue.get"
@@ -1972,7 +2295,15 @@ export type MethodName =
   | "valuemap.create"
   | "valuemap.delete"
   | "valuemap.get"
-  | "valuemap.update";
+  | "valuemap.update"
+  | "vip.create"
+  | "vip.delete"
+  | "vip.get"
+  | "vip.update"
+  | "virtualservice.create"
+  | "virtualservice.delete"
+  | "virtualservice.get"
+  | "virtualservice.update";
 
 /** A value of a field, and its name for people. */
 export type Choice = readonly [value: string, label: string];

@@ -332,7 +332,7 @@ impl PlainRow {
         for (before, at, kind) in &self.members {
             out.extend_from_slice(before);
             match (kind, row.cell(*at)) {
-                (FieldKind::Json, Cell::Text(text)) => {
+                (FieldKind::Json | FieldKind::Document, Cell::Text(text)) => {
                     push_json(out, &crate::found::stored_json(&text));
                 }
                 (_, Cell::Text(text)) => push_text(out, &text),

@@ -26,7 +26,12 @@ const FIELDS: &[Field] = &[
         ReadOnly,
         "0 add, 1 update, 2 delete, 4 sign-out, 8 sign-in, 9 refused sign-in.",
     ),
-    field("resourcetype", Int(0, 54), ReadOnly, "Kind of the object; the numbers are 7.0's."),
+    field(
+        "resourcetype",
+        Int(0, 1006),
+        ReadOnly,
+        "Kind of the object; the numbers are 7.0's up to 54.",
+    ),
     field("resourceid", Id, ReadOnly, "Id of the object."),
     field("resource_cuid", Text(25), ReadOnly, "Always 0."),
     field("resourcename", Text(0), ReadOnly, "Name of the object."),

@@ -6,6 +6,7 @@ pub(crate) mod apiinfo;
 pub(crate) mod auditlog;
 pub(crate) mod authentication;
 pub(crate) mod autoregistration;
+pub(crate) mod balancing;
 pub(crate) mod drule;
 pub(crate) mod event;
 pub(crate) mod group;
@@ -42,6 +43,14 @@ pub(crate) const ALL: &[&[Method]] = &[
     auditlog::METHODS,
     authentication::METHODS,
     autoregistration::METHODS,
+    balancing::METHODS,
+    balancing::certificate::METHODS,
+    balancing::engine::METHODS,
+    balancing::enginegroup::METHODS,
+    balancing::healthmonitor::METHODS,
+    balancing::pool::METHODS,
+    balancing::vip::METHODS,
+    balancing::virtualservice::METHODS,
     drule::METHODS,
     event::METHODS,
     crate::exchange::METHODS,
@@ -101,6 +110,13 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &role::ROLE,
     &token::TOKEN,
     &regexp::REGEXP,
+    &balancing::virtualservice::VIRTUAL_SERVICE,
+    &balancing::vip::VIP,
+    &balancing::pool::POOL,
+    &balancing::healthmonitor::HEALTH_MONITOR,
+    &balancing::certificate::CERTIFICATE,
+    &balancing::enginegroup::ENGINE_GROUP,
+    &balancing::engine::ENGINE,
     &auditlog::AUDIT_LOG,
 ];
 

@@ -134,7 +134,7 @@ fn holds(kind: FieldKind) -> String {
         FieldKind::Text(max) => format!("text, {max} characters"),
         FieldKind::Name(max) => format!("text, 1–{max} characters"),
         FieldKind::Nested => "list or object".to_owned(),
-        FieldKind::Json => "JSON".to_owned(),
+        FieldKind::Json | FieldKind::Document => "JSON".to_owned(),
     }
 }
 

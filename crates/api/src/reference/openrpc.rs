@@ -187,6 +187,7 @@ fn schema(kind: FieldKind, input: bool) -> Json {
         FieldKind::Name(max) => json!({ "type": "string", "minLength": 1, "maxLength": max }),
         FieldKind::Nested => json!({ "type": ["array", "object", "string"] }),
         FieldKind::Json => json!({ "type": "array", "items": { "type": "object" } }),
+        FieldKind::Document => json!({ "type": ["array", "object"] }),
     }
 }
 

@@ -36,6 +36,13 @@ const TYPES: &[(&str, &str)] = &[
     ("token", "Token"),
     ("regexp", "Regexp"),
     ("auditlog", "AuditEntry"),
+    ("virtualservice", "VirtualService"),
+    ("vip", "Vip"),
+    ("pool", "Pool"),
+    ("healthmonitor", "HealthMonitor"),
+    ("certificate", "Certificate"),
+    ("enginegroup", "EngineGroup"),
+    ("engine", "Engine"),
 ];
 
 /// Global macros share their methods' object with macros of hosts.

@@ -67,7 +67,7 @@ fn written(kind: FieldKind, input: bool) -> String {
             let numbers = allowed.iter().map(ToString::to_string).filter(|_| input);
             texts.chain(numbers).collect::<Vec<_>>().join(" | ")
         }
-        FieldKind::Nested => "unknown".to_owned(),
+        FieldKind::Nested | FieldKind::Document => "unknown".to_owned(),
         FieldKind::Json => "Record<string, string>[]".to_owned(),
         _ => "string".to_owned(),
     }

@@ -49,6 +49,14 @@ const RESOURCES: &[Resource] = &[
     resource("globalmacros", None, 29, "usermacro", "macro"),
     resource("roles", None, 44, "role", "name"),
     resource("tokens", None, 45, "token", "name"),
+    // Objects of the load balancer, which the reference does not have.
+    resource("virtualservices", None, 1000, "virtualservice", "name"),
+    resource("vips", None, 1001, "vip", "name"),
+    resource("pools", None, 1002, "pool", "name"),
+    resource("healthmonitors", None, 1003, "healthmonitor", "name"),
+    resource("certificates", None, 1004, "certificate", "name"),
+    resource("enginegroups", None, 1005, "enginegroup", "name"),
+    resource("engines", None, 1006, "engine", "name"),
 ];
 
 /// Tables with rows of such objects, with the member that the rows are.
@@ -76,6 +84,9 @@ const MEMBERS: &[(&str, &str, &str)] = &[
     ("maintenance_groups", "maintenances", "hostgroups"),
     ("maintenance_periods", "maintenances", "timeperiods"),
     ("maintenance_tags", "maintenances", "tags"),
+    ("pool_servers", "pools", "servers"),
+    ("virtualservice_certificates", "virtualservices", "certificates"),
+    ("virtualservice_tags", "virtualservices", "tags"),
 ];
 
 /// Columns whose values are secrets.
@@ -95,6 +106,8 @@ const SECRETS: &[(&str, &str)] = &[
     ("dchecks", "snmpv3_authpassphrase"),
     ("dchecks", "snmpv3_privpassphrase"),
     ("tokens", "digest"),
+    ("certificates", "private_key"),
+    ("engines", "enrolment_digest"),
 ];
 
 /// Whether a table is in the log, with objects or with members of objects.

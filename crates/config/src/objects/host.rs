@@ -5,7 +5,7 @@ use objects::sql::KIND_HOST;
 
 use super::{Deleted, delete_hosts_of_rules, delete_triggers, ids_of};
 use crate::Edit;
-use crate::db::DbResult;
+use crate::db::{DbResult, Value};
 
 /// Deletes hosts or templates with all they own, the triggers that used their items, and the hosts
 /// that their rules have discovered. What is left of them elsewhere (history of their items,
@@ -39,6 +39,8 @@ pub fn delete_hosts(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Deleted> {
     delete_hosts_of_rules(edit, &deleted.items)?;
     edit.delete("host_templates", "templateid", ids)?;
     edit.delete("operation_templates", "templateid", ids)?;
+    let hosts: Vec<Value> = ids.iter().map(|id| Value::from(*id)).collect();
+    edit.update_rows("pool_servers", &[("hostid", &hosts)], &[("hostid", Value::Int(0))])?;
     edit.delete("hosts", "hostid", ids)?;
     Ok(deleted)
 }

@@ -9,7 +9,8 @@ use crate::db::{CONFIGURATION, Connection, DbError, DbResult};
 /// its steps, the missing tables (those of version 3 are maintenance and discovery).
 /// Version 4 tells links that discovery made; before, it unlinked all others from its hosts. The step
 /// to version 6 is [`separate_state`]. Version 7 has an index on the priority of triggers, the record of
-/// changes and the audit log, version 8 what hosts have yet to take over from templates.
+/// changes and the audit log, version 8 what hosts have yet to take over from templates, version 9 the
+/// objects of the load balancer.
 const MIGRATIONS: &[&str] = &[
     "CREATE TABLE group_prototypes (group_prototypeid INTEGER NOT NULL, \
      hostid BIGINT NOT NULL DEFAULT 0 REFERENCES hosts (hostid) ON DELETE CASCADE, \
@@ -30,10 +31,10 @@ const TOGETHER: i64 = 5;
 /// The first version with the state in tables of its own.
 const SEPARATE: i64 = 6;
 
-const VERSION: i64 = 8;
+const VERSION: i64 = 9;
 
-/// Version 2 has an index on open problems, and sign-ins.
-const STATE_VERSION: i64 = 2;
+/// Version 2 has an index on open problems, and sign-ins; version 3 the states of engines.
+const STATE_VERSION: i64 = 3;
 
 const _: () = assert!(MIGRATIONS.len() as i64 == TOGETHER - 1, "one migration per version");
 const _: () = assert!(SEPARATE == TOGETHER + 1, "one step separates the state");

@@ -115,10 +115,15 @@ fn every_deletion_that_takes_items_is_tried() {
     const WITHOUT: &[&str] = &[
         // Nothing of these has history or problems.
         "action",
+        "certificate",
         "drule",
+        "engine",
+        "enginegroup",
+        "healthmonitor",
         "hostgroup",
         "hostinterface",
         "maintenance",
+        "pool",
         "regexp",
         "role",
         "templategroup",
@@ -127,6 +132,8 @@ fn every_deletion_that_takes_items_is_tried() {
         "usergroup",
         "usermacro",
         "valuemap",
+        "vip",
+        "virtualservice",
         // Prototypes: what was discovered by them stays.
         "hostprototype",
         "triggerprototype",

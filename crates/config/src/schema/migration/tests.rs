@@ -159,8 +159,30 @@ fn databases_of_the_versions_before_get_new_indexes() {
     };
     assert_eq!(shown(&db, &of("state")), [INDEXES[0]]);
     assert_eq!(shown(&db, &of("main")), [INDEXES[1]]);
-    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["8"]);
-    assert_eq!(shown(&db, "SELECT MAX(version) FROM state_version"), ["2"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["9"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM state_version"), ["3"]);
+}
+
+#[test]
+fn databases_of_the_version_before_get_the_load_balancer() {
+    let dir = tempfile::tempdir().unwrap();
+    let location = Location::Sqlite(dir.path().join("config.db"));
+    drop(Db::open(location.clone()).unwrap());
+    for (file, tables, version, number) in [
+        ("config.db", "pool_servers pools virtualservice_tags", "schema_version", 8),
+        ("config-state.db", "engine_states", "state_version", 2),
+    ] {
+        let drops = tables.split(' ').map(|table| format!("DROP TABLE {table};"));
+        let sql = format!(
+            "{} DELETE FROM {version}; INSERT INTO {version} (version) VALUES ({number});",
+            drops.collect::<String>()
+        );
+        rusqlite::Connection::open(dir.path().join(file)).unwrap().execute_batch(&sql).unwrap();
+    }
+    let db = Db::open(location).unwrap();
+    for table in ["pool_servers", "virtualservice_tags", "engine_states"] {
+        assert!(shown(&db, &format!("SELECT * FROM {table}")).is_empty());
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Every table of the database. This file describes the tables of hosts and what is theirs; the others
-//! describe items and triggers, people, maintenance, network discovery, and the state.
+//! describe items and triggers, people, maintenance, network discovery, the load balancer, and the state.
 
+mod balancing;
 mod found;
 mod items;
 mod maintenance;
@@ -63,9 +64,16 @@ pub fn tables() -> impl Iterator<Item = &'static Table> {
 
 /// The tables that users change.
 pub(crate) fn configuration_tables() -> impl Iterator<Item = &'static Table> {
-    [CONFIGURATION, items::TABLES, people::TABLES, maintenance::TABLES, found::TABLES]
-        .into_iter()
-        .flatten()
+    [
+        CONFIGURATION,
+        items::TABLES,
+        people::TABLES,
+        maintenance::TABLES,
+        found::TABLES,
+        balancing::TABLES,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The tables that the server itself changes, see [`crate::Config::write_state`].

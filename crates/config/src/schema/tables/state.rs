@@ -106,6 +106,20 @@ pub(super) const TABLES: &[Table] = &[
         &[id("tokenid"), int("lastaccess", "0")],
         &[],
     ),
+    // What engines of the load balancer last reported.
+    table(
+        "engine_states",
+        &["engineid"],
+        Reload::Nothing,
+        &[
+            id("engineid"),
+            int("lastaccess", "0"),
+            text("address"),
+            text("running_hash"),
+            text("error"),
+        ],
+        &[],
+    ),
 ];
 
 const EVENTS: &[Column] = &[

@@ -1,0 +1,92 @@
+//! `enginegroup.compare`: which services a change would touch. The change is made and undone within one
+//! transaction, so that it is checked like a real one.
+
+use std::collections::BTreeMap;
+
+use config::engines::{Desired, Objects, Service};
+use serde_json::{Value as Json, json};
+
+use super::refused;
+use crate::call::{Call, UserType};
+use crate::error::{ApiError, ApiResult};
+use crate::object::missing;
+use crate::write::only;
+use crate::{params, permission, rpc};
+
+/// Objects that the configuration of engines is made of.
+const OBJECTS: &[&str] = &["certificate", "healthmonitor", "pool", "vip", "virtualservice"];
+
+const ACTIONS: &[&str] = &["create", "update", "delete"];
+
+/// Refuses methods that are no change of such an object, or that the user's role denies.
+fn method(call: &Call<'_>, input: &Json) -> ApiResult<String> {
+    let given = input.get("method").ok_or_else(|| missing("/", "method"))?;
+    let given = params::text(given, "/method")?;
+    let method = given.to_ascii_lowercase();
+    let known = method
+        .split_once('.')
+        .is_some_and(|(object, action)| OBJECTS.contains(&object) && ACTIONS.contains(&action));
+    if !known {
+        let text = format!(
+            "value must be one of {} with one of {}, such as \"pool.update\"",
+            OBJECTS.join(", "),
+            ACTIONS.join(", ")
+        );
+        return Err(ApiError::at("/method", text));
+    }
+    permission::check_method(call.user(), &method, UserType::SuperAdmin, &given)?;
+    Ok(method)
+}
+
+pub(super) fn compare(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let members = input.as_object().ok_or_else(|| ApiError::at("/", "an object is expected"))?;
+    only(members, "/", &["method", "params"])?;
+    let method = method(call, input)?;
+    let params = input.get("params").ok_or_else(|| missing("/", "params"))?;
+    let mut compared = None;
+    let undone: ApiResult<()> = call.together(|call| {
+        let all =
+            || call.read(|connection| Objects::all(connection).map_err(|error| refused("", error)));
+        let before = all()?;
+        rpc::run_inner(call, &method, params)?;
+        compared = Some(difference(&before, &all()?));
+        Err(ApiError::application("BUG: a comparison changes nothing"))
+    });
+    match (compared, undone) {
+        (Some(compared), _) => Ok(compared),
+        (None, result) => result.map(|()| Json::Null),
+    }
+}
+
+fn difference(before: &Objects, after: &Objects) -> Json {
+    let (old, new) = (texts(before), texts(after));
+    let mut services = Vec::new();
+    for (id, (service, text)) in &new {
+        match old.get(id) {
+            None => services.push(shown(service, "added")),
+            Some((_, before)) if before != text => services.push(shown(service, "changed")),
+            Some(_) => {}
+        }
+    }
+    let removed = old.iter().filter(|(id, _)| !new.contains_key(id));
+    services.extend(removed.map(|(_, (service, _))| shown(service, "removed")));
+    Json::Array(services)
+}
+
+fn shown(service: &Service, change: &str) -> Json {
+    json!({
+        "virtualserviceid": service.id.to_string(),
+        "name": service.config.name,
+        "enginegroupid": service.group.to_string(),
+        "change": change,
+    })
+}
+
+/// Each service as the configuration of an engine that has it alone.
+fn texts(objects: &Objects) -> BTreeMap<u64, (&Service, Desired)> {
+    let texts = objects
+        .services
+        .iter()
+        .map(|service| (service.id, (service, Desired::of(&objects.alone(service)))));
+    texts.collect()
+}

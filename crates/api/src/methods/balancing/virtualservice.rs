@@ -1,0 +1,252 @@
+//! Virtual services: what clients connect to.
+
+use balancing::{Forwarded, Kind, Limits, Network, Timeouts, Tls};
+use config::Edit;
+use config::db::{Row, Value};
+use config::engines::Objects;
+use serde_json::{Value as Json, json};
+
+use super::members::{self, Member, check_authorities, list, object, settings, typed, word};
+use super::{Reference, refused, require, rules};
+use crate::call::{Call, Method};
+use crate::error::{ApiError, ApiResult};
+use crate::get::Get;
+use crate::object::Access::{Optional, ReadOnly, Required};
+use crate::object::FieldKind::{Document, Id, Int, Name, Nested, OneOf, Text};
+use crate::object::{Field, Object, field};
+use crate::plain::{self, Child, Draft, Key, Plain, Spec, Unique, number, refuse_twin};
+use crate::tags;
+use crate::write::{names, no_object_at};
+
+pub(crate) const METHODS: &[Method] = &[
+    Method::admin("virtualservice.get", plain::get::<VirtualService>),
+    Method::super_admin("virtualservice.create", plain::create::<VirtualService>),
+    Method::super_admin("virtualservice.update", plain::update::<VirtualService>),
+    Method::super_admin("virtualservice.delete", plain::delete::<VirtualService>),
+];
+
+const FIELDS: &[Field] = &[
+    field("virtualserviceid", Id, ReadOnly, "Id of the virtual service."),
+    field("name", Name(128), Required, "Name, also in records of requests."),
+    field("description", Text(65_535), Optional, "Description."),
+    field("status", OneOf(&[0, 1]), Optional, "1 = disabled: engines do not have it."),
+    field("type", Text(16), Optional, "`\"http\"` or `\"tcp\"`."),
+    field("enginegroupid", Id, Required, "Engine group that serves it."),
+    field("vipid", Id, Required, "VIP with its addresses."),
+    field("port", Int(1, 65_535), Required, "Port on all addresses of the VIP."),
+    field("poolid", Id, Required, "Default pool."),
+    field("accept_proxy", OneOf(&[0, 1]), Optional, "1 = connections begin with a PROXY header."),
+    field("tls", Document, Optional, "`{alpn, min_version, strict_sni, client_ca, client_auth}`."),
+    field(
+        "timeouts",
+        Document,
+        Optional,
+        "`{client_header, client_body, keepalive, server, connect, queue, tunnel}`.",
+    ),
+    field("limits", Document, Optional, "`{uri, header_bytes, headers, body, connections}`."),
+    field(
+        "forwarded",
+        Document,
+        Optional,
+        "`{x_forwarded_for, x_forwarded_proto, x_forwarded_port, forwarded, via, client_cert}`.",
+    ),
+    field("rules", Document, Optional, "`[{if, then}]`; `then.poolid` chooses a pool."),
+    field("allow", Document, Optional, "Networks that may connect; empty: all."),
+    field("deny", Document, Optional, "Networks that may not connect."),
+    field("certificates", Nested, Optional, "`[{certificateid}]`, the default first; TLS if any."),
+    field("tags", Nested, Optional, "`[{tag, value}]`."),
+];
+
+pub(crate) static VIRTUAL_SERVICE: Object = Object {
+    name: "virtualservice",
+    table: "virtualservices",
+    key: "virtualserviceid",
+    keys: "virtualserviceids",
+    fields: FIELDS,
+    strict: true,
+    sort: &["virtualserviceid", "name", "port", "status"],
+};
+
+const CERTIFICATE: &[Field] = &[field("certificateid", Id, Required, "Certificate.")];
+
+const TAG: &[Field] = &[
+    field("tag", Name(255), Required, "Name of the tag."),
+    field("value", Text(255), Optional, "Value of the tag."),
+];
+
+static SPEC: Spec = Spec {
+    options: &["tags", "evaltype"],
+    unique: Some(Unique {
+        columns: &["name"],
+        among: None,
+        error: "Virtual service \"{name}\" already exists.",
+    }),
+    children: &[
+        Child {
+            select: Some("selectCertificates"),
+            check: |rows, row, path| refuse_twin(rows, row, &["certificateid"], path),
+            refer: |_, edit, rows, path| {
+                for (n, row) in rows.iter().enumerate() {
+                    let id = u64::try_from(number(row, "certificateid")).unwrap_or(0);
+                    if names(edit, "certificates", "certificateid", "name", &[id])?.is_empty() {
+                        return Err(no_object_at(&format!("{path}/{}/certificateid", n + 1)));
+                    }
+                }
+                Ok(())
+            },
+            ..Child::new(
+                "certificates",
+                "virtualservice_certificates",
+                "virtualserviceid",
+                Key::Position("position"),
+                CERTIFICATE,
+            )
+        },
+        Child {
+            select: Some("selectTags"),
+            check: |rows, row, path| refuse_twin(rows, row, &["tag", "value"], path),
+            ..Child::new(
+                "tags",
+                "virtualservice_tags",
+                "virtualserviceid",
+                Key::Id("virtualservicetagid"),
+                TAG,
+            )
+        },
+    ],
+    ..Spec::new(
+        &VIRTUAL_SERVICE,
+        "virtualservices",
+        &[
+            ("virtualserviceids", "t.virtualserviceid IN ({ids})"),
+            ("enginegroupids", "t.enginegroupid IN ({ids})"),
+            ("vipids", "t.vipid IN ({ids})"),
+            ("poolids", "t.poolid IN ({ids})"),
+            (
+                "certificateids",
+                "t.virtualserviceid IN (SELECT virtualserviceid FROM virtualservice_certificates \
+                 WHERE certificateid IN ({ids}))",
+            ),
+        ],
+    )
+};
+
+const REFERENCES: &[Reference] = &[
+    Reference {
+        column: "enginegroupid",
+        table: "enginegroups",
+        key: "enginegroupid",
+        optional: false,
+    },
+    Reference { column: "vipid", table: "vips", key: "vipid", optional: false },
+    Reference { column: "poolid", table: "pools", key: "poolid", optional: false },
+];
+
+const MEMBERS: &[Member] = &[
+    ("type", word::<Kind>),
+    ("tls", tls),
+    ("timeouts", settings::<Timeouts>),
+    ("limits", settings::<Limits>),
+    ("forwarded", settings::<Forwarded>),
+    ("rules", rules::read),
+    ("allow", list::<Network>),
+    ("deny", list::<Network>),
+];
+
+/// Certificates are objects, so they are a list of their own.
+fn tls(value: &Json, path: &str) -> ApiResult<String> {
+    let members = object(value, path)?;
+    if members.get("certificates").is_some() {
+        let text =
+            "unexpected parameter \"certificates\"; set the member \"certificates\" of the service";
+        return Err(ApiError::at(path, text));
+    }
+    let mut of_engine = members.clone();
+    of_engine["certificates"] = json!(["of the service"]);
+    let tls: Tls = typed(&of_engine, path)?;
+    check_authorities(tls.client_ca.as_ref(), &format!("{path}/client_ca"))?;
+    Ok(members.to_string())
+}
+
+#[derive(Default)]
+struct VirtualService;
+
+impl Plain for VirtualService {
+    fn spec(&self) -> &'static Spec {
+        &SPEC
+    }
+
+    fn select(&self, get: &mut Get<'_, '_>, _call: &Call<'_>, input: &Json) -> ApiResult<()> {
+        let own =
+            |test: &str| format!("SELECT virtualserviceid FROM virtualservice_tags WHERE {test}");
+        if let Some((condition, values)) = tags::condition(input, "t.virtualserviceid", own)? {
+            get.and(condition, values);
+        }
+        Ok(())
+    }
+
+    fn given(&self, _call: &Call<'_>, draft: &mut Draft<'_>) -> ApiResult<()> {
+        members::read(draft, MEMBERS)
+    }
+
+    fn write(
+        &self,
+        _call: &Call<'_>,
+        edit: &mut Edit<'_>,
+        draft: &mut Draft<'_>,
+        before: Option<&Row>,
+    ) -> ApiResult<()> {
+        require(edit, draft, REFERENCES)?;
+        rules::require_pools(edit, draft)?;
+        refuse_same_address(edit, draft, before)
+    }
+
+    fn written(
+        &self,
+        _call: &Call<'_>,
+        edit: &mut Edit<'_>,
+        drafts: &[Draft<'_>],
+    ) -> ApiResult<()> {
+        for draft in drafts {
+            let objects = Objects::of_services(edit.connection(), &[draft.id])
+                .map_err(|error| refused(&draft.path, error))?;
+            for service in &objects.services {
+                let checked = service.config.check();
+                checked.map_err(|problem| ApiError::at(&draft.path, problem))?;
+            }
+            refuse_ignored_tls(draft, &objects)?;
+        }
+        Ok(())
+    }
+}
+
+/// Two services cannot have one address and port, also while one of them is disabled.
+fn refuse_same_address(
+    edit: &mut Edit<'_>,
+    draft: &Draft<'_>,
+    before: Option<&Row>,
+) -> ApiResult<()> {
+    let [vip, port] = ["vipid", "port"].map(|column| draft.value(column, before));
+    let sql = "SELECT name FROM virtualservices WHERE vipid = ? AND port = ? \
+               AND virtualserviceid <> ?";
+    let rows = edit.query(sql, &[vip, port.clone(), Value::from(draft.id)])?;
+    rows.first().map_or(Ok(()), |row| {
+        Err(ApiError::at(
+            &format!("{}/port", draft.path),
+            format_args!(
+                "port {port} of this VIP belongs to virtual service \"{}\"; choose another port or VIP",
+                row.text("name")
+            ),
+        ))
+    })
+}
+
+/// Client certificates that nobody asks for would be a gap.
+fn refuse_ignored_tls(draft: &Draft<'_>, objects: &Objects) -> ApiResult<()> {
+    let given = draft.gives("tls") && draft.text("tls", None) != "{}";
+    if given && objects.services.iter().any(|service| service.config.tls.is_none()) {
+        let text = "TLS needs at least one certificate; set \"certificates\"";
+        return Err(ApiError::at(&format!("{}/tls", draft.path), text));
+    }
+    Ok(())
+}
