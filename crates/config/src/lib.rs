@@ -11,6 +11,7 @@ pub mod db;
 mod edit;
 pub mod link;
 pub mod lld;
+pub mod maintenance;
 pub mod objects;
 pub mod retry;
 pub mod schema;

@@ -11,6 +11,5 @@ export const texts = {
   zoomOut: "Zoom out",
   hostsByHighestSeverity: "Hosts by highest severity",
   problemsStarted: (total: number) => `${total} problems started`,
-  notCountedTime: (time: string) => `${time}\nnot counted`,
   startedTime: (time: string, sum: number) => `${time}\n${sum} started`,
 } as const;

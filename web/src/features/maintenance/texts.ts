@@ -29,6 +29,10 @@ export const texts = {
   theirHostsLeaveMaintenance: "Their hosts leave maintenance immediately. This cannot be undone.",
   searchMaintenance: "Search maintenance",
   state: "State",
+  all: "All",
+  running: "Running",
+  planned: "Planned",
+  expired: "Expired",
   duringMaintenanceProblemsAre:
     "During maintenance, problems are hidden and send no notifications. To silence a host or a problem immediately, use the crossed bell in its row.",
   months: "Months",
