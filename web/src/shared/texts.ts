@@ -1,6 +1,8 @@
 /** Texts that users read, to be reviewed and translated in one place. */
 export const texts = {
-  nbspDown: "&nbsp;down",
+  down: "down",
+  dataIsOld: (age: string, since: string) =>
+    `The data shown is ${age} old (${since}); states and durations may be wrong.`,
   noInterface: "No interface",
   notDiscovered: "Not discovered",
   createdDisabled: "Created disabled",

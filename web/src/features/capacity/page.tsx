@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { capacityQuery } from "~/api/capacity";
 import { PlainTable } from "~/shared/config-tables";
-import { QueryError } from "~/shared/fallback";
+import { QueryError, StaleError } from "~/shared/fallback";
 import { Page } from "~/shared/page";
 import { Card, Stat } from "~/ui/card";
 import { ShareBar } from "~/ui/share-bar";
@@ -130,18 +130,20 @@ function MeasuredCard({ measured }: { measured: Measured | null }) {
 
 /** Present load against the limits of this machine, and what comes to an end first. */
 export function CapacityPage() {
-  const { data, error, refetch } = useQuery(capacityQuery());
+  const query = useQuery(capacityQuery());
+  const { data, error } = query;
   return (
     <Page title={texts.capacity} scroll>
+      <StaleError query={query} className="mb-2" />
       {error && !data ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
+        <QueryError error={error} onRetry={() => void query.refetch()} />
       ) : !data ? (
         <SkeletonRows rows={10} />
       ) : (
         <div className="flex flex-col gap-4">
           <Summary capacity={data} />
           <PlainTable<Resource>
-            query={{ data: byUrgency(data.resources), error: null, refetch: () => undefined }}
+            query={{ ...query, data: byUrgency(data.resources), error: null }}
             head={[
               ["Resource", ""],
               ["Now", "w-28 text-right"],

@@ -12,7 +12,7 @@ import {
   maySilence,
 } from "~/api/maintenance";
 import { SELECT_MAX } from "~/api/problems";
-import { useRowWindow, useVisible } from "~/api/windows";
+import { together, useRowWindow, useVisible } from "~/api/windows";
 import { ListPage, NoRows } from "~/shared/list-page";
 import { GroupPicker, HostPicker } from "~/shared/pickers";
 import { useFollow } from "~/shared/silence";
@@ -92,14 +92,7 @@ function useRows(filter: MaintenanceFilter, visible: readonly [number, number]) 
     fetch: (offset, limit, signal) => maintenanceWindow(client, filter, offset, limit, signal),
     live: "config",
   });
-  return {
-    total: count.data,
-    rows,
-    query: {
-      error: rows.error ?? count.error,
-      refetch: () => Promise.all([rows.refetch(), count.refetch()]),
-    },
-  };
+  return { total: count.data, rows, query: together(rows, count) };
 }
 
 /** When which hosts are worked on: what runs, what is planned, what has expired. */

@@ -14,16 +14,15 @@ const STEP_S = 1_800;
 
 /** When problems started during the last day. */
 export function Starts() {
-  const { data, error, refetch } = useQuery(startsQuery(STEPS, STEP_S));
+  const query = useQuery(startsQuery(STEPS, STEP_S));
+  const { data, error } = query;
   const total = data?.counts.flat().reduce((a, b) => a + b, 0);
   return (
     <Card
       title={texts.problemsStarted}
       side={total !== undefined && texts.countInADay(formatCount(total))}
     >
-      {data && error && (
-        <StaleError error={error} onRetry={() => void refetch()} className="mb-2" />
-      )}
+      <StaleError query={query} className="mb-2" />
       {data ? (
         <ProblemBars {...data} />
       ) : (

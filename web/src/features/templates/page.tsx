@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { type TemplateRow, templateTotalQuery, templateWindow } from "~/api/templates";
-import { useRowWindow, useVisible } from "~/api/windows";
+import { together, useRowWindow, useVisible } from "~/api/windows";
 import { useKeptState } from "~/shared/forms/use-kept-state";
 import { ListPage, NoRows } from "~/shared/list-page";
 import { GroupPicker } from "~/shared/pickers";
@@ -148,10 +148,7 @@ export function TemplatesPage() {
         </>
       }
       onClear={onClear}
-      query={{
-        error: rows.error ?? total.error,
-        refetch: () => Promise.all([rows.refetch(), total.refetch()]),
-      }}
+      query={together(rows, total)}
       beside={
         <>
           {creating && (

@@ -7,7 +7,7 @@ import { type ConfiguredItem, templateItemsQuery } from "~/api/item-config";
 import { deleteTemplate, type Template, templateQuery } from "~/api/templates";
 import { triggersQuery } from "~/api/triggers";
 import { ConfiguredItems, CreateLink, DiscoveryTable, TriggerTable } from "~/shared/config-tables";
-import { Gone, QueryError } from "~/shared/fallback";
+import { Gone, QueryError, StaleError } from "~/shared/fallback";
 import { useKeptState } from "~/shared/forms/use-kept-state";
 import { MacrosView } from "~/shared/macros-view";
 import { CRUMB, Page } from "~/shared/page";
@@ -125,7 +125,8 @@ export function TemplatePage() {
   const [linking, setLinking] = useKeptState("link dialog", false);
   const [editing, setEditing] = useKeptState("edit dialog", false);
   const remove = useDelete(deleteTemplate, [["templates"]]);
-  const { data: template, error, refetch } = useQuery(templateQuery(templateid));
+  const query = useQuery(templateQuery(templateid));
+  const { data: template, error } = query;
   const tab = TABS.find((name) => name === search.tab) ?? "items";
   const exporting = useMutation({
     mutationFn: () => exportTemplate(templateid, "yaml"),
@@ -196,8 +197,9 @@ export function TemplatePage() {
         )
       }
     >
+      <StaleError query={query} className="mb-2" />
       {error && !template ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
+        <QueryError error={error} onRetry={() => void query.refetch()} />
       ) : template === null ? (
         <Gone icon="templates" title={texts.thisTemplateDoesNot} />
       ) : !template ? (
