@@ -4,7 +4,6 @@ export const texts = {
   to: "To",
   now1hNowD: "now-1h, now/d, 2026-11-21 10:00",
   apply: "Apply",
-  timesAreIn: "Times are in",
   earlier: "Earlier",
   timeRange: (what: string) => `Time range: ${what}`,
   later: "Later",
@@ -12,4 +11,5 @@ export const texts = {
   hostsByHighestSeverity: "Hosts by highest severity",
   problemsStarted: (total: number) => `${total} problems started`,
   startedTime: (time: string, sum: number) => `${time}\n${sum} started`,
+  timesAreIn: (zone: string) => `Times are in ${zone}.`,
 } as const;

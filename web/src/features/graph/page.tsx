@@ -209,7 +209,7 @@ export function GraphPage() {
             <Button
               look="quiet"
               icon="link"
-              onClick={() => copy(location.href, "The link was copied.")}
+              onClick={() => copy(location.href, texts.theLinkWasCopied)}
             >
               {texts.copyLink}
             </Button>

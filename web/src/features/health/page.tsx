@@ -115,7 +115,7 @@ export function HealthPage() {
               params={{ hostid: self.data.hostid }}
               className={buttonClass("quiet")}
             >
-              {texts.host} {self.data.name}
+              {texts.hostName(self.data.name)}
             </Link>
           )}
           <RangePicker range={range} onChange={onRange} />

@@ -78,7 +78,7 @@ function useDelete(onDone: () => void) {
   return async (ids: string[]) => {
     const title = `Delete ${plural(ids.length, "maintenance")}?`;
     const body = <p>{texts.theirHostsLeaveMaintenance}</p>;
-    if (await confirmed(title, body, "Delete")) remove.mutate(ids);
+    if (await confirmed(title, body, texts.delete)) remove.mutate(ids);
   };
 }
 
@@ -142,7 +142,7 @@ export function MaintenancePage() {
         <>
           {chosen.length > 0 && (
             <Button look="danger" icon="trash" onClick={() => void remove(chosen)}>
-              {texts.delete} {formatCount(chosen.length)} {texts.selected}
+              {texts.deleteSelected(formatCount(chosen.length))}
             </Button>
           )}
           {maySilence() && <CreateLink />}

@@ -160,8 +160,9 @@ export function QueuePage() {
           {texts.queue}
           {total !== undefined && (
             <Count>
-              {plural(total, "item")} {texts.overdueText}
-              {listed >= DETAILS_MAX && texts.theMostOverdueAre(formatCount(DETAILS_MAX))}
+              {listed >= DETAILS_MAX
+                ? texts.itemsOverdueOf(plural(total, "item"), formatCount(DETAILS_MAX))
+                : texts.itemsOverdue(plural(total, "item"))}
             </Count>
           )}
         </>
@@ -187,9 +188,7 @@ export function QueuePage() {
           <div className="flex flex-col gap-1.5">
             <Buckets lines={overview.data?.types} />
             {waiting > 0 && (
-              <p className="text-xs text-soft">
-                {texts.notCounted} {plural(waiting, "item")} {texts.onUnavailableInterfaces}
-              </p>
+              <p className="text-xs text-soft">{texts.notCounted(plural(waiting, "item"))}</p>
             )}
           </div>
         )}

@@ -50,10 +50,10 @@ const COLUMNS: Column<TemplateRow>[] = [
       </Link>
     ),
   },
-  count("hosts", "Hosts", "4rem"),
-  count("items", "Items", "4rem"),
-  count("triggers", "Triggers", "5rem"),
-  count("discoveries", "Discovery rules", "7rem"),
+  count("hosts", texts.hosts, "4rem"),
+  count("items", texts.items, "4rem"),
+  count("triggers", texts.triggers, "5rem"),
+  count("discoveries", texts.discoveryRules, "7rem"),
   {
     id: "groups",
     header: texts.groups,

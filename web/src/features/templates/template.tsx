@@ -160,7 +160,7 @@ export function TemplatePage() {
               onClick={async () => {
                 const loss =
                   "Its items and triggers on linked hosts are deleted too, with their history.";
-                if (await remove(template.templateid, template.name, loss, "Delete"))
+                if (await remove(template.templateid, template.name, loss, texts.delete))
                   void navigate({ to: "/templates" });
               }}
             />
