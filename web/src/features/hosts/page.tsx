@@ -184,7 +184,7 @@ export function HostsPage() {
           onSort={({ id, desc }) =>
             change({ sort: id === "name" ? undefined : id, desc: desc ? "yes" : undefined })
           }
-          rowClass={(row) => (row.status === "1" ? "opacity-60" : undefined)}
+          rowClass={(row) => (row.status === "1" ? "bg-sunken" : undefined)}
           empty={
             <NoRows icon="hosts" word={texts.hostWord} onClear={onClear} action={create}>
               {texts.createAHostWith}

@@ -192,7 +192,7 @@ export function MaintenancePage() {
               search: {},
             })
           }
-          rowClass={(row) => (stateAt(row, now).is === "over" ? "opacity-60" : undefined)}
+          rowClass={(row) => (stateAt(row, now).is === "over" ? "bg-sunken" : undefined)}
           empty={
             <NoRows
               icon="wrench"
