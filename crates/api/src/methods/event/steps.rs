@@ -55,7 +55,7 @@ impl Steps {
         let Self { from, step_s } = self;
         let counts = rows.iter().map(|row| {
             json!({
-                "clock": (from + row.int("step") * step_s).to_string(),
+                "clock": from.saturating_add(row.int("step").saturating_mul(*step_s)).to_string(),
                 "severity": row.int("severity").to_string(),
                 "rowscount": row.int("n").to_string(),
             })

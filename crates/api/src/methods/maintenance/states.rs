@@ -73,7 +73,7 @@ fn names(wanted: &Json) -> ApiResult<Vec<&'static str>> {
     params::list(wanted).into_iter().enumerate().map(name).collect()
 }
 
-/// The state of each maintenance, whoever may see it.
+/// The states of all maintenances, also of those that the user does not see.
 fn states(call: &Call<'_>) -> ApiResult<Vec<(State, u64)>> {
     let now = i64::try_from(call.now()).unwrap_or(i64::MAX);
     let tz = call.config().snapshot().settings.time_zone();
