@@ -32,6 +32,28 @@ export async function plainHost(prefix = "e2e-host") {
   return { host, hostid: hostids[0] };
 }
 
+/** A host that is not monitored, with an item that is not, and a maintenance that is over: rows that tables mute. */
+export async function muted() {
+  const { hostid } = await plainHost("e2e-muted");
+  await call("host.update", { hostid, status: 1 });
+  await call("item.create", {
+    hostid,
+    name: "off",
+    key_: "off",
+    type: 2,
+    value_type: 0,
+    status: 1,
+  });
+  const now = Math.floor(Date.now() / 1000);
+  await call("maintenance.create", {
+    name: `E2E past ${stamp}`,
+    active_since: now - 7200,
+    active_till: now - 3600,
+    hosts: [{ hostid }],
+    timeperiods: [{ timeperiod_type: 0, start_date: now - 7200, period: 3600 }],
+  });
+}
+
 /** A host with an open problem that may be closed manually. */
 export async function trouble() {
   const { host, hostid } = await plainHost("trouble");

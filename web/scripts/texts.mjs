@@ -21,9 +21,11 @@ const SHOWN = new Set([
   "what",
   "word",
 ]);
-/** Functions that show their first argument. */
-const SHOWING = new Set(["toast"]);
+/** Functions whose arguments are not shown. */
+const HIDING = new Set(["cx", "querySelector", "useKeptState", "useState"]);
 const LETTERS = /\p{L}{2}/u;
+/** Arguments that read like texts: a word with a capital, or several words. Others are names and keys. */
+const READS = /^\p{Lu}\p{Ll}+(?![\p{L}\d_]*\p{Lu})|\p{L}{2,} \p{L}{2,}/u;
 
 const isNode = (value) => typeof value?.type === "string";
 const childrenOf = (node) =>
@@ -56,6 +58,17 @@ function outcomes(node) {
       return node && hasWords(node) ? [node] : [];
   }
 }
+
+const textOf = (node) =>
+  node.type === "TemplateLiteral"
+    ? node.quasis.map((part) => part.value.cooked).join("\u2026")
+    : node.value;
+
+/** The arguments of a call that users read. */
+const argumentsOf = (call) =>
+  HIDING.has(nameOf(call.callee) ?? nameOf(call.callee.property))
+    ? []
+    : call.arguments.flatMap(outcomes).filter((node) => READS.test(textOf(node)));
 
 /** The labels of `options={[["value", "Label"], …]}`. */
 const labelsOf = (node) =>
@@ -93,8 +106,7 @@ export function literals(source) {
     if (node.type === "JSXAttribute" && nameOf(node.name) === "options")
       addAll(labelsOf(node.value));
     if (node.type === "Property" && nameOf(node.key) === "header") addAll(outcomes(node.value));
-    if (node.type === "CallExpression" && SHOWING.has(nameOf(node.callee)))
-      addAll(outcomes(node.arguments[0]));
+    if (node.type === "CallExpression" || node.type === "NewExpression") addAll(argumentsOf(node));
     childrenOf(node).forEach(visit);
   };
   visit(parseAst(source, { lang: "tsx" }));

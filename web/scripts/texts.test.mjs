@@ -11,6 +11,10 @@ test.each([
   ['<p>{empty && "Nothing"}</p>', ["Nothing"]],
   ['<Pick options={[["0", "Enabled"]]} />', ["Enabled"]],
   ['toast("It was saved.", "good")', ["It was saved."]],
+  ['confirmed("Delete it?", body, "Delete")', ["Delete it?", "Delete"]],
+  ['text("name", "User name")', ["User name"]],
+  ['new Error("The range is invalid.")', ["The range is invalid."]],
+  ['show(many ? "Several hosts" : "one")', ["Several hosts"]],
   ['[{ id: "host", header: "Host" }]', ["Host"]],
 ])("%s has texts outside of a catalog", (jsx, texts) => {
   expect(textsOf(jsx)).toEqual(texts);
@@ -22,6 +26,9 @@ test.each([
   '<Icon name="check" />',
   '<Link to="/hosts" />',
   "<Page title={texts.hosts} />",
+  'cx("flex items-center", "Flex")',
+  'useKeptState("edit dialog", null)',
+  'route("/inside/hosts", "hostid", "ArrowDown")',
   '<p>{state === "open" ? texts.open : null}</p>',
 ])("%s has none", (jsx) => {
   expect(textsOf(jsx)).toEqual([]);

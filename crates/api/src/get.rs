@@ -44,6 +44,16 @@ const STANDARD: &[&str] = &[
 /// Whether a row with this id is in the result.
 pub(crate) type Keep<'c> = Box<dyn Fn(u64) -> bool + 'c>;
 
+/// Position of the row with this id in the result; equal ones keep the order of the statement.
+pub(crate) type Rank<'c> = Box<dyn Fn(u64) -> usize + 'c>;
+
+/// Conditions that are checked in memory.
+#[derive(Default)]
+struct InMemory<'c> {
+    keep: Option<Keep<'c>>,
+    rank: Option<Rank<'c>>,
+}
+
 /// A `get` in the making.
 pub(crate) struct Get<'c, 'a> {
     call: &'c Call<'a>,
@@ -56,7 +66,7 @@ pub(crate) struct Get<'c, 'a> {
     also_sort: &'static [&'static str],
     works_on: Vec<&'static str>,
     also_shown: Vec<&'static str>,
-    keep: Option<Keep<'c>>,
+    in_memory: InMemory<'c>,
     from_memory: bool,
 }
 
@@ -88,7 +98,7 @@ impl<'c, 'a> Get<'c, 'a> {
             also_sort: &[],
             works_on: Vec::new(),
             also_shown: Vec::new(),
-            keep: None,
+            in_memory: InMemory::default(),
             from_memory: false,
         })
     }
@@ -161,10 +171,16 @@ impl<'c, 'a> Get<'c, 'a> {
 
     /// Only rows with ids that `keep` accepts: a condition that the database need not check.
     pub(crate) fn keep(&mut self, keep: Keep<'c>) {
-        self.keep = Some(match self.keep.take() {
+        self.in_memory.keep = Some(match self.in_memory.keep.take() {
             Some(before) => Box::new(move |id| before(id) && keep(id)),
             None => keep,
         });
+    }
+
+    /// Rows that [`Get::keep`] accepts come in the order of `rank`, to which limit and offset apply.
+    /// Only for [`Get::run`].
+    pub(crate) fn rank(&mut self, rank: Rank<'c>) {
+        self.in_memory.rank = Some(rank);
     }
 
     /// Whether the result is the number of rows or nothing but their ids, and no option but those of
@@ -213,11 +229,13 @@ impl<'c, 'a> Get<'c, 'a> {
             values: self.values,
             also_shown: self.also_shown,
             hides_key: false,
-            keep: self.keep,
+            keep: self.in_memory.keep,
+            rank: self.in_memory.rank,
             keys_only: false,
         };
         query.keys_only =
             query.keep.is_some() && (query.counts || query.limit.is_some() || query.offset > 0);
+        query.keys_only |= query.rank.is_some();
         query.sql = format!("SELECT {} FROM {} t", query.selects(self.object), self.object.table);
         if !self.conditions.is_empty() {
             query.sql += &format!(" WHERE {}", self.conditions.join(" AND "));

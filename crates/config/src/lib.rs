@@ -12,6 +12,7 @@ mod edit;
 pub mod engines;
 pub mod link;
 pub mod lld;
+pub mod maintenance;
 pub mod objects;
 pub mod retry;
 pub mod schema;

@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use config::db::{Connection, DbError, DbResult, Row, Value, query_by_ids};
+use config::maintenance::periods;
 use config::{Config, Edit, Statements};
 use const_format::formatcp;
-use eval::maintenance::{Maintenance, MaintenancePeriod, Repeat};
+use eval::maintenance::Maintenance;
 use objects::sql::{KIND_HOST, OBJECT_TRIGGER, SOURCE_TRIGGER};
 
-mod period;
 mod tags;
 
 use tags::Tags;
@@ -211,7 +211,7 @@ fn running(
         &[now.into(), now.into()],
     )?;
     let ids: Vec<u64> = rows.iter().map(|row| row.id("maintenanceid")).collect();
-    let mut periods = period::read(connection, &ids)?;
+    let mut periods = periods(connection, &ids)?;
     let mut tags = tags::read(connection, &ids)?;
     let mut found = Vec::new();
     for row in &rows {

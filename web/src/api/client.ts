@@ -118,6 +118,24 @@ export async function endOther(token: string): Promise<void> {
   await send("user.logout", [], undefined, token).catch(() => undefined);
 }
 
+/** Number of events in a step of time, by severity. */
+export interface EventGroup {
+  /** Start of the step. */
+  clock: string;
+  severity: string;
+  rowscount: string;
+}
+
+/** How many events `event.get` would return, by steps of so many seconds from `time_from` and severity. */
+export function rpcEventGroups(
+  params: GetParams<"event.get"> & { time_from: number; time_till: number },
+  step: number,
+  signal?: AbortSignal,
+): Promise<EventGroup[]> {
+  const groups = { ...params, groupBy: ["clock", "severity"], step };
+  return call("event.get", groups, signal) as Promise<EventGroup[]>;
+}
+
 /** How many rows a `get` would return; `countOutput` answers with a text. */
 export async function rpcCount<M extends GetMethod>(
   method: M,

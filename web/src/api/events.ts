@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Severity } from "~/util/severity";
+import { SEVERITIES, type Severity, toSeverity } from "~/util/severity";
 import type { Tag } from "~/util/tags";
-import { rpc } from "./client";
+import { rpc, rpcEventGroups } from "./client";
 import { pollInterval } from "./live";
 
 /** Bits of `event.acknowledge`'s action. */
@@ -96,28 +96,35 @@ export const lastChangesQuery = (limit: number, hostid?: string) =>
     meta: { live: "problems" },
   });
 
-/** More starts than this are not drawn: the newest are. */
-export const STARTS_MAX = 10_000;
+/** Problems that started, by steps of time. */
+export interface Starts {
+  /** Unix time of the first step; steps have equal lengths. */
+  from: number;
+  step: number;
+  /** For each step, the number by severity. */
+  counts: number[][];
+}
 
-/** When problems started, in the last `seconds`; for the bars of the overview. */
-export const startsQuery = (seconds: number) =>
+/** How many problems started in each of the last `steps` steps of so many seconds, up to now. */
+export const startsQuery = (steps: number, step: number) =>
   queryOptions({
-    queryKey: ["events", "starts", seconds],
-    queryFn: ({ signal }) =>
-      rpc(
-        "event.get",
-        {
-          output: ["clock", "severity"],
-          source: 0,
-          object: 0,
-          value: 1,
-          time_from: Math.floor(Date.now() / 1000) - seconds,
-          sortfield: ["eventid"],
-          sortorder: "DESC",
-          limit: STARTS_MAX,
-        },
+    queryKey: ["events", "starts", steps, step],
+    queryFn: async ({ signal }): Promise<Starts> => {
+      // The last step holds the current minute.
+      const till = Math.floor(Date.now() / 60_000 + 1) * 60;
+      const from = till - steps * step;
+      const groups = await rpcEventGroups(
+        { source: 0, object: 0, value: 1, time_from: from, time_till: till - 1 },
+        step,
         signal,
-      ),
+      );
+      const counts = Array.from({ length: steps }, () => SEVERITIES.map(() => 0));
+      for (const { clock, severity, rowscount } of groups) {
+        const bucket = counts[(Number(clock) - from) / step];
+        if (bucket) bucket[toSeverity(severity)] = Number(rowscount);
+      }
+      return { from, step, counts };
+    },
     refetchInterval: 30_000,
     meta: { live: "problems" },
   });

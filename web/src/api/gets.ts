@@ -161,6 +161,9 @@ interface CoarsePoint {
   value_max: string;
 }
 
+/** Runs now, will run, will not run again. */
+export type MaintenanceState = "active" | "upcoming" | "ended";
+
 export interface Period {
   timeperiod_type: Repeat;
   every: string;
@@ -283,7 +286,7 @@ export interface Gets {
       selectHosts: Many<"hosts", HostRow>;
       selectHostGroups: Many<"hostgroups", schema.HostGroup>;
     },
-    ByHost & { maintenanceids?: Ids }
+    ByHost & { maintenanceids?: Ids; states?: readonly MaintenanceState[] }
   >;
   "problem.get": Get<Row<schema.Problem>, OfProblems, ByEvent & { recent?: boolean }>;
   "role.get": Get<

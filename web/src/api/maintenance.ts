@@ -3,7 +3,7 @@ import type { Period, Schedule } from "~/util/maintenance";
 import { type SilenceTarget, silenceName, silenceParams, silenceTags } from "~/util/silence";
 import type { Tag } from "~/util/tags";
 import { rpc, rpcCount } from "./client";
-import type { GetParams, Gets, Period as RawPeriod } from "./gets";
+import type { GetParams, Gets, MaintenanceState, Period as RawPeriod } from "./gets";
 import { pollInterval } from "./live";
 import type { Members } from "./methods";
 import { allows, session } from "./session-store";
@@ -88,12 +88,15 @@ const COVERED = {
 /** What the list of maintenances is narrowed by. */
 export interface MaintenanceFilter {
   text?: string;
-  hostids?: string[];
-  groupids?: string[];
+  /** All states: in the order of their times. */
+  states: readonly MaintenanceState[];
+  hostids?: readonly string[];
+  groupids?: readonly string[];
 }
 
-function narrowed({ text, hostids, groupids }: MaintenanceFilter) {
+function narrowed({ text, states, hostids, groupids }: MaintenanceFilter) {
   return {
+    states,
     hostids: hostids?.length ? hostids : undefined,
     groupids: groupids?.length ? groupids : undefined,
     search: text ? { name: text } : undefined,
@@ -132,7 +135,7 @@ async function fetchRows(
   return raw.map((one) => detailOf(one, zone));
 }
 
-/** The rows of a window of the list; the server sorts and cuts. */
+/** The rows of a window of the list; the server sorts by state and time, and cuts. */
 export function maintenanceWindow(
   client: QueryClient,
   filter: MaintenanceFilter,
@@ -140,46 +143,19 @@ export function maintenanceWindow(
   limit: number,
   signal?: AbortSignal,
 ): Promise<MaintenanceDetail[]> {
-  const window = { sortfield: "name", limit, offset: offset || undefined } as const;
+  const window = { limit, offset: offset || undefined };
   return fetchRows(client, { ...narrowed(filter), ...window }, true, signal);
 }
 
-/** The maintenances with these ids, in this order. */
-export async function maintenancesInOrder(
-  client: QueryClient,
-  maintenanceids: readonly string[],
-  signal?: AbortSignal,
-): Promise<MaintenanceDetail[]> {
-  if (maintenanceids.length === 0) return [];
-  const rows = await fetchRows(client, { maintenanceids }, true, signal);
-  const byId = new Map(rows.map((row) => [row.maintenanceid, row]));
-  return maintenanceids.flatMap((id) => byId.get(id) ?? []);
-}
-
-/** The ids of the first matching maintenances by name. */
+/** The ids of the first matching maintenances, in the order of the list. */
 export async function maintenanceIds(filter: MaintenanceFilter, limit: number): Promise<string[]> {
   const rows = await rpc("maintenance.get", {
     output: ["maintenanceid"],
     ...narrowed(filter),
-    sortfield: "name",
     limit,
   });
   return rows.map((row) => row.maintenanceid);
 }
-
-/**
- * The schedules of all matching maintenances, without their hosts. Only for a filter by state,
- * which the server does not have.
- */
-export const schedulesQuery = (filter: MaintenanceFilter) =>
-  queryOptions({
-    queryKey: ["maintenances", "schedules", filter],
-    queryFn: ({ signal, client }): Promise<Maintenance[]> =>
-      fetchRows(client, { ...narrowed(filter), sortfield: "name" }, false, signal),
-    staleTime: 5_000,
-    refetchInterval: pollInterval,
-    meta: { live: "config" },
-  });
 
 /** Maintenances by id, for the marks of hosts and problems. */
 export function maintenancesQuery(ids: readonly string[]) {

@@ -25,6 +25,23 @@ export function windowOf(visible: readonly [number, number]): { offset: number; 
   return { offset, limit: Math.min(Math.max(end - offset, WINDOW_STEP), WINDOW_MAX) };
 }
 
+/** What a page reads, in one or several queries. */
+export interface Reads {
+  error: Error | null;
+  /** Unix milliseconds of the oldest data shown; 0 if some were never read. */
+  dataUpdatedAt: number;
+  refetch: () => unknown;
+}
+
+/** Several queries as one. */
+export function together(...queries: readonly Reads[]): Reads {
+  return {
+    error: queries.find((query) => query.error)?.error ?? null,
+    dataUpdatedAt: Math.min(...queries.map((query) => query.dataUpdatedAt)),
+    refetch: () => Promise.all(queries.map((query) => query.refetch())),
+  };
+}
+
 interface RowWindowOptions<T> {
   /** First part of the query key: all that changes rows or their order. */
   queryKey: readonly unknown[];
@@ -49,13 +66,14 @@ export function useRowWindow<T>({ queryKey, visible, fetch, live }: RowWindowOpt
   });
   const list = JSON.stringify(queryKey);
   // While the next window is fetched, rows that it shares with the last one stay.
-  const shown = useRef<{ list: string; offset: number; rows: T[] } | null>(null);
-  if (query.data) shown.current = { list, offset, rows: query.data };
+  const shown = useRef<{ list: string; offset: number; rows: T[]; at: number } | null>(null);
+  if (query.data) shown.current = { list, offset, rows: query.data, at: query.dataUpdatedAt };
   const rows = shown.current?.list === list ? shown.current : null;
   return {
     rowAt: (index: number): T | undefined => rows?.rows[index - rows.offset],
     ready: rows !== null,
     error: query.error,
+    dataUpdatedAt: rows?.at ?? 0,
     refetch: query.refetch,
   };
 }

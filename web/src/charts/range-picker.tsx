@@ -49,9 +49,7 @@ function CustomRange({ range, onChange }: RangePickerProps) {
       <Button type="submit" look="primary" disabled={!span}>
         {texts.apply}
       </Button>
-      <p className="text-xs text-faint">
-        {texts.timesAreIn} {zoneName()}.
-      </p>
+      <p className="text-xs text-faint">{texts.timesAreIn(zoneName())}</p>
     </form>
   );
 }

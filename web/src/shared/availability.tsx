@@ -38,7 +38,11 @@ function Mark({ name, state, hint }: { name: string; state: "0" | "1" | "2"; hin
     >
       {name}
       <span className="sr-only"> {WORDS[Number(state)]}</span>
-      {state === "2" && <span aria-hidden="true">{texts.nbspDown}</span>}
+      {state === "2" && (
+        <span aria-hidden="true" className="pl-1">
+          {texts.down}
+        </span>
+      )}
     </span>
   );
 }

@@ -15,11 +15,16 @@ import { Empty, SkeletonRows } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import { itemTypeName, valueTypeName } from "~/util/item-types";
 import { toSeverity } from "~/util/severity";
-import { QueryError } from "./fallback";
+import { QueryError, StaleError } from "./fallback";
 import { texts } from "./texts";
 
 interface TableProps<T> {
-  query: { data: T[] | undefined; error: Error | null; refetch: () => unknown };
+  query: {
+    data: T[] | undefined;
+    error: Error | null;
+    dataUpdatedAt: number;
+    refetch: () => unknown;
+  };
   head: readonly (readonly [title: string, className: string])[];
   row: (entry: T) => ReactNode;
   empty: ReactNode;
@@ -30,11 +35,10 @@ const SCROLLS = { role: "region", "aria-label": "Table", tabIndex: 0 };
 /** A plain table for the few dozen parts of one host or template. */
 export function PlainTable<T>({ query, head, row, empty }: TableProps<T>) {
   const { data, error, refetch } = query;
-  const note = error && <QueryError error={error} onRetry={() => void refetch()} />;
-  if (note && !data) return note;
+  if (error && !data) return <QueryError error={error} onRetry={() => void refetch()} />;
   return (
     <Card bodyClass="rounded-lg">
-      {note}
+      <StaleError query={query} />
       {!data ? (
         <SkeletonRows />
       ) : data.length === 0 ? (

@@ -38,7 +38,7 @@ export function useSwitches({ word, queryKey, warning, enable, remove }: Options
   });
   const onDelete = async (ids: string[]) => {
     const title = `Delete ${plural(ids.length, word)}?`;
-    if (await confirmed(title, <p>{warning}</p>, "Delete")) change.mutate(() => remove(ids));
+    if (await confirmed(title, <p>{warning}</p>, texts.delete)) change.mutate(() => remove(ids));
   };
   const buttons = (ids: string[]): ReactNode =>
     ids.length > 0 && (
@@ -46,7 +46,7 @@ export function useSwitches({ word, queryKey, warning, enable, remove }: Options
         <Button onClick={() => change.mutate(() => enable(ids, true))}>{texts.enable}</Button>
         <Button onClick={() => change.mutate(() => enable(ids, false))}>{texts.disable}</Button>
         <Button look="danger" icon="trash" onClick={() => void onDelete(ids)}>
-          {texts.delete} {formatCount(ids.length)} {texts.selected}
+          {texts.deleteSelected(formatCount(ids.length))}
         </Button>
       </>
     );

@@ -5,6 +5,8 @@ import { explain } from "~/api/errors";
 import { Button, buttonClass } from "~/ui/button";
 import type { IconName } from "~/ui/icon";
 import { Empty, ErrorNote, SkeletonRows } from "~/ui/state";
+import { useNow } from "~/util/hooks";
+import { formatClock, formatDuration } from "~/util/time";
 import { texts } from "./texts";
 
 /** In place of a page, with the way to the overview. */
@@ -69,10 +71,40 @@ export function QueryError({
   return <ErrorNote what={what} todo={todo} onRetry={onRetry} className={className} />;
 }
 
-/** The error of a query above older data. That the server does not respond is said by the banner of the page. */
-export function StaleError(props: { error: Error; onRetry?: () => void; className?: string }) {
-  if (props.error instanceof ApiError && props.error.code === 0) return null;
-  return <QueryError {...props} />;
+interface StaleProps {
+  query: { error: Error | null; dataUpdatedAt: number; refetch: () => unknown };
+  className?: string;
+}
+
+/**
+ * The error of a query above the data that it read before, with their age. Nothing without an error or
+ * without data. If the server does not respond, the banner of the page says so.
+ */
+export function StaleError({ query, className }: StaleProps) {
+  const { error, dataUpdatedAt, refetch } = query;
+  if (!error || dataUpdatedAt === 0 || (error instanceof ApiError && error.code === 0)) return null;
+  return (
+    <StaleNote
+      what={explain(error).what}
+      since={Math.floor(dataUpdatedAt / 1000)}
+      onRetry={() => void refetch()}
+      className={className}
+    />
+  );
+}
+
+interface StaleNoteProps {
+  what: string;
+  /** Unix seconds of the data. */
+  since: number;
+  onRetry: () => void;
+  className: string | undefined;
+}
+
+function StaleNote({ what, since, onRetry, className }: StaleNoteProps) {
+  const age = formatDuration(Math.max(0, useNow() - since));
+  const todo = texts.dataIsOld(age, formatClock(since));
+  return <ErrorNote what={what} todo={todo} onRetry={onRetry} className={className} />;
 }
 
 /** In place of what was asked for by its id and is not there. */
@@ -86,7 +118,12 @@ export function Gone({ icon, title }: { icon: IconName; title: string }) {
 
 interface FoundProps<T> {
   /** Null: it is not there; undefined: it is on its way. */
-  query: { data: T | null | undefined; error: Error | null; refetch?: () => unknown };
+  query: {
+    data: T | null | undefined;
+    error: Error | null;
+    dataUpdatedAt: number;
+    refetch: () => unknown;
+  };
   gone: ReactNode;
   children: (data: T) => ReactNode;
 }
@@ -97,14 +134,13 @@ interface FoundProps<T> {
  */
 export function Found<T>({ query, gone, children }: FoundProps<T>) {
   const { data, error, refetch } = query;
-  const onRetry = refetch && (() => void refetch());
   if (data === undefined || data === null) {
-    if (error) return <QueryError error={error} onRetry={onRetry} />;
+    if (error) return <QueryError error={error} onRetry={() => void refetch()} />;
     return data === null ? gone : <SkeletonRows rows={10} />;
   }
   return (
     <>
-      {error && <StaleError error={error} onRetry={onRetry} className="mb-2" />}
+      <StaleError query={query} className="mb-2" />
       {children(data)}
     </>
   );

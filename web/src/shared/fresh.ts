@@ -12,7 +12,7 @@ import { watchFresh } from "~/shared/forms/stale-save";
  * back what was changed since, when it is saved.
  */
 export function useFresh<T, K extends QueryKey>(options: UseQueryOptions<T, Error, T, K>) {
-  const { data, error, refetch, isFetchedAfterMount } = useQuery({
+  const { data, error, dataUpdatedAt, refetch, isFetchedAfterMount } = useQuery({
     ...options,
     refetchOnMount: "always",
     refetchInterval: false,
@@ -31,7 +31,7 @@ export function useFresh<T, K extends QueryKey>(options: UseQueryOptions<T, Erro
       now: () => client.fetchQuery({ ...latest.current, staleTime: 0 } as never),
     });
   }, [started, client]);
-  return { data: fresh, error, refetch };
+  return { data: fresh, error, dataUpdatedAt, refetch };
 }
 
 /** Reads a list again; the answer is the object in it, or null if it is gone. */

@@ -73,7 +73,7 @@ export function GraphPanel(props: GraphPanelProps) {
   const empty = !loading && lines.every((line) => line.clocks.length === 0);
 
   if (error && empty) return <QueryError error={error} />;
-  if (!span) return <QueryError error={new Error("The time range is invalid.")} />;
+  if (!span) return <QueryError error={new Error(texts.theTimeRangeIs)} />;
   const toggle = (id: string) => {
     const next = new Set(hidden);
     if (!next.delete(id)) next.add(id);

@@ -140,7 +140,7 @@ function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<
       id: "change",
       on: "wide",
       header: texts.change,
-      width: "6rem",
+      width: "7.5rem",
       align: "right",
       cell: (item) => <Change item={item} />,
     },
@@ -207,7 +207,7 @@ export function ItemTable(props: ItemTableProps) {
       allIds={ids.slice(0, 50)}
       onOpen={onOpen}
       empty={empty}
-      rowClass={(item) => (item.status === "1" ? "opacity-60" : undefined)}
+      rowClass={(item) => (item.status === "1" ? "bg-sunken" : undefined)}
     />
   );
 }

@@ -1,9 +1,10 @@
 import type { ReactNode } from "react";
+import type { Reads } from "~/api/windows";
 import { Button } from "~/ui/button";
 import type { IconName } from "~/ui/icon";
 import { Empty, SkeletonRows } from "~/ui/state";
 import { formatCount } from "~/util/format";
-import { QueryError } from "./fallback";
+import { QueryError, StaleError } from "./fallback";
 import { Count, Page, Sheet } from "./page";
 import { texts } from "./texts";
 
@@ -15,7 +16,7 @@ interface ListPageProps {
   filters: ReactNode;
   /** Takes all filters away; present while one narrows the list. */
   onClear?: () => void;
-  query: { error: Error | null; refetch: () => unknown };
+  query: Reads;
   /** Dialogs of the page. */
   beside?: ReactNode;
   /** The table; nothing while its rows are on their way. */
@@ -48,12 +49,14 @@ export function ListPage(props: ListPageProps) {
         </>
       }
     >
-      {query.error && (
+      {query.error && query.dataUpdatedAt === 0 ? (
         <QueryError
           error={query.error}
           onRetry={() => void query.refetch()}
           className={props.children ? "mb-2" : undefined}
         />
+      ) : (
+        <StaleError query={query} className="mb-2" />
       )}
       {(props.children || !query.error) && (
         <Sheet>{props.children || <SkeletonRows rows={12} />}</Sheet>

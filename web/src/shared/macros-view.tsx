@@ -71,6 +71,7 @@ export function MacrosView(props: MacrosViewProps) {
   const { ownerid, template } = props;
   const [editing, setEditing] = useKeptState("dialog", false);
   const query = useQuery(macroLevelsQuery(ownerid));
+  const sourceOf = (row: Row) => row.from || (template ? texts.thisTemplate : texts.thisHost);
   const seen = new Set<string>();
   const rows: Row[] = (query.data ?? []).flatMap(({ from, macros }) =>
     macros.map((macro) => {
@@ -103,7 +104,7 @@ export function MacrosView(props: MacrosViewProps) {
         empty={
           <Card bodyClass="">
             <Empty icon="key" title={texts.noMacros} action={edit}>
-              {texts.macrosAreValuesThat} {texts.cpuMax}.
+              {texts.macrosAreValuesThat}
             </Empty>
           </Card>
         }
@@ -121,8 +122,7 @@ export function MacrosView(props: MacrosViewProps) {
               )}
             </td>
             <td className={`${CELL} text-soft`}>
-              {row.from || (template ? texts.thisTemplate : texts.thisHost)}
-              {row.overridden && <span className="text-faint"> {texts.overridden}</span>}
+              {row.overridden ? texts.fromOverridden(sourceOf(row)) : sourceOf(row)}
             </td>
             <td className={`${CELL} text-soft`}>{row.description}</td>
           </tr>

@@ -99,7 +99,7 @@ export function SaveDialog(props: SaveDialogProps) {
             busy={saving.isPending}
             onClick={() => saving.mutate()}
           >
-            {texts.save} {word}
+            {texts.saveWord(word)}
           </Button>
         </>
       }

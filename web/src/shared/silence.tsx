@@ -15,6 +15,7 @@ import { Dialog } from "~/ui/dialog";
 import { TextField } from "~/ui/field";
 import { Icon } from "~/ui/icon";
 import { Segmented } from "~/ui/segmented";
+import { Sentence } from "~/ui/sentence";
 import { TagList } from "~/ui/tag";
 import { toast } from "~/ui/toast";
 import { plural } from "~/util/format";
@@ -287,20 +288,19 @@ export function SilenceDialog({ target, running = [], onClose }: SilenceDialogPr
 function Covers({ target, untagged }: { target: SilenceTarget; untagged: boolean }) {
   const { data: count } = useQuery(coveredQuery(target));
   const names = target.hosts.map((host) => host.name).join(", ");
-  const open = count === undefined ? "" : ` Now: ${plural(count, "open problem")}.`;
+  const open = count === undefined ? "" : texts.openNow(plural(count, texts.openProblem));
   if (!target.problem) {
     return (
       <p>
-        {untagged && texts.thisProblemHasNo}
-        {texts.allProblemsOf} <b>{names}</b>.{open}
+        {untagged && texts.thisProblemHasNo}{" "}
+        <Sentence text={texts.allProblemsOf} places={{ hosts: <b>{names}</b> }} /> {open}
       </p>
     );
   }
   return (
     <div className="flex flex-col gap-1.5">
       <p>
-        {texts.problemsOf} <b>{names}</b> {texts.withTheseTagsIncluding}
-        {open}
+        <Sentence text={texts.problemsWithTheseTags} places={{ hosts: <b>{names}</b> }} /> {open}
       </p>
       <TagList tags={target.problem.tags} max={20} wrap />
     </div>

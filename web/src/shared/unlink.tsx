@@ -22,11 +22,9 @@ export async function askUnlinked(
 ): Promise<boolean | null> {
   if (templates.length === 0) return false;
   return askUnlinking(
-    "Unlink templates?",
+    texts.unlinkTemplates,
     <>
-      <p>
-        {templates.map((template) => template.name).join(", ")} {texts.willNoLongerBe}
-      </p>
+      <p>{texts.willNoLongerBeLinked(templates.map((template) => template.name).join(", "))}</p>
       {body}
     </>,
   );

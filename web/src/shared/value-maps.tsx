@@ -182,7 +182,7 @@ export function ValueMaps({ ownerid }: { ownerid: string }) {
                 label={texts.deleteName(map.name)}
                 onClick={async () => {
                   const body = <p>{texts.itemsThatUseIt}</p>;
-                  if (await confirmed(`Delete ${map.name}?`, body, "Delete value map"))
+                  if (await confirmed(texts.deleteQuestion(map.name), body, texts.deleteValueMap))
                     remove.mutate(map);
                 }}
               />

@@ -21,6 +21,6 @@ export const texts = {
   dataIsOld: (age: string, since: string) =>
     `The data on this page is ${age} old (${since}); states and durations may be wrong. The page retries automatically.`,
   signedInAs: (initials: string, username: string) => `${initials}: Signed in as ${username}`,
-  timesAreIn: "Times are in",
   openTotal: (total: number) => `${total} open`,
+  timesAreIn: (zone: string) => `Times are in ${zone}.`,
 } as const;

@@ -101,9 +101,7 @@ function UserMenu() {
           <div className="border-b px-2.5 pt-1.5 pb-2">
             <p className="truncate font-medium">{user?.displayName}</p>
             <p className="truncate text-xs text-faint">{user?.username}</p>
-            <p className="truncate pt-1 text-xs text-faint">
-              {texts.timesAreIn} {zoneName()}
-            </p>
+            <p className="truncate pt-1 text-xs text-faint">{texts.timesAreIn(zoneName())}</p>
           </div>
           <div className="pt-1">
             <MenuItem onClick={() => void signOut()}>

@@ -1,7 +1,6 @@
 // @vitest-environment happy-dom
 import { screen } from "@testing-library/react";
 import { expect, test } from "vitest";
-import { STARTS_MAX } from "~/api/events";
 import { DENIED } from "~/api/mock/api";
 import { mockEstate } from "~/api/mock/estate";
 import { openPage } from "./app";
@@ -16,19 +15,23 @@ test("a refused list of events is no chart without problems", async () => {
   expect(screen.queryByRole("img", { name: /problems started/ })).toBeNull();
 });
 
-test("bars before the oldest of the newest problems are not counted as none", async () => {
+test("the bars count all problems of the day", async () => {
   const api = mockEstate({ hosts: 4 });
   const event = api.tables["event.get"]?.[0];
   if (!event) throw new Error("no event in the estate");
-  const hour = Math.floor(Date.now() / 1000) - 3_600;
-  const events = Array.from({ length: STARTS_MAX }, (_, i) => ({
+  const now = Math.floor(Date.now() / 1000);
+  const at = (seconds: number) => String(now - seconds);
+  const events = Array.from({ length: 12_345 }, (_, i) => ({
     ...event,
     eventid: String(1_000_000 + i),
-    clock: String(hour),
+    clock: i < 12_000 ? at(3_600) : at(80_000),
+    severity: i < 12_000 ? "4" : "1",
     value: "1" as const,
   }));
-  api.tables["event.get"] = events;
+  api.tables["event.get"] = [...events, { ...event, eventid: "9", clock: at(90_000), value: "1" }];
   await openPage(api, "/");
-  expect(await screen.findByText(/^more than 10.000 in 24 h/)).toBeTruthy();
-  expect(screen.getAllByTitle(/not counted$/).length).toBeGreaterThan(40);
+  expect(await screen.findByText(/^12.345 in 24 h$/)).toBeTruthy();
+  expect(screen.getByTitle(/ 12000 started$/)).toBeTruthy();
+  expect(screen.getByTitle(/ 345 started$/)).toBeTruthy();
+  expect(screen.getAllByTitle(/ 0 started$/)).toHaveLength(46);
 });

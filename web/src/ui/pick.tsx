@@ -112,8 +112,7 @@ export function Pick(props: PickProps) {
                 className="flex h-8 w-full items-center gap-2 rounded-md px-2.5 text-left text-sm text-accent-ink hover:bg-hover"
                 onClick={() => onCreate(text.trim())}
               >
-                <Icon name="plus" size={14} /> {texts.create}
-                {text.trim()}”
+                <Icon name="plus" size={14} /> {texts.create(text.trim())}
               </button>
             )}
           </div>

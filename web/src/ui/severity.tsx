@@ -58,21 +58,25 @@ export function ResolvedBadge() {
   );
 }
 
-type DotTone = "good" | "bad" | "off" | "warn";
+type Tone = "good" | "bad" | "off" | "warn" | "next";
 
-const TONES: Record<DotTone, string> = {
+const TONES: Record<Tone, string> = {
   good: "var(--good)",
   bad: "var(--sev-4)",
   warn: "var(--sev-2)",
   off: "var(--line-strong)",
+  next: "var(--accent)",
 };
 
-export function Dot({ tone }: { tone: DotTone }) {
+/** The dot of a state, or of a severity. */
+export function Dot({ tone }: { tone: Tone | Severity }) {
   return (
     <span
       aria-hidden="true"
       className="inline-block size-2 shrink-0 rounded-full"
-      style={{ backgroundColor: TONES[tone] }}
+      style={{
+        backgroundColor: typeof tone === "number" ? `var(--sev-${tone})` : TONES[tone],
+      }}
     />
   );
 }

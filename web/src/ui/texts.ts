@@ -9,7 +9,6 @@ export const texts = {
   resolved: "Resolved",
   searchLabel: (label: string) => `Search ${label}`,
   noMatches: "No matches.",
-  create: "Create “",
   clear: "Clear",
   removeWhat: (what: string) => `Remove ${what}`,
   add: "Add",
@@ -20,4 +19,5 @@ export const texts = {
   checkThatTheServer: "Check that the server is running and that you can reach it.",
   close: "Close",
   cancel: "Cancel",
+  create: (name: string) => `Create “${name}”`,
 } as const;

@@ -8,7 +8,8 @@ export interface HostState {
   problems: readonly number[];
 }
 
-export type HostTone = "good" | "bad" | "off";
+/** A severity: that of the worst problem. */
+export type HostTone = "good" | "off" | Severity;
 
 /** The most severe of some problems; null without any. */
 export function worstOf(problems: readonly number[]): Severity | null {
@@ -29,8 +30,7 @@ export function countsInWords(problems: readonly number[]): string {
 /** Green only for a monitored host that is known to be well: with values and without problems. */
 export function toneOf(state: HostState | undefined, monitored: boolean): HostTone {
   if (!monitored || !state) return "off";
-  if (worstOf(state.problems) !== null) return "bad";
-  return state.data ? "good" : "off";
+  return worstOf(state.problems) ?? (state.data ? "good" : "off");
 }
 
 /** The same in words. */

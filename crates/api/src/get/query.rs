@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use config::db::{Cells, Row, Value, query_by_ids};
 use foldhash::fast::RandomState;
 
-use super::{Found, Keep, Output};
+use super::{Found, Keep, Output, Rank};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::found::{FoundRow, ShownColumns};
@@ -29,6 +29,8 @@ pub(super) struct Query<'c> {
     pub(super) offset: i64,
     /// Which of the rows are in the result.
     pub(super) keep: Option<Keep<'c>>,
+    /// Their order, if it is not that of the statement.
+    pub(super) rank: Option<Rank<'c>>,
     /// The statement gives only keys, because the limit counts rows that `keep` accepts.
     pub(super) keys_only: bool,
 }
@@ -63,24 +65,23 @@ impl<'c> Query<'c> {
         let mut ids = Vec::new();
         let Some(keep) = self.keep.as_ref().filter(|_| self.keys_only) else { return Ok(ids) };
         let number = |n: i64| usize::try_from(n).unwrap_or(usize::MAX);
-        let (mut skipped, limit) = (number(self.offset), self.limit.map_or(usize::MAX, number));
+        let (skipped, limit) = (number(self.offset), self.limit.map_or(usize::MAX, number));
         let limit = if self.counts { usize::MAX } else { limit };
+        let read = if self.rank.is_some() { usize::MAX } else { limit.saturating_add(skipped) };
         call.read(|connection| {
             let row = &mut |row: &dyn Cells| {
                 let id = row.id(0);
-                if !keep(id) {
-                    return ControlFlow::Continue(());
-                }
-                if skipped > 0 {
-                    skipped -= 1;
-                } else {
+                if keep(id) {
                     ids.push(id);
                 }
-                if ids.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                if ids.len() < read { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             };
             Ok::<_, ApiError>(connection.each_until(&self.sql, &self.values, row)?)
         })?;
-        Ok(ids)
+        if let Some(rank) = &self.rank {
+            ids.sort_by_key(|id| rank(*id));
+        }
+        Ok(ids.into_iter().skip(skipped).take(limit).collect())
     }
 
     /// Rows with these ids, in no order.

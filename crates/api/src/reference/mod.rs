@@ -18,6 +18,19 @@ use crate::single::{Rule, Single};
 pub use openrpc::openrpc;
 pub use typescript::typescript;
 
+/// What methods of Zabbix's have in addition.
+const ADDITIONS: &str = "
+## Additions
+
+Zabbix does not have these parameters.
+
+| method | parameter | |
+| --- | --- | --- |
+| each `get` of objects | `offset` | Rows to skip before `limit` applies. |
+| `event.get` | `groupBy: [\"clock\", \"severity\"]`, `step` | Number of events by steps of `step` seconds and by severity, from `time_from` to `time_till` (required, up to 1,000 steps): `[{clock, severity, rowscount}]`, where `clock` is the start of the step. Groups without events are left out. |
+| `maintenance.get` | `states` | Only maintenances in these states: `active` (runs now), `upcoming` (will run), `ended` (will not run again). Without `sortfield`, active ones come first by their end, then upcoming ones by their next start, then ended ones with the newest end first. |
+";
+
 /// Markdown.
 pub fn reference() -> String {
     let mut page = String::from(
@@ -36,6 +49,7 @@ pub fn reference() -> String {
         };
         let _ = writeln!(page, "| `{}` | {who} |", method.name);
     }
+    page += ADDITIONS;
     for object in OBJECTS {
         section(object, &mut page);
     }

@@ -33,7 +33,8 @@ const SEPARATE: i64 = 6;
 
 const VERSION: i64 = 9;
 
-/// Version 2 has an index on open problems, and sign-ins; version 3 the states of engines.
+/// Version 2 has an index on open problems, and sign-ins; version 3 the states of engines and a wider
+/// index on the time of events.
 const STATE_VERSION: i64 = 3;
 
 const _: () = assert!(MIGRATIONS.len() as i64 == TOGETHER - 1, "one migration per version");
@@ -114,6 +115,9 @@ pub(crate) fn migrate_state(connection: &mut dyn Connection, before: Before) -> 
     sql.extend(state_tables().map(Table::create_missing));
     if moves {
         sql += &moved(connection)?;
+    }
+    if found > 0 || !connection.has_parts() {
+        sql += "DROP INDEX IF EXISTS events_clock;\n";
     }
     sql += &format!("INSERT INTO state_version (version) VALUES ({STATE_VERSION});\n");
     run(connection, &sql)

@@ -14,6 +14,8 @@ export type Stored<M extends GetMethod> = Partial<Gets[M]["row"]> & {
 interface Narrowing {
   hosts?: readonly { hostid?: string; name?: string; host?: string; status?: "0" | "1" }[];
   hostgroups?: readonly { groupid?: string; name?: string }[];
+  /** Of a maintenance: what the server computes for `states`. */
+  state?: string;
 }
 
 export type Tables = { [M in GetMethod]?: Stored<M>[] };
@@ -57,6 +59,7 @@ function passes(row: Row, params: Params): boolean {
     if (value === undefined) continue;
     if (name.endsWith("ids") && !hasId(row, name.slice(0, -1), listOf(value))) return false;
     if (name === SEVERITIES && !listOf(value).includes(Number(row.severity))) return false;
+    if (name === "states" && !listOf(value).includes(row.state)) return false;
     if ((name === "acknowledged" || name === "suppressed") && row[name] !== (value ? "1" : "0"))
       return false;
     if (name === "value" && Number(row.value ?? 1) !== value) return false;
@@ -113,9 +116,24 @@ function shown(row: Row, params: Params): Record<string, unknown> {
   return result;
 }
 
+/** `groupBy` clock and severity: numbers of rows by steps of time. */
+function grouped(rows: readonly Row[], params: Params): unknown {
+  const [from, step] = [Number(params.time_from), Number(params.step)];
+  const groups = new Map<string, { clock: string; severity: string; rowscount: string }>();
+  for (const row of rows) {
+    const clock = String(from + Math.floor((Number(row.clock) - from) / step) * step);
+    const severity = String(row.severity);
+    const group = groups.get(`${clock} ${severity}`);
+    const rowscount = String(Number(group?.rowscount ?? 0) + 1);
+    groups.set(`${clock} ${severity}`, { clock, severity, rowscount });
+  }
+  return [...groups.values()];
+}
+
 /** Answers a `get` from stored rows: narrowed, counted or sorted and limited, with what is asked of each. */
 export function read(rows: readonly object[], wanted: Params): unknown {
   const passing = (rows as readonly Row[]).filter((row) => passes(row, wanted));
+  if (wanted.step) return grouped(passing, wanted);
   if (wanted.countOutput) return String(passing.length);
   const fields = listOf(wanted.sortfield) as string[];
   const sorted = passing.toSorted((a, b) => compare(a, b, fields, wanted.sortorder === "DESC"));

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { type Action, actionsQuery, deleteActions, enableActions } from "~/api/actions";
 import { EnableTable, Switch, useSwitches } from "~/shared/enable-table";
-import { QueryError } from "~/shared/fallback";
+import { QueryError, StaleError } from "~/shared/fallback";
 import { Page, Sheet } from "~/shared/page";
 import { buttonClass } from "~/ui/button";
 import { Icon } from "~/ui/icon";
@@ -91,7 +91,8 @@ export function ActionsPage() {
   const navigate = route.useNavigate();
   const agents = search.source === "agents";
   const source: ActionSource = agents ? "2" : "1";
-  const { data, error, refetch } = useQuery(actionsQuery(source));
+  const query = useQuery(actionsQuery(source));
+  const { data, error } = query;
   const names = useRuleNames(source);
   const columns = useMemo(() => columnsOf(source, names), [source, names]);
   const { selected, setSelected, buttons } = useSwitches({
@@ -123,8 +124,9 @@ export function ActionsPage() {
         />
       }
     >
+      <StaleError query={query} className="mb-2" />
       {error && !data ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
+        <QueryError error={error} onRetry={() => void query.refetch()} />
       ) : (
         <Sheet>
           {!data ? (

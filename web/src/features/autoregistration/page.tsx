@@ -9,6 +9,7 @@ import { useDraft } from "~/shared/forms/use-draft";
 import { useFresh } from "~/shared/fresh";
 import { Page } from "~/shared/page";
 import { Checkbox, TextField } from "~/ui/field";
+import { Sentence } from "~/ui/sentence";
 import { SkeletonRows } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import {
@@ -95,11 +96,16 @@ function Settings({ stored }: { stored: number }) {
           </div>
         )}
         <p className="text-xs text-soft">
-          {texts.agentsCanRegisterWhile}{" "}
-          <Link to="/actions" search={{ source: "agents" }} className="underline">
-            {texts.autoregistrationAction}
-          </Link>{" "}
-          {texts.isEnabledTheAction}
+          <Sentence
+            text={texts.agentsCanRegisterWhile}
+            places={{
+              action: (
+                <Link to="/actions" search={{ source: "agents" }} className="underline">
+                  {texts.autoregistrationAction}
+                </Link>
+              ),
+            }}
+          />
         </p>
       </FormSection>
       <FormBar save="Save settings" busy={save.isPending} error={save.error} problems={problems} />

@@ -8,6 +8,6 @@ export const texts = {
   psk: "PSK",
   n32To512Hexadecimal: "32 to 512 hexadecimal digits. Hosts created for these agents get this key.",
   autoregistrationAction: "autoregistration action",
-  isEnabledTheAction: "is enabled. The action creates their hosts.",
-  agentsCanRegisterWhile: "Agents can register while an",
+  agentsCanRegisterWhile:
+    "Agents can register while an {action} is enabled. The action creates their hosts.",
 } as const;

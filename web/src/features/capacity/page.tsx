@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { capacityQuery } from "~/api/capacity";
 import { PlainTable } from "~/shared/config-tables";
-import { QueryError } from "~/shared/fallback";
+import { QueryError, StaleError } from "~/shared/fallback";
 import { Page } from "~/shared/page";
 import { Card, Stat } from "~/ui/card";
+import { Sentence } from "~/ui/sentence";
 import { ShareBar } from "~/ui/share-bar";
 import { SkeletonRows } from "~/ui/state";
 import {
@@ -52,11 +53,7 @@ function Row({ resource, first }: { resource: Resource; first: boolean }) {
       </td>
       <td className={`${CELL} tabular text-right whitespace-nowrap`}>
         {headroom(resource)}
-        {until && (
-          <span className="block text-xs text-soft">
-            {texts.full} {until}
-          </span>
-        )}
+        {until && <span className="block text-xs text-soft">{texts.fullIn(until)}</span>}
       </td>
     </tr>
   );
@@ -94,10 +91,15 @@ function MeasuredCard({ measured }: { measured: Measured | null }) {
     return (
       <Card title={texts.measuredLimits}>
         <p className="text-soft">
-          {texts.theLimitsOfThis}{" "}
-          <code className="rounded bg-sunken px-1 py-0.5 font-mono text-xs">{COMMAND}</code>{" "}
-          {texts.onThisMachineWith} <code className="font-mono text-xs">{texts.data}</code>
-          {texts.itTakesAFew}
+          <Sentence
+            text={texts.theLimitsOfThis}
+            places={{
+              command: (
+                <code className="rounded bg-sunken px-1 py-0.5 font-mono text-xs">{COMMAND}</code>
+              ),
+              data: <code className="font-mono text-xs">{texts.data}</code>,
+            }}
+          />
         </p>
       </Card>
     );
@@ -114,15 +116,18 @@ function MeasuredCard({ measured }: { measured: Measured | null }) {
             <span className="w-64 text-soft">{title}</span>
             <span className="tabular font-semibold">{formatCount(Math.round(rate))}/s</span>
             <span className="tabular text-xs text-soft">
-              {cpu.toFixed(2)} {texts.cpuSecondsPerMillion} {what}
+              {texts.cpuSecondsPerMillion(cpu.toFixed(2), what)}
             </span>
           </li>
         ))}
       </ul>
       <p className="mt-3 text-xs text-faint">
-        {texts.version} {measured.version} {texts.on} {measured.cores} {texts.coresText}{" "}
-        {formatClock(measured.at)}
-        {texts.withTheLoadGenerator} {COMMAND} {texts.toMeasureAgain}
+        {texts.measuredWith(
+          measured.version,
+          formatCount(measured.cores),
+          formatClock(measured.at),
+          COMMAND,
+        )}
       </p>
     </Card>
   );
@@ -130,18 +135,20 @@ function MeasuredCard({ measured }: { measured: Measured | null }) {
 
 /** Present load against the limits of this machine, and what comes to an end first. */
 export function CapacityPage() {
-  const { data, error, refetch } = useQuery(capacityQuery());
+  const query = useQuery(capacityQuery());
+  const { data, error } = query;
   return (
     <Page title={texts.capacity} scroll>
+      <StaleError query={query} className="mb-2" />
       {error && !data ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
+        <QueryError error={error} onRetry={() => void query.refetch()} />
       ) : !data ? (
         <SkeletonRows rows={10} />
       ) : (
         <div className="flex flex-col gap-4">
           <Summary capacity={data} />
           <PlainTable<Resource>
-            query={{ data: byUrgency(data.resources), error: null, refetch: () => undefined }}
+            query={{ ...query, data: byUrgency(data.resources), error: null }}
             head={[
               ["Resource", ""],
               ["Now", "w-28 text-right"],

@@ -7,15 +7,11 @@ export const texts = {
   measuredLimits: "Measured limits",
   data: "--data",
   capacity: "Capacity",
-  full: "full",
+  fullIn: (time: string) => `full ${time}`,
   theLimitsOfThis:
-    "The limits of this machine have not been measured yet. While the load is low, run",
-  onThisMachineWith: "on this machine with the server's",
-  itTakesAFew: ". It takes a few minutes and uses a separate server process.",
-  cpuSecondsPerMillion: "CPU seconds per million",
-  version: "Version",
-  on: "on",
-  coresText: "cores,",
-  withTheLoadGenerator: ", with the load generator on the same machine. Run",
-  toMeasureAgain: "to measure again.",
+    "The limits of this machine have not been measured yet. While the load is low, run {command} on this machine with the server's {data}. It takes a few minutes and uses a separate server process.",
+  cpuSecondsPerMillion: (seconds: string, what: string) =>
+    `${seconds} CPU seconds per million ${what}`,
+  measuredWith: (version: string, cores: string, time: string, command: string) =>
+    `Version ${version} on ${cores} cores, ${time}, with the load generator on the same machine. Run ${command} to measure again.`,
 } as const;

@@ -17,7 +17,7 @@ import {
   PrototypeState,
   TriggerCells,
 } from "~/shared/config-tables";
-import { Found, Gone, QueryError } from "~/shared/fallback";
+import { Found, Gone, QueryError, StaleError } from "~/shared/fallback";
 import { useFresh } from "~/shared/fresh";
 import { NO_OWNER, OwnerPage, useLeave } from "~/shared/owner";
 import { buttonClass } from "~/ui/button";
@@ -99,7 +99,8 @@ export function RulePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const leave = useLeave();
-  const { data: rule, error, refetch } = useFresh(ruleQuery(ruleid));
+  const query = useFresh(ruleQuery(ruleid));
+  const { data: rule, error } = query;
   const { data: owner } = useQuery(ownerQuery(rule?.hostid ?? ""));
   const tab = TABS.find((name) => name === search.tab) ?? "rule";
   const name = rule?.name ?? "Discovery rule";
@@ -152,8 +153,9 @@ export function RulePage() {
         )
       }
     >
+      <StaleError query={query} className="mb-2" />
       {error && !(rule && owner) ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
+        <QueryError error={error} onRetry={() => void query.refetch()} />
       ) : rule === null || owner === null ? (
         <Gone icon="search" title={texts.thisDiscoveryRuleDoes} />
       ) : !rule || !owner ? (
@@ -182,12 +184,12 @@ export function RulePage() {
 
 export function RuleNewPage() {
   const { owner: ownerid = "" } = newRoute.useSearch();
-  const { data, error } = useQuery(ownerQuery(ownerid));
+  const query = useQuery(ownerQuery(ownerid));
   const leave = useLeave();
   const navigate = useNavigate();
   return (
-    <OwnerPage title={texts.createDiscoveryRule} owner={data}>
-      <Found query={{ data, error }} gone={NO_OWNER}>
+    <OwnerPage title={texts.createDiscoveryRule} owner={query.data}>
+      <Found query={query} gone={NO_OWNER}>
         {(owner) => (
           <ItemForm
             owner={owner}

@@ -6,7 +6,7 @@ import { valuesQuery } from "~/api/history";
 import { checkNow, type ItemRow, itemSearchQuery, itemsQuery, mappingsOf } from "~/api/items";
 import { allows } from "~/api/session-store";
 import { RangePicker } from "~/charts/range-picker";
-import { QueryError } from "~/shared/fallback";
+import { QueryError, StaleError } from "~/shared/fallback";
 import { GraphPanel } from "~/shared/graph-panel";
 import { CRUMB, Page } from "~/shared/page";
 import { Button, buttonClass } from "~/ui/button";
@@ -51,9 +51,14 @@ function ItemPicker({
 
 /** Newest values of an item that is not a number. */
 function TextValues({ item }: { item: ItemRow }) {
-  const { data, error } = useQuery(valuesQuery(item, 200));
-  if (error) return <QueryError error={error} />;
-  if (!data) return <SkeletonRows />;
+  const query = useQuery(valuesQuery(item, 200));
+  const { data, error } = query;
+  if (!data)
+    return error ? (
+      <QueryError error={error} onRetry={() => void query.refetch()} />
+    ) : (
+      <SkeletonRows />
+    );
   if (data.length === 0) return <p className="px-4 pb-4 text-soft">{texts.noValuesYet}</p>;
   return (
     <table className="w-full">
@@ -142,7 +147,8 @@ export function GraphPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const ids = listOf(search.items);
-  const { data: items, error, refetch, isPending } = useQuery(itemsQuery(ids));
+  const query = useQuery(itemsQuery(ids));
+  const { data: items, error, isPending } = query;
   const shown = ids.length ? (items ?? []) : [];
   const range: TimeRange = {
     from: search.from ?? DEFAULT_RANGE.from,
@@ -203,7 +209,7 @@ export function GraphPage() {
             <Button
               look="quiet"
               icon="link"
-              onClick={() => copy(location.href, "The link was copied.")}
+              onClick={() => copy(location.href, texts.theLinkWasCopied)}
             >
               {texts.copyLink}
             </Button>
@@ -211,6 +217,7 @@ export function GraphPage() {
         </>
       }
     >
+      <StaleError query={query} className="mb-2" />
       {ids.length === 0 ? (
         <Card bodyClass="">
           <Empty
@@ -226,7 +233,7 @@ export function GraphPage() {
           </Empty>
         </Card>
       ) : error && !items ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
+        <QueryError error={error} onRetry={() => void query.refetch()} />
       ) : isPending ? (
         <SkeletonRows />
       ) : ordered.length === 0 ? (

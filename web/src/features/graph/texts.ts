@@ -15,4 +15,5 @@ export const texts = {
     "Select items above, or select rows in Latest data. Drag over a chart to zoom in.",
   theseItemsDoNot: "These items do not exist",
   theyWereDeletedOr: "They were deleted, or you do not have permission to view them.",
+  theLinkWasCopied: "The link was copied.",
 } as const;

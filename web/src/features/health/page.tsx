@@ -2,8 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { selfHostQuery } from "~/api/hosts";
 import { hostItemsQuery, type ItemRow, mappingsOf } from "~/api/items";
+import { together } from "~/api/windows";
 import { RangePicker } from "~/charts/range-picker";
-import { QueryError } from "~/shared/fallback";
+import { QueryError, StaleError } from "~/shared/fallback";
 import { GraphPanel } from "~/shared/graph-panel";
 import { Page } from "~/shared/page";
 import { buttonClass } from "~/ui/button";
@@ -92,14 +93,15 @@ export function HealthPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const self = useQuery(selfHostQuery());
-  const { data: items, error, refetch } = useQuery(hostItemsQuery(self.data?.hostid ?? ""));
+  const values = useQuery(hostItemsQuery(self.data?.hostid ?? ""));
+  const items = values.data;
   const range: TimeRange = {
     from: search.from ?? DEFAULT_RANGE.from,
     to: search.to ?? DEFAULT_RANGE.to,
   };
   const onRange = ({ from, to }: TimeRange) => void navigate({ search: { from, to } });
   const none = self.isSuccess && !self.data;
-  const failed = self.error ?? error;
+  const failed = self.error ?? values.error;
   const busiest = items ? busyStages(items).slice(0, 6) : [];
   return (
     <Page
@@ -113,15 +115,16 @@ export function HealthPage() {
               params={{ hostid: self.data.hostid }}
               className={buttonClass("quiet")}
             >
-              {texts.host} {self.data.name}
+              {texts.hostName(self.data.name)}
             </Link>
           )}
           <RangePicker range={range} onChange={onRange} />
         </>
       }
     >
-      {failed ? (
-        <QueryError error={failed} onRetry={() => void refetch()} />
+      <StaleError query={together(self, values)} className="mb-2" />
+      {failed && !items ? (
+        <QueryError error={failed} onRetry={() => void together(self, values).refetch()} />
       ) : none ? (
         <Card bodyClass="">
           <Empty

@@ -11,5 +11,5 @@ export const texts = {
   busiestProcesses: "Busiest processes",
   cacheUtilisation: "Cache utilisation",
   valueCachePerSecond: "Value cache, per second",
-  host: "Host",
+  hostName: (name: string) => `Host ${name}`,
 } as const;

@@ -14,6 +14,7 @@ import { useDraft } from "~/shared/forms/use-draft";
 import { OwnerFields } from "~/shared/owner-fields";
 import { askUnlinked } from "~/shared/unlink";
 import { Checkbox, TextareaField } from "~/ui/field";
+import { Sentence } from "~/ui/sentence";
 import { toast } from "~/ui/toast";
 import { unlinkedTemplates } from "~/util/owner-draft";
 import { draftOf, hostParams, isDiscovered, problemsOf, usesIpmi } from "./draft";
@@ -44,8 +45,13 @@ export function HostForm({ host }: { host: Host | null }) {
     const clear = await askUnlinked(
       unlinkedTemplates(draft, host),
       <p>
-        <b>{texts.unlink}</b> {texts.keepsTheTemplateS} <b>{texts.unlinkAndClear}</b>{" "}
-        {texts.deletesThem}
+        <Sentence
+          text={texts.unlinkingFromThisHost}
+          places={{
+            unlink: <b>{texts.unlink}</b>,
+            unlinkAndClear: <b>{texts.unlinkAndClear}</b>,
+          }}
+        />
       </p>,
     );
     if (clear !== null && (await mayOverwrite().catch(() => true))) save.mutate(clear);

@@ -107,7 +107,8 @@ export function HostActions({ host }: { host: Host }) {
         <p className="text-soft">{texts.toKeepTheHistory}</p>
       </>
     );
-    if (await confirmed(`Delete ${host.name}?`, body, "Delete host")) remove.mutate();
+    if (await confirmed(texts.deleteQuestion(host.name), body, texts.confirmDelete))
+      remove.mutate();
   };
   return (
     <>

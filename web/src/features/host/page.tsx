@@ -157,7 +157,8 @@ export function HostPage() {
   const { hostid } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { data: host, error, refetch } = useQuery(hostQuery(hostid));
+  const query = useQuery(hostQuery(hostid));
+  const { data: host, error } = query;
   const { data: items } = useQuery(hostItemsQuery(hostid));
   const maintenances = useMaintenances(
     host?.maintenance_status === "1" ? [host.maintenanceid] : [],
@@ -170,11 +171,10 @@ export function HostPage() {
     to: search.to ?? DEFAULT_RANGE.to,
   };
 
-  const retry = () => void refetch();
   if (error && !host) {
     return (
       <Page title={texts.host}>
-        <QueryError error={error} onRetry={retry} />
+        <QueryError error={error} onRetry={() => void query.refetch()} />
       </Page>
     );
   }
@@ -223,7 +223,7 @@ export function HostPage() {
         )
       }
     >
-      {error && <StaleError error={error} onRetry={retry} className="mb-2" />}
+      <StaleError query={query} className="mb-2" />
       {!host ? (
         <SkeletonRows rows={10} />
       ) : tab === "overview" ? (

@@ -78,6 +78,8 @@ export const texts = {
     `${name} ${address} is not available: ${error}`,
   graphOf: (title: string, host: string) => `${title} of ${host}`,
   showGraphOf: (count: number) => `Show graph of ${count}`,
-  keepsTheTemplateS: "keeps the template's items, triggers and history on this host.",
-  deletesThem: "deletes them.",
+  unlinkingFromThisHost:
+    "{unlink} keeps the template's items, triggers and history on this host. {unlinkAndClear} deletes them.",
+  confirmDelete: "Delete host",
+  deleteQuestion: (name: string) => `Delete ${name}?`,
 } as const;

@@ -5,7 +5,7 @@ import { hostStatesQuery } from "~/api/host-states";
 import { type HostFilter, type HostRow, hostTotalQuery, hostWindow } from "~/api/hosts";
 import { maySilence } from "~/api/maintenance";
 import { mayConfigure } from "~/api/session-store";
-import { useRowWindow, useVisible, windowOf } from "~/api/windows";
+import { together, useRowWindow, useVisible, windowOf } from "~/api/windows";
 import { ListPage, NoRows } from "~/shared/list-page";
 import { GroupPicker, TemplatePicker } from "~/shared/pickers";
 import { SilenceDialog, useMaintenances } from "~/shared/silence";
@@ -153,10 +153,7 @@ export function HostsPage() {
       actions={create}
       filters={<Filters search={search} typed={typed} onChange={change} />}
       onClear={onClear}
-      query={{
-        error: rows.error ?? total.error,
-        refetch: () => Promise.all([rows.refetch(), total.refetch()]),
-      }}
+      query={together(rows, total)}
       beside={
         silencing && (
           <SilenceDialog
@@ -187,7 +184,7 @@ export function HostsPage() {
           onSort={({ id, desc }) =>
             change({ sort: id === "name" ? undefined : id, desc: desc ? "yes" : undefined })
           }
-          rowClass={(row) => (row.status === "1" ? "opacity-60" : undefined)}
+          rowClass={(row) => (row.status === "1" ? "bg-sunken" : undefined)}
           empty={
             <NoRows icon="hosts" word={texts.hostWord} onClear={onClear} action={create}>
               {texts.createAHostWith}

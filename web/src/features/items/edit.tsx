@@ -15,11 +15,11 @@ const newRoute = getRouteApi("/inside/items/new");
 const editRoute = getRouteApi("/inside/items/$itemid/edit");
 
 function NewItem({ ownerid, ruleid }: { ownerid: string; ruleid?: string }) {
-  const { data, error } = useQuery(ownerQuery(ownerid));
+  const query = useQuery(ownerQuery(ownerid));
   const leave = useLeave();
   return (
-    <OwnerPage title={ruleid ? texts.createItemPrototype : texts.createItem} owner={data}>
-      <Found query={{ data, error }} gone={NO_OWNER}>
+    <OwnerPage title={ruleid ? texts.createItemPrototype : texts.createItem} owner={query.data}>
+      <Found query={query} gone={NO_OWNER}>
         {(owner) => {
           const done = () => leave(owner, "latest", ruleid);
           const kind = ruleid ? "prototype" : "item";

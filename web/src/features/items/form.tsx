@@ -17,6 +17,7 @@ import { onOwner } from "~/shared/owner";
 import { Button } from "~/ui/button";
 import { Checkbox, SelectField, Textarea, TextField } from "~/ui/field";
 import { lazyComponent } from "~/ui/lazy";
+import { Sentence } from "~/ui/sentence";
 import { ITEM_TYPES, VALUE_TYPES } from "~/util/item-types";
 import { RULE_STEPS } from "~/util/preprocessing";
 import { draftOf, hasTrends, type ItemDraft, itemParams, problemsOf } from "./draft";
@@ -96,19 +97,21 @@ function ValueFields({
 /** Which fields an item from a template keeps from there. */
 function InheritedNote({ kind, templateid }: { kind: ItemKind; templateid: string }) {
   return (
-    <>
-      {texts.intervalStorageTagsAnd}{" "}
-      {kind === "rule" ? (
-        <Link to="/rules/$ruleid" params={{ ruleid: templateid }} className="underline">
-          {texts.inTheTemplate}
-        </Link>
-      ) : (
-        <Link to="/items/$itemid/edit" params={{ itemid: templateid }} className="underline">
-          {texts.inTheTemplate}
-        </Link>
-      )}
-      .
-    </>
+    <Sentence
+      text={texts.intervalStorageTagsAnd}
+      places={{
+        template:
+          kind === "rule" ? (
+            <Link to="/rules/$ruleid" params={{ ruleid: templateid }} className="underline">
+              {texts.inTheTemplate}
+            </Link>
+          ) : (
+            <Link to="/items/$itemid/edit" params={{ itemid: templateid }} className="underline">
+              {texts.inTheTemplate}
+            </Link>
+          ),
+      }}
+    />
   );
 }
 

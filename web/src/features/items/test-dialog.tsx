@@ -139,7 +139,7 @@ export default function TestDialog({ draft, kind, owner, onClose }: TestDialogPr
   const came = outcome?.item?.result ?? started;
   return (
     <Dialog
-      title={texts.testWhat(draft.name || "the item")}
+      title={texts.testWhat(draft.name || texts.theItem)}
       wide
       onClose={onClose}
       footer={
@@ -188,7 +188,7 @@ export default function TestDialog({ draft, kind, owner, onClose }: TestDialogPr
           )}
           {source === "typed" && master && master.lastclock !== "0" && (
             <Button small onClick={() => setValue(master.lastvalue)}>
-              {texts.useTheLastValue} {master.name}
+              {texts.lastValueOf(master.name)}
             </Button>
           )}
         </div>

@@ -20,7 +20,6 @@ export const texts = {
   keepHistory: "Keep history",
   n0DisablesStorage: "0 disables storage",
   keepHourlyTrends: "Keep hourly trends",
-  inTheTemplate: "in the template",
   name: "Name",
   type: "Type",
   valueType: "Value type",
@@ -101,9 +100,12 @@ export const texts = {
   valueOf: (macro: string) => `Value of ${macro}`,
   testWhat: (what: string) => `Test ${what}`,
   collectedDuringTest: (host: string) => `Collected from ${host} during the test.`,
-  useTheLastValue: "Use the last value of",
   theValueCouldNot: (error: string) => `The value could not be collected: ${error}`,
   stepNumber: (number: number) => `Step ${number}`,
-  intervalStorageTagsAnd: "Interval, storage, tags and state can be changed here; the rest",
   editName: (name: string) => `Edit ${name}`,
+  lastValueOf: (name: string) => `Use the last value of ${name}`,
+  intervalStorageTagsAnd:
+    "Interval, storage, tags and state can be changed here; the rest {template}.",
+  inTheTemplate: "in the template",
+  theItem: "the item",
 } as const;

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { type ItemFilter, type ItemRow, itemIds, itemTotalQuery } from "~/api/items";
-import { useRowWindow, useVisible } from "~/api/windows";
+import { together, useRowWindow, useVisible } from "~/api/windows";
 import { ItemTable } from "~/shared/item-table";
 import { ListPage, NoRows } from "~/shared/list-page";
 import { GroupPicker, HostPicker } from "~/shared/pickers";
@@ -130,10 +130,7 @@ export function LatestPage() {
       }
       filters={<Filters search={search} typed={typed} onChange={change} />}
       onClear={onClear}
-      query={{
-        error: rows.error ?? total.error,
-        refetch: () => Promise.all([rows.refetch(), total.refetch()]),
-      }}
+      query={together(rows, total)}
     >
       {total.data !== undefined && (
         <ItemTable

@@ -7,7 +7,7 @@ import { TagList } from "~/ui/tag";
 import { periodWords, type State, stateAt, stateWords } from "~/util/maintenance";
 import { texts } from "./texts";
 
-const TONES = { running: "warn", planned: "good", over: "off" } as const;
+const TONES = { running: "warn", planned: "next", over: "off" } as const;
 
 /** Groups first, then hosts. */
 export function coveredWords(row: Pick<MaintenanceDetail, "groups" | "hosts">): string {
@@ -59,7 +59,7 @@ export function maintenanceColumns(now: number): Column<MaintenanceDetail>[] {
     {
       id: "covers",
       header: texts.scope,
-      width: "minmax(9rem, 1.2fr)",
+      width: "minmax(8rem, 1fr)",
       on: "wide",
       cell: (row) => (
         <span className="text-soft" title={coveredWords(row)}>
@@ -82,7 +82,7 @@ export function maintenanceColumns(now: number): Column<MaintenanceDetail>[] {
     {
       id: "periods",
       header: texts.schedule,
-      width: "minmax(10rem, 1.4fr)",
+      width: "minmax(16rem, 1.6fr)",
       on: "wide",
       cell: (row) => (
         <span className="text-soft" title={row.periods.map(periodWords).join("\n")}>

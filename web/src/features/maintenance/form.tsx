@@ -30,11 +30,7 @@ function Preview({ draft }: { draft: Draft }) {
   return (
     <section aria-label={texts.nextStarts} className="rounded-lg bg-sunken px-3 py-2.5">
       <h3 className="pb-1 text-xs font-semibold text-soft">{texts.nextStarts}</h3>
-      {until !== null && (
-        <p>
-          {texts.startsImmediatelyAndRuns} {formatClock(until, "minute")}.
-        </p>
-      )}
+      {until !== null && <p>{texts.startsImmediatelyAndRuns(formatClock(until, "minute"))}</p>}
       {runs.length === 0 && until === null && <p>{texts.neverRunsNoPeriod}</p>}
       <ol>
         {runs.map(({ start, end }) => (
@@ -42,17 +38,11 @@ function Preview({ draft }: { draft: Draft }) {
             <span className="w-8 text-soft">
               {WEEKDAYS[(new Date(start * 1000).getDay() + 6) % 7]}
             </span>
-            <span>
-              {formatClock(start, "minute")} {texts.to} {formatClock(end, "minute")}
-            </span>
+            <span>{texts.fromTo(formatClock(start, "minute"), formatClock(end, "minute"))}</span>
           </li>
         ))}
       </ol>
-      <p className="pt-1 text-xs text-faint">
-        {texts.timesAreInThe} {zoneName()}
-        {texts.repeatingPeriodsUseThe}
-        {zone ? `, ${zone}` : ""}.
-      </p>
+      <p className="pt-1 text-xs text-faint">{texts.zones(zoneName(), zone ?? "")}</p>
     </section>
   );
 }

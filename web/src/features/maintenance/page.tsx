@@ -7,14 +7,12 @@ import {
   type MaintenanceDetail,
   type MaintenanceFilter,
   maintenanceIds,
-  maintenancesInOrder,
   maintenanceTotalQuery,
   maintenanceWindow,
   maySilence,
-  schedulesQuery,
 } from "~/api/maintenance";
 import { SELECT_MAX } from "~/api/problems";
-import { useRowWindow, useVisible } from "~/api/windows";
+import { together, useRowWindow, useVisible } from "~/api/windows";
 import { ListPage, NoRows } from "~/shared/list-page";
 import { GroupPicker, HostPicker } from "~/shared/pickers";
 import { useFollow } from "~/shared/silence";
@@ -39,17 +37,19 @@ const NO_FILTERS = {
   host: undefined,
   group: undefined,
 };
-/** States change on whole minutes; they are computed this often. */
+/** States change on whole minutes; cells show them this often. */
 const STEP_S = 15;
+/** The states in the URL and those of the server. */
+const STATES = { running: "active", planned: "upcoming", over: "ended" } as const;
+/** What the URL names; anything else stands for all states. */
+const stateOf = (name: string | undefined) =>
+  name === "running" || name === "planned" || name === "over" ? name : undefined;
 const SHOWN: readonly (readonly [State["is"] | "all", string])[] = [
-  ["all", "All"],
-  ["running", "Running"],
-  ["planned", "Planned"],
-  ["over", "Expired"],
+  ["all", texts.all],
+  ["running", texts.running],
+  ["planned", texts.planned],
+  ["over", texts.expired],
 ];
-
-/** Planned ones stand in the order of their starts. */
-const nextOf = (state: State) => (state.is === "planned" ? state.next : 0);
 
 function CreateLink() {
   return (
@@ -78,54 +78,21 @@ function useDelete(onDone: () => void) {
   return async (ids: string[]) => {
     const title = `Delete ${plural(ids.length, "maintenance")}?`;
     const body = <p>{texts.theirHostsLeaveMaintenance}</p>;
-    if (await confirmed(title, body, "Delete")) remove.mutate(ids);
+    if (await confirmed(title, body, texts.delete)) remove.mutate(ids);
   };
 }
 
-/**
- * The rows on screen. All states: a window by name, which the server cuts and counts. One state: the
- * schedules of all matches are read, because only the browser computes states.
- */
-function useRows(
-  filter: MaintenanceFilter,
-  state: string | undefined,
-  now: number,
-  visible: readonly [number, number],
-) {
+/** The rows on screen; the server computes the states, sorts, counts and cuts. */
+function useRows(filter: MaintenanceFilter, visible: readonly [number, number]) {
   const client = useQueryClient();
-  const one = state !== undefined;
-  const count = useQuery({ ...maintenanceTotalQuery(filter), enabled: !one });
-  const schedules = useQuery({ ...schedulesQuery(filter), enabled: one });
-  const all = one ? schedules.data : undefined;
-  const ids = useMemo(
-    () =>
-      all
-        ?.map((schedule) => ({ id: schedule.maintenanceid, state: stateAt(schedule, now) }))
-        .filter((row) => row.state.is === state)
-        .sort((a, b) => nextOf(a.state) - nextOf(b.state))
-        .map((row) => row.id),
-    [all, state, now],
-  );
+  const count = useQuery(maintenanceTotalQuery(filter));
   const rows = useRowWindow<MaintenanceDetail>({
-    queryKey: ["maintenances", "rows", filter, one ? (ids ?? []) : null],
+    queryKey: ["maintenances", "rows", filter],
     visible,
-    fetch: (offset, limit, signal) =>
-      one
-        ? maintenancesInOrder(client, (ids ?? []).slice(offset, offset + limit), signal)
-        : maintenanceWindow(client, filter, offset, limit, signal),
+    fetch: (offset, limit, signal) => maintenanceWindow(client, filter, offset, limit, signal),
     live: "config",
   });
-  const counted = one ? schedules : count;
-  return {
-    /** Of one state. */
-    ids,
-    total: one ? ids?.length : count.data,
-    rows,
-    query: {
-      error: rows.error ?? counted.error,
-      refetch: () => Promise.all([rows.refetch(), counted.refetch()]),
-    },
-  };
+  return { total: count.data, rows, query: together(rows, count) };
 }
 
 /** When which hosts are worked on: what runs, what is planned, what has expired. */
@@ -145,18 +112,20 @@ export function MaintenancePage() {
     },
     [navigate],
   );
+  const state = stateOf(search.state);
   const filter = useMemo(
     () => ({
       text: search.text,
+      states: state ? [STATES[state]] : Object.values(STATES),
       hostids: listOf(search.host),
       groupids: listOf(search.group),
     }),
-    [search.text, search.host, search.group],
+    [search.text, state, search.host, search.group],
   );
-  const { ids, total, rows, query } = useRows(filter, search.state, now, visible);
+  const { total, rows, query } = useRows(filter, visible);
   const selectAll = async () => {
     try {
-      setSelected(new Set(ids?.slice(0, SELECT_MAX) ?? (await maintenanceIds(filter, SELECT_MAX))));
+      setSelected(new Set(await maintenanceIds(filter, SELECT_MAX)));
     } catch (error) {
       toast(explain(error).what, "bad");
     }
@@ -173,7 +142,7 @@ export function MaintenancePage() {
         <>
           {chosen.length > 0 && (
             <Button look="danger" icon="trash" onClick={() => void remove(chosen)}>
-              {texts.delete} {formatCount(chosen.length)} {texts.selected}
+              {texts.deleteSelected(formatCount(chosen.length))}
             </Button>
           )}
           {maySilence() && <CreateLink />}
@@ -189,7 +158,7 @@ export function MaintenancePage() {
           />
           <Segmented
             label={texts.state}
-            value={SHOWN.find(([state]) => state === search.state)?.[0] ?? "all"}
+            value={state ?? "all"}
             onChange={(v) => change({ state: v === "all" ? undefined : v })}
             options={SHOWN}
           />
@@ -223,7 +192,7 @@ export function MaintenancePage() {
               search: {},
             })
           }
-          rowClass={(row) => (stateAt(row, now).is === "over" ? "opacity-60" : undefined)}
+          rowClass={(row) => (stateAt(row, now).is === "over" ? "bg-sunken" : undefined)}
           empty={
             <NoRows
               icon="wrench"

@@ -29,6 +29,10 @@ export const texts = {
   theirHostsLeaveMaintenance: "Their hosts leave maintenance immediately. This cannot be undone.",
   searchMaintenance: "Search maintenance",
   state: "State",
+  all: "All",
+  running: "Running",
+  planned: "Planned",
+  expired: "Expired",
   duringMaintenanceProblemsAre:
     "During maintenance, problems are hidden and send no notifications. To silence a host or a problem immediately, use the crossed bell in its row.",
   months: "Months",
@@ -60,11 +64,11 @@ export const texts = {
   timePeriod: (number: number) => `Time period ${number}`,
   removeTimePeriod: (number: number) => `Remove time period ${number}`,
   deletedCount: (count: string) => `${count} deleted.`,
-  delete: "Delete",
-  selected: "selected…",
-  startsImmediatelyAndRuns: "Starts immediately and runs until",
-  to: "to",
-  timesAreInThe: "Times are in the time zone of this browser,",
-  repeatingPeriodsUseThe: ". Repeating periods use the time zone of the server",
   editName: (name: string) => `Edit ${name}`,
+  startsImmediatelyAndRuns: (time: string) => `Starts immediately and runs until ${time}.`,
+  fromTo: (from: string, to: string) => `${from} to ${to}`,
+  zones: (browser: string, server: string) =>
+    `Times are in the time zone of this browser, ${browser}. Repeating periods use the time zone of the server${server && `, ${server}`}.`,
+  deleteSelected: (count: string) => `Delete ${count} selected…`,
+  delete: "Delete",
 } as const;

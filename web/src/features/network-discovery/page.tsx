@@ -162,7 +162,8 @@ export function DiscoveryPage() {
   const navigate = route.useNavigate();
   const now = Math.floor(useNow() / STEP_S) * STEP_S;
   const { data: rules } = useQuery(networkRulesQuery());
-  const { data, error, refetch } = useQuery(foundHostsQuery(search.rule));
+  const query = useQuery(foundHostsQuery(search.rule));
+  const { data } = query;
   const change = (next: Partial<typeof search>) =>
     void navigate({
       search: (old) => ({ ...old, ...next }),
@@ -214,7 +215,7 @@ export function DiscoveryPage() {
         </>
       }
       onClear={onClear}
-      query={{ error, refetch }}
+      query={query}
     >
       {rows && (
         <VirtualTable

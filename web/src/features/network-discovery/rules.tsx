@@ -97,7 +97,8 @@ const COLUMNS: readonly Column<NetworkRule>[] = [
 export function NetworkRulesPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { data, error, refetch } = useQuery(networkRulesQuery());
+  const query = useQuery(networkRulesQuery());
+  const { data } = query;
   const [text, setText] = useTyped(search.text ?? "", (value) =>
     navigate({ search: { text: value || undefined }, replace: true }),
   );
@@ -128,7 +129,7 @@ export function NetworkRulesPage() {
         <SearchBox label={texts.searchRules} value={text} onChange={setText} className="w-64" />
       }
       onClear={onClear}
-      query={{ error, refetch }}
+      query={query}
     >
       {rows && (
         <EnableTable

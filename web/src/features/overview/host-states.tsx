@@ -3,8 +3,9 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
 import { type HostSummary, hostStatesQuery, hostSummaryQuery } from "~/api/host-states";
 import { hostSearchQuery } from "~/api/hosts";
+import { together } from "~/api/windows";
 import { type Cell, Honeycomb } from "~/charts/honeycomb";
-import { QueryError } from "~/shared/fallback";
+import { QueryError, StaleError } from "~/shared/fallback";
 import { buttonClass } from "~/ui/button";
 import { Card } from "~/ui/card";
 import { Empty, SkeletonRows } from "~/ui/state";
@@ -53,14 +54,16 @@ export function HostStates() {
     (hostid: string) => void navigate({ to: "/hosts/$hostid", params: { hostid } }),
     [navigate],
   );
-  const error = summary.error ?? hosts.error;
+  const query = together(summary, hosts);
+  const { error } = query;
   const total = summary.data;
   return (
     <Card title={texts.hosts} side={total && total.hosts > 0 && formatCount(total.hosts)}>
+      <StaleError query={query} className="mb-2" />
       {total && total.hosts > 0 && <Numbers total={total} />}
       <div ref={ref}>
-        {error && !total ? (
-          <QueryError error={error} />
+        {error && !(total && hosts.data) ? (
+          <QueryError error={error} onRetry={() => void query.refetch()} />
         ) : !total || !hosts.data ? (
           <SkeletonRows rows={4} />
         ) : cells.length === 0 ? (

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lastChangesQuery } from "~/api/events";
-import { QueryError } from "~/shared/fallback";
+import { QueryError, StaleError } from "~/shared/fallback";
 import { Ago } from "~/shared/value";
 import { Card } from "~/ui/card";
 import { SeverityMark } from "~/ui/severity";
@@ -11,12 +11,17 @@ import { texts } from "./texts";
 
 /** The last changes of state: what started and what was resolved. */
 export function LastChanges() {
-  const { data, error } = useQuery(lastChangesQuery(9));
+  const query = useQuery(lastChangesQuery(9));
+  const { data, error } = query;
   return (
     <Card title={texts.lastChanges} bodyClass="pb-2">
-      {error && <QueryError error={error} className="mx-4" />}
+      <StaleError query={query} className="mx-4" />
       {!data ? (
-        !error && <SkeletonRows />
+        error ? (
+          <QueryError error={error} onRetry={() => void query.refetch()} className="mx-4" />
+        ) : (
+          <SkeletonRows />
+        )
       ) : data.length === 0 ? (
         <Empty icon="clock" title={texts.noChangesYet}>
           {texts.problemsThatStartOr}

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { newestProblemsQuery } from "~/api/problems";
-import { QueryError } from "~/shared/fallback";
+import { QueryError, StaleError } from "~/shared/fallback";
 import { Card } from "~/ui/card";
 import { Icon } from "~/ui/icon";
 import { SeverityBadge } from "~/ui/severity";
@@ -15,9 +15,8 @@ const ROWS = 13;
 
 /** The newest open problems, short. */
 export function NewestProblems() {
-  const { data, error, refetch } = useQuery(
-    newestProblemsQuery({ mode: "open", suppressed: false }, ROWS),
-  );
+  const query = useQuery(newestProblemsQuery({ mode: "open", suppressed: false }, ROWS));
+  const { data, error } = query;
   const now = useNow();
   return (
     <Card
@@ -29,9 +28,13 @@ export function NewestProblems() {
         </Link>
       }
     >
-      {error && <QueryError error={error} onRetry={() => void refetch()} className="mx-4" />}
+      <StaleError query={query} className="mx-4" />
       {!data ? (
-        !error && <SkeletonRows />
+        error ? (
+          <QueryError error={error} onRetry={() => void query.refetch()} className="mx-4" />
+        ) : (
+          <SkeletonRows />
+        )
       ) : data.length === 0 ? (
         <Empty icon="check" title={texts.noOpenProblems}>
           {texts.pastProblemsAreIn}

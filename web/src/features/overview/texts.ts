@@ -23,7 +23,6 @@ export const texts = {
   openProblemsBySeverity: "Open problems by severity",
   problemsStarted: "Problems started",
   countInADay: (count: string) => `${count} in 24 h`,
-  moreThanInADay: (count: string) => `more than ${count} in 24 h, earlier ones not counted`,
   n24HAgo: "24 h ago",
   n12HAgo: "12 h ago",
   now: "now",

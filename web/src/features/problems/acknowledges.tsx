@@ -7,17 +7,17 @@ import { texts } from "./texts";
 export function actionWords(entry: Acknowledge): string[] {
   const bits = Number(entry.action);
   const words: string[] = [];
-  if (bits & ACTION.close) words.push("closed the problem");
+  if (bits & ACTION.close) words.push(texts.closedTheProblem);
   if (bits & ACTION.acknowledge) words.push("acknowledged");
-  if (bits & ACTION.unacknowledge) words.push("unacknowledged the problem");
+  if (bits & ACTION.unacknowledge) words.push(texts.unacknowledgedTheProblem);
   if (bits & ACTION.severity) {
     const from = severityName(toSeverity(entry.old_severity));
-    words.push(`changed severity from ${from} to ${severityName(toSeverity(entry.new_severity))}`);
+    words.push(texts.changedSeverityFromTo(from, severityName(toSeverity(entry.new_severity))));
   }
   if (bits & ACTION.suppress) words.push("suppressed");
   if (bits & ACTION.unsuppress) words.push("unsuppressed");
-  if (bits & 128) words.push("converted to cause");
-  if (bits & 256) words.push("converted to symptom");
+  if (bits & 128) words.push(texts.convertedToCause);
+  if (bits & 256) words.push(texts.convertedToSymptom);
   if (words.length === 0 && bits & ACTION.message) words.push("wrote");
   return words;
 }

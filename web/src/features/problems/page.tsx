@@ -13,7 +13,7 @@ import {
   SELECT_MAX,
 } from "~/api/problems";
 import { allows, type RoleAction } from "~/api/session-store";
-import { useRowWindow, useVisible } from "~/api/windows";
+import { together, useRowWindow, useVisible } from "~/api/windows";
 import { QueryError, StaleError } from "~/shared/fallback";
 import { useKeptState } from "~/shared/forms/use-kept-state";
 import { Count, Page, Sheet } from "~/shared/page";
@@ -127,8 +127,7 @@ export function ProblemsPage() {
     fetch: (offset, limit, signal) => problemWindow(filter, offset, limit, signal),
     live: "problems",
   });
-  const error = rows.error ?? count.error;
-  const refetch = () => void Promise.all([rows.refetch(), count.refetch()]);
+  const query = together(rows, count);
   const total = count.data;
   const selectAll = async () => {
     try {
@@ -170,11 +169,11 @@ export function ProblemsPage() {
       filters
       bar={<FilterBar search={search} onChange={narrow} />}
     >
-      {error && !rows.ready ? (
-        <QueryError error={error} onRetry={refetch} />
+      {query.error && !rows.ready ? (
+        <QueryError error={query.error} onRetry={() => void query.refetch()} />
       ) : (
         <div className="relative flex min-h-0 flex-1 flex-col">
-          {error && <StaleError error={error} onRetry={refetch} className="mb-2" />}
+          <StaleError query={query} className="mb-2" />
           <Sheet>
             {total === undefined ? (
               <SkeletonRows rows={12} />

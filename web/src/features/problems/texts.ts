@@ -72,4 +72,13 @@ export const texts = {
   firstSelected: (count: number, total: number) =>
     `first ${formatCount(count)} of ${formatCount(total)} selected`,
   updateOf: (count: number) => `Update ${plural(count, "problem")}`,
+  convertedToSymptom: "converted to symptom",
+  convertedToCause: "converted to cause",
+  changedSeverityFromTo: (from: string, count: string) =>
+    `changed severity from ${from} to ${count}`,
+  unacknowledgedTheProblem: "unacknowledged the problem",
+  closedTheProblem: "closed the problem",
+  notUpdated: (count: string, why: string) => `${count} not updated: ${why}`,
+  notClosedTheTrigger: (count: string) =>
+    `${count} not closed: the trigger does not allow manual close.`,
 } as const;

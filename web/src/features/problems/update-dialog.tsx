@@ -30,13 +30,11 @@ export function outcome(result: UpdateResult, update: Update): { text: string; b
     // Those that could not be closed got the rest of the update.
     const closed = Math.max(0, others ? updated - notClosable : updated);
     parts.push(`${plural(closed, "problem")} closed.`);
-    parts.push(
-      `${plural(notClosable, "problem")} not closed: the trigger does not allow manual close.`,
-    );
+    parts.push(texts.notClosedTheTrigger(plural(notClosable, "problem")));
   } else if (updated > 0 || failed === 0) parts.push(`${plural(updated, "problem")} ${what}.`);
   if (failed > 0) {
     const { what: why } = explain(result.error);
-    parts.push(`${plural(failed, "problem")} not updated: ${why}`);
+    parts.push(texts.notUpdated(plural(failed, "problem"), why));
   }
   return { text: parts.join(" "), bad: failed > 0 || notClosable > 0 };
 }

@@ -3,8 +3,9 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { selfHostQuery } from "~/api/hosts";
 import { hostItemsQuery } from "~/api/items";
 import { DETAILS_MAX, delayedItemsQuery, queueOverviewQuery } from "~/api/queue";
+import { together } from "~/api/windows";
 import { CELL, PlainTable } from "~/shared/config-tables";
-import { QueryError } from "~/shared/fallback";
+import { QueryError, StaleError } from "~/shared/fallback";
 import { GraphPanel } from "~/shared/graph-panel";
 import { Count, Page } from "~/shared/page";
 import { Card, Stat } from "~/ui/card";
@@ -77,7 +78,7 @@ function Lines({
 }) {
   return (
     <PlainTable<QueueLine>
-      query={{ data: lines, error: null, refetch: () => undefined }}
+      query={{ data: lines, error: null, dataUpdatedAt: 0, refetch: () => undefined }}
       head={[
         [title, ""],
         ...DELAYS.map(([, label]) => [label, "w-28 text-right"] as const),
@@ -108,6 +109,7 @@ function Hosts({ items }: { items: readonly DelayedItem[] | undefined }) {
       query={{
         data: items && slowHosts(items, SLOWEST_MAX),
         error: null,
+        dataUpdatedAt: 0,
         refetch: () => undefined,
       }}
       head={[
@@ -149,10 +151,6 @@ export function QueuePage() {
   const total = counted === undefined ? undefined : Math.max(counted, listed);
   // The server's counts leave out what waits for an interface that does not answer.
   const waiting = counted === undefined ? 0 : listed - counted;
-  const retry = () => {
-    void overview.refetch();
-    void details.refetch();
-  };
   return (
     <Page
       title={texts.queue}
@@ -162,8 +160,9 @@ export function QueuePage() {
           {texts.queue}
           {total !== undefined && (
             <Count>
-              {plural(total, "item")} {texts.overdueText}
-              {listed >= DETAILS_MAX && texts.theMostOverdueAre(formatCount(DETAILS_MAX))}
+              {listed >= DETAILS_MAX
+                ? texts.itemsOverdueOf(plural(total, "item"), formatCount(DETAILS_MAX))
+                : texts.itemsOverdue(plural(total, "item"))}
             </Count>
           )}
         </>
@@ -182,15 +181,14 @@ export function QueuePage() {
       <div
         className={view === "items" ? "flex min-h-0 flex-1 flex-col gap-4" : "flex flex-col gap-4"}
       >
+        <StaleError query={together(overview, details)} />
         {error && !overview.data ? (
-          <QueryError error={error} onRetry={retry} />
+          <QueryError error={error} onRetry={() => void together(overview, details).refetch()} />
         ) : (
           <div className="flex flex-col gap-1.5">
             <Buckets lines={overview.data?.types} />
             {waiting > 0 && (
-              <p className="text-xs text-soft">
-                {texts.notCounted} {plural(waiting, "item")} {texts.onUnavailableInterfaces}
-              </p>
+              <p className="text-xs text-soft">{texts.notCounted(plural(waiting, "item"))}</p>
             )}
           </div>
         )}

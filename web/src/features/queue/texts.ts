@@ -14,9 +14,9 @@ export const texts = {
   queue: "Queue",
   view: "View",
   proxy: "Proxy",
-  overdueText: "overdue",
-  theMostOverdueAre: (count: string) => `, the ${count} most overdue are shown`,
-  notCounted: "Not counted:",
-  onUnavailableInterfaces: "on unavailable interfaces.",
   dueTime: (time: string) => `Due ${time}`,
+  itemsOverdue: (items: string) => `${items} overdue`,
+  itemsOverdueOf: (items: string, shown: string) =>
+    `${items} overdue, the ${shown} most overdue are shown`,
+  notCounted: (items: string) => `Not counted: ${items} on unavailable interfaces.`,
 } as const;

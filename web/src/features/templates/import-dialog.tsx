@@ -31,15 +31,9 @@ type Counts = ReturnType<typeof countChanges>;
 function CountsLine({ counts }: { counts: Counts }) {
   return (
     <p className="flex gap-4 font-medium">
-      <span className={TONES.added}>
-        {formatCount(counts.added)} {texts.added}
-      </span>
-      <span className={TONES.updated}>
-        {formatCount(counts.updated)} {texts.changed}
-      </span>
-      <span className={TONES.removed}>
-        {formatCount(counts.removed)} {texts.removed}
-      </span>
+      <span className={TONES.added}>{texts.addedCount(formatCount(counts.added))}</span>
+      <span className={TONES.updated}>{texts.changedCount(formatCount(counts.updated))}</span>
+      <span className={TONES.removed}>{texts.removedCount(formatCount(counts.removed))}</span>
     </p>
   );
 }
@@ -82,9 +76,7 @@ function Preview({ changes }: { changes: readonly ImportChange[] }) {
         ))}
       </ul>
       {changes.length > ROWS_MAX && (
-        <p className="text-xs text-soft">
-          {texts.and} {changes.length - ROWS_MAX} {texts.more}
-        </p>
+        <p className="text-xs text-soft">{texts.andMore(formatCount(changes.length - ROWS_MAX))}</p>
       )}
     </div>
   );
@@ -131,7 +123,7 @@ function Report({ results }: { results: Results }) {
   return (
     <div role="status" className="flex flex-col gap-2">
       <p className="font-medium">
-        {formatCount(done.length)} {texts.of} {plural(results.length, "file")} {texts.imported}
+        {texts.importedOf(formatCount(done.length), plural(results.length, "file"))}
       </p>
       <CountsLine counts={countChanges(changesOf(results))} />
       <Refused results={results} />
@@ -203,7 +195,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   const choose = async (chosen: readonly File[]) => {
     const large = chosen.find((file) => file.size > FILE_BYTES_MAX);
     if (large) {
-      setTooLarge(`${large.name} is larger than 64 MB. Export fewer templates into one file.`);
+      setTooLarge(texts.isLargerThan64(large.name));
       return;
     }
     setTooLarge(null);

@@ -39,7 +39,7 @@ export function LinkDialog({ template, onClose }: { template: Template; onClose:
             busy={link.isPending}
             onClick={() => link.mutate()}
           >
-            {texts.linkTo} {plural(hostids.length, "host")}
+            {texts.linkTo(plural(hostids.length, "host"))}
           </Button>
         </>
       }

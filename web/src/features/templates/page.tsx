@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { type TemplateRow, templateTotalQuery, templateWindow } from "~/api/templates";
-import { useRowWindow, useVisible } from "~/api/windows";
+import { together, useRowWindow, useVisible } from "~/api/windows";
 import { useKeptState } from "~/shared/forms/use-kept-state";
 import { ListPage, NoRows } from "~/shared/list-page";
 import { GroupPicker } from "~/shared/pickers";
@@ -50,10 +50,10 @@ const COLUMNS: Column<TemplateRow>[] = [
       </Link>
     ),
   },
-  count("hosts", "Hosts", "4rem"),
-  count("items", "Items", "4rem"),
-  count("triggers", "Triggers", "5rem"),
-  count("discoveries", "Discovery rules", "7rem"),
+  count("hosts", texts.hosts, "4rem"),
+  count("items", texts.items, "4rem"),
+  count("triggers", texts.triggers, "5rem"),
+  count("discoveries", texts.discoveryRules, "7rem"),
   {
     id: "groups",
     header: texts.groups,
@@ -148,10 +148,7 @@ export function TemplatesPage() {
         </>
       }
       onClear={onClear}
-      query={{
-        error: rows.error ?? total.error,
-        refetch: () => Promise.all([rows.refetch(), total.refetch()]),
-      }}
+      query={together(rows, total)}
       beside={
         <>
           {creating && (

@@ -6,6 +6,7 @@ import type { Template } from "~/api/templates";
 import { askUnlinking } from "~/shared/unlink";
 import { Button } from "~/ui/button";
 import { Card } from "~/ui/card";
+import { Sentence } from "~/ui/sentence";
 import { Empty } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import { texts } from "./texts";
@@ -22,10 +23,15 @@ export function Hosts({ template, onLink }: { template: Template; onLink: () => 
   });
   const onUnlink = async (host: { hostid: string; name: string }) => {
     const clear = await askUnlinking(
-      `Unlink from ${host.name}?`,
+      texts.unlinkFrom(host.name),
       <p>
-        <b>{texts.unlink}</b> {texts.keepsTheTemplateS} <b>{texts.unlinkAndClear}</b>{" "}
-        {texts.deletesThem}
+        <Sentence
+          text={texts.unlinkingFromAHost}
+          places={{
+            unlink: <b>{texts.unlink}</b>,
+            unlinkAndClear: <b>{texts.unlinkAndClear}</b>,
+          }}
+        />
       </p>,
     );
     if (clear !== null) unlink.mutate({ hostid: host.hostid, clear });

@@ -6,6 +6,7 @@ import { OwnerFields } from "~/shared/owner-fields";
 import { SaveDialog } from "~/shared/save-dialog";
 import { askUnlinked } from "~/shared/unlink";
 import { TextareaField } from "~/ui/field";
+import { Sentence } from "~/ui/sentence";
 import { ownerDraft, ownerParams, unlinkedTemplates } from "~/util/owner-draft";
 import { texts } from "./texts";
 
@@ -39,8 +40,13 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
     const clear = await askUnlinked(
       unlinked,
       <p>
-        <b>{texts.unlink}</b> {texts.keepsItsItemsAnd} <b>{texts.unlinkAndClear}</b>{" "}
-        {texts.deletesThemWithTheir}
+        <Sentence
+          text={texts.unlinkingATemplate}
+          places={{
+            unlink: <b>{texts.unlink}</b>,
+            unlinkAndClear: <b>{texts.unlinkAndClear}</b>,
+          }}
+        />
       </p>,
     );
     if (clear === null) return false;

@@ -7,7 +7,7 @@ import { type ConfiguredItem, templateItemsQuery } from "~/api/item-config";
 import { deleteTemplate, type Template, templateQuery } from "~/api/templates";
 import { triggersQuery } from "~/api/triggers";
 import { ConfiguredItems, CreateLink, DiscoveryTable, TriggerTable } from "~/shared/config-tables";
-import { Gone, QueryError } from "~/shared/fallback";
+import { Gone, QueryError, StaleError } from "~/shared/fallback";
 import { useKeptState } from "~/shared/forms/use-kept-state";
 import { MacrosView } from "~/shared/macros-view";
 import { CRUMB, Page } from "~/shared/page";
@@ -125,7 +125,8 @@ export function TemplatePage() {
   const [linking, setLinking] = useKeptState("link dialog", false);
   const [editing, setEditing] = useKeptState("edit dialog", false);
   const remove = useDelete(deleteTemplate, [["templates"]]);
-  const { data: template, error, refetch } = useQuery(templateQuery(templateid));
+  const query = useQuery(templateQuery(templateid));
+  const { data: template, error } = query;
   const tab = TABS.find((name) => name === search.tab) ?? "items";
   const exporting = useMutation({
     mutationFn: () => exportTemplate(templateid, "yaml"),
@@ -159,7 +160,7 @@ export function TemplatePage() {
               onClick={async () => {
                 const loss =
                   "Its items and triggers on linked hosts are deleted too, with their history.";
-                if (await remove(template.templateid, template.name, loss, "Delete"))
+                if (await remove(template.templateid, template.name, loss, texts.delete))
                   void navigate({ to: "/templates" });
               }}
             />
@@ -196,8 +197,9 @@ export function TemplatePage() {
         )
       }
     >
+      <StaleError query={query} className="mb-2" />
       {error && !template ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
+        <QueryError error={error} onRetry={() => void query.refetch()} />
       ) : template === null ? (
         <Gone icon="templates" title={texts.thisTemplateDoesNot} />
       ) : !template ? (

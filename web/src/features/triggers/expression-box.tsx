@@ -5,6 +5,7 @@ import { type ReferredItem, referredItemsQuery } from "~/api/trigger-config";
 import { Button } from "~/ui/button";
 import { Field, Textarea } from "~/ui/field";
 import { Icon } from "~/ui/icon";
+import { Sentence } from "~/ui/sentence";
 import { checkExpression, type ItemReference } from "~/util/expression";
 import { formatValue } from "~/util/format";
 import { useSettled } from "~/util/hooks";
@@ -43,7 +44,10 @@ function Reference({
       <li className="flex items-baseline gap-1.5 text-bad-ink">
         <Icon name="problems" size={12} className="relative top-0.5" />
         <span>
-          {texts.thereIsNoItem} <code className="font-mono break-all">{name}</code>
+          <Sentence
+            text={texts.thereIsNoItem}
+            places={{ item: <code className="font-mono break-all">{name}</code> }}
+          />
         </span>
       </li>
     );

@@ -16,6 +16,7 @@ import { onOwner } from "~/shared/owner";
 import { Checkbox, SelectField, TextareaField, TextField } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { SegmentedField } from "~/ui/segmented";
+import { Sentence } from "~/ui/sentence";
 import { useSettled } from "~/util/hooks";
 import { SEVERITIES, severityName } from "~/util/severity";
 import { draftOf, problemsOf, type TriggerDraft, triggerParams } from "./draft";
@@ -175,14 +176,10 @@ function Words({ draft, set, errors, inherited }: PartProps) {
   );
   return (
     <>
-      {text("name", "Name")}
+      {text("name", texts.name)}
       <div className="grid gap-4 sm:grid-cols-2">
-        {text(
-          "eventName",
-          "Event name",
-          "Name of its problems. Leave empty to use the trigger name. Macros are supported.",
-        )}
-        {text("opdata", "Operational data", "Shown next to the problem, such as {ITEM.LASTVALUE1}")}
+        {text("eventName", texts.eventName, texts.nameOfItsProblems)}
+        {text("opdata", texts.operationalData, texts.shownNextToThe)}
       </div>
     </>
   );
@@ -210,17 +207,20 @@ export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormPr
       onSaved={done}
       inherited={
         inherited && (
-          <>
-            {texts.severityTagsDependenciesAnd}{" "}
-            <Link
-              to="/triggers/$triggerid/edit"
-              params={{ triggerid: trigger.templateid }}
-              className="underline"
-            >
-              {texts.inTheTemplate}
-            </Link>
-            .
-          </>
+          <Sentence
+            text={texts.severityTagsDependenciesAnd}
+            places={{
+              template: (
+                <Link
+                  to="/triggers/$triggerid/edit"
+                  params={{ triggerid: trigger.templateid }}
+                  className="underline"
+                >
+                  {texts.inTheTemplate}
+                </Link>
+              ),
+            }}
+          />
         )
       }
       remove={() => deleteTrigger(prototype, id ?? "")}

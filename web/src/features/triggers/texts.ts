@@ -37,6 +37,12 @@ export const texts = {
   link: "Link",
   linkName: "Link name",
   severityTagsDependenciesAnd:
-    "Severity, tags, dependencies and state can be changed here; the rest",
-  thereIsNoItem: "There is no item",
+    "Severity, tags, dependencies and state can be changed here; the rest {template}.",
+  thereIsNoItem: "There is no item {item}",
+  shownNextToThe: "Shown next to the problem, such as {ITEM.LASTVALUE1}",
+  operationalData: "Operational data",
+  nameOfItsProblems:
+    "Name of its problems. Leave empty to use the trigger name. Macros are supported.",
+  eventName: "Event name",
+  name: "Name",
 } as const;

@@ -215,12 +215,7 @@ export function Groups({ onEdit }: { onEdit: (group: UserGroup) => void }) {
               name={group.name}
               onEdit={() => onEdit(group)}
               onDelete={() =>
-                remove(
-                  group.usrgrpid,
-                  group.name,
-                  "Its users are kept, but lose the permissions that only this group grants.",
-                  "Delete",
-                )
+                remove(group.usrgrpid, group.name, texts.itsUsersAreKept, texts.delete)
               }
             />
           </td>

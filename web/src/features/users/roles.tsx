@@ -174,14 +174,7 @@ export function Roles({ onEdit }: { onEdit: (role: Role) => void }) {
               <RowButtons
                 name={role.name}
                 onEdit={() => onEdit(role)}
-                onDelete={() =>
-                  remove(
-                    role.roleid,
-                    role.name,
-                    "A role that is assigned to users cannot be deleted.",
-                    "Delete",
-                  )
-                }
+                onDelete={() => remove(role.roleid, role.name, texts.aRoleThatIs, texts.delete)}
               />
             )}
           </td>

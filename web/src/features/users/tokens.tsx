@@ -47,7 +47,7 @@ function Secret({ secret }: { secret: string }) {
           <IconButton
             icon="copy"
             label={texts.copyToken}
-            onClick={() => copy(secret, "The token was copied.")}
+            onClick={() => copy(secret, texts.theTokenWasCopied)}
           />
         )}
       </div>
@@ -218,7 +218,12 @@ export function Tokens({ onCreate }: { onCreate: () => void }) {
                 onClick={async () => {
                   const body = <p>{texts.theCurrentSecretStops}</p>;
                   if (
-                    await confirmed(`New secret for ${token.name}?`, body, "Generate secret", "key")
+                    await confirmed(
+                      texts.newSecretFor(token.name),
+                      body,
+                      texts.generateSecret,
+                      "key",
+                    )
                   )
                     renew.mutate(token);
                 }}
@@ -229,12 +234,7 @@ export function Tokens({ onCreate }: { onCreate: () => void }) {
                 small
                 look="danger"
                 onClick={() =>
-                  void revoke(
-                    token.tokenid,
-                    token.name,
-                    "Requests with this token are refused immediately.",
-                    "Revoke",
-                  )
+                  void revoke(token.tokenid, token.name, texts.requestsWithThisToken, texts.revoke)
                 }
               >
                 {texts.revoke}

@@ -64,9 +64,9 @@ function PasswordFields({
   );
   return (
     <div className="grid gap-4 sm:grid-cols-2">
-      {box("password", isNew ? "Password" : "New password", "new-password")}
-      {box("again", isNew ? "Repeat password" : "Repeat new password", "new-password")}
-      {own && draft.password !== "" && box("current", "Current password", "current-password")}
+      {box("password", isNew ? texts.password : texts.newPassword, "new-password")}
+      {box("again", isNew ? texts.repeatPassword : texts.repeatNewPassword, "new-password")}
+      {own && draft.password !== "" && box("current", texts.currentPassword, "current-password")}
     </div>
   );
 }
@@ -117,10 +117,10 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
       keys={KEYS}
       onClose={onClose}
     >
-      {text("username", "User name")}
+      {text("username", texts.userName)}
       <div className="grid gap-4 sm:grid-cols-2">
-        {text("name", "First name")}
-        {text("surname", "Last name")}
+        {text("name", texts.firstName)}
+        {text("surname", texts.lastName)}
       </div>
       {admin && (
         <>
@@ -152,7 +152,7 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
       )}
       <PasswordFields draft={draft} set={set} own={own} isNew={user === null} />
       <div className="grid items-end gap-4 sm:grid-cols-2">
-        {text("autologout", "Sign out after", "Such as 15m. 0 disables automatic sign-out.")}
+        {text("autologout", texts.signOutAfter, texts.suchAs15m0)}
         <Checkbox
           className="pb-6"
           label={texts.staySignedIn}
@@ -221,12 +221,7 @@ export function Users({ onEdit }: { onEdit: (user: User) => void }) {
                 icon="trash"
                 label={texts.deleteUsername(user.username)}
                 onClick={() =>
-                  void remove(
-                    user.userid,
-                    user.username,
-                    "The user's sessions and tokens end immediately.",
-                    "Delete",
-                  )
+                  void remove(user.userid, user.username, texts.theUserSSessions, texts.delete)
                 }
               />
             )}

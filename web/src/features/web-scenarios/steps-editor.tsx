@@ -80,12 +80,12 @@ function StepFields(props: StepProps) {
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-[1fr_2fr]">
-        {text("name", "Step name")}
+        {text("name", texts.stepName)}
         {text("url", "URL")}
       </div>
       <div className="grid gap-4 sm:grid-cols-2">
-        {text("required", "Required text")}
-        {text("codes", "Required status codes")}
+        {text("required", texts.requiredText)}
+        {text("codes", texts.requiredStatusCodes)}
       </div>
       <details>
         <summary className="cursor-pointer text-xs font-medium text-soft select-none">
@@ -113,7 +113,7 @@ function StepFields(props: StepProps) {
               value={step.retrieve}
               onChange={(retrieve) => set({ retrieve })}
             />
-            {text("timeout", "Timeout")}
+            {text("timeout", texts.timeout)}
             <Checkbox
               label={texts.followRedirects}
               className="self-end pb-1.5"

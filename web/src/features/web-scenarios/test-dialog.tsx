@@ -104,7 +104,7 @@ export default function WebTestDialog({ draft, owner, onClose }: TestDialogProps
   });
   return (
     <Dialog
-      title={texts.testWhat(draft.name || "the scenario")}
+      title={texts.testWhat(draft.name || texts.theScenario)}
       wide
       onClose={onClose}
       footer={

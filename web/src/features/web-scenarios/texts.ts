@@ -57,4 +57,9 @@ export const texts = {
   moveStepDown: (number: number) => `Move step ${number} down`,
   removeStep: (number: number) => `Remove step ${number}`,
   editName: (name: string) => `Edit ${name}`,
+  timeout: "Timeout",
+  requiredStatusCodes: "Required status codes",
+  requiredText: "Required text",
+  stepName: "Step name",
+  theScenario: "the scenario",
 } as const;

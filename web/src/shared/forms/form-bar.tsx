@@ -37,7 +37,7 @@ export function listOf(path: string): "/" | (typeof LISTS)[number][1] {
 /** Asks whether unsaved edits may be lost. */
 export function mayDiscard(): Promise<boolean> {
   const body = <p>{texts.yourChangesAreNot}</p>;
-  return confirmed("Leave without saving?", body, "Discard changes");
+  return confirmed(texts.leaveWithoutSaving, body, texts.discardChanges);
 }
 
 /** Asks before a page with unsaved edits is left; `error` is that of the last attempt to save. */

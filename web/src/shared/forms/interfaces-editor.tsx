@@ -71,19 +71,19 @@ function Snmp({
         }
       />
       {details.version !== "3" ? (
-        text("community", "Community")
+        text("community", texts.community)
       ) : (
         <>
-          {text("securityname", "Security name")}
+          {text("securityname", texts.securityName)}
           <SelectField
             label={texts.securityLevel}
             options={LEVELS}
             value={details.securitylevel ?? "0"}
             onChange={(value) => onChange({ ...details, securitylevel: value })}
           />
-          {text("contextname", "Context name")}
-          {details.securitylevel !== "0" && text("authpassphrase", "Authentication passphrase")}
-          {details.securitylevel === "2" && text("privpassphrase", "Privacy passphrase")}
+          {text("contextname", texts.contextName)}
+          {details.securitylevel !== "0" && text("authpassphrase", texts.authenticationPassphrase)}
+          {details.securitylevel === "2" && text("privpassphrase", texts.privacyPassphrase)}
         </>
       )}
     </div>

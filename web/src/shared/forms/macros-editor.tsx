@@ -25,16 +25,13 @@ export function MacrosEditor({ macros, onChange }: MacrosEditorProps) {
   const note = (
     <>
       {macros.some((macro) => wrong(macro.macro)) && (
-        <p className="text-xs text-bad-ink">
-          {texts.enterAMacroAs} {texts.name}, {texts.nameContext} {texts.or}{" "}
-          {texts.nameRegexPattern}.
-        </p>
+        <p className="text-xs text-bad-ink">{texts.enterAMacroAs}</p>
       )}
       {macros.some((macro) => macro.automatic === "1") && (
         <p className="text-xs text-soft">
-          {texts.discoveryMaintains}{" "}
-          {macros.flatMap((one) => (one.automatic === "1" ? [one.macro] : [])).join(", ")}
-          {texts.ifYouChangeA}
+          {texts.discoveryMaintains(
+            macros.flatMap((one) => (one.automatic === "1" ? [one.macro] : [])).join(", "),
+          )}
         </p>
       )}
     </>
@@ -54,7 +51,7 @@ export function MacrosEditor({ macros, onChange }: MacrosEditorProps) {
           <>
             <Input
               aria-label={texts.macroLabel}
-              placeholder={texts.name}
+              placeholder={texts.macroExample}
               title={texts.nameNameContextOr}
               aria-invalid={wrong(macro.macro) || undefined}
               className={`font-mono text-xs ${wrong(macro.macro) ? "border-bad-ink!" : ""}`}

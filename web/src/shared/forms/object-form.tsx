@@ -72,7 +72,7 @@ export function ObjectForm<R>(props: ObjectFormProps<R>) {
         {props.loss} {texts.thisCannotBeUndone}
       </p>
     );
-    if (await confirmed(`Delete ${name}?`, body, `Delete ${word}`)) remove.mutate();
+    if (await confirmed(texts.deleteQuestion(name), body, texts.deleteName(word))) remove.mutate();
   };
   const submit = async () => {
     if (!drafting.check()) return;
@@ -83,7 +83,7 @@ export function ObjectForm<R>(props: ObjectFormProps<R>) {
     <FormCard onSubmit={() => void submit()}>
       {props.inherited && (
         <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
-          {texts.this} {word} {texts.isInheritedFromA} {props.inherited}
+          {texts.isInherited(word)} {props.inherited}
         </p>
       )}
       {props.children}

@@ -25,11 +25,9 @@ function Comparison({ changes }: { changes: readonly Changed[] }) {
           <div key={change.name}>
             <dt className="font-medium">{change.name}</dt>
             <dd className="font-mono text-xs break-all text-soft">
-              {texts.was} {change.before || "–"}
+              {texts.was(change.before || "–")}
             </dd>
-            <dd className="font-mono text-xs break-all">
-              {texts.now} {change.now || "–"}
-            </dd>
+            <dd className="font-mono text-xs break-all">{texts.now(change.now || "–")}</dd>
           </div>
         ))}
       </dl>

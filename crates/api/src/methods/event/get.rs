@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use config::db::Value;
 use serde_json::{Map, json};
 
-use super::shown;
+use super::{shown, steps};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get};
@@ -76,6 +76,7 @@ const OPTIONS: &[&str] = &[
     "problem_time_from",
     "problem_time_till",
     "groupBy",
+    "step",
     "selectHosts",
     "selectRelatedObject",
     "selectAlerts",
@@ -106,6 +107,9 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
              (SELECT 1 FROM events r WHERE r.eventid = t.r_eventid AND r.clock >= ?))",
             [Value::Int(till), Value::Int(from)],
         );
+    }
+    if let Some(steps) = steps::parse(input)? {
+        return steps.count(call, get);
     }
     if let Some(group_by) = input.get("groupBy").filter(|v| !v.is_null()) {
         return grouped(call, get, group_by);

@@ -5,6 +5,7 @@ mod counts;
 mod get;
 mod problem;
 mod shown;
+mod steps;
 
 use crate::call::Method;
 pub(crate) use counts::{SEVERITIES, by_host};

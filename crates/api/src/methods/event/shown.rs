@@ -37,14 +37,15 @@ pub(super) fn check_source(input: &Json) -> ApiResult<(i64, i64)> {
     }
 }
 
-/// Are some events wanted in the order of time, whatever they are about? Then the index of that
-/// order ends early, while the one of sources would have all events sorted. Nearly all are of one.
-fn is_newest_of_all(input: &Json) -> bool {
+/// Are events wanted by time, whatever they are about: the newest ones, or numbers by steps of time? Then
+/// the index of the time reads only those, while that of the sources reads nearly all.
+fn is_by_time(input: &Json) -> bool {
     let given = |name: &&str| input.get(name).is_some_and(|v| !v.is_null());
     let by_time = input.get("sortfield").map(params::list).unwrap_or_default();
     let by_time = by_time.first().is_some_and(|field| field.as_str() == Some("clock"));
     let about = ["eventids", "objectids", "hostids", "groupids"];
-    by_time && given(&"limit") && !about.iter().any(given)
+    let newest = by_time && given(&"limit");
+    (newest || given(&"step")) && !about.iter().any(given)
 }
 
 /// Conditions that both methods take.
@@ -55,7 +56,7 @@ pub(super) fn conditions(call: &Call<'_>, input: &Json, get: &mut Get<'_, '_>) -
             return Err(ApiError::at(&format!("/{name}"), "a boolean is expected"));
         }
     }
-    let plus = if is_newest_of_all(input) { "+" } else { "" };
+    let plus = if is_by_time(input) { "+" } else { "" };
     let of_source = format!("{plus}t.source = ? AND {plus}t.object = ?");
     get.and(of_source, [source.into(), object.into()]);
     if source == 0 {

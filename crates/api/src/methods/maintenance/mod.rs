@@ -2,6 +2,7 @@
 
 mod members;
 mod periods;
+mod states;
 
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
@@ -128,6 +129,7 @@ static SPEC: Spec = Spec {
             )
         },
     ],
+    options: &["states"],
     relations: &[
         Related {
             select: "selectHosts",
@@ -183,7 +185,7 @@ impl Plain for Maintenance {
     }
 
     /// A user sees those all of whose hosts and groups the user sees.
-    fn select(&self, get: &mut Get<'_, '_>, call: &Call<'_>, _input: &Json) -> ApiResult<()> {
+    fn select(&self, get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json) -> ApiResult<()> {
         let need = plain::need(get);
         for (table, right) in [
             ("maintenance_hosts", on_hosts(call.user(), need, "o.hostid")),
@@ -197,7 +199,7 @@ impl Plain for Maintenance {
                 get.and(condition, [] as [Value; 0]);
             }
         }
-        Ok(())
+        states::select(get, call, input)
     }
 
     fn given(&self, _call: &Call<'_>, draft: &mut Draft<'_>) -> ApiResult<()> {

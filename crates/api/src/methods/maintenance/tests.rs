@@ -137,6 +137,65 @@ fn its_last_hosts_and_groups_stay() {
 }
 
 #[test]
+fn maintenances_are_found_by_state() {
+    let server = Server::start();
+    let now = 1_800_000_000;
+    let groups =
+        ["seen", "hidden"].map(|name| server.create("hostgroup.create", &json!({ "name": name })));
+    let plan = |name: &str, group: &String, since: i64, till: i64, period: serde_json::Value| {
+        server.create(
+            "maintenance.create",
+            &json!({
+                "name": name, "active_since": since, "active_till": till,
+                "groups": [{ "groupid": group }], "timeperiods": [period],
+            }),
+        );
+    };
+    let once = |start: i64| json!({ "start_date": start, "period": 3_600 });
+    let [seen, hidden] = &groups;
+    plan("z ends soon", seen, now - 9_000, now + 600, once(now - 1_800));
+    plan("a ends late", seen, now - 9_000, now + 90_000, once(now - 600));
+    plan("z starts soon", seen, now - 9_000, now + 90_000, once(now + 600));
+    plan("a starts late", hidden, now + 6_000, now + 90_000, once(now + 6_000));
+    // Its period is over, though it is active.
+    plan("a past period", seen, now - 90_000, now + 60_000, once(now - 80_000));
+    plan("z over", seen, now - 90_000, now - 60_000, once(now - 80_000));
+    // 30 February never comes.
+    let never = json!({ "timeperiod_type": 4, "month": 2, "day": 30 });
+    plan("b never", seen, now - 90_000, now + 70_000, never);
+    let names = |options: serde_json::Value| {
+        let mut all = json!({ "output": ["name"] });
+        all.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
+        let found = server.call("maintenance.get", &all).unwrap();
+        let name = |row: &serde_json::Value| row["name"].as_str().unwrap().to_owned();
+        found.as_array().unwrap().iter().map(name).collect::<Vec<_>>()
+    };
+    let ended = ["b never", "a past period", "z over"];
+    assert_eq!(names(json!({ "states": ["active"] })), ["z ends soon", "a ends late"]);
+    assert_eq!(names(json!({ "states": "upcoming" })), ["z starts soon", "a starts late"]);
+    assert_eq!(names(json!({ "states": ["ended"] })), ended);
+    assert_eq!(
+        names(json!({ "states": ["ended", "active", "upcoming"], "offset": 1, "limit": 3 })),
+        ["a ends late", "z starts soon", "a starts late"]
+    );
+    let by_name = json!({ "states": ["ended"], "sortfield": "name", "limit": 2 });
+    assert_eq!(names(by_name), ["a past period", "b never"]);
+    assert_eq!(names(json!({ "states": ["ended"], "search": { "name": "z" } })), ["z over"]);
+    assert_eq!(names(json!({ "states": [] })), [""; 0]);
+    let count = |states: serde_json::Value| json!({ "states": states, "countOutput": true });
+    server.answers(&[
+        ("maintenance.get", count(json!(["active"])), json!("2")),
+        ("maintenance.get", count(json!(["upcoming"])), json!("2")),
+        ("maintenance.get", count(json!(["ended"])), json!("3")),
+        ("maintenance.get", count(json!(null)), json!("7")),
+    ]);
+    server.refuses(&[("maintenance.get", count(json!(["active", "over"])), -32602, "/states/2")]);
+    let reader = server.user("reader", "2", &[(seen, 2)]);
+    let upcoming = count(json!(["upcoming"]));
+    assert_eq!(server.call_as(Some(&reader), "maintenance.get", &upcoming).unwrap(), "1");
+}
+
+#[test]
 fn hosts_and_groups_are_found_by_their_maintenance() {
     let server = Server::start();
     let group = server.create("hostgroup.create", &json!({ "name": "g" }));

@@ -144,9 +144,12 @@ fn databases_of_the_versions_before_get_new_indexes() {
     drop(Db::open(location.clone()).unwrap());
     let files = ["config-state.db", "config.db"].map(|name| dir.path().join(name));
     let tables = [("state_version", 1), ("schema_version", 6)];
-    for ((file, index), (table, version)) in files.iter().zip(INDEXES).zip(tables) {
+    let narrow = ["CREATE INDEX events_clock ON events (clock);", ""];
+    for (((file, index), (table, version)), old) in
+        files.iter().zip(INDEXES).zip(tables).zip(narrow)
+    {
         let sql = format!(
-            "DROP INDEX {index}; DELETE FROM {table}; INSERT INTO {table} (version) VALUES ({version});"
+            "DROP INDEX {index}; {old} DELETE FROM {table}; INSERT INTO {table} (version) VALUES ({version});"
         );
         rusqlite::Connection::open(file).unwrap().execute_batch(&sql).unwrap();
     }
@@ -159,6 +162,8 @@ fn databases_of_the_versions_before_get_new_indexes() {
     };
     assert_eq!(shown(&db, &of("state")), [INDEXES[0]]);
     assert_eq!(shown(&db, &of("main")), [INDEXES[1]]);
+    let of_time = "SELECT name FROM state.sqlite_master WHERE name LIKE 'events_clock%'";
+    assert_eq!(shown(&db, of_time), ["events_clock_eventid_source_object_value_severity_objectid"]);
     assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["9"]);
     assert_eq!(shown(&db, "SELECT MAX(version) FROM state_version"), ["3"]);
 }

@@ -19,8 +19,13 @@ pub(super) const TABLES: &[Table] = &[
         &["eventid"],
         Reload::Nothing,
         EVENTS,
-        // The second for the newest of a source, which a limit asks for.
-        &[&["source", "object", "objectid"], &["source", "object", "eventid"], &["clock"]],
+        // The second for the newest of a source up to a limit. The third for the newest of all, and with all
+        // that numbers by time and severity need.
+        &[
+            &["source", "object", "objectid"],
+            &["source", "object", "eventid"],
+            &["clock", "eventid", "source", "object", "value", "severity", "objectid"],
+        ],
     ),
     table(
         "event_tags",

@@ -1,9 +1,13 @@
-//! Time periods as the database has them.
+//! Time periods of maintenances, read from the database.
 
-use super::{BTreeMap, Connection, DbResult, MaintenancePeriod, Repeat, Row, query_by_ids};
+use std::collections::BTreeMap;
 
-/// The periods of these maintenances, in their order.
-pub(super) fn read(
+use eval::maintenance::{MaintenancePeriod, Repeat};
+
+use crate::db::{Connection, DbResult, Row, query_by_ids};
+
+/// The periods of these maintenances by id, each list in the order of the form.
+pub fn periods(
     connection: &mut dyn Connection,
     ids: &[u64],
 ) -> DbResult<BTreeMap<u64, Vec<MaintenancePeriod>>> {
@@ -16,7 +20,7 @@ pub(super) fn read(
     Ok(found)
 }
 
-/// `None` for a type that the API does not let in.
+/// `None` for a type that the API refuses.
 fn one(row: &Row) -> Option<MaintenancePeriod> {
     let small = |name: &str| u8::try_from(row.int(name)).unwrap_or(0);
     let mask = |name: &str| u16::try_from(row.int(name)).unwrap_or(0);
