@@ -9,8 +9,10 @@ use mio::{Interest, Registry, Token};
 
 use crate::buffer::Buffers;
 use crate::conn::Conn;
+use crate::mux::Mux;
 use crate::pool::{Pool, ServerState};
 use crate::recorder::Recorder;
+use crate::session::Session;
 use crate::slab::Slab;
 use crate::snapshot::Service;
 use crate::wheel::{Entry, Wheel};
@@ -88,6 +90,10 @@ pub(crate) struct Core {
     /// Monotonic microseconds at the last wake-up.
     pub(crate) now_us: u64,
     places: Slab<Place>,
+    /// Boxed, so that a session moves by pointer.
+    pub(crate) sessions: Slab<Box<Session>>,
+    /// HTTP/2 connections of clients.
+    pub(crate) muxes: Slab<Mux>,
     idle: HashMap<u32, Vec<usize>>,
     /// Sessions that run again without an event.
     pub(crate) again: Vec<Entry>,
@@ -109,6 +115,8 @@ impl Core {
             wheel: Wheel::new(now_us / 1000),
             now_us,
             places: Slab::default(),
+            sessions: Slab::default(),
+            muxes: Slab::default(),
             idle: HashMap::default(),
             again: Vec::new(),
             queue: VecDeque::new(),
@@ -122,6 +130,22 @@ impl Core {
     /// Monotonic milliseconds at the last wake-up.
     pub(crate) fn now_ms(&self) -> u64 {
         self.now_us / 1000
+    }
+
+    /// Lets a session do something; one that has ended is removed.
+    pub(crate) fn run(&mut self, place: usize, body: fn(&mut Session, &mut Self) -> bool) {
+        let Some(mut session) = self.sessions.take(place) else { return };
+        if body(&mut session, self) {
+            self.sessions.put(place, session);
+        } else {
+            session.end(self);
+            self.sessions.free(place);
+        }
+    }
+
+    /// Ends a session.
+    pub(crate) fn end_session(&mut self, place: usize) {
+        self.run(place, |_, _| false);
     }
 
     /// A random number (xorshift64): for the choice of servers only.

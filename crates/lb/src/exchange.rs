@@ -74,7 +74,8 @@ impl Exchange {
 }
 
 /// What the head of a request leads to.
-enum Outcome {
+#[derive(Debug)]
+pub(crate) enum Outcome {
     Respond(Local, bool),
     Forward(Box<Exchange>, Box<Route>),
 }
@@ -82,7 +83,7 @@ enum Outcome {
 impl Session {
     /// Between two requests, or within the head of one.
     pub(crate) fn request(&mut self, core: &mut Core) -> Step {
-        if self.flush().is_none() {
+        if self.flush(core).is_none() {
             return Step::Close;
         }
         if !self.output.is_empty() {
@@ -104,16 +105,28 @@ impl Session {
         }
         match self.end.find(self.input.data(), &self.service.limits) {
             Ok(None) => self.read(core),
-            Ok(Some(length)) => self.begin_exchange(length, core),
+            Ok(Some(length)) => self.head(length, core),
             Err(refusal) => self.refuse(refusal.status(), core),
         }
     }
 
-    fn begin_exchange(&mut self, length: usize, core: &mut Core) -> Step {
+    fn head(&mut self, length: usize, core: &mut Core) -> Step {
         self.end = HeadEnd::default();
         self.refresh(core);
-        let outcome = self.plan(length, core);
-        self.input.consume(length);
+        let mut input = std::mem::take(&mut self.input);
+        let limits = self.service.limits;
+        let outcome = Request::parse(&input.data()[..length], &limits)
+            .and_then(|request| self.plan(&request, core));
+        input.consume(length);
+        self.input = input;
+        self.begin_exchange(outcome, core)
+    }
+
+    pub(crate) fn begin_exchange(
+        &mut self,
+        outcome: Result<Outcome, Refusal>,
+        core: &mut Core,
+    ) -> Step {
         match outcome {
             Err(refusal) => self.refuse(refusal.status(), core),
             Ok(Outcome::Respond(local, keep)) => self.respond(&local, keep, core),
@@ -130,18 +143,21 @@ impl Session {
         }
     }
 
-    fn plan(&mut self, length: usize, core: &mut Core) -> Result<Outcome, Refusal> {
+    pub(crate) fn plan(
+        &mut self,
+        request: &Request<'_>,
+        core: &mut Core,
+    ) -> Result<Outcome, Refusal> {
         let service = &self.service;
-        let request = Request::parse(&self.input.data()[..length], &service.limits)?;
         if let Some(draft) = &mut self.draft {
-            draft.request(&request);
+            draft.request(request);
         }
         let keep = request.keep_alive && request.framing == Framing::None;
         let to_head = request.method == b"HEAD";
         if matches!(request.framing, Framing::Length(length) if length > service.body_max) {
             return Ok(Outcome::Respond(Local { status: 413, ..Local::default() }, false));
         }
-        let forward = match policy::decide(&service.rules, &service.pool, &request) {
+        let forward = match policy::decide(&service.rules, &service.pool, request) {
             Decision::Respond(mut local) => {
                 if to_head {
                     local.body.clear();
@@ -154,8 +170,8 @@ impl Session {
             draft.rules(&forward.matched);
         }
         core.scratch.clear();
-        request::compose(&mut core.scratch, &request, &forward, self);
-        let wish = self.wish(&request, &forward.pool);
+        request::compose(&mut core.scratch, request, &forward, self);
+        let wish = self.wish(request, &forward.pool);
         let plan = Plan {
             version: request.version,
             to_head,
@@ -167,7 +183,11 @@ impl Session {
             matched: forward.matched,
         };
         let Forward { pool, .. } = forward;
-        let body = Body::new(plan.framing);
+        // Content of HTTP/2 is not in chunks; its end is that of the stream.
+        let body = match (plan.version, plan.framing) {
+            (Version::Http2, Framing::Chunked) => Body::UntilClose,
+            (_, framing) => Body::new(framing),
+        };
         let exchange = Exchange {
             complete: body.has_ended(),
             body,
@@ -240,8 +260,8 @@ impl Session {
         let mut progress = false;
         // Also after the request: a client that resets the connection wants no response.
         let reads = !exchange.is_sent() || self.input.is_empty();
-        if reads && self.client.readable {
-            match self.client.fill(&mut self.input, &mut core.buffers) {
+        if reads && self.client.readable() {
+            match self.client.fill(&mut self.input, core) {
                 Err(_) => return Err(Step::Close),
                 Ok(length) => progress |= length > 0,
             }
@@ -258,7 +278,7 @@ impl Session {
         let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
             return Err(Step::Close);
         };
-        if !exchange.is_sent() && self.client.eof && self.input.is_empty() {
+        if !exchange.is_sent() && self.client.eof() && self.input.is_empty() {
             return Err(Step::Close);
         }
         let Upstream::Ready(link) = &mut route.upstream else { return Ok(progress) };
@@ -306,6 +326,8 @@ impl Session {
             let input = self.input.data();
             let input = &input[..input.len().min(room)];
             let (length, piece) = exchange.body.next(input).map_err(|refusal| refusal.status())?;
+            let ended = input.is_empty() && self.client.eof() && exchange.body == Body::UntilClose;
+            let piece = if ended { Piece::End } else { piece };
             core.scratch.clear();
             match piece {
                 Piece::Data(data) => {
@@ -359,8 +381,11 @@ impl Session {
         if let Some(link) = route.take_link() {
             core.release(*link, sent && clean && exchange.reusable);
         }
+        if self.client.stream().is_some() {
+            return Step::Close;
+        }
         self.state = if exchange.plan.keep_alive && sent { State::Request } else { State::Linger };
-        if self.flush().is_none() { Step::Close } else { Step::Again }
+        if self.flush(core).is_none() { Step::Close } else { Step::Again }
     }
 
     /// Whether the client has got nothing of a response yet.

@@ -7,12 +7,14 @@
 #![forbid(unsafe_code)]
 
 mod buffer;
+mod client;
 pub mod config;
 mod conn;
 mod core;
 mod engine;
 mod exchange;
 mod health;
+mod mux;
 mod policy;
 mod pool;
 mod record;
@@ -25,6 +27,7 @@ mod service;
 mod session;
 mod slab;
 mod snapshot;
+mod stream;
 mod tls;
 mod wheel;
 mod worker;

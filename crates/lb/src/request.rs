@@ -125,8 +125,11 @@ fn via(out: &mut Vec<u8>, request: &Request<'_>, own: Option<&str>) {
     list(out, request, Known::Via);
     match own {
         Some(name) => {
-            let version = if request.version == http1::Version::Http11 { "1.1 " } else { "1.0 " };
-            out.extend_from_slice(version.as_bytes());
+            out.extend_from_slice(match request.version {
+                http1::Version::Http10 => b"1.0 ",
+                http1::Version::Http11 => b"1.1 ",
+                http1::Version::Http2 => b"2.0 ",
+            });
             out.extend_from_slice(name.as_bytes());
         }
         None => out.truncate(out.len() - 2),

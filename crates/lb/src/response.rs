@@ -1,7 +1,9 @@
 //! Responses: those of servers as the client gets them, and those of the balancer itself.
 
-use proxying::http1::{self, Body, Framing, HeadEnd, Known, Limits, Piece, Response};
+use proxying::http1::{self, Body, Framing, HeadEnd, Known, Limits, Piece, Response, Version};
+use proxying::http2::hpack;
 
+use crate::client::Client;
 use crate::config::PersistenceKind;
 use crate::core::Core;
 use crate::exchange::{Exchange, Reply};
@@ -18,7 +20,7 @@ const OVERHEAD: usize = 32;
 impl Session {
     /// Moves the response towards the client.
     pub(crate) fn download(&mut self, core: &mut Core) -> Result<bool, Step> {
-        let mut progress = self.flush().ok_or(Step::Close)? > 0;
+        let mut progress = self.flush(core).ok_or(Step::Close)? > 0;
         let Some(Upstream::Ready(link)) = self.route.as_mut().map(|route| &mut route.upstream)
         else {
             return Ok(progress);
@@ -37,7 +39,10 @@ impl Session {
         loop {
             let replied = match self.exchange.as_ref().map(|exchange| &exchange.reply) {
                 Some(Reply::Head(_)) => self.reply_head(core)?,
-                Some(Reply::Body { .. }) => self.reply_body(core)?,
+                Some(Reply::Body { .. }) if self.client.socket().is_some() => {
+                    self.reply_body(core)?
+                }
+                Some(Reply::Body { .. }) => self.reply_content(core)?,
                 Some(Reply::Done) | None => return Ok(progress),
             };
             if !replied {
@@ -46,7 +51,7 @@ impl Session {
             progress = true;
         }
         // A head and the start of its body leave in one segment.
-        progress |= self.flush().ok_or(Step::Close)? > 0;
+        progress |= self.flush(core).ok_or(Step::Close)? > 0;
         Ok(progress)
     }
 
@@ -84,14 +89,15 @@ impl Session {
                 // What follows ends with the connection.
                 draft.end = End::Complete;
             }
-            let _fits = self.output.push(&core.scratch, &mut core.buffers);
             exchange.end_request(route);
+            self.send_head(false, core);
             self.exchange = None;
             self.state = State::Tunnel;
             return Err(Step::Again);
         }
         let interim = response.status < 200;
-        if !interim || plan.version.has_chunks() {
+        let written = !interim || plan.version.has_interim();
+        if written {
             compose(&mut core.scratch, &response, exchange, route, server, &self.service);
         }
         let framing = response.framing;
@@ -103,7 +109,7 @@ impl Session {
             let chunked = endless && plan.version.has_chunks();
             exchange.reply = Reply::Body { body: Body::new(framing), chunked };
             exchange.reusable = reusable;
-            if endless && !chunked {
+            if endless && plan.version == Version::Http10 {
                 exchange.plan.keep_alive = false;
             }
             route.pool.succeeded(server);
@@ -112,10 +118,25 @@ impl Session {
             }
         }
         route.from_server.consume(length);
-        if !self.output.push(&core.scratch, &mut core.buffers) {
+        let ended = !interim && Body::new(framing).has_ended();
+        if ended && self.client.stream().is_some() {
+            exchange.reply = Reply::Done;
+        }
+        if written && !self.send_head(ended, core) {
             return Err(self.server_failed(Failure::Malformed, core));
         }
         Ok(true)
+    }
+
+    /// Sends the head in [`Core::scratch`]; false: it is too large.
+    fn send_head(&mut self, end: bool, core: &mut Core) -> bool {
+        let Some(stream) = self.client.stream() else {
+            return self.output.push(&core.scratch, &mut core.buffers);
+        };
+        let block = std::mem::take(&mut core.scratch);
+        stream.send_block(&block, end, core);
+        core.scratch = block;
+        true
     }
 
     fn reply_body(&mut self, core: &mut Core) -> Result<bool, Step> {
@@ -134,7 +155,7 @@ impl Session {
             };
             let offered = &bytes[..bytes.len().min(limit)];
             if !offered.is_empty() {
-                let sent = self.client.write(offered).map_err(|_| Step::Close)?;
+                let sent = self.client.write(offered, core).map_err(|_| Step::Close)?;
                 let _counted = body.next(&offered[..sent]);
                 route.from_server.consume(sent);
                 return Ok(sent > 0);
@@ -188,29 +209,28 @@ impl Session {
 
     /// Responds without a server; the connection is kept if the request has ended, too.
     pub(crate) fn respond(&mut self, local: &Local, keep: bool, core: &mut Core) -> Step {
+        let form = Form::of(&self.client);
+        let bodiless = local.status == 204 || local.status == 304;
         let out = &mut core.scratch;
         out.clear();
-        http1::status_line(out, local.status, reason(local.status));
+        form.status(out, local.status, reason(local.status));
         if let Some(location) = &local.location {
-            http1::field(out, b"Location", location);
+            form.field(out, b"Location", location);
         }
         if let Some(content_type) = &local.content_type {
-            http1::field(out, b"Content-Type", content_type.as_bytes());
+            form.field(out, b"Content-Type", content_type.as_bytes());
         }
-        if local.status != 204 && local.status != 304 {
-            out.extend_from_slice(b"Content-Length: ");
-            http1::number(out, local.body.len() as u64);
-            out.extend_from_slice(b"\r\n");
+        if !bodiless {
+            form.length(out, local.body.len() as u64);
         }
-        if !keep {
+        if !keep && form == Form::Http1 {
             out.extend_from_slice(b"Connection: close\r\n");
         }
-        out.extend_from_slice(b"\r\n");
-        if local.status != 204 && local.status != 304 {
-            out.extend_from_slice(&local.body);
-        }
-        self.state = if keep { State::Request } else { State::Linger };
-        let fits = self.output.push(&core.scratch, &mut core.buffers);
+        form.end(out);
+        self.state = if keep && form == Form::Http1 { State::Request } else { State::Linger };
+        let body = if bodiless { &[][..] } else { &local.body };
+        let fits =
+            self.send_head(body.is_empty(), core) && self.output.push(body, &mut core.buffers);
         self.record_local(local.status, core);
         if fits { Step::Again } else { Step::Close }
     }
@@ -236,6 +256,47 @@ impl Session {
     }
 }
 
+/// How a head is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Lines.
+    Http1,
+    /// A header block.
+    Http2,
+}
+
+impl Form {
+    fn of(client: &Client) -> Self {
+        if client.socket().is_some() { Self::Http1 } else { Self::Http2 }
+    }
+
+    fn status(self, out: &mut Vec<u8>, status: u16, reason: &[u8]) {
+        match self {
+            Self::Http1 => http1::status_line(out, status, reason),
+            Self::Http2 => hpack::encode_status(out, status),
+        }
+    }
+
+    fn field(self, out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
+        match self {
+            Self::Http1 => http1::field(out, name, value),
+            Self::Http2 => hpack::encode(out, name, value),
+        }
+    }
+
+    fn length(self, out: &mut Vec<u8>, length: u64) {
+        let mut digits = Vec::with_capacity(20);
+        http1::number(&mut digits, length);
+        self.field(out, b"Content-Length", &digits);
+    }
+
+    fn end(self, out: &mut Vec<u8>) {
+        if self == Self::Http1 {
+            out.extend_from_slice(b"\r\n");
+        }
+    }
+}
+
 /// A response that says no more than its status.
 fn text(status: u16) -> Local {
     let mut body = Vec::new();
@@ -257,57 +318,64 @@ fn compose(
     service: &crate::snapshot::Service,
 ) {
     let plan = &exchange.plan;
-    http1::status_line(out, response.status, response.reason);
+    let form = if plan.version == Version::Http2 { Form::Http2 } else { Form::Http1 };
+    let upgrade = response.status == 101;
+    let status = if upgrade && form == Form::Http2 { 200 } else { response.status };
+    form.status(out, status, response.reason);
     let rules = || plan.matched.iter().map(|at| &service.rules[usize::from(*at)].response);
     for field in response.end_to_end() {
         let trailer = field.known == Known::Trailer && !plan.trailers;
-        if !trailer && !rules().any(|edits| edits.drops(field.name)) {
-            http1::field(out, field.name, field.value);
+        // RFC 8441, 5: the handshake of HTTP/2 has no key.
+        let key = upgrade
+            && form == Form::Http2
+            && field.name.eq_ignore_ascii_case(b"sec-websocket-accept");
+        if !trailer && !key && !rules().any(|edits| edits.drops(field.name)) {
+            form.field(out, field.name, field.value);
         }
     }
-    if response.status == 101 {
+    if upgrade && form == Form::Http1 {
         out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
         return;
     }
     if response.status >= 200 {
         for (name, value) in rules().flat_map(|edits| &edits.set) {
-            http1::field(out, name.as_bytes(), value.as_bytes());
+            form.field(out, name.as_bytes(), value.as_bytes());
         }
         if let Some(name) = &service.forwarded.via {
-            http1::field(out, b"Via", format!("1.1 {name}").as_bytes());
+            form.field(out, b"Via", format!("1.1 {name}").as_bytes());
         }
-        cookie(out, route, server, service.tls.is_some());
-        framing(out, response, exchange);
+        if let Some(cookie) = cookie(route, server, service.tls.is_some()) {
+            form.field(out, b"Set-Cookie", cookie.as_bytes());
+        }
+        if let Some(length) = response.length
+            && response.status != 204
+        {
+            form.length(out, length);
+        }
+        if form == Form::Http1 {
+            framing(out, response, exchange);
+        }
     }
-    out.extend_from_slice(b"\r\n");
+    form.end(out);
 }
 
 /// The persistence cookie of a client that has none, or another server's.
-fn cookie(out: &mut Vec<u8>, route: &Route, server: u16, secure: bool) {
-    if let Some((PersistenceKind::Cookie, name)) = &route.pool.persistence
-        && route.wish.sticky != Some(server)
-    {
-        let value = &route.pool.server(server).cookie;
-        let secure = if secure { "; Secure" } else { "" };
-        let text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}");
-        http1::field(out, b"Set-Cookie", text.as_bytes());
+fn cookie(route: &Route, server: u16, secure: bool) -> Option<String> {
+    let Some((PersistenceKind::Cookie, name)) = &route.pool.persistence else { return None };
+    if route.wish.sticky == Some(server) {
+        return None;
     }
+    let value = &route.pool.server(server).cookie;
+    let secure = if secure { "; Secure" } else { "" };
+    Some(format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}"))
 }
 
-/// The framing of a final response towards the client.
+/// How a final response ends and what follows it, for a client of HTTP/1.
 fn framing(out: &mut Vec<u8>, response: &Response<'_>, exchange: &Exchange) {
     let plan = &exchange.plan;
     let endless = matches!(response.framing, Framing::Chunked | Framing::UntilClose);
-    match response.length {
-        Some(length) if response.status != 204 => {
-            out.extend_from_slice(b"Content-Length: ");
-            http1::number(out, length);
-            out.extend_from_slice(b"\r\n");
-        }
-        _ if endless && plan.version.has_chunks() => {
-            out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
-        }
-        _ => {}
+    if endless && plan.version.has_chunks() {
+        out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
     }
     let closes = !plan.keep_alive || !exchange.is_sent() || (endless && !plan.version.has_chunks());
     if closes {

@@ -40,6 +40,11 @@ impl<T> Slab<T> {
         self.places.iter_mut().filter_map(|place| place.1.take()).collect()
     }
 
+    /// Numbers of all places with a value.
+    pub(crate) fn places(&self) -> Vec<usize> {
+        (0..self.places.len()).filter(|place| self.places[*place].1.is_some()).collect()
+    }
+
     pub(crate) fn generation(&self, place: usize) -> u32 {
         self.places.get(place).map_or(0, |place| place.0)
     }

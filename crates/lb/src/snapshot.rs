@@ -34,6 +34,9 @@ pub(crate) struct Service {
     pub(crate) pool: Arc<Pool>,
     pub(crate) accept_proxy: bool,
     pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
+    pub(crate) h2c: Option<config::H2c>,
+    /// Requests at once of an HTTP/2 connection.
+    pub(crate) h2_streams: u32,
     pub(crate) timeouts: Timeouts,
     pub(crate) limits: http1::Limits,
     pub(crate) body_max: u64,
@@ -183,6 +186,15 @@ fn compile_service(
     if config.limits.header_bytes > HEAD_MAX {
         return Err(format!("'limits.header_bytes' is limited to {HEAD_MAX}"));
     }
+    if config.h2c.is_some() && (config.tls.is_some() || config.kind == Kind::Tcp) {
+        return Err(
+            "'h2c' is for services of type http without TLS; with TLS, add h2 to 'tls.alpn'"
+                .to_owned(),
+        );
+    }
+    if config.limits.h2_streams == 0 {
+        return Err("'limits.h2_streams' is at least 1".to_owned());
+    }
     let rules = config.rules.iter().enumerate().map(|(at, rule)| {
         Rule::compile(rule, &pool).map_err(|problem| format!("rule {}: {problem}", at + 1))
     });
@@ -199,6 +211,8 @@ fn compile_service(
         pool: pool(&config.pool)?,
         accept_proxy: config.accept_proxy,
         tls: config.tls.as_ref().map(|tls| tls::client_side(tls, certificates)).transpose()?,
+        h2c: config.h2c,
+        h2_streams: config.limits.h2_streams,
         timeouts: Timeouts {
             client_header: ms(config.timeouts.client_header),
             client_body: ms(config.timeouts.client_body),

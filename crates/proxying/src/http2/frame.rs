@@ -270,10 +270,16 @@ pub fn ping_ack(out: &mut Vec<u8>, opaque: [u8; 8]) {
     put(out, 6, ACK, 0, &opaque);
 }
 
+/// Writes a PING, to be confirmed.
+pub fn ping(out: &mut Vec<u8>, opaque: [u8; 8]) {
+    put(out, 6, 0, 0, &opaque);
+}
+
 /// Writes GOAWAY: streams above `last` are not processed.
 pub fn goaway(out: &mut Vec<u8>, last: u32, code: Code) {
-    let mut payload = last.to_be_bytes().to_vec();
-    payload.extend_from_slice(&(code as u32).to_be_bytes());
+    let mut payload = [0; 8];
+    payload[..4].copy_from_slice(&last.to_be_bytes());
+    payload[4..].copy_from_slice(&(code as u32).to_be_bytes());
     put(out, 7, 0, 0, &payload);
 }
 
