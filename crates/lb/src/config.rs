@@ -12,8 +12,8 @@ use std::time::Duration;
 use serde::Deserialize;
 
 pub use pool::{
-    Algorithm, Eject, Health, HealthKind, Persistence, PersistenceKind, Pool, ProxyVersion,
-    Retries, RetryOn, Server, ServerTls, State,
+    Algorithm, Eject, Health, HealthKind, Persistence, PersistenceKind, Pool, Protocol,
+    ProxyVersion, Retries, RetryOn, Server, ServerTls, State,
 };
 pub use values::{Bytes, Network, Time};
 

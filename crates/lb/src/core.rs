@@ -10,6 +10,7 @@ use mio::{Interest, Registry, Token};
 use crate::buffer::Buffers;
 use crate::conn::Conn;
 use crate::mux::Mux;
+use crate::peer::{Peer, Stream};
 use crate::pool::{Pool, ServerState};
 use crate::recorder::Recorder;
 use crate::session::Session;
@@ -66,15 +67,27 @@ impl From<Token> for Who {
 pub(crate) enum Place {
     /// Used by the session at this place.
     Used(usize),
+    /// Used by the streams of the HTTP/2 connection at this place.
+    Uplink(usize),
     /// Waits for the next request.
     Idle(Box<Conn>, u32, u64),
+}
+
+/// Who uses a connection to a server.
+#[derive(Debug)]
+pub(crate) enum User {
+    /// The session at this place.
+    Session(usize),
+    /// The streams of the HTTP/2 connection at this place.
+    Uplink(usize),
 }
 
 /// A connection to a server that a session uses.
 #[derive(Debug)]
 pub(crate) struct Link {
+    /// Unused for a stream.
     place: usize,
-    pub(crate) conn: Box<Conn>,
+    pub(crate) peer: Peer,
     /// Number of the server in the pool.
     pub(crate) server: u16,
     shared: Arc<ServerState>,
@@ -92,8 +105,12 @@ pub(crate) struct Core {
     places: Slab<Place>,
     /// Boxed, so that a session moves by pointer.
     pub(crate) sessions: Slab<Box<Session>>,
-    /// HTTP/2 connections of clients.
+    /// HTTP/2 connections.
     pub(crate) muxes: Slab<Mux>,
+    /// Those to servers, by the server's id.
+    pub(crate) uplinks: HashMap<u32, Vec<usize>>,
+    /// Those to servers that run again without an event.
+    pub(crate) uplinks_again: Vec<usize>,
     idle: HashMap<u32, Vec<usize>>,
     /// Sessions that run again without an event.
     pub(crate) again: Vec<Entry>,
@@ -107,6 +124,14 @@ pub(crate) struct Core {
     pub(crate) recorder: Option<Recorder>,
 }
 
+impl Link {
+    /// A stream.
+    pub(crate) fn stream(stream: Stream, server: u16, pool: &Pool, reused: bool) -> Self {
+        let shared = Arc::clone(&pool.server(server).shared);
+        Self { place: 0, peer: Peer::Stream(stream), server, shared, reused }
+    }
+}
+
 impl Core {
     pub(crate) fn new(registry: Registry, now_us: u64, seed: u64) -> Self {
         Self {
@@ -117,6 +142,8 @@ impl Core {
             places: Slab::default(),
             sessions: Slab::default(),
             muxes: Slab::default(),
+            uplinks: HashMap::default(),
+            uplinks_again: Vec::new(),
             idle: HashMap::default(),
             again: Vec::new(),
             queue: VecDeque::new(),
@@ -181,15 +208,28 @@ impl Core {
             }
             self.places.put(place, Place::Used(session));
             let shared = Arc::clone(shared);
-            return Some(Link { place, conn, server, shared, reused: true });
+            let peer = Peer::Socket(conn);
+            return Some(Link { place, peer, server, shared, reused: true });
         }
         None
     }
 
     /// Starts a connection to a server.
     pub(crate) fn connect(&mut self, pool: &Pool, server: u16, session: usize) -> io::Result<Link> {
-        let target = pool.server(server);
-        let mut stream = TcpStream::connect(target.address)?;
+        let (place, conn) = self.dial(pool, server, Place::Used(session))?;
+        let shared = Arc::clone(&pool.server(server).shared);
+        let peer = Peer::Socket(Box::new(conn));
+        Ok(Link { place, peer, server, shared, reused: false })
+    }
+
+    /// Starts a connection to a server, at a place for what uses it.
+    pub(crate) fn dial(
+        &mut self,
+        pool: &Pool,
+        server: u16,
+        user: Place,
+    ) -> io::Result<(usize, Conn)> {
+        let mut stream = TcpStream::connect(pool.server(server).address)?;
         let _only_slower = stream.set_nodelay(true);
         let tls = match &pool.tls {
             None => None,
@@ -204,33 +244,43 @@ impl Core {
             self.places.free(place);
             return Err(error);
         }
-        self.places.put(place, Place::Used(session));
-        let conn = Box::new(Conn::new(stream, tls));
-        Ok(Link { place, conn, server, shared: Arc::clone(&target.shared), reused: false })
+        self.places.put(place, user);
+        Ok((place, Conn::new(stream, tls)))
     }
 
-    /// A connection is no longer needed: kept for another request, or closed.
+    /// Frees the place of a connection to a server.
+    pub(crate) fn free_place(&mut self, place: usize) {
+        drop(self.places.take(place));
+        self.places.free(place);
+    }
+
+    /// A connection is no longer needed: kept for another request, or closed. Of a connection of
+    /// HTTP/2, it is a stream.
     pub(crate) fn release(&mut self, link: Link, keep: bool) {
         link.shared.release();
         if let Some(next) = self.queue.pop_front() {
             self.again.push(next);
         }
+        let conn = match link.peer {
+            Peer::Socket(conn) => conn,
+            Peer::Stream(stream) => return stream.end(self),
+        };
         let list = self.idle.entry(link.shared.id).or_default();
-        if keep && link.conn.is_quiet() && list.len() < IDLE_MAX {
+        if keep && conn.is_quiet() && list.len() < IDLE_MAX {
             list.push(link.place);
             let since = self.now_us / 1000;
-            self.places.put(link.place, Place::Idle(link.conn, link.shared.id, since));
+            self.places.put(link.place, Place::Idle(conn, link.shared.id, since));
         } else {
-            drop(self.places.take(link.place));
-            self.places.free(link.place);
+            self.free_place(link.place);
         }
     }
 
-    /// An event of a connection to a server: the session that uses it, or `None`, and an idle
-    /// connection that has ended is closed.
-    pub(crate) fn server_event(&mut self, place: usize) -> Option<usize> {
+    /// An event of a connection to a server: who uses it, or `None`, and an idle connection that has
+    /// ended is closed.
+    pub(crate) fn server_event(&mut self, place: usize) -> Option<User> {
         match self.places.get_mut(place)? {
-            Place::Used(session) => Some(*session),
+            Place::Used(session) => Some(User::Session(*session)),
+            Place::Uplink(mux) => Some(User::Uplink(*mux)),
             Place::Idle(_, server, _) => {
                 // A server that says something without a request is not understood.
                 let server = *server;
@@ -241,8 +291,7 @@ impl Core {
     }
 
     fn close_idle(&mut self, place: usize, server: u32) {
-        drop(self.places.take(place));
-        self.places.free(place);
+        self.free_place(place);
         if let Some(list) = self.idle.get_mut(&server) {
             list.retain(|other| *other != place);
         }
@@ -263,6 +312,7 @@ impl Core {
             self.close_idle(place, server);
         }
         self.idle.retain(|_, list| !list.is_empty());
+        self.sweep_uplinks();
     }
 
     /// Lets a session wait for a place at a server; false: too many wait.

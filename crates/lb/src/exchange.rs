@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use proxying::http1::{self, Body, Framing, HeadEnd, Piece, Refusal, Request, Version};
+use proxying::http2::frame::Code;
+use proxying::http2::{hpack, message};
 
-use crate::config::{PersistenceKind, RetryOn};
+use crate::config::{PersistenceKind, Protocol, RetryOn};
 use crate::core::Core;
+use crate::mux::Cut;
+use crate::peer::{Peer, Stream};
 use crate::policy::{self, Decision, Forward, Local};
 use crate::pool::{Pool, Wish, hash};
 use crate::request;
@@ -22,7 +26,10 @@ pub(crate) struct Plan {
     pub(crate) websocket: bool,
     pub(crate) trailers: bool,
     idempotent: bool,
-    framing: Framing,
+    /// Content for the server is written in chunks.
+    chunked: bool,
+    /// The request is one of gRPC, whose errors are trailers.
+    pub(crate) grpc: bool,
     /// Rules whose header edits apply.
     pub(crate) matched: Vec<u16>,
 }
@@ -132,7 +139,9 @@ impl Session {
             Ok(Outcome::Respond(local, keep)) => self.respond(&local, keep, core),
             Ok(Outcome::Forward(exchange, mut route)) => {
                 route.pool.count_request(core.now_ms());
-                if !route.to_server.push(&core.scratch, &mut core.buffers) {
+                if route.pool.protocol == Protocol::Http2 {
+                    route.block = (core.scratch.clone(), exchange.complete);
+                } else if !route.to_server.push(&core.scratch, &mut core.buffers) {
                     return self.refuse(Refusal::HeadTooLarge.status(), core);
                 }
                 self.exchange = Some(exchange);
@@ -169,6 +178,10 @@ impl Session {
         if let Some(draft) = &mut self.draft {
             draft.rules(&forward.matched);
         }
+        let http2 = forward.pool.protocol == Protocol::Http2;
+        if http2 && request.websocket {
+            return Ok(Outcome::Respond(Local { status: 501, ..Local::default() }, keep));
+        }
         core.scratch.clear();
         request::compose(&mut core.scratch, request, &forward, self);
         let wish = self.wish(request, &forward.pool);
@@ -179,12 +192,13 @@ impl Session {
             websocket: request.websocket,
             trailers: request.accepts_trailers,
             idempotent: request.is_idempotent(),
-            framing: request.framing,
+            chunked: request.framing == Framing::Chunked && !http2,
+            grpc: request.version == Version::Http2 && is_grpc(request),
             matched: forward.matched,
         };
         let Forward { pool, .. } = forward;
         // Content of HTTP/2 is not in chunks; its end is that of the stream.
-        let body = match (plan.version, plan.framing) {
+        let body = match (plan.version, request.framing) {
             (Version::Http2, Framing::Chunked) => Body::UntilClose,
             (_, framing) => Body::new(framing),
         };
@@ -283,10 +297,16 @@ impl Session {
         }
         let Upstream::Ready(link) = &mut route.upstream else { return Ok(progress) };
         let unsent = &route.to_server.data()[exchange.sent..];
-        if unsent.is_empty() || exchange.refused {
+        if exchange.refused {
             return Ok(progress);
         }
-        match link.conn.write(unsent) {
+        if unsent.is_empty() {
+            if let (true, Peer::Stream(server)) = (exchange.complete, &mut link.peer) {
+                end_request(server, &mut self.client, core);
+            }
+            return Ok(progress);
+        }
+        match link.peer.write(unsent, core) {
             Ok(length) => {
                 exchange.sent += length;
                 if !exchange.intact {
@@ -298,7 +318,7 @@ impl Session {
             Err(_) => {
                 // The server may have responded before it closed.
                 exchange.refused = true;
-                link.conn.readable = true;
+                link.peer.expect_end();
                 progress = true;
             }
         }
@@ -335,7 +355,7 @@ impl Session {
                     if exchange.received > self.service.body_max {
                         return Err(413);
                     }
-                    if exchange.plan.framing == Framing::Chunked {
+                    if exchange.plan.chunked {
                         http1::chunk(&mut core.scratch, data);
                     } else {
                         core.scratch.extend_from_slice(data);
@@ -346,7 +366,7 @@ impl Session {
                     return Ok(progress || length > 0);
                 }
                 Piece::End => {
-                    if exchange.plan.framing == Framing::Chunked {
+                    if exchange.plan.chunked {
                         // Trailers of a request end here: few servers read them.
                         http1::end_of_chunks(&mut core.scratch, &[]);
                     }
@@ -357,7 +377,7 @@ impl Session {
             let _fits = route.to_server.push(&core.scratch, &mut core.buffers);
             self.input.consume(length);
             progress = true;
-            if exchange.body.has_ended() && exchange.plan.framing != Framing::Chunked {
+            if exchange.body.has_ended() && !matches!(exchange.body, Body::Chunked(_)) {
                 exchange.complete = true;
             }
             if exchange.complete {
@@ -401,9 +421,16 @@ impl Session {
             return Step::Close;
         };
         let link = route.take_link();
+        let cut = link.as_ref().and_then(|link| match &link.peer {
+            Peer::Stream(stream) => stream.cut(core),
+            Peer::Socket(_) => None,
+        });
+        // What a server has not processed is sent once more.
+        let refused = cut == Some(Cut::Refused) && !route.fresh;
         let stale = link.as_ref().is_some_and(|link| {
             link.reused && failure == Failure::Closed && route.from_server.is_empty()
         });
+        let stale = refused || (stale && !matches!(cut, Some(Cut::Reset(_))));
         if let Some(link) = link {
             if !stale {
                 route.wish.tried.push(link.server);
@@ -413,6 +440,11 @@ impl Session {
         }
         if let Some(draft) = &mut self.draft {
             draft.failed(failure);
+        }
+        if let (Some(Cut::Reset(code)), Some(stream)) = (cut, self.client.stream()) {
+            // A reset stays one.
+            stream.code = Code::of(code);
+            return Step::Close;
         }
         if !unanswered {
             return Step::Close;
@@ -424,7 +456,8 @@ impl Session {
             _ => None,
         };
         // A kept connection that the server closed meanwhile is no failure of the server.
-        let free = stale && (exchange.plan.idempotent || exchange.sent == 0);
+        let nothing_sent = exchange.sent == 0 && cut.is_none();
+        let free = refused || (stale && (exchange.plan.idempotent || nothing_sent));
         let repeat = exchange.intact
             && (free || on.is_some_and(|on| route.pool.may_repeat(on, exchange.repeated)));
         if !repeat {
@@ -440,5 +473,31 @@ impl Session {
         route.fresh = free;
         route.from_server.clear(&mut core.buffers);
         Step::Again
+    }
+}
+
+/// Whether the content is that of gRPC.
+fn is_grpc(request: &Request<'_>) -> bool {
+    let content_type = request.value(b"content-type").unwrap_or_default();
+    let begins = content_type.strip_prefix(b"application/grpc");
+    matches!(begins, Some([] | [b'+' | b';', ..]))
+}
+
+/// Ends the request on the server's stream, with the client's trailers.
+fn end_request(server: &mut Stream, client: &mut Peer, core: &mut Core) {
+    if server.shut {
+        return;
+    }
+    let trailers = client.stream().and_then(|client| client.take_trailers(core));
+    let mut block = Vec::new();
+    let list = trailers.unwrap_or_default();
+    // They were checked when they arrived.
+    for field in message::trailers(&list.fields).unwrap_or_default() {
+        hpack::encode(&mut block, field.name, field.value);
+    }
+    if block.is_empty() {
+        server.send(&[], true, core);
+    } else {
+        server.send_block(&block, true, core);
     }
 }

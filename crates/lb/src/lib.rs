@@ -7,14 +7,16 @@
 #![forbid(unsafe_code)]
 
 mod buffer;
-mod client;
 pub mod config;
 mod conn;
 mod core;
+mod downlink;
 mod engine;
 mod exchange;
+mod form;
 mod health;
 mod mux;
+mod peer;
 mod policy;
 mod pool;
 mod record;
@@ -29,6 +31,7 @@ mod slab;
 mod snapshot;
 mod stream;
 mod tls;
+mod uplink;
 mod wheel;
 mod worker;
 

@@ -1,51 +1,178 @@
-//! A client's HTTP/2 connection: its session reads frames and gives each stream to a session of its
-//! own, which sees one request.
+//! An HTTP/2 connection with a client or a server. Each of its streams belongs to a session, which reads
+//! content from its inbox and writes directly into the connection's output.
 
-use proxying::http2::connection::{Connection, Event, Limits, OUTPUT_MAX, Role};
+use std::collections::VecDeque;
+use std::io;
+
+use proxying::http2::connection::{Connection, Event, OUTPUT_MAX};
 use proxying::http2::frame::Code;
 use proxying::http2::hpack::List;
 
-use crate::buffer::Buffer;
-use crate::client::{Client, Facts, Stream};
+use crate::conn::Conn;
 use crate::core::Core;
-use crate::session::{Session, Stage, State, Step};
+use crate::uplink::Uplink;
 use crate::wheel::Entry;
+
+/// Heads of one response that may wait: interim ones, and the final one.
+const HEADS_MAX: usize = 16;
 
 /// What the sessions of a connection share.
 #[derive(Debug)]
 pub(crate) struct Mux {
     pub(crate) connection: Connection,
-    /// The session with the socket.
-    pub(crate) parent: Entry,
-    /// It will run.
-    woken: bool,
-    streams: Vec<Inbox>,
+    pub(crate) owner: Owner,
+    /// The owner will run.
+    pub(crate) woken: bool,
+    pub(crate) streams: Vec<Inbox>,
     /// Streams whose sessions wait for room.
     blocked: Vec<u32>,
 }
 
-/// Content of a request that its session has not read yet.
+/// Who has the socket.
 #[derive(Debug)]
-struct Inbox {
+pub(crate) enum Owner {
+    /// The session of a client's connection.
+    Client(Entry),
+    /// A connection to a server; `None` while it runs.
+    Server(Option<Box<Uplink>>),
+}
+
+/// What has arrived on a stream and its session has not read yet.
+#[derive(Debug)]
+pub(crate) struct Inbox {
     stream: u32,
     child: Entry,
+    /// Heads of a response, with whether nothing follows.
+    heads: VecDeque<(List, bool)>,
     content: Vec<u8>,
     /// Bytes at its front that have been read.
     read: usize,
+    trailers: Option<List>,
     ended: bool,
+    /// The stream has ended early.
+    cut: Option<Cut>,
+}
+
+/// How a stream has ended early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// By the peer, with this code.
+    Reset(u32),
+    /// The peer has not processed it (RFC 9113, 8.7).
+    Refused,
+    /// The connection has ended.
+    Lost,
 }
 
 impl Mux {
+    pub(crate) fn new(connection: Connection, owner: Owner) -> Self {
+        Self { connection, owner, woken: false, streams: Vec::new(), blocked: Vec::new() }
+    }
+
+    /// A stream begins that belongs to a session.
+    pub(crate) fn begin(&mut self, stream: u32, child: Entry, ended: bool) {
+        self.streams.push(Inbox {
+            stream,
+            child,
+            heads: VecDeque::new(),
+            content: Vec::new(),
+            read: 0,
+            trailers: None,
+            ended,
+            cut: None,
+        });
+    }
+
     fn place(&self, stream: u32) -> Option<usize> {
         self.streams.binary_search_by_key(&stream, |inbox| inbox.stream).ok()
     }
 
-    fn child(&self, stream: u32) -> Option<Entry> {
+    pub(crate) fn child(&self, stream: u32) -> Option<Entry> {
         self.place(stream).map(|at| self.streams[at].child)
     }
 
-    pub(crate) fn is_open(&self, stream: u32) -> bool {
-        self.connection.is_open(stream)
+    fn inbox(&mut self, stream: u32) -> Option<&mut Inbox> {
+        self.place(stream).map(|at| &mut self.streams[at])
+    }
+
+    /// Stores what a frame brings; returns the session that reads it.
+    pub(crate) fn deliver(&mut self, event: Event<'_>) -> Option<Entry> {
+        match event {
+            Event::Head { stream, list, end, .. } => {
+                let inbox = self.inbox(stream)?;
+                if inbox.heads.len() == HEADS_MAX {
+                    inbox.cut = Some(Cut::Reset(Code::EnhanceYourCalm as u32));
+                } else {
+                    inbox.heads.push_back((list, end));
+                    inbox.ended |= end;
+                }
+                Some(inbox.child)
+            }
+            Event::Data { stream, data, counted, end } => {
+                let Some(inbox) = self.inbox(stream) else {
+                    self.connection.consumed(stream, counted);
+                    return None;
+                };
+                inbox.content.extend_from_slice(data);
+                inbox.ended |= end;
+                let child = inbox.child;
+                let padding = counted - u32::try_from(data.len()).unwrap_or(counted);
+                self.connection.consumed(stream, padding);
+                Some(child)
+            }
+            Event::Trailers { stream, list } => {
+                let inbox = self.inbox(stream)?;
+                inbox.ended = true;
+                inbox.trailers = Some(list);
+                Some(inbox.child)
+            }
+            Event::Reset { stream, code } => {
+                let inbox = self.inbox(stream)?;
+                let refused = code == Code::RefusedStream as u32;
+                inbox.cut = Some(if refused { Cut::Refused } else { Cut::Reset(code) });
+                Some(inbox.child)
+            }
+            Event::Window { stream } => self.child(stream),
+            Event::GoAway { .. } => None,
+        }
+    }
+
+    /// All sessions with a stream.
+    pub(crate) fn children(&self) -> Vec<Entry> {
+        self.streams.iter().map(|inbox| inbox.child).collect()
+    }
+
+    /// The next head of a response; nothing follows if the second value is true.
+    pub(crate) fn take_head(&mut self, stream: u32) -> Option<(List, bool)> {
+        self.inbox(stream)?.heads.pop_front()
+    }
+
+    /// The trailers of a message whose content has been read.
+    pub(crate) fn take_trailers(&mut self, stream: u32) -> Option<List> {
+        self.inbox(stream)?.trailers.take()
+    }
+
+    /// How a stream has ended early, if it has.
+    pub(crate) fn cut(&self, stream: u32) -> Option<Cut> {
+        self.place(stream).and_then(|at| self.streams[at].cut)
+    }
+
+    /// Cuts off all streams whose messages are not complete.
+    pub(crate) fn cut_all(&mut self, cut: Cut) {
+        for inbox in self.streams.iter_mut().filter(|inbox| !inbox.ended) {
+            inbox.cut.get_or_insert(cut);
+        }
+    }
+
+    /// The server processes no streams above this one: their sessions.
+    pub(crate) fn refuse_above(&mut self, last: u32) -> Vec<Entry> {
+        let above = self.streams.iter_mut().filter(|inbox| inbox.stream > last);
+        above
+            .map(|inbox| {
+                inbox.cut = Some(Cut::Refused);
+                inbox.child
+            })
+            .collect()
     }
 
     pub(crate) fn has_output(&self) -> bool {
@@ -92,17 +219,20 @@ impl Mux {
 }
 
 impl Core {
-    /// Lets the session with the socket run, once, however often it is called until then.
+    /// Lets the owner of the socket run, once, however often it is called until then.
     pub(crate) fn wake_mux(&mut self, place: usize) {
         if let Some(mux) = self.muxes.get_mut(place)
             && !mux.woken
         {
             mux.woken = true;
-            self.again.push(mux.parent);
+            match &mux.owner {
+                Owner::Client(session) => self.again.push(*session),
+                Owner::Server(_) => self.uplinks_again.push(place),
+            }
         }
     }
 
-    /// Lets all sessions of HTTP/2 connections run: the configuration has changed.
+    /// Lets all HTTP/2 connections run: the configuration has changed.
     pub(crate) fn wake_all_muxes(&mut self) {
         for place in self.muxes.places() {
             self.wake_mux(place);
@@ -113,208 +243,33 @@ impl Core {
     pub(crate) fn end_mux(&mut self, place: usize) {
         let Some(mux) = self.muxes.take(place) else { return };
         self.muxes.free(place);
-        for inbox in mux.streams {
-            self.end_session(inbox.child.0);
+        for child in mux.children() {
+            self.end_session(child.0);
         }
     }
 }
 
-impl Session {
-    /// HTTP/2 begins.
-    pub(crate) fn start_http2(&mut self, core: &mut Core) -> Step {
-        let limits = Limits {
-            streams: self.service.h2_streams,
-            list: u32::try_from(self.service.limits.head).unwrap_or(u32::MAX),
-        };
-        let (place, _) = core.muxes.reserve();
-        let mux = Mux {
-            connection: Connection::new(Role::Server, limits, core.now_ms()),
-            parent: self.entry,
-            woken: false,
-            streams: Vec::new(),
-            blocked: Vec::new(),
-        };
-        core.muxes.put(place, mux);
-        self.state = State::Http2(place);
-        Step::Again
+/// Writes what is ready; returns the number of bytes.
+pub(crate) fn write_frames(conn: &mut Conn, place: usize, core: &mut Core) -> io::Result<usize> {
+    let Some(mux) = core.muxes.get_mut(place) else { return Ok(0) };
+    mux.woken = false;
+    let output = &mut mux.connection.output;
+    let full = output.len() >= OUTPUT_MAX;
+    let written = conn.write(output)?;
+    output.drain(..written);
+    if mux.streams.is_empty() && mux.connection.output.is_empty() {
+        mux.connection.output = Vec::new();
     }
-
-    /// Frames arrive and leave.
-    pub(crate) fn http2(&mut self, place: usize, core: &mut Core) -> Step {
-        let Ok(read) = self.client.fill(&mut self.input, core) else { return Step::Close };
-        let mut input = std::mem::take(&mut self.input);
-        self.take_frames(place, &mut input, core);
-        self.input = input;
-        if self.is_orphan(core)
-            && let Some(mux) = core.muxes.get_mut(place)
-        {
-            mux.connection.drain();
-        }
-        let Some(written) = self.write_frames(place, core) else { return Step::Close };
-        let Some(mux) = core.muxes.get_mut(place) else { return Step::Close };
-        if !mux.has_output() {
-            if mux.connection.is_closed() {
-                core.end_mux(place);
-                self.state = State::Linger;
-                return Step::Again;
-            }
-            if mux.connection.is_drained() {
-                mux.connection.close(Code::NoError);
-                return Step::Again;
-            }
-            if self.client.eof() && mux.streams.is_empty() {
-                return Step::Close;
-            }
-        }
-        Step::again_if(read > 0 || written > 0)
+    conn.flush()?;
+    if full && mux.connection.output.len() < OUTPUT_MAX {
+        wake_blocked(place, core);
     }
-
-    fn take_frames(&mut self, place: usize, input: &mut Buffer, core: &mut Core) {
-        let now_ms = core.now_ms();
-        loop {
-            let Some(mux) = core.muxes.get_mut(place) else { return };
-            // What frames are answered with must leave first.
-            if mux.connection.output.len() > 2 * OUTPUT_MAX {
-                return;
-            }
-            match mux.connection.receive(input.data(), now_ms) {
-                Ok((0, _)) => return,
-                Ok((length, event)) => {
-                    if let Some(event) = event {
-                        self.frame(place, event, core);
-                    }
-                    input.consume(length);
-                }
-                Err(_) => {
-                    let children = std::mem::take(&mut mux.streams);
-                    for inbox in children {
-                        core.end_session(inbox.child.0);
-                    }
-                    input.consume(input.data().len());
-                    return;
-                }
-            }
-        }
-    }
-
-    fn frame(&mut self, place: usize, event: Event<'_>, core: &mut Core) {
-        let Some(mux) = core.muxes.get_mut(place) else { return };
-        match event {
-            Event::Head { stream, list, end, bytes } => {
-                self.begin_stream(place, stream, (list, end), bytes, core);
-            }
-            Event::Data { stream, data, counted, end } => {
-                let Some(at) = mux.place(stream) else {
-                    mux.connection.consumed(stream, counted);
-                    return;
-                };
-                let inbox = &mut mux.streams[at];
-                inbox.content.extend_from_slice(data);
-                inbox.ended |= end;
-                let child = inbox.child;
-                let padding = counted - u32::try_from(data.len()).unwrap_or(counted);
-                mux.connection.consumed(stream, padding);
-                core.run(child.0, Self::run);
-            }
-            Event::Trailers { stream, .. } => {
-                let Some(at) = mux.place(stream) else { return };
-                mux.streams[at].ended = true;
-                let child = mux.streams[at].child;
-                core.run(child.0, Self::run);
-            }
-            Event::Reset { stream, .. } => {
-                if let Some(child) = mux.child(stream) {
-                    core.end_session(child.0);
-                }
-            }
-            Event::Window { stream: 0 } => wake_blocked(place, core),
-            Event::Window { stream } => {
-                if let Some(child) = mux.child(stream) {
-                    core.again.push(child);
-                }
-            }
-            // The client begins no more streams; those in progress are served.
-            Event::GoAway { .. } => {}
-        }
-    }
-
-    fn begin_stream(
-        &mut self,
-        place: usize,
-        stream: u32,
-        (list, end): (List, bool),
-        bytes: usize,
-        core: &mut Core,
-    ) {
-        let facts: Facts = self.client.facts(core.now_us);
-        let entry = core.sessions.reserve();
-        if let Some(mux) = core.muxes.get_mut(place) {
-            let content = Vec::new();
-            mux.streams.push(Inbox { stream, child: entry, content, read: 0, ended: end });
-        }
-        let client = Client::Stream(Stream::new(place, stream, bytes as u64, facts));
-        let mut child = Box::new(self.child(entry, client));
-        let begun = child.begin_message(list, end, core);
-        core.sessions.put(entry.0, child);
-        match begun {
-            Step::Close => core.end_session(entry.0),
-            Step::Again | Step::Wait => core.run(entry.0, Self::run),
-        }
-    }
-
-    /// Writes what is ready; `None`: the connection is gone.
-    fn write_frames(&mut self, place: usize, core: &mut Core) -> Option<usize> {
-        let mux = core.muxes.get_mut(place)?;
-        mux.woken = false;
-        let output = &mut mux.connection.output;
-        let full = output.len() >= OUTPUT_MAX;
-        let conn = self.client.socket_mut()?;
-        let written = conn.write(output).ok()?;
-        if written == output.len() {
-            output.clear();
-        } else {
-            output.drain(..written);
-        }
-        if mux.streams.is_empty() && mux.connection.output.is_empty() {
-            mux.connection.output = Vec::new();
-        }
-        conn.flush().ok()?;
-        if full && mux.connection.output.len() < OUTPUT_MAX {
-            wake_blocked(place, core);
-        }
-        Some(written)
-    }
-
-    /// Whether the service of this connection no longer exists.
-    fn is_orphan(&self, core: &Core) -> bool {
-        self.newest(core).is_none()
-    }
-
-    /// The stage of this connection. Its streams have their own.
-    pub(crate) fn stage_http2(&self, place: usize, core: &mut Core) -> (Stage, u64) {
-        let times = &self.service.timeouts;
-        match core.muxes.get_mut(place) {
-            Some(mux) if mux.has_output() => (Stage::ClientBody, times.client_body),
-            Some(mux) if mux.connection.has_block() => (Stage::Head, times.client_header),
-            Some(mux) if !mux.streams.is_empty() => (Stage::Streams, u64::MAX),
-            _ if !self.input.is_empty() => (Stage::Head, times.client_header),
-            _ => (Stage::Idle, times.keepalive),
-        }
-    }
-
-    /// Says goodbye to a client whose connection is about to be closed.
-    pub(crate) fn close_http2(&mut self, place: usize, core: &mut Core) {
-        if let Some(mux) = core.muxes.get_mut(place) {
-            mux.connection.close(Code::NoError);
-            let _gone = self.write_frames(place, core);
-        }
-        core.end_mux(place);
-    }
+    Ok(written)
 }
 
 /// Lets the sessions that wait for room run. The one that was first is last the next time, so that
 /// none takes all the room.
-fn wake_blocked(place: usize, core: &mut Core) {
+pub(crate) fn wake_blocked(place: usize, core: &mut Core) {
     let Some(mux) = core.muxes.get_mut(place) else { return };
     let mut blocked = std::mem::take(&mut mux.blocked);
     if blocked.is_empty() {

@@ -1,21 +1,33 @@
 //! Responses: those of servers as the client gets them, and those of the balancer itself.
 
 use proxying::http1::{self, Body, Framing, HeadEnd, Known, Limits, Piece, Response, Version};
-use proxying::http2::hpack;
+use proxying::http2::message;
 
-use crate::client::Client;
 use crate::config::PersistenceKind;
 use crate::core::Core;
 use crate::exchange::{Exchange, Reply};
+use crate::form::Form;
+use crate::peer::Peer;
 use crate::policy::Local;
 use crate::route::{Failure, Route, Upstream};
 use crate::session::{Session, State, Step};
+use crate::stream::server_trailers;
 use transactions::End;
 
 /// Largest head of a server's response.
 const HEAD_LIMITS: Limits = Limits { target: 16_384, head: 16_384, fields: 256 };
 /// Size and ends of one chunk, and the last chunk without trailers.
 const OVERHEAD: usize = 32;
+
+/// What a server's head has led to.
+enum Answered {
+    /// It is on its way.
+    Head,
+    /// A WebSocket connection begins.
+    Tunnel,
+    /// It is not understood.
+    Malformed,
+}
 
 impl Session {
     /// Moves the response towards the client.
@@ -25,15 +37,15 @@ impl Session {
         else {
             return Ok(progress);
         };
-        if link.conn.flush().is_err() {
+        if link.peer.flush().is_err() {
             return Err(self.server_failed(Failure::Closed, core));
         }
         if let Some(route) = &mut self.route
             && let Upstream::Ready(link) = &mut route.upstream
         {
-            match link.conn.fill(&mut route.from_server, &mut core.buffers) {
+            match link.peer.fill(&mut route.from_server, core) {
                 Ok(length) => progress |= length > 0,
-                Err(_) => link.conn.eof = true,
+                Err(_) => link.peer.set_eof(),
             }
         }
         loop {
@@ -56,33 +68,70 @@ impl Session {
     }
 
     fn reply_head(&mut self, core: &mut Core) -> Result<bool, Step> {
+        if !self.output.is_empty() {
+            return Ok(false);
+        }
         let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
             return Err(Step::Close);
         };
         let Upstream::Ready(link) = &mut route.upstream else { return Ok(false) };
         let Reply::Head(end) = &mut exchange.reply else { return Ok(false) };
-        let bytes = route.from_server.data();
-        let length = match end.find(bytes, &HEAD_LIMITS) {
-            Ok(Some(length)) => length,
-            Ok(None) if link.conn.eof => return Err(self.server_failed(Failure::Closed, core)),
-            Ok(None) => return Ok(false),
-            Err(_) => return Err(self.server_failed(Failure::Malformed, core)),
+        let to_head = exchange.plan.to_head;
+        let answered = if let Peer::Stream(stream) = &link.peer {
+            let mux = core.muxes.get_mut(stream.mux);
+            match mux.and_then(|mux| mux.take_head(stream.number)) {
+                None if link.peer.eof() => {
+                    return Err(self.server_failed(Failure::Closed, core));
+                }
+                None => return Ok(false),
+                Some((list, _)) if list.too_large => Answered::Malformed,
+                Some((list, end)) => {
+                    match message::response(&list.fields, end, to_head, &HEAD_LIMITS) {
+                        Ok(response) => self.answer(&response, core),
+                        Err(_) => Answered::Malformed,
+                    }
+                }
+            }
+        } else {
+            let length = match end.find(route.from_server.data(), &HEAD_LIMITS) {
+                Ok(Some(length)) => length,
+                Ok(None) if link.peer.eof() => {
+                    return Err(self.server_failed(Failure::Closed, core));
+                }
+                Ok(None) => return Ok(false),
+                Err(_) => return Err(self.server_failed(Failure::Malformed, core)),
+            };
+            let mut bytes = std::mem::take(&mut route.from_server);
+            let answered = match Response::parse(&bytes.data()[..length], to_head, &HEAD_LIMITS) {
+                Ok(response) => self.answer(&response, core),
+                Err(_) => Answered::Malformed,
+            };
+            bytes.consume(length);
+            if let Some(route) = &mut self.route {
+                route.from_server = bytes;
+            }
+            answered
         };
-        if !self.output.is_empty() {
-            return Ok(false);
+        match answered {
+            Answered::Head => Ok(true),
+            Answered::Tunnel => Err(Step::Again),
+            Answered::Malformed => Err(self.server_failed(Failure::Malformed, core)),
         }
-        let server = link.server;
-        let plan = &exchange.plan;
-        let Ok(response) = Response::parse(&bytes[..length], plan.to_head, &HEAD_LIMITS) else {
-            return Err(self.server_failed(Failure::Malformed, core));
+    }
+
+    /// A server's head goes to the client.
+    fn answer(&mut self, response: &Response<'_>, core: &mut Core) -> Answered {
+        let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
+            return Answered::Malformed;
         };
+        let Upstream::Ready(link) = &route.upstream else { return Answered::Malformed };
+        let (server, plan) = (link.server, &exchange.plan);
         core.scratch.clear();
         if response.status == 101 {
             if !plan.websocket || !response.is_websocket() {
-                return Err(self.server_failed(Failure::Malformed, core));
+                return Answered::Malformed;
             }
-            compose(&mut core.scratch, &response, exchange, route, server, &self.service);
-            route.from_server.consume(length);
+            compose(&mut core.scratch, response, exchange, route, server, &self.service);
             route.pool.succeeded(server);
             if let Some(draft) = &mut self.draft {
                 draft.answered(101, core.now_us);
@@ -93,22 +142,25 @@ impl Session {
             self.send_head(false, core);
             self.exchange = None;
             self.state = State::Tunnel;
-            return Err(Step::Again);
+            return Answered::Tunnel;
         }
         let interim = response.status < 200;
         let written = !interim || plan.version.has_interim();
         if written {
-            compose(&mut core.scratch, &response, exchange, route, server, &self.service);
+            compose(&mut core.scratch, response, exchange, route, server, &self.service);
         }
         let framing = response.framing;
-        let reusable = response.keep_alive;
+        let ended = !interim && Body::new(framing).has_ended();
         if interim {
             exchange.reply = Reply::Head(HeadEnd::default());
         } else {
             let endless = matches!(framing, Framing::Chunked | Framing::UntilClose);
             let chunked = endless && plan.version.has_chunks();
-            exchange.reply = Reply::Body { body: Body::new(framing), chunked };
-            exchange.reusable = reusable;
+            exchange.reply = match self.client {
+                Peer::Stream(_) if ended => Reply::Done,
+                _ => Reply::Body { body: Body::new(framing), chunked },
+            };
+            exchange.reusable = response.keep_alive;
             if endless && plan.version == Version::Http10 {
                 exchange.plan.keep_alive = false;
             }
@@ -117,15 +169,7 @@ impl Session {
                 draft.answered(response.status, core.now_us);
             }
         }
-        route.from_server.consume(length);
-        let ended = !interim && Body::new(framing).has_ended();
-        if ended && self.client.stream().is_some() {
-            exchange.reply = Reply::Done;
-        }
-        if written && !self.send_head(ended, core) {
-            return Err(self.server_failed(Failure::Malformed, core));
-        }
-        Ok(true)
+        if written && !self.send_head(ended, core) { Answered::Malformed } else { Answered::Head }
     }
 
     /// Sends the head in [`Core::scratch`]; false: it is too large.
@@ -179,7 +223,7 @@ impl Session {
                 core.scratch.extend_from_slice(data);
                 false
             }
-            Piece::More if link.conn.eof && bytes.len() == length => match body {
+            Piece::More if link.peer.eof() && bytes.len() == length => match body {
                 Body::UntilClose => true,
                 // The client must see that the response is incomplete.
                 _ => return Err(self.broken_off(End::ServerClosed)),
@@ -191,9 +235,13 @@ impl Session {
             Piece::End => true,
         };
         if ended && *chunked {
-            let wanted = exchange.plan.trailers;
-            let trailers = http1::trailers(if wanted { body.trailers() } else { &[] });
-            http1::end_of_chunks(&mut core.scratch, &trailers.unwrap_or_default());
+            let of_server = server_trailers(&link.peer, core);
+            let trailers = match &of_server {
+                Some(list) => message::trailers(&list.fields),
+                None => http1::trailers(body.trailers()),
+            };
+            let wanted = trailers.ok().filter(|_| exchange.plan.trailers);
+            http1::end_of_chunks(&mut core.scratch, &wanted.unwrap_or_default());
         }
         if !self.output.push(&core.scratch, &mut core.buffers) {
             // Trailers: they are written when there is room; the body tells its end again.
@@ -235,6 +283,21 @@ impl Session {
         if fits { Step::Again } else { Step::Close }
     }
 
+    /// Responds to a call of gRPC for a server that did not: its clients look at a status of their own,
+    /// 14 (unavailable), in the only header block.
+    fn respond_grpc(&mut self, status: u16, core: &mut Core) -> Step {
+        let out = &mut core.scratch;
+        out.clear();
+        Form::Http2.status(out, 200, b"");
+        Form::Http2.field(out, b"Content-Type", b"application/grpc");
+        Form::Http2.field(out, b"grpc-status", b"14");
+        Form::Http2.field(out, b"grpc-message", reason(status));
+        self.state = State::Linger;
+        self.send_head(true, core);
+        self.record_local(status, core);
+        Step::Again
+    }
+
     /// Refuses the request; the connection ends, because the end of the request is unknown.
     pub(crate) fn refuse(&mut self, status: u16, core: &mut Core) -> Step {
         self.exchange = None;
@@ -249,51 +312,13 @@ impl Session {
         let sent = exchange.as_ref().is_some_and(|exchange| exchange.is_sent());
         let keep = sent && exchange.as_ref().is_some_and(|exchange| exchange.plan.keep_alive);
         let mut local = text(failure.status());
+        if exchange.as_ref().is_some_and(|exchange| exchange.plan.grpc) {
+            return self.respond_grpc(local.status, core);
+        }
         if exchange.is_some_and(|exchange| exchange.plan.to_head) {
             local.body.clear();
         }
         self.respond(&local, keep, core)
-    }
-}
-
-/// How a head is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// Lines.
-    Http1,
-    /// A header block.
-    Http2,
-}
-
-impl Form {
-    fn of(client: &Client) -> Self {
-        if client.socket().is_some() { Self::Http1 } else { Self::Http2 }
-    }
-
-    fn status(self, out: &mut Vec<u8>, status: u16, reason: &[u8]) {
-        match self {
-            Self::Http1 => http1::status_line(out, status, reason),
-            Self::Http2 => hpack::encode_status(out, status),
-        }
-    }
-
-    fn field(self, out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
-        match self {
-            Self::Http1 => http1::field(out, name, value),
-            Self::Http2 => hpack::encode(out, name, value),
-        }
-    }
-
-    fn length(self, out: &mut Vec<u8>, length: u64) {
-        let mut digits = Vec::with_capacity(20);
-        http1::number(&mut digits, length);
-        self.field(out, b"Content-Length", &digits);
-    }
-
-    fn end(self, out: &mut Vec<u8>) {
-        if self == Self::Http1 {
-            out.extend_from_slice(b"\r\n");
-        }
     }
 }
 
@@ -318,7 +343,7 @@ fn compose(
     service: &crate::snapshot::Service,
 ) {
     let plan = &exchange.plan;
-    let form = if plan.version == Version::Http2 { Form::Http2 } else { Form::Http1 };
+    let form = Form::of_version(plan.version);
     let upgrade = response.status == 101;
     let status = if upgrade && form == Form::Http2 { 200 } else { response.status };
     form.status(out, status, response.reason);

@@ -9,10 +9,10 @@ use proxying::http2::frame::PREFACE;
 use proxying::proxy_header;
 
 use crate::buffer::Buffer;
-use crate::client::Client;
 use crate::config::{H2c, Kind};
 use crate::core::Core;
 use crate::exchange::Exchange;
+use crate::peer::Peer;
 use crate::pool::{Wish, hash};
 use crate::record::Draft;
 use crate::route::{Failure, Route, Upstream};
@@ -90,7 +90,7 @@ struct Timer {
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) entry: Entry,
-    pub(crate) client: Client,
+    pub(crate) client: Peer,
     pub(crate) listener: usize,
     pub(crate) service: Arc<Service>,
     pub(crate) source: SocketAddr,
@@ -116,7 +116,7 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn new(
         entry: Entry,
-        client: Client,
+        client: Peer,
         listener: usize,
         service: Arc<Service>,
         (source, destination): (SocketAddr, SocketAddr),
@@ -148,7 +148,7 @@ impl Session {
     }
 
     /// A session for a stream of this one's connection.
-    pub(crate) fn child(&self, entry: Entry, client: Client) -> Self {
+    pub(crate) fn child(&self, entry: Entry, client: Peer) -> Self {
         let ends = (self.source, self.destination);
         let service = Arc::clone(&self.service);
         let mut child = Self::new(entry, client, self.listener, service, ends);
@@ -359,7 +359,7 @@ impl Session {
             draft.served_by(route);
         }
         let Upstream::Ready(link) = &mut route.upstream else { return Step::Close };
-        let server = &mut *link.conn;
+        let server = &mut link.peer;
         let mut moved = 0;
         // What was read before the tunnel began goes first.
         if !self.input.is_empty() && route.to_server.is_empty() {
@@ -369,12 +369,12 @@ impl Session {
             if self.input.is_empty() {
                 moved += self.client.fill(&mut route.to_server, core)?;
             }
-            let sent = server.write(route.to_server.data())?;
+            let sent = server.write(route.to_server.data(), core)?;
             route.to_server.consume(sent);
             if !route.from_server.is_empty() && self.output.is_empty() {
                 std::mem::swap(&mut self.output, &mut route.from_server);
             }
-            moved += server.fill(&mut self.output, &mut core.buffers)?;
+            moved += server.fill(&mut self.output, core)?;
             let answered = self.client.write(self.output.data(), core)?;
             self.output.consume(answered);
             moved += sent + answered;
@@ -386,9 +386,9 @@ impl Session {
             return Step::Close;
         }
         if self.client.eof() && route.to_server.is_empty() && self.input.is_empty() {
-            server.shut();
+            server.shut(core);
         }
-        if server.eof && self.output.is_empty() && route.from_server.is_empty() {
+        if server.eof() && self.output.is_empty() && route.from_server.is_empty() {
             self.client.shut(core);
             if self.client.eof() && route.to_server.is_empty() {
                 self.note_end(End::Complete);

@@ -31,6 +31,10 @@ impl<T> Slab<T> {
         self.places.get_mut(place)?.1.take()
     }
 
+    pub(crate) fn get(&self, place: usize) -> Option<&T> {
+        self.places.get(place)?.1.as_ref()
+    }
+
     pub(crate) fn get_mut(&mut self, place: usize) -> Option<&mut T> {
         self.places.get_mut(place)?.1.as_mut()
     }

@@ -145,6 +145,11 @@ fn compile_pool(config: &config::Pool, old: Option<&Pool>) -> Result<Pool, Strin
     {
         return Err("'persistence' needs 'name', that of the cookie or the header".to_owned());
     }
+    if config.protocol == config::Protocol::Http2 && config.send_proxy.is_some() {
+        return Err(
+            "'send_proxy' needs connections of one client each; remove it or 'protocol'".to_owned()
+        );
+    }
     let mut names = HashSet::new();
     if let Some(server) = config.servers.iter().find(|server| !names.insert(&server.name)) {
         return Err(format!("server '{}' exists twice", server.name));
@@ -166,7 +171,7 @@ fn compile_pool(config: &config::Pool, old: Option<&Pool>) -> Result<Pool, Strin
     }
     let turn = old.map(Pool::turn).unwrap_or_default();
     let mut pool = Pool::new(config, servers, turn).arranged();
-    pool.tls = config.tls.as_ref().map(tls::server_side).transpose()?;
+    pool.tls = config.tls.as_ref().map(|tls| tls::server_side(tls, config.protocol)).transpose()?;
     Ok(pool)
 }
 
@@ -200,6 +205,12 @@ fn compile_service(
     });
     if config.kind == Kind::Tcp && !config.rules.is_empty() {
         return Err("'rules' need type http".to_owned());
+    }
+    let pools_of = |name: &String| {
+        pools.get(name).is_some_and(|pool| pool.protocol == config::Protocol::Http2)
+    };
+    if config.kind == Kind::Tcp && pools_of(&config.pool) {
+        return Err("a service of type tcp needs a pool without 'protocol'".to_owned());
     }
     let ms = |time: config::Time| {
         u64::try_from(time.0.min(Duration::from_secs(86_400)).as_millis()).unwrap_or(u64::MAX)

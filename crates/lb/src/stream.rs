@@ -7,6 +7,7 @@ use proxying::http2::message;
 
 use crate::core::Core;
 use crate::exchange::Reply;
+use crate::peer::Peer;
 use crate::route::Upstream;
 use crate::session::{Session, Step};
 use transactions::End;
@@ -61,7 +62,7 @@ impl Session {
         }
         let mut ended = match piece {
             Piece::Data(_) => false,
-            Piece::More if link.conn.eof && bytes.len() == length => match body {
+            Piece::More if link.peer.eof() && bytes.len() == length => match body {
                 Body::UntilClose => true,
                 // The client must see that the response is incomplete.
                 _ => return Err(self.broken_off(End::ServerClosed)),
@@ -76,14 +77,18 @@ impl Session {
             ended = body.has_ended();
             stream.send(data, ended, core);
         } else if ended {
-            let trailers = http1::trailers(body.trailers()).unwrap_or_default();
-            if trailers.is_empty() {
+            let of_server = server_trailers(&link.peer, core);
+            let trailers = match &of_server {
+                Some(list) => message::trailers(&list.fields),
+                None => http1::trailers(body.trailers()),
+            };
+            let mut block = Vec::new();
+            for field in trailers.unwrap_or_default() {
+                hpack::encode(&mut block, field.name, field.value);
+            }
+            if block.is_empty() {
                 stream.send(&[], true, core);
             } else {
-                let mut block = Vec::new();
-                for field in &trailers {
-                    hpack::encode(&mut block, field.name, field.value);
-                }
                 stream.send_block(&block, true, core);
             }
         }
@@ -92,6 +97,14 @@ impl Session {
             exchange.reply = Reply::Done;
         }
         Ok(true)
+    }
+}
+
+/// Trailers of a response from a server of HTTP/2.
+pub(crate) fn server_trailers(server: &Peer, core: &mut Core) -> Option<List> {
+    match server {
+        Peer::Socket(_) => None,
+        Peer::Stream(stream) => stream.take_trailers(core),
     }
 }
 

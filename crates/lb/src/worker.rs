@@ -13,9 +13,9 @@ use stdx::clock::SharedClock;
 use stdx::sync::lock;
 use transactions::End;
 
-use crate::client::Client;
 use crate::conn::Conn;
-use crate::core::{Core, Who};
+use crate::core::{Core, User, Who};
+use crate::peer::Peer;
 use crate::recorder::Recorder;
 use crate::session::Session;
 use crate::snapshot::Snapshot;
@@ -128,6 +128,9 @@ impl Worker {
         /// Rounds before events are looked at.
         const ROUNDS: usize = 8;
         for _ in 0..ROUNDS {
+            for mux in std::mem::take(&mut self.core.uplinks_again) {
+                self.core.run_uplink(mux);
+            }
             for (place, generation) in std::mem::take(&mut self.core.again) {
                 if self.core.sessions.generation(place) == generation {
                     self.core.run(place, Session::run);
@@ -147,7 +150,7 @@ impl Worker {
     }
 
     fn wait(&self) -> Duration {
-        if !self.core.again.is_empty() {
+        if !self.core.again.is_empty() || !self.core.uplinks_again.is_empty() {
             return Duration::ZERO;
         }
         let now_ms = self.core.now_ms();
@@ -168,13 +171,17 @@ impl Worker {
                 }
             }
             Who::Server(place) => {
-                let Some(place) = self.core.server_event(place) else { return };
+                let place = match self.core.server_event(place) {
+                    Some(User::Session(place)) => place,
+                    Some(User::Uplink(mux)) => return self.core.uplink_event(mux, event),
+                    None => return,
+                };
                 let session = self.core.sessions.get_mut(place);
                 let Some(route) = session.and_then(|session| session.route.as_mut()) else {
                     return;
                 };
-                if let Some(link) = route.link() {
-                    link.conn.note(event);
+                if let Some(conn) = route.link().and_then(|link| link.peer.socket_mut()) {
+                    conn.note(event);
                     self.core.run(place, Session::run);
                 }
             }
@@ -221,7 +228,7 @@ impl Worker {
             self.core.sessions.free(entry.0);
             return;
         }
-        let client = Client::Socket(Conn::new(stream, None));
+        let client = Peer::Socket(Box::new(Conn::new(stream, None)));
         let ends = (source, destination);
         let session = Session::new(entry, client, number, service, ends);
         self.core.sessions.put(entry.0, Box::new(session));

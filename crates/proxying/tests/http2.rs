@@ -252,7 +252,7 @@ fn to_server(settings: &[(u16, u32)]) -> Connection {
     assert!(connection.output.starts_with(PREFACE));
     let mut input = Vec::new();
     frame::settings_frame(&mut input, settings);
-    feed(&mut connection, &input).unwrap();
+    assert_eq!(feed(&mut connection, &input), Ok(vec!["window 0".to_owned()]));
     connection.output.clear();
     connection
 }
@@ -276,10 +276,9 @@ fn a_client_gets_interim_and_final_heads_content_and_trailers() {
     let events = feed(&mut connection, &input).unwrap();
     assert_eq!(events, ["head 1 1 false", "head 1 1 false", "data 1 5 false", "trailers 1 1"]);
     assert_eq!(connection.streams(), 1, "stream 3 goes on");
-    for (input, wanted) in [
-        (data(3, 1, false), Ok("reset 3 1")),
-        (data(5, 1, false), Err(Code::Protocol)),
-    ] {
+    for (input, wanted) in
+        [(data(3, 1, false), Ok("reset 3 1")), (data(5, 1, false), Err(Code::Protocol))]
+    {
         match (feed(&mut connection, &input), wanted) {
             (Ok(events), Ok(event)) => assert_eq!(events, [event]),
             (result, wanted) => assert_eq!(result.err(), wanted.err()),

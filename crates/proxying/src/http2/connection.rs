@@ -474,14 +474,20 @@ impl Connection {
         }
     }
 
+    /// Whether another stream can be begun.
+    pub fn accepts_streams(&self) -> bool {
+        let most = self.windows.streams.min(self.limits.streams) as usize;
+        self.role == Role::Client
+            && self.farewell == Farewell::No
+            && matches!(self.progress, Progress::Settings | Progress::Open)
+            && self.streams.len() < most
+            && self.last < WINDOW_MAX - 1
+    }
+
     /// Begins a stream with the header block of a request; `None`: the server accepts no more now.
     pub fn open(&mut self, block: &[u8], end: bool) -> Option<u32> {
         let number = if self.last == 0 { 1 } else { self.last + 2 };
-        let most = self.windows.streams.min(self.limits.streams) as usize;
-        let able = self.role == Role::Client
-            && self.farewell == Farewell::No
-            && matches!(self.progress, Progress::Settings | Progress::Open);
-        if !able || self.streams.len() >= most || number > WINDOW_MAX {
+        if !self.accepts_streams() {
             return None;
         }
         self.last = number;
@@ -492,7 +498,7 @@ impl Connection {
 
     /// Sends a header block on an open stream.
     pub fn send_headers(&mut self, stream: u32, block: &[u8], end: bool) {
-        if self.streams.get(stream).is_some() {
+        if self.streams.get(stream).is_some_and(|open| !open.sent) {
             frame::headers(&mut self.output, stream, block, end, self.windows.frame);
             self.end_if(stream, end);
         }
@@ -511,7 +517,9 @@ impl Connection {
     /// returns the number of bytes.
     pub fn send_data(&mut self, stream: u32, data: &[u8], end: bool) -> usize {
         let room = self.room(stream);
-        let Some(open) = self.streams.get_mut(stream) else { return data.len() };
+        let Some(open) = self.streams.get_mut(stream).filter(|open| !open.sent) else {
+            return data.len();
+        };
         let length = data.len().min(room);
         let end = end && length == data.len();
         if length > 0 || end {

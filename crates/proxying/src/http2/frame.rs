@@ -35,6 +35,31 @@ pub enum Code {
     EnhanceYourCalm = 11,
 }
 
+impl Code {
+    /// The code of a number; unknown ones are an error inside the peer.
+    pub fn of(number: u32) -> Self {
+        use Code::{
+            Cancel, Compression, Connect, EnhanceYourCalm, FlowControl, FrameSize, NoError,
+            Protocol, RefusedStream, SettingsTimeout, StreamClosed,
+        };
+        let all = [
+            NoError,
+            Protocol,
+            FlowControl,
+            SettingsTimeout,
+            StreamClosed,
+            FrameSize,
+            RefusedStream,
+            Cancel,
+            Compression,
+            Connect,
+            EnhanceYourCalm,
+        ];
+        let known = all.into_iter().find(|code| *code as u32 == number);
+        known.unwrap_or(Self::Internal)
+    }
+}
+
 /// What an error ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Error {

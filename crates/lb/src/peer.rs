@@ -1,18 +1,21 @@
-//! Where a request comes from: a socket, or a stream of a client's HTTP/2 connection. A session reads
-//! and writes both alike; on a stream, what it writes is content, and its heads go their own way.
+//! Who a session speaks with, a client or a server: through a socket, or a stream of an HTTP/2
+//! connection. A session reads and writes both alike; on a stream these are content, and heads and
+//! trailers go their own way.
 
 use std::io;
 
 use proxying::http2::frame::Code;
+use proxying::http2::hpack::List;
 
 use crate::buffer::Buffer;
 use crate::conn::Conn;
 use crate::core::Core;
+use crate::mux::Cut;
 
-/// The client's side of a session.
+/// One of the two sides of a session.
 #[derive(Debug)]
-pub(crate) enum Client {
-    Socket(Conn),
+pub(crate) enum Peer {
+    Socket(Box<Conn>),
     Stream(Stream),
 }
 
@@ -22,9 +25,11 @@ pub(crate) struct Stream {
     /// Place of the connection among those of the thread.
     pub(crate) mux: usize,
     pub(crate) number: u32,
-    /// The client has ended its side, and all of it has been read.
+    /// The peer has ended its side, and all of it has been read.
     eof: bool,
-    /// Content waits until the client or its socket accepts more.
+    /// This side has ended.
+    pub(crate) shut: bool,
+    /// Content waits until the peer or its socket accepts more.
     blocked: bool,
     /// Bytes of the header block and content so far.
     received: u64,
@@ -43,7 +48,27 @@ pub(crate) struct Facts {
 
 impl Stream {
     pub(crate) fn new(mux: usize, number: u32, received: u64, of: Facts) -> Self {
-        Self { mux, number, eof: false, blocked: false, received, sent: 0, code: Code::Cancel, of }
+        Self {
+            mux,
+            number,
+            eof: false,
+            shut: false,
+            blocked: false,
+            received,
+            sent: 0,
+            code: Code::Cancel,
+            of,
+        }
+    }
+
+    /// How the peer has ended the stream early, if it has.
+    pub(crate) fn cut(&self, core: &Core) -> Option<Cut> {
+        core.muxes.get(self.mux).and_then(|mux| mux.cut(self.number))
+    }
+
+    /// The trailers of a message whose content has been read.
+    pub(crate) fn take_trailers(&self, core: &mut Core) -> Option<List> {
+        core.muxes.get_mut(self.mux)?.take_trailers(self.number)
     }
 
     /// The session has ended.
@@ -56,6 +81,7 @@ impl Stream {
 
     /// Sends the head of a response, or trailers.
     pub(crate) fn send_block(&mut self, block: &[u8], end: bool, core: &mut Core) {
+        self.shut |= end;
         self.sent += block.len() as u64;
         if let Some(mux) = core.muxes.get_mut(self.mux) {
             mux.connection.send_headers(self.number, block, end);
@@ -73,6 +99,7 @@ impl Stream {
     /// Sends content; more than there is [room](Self::room) for is left. Returns the number of bytes.
     pub(crate) fn send(&mut self, data: &[u8], end: bool, core: &mut Core) -> usize {
         let Some(mux) = core.muxes.get_mut(self.mux) else { return 0 };
+        self.shut |= end;
         let sent = mux.connection.send_data(self.number, data, end);
         self.sent += sent as u64;
         core.wake_mux(self.mux);
@@ -80,7 +107,7 @@ impl Stream {
     }
 }
 
-impl Client {
+impl Peer {
     pub(crate) fn socket(&self) -> Option<&Conn> {
         match self {
             Self::Socket(conn) => Some(conn),
@@ -117,6 +144,21 @@ impl Client {
         }
     }
 
+    /// A write has failed: what the peer sent before may still be read.
+    pub(crate) fn expect_end(&mut self) {
+        if let Self::Socket(conn) = self {
+            conn.readable = true;
+        }
+    }
+
+    /// A read has failed: nothing follows.
+    pub(crate) fn set_eof(&mut self) {
+        match self {
+            Self::Socket(conn) => conn.eof = true,
+            Self::Stream(stream) => stream.eof = true,
+        }
+    }
+
     /// Whether content of a stream waits for the client.
     pub(crate) fn is_blocked(&self) -> bool {
         matches!(self, Self::Stream(stream) if stream.blocked)
@@ -134,6 +176,9 @@ impl Client {
         let Some(mux) = core.muxes.get_mut(stream.mux) else {
             return Err(io::ErrorKind::NotConnected.into());
         };
+        if mux.cut(stream.number).is_some() {
+            return Err(io::ErrorKind::ConnectionReset.into());
+        }
         let (length, eof) = mux.read(stream.number, |content| {
             if content.is_empty() {
                 return 0;
@@ -179,7 +224,7 @@ impl Client {
         match self {
             Self::Socket(conn) => conn.shut(),
             Self::Stream(stream) => {
-                if core.muxes.get_mut(stream.mux).is_some_and(|mux| mux.is_open(stream.number)) {
+                if !stream.shut {
                     stream.send(&[], true, core);
                 }
             }
