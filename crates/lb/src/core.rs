@@ -22,6 +22,8 @@ use crate::wheel::{Entry, Wheel};
 const IDLE_MAX: usize = 256;
 /// How long it keeps them, in milliseconds.
 const IDLE_MS: u64 = 30_000;
+/// Sessions of streams that a thread keeps for the next ones.
+const SPARE: usize = 256;
 /// Requests of one thread that may wait for a server below its limit.
 const QUEUE_MAX: usize = 10_000;
 
@@ -93,6 +95,8 @@ pub(crate) struct Link {
     shared: Arc<ServerState>,
     /// It has carried another request before.
     pub(crate) reused: bool,
+    /// A read has failed: the end of what was read is not that of the message.
+    pub(crate) broken: bool,
 }
 
 /// The shared part of a thread.
@@ -105,6 +109,8 @@ pub(crate) struct Core {
     places: Slab<Place>,
     /// Boxed, so that a session moves by pointer.
     pub(crate) sessions: Slab<Box<Session>>,
+    /// Those whose stream has ended, for the next one.
+    pub(crate) spare: Vec<Entry>,
     /// HTTP/2 connections.
     pub(crate) muxes: Slab<Mux>,
     /// Those to servers, by the server's id.
@@ -128,7 +134,7 @@ impl Link {
     /// A stream.
     pub(crate) fn stream(stream: Stream, server: u16, pool: &Pool, reused: bool) -> Self {
         let shared = Arc::clone(&pool.server(server).shared);
-        Self { place: 0, peer: Peer::Stream(stream), server, shared, reused }
+        Self { place: 0, peer: Peer::Stream(stream), server, shared, reused, broken: false }
     }
 }
 
@@ -141,6 +147,7 @@ impl Core {
             now_us,
             places: Slab::default(),
             sessions: Slab::default(),
+            spare: Vec::new(),
             muxes: Slab::default(),
             uplinks: HashMap::default(),
             uplinks_again: Vec::new(),
@@ -166,7 +173,12 @@ impl Core {
             self.sessions.put(place, session);
         } else {
             session.end(self);
-            self.sessions.free(place);
+            if session.client.stream().is_some() && self.spare.len() < SPARE {
+                self.spare.push(session.entry);
+                self.sessions.put(place, session);
+            } else {
+                self.sessions.free(place);
+            }
         }
     }
 
@@ -209,7 +221,7 @@ impl Core {
             self.places.put(place, Place::Used(session));
             let shared = Arc::clone(shared);
             let peer = Peer::Socket(conn);
-            return Some(Link { place, peer, server, shared, reused: true });
+            return Some(Link { place, peer, server, shared, reused: true, broken: false });
         }
         None
     }
@@ -219,7 +231,7 @@ impl Core {
         let (place, conn) = self.dial(pool, server, Place::Used(session))?;
         let shared = Arc::clone(&pool.server(server).shared);
         let peer = Peer::Socket(Box::new(conn));
-        Ok(Link { place, peer, server, shared, reused: false })
+        Ok(Link { place, peer, server, shared, reused: false, broken: false })
     }
 
     /// Starts a connection to a server, at a place for what uses it.

@@ -54,9 +54,10 @@ impl Session {
                 mux.connection.close(Code::NoError);
                 return Step::Again;
             }
-            if self.client.eof() && mux.streams.is_empty() {
-                return Step::Close;
-            }
+        }
+        // Nobody reads the responses.
+        if self.client.eof() {
+            return Step::Close;
         }
         Step::again_if(read > 0 || written > 0)
     }
@@ -118,12 +119,19 @@ impl Session {
         core: &mut Core,
     ) {
         let facts: Facts = self.client.facts(core.now_us);
-        let entry = core.sessions.reserve();
+        let spare = core.spare.pop();
+        let entry = spare.unwrap_or_else(|| core.sessions.reserve());
         if let Some(mux) = core.muxes.get_mut(place) {
             mux.begin(stream, entry, end);
         }
         let client = Peer::Stream(Stream::new(place, stream, bytes as u64, facts));
-        let mut child = Box::new(self.child(entry, client));
+        let mut child = match core.sessions.take(entry.0) {
+            Some(mut child) => {
+                self.adopt(&mut child, client);
+                child
+            }
+            None => self.child(entry, client),
+        };
         let begun = child.begin_message(list, end, core);
         core.sessions.put(entry.0, child);
         match begun {

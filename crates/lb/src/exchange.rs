@@ -306,7 +306,15 @@ impl Session {
             }
             return Ok(progress);
         }
-        match link.peer.write(unsent, core) {
+        let written = match &mut link.peer {
+            Peer::Stream(server) => {
+                let trailers = self.client.stream().is_some_and(|client| client.has_trailers(core));
+                let last = exchange.complete && !trailers;
+                Ok(server.send_all(unsent, last, core))
+            }
+            server => server.write(unsent, core),
+        };
+        match written {
             Ok(length) => {
                 exchange.sent += length;
                 if !exchange.intact {

@@ -147,6 +147,10 @@ impl Mux {
         self.inbox(stream)?.heads.pop_front()
     }
 
+    pub(crate) fn has_trailers(&self, stream: u32) -> bool {
+        self.place(stream).is_some_and(|at| self.streams[at].trailers.is_some())
+    }
+
     /// The trailers of a message whose content has been read.
     pub(crate) fn take_trailers(&mut self, stream: u32) -> Option<List> {
         self.inbox(stream)?.trailers.take()

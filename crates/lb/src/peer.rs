@@ -61,9 +61,24 @@ impl Stream {
         }
     }
 
+    /// Sends content while there is room, and the end with the last of it.
+    pub(crate) fn send_all(&mut self, mut data: &[u8], end: bool, core: &mut Core) -> usize {
+        let whole = data.len();
+        while !data.is_empty() && self.room(core) > 0 {
+            let sent = self.send(data, end, core);
+            data = &data[sent..];
+        }
+        whole - data.len()
+    }
+
     /// How the peer has ended the stream early, if it has.
     pub(crate) fn cut(&self, core: &Core) -> Option<Cut> {
         core.muxes.get(self.mux).and_then(|mux| mux.cut(self.number))
+    }
+
+    /// Whether the message has ended with trailers, which have not been taken.
+    pub(crate) fn has_trailers(&self, core: &Core) -> bool {
+        core.muxes.get(self.mux).is_some_and(|mux| mux.has_trailers(self.number))
     }
 
     /// The trailers of a message whose content has been read.
@@ -99,8 +114,8 @@ impl Stream {
     /// Sends content; more than there is [room](Self::room) for is left. Returns the number of bytes.
     pub(crate) fn send(&mut self, data: &[u8], end: bool, core: &mut Core) -> usize {
         let Some(mux) = core.muxes.get_mut(self.mux) else { return 0 };
-        self.shut |= end;
         let sent = mux.connection.send_data(self.number, data, end);
+        self.shut |= end && sent == data.len();
         self.sent += sent as u64;
         core.wake_mux(self.mux);
         sent
@@ -198,17 +213,12 @@ impl Peer {
     }
 
     /// Writes as much as is accepted; returns the number of bytes.
-    pub(crate) fn write(&mut self, mut data: &[u8], core: &mut Core) -> io::Result<usize> {
+    pub(crate) fn write(&mut self, data: &[u8], core: &mut Core) -> io::Result<usize> {
         let stream = match self {
             Self::Socket(conn) => return conn.write(data),
             Self::Stream(stream) => stream,
         };
-        let whole = data.len();
-        while !data.is_empty() && stream.room(core) > 0 {
-            let sent = stream.send(data, false, core);
-            data = &data[sent..];
-        }
-        Ok(whole - data.len())
+        Ok(stream.send_all(data, false, core))
     }
 
     /// Sends what is encrypted; true: nothing is left.

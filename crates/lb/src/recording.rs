@@ -41,7 +41,9 @@ impl Session {
     /// The server has ended the response before its end: so does the connection.
     pub(crate) fn broken_off(&mut self, end: End) -> Step {
         self.note_end(end);
-        if let Some(stream) = self.client.stream() {
+        if let Some(stream) = self.client.stream()
+            && stream.code == Code::Cancel
+        {
             stream.code = Code::Internal;
         }
         Step::Close

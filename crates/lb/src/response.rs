@@ -45,7 +45,10 @@ impl Session {
         {
             match link.peer.fill(&mut route.from_server, core) {
                 Ok(length) => progress |= length > 0,
-                Err(_) => link.peer.set_eof(),
+                Err(_) => {
+                    link.peer.set_eof();
+                    link.broken = true;
+                }
             }
         }
         loop {
@@ -224,7 +227,7 @@ impl Session {
                 false
             }
             Piece::More if link.peer.eof() && bytes.len() == length => match body {
-                Body::UntilClose => true,
+                Body::UntilClose if !link.broken => true,
                 // The client must see that the response is incomplete.
                 _ => return Err(self.broken_off(End::ServerClosed)),
             },

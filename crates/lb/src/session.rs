@@ -33,6 +33,8 @@ pub(crate) enum State {
     Handshake,
     /// The first bytes tell HTTP/2 from HTTP/1.
     Detect,
+    /// Kept for another stream: nothing happens.
+    Spare,
     /// Between two requests, or the head of one arrives.
     Request,
     /// A request is being served.
@@ -148,13 +150,25 @@ impl Session {
     }
 
     /// A session for a stream of this one's connection.
-    pub(crate) fn child(&self, entry: Entry, client: Peer) -> Self {
+    pub(crate) fn child(&self, entry: Entry, client: Peer) -> Box<Self> {
         let ends = (self.source, self.destination);
         let service = Arc::clone(&self.service);
         let mut child = Self::new(entry, client, self.listener, service, ends);
         child.client_name.clone_from(&self.client_name);
         child.state = State::Exchange;
-        child
+        Box::new(child)
+    }
+
+    /// Lets a session that has ended serve another stream, of this one's connection. The wheel's
+    /// entry is still its own.
+    pub(crate) fn adopt(&self, child: &mut Self, client: Peer) {
+        child.client = client;
+        child.listener = self.listener;
+        child.service = Arc::clone(&self.service);
+        (child.source, child.destination) = (self.source, self.destination);
+        child.client_name.clone_from(&self.client_name);
+        child.state = State::Exchange;
+        child.timer.due_ms = u64::MAX;
     }
 
     /// Runs until nothing more is possible; false: the connection has ended.
@@ -188,6 +202,7 @@ impl Session {
     fn step(&mut self, core: &mut Core) -> Step {
         match self.state {
             State::Proxy => self.proxy_header(core),
+            State::Spare => Step::Wait,
             State::Handshake => self.handshake(core),
             State::Detect => self.detect(core),
             State::Request => self.request(core),
@@ -418,6 +433,7 @@ impl Session {
     fn stage(&self, core: &mut Core) -> (Stage, u64) {
         let times = &self.service.timeouts;
         match self.state {
+            State::Spare => (Stage::Streams, u64::MAX),
             State::Proxy | State::Handshake => (Stage::Head, times.client_header),
             State::Request if !self.output.is_empty() => (Stage::ClientBody, times.client_body),
             State::Request if self.input.is_empty() => (Stage::Idle, times.keepalive),
@@ -431,11 +447,19 @@ impl Session {
                     Some(Upstream::Queued) => (Stage::Queue, times.queue),
                     Some(Upstream::Connecting(_)) => (Stage::Connect, times.connect),
                     _ if self.state == State::Tunnel => (Stage::Tunnel, times.tunnel),
+                    _ if self.is_dialogue() => (Stage::Tunnel, times.tunnel),
                     _ if self.waits_for_client() => (Stage::ClientBody, times.client_body),
                     _ => (Stage::Server, times.server),
                 }
             }
         }
+    }
+
+    /// A call of gRPC whose both sides may send at any time.
+    fn is_dialogue(&self) -> bool {
+        let exchange = self.exchange.as_ref();
+        let grpc = exchange.is_some_and(|exchange| exchange.plan.grpc && !exchange.is_sent());
+        grpc && !self.is_unanswered() && !self.client.is_blocked()
     }
 
     fn waits_for_client(&self) -> bool {
@@ -501,7 +525,7 @@ impl Session {
     }
 
     /// Frees what the connection uses.
-    pub(crate) fn end(mut self, core: &mut Core) {
+    pub(crate) fn end(&mut self, core: &mut Core) {
         if self.client.socket().is_some() {
             self.service.connections.fetch_sub(1, Relaxed);
         }
@@ -515,6 +539,8 @@ impl Session {
         self.drop_route(core);
         self.input.clear(&mut core.buffers);
         self.output.clear(&mut core.buffers);
+        self.exchange = None;
+        self.state = State::Spare;
     }
 
     /// Ends the way to the server, and its connection.

@@ -7,6 +7,7 @@ use proxying::http2::message;
 
 use crate::core::Core;
 use crate::exchange::Reply;
+use crate::mux::Cut;
 use crate::peer::Peer;
 use crate::route::Upstream;
 use crate::session::{Session, Step};
@@ -63,9 +64,16 @@ impl Session {
         let mut ended = match piece {
             Piece::Data(_) => false,
             Piece::More if link.peer.eof() && bytes.len() == length => match body {
-                Body::UntilClose => true,
+                Body::UntilClose if !link.broken => true,
                 // The client must see that the response is incomplete.
-                _ => return Err(self.broken_off(End::ServerClosed)),
+                _ => {
+                    if let Peer::Stream(server) = &link.peer
+                        && let Some(Cut::Reset(code)) = server.cut(core)
+                    {
+                        stream.code = Code::of(code);
+                    }
+                    return Err(self.broken_off(End::ServerClosed));
+                }
             },
             Piece::More => {
                 route.from_server.consume(length);

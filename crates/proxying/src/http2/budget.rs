@@ -6,7 +6,7 @@ use super::frame::{Code, Error};
 const BURST: u64 = 500;
 /// As many are added per second.
 const PER_SECOND: u64 = 100;
-/// What a stream costs that the peer resets, or whose error makes this side reset it.
+/// What a stream costs that the client resets, or whose error makes the server reset it.
 pub(super) const RESET_COST: u64 = 4;
 
 /// Tokens.
@@ -19,6 +19,13 @@ pub(super) struct Budget {
 impl Budget {
     pub(super) fn new(now_ms: u64) -> Self {
         Self { tokens: BURST, at_ms: now_ms }
+    }
+
+    /// The peer has sent a head or content, or has got content: it may send as many frames beside
+    /// them. Clients of gRPC send a PING with the content of each round trip, browsers a priority with
+    /// each request.
+    pub(super) fn earn(&mut self) {
+        self.tokens = (self.tokens + 1).min(BURST);
     }
 
     pub(super) fn spend(&mut self, cost: u64, now_ms: u64) -> Result<(), Error> {

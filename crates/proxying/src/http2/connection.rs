@@ -16,7 +16,8 @@ use super::stream::{Stream, Streams};
 
 /// Content of one stream that the caller has not consumed, in bytes: the initial value of RFC 9113.
 pub const STREAM_WINDOW: u32 = 65_535;
-/// Content of all streams that the caller has not consumed, in bytes.
+/// Content of all streams of a client that the caller has not consumed, in bytes. Those of a server have
+/// all their windows, because they belong to several clients, and none may block the others.
 pub const CONNECTION_WINDOW: u32 = 1 << 20;
 /// Output beyond which there is no room for content, in bytes.
 pub const OUTPUT_MAX: usize = 64 * 1024;
@@ -90,6 +91,8 @@ pub struct Limits {
 #[derive(Debug)]
 struct Windows {
     receive: i64,
+    /// What it is when everything is consumed.
+    whole: u32,
     /// Bytes consumed that the peer has not been told of.
     untold: u32,
     send: i64,
@@ -135,7 +138,11 @@ impl Connection {
                 frame::settings_frame(&mut output, &[(2, 0), (6, limits.list)]);
             }
         }
-        frame::window(&mut output, 0, CONNECTION_WINDOW - STREAM_WINDOW);
+        let whole = match role {
+            Role::Server => CONNECTION_WINDOW,
+            Role::Client => limits.streams.max(2).saturating_mul(STREAM_WINDOW).min(WINDOW_MAX),
+        };
+        frame::window(&mut output, 0, whole - STREAM_WINDOW);
         let initial = i64::from(STREAM_WINDOW);
         Self {
             output,
@@ -146,7 +153,8 @@ impl Connection {
             budget: Budget::new(now_ms),
             limits,
             windows: Windows {
-                receive: i64::from(CONNECTION_WINDOW),
+                receive: i64::from(whole),
+                whole,
                 untold: 0,
                 send: initial,
                 initial,
@@ -190,7 +198,7 @@ impl Connection {
             Ok(event) => return Ok((length, event)),
             // Nothing may come between the pieces of a header block, not even an error.
             Err(Error::Stream(..)) if self.block.is_some() => Error::Connection(Code::Protocol),
-            Err(error @ Error::Stream(..)) => match self.budget.spend(RESET_COST, now_ms) {
+            Err(error @ Error::Stream(..)) => match self.budget.spend(self.reset_cost(), now_ms) {
                 Ok(()) => error,
                 Err(error) => error,
             },
@@ -239,7 +247,7 @@ impl Connection {
                 _ => protocol,
             },
             Frame::Reset { stream, code } => {
-                self.budget.spend(RESET_COST, now_ms)?;
+                self.budget.spend(self.reset_cost(), now_ms)?;
                 self.not_idle(stream)?;
                 let known = self.streams.end(stream, false);
                 Ok(known.then_some(Event::Reset { stream, code }))
@@ -278,6 +286,11 @@ impl Connection {
         }
     }
 
+    /// A server resets only what this side has begun.
+    fn reset_cost(&self) -> u64 {
+        if self.role == Role::Server { RESET_COST } else { 0 }
+    }
+
     /// RFC 9113, 5.1: only HEADERS and PRIORITY may come on a stream that has not begun.
     fn not_idle(&self, stream: u32) -> Result<(), Error> {
         let idle = stream > self.last || stream.is_multiple_of(2);
@@ -296,6 +309,9 @@ impl Connection {
         self.windows.receive -= i64::from(counted);
         if self.windows.receive < 0 {
             return Err(Error::Connection(Code::FlowControl));
+        }
+        if !data.is_empty() {
+            self.budget.earn();
         }
         let error = match self.streams.get_mut(stream) {
             Some(open) if !open.ended && open.headed => {
@@ -334,6 +350,7 @@ impl Connection {
         let list = self.decoder.decode(&bytes, self.limits.list as usize);
         let list = list.map_err(|hpack::Malformed| Error::Connection(Code::Compression))?;
         let bytes = bytes.len();
+        self.budget.earn();
         if let Some(open) = self.streams.get_mut(stream) {
             if open.ended {
                 return Err(Error::Stream(stream, Code::StreamClosed));
@@ -468,7 +485,7 @@ impl Connection {
     fn credit(&mut self, counted: u32) {
         let windows = &mut self.windows;
         windows.untold += counted;
-        if windows.untold >= CONNECTION_WINDOW / 2 {
+        if windows.untold >= windows.whole / 2 {
             windows.receive += i64::from(windows.untold);
             frame::window(&mut self.output, 0, std::mem::take(&mut windows.untold));
         }
@@ -526,6 +543,7 @@ impl Connection {
             let counted = i64::try_from(length).unwrap_or(i64::MAX);
             open.send -= counted;
             self.windows.send -= counted;
+            self.budget.earn();
             frame::data(&mut self.output, stream, &data[..length], end);
             self.end_if(stream, end);
         }
