@@ -3,7 +3,8 @@
 //!
 //! [`config`] is the file, [`snapshot`] what the threads see of it. Each thread is a [`worker`] with
 //! one poll, one timer [`wheel`], its own buffers and its own connections to servers; a client's
-//! connection is a [`session`]. Threads share only the snapshot and the counters of servers.
+//! connection is a [`session`], and so is each stream of its HTTP/2 connection ([`mux`], [`downlink`]), which
+//! may become a stream to a server ([`uplink`]). Threads share only the snapshot and the counters of servers.
 #![forbid(unsafe_code)]
 
 mod buffer;
