@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::{Algorithm, ClientAuth, Kind, PersistenceKind, Pool, Rule, Then, Tls, VirtualService};
+use crate::{
+    Algorithm, ClientAuth, Kind, PersistenceKind, Pool, Protocol, Rule, Then, Tls, VirtualService,
+};
 
 /// A head must fit in a buffer together with the fields that the balancer adds.
 const HEAD_MAX: usize = 24_576;
@@ -38,6 +40,12 @@ impl Pool {
         {
             return Err("'persistence' needs 'name', that of the cookie or the header".to_owned());
         }
+        if self.protocol == Protocol::Http2 && self.send_proxy.is_some() {
+            return Err(
+                "'send_proxy' needs connections of one client each; remove it or 'protocol'"
+                    .to_owned(),
+            );
+        }
         if let Some(tls) = self.tls.as_ref().filter(|tls| !is_host_name(&tls.sni)) {
             return Err(format!("'tls.sni': '{}' is no host name", tls.sni));
         }
@@ -57,6 +65,14 @@ impl VirtualService {
     pub fn check(&self) -> Result<(), String> {
         if self.limits.header_bytes > HEAD_MAX {
             return Err(format!("'limits.header_bytes' is limited to {HEAD_MAX}"));
+        }
+        if self.h2c.is_some() && (self.tls.is_some() || self.kind == Kind::Tcp) {
+            return Err("'h2c' is for services of type http without TLS; with TLS, add h2 to \
+                        'tls.alpn'"
+                .to_owned());
+        }
+        if self.limits.h2_streams == 0 {
+            return Err("'limits.h2_streams' is at least 1".to_owned());
         }
         if self.kind == Kind::Tcp && !self.rules.is_empty() {
             return Err("'rules' need type http".to_owned());

@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 pub use check::{is_host_name, is_path};
 
 pub use pool::{
-    Algorithm, Eject, Health, HealthKind, Persistence, PersistenceKind, Pool, ProxyVersion,
-    Retries, RetryOn, Server, ServerTls, State,
+    Algorithm, Eject, Health, HealthKind, Persistence, PersistenceKind, Pool, Protocol,
+    ProxyVersion, Retries, RetryOn, Server, ServerTls, State,
 };
 pub use values::{Bytes, Listen, Network, Pem, Time};
 
@@ -97,10 +97,20 @@ pub struct Certificate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// HTTP/1.1: each request is balanced.
+    /// HTTP/1.1 and HTTP/2: each request is balanced.
     Http,
     /// Bytes: each connection is balanced.
     Tcp,
+}
+
+/// HTTP/2 without TLS, by clients that know of it before (RFC 9113, 3.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum H2c {
+    /// Every connection is one of HTTP/2.
+    Only,
+    /// The first bytes of a connection tell.
+    Both,
 }
 
 /// An address that clients connect to.
@@ -122,6 +132,9 @@ pub struct VirtualService {
     /// Ends TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<Tls>,
+    /// HTTP/2 without TLS; default: none. With TLS, it is `h2` in `tls.alpn`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub h2c: Option<H2c>,
     /// How long each stage may take.
     #[serde(default)]
     pub timeouts: Timeouts,
@@ -239,11 +252,20 @@ pub struct Limits {
     pub body: u64,
     /// Open client connections of all threads together.
     pub connections: u32,
+    /// Requests at once of an HTTP/2 connection.
+    pub h2_streams: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { uri: 8192, header_bytes: 16_384, headers: 128, body: 0, connections: 100_000 }
+        Self {
+            uri: 8192,
+            header_bytes: 16_384,
+            headers: 128,
+            body: 0,
+            connections: 100_000,
+            h2_streams: 100,
+        }
     }
 }
 

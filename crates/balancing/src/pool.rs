@@ -27,12 +27,27 @@ pub enum Algorithm {
     HeaderHash,
 }
 
+/// What servers speak.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub enum Protocol {
+    /// HTTP/1.1, or bytes for services of type `tcp`.
+    #[default]
+    #[serde(rename = "http")]
+    Http1,
+    /// HTTP/2 with prior knowledge, or with ALPN if the pool has TLS. gRPC needs it.
+    #[serde(rename = "h2", alias = "grpc")]
+    Http2,
+}
+
 /// A group of servers.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pool {
     /// Unique name.
     pub name: String,
+    /// What the servers speak.
+    #[serde(default)]
+    pub protocol: Protocol,
     /// How it chooses.
     #[serde(default)]
     pub algorithm: Algorithm,

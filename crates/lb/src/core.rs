@@ -9,8 +9,11 @@ use mio::{Interest, Registry, Token};
 
 use crate::buffer::Buffers;
 use crate::conn::Conn;
+use crate::mux::Mux;
+use crate::peer::{Peer, Stream};
 use crate::pool::{Pool, ServerState};
 use crate::recorder::Recorder;
+use crate::session::Session;
 use crate::slab::Slab;
 use crate::snapshot::Service;
 use crate::wheel::{Entry, Wheel};
@@ -19,6 +22,8 @@ use crate::wheel::{Entry, Wheel};
 const IDLE_MAX: usize = 256;
 /// How long it keeps them, in milliseconds.
 const IDLE_MS: u64 = 30_000;
+/// Sessions of streams that a thread keeps for the next ones.
+const SPARE: usize = 256;
 /// Requests of one thread that may wait for a server below its limit.
 const QUEUE_MAX: usize = 10_000;
 
@@ -64,20 +69,34 @@ impl From<Token> for Who {
 pub(crate) enum Place {
     /// Used by the session at this place.
     Used(usize),
+    /// Used by the streams of the HTTP/2 connection at this place.
+    Uplink(usize),
     /// Waits for the next request.
     Idle(Box<Conn>, u32, u64),
+}
+
+/// Who uses a connection to a server.
+#[derive(Debug)]
+pub(crate) enum User {
+    /// The session at this place.
+    Session(usize),
+    /// The streams of the HTTP/2 connection at this place.
+    Uplink(usize),
 }
 
 /// A connection to a server that a session uses.
 #[derive(Debug)]
 pub(crate) struct Link {
+    /// Unused for a stream.
     place: usize,
-    pub(crate) conn: Box<Conn>,
+    pub(crate) peer: Peer,
     /// Number of the server in the pool.
     pub(crate) server: u16,
     shared: Arc<ServerState>,
     /// It has carried another request before.
     pub(crate) reused: bool,
+    /// A read has failed: the end of what was read is not that of the message.
+    pub(crate) broken: bool,
 }
 
 /// The shared part of a thread.
@@ -88,6 +107,16 @@ pub(crate) struct Core {
     /// Monotonic microseconds at the last wake-up.
     pub(crate) now_us: u64,
     places: Slab<Place>,
+    /// Boxed, so that a session moves by pointer.
+    pub(crate) sessions: Slab<Box<Session>>,
+    /// Those whose stream has ended, for the next one.
+    pub(crate) spare: Vec<Entry>,
+    /// HTTP/2 connections.
+    pub(crate) muxes: Slab<Mux>,
+    /// Those to servers, by the server's id.
+    pub(crate) uplinks: HashMap<u32, Vec<usize>>,
+    /// Those to servers that run again without an event.
+    pub(crate) uplinks_again: Vec<usize>,
     idle: HashMap<u32, Vec<usize>>,
     /// Sessions that run again without an event.
     pub(crate) again: Vec<Entry>,
@@ -101,6 +130,14 @@ pub(crate) struct Core {
     pub(crate) recorder: Option<Recorder>,
 }
 
+impl Link {
+    /// A stream.
+    pub(crate) fn stream(stream: Stream, server: u16, pool: &Pool, reused: bool) -> Self {
+        let shared = Arc::clone(&pool.server(server).shared);
+        Self { place: 0, peer: Peer::Stream(stream), server, shared, reused, broken: false }
+    }
+}
+
 impl Core {
     pub(crate) fn new(registry: Registry, now_us: u64, seed: u64) -> Self {
         Self {
@@ -109,6 +146,11 @@ impl Core {
             wheel: Wheel::new(now_us / 1000),
             now_us,
             places: Slab::default(),
+            sessions: Slab::default(),
+            spare: Vec::new(),
+            muxes: Slab::default(),
+            uplinks: HashMap::default(),
+            uplinks_again: Vec::new(),
             idle: HashMap::default(),
             again: Vec::new(),
             queue: VecDeque::new(),
@@ -122,6 +164,27 @@ impl Core {
     /// Monotonic milliseconds at the last wake-up.
     pub(crate) fn now_ms(&self) -> u64 {
         self.now_us / 1000
+    }
+
+    /// Lets a session do something; one that has ended is removed.
+    pub(crate) fn run(&mut self, place: usize, body: fn(&mut Session, &mut Self) -> bool) {
+        let Some(mut session) = self.sessions.take(place) else { return };
+        if body(&mut session, self) {
+            self.sessions.put(place, session);
+        } else {
+            session.end(self);
+            if session.client.stream().is_some() && self.spare.len() < SPARE {
+                self.spare.push(session.entry);
+                self.sessions.put(place, session);
+            } else {
+                self.sessions.free(place);
+            }
+        }
+    }
+
+    /// Ends a session.
+    pub(crate) fn end_session(&mut self, place: usize) {
+        self.run(place, |_, _| false);
     }
 
     /// A random number (xorshift64): for the choice of servers only.
@@ -157,15 +220,28 @@ impl Core {
             }
             self.places.put(place, Place::Used(session));
             let shared = Arc::clone(shared);
-            return Some(Link { place, conn, server, shared, reused: true });
+            let peer = Peer::Socket(conn);
+            return Some(Link { place, peer, server, shared, reused: true, broken: false });
         }
         None
     }
 
     /// Starts a connection to a server.
     pub(crate) fn connect(&mut self, pool: &Pool, server: u16, session: usize) -> io::Result<Link> {
-        let target = pool.server(server);
-        let mut stream = TcpStream::connect(target.address)?;
+        let (place, conn) = self.dial(pool, server, Place::Used(session))?;
+        let shared = Arc::clone(&pool.server(server).shared);
+        let peer = Peer::Socket(Box::new(conn));
+        Ok(Link { place, peer, server, shared, reused: false, broken: false })
+    }
+
+    /// Starts a connection to a server, at a place for what uses it.
+    pub(crate) fn dial(
+        &mut self,
+        pool: &Pool,
+        server: u16,
+        user: Place,
+    ) -> io::Result<(usize, Conn)> {
+        let mut stream = TcpStream::connect(pool.server(server).address)?;
         let _only_slower = stream.set_nodelay(true);
         let tls = match &pool.tls {
             None => None,
@@ -180,33 +256,43 @@ impl Core {
             self.places.free(place);
             return Err(error);
         }
-        self.places.put(place, Place::Used(session));
-        let conn = Box::new(Conn::new(stream, tls));
-        Ok(Link { place, conn, server, shared: Arc::clone(&target.shared), reused: false })
+        self.places.put(place, user);
+        Ok((place, Conn::new(stream, tls)))
     }
 
-    /// A connection is no longer needed: kept for another request, or closed.
+    /// Frees the place of a connection to a server.
+    pub(crate) fn free_place(&mut self, place: usize) {
+        drop(self.places.take(place));
+        self.places.free(place);
+    }
+
+    /// A connection is no longer needed: kept for another request, or closed. Of a connection of
+    /// HTTP/2, it is a stream.
     pub(crate) fn release(&mut self, link: Link, keep: bool) {
         link.shared.release();
         if let Some(next) = self.queue.pop_front() {
             self.again.push(next);
         }
+        let conn = match link.peer {
+            Peer::Socket(conn) => conn,
+            Peer::Stream(stream) => return stream.end(self),
+        };
         let list = self.idle.entry(link.shared.id).or_default();
-        if keep && link.conn.is_quiet() && list.len() < IDLE_MAX {
+        if keep && conn.is_quiet() && list.len() < IDLE_MAX {
             list.push(link.place);
             let since = self.now_us / 1000;
-            self.places.put(link.place, Place::Idle(link.conn, link.shared.id, since));
+            self.places.put(link.place, Place::Idle(conn, link.shared.id, since));
         } else {
-            drop(self.places.take(link.place));
-            self.places.free(link.place);
+            self.free_place(link.place);
         }
     }
 
-    /// An event of a connection to a server: the session that uses it, or `None`, and an idle
-    /// connection that has ended is closed.
-    pub(crate) fn server_event(&mut self, place: usize) -> Option<usize> {
+    /// An event of a connection to a server: who uses it, or `None`, and an idle connection that has
+    /// ended is closed.
+    pub(crate) fn server_event(&mut self, place: usize) -> Option<User> {
         match self.places.get_mut(place)? {
-            Place::Used(session) => Some(*session),
+            Place::Used(session) => Some(User::Session(*session)),
+            Place::Uplink(mux) => Some(User::Uplink(*mux)),
             Place::Idle(_, server, _) => {
                 // A server that says something without a request is not understood.
                 let server = *server;
@@ -217,8 +303,7 @@ impl Core {
     }
 
     fn close_idle(&mut self, place: usize, server: u32) {
-        drop(self.places.take(place));
-        self.places.free(place);
+        self.free_place(place);
         if let Some(list) = self.idle.get_mut(&server) {
             list.retain(|other| *other != place);
         }
@@ -239,6 +324,7 @@ impl Core {
             self.close_idle(place, server);
         }
         self.idle.retain(|_, list| !list.is_empty());
+        self.sweep_uplinks();
     }
 
     /// Lets a session wait for a place at a server; false: too many wait.

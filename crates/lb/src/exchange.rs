@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use proxying::http1::{self, Body, Framing, HeadEnd, Piece, Refusal, Request, Version};
+use proxying::http2::frame::Code;
+use proxying::http2::{hpack, message};
 
-use crate::config::{PersistenceKind, RetryOn};
+use crate::config::{PersistenceKind, Protocol, RetryOn};
 use crate::core::Core;
+use crate::mux::Cut;
+use crate::peer::{Peer, Stream};
 use crate::policy::{self, Decision, Forward, Local};
 use crate::pool::{Pool, Wish, hash};
 use crate::request;
@@ -22,7 +26,10 @@ pub(crate) struct Plan {
     pub(crate) websocket: bool,
     pub(crate) trailers: bool,
     idempotent: bool,
-    framing: Framing,
+    /// Content for the server is written in chunks.
+    chunked: bool,
+    /// The request is one of gRPC, whose errors are trailers.
+    pub(crate) grpc: bool,
     /// Rules whose header edits apply.
     pub(crate) matched: Vec<u16>,
 }
@@ -74,7 +81,8 @@ impl Exchange {
 }
 
 /// What the head of a request leads to.
-enum Outcome {
+#[derive(Debug)]
+pub(crate) enum Outcome {
     Respond(Local, bool),
     Forward(Box<Exchange>, Box<Route>),
 }
@@ -82,7 +90,7 @@ enum Outcome {
 impl Session {
     /// Between two requests, or within the head of one.
     pub(crate) fn request(&mut self, core: &mut Core) -> Step {
-        if self.flush().is_none() {
+        if self.flush(core).is_none() {
             return Step::Close;
         }
         if !self.output.is_empty() {
@@ -104,22 +112,36 @@ impl Session {
         }
         match self.end.find(self.input.data(), &self.service.limits) {
             Ok(None) => self.read(core),
-            Ok(Some(length)) => self.begin_exchange(length, core),
+            Ok(Some(length)) => self.head(length, core),
             Err(refusal) => self.refuse(refusal.status(), core),
         }
     }
 
-    fn begin_exchange(&mut self, length: usize, core: &mut Core) -> Step {
+    fn head(&mut self, length: usize, core: &mut Core) -> Step {
         self.end = HeadEnd::default();
         self.refresh(core);
-        let outcome = self.plan(length, core);
-        self.input.consume(length);
+        let mut input = std::mem::take(&mut self.input);
+        let limits = self.service.limits;
+        let outcome = Request::parse(&input.data()[..length], &limits)
+            .and_then(|request| self.plan(&request, core));
+        input.consume(length);
+        self.input = input;
+        self.begin_exchange(outcome, core)
+    }
+
+    pub(crate) fn begin_exchange(
+        &mut self,
+        outcome: Result<Outcome, Refusal>,
+        core: &mut Core,
+    ) -> Step {
         match outcome {
             Err(refusal) => self.refuse(refusal.status(), core),
             Ok(Outcome::Respond(local, keep)) => self.respond(&local, keep, core),
             Ok(Outcome::Forward(exchange, mut route)) => {
                 route.pool.count_request(core.now_ms());
-                if !route.to_server.push(&core.scratch, &mut core.buffers) {
+                if route.pool.protocol == Protocol::Http2 {
+                    route.block = (core.scratch.clone(), exchange.complete);
+                } else if !route.to_server.push(&core.scratch, &mut core.buffers) {
                     return self.refuse(Refusal::HeadTooLarge.status(), core);
                 }
                 self.exchange = Some(exchange);
@@ -130,18 +152,21 @@ impl Session {
         }
     }
 
-    fn plan(&mut self, length: usize, core: &mut Core) -> Result<Outcome, Refusal> {
+    pub(crate) fn plan(
+        &mut self,
+        request: &Request<'_>,
+        core: &mut Core,
+    ) -> Result<Outcome, Refusal> {
         let service = &self.service;
-        let request = Request::parse(&self.input.data()[..length], &service.limits)?;
         if let Some(draft) = &mut self.draft {
-            draft.request(&request);
+            draft.request(request);
         }
         let keep = request.keep_alive && request.framing == Framing::None;
         let to_head = request.method == b"HEAD";
         if matches!(request.framing, Framing::Length(length) if length > service.body_max) {
             return Ok(Outcome::Respond(Local { status: 413, ..Local::default() }, false));
         }
-        let forward = match policy::decide(&service.rules, &service.pool, &request) {
+        let forward = match policy::decide(&service.rules, &service.pool, request) {
             Decision::Respond(mut local) => {
                 if to_head {
                     local.body.clear();
@@ -153,9 +178,13 @@ impl Session {
         if let Some(draft) = &mut self.draft {
             draft.rules(&forward.matched);
         }
+        let http2 = forward.pool.protocol == Protocol::Http2;
+        if http2 && request.websocket {
+            return Ok(Outcome::Respond(Local { status: 501, ..Local::default() }, keep));
+        }
         core.scratch.clear();
-        request::compose(&mut core.scratch, &request, &forward, self);
-        let wish = self.wish(&request, &forward.pool);
+        request::compose(&mut core.scratch, request, &forward, self);
+        let wish = self.wish(request, &forward.pool);
         let plan = Plan {
             version: request.version,
             to_head,
@@ -163,11 +192,16 @@ impl Session {
             websocket: request.websocket,
             trailers: request.accepts_trailers,
             idempotent: request.is_idempotent(),
-            framing: request.framing,
+            chunked: request.framing == Framing::Chunked && !http2,
+            grpc: request.version == Version::Http2 && is_grpc(request),
             matched: forward.matched,
         };
         let Forward { pool, .. } = forward;
-        let body = Body::new(plan.framing);
+        // Content of HTTP/2 is not in chunks; its end is that of the stream.
+        let body = match (plan.version, request.framing) {
+            (Version::Http2, Framing::Chunked) => Body::UntilClose,
+            (_, framing) => Body::new(framing),
+        };
         let exchange = Exchange {
             complete: body.has_ended(),
             body,
@@ -240,8 +274,8 @@ impl Session {
         let mut progress = false;
         // Also after the request: a client that resets the connection wants no response.
         let reads = !exchange.is_sent() || self.input.is_empty();
-        if reads && self.client.readable {
-            match self.client.fill(&mut self.input, &mut core.buffers) {
+        if reads && self.client.readable() {
+            match self.client.fill(&mut self.input, core) {
                 Err(_) => return Err(Step::Close),
                 Ok(length) => progress |= length > 0,
             }
@@ -258,15 +292,29 @@ impl Session {
         let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
             return Err(Step::Close);
         };
-        if !exchange.is_sent() && self.client.eof && self.input.is_empty() {
+        if !exchange.is_sent() && self.client.eof() && self.input.is_empty() {
             return Err(Step::Close);
         }
         let Upstream::Ready(link) = &mut route.upstream else { return Ok(progress) };
         let unsent = &route.to_server.data()[exchange.sent..];
-        if unsent.is_empty() || exchange.refused {
+        if exchange.refused {
             return Ok(progress);
         }
-        match link.conn.write(unsent) {
+        if unsent.is_empty() {
+            if let (true, Peer::Stream(server)) = (exchange.complete, &mut link.peer) {
+                end_request(server, &mut self.client, core);
+            }
+            return Ok(progress);
+        }
+        let written = match &mut link.peer {
+            Peer::Stream(server) => {
+                let trailers = self.client.stream().is_some_and(|client| client.has_trailers(core));
+                let last = exchange.complete && !trailers;
+                Ok(server.send_all(unsent, last, core))
+            }
+            server => server.write(unsent, core),
+        };
+        match written {
             Ok(length) => {
                 exchange.sent += length;
                 if !exchange.intact {
@@ -278,7 +326,7 @@ impl Session {
             Err(_) => {
                 // The server may have responded before it closed.
                 exchange.refused = true;
-                link.conn.readable = true;
+                link.peer.expect_end();
                 progress = true;
             }
         }
@@ -306,6 +354,8 @@ impl Session {
             let input = self.input.data();
             let input = &input[..input.len().min(room)];
             let (length, piece) = exchange.body.next(input).map_err(|refusal| refusal.status())?;
+            let ended = input.is_empty() && self.client.eof() && exchange.body == Body::UntilClose;
+            let piece = if ended { Piece::End } else { piece };
             core.scratch.clear();
             match piece {
                 Piece::Data(data) => {
@@ -313,7 +363,7 @@ impl Session {
                     if exchange.received > self.service.body_max {
                         return Err(413);
                     }
-                    if exchange.plan.framing == Framing::Chunked {
+                    if exchange.plan.chunked {
                         http1::chunk(&mut core.scratch, data);
                     } else {
                         core.scratch.extend_from_slice(data);
@@ -324,7 +374,7 @@ impl Session {
                     return Ok(progress || length > 0);
                 }
                 Piece::End => {
-                    if exchange.plan.framing == Framing::Chunked {
+                    if exchange.plan.chunked {
                         // Trailers of a request end here: few servers read them.
                         http1::end_of_chunks(&mut core.scratch, &[]);
                     }
@@ -335,7 +385,7 @@ impl Session {
             let _fits = route.to_server.push(&core.scratch, &mut core.buffers);
             self.input.consume(length);
             progress = true;
-            if exchange.body.has_ended() && exchange.plan.framing != Framing::Chunked {
+            if exchange.body.has_ended() && !matches!(exchange.body, Body::Chunked(_)) {
                 exchange.complete = true;
             }
             if exchange.complete {
@@ -359,8 +409,11 @@ impl Session {
         if let Some(link) = route.take_link() {
             core.release(*link, sent && clean && exchange.reusable);
         }
+        if self.client.stream().is_some() {
+            return Step::Close;
+        }
         self.state = if exchange.plan.keep_alive && sent { State::Request } else { State::Linger };
-        if self.flush().is_none() { Step::Close } else { Step::Again }
+        if self.flush(core).is_none() { Step::Close } else { Step::Again }
     }
 
     /// Whether the client has got nothing of a response yet.
@@ -381,9 +434,16 @@ impl Session {
             failure => failure,
         };
         let link = route.take_link();
+        let cut = link.as_ref().and_then(|link| match &link.peer {
+            Peer::Stream(stream) => stream.cut(core),
+            Peer::Socket(_) => None,
+        });
+        // What a server has not processed is sent once more.
+        let refused = cut == Some(Cut::Refused) && !route.fresh;
         let stale = link.as_ref().is_some_and(|link| {
             link.reused && failure == Failure::Closed && route.from_server.is_empty()
         });
+        let stale = refused || (stale && !matches!(cut, Some(Cut::Reset(_))));
         if let Some(link) = link {
             if !stale {
                 route.wish.tried.push(link.server);
@@ -393,6 +453,11 @@ impl Session {
         }
         if let Some(draft) = &mut self.draft {
             draft.failed(reason);
+        }
+        if let (Some(Cut::Reset(code)), Some(stream)) = (cut, self.client.stream()) {
+            // A reset stays one.
+            stream.code = Code::of(code);
+            return Step::Close;
         }
         if !unanswered {
             return Step::Close;
@@ -404,7 +469,8 @@ impl Session {
             _ => None,
         };
         // A kept connection that the server closed meanwhile is no failure of the server.
-        let free = stale && (exchange.plan.idempotent || exchange.sent == 0);
+        let nothing_sent = exchange.sent == 0 && cut.is_none();
+        let free = refused || (stale && (exchange.plan.idempotent || nothing_sent));
         let repeat = exchange.intact
             && (free || on.is_some_and(|on| route.pool.may_repeat(on, exchange.repeated)));
         if !repeat {
@@ -421,5 +487,31 @@ impl Session {
         route.before = Some(reason);
         route.from_server.clear(&mut core.buffers);
         Step::Again
+    }
+}
+
+/// Whether the content is that of gRPC.
+fn is_grpc(request: &Request<'_>) -> bool {
+    let content_type = request.value(b"content-type").unwrap_or_default();
+    let begins = content_type.strip_prefix(b"application/grpc");
+    matches!(begins, Some([] | [b'+' | b';', ..]))
+}
+
+/// Ends the request on the server's stream, with the client's trailers.
+fn end_request(server: &mut Stream, client: &mut Peer, core: &mut Core) {
+    if server.shut {
+        return;
+    }
+    let trailers = client.stream().and_then(|client| client.take_trailers(core));
+    let mut block = Vec::new();
+    let list = trailers.unwrap_or_default();
+    // They were checked when they arrived.
+    for field in message::trailers(&list.fields).unwrap_or_default() {
+        hpack::encode(&mut block, field.name, field.value);
+    }
+    if block.is_empty() {
+        server.send(&[], true, core);
+    } else {
+        server.send_block(&block, true, core);
     }
 }

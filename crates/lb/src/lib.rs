@@ -3,16 +3,21 @@
 //!
 //! [`config`] is the file, [`snapshot`] what the threads see of it. Each thread is a [`worker`] with
 //! one poll, one timer [`wheel`], its own buffers and its own connections to servers; a client's
-//! connection is a [`session`]. Threads share only the snapshot and the counters of servers.
+//! connection is a [`session`], and so is each stream of its HTTP/2 connection ([`mux`], [`downlink`]), which
+//! may become a stream to a server ([`uplink`]). Threads share only the snapshot and the counters of servers.
 #![forbid(unsafe_code)]
 
 mod buffer;
 mod conn;
 mod core;
+mod downlink;
 mod engine;
 mod exchange;
+mod form;
 mod health;
 pub mod import;
+mod mux;
+mod peer;
 mod policy;
 mod pool;
 mod record;
@@ -25,7 +30,9 @@ mod service;
 mod session;
 mod slab;
 mod snapshot;
+mod stream;
 mod tls;
+mod uplink;
 mod wheel;
 mod worker;
 

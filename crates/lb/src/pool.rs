@@ -139,6 +139,7 @@ pub(crate) struct Pool {
     pub(crate) name: String,
     /// Servers in the order of the file.
     pub(crate) servers: Vec<Server>,
+    pub(crate) protocol: crate::config::Protocol,
     pub(crate) algorithm: Algorithm,
     pub(crate) hash_key: Option<String>,
     pub(crate) persistence: Option<(PersistenceKind, String)>,
@@ -206,6 +207,7 @@ impl Pool {
         Self {
             name: config.name.clone(),
             servers,
+            protocol: config.protocol,
             algorithm: config.algorithm,
             hash_key: config.hash_key.clone(),
             persistence: persistence.map(|p| (p.kind, p.name.clone().unwrap_or_default())),

@@ -86,6 +86,7 @@ impl Draft {
             _ if request.websocket => Protocol::WebSocket,
             Version::Http10 => Protocol::Http10,
             Version::Http11 => Protocol::Http11,
+            Version::Http2 => Protocol::Http2,
         };
         let target = request.target.path_and_query;
         let end = memchr::memchr(b'?', target).unwrap_or(target.len());

@@ -237,6 +237,7 @@ mod tests {
             client: Client { address: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 1, tls: "" },
             request: Request {
                 protocol: Protocol::Tcp,
+                stream: 0,
                 method: none,
                 host: none,
                 path: none,

@@ -1,5 +1,6 @@
 //! When a session notes something of its transaction, and the record at the end.
 
+use proxying::http2::frame::Code;
 use transactions::{Client, Course, End, Protocol, Response, Target, Transaction};
 
 use crate::core::Core;
@@ -15,8 +16,11 @@ impl Session {
                 ..Draft::default()
             };
             self.draft = Some(Box::new(draft));
-            self.counted = (self.client.received, self.client.sent);
-            self.counted.0 -= self.input.data().len() as u64;
+            // The head of a stream's request was read with its first byte.
+            self.counted = match self.client.socket() {
+                Some(conn) => (conn.received - self.input.data().len() as u64, conn.sent),
+                None => (0, 0),
+            };
         }
     }
 
@@ -37,6 +41,11 @@ impl Session {
     /// The server has ended the response before its end: so does the connection.
     pub(crate) fn broken_off(&mut self, end: End) -> Step {
         self.note_end(end);
+        if let Some(stream) = self.client.stream()
+            && stream.code == Code::Cancel
+        {
+            stream.code = Code::Internal;
+        }
         Step::Close
     }
 
@@ -56,10 +65,12 @@ impl Session {
         let Some(mut draft) = self.draft.take() else { return };
         let Some(recorder) = &mut core.recorder else { return };
         let unread = self.input.data().len() as u64;
-        draft.request_bytes = (self.client.received - unread).saturating_sub(self.counted.0);
+        let (received, sent) = self.client.counts();
+        draft.request_bytes = (received - unread).saturating_sub(self.counted.0);
         let unsent = self.output.data().len() as u64;
-        let response_bytes = (self.client.sent + unsent).saturating_sub(self.counted.1);
-        let timings = draft.timings(self.client.rtt_us(core.now_us), core.now_us);
+        let response_bytes = (sent + unsent).saturating_sub(self.counted.1);
+        let facts = self.client.facts(core.now_us);
+        let timings = draft.timings(facts.rtt_us, core.now_us);
         let served = draft.served.as_ref();
         let server = served.map(|served| served.pool.server(served.server));
         let response = Response {
@@ -76,13 +87,10 @@ impl Session {
                 pool: served.map_or("", |served| &served.pool.name),
                 server: server.map_or("", |server| &server.name),
             },
-            client: Client {
-                address: self.source.ip(),
-                port: self.source.port(),
-                tls: self.client.tls_version(),
-            },
+            client: Client { address: self.source.ip(), port: self.source.port(), tls: facts.tls },
             request: transactions::Request {
                 protocol: draft.protocol,
+                stream: self.client.stream().map_or(0, |stream| stream.number),
                 method: draft.text(&places.method),
                 host: draft.text(&places.host),
                 path: draft.text(&places.path),

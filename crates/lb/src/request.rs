@@ -3,9 +3,10 @@
 use std::io::Write;
 use std::net::IpAddr;
 
-use proxying::http1::{self, Field, Framing, Known, Request};
+use proxying::http1::{Field, Framing, Known, Request, Version};
 
-use crate::config::{ForwardedField, ForwardedFor};
+use crate::config::{ForwardedField, ForwardedFor, Protocol};
+use crate::form::Form;
 use crate::policy::Forward;
 use crate::session::Session;
 
@@ -17,7 +18,12 @@ pub(crate) fn compose(
     session: &Session,
 ) {
     let service = &session.service;
+    let form = match forward.pool.protocol {
+        Protocol::Http1 => Form::Http1,
+        Protocol::Http2 => Form::Http2,
+    };
     let target = request.target.path_and_query;
+    let place = (scheme(session), request.host);
     match forward.rewrite {
         Some((length, rule)) => {
             let with = service.rules[rule].replacement().as_bytes();
@@ -25,14 +31,13 @@ pub(crate) fn compose(
             let rest = &target[length.min(target.len())..];
             let rest =
                 if with.ends_with(b"/") { rest.strip_prefix(b"/").unwrap_or(rest) } else { rest };
-            http1::request_line(out, request.method, &[with, rest]);
+            form.request(out, request.method, &[with, rest], place);
         }
         None if request.target.missing_root => {
-            http1::request_line(out, request.method, &[b"/", target]);
+            form.request(out, request.method, &[b"/", target], place);
         }
-        None => http1::request_line(out, request.method, &[target]),
+        None => form.request(out, request.method, &[target], place),
     }
-    http1::field(out, b"Host", request.host);
     let rules = || forward.matched.iter().map(|at| &service.rules[usize::from(*at)].request);
     let dropped = |field: &Field<'_>| rules().any(|edits| edits.drops(field.name));
     let own = |known: Known| {
@@ -49,89 +54,94 @@ pub(crate) fn compose(
         let client_name =
             service.forwarded.client_cert && field.name.eq_ignore_ascii_case(b"x-client-cn");
         if !own(field.known) && !client_name && !dropped(field) {
-            http1::field(out, field.name, field.value);
+            form.field(out, field.name, field.value);
         }
     }
     for (name, value) in rules().flat_map(|edits| &edits.set) {
-        http1::field(out, name.as_bytes(), value.as_bytes());
+        form.field(out, name.as_bytes(), value.as_bytes());
     }
-    forwarded(out, request, session);
+    forwarded(form, out, request, session);
     if request.accepts_trailers {
-        out.extend_from_slice(b"TE: trailers\r\n");
+        form.field(out, b"TE", b"trailers");
     }
-    match (request.websocket, request.accepts_trailers) {
-        (true, _) => out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: websocket\r\n"),
-        (false, true) => out.extend_from_slice(b"Connection: TE\r\n"),
-        (false, false) => {}
+    if form == Form::Http1 {
+        match (request.websocket, request.accepts_trailers) {
+            (true, _) => out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: websocket\r\n"),
+            (false, true) => out.extend_from_slice(b"Connection: TE\r\n"),
+            (false, false) => {}
+        }
     }
     match request.framing {
-        Framing::Length(length) => {
-            out.extend_from_slice(b"Content-Length: ");
-            http1::number(out, length);
-            out.extend_from_slice(b"\r\n");
+        Framing::Length(length) => form.length(out, length),
+        Framing::Chunked if form == Form::Http1 => {
+            out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
         }
-        Framing::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
-        Framing::None | Framing::UntilClose => {}
+        _ => {}
     }
-    out.extend_from_slice(b"\r\n");
+    form.end(out);
+}
+
+fn scheme(session: &Session) -> &'static str {
+    if session.service.tls.is_some() { "https" } else { "http" }
 }
 
 /// What the server learns about the client.
-fn forwarded(out: &mut Vec<u8>, request: &Request<'_>, session: &Session) {
-    let service = &session.service;
-    let settings = &service.forwarded;
+fn forwarded(form: Form, out: &mut Vec<u8>, request: &Request<'_>, session: &Session) {
+    let settings = &session.service.forwarded;
     let client = session.source.ip().to_canonical();
-    let scheme = if service.tls.is_some() { "https" } else { "http" };
     let written = "BUG: a Vec accepts all bytes";
-    match settings.x_forwarded_for {
-        ForwardedFor::Append => {
-            out.extend_from_slice(b"X-Forwarded-For: ");
-            list(out, request, Known::XForwardedFor);
-            write!(out, "{client}\r\n").expect(written);
+    let mut value = Vec::with_capacity(64);
+    if settings.x_forwarded_for != ForwardedFor::Remove {
+        if settings.x_forwarded_for == ForwardedFor::Append {
+            list(&mut value, request, Known::XForwardedFor);
         }
-        ForwardedFor::Replace => {
-            write!(out, "X-Forwarded-For: {client}\r\n").expect(written);
-        }
-        ForwardedFor::Remove => {}
+        write!(value, "{client}").expect(written);
+        form.field(out, b"X-Forwarded-For", &value);
     }
     if settings.x_forwarded_proto {
-        write!(out, "X-Forwarded-Proto: {scheme}\r\n").expect(written);
+        form.field(out, b"X-Forwarded-Proto", scheme(session).as_bytes());
     }
     if settings.x_forwarded_port {
-        write!(out, "X-Forwarded-Port: {}\r\n", session.destination.port()).expect(written);
+        value.clear();
+        write!(value, "{}", session.destination.port()).expect(written);
+        form.field(out, b"X-Forwarded-Port", &value);
     }
     if settings.forwarded == Some(ForwardedField::Replace) {
+        value.clear();
         // RFC 7239, 6: addresses of IPv6 in brackets and quoted.
         match client {
-            IpAddr::V4(client) => write!(out, "Forwarded: for={client}").expect(written),
-            IpAddr::V6(client) => write!(out, "Forwarded: for=\"[{client}]\"").expect(written),
+            IpAddr::V4(client) => write!(value, "for={client}").expect(written),
+            IpAddr::V6(client) => write!(value, "for=\"[{client}]\"").expect(written),
         }
-        write!(out, ";proto={scheme};host=\"").expect(written);
-        out.extend_from_slice(request.host);
-        out.extend_from_slice(b"\"\r\n");
+        write!(value, ";proto={};host=\"", scheme(session)).expect(written);
+        value.extend_from_slice(request.host);
+        value.push(b'"');
+        form.field(out, b"Forwarded", &value);
     }
-    via(out, request, settings.via.as_deref());
+    value.clear();
+    via(&mut value, request, settings.via.as_deref());
+    if !value.is_empty() {
+        form.field(out, b"Via", &value);
+    }
     if let (true, Some(name)) = (settings.client_cert, &session.client_name) {
-        http1::field(out, b"X-Client-CN", name.as_bytes());
+        form.field(out, b"X-Client-CN", name.as_bytes());
     }
 }
 
-fn via(out: &mut Vec<u8>, request: &Request<'_>, own: Option<&str>) {
-    let received = request.fields.iter().any(|f| f.known == Known::Via && !f.value.is_empty());
-    if own.is_none() && !received {
-        return;
-    }
-    out.extend_from_slice(b"Via: ");
-    list(out, request, Known::Via);
+/// The value of Via; empty: there is none.
+fn via(value: &mut Vec<u8>, request: &Request<'_>, own: Option<&str>) {
+    list(value, request, Known::Via);
     match own {
         Some(name) => {
-            let version = if request.version == http1::Version::Http11 { "1.1 " } else { "1.0 " };
-            out.extend_from_slice(version.as_bytes());
-            out.extend_from_slice(name.as_bytes());
+            value.extend_from_slice(match request.version {
+                Version::Http10 => b"1.0 ",
+                Version::Http11 => b"1.1 ",
+                Version::Http2 => b"2.0 ",
+            });
+            value.extend_from_slice(name.as_bytes());
         }
-        None => out.truncate(out.len() - 2),
+        None => value.truncate(value.len().saturating_sub(2)),
     }
-    out.extend_from_slice(b"\r\n");
 }
 
 /// All values of a field, each followed by a comma.

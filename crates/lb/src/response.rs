@@ -1,13 +1,17 @@
 //! Responses: those of servers as the client gets them, and those of the balancer itself.
 
-use proxying::http1::{self, Body, Framing, HeadEnd, Known, Limits, Piece, Response};
+use proxying::http1::{self, Body, Framing, HeadEnd, Known, Limits, Piece, Response, Version};
+use proxying::http2::message;
 
 use crate::config::PersistenceKind;
 use crate::core::Core;
 use crate::exchange::{Exchange, Reply};
+use crate::form::Form;
+use crate::peer::Peer;
 use crate::policy::Local;
 use crate::route::{Failure, Route, Upstream};
 use crate::session::{Session, State, Step};
+use crate::stream::server_trailers;
 use transactions::End;
 
 /// Largest head of a server's response.
@@ -15,29 +19,45 @@ const HEAD_LIMITS: Limits = Limits { target: 16_384, head: 16_384, fields: 256 }
 /// Size and ends of one chunk, and the last chunk without trailers.
 const OVERHEAD: usize = 32;
 
+/// What a server's head has led to.
+enum Answered {
+    /// It is on its way.
+    Head,
+    /// A WebSocket connection begins.
+    Tunnel,
+    /// It is not understood.
+    Malformed,
+}
+
 impl Session {
     /// Moves the response towards the client.
     pub(crate) fn download(&mut self, core: &mut Core) -> Result<bool, Step> {
-        let mut progress = self.flush().ok_or(Step::Close)? > 0;
+        let mut progress = self.flush(core).ok_or(Step::Close)? > 0;
         let Some(Upstream::Ready(link)) = self.route.as_mut().map(|route| &mut route.upstream)
         else {
             return Ok(progress);
         };
-        if link.conn.flush().is_err() {
+        if link.peer.flush().is_err() {
             return Err(self.server_failed(Failure::Closed, core));
         }
         if let Some(route) = &mut self.route
             && let Upstream::Ready(link) = &mut route.upstream
         {
-            match link.conn.fill(&mut route.from_server, &mut core.buffers) {
+            match link.peer.fill(&mut route.from_server, core) {
                 Ok(length) => progress |= length > 0,
-                Err(_) => link.conn.eof = true,
+                Err(_) => {
+                    link.peer.set_eof();
+                    link.broken = true;
+                }
             }
         }
         loop {
             let replied = match self.exchange.as_ref().map(|exchange| &exchange.reply) {
                 Some(Reply::Head(_)) => self.reply_head(core)?,
-                Some(Reply::Body { .. }) => self.reply_body(core)?,
+                Some(Reply::Body { .. }) if self.client.socket().is_some() => {
+                    self.reply_body(core)?
+                }
+                Some(Reply::Body { .. }) => self.reply_content(core)?,
                 Some(Reply::Done) | None => return Ok(progress),
             };
             if !replied {
@@ -46,64 +66,105 @@ impl Session {
             progress = true;
         }
         // A head and the start of its body leave in one segment.
-        progress |= self.flush().ok_or(Step::Close)? > 0;
+        progress |= self.flush(core).ok_or(Step::Close)? > 0;
         Ok(progress)
     }
 
     fn reply_head(&mut self, core: &mut Core) -> Result<bool, Step> {
+        if !self.output.is_empty() {
+            return Ok(false);
+        }
         let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
             return Err(Step::Close);
         };
         let Upstream::Ready(link) = &mut route.upstream else { return Ok(false) };
         let Reply::Head(end) = &mut exchange.reply else { return Ok(false) };
-        let bytes = route.from_server.data();
-        let length = match end.find(bytes, &HEAD_LIMITS) {
-            Ok(Some(length)) => length,
-            Ok(None) if link.conn.eof => return Err(self.server_failed(Failure::Closed, core)),
-            Ok(None) => return Ok(false),
-            Err(_) => return Err(self.server_failed(Failure::Malformed, core)),
+        let to_head = exchange.plan.to_head;
+        let answered = if let Peer::Stream(stream) = &link.peer {
+            let mux = core.muxes.get_mut(stream.mux);
+            match mux.and_then(|mux| mux.take_head(stream.number)) {
+                None if link.peer.eof() => {
+                    return Err(self.server_failed(Failure::Closed, core));
+                }
+                None => return Ok(false),
+                Some((list, _)) if list.too_large => Answered::Malformed,
+                Some((list, end)) => {
+                    match message::response(&list.fields, end, to_head, &HEAD_LIMITS) {
+                        Ok(response) => self.answer(&response, core),
+                        Err(_) => Answered::Malformed,
+                    }
+                }
+            }
+        } else {
+            let length = match end.find(route.from_server.data(), &HEAD_LIMITS) {
+                Ok(Some(length)) => length,
+                Ok(None) if link.peer.eof() => {
+                    return Err(self.server_failed(Failure::Closed, core));
+                }
+                Ok(None) => return Ok(false),
+                Err(_) => return Err(self.server_failed(Failure::Malformed, core)),
+            };
+            let mut bytes = std::mem::take(&mut route.from_server);
+            let answered = match Response::parse(&bytes.data()[..length], to_head, &HEAD_LIMITS) {
+                Ok(response) => self.answer(&response, core),
+                Err(_) => Answered::Malformed,
+            };
+            bytes.consume(length);
+            if let Some(route) = &mut self.route {
+                route.from_server = bytes;
+            }
+            answered
         };
-        if !self.output.is_empty() {
-            return Ok(false);
+        match answered {
+            Answered::Head => Ok(true),
+            Answered::Tunnel => Err(Step::Again),
+            Answered::Malformed => Err(self.server_failed(Failure::Malformed, core)),
         }
-        let server = link.server;
-        let plan = &exchange.plan;
-        let Ok(response) = Response::parse(&bytes[..length], plan.to_head, &HEAD_LIMITS) else {
-            return Err(self.server_failed(Failure::Malformed, core));
+    }
+
+    /// A server's head goes to the client.
+    fn answer(&mut self, response: &Response<'_>, core: &mut Core) -> Answered {
+        let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
+            return Answered::Malformed;
         };
+        let Upstream::Ready(link) = &route.upstream else { return Answered::Malformed };
+        let (server, plan) = (link.server, &exchange.plan);
         core.scratch.clear();
         if response.status == 101 {
             if !plan.websocket || !response.is_websocket() {
-                return Err(self.server_failed(Failure::Malformed, core));
+                return Answered::Malformed;
             }
-            compose(&mut core.scratch, &response, exchange, route, server, &self.service);
-            route.from_server.consume(length);
+            compose(&mut core.scratch, response, exchange, route, server, &self.service);
             route.pool.succeeded(server);
             if let Some(draft) = &mut self.draft {
                 draft.answered(101, core.now_us);
                 // What follows ends with the connection.
                 draft.end = End::Complete;
             }
-            let _fits = self.output.push(&core.scratch, &mut core.buffers);
             exchange.end_request(route);
+            self.send_head(false, core);
             self.exchange = None;
             self.state = State::Tunnel;
-            return Err(Step::Again);
+            return Answered::Tunnel;
         }
         let interim = response.status < 200;
-        if !interim || plan.version.has_chunks() {
-            compose(&mut core.scratch, &response, exchange, route, server, &self.service);
+        let written = !interim || plan.version.has_interim();
+        if written {
+            compose(&mut core.scratch, response, exchange, route, server, &self.service);
         }
         let framing = response.framing;
-        let reusable = response.keep_alive;
+        let ended = !interim && Body::new(framing).has_ended();
         if interim {
             exchange.reply = Reply::Head(HeadEnd::default());
         } else {
             let endless = matches!(framing, Framing::Chunked | Framing::UntilClose);
             let chunked = endless && plan.version.has_chunks();
-            exchange.reply = Reply::Body { body: Body::new(framing), chunked };
-            exchange.reusable = reusable;
-            if endless && !chunked {
+            exchange.reply = match self.client {
+                Peer::Stream(_) if ended => Reply::Done,
+                _ => Reply::Body { body: Body::new(framing), chunked },
+            };
+            exchange.reusable = response.keep_alive;
+            if endless && plan.version == Version::Http10 {
                 exchange.plan.keep_alive = false;
             }
             route.pool.succeeded(server);
@@ -111,11 +172,18 @@ impl Session {
                 draft.answered(response.status, core.now_us);
             }
         }
-        route.from_server.consume(length);
-        if !self.output.push(&core.scratch, &mut core.buffers) {
-            return Err(self.server_failed(Failure::Malformed, core));
-        }
-        Ok(true)
+        if written && !self.send_head(ended, core) { Answered::Malformed } else { Answered::Head }
+    }
+
+    /// Sends the head in [`Core::scratch`]; false: it is too large.
+    fn send_head(&mut self, end: bool, core: &mut Core) -> bool {
+        let Some(stream) = self.client.stream() else {
+            return self.output.push(&core.scratch, &mut core.buffers);
+        };
+        let block = std::mem::take(&mut core.scratch);
+        stream.send_block(&block, end, core);
+        core.scratch = block;
+        true
     }
 
     fn reply_body(&mut self, core: &mut Core) -> Result<bool, Step> {
@@ -134,7 +202,7 @@ impl Session {
             };
             let offered = &bytes[..bytes.len().min(limit)];
             if !offered.is_empty() {
-                let sent = self.client.write(offered).map_err(|_| Step::Close)?;
+                let sent = self.client.write(offered, core).map_err(|_| Step::Close)?;
                 let _counted = body.next(&offered[..sent]);
                 route.from_server.consume(sent);
                 return Ok(sent > 0);
@@ -158,8 +226,8 @@ impl Session {
                 core.scratch.extend_from_slice(data);
                 false
             }
-            Piece::More if link.conn.eof && bytes.len() == length => match body {
-                Body::UntilClose => true,
+            Piece::More if link.peer.eof() && bytes.len() == length => match body {
+                Body::UntilClose if !link.broken => true,
                 // The client must see that the response is incomplete.
                 _ => return Err(self.broken_off(End::ServerClosed)),
             },
@@ -170,9 +238,13 @@ impl Session {
             Piece::End => true,
         };
         if ended && *chunked {
-            let wanted = exchange.plan.trailers;
-            let trailers = http1::trailers(if wanted { body.trailers() } else { &[] });
-            http1::end_of_chunks(&mut core.scratch, &trailers.unwrap_or_default());
+            let of_server = server_trailers(&link.peer, core);
+            let trailers = match &of_server {
+                Some(list) => message::trailers(&list.fields),
+                None => http1::trailers(body.trailers()),
+            };
+            let wanted = trailers.ok().filter(|_| exchange.plan.trailers);
+            http1::end_of_chunks(&mut core.scratch, &wanted.unwrap_or_default());
         }
         if !self.output.push(&core.scratch, &mut core.buffers) {
             // Trailers: they are written when there is room; the body tells its end again.
@@ -188,31 +260,45 @@ impl Session {
 
     /// Responds without a server; the connection is kept if the request has ended, too.
     pub(crate) fn respond(&mut self, local: &Local, keep: bool, core: &mut Core) -> Step {
+        let form = Form::of(&self.client);
+        let bodiless = local.status == 204 || local.status == 304;
         let out = &mut core.scratch;
         out.clear();
-        http1::status_line(out, local.status, reason(local.status));
+        form.status(out, local.status, reason(local.status));
         if let Some(location) = &local.location {
-            http1::field(out, b"Location", location);
+            form.field(out, b"Location", location);
         }
         if let Some(content_type) = &local.content_type {
-            http1::field(out, b"Content-Type", content_type.as_bytes());
+            form.field(out, b"Content-Type", content_type.as_bytes());
         }
-        if local.status != 204 && local.status != 304 {
-            out.extend_from_slice(b"Content-Length: ");
-            http1::number(out, local.body.len() as u64);
-            out.extend_from_slice(b"\r\n");
+        if !bodiless {
+            form.length(out, local.body.len() as u64);
         }
-        if !keep {
+        if !keep && form == Form::Http1 {
             out.extend_from_slice(b"Connection: close\r\n");
         }
-        out.extend_from_slice(b"\r\n");
-        if local.status != 204 && local.status != 304 {
-            out.extend_from_slice(&local.body);
-        }
-        self.state = if keep { State::Request } else { State::Linger };
-        let fits = self.output.push(&core.scratch, &mut core.buffers);
+        form.end(out);
+        self.state = if keep && form == Form::Http1 { State::Request } else { State::Linger };
+        let body = if bodiless { &[][..] } else { &local.body };
+        let fits =
+            self.send_head(body.is_empty(), core) && self.output.push(body, &mut core.buffers);
         self.record_local(local.status, core);
         if fits { Step::Again } else { Step::Close }
+    }
+
+    /// Responds to a call of gRPC for a server that did not: its clients look at a status of their own,
+    /// 14 (unavailable), in the only header block.
+    fn respond_grpc(&mut self, status: u16, core: &mut Core) -> Step {
+        let out = &mut core.scratch;
+        out.clear();
+        Form::Http2.status(out, 200, b"");
+        Form::Http2.field(out, b"Content-Type", b"application/grpc");
+        Form::Http2.field(out, b"grpc-status", b"14");
+        Form::Http2.field(out, b"grpc-message", reason(status));
+        self.state = State::Linger;
+        self.send_head(true, core);
+        self.record_local(status, core);
+        Step::Again
     }
 
     /// Refuses the request; the connection ends, because the end of the request is unknown.
@@ -229,6 +315,9 @@ impl Session {
         let sent = exchange.as_ref().is_some_and(|exchange| exchange.is_sent());
         let keep = sent && exchange.as_ref().is_some_and(|exchange| exchange.plan.keep_alive);
         let mut local = text(failure.status());
+        if exchange.as_ref().is_some_and(|exchange| exchange.plan.grpc) {
+            return self.respond_grpc(local.status, core);
+        }
         if exchange.is_some_and(|exchange| exchange.plan.to_head) {
             local.body.clear();
         }
@@ -257,57 +346,64 @@ fn compose(
     service: &crate::snapshot::Service,
 ) {
     let plan = &exchange.plan;
-    http1::status_line(out, response.status, response.reason);
+    let form = Form::of_version(plan.version);
+    let upgrade = response.status == 101;
+    let status = if upgrade && form == Form::Http2 { 200 } else { response.status };
+    form.status(out, status, response.reason);
     let rules = || plan.matched.iter().map(|at| &service.rules[usize::from(*at)].response);
     for field in response.end_to_end() {
         let trailer = field.known == Known::Trailer && !plan.trailers;
-        if !trailer && !rules().any(|edits| edits.drops(field.name)) {
-            http1::field(out, field.name, field.value);
+        // RFC 8441, 5: the handshake of HTTP/2 has no key.
+        let key = upgrade
+            && form == Form::Http2
+            && field.name.eq_ignore_ascii_case(b"sec-websocket-accept");
+        if !trailer && !key && !rules().any(|edits| edits.drops(field.name)) {
+            form.field(out, field.name, field.value);
         }
     }
-    if response.status == 101 {
+    if upgrade && form == Form::Http1 {
         out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
         return;
     }
     if response.status >= 200 {
         for (name, value) in rules().flat_map(|edits| &edits.set) {
-            http1::field(out, name.as_bytes(), value.as_bytes());
+            form.field(out, name.as_bytes(), value.as_bytes());
         }
         if let Some(name) = &service.forwarded.via {
-            http1::field(out, b"Via", format!("1.1 {name}").as_bytes());
+            form.field(out, b"Via", format!("1.1 {name}").as_bytes());
         }
-        cookie(out, route, server, service.tls.is_some());
-        framing(out, response, exchange);
+        if let Some(cookie) = cookie(route, server, service.tls.is_some()) {
+            form.field(out, b"Set-Cookie", cookie.as_bytes());
+        }
+        if let Some(length) = response.length
+            && response.status != 204
+        {
+            form.length(out, length);
+        }
+        if form == Form::Http1 {
+            framing(out, response, exchange);
+        }
     }
-    out.extend_from_slice(b"\r\n");
+    form.end(out);
 }
 
 /// The persistence cookie of a client that has none, or another server's.
-fn cookie(out: &mut Vec<u8>, route: &Route, server: u16, secure: bool) {
-    if let Some((PersistenceKind::Cookie, name)) = &route.pool.persistence
-        && route.wish.sticky != Some(server)
-    {
-        let value = &route.pool.server(server).cookie;
-        let secure = if secure { "; Secure" } else { "" };
-        let text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}");
-        http1::field(out, b"Set-Cookie", text.as_bytes());
+fn cookie(route: &Route, server: u16, secure: bool) -> Option<String> {
+    let Some((PersistenceKind::Cookie, name)) = &route.pool.persistence else { return None };
+    if route.wish.sticky == Some(server) {
+        return None;
     }
+    let value = &route.pool.server(server).cookie;
+    let secure = if secure { "; Secure" } else { "" };
+    Some(format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}"))
 }
 
-/// The framing of a final response towards the client.
+/// How a final response ends and what follows it, for a client of HTTP/1.
 fn framing(out: &mut Vec<u8>, response: &Response<'_>, exchange: &Exchange) {
     let plan = &exchange.plan;
     let endless = matches!(response.framing, Framing::Chunked | Framing::UntilClose);
-    match response.length {
-        Some(length) if response.status != 204 => {
-            out.extend_from_slice(b"Content-Length: ");
-            http1::number(out, length);
-            out.extend_from_slice(b"\r\n");
-        }
-        _ if endless && plan.version.has_chunks() => {
-            out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
-        }
-        _ => {}
+    if endless && plan.version.has_chunks() {
+        out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
     }
     let closes = !plan.keep_alive || !exchange.is_sent() || (endless && !plan.version.has_chunks());
     if closes {

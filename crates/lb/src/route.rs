@@ -1,13 +1,18 @@
 //! The way of a request or connection to a server: choice, queue, connection.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use proxying::proxy_header::{self, Addresses};
 
 use crate::buffer::Buffer;
+use crate::config::Protocol;
+use crate::conn::Conn;
 use crate::core::{Core, Link};
+use crate::peer::Peer;
 use crate::pool::{Choice, Pool, Wish};
+use crate::uplink::Reach;
 use crate::wheel::Entry;
 
 /// Why a server did not do its part.
@@ -57,7 +62,9 @@ pub(crate) struct Route {
     pub(crate) pool: Arc<Pool>,
     pub(crate) wish: Wish,
     pub(crate) upstream: Upstream,
-    /// Bytes for the server.
+    /// The header block for a server of HTTP/2, and whether nothing follows it.
+    pub(crate) block: (Vec<u8>, bool),
+    /// Bytes for the server, or content for a server of HTTP/2.
     pub(crate) to_server: Buffer,
     /// Bytes of the server.
     pub(crate) from_server: Buffer,
@@ -79,6 +86,7 @@ impl Route {
             pool,
             wish,
             upstream: Upstream::Wanted,
+            block: (Vec::new(), false),
             to_server: Buffer::default(),
             from_server: Buffer::default(),
             fresh: false,
@@ -115,20 +123,14 @@ impl Route {
             match &mut self.upstream {
                 Upstream::Ready(_) => return Ok(true),
                 Upstream::Connecting(link) => {
-                    if !link.conn.writable && !link.conn.readable {
-                        return Ok(false);
-                    }
-                    if link.conn.failure().is_some() {
-                        return Err(Failure::Connect);
-                    }
-                    if !self.preface.is_empty() {
-                        let sent = link.conn.write_plain(&self.preface);
-                        self.preface.drain(..sent.map_err(|_| Failure::Connect)?);
-                        if !self.preface.is_empty() {
-                            return Ok(false);
-                        }
-                    }
-                    if !link.conn.handshake().map_err(|_| Failure::Connect)? {
+                    let established = match &mut link.peer {
+                        Peer::Socket(conn) => establish(conn, &mut self.preface)?,
+                        Peer::Stream(stream) => match core.reach(stream.mux) {
+                            Reach::Lost => return Err(Failure::Connect),
+                            reach => reach == Reach::Open,
+                        },
+                    };
+                    if !established {
                         return Ok(false);
                     }
                     self.connect_us = core.now_us.saturating_sub(self.began_us);
@@ -140,7 +142,7 @@ impl Route {
                     let (random, now_ms) = (core.random(), core.now_ms());
                     match self.pool.choose(&self.wish, random, now_ms) {
                         Choice::Server(server) => {
-                            self.reach(server, core, session.0, Addresses { source, destination })?;
+                            self.reach(server, core, session, Addresses { source, destination })?;
                         }
                         Choice::Unavailable => return Err(Failure::Unavailable),
                         Choice::Full if core.enqueue(session) => {
@@ -158,17 +160,20 @@ impl Route {
         &mut self,
         server: u16,
         core: &mut Core,
-        session: usize,
+        session: Entry,
         addresses: Addresses,
     ) -> Result<(), Failure> {
+        if self.pool.protocol == Protocol::Http2 {
+            return self.reach_stream(server, core, session);
+        }
         // A connection that begins with the address of one client is not another client's.
         let shared = !self.fresh && self.pool.send_proxy.is_none();
-        if shared && let Some(link) = core.reuse(&self.pool, server, session) {
+        if shared && let Some(link) = core.reuse(&self.pool, server, session.0) {
             self.upstream = Upstream::Ready(Box::new(link));
             self.connect_us = 0;
             return Ok(());
         }
-        match core.connect(&self.pool, server, session) {
+        match core.connect(&self.pool, server, session.0) {
             Ok(link) => {
                 self.preface.clear();
                 self.began_us = core.now_us;
@@ -178,14 +183,53 @@ impl Route {
                 self.upstream = Upstream::Connecting(Box::new(link));
                 Ok(())
             }
-            Err(error) => {
-                let server_of = self.pool.server(server);
-                tracing::debug!("server {}: {error}", server_of.name);
-                server_of.shared.release();
-                self.wish.tried.push(server);
-                self.pool.failed(server, core.now_ms());
-                Err(Failure::Connect)
-            }
+            Err(error) => Err(self.unreachable(server, &error, core)),
         }
     }
+
+    /// Begins a stream. Its frames leave when the connection is established.
+    fn reach_stream(
+        &mut self,
+        server: u16,
+        core: &mut Core,
+        session: Entry,
+    ) -> Result<(), Failure> {
+        let block = (&self.block.0[..], self.block.1);
+        match core.open_stream(&self.pool, server, block, session) {
+            Ok((stream, reused)) => {
+                self.began_us = core.now_us;
+                let link = Link::stream(stream, server, &self.pool, reused);
+                self.upstream = Upstream::Connecting(Box::new(link));
+                Ok(())
+            }
+            Err(error) => Err(self.unreachable(server, &error, core)),
+        }
+    }
+
+    fn unreachable(&mut self, server: u16, error: &io::Error, core: &Core) -> Failure {
+        let server_of = self.pool.server(server);
+        tracing::debug!("server {}: {error}", server_of.name);
+        server_of.shared.release();
+        self.wish.tried.push(server);
+        self.pool.failed(server, core.now_ms());
+        Failure::Connect
+    }
+}
+
+/// Goes on with a connection; true: it is established. `preface` is sent before anything else.
+fn establish(conn: &mut Conn, preface: &mut Vec<u8>) -> Result<bool, Failure> {
+    if !conn.writable && !conn.readable {
+        return Ok(false);
+    }
+    if conn.failure().is_some() {
+        return Err(Failure::Connect);
+    }
+    if !preface.is_empty() {
+        let sent = conn.write_plain(preface);
+        preface.drain(..sent.map_err(|_| Failure::Connect)?);
+        if !preface.is_empty() {
+            return Ok(false);
+        }
+    }
+    conn.handshake().map_err(|_| Failure::Connect)
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use proxying::http1::HeadEnd;
+use proxying::http2::frame::PREFACE;
 use proxying::proxy_header;
 
 use crate::buffer::Buffer;
-use crate::config::Kind;
-use crate::conn::Conn;
+use crate::config::{H2c, Kind};
 use crate::core::Core;
 use crate::exchange::Exchange;
+use crate::peer::Peer;
 use crate::pool::{Wish, hash};
 use crate::record::Draft;
 use crate::route::{Failure, Route, Upstream};
@@ -30,12 +31,18 @@ pub(crate) enum State {
     Proxy,
     /// TLS begins.
     Handshake,
+    /// The first bytes tell HTTP/2 from HTTP/1.
+    Detect,
+    /// Kept for another stream: nothing happens.
+    Spare,
     /// Between two requests, or the head of one arrives.
     Request,
     /// A request is being served.
     Exchange,
     /// Bytes in both directions.
     Tunnel,
+    /// Frames in both directions, by the place of the connection in [`Core::muxes`].
+    Http2(usize),
     /// The last response is sent; the rest of the client's bytes are dropped.
     Linger,
 }
@@ -67,6 +74,8 @@ pub(crate) enum Stage {
     Connect,
     Server,
     Tunnel,
+    /// Requests are in progress, which have their own deadlines.
+    Streams,
     Linger,
 }
 
@@ -83,8 +92,8 @@ struct Timer {
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) entry: Entry,
-    pub(crate) client: Conn,
-    listener: usize,
+    pub(crate) client: Peer,
+    pub(crate) listener: usize,
     pub(crate) service: Arc<Service>,
     pub(crate) source: SocketAddr,
     pub(crate) destination: SocketAddr,
@@ -97,7 +106,7 @@ pub(crate) struct Session {
     pub(crate) route: Option<Box<Route>>,
     pub(crate) exchange: Option<Box<Exchange>>,
     /// Common name of the client's certificate.
-    pub(crate) client_name: Option<String>,
+    pub(crate) client_name: Option<Arc<str>>,
     /// What will be recorded of the transaction in progress.
     pub(crate) draft: Option<Box<Draft>>,
     /// Bytes read and written before it.
@@ -109,12 +118,15 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn new(
         entry: Entry,
-        client: Conn,
+        client: Peer,
         listener: usize,
         service: Arc<Service>,
         (source, destination): (SocketAddr, SocketAddr),
     ) -> Self {
-        service.connections.fetch_add(1, Relaxed);
+        // The streams of a connection are not counted beside it.
+        if client.socket().is_some() {
+            service.connections.fetch_add(1, Relaxed);
+        }
         let timer = Timer { stage: Stage::Idle, due_ms: u64::MAX, entered_ms: u64::MAX };
         Self {
             entry,
@@ -135,6 +147,28 @@ impl Session {
             progress: false,
             service,
         }
+    }
+
+    /// A session for a stream of this one's connection.
+    pub(crate) fn child(&self, entry: Entry, client: Peer) -> Box<Self> {
+        let ends = (self.source, self.destination);
+        let service = Arc::clone(&self.service);
+        let mut child = Self::new(entry, client, self.listener, service, ends);
+        child.client_name.clone_from(&self.client_name);
+        child.state = State::Exchange;
+        Box::new(child)
+    }
+
+    /// Lets a session that has ended serve another stream, of this one's connection. The wheel's
+    /// entry is still its own.
+    pub(crate) fn adopt(&self, child: &mut Self, client: Peer) {
+        child.client = client;
+        child.listener = self.listener;
+        child.service = Arc::clone(&self.service);
+        (child.source, child.destination) = (self.source, self.destination);
+        child.client_name.clone_from(&self.client_name);
+        child.state = State::Exchange;
+        child.timer.due_ms = u64::MAX;
     }
 
     /// Runs until nothing more is possible; false: the connection has ended.
@@ -168,10 +202,13 @@ impl Session {
     fn step(&mut self, core: &mut Core) -> Step {
         match self.state {
             State::Proxy => self.proxy_header(core),
+            State::Spare => Step::Wait,
             State::Handshake => self.handshake(core),
+            State::Detect => self.detect(core),
             State::Request => self.request(core),
             State::Exchange => self.exchange(core),
             State::Tunnel => self.tunnel(core),
+            State::Http2(place) => self.http2(place, core),
             State::Linger => self.linger(core),
         }
     }
@@ -198,7 +235,8 @@ impl Session {
                 let Ok(tls) = rustls::ServerConnection::new(Arc::clone(config)) else {
                     return Step::Close;
                 };
-                let started = self.client.start_tls(tls.into(), self.input.data());
+                let Some(conn) = self.client.socket_mut() else { return Step::Close };
+                let started = conn.start_tls(tls.into(), self.input.data());
                 self.input.clear(&mut core.buffers);
                 if started.is_err() {
                     return Step::Close;
@@ -210,23 +248,45 @@ impl Session {
     }
 
     fn handshake(&mut self, core: &mut Core) -> Step {
-        match self.client.handshake() {
+        let Some(conn) = self.client.socket_mut() else { return Step::Close };
+        match conn.handshake() {
             Err(_) => return Step::Close,
             Ok(false) => return Step::Wait,
             Ok(true) => {}
         }
-        let certificates = self.client.tls().and_then(|tls| tls.peer_certificates());
+        let certificates = conn.tls().and_then(|tls| tls.peer_certificates());
         let first = certificates.and_then(|certificates| certificates.first());
-        self.client_name = first.and_then(crate::tls::common_name);
+        self.client_name = first.and_then(crate::tls::common_name).map(Arc::from);
         // Application data may have arrived with the end of the handshake.
-        self.client.readable = true;
-        self.client.writable = true;
-        self.begin(core)
+        conn.readable = true;
+        conn.writable = true;
+        let http2 = conn.tls().and_then(|tls| tls.alpn_protocol()) == Some(b"h2");
+        if http2 && self.service.kind == Kind::Http {
+            self.start_http2(core)
+        } else {
+            self.begin(core)
+        }
     }
 
-    fn begin(&mut self, core: &Core) -> Step {
+    fn detect(&mut self, core: &mut Core) -> Step {
+        let data = self.input.data();
+        if data.starts_with(PREFACE) {
+            return self.start_http2(core);
+        }
+        if PREFACE.starts_with(data) {
+            return self.read(core);
+        }
+        self.state = State::Request;
+        Step::Again
+    }
+
+    fn begin(&mut self, core: &mut Core) -> Step {
         self.state = match self.service.kind {
-            Kind::Http => State::Request,
+            Kind::Http => match self.service.h2c {
+                None => State::Request,
+                Some(H2c::Both) => State::Detect,
+                Some(H2c::Only) => return self.start_http2(core),
+            },
             Kind::Tcp => {
                 let pool = Arc::clone(&self.service.pool);
                 let wish = Wish { hash: self.source_hash(&pool), ..Wish::default() };
@@ -253,40 +313,51 @@ impl Session {
 
     /// Reads from the client once.
     pub(crate) fn read(&mut self, core: &mut Core) -> Step {
-        match self.client.fill(&mut self.input, &mut core.buffers) {
+        match self.client.fill(&mut self.input, core) {
             Err(_) => Step::Close,
-            Ok(0) if self.client.eof => Step::Close,
+            Ok(0) if self.client.eof() => Step::Close,
             Ok(length) => Step::again_if(length > 0),
         }
     }
 
     /// The service as it is now: a request uses the newest configuration.
     pub(crate) fn refresh(&mut self, core: &Core) {
-        if let Some(Some(newest)) = core.services.get(self.listener)
+        if let Some(newest) = self.newest(core)
             && !Arc::ptr_eq(newest, &self.service)
         {
-            newest.connections.fetch_add(1, Relaxed);
-            self.service.connections.fetch_sub(1, Relaxed);
+            if self.client.socket().is_some() {
+                newest.connections.fetch_add(1, Relaxed);
+                self.service.connections.fetch_sub(1, Relaxed);
+            }
             self.service = Arc::clone(newest);
         }
     }
 
+    /// The service that has this address now: the listener's number may be that of another one.
+    pub(crate) fn newest<'a>(&self, core: &'a Core) -> Option<&'a Arc<Service>> {
+        let newest = core.services.get(self.listener)?.as_ref();
+        newest.filter(|newest| newest.listen == self.service.listen)
+    }
+
     /// Writes what is ready for the client; `None`: the connection is gone.
-    pub(crate) fn flush(&mut self) -> Option<usize> {
-        let sent = self.client.write(self.output.data()).ok()?;
+    pub(crate) fn flush(&mut self, core: &mut Core) -> Option<usize> {
+        let sent = self.client.write(self.output.data(), core).ok()?;
         self.output.consume(sent);
         self.client.flush().ok()?;
         Some(sent)
     }
 
     fn linger(&mut self, core: &mut Core) -> Step {
-        if self.flush().is_none() {
+        if self.flush(core).is_none() {
             return Step::Close;
         }
         if !self.output.is_empty() {
             return Step::Wait;
         }
-        self.client.shut();
+        self.client.shut(core);
+        if self.client.stream().is_some() {
+            return Step::Close;
+        }
         self.input.clear(&mut core.buffers);
         self.read(core)
     }
@@ -303,7 +374,7 @@ impl Session {
             draft.served_by(route);
         }
         let Upstream::Ready(link) = &mut route.upstream else { return Step::Close };
-        let server = &mut *link.conn;
+        let server = &mut link.peer;
         let mut moved = 0;
         // What was read before the tunnel began goes first.
         if !self.input.is_empty() && route.to_server.is_empty() {
@@ -311,15 +382,15 @@ impl Session {
         }
         let mut relay = || -> std::io::Result<()> {
             if self.input.is_empty() {
-                moved += self.client.fill(&mut route.to_server, &mut core.buffers)?;
+                moved += self.client.fill(&mut route.to_server, core)?;
             }
-            let sent = server.write(route.to_server.data())?;
+            let sent = server.write(route.to_server.data(), core)?;
             route.to_server.consume(sent);
             if !route.from_server.is_empty() && self.output.is_empty() {
                 std::mem::swap(&mut self.output, &mut route.from_server);
             }
-            moved += server.fill(&mut self.output, &mut core.buffers)?;
-            let answered = self.client.write(self.output.data())?;
+            moved += server.fill(&mut self.output, core)?;
+            let answered = self.client.write(self.output.data(), core)?;
             self.output.consume(answered);
             moved += sent + answered;
             self.client.flush()?;
@@ -329,12 +400,12 @@ impl Session {
         if relay().is_err() {
             return Step::Close;
         }
-        if self.client.eof && route.to_server.is_empty() && self.input.is_empty() {
-            server.shut();
+        if self.client.eof() && route.to_server.is_empty() && self.input.is_empty() {
+            server.shut(core);
         }
-        if server.eof && self.output.is_empty() && route.from_server.is_empty() {
-            self.client.shut();
-            if self.client.eof && route.to_server.is_empty() {
+        if server.eof() && self.output.is_empty() && route.from_server.is_empty() {
+            self.client.shut(core);
+            if self.client.eof() && route.to_server.is_empty() {
                 self.note_end(End::Complete);
                 return Step::Close;
             }
@@ -359,13 +430,16 @@ impl Session {
     }
 
     /// The stage that the connection is in, and how long it may take.
-    fn stage(&self) -> (Stage, u64) {
+    fn stage(&self, core: &mut Core) -> (Stage, u64) {
         let times = &self.service.timeouts;
         match self.state {
+            State::Spare => (Stage::Streams, u64::MAX),
             State::Proxy | State::Handshake => (Stage::Head, times.client_header),
             State::Request if !self.output.is_empty() => (Stage::ClientBody, times.client_body),
             State::Request if self.input.is_empty() => (Stage::Idle, times.keepalive),
-            State::Request => (Stage::Head, times.client_header),
+            State::Detect if self.input.is_empty() => (Stage::Idle, times.keepalive),
+            State::Request | State::Detect => (Stage::Head, times.client_header),
+            State::Http2(place) => self.stage_http2(place, core),
             State::Linger => (Stage::Linger, LINGER_MS),
             State::Exchange | State::Tunnel => {
                 let upstream = self.route.as_ref().map(|route| &route.upstream);
@@ -373,6 +447,7 @@ impl Session {
                     Some(Upstream::Queued) => (Stage::Queue, times.queue),
                     Some(Upstream::Connecting(_)) => (Stage::Connect, times.connect),
                     _ if self.state == State::Tunnel => (Stage::Tunnel, times.tunnel),
+                    _ if self.is_dialogue() => (Stage::Tunnel, times.tunnel),
                     _ if self.waits_for_client() => (Stage::ClientBody, times.client_body),
                     _ => (Stage::Server, times.server),
                 }
@@ -380,19 +455,26 @@ impl Session {
         }
     }
 
+    /// A call of gRPC whose both sides may send at any time.
+    fn is_dialogue(&self) -> bool {
+        let exchange = self.exchange.as_ref();
+        let grpc = exchange.is_some_and(|exchange| exchange.plan.grpc && !exchange.is_sent());
+        grpc && !self.is_unanswered() && !self.client.is_blocked()
+    }
+
     fn waits_for_client(&self) -> bool {
         let uploading = self.exchange.as_ref().is_some_and(|exchange| !exchange.is_sent());
         let nothing = self.route.as_ref().is_some_and(|route| route.to_server.is_empty());
-        !self.output.is_empty() || (uploading && nothing)
+        !self.output.is_empty() || self.client.is_blocked() || (uploading && nothing)
     }
 
     fn set_timer(&mut self, core: &mut Core) {
-        let (stage, length) = self.stage();
+        let (stage, length) = self.stage(core);
         let renewed = !matches!(stage, Stage::Head | Stage::Queue | Stage::Connect | Stage::Linger);
         if stage != self.timer.stage || self.timer.due_ms == u64::MAX || (renewed && self.progress)
         {
             self.timer.stage = stage;
-            self.timer.due_ms = core.now_ms() + length;
+            self.timer.due_ms = core.now_ms().saturating_add(length);
         }
         if self.timer.due_ms < self.timer.entered_ms {
             self.timer.entered_ms = self.timer.due_ms;
@@ -403,6 +485,9 @@ impl Session {
     /// The wheel's entry has come; false: the connection has ended.
     pub(crate) fn timer(&mut self, core: &mut Core) -> bool {
         self.timer.entered_ms = u64::MAX;
+        if self.timer.due_ms == u64::MAX {
+            return true;
+        }
         if core.now_ms() < self.timer.due_ms {
             self.timer.entered_ms = self.timer.due_ms;
             core.wheel.enter(self.entry, self.timer.due_ms);
@@ -422,8 +507,12 @@ impl Session {
     fn expired(&mut self, stage: Stage, core: &mut Core) -> Step {
         match stage {
             Stage::Head if self.state == State::Request => self.refuse(408, core),
-            Stage::Idle | Stage::Head | Stage::Tunnel | Stage::Linger => Step::Close,
-            Stage::ClientBody if self.is_unanswered() => self.refuse(408, core),
+            Stage::Idle | Stage::Head | Stage::Tunnel | Stage::Streams | Stage::Linger => {
+                Step::Close
+            }
+            Stage::ClientBody if self.is_unanswered() && !matches!(self.state, State::Http2(_)) => {
+                self.refuse(408, core)
+            }
             Stage::ClientBody => Step::Close,
             Stage::Connect if self.state == State::Tunnel => {
                 self.tunnel_failed(Failure::Connect, core)
@@ -436,12 +525,22 @@ impl Session {
     }
 
     /// Frees what the connection uses.
-    pub(crate) fn end(mut self, core: &mut Core) {
-        self.service.connections.fetch_sub(1, Relaxed);
+    pub(crate) fn end(&mut self, core: &mut Core) {
+        if self.client.socket().is_some() {
+            self.service.connections.fetch_sub(1, Relaxed);
+        }
+        if let State::Http2(place) = self.state {
+            self.close_http2(place, core);
+        }
         self.record(core);
+        if let Some(stream) = self.client.stream() {
+            stream.end(core);
+        }
         self.drop_route(core);
         self.input.clear(&mut core.buffers);
         self.output.clear(&mut core.buffers);
+        self.exchange = None;
+        self.state = State::Spare;
     }
 
     /// Ends the way to the server, and its connection.

@@ -31,6 +31,10 @@ impl<T> Slab<T> {
         self.places.get_mut(place)?.1.take()
     }
 
+    pub(crate) fn get(&self, place: usize) -> Option<&T> {
+        self.places.get(place)?.1.as_ref()
+    }
+
     pub(crate) fn get_mut(&mut self, place: usize) -> Option<&mut T> {
         self.places.get_mut(place)?.1.as_mut()
     }
@@ -38,6 +42,11 @@ impl<T> Slab<T> {
     /// Takes all values.
     pub(crate) fn drain(&mut self) -> Vec<T> {
         self.places.iter_mut().filter_map(|place| place.1.take()).collect()
+    }
+
+    /// Numbers of all places with a value.
+    pub(crate) fn places(&self) -> Vec<usize> {
+        (0..self.places.len()).filter(|place| self.places[*place].1.is_some()).collect()
     }
 
     pub(crate) fn generation(&self, place: usize) -> u32 {

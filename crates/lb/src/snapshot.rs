@@ -34,6 +34,9 @@ pub(crate) struct Service {
     pub(crate) pool: Arc<Pool>,
     pub(crate) accept_proxy: bool,
     pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
+    pub(crate) h2c: Option<config::H2c>,
+    /// Requests at once of an HTTP/2 connection.
+    pub(crate) h2_streams: u32,
     pub(crate) timeouts: Timeouts,
     pub(crate) limits: http1::Limits,
     pub(crate) body_max: u64,
@@ -145,7 +148,7 @@ fn compile_pool(config: &config::Pool, old: Option<&Pool>) -> Result<Pool, Strin
     }
     let turn = old.map(Pool::turn).unwrap_or_default();
     let mut pool = Pool::new(config, servers, turn).arranged();
-    pool.tls = config.tls.as_ref().map(tls::server_side).transpose()?;
+    pool.tls = config.tls.as_ref().map(|tls| tls::server_side(tls, config.protocol)).transpose()?;
     Ok(pool)
 }
 
@@ -182,6 +185,12 @@ fn compile_at(
             format!("pool '{name}' does not exist; add it to 'pools' or correct the name")
         })
     };
+    let of_http2 = |name: &String| {
+        pools.get(name).is_some_and(|pool| pool.protocol == config::Protocol::Http2)
+    };
+    if config.kind == Kind::Tcp && of_http2(&config.pool) {
+        return Err("a service of type tcp needs a pool without 'protocol'".to_owned());
+    }
     let rules = config.rules.iter().enumerate().map(|(at, rule)| {
         Rule::compile(rule, &pool).map_err(|problem| format!("rule {}: {problem}", at + 1))
     });
@@ -195,6 +204,8 @@ fn compile_at(
         pool: pool(&config.pool)?,
         accept_proxy: config.accept_proxy,
         tls: listening.tls,
+        h2c: config.h2c,
+        h2_streams: config.limits.h2_streams,
         timeouts: Timeouts {
             client_header: ms(config.timeouts.client_header),
             client_body: ms(config.timeouts.client_body),

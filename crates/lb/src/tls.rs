@@ -10,7 +10,7 @@ use rustls::server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier};
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion};
 
-use crate::config::{ClientAuth, Pem, ServerTls, Tls, TlsVersion};
+use crate::config::{ClientAuth, Pem, Protocol, ServerTls, Tls, TlsVersion};
 
 /// A certificate and the names that it has.
 #[derive(Debug, Clone)]
@@ -151,12 +151,15 @@ pub(crate) struct ServerSide {
     pub(crate) name: ServerName<'static>,
 }
 
-pub(crate) fn server_side(tls: &ServerTls) -> Result<ServerSide, String> {
-    let config = ClientConfig::builder_with_provider(provider())
+pub(crate) fn server_side(tls: &ServerTls, protocol: Protocol) -> Result<ServerSide, String> {
+    let mut config = ClientConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?
         .with_root_certificates(roots(&tls.ca)?)
         .with_no_client_auth();
+    if protocol == Protocol::Http2 {
+        config.alpn_protocols = vec![b"h2".to_vec()];
+    }
     let name = ServerName::try_from(tls.sni.clone())
         .map_err(|_| format!("'tls.sni': '{}' is no host name", tls.sni))?;
     Ok(ServerSide { config: Arc::new(config), name })

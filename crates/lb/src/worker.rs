@@ -14,10 +14,10 @@ use stdx::sync::lock;
 use transactions::End;
 
 use crate::conn::Conn;
-use crate::core::{Core, Who};
+use crate::core::{Core, User, Who};
+use crate::peer::Peer;
 use crate::recorder::Recorder;
 use crate::session::Session;
-use crate::slab::Slab;
 use crate::snapshot::Snapshot;
 
 /// Connections that one listener accepts before others run.
@@ -41,8 +41,6 @@ pub(crate) struct Mailbox {
 pub(crate) struct Worker {
     poll: Poll,
     core: Core,
-    /// Boxed, so that a session moves by pointer.
-    sessions: Slab<Box<Session>>,
     listeners: Vec<Option<TcpListener>>,
     snapshot: Arc<ArcSwap<Snapshot>>,
     mailbox: Arc<Mailbox>,
@@ -65,7 +63,6 @@ impl Worker {
         Ok(Self {
             core: Core::new(poll.registry().try_clone()?, now_us, seed),
             poll,
-            sessions: Slab::default(),
             listeners: Vec::new(),
             snapshot,
             mailbox: Arc::new(mailbox),
@@ -106,16 +103,12 @@ impl Worker {
             let now_ms = self.core.now_ms();
             self.core.wheel.due(now_ms, &mut due);
             for (place, generation) in due.drain(..) {
-                if self.sessions.generation(place) == generation {
-                    self.with_session(place, Session::timer);
+                if self.core.sessions.generation(place) == generation {
+                    self.core.run(place, Session::timer);
                 }
             }
             self.core.wake_first();
-            for (place, generation) in std::mem::take(&mut self.core.again) {
-                if self.sessions.generation(place) == generation {
-                    self.with_session(place, Session::run);
-                }
-            }
+            self.run_again();
             if now_ms >= swept_ms + SWEEP_MS {
                 swept_ms = now_ms;
                 self.core.sweep();
@@ -130,8 +123,24 @@ impl Worker {
         }
     }
 
+    /// Runs the sessions that others have woken, who may wake others in turn.
+    fn run_again(&mut self) {
+        /// Rounds before events are looked at.
+        const ROUNDS: usize = 8;
+        for _ in 0..ROUNDS {
+            for mux in std::mem::take(&mut self.core.uplinks_again) {
+                self.core.run_uplink(mux);
+            }
+            for (place, generation) in std::mem::take(&mut self.core.again) {
+                if self.core.sessions.generation(place) == generation {
+                    self.core.run(place, Session::run);
+                }
+            }
+        }
+    }
+
     fn close(&mut self) {
-        for mut session in self.sessions.drain() {
+        for mut session in self.core.sessions.drain() {
             session.note_end(End::Stopped);
             session.end(&mut self.core);
         }
@@ -141,7 +150,7 @@ impl Worker {
     }
 
     fn wait(&self) -> Duration {
-        if !self.core.again.is_empty() {
+        if !self.core.again.is_empty() || !self.core.uplinks_again.is_empty() {
             return Duration::ZERO;
         }
         let now_ms = self.core.now_ms();
@@ -155,33 +164,27 @@ impl Worker {
             Who::Waker => self.reconfigure(),
             Who::Listener(number) => self.accept(number),
             Who::Client(place) => {
-                if let Some(session) = self.sessions.get_mut(place) {
-                    session.client.note(event);
-                    self.with_session(place, Session::run);
+                let session = self.core.sessions.get_mut(place);
+                if let Some(conn) = session.and_then(|session| session.client.socket_mut()) {
+                    conn.note(event);
+                    self.core.run(place, Session::run);
                 }
             }
             Who::Server(place) => {
-                let Some(place) = self.core.server_event(place) else { return };
-                let session = self.sessions.get_mut(place);
+                let place = match self.core.server_event(place) {
+                    Some(User::Session(place)) => place,
+                    Some(User::Uplink(mux)) => return self.core.uplink_event(mux, event),
+                    None => return,
+                };
+                let session = self.core.sessions.get_mut(place);
                 let Some(route) = session.and_then(|session| session.route.as_mut()) else {
                     return;
                 };
-                if let Some(link) = route.link() {
-                    link.conn.note(event);
-                    self.with_session(place, Session::run);
+                if let Some(conn) = route.link().and_then(|link| link.peer.socket_mut()) {
+                    conn.note(event);
+                    self.core.run(place, Session::run);
                 }
             }
-        }
-    }
-
-    /// Lets a session do something; one that has ended is removed.
-    fn with_session(&mut self, place: usize, body: fn(&mut Session, &mut Core) -> bool) {
-        let Some(mut session) = self.sessions.take(place) else { return };
-        if body(&mut session, &mut self.core) {
-            self.sessions.put(place, session);
-        } else {
-            session.end(&mut self.core);
-            self.sessions.free(place);
         }
     }
 
@@ -219,17 +222,17 @@ impl Worker {
         } else {
             service.listen
         };
-        let entry = self.sessions.reserve();
+        let entry = self.core.sessions.reserve();
         if let Err(error) = self.core.watch(&mut stream, Who::Client(entry.0)) {
             tracing::warn!("a connection cannot be watched: {error}");
-            self.sessions.free(entry.0);
+            self.core.sessions.free(entry.0);
             return;
         }
-        let client = Conn::new(stream, None);
+        let client = Peer::Socket(Box::new(Conn::new(stream, None)));
         let ends = (source, destination);
         let session = Session::new(entry, client, number, service, ends);
-        self.sessions.put(entry.0, Box::new(session));
-        self.with_session(entry.0, Session::run);
+        self.core.sessions.put(entry.0, Box::new(session));
+        self.core.run(entry.0, Session::run);
     }
 
     /// Takes over the newest configuration: listeners appear and disappear, connections stay.
@@ -259,6 +262,7 @@ impl Worker {
                 *listener = None;
             }
         }
+        self.core.wake_all_muxes();
         for number in 0..self.listeners.len() {
             self.accept(number);
         }

@@ -15,7 +15,9 @@ mod serialise;
 
 pub use body::{Body, Piece};
 pub use fields::{Field, Known, Options, trailers};
+pub(crate) use fields::{is_token, is_value, parse_length, trim};
 pub use head::HeadEnd;
+pub(crate) use request::{Line, is_host, parse_target};
 pub use request::{Request, Target};
 pub use response::Response;
 pub use serialise::{chunk, end_of_chunks, field, number, request_line, status_line};
@@ -27,6 +29,8 @@ pub enum Version {
     Http10,
     /// HTTP/1.1.
     Http11,
+    /// HTTP/2: [`crate::http2::message`] makes requests of it; no line names it.
+    Http2,
 }
 
 /// How the end of a body is found (RFC 9112, 6.3).
@@ -68,6 +72,9 @@ pub enum Refusal {
     /// Not HTTP/1.0 or HTTP/1.1.
     #[error("the HTTP version is not supported")]
     Version,
+    /// Pseudo-header fields of HTTP/2 that are missing, repeated, unknown or contradict each other.
+    #[error("the pseudo-header fields are malformed")]
+    Pseudo,
     /// CONNECT and TRACE end at no server behind a reverse proxy.
     #[error("the method is not allowed")]
     Method,

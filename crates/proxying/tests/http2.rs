@@ -1,6 +1,8 @@
 //! Connections of HTTP/2: streams, windows and limits.
 
-use proxying::http2::connection::{CONNECTION_WINDOW, Connection, Event, Limits, STREAM_WINDOW};
+use proxying::http2::connection::{
+    CONNECTION_WINDOW, Connection, Event, Limits, OUTPUT_MAX, Role, STREAM_WINDOW,
+};
 use proxying::http2::frame::{self, Code, Frame, PREFACE, Setting};
 use proxying::http2::hpack;
 
@@ -8,7 +10,7 @@ const LIMITS: Limits = Limits { streams: 3, list: 4096 };
 
 /// A connection whose client has sent its preface and settings, and its output so far is gone.
 fn open() -> Connection {
-    let mut connection = Connection::new(LIMITS, 0);
+    let mut connection = Connection::new(Role::Server, LIMITS, 0);
     let mut input = PREFACE.to_vec();
     frame::settings_frame(&mut input, &[]);
     assert_eq!(feed(&mut connection, &input), Ok(vec!["window 0".to_owned()]));
@@ -22,14 +24,14 @@ fn feed_at(connection: &mut Connection, input: &[u8], ms: u64) -> Result<Vec<Str
         let (length, event) = connection.receive(rest, ms)?;
         rest = &rest[length..];
         events.extend(event.map(|event| match event {
-            Event::Request { stream, list, end } => {
-                format!("request {stream} {} {}{end}", list.fields.len(), large(&list))
+            Event::Head { stream, list, end, .. } => {
+                format!("head {stream} {} {}{end}", list.fields.len(), large(&list))
             }
             Event::Data { stream, data, end, .. } => format!("data {stream} {} {end}", data.len()),
             Event::Trailers { stream, list } => format!("trailers {stream} {}", list.fields.len()),
-            Event::Reset { stream } => format!("reset {stream}"),
+            Event::Reset { stream, code } => format!("reset {stream} {code}"),
             Event::Window { stream } => format!("window {stream}"),
-            Event::GoAway => "goaway".to_owned(),
+            Event::GoAway { last } => format!("goaway {last}"),
         }));
         if length == 0 || rest.is_empty() {
             return Ok(events);
@@ -77,7 +79,7 @@ fn sent(connection: &mut Connection) -> Vec<String> {
 
 #[test]
 fn limits_are_announced_and_a_request_is_responded_to() {
-    let mut connection = Connection::new(LIMITS, 0);
+    let mut connection = Connection::new(Role::Server, LIMITS, 0);
     let settings = [Setting::Streams(3), Setting::ListSize(4096), Setting::ExtendedConnect(true)];
     let window = CONNECTION_WINDOW - STREAM_WINDOW;
     let wanted =
@@ -86,7 +88,7 @@ fn limits_are_announced_and_a_request_is_responded_to() {
     let mut connection = open();
     let input = [head(1, false), data(1, 5, false), data(1, 2, true)].concat();
     let events = feed(&mut connection, &input).unwrap();
-    assert_eq!(events, ["request 1 4 false", "data 1 5 false", "data 1 2 true"]);
+    assert_eq!(events, ["head 1 4 false", "data 1 5 false", "data 1 2 true"]);
     connection.send_headers(1, &[0x88], false);
     assert_eq!(connection.send_data(1, b"hello", true), 5);
     assert_eq!(sent(&mut connection), ["headers 1 false", "data 1 5 true"]);
@@ -123,7 +125,10 @@ fn frames_that_a_stream_may_not_have_end_it_or_the_connection() {
             }
         }
     }
-    assert_eq!(Connection::new(LIMITS, 0).receive(b"GET / HTTP/1.1\r\n", 0), Err(Code::Protocol));
+    assert_eq!(
+        Connection::new(Role::Server, LIMITS, 0).receive(b"GET / HTTP/1.1\r\n", 0),
+        Err(Code::Protocol)
+    );
 }
 
 #[test]
@@ -143,6 +148,7 @@ fn content_waits_for_the_windows_of_its_stream_and_its_connection() {
     while let length @ 1.. = connection.send_data(1, &large, false) {
         assert!(length <= frame::PAYLOAD_MAX);
         total += length;
+        connection.output.clear();
     }
     assert_eq!(total, 65_535, "the window of the connection");
     let mut over = Vec::new();
@@ -160,11 +166,138 @@ fn a_client_sends_no_more_than_its_windows() {
     }
     feed(&mut connection, &data(1, 16_383, false)).unwrap();
     connection.consumed(1, 1);
-    assert_eq!(sent(&mut connection), ["window 0 1", "window 1 1"]);
-    assert_eq!(feed(&mut connection, &data(1, 2, false)), Ok(vec!["reset 1".to_owned()]));
-    assert_eq!(sent(&mut connection), ["window 0 2", "reset 1 3"]);
-    assert_eq!(feed(&mut connection, &data(1, 9, true)), Ok(vec![]), "it is ignored");
-    assert_eq!(sent(&mut connection), ["window 0 9"], "ignored content is given back");
+    assert!(sent(&mut connection).is_empty(), "one byte is not worth a frame");
+    connection.consumed(1, 32_766);
+    assert_eq!(sent(&mut connection), ["window 1 32767"]);
+    for size in [16_384, 16_383] {
+        feed(&mut connection, &data(1, size, false)).unwrap();
+    }
+    assert_eq!(feed(&mut connection, &data(1, 1, false)), Ok(vec!["reset 1 3".to_owned()]));
+    assert_eq!(sent(&mut connection), ["reset 1 3"]);
+    // Content of a stream that was reset is ignored, and the connection's window gets it back.
+    for _ in 0..60 {
+        assert_eq!(feed(&mut connection, &data(1, 16_384, false)), Ok(vec![]));
+    }
+    assert!(sent(&mut connection)[0].starts_with("window 0 "));
+}
+
+#[test]
+fn content_has_the_announced_length() {
+    // content-length: 5, as a literal without indexing (RFC 7541, 6.2.2).
+    let head = |end| {
+        let mut out = Vec::new();
+        let block = [0x82, 0x86, 0x84, 0x41, 1, b'a', 0x0f, 0x0d, 1, b'5'];
+        frame::headers(&mut out, 1, &block, end, 16_384);
+        out
+    };
+    let mut trailers = Vec::new();
+    frame::headers(&mut trailers, 1, &[0, 1, b'x', 1, b'y'], true, 16_384);
+    for (input, right) in [
+        ([head(false), data(1, 5, true)].concat(), true),
+        ([head(false), data(1, 3, false), data(1, 2, false), data(1, 0, true)].concat(), true),
+        ([head(false), data(1, 5, false), trailers.clone()].concat(), true),
+        ([head(false), data(1, 4, true)].concat(), false),
+        ([head(false), data(1, 3, false), data(1, 3, true)].concat(), false),
+        ([head(false), data(1, 6, false)].concat(), false),
+        ([head(false), data(1, 4, false), trailers].concat(), false),
+    ] {
+        let mut connection = open();
+        let events = feed(&mut connection, &input).unwrap();
+        let reset = events.last().is_some_and(|event| event == "reset 1 1");
+        assert_eq!(reset, !right, "{events:?}");
+    }
+}
+
+#[test]
+fn a_drained_connection_serves_what_the_client_began_before_it_knew() {
+    let mut connection = open();
+    feed(&mut connection, &head(1, true)).unwrap();
+    connection.drain();
+    connection.drain();
+    let ping = format!("{:?}", Frame::Ping(*b"goodbye!"));
+    assert_eq!(sent(&mut connection), ["goaway 2147483647 0", &ping]);
+    let late = feed(&mut connection, &head(3, true));
+    assert_eq!(late, Ok(vec!["head 3 4 true".to_owned()]));
+    let mut ack = Vec::new();
+    frame::ping_ack(&mut ack, *b"goodbye!");
+    feed(&mut connection, &ack).unwrap();
+    feed(&mut connection, &head(5, true)).unwrap();
+    assert_eq!(sent(&mut connection), ["goaway 3 0", "reset 5 7"]);
+    for stream in [1, 3] {
+        assert!(!connection.is_drained());
+        connection.send_headers(stream, &[0x88], true);
+    }
+    assert!(connection.is_drained());
+}
+
+#[test]
+fn a_full_output_has_no_room_for_content() {
+    let mut connection = open();
+    feed(&mut connection, &head(1, true)).unwrap();
+    let mut more = Vec::new();
+    frame::window(&mut more, 0, 1 << 20);
+    frame::window(&mut more, 1, 1 << 20);
+    feed(&mut connection, &more).unwrap();
+    let large = vec![0; 1 << 20];
+    while connection.send_data(1, &large, false) > 0 {}
+    assert!((OUTPUT_MAX..OUTPUT_MAX + 16_384 + 9).contains(&connection.output.len()));
+    assert_eq!(connection.room(1), 0);
+    connection.output.clear();
+    assert_eq!(connection.room(1), 16_384);
+}
+
+/// A connection to a server that has sent its settings.
+fn to_server(settings: &[(u16, u32)]) -> Connection {
+    let mut connection = Connection::new(Role::Client, LIMITS, 0);
+    assert!(connection.output.starts_with(PREFACE));
+    let mut input = Vec::new();
+    frame::settings_frame(&mut input, settings);
+    assert_eq!(feed(&mut connection, &input), Ok(vec!["window 0".to_owned()]));
+    connection.output.clear();
+    connection
+}
+
+#[test]
+fn a_client_gets_interim_and_final_heads_content_and_trailers() {
+    let mut connection = to_server(&[]);
+    assert_eq!(connection.open(&[0x82, 0x86, 0x84], false), Some(1));
+    assert_eq!(connection.open(&[0x82, 0x86, 0x84], true), Some(3));
+    assert_eq!(connection.send_data(1, b"abc", true), 3);
+    assert_eq!(sent(&mut connection), ["headers 1 false", "headers 3 true", "data 1 3 true"]);
+    let block = |block: &[u8], end| {
+        let mut out = Vec::new();
+        frame::headers(&mut out, 1, block, end, 16_384);
+        out
+    };
+    // :status 103, then :status 200, then a trailer.
+    let early = block(&[0x08, 3, b'1', b'0', b'3'], false);
+    let last = block(&[0, 1, b'x', 1, b'y'], true);
+    let input = [early, block(&[0x88], false), data(1, 5, false), last].concat();
+    let events = feed(&mut connection, &input).unwrap();
+    assert_eq!(events, ["head 1 1 false", "head 1 1 false", "data 1 5 false", "trailers 1 1"]);
+    assert_eq!(connection.streams(), 1, "stream 3 goes on");
+    for (input, wanted) in
+        [(data(3, 1, false), Ok("reset 3 1")), (data(5, 1, false), Err(Code::Protocol))]
+    {
+        match (feed(&mut connection, &input), wanted) {
+            (Ok(events), Ok(event)) => assert_eq!(events, [event]),
+            (result, wanted) => assert_eq!(result.err(), wanted.err()),
+        }
+    }
+}
+
+#[test]
+fn a_client_begins_no_more_streams_than_the_server_accepts() {
+    let mut connection = to_server(&[(3, 1)]);
+    assert_eq!(connection.open(&[0x82], true), Some(1));
+    assert_eq!(connection.open(&[0x82], true), None);
+    connection.reset(1, Code::Cancel);
+    assert_eq!(connection.open(&[0x82], true), Some(3));
+    let mut goaway = Vec::new();
+    frame::goaway(&mut goaway, 1, Code::NoError);
+    assert_eq!(feed(&mut connection, &goaway), Ok(vec!["goaway 1".to_owned()]));
+    connection.reset(3, Code::Cancel);
+    assert_eq!(connection.open(&[0x82], true), None, "the server has said goodbye");
 }
 
 #[test]
@@ -175,7 +308,7 @@ fn streams_above_the_limit_are_refused() {
     }
     assert_eq!(sent(&mut connection), ["reset 7 7"]);
     connection.send_headers(1, &[0x88], true);
-    assert_eq!(feed(&mut connection, &head(9, true)), Ok(vec!["request 9 4 true".to_owned()]));
+    assert_eq!(feed(&mut connection, &head(9, true)), Ok(vec!["head 9 4 true".to_owned()]));
 }
 
 #[test]
@@ -213,7 +346,7 @@ fn a_large_header_list_is_told_and_a_malformed_one_ends_the_connection() {
     let mut connection = open();
     let mut input = Vec::new();
     frame::headers(&mut input, 1, &[0x82; 1000], true, 16_384);
-    assert_eq!(feed(&mut connection, &input), Ok(vec!["request 1 0 too large true".to_owned()]));
+    assert_eq!(feed(&mut connection, &input), Ok(vec!["head 1 0 too large true".to_owned()]));
     let mut input = Vec::new();
     frame::headers(&mut input, 3, &[0x80], true, 16_384);
     assert_eq!(feed(&mut connection, &input), Err(Code::Compression));

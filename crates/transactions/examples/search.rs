@@ -54,6 +54,7 @@ fn transaction<'t>(number: u64, records: u64, paths: &'t [String]) -> Transactio
         },
         request: Request {
             protocol: Protocol::Http11,
+            stream: 0,
             method: b"GET",
             host: b"shop.example",
             path: pick(paths, (random >> 5) % 31 * ((random >> 50) % 33)).as_bytes(),

@@ -71,7 +71,7 @@ const fn word(
 }
 
 /// All columns, in the order in which they are shown.
-pub static COLUMNS: [Column; 29] = [
+pub static COLUMNS: [Column; 30] = [
     number(1, "began", Unit::Time, "first byte of the request", |t| t.began_us),
     text(2, "engine", "engine that carried it", |t| t.target.engine.as_bytes()),
     text(3, "service", "virtual service", |t| t.target.service.as_bytes()),
@@ -121,6 +121,7 @@ pub static COLUMNS: [Column; 29] = [
     }),
     text(28, "rules", "numbers of the rules that applied, from 1", |t| t.course.rules.as_bytes()),
     word(29, "fault", "who made the error: client, server, balancer", fault),
+    number(30, "stream", Unit::None, "stream of an HTTP/2 connection", |t| t.request.stream.into()),
 ];
 
 /// The five timings, in the order in which they happen; the last is their sum.

@@ -37,6 +37,8 @@ pub struct Client<'t> {
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'t> {
     pub protocol: Protocol,
+    /// Number of the stream in its HTTP/2 connection; 0 = there are no streams.
+    pub stream: u32,
     pub method: &'t [u8],
     pub host: &'t [u8],
     pub path: &'t [u8],

@@ -33,6 +33,7 @@ pub(crate) fn transaction(number: u64) -> Transaction<'static> {
         client: Client { address, port: u16::try_from(number % 60_000).unwrap(), tls: "TLSv1.3" },
         request: Request {
             protocol: pick(&[Protocol::Http11, Protocol::Http2], number / 3),
+            stream: pick(&[0, 1, 3], number / 3),
             method: pick(&[&b"GET"[..], b"POST"], number / 2),
             host: b"shop.example",
             path: pick(&PATHS, number).as_bytes(),

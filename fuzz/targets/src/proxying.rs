@@ -4,7 +4,7 @@
 use ::proxying::http1::{
     self, Body, Field, Framing, HeadEnd, Limits, Piece, Request, Response, Version,
 };
-use ::proxying::http2::connection::{Connection, Event, Limits as ConnectionLimits};
+use ::proxying::http2::connection::{Connection, Event, Limits as ConnectionLimits, Role};
 use ::proxying::http2::frame::{self, Frame};
 use ::proxying::http2::{hpack, message};
 use ::proxying::proxy_header::{Addresses, Version as HeaderVersion, parse, write};
@@ -117,28 +117,43 @@ pub(crate) fn response(data: &[u8]) {
     }
 }
 
-/// A connection keeps its limits whatever arrives.
-fn connection(data: &[u8]) {
-    let mut input = frame::PREFACE.to_vec();
+/// A connection keeps its limits whatever arrives, on either side.
+fn connection(role: Role, data: &[u8]) {
+    let mut input = Vec::new();
+    if role == Role::Server {
+        input.extend_from_slice(frame::PREFACE);
+    }
     frame::settings_frame(&mut input, &[]);
     input.extend_from_slice(data);
-    let mut connection = Connection::new(ConnectionLimits { streams: 2, list: 1000 }, 0);
+    let limits = ConnectionLimits { streams: 2, list: 1000 };
+    let mut connection = Connection::new(role, limits, 0);
     let mut rest = &input[..];
-    while let Ok((length @ 1.., event)) = connection.receive(rest, 0) {
+    let mut opened = 0;
+    loop {
+        if connection.open(&[0x82], data.len().is_multiple_of(2)).is_some() {
+            assert_eq!(role, Role::Client);
+            opened += 1;
+        }
+        let Ok((length @ 1.., event)) = connection.receive(rest, 0) else { break };
         rest = &rest[length..];
-        if let Some(Event::Request { stream, .. }) = event {
-            connection.send_headers(stream, &[0x88], false);
-            connection.send_data(stream, b"hello", data.len().is_multiple_of(2));
+        match event {
+            Some(Event::Head { stream, .. }) if role == Role::Server => {
+                connection.send_headers(stream, &[0x88], false);
+                connection.send_data(stream, b"hello", data.len().is_multiple_of(2));
+            }
+            Some(Event::Data { stream, counted, .. }) => connection.consumed(stream, counted),
+            _ => {}
         }
         assert!(connection.streams() <= 2);
     }
-    assert!(connection.output.len() <= 200 + 4 * input.len());
+    assert!(connection.output.len() <= 200 + 4 * input.len() + 10 * opened);
 }
 
 /// Frames and header blocks never panic; a list is the same after it was written; a request that
 /// passes is one request of HTTP/1.1.
 pub(crate) fn http2(data: &[u8]) {
-    connection(data);
+    connection(Role::Server, data);
+    connection(Role::Client, data);
     const LIST_MAX: usize = 16_384;
     let mut decoder = hpack::Decoder::default();
     let mut rest = data;
@@ -164,13 +179,29 @@ pub(crate) fn http2(data: &[u8]) {
         for (again, field) in again.fields.iter().zip(&list.fields) {
             assert_eq!((&again.name, &again.value), (&lower(&field.name), &field.value));
         }
-        let mut head = Vec::new();
-        if message::request(&mut head, &list.fields, true, b"key").is_ok() {
-            let end =
-                HeadEnd::default().find(&head, &Limits { head: usize::MAX, ..Limits::default() });
-            assert!(!matches!(end, Ok(Some(end)) if end != head.len()), "a second request");
+        let mut list = list;
+        if let Ok(request) = message::request(&mut list.fields, true, b"key", &Limits::default()) {
+            is_one_request(&request);
         }
     }
+}
+
+/// A request that is written for HTTP/1.1 is read as the same request.
+fn is_one_request(request: &Request<'_>) {
+    let mut head = Vec::new();
+    http1::request_line(&mut head, request.method, &[request.target.path_and_query]);
+    http1::field(&mut head, b"Host", request.host);
+    for field in request.end_to_end() {
+        http1::field(&mut head, field.name, field.value);
+    }
+    head.extend_from_slice(b"\r\n");
+    let limits = Limits { head: usize::MAX, fields: 200, ..Limits::default() };
+    assert_eq!(HeadEnd::default().find(&head, &limits), Ok(Some(head.len())));
+    let again = Request::parse(&head, &limits).expect("a valid request");
+    assert_eq!((again.method, again.host), (request.method, request.host));
+    assert!(
+        again.target == request.target && again.fields.len() == request.end_to_end().count() + 1
+    );
 }
 
 pub(crate) fn proxy_header(data: &[u8]) {

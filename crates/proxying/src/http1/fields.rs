@@ -28,7 +28,7 @@ pub enum Known {
 
 impl Known {
     /// Names by their length, so that one comparison decides.
-    fn of(name: &[u8]) -> Self {
+    pub(crate) fn of(name: &[u8]) -> Self {
         let candidates: &[(&str, Self)] = match name.len() {
             2 => &[("te", Self::Te)],
             3 => &[("via", Self::Via)],
@@ -106,16 +106,16 @@ static TOKEN: [bool; 256] = table(b"!#$%&'*+-.^_`|~", 0);
 /// RFC 9110, 5.5: visible characters, obs-text, space and tab.
 static VALUE: [bool; 256] = table(b"\t", b' ');
 
-pub(super) fn is_token(bytes: &[u8]) -> bool {
+pub(crate) fn is_token(bytes: &[u8]) -> bool {
     !bytes.is_empty() && bytes.iter().all(|byte| TOKEN[usize::from(*byte)])
 }
 
-pub(super) fn is_value(bytes: &[u8]) -> bool {
+pub(crate) fn is_value(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| VALUE[usize::from(*byte)])
 }
 
 /// A value without optional whitespace: RFC 9110, 5.6.3 has spaces and tabs, not `trim_ascii`'s.
-pub(super) fn trim(bytes: &[u8]) -> &[u8] {
+pub(crate) fn trim(bytes: &[u8]) -> &[u8] {
     let is_text = |byte: &u8| *byte != b' ' && *byte != b'\t';
     let Some(start) = bytes.iter().position(is_text) else { return &[] };
     let end = bytes.iter().rposition(is_text).map_or(bytes.len(), |last| last + 1);
@@ -230,7 +230,7 @@ pub(super) fn framing(fields: &[Field<'_>], version: Version) -> Result<Option<F
     }
 }
 
-fn parse_length(value: &[u8]) -> Result<u64, Refusal> {
+pub(crate) fn parse_length(value: &[u8]) -> Result<u64, Refusal> {
     /// 18 digits are below 2^63.
     const DIGITS: usize = 18;
     if value.is_empty() || value.len() > DIGITS || !value.iter().all(u8::is_ascii_digit) {

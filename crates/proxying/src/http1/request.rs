@@ -51,6 +51,14 @@ pub struct Request<'a> {
     pub accepts_trailers: bool,
 }
 
+/// A request without its fields.
+pub(crate) struct Line<'a> {
+    pub(crate) method: &'a [u8],
+    pub(crate) target: Target<'a>,
+    pub(crate) version: Version,
+    pub(crate) host: &'a [u8],
+}
+
 impl<'a> Request<'a> {
     /// Parses a complete head ([`super::HeadEnd`]).
     ///
@@ -66,26 +74,28 @@ impl<'a> Request<'a> {
         let (authority, target) = parse_target(method, target)?;
         let host = host(&fields, authority, version)?;
         let framing = fields::framing(&fields, version)?.unwrap_or(Framing::None);
-        let options = Options::of(&fields);
-        let keep_alive = match version {
-            Version::Http11 => !options.close,
-            Version::Http10 => options.keep_alive && !options.close,
-        };
-        let has = |known, value: &[u8]| {
-            let mut of = fields.iter().filter(|field| field.known == known);
-            of.any(|field| field.value.eq_ignore_ascii_case(value))
-        };
-        let websocket = version == Version::Http11
-            && options.upgrade
+        let mut request = Self::new(Line { method, target, version, host }, fields, framing)?;
+        request.websocket = version == Version::Http11
+            && request.options.upgrade
             && method == b"GET"
             && framing == Framing::None
-            && has(Known::Upgrade, b"websocket");
-        let expects_continue = has(Known::Expect, b"100-continue");
-        if !expects_continue && fields.iter().any(|field| field.known == Known::Expect) {
-            return Err(Refusal::Expectation);
-        }
-        let accepts_trailers = has(Known::Te, b"trailers");
-        Ok(Self {
+            && request.has(Known::Upgrade, b"websocket");
+        Ok(request)
+    }
+
+    /// What follows from the parts of a request, whatever they were read from.
+    pub(crate) fn new(
+        line: Line<'a>,
+        fields: Vec<Field<'a>>,
+        framing: Framing,
+    ) -> Result<Self, Refusal> {
+        let Line { method, target, version, host } = line;
+        let options = Options::of(&fields);
+        let keep_alive = match version {
+            Version::Http10 => options.keep_alive && !options.close,
+            Version::Http11 | Version::Http2 => !options.close,
+        };
+        let mut request = Self {
             method,
             target,
             version,
@@ -94,10 +104,22 @@ impl<'a> Request<'a> {
             options,
             framing,
             keep_alive,
-            websocket,
-            expects_continue: expects_continue && version == Version::Http11,
-            accepts_trailers,
-        })
+            websocket: false,
+            expects_continue: false,
+            accepts_trailers: false,
+        };
+        let expects_continue = request.has(Known::Expect, b"100-continue");
+        if !expects_continue && request.fields.iter().any(|field| field.known == Known::Expect) {
+            return Err(Refusal::Expectation);
+        }
+        request.expects_continue = expects_continue && version != Version::Http10;
+        request.accepts_trailers = request.has(Known::Te, b"trailers");
+        Ok(request)
+    }
+
+    fn has(&self, known: Known, value: &[u8]) -> bool {
+        let mut of = self.fields.iter().filter(|field| field.known == known);
+        of.any(|field| field.value.eq_ignore_ascii_case(value))
     }
 
     /// Fields that are passed on as they are: no hop-by-hop fields and no host, which the caller
@@ -153,7 +175,7 @@ fn first_line(line: &[u8]) -> Result<(&[u8], &[u8], Version), Refusal> {
 }
 
 /// The forms of RFC 9112, 3.2: the authority of an absolute URI, and the rest.
-fn parse_target<'a>(
+pub(crate) fn parse_target<'a>(
     method: &[u8],
     target: &'a [u8],
 ) -> Result<(Option<&'a [u8]>, Target<'a>), Refusal> {
@@ -205,7 +227,7 @@ fn host<'a>(
 
 /// A name or an address in brackets, and a port (RFC 3986, 3.2.2). Commas are refused: a server that
 /// takes the value for a list sees two hosts.
-fn is_host(bytes: &[u8]) -> bool {
+pub(crate) fn is_host(bytes: &[u8]) -> bool {
     let (name, port) = match bytes {
         [b'[', rest @ ..] => {
             let Some(end) = memchr::memchr(b']', rest) else { return false };

@@ -56,7 +56,12 @@ pub fn end_of_chunks(out: &mut Vec<u8>, trailers: &[Field<'_>]) {
 }
 
 impl Version {
-    /// Whether the recipient understands chunks and interim responses.
+    /// Whether the recipient understands interim responses.
+    pub fn has_interim(self) -> bool {
+        self != Self::Http10
+    }
+
+    /// Whether a body without a length is written in chunks.
     pub fn has_chunks(self) -> bool {
         self == Self::Http11
     }

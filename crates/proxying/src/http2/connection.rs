@@ -1,56 +1,56 @@
-//! A client's connection: streams, windows and limits (RFC 9113, 5 to 7).
+//! A connection: streams, windows and limits (RFC 9113, 5 to 7), as the server of a client and as the
+//! client of a server.
 //!
 //! [`Connection::receive`] takes one frame at a time and tells what it means for a stream; what must be
 //! sent is in [`Connection::output`]. Memory: per stream its state, per connection one header block of
-//! 32 KiB, the table of HPACK of 4 KiB, and the output, which the caller stops feeding with
-//! input while it is not sent. Content is never stored here: [`STREAM_WINDOW`] and
-//! [`CONNECTION_WINDOW`] limit what the caller holds until it calls [`Connection::consumed`].
+//! 32 KiB, the table of HPACK of 4 KiB, and the output. Content is refused room in the output above
+//! [`OUTPUT_MAX`], and the caller gives no more input while the output is longer. Content is never
+//! stored here: [`STREAM_WINDOW`] and [`CONNECTION_WINDOW`] limit what the caller holds until it calls
+//! [`Connection::consumed`].
 
-use std::collections::{HashMap, VecDeque};
-
+use super::budget::{Budget, RESET_COST};
 use super::frame::{self, Code, Error, Frame, Setting, WINDOW_MAX};
 use super::hpack::{self, Decoder, List};
+use super::message;
+use super::stream::{Stream, Streams};
 
 /// Content of one stream that the caller has not consumed, in bytes: the initial value of RFC 9113.
 pub const STREAM_WINDOW: u32 = 65_535;
-/// Content of all streams that the caller has not consumed, in bytes.
+/// Content of all streams of a client that the caller has not consumed, in bytes. Those of a server have
+/// all their windows, because they belong to several clients, and none may block the others.
 pub const CONNECTION_WINDOW: u32 = 1 << 20;
+/// Output beyond which there is no room for content, in bytes.
+pub const OUTPUT_MAX: usize = 64 * 1024;
 /// Largest header block in its frames.
 const BLOCK_MAX: usize = 32 * 1024;
-/// Streams that ended recently and are remembered: late frames for them are no errors.
-const RECENT: usize = 64;
-/// Frames without use (SETTINGS, PING, PRIORITY, empty DATA) and resets that a client may send at once.
-const BURST: u64 = 500;
-/// As many are added per second.
-const PER_SECOND: u64 = 100;
-/// What a stream that the client resets costs.
-const RESET_COST: u64 = 4;
+/// Streams at once that a server accepts before its settings tell.
+const STREAMS_AT_FIRST: u32 = 100;
 
 /// What a frame means for a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// A request begins. A list that is too large has no fields.
-    Request { stream: u32, list: List, end: bool },
-    /// Content of a request; flow control counts `counted` bytes.
+    /// The head of a message: a client's request, which begins the stream, or a server's response,
+    /// interim or final. A list that is too large has no fields. `bytes` is its size as received.
+    Head { stream: u32, list: List, end: bool, bytes: usize },
+    /// Content; flow control counts `counted` bytes.
     Data { stream: u32, data: &'a [u8], counted: u32, end: bool },
-    /// The request ends with trailers.
+    /// The message ends with trailers.
     Trailers { stream: u32, list: List },
-    /// The stream has ended early, by the client or by its error.
-    Reset { stream: u32 },
+    /// The stream has ended early, by the peer or by its error.
+    Reset { stream: u32, code: u32 },
     /// More may be sent on one stream, or on all (0).
     Window { stream: u32 },
-    /// The client begins no more streams.
-    GoAway,
+    /// The peer processes no streams above this one.
+    GoAway { last: u32 },
 }
 
-#[derive(Debug)]
-struct Stream {
-    /// Bytes that the client may send.
-    receive: i64,
-    /// Bytes that may be sent to the client.
-    send: i64,
-    /// The client has ended its side.
-    ended: bool,
+/// Which side of the connection this is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The peer sends requests.
+    Server,
+    /// The peer sends responses.
+    Client,
 }
 
 /// A header block in pieces.
@@ -61,45 +61,25 @@ struct Block {
     end: bool,
 }
 
-/// Tokens for what costs the balancer work and brings the client nothing.
-#[derive(Debug)]
-struct Budget {
-    tokens: u64,
-    at_ms: u64,
-}
-
-impl Budget {
-    fn spend(&mut self, cost: u64, now_ms: u64) -> Result<(), Error> {
-        let gained = now_ms.saturating_sub(self.at_ms).saturating_mul(PER_SECOND) / 1000;
-        if gained > 0 {
-            self.tokens = self.tokens.saturating_add(gained).min(BURST);
-            self.at_ms = now_ms;
-        }
-        let rest = self.tokens.checked_sub(cost);
-        self.tokens = rest.ok_or(Error::Connection(Code::EnhanceYourCalm))?;
-        Ok(())
-    }
-}
-
-/// The server's side of a connection.
+/// One side of a connection.
 #[derive(Debug)]
 pub struct Connection {
-    /// Bytes for the client, in whole frames.
+    /// Bytes for the peer, in whole frames.
     pub output: Vec<u8>,
-    streams: HashMap<u32, Stream>,
-    /// Ended streams, and whether this side has reset them.
-    recent: VecDeque<(u32, bool)>,
+    role: Role,
+    streams: Streams,
     decoder: Decoder,
     block: Option<Block>,
     budget: Budget,
     limits: Limits,
     windows: Windows,
-    /// Highest stream of the client.
+    /// Highest stream that has begun.
     last: u32,
     progress: Progress,
+    farewell: Farewell,
 }
 
-/// Limits that the settings announce to the client.
+/// Limits that the settings announce to the peer.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Streams at once.
@@ -111,11 +91,17 @@ pub struct Limits {
 #[derive(Debug)]
 struct Windows {
     receive: i64,
+    /// What it is when everything is consumed.
+    whole: u32,
+    /// Bytes consumed that the peer has not been told of.
+    untold: u32,
     send: i64,
-    /// Of a new stream towards the client.
+    /// Of a new stream towards the peer.
     initial: i64,
-    /// Largest frame that the client accepts.
+    /// Largest frame that the peer accepts.
     frame: usize,
+    /// Streams at once that the peer accepts.
+    streams: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,30 +112,61 @@ enum Progress {
     Closed,
 }
 
+/// How far the end of a connection is (RFC 9113, 6.8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Farewell {
+    No,
+    /// The peer is warned: streams that it has begun meanwhile are served.
+    Warned,
+    /// It knows: streams that begin are refused.
+    Said,
+}
+
 impl Connection {
     /// A connection that begins: its settings are in the output.
-    pub fn new(limits: Limits, now_ms: u64) -> Self {
+    pub fn new(role: Role, limits: Limits, now_ms: u64) -> Self {
         let mut output = Vec::new();
-        // SETTINGS_MAX_CONCURRENT_STREAMS, MAX_HEADER_LIST_SIZE, ENABLE_CONNECT_PROTOCOL.
-        frame::settings_frame(&mut output, &[(3, limits.streams), (6, limits.list), (8, 1)]);
-        frame::window(&mut output, 0, CONNECTION_WINDOW - STREAM_WINDOW);
+        match role {
+            // MAX_CONCURRENT_STREAMS, MAX_HEADER_LIST_SIZE, ENABLE_CONNECT_PROTOCOL.
+            Role::Server => {
+                let settings = [(3, limits.streams), (6, limits.list), (8, 1)];
+                frame::settings_frame(&mut output, &settings);
+            }
+            // ENABLE_PUSH, MAX_HEADER_LIST_SIZE.
+            Role::Client => {
+                output.extend_from_slice(frame::PREFACE);
+                frame::settings_frame(&mut output, &[(2, 0), (6, limits.list)]);
+            }
+        }
+        let whole = match role {
+            Role::Server => CONNECTION_WINDOW,
+            Role::Client => limits.streams.max(2).saturating_mul(STREAM_WINDOW).min(WINDOW_MAX),
+        };
+        frame::window(&mut output, 0, whole - STREAM_WINDOW);
         let initial = i64::from(STREAM_WINDOW);
         Self {
             output,
-            streams: HashMap::new(),
-            recent: VecDeque::new(),
+            role,
+            streams: Streams::default(),
             decoder: Decoder::default(),
             block: None,
-            budget: Budget { tokens: BURST, at_ms: now_ms },
+            budget: Budget::new(now_ms),
             limits,
             windows: Windows {
-                receive: i64::from(CONNECTION_WINDOW),
+                receive: i64::from(whole),
+                whole,
+                untold: 0,
                 send: initial,
                 initial,
                 frame: frame::PAYLOAD_MAX,
+                streams: STREAMS_AT_FIRST,
             },
             last: 0,
-            progress: Progress::Preface,
+            progress: match role {
+                Role::Server => Progress::Preface,
+                Role::Client => Progress::Settings,
+            },
+            farewell: Farewell::No,
         }
     }
 
@@ -177,15 +194,21 @@ impl Connection {
             Ok(Some((length, frame))) => (length, self.handle(frame, now_ms)),
             Err((length, error)) => (length, Err(error)),
         };
-        match result {
-            Ok(event) => Ok((length, event)),
-            Err(Error::Connection(code)) => Err(self.close(code)),
+        let error = match result {
+            Ok(event) => return Ok((length, event)),
             // Nothing may come between the pieces of a header block, not even an error.
-            Err(Error::Stream(..)) if self.block.is_some() => Err(self.close(Code::Protocol)),
-            Err(Error::Stream(stream, code)) => {
-                let known = self.streams.contains_key(&stream);
-                self.reset(stream, code);
-                Ok((length, known.then_some(Event::Reset { stream })))
+            Err(Error::Stream(..)) if self.block.is_some() => Error::Connection(Code::Protocol),
+            Err(error @ Error::Stream(..)) => match self.budget.spend(self.reset_cost(), now_ms) {
+                Ok(()) => error,
+                Err(error) => error,
+            },
+            Err(error) => error,
+        };
+        match error {
+            Error::Connection(code) => Err(self.close(code)),
+            Error::Stream(stream, code) => {
+                let known = self.reset(stream, code);
+                Ok((length, known.then_some(Event::Reset { stream, code: code as u32 })))
             }
         }
     }
@@ -223,12 +246,11 @@ impl Connection {
                 }
                 _ => protocol,
             },
-            Frame::Reset { stream, .. } => {
-                self.budget.spend(RESET_COST, now_ms)?;
+            Frame::Reset { stream, code } => {
+                self.budget.spend(self.reset_cost(), now_ms)?;
                 self.not_idle(stream)?;
-                let known = self.streams.remove(&stream).is_some();
-                self.ended(stream, false);
-                Ok(known.then_some(Event::Reset { stream }))
+                let known = self.streams.end(stream, false);
+                Ok(known.then_some(Event::Reset { stream, code }))
             }
             Frame::Settings(settings) => {
                 self.budget.spend(1, now_ms)?;
@@ -239,14 +261,34 @@ impl Connection {
                 frame::ping_ack(&mut self.output, opaque);
                 Ok(None)
             }
+            Frame::PingAck => {
+                self.budget.spend(1, now_ms)?;
+                if self.farewell == Farewell::Warned {
+                    // The peer has seen the warning: what it begins from now on is refused.
+                    self.farewell = Farewell::Said;
+                    frame::goaway(&mut self.output, self.last, Code::NoError);
+                }
+                Ok(None)
+            }
             Frame::Window { stream, increment } => self.window(stream, increment),
-            Frame::GoAway { .. } => Ok(Some(Event::GoAway)),
+            Frame::GoAway { last, .. } => {
+                self.budget.spend(1, now_ms)?;
+                if self.role == Role::Client {
+                    self.farewell = Farewell::Said;
+                }
+                Ok(Some(Event::GoAway { last }))
+            }
             Frame::PushPromise => protocol,
-            Frame::Priority { .. } | Frame::SettingsAck | Frame::PingAck | Frame::Unknown => {
+            Frame::Priority { .. } | Frame::SettingsAck | Frame::Unknown => {
                 self.budget.spend(1, now_ms)?;
                 Ok(None)
             }
         }
+    }
+
+    /// A server resets only what this side has begun.
+    fn reset_cost(&self) -> u64 {
+        if self.role == Role::Server { RESET_COST } else { 0 }
     }
 
     /// RFC 9113, 5.1: only HEADERS and PRIORITY may come on a stream that has not begun.
@@ -268,21 +310,35 @@ impl Connection {
         if self.windows.receive < 0 {
             return Err(Error::Connection(Code::FlowControl));
         }
-        let error = match self.streams.get_mut(&stream) {
-            Some(open) if !open.ended => {
+        if !data.is_empty() {
+            self.budget.earn();
+        }
+        let error = match self.streams.get_mut(stream) {
+            Some(open) if !open.ended && open.headed => {
                 open.receive -= i64::from(counted);
                 open.ended = end;
-                if open.receive >= 0 {
+                // RFC 9113, 8.1.1: a Content-Length is the sum of all DATA.
+                let length = data.len() as u64;
+                let rest = open.expected.map(|expected| expected.checked_sub(length));
+                let right = match rest {
+                    None => true,
+                    Some(None) => false,
+                    Some(Some(rest)) => rest == 0 || !end,
+                };
+                if right && open.receive >= 0 {
+                    open.expected = rest.flatten();
+                    self.gone_if_complete(stream);
                     return Ok(Some(Event::Data { stream, data, counted, end }));
                 }
-                Code::FlowControl
+                if right { Code::FlowControl } else { Code::Protocol }
             }
+            Some(open) if !open.ended => Code::Protocol,
             _ => Code::StreamClosed,
         };
         // It is consumed here: the connection's window must not run dry.
         self.credit(counted);
-        // RFC 9113, 5.1: what was sent before the client knew of the reset is ignored.
-        if self.recent.contains(&(stream, true)) {
+        // RFC 9113, 5.1: what was sent before the peer knew of the reset is ignored.
+        if self.streams.reset_by_us(stream) == Some(true) {
             return Ok(None);
         }
         Err(Error::Stream(stream, error))
@@ -293,20 +349,28 @@ impl Connection {
         let Some(Block { stream, bytes, end }) = self.block.take() else { return Ok(None) };
         let list = self.decoder.decode(&bytes, self.limits.list as usize);
         let list = list.map_err(|hpack::Malformed| Error::Connection(Code::Compression))?;
-        if let Some(open) = self.streams.get_mut(&stream) {
+        let bytes = bytes.len();
+        self.budget.earn();
+        if let Some(open) = self.streams.get_mut(stream) {
             if open.ended {
                 return Err(Error::Stream(stream, Code::StreamClosed));
             }
-            if !end || list.too_large {
+            if !open.headed {
+                return self.response_head(stream, list, end, bytes).map(Some);
+            }
+            let short = open.expected.is_some_and(|expected| expected > 0);
+            if !end || list.too_large || short || message::trailers(&list.fields).is_err() {
                 return Err(Error::Stream(stream, Code::Protocol));
             }
             open.ended = true;
+            self.gone_if_complete(stream);
             return Ok(Some(Event::Trailers { stream, list }));
         }
-        if stream <= self.last {
-            return match self.recent.iter().find(|(recent, _)| *recent == stream) {
-                Some((_, true)) => Ok(None),
-                Some((_, false)) => Err(Error::Connection(Code::StreamClosed)),
+        if stream <= self.last || self.role == Role::Client {
+            self.not_idle(stream)?;
+            return match self.streams.reset_by_us(stream) {
+                Some(true) => Ok(None),
+                Some(false) => Err(Error::Connection(Code::StreamClosed)),
                 None => Err(Error::Connection(Code::Protocol)),
             };
         }
@@ -314,23 +378,69 @@ impl Connection {
             return Err(Error::Connection(Code::Protocol));
         }
         self.last = stream;
-        if self.streams.len() >= self.limits.streams as usize {
+        let full = self.streams.len() >= self.limits.streams as usize;
+        if full || self.farewell == Farewell::Said {
             return Err(Error::Stream(stream, Code::RefusedStream));
         }
-        let (receive, send) = (i64::from(STREAM_WINDOW), self.windows.initial);
-        self.streams.insert(stream, Stream { receive, send, ended: end });
-        Ok(Some(Event::Request { stream, list, end }))
+        let expected = message::content_length(&list.fields)
+            .map_err(|_| Error::Stream(stream, Code::Protocol))?;
+        self.begin(stream, expected, true, end);
+        Ok(Some(Event::Head { stream, list, end, bytes }))
+    }
+
+    fn begin(&mut self, number: u32, expected: Option<u64>, headed: bool, ended: bool) {
+        self.streams.add(Stream {
+            number,
+            receive: i64::from(STREAM_WINDOW),
+            send: self.windows.initial,
+            untold: 0,
+            expected,
+            headed,
+            ended,
+            sent: false,
+        });
+    }
+
+    fn response_head<'a>(
+        &mut self,
+        stream: u32,
+        list: List,
+        end: bool,
+        bytes: usize,
+    ) -> Result<Event<'a>, Error> {
+        let malformed = Error::Stream(stream, Code::Protocol);
+        let status = list.fields.first().filter(|field| field.name == b":status");
+        let interim = status.is_some_and(|field| field.value.starts_with(b"1"));
+        if interim && end {
+            return Err(malformed);
+        }
+        let expected = message::content_length(&list.fields).map_err(|_| malformed)?;
+        if let Some(open) = self.streams.get_mut(stream) {
+            open.headed = !interim;
+            open.ended = end;
+            open.expected = expected.filter(|_| !interim);
+        }
+        self.gone_if_complete(stream);
+        Ok(Event::Head { stream, list, end, bytes })
+    }
+
+    /// A stream that both sides have ended is no more.
+    fn gone_if_complete(&mut self, stream: u32) {
+        if self.streams.get(stream).is_some_and(|open| open.ended && open.sent) {
+            self.streams.end(stream, false);
+        }
     }
 
     fn settings<'a>(&mut self, settings: &[Setting]) -> Result<Option<Event<'a>>, Error> {
         for setting in settings {
             match setting {
                 Setting::FrameSize(size) => self.windows.frame = *size as usize,
+                Setting::Streams(most) => self.windows.streams = *most,
                 Setting::Window(size) => {
                     // RFC 9113, 6.9.2: windows of open streams change as well, even below zero.
                     let change = i64::from(*size) - self.windows.initial;
                     self.windows.initial = i64::from(*size);
-                    for open in self.streams.values_mut() {
+                    for open in self.streams.iter_mut() {
                         open.send += change;
                         if open.send > i64::from(WINDOW_MAX) {
                             return Err(Error::Connection(Code::FlowControl));
@@ -345,7 +455,7 @@ impl Connection {
     }
 
     fn window<'a>(&mut self, stream: u32, increment: u32) -> Result<Option<Event<'a>>, Error> {
-        let (window, error) = match self.streams.get_mut(&stream) {
+        let (window, error) = match self.streams.get_mut(stream) {
             Some(open) => (&mut open.send, Error::Stream(stream, Code::FlowControl)),
             None if stream == 0 => (&mut self.windows.send, Error::Connection(Code::FlowControl)),
             None => return self.not_idle(stream).map(|()| None),
@@ -357,81 +467,146 @@ impl Connection {
         Ok(Some(Event::Window { stream }))
     }
 
-    /// Content was consumed: the client may send as much again.
+    /// Content was consumed: the peer may send as much again. It is told when half of a window is
+    /// consumed.
     pub fn consumed(&mut self, stream: u32, counted: u32) {
         self.credit(counted);
-        if let Some(open) = self.streams.get_mut(&stream)
+        if let Some(open) = self.streams.get_mut(stream)
             && !open.ended
-            && counted > 0
         {
-            open.receive += i64::from(counted);
-            frame::window(&mut self.output, stream, counted);
+            open.untold += counted;
+            if open.untold >= STREAM_WINDOW / 2 {
+                open.receive += i64::from(open.untold);
+                frame::window(&mut self.output, stream, std::mem::take(&mut open.untold));
+            }
         }
     }
 
     fn credit(&mut self, counted: u32) {
-        if counted > 0 {
-            self.windows.receive += i64::from(counted);
-            frame::window(&mut self.output, 0, counted);
+        let windows = &mut self.windows;
+        windows.untold += counted;
+        if windows.untold >= windows.whole / 2 {
+            windows.receive += i64::from(windows.untold);
+            frame::window(&mut self.output, 0, std::mem::take(&mut windows.untold));
         }
+    }
+
+    /// Whether another stream can be begun.
+    pub fn accepts_streams(&self) -> bool {
+        let most = self.windows.streams.min(self.limits.streams) as usize;
+        self.role == Role::Client
+            && self.farewell == Farewell::No
+            && matches!(self.progress, Progress::Settings | Progress::Open)
+            && self.streams.len() < most
+            && self.last < WINDOW_MAX - 1
+    }
+
+    /// Begins a stream with the header block of a request; `None`: the server accepts no more now.
+    pub fn open(&mut self, block: &[u8], end: bool) -> Option<u32> {
+        let number = if self.last == 0 { 1 } else { self.last + 2 };
+        if !self.accepts_streams() {
+            return None;
+        }
+        self.last = number;
+        self.begin(number, None, false, false);
+        self.send_headers(number, block, end);
+        Some(number)
     }
 
     /// Sends a header block on an open stream.
     pub fn send_headers(&mut self, stream: u32, block: &[u8], end: bool) {
-        if self.streams.contains_key(&stream) {
+        if self.streams.get(stream).is_some_and(|open| !open.sent) {
             frame::headers(&mut self.output, stream, block, end, self.windows.frame);
             self.end_if(stream, end);
         }
     }
 
-    /// Sends as much content as frame size and windows allow, and the end with the last of it;
+    /// Bytes of content that may be sent on a stream now.
+    pub fn room(&self, stream: u32) -> usize {
+        let Some(open) = self.streams.get(stream) else { return usize::MAX };
+        if self.output.len() >= OUTPUT_MAX {
+            return 0;
+        }
+        usize::try_from(open.send.min(self.windows.send)).unwrap_or(0).min(self.windows.frame)
+    }
+
+    /// Sends as much content as there is [room](Self::room) for, and the end with the last of it;
     /// returns the number of bytes.
     pub fn send_data(&mut self, stream: u32, data: &[u8], end: bool) -> usize {
-        let Some(open) = self.streams.get_mut(&stream) else { return data.len() };
-        let window = usize::try_from(open.send.min(self.windows.send)).unwrap_or(0);
-        let length = data.len().min(window).min(self.windows.frame);
+        let room = self.room(stream);
+        let Some(open) = self.streams.get_mut(stream).filter(|open| !open.sent) else {
+            return data.len();
+        };
+        let length = data.len().min(room);
         let end = end && length == data.len();
         if length > 0 || end {
             let counted = i64::try_from(length).unwrap_or(i64::MAX);
             open.send -= counted;
             self.windows.send -= counted;
+            self.budget.earn();
             frame::data(&mut self.output, stream, &data[..length], end);
             self.end_if(stream, end);
         }
         length
     }
 
-    /// This side has ended; a request that goes on is no longer wanted (RFC 9113, 8.1).
+    /// This side has ended. A request that goes on after its response is no longer wanted (RFC 9113,
+    /// 8.1).
     fn end_if(&mut self, stream: u32, end: bool) {
-        if end && let Some(open) = self.streams.remove(&stream) {
-            if !open.ended {
-                frame::reset(&mut self.output, stream, Code::NoError);
-            }
-            self.ended(stream, !open.ended);
+        let Some(open) = self.streams.get_mut(stream).filter(|_| end) else { return };
+        open.sent = true;
+        if open.ended {
+            self.streams.end(stream, false);
+        } else if self.role == Role::Server {
+            self.reset(stream, Code::NoError);
         }
     }
 
-    /// Ends a stream early.
-    pub fn reset(&mut self, stream: u32, code: Code) {
+    /// Ends a stream early; false: it was not open.
+    pub fn reset(&mut self, stream: u32, code: Code) -> bool {
         frame::reset(&mut self.output, stream, code);
-        self.streams.remove(&stream);
-        self.ended(stream, true);
+        self.streams.end(stream, true)
     }
 
-    fn ended(&mut self, stream: u32, by_us: bool) {
-        if self.recent.len() == RECENT {
-            self.recent.pop_front();
+    /// Whether a stream is in progress.
+    pub fn is_open(&self, stream: u32) -> bool {
+        self.streams.get(stream).is_some()
+    }
+
+    /// Begins to end the connection: streams in progress, and those that the client has begun before
+    /// it knows, are served (RFC 9113, 6.8).
+    pub fn drain(&mut self) {
+        if self.farewell == Farewell::No && self.progress != Progress::Closed {
+            self.farewell = Farewell::Warned;
+            frame::goaway(&mut self.output, WINDOW_MAX, Code::NoError);
+            frame::ping(&mut self.output, *b"goodbye!");
         }
-        self.recent.push_back((stream, by_us));
+    }
+
+    /// Whether the connection is about to end and has no stream.
+    pub fn is_drained(&self) -> bool {
+        self.farewell == Farewell::Said && self.streams.len() == 0
     }
 
     /// Ends the connection and all of its streams.
     pub fn close(&mut self, code: Code) -> Code {
-        frame::goaway(&mut self.output, self.last, code);
+        if self.progress != Progress::Closed {
+            frame::goaway(&mut self.output, self.last, code);
+        }
         self.streams.clear();
         self.block = None;
         self.progress = Progress::Closed;
         code
+    }
+
+    /// Whether it has been closed: only the output is left.
+    pub fn is_closed(&self) -> bool {
+        self.progress == Progress::Closed
+    }
+
+    /// Whether a header block has begun and not ended.
+    pub fn has_block(&self) -> bool {
+        self.block.is_some()
     }
 
     /// Streams in progress.

@@ -35,6 +35,31 @@ pub enum Code {
     EnhanceYourCalm = 11,
 }
 
+impl Code {
+    /// The code of a number; unknown ones are an error inside the peer.
+    pub fn of(number: u32) -> Self {
+        use Code::{
+            Cancel, Compression, Connect, EnhanceYourCalm, FlowControl, FrameSize, NoError,
+            Protocol, RefusedStream, SettingsTimeout, StreamClosed,
+        };
+        let all = [
+            NoError,
+            Protocol,
+            FlowControl,
+            SettingsTimeout,
+            StreamClosed,
+            FrameSize,
+            RefusedStream,
+            Cancel,
+            Compression,
+            Connect,
+            EnhanceYourCalm,
+        ];
+        let known = all.into_iter().find(|code| *code as u32 == number);
+        known.unwrap_or(Self::Internal)
+    }
+}
+
 /// What an error ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Error {
@@ -270,10 +295,16 @@ pub fn ping_ack(out: &mut Vec<u8>, opaque: [u8; 8]) {
     put(out, 6, ACK, 0, &opaque);
 }
 
+/// Writes a PING, to be confirmed.
+pub fn ping(out: &mut Vec<u8>, opaque: [u8; 8]) {
+    put(out, 6, 0, 0, &opaque);
+}
+
 /// Writes GOAWAY: streams above `last` are not processed.
 pub fn goaway(out: &mut Vec<u8>, last: u32, code: Code) {
-    let mut payload = last.to_be_bytes().to_vec();
-    payload.extend_from_slice(&(code as u32).to_be_bytes());
+    let mut payload = [0; 8];
+    payload[..4].copy_from_slice(&last.to_be_bytes());
+    payload[4..].copy_from_slice(&(code as u32).to_be_bytes());
     put(out, 7, 0, 0, &payload);
 }
 

@@ -248,6 +248,12 @@ pub fn encode(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     out.extend_from_slice(value);
 }
 
+/// Appends `:status`.
+pub fn encode_status(out: &mut Vec<u8>, status: u16) {
+    let digits = [100, 10, 1].map(|unit| b'0' + (status / unit % 10).to_le_bytes()[0]);
+    encode(out, b":status", &digits);
+}
+
 fn put_integer(out: &mut Vec<u8>, value: usize, prefix: u32, pattern: u8) {
     let mask = (1_usize << prefix) - 1;
     if value < mask {

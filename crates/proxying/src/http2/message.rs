@@ -1,26 +1,11 @@
-//! Requests of HTTP/2 as requests of HTTP/1.1 (RFC 9113, 8).
+//! Messages of HTTP/2 as [`crate::http1`] describes them (RFC 9113, 8), so that everything that looks at
+//! a request or a response looks at one structure.
 //!
-//! What is written here is parsed again by [`crate::http1::Request`]. This module checks what only
-//! HTTP/2 has, and that no field can end its line early.
+//! What may stand in a value, a host or a target is checked by the rules of HTTP/1.1: such a message may
+//! be written as one.
 
 use super::hpack::Field;
-use crate::http1;
-
-/// The message is malformed: PROTOCOL_ERROR for its stream (RFC 9113, 8.1.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a message is malformed")]
-pub struct Malformed;
-
-/// What must be known of a request beside its head.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Facts {
-    /// Content-Length: the DATA frames have as many bytes.
-    pub length: Option<u64>,
-    /// The response has no content.
-    pub to_head: bool,
-    /// Extended CONNECT for a WebSocket connection (RFC 8441), written as an upgrade.
-    pub websocket: bool,
-}
+use crate::http1::{self, Framing, Known, Limits, Line, Refusal, Request, Response, Version};
 
 /// The pseudo-header fields of a request.
 #[derive(Default)]
@@ -34,7 +19,7 @@ struct Pseudo<'a> {
 
 impl<'a> Pseudo<'a> {
     /// Takes the pseudo-header fields from the front of a list; returns the others.
-    fn take(mut fields: &'a [Field]) -> Result<(Self, &'a [Field]), Malformed> {
+    fn take(mut fields: &'a [Field]) -> Result<(Self, &'a [Field]), Refusal> {
         let mut pseudo = Self::default();
         while let Some((field, rest)) = fields.split_first()
             && field.name.starts_with(b":")
@@ -45,139 +30,200 @@ impl<'a> Pseudo<'a> {
                 b":authority" => &mut pseudo.authority,
                 b":path" => &mut pseudo.path,
                 b":protocol" => &mut pseudo.protocol,
-                _ => return Err(Malformed),
+                _ => return Err(Refusal::Pseudo),
             };
             if slot.replace(&field.value).is_some() {
-                return Err(Malformed);
+                return Err(Refusal::Pseudo);
             }
             fields = rest;
         }
         Ok((pseudo, fields))
     }
 
-    /// RFC 9113, 8.3.1 and 8.5; RFC 8441, 4. CONNECT without a protocol ends at no server.
-    fn check(&self) -> Result<(), Malformed> {
+    /// Method and path, by RFC 9113, 8.3.1 and 8.5; RFC 8441, 4. CONNECT without a protocol ends at no
+    /// server.
+    fn check(&self) -> Result<(&'a [u8], &'a [u8]), Refusal> {
         let (Some(method), Some(scheme), Some(path)) = (self.method, self.scheme, self.path) else {
-            return Err(Malformed);
+            return Err(Refusal::Pseudo);
         };
-        let graphic = |bytes: &[u8]| bytes.iter().all(|byte| byte.is_ascii_graphic());
         let websocket = self.protocol.is_some_and(|name| name == b"websocket");
-        let valid = is_token(method)
+        let valid = http1::is_token(method)
             && matches!(scheme, b"http" | b"https")
-            && graphic(path)
-            && (path.starts_with(b"/") || (path == b"*" && method == b"OPTIONS"))
-            && self.authority.is_none_or(graphic)
+            && (path.starts_with(b"/") || path == b"*")
             && (method == b"CONNECT") == websocket
             && websocket == self.protocol.is_some();
-        if valid { Ok(()) } else { Err(Malformed) }
+        if valid { Ok((method, path)) } else { Err(Refusal::Pseudo) }
     }
 }
 
-/// Writes the head of a request for HTTP/1.1. `end`: no content follows. Content without a length
-/// is written in chunks. `key` is the `Sec-WebSocket-Key` of an upgrade.
+/// A request. `end`: no content follows. `key` is the `Sec-WebSocket-Key` of an extended CONNECT, which
+/// becomes an upgrade (RFC 8441). Content without a length is [`Framing::Chunked`], as it would be
+/// written.
 ///
 /// # Errors
-/// Everything that RFC 9113, 8 calls malformed.
-pub fn request(
-    out: &mut Vec<u8>,
-    list: &[Field],
+/// Everything that RFC 9113, 8 calls malformed, has the status 400; the others are limits.
+pub fn request<'a>(
+    list: &'a mut Vec<Field>,
     end: bool,
-    key: &[u8],
-) -> Result<Facts, Malformed> {
-    let (pseudo, fields) = Pseudo::take(list)?;
-    pseudo.check()?;
-    let method = pseudo.method.unwrap_or_default();
+    key: &'a [u8],
+    limits: &Limits,
+) -> Result<Request<'a>, Refusal> {
+    join_cookies(list);
+    let (pseudo, rest) = Pseudo::take(list)?;
+    let (method, path) = pseudo.check()?;
     let websocket = pseudo.protocol.is_some();
-    let (host, length) = (host(&pseudo, fields)?, length(fields)?);
+    let method = if websocket { b"GET" } else { method };
+    let (_, target) = http1::parse_target(method, path)?;
+    if path.len() > limits.target {
+        return Err(Refusal::TargetTooLong);
+    }
+    let mut fields = fields(rest, limits.fields)?;
+    let host = host(pseudo.authority, &fields)?;
+    let length = content_length(rest)?;
     if end && (websocket || length.is_some_and(|length| length > 0)) {
-        return Err(Malformed);
-    }
-    let verb = if websocket { b"GET" } else { method };
-    http1::request_line(out, verb, &[pseudo.path.unwrap_or_default()]);
-    http1::field(out, b"Host", host);
-    for field in fields {
-        check(field)?;
-        match &field.name[..] {
-            b"host" | b"cookie" | b"content-length" | b"sec-websocket-key" => {}
-            name => http1::field(out, name, &field.value),
-        }
-    }
-    // RFC 9113, 8.2.3: HTTP/1.1 has one field for all cookies.
-    let cookies: Vec<&[u8]> = values(fields, b"cookie").collect();
-    if !cookies.is_empty() {
-        http1::field(out, b"Cookie", &cookies.join(&b"; "[..]));
+        return Err(Refusal::Length);
     }
     if websocket {
-        http1::field(out, b"Sec-WebSocket-Key", key);
-        out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: websocket\r\n");
-    } else if let Some(length) = length {
-        out.extend_from_slice(b"Content-Length: ");
-        http1::number(out, length);
-        out.extend_from_slice(b"\r\n");
-    } else if !end {
-        out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
+        fields.retain(|field| !field.name.eq_ignore_ascii_case(KEY));
+        fields.push(http1::Field { name: KEY, value: key, known: Known::Other });
     }
-    out.extend_from_slice(b"\r\n");
-    Ok(Facts { length, to_head: method == b"HEAD", websocket })
+    let framing = match length {
+        _ if websocket => Framing::None,
+        Some(length) => Framing::Length(length),
+        None if end => Framing::None,
+        None => Framing::Chunked,
+    };
+    let mut request =
+        Request::new(Line { method, target, version: Version::Http2, host }, fields, framing)?;
+    request.websocket = websocket;
+    Ok(request)
 }
 
-/// Writes a trailer section as lines of HTTP/1.1, without the empty line at its end.
-///
-/// # Errors
-/// Pseudo-header fields, and everything that [`request`] refuses.
-pub fn trailers(out: &mut Vec<u8>, list: &[Field]) -> Result<(), Malformed> {
-    for field in list {
-        check(field)?;
-        http1::field(out, &field.name, &field.value);
+const KEY: &[u8] = b"sec-websocket-key";
+
+/// RFC 9113, 8.2.3: HTTP/1.1 has one field for all cookies.
+fn join_cookies(list: &mut Vec<Field>) {
+    let mut cookies = list.iter().filter(|field| field.name == b"cookie");
+    if cookies.nth(1).is_none() {
+        return;
     }
-    Ok(())
-}
-
-fn values<'a>(fields: &'a [Field], name: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
-    fields.iter().filter(move |field| field.name == name).map(|field| &field.value[..])
-}
-
-/// The authority, which must be the Host's, too (RFC 9113, 8.3.1).
-fn host<'a>(pseudo: &Pseudo<'a>, fields: &'a [Field]) -> Result<&'a [u8], Malformed> {
-    let mut hosts = values(fields, b"host").chain(pseudo.authority);
-    let host = hosts.next().ok_or(Malformed)?;
-    if hosts.all(|other| other.eq_ignore_ascii_case(host)) { Ok(host) } else { Err(Malformed) }
-}
-
-/// Content-Length: one, of up to 18 digits, which are below 2^63.
-fn length(fields: &[Field]) -> Result<Option<u64>, Malformed> {
-    let mut lengths = values(fields, b"content-length");
-    let Some(text) = lengths.next() else { return Ok(None) };
-    let digits = (1..=18).contains(&text.len()) && text.iter().all(u8::is_ascii_digit);
-    if !digits || lengths.next().is_some() {
-        return Err(Malformed);
-    }
-    Ok(Some(text.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))))
-}
-
-fn is_token(bytes: &[u8]) -> bool {
-    let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
-    !bytes.is_empty() && bytes.iter().all(allowed)
+    let mut joined: Vec<u8> = Vec::new();
+    list.retain(|field| {
+        let cookie = field.name == b"cookie";
+        if cookie {
+            if !joined.is_empty() {
+                joined.extend_from_slice(b"; ");
+            }
+            joined.extend_from_slice(&field.value);
+        }
+        !cookie
+    });
+    list.push(Field { name: b"cookie".to_vec(), value: joined });
 }
 
 /// RFC 9113, 8.2: names in lower case, values without line ends and outer spaces, no fields of the
 /// connection.
-fn check(field: &Field) -> Result<(), Malformed> {
-    let (name, value) = (&field.name[..], &field.value[..]);
-    let space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
-    let control = |byte: &u8| (*byte < b' ' && *byte != b'\t') || *byte == 127;
-    let of_connection = matches!(
-        name,
-        b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade"
-    );
-    let valid = is_token(name)
-        && !name.iter().any(u8::is_ascii_uppercase)
-        && !value.iter().any(control)
-        && !space(value.first())
-        && !space(value.last())
-        && !of_connection
-        && (name != b"te" || value == b"trailers");
-    if valid { Ok(()) } else { Err(Malformed) }
+fn fields(list: &[Field], most: usize) -> Result<Vec<http1::Field<'_>>, Refusal> {
+    if list.len() > most {
+        return Err(Refusal::TooManyFields);
+    }
+    let mut fields = Vec::with_capacity(list.len() + 1);
+    for Field { name, value } in list {
+        if !http1::is_token(name) || name.iter().any(u8::is_ascii_uppercase) {
+            return Err(Refusal::FieldName);
+        }
+        if !http1::is_value(value) || http1::trim(value).len() != value.len() {
+            return Err(Refusal::FieldValue);
+        }
+        let known = Known::of(name);
+        let valid = match known {
+            Known::Te => value == b"trailers",
+            Known::ContentLength => true,
+            known => !known.is_hop_by_hop(),
+        };
+        if !valid {
+            return Err(Refusal::FieldName);
+        }
+        fields.push(http1::Field { name, value, known });
+    }
+    Ok(fields)
+}
+
+/// The trailer fields that may be passed on ([`http1::trailers`]).
+///
+/// # Errors
+/// Pseudo-header fields, and everything that [`request`] refuses.
+pub fn trailers(list: &[Field]) -> Result<Vec<http1::Field<'_>>, Refusal> {
+    let mut fields = fields(list, usize::MAX)?;
+    fields.retain(|field| field.known == Known::Other);
+    Ok(fields)
+}
+
+/// The authority, which must be the Host's, too (RFC 9113, 8.3.1).
+fn host<'a>(authority: Option<&'a [u8]>, fields: &[http1::Field<'a>]) -> Result<&'a [u8], Refusal> {
+    let of_fields = fields.iter().filter(|field| field.known == Known::Host);
+    let mut hosts = of_fields.map(|field| field.value).chain(authority);
+    let host = hosts.next().ok_or(Refusal::Host)?;
+    let same = hosts.all(|other| other.eq_ignore_ascii_case(host));
+    if same && http1::is_host(host) { Ok(host) } else { Err(Refusal::Host) }
+}
+
+/// Content-Length of a list: the DATA frames have as many bytes (RFC 9113, 8.1.1).
+///
+/// # Errors
+/// Several, or no number.
+pub(super) fn content_length(list: &[Field]) -> Result<Option<u64>, Refusal> {
+    let mut lengths = list.iter().filter(|field| field.name == b"content-length");
+    match (lengths.next(), lengths.next()) {
+        (None, _) => Ok(None),
+        (Some(field), None) => http1::parse_length(&field.value).map(Some),
+        (Some(_), Some(_)) => Err(Refusal::Length),
+    }
+}
+
+/// A response of a server. `to_head`: the request's method is HEAD.
+///
+/// # Errors
+/// Everything that RFC 9113, 8 calls malformed, and more fields than the limits allow.
+pub fn response<'a>(
+    list: &'a [Field],
+    end: bool,
+    to_head: bool,
+    limits: &Limits,
+) -> Result<Response<'a>, Refusal> {
+    let (status, rest) = match list.split_first() {
+        Some((field, rest)) if field.name == b":status" => (status(&field.value)?, rest),
+        _ => return Err(Refusal::Pseudo),
+    };
+    let fields = fields(rest, limits.fields)?;
+    let length = content_length(rest)?;
+    let without = to_head || status < 200 || status == 204 || status == 304;
+    let framing = match length {
+        _ if without => Framing::None,
+        None if end => Framing::Length(0),
+        Some(length) => Framing::Length(length),
+        None => Framing::UntilClose,
+    };
+    Ok(Response {
+        version: Version::Http2,
+        status,
+        reason: b"",
+        options: http1::Options::default(),
+        fields,
+        framing,
+        length,
+        keep_alive: true,
+    })
+}
+
+/// Three digits. 101 does not exist in HTTP/2 (RFC 9113, 8.6).
+fn status(value: &[u8]) -> Result<u16, Refusal> {
+    let text = std::str::from_utf8(value).unwrap_or_default();
+    let digits = value.len() == 3 && value.iter().all(u8::is_ascii_digit);
+    match text.parse() {
+        Ok(status) if digits && status >= 100 && status != 101 => Ok(status),
+        _ => Err(Refusal::FirstLine),
+    }
 }
 
 #[cfg(test)]
@@ -195,44 +241,49 @@ mod tests {
         fields.iter().map(field).collect()
     }
 
-    fn written(fields: &[(&str, &str)], end: bool) -> Result<(String, Facts), Malformed> {
-        let mut out = Vec::new();
-        let facts = request(&mut out, &list(fields), end, b"KEY")?;
-        Ok((String::from_utf8(out).unwrap(), facts))
+    /// `METHOD HOST TARGET name=value…` and the framing.
+    fn read(fields: &[(&str, &str)], end: bool) -> Result<(String, Framing), Refusal> {
+        let mut list = list(fields);
+        let limits = Limits { target: 100, fields: 8, ..Limits::default() };
+        let request = request(&mut list, end, b"KEY", &limits)?;
+        let mut words = vec![request.method, request.host, request.target.path_and_query];
+        let pairs: Vec<Vec<u8>> =
+            request.fields.iter().map(|field| [field.name, b"=", field.value].concat()).collect();
+        words.extend(pairs.iter().map(|pair| &pair[..]));
+        assert_eq!((request.version, request.keep_alive), (Version::Http2, true));
+        Ok((String::from_utf8(words.join(&b' ')).unwrap(), request.framing))
     }
 
     #[test]
-    fn a_request_is_written_with_the_framing_of_http_1() {
-        let line = "GET /p?q HTTP/1.1\r\nHost: a.test\r\n";
-        assert_eq!(written(&GET, true).unwrap().0, format!("{line}\r\n"));
-        let chunks = format!("{line}Transfer-Encoding: chunked\r\n\r\n");
-        assert_eq!(written(&GET, false).unwrap().0, chunks);
+    fn a_request_has_the_structure_of_one_of_http_1() {
+        let line = "GET a.test /p?q";
+        assert_eq!(read(&GET, true), Ok((line.to_owned(), Framing::None)));
+        assert_eq!(read(&GET, false), Ok((line.to_owned(), Framing::Chunked)));
         let cookies = [&GET[..], &[("cookie", "a=1"), ("x", "y"), ("cookie", "b=2")]].concat();
-        let joined = format!("{line}x: y\r\nCookie: a=1; b=2\r\n\r\n");
-        assert_eq!(written(&cookies, true).unwrap().0, joined);
+        assert_eq!(
+            read(&cookies, true),
+            Ok((format!("{line} x=y cookie=a=1; b=2"), Framing::None))
+        );
         let length = [&GET[..], &[("content-length", "5")]].concat();
-        let (text, facts) = written(&length, false).unwrap();
-        assert_eq!(text, format!("{line}Content-Length: 5\r\n\r\n"));
-        assert_eq!(facts, Facts { length: Some(5), to_head: false, websocket: false });
+        let wanted = (format!("{line} content-length=5"), Framing::Length(5));
+        assert_eq!(read(&length, false), Ok(wanted));
+        let host = [&GET[..2], &GET[3..], &[("host", "h.test")]].concat();
+        assert_eq!(read(&host, true).unwrap().0, "GET h.test /p?q host=h.test");
     }
 
     #[test]
     fn extended_connect_becomes_an_upgrade() {
         let connect = [&[(":protocol", "websocket"), (":method", "CONNECT")][..], &GET[1..]];
-        let (text, facts) = written(&connect.concat(), false).unwrap();
-        let end = "Sec-WebSocket-Key: KEY\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
-        assert_eq!(text, format!("GET /p?q HTTP/1.1\r\nHost: a.test\r\n{end}"));
-        assert!(facts.websocket);
-        let parsed = http1::Request::parse(text.as_bytes(), &http1::Limits::default()).unwrap();
-        assert!(parsed.websocket);
+        let (text, framing) = read(&connect.concat(), false).unwrap();
+        assert_eq!((&text[..], framing), ("GET a.test /p?q sec-websocket-key=KEY", Framing::None));
+        assert_eq!(read(&connect.concat(), true), Err(Refusal::Length));
     }
 
     #[test]
     fn malformed_requests_are_refused() {
-        let replaced = |at: usize, value: &'static str| {
-            let mut fields = GET;
-            fields[at].1 = value;
-            written(&fields, true)
+        let malformed = |fields: &[(&str, &str)], end| match read(fields, end) {
+            Err(refusal) => refusal.status() == 400,
+            Ok(_) => false,
         };
         for (at, value) in [
             (0, "G T"),
@@ -240,12 +291,16 @@ mod tests {
             (0, "GET / HTTP/1.1\r\nX: y\r\n\r\nGET"),
             (1, "http\r\n"),
             (2, "a b"),
+            (2, "a,b"),
             (3, ""),
             (3, "p"),
             (3, "*"),
+            (3, "/#a"),
             (3, "/ HTTP/1.1\r\nX: y"),
         ] {
-            assert_eq!(replaced(at, value), Err(Malformed), "{value:?}");
+            let mut fields = GET;
+            fields[at].1 = value;
+            assert!(malformed(&fields, true), "{value:?}");
         }
         for field in [
             (":path", "/"),
@@ -272,23 +327,54 @@ mod tests {
             ("content-length", "1"),
         ] {
             let fields = [&GET[..], &[field]].concat();
-            assert_eq!(written(&fields, true), Err(Malformed), "{field:?}");
+            assert!(malformed(&fields, true), "{field:?}");
         }
         let twice = [&GET[..], &[("content-length", "1"), ("content-length", "1")]].concat();
-        assert_eq!(written(&twice, false), Err(Malformed));
+        assert!(malformed(&twice, false));
         for missing in GET {
             let fields: Vec<_> = GET.into_iter().filter(|field| *field != missing).collect();
-            assert_eq!(written(&fields, true), Err(Malformed), "without {missing:?}");
+            assert!(malformed(&fields, true), "without {missing:?}");
         }
         let behind = [&[("a", "b")][..], &GET].concat();
-        assert_eq!(written(&behind, true), Err(Malformed), "a pseudo-header field behind another");
+        assert!(malformed(&behind, true), "a pseudo-header field behind another");
+    }
+
+    #[test]
+    fn limits_have_the_statuses_of_http_1() {
+        let long = format!("/{}", "a".repeat(100));
+        let target = [&GET[..3], &[(":path", &*long)]].concat();
+        assert_eq!(read(&target, true), Err(Refusal::TargetTooLong));
+        let many = [&GET[..], &[("a", "b"); 9]].concat();
+        assert_eq!(read(&many, true), Err(Refusal::TooManyFields));
+        let trace = [&[(":method", "TRACE")][..], &GET[1..]].concat();
+        assert_eq!(read(&trace, true), Err(Refusal::Method));
+        let expect = [&GET[..], &[("expect", "x")]].concat();
+        assert_eq!(read(&expect, true), Err(Refusal::Expectation));
     }
 
     #[test]
     fn trailers_have_no_pseudo_header_fields() {
-        let mut out = Vec::new();
-        trailers(&mut out, &list(&[("grpc-status", "0"), ("x", "y")])).unwrap();
-        assert_eq!(out, b"grpc-status: 0\r\nx: y\r\n");
-        assert_eq!(trailers(&mut out, &list(&[(":path", "/evil")])), Err(Malformed));
+        let passed = list(&[("grpc-status", "0"), ("host", "x"), ("x", "y")]);
+        let names: Vec<&[u8]> = trailers(&passed).unwrap().iter().map(|field| field.name).collect();
+        assert_eq!(names, [&b"grpc-status"[..], b"x"]);
+        assert!(trailers(&list(&[(":path", "/evil")])).is_err());
+    }
+
+    #[test]
+    fn a_response_is_framed_by_its_length_or_the_end_of_its_stream() {
+        let framing = |fields: &[(&str, &str)], end, to_head| {
+            let list = list(fields);
+            response(&list, end, to_head, &Limits::default()).map(|r| (r.status, r.framing))
+        };
+        let five = [(":status", "200"), ("content-length", "5")];
+        assert_eq!(framing(&five, false, false), Ok((200, Framing::Length(5))));
+        assert_eq!(framing(&five, true, true), Ok((200, Framing::None)));
+        assert_eq!(framing(&five[..1], false, false), Ok((200, Framing::UntilClose)));
+        assert_eq!(framing(&five[..1], true, false), Ok((200, Framing::Length(0))));
+        for status in ["", "99", "101", "2000", "abc", "+20"] {
+            assert!(framing(&[(":status", status)], true, false).is_err(), "{status}");
+        }
+        assert!(framing(&[("a", "b")], true, false).is_err());
+        assert!(framing(&[five[0], ("connection", "close")], true, false).is_err());
     }
 }

@@ -27,13 +27,13 @@ pub(crate) fn command() -> Command {
         .default_value("info")
         .help("Log level: error, warn, info, debug or trace");
     Command::new("engine")
-        .about("Run the load balancer's engine from a file: HTTP/1.1, TCP, TLS")
+        .about("Run the load balancer's engine from a file: HTTP, gRPC, TCP, TLS")
         .long_about(
-            "Run the load balancer's engine from a file. It forwards HTTP/1.1 requests, WebSocket \
-             and TCP connections to pools of servers, with or without TLS on either side.\n\
+            "Run the load balancer's engine from a file. It forwards requests of HTTP/1.1 and \
+             HTTP/2, gRPC calls, WebSocket and TCP connections to pools of servers, with or without TLS on either side.\n\
              SIGHUP reads the file again: open connections stay, and a file with errors changes \
              nothing. SIGTERM ends the process and its connections.\n\
-             Not supported yet: HTTP/2, HTTP/3, UDP and rate limits.",
+             Not supported yet: HTTP/3, UDP and rate limits.",
         )
         .args_conflicts_with_subcommands(true)
         .subcommand_negates_reqs(true)

@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::sections::Section;
 use super::{Import, NOT_NEEDED, is_http, option, time, timeout};
 use crate::config::{
-    Algorithm, Eject, Health, HealthKind, Pem, Persistence, PersistenceKind, Pool, ProxyVersion,
-    Retries, RetryOn, Server, ServerTls, State, Time,
+    Algorithm, Eject, Health, HealthKind, Pem, Persistence, PersistenceKind, Pool, Protocol,
+    ProxyVersion, Retries, RetryOn, Server, ServerTls, State, Time,
 };
 use crate::import::Directive;
 
@@ -48,6 +48,7 @@ struct Whole {
     fall: Option<u16>,
     send_proxy: Option<ProxyVersion>,
     encrypted: bool,
+    protocol: Protocol,
     ca: Option<PathBuf>,
     name: Option<String>,
 }
@@ -100,6 +101,7 @@ impl Whole {
             "send-proxy-v2" => self.send_proxy = Some(ProxyVersion::V2),
             "ssl" => self.encrypted = true,
             "verify" => {}
+            "proto" if value == "h2" => self.protocol = Protocol::Http2,
             "ca-file" => self.ca = Some(PathBuf::from(value)),
             "verifyhost" => self.name = Some(value.to_owned()),
             "sni" => {
@@ -130,6 +132,7 @@ impl Import {
         }
         let pool = Pool {
             name: section.name.clone(),
+            protocol: whole.protocol,
             algorithm: Algorithm::default(),
             hash_key: None,
             servers,

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
 use super::Import;
-use crate::config::{ClientAuth, Pem, Tls, TlsVersion};
+use crate::config::{ClientAuth, H2c, Pem, Tls, TlsVersion};
 use crate::import::Directive;
 
 /// Ports of one `bind` beyond this number are not written out.
@@ -15,6 +15,7 @@ pub(super) struct Bind {
     pub(super) addresses: Vec<SocketAddr>,
     pub(super) tls: Option<Tls>,
     pub(super) accept_proxy: bool,
+    pub(super) h2c: Option<H2c>,
 }
 
 /// Parameters that have no influence, or that are the engine's own way.
@@ -32,7 +33,8 @@ const NOT_NEEDED: [&str; 10] = [
 ];
 
 /// Parameters of `bind` with a value.
-const WITH_VALUE: [&str; 23] = [
+const WITH_VALUE: [&str; 24] = [
+    "proto",
     "crt",
     "ca-file",
     "verify",
@@ -70,12 +72,14 @@ impl Import {
         }
         let mut tls = Tls::default();
         let (mut encrypted, mut accept_proxy, mut verify) = (false, false, "");
+        let mut h2c = None;
         let mut words = bind.parameters().iter().skip(1).map(String::as_str);
         while let Some(word) = words.next() {
             let value =
                 if WITH_VALUE.contains(&word) { words.next().unwrap_or_default() } else { "" };
             match word {
                 "ssl" => encrypted = true,
+                "proto" if value == "h2" => h2c = Some(H2c::Only),
                 "accept-proxy" => accept_proxy = true,
                 "strict-sni" => tls.strict_sni = true,
                 "crt" if PathBuf::from(value).is_dir() => {
@@ -106,7 +110,7 @@ impl Import {
                 .missing(bind, "TLS without 'crt FILE' is not supported; nothing listens here");
             addresses.clear();
         }
-        Bind { addresses, tls: encrypted.then_some(tls), accept_proxy }
+        Bind { addresses, tls: encrypted.then_some(tls), accept_proxy, h2c }
     }
 }
 

@@ -81,6 +81,7 @@ impl Import {
                     pool,
                     accept_proxy: found.accept_proxy,
                     tls: found.tls.clone(),
+                    h2c: found.h2c,
                     timeouts: timeouts(section, back.unwrap_or(section)),
                     limits: limits(section),
                     forwarded: self.forwarded(section, &rules),

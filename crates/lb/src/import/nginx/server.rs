@@ -59,6 +59,7 @@ struct Listen {
     tls: bool,
     accept_proxy: bool,
     udp: bool,
+    http2: bool,
 }
 
 /// The servers of one address.
@@ -68,6 +69,7 @@ struct Shared<'a> {
     default: Option<usize>,
     tls: bool,
     accept_proxy: bool,
+    http2: bool,
 }
 
 impl Import {
@@ -82,6 +84,8 @@ impl Import {
                     shared.default = Some(shared.servers.len());
                 }
                 shared.tls |= listen.tls;
+                let on = |block: &Block| block.at.parameter(0) == "on";
+                shared.http2 |= listen.http2 || server.first("http2").is_some_and(on);
                 shared.accept_proxy |= listen.accept_proxy;
                 shared.servers.push(server);
             }
@@ -108,6 +112,7 @@ impl Import {
                 tls: has("ssl"),
                 accept_proxy: has("proxy_protocol"),
                 udp: has("udp"),
+                http2: has("http2"),
             });
         }
         if server.first("listen").is_none() {
@@ -118,6 +123,7 @@ impl Import {
                 tls: false,
                 accept_proxy: false,
                 udp: false,
+                http2: false,
             });
         }
         listens
@@ -127,8 +133,9 @@ impl Import {
     fn service(&mut self, http: &Block, listen: SocketAddr, shared: &Shared<'_>) {
         let default = shared.default.unwrap_or(0);
         let server = shared.servers[default];
-        let tls =
-            Tls { alpn: vec!["http/1.1".to_owned()], ..self.certificates(http, shared, default) };
+        let protocols: &[&str] = if shared.http2 { &["h2", "http/1.1"] } else { &["http/1.1"] };
+        let alpn = protocols.iter().map(|name| (*name).to_owned()).collect();
+        let tls = Tls { alpn, ..self.certificates(http, shared, default) };
         let rules = self.rules(shared, default);
         let pool = rules.iter().rev().find_map(|rule| rule.then.pool.clone());
         let Some(pool) = pool.or_else(|| self.config.pools.first().map(|pool| pool.name.clone()))
@@ -154,6 +161,7 @@ impl Import {
             listen: listen.into(),
             pool,
             accept_proxy: shared.accept_proxy,
+            h2c: None,
             tls: shared.tls.then_some(tls),
             timeouts: timeouts(http, server),
             limits: limits(http, server),
@@ -319,6 +327,7 @@ impl Import {
             listen: address.into(),
             pool,
             accept_proxy: listen.accept_proxy,
+            h2c: None,
             tls: listen.tls.then_some(tls),
             timeouts: tcp_timeouts(stream, server),
             limits: Limits::default(),

@@ -6,7 +6,7 @@ use std::num::NonZeroU16;
 use super::blocks::Block;
 use super::{Import, time};
 use crate::config::{
-    Algorithm, Eject, Persistence, PersistenceKind, Pool, Retries, RetryOn, Server, State,
+    Algorithm, Eject, Persistence, PersistenceKind, Pool, Protocol, Retries, RetryOn, Server, State,
 };
 use crate::import::Directive;
 
@@ -113,6 +113,7 @@ fn pool(name: String) -> Pool {
     let on = vec![RetryOn::Connect, RetryOn::Closed, RetryOn::Timeout];
     Pool {
         name,
+        protocol: Protocol::default(),
         algorithm: Algorithm::default(),
         hash_key: None,
         servers: Vec::new(),

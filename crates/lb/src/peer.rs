@@ -1,0 +1,259 @@
+//! Who a session speaks with, a client or a server: through a socket, or a stream of an HTTP/2
+//! connection. A session reads and writes both alike; on a stream these are content, and heads and
+//! trailers go their own way.
+
+use std::io;
+
+use proxying::http2::frame::Code;
+use proxying::http2::hpack::List;
+
+use crate::buffer::Buffer;
+use crate::conn::Conn;
+use crate::core::Core;
+use crate::mux::Cut;
+
+/// One of the two sides of a session.
+#[derive(Debug)]
+pub(crate) enum Peer {
+    Socket(Box<Conn>),
+    Stream(Stream),
+}
+
+/// A stream.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    /// Place of the connection among those of the thread.
+    pub(crate) mux: usize,
+    pub(crate) number: u32,
+    /// The peer has ended its side, and all of it has been read.
+    eof: bool,
+    /// This side has ended.
+    pub(crate) shut: bool,
+    /// Content waits until the peer or its socket accepts more.
+    blocked: bool,
+    /// Bytes of the header block and content so far.
+    received: u64,
+    sent: u64,
+    /// What the stream ends with if the session ends before it.
+    pub(crate) code: Code,
+    pub(crate) of: Facts,
+}
+
+/// What is known of the connection that a stream is part of.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Facts {
+    pub(crate) rtt_us: u64,
+    pub(crate) tls: &'static str,
+}
+
+impl Stream {
+    pub(crate) fn new(mux: usize, number: u32, received: u64, of: Facts) -> Self {
+        Self {
+            mux,
+            number,
+            eof: false,
+            shut: false,
+            blocked: false,
+            received,
+            sent: 0,
+            code: Code::Cancel,
+            of,
+        }
+    }
+
+    /// Sends content while there is room, and the end with the last of it.
+    pub(crate) fn send_all(&mut self, mut data: &[u8], end: bool, core: &mut Core) -> usize {
+        let whole = data.len();
+        while !data.is_empty() && self.room(core) > 0 {
+            let sent = self.send(data, end, core);
+            data = &data[sent..];
+        }
+        whole - data.len()
+    }
+
+    /// How the peer has ended the stream early, if it has.
+    pub(crate) fn cut(&self, core: &Core) -> Option<Cut> {
+        core.muxes.get(self.mux).and_then(|mux| mux.cut(self.number))
+    }
+
+    /// Whether the message has ended with trailers, which have not been taken.
+    pub(crate) fn has_trailers(&self, core: &Core) -> bool {
+        core.muxes.get(self.mux).is_some_and(|mux| mux.has_trailers(self.number))
+    }
+
+    /// The trailers of a message whose content has been read.
+    pub(crate) fn take_trailers(&self, core: &mut Core) -> Option<List> {
+        core.muxes.get_mut(self.mux)?.take_trailers(self.number)
+    }
+
+    /// The session has ended.
+    pub(crate) fn end(&self, core: &mut Core) {
+        if let Some(mux) = core.muxes.get_mut(self.mux) {
+            mux.end(self.number, self.code);
+            core.wake_mux(self.mux);
+        }
+    }
+
+    /// Sends the head of a response, or trailers.
+    pub(crate) fn send_block(&mut self, block: &[u8], end: bool, core: &mut Core) {
+        self.shut |= end;
+        self.sent += block.len() as u64;
+        if let Some(mux) = core.muxes.get_mut(self.mux) {
+            mux.connection.send_headers(self.number, block, end);
+            core.wake_mux(self.mux);
+        }
+    }
+
+    /// Bytes of content that can be sent now. If there are none, the session runs again when there are.
+    pub(crate) fn room(&mut self, core: &mut Core) -> usize {
+        let room = core.muxes.get_mut(self.mux).map_or(0, |mux| mux.room(self.number));
+        self.blocked = room == 0;
+        room
+    }
+
+    /// Sends content; more than there is [room](Self::room) for is left. Returns the number of bytes.
+    pub(crate) fn send(&mut self, data: &[u8], end: bool, core: &mut Core) -> usize {
+        let Some(mux) = core.muxes.get_mut(self.mux) else { return 0 };
+        let sent = mux.connection.send_data(self.number, data, end);
+        self.shut |= end && sent == data.len();
+        self.sent += sent as u64;
+        core.wake_mux(self.mux);
+        sent
+    }
+}
+
+impl Peer {
+    pub(crate) fn socket(&self) -> Option<&Conn> {
+        match self {
+            Self::Socket(conn) => Some(conn),
+            Self::Stream(_) => None,
+        }
+    }
+
+    pub(crate) fn socket_mut(&mut self) -> Option<&mut Conn> {
+        match self {
+            Self::Socket(conn) => Some(conn),
+            Self::Stream(_) => None,
+        }
+    }
+
+    pub(crate) fn stream(&mut self) -> Option<&mut Stream> {
+        match self {
+            Self::Socket(_) => None,
+            Self::Stream(stream) => Some(stream),
+        }
+    }
+
+    pub(crate) fn eof(&self) -> bool {
+        match self {
+            Self::Socket(conn) => conn.eof,
+            Self::Stream(stream) => stream.eof,
+        }
+    }
+
+    /// Whether a read may return something.
+    pub(crate) fn readable(&self) -> bool {
+        match self {
+            Self::Socket(conn) => conn.readable,
+            Self::Stream(stream) => !stream.eof,
+        }
+    }
+
+    /// A write has failed: what the peer sent before may still be read.
+    pub(crate) fn expect_end(&mut self) {
+        if let Self::Socket(conn) = self {
+            conn.readable = true;
+        }
+    }
+
+    /// A read has failed: nothing follows.
+    pub(crate) fn set_eof(&mut self) {
+        match self {
+            Self::Socket(conn) => conn.eof = true,
+            Self::Stream(stream) => stream.eof = true,
+        }
+    }
+
+    /// Whether content of a stream waits for the client.
+    pub(crate) fn is_blocked(&self) -> bool {
+        matches!(self, Self::Stream(stream) if stream.blocked)
+    }
+
+    /// Reads once into the free space; returns the number of bytes.
+    pub(crate) fn fill(&mut self, buffer: &mut Buffer, core: &mut Core) -> io::Result<usize> {
+        let stream = match self {
+            Self::Socket(conn) => return conn.fill(buffer, &mut core.buffers),
+            Self::Stream(stream) => stream,
+        };
+        if stream.eof || buffer.room() == 0 {
+            return Ok(0);
+        }
+        let Some(mux) = core.muxes.get_mut(stream.mux) else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        if mux.cut(stream.number).is_some() {
+            return Err(io::ErrorKind::ConnectionReset.into());
+        }
+        let (length, eof) = mux.read(stream.number, |content| {
+            if content.is_empty() {
+                return 0;
+            }
+            let space = buffer.space(&mut core.buffers);
+            let length = space.len().min(content.len());
+            space[..length].copy_from_slice(&content[..length]);
+            buffer.filled(length);
+            length
+        });
+        stream.eof = eof;
+        stream.received += length as u64;
+        if mux.has_output() {
+            core.wake_mux(stream.mux);
+        }
+        Ok(length)
+    }
+
+    /// Writes as much as is accepted; returns the number of bytes.
+    pub(crate) fn write(&mut self, data: &[u8], core: &mut Core) -> io::Result<usize> {
+        let stream = match self {
+            Self::Socket(conn) => return conn.write(data),
+            Self::Stream(stream) => stream,
+        };
+        Ok(stream.send_all(data, false, core))
+    }
+
+    /// Sends what is encrypted; true: nothing is left.
+    pub(crate) fn flush(&mut self) -> io::Result<bool> {
+        match self {
+            Self::Socket(conn) => conn.flush(),
+            Self::Stream(_) => Ok(true),
+        }
+    }
+
+    /// Sends the end of this direction, once.
+    pub(crate) fn shut(&mut self, core: &mut Core) {
+        match self {
+            Self::Socket(conn) => conn.shut(),
+            Self::Stream(stream) => {
+                if !stream.shut {
+                    stream.send(&[], true, core);
+                }
+            }
+        }
+    }
+
+    /// Bytes read and written so far, before encryption.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        match self {
+            Self::Socket(conn) => (conn.received, conn.sent),
+            Self::Stream(stream) => (stream.received, stream.sent),
+        }
+    }
+
+    /// What records tell of the connection.
+    pub(crate) fn facts(&mut self, now_us: u64) -> Facts {
+        match self {
+            Self::Socket(conn) => Facts { rtt_us: conn.rtt_us(now_us), tls: conn.tls_version() },
+            Self::Stream(stream) => stream.of,
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! HTTP/2 connections to servers. A thread's requests to a server share them; each request is a stream.
+
+use std::io;
+
+use proxying::http2::connection::{Connection, Event, Limits, OUTPUT_MAX, Role};
+
+use crate::buffer::Buffer;
+use crate::conn::Conn;
+use crate::core::{Core, Place};
+use crate::mux::{Cut, Mux, Owner, wake_blocked, write_frames};
+use crate::peer::{Facts, Stream};
+use crate::pool::Pool;
+use crate::session::Session;
+use crate::wheel::Entry;
+
+/// Streams at once of one connection, unless the server accepts fewer.
+const STREAMS: u32 = 100;
+/// Largest header list of a response, in bytes.
+const LIST_MAX: u32 = 32_768;
+/// How long a connection without streams is kept, in milliseconds.
+const IDLE_MS: u64 = 30_000;
+
+/// A connection to a server.
+#[derive(Debug)]
+pub(crate) struct Uplink {
+    conn: Box<Conn>,
+    input: Buffer,
+    /// Its place among the thread's connections to servers.
+    place: usize,
+    pub(crate) server: u32,
+    state: State,
+    /// When it last had a stream, in monotonic milliseconds.
+    used_ms: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Connecting,
+    Open,
+}
+
+/// How far a connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    Connecting,
+    Open,
+    Lost,
+}
+
+impl Uplink {
+    /// Reads and writes what is possible.
+    fn run(&mut self, mux: usize, core: &mut Core) -> io::Result<()> {
+        if self.state == State::Connecting && !self.establish(mux, core)? {
+            return Ok(());
+        }
+        loop {
+            let read = self.conn.fill(&mut self.input, &mut core.buffers)?;
+            let taken = self.take_frames(mux, core)?;
+            let written = write_frames(&mut self.conn, mux, core)?;
+            if self.conn.eof {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            if read == 0 && !taken && written == 0 {
+                self.input.rest(&mut core.buffers);
+                return Ok(());
+            }
+        }
+    }
+
+    fn establish(&mut self, mux: usize, core: &mut Core) -> io::Result<bool> {
+        if !self.conn.writable && !self.conn.readable {
+            return Ok(false);
+        }
+        if let Some(error) = self.conn.failure() {
+            return Err(error);
+        }
+        if !self.conn.handshake()? {
+            return Ok(false);
+        }
+        if self.conn.tls().is_some_and(|tls| tls.alpn_protocol() != Some(b"h2")) {
+            return Err(io::Error::other("the server does not accept HTTP/2 (ALPN h2)"));
+        }
+        self.state = State::Open;
+        // Frames may have arrived with the end of a handshake.
+        (self.conn.readable, self.conn.writable) = (true, true);
+        if let Some(mux) = core.muxes.get_mut(mux) {
+            core.again.extend(mux.children());
+        }
+        Ok(true)
+    }
+
+    /// Whether any frame was complete.
+    fn take_frames(&mut self, place: usize, core: &mut Core) -> io::Result<bool> {
+        let now_ms = core.now_ms();
+        let mut taken = false;
+        loop {
+            let Some(mux) = core.muxes.get_mut(place) else { return Ok(taken) };
+            if mux.connection.output.len() > 2 * OUTPUT_MAX {
+                return Ok(taken);
+            }
+            let received = mux.connection.receive(self.input.data(), now_ms);
+            let (length, event) =
+                received.map_err(|code| io::Error::other(format!("HTTP/2: {code:?}")))?;
+            if length == 0 {
+                return Ok(taken);
+            }
+            taken = true;
+            match event {
+                None => {}
+                Some(Event::Window { stream: 0 }) => wake_blocked(place, core),
+                Some(Event::GoAway { last }) => {
+                    let refused = mux.refuse_above(last);
+                    core.again.extend(refused);
+                }
+                Some(event) => {
+                    if let Some(child) = mux.deliver(event) {
+                        core.run(child.0, Session::run);
+                    }
+                }
+            }
+            self.input.consume(length);
+        }
+    }
+}
+
+impl Core {
+    /// Begins a stream to a server with the header block of a request.
+    pub(crate) fn open_stream(
+        &mut self,
+        pool: &Pool,
+        server: u16,
+        (block, end): (&[u8], bool),
+        child: Entry,
+    ) -> io::Result<(Stream, bool)> {
+        let id = pool.server(server).shared.id;
+        let known = self.uplinks.get(&id).into_iter().flatten().copied();
+        let free = known.into_iter().find(|place| {
+            self.muxes.get(*place).is_some_and(|mux| mux.connection.accepts_streams())
+        });
+        let reused = free.is_some();
+        let place = match free {
+            Some(place) => place,
+            None => self.connect_uplink(pool, server)?,
+        };
+        let now_ms = self.now_ms();
+        let mux = self.muxes.get_mut(place).ok_or(io::ErrorKind::NotConnected)?;
+        let number = mux.connection.open(block, end).ok_or(io::ErrorKind::NotConnected)?;
+        mux.begin(number, child, false);
+        if let Owner::Server(Some(uplink)) = &mut mux.owner {
+            uplink.used_ms = now_ms;
+        }
+        self.wake_mux(place);
+        let mut stream = Stream::new(place, number, 0, Facts::default());
+        stream.shut = end;
+        Ok((stream, reused))
+    }
+
+    fn connect_uplink(&mut self, pool: &Pool, server: u16) -> io::Result<usize> {
+        let (mux, _) = self.muxes.reserve();
+        let (place, conn) = match self.dial(pool, server, Place::Uplink(mux)) {
+            Ok(dialled) => dialled,
+            Err(error) => {
+                self.muxes.free(mux);
+                return Err(error);
+            }
+        };
+        let id = pool.server(server).shared.id;
+        let limits = Limits { streams: STREAMS, list: LIST_MAX };
+        let connection = Connection::new(Role::Client, limits, self.now_ms());
+        let uplink = Uplink {
+            conn: Box::new(conn),
+            input: Buffer::default(),
+            place,
+            server: id,
+            state: State::Connecting,
+            used_ms: self.now_ms(),
+        };
+        self.muxes.put(mux, Mux::new(connection, Owner::Server(Some(Box::new(uplink)))));
+        self.uplinks.entry(id).or_default().push(mux);
+        Ok(mux)
+    }
+
+    /// How far a stream's connection is.
+    pub(crate) fn reach(&self, mux: usize) -> Reach {
+        match self.muxes.get(mux) {
+            Some(mux) if !mux.connection.is_closed() => match &mux.owner {
+                Owner::Server(Some(uplink)) if uplink.state == State::Connecting => {
+                    Reach::Connecting
+                }
+                _ => Reach::Open,
+            },
+            _ => Reach::Lost,
+        }
+    }
+
+    /// An event of a connection to a server.
+    pub(crate) fn uplink_event(&mut self, mux: usize, event: &mio::event::Event) {
+        if let Some(Owner::Server(Some(uplink))) = self.muxes.get_mut(mux).map(|mux| &mut mux.owner)
+        {
+            uplink.conn.note(event);
+        }
+        self.run_uplink(mux);
+    }
+
+    /// Lets a connection read and write. One that has failed takes its streams with it.
+    pub(crate) fn run_uplink(&mut self, place: usize) {
+        let Some(mux) = self.muxes.get_mut(place) else { return };
+        mux.woken = true;
+        let Owner::Server(owner) = &mut mux.owner else { return };
+        let Some(mut uplink) = owner.take() else { return };
+        let result = uplink.run(place, self);
+        let Some(mux) = self.muxes.get_mut(place) else { return };
+        mux.woken = false;
+        match result {
+            Ok(()) => mux.owner = Owner::Server(Some(uplink)),
+            Err(error) => {
+                tracing::debug!("a connection of HTTP/2 to a server: {error}");
+                mux.connection.close(proxying::http2::frame::Code::NoError);
+                mux.cut_all(Cut::Lost);
+                let children = mux.children();
+                self.again.extend(children);
+                self.forget_uplink(*uplink, place);
+            }
+        }
+    }
+
+    fn forget_uplink(&mut self, mut uplink: Uplink, mux: usize) {
+        uplink.input.clear(&mut self.buffers);
+        self.free_place(uplink.place);
+        if let Some(list) = self.uplinks.get_mut(&uplink.server) {
+            list.retain(|other| *other != mux);
+        }
+    }
+
+    /// Closes connections that had no streams for too long, and removes those that have failed.
+    pub(crate) fn sweep_uplinks(&mut self) {
+        let before = self.now_ms().saturating_sub(IDLE_MS);
+        for place in self.muxes.places() {
+            let Some(mux) = self.muxes.get_mut(place) else { continue };
+            if !mux.streams.is_empty() {
+                continue;
+            }
+            let closed = mux.connection.is_closed();
+            let Owner::Server(owner) = &mut mux.owner else { continue };
+            let old = match owner {
+                Some(uplink) => uplink.used_ms < before || !mux.connection.accepts_streams(),
+                None => closed,
+            };
+            if !old {
+                continue;
+            }
+            let uplink = owner.take();
+            mux.connection.close(proxying::http2::frame::Code::NoError);
+            if let Some(mut uplink) = uplink {
+                let _goodbye = write_frames(&mut uplink.conn, place, self);
+                self.forget_uplink(*uplink, place);
+            }
+            self.end_mux(place);
+        }
+        self.uplinks.retain(|_, list| !list.is_empty());
+    }
+}

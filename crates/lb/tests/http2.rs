@@ -1,0 +1,428 @@
+//! HTTP/2 through a running engine, with the frames of clients and servers in the test's hands.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
+
+use lb::Engine;
+use lb::config::Config;
+use proxying::http2::connection::{Connection, Event, Limits, Role};
+use proxying::http2::frame::{self, Code};
+use proxying::http2::hpack;
+
+/// How long anything may take.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// One side of a connection of HTTP/2.
+struct Side {
+    socket: TcpStream,
+    connection: Connection,
+    input: Vec<u8>,
+}
+
+/// What has happened on a connection.
+#[derive(Debug, PartialEq, Eq)]
+enum Seen {
+    /// The fields, and whether nothing follows.
+    Head(u32, Vec<(String, String)>, bool),
+    Data(u32, Vec<u8>, bool),
+    Trailers(u32, Vec<(String, String)>),
+    Reset(u32, u32),
+    GoAway(u32),
+    Closed,
+}
+
+fn pairs(list: &hpack::List) -> Vec<(String, String)> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    list.fields.iter().map(|field| (text(&field.name), text(&field.value))).collect()
+}
+
+fn block(fields: &[(&str, &str)]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (name, value) in fields {
+        hpack::encode(&mut out, name.as_bytes(), value.as_bytes());
+    }
+    out
+}
+
+fn request<'a>(method: &'a str, path: &'a str, more: &[(&'a str, &'a str)]) -> Vec<u8> {
+    let head =
+        [(":method", method), (":scheme", "http"), (":authority", "a.test"), (":path", path)];
+    block(&[&head[..], more].concat())
+}
+
+impl Side {
+    fn new(socket: TcpStream, role: Role) -> Self {
+        socket.set_read_timeout(Some(TIMEOUT)).expect("a socket that works");
+        let limits = Limits { streams: 100, list: 16_384 };
+        Self { socket, connection: Connection::new(role, limits, 0), input: Vec::new() }
+    }
+
+    fn client(address: SocketAddr) -> Self {
+        Self::new(TcpStream::connect(address).expect("a socket that works"), Role::Client)
+    }
+
+    fn server(listener: &TcpListener) -> Self {
+        Self::new(listener.accept().expect("a socket that works").0, Role::Server)
+    }
+
+    fn flush(&mut self) {
+        self.socket.write_all(&self.connection.output).expect("a socket that works");
+        self.connection.output.clear();
+    }
+
+    /// Begins a stream; returns its number.
+    fn open(&mut self, block: &[u8], end: bool) -> u32 {
+        let stream = self.connection.open(block, end).expect("the server accepts streams");
+        self.flush();
+        stream
+    }
+
+    fn send(&mut self, stream: u32, data: &[u8], end: bool) {
+        assert_eq!(self.connection.send_data(stream, data, end), data.len());
+        self.flush();
+    }
+
+    fn head(&mut self, stream: u32, fields: &[(&str, &str)], end: bool) {
+        self.connection.send_headers(stream, &block(fields), end);
+        self.flush();
+    }
+
+    /// The next thing that happens, beside windows.
+    fn next(&mut self) -> Seen {
+        loop {
+            let (length, event) = self.connection.receive(&self.input, 0).expect("valid frames");
+            let seen = event.and_then(|event| match event {
+                Event::Head { stream, list, end, .. } => {
+                    Some((Seen::Head(stream, pairs(&list), end), 0))
+                }
+                Event::Data { stream, data, counted, end } => {
+                    Some((Seen::Data(stream, data.to_vec(), end), counted))
+                }
+                Event::Trailers { stream, list } => Some((Seen::Trailers(stream, pairs(&list)), 0)),
+                Event::Reset { stream, code } => Some((Seen::Reset(stream, code), 0)),
+                Event::GoAway { last } => Some((Seen::GoAway(last), 0)),
+                Event::Window { .. } => None,
+            });
+            self.input.drain(..length);
+            if let Some((seen, counted)) = seen {
+                if let Seen::Data(stream, ..) = &seen {
+                    self.connection.consumed(*stream, counted);
+                }
+                self.flush_if_open();
+                return seen;
+            }
+            if length > 0 {
+                continue;
+            }
+            self.flush_if_open();
+            let mut piece = [0; 16_384];
+            match self.socket.read(&mut piece).expect("something happens in time") {
+                0 => return Seen::Closed,
+                length => self.input.extend_from_slice(&piece[..length]),
+            }
+        }
+    }
+
+    /// The peer may have closed its socket after what it sent last.
+    fn flush_if_open(&mut self) {
+        let _closed = self.socket.write_all(&self.connection.output);
+        self.connection.output.clear();
+    }
+
+    /// The fields of the next head, which must be this stream's.
+    fn fields(&mut self, stream: u32) -> Vec<(String, String)> {
+        match self.next() {
+            Seen::Head(of, fields, _) if of == stream => fields,
+            other => panic!("no head: {other:?}"),
+        }
+    }
+}
+
+fn value<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    fields.iter().find(|(other, _)| other == name).map(|(_, value)| &value[..])
+}
+
+fn listener() -> (TcpListener, SocketAddr) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a socket that works");
+    let address = listener.local_addr().expect("a socket that works");
+    (listener, address)
+}
+
+/// An engine with one service, `more` in its pool.
+fn config(service: SocketAddr, server: SocketAddr, more: &str) -> Config {
+    let text = format!(
+        "threads: 1
+virtual_services:
+  - {{name: web, type: http, listen: '{service}', pool: app, h2c: both}}
+pools:
+  - {{name: app, servers: [{{name: s, address: '{server}'}}]{more}}}
+"
+    );
+    Config::parse(&text).expect("a valid file")
+}
+
+fn start(server: SocketAddr, more: &str) -> (Engine, SocketAddr) {
+    let (free, service) = listener();
+    drop(free);
+    let clock = stdx::clock::RealClock::shared();
+    (Engine::start(&config(service, server, more), &clock).expect("an engine"), service)
+}
+
+/// The next request of HTTP/1 on a connection, up to its empty line.
+fn read_head(socket: &mut TcpStream) -> String {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        socket.read_exact(&mut byte).expect("a socket that works");
+        head.extend(byte);
+    }
+    String::from_utf8(head).expect("a socket that works")
+}
+
+#[test]
+fn a_websocket_connection_is_a_stream() {
+    let (origin, server) = listener();
+    let (engine, service) = start(server, "");
+    let mut client = Side::client(service);
+    let connect = [
+        (":method", "CONNECT"),
+        (":protocol", "websocket"),
+        (":scheme", "http"),
+        (":authority", "a.test"),
+        (":path", "/chat"),
+        ("sec-websocket-version", "13"),
+    ];
+    let stream = client.open(&block(&connect), false);
+    let mut socket = origin.accept().unwrap().0;
+    let head = read_head(&mut socket);
+    assert!(head.starts_with("GET /chat HTTP/1.1\r\n"), "{head}");
+    assert!(head.contains("\r\nUpgrade: websocket\r\n"), "{head}");
+    let key = head.lines().find_map(|line| line.strip_prefix("sec-websocket-key: ")).unwrap();
+    assert!(key.len() == 24 && key.ends_with("=="), "{key}");
+    socket
+        .write_all(
+            b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\
+              Sec-WebSocket-Accept: x\r\nSec-WebSocket-Protocol: p\r\n\r\nhi",
+        )
+        .unwrap();
+    let fields = client.fields(stream);
+    assert_eq!(value(&fields, ":status"), Some("200"));
+    assert_eq!(value(&fields, "sec-websocket-protocol"), Some("p"));
+    assert_eq!(value(&fields, "sec-websocket-accept"), None);
+    assert_eq!(client.next(), Seen::Data(stream, b"hi".to_vec(), false));
+    client.send(stream, b"hello", false);
+    let mut five = [0; 5];
+    socket.read_exact(&mut five).unwrap();
+    assert_eq!(&five, b"hello");
+    drop(socket);
+    assert_eq!(client.next(), Seen::Data(stream, Vec::new(), true));
+    engine.stop();
+}
+
+#[test]
+fn a_client_that_does_not_read_stops_the_reads_from_the_server() {
+    const WHOLE: usize = 64 << 20;
+    let (origin, server) = listener();
+    let (engine, service) = start(server, "");
+    let mut client = Side::client(service);
+    let slow = client.open(&request("GET", "/large", &[]), true);
+    let mut socket = origin.accept().unwrap().0;
+    read_head(&mut socket);
+    socket.set_write_timeout(Some(Duration::from_millis(300))).unwrap();
+    socket
+        .write_all(format!("HTTP/1.1 200 OK\r\nContent-Length: {WHOLE}\r\n\r\n").as_bytes())
+        .unwrap();
+    let piece = vec![b'x'; 1 << 20];
+    let mut written = 0;
+    while let Ok(length @ 1..) = socket.write(&piece) {
+        written += length;
+        assert!(written < WHOLE, "nobody reads, and everything was taken");
+    }
+    // Another stream of the same connection is served meanwhile.
+    let quick = client.open(&request("GET", "/small", &[]), true);
+    let mut second = origin.accept().unwrap().0;
+    read_head(&mut second);
+    second.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").unwrap();
+    socket.set_write_timeout(None).unwrap();
+    let rest = std::thread::spawn(move || {
+        while written < WHOLE {
+            written += socket.write(&piece[..piece.len().min(WHOLE - written)]).unwrap();
+        }
+    });
+    let (mut of_slow, mut of_quick, mut ends) = (0, Vec::new(), 0);
+    while ends < 2 {
+        match client.next() {
+            Seen::Head(..) => {}
+            Seen::Data(stream, data, end) => {
+                ends += usize::from(end);
+                if stream == quick {
+                    of_quick.extend(data);
+                    assert!(of_slow < WHOLE / 2, "the small response waits for the large one");
+                } else {
+                    assert_eq!(stream, slow);
+                    of_slow += data.len();
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!((of_slow, &of_quick[..]), (WHOLE, &b"ok"[..]));
+    rest.join().unwrap();
+    engine.stop();
+}
+
+#[test]
+fn a_service_that_is_removed_says_goodbye_and_serves_what_was_begun() {
+    let (origin, server) = listener();
+    let (mut engine, service) = start(server, "");
+    let mut client = Side::client(service);
+    let first = client.open(&request("GET", "/1", &[]), true);
+    let mut socket = origin.accept().unwrap().0;
+    read_head(&mut socket);
+    let (free, other) = listener();
+    drop(free);
+    engine.apply(&config(other, server, "")).unwrap();
+    assert_eq!(client.next(), Seen::GoAway(frame::WINDOW_MAX));
+    // The client confirms with the next read that it knows.
+    assert_eq!(client.next(), Seen::GoAway(first));
+    socket.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").unwrap();
+    assert_eq!(value(&client.fields(first), ":status"), Some("200"));
+    assert_eq!(client.next(), Seen::GoAway(first));
+    assert_eq!(client.next(), Seen::Closed);
+    engine.stop();
+}
+
+#[test]
+fn requests_share_a_connection_to_a_server_and_trailers_pass_both_ways() {
+    let (origin, server) = listener();
+    let (engine, service) = start(server, ", protocol: grpc");
+    let mut client = Side::client(service);
+    let te = [("te", "trailers"), ("content-type", "application/grpc")];
+    let first = client.open(&request("POST", "/1", &te), false);
+    let second = client.open(&request("POST", "/2", &te), false);
+    let mut upstream = Side::server(&origin);
+    for (stream, path) in [(1, "/1"), (3, "/2")] {
+        let fields = upstream.fields(stream);
+        let wanted = [
+            (":method", "POST"),
+            (":authority", "a.test"),
+            (":path", path),
+            ("te", "trailers"),
+            ("x-forwarded-for", "127.0.0.1"),
+        ];
+        for (name, text) in wanted {
+            assert_eq!(value(&fields, name), Some(text), "{fields:?}");
+        }
+        assert_eq!(value(&fields, "connection"), None);
+    }
+    client.send(first, b"abc", false);
+    assert_eq!(upstream.next(), Seen::Data(1, b"abc".to_vec(), false));
+    client.head(first, &[("x-sum", "6")], true);
+    assert_eq!(upstream.next(), Seen::Trailers(1, vec![("x-sum".to_owned(), "6".to_owned())]));
+    upstream.head(1, &[(":status", "200")], false);
+    upstream.send(1, b"def", false);
+    assert_eq!(client.fields(first), [(":status".to_owned(), "200".to_owned())]);
+    assert_eq!(client.next(), Seen::Data(first, b"def".to_vec(), false));
+    upstream.head(1, &[("grpc-status", "0")], true);
+    let status = vec![("grpc-status".to_owned(), "0".to_owned())];
+    assert_eq!(client.next(), Seen::Trailers(first, status));
+    // A reset stays a reset, with its code, also behind a head.
+    upstream.head(3, &[(":status", "200")], false);
+    client.fields(second);
+    upstream.connection.reset(3, Code::EnhanceYourCalm);
+    upstream.flush();
+    assert_eq!(client.next(), Seen::Reset(second, Code::EnhanceYourCalm as u32));
+    engine.stop();
+}
+
+#[test]
+fn what_a_server_has_not_processed_is_sent_once_more() {
+    let (origin, server) = listener();
+    let (engine, service) = start(server, ", protocol: h2");
+    let mut client = Side::client(service);
+    let stream = client.open(&request("POST", "/", &[("content-length", "3")]), false);
+    client.send(stream, b"abc", true);
+    let mut upstream = Side::server(&origin);
+    upstream.fields(1);
+    assert_eq!(upstream.next(), Seen::Data(1, b"abc".to_vec(), true));
+    frame::goaway(&mut upstream.connection.output, 0, Code::NoError);
+    upstream.flush();
+    let mut again = Side::server(&origin);
+    again.fields(1);
+    assert_eq!(again.next(), Seen::Data(1, b"abc".to_vec(), true));
+    again.head(1, &[(":status", "204")], true);
+    assert_eq!(client.fields(stream), [(":status".to_owned(), "204".to_owned())]);
+    engine.stop();
+}
+
+#[test]
+fn a_client_of_http_1_gets_the_response_of_a_server_of_http_2() {
+    let (origin, server) = listener();
+    let (engine, service) = start(server, ", protocol: h2");
+    let mut client = TcpStream::connect(service).unwrap();
+    client.set_read_timeout(Some(TIMEOUT)).unwrap();
+    client
+        .write_all(
+            b"POST / HTTP/1.1\r\nHost: a.test\r\nTE: trailers\r\nConnection: TE\r\n\
+              Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+        )
+        .unwrap();
+    let mut upstream = Side::server(&origin);
+    let fields = upstream.fields(1);
+    assert_eq!(value(&fields, "transfer-encoding"), None);
+    let mut content = Vec::new();
+    loop {
+        match upstream.next() {
+            Seen::Data(1, data, end) => {
+                content.extend(data);
+                if end {
+                    break;
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(content, b"abc");
+    upstream.head(1, &[(":status", "200"), ("x-a", "b")], false);
+    upstream.send(1, b"hello", false);
+    upstream.head(1, &[("x-sum", "5")], true);
+    assert_eq!(
+        read_head(&mut client),
+        "HTTP/1.1 200 \r\nx-a: b\r\nTransfer-Encoding: chunked\r\n\r\n"
+    );
+    assert_eq!(read_head(&mut client), "5\r\nhello\r\n0\r\nx-sum: 5\r\n\r\n");
+    engine.stop();
+}
+
+#[test]
+fn a_response_that_the_server_cuts_off_is_not_complete() {
+    let (origin, server) = listener();
+    let (engine, service) = start(server, ", protocol: h2");
+    let mut client = Side::client(service);
+    let stream = client.open(&request("GET", "/", &[]), true);
+    let mut upstream = Side::server(&origin);
+    upstream.fields(1);
+    upstream.head(1, &[(":status", "200")], false);
+    upstream.send(1, b"half", false);
+    client.fields(stream);
+    assert_eq!(client.next(), Seen::Data(stream, b"half".to_vec(), false));
+    drop(upstream);
+    assert_eq!(client.next(), Seen::Reset(stream, Code::Internal as u32));
+    engine.stop();
+}
+
+#[test]
+fn calls_of_grpc_without_a_server_have_a_status_of_grpc() {
+    let (origin, server) = listener();
+    drop(origin);
+    let (engine, service) = start(server, ", protocol: grpc");
+    let mut client = Side::client(service);
+    let call = client.open(&request("POST", "/", &[("content-type", "application/grpc")]), true);
+    let fields = client.fields(call);
+    assert_eq!(value(&fields, ":status"), Some("200"));
+    assert_eq!(value(&fields, "grpc-status"), Some("14"));
+    let other = client.open(&request("GET", "/", &[]), true);
+    assert_eq!(value(&client.fields(other), ":status"), Some("503"));
+    engine.stop();
+}
