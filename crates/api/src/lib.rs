@@ -59,6 +59,8 @@ pub struct Deps {
     pub history: Arc<dyn Reader>,
     /// State of running parts.
     pub live: Arc<dyn Live>,
+    /// What the load balancer's engines carried.
+    pub transactions: Arc<transactions::Archive>,
     /// Notes to browsers.
     pub hub: LiveHub,
     /// Time.
@@ -71,6 +73,7 @@ pub struct Api {
     pub(crate) sessions: session::Sessions,
     pub(crate) imports: exchange::Places,
     pub(crate) with_values: methods::host::WithValues,
+    pub(crate) searches: methods::transaction::Searches,
 }
 
 impl std::fmt::Debug for Api {
@@ -87,6 +90,7 @@ impl Api {
             sessions: session::Sessions::default(),
             imports: exchange::Places::default(),
             with_values: methods::host::WithValues::default(),
+            searches: methods::transaction::Searches::default(),
         }
     }
 

@@ -132,10 +132,14 @@ impl Server {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let valued = Arc::new(Mutex::new(Vec::new()));
         let live = Idle { asked: Arc::clone(&asked), valued: Arc::clone(&valued) };
+        let limits = transactions::Limits { bytes: u64::MAX, age_us: u64::MAX };
+        let archive =
+            transactions::Archive::open(&dir.path().join("transactions"), limits).unwrap();
         let api = Api::new(Deps {
             config: Arc::new(config),
             history,
             live: Arc::new(live),
+            transactions: Arc::new(archive),
             hub: LiveHub::default(),
             clock: clock.clone(),
         });

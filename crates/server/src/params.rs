@@ -130,6 +130,19 @@ pub(crate) const SERVER: &[Param] = &[
          values are refused.",
     ),
     param(
+        "transactions-size",
+        "SIZE",
+        "20G",
+        "Maximum size of the load balancer's records of requests; beyond it, the engine with the \
+         most records loses its oldest ones.",
+    ),
+    param(
+        "transactions-age",
+        "TIME",
+        "30d",
+        "Age at which these records are deleted, counted from their arrival, such as 12h or 30d.",
+    ),
+    param(
         "admin-password",
         "TEXT",
         "",

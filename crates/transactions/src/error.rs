@@ -7,9 +7,11 @@ pub struct Damage(pub(crate) &'static str);
 
 /// Why a filter is not understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}, at \"{at}\"")]
+#[error("{message}, at character {position}: \"{at}\"")]
 pub struct FilterError {
     pub message: String,
+    /// Number of the condition's first character in the filter, from 1.
+    pub position: usize,
     /// The condition as written.
     pub at: String,
 }

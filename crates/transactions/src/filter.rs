@@ -32,10 +32,17 @@ impl std::str::FromStr for Filter {
     fn from_str(text: &str) -> Result<Self, FilterError> {
         if text.len() > FILTER_MAX {
             let message = format!("a filter has at most {FILTER_MAX} bytes");
-            return Err(FilterError { message, at: text.chars().take(20).collect() });
+            let at = text.chars().take(20).collect();
+            return Err(FilterError { message, position: 1, at });
         }
-        let conditions = words(text)?.into_iter().map(condition).collect::<Result<_, _>>()?;
-        Ok(Self { conditions })
+        let fail = |at: usize, word: &str, message| FilterError {
+            message,
+            position: text[..at].chars().count() + 1,
+            at: word.to_owned(),
+        };
+        let words = words(text).map_err(|(at, message)| fail(at, &text[at..], message))?;
+        let parse = |(at, word)| condition(word).map_err(|message| fail(at, word, message));
+        Ok(Self { conditions: words.into_iter().map(parse).collect::<Result<_, _>>()? })
     }
 }
 
@@ -48,8 +55,8 @@ impl Filter {
     }
 }
 
-/// Splits at spaces outside quotes. Quotes stay.
-fn words(text: &str) -> Result<Vec<&str>, FilterError> {
+/// Splits at spaces outside quotes. Quotes stay. The numbers are offsets of words, and of the error.
+fn words(text: &str) -> Result<Vec<(usize, &str)>, (usize, String)> {
     let mut words = Vec::new();
     let (mut start, mut quoted) = (None, false);
     for (at, c) in text.char_indices() {
@@ -58,39 +65,34 @@ fn words(text: &str) -> Result<Vec<&str>, FilterError> {
         }
         match (c.is_whitespace() && !quoted, start) {
             (true, Some(from)) => {
-                words.push(&text[from..at]);
+                words.push((from, &text[from..at]));
                 start = None;
             }
             (false, None) => start = Some(at),
             _ => {}
         }
     }
-    let rest = start.map(|from| &text[from..]);
+    let rest = start.map(|from| (from, &text[from..]));
     if quoted {
-        let at = rest.unwrap_or(text).to_owned();
-        return Err(FilterError { message: "a quote is not closed".to_owned(), at });
+        return Err((start.unwrap_or(0), "a quote is not closed".to_owned()));
     }
     words.extend(rest);
     Ok(words)
 }
 
-fn condition(word: &str) -> Result<Condition, FilterError> {
-    let fail = |message: String| FilterError { message, at: word.to_owned() };
+fn condition(word: &str) -> Result<Condition, String> {
     let name_end =
         word.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(word.len());
     let (name, rest) = word.split_at(name_end);
     let operator = OPERATORS.into_iter().find(|operator| rest.starts_with(operator));
     let Some(operator) = operator else {
-        return Err(fail(
-            "a condition is a column, an operator (= != ^= $= *= < <= > >=) and a value".to_owned(),
-        ));
+        return Err(
+            "a condition is a column, an operator (= != ^= $= *= < <= > >=) and a value".to_owned()
+        );
     };
     let Some(column) = Column::named(name) else {
         let names: Vec<_> = COLUMNS.iter().map(|column| column.name).collect();
-        return Err(fail(format!(
-            "no column is named \"{name}\"; columns are {}",
-            names.join(", ")
-        )));
+        return Err(format!("no column is named \"{name}\"; columns are {}", names.join(", ")));
     };
     let (negated, operator) = match operator.strip_prefix('!') {
         Some(operator) => (true, operator),
@@ -98,11 +100,11 @@ fn condition(word: &str) -> Result<Condition, FilterError> {
     };
     let values = values(&rest[operator.len() + usize::from(negated)..]);
     let test = if column.is_number() {
-        Test::Numbers(ranges(column, operator, &values).map_err(fail)?)
+        Test::Numbers(ranges(column, operator, &values)?)
     } else if column.is_address() {
-        Test::Networks(networks(operator, &values).map_err(fail)?)
+        Test::Networks(networks(operator, &values)?)
     } else {
-        Test::Texts(patterns(operator, values).map_err(fail)?)
+        Test::Texts(patterns(operator, values)?)
     };
     Ok(Condition { column, test, negated })
 }

@@ -10,7 +10,7 @@ fn error(text: &str) -> String {
 fn errors_say_what_and_where() {
     let columns = "columns are began, engine, service";
     assert!(error("status=200 stat=5").contains(columns));
-    assert!(error("status=200 stat=5").ends_with("at \"stat=5\""));
+    assert!(error("status=200 stat=5").ends_with("at character 12: \"stat=5\""));
     for (filter, message) in [
         ("path", "a condition is a column, an operator"),
         ("status", "a condition is a column, an operator"),
@@ -31,6 +31,12 @@ fn errors_say_what_and_where() {
     ] {
         assert!(error(filter).contains(message), "{filter}: {}", error(filter));
     }
+}
+
+#[test]
+fn positions_count_characters() {
+    assert!(error("host=ä  nix=5").ends_with("at character 9: \"nix=5\""));
+    assert!(error("path=/a host=\"x y").ends_with("at character 9: \"host=\"x y\""));
 }
 
 #[test]

@@ -61,9 +61,35 @@ impl Folder {
 
     /// One file alone.
     pub(crate) fn of_file(name: OsString, file: File) -> io::Result<Self> {
+        let mut folder = Self::of_files();
+        folder.add(name, file)?;
+        Ok(folder)
+    }
+
+    /// A choice of files, which [`add`](Self::add) takes in. It is never refreshed.
+    pub(crate) const fn of_files() -> Self {
+        Self { path: PathBuf::new(), files: Vec::new() }
+    }
+
+    pub(crate) fn add(&mut self, name: OsString, file: File) -> io::Result<()> {
         let mut indexed = Indexed::new(name, file);
         indexed.extend()?;
-        Ok(Self { path: PathBuf::new(), files: vec![indexed] })
+        self.files.push(indexed);
+        Ok(())
+    }
+
+    /// Adds the files of another choice.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.files.append(&mut other.files);
+    }
+
+    pub(crate) fn block_count(&self) -> usize {
+        self.files.iter().map(|indexed| indexed.blocks.len()).sum()
+    }
+
+    /// Where the readable blocks of the last file end.
+    pub(crate) fn end(&self) -> u64 {
+        self.files.last().map_or(0, |indexed| indexed.end)
     }
 
     /// Takes in files and blocks that are new, and forgets files that are gone.

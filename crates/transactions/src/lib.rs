@@ -6,6 +6,7 @@
 //! written, and answers a [`Query`]: rows, a histogram, percentiles of each timing, groups. A block is
 //! complete in itself: it can be stored and searched without anything else.
 
+mod archive;
 mod block;
 mod builder;
 pub mod columns;
@@ -21,6 +22,7 @@ mod summary;
 #[cfg(test)]
 mod testing;
 
+pub use archive::{Archive, Position, SearchError, Stream, Taken};
 pub use block::Encoder;
 pub use builder::Builder;
 pub use columns::{Cell, Column};

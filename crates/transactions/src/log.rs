@@ -143,7 +143,7 @@ fn private() -> OpenOptions {
     options
 }
 
-fn file_path(folder: &Path, number: u64) -> PathBuf {
+pub(crate) fn file_path(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!("{number:010}.{ENDING}"))
 }
 

@@ -279,6 +279,15 @@ pub const TARGETS: &[Target] = &[
             "\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\x01\x02\x03\x04\x05\x06\x07\x08\0\x01\0\x02",
         ],
     },
+    Target {
+        name: "engine-link",
+        run: proxying::engine_link,
+        seeds: &[
+            "\x10\0\0\0\u{1}\u{1}\0\0\0\u{2}\0\0\0ab\u{1}\0\0\0c\x0d\0\0\0\u{6}\u{2}\0\0\0ab\u{2}\0\0\0cd",
+            "\x0f\0\0\0\u{7}\u{1}\0\0\0\0\0\0\0\u{2}\0\0\0ab\u{9}\0\0\0\u{8}\u{1}\0\0\0\u{9}\0\0\0",
+            "\x11\0\0\0\u{3}\u{1}\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x0e\0\0\0\u{4}\u{1}\0\0\0a\u{1}\0\0\0\0\0\0\0",
+        ],
+    },
 ];
 
 /// Runs the target of a name; nothing if there is none.

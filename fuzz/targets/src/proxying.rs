@@ -1,6 +1,7 @@
 //! Messages that the load balancer passes on. What it writes must be read in one way only: the
 //! message that is parsed from it is the one that was written.
 
+use ::proxying::engine_link::{self, Message};
 use ::proxying::http1::{
     self, Body, Field, Framing, HeadEnd, Limits, Piece, Request, Response, Version,
 };
@@ -215,5 +216,19 @@ pub(crate) fn proxy_header(data: &[u8]) {
             write(&mut written, version, &Addresses { source, destination });
             assert_eq!(parse(&written), Ok(Some((written.len(), addresses))));
         }
+    }
+}
+
+/// Messages one after the other, as either side reads them.
+pub(crate) fn engine_link(data: &[u8]) {
+    let mut rest = data;
+    while let Ok(Some(length)) = engine_link::message_len(rest, engine_link::MESSAGE_MAX) {
+        let Some((bytes, behind)) = rest.split_at_checked(length) else { return };
+        if let Ok(message) = Message::read(bytes) {
+            let mut written = Vec::new();
+            message.write(&mut written);
+            assert_eq!(written, bytes, "{message:?}");
+        }
+        rest = behind;
     }
 }

@@ -2265,6 +2265,7 @@ export type MethodName =
   | "token.get"
   | "token.update"
   | "trend.get"
+  | "transaction.get"
   | "trigger.create"
   | "trigger.delete"
   | "trigger.get"

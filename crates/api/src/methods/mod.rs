@@ -26,6 +26,7 @@ pub(crate) mod settings;
 pub(crate) mod task;
 pub(crate) mod template;
 pub(crate) mod token;
+pub(crate) mod transaction;
 pub(crate) mod trigger;
 pub(crate) mod user;
 pub(crate) mod usergroup;
@@ -72,6 +73,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     settings::METHODS,
     task::METHODS,
     template::METHODS,
+    transaction::METHODS,
     trigger::METHODS,
     token::METHODS,
     user::METHODS,

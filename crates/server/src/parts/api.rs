@@ -49,6 +49,7 @@ pub(crate) fn start(
             capacity: Capacity { data: base.data.clone(), meter: Arc::clone(meter) },
             damages: history.damages.clone(),
         }),
+        transactions: Arc::clone(&base.transactions),
         hub: base.hub.clone(),
         clock: Arc::clone(&base.clock),
     }));

@@ -8,6 +8,7 @@ use config::Config;
 use config::db::Location;
 use config::retry::Stop;
 use stdx::clock::{RealClock, SharedClock};
+use transactions::Archive;
 
 use super::{Kept, Part, blocking};
 use crate::folder::RunningMark;
@@ -21,6 +22,8 @@ pub(crate) struct Base<'v> {
     pub(crate) data: PathBuf,
     pub(crate) clock: SharedClock,
     pub(crate) config: Arc<Config>,
+    /// What the load balancer's engines carried.
+    pub(crate) transactions: Arc<Archive>,
     /// To browsers.
     pub(crate) hub: LiveHub,
     /// Ends the tries of writers while the configuration database is down.
@@ -52,10 +55,12 @@ impl<'v> Base<'v> {
         }
         pairing::pair_state(&config, &location)?;
         let first = first_start::seed(&config, values.get("admin-password"))?;
+        let transactions = super::transactions::open(values, data)?;
         let base = Self {
             values,
             data: data.to_owned(),
             config: Arc::clone(&config),
+            transactions: Arc::new(transactions),
             hub: LiveHub::default(),
             stop_writers: Stop::new(Arc::clone(&clock)),
             clock,

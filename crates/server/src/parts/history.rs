@@ -245,7 +245,7 @@ pub(crate) fn of_config(
 }
 
 /// A number with K, M, G or T.
-fn bytes(text: &str) -> Option<u64> {
+pub(super) fn bytes(text: &str) -> Option<u64> {
     let (digits, power) = match text.strip_suffix(['K', 'M', 'G', 'T']) {
         Some(digits) => (digits, "KMGT".find(text.get(digits.len()..)?)? + 1),
         None => (text, 0),

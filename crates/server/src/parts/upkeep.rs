@@ -29,6 +29,8 @@ pub(crate) fn start(base: &Base<'_>, evaluation: &Evaluation, running: &mut Runn
     running.add("housekeeping", Part::task("housekeeping", housekeeping));
     let maintenance = maintenance(MaintenanceWatch::new(Arc::clone(config)), Arc::clone(clock));
     running.add("maintenance", Part::task("maintenance", maintenance));
+    let old = super::transactions::delete_old(Arc::clone(&base.transactions), Arc::clone(clock));
+    running.add("transactions", Part::task("transactions", old));
     running.add("catch up", Part::task("catch up", catch_up(Arc::clone(config))));
 }
 

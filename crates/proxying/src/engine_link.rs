@@ -1,0 +1,255 @@
+//! Messages between an engine and the server that controls it, over TLS 1.3.
+//!
+//! ```text
+//! message = length (u32, of what follows), kind (u8), fields
+//! text    = length (u32), UTF-8        position = file (u32), offset (u32)
+//! ```
+//!
+//! Numbers are little endian. The engine speaks first. Without a certificate it sends [`Message::Enrol`], gets
+//! [`Message::Enrolled`] and connects again with the certificate. With one it sends [`Message::Hello`] and gets
+//! [`Message::Welcome`], which says from which block on records are missing. From then on both sides send when
+//! they have something: the server configurations and acknowledgements, the engine blocks of records, the
+//! result of each configuration, and heartbeats.
+
+#[cfg(test)]
+mod tests;
+
+/// The version of both sides; another one is refused.
+pub const VERSION: u32 = 1;
+/// Longest message: a configuration.
+pub const MESSAGE_MAX: usize = 64 << 20;
+/// Longest message of an engine without a certificate, and longest text other than a configuration.
+pub const SMALL_MAX: usize = 64 << 10;
+/// Bytes before a message's kind.
+const LENGTH: usize = 4;
+
+/// Where a block of records begins in the engine's log.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Number of the file, from 1.
+    pub file: u32,
+    /// Bytes before the block.
+    pub offset: u32,
+}
+
+/// What an engine counts and measures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Gauges {
+    /// Records since the start of the engine.
+    pub records: u64,
+    /// Records that were dropped at a limit or that the disk refused, since the start.
+    pub dropped: u64,
+    /// Bytes of records that the server has not acknowledged.
+    pub unsent_bytes: u64,
+}
+
+/// One message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Message<'b> {
+    /// Engine: exchanges a token for a certificate of the key that signs the request (PKCS #10, DER).
+    Enrol { version: u32, token: &'b str, request: &'b [u8] },
+    /// Server: the engine's certificate and the authority that issued it, both DER.
+    Enrolled { name: &'b str, certificate: &'b [u8], authority: &'b [u8] },
+    /// Engine: which log its records are in, and the hash of the configuration that it runs (empty: none).
+    Hello { version: u32, ring: u64, hash: &'b str },
+    /// Server: the name of the engine, and where the records end that are kept.
+    Welcome { name: &'b str, kept: Position },
+    /// Server: the configuration to run.
+    Configuration { hash: &'b str, text: &'b str },
+    /// Engine: what became of a configuration; an empty error = it runs.
+    Applied { hash: &'b str, error: &'b str },
+    /// Engine: a block of records.
+    Block { at: Position, bytes: &'b [u8] },
+    /// Server: all blocks before this position are on its disk.
+    Acknowledged { before: Position },
+    /// Engine: it lives.
+    Heartbeat(Gauges),
+    /// Either side, before it closes the connection: why.
+    Refused { reason: &'b str },
+}
+
+/// Why bytes are no message. The connection cannot go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LinkError {
+    #[error("a message of {length} bytes is longer than {most}")]
+    TooLong { length: usize, most: usize },
+    #[error("a message of kind {0} is unknown")]
+    Unknown(u8),
+    #[error("a message of kind {0} has the wrong length")]
+    Length(u8),
+    #[error("a text in a message of kind {0} is not UTF-8 or too long")]
+    Text(u8),
+}
+
+/// Length of the message that begins here, with what stands before it; `None` = more bytes are needed.
+///
+/// # Errors
+/// It is longer than `most`.
+pub fn message_len(bytes: &[u8], most: usize) -> Result<Option<usize>, LinkError> {
+    let Some(Ok(length)) = bytes.get(..LENGTH).map(<[u8; LENGTH]>::try_from) else {
+        return Ok(None);
+    };
+    let length = usize::try_from(u32::from_le_bytes(length)).unwrap_or(usize::MAX);
+    if length > most {
+        return Err(LinkError::TooLong { length, most });
+    }
+    Ok(Some(LENGTH + length))
+}
+
+impl<'b> Message<'b> {
+    /// Reads one message of [`message_len`] bytes.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn read(bytes: &'b [u8]) -> Result<Self, LinkError> {
+        let [kind, fields @ ..] = bytes.get(LENGTH..).unwrap_or_default() else {
+            return Err(LinkError::Length(0));
+        };
+        let mut from = Fields { kind: *kind, rest: fields };
+        let message = match kind {
+            1 => {
+                let (version, token) = (from.u32()?, from.text(SMALL_MAX)?);
+                Self::Enrol { version, token, request: from.bytes()? }
+            }
+            2 => {
+                let (name, certificate) = (from.text(SMALL_MAX)?, from.bytes()?);
+                Self::Enrolled { name, certificate, authority: from.bytes()? }
+            }
+            3 => {
+                let (version, ring) = (from.u32()?, from.u64()?);
+                Self::Hello { version, ring, hash: from.text(SMALL_MAX)? }
+            }
+            4 => Self::Welcome { name: from.text(SMALL_MAX)?, kept: from.position()? },
+            5 => {
+                let hash = from.text(SMALL_MAX)?;
+                Self::Configuration { hash, text: from.text(MESSAGE_MAX)? }
+            }
+            6 => Self::Applied { hash: from.text(SMALL_MAX)?, error: from.text(SMALL_MAX)? },
+            7 => Self::Block { at: from.position()?, bytes: from.bytes()? },
+            8 => Self::Acknowledged { before: from.position()? },
+            9 => {
+                let (records, dropped) = (from.u64()?, from.u64()?);
+                Self::Heartbeat(Gauges { records, dropped, unsent_bytes: from.u64()? })
+            }
+            10 => Self::Refused { reason: from.text(SMALL_MAX)? },
+            other => return Err(LinkError::Unknown(*other)),
+        };
+        if from.rest.is_empty() { Ok(message) } else { Err(LinkError::Length(*kind)) }
+    }
+
+    /// Appends the message. One beyond the limits is a fault of the caller, and refused by the reader.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let start = out.len();
+        out.extend_from_slice(&[0; LENGTH]);
+        match *self {
+            Self::Enrol { version, token, request } => {
+                out.push(1);
+                put_u32(out, version);
+                put_bytes(out, token.as_bytes());
+                put_bytes(out, request);
+            }
+            Self::Enrolled { name, certificate, authority } => {
+                out.push(2);
+                [name.as_bytes(), certificate, authority].map(|bytes| put_bytes(out, bytes));
+            }
+            Self::Hello { version, ring, hash } => {
+                out.push(3);
+                put_u32(out, version);
+                put_u64(out, ring);
+                put_bytes(out, hash.as_bytes());
+            }
+            Self::Welcome { name, kept } => {
+                out.push(4);
+                put_bytes(out, name.as_bytes());
+                put_position(out, kept);
+            }
+            Self::Configuration { hash, text } => put_texts(out, 5, [hash, text]),
+            Self::Applied { hash, error } => put_texts(out, 6, [hash, error]),
+            Self::Block { at, bytes } => {
+                out.push(7);
+                put_position(out, at);
+                put_bytes(out, bytes);
+            }
+            Self::Acknowledged { before } => {
+                out.push(8);
+                put_position(out, before);
+            }
+            Self::Heartbeat(Gauges { records, dropped, unsent_bytes }) => {
+                out.push(9);
+                [records, dropped, unsent_bytes].map(|number| put_u64(out, number));
+            }
+            Self::Refused { reason } => put_texts(out, 10, [reason]),
+        }
+        let length = length(out.len() - start - LENGTH).to_le_bytes();
+        if let Some(place) = out.get_mut(start..start + LENGTH) {
+            place.copy_from_slice(&length);
+        }
+    }
+}
+
+/// What is left of a message.
+struct Fields<'b> {
+    kind: u8,
+    rest: &'b [u8],
+}
+
+impl<'b> Fields<'b> {
+    fn take(&mut self, length: usize) -> Result<&'b [u8], LinkError> {
+        let (taken, rest) =
+            self.rest.split_at_checked(length).ok_or(LinkError::Length(self.kind))?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn u32(&mut self) -> Result<u32, LinkError> {
+        let bytes = self.take(4)?.try_into().map_err(|_| LinkError::Length(self.kind))?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    fn u64(&mut self) -> Result<u64, LinkError> {
+        let bytes = self.take(8)?.try_into().map_err(|_| LinkError::Length(self.kind))?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    fn position(&mut self) -> Result<Position, LinkError> {
+        Ok(Position { file: self.u32()?, offset: self.u32()? })
+    }
+
+    fn bytes(&mut self) -> Result<&'b [u8], LinkError> {
+        let length = self.u32()?;
+        self.take(usize::try_from(length).map_err(|_| LinkError::Length(self.kind))?)
+    }
+
+    fn text(&mut self, most: usize) -> Result<&'b str, LinkError> {
+        let bytes = self.bytes()?;
+        let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= most);
+        text.ok_or(LinkError::Text(self.kind))
+    }
+}
+
+fn length(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+fn put_u32(out: &mut Vec<u8>, number: u32) {
+    out.extend_from_slice(&number.to_le_bytes());
+}
+
+fn put_u64(out: &mut Vec<u8>, number: u64) {
+    out.extend_from_slice(&number.to_le_bytes());
+}
+
+fn put_position(out: &mut Vec<u8>, position: Position) {
+    put_u32(out, position.file);
+    put_u32(out, position.offset);
+}
+
+fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    put_u32(out, length(bytes.len()));
+    out.extend_from_slice(bytes);
+}
+
+fn put_texts<const N: usize>(out: &mut Vec<u8>, kind: u8, texts: [&str; N]) {
+    out.push(kind);
+    texts.map(|text| put_bytes(out, text.as_bytes()));
+}

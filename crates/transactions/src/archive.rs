@@ -1,0 +1,390 @@
+//! Blocks of many engines, as the server keeps them: a copy of each engine's log.
+//!
+//! A stream is the log of one engine's folder. Its blocks have the same file numbers and offsets here as
+//! there, so that the position of a block is its identity: a block that arrives twice is found in its
+//! place, and a block that was cut off by a crash is overwritten when it arrives again. Each stream has a
+//! folder, `ENGINE-RING`, which [`Folder`] can read alone.
+
+use std::collections::BTreeMap;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use stdx::sync::lock;
+
+use crate::block::{BLOCK_MAX, Header, is_intact};
+use crate::folder::{Folder, names};
+use crate::log::{Limits, file_path};
+use crate::search::{Answer, Query, Stop};
+
+/// Space that a file counts for at least, so that small files are limited as well.
+const FILE_BYTES_MIN: u64 = 64 << 10;
+/// Streams of one engine: beyond, the one that was written to least recently is deleted.
+const STREAMS_MAX: usize = 8;
+/// Bytes that a damaged part of an engine's file may take: readers look no further for the next block.
+const GAP_MAX: u64 = 2 * BLOCK_MAX as u64;
+/// Blocks that one search looks at; their headers take 100 bytes each.
+const BLOCKS_MAX: usize = 1_000_000;
+/// Files that one search keeps open.
+const FILES_MAX: usize = 4_096;
+const US: u64 = 1_000_000;
+
+/// The log of one engine's folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stream {
+    /// Id of the engine.
+    pub engine: u64,
+    /// Random number of the engine's folder: another folder counts from the beginning.
+    pub ring: u64,
+}
+
+/// Where a block begins in its stream.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Number of the file.
+    pub file: u32,
+    /// Bytes before the block.
+    pub offset: u32,
+}
+
+/// What became of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// It was written.
+    New,
+    /// It had arrived before.
+    Known,
+}
+
+/// Why a search gives no result.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    /// The time range has more blocks than one search may look at.
+    #[error("this time range has too many records for one search; use a shorter one")]
+    TooMany,
+    /// The folder cannot be read.
+    #[error("the records cannot be read: {0}")]
+    Io(#[from] io::Error),
+}
+
+#[derive(Debug)]
+struct Kept {
+    number: u32,
+    /// Where its last block ends.
+    end: u64,
+    /// When its last block arrived: Unix time in microseconds.
+    arrived_us: u64,
+    /// First and last `began` once it is known.
+    span: Option<(u64, u64)>,
+}
+
+impl Kept {
+    fn cost(&self) -> u64 {
+        self.end.max(FILE_BYTES_MIN)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Writing {
+    /// Oldest first; the last one is written to.
+    files: Vec<Kept>,
+    open: Option<Arc<File>>,
+}
+
+impl Writing {
+    fn end(&self) -> Position {
+        let Some(last) = self.files.last() else { return Position::default() };
+        Position { file: last.number, offset: u32::try_from(last.end).unwrap_or(u32::MAX) }
+    }
+
+    fn arrived_us(&self) -> u64 {
+        self.files.iter().map(|kept| kept.arrived_us).max().unwrap_or(0)
+    }
+}
+
+type Streams = BTreeMap<Stream, Writing>;
+
+/// The folder of all streams. The caller holds it for one process.
+#[derive(Debug)]
+pub struct Archive {
+    path: PathBuf,
+    limits: Limits,
+    streams: Mutex<Streams>,
+}
+
+impl Archive {
+    /// Opens a folder; it is created with the first block. What a crash has cut off is removed.
+    ///
+    /// # Errors
+    /// The folder cannot be read or its newest files cannot be repaired.
+    pub fn open(path: &Path, limits: Limits) -> io::Result<Self> {
+        let mut streams = Streams::new();
+        let entries = match std::fs::read_dir(path) {
+            Ok(entries) => Some(entries),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        for entry in entries.into_iter().flatten() {
+            let name = entry?.file_name();
+            if let Some(stream) = name.to_str().and_then(Stream::parse) {
+                let writing = read_stream(&path.join(stream.name()))?;
+                streams.insert(stream, writing);
+            }
+        }
+        Ok(Self { path: path.to_owned(), limits, streams: Mutex::new(streams) })
+    }
+
+    /// The position behind the last block of a stream: all blocks before it are kept, or were deleted.
+    #[must_use]
+    pub fn end(&self, stream: Stream) -> Position {
+        lock(&self.streams).get(&stream).map(Writing::end).unwrap_or_default()
+    }
+
+    /// Writes a block, which [`sync`](Self::sync) makes durable.
+    ///
+    /// # Errors
+    /// `InvalidData`: it is no block, or its position leaves a gap. Others: it cannot be written.
+    pub fn keep(
+        &self,
+        stream: Stream,
+        at: Position,
+        block: &[u8],
+        now_us: u64,
+    ) -> io::Result<Taken> {
+        let header = check(block)?;
+        let mut streams = lock(&self.streams);
+        if !streams.contains_key(&stream) {
+            self.make_room(&mut streams, stream.engine)?;
+        }
+        let writing = streams.entry(stream).or_default();
+        let end = writing.end();
+        if at < end {
+            return Ok(Taken::Known);
+        }
+        let before = if at.file == end.file { u64::from(end.offset) } else { 0 };
+        if u64::from(at.offset) - before > GAP_MAX || at.file == 0 {
+            return Err(invalid("the position of a block leaves a gap"));
+        }
+        if at.file > end.file || writing.open.is_none() {
+            if let Some(complete) = writing.open.take() {
+                complete.sync_data()?;
+            }
+            writing.open = Some(Arc::new(self.create(stream, at.file)?));
+        }
+        if at.file > end.file {
+            let (number, arrived_us) = (at.file, now_us);
+            writing.files.push(Kept { number, end: 0, arrived_us, span: None });
+        }
+        let (Some(file), Some(kept)) = (&writing.open, writing.files.last_mut()) else {
+            return Err(io::Error::other("BUG: no file is open after one was created"));
+        };
+        file.write_all_at(block, u64::from(at.offset))?;
+        let first = if kept.end == 0 { Some((u64::MAX, 0)) } else { kept.span };
+        kept.span =
+            first.map(|(first, last)| (first.min(header.first_us), last.max(header.last_us)));
+        kept.end = u64::from(at.offset) + block.len() as u64;
+        kept.arrived_us = now_us;
+        Ok(Taken::New)
+    }
+
+    /// Waits until the blocks of a stream are on the disk.
+    ///
+    /// # Errors
+    /// The disk fails. Blocks since the last success may be lost.
+    pub fn sync(&self, stream: Stream) -> io::Result<()> {
+        let open = lock(&self.streams).get(&stream).and_then(|writing| writing.open.clone());
+        open.map_or(Ok(()), |file| file.sync_data())
+    }
+
+    /// Deletes what is beyond the limits. Beyond the size, the oldest file of the stream with the most bytes
+    /// is deleted, so that no engine displaces the records of the others.
+    ///
+    /// # Errors
+    /// A file cannot be deleted.
+    pub fn delete_old(&self, now_us: u64) -> io::Result<()> {
+        let before = now_us.saturating_sub(self.limits.age_us);
+        let mut streams = lock(&self.streams);
+        for (stream, writing) in streams.iter_mut() {
+            while writing.files.first().is_some_and(|oldest| oldest.arrived_us < before) {
+                self.delete_oldest(*stream, writing)?;
+            }
+        }
+        let bytes = |writing: &Writing| writing.files.iter().map(Kept::cost).sum::<u64>();
+        while streams.values().map(bytes).sum::<u64>() > self.limits.bytes {
+            let largest = streams
+                .iter_mut()
+                .filter(|(_, writing)| writing.files.len() > 1)
+                .max_by_key(|(_, writing)| bytes(writing));
+            let Some((stream, writing)) = largest else { break };
+            self.delete_oldest(*stream, writing)?;
+        }
+        streams.retain(|_, writing| !writing.files.is_empty());
+        Ok(())
+    }
+
+    /// Searches all streams.
+    ///
+    /// # Errors
+    /// See [`SearchError`].
+    pub fn search(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, SearchError> {
+        let mut found = Folder::of_files();
+        let mut files = 0;
+        for (stream, number) in self.candidates(query) {
+            if stop() {
+                break;
+            }
+            let name = file_path(&self.path.join(stream.name()), number.into());
+            let file = match File::open(&name) {
+                Ok(file) => file,
+                // Deleted meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let one = Folder::of_file(name.into_os_string(), file)?;
+            let span = one.span().unwrap_or((u64::MAX, 0));
+            self.learn(stream, number, span);
+            if !overlaps(span, query) {
+                continue;
+            }
+            files += 1;
+            if files > FILES_MAX || found.block_count() + one.block_count() > BLOCKS_MAX {
+                return Err(SearchError::TooMany);
+            }
+            found.append(one);
+        }
+        Ok(found.search(query, stop))
+    }
+
+    /// Files that may have rows of the query's time, newest first.
+    fn candidates(&self, query: &Query) -> Vec<(Stream, u32)> {
+        let streams = lock(&self.streams);
+        let mut files: Vec<(u64, Stream, u32)> = Vec::new();
+        for (stream, writing) in streams.iter() {
+            for kept in &writing.files {
+                if kept.span.is_none_or(|span| overlaps(span, query)) {
+                    files.push((kept.arrived_us, *stream, kept.number));
+                }
+            }
+        }
+        files.sort_unstable_by(|a, b| b.cmp(a));
+        files.into_iter().map(|(_, stream, number)| (stream, number)).collect()
+    }
+
+    /// Remembers the times of a file that is complete.
+    fn learn(&self, stream: Stream, number: u32, span: (u64, u64)) {
+        let mut streams = lock(&self.streams);
+        let Some(writing) = streams.get_mut(&stream) else { return };
+        let [complete @ .., _] = &mut writing.files[..] else { return };
+        if let Some(kept) = complete.iter_mut().find(|kept| kept.number == number) {
+            kept.span = Some(span);
+        }
+    }
+
+    fn create(&self, stream: Stream, number: u32) -> io::Result<File> {
+        let folder = self.path.join(stream.name());
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let file = options.open(file_path(&folder, number.into()))?;
+        // Their entries have to outlive a power cut like the blocks.
+        for folder in [&folder, &self.path] {
+            File::open(folder)?.sync_all()?;
+        }
+        Ok(file)
+    }
+
+    fn delete_oldest(&self, stream: Stream, writing: &mut Writing) -> io::Result<()> {
+        let Some(oldest) = writing.files.first() else { return Ok(()) };
+        let folder = self.path.join(stream.name());
+        remove(std::fs::remove_file(file_path(&folder, oldest.number.into())))?;
+        writing.files.remove(0);
+        if writing.files.is_empty() {
+            writing.open = None;
+            remove(std::fs::remove_dir(&folder))?;
+        }
+        Ok(())
+    }
+
+    /// Deletes the streams of an engine that another one leaves no room for.
+    fn make_room(&self, streams: &mut Streams, engine: u64) -> io::Result<()> {
+        loop {
+            let own: Vec<_> =
+                streams.iter().filter(|(stream, _)| stream.engine == engine).collect();
+            if own.len() < STREAMS_MAX {
+                return Ok(());
+            }
+            let oldest = own.iter().min_by_key(|(_, writing)| writing.arrived_us());
+            let Some(stream) = oldest.map(|(stream, _)| **stream) else { return Ok(()) };
+            remove(std::fs::remove_dir_all(self.path.join(stream.name())))?;
+            streams.remove(&stream);
+        }
+    }
+}
+
+impl Stream {
+    fn name(self) -> String {
+        format!("{}-{:016x}", self.engine, self.ring)
+    }
+
+    fn parse(name: &str) -> Option<Self> {
+        let (engine, ring) = name.split_once('-')?;
+        let stream =
+            Self { engine: engine.parse().ok()?, ring: u64::from_str_radix(ring, 16).ok()? };
+        (stream.name() == name).then_some(stream)
+    }
+}
+
+const fn overlaps((first, last): (u64, u64), query: &Query) -> bool {
+    last >= query.from_us && first <= query.to_us
+}
+
+fn invalid(text: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, text)
+}
+
+/// The header of a block that is complete.
+fn check(block: &[u8]) -> io::Result<Header> {
+    let header = Header::read(block).ok().filter(|header| {
+        header.length as usize == block.len() && is_intact(&block[..header.front()]).is_ok()
+    });
+    header.ok_or_else(|| invalid("these bytes are no block of records"))
+}
+
+fn remove(result: io::Result<()>) -> io::Result<()> {
+    result.or_else(|error| match error.kind() {
+        io::ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    })
+}
+
+/// Reads what a stream has; the last file ends with its last complete block.
+fn read_stream(folder: &Path) -> io::Result<Writing> {
+    let mut writing = Writing::default();
+    for name in names(folder)? {
+        let stem = Path::new(&name).file_stem().and_then(|stem| stem.to_str()?.parse().ok());
+        let Some(number) = stem.filter(|number| *number > 0) else { continue };
+        let metadata = std::fs::metadata(folder.join(&name))?;
+        let arrived = metadata.modified()?.duration_since(std::time::UNIX_EPOCH);
+        let arrived_us = arrived.map_or(0, |since| since.as_secs().saturating_mul(US));
+        writing.files.push(Kept { number, end: metadata.len(), arrived_us, span: None });
+    }
+    writing.files.sort_unstable_by_key(|kept| kept.number);
+    if let Some(last) = writing.files.last_mut() {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(file_path(folder, last.number.into()))?;
+        let indexed = Folder::of_file("".into(), file.try_clone()?)?;
+        last.end = indexed.end();
+        last.span = indexed.span();
+        file.set_len(last.end)?;
+        writing.open = Some(Arc::new(file));
+    }
+    Ok(writing)
+}
+
+#[cfg(test)]
+#[path = "archive_tests.rs"]
+mod tests;
