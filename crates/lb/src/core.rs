@@ -7,13 +7,11 @@ use std::sync::Arc;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 
-use crate::buffer::Buffers;
 use crate::conn::Conn;
-use crate::mux::Mux;
+use crate::mux::Hub;
 use crate::peer::{Peer, Stream};
 use crate::pool::{Pool, ServerState};
 use crate::recorder::Recorder;
-use crate::session::Session;
 use crate::slab::Slab;
 use crate::snapshot::Service;
 use crate::wheel::{Entry, Wheel};
@@ -22,8 +20,6 @@ use crate::wheel::{Entry, Wheel};
 const IDLE_MAX: usize = 256;
 /// How long it keeps them, in milliseconds.
 const IDLE_MS: u64 = 30_000;
-/// Sessions of streams that a thread keeps for the next ones.
-const SPARE: usize = 256;
 /// Requests of one thread that may wait for a server below its limit.
 const QUEUE_MAX: usize = 10_000;
 
@@ -102,24 +98,14 @@ pub(crate) struct Link {
 /// The shared part of a thread.
 pub(crate) struct Core {
     registry: Registry,
-    pub(crate) buffers: Buffers,
+    pub(crate) hub: Hub,
     pub(crate) wheel: Wheel,
     /// Monotonic microseconds at the last wake-up.
     pub(crate) now_us: u64,
     places: Slab<Place>,
-    /// Boxed, so that a session moves by pointer.
-    pub(crate) sessions: Slab<Box<Session>>,
-    /// Those whose stream has ended, for the next one.
-    pub(crate) spare: Vec<Entry>,
-    /// HTTP/2 connections.
-    pub(crate) muxes: Slab<Mux>,
-    /// Those to servers, by the server's id.
+    /// HTTP/2 connections to servers, by the server's id.
     pub(crate) uplinks: HashMap<u32, Vec<usize>>,
-    /// Those to servers that run again without an event.
-    pub(crate) uplinks_again: Vec<usize>,
     idle: HashMap<u32, Vec<usize>>,
-    /// Sessions that run again without an event.
-    pub(crate) again: Vec<Entry>,
     queue: VecDeque<Entry>,
     /// Services by number of the listener.
     pub(crate) services: Vec<Option<Arc<Service>>>,
@@ -131,7 +117,7 @@ pub(crate) struct Core {
 }
 
 impl Link {
-    /// A stream.
+    /// One that is a stream of a shared connection.
     pub(crate) fn stream(stream: Stream, server: u16, pool: &Pool, reused: bool) -> Self {
         let shared = Arc::clone(&pool.server(server).shared);
         Self { place: 0, peer: Peer::Stream(stream), server, shared, reused, broken: false }
@@ -142,17 +128,12 @@ impl Core {
     pub(crate) fn new(registry: Registry, now_us: u64, seed: u64) -> Self {
         Self {
             registry,
-            buffers: Buffers::default(),
+            hub: Hub::default(),
             wheel: Wheel::new(now_us / 1000),
             now_us,
             places: Slab::default(),
-            sessions: Slab::default(),
-            spare: Vec::new(),
-            muxes: Slab::default(),
             uplinks: HashMap::default(),
-            uplinks_again: Vec::new(),
             idle: HashMap::default(),
-            again: Vec::new(),
             queue: VecDeque::new(),
             services: Vec::new(),
             scratch: Vec::new(),
@@ -164,27 +145,6 @@ impl Core {
     /// Monotonic milliseconds at the last wake-up.
     pub(crate) fn now_ms(&self) -> u64 {
         self.now_us / 1000
-    }
-
-    /// Lets a session do something; one that has ended is removed.
-    pub(crate) fn run(&mut self, place: usize, body: fn(&mut Session, &mut Self) -> bool) {
-        let Some(mut session) = self.sessions.take(place) else { return };
-        if body(&mut session, self) {
-            self.sessions.put(place, session);
-        } else {
-            session.end(self);
-            if session.client.stream().is_some() && self.spare.len() < SPARE {
-                self.spare.push(session.entry);
-                self.sessions.put(place, session);
-            } else {
-                self.sessions.free(place);
-            }
-        }
-    }
-
-    /// Ends a session.
-    pub(crate) fn end_session(&mut self, place: usize) {
-        self.run(place, |_, _| false);
     }
 
     /// A random number (xorshift64): for the choice of servers only.
@@ -271,11 +231,11 @@ impl Core {
     pub(crate) fn release(&mut self, link: Link, keep: bool) {
         link.shared.release();
         if let Some(next) = self.queue.pop_front() {
-            self.again.push(next);
+            self.hub.again.push(next);
         }
         let conn = match link.peer {
             Peer::Socket(conn) => conn,
-            Peer::Stream(stream) => return stream.end(self),
+            Peer::Stream(stream) => return stream.end(&mut self.hub),
         };
         let list = self.idle.entry(link.shared.id).or_default();
         if keep && conn.is_quiet() && list.len() < IDLE_MAX {
@@ -339,7 +299,7 @@ impl Core {
     /// Lets the first that waits try: another thread may have freed a place.
     pub(crate) fn wake_first(&mut self) {
         if let Some(first) = self.queue.pop_front() {
-            self.again.push(first);
+            self.hub.again.push(first);
         }
     }
 

@@ -1,14 +1,12 @@
-//! The session of a client's HTTP/2 connection: it reads frames and gives each stream to a session of
-//! its own, which sees one request.
+//! The session of a client's HTTP/2 connection: it reads frames, whose streams become sessions of their
+//! own, and writes theirs.
 
-use proxying::http2::connection::{Connection, Event, Limits, OUTPUT_MAX, Role};
+use proxying::http2::connection::{Connection, Limits, OUTPUT_MAX, Role};
 use proxying::http2::frame::Code;
-use proxying::http2::hpack::List;
 
 use crate::buffer::Buffer;
 use crate::core::Core;
-use crate::mux::{Mux, Owner, wake_blocked, write_frames};
-use crate::peer::{Facts, Peer, Stream};
+use crate::mux::{Mux, Owner};
 use crate::session::{Session, Stage, State, Step};
 
 impl Session {
@@ -18,35 +16,35 @@ impl Session {
             streams: self.service.h2_streams,
             list: u32::try_from(self.service.limits.head).unwrap_or(u32::MAX),
         };
-        let (place, _) = core.muxes.reserve();
+        let (place, _) = core.hub.muxes.reserve();
         let connection = Connection::new(Role::Server, limits, core.now_ms());
         let mux = Mux::new(connection, Owner::Client(self.entry));
-        core.muxes.put(place, mux);
+        core.hub.muxes.put(place, mux);
         self.state = State::Http2(place);
         Step::Again
     }
 
     /// Frames arrive and leave.
     pub(crate) fn http2(&mut self, place: usize, core: &mut Core) -> Step {
-        if let Some(mux) = core.muxes.get_mut(place) {
+        if let Some(mux) = core.hub.muxes.get_mut(place) {
             // It runs: its streams need not wake it.
             mux.woken = true;
         }
-        let Ok(read) = self.client.fill(&mut self.input, core) else { return Step::Close };
+        let Ok(read) = self.client.fill(&mut self.input, &mut core.hub) else { return Step::Close };
         let mut input = std::mem::take(&mut self.input);
-        self.take_frames(place, &mut input, core);
+        take_frames(place, &mut input, core);
         self.input = input;
         if self.is_orphan(core)
-            && let Some(mux) = core.muxes.get_mut(place)
+            && let Some(mux) = core.hub.muxes.get_mut(place)
         {
             mux.connection.drain();
         }
         let Some(conn) = self.client.socket_mut() else { return Step::Close };
-        let Ok(written) = write_frames(conn, place, core) else { return Step::Close };
-        let Some(mux) = core.muxes.get_mut(place) else { return Step::Close };
+        let Ok(written) = core.hub.write_frames(conn, place) else { return Step::Close };
+        let Some(mux) = core.hub.muxes.get_mut(place) else { return Step::Close };
         if !mux.has_output() {
             if mux.connection.is_closed() {
-                core.end_mux(place);
+                core.hub.abandon(place);
                 self.state = State::Linger;
                 return Step::Again;
             }
@@ -62,84 +60,6 @@ impl Session {
         Step::again_if(read > 0 || written > 0)
     }
 
-    fn take_frames(&mut self, place: usize, input: &mut Buffer, core: &mut Core) {
-        let now_ms = core.now_ms();
-        loop {
-            let Some(mux) = core.muxes.get_mut(place) else { return };
-            // What frames are answered with must leave first.
-            if mux.connection.output.len() > 2 * OUTPUT_MAX {
-                return;
-            }
-            match mux.connection.receive(input.data(), now_ms) {
-                Ok((0, _)) => return,
-                Ok((length, event)) => {
-                    if let Some(event) = event {
-                        self.frame(place, event, core);
-                    }
-                    input.consume(length);
-                }
-                Err(_) => {
-                    for child in mux.children() {
-                        core.end_session(child.0);
-                    }
-                    input.consume(input.data().len());
-                    return;
-                }
-            }
-        }
-    }
-
-    fn frame(&mut self, place: usize, event: Event<'_>, core: &mut Core) {
-        let Some(mux) = core.muxes.get_mut(place) else { return };
-        match event {
-            Event::Head { stream, list, end, bytes } => {
-                self.begin_stream(place, stream, (list, end), bytes, core);
-            }
-            Event::Reset { stream, .. } => {
-                if let Some(child) = mux.child(stream) {
-                    core.end_session(child.0);
-                }
-            }
-            Event::Window { stream: 0 } => wake_blocked(place, core),
-            Event::Window { stream } => core.again.extend(mux.child(stream)),
-            event => {
-                if let Some(child) = mux.deliver(event) {
-                    core.run(child.0, Self::run);
-                }
-            }
-        }
-    }
-
-    fn begin_stream(
-        &mut self,
-        place: usize,
-        stream: u32,
-        (list, end): (List, bool),
-        bytes: usize,
-        core: &mut Core,
-    ) {
-        let facts: Facts = self.client.facts(core.now_us);
-        let spare = core.spare.pop();
-        let entry = spare.unwrap_or_else(|| core.sessions.reserve());
-        if let Some(mux) = core.muxes.get_mut(place) {
-            mux.begin(stream, entry, end);
-        }
-        let client = Peer::Stream(Stream::new(place, stream, bytes as u64, facts));
-        let mut child = match core.sessions.take(entry.0) {
-            Some(mut child) => {
-                self.adopt(&mut child, client);
-                child
-            }
-            None => self.child(entry, client),
-        };
-        let begun = child.begin_message(list, end, core);
-        core.sessions.put(entry.0, child);
-        match begun {
-            Step::Close => core.end_session(entry.0),
-            Step::Again | Step::Wait => core.run(entry.0, Self::run),
-        }
-    }
-
     /// Whether the service of this connection no longer exists.
     fn is_orphan(&self, core: &Core) -> bool {
         self.newest(core).is_none()
@@ -148,7 +68,7 @@ impl Session {
     /// The stage of this connection. Its streams have their own.
     pub(crate) fn stage_http2(&self, place: usize, core: &mut Core) -> (Stage, u64) {
         let times = &self.service.timeouts;
-        match core.muxes.get_mut(place) {
+        match core.hub.muxes.get_mut(place) {
             Some(mux) if mux.has_output() => (Stage::ClientBody, times.client_body),
             Some(mux) if mux.connection.has_block() => (Stage::Head, times.client_header),
             Some(mux) if !mux.streams.is_empty() => (Stage::Streams, u64::MAX),
@@ -159,12 +79,37 @@ impl Session {
 
     /// Says goodbye to a client whose connection is about to be closed.
     pub(crate) fn close_http2(&mut self, place: usize, core: &mut Core) {
-        if let Some(mux) = core.muxes.get_mut(place) {
+        if let Some(mux) = core.hub.muxes.get_mut(place) {
             mux.connection.close(Code::NoError);
             if let Some(conn) = self.client.socket_mut() {
-                let _gone = write_frames(conn, place, core);
+                let _gone = core.hub.write_frames(conn, place);
             }
         }
-        core.end_mux(place);
+        core.hub.abandon(place);
+    }
+}
+
+fn take_frames(place: usize, input: &mut Buffer, core: &mut Core) {
+    let now_ms = core.now_ms();
+    loop {
+        let Some(mux) = core.hub.muxes.get_mut(place) else { return };
+        // What frames are answered with must leave first.
+        if mux.connection.output.len() > 2 * OUTPUT_MAX {
+            return;
+        }
+        match mux.connection.receive(input.data(), now_ms) {
+            Ok((0, _)) => return,
+            Ok((length, event)) => {
+                if let Some(event) = event {
+                    core.hub.deliver(place, event);
+                }
+                input.consume(length);
+            }
+            Err(_) => {
+                core.hub.lose(place);
+                input.consume(input.data().len());
+                return;
+            }
+        }
     }
 }

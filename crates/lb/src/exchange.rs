@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use proxying::http1::{self, Body, Framing, HeadEnd, Piece, Refusal, Request, Version};
 use proxying::http2::frame::Code;
-use proxying::http2::{hpack, message};
 
 use crate::config::{PersistenceKind, Protocol, RetryOn};
 use crate::core::Core;
 use crate::mux::Cut;
-use crate::peer::{Peer, Stream};
+use crate::peer::Peer;
 use crate::policy::{self, Decision, Forward, Local};
 use crate::pool::{Pool, Wish, hash};
 use crate::request;
 use crate::route::{Failure, Route, Upstream};
 use crate::session::{Session, State, Step};
+use crate::uplink::Opening;
 use transactions::End;
 
 /// What is remembered of a request once its head is forwarded.
@@ -140,8 +140,8 @@ impl Session {
             Ok(Outcome::Forward(exchange, mut route)) => {
                 route.pool.count_request(core.now_ms());
                 if route.pool.protocol == Protocol::Http2 {
-                    route.block = (core.scratch.clone(), exchange.complete);
-                } else if !route.to_server.push(&core.scratch, &mut core.buffers) {
+                    route.opening = Opening { block: core.scratch.clone(), end: exchange.complete };
+                } else if !route.to_server.push(&core.scratch, &mut core.hub.buffers) {
                     return self.refuse(Refusal::HeadTooLarge.status(), core);
                 }
                 self.exchange = Some(exchange);
@@ -193,7 +193,7 @@ impl Session {
             trailers: request.accepts_trailers,
             idempotent: request.is_idempotent(),
             chunked: request.framing == Framing::Chunked && !http2,
-            grpc: request.version == Version::Http2 && is_grpc(request),
+            grpc: request.version == Version::Http2 && request::is_grpc(request),
             matched: forward.matched,
         };
         let Forward { pool, .. } = forward;
@@ -275,7 +275,7 @@ impl Session {
         // Also after the request: a client that resets the connection wants no response.
         let reads = !exchange.is_sent() || self.input.is_empty();
         if reads && self.client.readable() {
-            match self.client.fill(&mut self.input, core) {
+            match self.client.fill(&mut self.input, &mut core.hub) {
                 Err(_) => return Err(Step::Close),
                 Ok(length) => progress |= length > 0,
             }
@@ -302,17 +302,18 @@ impl Session {
         }
         if unsent.is_empty() {
             if let (true, Peer::Stream(server)) = (exchange.complete, &mut link.peer) {
-                end_request(server, &mut self.client, core);
+                server.end_request(&self.client, &mut core.hub);
             }
             return Ok(progress);
         }
         let written = match &mut link.peer {
             Peer::Stream(server) => {
-                let trailers = self.client.stream().is_some_and(|client| client.has_trailers(core));
+                let trailers =
+                    self.client.stream().is_some_and(|client| client.has_trailers(&core.hub));
                 let last = exchange.complete && !trailers;
-                Ok(server.send_all(unsent, last, core))
+                Ok(server.send_all(unsent, last, &mut core.hub))
             }
-            server => server.write(unsent, core),
+            server => server.write(unsent, &mut core.hub),
         };
         match written {
             Ok(length) => {
@@ -382,7 +383,7 @@ impl Session {
                 }
             }
             // It fits: the input was no longer than the room.
-            let _fits = route.to_server.push(&core.scratch, &mut core.buffers);
+            let _fits = route.to_server.push(&core.scratch, &mut core.hub.buffers);
             self.input.consume(length);
             progress = true;
             if exchange.body.has_ended() && !matches!(exchange.body, Body::Chunked(_)) {
@@ -404,8 +405,8 @@ impl Session {
         let sent =
             exchange.complete && !exchange.refused && exchange.sent == route.to_server.data().len();
         let clean = route.from_server.is_empty();
-        route.to_server.clear(&mut core.buffers);
-        route.from_server.clear(&mut core.buffers);
+        route.to_server.clear(&mut core.hub.buffers);
+        route.from_server.clear(&mut core.hub.buffers);
         if let Some(link) = route.take_link() {
             core.release(*link, sent && clean && exchange.reusable);
         }
@@ -435,7 +436,7 @@ impl Session {
         };
         let link = route.take_link();
         let cut = link.as_ref().and_then(|link| match &link.peer {
-            Peer::Stream(stream) => stream.cut(core),
+            Peer::Stream(stream) => stream.cut(&core.hub),
             Peer::Socket(_) => None,
         });
         // What a server has not processed is sent once more.
@@ -485,33 +486,7 @@ impl Session {
         exchange.reply = Reply::Head(HeadEnd::default());
         route.fresh = free;
         route.before = Some(reason);
-        route.from_server.clear(&mut core.buffers);
+        route.from_server.clear(&mut core.hub.buffers);
         Step::Again
-    }
-}
-
-/// Whether the content is that of gRPC.
-fn is_grpc(request: &Request<'_>) -> bool {
-    let content_type = request.value(b"content-type").unwrap_or_default();
-    let begins = content_type.strip_prefix(b"application/grpc");
-    matches!(begins, Some([] | [b'+' | b';', ..]))
-}
-
-/// Ends the request on the server's stream, with the client's trailers.
-fn end_request(server: &mut Stream, client: &mut Peer, core: &mut Core) {
-    if server.shut {
-        return;
-    }
-    let trailers = client.stream().and_then(|client| client.take_trailers(core));
-    let mut block = Vec::new();
-    let list = trailers.unwrap_or_default();
-    // They were checked when they arrived.
-    for field in message::trailers(&list.fields).unwrap_or_default() {
-        hpack::encode(&mut block, field.name, field.value);
-    }
-    if block.is_empty() {
-        server.send(&[], true, core);
-    } else {
-        server.send_block(&block, true, core);
     }
 }

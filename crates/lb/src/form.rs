@@ -30,7 +30,8 @@ impl Form {
         out: &mut Vec<u8>,
         method: &[u8],
         target: &[&[u8]],
-        (scheme, host): (&str, &[u8]),
+        scheme: &str,
+        host: &[u8],
     ) {
         match self {
             Self::Http1 => {

@@ -32,6 +32,7 @@ mod slab;
 mod snapshot;
 mod stream;
 mod tls;
+mod tunnel;
 mod uplink;
 mod wheel;
 mod worker;

@@ -8,9 +8,9 @@ use proxying::http2::connection::{Connection, Event, OUTPUT_MAX};
 use proxying::http2::frame::Code;
 use proxying::http2::hpack::List;
 
+use crate::buffer::{Buffer, Buffers};
 use crate::conn::Conn;
-use crate::core::Core;
-use crate::uplink::Uplink;
+use crate::slab::Slab;
 use crate::wheel::Entry;
 
 /// Heads of one response that may wait: interim ones, and the final one.
@@ -35,15 +35,33 @@ pub(crate) enum Owner {
     Client(Entry),
     /// A connection to a server; `None` while it runs.
     Server(Option<Box<Uplink>>),
+    /// The socket is closed; sessions may still have streams.
+    Gone,
+}
+
+/// The socket of a connection to a server.
+#[derive(Debug)]
+pub(crate) struct Uplink {
+    pub(crate) conn: Box<Conn>,
+    pub(crate) input: Buffer,
+    /// Its place among the thread's connections to servers.
+    pub(crate) place: usize,
+    pub(crate) server: u32,
+    pub(crate) established: bool,
+    /// When its last stream began, in monotonic milliseconds.
+    pub(crate) used_ms: u64,
 }
 
 /// What has arrived on a stream and its session has not read yet.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     stream: u32,
-    child: Entry,
-    /// Heads of a response, with whether nothing follows.
+    /// The session; a request's begins after the frames that arrived with its head are read.
+    child: Option<Entry>,
+    /// Heads, with whether nothing follows.
     heads: VecDeque<(List, bool)>,
+    /// Size of the first head as received, in bytes.
+    pub(crate) head_bytes: usize,
     content: Vec<u8>,
     /// Bytes at its front that have been read.
     read: usize,
@@ -70,15 +88,16 @@ impl Mux {
     }
 
     /// A stream begins that belongs to a session.
-    pub(crate) fn begin(&mut self, stream: u32, child: Entry, ended: bool) {
+    pub(crate) fn begin(&mut self, stream: u32, child: Option<Entry>) {
         self.streams.push(Inbox {
             stream,
             child,
             heads: VecDeque::new(),
+            head_bytes: 0,
             content: Vec::new(),
             read: 0,
             trailers: None,
-            ended,
+            ended: false,
             cut: None,
         });
     }
@@ -88,10 +107,10 @@ impl Mux {
     }
 
     pub(crate) fn child(&self, stream: u32) -> Option<Entry> {
-        self.place(stream).map(|at| self.streams[at].child)
+        self.streams[self.place(stream)?].child
     }
 
-    fn inbox(&mut self, stream: u32) -> Option<&mut Inbox> {
+    pub(crate) fn inbox(&mut self, stream: u32) -> Option<&mut Inbox> {
         self.place(stream).map(|at| &mut self.streams[at])
     }
 
@@ -106,7 +125,7 @@ impl Mux {
                     inbox.heads.push_back((list, end));
                     inbox.ended |= end;
                 }
-                Some(inbox.child)
+                inbox.child
             }
             Event::Data { stream, data, counted, end } => {
                 let Some(inbox) = self.inbox(stream) else {
@@ -118,19 +137,19 @@ impl Mux {
                 let child = inbox.child;
                 let padding = counted - u32::try_from(data.len()).unwrap_or(counted);
                 self.connection.consumed(stream, padding);
-                Some(child)
+                child
             }
             Event::Trailers { stream, list } => {
                 let inbox = self.inbox(stream)?;
                 inbox.ended = true;
                 inbox.trailers = Some(list);
-                Some(inbox.child)
+                inbox.child
             }
             Event::Reset { stream, code } => {
                 let inbox = self.inbox(stream)?;
                 let refused = code == Code::RefusedStream as u32;
                 inbox.cut = Some(if refused { Cut::Refused } else { Cut::Reset(code) });
-                Some(inbox.child)
+                inbox.child
             }
             Event::Window { stream } => self.child(stream),
             Event::GoAway { .. } => None,
@@ -139,7 +158,7 @@ impl Mux {
 
     /// All sessions with a stream.
     pub(crate) fn children(&self) -> Vec<Entry> {
-        self.streams.iter().map(|inbox| inbox.child).collect()
+        self.streams.iter().filter_map(|inbox| inbox.child).collect()
     }
 
     /// The next head of a response; nothing follows if the second value is true.
@@ -158,13 +177,21 @@ impl Mux {
 
     /// How a stream has ended early, if it has.
     pub(crate) fn cut(&self, stream: u32) -> Option<Cut> {
-        self.place(stream).and_then(|at| self.streams[at].cut)
+        self.streams[self.place(stream)?].cut
     }
 
-    /// Cuts off all streams whose messages are not complete.
-    pub(crate) fn cut_all(&mut self, cut: Cut) {
-        for inbox in self.streams.iter_mut().filter(|inbox| !inbox.ended) {
-            inbox.cut.get_or_insert(cut);
+    /// The connection is lost. What a server has sent completely may still be read.
+    fn lose(&mut self) {
+        let of_client = matches!(self.owner, Owner::Client(_));
+        for inbox in self.streams.iter_mut().filter(|inbox| of_client || !inbox.ended) {
+            inbox.cut.get_or_insert(Cut::Lost);
+        }
+    }
+
+    /// The session of a stream.
+    pub(crate) fn set_child(&mut self, stream: u32, child: Entry) {
+        if let Some(inbox) = self.inbox(stream) {
+            inbox.child = Some(child);
         }
     }
 
@@ -172,7 +199,7 @@ impl Mux {
     pub(crate) fn refuse_above(&mut self, last: u32) -> Vec<Entry> {
         let above = self.streams.iter_mut().filter(|inbox| inbox.stream > last);
         above
-            .map(|inbox| {
+            .filter_map(|inbox| {
                 inbox.cut = Some(Cut::Refused);
                 inbox.child
             })
@@ -210,7 +237,7 @@ impl Mux {
     }
 
     /// A session has ended: so does its stream.
-    pub(crate) fn end(&mut self, stream: u32, code: Code) {
+    fn end(&mut self, stream: u32, code: Code) {
         if let Some(at) = self.place(stream) {
             let inbox = self.streams.remove(at);
             let unread = inbox.content.len() - inbox.read;
@@ -222,9 +249,30 @@ impl Mux {
     }
 }
 
-impl Core {
+/// What the sessions of a thread need to read and write.
+#[derive(Debug, Default)]
+pub(crate) struct Hub {
+    pub(crate) buffers: Buffers,
+    /// HTTP/2 connections.
+    pub(crate) muxes: Slab<Mux>,
+    /// Sessions that run again without an event.
+    pub(crate) again: Vec<Entry>,
+    /// HTTP/2 connections to servers that do.
+    pub(crate) uplinks_again: Vec<usize>,
+    /// Requests that have no session yet.
+    pub(crate) newcomers: Vec<Newcomer>,
+}
+
+/// A stream that a client has begun.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Newcomer {
+    pub(crate) mux: usize,
+    pub(crate) stream: u32,
+}
+
+impl Hub {
     /// Lets the owner of the socket run, once, however often it is called until then.
-    pub(crate) fn wake_mux(&mut self, place: usize) {
+    pub(crate) fn wake(&mut self, place: usize) {
         if let Some(mux) = self.muxes.get_mut(place)
             && !mux.woken
         {
@@ -232,54 +280,109 @@ impl Core {
             match &mux.owner {
                 Owner::Client(session) => self.again.push(*session),
                 Owner::Server(_) => self.uplinks_again.push(place),
+                Owner::Gone => {}
             }
         }
     }
 
+    /// Whether something runs without an event.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.again.is_empty() || !self.uplinks_again.is_empty() || !self.newcomers.is_empty()
+    }
+
     /// Lets all HTTP/2 connections run: the configuration has changed.
-    pub(crate) fn wake_all_muxes(&mut self) {
+    pub(crate) fn wake_all(&mut self) {
         for place in self.muxes.places() {
-            self.wake_mux(place);
+            self.wake(place);
         }
     }
 
-    /// Ends a connection's streams.
-    pub(crate) fn end_mux(&mut self, place: usize) {
-        let Some(mux) = self.muxes.take(place) else { return };
-        self.muxes.free(place);
-        for child in mux.children() {
-            self.end_session(child.0);
+    /// Stores what a frame brings, and wakes the session that reads it.
+    pub(crate) fn deliver(&mut self, place: usize, event: Event<'_>) {
+        let Some(mux) = self.muxes.get_mut(place) else { return };
+        match (event, &mux.owner) {
+            (Event::Window { stream: 0 }, _) => self.wake_blocked(place),
+            (Event::GoAway { last }, Owner::Server(_)) => {
+                let refused = mux.refuse_above(last);
+                self.again.extend(refused);
+            }
+            (Event::Head { stream, list, end, bytes }, Owner::Client(_)) => {
+                mux.begin(stream, None);
+                if let Some(inbox) = mux.inbox(stream) {
+                    inbox.heads.push_back((list, end));
+                    inbox.head_bytes = bytes;
+                    inbox.ended = end;
+                }
+                self.newcomers.push(Newcomer { mux: place, stream });
+            }
+            (event, _) => self.again.extend(mux.deliver(event)),
         }
     }
-}
 
-/// Writes what is ready; returns the number of bytes.
-pub(crate) fn write_frames(conn: &mut Conn, place: usize, core: &mut Core) -> io::Result<usize> {
-    let Some(mux) = core.muxes.get_mut(place) else { return Ok(0) };
-    mux.woken = false;
-    let output = &mut mux.connection.output;
-    let full = output.len() >= OUTPUT_MAX;
-    let written = conn.write(output)?;
-    output.drain(..written);
-    if mux.streams.is_empty() && mux.connection.output.is_empty() {
-        mux.connection.output = Vec::new();
+    /// Lets the sessions that wait for room run. The one that was first is last the next time, so that
+    /// none takes all the room.
+    fn wake_blocked(&mut self, place: usize) {
+        let Some(mux) = self.muxes.get_mut(place) else { return };
+        let mut blocked = std::mem::take(&mut mux.blocked);
+        if !blocked.is_empty() {
+            blocked.rotate_left(1);
+            self.again.extend(blocked.iter().filter_map(|stream| mux.child(*stream)));
+        }
     }
-    conn.flush()?;
-    if full && mux.connection.output.len() < OUTPUT_MAX {
-        wake_blocked(place, core);
-    }
-    Ok(written)
-}
 
-/// Lets the sessions that wait for room run. The one that was first is last the next time, so that
-/// none takes all the room.
-pub(crate) fn wake_blocked(place: usize, core: &mut Core) {
-    let Some(mux) = core.muxes.get_mut(place) else { return };
-    let mut blocked = std::mem::take(&mut mux.blocked);
-    if blocked.is_empty() {
-        return;
+    /// Writes what is ready; returns the number of bytes.
+    pub(crate) fn write_frames(&mut self, conn: &mut Conn, place: usize) -> io::Result<usize> {
+        let Some(mux) = self.muxes.get_mut(place) else { return Ok(0) };
+        mux.woken = false;
+        let output = &mut mux.connection.output;
+        let full = output.len() >= OUTPUT_MAX;
+        let written = conn.write(output)?;
+        output.drain(..written);
+        if mux.streams.is_empty() && mux.connection.output.is_empty() {
+            mux.connection.output = Vec::new();
+        }
+        conn.flush()?;
+        if full && mux.connection.output.len() < OUTPUT_MAX {
+            self.wake_blocked(place);
+        }
+        Ok(written)
     }
-    blocked.rotate_left(1);
-    let children = blocked.iter().filter_map(|stream| mux.child(*stream));
-    core.again.extend(children);
+
+    /// A session has ended: so does its stream.
+    pub(crate) fn end_stream(&mut self, place: usize, stream: u32, code: Code) {
+        let Some(mux) = self.muxes.get_mut(place) else { return };
+        mux.end(stream, code);
+        if matches!(mux.owner, Owner::Gone) {
+            self.free_if_empty(place);
+        } else {
+            self.wake(place);
+        }
+    }
+
+    /// Cuts off the streams of a connection that goes no further.
+    pub(crate) fn lose(&mut self, place: usize) {
+        if let Some(mux) = self.muxes.get_mut(place) {
+            mux.lose();
+            let children = mux.children();
+            self.again.extend(children);
+        }
+    }
+
+    /// The socket of a connection is closed. Its place is free when the last session has noticed.
+    pub(crate) fn abandon(&mut self, place: usize) {
+        self.lose(place);
+        if let Some(mux) = self.muxes.get_mut(place) {
+            mux.connection.close(Code::NoError);
+            mux.owner = Owner::Gone;
+            // Streams without a session have nobody who would notice.
+            mux.streams.retain(|inbox| inbox.child.is_some());
+        }
+        self.free_if_empty(place);
+    }
+
+    fn free_if_empty(&mut self, place: usize) {
+        if self.muxes.get(place).is_some_and(|mux| mux.streams.is_empty()) {
+            self.muxes.free(place);
+        }
+    }
 }

@@ -5,12 +5,12 @@
 use std::io;
 
 use proxying::http2::frame::Code;
-use proxying::http2::hpack::List;
+use proxying::http2::hpack::{self, List};
+use proxying::http2::message;
 
 use crate::buffer::Buffer;
 use crate::conn::Conn;
-use crate::core::Core;
-use crate::mux::Cut;
+use crate::mux::{Cut, Hub};
 
 /// One of the two sides of a session.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) enum Peer {
     Stream(Stream),
 }
 
-/// A stream.
+/// A stream of an HTTP/2 connection, of a client or to a server.
 #[derive(Debug)]
 pub(crate) struct Stream {
     /// Place of the connection among those of the thread.
@@ -62,62 +62,71 @@ impl Stream {
     }
 
     /// Sends content while there is room, and the end with the last of it.
-    pub(crate) fn send_all(&mut self, mut data: &[u8], end: bool, core: &mut Core) -> usize {
+    pub(crate) fn send_all(&mut self, mut data: &[u8], end: bool, hub: &mut Hub) -> usize {
         let whole = data.len();
-        while !data.is_empty() && self.room(core) > 0 {
-            let sent = self.send(data, end, core);
+        while !data.is_empty() && self.room(hub) > 0 {
+            let sent = self.send(data, end, hub);
             data = &data[sent..];
         }
         whole - data.len()
     }
 
     /// How the peer has ended the stream early, if it has.
-    pub(crate) fn cut(&self, core: &Core) -> Option<Cut> {
-        core.muxes.get(self.mux).and_then(|mux| mux.cut(self.number))
+    pub(crate) fn cut(&self, hub: &Hub) -> Option<Cut> {
+        hub.muxes.get(self.mux).and_then(|mux| mux.cut(self.number))
     }
 
     /// Whether the message has ended with trailers, which have not been taken.
-    pub(crate) fn has_trailers(&self, core: &Core) -> bool {
-        core.muxes.get(self.mux).is_some_and(|mux| mux.has_trailers(self.number))
+    pub(crate) fn has_trailers(&self, hub: &Hub) -> bool {
+        hub.muxes.get(self.mux).is_some_and(|mux| mux.has_trailers(self.number))
     }
 
-    /// The trailers of a message whose content has been read.
-    pub(crate) fn take_trailers(&self, core: &mut Core) -> Option<List> {
-        core.muxes.get_mut(self.mux)?.take_trailers(self.number)
-    }
-
-    /// The session has ended.
-    pub(crate) fn end(&self, core: &mut Core) {
-        if let Some(mux) = core.muxes.get_mut(self.mux) {
-            mux.end(self.number, self.code);
-            core.wake_mux(self.mux);
+    /// Ends a request to a server, with the client's trailers. They were checked when they arrived.
+    pub(crate) fn end_request(&mut self, client: &Peer, hub: &mut Hub) {
+        if self.shut {
+            return;
+        }
+        let list = client.take_trailers(hub).unwrap_or_default();
+        let mut block = Vec::new();
+        for field in message::trailers(&list.fields).unwrap_or_default() {
+            hpack::encode(&mut block, field.name, field.value);
+        }
+        if block.is_empty() {
+            self.send(&[], true, hub);
+        } else {
+            self.send_block(&block, true, hub);
         }
     }
 
+    /// The session has ended.
+    pub(crate) fn end(&self, hub: &mut Hub) {
+        hub.end_stream(self.mux, self.number, self.code);
+    }
+
     /// Sends the head of a response, or trailers.
-    pub(crate) fn send_block(&mut self, block: &[u8], end: bool, core: &mut Core) {
+    pub(crate) fn send_block(&mut self, block: &[u8], end: bool, hub: &mut Hub) {
         self.shut |= end;
         self.sent += block.len() as u64;
-        if let Some(mux) = core.muxes.get_mut(self.mux) {
+        if let Some(mux) = hub.muxes.get_mut(self.mux) {
             mux.connection.send_headers(self.number, block, end);
-            core.wake_mux(self.mux);
+            hub.wake(self.mux);
         }
     }
 
     /// Bytes of content that can be sent now. If there are none, the session runs again when there are.
-    pub(crate) fn room(&mut self, core: &mut Core) -> usize {
-        let room = core.muxes.get_mut(self.mux).map_or(0, |mux| mux.room(self.number));
+    pub(crate) fn room(&mut self, hub: &mut Hub) -> usize {
+        let room = hub.muxes.get_mut(self.mux).map_or(0, |mux| mux.room(self.number));
         self.blocked = room == 0;
         room
     }
 
     /// Sends content; more than there is [room](Self::room) for is left. Returns the number of bytes.
-    pub(crate) fn send(&mut self, data: &[u8], end: bool, core: &mut Core) -> usize {
-        let Some(mux) = core.muxes.get_mut(self.mux) else { return 0 };
+    pub(crate) fn send(&mut self, data: &[u8], end: bool, hub: &mut Hub) -> usize {
+        let Some(mux) = hub.muxes.get_mut(self.mux) else { return 0 };
         let sent = mux.connection.send_data(self.number, data, end);
         self.shut |= end && sent == data.len();
         self.sent += sent as u64;
-        core.wake_mux(self.mux);
+        hub.wake(self.mux);
         sent
     }
 }
@@ -174,21 +183,37 @@ impl Peer {
         }
     }
 
+    /// The trailers of a message whose content has been read from a stream.
+    pub(crate) fn take_trailers(&self, hub: &mut Hub) -> Option<List> {
+        match self {
+            Self::Socket(_) => None,
+            Self::Stream(stream) => hub.muxes.get_mut(stream.mux)?.take_trailers(stream.number),
+        }
+    }
+
+    /// Whether the stream has ended early: there is nobody to respond to.
+    pub(crate) fn is_cut(&self, hub: &Hub) -> bool {
+        match self {
+            Self::Socket(_) => false,
+            Self::Stream(stream) => stream.cut(hub).is_some(),
+        }
+    }
+
     /// Whether content of a stream waits for the client.
     pub(crate) fn is_blocked(&self) -> bool {
         matches!(self, Self::Stream(stream) if stream.blocked)
     }
 
     /// Reads once into the free space; returns the number of bytes.
-    pub(crate) fn fill(&mut self, buffer: &mut Buffer, core: &mut Core) -> io::Result<usize> {
+    pub(crate) fn fill(&mut self, buffer: &mut Buffer, hub: &mut Hub) -> io::Result<usize> {
         let stream = match self {
-            Self::Socket(conn) => return conn.fill(buffer, &mut core.buffers),
+            Self::Socket(conn) => return conn.fill(buffer, &mut hub.buffers),
             Self::Stream(stream) => stream,
         };
         if stream.eof || buffer.room() == 0 {
             return Ok(0);
         }
-        let Some(mux) = core.muxes.get_mut(stream.mux) else {
+        let Some(mux) = hub.muxes.get_mut(stream.mux) else {
             return Err(io::ErrorKind::NotConnected.into());
         };
         if mux.cut(stream.number).is_some() {
@@ -198,7 +223,7 @@ impl Peer {
             if content.is_empty() {
                 return 0;
             }
-            let space = buffer.space(&mut core.buffers);
+            let space = buffer.space(&mut hub.buffers);
             let length = space.len().min(content.len());
             space[..length].copy_from_slice(&content[..length]);
             buffer.filled(length);
@@ -207,18 +232,18 @@ impl Peer {
         stream.eof = eof;
         stream.received += length as u64;
         if mux.has_output() {
-            core.wake_mux(stream.mux);
+            hub.wake(stream.mux);
         }
         Ok(length)
     }
 
     /// Writes as much as is accepted; returns the number of bytes.
-    pub(crate) fn write(&mut self, data: &[u8], core: &mut Core) -> io::Result<usize> {
+    pub(crate) fn write(&mut self, data: &[u8], hub: &mut Hub) -> io::Result<usize> {
         let stream = match self {
             Self::Socket(conn) => return conn.write(data),
             Self::Stream(stream) => stream,
         };
-        Ok(stream.send_all(data, false, core))
+        Ok(stream.send_all(data, false, hub))
     }
 
     /// Sends what is encrypted; true: nothing is left.
@@ -230,12 +255,12 @@ impl Peer {
     }
 
     /// Sends the end of this direction, once.
-    pub(crate) fn shut(&mut self, core: &mut Core) {
+    pub(crate) fn shut(&mut self, hub: &mut Hub) {
         match self {
             Self::Socket(conn) => conn.shut(),
             Self::Stream(stream) => {
                 if !stream.shut {
-                    stream.send(&[], true, core);
+                    stream.send(&[], true, hub);
                 }
             }
         }

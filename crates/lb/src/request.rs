@@ -23,7 +23,7 @@ pub(crate) fn compose(
         Protocol::Http2 => Form::Http2,
     };
     let target = request.target.path_and_query;
-    let place = (scheme(session), request.host);
+    let (scheme, host) = (scheme(session), request.host);
     match forward.rewrite {
         Some((length, rule)) => {
             let with = service.rules[rule].replacement().as_bytes();
@@ -31,12 +31,12 @@ pub(crate) fn compose(
             let rest = &target[length.min(target.len())..];
             let rest =
                 if with.ends_with(b"/") { rest.strip_prefix(b"/").unwrap_or(rest) } else { rest };
-            form.request(out, request.method, &[with, rest], place);
+            form.request(out, request.method, &[with, rest], scheme, host);
         }
         None if request.target.missing_root => {
-            form.request(out, request.method, &[b"/", target], place);
+            form.request(out, request.method, &[b"/", target], scheme, host);
         }
-        None => form.request(out, request.method, &[target], place),
+        None => form.request(out, request.method, &[target], scheme, host),
     }
     let rules = || forward.matched.iter().map(|at| &service.rules[usize::from(*at)].request);
     let dropped = |field: &Field<'_>| rules().any(|edits| edits.drops(field.name));
@@ -152,4 +152,11 @@ fn list(out: &mut Vec<u8>, request: &Request<'_>, known: Known) {
             out.extend_from_slice(b", ");
         }
     }
+}
+
+/// Whether the content is that of gRPC.
+pub(crate) fn is_grpc(request: &Request<'_>) -> bool {
+    let content_type = request.value(b"content-type").unwrap_or_default();
+    let begins = content_type.strip_prefix(b"application/grpc");
+    matches!(begins, Some([] | [b'+' | b';', ..]))
 }

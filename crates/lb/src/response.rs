@@ -1,5 +1,7 @@
 //! Responses: those of servers as the client gets them, and those of the balancer itself.
 
+use std::io;
+
 use proxying::http1::{self, Body, Framing, HeadEnd, Known, Limits, Piece, Response, Version};
 use proxying::http2::message;
 
@@ -7,11 +9,11 @@ use crate::config::PersistenceKind;
 use crate::core::Core;
 use crate::exchange::{Exchange, Reply};
 use crate::form::Form;
+use crate::mux::Hub;
 use crate::peer::Peer;
 use crate::policy::Local;
 use crate::route::{Failure, Route, Upstream};
 use crate::session::{Session, State, Step};
-use crate::stream::server_trailers;
 use transactions::End;
 
 /// Largest head of a server's response.
@@ -43,7 +45,7 @@ impl Session {
         if let Some(route) = &mut self.route
             && let Upstream::Ready(link) = &mut route.upstream
         {
-            match link.peer.fill(&mut route.from_server, core) {
+            match link.peer.fill(&mut route.from_server, &mut core.hub) {
                 Ok(length) => progress |= length > 0,
                 Err(_) => {
                     link.peer.set_eof();
@@ -81,7 +83,7 @@ impl Session {
         let Reply::Head(end) = &mut exchange.reply else { return Ok(false) };
         let to_head = exchange.plan.to_head;
         let answered = if let Peer::Stream(stream) = &link.peer {
-            let mux = core.muxes.get_mut(stream.mux);
+            let mux = core.hub.muxes.get_mut(stream.mux);
             match mux.and_then(|mux| mux.take_head(stream.number)) {
                 None if link.peer.eof() => {
                     return Err(self.server_failed(Failure::Closed, core));
@@ -178,10 +180,10 @@ impl Session {
     /// Sends the head in [`Core::scratch`]; false: it is too large.
     fn send_head(&mut self, end: bool, core: &mut Core) -> bool {
         let Some(stream) = self.client.stream() else {
-            return self.output.push(&core.scratch, &mut core.buffers);
+            return self.output.push(&core.scratch, &mut core.hub.buffers);
         };
         let block = std::mem::take(&mut core.scratch);
-        stream.send_block(&block, end, core);
+        stream.send_block(&block, end, &mut core.hub);
         core.scratch = block;
         true
     }
@@ -193,20 +195,13 @@ impl Session {
         let Upstream::Ready(link) = &mut route.upstream else { return Ok(false) };
         let Reply::Body { body, chunked } = &mut exchange.reply else { return Ok(false) };
         let bytes = route.from_server.data();
-        // Bodies as they are go from one buffer to the socket.
-        if !*chunked && self.output.is_empty() && !bytes.is_empty() && !body.has_ended() {
-            let limit = match body {
-                Body::Length(remaining) => usize::try_from(*remaining).unwrap_or(usize::MAX),
-                Body::UntilClose => usize::MAX,
-                Body::Chunked(_) => 0,
-            };
-            let offered = &bytes[..bytes.len().min(limit)];
-            if !offered.is_empty() {
-                let sent = self.client.write(offered, core).map_err(|_| Step::Close)?;
-                let _counted = body.next(&offered[..sent]);
-                route.from_server.consume(sent);
-                return Ok(sent > 0);
-            }
+        if !*chunked
+            && self.output.is_empty()
+            && let Some(sent) = pass_on(&mut self.client, body, bytes, &mut core.hub)
+        {
+            let sent = sent.map_err(|_| Step::Close)?;
+            route.from_server.consume(sent);
+            return Ok(sent > 0);
         }
         let room = self.output.room().saturating_sub(OVERHEAD);
         let input = &bytes[..bytes.len().min(room)];
@@ -238,7 +233,11 @@ impl Session {
             Piece::End => true,
         };
         if ended && *chunked {
-            let of_server = server_trailers(&link.peer, core);
+            if matches!(link.peer, Peer::Stream(_)) && !self.output.is_empty() {
+                // There must be room for the trailers, which can be taken once.
+                return Ok(false);
+            }
+            let of_server = link.peer.take_trailers(&mut core.hub);
             let trailers = match &of_server {
                 Some(list) => message::trailers(&list.fields),
                 None => http1::trailers(body.trailers()),
@@ -246,7 +245,7 @@ impl Session {
             let wanted = trailers.ok().filter(|_| exchange.plan.trailers);
             http1::end_of_chunks(&mut core.scratch, &wanted.unwrap_or_default());
         }
-        if !self.output.push(&core.scratch, &mut core.buffers) {
+        if !self.output.push(&core.scratch, &mut core.hub.buffers) {
             // Trailers: they are written when there is room; the body tells its end again.
             route.from_server.consume(length);
             return Ok(length > 0);
@@ -281,7 +280,7 @@ impl Session {
         self.state = if keep && form == Form::Http1 { State::Request } else { State::Linger };
         let body = if bodiless { &[][..] } else { &local.body };
         let fits =
-            self.send_head(body.is_empty(), core) && self.output.push(body, &mut core.buffers);
+            self.send_head(body.is_empty(), core) && self.output.push(body, &mut core.hub.buffers);
         self.record_local(local.status, core);
         if fits { Step::Again } else { Step::Close }
     }
@@ -323,6 +322,30 @@ impl Session {
         }
         self.respond(&local, keep, core)
     }
+}
+
+/// Bodies as they are go from one buffer to the socket: the number of bytes; `None`: this one must be
+/// decoded.
+fn pass_on(
+    client: &mut Peer,
+    body: &mut Body,
+    bytes: &[u8],
+    hub: &mut Hub,
+) -> Option<io::Result<usize>> {
+    let limit = match body {
+        Body::Length(remaining) => usize::try_from(*remaining).unwrap_or(usize::MAX),
+        Body::UntilClose => usize::MAX,
+        Body::Chunked(_) => 0,
+    };
+    let offered = &bytes[..bytes.len().min(limit)];
+    if offered.is_empty() {
+        return None;
+    }
+    let sent = client.write(offered, hub);
+    if let Ok(sent) = sent {
+        let _counted = body.next(&offered[..sent]);
+    }
+    Some(sent)
 }
 
 /// A response that says no more than its status.

@@ -12,7 +12,7 @@ use crate::conn::Conn;
 use crate::core::{Core, Link};
 use crate::peer::Peer;
 use crate::pool::{Choice, Pool, Wish};
-use crate::uplink::Reach;
+use crate::uplink::{Opening, Reach};
 use crate::wheel::Entry;
 
 /// Why a server did not do its part.
@@ -62,8 +62,8 @@ pub(crate) struct Route {
     pub(crate) pool: Arc<Pool>,
     pub(crate) wish: Wish,
     pub(crate) upstream: Upstream,
-    /// The header block for a server of HTTP/2, and whether nothing follows it.
-    pub(crate) block: (Vec<u8>, bool),
+    /// For a server of HTTP/2.
+    pub(crate) opening: Opening,
     /// Bytes for the server, or content for a server of HTTP/2.
     pub(crate) to_server: Buffer,
     /// Bytes of the server.
@@ -86,7 +86,7 @@ impl Route {
             pool,
             wish,
             upstream: Upstream::Wanted,
-            block: (Vec::new(), false),
+            opening: Opening::default(),
             to_server: Buffer::default(),
             from_server: Buffer::default(),
             fresh: false,
@@ -194,8 +194,7 @@ impl Route {
         core: &mut Core,
         session: Entry,
     ) -> Result<(), Failure> {
-        let block = (&self.block.0[..], self.block.1);
-        match core.open_stream(&self.pool, server, block, session) {
+        match core.open_stream(&self.pool, server, &self.opening, session) {
             Ok((stream, reused)) => {
                 self.began_us = core.now_us;
                 let link = Link::stream(stream, server, &self.pool, reused);

@@ -175,6 +175,9 @@ impl Session {
     pub(crate) fn run(&mut self, core: &mut Core) -> bool {
         /// Steps of one connection before others run.
         const STEPS: usize = 64;
+        if self.state != State::Spare && self.client.is_cut(&core.hub) {
+            return false;
+        }
         self.progress = false;
         let mut steps = 0;
         loop {
@@ -185,16 +188,16 @@ impl Session {
             }
             steps += 1;
             if steps == STEPS {
-                core.again.push(self.entry);
+                core.hub.again.push(self.entry);
                 break;
             }
         }
         self.set_timer(core);
-        self.input.rest(&mut core.buffers);
-        self.output.rest(&mut core.buffers);
+        self.input.rest(&mut core.hub.buffers);
+        self.output.rest(&mut core.hub.buffers);
         if let Some(route) = &mut self.route {
-            route.to_server.rest(&mut core.buffers);
-            route.from_server.rest(&mut core.buffers);
+            route.to_server.rest(&mut core.hub.buffers);
+            route.from_server.rest(&mut core.hub.buffers);
         }
         true
     }
@@ -237,7 +240,7 @@ impl Session {
                 };
                 let Some(conn) = self.client.socket_mut() else { return Step::Close };
                 let started = conn.start_tls(tls.into(), self.input.data());
-                self.input.clear(&mut core.buffers);
+                self.input.clear(&mut core.hub.buffers);
                 if started.is_err() {
                     return Step::Close;
                 }
@@ -313,7 +316,7 @@ impl Session {
 
     /// Reads from the client once.
     pub(crate) fn read(&mut self, core: &mut Core) -> Step {
-        match self.client.fill(&mut self.input, core) {
+        match self.client.fill(&mut self.input, &mut core.hub) {
             Err(_) => Step::Close,
             Ok(0) if self.client.eof() => Step::Close,
             Ok(length) => Step::again_if(length > 0),
@@ -341,7 +344,7 @@ impl Session {
 
     /// Writes what is ready for the client; `None`: the connection is gone.
     pub(crate) fn flush(&mut self, core: &mut Core) -> Option<usize> {
-        let sent = self.client.write(self.output.data(), core).ok()?;
+        let sent = self.client.write(self.output.data(), &mut core.hub).ok()?;
         self.output.consume(sent);
         self.client.flush().ok()?;
         Some(sent)
@@ -354,79 +357,12 @@ impl Session {
         if !self.output.is_empty() {
             return Step::Wait;
         }
-        self.client.shut(core);
+        self.client.shut(&mut core.hub);
         if self.client.stream().is_some() {
             return Step::Close;
         }
-        self.input.clear(&mut core.buffers);
+        self.input.clear(&mut core.hub.buffers);
         self.read(core)
-    }
-
-    fn tunnel(&mut self, core: &mut Core) -> Step {
-        let (entry, ends) = (self.entry, (self.source, self.destination));
-        let Some(route) = &mut self.route else { return Step::Close };
-        match route.advance(core, entry, ends) {
-            Ok(true) => {}
-            Ok(false) => return Step::Wait,
-            Err(failure) => return self.tunnel_failed(failure, core),
-        }
-        if let Some(draft) = &mut self.draft {
-            draft.served_by(route);
-        }
-        let Upstream::Ready(link) = &mut route.upstream else { return Step::Close };
-        let server = &mut link.peer;
-        let mut moved = 0;
-        // What was read before the tunnel began goes first.
-        if !self.input.is_empty() && route.to_server.is_empty() {
-            std::mem::swap(&mut self.input, &mut route.to_server);
-        }
-        let mut relay = || -> std::io::Result<()> {
-            if self.input.is_empty() {
-                moved += self.client.fill(&mut route.to_server, core)?;
-            }
-            let sent = server.write(route.to_server.data(), core)?;
-            route.to_server.consume(sent);
-            if !route.from_server.is_empty() && self.output.is_empty() {
-                std::mem::swap(&mut self.output, &mut route.from_server);
-            }
-            moved += server.fill(&mut self.output, core)?;
-            let answered = self.client.write(self.output.data(), core)?;
-            self.output.consume(answered);
-            moved += sent + answered;
-            self.client.flush()?;
-            server.flush()?;
-            Ok(())
-        };
-        if relay().is_err() {
-            return Step::Close;
-        }
-        if self.client.eof() && route.to_server.is_empty() && self.input.is_empty() {
-            server.shut(core);
-        }
-        if server.eof() && self.output.is_empty() && route.from_server.is_empty() {
-            self.client.shut(core);
-            if self.client.eof() && route.to_server.is_empty() {
-                self.note_end(End::Complete);
-                return Step::Close;
-            }
-        }
-        Step::again_if(moved > 0)
-    }
-
-    fn tunnel_failed(&mut self, failure: Failure, core: &mut Core) -> Step {
-        let Some(route) = &mut self.route else { return Step::Close };
-        if let Some(link) = route.take_link() {
-            route.wish.tried.push(link.server);
-            route.pool.failed(link.server, core.now_ms());
-            core.release(*link, false);
-        }
-        let repeated = u8::try_from(route.wish.tried.len().saturating_sub(1)).unwrap_or(u8::MAX);
-        let repeat = failure == Failure::Connect
-            && route.pool.may_repeat(crate::config::RetryOn::Connect, repeated);
-        if let Some(draft) = &mut self.draft {
-            draft.failed(failure);
-        }
-        if repeat { Step::Again } else { Step::Close }
     }
 
     /// The stage that the connection is in, and how long it may take.
@@ -534,11 +470,11 @@ impl Session {
         }
         self.record(core);
         if let Some(stream) = self.client.stream() {
-            stream.end(core);
+            stream.end(&mut core.hub);
         }
         self.drop_route(core);
-        self.input.clear(&mut core.buffers);
-        self.output.clear(&mut core.buffers);
+        self.input.clear(&mut core.hub.buffers);
+        self.output.clear(&mut core.hub.buffers);
         self.exchange = None;
         self.state = State::Spare;
     }
@@ -546,8 +482,8 @@ impl Session {
     /// Ends the way to the server, and its connection.
     pub(crate) fn drop_route(&mut self, core: &mut Core) {
         if let Some(mut route) = self.route.take() {
-            route.to_server.clear(&mut core.buffers);
-            route.from_server.clear(&mut core.buffers);
+            route.to_server.clear(&mut core.hub.buffers);
+            route.from_server.clear(&mut core.hub.buffers);
             if let Some(link) = route.take_link() {
                 core.release(*link, false);
             }

@@ -48,7 +48,7 @@ impl Session {
         let Upstream::Ready(link) = &mut route.upstream else { return Ok(false) };
         let Reply::Body { body, .. } = &mut exchange.reply else { return Ok(false) };
         let bytes = route.from_server.data();
-        let room = if bytes.is_empty() { 0 } else { stream.room(core) };
+        let room = if bytes.is_empty() { 0 } else { stream.room(&mut core.hub) };
         // The end of a body needs no room.
         let mut ahead = if room == 0 { Some(body.clone()) } else { None };
         let limit = if room == 0 { bytes.len() } else { bytes.len().min(room) };
@@ -68,7 +68,7 @@ impl Session {
                 // The client must see that the response is incomplete.
                 _ => {
                     if let Peer::Stream(server) = &link.peer
-                        && let Some(Cut::Reset(code)) = server.cut(core)
+                        && let Some(Cut::Reset(code)) = server.cut(&core.hub)
                     {
                         stream.code = Code::of(code);
                     }
@@ -83,9 +83,9 @@ impl Session {
         };
         if let Piece::Data(data) = piece {
             ended = body.has_ended();
-            stream.send(data, ended, core);
+            stream.send(data, ended, &mut core.hub);
         } else if ended {
-            let of_server = server_trailers(&link.peer, core);
+            let of_server = link.peer.take_trailers(&mut core.hub);
             let trailers = match &of_server {
                 Some(list) => message::trailers(&list.fields),
                 None => http1::trailers(body.trailers()),
@@ -95,9 +95,9 @@ impl Session {
                 hpack::encode(&mut block, field.name, field.value);
             }
             if block.is_empty() {
-                stream.send(&[], true, core);
+                stream.send(&[], true, &mut core.hub);
             } else {
-                stream.send_block(&block, true, core);
+                stream.send_block(&block, true, &mut core.hub);
             }
         }
         route.from_server.consume(length);
@@ -105,14 +105,6 @@ impl Session {
             exchange.reply = Reply::Done;
         }
         Ok(true)
-    }
-}
-
-/// Trailers of a response from a server of HTTP/2.
-pub(crate) fn server_trailers(server: &Peer, core: &mut Core) -> Option<List> {
-    match server {
-        Peer::Socket(_) => None,
-        Peer::Stream(stream) => stream.take_trailers(core),
     }
 }
 

@@ -2,15 +2,14 @@
 
 use std::io;
 
-use proxying::http2::connection::{Connection, Event, Limits, OUTPUT_MAX, Role};
+use proxying::http2::connection::{Connection, Limits, OUTPUT_MAX, Role};
+use proxying::http2::frame::Code;
 
 use crate::buffer::Buffer;
-use crate::conn::Conn;
 use crate::core::{Core, Place};
-use crate::mux::{Cut, Mux, Owner, wake_blocked, write_frames};
+use crate::mux::{Mux, Owner, Uplink};
 use crate::peer::{Facts, Stream};
 use crate::pool::Pool;
-use crate::session::Session;
 use crate::wheel::Entry;
 
 /// Streams at once of one connection, unless the server accepts fewer.
@@ -20,23 +19,13 @@ const LIST_MAX: u32 = 32_768;
 /// How long a connection without streams is kept, in milliseconds.
 const IDLE_MS: u64 = 30_000;
 
-/// A connection to a server.
-#[derive(Debug)]
-pub(crate) struct Uplink {
-    conn: Box<Conn>,
-    input: Buffer,
-    /// Its place among the thread's connections to servers.
-    place: usize,
-    pub(crate) server: u32,
-    state: State,
-    /// When it last had a stream, in monotonic milliseconds.
-    used_ms: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Connecting,
-    Open,
+/// The head of a request for a server of HTTP/2.
+#[derive(Debug, Default)]
+pub(crate) struct Opening {
+    /// The header block.
+    pub(crate) block: Vec<u8>,
+    /// Nothing follows it.
+    pub(crate) end: bool,
 }
 
 /// How far a connection is.
@@ -50,18 +39,18 @@ pub(crate) enum Reach {
 impl Uplink {
     /// Reads and writes what is possible.
     fn run(&mut self, mux: usize, core: &mut Core) -> io::Result<()> {
-        if self.state == State::Connecting && !self.establish(mux, core)? {
+        if !self.established && !self.establish(mux, core)? {
             return Ok(());
         }
         loop {
-            let read = self.conn.fill(&mut self.input, &mut core.buffers)?;
+            let read = self.conn.fill(&mut self.input, &mut core.hub.buffers)?;
             let taken = self.take_frames(mux, core)?;
-            let written = write_frames(&mut self.conn, mux, core)?;
+            let written = core.hub.write_frames(&mut self.conn, mux)?;
             if self.conn.eof {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             if read == 0 && !taken && written == 0 {
-                self.input.rest(&mut core.buffers);
+                self.input.rest(&mut core.hub.buffers);
                 return Ok(());
             }
         }
@@ -80,11 +69,11 @@ impl Uplink {
         if self.conn.tls().is_some_and(|tls| tls.alpn_protocol() != Some(b"h2")) {
             return Err(io::Error::other("the server does not accept HTTP/2 (ALPN h2)"));
         }
-        self.state = State::Open;
+        self.established = true;
         // Frames may have arrived with the end of a handshake.
         (self.conn.readable, self.conn.writable) = (true, true);
-        if let Some(mux) = core.muxes.get_mut(mux) {
-            core.again.extend(mux.children());
+        if let Some(mux) = core.hub.muxes.get_mut(mux) {
+            core.hub.again.extend(mux.children());
         }
         Ok(true)
     }
@@ -94,7 +83,7 @@ impl Uplink {
         let now_ms = core.now_ms();
         let mut taken = false;
         loop {
-            let Some(mux) = core.muxes.get_mut(place) else { return Ok(taken) };
+            let Some(mux) = core.hub.muxes.get_mut(place) else { return Ok(taken) };
             if mux.connection.output.len() > 2 * OUTPUT_MAX {
                 return Ok(taken);
             }
@@ -105,18 +94,8 @@ impl Uplink {
                 return Ok(taken);
             }
             taken = true;
-            match event {
-                None => {}
-                Some(Event::Window { stream: 0 }) => wake_blocked(place, core),
-                Some(Event::GoAway { last }) => {
-                    let refused = mux.refuse_above(last);
-                    core.again.extend(refused);
-                }
-                Some(event) => {
-                    if let Some(child) = mux.deliver(event) {
-                        core.run(child.0, Session::run);
-                    }
-                }
+            if let Some(event) = event {
+                core.hub.deliver(place, event);
             }
             self.input.consume(length);
         }
@@ -129,13 +108,13 @@ impl Core {
         &mut self,
         pool: &Pool,
         server: u16,
-        (block, end): (&[u8], bool),
+        head: &Opening,
         child: Entry,
     ) -> io::Result<(Stream, bool)> {
         let id = pool.server(server).shared.id;
         let known = self.uplinks.get(&id).into_iter().flatten().copied();
         let free = known.into_iter().find(|place| {
-            self.muxes.get(*place).is_some_and(|mux| mux.connection.accepts_streams())
+            self.hub.muxes.get(*place).is_some_and(|mux| mux.connection.accepts_streams())
         });
         let reused = free.is_some();
         let place = match free {
@@ -143,24 +122,25 @@ impl Core {
             None => self.connect_uplink(pool, server)?,
         };
         let now_ms = self.now_ms();
-        let mux = self.muxes.get_mut(place).ok_or(io::ErrorKind::NotConnected)?;
-        let number = mux.connection.open(block, end).ok_or(io::ErrorKind::NotConnected)?;
-        mux.begin(number, child, false);
+        let mux = self.hub.muxes.get_mut(place).ok_or(io::ErrorKind::NotConnected)?;
+        let number =
+            mux.connection.open(&head.block, head.end).ok_or(io::ErrorKind::NotConnected)?;
+        mux.begin(number, Some(child));
         if let Owner::Server(Some(uplink)) = &mut mux.owner {
             uplink.used_ms = now_ms;
         }
-        self.wake_mux(place);
+        self.hub.wake(place);
         let mut stream = Stream::new(place, number, 0, Facts::default());
-        stream.shut = end;
+        stream.shut = head.end;
         Ok((stream, reused))
     }
 
     fn connect_uplink(&mut self, pool: &Pool, server: u16) -> io::Result<usize> {
-        let (mux, _) = self.muxes.reserve();
+        let (mux, _) = self.hub.muxes.reserve();
         let (place, conn) = match self.dial(pool, server, Place::Uplink(mux)) {
             Ok(dialled) => dialled,
             Err(error) => {
-                self.muxes.free(mux);
+                self.hub.muxes.free(mux);
                 return Err(error);
             }
         };
@@ -172,21 +152,19 @@ impl Core {
             input: Buffer::default(),
             place,
             server: id,
-            state: State::Connecting,
+            established: false,
             used_ms: self.now_ms(),
         };
-        self.muxes.put(mux, Mux::new(connection, Owner::Server(Some(Box::new(uplink)))));
+        self.hub.muxes.put(mux, Mux::new(connection, Owner::Server(Some(Box::new(uplink)))));
         self.uplinks.entry(id).or_default().push(mux);
         Ok(mux)
     }
 
     /// How far a stream's connection is.
     pub(crate) fn reach(&self, mux: usize) -> Reach {
-        match self.muxes.get(mux) {
+        match self.hub.muxes.get(mux) {
             Some(mux) if !mux.connection.is_closed() => match &mux.owner {
-                Owner::Server(Some(uplink)) if uplink.state == State::Connecting => {
-                    Reach::Connecting
-                }
+                Owner::Server(Some(uplink)) if !uplink.established => Reach::Connecting,
                 _ => Reach::Open,
             },
             _ => Reach::Lost,
@@ -195,7 +173,8 @@ impl Core {
 
     /// An event of a connection to a server.
     pub(crate) fn uplink_event(&mut self, mux: usize, event: &mio::event::Event) {
-        if let Some(Owner::Server(Some(uplink))) = self.muxes.get_mut(mux).map(|mux| &mut mux.owner)
+        if let Some(Owner::Server(Some(uplink))) =
+            self.hub.muxes.get_mut(mux).map(|mux| &mut mux.owner)
         {
             uplink.conn.note(event);
         }
@@ -204,58 +183,49 @@ impl Core {
 
     /// Lets a connection read and write. One that has failed takes its streams with it.
     pub(crate) fn run_uplink(&mut self, place: usize) {
-        let Some(mux) = self.muxes.get_mut(place) else { return };
+        let Some(mux) = self.hub.muxes.get_mut(place) else { return };
         mux.woken = true;
         let Owner::Server(owner) = &mut mux.owner else { return };
         let Some(mut uplink) = owner.take() else { return };
         let result = uplink.run(place, self);
-        let Some(mux) = self.muxes.get_mut(place) else { return };
+        let Some(mux) = self.hub.muxes.get_mut(place) else { return };
         mux.woken = false;
         match result {
             Ok(()) => mux.owner = Owner::Server(Some(uplink)),
             Err(error) => {
                 tracing::debug!("a connection of HTTP/2 to a server: {error}");
-                mux.connection.close(proxying::http2::frame::Code::NoError);
-                mux.cut_all(Cut::Lost);
-                let children = mux.children();
-                self.again.extend(children);
+                mux.owner = Owner::Server(None);
+                self.hub.abandon(place);
                 self.forget_uplink(*uplink, place);
             }
         }
     }
 
     fn forget_uplink(&mut self, mut uplink: Uplink, mux: usize) {
-        uplink.input.clear(&mut self.buffers);
+        uplink.input.clear(&mut self.hub.buffers);
         self.free_place(uplink.place);
         if let Some(list) = self.uplinks.get_mut(&uplink.server) {
             list.retain(|other| *other != mux);
         }
     }
 
-    /// Closes connections that had no streams for too long, and removes those that have failed.
+    /// Closes connections that had no streams for too long.
     pub(crate) fn sweep_uplinks(&mut self) {
         let before = self.now_ms().saturating_sub(IDLE_MS);
-        for place in self.muxes.places() {
-            let Some(mux) = self.muxes.get_mut(place) else { continue };
-            if !mux.streams.is_empty() {
-                continue;
-            }
-            let closed = mux.connection.is_closed();
+        for place in self.hub.muxes.places() {
+            let Some(mux) = self.hub.muxes.get_mut(place) else { continue };
+            let usable = mux.connection.accepts_streams();
             let Owner::Server(owner) = &mut mux.owner else { continue };
-            let old = match owner {
-                Some(uplink) => uplink.used_ms < before || !mux.connection.accepts_streams(),
-                None => closed,
-            };
-            if !old {
+            let old = |uplink: &Uplink| uplink.used_ms < before || !usable;
+            if !mux.streams.is_empty() || !owner.as_deref().is_some_and(old) {
                 continue;
             }
-            let uplink = owner.take();
-            mux.connection.close(proxying::http2::frame::Code::NoError);
-            if let Some(mut uplink) = uplink {
-                let _goodbye = write_frames(&mut uplink.conn, place, self);
+            if let Some(mut uplink) = owner.take() {
+                mux.connection.close(Code::NoError);
+                let _goodbye = self.hub.write_frames(&mut uplink.conn, place);
                 self.forget_uplink(*uplink, place);
             }
-            self.end_mux(place);
+            self.hub.abandon(place);
         }
         self.uplinks.retain(|_, list| !list.is_empty());
     }

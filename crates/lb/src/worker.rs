@@ -15,13 +15,19 @@ use transactions::End;
 
 use crate::conn::Conn;
 use crate::core::{Core, User, Who};
+use crate::mux::{Newcomer, Owner};
 use crate::peer::Peer;
+use crate::peer::Stream;
 use crate::recorder::Recorder;
-use crate::session::Session;
+use crate::session::{Session, Step};
+use crate::slab::Slab;
 use crate::snapshot::Snapshot;
+use crate::wheel::Entry;
 
 /// Connections that one listener accepts before others run.
 const ACCEPT_BATCH: usize = 64;
+/// Sessions of streams that a thread keeps for the next ones.
+const SPARE: usize = 256;
 /// Longest wait, in milliseconds: idle connections to servers are looked through that often.
 const SWEEP_MS: u64 = 1000;
 /// Wait while requests are queued or no file descriptor is free, in milliseconds.
@@ -41,6 +47,10 @@ pub(crate) struct Mailbox {
 pub(crate) struct Worker {
     poll: Poll,
     core: Core,
+    /// Boxed, so that a session moves by pointer.
+    sessions: Slab<Box<Session>>,
+    /// Those whose stream has ended, for the next one.
+    spare: Vec<Entry>,
     listeners: Vec<Option<TcpListener>>,
     snapshot: Arc<ArcSwap<Snapshot>>,
     mailbox: Arc<Mailbox>,
@@ -63,6 +73,8 @@ impl Worker {
         Ok(Self {
             core: Core::new(poll.registry().try_clone()?, now_us, seed),
             poll,
+            sessions: Slab::default(),
+            spare: Vec::new(),
             listeners: Vec::new(),
             snapshot,
             mailbox: Arc::new(mailbox),
@@ -103,8 +115,8 @@ impl Worker {
             let now_ms = self.core.now_ms();
             self.core.wheel.due(now_ms, &mut due);
             for (place, generation) in due.drain(..) {
-                if self.core.sessions.generation(place) == generation {
-                    self.core.run(place, Session::timer);
+                if self.sessions.generation(place) == generation {
+                    self.run_session(place, Session::timer);
                 }
             }
             self.core.wake_first();
@@ -128,19 +140,66 @@ impl Worker {
         /// Rounds before events are looked at.
         const ROUNDS: usize = 8;
         for _ in 0..ROUNDS {
-            for mux in std::mem::take(&mut self.core.uplinks_again) {
+            for newcomer in std::mem::take(&mut self.core.hub.newcomers) {
+                self.begin_stream(newcomer);
+            }
+            for mux in std::mem::take(&mut self.core.hub.uplinks_again) {
                 self.core.run_uplink(mux);
             }
-            for (place, generation) in std::mem::take(&mut self.core.again) {
-                if self.core.sessions.generation(place) == generation {
-                    self.core.run(place, Session::run);
+            for (place, generation) in std::mem::take(&mut self.core.hub.again) {
+                if self.sessions.generation(place) == generation {
+                    self.run_session(place, Session::run);
                 }
             }
         }
     }
 
+    /// A client's stream gets a session.
+    fn begin_stream(&mut self, Newcomer { mux: place, stream }: Newcomer) {
+        let Some(mux) = self.core.hub.muxes.get_mut(place) else { return };
+        let Owner::Client(parent) = mux.owner else { return };
+        let Some(inbox) = mux.inbox(stream) else { return };
+        let bytes = inbox.head_bytes as u64;
+        let Some((list, end)) = mux.take_head(stream) else { return };
+        let spare = self.spare.pop().and_then(|entry| self.sessions.take(entry.0));
+        let entry = spare.as_ref().map_or_else(|| self.sessions.reserve(), |child| child.entry);
+        mux.set_child(stream, entry);
+        let Some(parent) = self.sessions.get_mut(parent.0) else { return };
+        let facts = parent.client.facts(self.core.now_us);
+        let client = Peer::Stream(Stream::new(place, stream, bytes, facts));
+        let mut child = match spare {
+            Some(mut child) => {
+                parent.adopt(&mut child, client);
+                child
+            }
+            None => parent.child(entry, client),
+        };
+        let begun = child.begin_message(list, end, &mut self.core);
+        self.sessions.put(entry.0, child);
+        match begun {
+            Step::Close => self.run_session(entry.0, |_, _| false),
+            Step::Again | Step::Wait => self.run_session(entry.0, Session::run),
+        }
+    }
+
+    /// Lets a session do something; one that has ended is removed.
+    fn run_session(&mut self, place: usize, body: fn(&mut Session, &mut Core) -> bool) {
+        let Some(mut session) = self.sessions.take(place) else { return };
+        if body(&mut session, &mut self.core) {
+            self.sessions.put(place, session);
+            return;
+        }
+        session.end(&mut self.core);
+        if session.client.stream().is_some() && self.spare.len() < SPARE {
+            self.spare.push(session.entry);
+            self.sessions.put(place, session);
+        } else {
+            self.sessions.free(place);
+        }
+    }
+
     fn close(&mut self) {
-        for mut session in self.core.sessions.drain() {
+        for mut session in self.sessions.drain() {
             session.note_end(End::Stopped);
             session.end(&mut self.core);
         }
@@ -150,7 +209,7 @@ impl Worker {
     }
 
     fn wait(&self) -> Duration {
-        if !self.core.again.is_empty() || !self.core.uplinks_again.is_empty() {
+        if self.core.hub.has_work() {
             return Duration::ZERO;
         }
         let now_ms = self.core.now_ms();
@@ -164,10 +223,10 @@ impl Worker {
             Who::Waker => self.reconfigure(),
             Who::Listener(number) => self.accept(number),
             Who::Client(place) => {
-                let session = self.core.sessions.get_mut(place);
+                let session = self.sessions.get_mut(place);
                 if let Some(conn) = session.and_then(|session| session.client.socket_mut()) {
                     conn.note(event);
-                    self.core.run(place, Session::run);
+                    self.run_session(place, Session::run);
                 }
             }
             Who::Server(place) => {
@@ -176,13 +235,13 @@ impl Worker {
                     Some(User::Uplink(mux)) => return self.core.uplink_event(mux, event),
                     None => return,
                 };
-                let session = self.core.sessions.get_mut(place);
+                let session = self.sessions.get_mut(place);
                 let Some(route) = session.and_then(|session| session.route.as_mut()) else {
                     return;
                 };
                 if let Some(conn) = route.link().and_then(|link| link.peer.socket_mut()) {
                     conn.note(event);
-                    self.core.run(place, Session::run);
+                    self.run_session(place, Session::run);
                 }
             }
         }
@@ -222,17 +281,17 @@ impl Worker {
         } else {
             service.listen
         };
-        let entry = self.core.sessions.reserve();
+        let entry = self.sessions.reserve();
         if let Err(error) = self.core.watch(&mut stream, Who::Client(entry.0)) {
             tracing::warn!("a connection cannot be watched: {error}");
-            self.core.sessions.free(entry.0);
+            self.sessions.free(entry.0);
             return;
         }
         let client = Peer::Socket(Box::new(Conn::new(stream, None)));
         let ends = (source, destination);
         let session = Session::new(entry, client, number, service, ends);
-        self.core.sessions.put(entry.0, Box::new(session));
-        self.core.run(entry.0, Session::run);
+        self.sessions.put(entry.0, Box::new(session));
+        self.run_session(entry.0, Session::run);
     }
 
     /// Takes over the newest configuration: listeners appear and disappear, connections stay.
@@ -262,7 +321,7 @@ impl Worker {
                 *listener = None;
             }
         }
-        self.core.wake_all_muxes();
+        self.core.hub.wake_all();
         for number in 0..self.listeners.len() {
             self.accept(number);
         }

@@ -150,7 +150,9 @@ impl<'b> Message<'b> {
             }
             Self::Enrolled { name, certificate, authority } => {
                 out.push(2);
-                [name.as_bytes(), certificate, authority].map(|bytes| put_bytes(out, bytes));
+                for bytes in [name.as_bytes(), certificate, authority] {
+                    put_bytes(out, bytes);
+                }
             }
             Self::Hello { version, ring, hash } => {
                 out.push(3);
@@ -176,7 +178,9 @@ impl<'b> Message<'b> {
             }
             Self::Heartbeat(Gauges { records, dropped, unsent_bytes }) => {
                 out.push(9);
-                [records, dropped, unsent_bytes].map(|number| put_u64(out, number));
+                for number in [records, dropped, unsent_bytes] {
+                    put_u64(out, *number);
+                }
             }
             Self::Refused { reason } => put_texts(out, 10, [reason]),
         }
@@ -251,5 +255,7 @@ fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 
 fn put_texts<const N: usize>(out: &mut Vec<u8>, kind: u8, texts: [&str; N]) {
     out.push(kind);
-    texts.map(|text| put_bytes(out, text.as_bytes()));
+    for text in texts {
+        put_bytes(out, text.as_bytes());
+    }
 }

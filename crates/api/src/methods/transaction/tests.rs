@@ -30,6 +30,7 @@ fn transaction(number: u64) -> Transaction<'static> {
         client: Client { address: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 1, tls: "" },
         request: Request {
             protocol: Protocol::Http11,
+            stream: 0,
             method: b"GET",
             host: b"shop.example",
             path: if number < 50 { b"/old" } else { b"/new" },
