@@ -102,11 +102,11 @@ impl<'b> Message<'b> {
     /// # Errors
     /// It is none.
     pub fn read(bytes: &'b [u8]) -> Result<Self, LinkError> {
-        let [kind, fields @ ..] = bytes.get(LENGTH..).unwrap_or_default() else {
+        let [code, fields @ ..] = bytes.get(LENGTH..).unwrap_or_default() else {
             return Err(LinkError::Length(0));
         };
-        let mut from = Fields { kind: *kind, rest: fields };
-        let message = match kind {
+        let mut from = Fields { kind: *code, rest: fields };
+        let message = match code {
             1 => {
                 let (version, token) = (from.u32()?, from.text(SMALL_MAX)?);
                 Self::Enrol { version, token, request: from.bytes()? }
@@ -134,7 +134,7 @@ impl<'b> Message<'b> {
             10 => Self::Refused { reason: from.text(SMALL_MAX)? },
             other => return Err(LinkError::Unknown(*other)),
         };
-        if from.rest.is_empty() { Ok(message) } else { Err(LinkError::Length(*kind)) }
+        if from.rest.is_empty() { Ok(message) } else { Err(LinkError::Length(*code)) }
     }
 
     /// Appends the message. One beyond the limits is a fault of the caller, and refused by the reader.
@@ -179,7 +179,7 @@ impl<'b> Message<'b> {
             Self::Heartbeat(Gauges { records, dropped, unsent_bytes }) => {
                 out.push(9);
                 for number in [records, dropped, unsent_bytes] {
-                    put_u64(out, *number);
+                    put_u64(out, number);
                 }
             }
             Self::Refused { reason } => put_texts(out, 10, [reason]),

@@ -406,6 +406,16 @@ pub(crate) fn page() -> String {
     page
 }
 
+/// A number with K, M, G or T.
+pub(crate) fn bytes(text: &str) -> Option<u64> {
+    let (digits, power) = match text.strip_suffix(['K', 'M', 'G', 'T']) {
+        Some(digits) => (digits, "KMGT".find(text.get(digits.len()..)?)? + 1),
+        None => (text, 0),
+    };
+    let unit = 1024_u64.checked_pow(u32::try_from(power).ok()?)?;
+    digits.parse::<u64>().ok()?.checked_mul(unit).filter(|&bytes| bytes > 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -77,7 +77,7 @@ struct Kept {
     /// When its last block arrived: Unix time in microseconds.
     arrived_us: u64,
     /// First and last `began` once it is known.
-    span: Option<(u64, u64)>,
+    span: Option<Span>,
 }
 
 impl Kept {
@@ -181,9 +181,11 @@ impl Archive {
             return Err(io::Error::other("BUG: no file is open after one was created"));
         };
         file.write_all_at(block, u64::from(at.offset))?;
-        let first = if kept.end == 0 { Some((u64::MAX, 0)) } else { kept.span };
-        kept.span =
-            first.map(|(first, last)| (first.min(header.first_us), last.max(header.last_us)));
+        let first = if kept.end == 0 { Some(Span::NONE) } else { kept.span };
+        kept.span = first.map(|span| Span {
+            first_us: span.first_us.min(header.first_us),
+            last_us: span.last_us.max(header.last_us),
+        });
         kept.end = u64::from(at.offset) + block.len() as u64;
         kept.arrived_us = now_us;
         Ok(Taken::New)
@@ -243,9 +245,10 @@ impl Archive {
                 Err(error) => return Err(error.into()),
             };
             let one = Folder::of_file(name.into_os_string(), file)?;
-            let span = one.span().unwrap_or((u64::MAX, 0));
+            let span =
+                one.span().map_or(Span::NONE, |(first_us, last_us)| Span { first_us, last_us });
             self.learn(stream, number, span);
-            if !overlaps(span, query) {
+            if !span.overlaps(query) {
                 continue;
             }
             files += 1;
@@ -263,7 +266,7 @@ impl Archive {
         let mut files: Vec<(u64, Stream, u32)> = Vec::new();
         for (stream, writing) in streams.iter() {
             for kept in &writing.files {
-                if kept.span.is_none_or(|span| overlaps(span, query)) {
+                if kept.span.is_none_or(|span| span.overlaps(query)) {
                     files.push((kept.arrived_us, *stream, kept.number));
                 }
             }
@@ -273,7 +276,7 @@ impl Archive {
     }
 
     /// Remembers the times of a file that is complete.
-    fn learn(&self, stream: Stream, number: u32, span: (u64, u64)) {
+    fn learn(&self, stream: Stream, number: u32, span: Span) {
         let mut streams = lock(&self.streams);
         let Some(writing) = streams.get_mut(&stream) else { return };
         let [complete @ .., _] = &mut writing.files[..] else { return };
@@ -336,8 +339,20 @@ impl Stream {
     }
 }
 
-const fn overlaps((first, last): (u64, u64), query: &Query) -> bool {
-    last >= query.from_us && first <= query.to_us
+/// The times of a file's records, in microseconds.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    first_us: u64,
+    last_us: u64,
+}
+
+impl Span {
+    /// That of no record.
+    const NONE: Self = Self { first_us: u64::MAX, last_us: 0 };
+
+    const fn overlaps(self, query: &Query) -> bool {
+        self.last_us >= query.from_us && self.first_us <= query.to_us
+    }
 }
 
 fn invalid(text: &'static str) -> io::Error {
@@ -378,7 +393,7 @@ fn read_stream(folder: &Path) -> io::Result<Writing> {
             .open(file_path(folder, last.number.into()))?;
         let indexed = Folder::of_file("".into(), file.try_clone()?)?;
         last.end = indexed.end();
-        last.span = indexed.span();
+        last.span = indexed.span().map(|(first_us, last_us)| Span { first_us, last_us });
         file.set_len(last.end)?;
         writing.open = Some(Arc::new(file));
     }

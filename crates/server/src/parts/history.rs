@@ -18,7 +18,7 @@ use stdx::clock::SharedClock;
 
 use super::base::Base;
 use super::{Kept, Part, blocking};
-use crate::params::Values;
+use crate::params::{Values, bytes};
 
 /// Maximum time to wait at the end for a feeder that is blocked in a store call.
 const FEEDS_END: Duration = Duration::from_secs(2);
@@ -242,16 +242,6 @@ pub(crate) fn of_config(
     let retention = Arc::clone(&by_item) as Arc<dyn Retention>;
     let keeps = Arc::new(move |item, kind| by_item.days(item, kind));
     Ok(stores::named(word, retention, keeps, clock)?)
-}
-
-/// A number with K, M, G or T.
-pub(super) fn bytes(text: &str) -> Option<u64> {
-    let (digits, power) = match text.strip_suffix(['K', 'M', 'G', 'T']) {
-        Some(digits) => (digits, "KMGT".find(text.get(digits.len()..)?)? + 1),
-        None => (text, 0),
-    };
-    let unit = 1024_u64.checked_pow(u32::try_from(power).ok()?)?;
-    digits.parse::<u64>().ok()?.checked_mul(unit).filter(|&bytes| bytes > 0)
 }
 
 #[cfg(test)]

@@ -8,8 +8,7 @@ use anyhow::Context;
 use stdx::clock::SharedClock;
 use transactions::{Archive, Limits};
 
-use super::history::bytes;
-use crate::params::Values;
+use crate::params::{Values, bytes};
 
 /// How often records beyond the limits are deleted.
 const DELETE_EVERY: Duration = Duration::from_secs(10);
