@@ -12,6 +12,8 @@ SMALL = {"roles", "users", "usergroups", "user_groups", "group_rights", "tag_fil
          "dchecks", "maintenances", "maintenance_hosts", "maintenance_groups",
          "maintenance_periods", "maintenance_tags", "schema_version", "ids", "groups_",
          "state_version", "state_ids", "state_settings",
+         # Few: a row for each process of the load balancer.
+         "engines", "engine_states",
          # Rows only while hosts take over changes of templates.
          "inheritance"}
 
