@@ -374,7 +374,7 @@ impl Hub {
         if let Some(mux) = self.muxes.get_mut(place) {
             mux.connection.close(Code::NoError);
             mux.owner = Owner::Gone;
-            // Streams without a session have nobody who would notice.
+            // No session would notice the end of a stream that has none.
             mux.streams.retain(|inbox| inbox.child.is_some());
         }
         self.free_if_empty(place);
