@@ -53,7 +53,7 @@ impl Session {
                 return Step::Again;
             }
         }
-        // Nobody reads the responses.
+        // The client has closed the connection and reads no responses.
         if self.client.eof() {
             return Step::Close;
         }

@@ -8,7 +8,7 @@ use crate::peer::Peer;
 /// A form of heads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Lines.
+    /// Start line and header lines (RFC 9112).
     Http1,
     /// A header block.
     Http2,

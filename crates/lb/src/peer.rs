@@ -191,7 +191,7 @@ impl Peer {
         }
     }
 
-    /// Whether the stream has ended early: there is nobody to respond to.
+    /// Whether the stream has ended early, so that no response can be sent.
     pub(crate) fn is_cut(&self, hub: &Hub) -> bool {
         match self {
             Self::Socket(_) => false,

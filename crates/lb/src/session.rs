@@ -123,7 +123,7 @@ impl Session {
         service: Arc<Service>,
         (source, destination): (SocketAddr, SocketAddr),
     ) -> Self {
-        // The streams of a connection are not counted beside it.
+        // The limit counts connections; the sessions of HTTP/2 streams are none.
         if client.socket().is_some() {
             service.connections.fetch_add(1, Relaxed);
         }

@@ -237,7 +237,7 @@ fn a_client_that_does_not_read_stops_the_reads_from_the_server() {
     let mut written = 0;
     while let Ok(length @ 1..) = socket.write(&piece) {
         written += length;
-        assert!(written < WHOLE, "nobody reads, and everything was taken");
+        assert!(written < WHOLE, "the client does not read, and all bytes were taken");
     }
     // Another stream of the same connection is served meanwhile.
     let quick = client.open(&request("GET", "/small", &[]), true);

@@ -9,7 +9,7 @@ const PER_SECOND: u64 = 100;
 /// What a stream costs that the client resets, or whose error makes the server reset it.
 pub(super) const RESET_COST: u64 = 4;
 
-/// Tokens.
+/// A token bucket: frames that cost the peer little may come as fast as it fills.
 #[derive(Debug)]
 pub(super) struct Budget {
     tokens: u64,

@@ -241,7 +241,8 @@ fn refuse_same_address(
     })
 }
 
-/// Client certificates that nobody asks for would be a gap.
+/// Refuses TLS settings of a service without certificates: they would have no effect, and a service
+/// that is meant to check client certificates would accept every client.
 fn refuse_ignored_tls(draft: &Draft<'_>, objects: &Objects) -> ApiResult<()> {
     let given = draft.gives("tls") && draft.text("tls", None) != "{}";
     if given && objects.services.iter().any(|service| service.config.tls.is_none()) {

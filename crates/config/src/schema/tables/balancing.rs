@@ -14,7 +14,7 @@ pub(super) const TABLES: &[Table] = &[
         &[id("enginegroupid"), text("name"), text("description")],
         &[],
     ),
-    // The token that lets an engine enrol is stored as a digest; an empty one lets nobody in.
+    // The token that lets an engine enrol is stored as a digest; no token has an empty one.
     table(
         "engines",
         &["engineid"],

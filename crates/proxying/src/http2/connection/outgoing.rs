@@ -4,8 +4,8 @@ use super::{Connection, Farewell, OUTPUT_MAX, Progress, Role, STREAM_WINDOW};
 use crate::http2::frame::{self, Code, WINDOW_MAX};
 
 impl Connection {
-    /// Content was consumed: the peer may send as much again. It is told when half of a window is
-    /// consumed.
+    /// Content was consumed: the peer may send as much again. A WINDOW_UPDATE leaves when half of a
+    /// window is consumed.
     pub fn consumed(&mut self, stream: u32, counted: u32) {
         self.credit(counted);
         if let Some(open) = self.streams.get_mut(stream)
