@@ -19,7 +19,7 @@ run: build ## Build, then start the server with its data in ./var (stop with Ctr
 
 .PHONY: bench
 bench: build ## Build also the program behind `vedette bench`
-	$(CARGO) build --release --locked --package vedette-bench
+	$(CARGO) build --release --locked --package server --package vedette-odbc --package vedette-bench
 
 .PHONY: deb
 deb: ## Build a Debian package (in target/debian) with the profile for packages

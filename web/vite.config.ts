@@ -15,7 +15,7 @@ export default defineConfig(({ mode }) => ({
   server: { host: "127.0.0.1", proxy: mode === "mock" ? {} : proxy },
   preview: { host: "127.0.0.1", proxy },
   // Busy machines need longer than the default of five seconds.
-  test: { testTimeout: 30_000 },
+  test: { testTimeout: 120_000 },
   build: {
     target: "es2022",
     // Small files inlined as data: URLs would need a looser content security policy.

@@ -417,6 +417,18 @@ runs these commands, with `--server`, `--api`, `--user`, `--pid` and `--json` fo
 - **Bytes**: growth of the files (Vedette: the folder `history` with its write-ahead log) or of the tables with their indexes
   (PostgreSQL), divided by the number of values. A tenth of Vedette's newest values is not sealed at that time.
 
+### Problems during long changes
+
+```sh
+tests/bench/waits.py --problems --hosts 10000 --items 0 --link-hosts 10000 --idle 15 --only nothing,host.massadd
+```
+
+links a template of 100 items to 10,000 hosts of an empty installation and sends a value that opens a problem every 100 ms
+meanwhile. It prints the median, the 95th percentile and the maximum of the time from before the value is sent until
+`problem.get` shows the problem, with and without the change. Without `--problems`, it also measures sign-ins, changes and
+acknowledgements during imports, links, discoveries and deletions. That problems do not wait for such a change is asserted by
+a [test](../tests/system/test_problem_order.py), without times.
+
 ### Server settings
 
 {settings}

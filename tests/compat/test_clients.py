@@ -31,7 +31,7 @@ answer = sender.send([ItemValue("utils", "value", 7, int(time.time()))])
 assert answer.processed == 1 and answer.failed == 0, answer
 values = api.history.get(itemids=item, history=3, output="extend")
 assert [v["value"] for v in values] == ["7"], values
-for _ in range(50):
+for _ in range(300):
     problems = api.problem.get(objectids=trigger)
     if problems: break
     time.sleep(0.2)

@@ -19,8 +19,11 @@ DEVICES = int(os.environ.get("VEDETTE_DEVICES", "1000"))
 #: Addresses that they share: communities tell those of one address apart.
 ADDRESSES = ["127.90.0.%d" % n for n in range(1, 21)]
 PORTS = ("one", "two", "three")
-#: Until each of them has told everything, seconds. Alone it takes 45; on a busy machine the simulator
-#: answers late, and devices that were given up are asked again after minutes.
+#: How often each item is asked, a time suffix. The simulator answers a few hundred requests a second with a
+#: core of its own: at 20s it falls behind on a busy machine, requests time out, and devices that became
+#: unavailable are asked again only after a minute.
+INTERVAL = "1m"
+#: Until every device has all its values, seconds. Alone it takes two intervals.
 PATIENCE = 450
 IF = snmpsim.IF
 #: Numbers of preprocessing.
@@ -35,7 +38,7 @@ def make_template(api):
     """A walk with what is discovered and taken from it, and requests of their own."""
     groups = api.call("templategroup.create", name="Devices")["groupids"][0]
     made = api.call("template.create", host="Device", groups=[{"groupid": groups}])["templateids"][0]
-    one = {"hostid": made, "delay": "20s"}
+    one = {"hostid": made, "delay": INTERVAL}
     api.call("item.create", dict(one, name="name", key_="name", type=20, value_type=4,
                                  snmp_oid="get[1.3.6.1.2.1.1.5.0]"))
     api.call("item.create", dict(one, name="uptime", key_="uptime", type=20, value_type=3,
@@ -55,7 +58,7 @@ def make_template(api):
         part, name="in {#PORT}", key_="in[{#PORT}]", type=18, master_itemid=walk,
         preprocessing=step(WALK_VALUE, IF + ".10.{#SNMPINDEX}", "0")))
     api.call("itemprototype.create", dict(
-        part, name="state {#PORT}", key_="state[{#PORT}]", type=20, delay="20s",
+        part, name="state {#PORT}", key_="state[{#PORT}]", type=20, delay=INTERVAL,
         snmp_oid="get[%s.7.{#SNMPINDEX}]" % IF))
     return made
 

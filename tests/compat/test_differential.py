@@ -72,12 +72,12 @@ class Side:
             self.ids[host] = hostid
             self.ids.update({(host, item[0]): (itemid, item[1]) for item, itemid in zip(items, made)})
         for target, values in rows.items():
-            bed.wait_for("%s/%s to be known" % target, lambda: self._push(target, values[:1]), 60)
+            bed.wait_for("%s/%s to be known" % target, lambda: self._push(target, values[:1]))
             assert self._push(target, values[1:]), "values of %s/%s were not taken" % target
         for (host, key), values in rows.items():
             itemid, kind = self.ids[(host, key)]
             bed.wait_for("history of " + key, lambda: int(self.api.call(
-                "history.get", itemids=itemid, history=kind, countOutput=True)) >= len(values), 60)
+                "history.get", itemids=itemid, history=kind, countOutput=True)) >= len(values))
 
     def _push(self, target, values):
         host, key = target

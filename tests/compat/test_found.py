@@ -18,7 +18,7 @@ import reference  # noqa: E402
 import snmpd  # noqa: E402
 
 #: Seconds until both sides have to be the same.
-PATIENCE = 30
+PATIENCE = 60
 #: The reference takes over new actions and rules within this time.
 SETTLE = 6
 INTERFACE = ("type", "main", "useip", "ip", "dns", "port", "details")

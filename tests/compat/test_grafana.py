@@ -85,7 +85,7 @@ class Side:
     def feed(self, rows):
         """One after the other, as soon as the server knows what was configured."""
         ready = ("db1", "ready", "1", int(time.time()), 0)
-        bed.wait_for("the items to be known", lambda: self.push([ready]), 60)
+        bed.wait_for("the items to be known", lambda: self.push([ready]))
         for row in rows:
             assert self.push([row]), row
 
@@ -95,11 +95,11 @@ class Side:
 
     def settle(self, events, clock):
         """Waits for what comes of the values."""
-        bed.wait_for("events", lambda: len(self.events()) >= events, 60)
+        bed.wait_for("events", lambda: len(self.events()) >= events)
         for number, row in enumerate(self.events()):
             self.ids["event %d" % number] = row["eventid"]
         bed.wait_for("trends", lambda: len(self.api.call(
-            "trend.get", itemids=self.ids["item web1 load"], time_till=clock)) >= 2, 60)
+            "trend.get", itemids=self.ids["item web1 load"], time_till=clock)) >= 2)
 
     def ask(self, method, params):
         """The answer, with names for ids; the text of an error instead."""

@@ -94,7 +94,7 @@ class Http(bed.unittest.TestCase):
                              output=["key_", "lastvalue", "lastclock", "name", "units", "history", "trends"])
             failed = [i for i in items if i["key_"].startswith("web.test.fail[") and i["lastclock"] != "0"]
             return items if len(failed) == len(wanted) else None
-        items = bed.wait_for("all scenarios", values, 40)
+        items = bed.wait_for("all scenarios", values)
         return {item["key_"]: (item["name"], item["units"], item["history"], item["trends"],
                                "" if item["lastclock"] == "0" or item["key_"].startswith(("web.test.in", "web.test.time"))
                                else webcases.settled(item["lastvalue"])) for item in items}

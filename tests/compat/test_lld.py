@@ -14,7 +14,7 @@ import lldcases as cases  # noqa: E402
 import reference  # noqa: E402
 
 #: Seconds until both sides have to be the same.
-PATIENCE = 10
+PATIENCE = 60
 #: The reference takes over new rules within this time.
 SETTLE = 7
 #: Seconds without a change until a value counts as worked off.

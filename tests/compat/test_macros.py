@@ -93,7 +93,7 @@ class Macros(bed.unittest.TestCase):
             return {int(key[2:key.index(",")]): key for key in one.keys if key.startswith("k[")}
 
         for one in self.agents:
-            bed.wait_for("checks of all items", lambda: set(asked(one)) == self.numbers, 60)
+            bed.wait_for("checks of all items", lambda: set(asked(one)) == self.numbers)
         theirs, ours = (asked(one) for one in self.agents)
         differ = ["%s, here %s" % (theirs[n], ours[n]) for n in sorted(theirs) if theirs[n] != ours[n]]
         self.assertEqual(differ, [], "\n" + "\n".join(differ))

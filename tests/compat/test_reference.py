@@ -129,13 +129,13 @@ class Compared(unittest.TestCase):
             for name in self.agents:
                 with self.subTest(side=side.name, agent=name):
                     bed.wait_for("the interface to answer", lambda: self.interface(
-                        side, name + "-passive") == ("1", ""), 60)
+                        side, name + "-passive") == ("1", ""))
                     bed.wait_for("a heartbeat", lambda: self.active_available(
-                        side, name) == "1", 60)
+                        side, name) == "1")
                     bed.wait_for("the availability item", lambda: side.items(name + "-passive")[
-                        "zabbix[host,agent,available]"]["lastvalue"] == "1", 60)
+                        "zabbix[host,agent,available]"]["lastvalue"] == "1")
                     bed.wait_for("the active availability item", lambda: side.items(name)[
-                        "zabbix[host,active_agent,available]"]["lastvalue"] == "1", 60)
+                        "zabbix[host,active_agent,available]"]["lastvalue"] == "1")
         self.agents["outage"].stop()
         self.agents["outage2"].stop()
 
@@ -180,7 +180,7 @@ class Compared(unittest.TestCase):
             bed.wait_for("items to be live", lambda: all(bed.send(
                 ("127.0.0.1", side.trapper), {"request": "sender data", "data": [
                     {"host": "sent", "key": key, "value": "1", "clock": begin - 5}]})["info"]
-                .startswith("processed: 1;") for key in kinds), 30, pause=1)
+                .startswith("processed: 1;") for key in kinds), pause=1)
         totals = {side.name: peers.send(side.trapper, path, program) for side in self.sides}
         self.assertEqual(totals["vedette"], totals["reference"])
         self.assertEqual(totals["vedette"][2], 10000)
@@ -197,7 +197,7 @@ class Compared(unittest.TestCase):
                 def still():
                     before, last["n"] = last["n"], len(stored(self.theirs, key, kind))
                     return before == last["n"]
-                bed.wait_for("the reference to have written", still, 30, pause=1.5)
+                bed.wait_for("the reference to have written", still, pause=1.5)
                 theirs, ours = stored(self.theirs, key, kind), stored(self.ours, key, kind)
                 self.assertGreaterEqual(len(theirs), 3)
                 short = [(a[0] - begin, a[1], a[2][:60], len(a[2])) for a in theirs
@@ -289,10 +289,10 @@ class Compared(unittest.TestCase):
                     bed.wait_for("the interface to be unavailable", lambda: self.interface(
                         side, name + "-passive")[0] == "2", 100)
                     bed.wait_for("the active agent to be unavailable", lambda: self.active_available(
-                        side, name) == "2", 60)
+                        side, name) == "2")
                     for host in (name, name + "-passive"):
                         seen[side.name, host] = bed.wait_for(
-                            "the problem of " + host, lambda: problem(side, host), 60)[0]
+                            "the problem of " + host, lambda: problem(side, host))[0]
         for host in [n + tail for n in names for tail in ("", "-passive")]:
             ours, theirs = seen["vedette", host], seen["reference", host]
             for member in ("name", "severity", "source", "object", "acknowledged", "suppressed"):
@@ -315,7 +315,7 @@ class Compared(unittest.TestCase):
                     bed.wait_for("the interface to answer again", lambda: self.interface(
                         side, name + "-passive") == ("1", ""), 90)
                     bed.wait_for("the problems to end", lambda: not problem(side, name)
-                                 and not problem(side, name + "-passive"), 60)
+                                 and not problem(side, name + "-passive"))
         event = self.ours.api.call("event.get", selectAcknowledges="extend", output="extend",
                                    eventids=seen["vedette", "outage-passive"]["eventid"])[0]
         self.assertNotEqual(event["r_eventid"], "0")

@@ -5,6 +5,8 @@ import socket
 import threading
 import time
 
+import bed
+
 #: What all of them would say.
 VALUE = b"right"
 #: What two of which make a datagram of nearly the greatest size.
@@ -49,8 +51,8 @@ class Device:
     def __init__(self, way, late=0.0):
         self.way, self.late = way, late
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.bind(("127.0.0.1", 0))
-        self.port = self.socket.getsockname()[1]
+        self.port = bed.free_port(socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", self.port))
         self.other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.other.bind(("127.0.0.2", self.port))
         self.heard = 0

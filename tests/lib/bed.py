@@ -12,6 +12,7 @@ import random
 import shutil
 import signal
 import socket
+import ssl
 import struct
 import subprocess
 import sys
@@ -32,10 +33,10 @@ PORTS = [int(port) for port in os.environ.get("TEST_PORTS", "11000-31999").split
 NEXT_PORTS = itertools.cycle(random.sample(range(PORTS[0], PORTS[1] + 1), PORTS[1] + 1 - PORTS[0]))
 
 
-def free_port():
-    """A TCP port of loopback that nobody uses now and that was not given for long."""
+def free_port(kind=socket.SOCK_STREAM):
+    """A TCP port of loopback that nobody uses now and that was not given for long; with SOCK_DGRAM, one of UDP."""
     for port in NEXT_PORTS:
-        with socket.socket() as s:
+        with socket.socket(type=kind) as s:
             try:
                 s.bind(("127.0.0.1", port))
             except OSError:
@@ -72,10 +73,12 @@ def pause(pid):
 
 
 def wait_for(what, check, timeout=60.0, pause=0.2):
-    """Repeats `check` until it gives something true; fails with its last answer."""
+    """Repeats `check` until it gives something true; fails with its last answer. The last look is after the time is
+    over: a machine that stands still for that long has had no chance."""
     end = time.monotonic() + timeout
-    last = None
-    while time.monotonic() < end:
+    late = False
+    while not late:
+        late = time.monotonic() >= end
         try:
             last = check()
         except (OSError, ApiError, KeyError, IndexError) as problem:
@@ -99,9 +102,11 @@ class ApiError(Exception):
 class Api:
     """JSON-RPC with a session."""
 
-    def __init__(self, url):
-        self.url = url
+    def __init__(self, url, tls=None):
+        """`tls`: what a server over HTTPS must present (`ssl.SSLContext`)."""
+        self.url, self.tls = url, tls
         self.token = None
+        self.timeout_s = 120
 
     def login(self, user="Admin", password=PASSWORD):
         self.token = None
@@ -115,7 +120,7 @@ class Api:
         if self.token:
             headers["Authorization"] = "Bearer " + self.token
         request = urllib.request.Request(self.url, json.dumps(body).encode(), headers)
-        with urllib.request.urlopen(request, timeout=120) as answer:
+        with urllib.request.urlopen(request, timeout=self.timeout_s, context=self.tls) as answer:
             reply = json.loads(answer.read())
         if "error" in reply:
             raise ApiError(reply["error"])
@@ -149,7 +154,7 @@ def read_frame(connection):
     return zlib.decompress(body) if data[4] & 2 else body
 
 
-def send(address, message, compress=False, timeout=30):
+def send(address, message, compress=False, timeout=60):
     """One request to a trapper port; the parsed answer."""
     with socket.create_connection(address, timeout=timeout) as connection:
         connection.sendall(frame(json.dumps(message), compress))
@@ -172,6 +177,15 @@ class Server:
         self.log_path = os.path.join(self.folder, "server.log")
         self.url = "http://127.0.0.1:%d/api_jsonrpc.php" % self.http
         self.address = ("127.0.0.1", self.trapper)
+        self.tls = None
+
+    def secure(self, authority):
+        """From the next start on it serves HTTPS with a certificate of this authority."""
+        authority.sign("web", "IP:127.0.0.1")
+        path = os.path.join(authority.folder, "web")
+        self.arguments += ["--http-tls-cert", path + ".pem", "--http-tls-key", path + ".key"]
+        self.url = self.url.replace("http:", "https:")
+        self.tls = ssl.create_default_context(cafile=authority.pem)
 
     def launch(self):
         """Starts it without waiting."""
@@ -193,13 +207,13 @@ class Server:
         def serves():
             if self.process.poll() is not None:
                 raise AssertionError("the server ended: " + self.log())
-            return Api(self.url).call("apiinfo.version", [])
+            return Api(self.url, self.tls).call("apiinfo.version", [])
 
         wait_for("the server to serve", serves, timeout, pause=0.02)
         return time.monotonic() - begin
 
     def api(self):
-        return Api(self.url).login()
+        return Api(self.url, self.tls).login()
 
     def kill(self):
         """kill -9"""

@@ -50,7 +50,7 @@ class Peers:
             self.process = subprocess.Popen(
                 ["chromedriver", "--port=%d" % self.port], stdout=log, stderr=log,
                 stdin=subprocess.DEVNULL, env=dict(os.environ, TMPDIR=self.folder))
-        bed.wait_for("the WebDriver", lambda: bed.listens(self.port), 20, pause=0.05)
+        bed.wait_for("the WebDriver", lambda: bed.listens(self.port), pause=0.05)
 
     def browsers(self):
         """The process ids of the browsers that the WebDriver has open."""
@@ -61,7 +61,7 @@ class Peers:
     def stop(self):
         browsers = self.browsers()
         self.process.terminate()
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=60)
         # A browser whose session was not ended outlives its driver.
         for pid in browsers:
             with contextlib.suppress(ProcessLookupError):

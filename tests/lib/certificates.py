@@ -1,5 +1,7 @@
 """Certificates for tests: an authority, and who it signs."""
 
+import base64
+import hashlib
 import os
 import subprocess
 
@@ -13,7 +15,13 @@ class Authority:
                      "-out", name + ".pem", "-days", "2", "-subj", "/O=Test/CN=" + called)
 
     def openssl(self, *arguments):
-        subprocess.run(("openssl",) + arguments, cwd=self.folder, check=True, capture_output=True)
+        """Its output."""
+        return subprocess.run(("openssl",) + arguments, cwd=self.folder, check=True, capture_output=True).stdout
+
+    def key_hash(self, name):
+        """SHA-256 of the public key, in base64: what Chromium takes to trust a certificate."""
+        key = self.openssl("pkey", "-in", name + ".key", "-pubout", "-outform", "DER")
+        return base64.b64encode(hashlib.sha256(key).digest()).decode()
 
     def sign(self, name, for_whom=None):
         """Makes `name.key` and `name.pem`, for what an extension names, as "IP:127.0.0.1"."""

@@ -72,7 +72,7 @@ class Http(StoreProcess):
         with open(os.path.join(self.folder, "output"), "ab") as output:
             self.process = subprocess.Popen(
                 self.command(), stdout=output, stderr=output, cwd=self.folder)
-        bed.wait_for("ClickHouse", lambda: self.query("SELECT 1") == "1", 60, pause=0.1)
+        bed.wait_for("ClickHouse", lambda: self.query("SELECT 1") == "1", pause=0.1)
 
     def query(self, sql, timeout=30, user="default"):
         """What a statement answers, without the last line's end."""

@@ -51,9 +51,12 @@ class Postgres:
         self.port, self.settings = bed.free_port(), settings
         if os.getuid() == 0:
             shutil.chown(self.folder, "postgres")
+        self.make_data()
+        self.start()
+
+    def make_data(self):
         self.run("initdb", "-D", self.data, "-A", "trust", "-U", "postgres", "--no-sync",
                  "-E", "UTF8", "--locale=C")
-        self.start()
 
     def programs(self):
         """The folder with PostgreSQL's programs."""
@@ -117,6 +120,25 @@ class Postgres:
     def stop(self):
         self.run("pg_ctl", "-D", self.data, "-m", "fast", "stop")
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Standby(Postgres):
+    """A streaming standby. The primary confirms a commit when the standby has it as well."""
+
+    def __init__(self, primary):
+        self.primary = primary
+        super().__init__()
+        primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        primary.query("SELECT pg_reload_conf()")
+        bed.wait_for("the standby", lambda: primary.query(
+            "SELECT sync_state FROM pg_stat_replication") == "sync", pause=0.05)
+
+    def make_data(self):
+        self.run("pg_basebackup", "-h", "127.0.0.1", "-p", str(self.primary.port), "-U", "postgres",
+                 "-D", self.data, "--checkpoint=fast", "--write-recovery-conf", "--no-sync")
+
+    def promote(self):
+        self.run("pg_ctl", "-D", self.data, "-w", "promote")
 
 
 class TimescaleDb(Postgres):

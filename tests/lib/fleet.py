@@ -11,6 +11,8 @@ import bed
 TALKING, SILENT = 2_000, 18_000
 PROBLEMS_EACH = 50
 FIRST = 1_000_000
+#: Items of each host, for lists of 200,000 items: the first two have triggers.
+KEYS = ("load", "fault", *("value.%d" % n for n in range(8)))
 #: Triggers on the load of each talking host: name, a value that fires it, its threshold.
 OVERLOADS = (("Overload", "9", 5), ("Overload II", "90", 50), ("Overload III", "900", 500))
 
@@ -34,7 +36,7 @@ def fill(server):
         many("host_groups", "hostid, groupid", [(h, FIRST) for h in hosts])
         many("items", "itemid, hostid, type, name, key_, value_type",
              [(h * 10 + n, h, 2, key.capitalize(), key, 0)
-              for h in hosts for n, key in enumerate(("load", "fault"))])
+              for h in hosts for n, key in enumerate(KEYS)])
         many("triggers", "triggerid, description, expression, priority, manual_close",
              [(t, "Fault %d" % (t % PROBLEMS_EACH), "{%d}>0" % t, severity(t), t % 2)
               for t, _ in triggers])

@@ -13,13 +13,14 @@ PICTURES = os.path.join(bed.ROOT, "target", "screenshots")
 class FlowCase(bed.Case):
     """A subclass has a `test_` method that calls `walk`."""
 
-    def walk(self, flow, steps):
-        """Runs a flow of `web/e2e/flows`, of which at least so many `steps` must pass and none fail."""
+    def walk(self, flow, steps, **variables):
+        """Runs a flow of `web/e2e/flows`, of which at least so many `steps` must pass and none fail.
+        `variables`: more of its environment."""
         pictures = os.path.join(PICTURES, flow)
         shutil.rmtree(pictures, ignore_errors=True)
         environment = dict(
             os.environ, BASE_URL="http://127.0.0.1:%d" % self.server.http, USER="Admin",
-            PASSWORD=bed.PASSWORD, OUT=pictures)
+            PASSWORD=bed.PASSWORD, OUT=pictures, **variables)
         with subprocess.Popen(
                 ["node", "e2e/run.mjs", flow], cwd=os.path.join(bed.ROOT, "web"),
                 env=environment, stdout=subprocess.PIPE, text=True) as node:

@@ -17,9 +17,26 @@ def run(command, **environment):
     """Its output; fails with all that it said."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=bed.ROOT,
                           env=dict(os.environ, **environment))
-    if done.returncode:
-        raise AssertionError("%s: %d\n%s%s" % (command, done.returncode, done.stdout, done.stderr))
-    return done.stdout
+    return output(command, done.returncode, done.stdout, done.stderr)
+
+
+def run_until(ready, command):
+    """The same; the program gets a line when `ready` is true."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          cwd=bed.ROOT) as program:
+        try:
+            bed.wait_for("the moment to go on", lambda: ready() or program.poll() is not None, pause=0.02)
+            said = program.communicate("\n", timeout=300)
+        finally:
+            program.kill()
+    return output(command, program.returncode, *said)
+
+
+def output(command, code, said, complained):
+    """What a program said; fails with all of it if the program has failed."""
+    if code:
+        raise AssertionError("%s: %d\n%s%s" % (command, code, said, complained))
+    return said
 
 
 def compile_c(name, program, *options):

@@ -18,6 +18,8 @@ class Double:
         self._answers, self._context = list(answers), context
         # Of each request: the connection's number, the call, and its message.
         self.requests, self._connections, self._lock = [], 0, threading.Lock()
+        #: Connections that it has ended.
+        self.ended = 0
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = "%s://127.0.0.1:%d" % (
             "https" if context else "http", self._listener.getsockname()[1])
@@ -58,6 +60,8 @@ class Double:
         except OSError:
             pass
         connection.close()
+        with self._lock:
+            self.ended += 1
 
 
 def _read_request(connection):
@@ -102,6 +106,14 @@ def kept_and_reset(connection, message):
     time.sleep(0.2)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     return False
+
+
+def held(event, answer):
+    """An answer that waits for an event."""
+    def wait(connection, message):
+        event.wait(60)
+        return answer(connection, message)
+    return wait
 
 
 def lost(_connection, _message):

@@ -83,18 +83,12 @@ SENSORS = [
 ]
 
 
-def free_udp_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 class Simulator:
     """Runs until `stop`."""
 
     def __init__(self, sensors=SENSORS):
         self.folder = tempfile.mkdtemp(prefix="vedette-ipmi-")
-        self.port = free_udp_port()
+        self.port = bed.free_port(socket.SOCK_DGRAM)
         auths = "none md2 md5 straight"
         self.write("lan.conf", [
             'name "sim"', "set_working_mc 0x20", "startlan 1",
@@ -123,7 +117,7 @@ class Simulator:
             self.process = subprocess.Popen(
                 ["ipmi_sim", "-n", "-c", self.path("lan.conf"), "-f", self.path("emu"),
                  "-s", self.path("state")], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-        bed.wait_for("the simulator to answer", self.answers, 20)
+        bed.wait_for("the simulator to answer", self.answers)
 
     def answers(self):
         """Asks for the ways to authenticate."""
@@ -132,7 +126,7 @@ class Simulator:
                 raise AssertionError("ipmi_sim ended: " + log.read())
         ask = bytes.fromhex("0600ff0700000000000000000009 2018c881 04 38 0e 04 31".replace(" ", ""))
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-            s.settimeout(0.3)
+            s.settimeout(1)
             s.sendto(ask, ("127.0.0.1", self.port))
             return len(s.recv(200)) > 20
 

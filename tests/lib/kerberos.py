@@ -142,7 +142,7 @@ class Realm:
             process = subprocess.Popen(command, env=environment, stdout=log, stderr=log,
                                        stdin=subprocess.DEVNULL)
         try:
-            bed.wait_for(command[0], lambda: bed.listens(port), 20, pause=0.05)
+            bed.wait_for(command[0], lambda: bed.listens(port), pause=0.05)
         except BaseException:
             self._end(process)
             raise
@@ -152,7 +152,7 @@ class Realm:
     def _end(process):
         if process and process.poll() is None:
             process.terminate()
-            process.wait(timeout=20)
+            process.wait(timeout=60)
 
     def start_center(self):
         self.center = self._start(["/usr/sbin/krb5kdc", "-n", "-r", REALM], self.kdc)
@@ -177,7 +177,7 @@ class Realm:
                 found = sorted(line.rstrip("\n").split("|") for line in f if mark in line)
             return found if len(found) >= count else None
         return [(int(port), user, int(status), line.split("?")[0], proof.startswith("Negotiate YI"), peer)
-                for _, port, user, status, line, proof, peer in bed.wait_for("requests with " + mark, lines, 20)]
+                for _, port, user, status, line, proof, peer in bed.wait_for("requests with " + mark, lines)]
 
     def stop(self):
         self._end(self.apache)
@@ -195,13 +195,13 @@ return text;"""
 def web_item(url, **more):
     """An HTTP agent item with a name and a password that nobody knows."""
     return dict(webcases.DEFAULTS, **dict(
-        {"timeout": "20s", "url": url, "authtype": 3, "username": "somebody", "password": "wrong"}, **more))
+        {"timeout": "30s", "url": url, "authtype": 3, "username": "somebody", "password": "wrong"}, **more))
 
 
 def script_item(call):
     """A script item that returns the text of one request."""
     return {"key": "s", "type": "21", "value_type": 4, "steps": [], "parameters": [], "params": SCRIPT % call,
-            "timeout": "20s"}
+            "timeout": "30s"}
 
 
 def opened(realm, mark):

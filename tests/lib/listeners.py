@@ -13,9 +13,10 @@ class Service:
     def __init__(self, ip, port=0):
         self.socket = socket.socket()
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.socket.bind((ip, port))
+        # No connection takes it when nobody listens any more.
+        self.port = port or bed.free_port()
+        self.socket.bind((ip, self.port))
         self.socket.listen(64)
-        self.port = self.socket.getsockname()[1]
         threading.Thread(target=self.serve, daemon=True).start()
 
     def serve(self):

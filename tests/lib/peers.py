@@ -52,7 +52,7 @@ class Agent:
                 raise AssertionError("the agent ended: " + self.log())
             with socket.create_connection(("127.0.0.1", self.port), timeout=1):
                 return True
-        bed.wait_for("the agent to listen", listens, 20, pause=0.05)
+        bed.wait_for("the agent to listen", listens, pause=0.05)
         return self
 
     def stop(self):

@@ -17,6 +17,8 @@ import telnetd
 
 SCRIPT, DATABASE, SSH, TELNET, JMX = 21, 11, 13, 14, 16
 PASSWORD = "pass-of-a-test"
+#: Of checks that end by themselves, and of those whose result is that they do not.
+ENOUGH, SHORT = "30s", "3s"
 PSQL = "Driver=PostgreSQL Unicode;Servername=127.0.0.1;Port=%d;Database=monitored"
 
 
@@ -68,13 +70,13 @@ class Sshd:
             self.processes.append(subprocess.Popen(
                 ["/usr/sbin/sshd", "-D", "-e", "-f", config], stdout=log, stderr=log,
                 stdin=subprocess.DEVNULL))
-        bed.wait_for("sshd", lambda: bed.listens(port), 20, pause=0.05)
+        bed.wait_for("sshd", lambda: bed.listens(port), pause=0.05)
         return port
 
     def stop(self):
         for process in self.processes:
             process.terminate()
-            process.wait(timeout=20)
+            process.wait(timeout=60)
         if self.own_user:
             subprocess.run(["userdel", "-f", self.user], check=False, stderr=subprocess.DEVNULL)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -107,12 +109,11 @@ class Gateway:
                 remote + "access.file=%s/rights" % self.folder,
                 "com.zabbix.gateway.JavaGateway"], stdout=log, stderr=log,
                 stdin=subprocess.DEVNULL)
-        bed.wait_for("the Java gateway", lambda: bed.listens(self.port) and bed.listens(self.jmx),
-                     40, pause=0.1)
+        bed.wait_for("the Java gateway", lambda: bed.listens(self.port) and bed.listens(self.jmx), pause=0.1)
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=60)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -174,7 +175,7 @@ def scripts():
                 "Cannot execute script: Error: cannot get URL: Could not connect to server.")),
             ("while (true) {}", {}, Exception("Cannot execute script: "))):
         yield {"type": SCRIPT, "key": "s", "params": script, "parameters": parameters,
-               "timeout": "2s"}, expected
+               "timeout": SHORT if "while" in script else ENOUGH}, expected
 
 
 def ssh(peers):
@@ -231,7 +232,7 @@ def ssh(peers):
         if how["authtype"] == "0" and not peers.ssh.own_user:
             continue
         yield dict({"type": SSH, "key": key, "params": command, "username": peers.ssh.user,
-                    "timeout": "3s"}, **how), expected
+                    "timeout": SHORT if "sleep" in command else ENOUGH}, **how), expected
 
 
 def telnet(peers):
@@ -255,12 +256,13 @@ def telnet(peers):
                 "Cannot connect to TELNET server: cannot connect to [[127.0.0.1]:1]: ")),
             (own % (1, ",,x"), {}, "show", Exception("Too many parameters.")),
             ("telnet.foo[a]", {}, "show", Exception("Unsupported item key for this item type."))):
-        yield dict({"type": TELNET, "key": key, "params": command, "timeout": "2s"},
+        endless = command == "hang" or key == own % (peers.silent.port, "")
+        yield dict({"type": TELNET, "key": key, "params": command, "timeout": SHORT if endless else ENOUGH},
                    **dict(right, **how)), expected
 
 
 def jmx(peers):
-    own = {"type": JMX, "username": "monitor", "password": "secret", "timeout": "5s",
+    own = {"type": JMX, "username": "monitor", "password": "secret", "timeout": ENOUGH,
            "jmx_endpoint": "service:jmx:rmi:///jndi/rmi://127.0.0.1:%d/jmxrmi" % peers.gateway.jmx}
     closed = own["jmx_endpoint"].replace(str(peers.gateway.jmx), "1")
     memory = "jmx[\"java.lang:type=Memory\",%s]"
@@ -328,7 +330,7 @@ def odbc(peers):
             ("db.odbc.foo[a,b]", pg, "select 1",
              Exception("Unsupported item key for this item type."))):
         yield dict({"type": DATABASE, "key": key, "params": query, "password": "",
-                    "timeout": "3s"}, **how), expected
+                    "timeout": SHORT if "sleep" in query else ENOUGH}, **how), expected
 
 
 def cases(peers):
@@ -351,7 +353,7 @@ def ask(api, trapper, hostid, peers, item):
     data = {"item": dict({"value_type": 4, "steps": []}, **item), "host": host,
             "options": {"single": False, "state": 0}}
     reply = bed.send(("127.0.0.1", trapper),
-                     {"request": "item.test", "sid": api.token, "data": data})
+                     {"request": "item.test", "sid": api.token, "data": data}, timeout=90)
     found = reply.get("data", {}).get("item", reply)
     return found["result"] if "result" in found else Exception(found.get("error", str(found)))
 

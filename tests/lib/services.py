@@ -10,17 +10,17 @@ import subprocess
 import threading
 import time
 
-#: A service answers or hangs up after so long.
+#: A service answers or hangs up after so many seconds.
 PATIENCE = 1.0
 
 
 class Talker:
     """Greets each client with the same bytes, in the same pieces, then listens."""
 
-    def __init__(self, greeting=b"", first_listen=False, context=None):
+    def __init__(self, greeting=b"", first_listen=False, context=None, patience=PATIENCE):
         self.greeting = greeting if isinstance(greeting, list) else [greeting]
         self.first_listen = first_listen
-        self.context = context
+        self.context, self.patience = context, patience
         self.heard = b""
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.port = self.socket.getsockname()[1]
@@ -30,7 +30,7 @@ class Talker:
         with contextlib.suppress(OSError):
             while True:
                 connection, _ = self.socket.accept()
-                connection.settimeout(PATIENCE)
+                connection.settimeout(self.patience)
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 with connection, contextlib.suppress(OSError):
                     if self.context:

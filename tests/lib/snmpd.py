@@ -55,9 +55,7 @@ VALUES = """
 
 
 def udp_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    return bed.free_port(socket.SOCK_DGRAM)
 
 
 class Snmpd:
@@ -95,17 +93,17 @@ class Snmpd:
                 with open(self.folder + "/log", errors="replace") as f:
                     raise AssertionError("snmpd ended: " + f.read()[-2000:])
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-                s.settimeout(0.3)
+                s.settimeout(1)
                 s.sendto(question, ("127.0.0.1", self.port))
                 return s.recv(1000)
-        bed.wait_for("snmpd to answer", answers, 20, pause=0.05)
+        bed.wait_for("snmpd to answer", answers, pause=0.05)
         return self
 
     def stop(self):
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
-                self.process.wait(timeout=10)
+                self.process.wait(timeout=30)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
@@ -140,7 +138,7 @@ def ask(address, token, port, oid, details=None, timeout="2s", flags=0, ip="127.
             "flags": flags, "steps": []}
     data = {"item": item, "host": {"hostid": 0, "interface": interface}}
     begin = time.monotonic()
-    answer = bed.send(address, {"request": "item.test", "sid": token, "data": data})
+    answer = bed.send(address, {"request": "item.test", "sid": token, "data": data}, timeout=90)
     took = time.monotonic() - begin
     told = answer["data"]["item"]
     if "result" in told:

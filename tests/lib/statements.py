@@ -13,7 +13,9 @@ SMALL = {"roles", "users", "usergroups", "user_groups", "group_rights", "tag_fil
          "maintenance_periods", "maintenance_tags", "schema_version", "ids", "groups_",
          "state_version", "state_ids", "state_settings",
          # Few: a row for each process of the load balancer.
-         "engines", "engine_states",
+         "engines", "engine_states", "engine_certificates", "engine_authorities", "ticket_secrets",
+         # Few: a row for each certificate that is ordered.
+         "certificate_states",
          # Rows only while hosts take over changes of templates.
          "inheritance"}
 
@@ -31,17 +33,38 @@ ALLOWED = [
     "SELECT hostid, maintenanceid, maintenance_type, maintenance_from FROM hosts",
     # One row per group that discovery has made.
     "SELECT groupdiscoveryid, groupid FROM group_discovery WHERE NOT EXISTS",
-    # The call asks for all problems: the result is as large as the table.
-    "SELECT t.eventid, t.source, t.object, t.objectid, t.clock, t.ns, t.r_eventid, t.r_clock",
-    "SELECT s.eventid FROM (SELECT eventid, maintenanceid, suppress_until",
-    "SELECT t.triggerid, t.uuid, t.description, t.expression, t.event_name",
     # Once an hour, rows whose object is gone.
     "DELETE FROM trigger_states WHERE NOT EXISTS",
     "DELETE FROM sessions WHERE lastaccess < ? OR NOT EXISTS",
     "DELETE FROM token_accesses WHERE NOT EXISTS",
-    # Once per trigger of an import; to be replaced by an index.
-    "SELECT triggerid FROM triggers WHERE description = ?",
 ]
+
+# What is suppressed, by maintenance or manually. The latter reads all updates of problems.
+SUPPRESSED = (
+    "(SELECT eventid, maintenanceid, suppress_until, 0 AS userid FROM event_suppress UNION ALL "
+    "SELECT a.eventid, 0 AS maintenanceid, a.suppress_until, a.userid FROM acknowledges a "
+    "WHERE (a.action & 32) <> 0 AND (a.suppress_until = 0 OR a.suppress_until > ?) AND NOT EXISTS "
+    "(SELECT 1 FROM acknowledges b WHERE b.eventid = a.eventid "
+    "AND b.acknowledgeid > a.acknowledgeid AND (b.action & 96) <> 0)) s")
+
+PROBLEMS = (
+    "SELECT t.eventid, t.source, t.object, t.objectid, t.clock, t.ns, t.r_eventid, t.r_clock, "
+    "t.r_ns, t.correlationid, t.userid, t.name, t.acknowledged, t.severity, t.cause_eventid, "
+    "t.opdata FROM problems t WHERE t.source = ? AND t.object = ? AND ")
+
+# Whole statements, as `shortened` makes them, that may do so.
+ALLOWED_WHOLE = {
+    # The call asks for all problems, also recently resolved ones: the result is as large as the table.
+    PROBLEMS + "(t.r_eventid = 0 OR t.r_clock > ?) ORDER BY t.eventid",
+    PROBLEMS + "t.eventid IN (SELECT s.eventid FROM " + SUPPRESSED
+    + ") AND +t.r_eventid = 0 ORDER BY t.eventid",
+    "SELECT s.eventid FROM " + SUPPRESSED + " WHERE s.eventid IN (?)",
+}
+
+
+def is_allowed(sql):
+    """Whether the statement may read a whole large table."""
+    return sql in ALLOWED_WHOLE or sql.startswith(tuple(ALLOWED))
 
 
 def shortened(sql):

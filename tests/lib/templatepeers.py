@@ -72,7 +72,7 @@ class Program:
                 [part.format(file=file, folder=self.folder) for part in command],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         try:
-            bed.wait_for(command[0], lambda: bed.listens(self.port), 20, pause=0.05)
+            bed.wait_for(command[0], lambda: bed.listens(self.port), pause=0.05)
         except BaseException:
             self.stop()
             raise

@@ -59,7 +59,7 @@ class Terminator:
             file.write(TERMINATOR.format(port=self.port, pem=joined, store=store))
         self.process = subprocess.Popen(["/usr/sbin/haproxy", "-f", config, "-db"],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        bed.wait_for("the proxy", lambda: bed.listens(self.port), 20, pause=0.05)
+        bed.wait_for("the proxy", lambda: bed.listens(self.port), pause=0.05)
 
     def stop(self):
         self.process.kill()
@@ -69,7 +69,7 @@ class Terminator:
 class OverHttps:
     """Beside the other promises of a store that is asked over HTTP."""
 
-    def test_over_https_only_a_store_that_shows_who_it_is_gets_values(self):
+    def test_https_sends_values_only_to_a_verified_store(self):
         certificates = Certificates()
         self.addCleanup(certificates.remove)
         usual, port = self.parameter().replace("=http://", "=https://"), ":%d" % self.store.port

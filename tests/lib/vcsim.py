@@ -51,7 +51,7 @@ class Simulator:
                  "-username", USER, "-password", PASSWORD, "-E", os.devnull,
                  "-host", "1", "-standalone-host", "2", "-pool", "1", *self.more],
                 stdout=log, stderr=log)
-        bed.wait_for("vcsim to listen", lambda: bed.listens(self.port), 20)
+        bed.wait_for("vcsim to listen", lambda: bed.listens(self.port))
 
     def stop(self):
         """Ends it; harmless when it has ended."""
@@ -68,7 +68,7 @@ class Simulator:
                 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><Body>'
                 '<%s xmlns="urn:vim25"><_this type="%s">%s</_this>%s</%s></Body></Envelope>'
                 % (method, *this, arguments, method))
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         headers = {"Content-Type": "text/xml", "SOAPAction": "urn:vim25/6.5"}
         if self.cookie:
             headers["Cookie"] = self.cookie
@@ -132,7 +132,7 @@ class Front:
         self.methods.append(method.group(1).decode() if method else "?")
         passed = {name: handler.headers[name] for name in ("Content-Type", "SOAPAction", "Cookie")
                   if handler.headers.get(name)}
-        connection = http.client.HTTPConnection("127.0.0.1", self.simulator.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.simulator.port, timeout=60)
         try:
             connection.request("POST", handler.path, body, passed)
             answer = connection.getresponse()

@@ -136,10 +136,10 @@ class Copy(bed.unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("in use by another vedette server", said)
 
-    def test_4_wrong_words_are_told(self):
+    def test_4_wrong_arguments_are_refused_by_name(self):
         for first, second, expected in (
-            ("embedded", "embedded", "name two"),
-            ("store", "store", "name two"),
+            ("embedded", "embedded", "source and target are the same; specify two"),
+            ("store", "store", "specify two different stores"),
             ("store", "clickhouse", "is named like"),
             ("mongo=http://x", "embedded", "unknown history store"),
         ):

@@ -76,7 +76,7 @@ class Legacy(LegacyCase):
             found = [bucket[name] for name in ("clock", "num", "value_min", "value_max")]
             self.assertEqual(found, ["0", "2", "0", expected[key]], key)
 
-    def test_2_what_is_sent_arrives_and_what_does_not_fit_is_put_aside(self):
+    def test_2_values_arrive_and_rejected_ones_are_set_aside(self):
         now = int(time.time()) - 10
         sent = {"float": "-2.5", "char": "c", "unsigned": "7", "text": "t'\u20ac"}
         data = [{"host": "old", "key": key, "value": value, "clock": now, "ns": 3}
@@ -117,7 +117,7 @@ class Legacy(LegacyCase):
 
 
 class Wrong(bed.unittest.TestCase):
-    def test_another_table_is_told(self):
+    def test_a_table_of_another_shape_is_refused(self):
         store = ClickHouse()
         self.addCleanup(store.stop)
         store.query("CREATE TABLE default.history (a UInt8) ENGINE = Memory")

@@ -127,7 +127,7 @@ class OnMariaDb(storecase.AsksForPasswords, storecase.Constrained,
             self.query("DROP VIEW history_uint_31; RENAME TABLE hidden TO history_uint_31")
         self.assertEqual([row["value"] for row in self.history(items["n"], UNSIGNED)], ["42", "1"])
 
-    def test_over_tls_only_a_server_that_shows_who_it_is_gets_values(self):
+    def test_tls_sends_values_only_to_a_verified_server(self):
         self.store.run("ALTER USER vedette REQUIRE SSL")
         self.addCleanup(self.store.run, "ALTER USER vedette REQUIRE NONE")
         ours, other = self.certificates.ours, self.certificates.other
@@ -144,7 +144,7 @@ class OnMariaDb(storecase.AsksForPasswords, storecase.Constrained,
             self.assertEqual(bool(said), bool(refused), said)
             self.assertIn(refused, said)
 
-    def test_views_have_real_times_and_their_reader_needs_nothing_else(self):
+    def test_views_have_real_times_and_need_only_select(self):
         _, items = self.host("views", [{"key_": "n", "value_type": UNSIGNED}])
         now = int(time.time()) - 60
         self.assertTrue(self.send([("views", "n", str(2**64 - 1), now, 5000)]))

@@ -111,7 +111,7 @@ class OnPostgreSql(storecase.AsksForPasswords, storecase.Constrained,
             self.query("DROP VIEW history_uint_31; ALTER TABLE hidden RENAME TO history_uint_31")
         self.assertEqual([row["value"] for row in self.history(items["n"], UNSIGNED)], ["42", "1"])
 
-    def test_over_tls_only_a_server_that_shows_who_it_is_gets_values(self):
+    def test_tls_sends_values_only_to_a_verified_server(self):
         certificates = Certificates()
         self.addCleanup(certificates.remove)
 
@@ -148,7 +148,7 @@ class OnPostgreSql(storecase.AsksForPasswords, storecase.Constrained,
             lambda: self.query("DROP VIEW vedette_schema; ALTER TABLE hidden RENAME TO vedette_schema"),
             "division by zero")
 
-    def test_views_have_real_times_and_their_reader_needs_nothing_else(self):
+    def test_views_have_real_times_and_need_only_select(self):
         _, items = self.host("views", [{"key_": "n", "value_type": UNSIGNED}])
         now = int(time.time()) - 60
         self.assertTrue(self.send([("views", "n", str(2**64 - 1), now, 5)]))

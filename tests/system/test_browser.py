@@ -43,7 +43,7 @@ class Browser(bed.Case):
         late = self.ask("while (true) {}", timeout="10s")
         self.assertIn("script execution timeout", str(late))
         self.ask("throw 'why'")
-        bed.wait_for("the browsers to end", lambda: browsing.sessions(self.peers) == 0, 20)
+        bed.wait_for("the browsers to end", lambda: browsing.sessions(self.peers) == 0)
 
     def test_other_scripts_have_no_browser(self):
         hostid, _ = self.host("scripts")
@@ -64,7 +64,7 @@ class Browser(bed.Case):
 
         def row():
             return self.api.call("item.get", hostids=hostid, output=["lastvalue", "error"])[0]
-        bed.wait_for("a value", lambda: row()["lastvalue"] == "Hello", 40)
+        bed.wait_for("a value", lambda: row()["lastvalue"] == "Hello")
         self.assertEqual(row()["error"], "")
 
 

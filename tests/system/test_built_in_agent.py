@@ -47,7 +47,7 @@ class BuiltIn(bed.Case):
         return server, port
 
     def agent_of(self, server):
-        return bed.wait_for("the agent's process", lambda: processes(server.process.pid), 30)[0]
+        return bed.wait_for("the agent's process", lambda: processes(server.process.pid))[0]
 
     def secrets(self, server, port):
         """Asks for the server's secrets on all ways that lead to them."""
@@ -83,7 +83,7 @@ class BuiltIn(bed.Case):
         server, port = self.start()
         server.start()
         agent = self.agent_of(server)
-        bed.wait_for("an answer", lambda: ask(port, "agent.ping") == "1", 30)
+        bed.wait_for("an answer", lambda: ask(port, "agent.ping") == "1")
         with open("/proc/%d/status" % agent) as f:
             status = f.read()
         nobody = str(pwd.getpwnam("nobody").pw_uid)
@@ -106,28 +106,28 @@ class BuiltIn(bed.Case):
         os.chown(private, OTHER_USER, OTHER_USER)
         os.chmod(server.folder, 0o755)
         server.start()
-        bed.wait_for("an answer", lambda: ask(port, "agent.ping") == "1", 30)
+        bed.wait_for("an answer", lambda: ask(port, "agent.ping") == "1")
         self.assertIn("Permission denied", ask(port, "vfs.file.contents[%s]" % private))
         self.secrets(server, port)
 
     def test_the_agent_restarts_and_ends_with_the_server(self):
         server, port = self.start()
         server.start()
-        bed.wait_for("an answer", lambda: ask(port, "agent.ping") == "1", 30)
+        bed.wait_for("an answer", lambda: ask(port, "agent.ping") == "1")
         agent = self.agent_of(server)
         os.kill(agent, signal.SIGKILL)
-        bed.wait_for("another process", lambda: processes(server.process.pid) not in ([], [agent]), 30)
-        bed.wait_for("an answer", lambda: ask(port, "agent.ping") == "1", 30)
+        bed.wait_for("another process", lambda: processes(server.process.pid) not in ([], [agent]))
+        bed.wait_for("an answer", lambda: ask(port, "agent.ping") == "1")
         self.assertIn("the built-in agent ended; restarting", server.log())
         # However the server ends.
         agent = self.agent_of(server)
         server.kill()
-        bed.wait_for("the agent to end", lambda: not os.path.exists("/proc/%d" % agent), 30)
+        bed.wait_for("the agent to end", lambda: not os.path.exists("/proc/%d" % agent))
 
     def test_endless_checks_cost_no_core_and_do_not_keep_the_server(self):
         server, port = self.start(arguments=["--agent-keys", "DenyKey=vfs.file.owner[*]"])
         server.start()
-        bed.wait_for("an answer", lambda: ask(port, "agent.ping") == "1", 30)
+        bed.wait_for("an answer", lambda: ask(port, "agent.ping") == "1")
         self.assertIn("Unsupported item key", ask(port, "vfs.file.owner[/etc/passwd]"))
         pipe, endless = server.folder + "/pipe", server.folder + "/endless"
         os.chmod(server.folder, 0o755)
@@ -149,7 +149,7 @@ class BuiltIn(bed.Case):
             before = spent()
             time.sleep(1)
             return spent() - before < os.sysconf("SC_CLK_TCK") / 2
-        bed.wait_for("the check's thread to end", idle, 30)
+        bed.wait_for("the check's thread to end", idle)
         self.assertEqual(ask(port, "agent.ping"), "1")
         with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
             connection.sendall(bed.frame("vfs.file.md5sum[%s]" % endless))

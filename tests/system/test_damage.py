@@ -80,7 +80,7 @@ class Damage(bed.Case):
         def problem():
             problems = self.server.api().call("problem.get", {"output": ["name"]})
             return any("History lost values" in row["name"] for row in problems)
-        bed.wait_for("the problem on the host Vedette", problem, 60)
+        bed.wait_for("the problem on the host Vedette", problem)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import bed
 import historydouble as double
 from certificates import Authority
-from historyclients import CLIENTS, CLOCK, compile_c, run, vh
+from historyclients import CLIENTS, CLOCK, compile_c, run, run_until, vh
 
 LINE = vh.Log("line", 9, "src", 2, 7)
 
@@ -30,7 +30,7 @@ def in_child(work):
     reading, writing = os.pipe()
     pid = os.fork()
     if not pid:
-        signal.alarm(20)
+        signal.alarm(120)
         try:
             os.write(writing, repr(work()).encode())
         finally:
@@ -104,16 +104,19 @@ class TestPython(Case):
             server = self.serve(answer)
             history = self.client(server)
 
+            def wait_for_end(connections):
+                bed.wait_for("the end of the connection", lambda: server.ended == connections, pause=0.01)
+
             async def write():
                 async with vh.AsyncClient(server.url, "x") as history:
-                    for _ in range(2):
+                    for number in (3, 4):
                         await history.write([])
-                        # As long as it takes the server; the loop does not see it.
-                        time.sleep(0.5)
+                        # The loop does not see it.
+                        wait_for_end(number)
 
-            for _ in range(2):
+            for number in (1, 2):
                 history.write([])
-                time.sleep(0.5)
+                wait_for_end(number)
             asyncio.run(write())
 
     def test_a_connection_that_stays_is_used_again(self):
@@ -151,7 +154,7 @@ class TestPython(Case):
         server = self.serve(*answers)
         writer = vh.Writer(self.client(server))
         writer.put(1, LINE)
-        self.assertEqual((writer.close(20), writer.kept, len(server.messages())), (0, 1, 4))
+        self.assertEqual((writer.close(60), writer.kept, len(server.messages())), (0, 1, 4))
         self.assert_sent_again(server)
         self.assertEqual(server.messages()[0]["values"][0]["log"], LINE._asdict())
         server = self.serve(*answers)
@@ -208,7 +211,7 @@ class TestPython(Case):
         server, refusals = self.serve(*answers), []
         writer = vh.Writer(self.client(server), refused=lambda *told: refusals.append(told))
         writer.put(1, LINE)
-        self.assertEqual((writer.close(20), writer.kept, refusals), (0, 1, []))
+        self.assertEqual((writer.close(60), writer.kept, refusals), (0, 1, []))
         self.assertIsNone(writer.last_error)
         server = self.serve(*answers)
 
@@ -224,20 +227,24 @@ class TestPython(Case):
             writer = vh.Writer(self.client(self.serve(answer)),
                                refused=lambda *told: refusals.append(told))
             writer.put(1, 7)
-            self.assertEqual((writer.close(20), writer.kept, len(refusals)), (0, 0, 1))
+            self.assertEqual((writer.close(60), writer.kept, len(refusals)), (0, 0, 1))
 
     def test_writers_end_when_access_is_refused_for_too_long(self):
         before, threading.excepthook = threading.excepthook, lambda *_: None
         self.addCleanup(setattr, threading, "excepthook", before)
-        server, refusals = self.serve(double.failure("401 Unauthorized", "not_signed_in")), []
+        put = threading.Event()
+        server = self.serve(double.held(put, double.failure("401 Unauthorized", "not_signed_in")))
+        refusals = []
         for told, left in ((lambda *told: refusals.append(told), 0), (None, 3)):
             writer = vh.Writer(self.client(server), refused=told, patience=0.3)
             for n in range(3):
                 writer.put(1, n)
-            error = self.assert_error("ended", lambda: writer.flush(20))
+            put.set()
+            error = self.assert_error("ended", lambda: writer.flush(60))
+            put.clear()
             self.assertEqual(error.__cause__.reason, "no_access")
             self.assertEqual(writer.last_error.reason, "not_signed_in")
-            self.assertEqual(writer.close(20), left)
+            self.assertEqual(writer.close(60), left)
         self.assertEqual([value["unsigned"] for value, _ in refusals], ["0", "1", "2"])
 
     def test_a_surprise_ends_a_writer_with_its_error(self):
@@ -252,7 +259,7 @@ class TestPython(Case):
         for work in (writer.flush, lambda: writer.put(1, 8), lambda: writer.flush(0)):
             error = self.assert_error("ended", work)
             self.assertIsInstance(error.__cause__, LookupError)
-        self.assertEqual(writer.close(20), 1)
+        self.assertEqual(writer.close(60), 1)
 
         async def write():
             writer = vh.AsyncWriter(vh.AsyncClient(server.url, "x"), 1, surprise)
@@ -261,7 +268,7 @@ class TestPython(Case):
             for _ in range(2):
                 for work in (writer.flush(), writer.put(1, 8)):
                     with self.assertRaises(vh.Error) as caught:
-                        await asyncio.wait_for(work, 20)
+                        await asyncio.wait_for(work, 60)
                     self.assertEqual(caught.exception.reason, "ended")
             self.assertEqual(await writer.close(), 1)
             with self.assertRaises(vh.Error):
@@ -379,7 +386,9 @@ class TestC(Case):
     def test_idle_connections_that_the_server_ended(self):
         for answer in (double.kept_and_ended, double.kept_and_reset):
             for context in (None, self.context):
-                self.check("idle", self.serve(answer, context=context).url)
+                server = self.serve(answer, context=context)
+                said = run_until(lambda server=server: server.ended, [self.program, "idle", server.url, self.ca_file])
+                self.assertEqual(said.splitlines()[-1], "all well")
 
     def test_no_signal_of_a_torn_connection_ends_the_program(self):
         listener = socket.create_server(("127.0.0.1", 0))
@@ -430,7 +439,7 @@ class TestC(Case):
         linked = re.findall(r" [A-TV-Z] (\w+)", run(["nm", "-g", library + ".a"]))
         self.assertEqual([one for one in linked if not re.match("vhi?_", one)], [])
 
-    def test_php_tells_of_a_read_that_failed(self):
+    def test_php_reports_a_failed_read(self):
         run(["make", "-s", "-C", CLIENTS, "OUT=" + self.build])
         # 2^63 and more, which PHP has as a negative number.
         page = double.page(CLOCK, 1, unsigned=str((1 << 64) - 1))

@@ -50,7 +50,7 @@ class Program:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(timeout=10)
+        self.process.wait(timeout=60)
         self.log.close()
 
 
@@ -99,11 +99,12 @@ class Http(bed.Case):
     def url(self, name, path="/", host="localhost"):
         return "%s://%s:%d%s" % ("http" if name == "plain" else "https", host, self.ports[name], path)
 
-    def ask(self, **case):
+    def ask(self, timeout="60s", **case):
         """What an item would get: its value, or its error."""
-        data = {"item": dict(webcases.DEFAULTS, timeout="5s", **case), "host": {"hostid": "0"},
+        data = {"item": dict(webcases.DEFAULTS, timeout=timeout, **case), "host": {"hostid": "0"},
                 "options": {"single": False, "state": 0}}
-        answer = bed.send(self.server.address, {"request": "item.test", "sid": self.api.token, "data": data})
+        answer = bed.send(
+            self.server.address, {"request": "item.test", "sid": self.api.token, "data": data}, timeout=90)
         item = answer["data"]["item"]
         return item.get("result", item.get("error"))
 
@@ -146,19 +147,22 @@ class Http(bed.Case):
         before = self.server.memory_kib()
         for path, text in (("/bomb", "larger than"), ("/endless", "larger than"), ("/hugehead/400", "Too large"),
                            ("/huge/200000000", "larger than"), ("/badchunk", "not a hex digit"),
-                           ("/truncated", "91 bytes missing"), ("/slow", "Operation timed out")):
+                           ("/truncated", "91 bytes missing")):
             self.assertIn(text, self.ask(url=self.peer.url(path)), path)
+        self.assertIn("Operation timed out", self.ask(url=self.peer.url("/slow"), timeout="5s"))
         self.assertLess(self.server.memory_kib() - before, 300 << 10)
 
     def test_items_are_polled(self):
         """On the schedule, over connections that are used again, from JSON to dependent items."""
+        peer = webpeer.WebPeer()
+        self.addCleanup(peer.stop)
         hostid, ids = self.host("web", [
             {"key_": "status", "type": 19, "value_type": 4, "delay": "1s", "url": self.url("plain", "/status")},
-            {"key_": "echo", "type": 19, "value_type": 4, "delay": "1s", "url": self.peer.url("/echo"),
+            {"key_": "echo", "type": 19, "value_type": 4, "delay": "1s", "url": peer.url("/echo"),
              "query_fields": [{"name": "h", "value": "{HOST.HOST} {$WORD}"}], "output_format": 1,
              "headers": [{"name": "X-A", "value": "{$WORD}"}], "post_type": 2, "request_method": 1,
              "posts": '{"a":"{$WORD}"}'},
-            {"key_": "gone", "type": 19, "value_type": 4, "delay": "1s", "url": self.peer.url("/nothing")},
+            {"key_": "gone", "type": 19, "value_type": 4, "delay": "1s", "url": peer.url("/nothing")},
         ], macros=[{"macro": "{$WORD}", "value": 'a"b'}])
         self.api.call("item.create", name="sent", key_="sent", hostid=hostid, type=18, value_type=4,
                       master_itemid=ids["echo"], delay="0",
@@ -176,8 +180,8 @@ class Http(bed.Case):
         self.assertIn('"target": "/echo?h=web%20a%22b"', found["echo"]["lastvalue"])
         self.assertIn('["X-A", "a\\"b"]', found["echo"]["lastvalue"])
         self.assertIn('Response code "404"', found["gone"]["error"])
-        bed.wait_for("ten requests", lambda: len(self.peer.seen) >= 10)
-        self.assertLess(self.peer.connections, 10, "connections are not used again")
+        bed.wait_for("ten requests", lambda: len(peer.seen) >= 10)
+        self.assertLess(peer.connections, len(peer.seen) / 2, "connections are not used again")
 
     def test_dead_servers_do_not_hold_up_the_living(self):
         """10,000 items ask a server that takes connections and never answers; others of the same
@@ -205,13 +209,14 @@ class Http(bed.Case):
         def unanswered():
             found = self.api.call("item.get", hostids=hostid, filter={"state": 1}, countOutput=True)
             return int(found) > 300
-        bed.wait_for("checks that end without an answer", unanswered, 60)
-        begin = time.time()
-        time.sleep(12)
-        for key, itemid in ids.items():
-            values = self.api.call("history.get", itemids=itemid, history=4, time_from=int(begin), countOutput=True)
-            # One lane for all would ask each of them once in 25 seconds.
-            self.assertGreaterEqual(int(values), 6, key)
+        bed.wait_for("checks that end without an answer", unanswered)
+        begin = int(time.time())
+
+        def fewest():
+            return min(int(self.api.call("history.get", itemids=itemid, history=4, time_from=begin, countOutput=True))
+                       for itemid in ids.values())
+        # One lane for all would ask each of them once in 25 seconds.
+        bed.wait_for("six values of each of the living", lambda: fewest() >= 6)
 
     def test_web_scenarios(self):
         """From a template to values: variables and cookies go from step to step; errors have texts."""
@@ -238,12 +243,15 @@ class Http(bed.Case):
         hostid, _ = self.host("scenarios", templates=[{"templateid": template}],
                               macros=[{"macro": "{$PORT}", "value": str(self.peer.port)}])
 
+        expected = {"web.test." + key for key in (
+            "error[broken]", "fail[broken]", "rspcode[broken,bad]", "fail[login]", "rspcode[login,page]",
+            "rspcode[login,echo]", "time[login,form,resp]", "in[login,,bps]")}
+
         def values():
             found = {item["key_"]: item["lastvalue"] for item in self.api.call(
                 "item.get", hostids=hostid, webitems=True, output=["key_", "lastvalue", "lastclock"])
                 if item["lastclock"] != "0"}
-            return found if "web.test.error[broken]" in found and "web.test.rspcode[login,echo]" in found \
-                else None
+            return found if expected <= set(found) else None
         found = bed.wait_for("values of both scenarios", values)
         self.assertEqual((found["web.test.fail[login]"], found["web.test.fail[broken]"]), ("0", "2"))
         self.assertEqual(found["web.test.error[broken]"],

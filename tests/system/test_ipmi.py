@@ -57,13 +57,13 @@ class Ipmi(bed.Case):
         def state():
             row = self.api.call("hostinterface.get", hostids=hostid)[0]
             return row["available"], row["errors_from"] == "0"
-        bed.wait_for("all values", lambda: values() == {k: v for k, (_, v) in wanted.items()}, 30)
-        self.assertEqual(state(), ("1", True))
+        bed.wait_for("all values", lambda: values() == {k: v for k, (_, v) in wanted.items()})
+        bed.wait_for("the interface to be available", lambda: state() == ("1", True))
         peer.halt()
-        bed.wait_for("the failure to be seen", lambda: not state()[1], 30)
+        bed.wait_for("the failure to be seen", lambda: not state()[1])
         peer.start()
         # The next attempt is 15 s away, in a session that the controller has forgotten.
-        bed.wait_for("the controller to answer", lambda: state() == ("1", True), 45)
+        bed.wait_for("the controller to answer", lambda: state() == ("1", True))
 
 
 if __name__ == "__main__":

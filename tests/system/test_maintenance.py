@@ -48,8 +48,8 @@ class Maintenance(bed.Case):
         bed.wait_for("a problem", self.problems)
         self.assertEqual([p["suppressed"] for p in self.problems()], ["0"])
         maintenance = self.begin(0)
-        bed.wait_for("maintenance", lambda: self.in_maintenance() == ("1", "0", maintenance), 10)
-        bed.wait_for("suppression", lambda: [p["suppressed"] for p in self.problems()] == ["1"], 10)
+        bed.wait_for("maintenance", lambda: self.in_maintenance() == ("1", "0", maintenance))
+        bed.wait_for("suppression", lambda: [p["suppressed"] for p in self.problems()] == ["1"])
         data = self.problems()[0]["suppression_data"]
         self.assertEqual([row["maintenanceid"] for row in data], [maintenance])
         self.assertIn("failed: 0", self.send(3))
@@ -59,15 +59,15 @@ class Maintenance(bed.Case):
         bed.wait_for("another problem, hidden",
                      lambda: [p["suppressed"] for p in self.problems()] == ["1"])
         self.api.call("maintenance.delete", [maintenance])
-        bed.wait_for("the end", lambda: self.in_maintenance() == ("0", "0", "0"), 10)
-        bed.wait_for("a visible problem", lambda: [p["suppressed"] for p in self.problems()] == ["0"], 10)
+        bed.wait_for("the end", lambda: self.in_maintenance() == ("0", "0", "0"))
+        bed.wait_for("a visible problem", lambda: [p["suppressed"] for p in self.problems()] == ["0"])
 
     def test_nothing_is_collected_without_data(self):
         bed.wait_for("values", lambda: "failed: 0" in self.send(1))
         bed.wait_for("checks", lambda: self.count("zabbix[uptime]") > 1)
         maintenance = self.begin(1)
-        bed.wait_for("maintenance", lambda: self.in_maintenance() == ("1", "1", maintenance), 10)
-        bed.wait_for("refusal", lambda: "failed: 1" in self.send(2), 10)
+        bed.wait_for("maintenance", lambda: self.in_maintenance() == ("1", "1", maintenance))
+        bed.wait_for("refusal", lambda: "failed: 1" in self.send(2))
         pushed = self.api.call("history.push", [{"itemid": self.items["sent"], "value": "3"}])
         self.assertEqual(pushed["data"][0]["error"], "Host is in maintenance without data collection.")
         # What was under way has arrived when two counts agree.

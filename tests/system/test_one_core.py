@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The server on a machine with one core: values, API, problems, and recovery after kill -9."""
+"""The server on a machine with one core: values, API, UI, problems, and recovery after kill -9."""
+# needs: ui
 
 import os
 import sys
@@ -7,9 +8,10 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
+import flowcase  # noqa: E402
 
 
-class OneCore(bed.Case):
+class OneCore(flowcase.FlowCase):
     @classmethod
     def setUpClass(cls):
         core = str(min(os.sched_getaffinity(0)))
@@ -49,6 +51,9 @@ class OneCore(bed.Case):
         self.assertIn(kept, self.store("2", clock + 2))
         bed.wait_for("the recovery", lambda: not self.problems(hostid))
         self.assertEqual(self.values(item), ["1", "9", "2"])
+
+    def test_users_sign_in_and_see_the_overview(self):
+        self.walk("session", steps=2, ONLY="dark")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 """The Debian package: built from the binaries that are there, checked, installed and removed."""
 
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,6 +12,15 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
+
+#: Adds the libraries of this machine to a root, and becomes a program in it: root, user and group, command.
+INSIDE = """
+for folder in lib/$(uname -m)-linux-gnu usr/lib/$(uname -m)-linux-gnu lib64 proc dev tmp; do
+    mkdir -p "$0/$folder"
+    if test -d "/$folder"; then mount --rbind "/$folder" "$0/$folder"; fi
+done
+exec chroot --userspec="$1" --groups= "$0" "${@:2}"
+"""
 
 
 def run(*command, **environment):
@@ -62,9 +73,8 @@ class Package(bed.Case):
         self.assertNotIn("/usr/local", unit)
         enabled = at("etc/systemd/system/multi-user.target.wants/vedette.service")
         self.assertTrue(os.path.islink(enabled))
-        with open(at("etc/vedette/environment"), "a") as f:
-            f.write("VEDETTE_LOG=debug\n")
-        os.makedirs(at("var/lib/vedette"))
+        self.check_unit(root)
+        self.check_service(root)
         dpkg("--remove", "vedette")
         self.assertFalse(os.path.lexists(at("usr/bin/vedette")))
         # The operator's file and the data stay until the package is purged.
@@ -74,6 +84,63 @@ class Package(bed.Case):
         for path in ("etc/vedette", "var/lib/vedette", "usr/lib/vedette"):
             self.assertFalse(os.path.exists(at(path)), path)
         self.assertFalse(os.path.lexists(enabled))
+
+    def check_unit(self, root):
+        """systemd understands all of it, and its program can be executed."""
+        if not shutil.which("systemd-analyze"):
+            print("systemd-analyze is not installed: the unit is not verified")
+            return
+        # What every unit depends on, and this one by itself.
+        for target in ("sysinit", "basic", "shutdown", "multi-user", "network-online"):
+            with open(os.path.join(root, "lib/systemd/system", target + ".target"), "w") as f:
+                f.write("[Unit]\nDescription=%s\n" % target)
+        done = subprocess.run(["systemd-analyze", "--root=" + root, "--man=no", "verify", "vedette.service"],
+                              capture_output=True, text=True, timeout=60, check=False)
+        # Unknown settings are warnings only.
+        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+
+    def check_service(self, root):
+        """Starts what the unit starts, with its user, environment, folder and umask, inside of the root."""
+        with open(os.path.join(root, "lib/systemd/system/vedette.service")) as f:
+            unit = dict(line.split("=", 1) for line in f.read().splitlines() if re.match(r"\w+=", line))
+        # The first password is in the log of a service, as the unit's comment says.
+        port, settings = bed.free_port(), os.path.join(root, unit["EnvironmentFile"].lstrip("-/"))
+        with open(settings, "a") as f:
+            f.write("VEDETTE_LOG=debug\nVEDETTE_AGENT=off\nVEDETTE_HTTP=127.0.0.1:%d\n"
+                    "VEDETTE_TRAPPER=127.0.0.1:%d\n" % (port, bed.free_port()))
+        with open(settings) as f:
+            environment = dict(line.split("=", 1) for line in f.read().splitlines() if re.match(r"\w+=", line))
+        with open(os.path.join(root, "etc/passwd")) as f:
+            _, _, uid, gid, *_ = next(line for line in f if line.startswith("vedette:")).split(":")
+        state = os.path.join(root, "var/lib", unit["StateDirectory"])
+        os.makedirs(state)
+        os.chmod(state, int(unit["StateDirectoryMode"], 8))
+        os.chown(state, int(uid), int(gid))
+        log_path = os.path.join(self.folder, "service.log")
+        with open(log_path, "wb") as log:
+            service = subprocess.Popen(
+                ["unshare", "--mount", "bash", "-ec", INSIDE, root, uid + ":" + gid, *shlex.split(unit["ExecStart"])],
+                env=environment, umask=int(unit["UMask"], 8), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self.addCleanup(service.wait)
+        self.addCleanup(service.kill)
+
+        def log_of_service():
+            with open(log_path, errors="replace") as file:
+                return file.read()
+
+        def password():
+            self.assertIsNone(service.poll(), log_of_service())
+            return re.search(r"Password:? +(\S+)", log_of_service())
+        first = bed.wait_for("the first password", password)[1]
+        api = bed.Api("http://127.0.0.1:%d/api_jsonrpc.php" % port)
+        bed.wait_for("the API", lambda: api.call("apiinfo.version", []))
+        self.assertTrue(api.login(password=first).call("host.get", output=["host"]))
+        with open("/proc/%d/status" % service.pid) as f:
+            self.assertRegex(f.read(), r"(?m)^Uid:\s%s\s%s\s" % (uid, uid))
+        service.terminate()
+        self.assertEqual(service.wait(timeout=int(unit["TimeoutStopSec"])), 0, log_of_service())
+        database = os.stat(os.path.join(state, "config.db"))
+        self.assertEqual((database.st_uid, database.st_mode & 0o077), (int(uid), 0))
 
 
 if __name__ == "__main__":

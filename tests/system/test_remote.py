@@ -25,6 +25,7 @@ class Remote(bed.Case):
         cls.addClassCleanup(cls.server.clean)
         cls.server.start()
         cls.api = cls.server.api()
+        cls.api.call("settings.update", timeout_ssh_agent="30s", timeout_telnet_agent="30s", timeout_db_monitor="30s")
 
     def check(self, kind):
         hostid, _ = self.host("asked by " + kind)
@@ -54,7 +55,7 @@ class Remote(bed.Case):
         hostid, _ = self.host("subsystem")
         item = {"type": remotes.SSH, "key": "ssh.run[a,127.0.0.1,%d,,,echo]" % self.peers.ssh.port,
                 "params": "said", "username": self.peers.ssh.user, "authtype": "1",
-                "publickey": "plain.pub", "privatekey": "plain", "timeout": "3s"}
+                "publickey": "plain.pub", "privatekey": "plain", "timeout": "30s"}
         found = remotes.ask(self.api, self.server.trapper, hostid, self.peers, item)
         self.assertEqual(found, "said")
 
@@ -63,7 +64,7 @@ class Remote(bed.Case):
         port = self.peers.ssh.port
         item = {"type": remotes.SSH, "key": "ssh.run[a,127.0.0.1,%d]" % port, "params": "echo hi",
                 "username": self.peers.ssh.user, "authtype": "1", "publickey": "plain.pub",
-                "privatekey": "plain", "timeout": "3s"}
+                "privatekey": "plain", "timeout": "30s"}
         known = os.path.join(self.server.folder, "data", "ssh-known-hosts")
 
         def ask():
@@ -88,7 +89,7 @@ class Remote(bed.Case):
         memory = "jmx[\"java.lang:type=Memory\",%s]"
         wanted = {
             "script": ("{\"name\":\"polled\"}", {
-                "type": remotes.SCRIPT, "params": "return value", "timeout": "3s",
+                "type": remotes.SCRIPT, "params": "return value", "timeout": "30s",
                 "parameters": [{"name": "name", "value": "{HOST.HOST}"}]}),
             "ssh.run[a,127.0.0.1,%d]" % peers.ssh.port: ("polled", {
                 "type": remotes.SSH, "params": "echo {$NAME}", "username": peers.ssh.user,
@@ -122,11 +123,14 @@ class Remote(bed.Case):
             return {row["key_"]: (row["lastvalue"], row["error"]) for row in rows
                     if row["lastvalue"] != wanted[row["key_"]][0]}
         try:
-            bed.wait_for("all values", lambda: not missing(), 30)
+            bed.wait_for("all values", lambda: not missing())
         finally:
             self.assertEqual(missing(), {})
-        row = self.api.call("hostinterface.get", hostids=hostid, output="extend")[0]
-        self.assertEqual((row["available"], row["error"]), ("1", ""))
+
+        def state():
+            row = self.api.call("hostinterface.get", hostids=hostid, output="extend")[0]
+            return row["available"], row["error"]
+        bed.wait_for("the interface to be available", lambda: state() == ("1", ""))
 
 
 class Gateway(socketserver.BaseRequestHandler):
@@ -170,8 +174,8 @@ class Together(bed.Case):
             rows = self.api.call("item.get", hostids=hostid, output=["key_", "lastvalue", "error"])
             return {row["key_"]: row["lastvalue"] or row["error"] for row in rows}
         wanted = {key: "no" if key == "bad" else "of " + key for key in keys}
-        bed.wait_for("all values", lambda: values() == wanted, 30)
-        self.assertGreater(max(len(keys) for keys in self.gateway.asked), 10)
+        bed.wait_for("all values", lambda: values() == wanted)
+        bed.wait_for("a request for many", lambda: max(len(keys) for keys in self.gateway.asked) > 10)
         for keys in self.gateway.asked:
             self.assertEqual(len({key[:5] for key in keys}), 1, keys)
 

@@ -34,9 +34,9 @@ class Sender(bed.Case):
         def unsupported():
             row = self.api.call("item.get", itemids=items["u"], output=["state", "error"])[0]
             return row["state"] == "1" and "not a number" in row["error"]
-        bed.wait_for("the bad value to show at the item", unsupported, 10)
+        bed.wait_for("the bad value to show at the item", unsupported)
 
-    def test_prevclock_tells_the_first_value_from_a_change_from_zero(self):
+    def test_prevclock_tells_a_first_value_from_zero(self):
         _, items = self.host("first", [{"key_": "v", "value_type": 0}])
         seen = []
         for n, clock in enumerate((1_700_000_000, 1_700_000_060)):
@@ -44,7 +44,7 @@ class Sender(bed.Case):
                 {"host": "first", "key": "v", "value": str(5 + n), "clock": clock}]})
             row = bed.wait_for("the value", lambda: [row for row in self.api.call(
                 "item.get", itemids=items["v"], output=["lastvalue", "prevvalue", "prevclock"])
-                if row["lastvalue"] == str(5 + n)], 10)[0]
+                if row["lastvalue"] == str(5 + n)])[0]
             seen.append((row["prevvalue"], row["prevclock"]))
         self.assertEqual(seen, [("0", "0"), ("5", "1700000000")])
         extended = self.api.call("item.get", itemids=items["v"], output="extend")[0]
@@ -57,9 +57,8 @@ class Sender(bed.Case):
             bed.send(self.server.address, {
                 "request": "sender data", "data": [{"host": "live", "key": "v", "value": "x%d" % n}]})
             bed.wait_for("the value", lambda: self.api.call(
-                "item.get", itemids=items["v"], output=["lastvalue"])[0]["lastvalue"] == "x%d" % n,
-                10, pause=0.01)
-            self.assertLess(time.monotonic() - begin, 10)
+                "item.get", itemids=items["v"], output=["lastvalue"])[0]["lastvalue"] == "x%d" % n, pause=0.01)
+            self.assertLess(time.monotonic() - begin, 30)
 
     def test_push(self):
         _, items = self.host("push", [{"key_": "p", "value_type": 0}])

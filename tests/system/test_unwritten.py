@@ -51,14 +51,14 @@ class Unwritten(bed.Case):
     def test_problem_and_recovery_come_after_the_crash_once(self):
         bed.wait_for("the item to take values", self.takes_values)
         self.crash_before_the_event(9)
-        bed.wait_for("the problem", lambda: self.events() == [1], 20)
+        bed.wait_for("the problem", lambda: self.events() == [1])
         # What is written is not written again, neither after a crash nor after an orderly stop.
         self.restart(self.server.kill)
         self.assertEqual(self.events(), [1])
         self.restart(self.server.stop)
         self.assertEqual(self.events(), [1])
         self.crash_before_the_event(2)
-        bed.wait_for("the recovery", lambda: self.events() == [1, 0], 20)
+        bed.wait_for("the recovery", lambda: self.events() == [1, 0])
 
     def test_orderly_stop_that_can_keep_no_event_counts_as_a_crash(self):
         bed.wait_for("the item to take values", self.takes_values)
@@ -74,7 +74,7 @@ class Unwritten(bed.Case):
         os.rmdir(nowhere)
         self.server.start()
         database.close()
-        bed.wait_for("the problem", lambda: self.events() == [1], 20)
+        bed.wait_for("the problem", lambda: self.events() == [1])
 
     def takes_values(self):
         answer = bed.send(("127.0.0.1", self.server.trapper), {

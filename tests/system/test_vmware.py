@@ -49,7 +49,7 @@ class Vmware(bed.Case):
         hostid, _ = self.host("keys", [vcsim.item(front.url, key) for key in expected])
         bed.wait_for("an answer to every key", lambda: all(
             row["state"] == "1" or row["lastclock"] != "0"
-            for row in self.values(hostid).values()), 40)
+            for row in self.values(hostid).values()))
         rows = self.values(hostid)
         for key, wanted in expected.items():
             row = rows[key.replace("{}", front.url)]
@@ -133,7 +133,7 @@ class Vmware(bed.Case):
         ])
         every, new, errors = (ids["vmware.eventlog[%s]" % how.replace("{}", self.front.url)]
                               for how in ("{}", "{},skip", "{},all,error"))
-        bed.wait_for("old events", lambda: len(self.events(every)) > 20, 30)
+        bed.wait_for("old events", lambda: len(self.events(every)) > 20)
         text = dict(self.events(every))[1]
         self.assertEqual(text, "Created datacenter DC0 in folder Datacenters\n\n"
                                "type: info/DatacenterCreatedEvent\nsource: DC0")
@@ -146,14 +146,14 @@ class Vmware(bed.Case):
         off = powered("ff")
         for item in (every, new):
             bed.wait_for("the event", lambda item=item: any(
-                off in text for _, text in self.events(item)), 30)
+                off in text for _, text in self.events(item)))
         # Where the server was is known after a restart.
         self.server.stop()
         on = powered("n")
         self.server.start()
         type(self).api = self.server.api()
         bed.wait_for("the event of meanwhile", lambda: any(
-            on in text for _, text in self.events(new)), 40)
+            on in text for _, text in self.events(new)))
         for item in (every, new):
             keys = [key for key, _ in self.events(item)]
             self.assertEqual(sorted(set(keys)), sorted(keys))
@@ -169,10 +169,10 @@ class Vmware(bed.Case):
         def row():
             return self.values(hostid)[key.replace("{}", peer.url)]
 
-        bed.wait_for("the failure", lambda: row()["state"] == "1", 20)
+        bed.wait_for("the failure", lambda: row()["state"] == "1")
         self.assertEqual(row()["error"], "Could not connect to server")
         peer.start()
-        bed.wait_for("the vCenter to be back", lambda: row()["lastvalue"] == "6.5.0", 40)
+        bed.wait_for("the vCenter to be back", lambda: row()["lastvalue"] == "6.5.0")
         self.assertEqual(row()["state"], "0")
 
 

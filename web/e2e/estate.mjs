@@ -1,5 +1,5 @@
-// A large estate: exact counts, lists by windows, a storm of problems, twenty tabs, a server that
-// goes down. Started by tests/browser/test_estate.py, which fills the server and makes the storm.
+// A large estate: exact counts, first rows, lists by windows, a storm of problems, twenty tabs over
+// HTTP/2, a server that goes down. Started by tests/browser/test_estate.py, which fills the server and makes the storm.
 
 import {
   base,
@@ -12,6 +12,7 @@ import {
   page,
   password,
   step,
+  until,
   user,
 } from "./lib.mjs";
 
@@ -41,11 +42,12 @@ await step("sign in", async () => {
 
 await step("overview counts exactly", async () => {
   const without = page.getByRole("listitem").filter({ hasText: "without data" });
-  expect(digits(await without.textContent()) === silent, "hosts without data");
+  await until("hosts without data", async () => digits(await without.textContent()) === silent);
   const tiles = page.getByRole("region", { name: "Open problems by severity" });
   for (const name of ["Disaster", "High", "Average", "Warning"]) {
     const tile = tiles.getByRole("link", { name: new RegExp(`^${name} `) });
-    expect(digits(await tile.textContent()) === problems / 4, `${name} problems`);
+    const counted = async () => digits(await tile.textContent()) === problems / 4;
+    await until(`${name} problems`, counted);
   }
 });
 
@@ -60,6 +62,23 @@ await step("hosts are grey without data and show each severity", async () => {
   const late = dataRows("Hosts").filter({ hasText: "node-10005" });
   await late.getByText("No data").first().waitFor();
 });
+
+/** Limits the time from the request of a page to its first row: the best of three, because the machine may be busy. */
+async function firstRowWithin(limit, path, grid) {
+  const seconds = [];
+  for (let n = 0; n < 3; n++) {
+    const start = Date.now();
+    await go(path);
+    await dataRows(grid).first().getByRole("link").first().waitFor();
+    seconds.push((Date.now() - start) / 1000);
+  }
+  console.log(`${grid}: first row after ${seconds.join(", ")} s`);
+  expect(Math.min(...seconds) < limit, `${grid}: first row after ${Math.min(...seconds)} s`);
+}
+
+await step("first rows of hosts", () => firstRowWithin(2, "/hosts", "Hosts"));
+
+await step("first rows of latest data", () => firstRowWithin(2, "/latest", "Items"));
 
 await step("maintenance is a list by windows", async () => {
   const count = 2_000;
@@ -88,7 +107,7 @@ await step("maintenance is a list by windows", async () => {
   expect(largest < 200_000, `an answer of ${largest} bytes`);
   await page.getByRole("radio", { name: "Planned" }).click();
   await dataRows("Maintenance").filter({ hasText: "window 1999" }).waitFor();
-  expect((await dataRows("Maintenance").count()) === 1, "one is planned");
+  await until("one row", async () => (await dataRows("Maintenance").count()) === 1);
   await page.getByRole("radio", { name: "All" }).click();
   await page.getByLabel("Select all rows").click();
   await page.getByRole("button", { name: /^Delete 1.000 selected/ }).waitFor();
@@ -137,18 +156,34 @@ await step("a storm of problems is followed", async () => {
   console.log(`newest row changed ${tops.size} times, p95 of its age ${p95?.toFixed(1)} s`);
   expect(cancelled === 0, `${cancelled} requests cancelled`);
   expect(tops.size > 4, `the newest row changed ${tops.size} times`);
+  expect(p95 < Number(process.env.NEWEST_ROW_S), `p95 of the newest row's age is ${p95} s`);
 });
 
 await step("twenty tabs", async () => {
+  const seen = "Seen by twenty tabs";
+  await call("trigger.create", {
+    description: seen,
+    expression: `last(/${process.env.LAST}/value.0)>0`,
+  });
   const tabs = [];
   for (let n = 0; n < 20; n++) tabs.push(await context.newPage());
   await Promise.all(
-    tabs.map((tab) => tab.goto(`${base}/hosts`, { waitUntil: "commit", timeout: 120_000 })),
+    tabs.map((tab) => tab.goto(`${base}/problems`, { waitUntil: "commit", timeout: 120_000 })),
   );
-  for (const tab of tabs) {
-    const rows = tab.getByRole("grid", { name: "Hosts" }).getByRole("row");
-    await rows.nth(1).getByRole("link").first().waitFor({ timeout: 120_000 });
-  }
+  const rows = (tab) => tab.getByRole("grid", { name: "Problems" }).getByRole("row");
+  for (const tab of tabs)
+    await rows(tab).nth(1).getByRole("link").first().waitFor({ timeout: 120_000 });
+  // A problem that opens now appears in all of them by itself.
+  await call("history.push", [{ host: process.env.LAST, key: "value.0", value: "1" }]);
+  for (const tab of tabs)
+    await rows(tab).filter({ hasText: seen }).first().waitFor({ timeout: 60_000 });
+  const protocols = await page.evaluate(() =>
+    performance
+      .getEntries()
+      .filter((entry) => entry.nextHopProtocol)
+      .map((entry) => entry.nextHopProtocol),
+  );
+  expect(protocols.length > 2 && protocols.every((name) => name === "h2"), `${protocols}`);
   for (const tab of tabs) await tab.close();
 });
 

@@ -238,8 +238,6 @@ export async function forms(user) {
         await page.setViewportSize({ width, height });
         for (const tone of ["light", "dark"]) {
           await theme(tone);
-          // Colours fade; axe must not measure one on its way.
-          await page.waitForTimeout(250);
           await fits();
           await accessible(`${width} px, ${tone}`);
         }

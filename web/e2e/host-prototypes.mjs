@@ -1,6 +1,6 @@
 // Host prototypes of a discovery rule: made by keyboard, on a phone too, changed, deleted.
 
-import { expect, fits, heading, link, page, step } from "./lib.mjs";
+import { fits, hasValue, heading, link, page, step } from "./lib.mjs";
 
 const dialog = () => page.getByRole("dialog");
 const button = (name) => page.getByRole("button", { name, exact: true });
@@ -90,10 +90,7 @@ async function change(template) {
       ["Tag value", "{#ROOM}"],
       ["Inventory", "1"],
     ];
-    for (const [label, value] of values) {
-      const now = await page.getByLabel(label).first().inputValue();
-      expect(now === value, `${label} came back as ${now}`);
-    }
+    for (const [label, value] of values) await hasValue(page.getByLabel(label).first(), value);
     await page.getByRole("button", { name: `Remove ${template}` }).waitFor();
     await page.getByRole("radio", { name: "Inherit" }).click();
     await page.getByLabel("Create enabled").uncheck();

@@ -7,6 +7,7 @@ import {
   dataRows,
   expect,
   go,
+  hasValue,
   heading,
   link,
   page,
@@ -53,7 +54,7 @@ export async function leaving() {
     await link("Templates").click();
     await answer("Cancel");
     await question().waitFor({ state: "detached" });
-    expect((await name().inputValue()) === text, "the edit is kept");
+    await hasValue(name(), text);
     expect(path() === "/hosts/new", "the page is not left");
     await link("Templates").click();
     await answer("Discard changes");
@@ -65,7 +66,7 @@ export async function leaving() {
     await page.evaluate(() => history.back());
     await answer("Cancel");
     await question().waitFor({ state: "detached" });
-    expect((await name().inputValue()) === text, "the edit is kept");
+    await hasValue(name(), text);
     await page.evaluate(() => history.back());
     await answer("Discard changes");
     await heading(/^Hosts/).waitFor();
@@ -77,7 +78,7 @@ export async function leaving() {
     await signIn();
     await heading(/^Create host/).waitFor();
     await page.getByText("Your unsaved changes were restored.").waitFor();
-    expect((await name().inputValue()) === text, "the draft is kept");
+    await hasValue(name(), text);
     await link("Hosts").click();
     await answer("Discard changes");
     await heading(/^Hosts/).waitFor();
@@ -126,7 +127,7 @@ export async function leaving() {
     await dialog.getByLabel("Name").fill(text);
     await page.keyboard.press("Escape");
     await answer("Cancel");
-    expect((await dialog.getByLabel("Name").inputValue()) === text, "the edit is kept");
+    await hasValue(dialog.getByLabel("Name"), text);
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await answer("Discard changes");
     await dialog.waitFor({ state: "detached" });
@@ -141,7 +142,7 @@ export async function leaving() {
     await signIn();
     await dialog.waitFor();
     await page.getByText("Your unsaved changes were restored.").waitFor();
-    expect((await dialog.getByLabel("Name").inputValue()) === text, "the draft is kept");
+    await hasValue(dialog.getByLabel("Name"), text);
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await answer("Discard changes");
     await dialog.waitFor({ state: "detached" });
@@ -155,7 +156,7 @@ export async function leaving() {
     await expire("Save user");
     await signIn();
     await dialog.waitFor();
-    expect((await dialog.getByLabel("First name").inputValue()) === text, "the draft is kept");
+    await hasValue(dialog.getByLabel("First name"), text);
     await page.keyboard.press("Escape");
     await answer("Discard changes");
     await dialog.waitFor({ state: "detached" });

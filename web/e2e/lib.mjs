@@ -12,8 +12,13 @@ export const only = process.env.ONLY;
 export const stamp = Date.now().toString(36);
 mkdirSync(out, { recursive: true });
 
-export const browser = await chromium.launch({
+/** How long anything may take. */
+const TIMEOUT_MS = Number(process.env.TIMEOUT_MS ?? 60_000);
+const PAUSE_MS = 100;
+
+const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  timeout: TIMEOUT_MS,
   args: [
     "--no-sandbox",
     "--disable-gpu",
@@ -23,14 +28,26 @@ export const browser = await chromium.launch({
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
+    // Trusts the certificate with this key: for pages, and also for workers.
+    ...(process.env.TLS_KEY_HASH
+      ? [`--ignore-certificate-errors-spki-list=${process.env.TLS_KEY_HASH}`]
+      : []),
   ],
 });
-const context = await browser.newContext({
-  viewport: { width: 1440, height: 900 },
-  colorScheme: process.env.THEME === "dark" ? "dark" : "light",
-});
-context.setDefaultTimeout(Number(process.env.TIMEOUT_MS ?? 15_000));
-export const page = await context.newPage();
+
+/** A page of a user who is not signed in yet. */
+export async function newPage() {
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    colorScheme: process.env.THEME === "dark" ? "dark" : "light",
+    // Pictures and axe must not see colours and places on their way.
+    reducedMotion: "reduce",
+  });
+  context.setDefaultTimeout(TIMEOUT_MS);
+  return context.newPage();
+}
+
+export const page = await newPage();
 const pageErrors = [];
 page.on("pageerror", (error) => pageErrors.push(error.message));
 // What the content security policy refuses is only told to the console.
@@ -50,6 +67,38 @@ let number = 0;
 
 export function expect(condition, what) {
   if (!condition) throw new Error(what);
+}
+
+/** Repeats `check` until it returns something true, and returns that. */
+export async function until(what, check, timeout = TIMEOUT_MS) {
+  const end = Date.now() + timeout;
+  let last;
+  while (Date.now() < end) {
+    last = await check().catch((error) => error);
+    if (last && !(last instanceof Error)) return last;
+    await page.waitForTimeout(PAUSE_MS);
+  }
+  throw new Error(`waited ${timeout / 1000} s for ${what}; last: ${last}`);
+}
+
+/** Waits until a field has this value. */
+export async function hasValue(field, value) {
+  let last;
+  const has = async () => {
+    last = await field.inputValue();
+    return last === value;
+  };
+  await until("a value", has).catch(() => expect(false, `the value is ${last}, not ${value}`));
+}
+
+/** Waits until nothing on the page says that it is loading. */
+export const loaded = () =>
+  page.waitForFunction(() => !document.querySelector("[role=status][aria-label=Loading]"));
+
+/** Waits until a field has the focus, and types there. */
+export async function typeInFocus(field, text) {
+  await until("the focus", () => field.evaluate((one) => one === document.activeElement));
+  await page.keyboard.type(text);
 }
 
 export async function step(name, run) {
@@ -94,14 +143,24 @@ export async function drawn(locator) {
   await locator.first().locator("canvas").waitFor();
 }
 
-/** No page is wider than its window, and no "+n" behind tags is cut. */
+/**
+ * No page is wider than its window, and no "+n" behind tags is cut. Lists of tags learn their room
+ * when they are on the page, so that this may be true only some frames after they appeared.
+ */
 export async function fits() {
-  const [wider, cut] = await page.evaluate(() => [
-    document.documentElement.scrollWidth - innerWidth,
-    [...document.querySelectorAll("[data-tags]")]
-      .filter((list) => list.clientWidth > 0 && list.scrollWidth > list.clientWidth)
-      .map((list) => list.textContent),
-  ]);
+  let wider;
+  let cut;
+  const end = Date.now() + TIMEOUT_MS;
+  for (let look = 0; look === 0 || Date.now() < end; look += 1) {
+    if (look > 0) await page.waitForTimeout(PAUSE_MS);
+    [wider, cut] = await page.evaluate(() => [
+      document.documentElement.scrollWidth - innerWidth,
+      [...document.querySelectorAll("[data-tags]")]
+        .filter((list) => list.clientWidth > 0 && list.scrollWidth > list.clientWidth)
+        .map((list) => list.textContent),
+    ]);
+    if (wider <= 0 && cut.length === 0) return;
+  }
   expect(wider <= 0, `the page is ${wider} px wider than the window`);
   expect(cut.length === 0, `tags are cut: ${cut[0]}`);
 }

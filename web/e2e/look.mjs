@@ -2,7 +2,7 @@
 // grave finding of axe.
 
 import { accessible } from "./axe.mjs";
-import { dataRows, fits, go, heading, openHost, page, step } from "./lib.mjs";
+import { dataRows, fits, go, heading, loaded, openHost, page, step } from "./lib.mjs";
 
 const PAGES = [
   ["overview", "/", /^Overview/],
@@ -19,6 +19,12 @@ const PAGES = [
   ["actions", "/actions", /^Discovery actions/],
   ["create action", "/actions/new", /^Create discovery action/],
   ["autoregistration", "/autoregistration", /^Autoregistration/],
+  ["virtual services", "/balancing/services", /^Virtual services/],
+  ["balance a service", "/balancing/services/balance", /^Balance a service/],
+  ["engines", "/balancing/engines", /^Engines/],
+  ["create virtual service", "/balancing/services/new", /^Create virtual service/],
+  ["create pool", "/balancing/pools/new", /^Create pool/],
+  ["transactions", "/transactions", /^Transactions/],
   ["queue", "/queue", /^Queue/],
   ["health", "/health", /health/],
   ["capacity", "/capacity", /^Capacity/],
@@ -44,14 +50,14 @@ export async function look(host) {
           await theme(tone);
           await go(path);
           await heading(title).waitFor();
-          await page.waitForTimeout(700);
+          await loaded();
           await fits();
           await accessible();
         });
       }
       await step(`${size} ${tone} host`, async () => {
         await openHost(host);
-        await page.waitForTimeout(1500);
+        await loaded();
         await fits();
         await accessible();
       });
@@ -72,7 +78,8 @@ export async function look(host) {
   await step("keys without a click", async () => {
     await page.setViewportSize({ width: 1440, height: 900 });
     await go("/hosts");
-    await dataRows("Hosts").first().waitFor();
+    // A row without its host yet opens nothing.
+    await dataRows("Hosts").getByRole("link").first().waitFor();
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/hosts\/\d+/);

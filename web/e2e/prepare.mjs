@@ -1,22 +1,9 @@
 // What flows need on the server before they begin, made through the API with the session of the page.
 // Names have a stamp, so that flows do not meet on one server.
 
-import { call, stamp } from "./lib.mjs";
+import { call, stamp, until } from "./lib.mjs";
 
 const WAIT_MS = 120_000;
-const PAUSE_MS = 300;
-
-/** Repeats `check` until it gives something true. */
-async function until(what, check) {
-  const end = Date.now() + WAIT_MS;
-  let last;
-  while (Date.now() < end) {
-    last = await check().catch((error) => error);
-    if (last && !(last instanceof Error)) return last;
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-  }
-  throw new Error(`waited ${WAIT_MS / 1000} s for ${what}; last: ${last}`);
-}
 
 async function groupid() {
   const name = "E2E";
@@ -70,11 +57,12 @@ export async function trouble() {
       ...long.map((tag) => ({ tag, value: "cooling of the first hall" })),
     ],
   });
-  await until(`the problem ${problem}`, async () => {
+  const opened = async () => {
     await call("history.push", [{ host, key: "load", value: 9 }]);
     const found = await call("problem.get", { search: { name: problem } });
     return found.length > 0;
-  });
+  };
+  await until(`the problem ${problem}`, opened, WAIT_MS);
   return { host, problem };
 }
 
@@ -85,14 +73,15 @@ export async function machine() {
     process.env.HOST ?? hosts.find(({ host }) => !/^(Vedette|e2e-|trouble-)/.test(host))?.name;
   const found = hosts.find(({ name }) => name === wanted);
   if (!found) throw new Error("no host with an agent; HOST names one");
-  await until(`values of ${found.name}`, async () => {
+  const arrived = async () => {
     const rows = await call("item.get", {
       output: ["lastclock"],
       hostids: [found.hostid],
       search: { key_: "system.cpu" },
     });
     return rows.length > 0 && rows.slice(0, 6).every((row) => row.lastclock !== "0");
-  });
+  };
+  await until(`values of ${found.name}`, arrived, WAIT_MS);
   return found.name;
 }
 

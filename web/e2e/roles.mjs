@@ -1,7 +1,7 @@
 // Pages and actions follow the rules of the user's role: a user who may only read hosts acknowledges
 // problems, and neither suppresses nor closes them, nor sees the latest data.
 
-import { base, browser, call, expect, stamp, step } from "./lib.mjs";
+import { base, call, expect, newPage, stamp, step } from "./lib.mjs";
 
 const name = `e2e-role-${stamp}`;
 const secret = `Secret ${stamp}!`;
@@ -15,8 +15,7 @@ async function signedIn(n, rules) {
   const { roleids } = await call("role.create", { name: who, type: 1, rules });
   const usrgrps = [{ usrgrpid: usrgrpids[0] }];
   await call("user.create", { username: who, passwd: secret, roleid: roleids[0], usrgrps });
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  const other = await context.newPage();
+  const other = await newPage();
   await other.goto(`${base}/problems`);
   await other.getByLabel("User name").fill(who);
   await other.getByLabel("Password").fill(secret);
@@ -44,7 +43,7 @@ export async function roles(problem) {
     });
     const menu = other.getByRole("navigation", { name: "Main" });
     await menu.getByRole("link", { name: "Hosts" }).waitFor();
-    expect((await menu.getByRole("link", { name: "Latest data" }).count()) === 0, "the menu");
+    await menu.getByRole("link", { name: "Latest data" }).waitFor({ state: "detached" });
     const { drawer, dialog } = await openUpdate(other, problem);
     await dialog.getByLabel("Acknowledge").waitFor();
     expect((await dialog.getByLabel("Suppression").count()) === 0, "suppression is offered");

@@ -45,9 +45,13 @@ const hasWords = (node) =>
   (node.type === "Literal" && typeof node.value === "string" && LETTERS.test(node.value)) ||
   (node.type === "TemplateLiteral" && node.quasis.some((part) => LETTERS.test(part.value.cooked)));
 
-/** The parts of an expression of which one is shown: both sides of conditions. */
+/** The literals that an expression can show: both sides of conditions, and what templates and sums contain. */
 function outcomes(node) {
   switch (node?.type) {
+    case "TemplateLiteral":
+      return [...(hasWords(node) ? [node] : []), ...node.expressions.flatMap(outcomes)];
+    case "BinaryExpression":
+      return node.operator === "+" ? [...outcomes(node.left), ...outcomes(node.right)] : [];
     case "ConditionalExpression":
       return [...outcomes(node.consequent), ...outcomes(node.alternate)];
     case "LogicalExpression":

@@ -15,6 +15,9 @@ test.each([
   ['text("name", "User name")', ["User name"]],
   ['new Error("The range is invalid.")', ["The range is invalid."]],
   ['show(many ? "Several hosts" : "one")', ["Several hosts"]],
+  [`<Tick label={\`\${on ? "Disable" : "Enable"} \${name}\`} />`, ["Disable", "Enable"]],
+  [`<p>{\`\${on ? "Disable" : "Enable"}: \${name}\`}</p>`, ["Disable", "Enable"]],
+  ['<Tick label={"Enable " + name} />', ["Enable "]],
   ['[{ id: "host", header: "Host" }]', ["Host"]],
 ])("%s has texts outside of a catalog", (jsx, texts) => {
   expect(textsOf(jsx)).toEqual(texts);
@@ -22,6 +25,8 @@ test.each([
 
 test.each([
   "<p>{texts.noValues}</p>",
+  `<Tick label={\`\${on ? texts.disable : texts.enable} \${name}\`} />`,
+  '<p>{texts.count(rows.length + "1")}</p>',
   '<p className="text-soft">–</p>',
   '<Icon name="check" />',
   '<Link to="/hosts" />',

@@ -289,6 +289,86 @@ const capacity = createRoute({
   component: page(() => import("~/features/capacity/page"), "CapacityPage"),
 });
 
+const balancedServices = createRoute({
+  getParentRoute: () => inside,
+  path: "/balancing/services",
+  validateSearch: (search) => pickSearch(search, ["text"]),
+  component: page(() => import("~/features/balancing/services"), "ServicesPage"),
+});
+
+const pools = createRoute({
+  getParentRoute: () => inside,
+  path: "/balancing/pools",
+  validateSearch: (search) => pickSearch(search, ["text"]),
+  component: page(() => import("~/features/balancing/pools"), "PoolsPage"),
+});
+
+const poolGroups = createRoute({
+  getParentRoute: () => inside,
+  path: "/balancing/pool-groups",
+  validateSearch: (search) => pickSearch(search, ["text"]),
+  component: page(() => import("~/features/balancing/pool-groups"), "PoolGroupsPage"),
+});
+
+const healthMonitors = createRoute({
+  getParentRoute: () => inside,
+  path: "/balancing/health-monitors",
+  validateSearch: (search) => pickSearch(search, ["text"]),
+  component: page(() => import("~/features/balancing/others"), "MonitorsPage"),
+});
+
+const vips = createRoute({
+  getParentRoute: () => inside,
+  path: "/balancing/vips",
+  validateSearch: (search) => pickSearch(search, ["text"]),
+  component: page(() => import("~/features/balancing/others"), "VipsPage"),
+});
+
+const certificates = createRoute({
+  getParentRoute: () => inside,
+  path: "/balancing/certificates",
+  validateSearch: (search) => pickSearch(search, ["text"]),
+  component: page(() => import("~/features/balancing/others"), "CertificatesPage"),
+});
+
+const engineGroups = createRoute({
+  getParentRoute: () => inside,
+  path: "/balancing/engine-groups",
+  validateSearch: (search) => pickSearch(search, ["text"]),
+  component: page(() => import("~/features/balancing/others"), "EngineGroupsPage"),
+});
+
+const engines = createRoute({
+  getParentRoute: () => inside,
+  path: "/balancing/engines",
+  component: page(() => import("~/features/balancing/engines/page"), "EnginesPage"),
+});
+
+const balance = createRoute({
+  getParentRoute: () => inside,
+  path: "/balancing/services/balance",
+  component: page(() => import("~/features/balancing/wizard/page"), "BalancePage"),
+});
+
+const balancedNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/balancing/$kind/new",
+  component: page(() => import("~/features/balancing/edit"), "BalancedNewPage"),
+});
+
+const balancedEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/balancing/$kind/$id/edit",
+  component: page(() => import("~/features/balancing/edit"), "BalancedEditPage"),
+});
+
+const transactions = createRoute({
+  getParentRoute: () => inside,
+  path: "/transactions",
+  validateSearch: (search) => pickSearch(search, ["filter", "from", "to", "group"]),
+  component: page(() => import("~/features/transactions/page"), "TransactionsPage"),
+});
+
 /** Every other address: the page says that there is none, inside the shell. */
 const unknown = createRoute({
   getParentRoute: () => inside,
@@ -340,6 +420,18 @@ const pages = [
   health,
   capacity,
   users,
+  balancedServices,
+  pools,
+  poolGroups,
+  healthMonitors,
+  vips,
+  certificates,
+  engineGroups,
+  engines,
+  balance,
+  balancedNew,
+  balancedEdit,
+  transactions,
   unknown,
 ] as const;
 

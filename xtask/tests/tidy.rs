@@ -14,6 +14,9 @@ const GENERATED: &[&str] = &["web/src/api/schema.ts"];
 /// Files over the limit with their length when they were put here. The list may only shrink.
 const LONG_FILES: &[(&str, usize)] = &[];
 
+/// Longer names of tests are cut in the list of results, and read twice.
+const TEST_NAME_MAX: usize = 59;
+
 /// Endings of the files whose texts are checked; `packaging` and `scripts` are checked as a whole.
 const TEXTS: &[&str] = &["c", "h", "md", "php", "proto", "py", "rs", "sh", "ts", "tsx", "yaml"];
 
@@ -126,6 +129,64 @@ fn files_stay_readable() {
     assert_eq!(problems, Vec::<String>::new());
 }
 
+/// Folders and files that may write the configuration database by SQL of their own: the verbs that record
+/// changes, the schema and its history, and the drivers. Helpers of tests may, too.
+const SQL_WRITERS: &[&str] = &[
+    "config/src/db/",
+    "config/src/edit.rs",
+    "config/src/edit/",
+    "config/src/schema/",
+    "config/src/statements.rs",
+    "stores/",
+    "vedette-odbc/",
+    "api/src/testing.rs",
+];
+
+/// Statements on connections of the configuration that no verb of `Edit` records.
+fn unrecorded_writes(name: &str, source: &str) -> usize {
+    let is_test = ["/tests/", "/tests.rs", "_tests.rs"].iter().any(|part| name.contains(part));
+    if is_test || SQL_WRITERS.iter().any(|writer| name.starts_with(writer)) {
+        return 0;
+    }
+    let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or(source);
+    let code: String = code.split_whitespace().collect();
+    let calls = ["connection.execute(", ".unrecorded()", ".batch(\"", "connection.batch("];
+    calls.iter().map(|call| code.matches(call).count()).sum()
+}
+
+#[test]
+fn the_configuration_is_written_by_verbs_that_record_it() {
+    let crates = root().join("crates");
+    let mut files = Vec::new();
+    sources(&crates, &mut files);
+    let found: Vec<PathBuf> = files
+        .into_iter()
+        .filter(|path| {
+            let name = path.strip_prefix(&crates).unwrap().to_str().unwrap();
+            unrecorded_writes(name, &read(path)) > 0
+        })
+        .collect();
+    assert_eq!(found, Vec::<PathBuf>::new(), "write by the verbs of config::Edit");
+    let wrong = "edit.unrecorded()\n    .execute(sql, &[])";
+    assert_eq!(unrecorded_writes("api/src/call.rs", wrong), 1);
+}
+
+/// The anchors of a document's headings, as GitHub makes them.
+fn anchors(document: &str) -> Vec<String> {
+    let mut fenced = false;
+    let headings = document.lines().filter_map(|line| {
+        fenced ^= line.starts_with("```");
+        let title = line.trim_start_matches('#');
+        (!fenced && title != line).then(|| title.strip_prefix(' ')).flatten()
+    });
+    let kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
+    headings
+        .map(|title| {
+            title.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")
+        })
+        .collect()
+}
+
 #[test]
 fn links_in_documents_lead_somewhere() {
     let root = root();
@@ -136,20 +197,62 @@ fn links_in_documents_lead_somewhere() {
     let mut links = 0;
     let mut broken = Vec::new();
     for document in &documents {
-        for part in read(document).split("](").skip(1) {
-            let target = part.split(')').next().unwrap_or("");
-            let file = target.split('#').next().unwrap_or("");
-            if file.is_empty() || file.contains("://") {
+        let text = read(document);
+        for target in text.split("](").skip(1).filter_map(|part| part.split(')').next()) {
+            if target.contains("://") || target.starts_with("mailto:") {
                 continue;
             }
             links += 1;
-            if !document.parent().unwrap().join(file).exists() {
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let led = match file {
+                "" => document.clone(),
+                _ => document.parent().unwrap().join(file),
+            };
+            let is_document = led.extension().is_some_and(|e| e == "md");
+            if !led.exists()
+                || is_document
+                    && !anchor.is_empty()
+                    && !anchors(&read(&led)).iter().any(|a| a == anchor)
+            {
                 broken.push(format!("{}: {target}", document.display()));
             }
         }
     }
     assert_eq!(broken, Vec::<String>::new());
     assert!(links > 10, "the documents have {links} links; ARCHITECTURE.md alone has more");
+}
+
+#[test]
+fn anchors_are_those_of_headings() {
+    let document = "# Limits: 20 %, `a_b`\n```\n# not one\n```\n#hashtag\n## Next";
+    assert_eq!(anchors(document), ["limits-20--a_b", "next"]);
+}
+
+/// Names of tests in a source of Rust or Python that have more than [`TEST_NAME_MAX`] characters.
+fn long_test_names(source: &str) -> Vec<&str> {
+    let rust =
+        source.split("#[test]").skip(1).filter_map(|rest| rest.split_once("fn ")).map(|r| r.1);
+    let python = source.split("def ").filter(|rest| rest.starts_with("test_"));
+    let names = rust.chain(python).filter_map(|rest| rest.split(['(', '<']).next());
+    names.filter(|name| name.len() > TEST_NAME_MAX).collect()
+}
+
+#[test]
+fn names_of_tests_fit_on_a_line() {
+    let root = root();
+    let mut files = Vec::new();
+    for dir in ["crates", "xtask", "tests"] {
+        texts(&root.join(dir), &mut files);
+    }
+    let mut long = Vec::new();
+    for path in files.iter().filter(|p| p.extension().is_some_and(|e| e == "rs" || e == "py")) {
+        let source = read(path);
+        long.extend(long_test_names(&source).iter().map(|n| format!("{}: {n}", path.display())));
+    }
+    assert_eq!(long, Vec::<String>::new(), "say what is tested, not how: at most {TEST_NAME_MAX}");
+    let name = "x".repeat(TEST_NAME_MAX + 1);
+    assert_eq!(long_test_names(&format!("#[test]\nfn {name}() {{}}")), [&name]);
+    assert_eq!(long_test_names(&format!("    def test_{name}(self):")), [format!("test_{name}")]);
 }
 
 /// The list of forbidden phrases that `docs/style.md` ends with.

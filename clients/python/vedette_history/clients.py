@@ -226,7 +226,7 @@ class AsyncClient(_Calls):
             if rest:
                 yield rest
         except (IndexError, ValueError) as problem:
-            # The connection broke off where a number is told.
+            # The connection broke in the middle of a number.
             raise network(problem) from problem
         finally:
             if whole:

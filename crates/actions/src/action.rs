@@ -2,7 +2,7 @@
 
 use config::Edit;
 use config::db::{DbResult, Row, query_by_ids};
-use config::objects::{Deleted, Tag};
+use config::objects::Tag;
 use const_format::formatcp;
 use model::NewEvent;
 use objects::sql::{KIND_TEMPLATE, STATUS_ENABLED};
@@ -26,12 +26,7 @@ pub(crate) struct Actions(Option<Vec<Action>>);
 
 impl Actions {
     /// Does what the actions want that apply to the event.
-    pub(crate) fn run(
-        &mut self,
-        edit: &mut Edit<'_>,
-        event: &NewEvent,
-        deleted: &mut Deleted,
-    ) -> DbResult<()> {
+    pub(crate) fn run(&mut self, edit: &mut Edit<'_>, event: &NewEvent) -> DbResult<()> {
         if self.0.is_none() {
             self.0 = Some(read(edit)?);
         }
@@ -43,7 +38,7 @@ impl Actions {
                 None => subject.insert(read_discovered(edit, event)?),
             };
             if action.filter.fits(&**subject) {
-                operations::run(edit, event, &action.name, &action.operations, deleted)?;
+                operations::run(edit, event, &action.name, &action.operations)?;
             }
         }
         Ok(())
@@ -60,7 +55,7 @@ fn read(edit: &mut Edit<'_>) -> DbResult<Vec<Action>> {
     )?;
     let ids: Vec<u64> = rows.iter().map(|row| row.id("actionid")).collect();
     let conditions = query_by_ids(
-        edit.connection(),
+        edit,
         "SELECT * FROM action_conditions WHERE actionid IN ({ids}) ORDER BY actionid, sortorder",
         &[],
         &ids,
@@ -82,7 +77,7 @@ fn read(edit: &mut Edit<'_>) -> DbResult<Vec<Action>> {
 }
 
 fn read_operations(edit: &mut Edit<'_>, actions: &[u64]) -> DbResult<Vec<(u64, Operation)>> {
-    let mut select = |sql: &str, ids: &[u64]| query_by_ids(edit.connection(), sql, &[], ids);
+    let mut select = |sql: &str, ids: &[u64]| query_by_ids(edit, sql, &[], ids);
     let rows = select(
         "SELECT * FROM operations WHERE actionid IN ({ids}) ORDER BY actionid, operationid",
         actions,

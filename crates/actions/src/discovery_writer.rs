@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use config::audit::Author;
 use config::db::{DbError, DbResult};
-use config::objects::{Deleted, GoneHook};
 use config::retry::{Stop, Writing};
 use config::{Config, Edit};
 use discovery::Recorder;
@@ -18,7 +18,6 @@ const BATCH_MAX: usize = 200;
 /// Writes discovery results.
 pub struct DiscoveryWriter {
     config: Arc<Config>,
-    gone: GoneHook,
 }
 
 impl std::fmt::Debug for DiscoveryWriter {
@@ -29,8 +28,8 @@ impl std::fmt::Debug for DiscoveryWriter {
 
 impl DiscoveryWriter {
     /// Nothing is kept in memory: the database is the truth.
-    pub fn new(config: Arc<Config>, gone: GoneHook) -> Self {
-        Self { config, gone }
+    pub fn new(config: Arc<Config>) -> Self {
+        Self { config }
     }
 
     /// Writes results until [`DiscoveryResult::End`], or until all senders are gone. Blocks: give it a
@@ -83,34 +82,31 @@ impl DiscoveryWriter {
         if wanted.is_empty() {
             return Ok(());
         }
-        let deleted = self.config.write(|edit| {
-            let (events, deleted) = write(edit, &wanted)?;
+        let newest = wanted.iter().filter_map(|result| result.at()).max().unwrap_or_default();
+        let author = Author::system(newest.clock.into());
+        self.config.write_as(author, |edit| {
+            let events = write(edit, &wanted)?;
             // At the end: the state is locked for its own rows alone, and before the commit: events may
             // come twice after a crash, and none is lost.
             if !events.is_empty() {
                 self.config.write_state(|state| events::record(state, &events))?;
                 self.config.sync_state()?;
             }
-            Ok::<_, DbError>(deleted)
-        })?;
-        if !deleted.items.is_empty() || !deleted.triggers.is_empty() {
-            (self.gone)(&deleted);
-        }
-        Ok(())
+            Ok::<_, DbError>(())
+        })
     }
 }
 
-fn write(edit: &mut Edit<'_>, results: &[&DiscoveryResult]) -> DbResult<(Vec<NewEvent>, Deleted)> {
+fn write(edit: &mut Edit<'_>, results: &[&DiscoveryResult]) -> DbResult<Vec<NewEvent>> {
     let mut all_events = Vec::new();
     let mut recorder = Recorder::default();
     let mut actions = Actions::default();
-    let mut deleted = Deleted::default();
     for result in results {
         let mut events = recorder.record(edit, result)?;
         for event in &events {
-            actions.run(edit, event, &mut deleted)?;
+            actions.run(edit, event)?;
         }
         all_events.append(&mut events);
     }
-    Ok((all_events, deleted))
+    Ok(all_events)
 }

@@ -1,5 +1,6 @@
 //! The host that an event is about: found, or made with its name, interfaces and group.
 
+use config::table;
 use std::collections::BTreeMap;
 
 use config::Edit;
@@ -172,9 +173,9 @@ fn make(
         ("inventory_mode", mode.into()),
     ];
     row.extend(more);
-    let host = edit.insert_new("hosts", &row)?;
+    let host = edit.insert_new(&table::HOSTS, &row)?;
     let group = group(edit)?;
-    edit.insert("host_groups", &[("hostid", host.into()), ("groupid", group.into())])?;
+    edit.insert(&table::HOST_GROUPS, &[("hostid", host.into()), ("groupid", group.into())])?;
     tracing::info!("an action created the host \"{name}\"");
     Ok(host)
 }
@@ -191,7 +192,7 @@ fn group(edit: &mut Edit<'_>) -> DbResult<u64> {
     if let Some(row) = rows.first() {
         return Ok(row.id("groupid"));
     }
-    edit.insert_new("groups_", &[("name", GROUP.into()), ("uuid", new_uuid()?.into())])
+    edit.insert_new(&table::GROUPS, &[("name", GROUP.into()), ("uuid", new_uuid()?.into())])
 }
 
 /// Technical and visible name of a host that is made, as the rule's checks say.
@@ -298,12 +299,12 @@ fn keep_interface(edit: &mut Edit<'_>, host: u64, wanted: &Interface<'_>) -> DbR
         if columns.is_empty() {
             return Ok(());
         }
-        edit.update("interfaces", row.id("interfaceid"), &columns)?;
+        edit.update(&table::INTERFACES, row.id("interfaceid"), &columns)?;
     } else {
         let own =
             [("hostid", host.into()), ("main", true.into()), ("type", wanted.kind.number().into())];
         columns.extend(own);
-        edit.insert_new("interfaces", &columns)?;
+        edit.insert_new(&table::INTERFACES, &columns)?;
     }
     Ok(())
 }

@@ -1,11 +1,12 @@
 //! What actions do with the host that an event is about.
 
+use config::table;
 use std::collections::BTreeSet;
 
 use config::Edit;
 use config::db::{DbResult, Value, id_params, query_by_ids};
 use config::link::{LinkError, link_automatically, unlink_templates};
-use config::objects::{Deleted, Tag, delete_hosts};
+use config::objects::{Tag, delete_hosts};
 use model::NewEvent;
 use objects::{InventoryMode, Status};
 
@@ -44,7 +45,6 @@ pub(crate) fn run(
     event: &NewEvent,
     action: &str,
     operations: &[Operation],
-    deleted: &mut Deleted,
 ) -> DbResult<()> {
     let mut later = Gathered::default();
     for operation in operations {
@@ -54,7 +54,7 @@ pub(crate) fn run(
             }
             Operation::RemoveHost => {
                 if let Some(host) = hosts::find(edit, event)? {
-                    take(deleted, delete_hosts(edit, &[host])?);
+                    delete_hosts(edit, &[host])?;
                 }
             }
             Operation::Status(status) => set(edit, event, "status", status.number())?,
@@ -76,7 +76,7 @@ pub(crate) fn run(
     if !later.unlink.is_empty()
         && let Some(host) = hosts::find(edit, event)?
     {
-        unlink(edit, action, host, &later.unlink, deleted)?;
+        unlink(edit, action, host, &later.unlink)?;
     }
     if !later.link.is_empty()
         && let Some(host) = hosts::add(edit, event)?
@@ -96,16 +96,11 @@ pub(crate) fn run(
     Ok(())
 }
 
-fn take(deleted: &mut Deleted, more: Deleted) {
-    deleted.items.extend(more.items);
-    deleted.triggers.extend(more.triggers);
-}
-
 fn set(edit: &mut Edit<'_>, event: &NewEvent, column: &str, value: i64) -> DbResult<()> {
     let Some(host) = hosts::add(edit, event)? else { return Ok(()) };
     let sql = format!("SELECT hostid FROM hosts WHERE hostid = ? AND {column} <> ?");
     if !edit.query(&sql, &[host.into(), value.into()])?.is_empty() {
-        edit.update("hosts", host, &[(column, value.into())])?;
+        edit.update(&table::HOSTS, host, &[(column, value.into())])?;
     }
     Ok(())
 }
@@ -137,11 +132,11 @@ fn tags(edit: &mut Edit<'_>, event: &NewEvent, later: &Gathered<'_>) -> DbResult
     if new.is_empty() && old.is_empty() {
         return Ok(());
     }
-    edit.delete("host_tags", "hosttagid", &Vec::from_iter(old))?;
+    edit.delete(&table::HOST_TAGS, "hosttagid", &Vec::from_iter(old))?;
     for tag in new {
         let (name, value) = (tag.tag.as_str().into(), tag.value.as_str().into());
         let row = [("hostid", Value::from(host)), ("tag", name), ("value", value)];
-        edit.insert_new("host_tags", &row)?;
+        edit.insert_new(&table::HOST_TAGS, &row)?;
     }
     Ok(())
 }
@@ -158,19 +153,13 @@ fn link(edit: &mut Edit<'_>, action: &str, host: u64, templates: &BTreeSet<u64>)
     Ok(())
 }
 
-fn unlink(
-    edit: &mut Edit<'_>,
-    action: &str,
-    host: u64,
-    templates: &BTreeSet<u64>,
-    deleted: &mut Deleted,
-) -> DbResult<()> {
+fn unlink(edit: &mut Edit<'_>, action: &str, host: u64, templates: &BTreeSet<u64>) -> DbResult<()> {
     let sql = "SELECT templateid FROM host_templates WHERE hostid = ? AND templateid IN ({ids})";
     let ids = Vec::from_iter(templates.iter().copied());
-    let rows = query_by_ids(edit.connection(), sql, &[host.into()], &ids)?;
+    let rows = query_by_ids(edit, sql, &[host.into()], &ids)?;
     let linked: Vec<u64> = rows.iter().map(|row| row.id("templateid")).collect();
     match unlink_templates(edit, &[host], &linked, true) {
-        Ok(more) => take(deleted, more),
+        Ok(()) => {}
         Err(LinkError::Db(error)) => return Err(error),
         Err(LinkError::Conflict(why)) => {
             tracing::warn!("action \"{action}\" cannot unlink its templates: {why}");
@@ -186,7 +175,7 @@ fn add_groups(edit: &mut Edit<'_>, host: u64, groups: &BTreeSet<u64>) -> DbResul
     if new.is_empty() {
         return Ok(());
     }
-    edit.insert_many("host_groups", &["hostid", "groupid"], &new)?;
+    edit.insert_many(&table::HOST_GROUPS, &["hostid", "groupid"], &new)?;
     Ok(())
 }
 
@@ -208,7 +197,7 @@ fn remove_groups(
         return Ok(());
     }
     let old = id_params(old);
-    edit.delete_rows("host_groups", &[("hostid", &[host.into()]), ("groupid", &old)])
+    edit.delete_rows(&table::HOST_GROUPS, &[("hostid", &[host.into()]), ("groupid", &old)])
 }
 
 fn groups_of(edit: &mut Edit<'_>, host: u64) -> DbResult<BTreeSet<u64>> {

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use config::Config;
 use config::db::{DbError, Location, Value};
+use config::schema::Table;
+use config::table;
 use model::{DiscoveryResult, SeenAddress, SeenAgent, SeenService, Timestamp};
 
 use crate::DiscoveryWriter;
@@ -36,24 +38,24 @@ impl World {
         let config = Arc::new(Config::open(location).unwrap());
         let gone: Arc<Mutex<usize>> = Arc::default();
         let told = Arc::clone(&gone);
-        let hook = move |deleted: &config::objects::Deleted| {
+        config.tell_deleted(Arc::new(move |deleted| {
             *told.lock().unwrap() += deleted.items.len();
-        };
-        let writer = DiscoveryWriter::new(Arc::clone(&config), Box::new(hook));
+        }));
+        let writer = DiscoveryWriter::new(Arc::clone(&config));
         let world = Self { config, writer, gone, now: NOW, _dir: dir };
         world.put(
-            "drules",
+            &table::DRULES,
             &[("druleid", RULE.into()), ("name", "r".into()), ("iprange", "10.0.0.1-9".into())],
         );
         for (id, kind) in [(AGENT, 9), (TCP, 8)] {
             world.put(
-                "dchecks",
+                &table::DCHECKS,
                 &[("dcheckid", id.into()), ("druleid", RULE.into()), ("type", Value::from(kind))],
             );
         }
-        world.put("groups_", &[("groupid", 5_u64.into()), ("name", "Web".into())]);
+        world.put(&table::GROUPS, &[("groupid", 5_u64.into()), ("name", "Web".into())]);
         world.put(
-            "hosts",
+            &table::HOSTS,
             &[
                 ("hostid", 50_u64.into()),
                 ("kind", Value::from(1)),
@@ -62,7 +64,7 @@ impl World {
             ],
         );
         world.put(
-            "items",
+            &table::ITEMS,
             &[
                 ("itemid", 500_u64.into()),
                 ("hostid", 50_u64.into()),
@@ -73,14 +75,14 @@ impl World {
         world
     }
 
-    fn put(&self, table: &str, row: Columns<'_>) {
+    fn put(&self, table: &'static Table, row: Columns<'_>) {
         let written: Result<(), DbError> = self.config.write(|edit| edit.insert(table, row));
         written.unwrap();
     }
 
     fn run(&self, sql: &str) {
         let done: Result<u64, DbError> =
-            self.config.write(|edit| edit.connection().execute(sql, &[]));
+            self.config.write(|edit| edit.unrecorded().execute(sql, &[]));
         done.unwrap();
     }
 
@@ -94,7 +96,7 @@ impl World {
         operations: &[Operation<'_>],
     ) {
         self.put(
-            "actions",
+            &table::ACTIONS,
             &[
                 ("actionid", id.into()),
                 ("name", format!("a{id}").into()),
@@ -103,7 +105,7 @@ impl World {
         );
         for (n, (kind, operator, value)) in conditions.iter().enumerate() {
             self.put(
-                "action_conditions",
+                &table::ACTION_CONDITIONS,
                 &[
                     ("actionid", id.into()),
                     ("sortorder", Value::from(n as u64)),
@@ -116,7 +118,7 @@ impl World {
         for (n, (kind, group, template, tag)) in operations.iter().enumerate() {
             let operation = id * 100 + n as u64;
             self.put(
-                "operations",
+                &table::OPERATIONS,
                 &[
                     ("operationid", operation.into()),
                     ("actionid", id.into()),
@@ -126,14 +128,17 @@ impl World {
             );
             let own = ("operationid", Value::from(operation));
             if let Some(group) = group {
-                self.put("operation_groups", &[own.clone(), ("groupid", (*group).into())]);
+                self.put(&table::OPERATION_GROUPS, &[own.clone(), ("groupid", (*group).into())]);
             }
             if let Some(template) = template {
-                self.put("operation_templates", &[own.clone(), ("templateid", (*template).into())]);
+                self.put(
+                    &table::OPERATION_TEMPLATES,
+                    &[own.clone(), ("templateid", (*template).into())],
+                );
             }
             if let Some((tag, value)) = tag {
                 self.put(
-                    "operation_tags",
+                    &table::OPERATION_TAGS,
                     &[own, ("tag", (*tag).into()), ("value", (*value).into())],
                 );
             }
@@ -197,7 +202,7 @@ impl World {
 }
 
 #[test]
-fn what_comes_and_goes_makes_events_and_tells_since_when() {
+fn discovered_services_make_events_with_their_time() {
     let mut world = World::new();
     let up = [(AGENT, 10_050, Some("v")), (TCP, 80, None)];
     let down = [(AGENT, 10_050, None), (TCP, 80, None)];
@@ -234,7 +239,7 @@ fn what_comes_and_goes_makes_events_and_tells_since_when() {
 }
 
 #[test]
-fn a_value_tells_hosts_apart_where_the_rule_says_so() {
+fn a_unique_value_distinguishes_hosts_if_the_rule_says_so() {
     let mut world = World::new();
     world.run("UPDATE dchecks SET uniq = 1 WHERE dcheckid = 11");
     let agent = |value| [(AGENT, 10_050, Some(value))];
@@ -283,6 +288,32 @@ fn actions_make_a_host_once() {
     // Another machine that says the same name gets another one.
     world.look("10.0.0.8", &up);
     assert_eq!(world.hosts(), ["web 1_x", "web 1_x_2"]);
+}
+
+#[test]
+fn the_audit_log_has_what_actions_do() {
+    let mut world = World::new();
+    let operations = [(4, Some(5), None, None), (6, None, Some(50), None)];
+    world.action(1, 1, &[(10, 0, "2"), (21, 0, "1")], &operations);
+    world.action(2, 1, &[(10, 0, "3"), (21, 0, "1")], &[(9, None, None, None)]);
+    world.action(3, 1, &[(10, 0, "1"), (11, 5, "60"), (21, 0, "1")], &[(3, None, None, None)]);
+    let (up, down) = ([(AGENT, 10_050, Some("v"))], [(AGENT, 10_050, None)]);
+    let log = "SELECT action, resourcetype, username, resourcename FROM auditlog ORDER BY auditid";
+    world.look("10.0.0.1", &up);
+    let added = ["0 14 System Discovered hosts", "0 4 System 10.0.0.1"];
+    let mut found = world.rows(log);
+    found.sort();
+    assert_eq!(found, added, "items that the host inherits are not in it");
+    world.look("10.0.0.1", &up);
+    assert_eq!(world.rows(log).len(), 2, "nothing has changed");
+    world.look("10.0.0.1", &down);
+    let disabled = world.rows(log).pop().unwrap();
+    assert_eq!(disabled, "1 4 System 10.0.0.1");
+    let details = world.rows("SELECT details FROM auditlog ORDER BY auditid").pop().unwrap();
+    assert_eq!(details, r#"{"host.status":["update","1","0"]}"#);
+    world.look("10.0.0.1", &down);
+    let removed = world.rows(log).pop().unwrap();
+    assert_eq!(removed, "2 4 System 10.0.0.1");
 }
 
 #[test]
@@ -344,7 +375,7 @@ fn templates_that_clash_are_all_left_out() {
     for (id, key) in [(51_u64, "other"), (52, "k")] {
         let name = format!("T{id}");
         world.put(
-            "hosts",
+            &table::HOSTS,
             &[
                 ("hostid", id.into()),
                 ("kind", Value::from(1)),
@@ -358,7 +389,7 @@ fn templates_that_clash_are_all_left_out() {
             ("key_", key.into()),
             ("type", Value::from(2)),
         ];
-        world.put("items", &item);
+        world.put(&table::ITEMS, &item);
     }
     let link = |template| (6, None, Some(template), None);
     world.action(1, 1, &[(21, 0, "1")], &[link(50), link(51), link(52)]);

@@ -34,7 +34,7 @@ pub struct AgentConfig {
     pub server_active: Vec<String>,
     /// How often active checks are asked for again.
     pub refresh_active: Duration,
-    /// How often a server is told that this agent lives; zero = never.
+    /// How often the agent sends a heartbeat to a server; zero = never.
     pub heartbeat: Duration,
     /// How long a value may wait for others before it is sent.
     pub buffer_send: Duration,

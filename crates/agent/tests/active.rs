@@ -103,7 +103,10 @@ async fn values_are_sent_again_with_the_same_ids_until_taken() {
     let (beats, revisions, sent) = tokio::time::timeout(PATIENCE, serve).await.unwrap();
     assert_eq!(beats, 1);
     assert_eq!(revisions[..2], [0, 7]);
-    assert!(sent.iter().all(|message| *message == sent[0]), "{sent:?}");
+    // A slow agent may have more values than the first ones by then.
+    let again =
+        |pair: &[(String, Vec<_>)]| pair[1].0 == pair[0].0 && pair[1].1.starts_with(&pair[0].1);
+    assert!(sent.windows(2).all(again), "{sent:?}");
     let expected = [
         (Target::Item(11), 1, Content::Value("1".into())),
         (Target::Item(12), 2, Content::NotSupported("Unsupported item key.".into())),
@@ -111,5 +114,5 @@ async fn values_are_sent_again_with_the_same_ids_until_taken() {
     ];
     let expected: Vec<_> =
         expected.iter().map(|(t, id, c)| (format!("{t:?}"), *id, format!("{c:?}"))).collect();
-    assert_eq!(sent[0].1, expected);
+    assert!(sent[0].1.starts_with(&expected), "{sent:?}");
 }

@@ -10,9 +10,7 @@ use api::{Api, Deps, HttpConfig, ItemState, Live, LiveHub, Probe, hash_password}
 use config::Config;
 use config::db::{DbResult, Location};
 use history::service::{Gate, Limits};
-use model::{
-    Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, TriggerId,
-};
+use model::{Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push};
 use stdx::clock::RealClock;
 use wire::history_service::{Failure, Reason};
 
@@ -55,7 +53,6 @@ impl Live for Idle {
     fn clear_history(&self, _items: &[ItemId]) -> Result<(), String> {
         Ok(())
     }
-    fn triggers_gone(&self, _triggers: &[TriggerId]) {}
 }
 
 type AnyError = Box<dyn std::error::Error>;
@@ -98,6 +95,7 @@ fn main() -> Result<(), AnyError> {
         history: Arc::new(history::Null::default()),
         live: Arc::new(Idle),
         transactions: Arc::new(archive),
+        engine_authority: None,
         hub: LiveHub::default(),
         clock: RealClock::shared(),
     });

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use config::audit::Author;
-use config::db::{Connection, Row, Value};
+use config::db::{Reader, Row, Value};
 use config::{Config, Edit};
+use objects::UserType;
 
 use crate::answer::{Answer, Hold, separate};
 use crate::effect::Effect;
@@ -53,18 +54,6 @@ impl Method {
     }
 }
 
-/// Type of a role. The numbers are the API's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum UserType {
-    /// 1
-    User = 1,
-    /// 2
-    Admin = 2,
-    /// 3
-    SuperAdmin = 3,
-}
-
 /// The user of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
@@ -74,7 +63,7 @@ pub struct User {
     pub username: String,
     /// Role.
     pub roleid: u64,
-    /// Type of the role.
+    /// The type of the role.
     pub kind: UserType,
     /// The role's rules (API form: `api.access`, `api.mode`, `api`, `actions`, …).
     pub rules: Json,
@@ -255,9 +244,13 @@ impl<'a> Call<'a> {
 impl Call<'_> {
     /// Runs `work` with a call of the same user whose methods all share one transaction: all that
     /// they change is kept, or nothing. Their effects outside the database follow the commit.
-    pub(crate) fn together<T>(&self, work: impl FnOnce(&Call<'_>) -> ApiResult<T>) -> ApiResult<T> {
+    pub(crate) fn together<T>(
+        &self,
+        mut work: impl FnMut(&Call<'_>) -> ApiResult<T>,
+    ) -> ApiResult<T> {
         let effects = RefCell::new(Vec::new());
-        let result = self.write(|edit| {
+        let result = self.write_checked(|edit| {
+            effects.borrow_mut().clear();
             let shared = Together { edit: RefCell::new(edit), effects: &effects };
             work(&Call { transaction: Some(&shared), ..self.to(None) })
         })?;
@@ -301,21 +294,18 @@ impl Call<'_> {
     /// middle of a statement too.
     pub(crate) fn read<T>(
         &self,
-        work: impl FnOnce(&mut dyn Connection) -> ApiResult<T>,
+        work: impl FnOnce(&mut dyn Reader) -> ApiResult<T>,
     ) -> ApiResult<T> {
         let Some(transaction) = self.transaction else {
             self.gone.check()?;
-            return self.config().read(|connection| {
-                connection.stop_when(Some(self.gone.flag()));
-                let result = work(connection);
-                connection.stop_when(None);
-                result.or_else(|error| self.gone.check().and(Err(error)))
+            return self.config().read_until(self.gone.flag(), |reader| {
+                work(reader).or_else(|error| self.gone.check().and(Err(error)))
             });
         };
         let mut work = Some(work);
         let mut result = None;
         let inside = transaction.with(&mut |edit| {
-            result = work.take().map(|work| work(edit.connection()));
+            result = work.take().map(|work| work(edit));
         });
         match (inside, result, work) {
             (true, Some(result), _) => result,
@@ -347,6 +337,18 @@ impl Call<'_> {
         })
     }
 
+    /// The same for `work` that can be repeated: what very many hosts inherit of it is checked before.
+    pub(crate) fn write_checked<T>(
+        &self,
+        work: impl FnMut(&mut Edit<'_>) -> ApiResult<T>,
+    ) -> ApiResult<T> {
+        if self.transaction.is_some() {
+            return self.write(work);
+        }
+        self.written.0.set(true);
+        self.config().write_checked_as(self.author(), work)
+    }
+
     /// Runs a method. When it has changed the configuration, the change is on the disk when this
     /// returns `Ok`. A disk that refuses keeps nothing of the method from being done: it is an error of
     /// the answer alone.
@@ -371,16 +373,6 @@ impl Call<'_> {
             ip: self.peer.to_canonical().to_string(),
             at_s: self.now(),
         }
-    }
-
-    /// Changes who may sign in, and with which rights: from then on nobody is known from before.
-    pub(crate) fn write_access<T>(
-        &self,
-        work: impl FnOnce(&mut Edit<'_>) -> ApiResult<T>,
-    ) -> ApiResult<T> {
-        let result = self.write(work);
-        self.after_commit(Effect::ForgetSessions).map_err(ApiError::application)?;
-        result
     }
 
     /// May do everything.

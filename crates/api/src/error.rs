@@ -100,6 +100,11 @@ impl From<DbError> for ApiError {
             {
                 Self::application(DATABASE_LOCKED)
             }
+            DbError::Statement { reason, .. } | DbError::Unavailable { reason, .. }
+                if is_full(&reason) =>
+            {
+                Self::application(DATABASE_FULL)
+            }
             DbError::ReadOnly { .. } => Self::application(DATABASE_READ_ONLY),
             DbError::Unsynced { .. } => Self::application(
                 "The change was made, but the disk did not confirm it: it can be lost in a power cut. Do \
@@ -125,6 +130,17 @@ const DATABASE_LOCKED: &str = "The configuration database is locked by another p
 const DATABASE_READ_ONLY: &str = "The configuration database is read-only: it is a standby, or it was made read-only. Nothing was \
      changed. Connect Vedette to the primary, or promote the standby.";
 
+/// A write found no space.
+const DATABASE_FULL: &str = "The disk of the configuration database is full. Nothing was changed. Free space, then try again.";
+
+/// Whether these are the words of SQLite (SQLITE_FULL) or PostgreSQL (53100, whose text names the system's
+/// error) for a full disk.
+fn is_full(reason: &str) -> bool {
+    ["database or disk is full", "No space left on device"]
+        .iter()
+        .any(|words| reason.contains(words))
+}
+
 /// Whether these are the words of SQLite (SQLITE_BUSY, SQLITE_LOCKED) or PostgreSQL (55P03, 40P01) for
 /// a lock that was not granted.
 fn is_locked(reason: &str) -> bool {
@@ -149,6 +165,19 @@ mod tests {
             assert!(error.data.contains("locked by another process"), "{}", error.data);
         }
         assert_eq!(statement("disk I/O error").code, -32603);
+    }
+
+    #[test]
+    fn a_full_disk_is_named() {
+        for reason in [
+            "database or disk is full",
+            "db error: ERROR: could not extend file \"base/1/2\": No space left on device",
+        ] {
+            let (sql, reason) = ("INSERT".to_owned(), reason.to_owned());
+            let error = ApiError::from(DbError::Unavailable { sql, reason });
+            assert_eq!(error.code, -32500);
+            assert!(error.data.contains("is full. Nothing was changed."), "{}", error.data);
+        }
     }
 
     #[test]

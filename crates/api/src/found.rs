@@ -10,8 +10,8 @@ use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Output;
 use crate::object::{Field, FieldKind};
-use crate::out::Out;
-use crate::{params, rpc};
+use crate::out::{self, Out};
+use crate::params;
 
 /// Where a statement has what goes out.
 pub(crate) struct ShownColumns {
@@ -154,7 +154,7 @@ impl Found<'_, '_> {
         }
         if params::flag(self.params.get("preservekeys")) {
             let rows = self.rows.into_iter().map(|row| (row.id.to_string(), row.out.into_json()));
-            return rpc::keyed(rows.collect());
+            return out::keyed(rows.collect());
         }
         self.rows.into_iter().map(|row| row.out.into_json()).collect()
     }

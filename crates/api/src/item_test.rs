@@ -10,7 +10,7 @@ use eval::macros::Place;
 use eval::preproc::{STEPS_MAX, Step};
 use eval::script::Scripts;
 use model::{HostId, InterfaceId, Payload, Timestamp, ValueType};
-use objects::{InterfaceNeed, InterfaceType};
+use objects::{InterfaceNeed, InterfaceType, State};
 use serde_json::{Map, json};
 
 use crate::{Api, Json};
@@ -35,14 +35,14 @@ pub(crate) fn test(api: &Api, data: &Json) -> Result<Json, String> {
     let steps = steps(&item["steps"])?;
     let now = Timestamp::from_unix(api.deps.clock.unix());
     let before = before(options, now)?;
-    let state = options.get("state").and_then(number).unwrap_or(0);
+    let failed = options.get("state").and_then(number).is_some_and(|n| State::NotSupported.is(n));
     // Of a failed item its error takes the place of the value.
     let error = options.get("runtime_error").and_then(text);
-    let error = error.filter(|_| state == 1);
+    let error = error.filter(|_| failed);
     let given = error.or_else(|| text(&item["value"]));
     let mut answer = Map::new();
     let value = match given {
-        Some(value) if state == 1 => Payload::NotSupported(value.into()),
+        Some(value) if failed => Payload::NotSupported(value.into()),
         Some(value) => Payload::Text(value.into()),
         None if text(&item["key"]).is_none() => {
             return Err("Give a value to test, or the key of an item to fetch it.".to_owned());

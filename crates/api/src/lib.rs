@@ -6,6 +6,7 @@
 //! blocks, sent while further rows are read). Handlers block and run on blocking threads.
 
 mod answer;
+mod avi;
 mod call;
 mod effect;
 mod error;
@@ -13,7 +14,6 @@ mod exchange;
 mod expand;
 mod found;
 mod get;
-mod gone;
 mod http;
 pub mod item_test;
 mod live;
@@ -39,6 +39,7 @@ use std::sync::Arc;
 
 use config::Config;
 use history::Reader;
+use objects::UserType;
 use stdx::clock::SharedClock;
 
 pub use call::{Call, Handler, Json, Method, User};
@@ -51,6 +52,13 @@ pub use reference::{openrpc, reference, typescript};
 pub use service::SentValue;
 pub use session::{generate_password, hash_password};
 
+/// Connections that a server accepts at once.
+pub const CONNECTIONS_MAX: usize = http::CONNECTIONS_MAX;
+
+/// Bytes that clients of the API can make a server hold at one time: bodies, responses, imports, searches.
+pub const BYTES_MAX: usize =
+    http::BYTES_MAX + exchange::BYTES_MAX + methods::transaction::BYTES_MAX;
+
 /// What the API stands on; everything that it shows beside the configuration comes from here.
 pub struct Deps {
     /// Configuration.
@@ -61,6 +69,8 @@ pub struct Deps {
     pub live: Arc<dyn Live>,
     /// What the load balancer's engines carried.
     pub transactions: Arc<transactions::Archive>,
+    /// Fingerprint of the authority of engines; `None`: the server does not listen for engines.
+    pub engine_authority: Option<String>,
     /// Notes to browsers.
     pub hub: LiveHub,
     /// Time.
@@ -70,7 +80,7 @@ pub struct Deps {
 /// The API: give it to [`serve`].
 pub struct Api {
     pub(crate) deps: Deps,
-    pub(crate) sessions: session::Sessions,
+    pub(crate) sessions: Arc<session::Sessions>,
     pub(crate) imports: exchange::Places,
     pub(crate) with_values: methods::host::WithValues,
     pub(crate) searches: methods::transaction::Searches,
@@ -83,11 +93,14 @@ impl std::fmt::Debug for Api {
 }
 
 impl Api {
-    /// The API over these parts.
+    /// The API over these parts. From now on it follows changes of the configuration, and tells browsers
+    /// of them.
     pub fn new(deps: Deps) -> Self {
+        let sessions = Arc::new(session::Sessions::default());
+        live::follow(&deps, &sessions);
         Self {
             deps,
-            sessions: session::Sessions::default(),
+            sessions,
             imports: exchange::Places::default(),
             with_values: methods::host::WithValues::default(),
             searches: methods::transaction::Searches::default(),
@@ -117,14 +130,13 @@ impl Api {
 
     /// Is this the session or token of an admin or a super admin?
     pub fn is_admin(&self, secret: &str) -> bool {
-        session::authenticate(self, Some(secret))
-            .is_ok_and(|user| user.kind >= call::UserType::Admin)
+        session::authenticate(self, Some(secret)).is_ok_and(|user| user.kind >= UserType::Admin)
     }
 
     /// Is this the session or token of a super admin?
     pub fn is_super_admin(&self, secret: &str) -> bool {
         session::authenticate(self, Some(secret))
-            .is_ok_and(|user| user.kind == call::UserType::SuperAdmin)
+            .is_ok_and(|user| user.kind == UserType::SuperAdmin)
     }
 
     /// Writes when sessions and tokens were used last, which no request waits for: [`serve`] does it

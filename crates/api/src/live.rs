@@ -1,13 +1,14 @@
 //! What the running server tells the API, and the API tells browsers.
 
-use model::{
-    Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, Sample, TriggerId,
-};
+use std::sync::Arc;
+
+use model::{Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, Sample};
 use tokio::sync::broadcast;
 use wire::history_service::Failure;
 
-use crate::Json;
 use crate::item_test::Probe;
+use crate::session::Sessions;
+use crate::{Deps, Json};
 
 /// State of an item beside its history.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -49,6 +50,12 @@ pub trait Live: Send + Sync {
     fn queue(&self, kind: &str, limit: Option<u64>) -> Result<Json, String>;
     /// How far each part is from its limit: the result of `capacity.get`.
     fn capacity(&self) -> Json;
+    /// How engines of the load balancer see the servers of a pool: a list of `{name, state, engines}`. `None`: the
+    /// server does not listen for engines, or does not know the pool yet.
+    fn pool_health(&self, pool: u64) -> Option<Json> {
+        let _unknown = pool;
+        None
+    }
     /// Values of items that may be missing within the span, because files were damaged or lost.
     fn history_gaps(&self, items: &[ItemId], span: history::Span) -> Vec<history::damage::Gap> {
         let (_, _) = (items, span);
@@ -56,8 +63,6 @@ pub trait Live: Send + Sync {
     }
     /// Deletes history and trends of items.
     fn clear_history(&self, items: &[ItemId]) -> Result<(), String>;
-    /// Triggers were switched off or deleted: their problems close.
-    fn triggers_gone(&self, triggers: &[TriggerId]);
 }
 
 /// A note to browsers.
@@ -82,6 +87,18 @@ impl LiveNote {
             Self::Config => ("config", serde_json::json!({})),
         }
     }
+}
+
+/// Follows the changes of the configuration: browsers are told of each, and after one of users or rights the
+/// cache of sessions is emptied. Methods do neither themselves.
+pub(crate) fn follow(deps: &Deps, sessions: &Arc<Sessions>) {
+    let (sessions, hub) = (Arc::clone(sessions), deps.hub.clone());
+    deps.config.subscribe(Box::new(move |_, touched| {
+        if touched.access {
+            sessions.forget();
+        }
+        hub.tell(LiveNote::Config);
+    }));
 }
 
 /// Notes kept for a slow browser; beyond, it misses some and reads everything again.

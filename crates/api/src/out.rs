@@ -149,6 +149,11 @@ impl Out {
     }
 }
 
+/// An empty result with `preservekeys` is an array, as clients of PHP's making expect.
+pub(crate) fn keyed(rows: Map<String, Json>) -> Json {
+    if rows.is_empty() { Json::Array(Vec::new()) } else { Json::Object(rows) }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

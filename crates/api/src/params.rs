@@ -1,5 +1,5 @@
 //! Reading parameters: what API clients send is loose (numbers as text, one value for a list),
-//! what is refused is told with its path.
+//! an error names the path of what it refuses.
 
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};

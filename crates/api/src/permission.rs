@@ -4,7 +4,9 @@
 //! groups (0 deny, 2 read, 3 read and write); the highest right of a user's groups counts, but
 //! one deny on any group of the host denies. Super admins see everything.
 
-use crate::call::{Json, User, UserType};
+use objects::UserType;
+
+use crate::call::{Json, User};
 use crate::error::{ApiError, ApiResult};
 
 /// Right that a call needs on an object.

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 
-use serde_json::{Map, json};
+use objects::UserType;
+use serde_json::json;
 
 use crate::answer::{Answer, push_json};
-use crate::call::{Call, Gone, Json, Method, UserType, Written};
+use crate::call::{Call, Gone, Json, Method, Written};
 use crate::error::ApiResult;
 use crate::{Api, ApiError, methods, permission, session};
 
@@ -247,14 +248,10 @@ fn dispatch(
             "The \"{name}\" method must be called without the \"auth\" parameter."
         )));
     }
+    let _span = tracing::info_span!("call", method = method.name).entered();
     let result = call.confirmed(|call| (method.run)(call, params))?;
     let has_answered = answer.is_some() && call.take_answer().is_none();
     Ok((!has_answered).then_some(result))
-}
-
-/// An empty result with `preservekeys` is an array, as clients of PHP's making expect.
-pub(crate) fn keyed(rows: Map<String, Json>) -> Json {
-    if rows.is_empty() { Json::Array(Vec::new()) } else { Json::Object(rows) }
 }
 
 /// Is there a method that this pattern (`host.get`, `host.*`, `*.get`, `*`) means?
@@ -303,6 +300,29 @@ pub(crate) fn lowest_type(method: &str) -> Option<UserType> {
     registry().get(method).and_then(|method| method.lowest)
 }
 
+/// Runs `work` as a call of a user. `None`: no user has signed in. The caller checks which methods the user may
+/// call.
+pub(crate) fn run_as<T>(
+    api: &Api,
+    user: Option<crate::User>,
+    origin: &Origin,
+    work: impl FnOnce(&Call<'_>) -> ApiResult<T>,
+) -> ApiResult<T> {
+    let call = Call {
+        api,
+        user: user.map(Arc::new),
+        peer: origin.peer,
+        gone: origin.gone.clone(),
+        written: Written::default(),
+        has_header: false,
+        has_auth: false,
+        transaction: None,
+        answer: Cell::default(),
+        memory: None,
+    };
+    call.confirmed(work)
+}
+
 /// A call from within the server with somebody's session.
 pub(crate) fn call(
     api: &Api,
@@ -321,17 +341,7 @@ pub(crate) fn call_system(api: &Api, method: &str, params: &Json) -> ApiResult<J
     let Some(known) = registry().get(method) else {
         return Err(ApiError::method(format!("Incorrect method \"{method}\".")));
     };
-    let call = Call {
-        api,
-        user: Some(Arc::new(crate::User::system())),
-        peer: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
-        gone: Gone::default(),
-        written: Written::default(),
-        has_header: false,
-        has_auth: false,
-        transaction: None,
-        answer: Cell::default(),
-        memory: None,
-    };
-    call.confirmed(|call| (known.run)(call, params))
+    let origin = Origin { peer: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), gone: Gone::default() };
+    let system = Some(crate::User::system());
+    run_as(api, system, &origin, |call| (known.run)(call, params))
 }

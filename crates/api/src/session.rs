@@ -3,8 +3,12 @@
 mod accesses;
 mod attempts;
 mod hashing;
+mod refused;
+#[cfg(test)]
+mod tests;
 
-use objects::Status;
+use config::table;
+use objects::{Status, UserType};
 use std::collections::HashMap;
 use std::sync::Mutex;
 
@@ -14,13 +18,16 @@ use sha2::{Digest, Sha256};
 use stdx::sync::lock;
 use tokio::sync::watch;
 
-use crate::call::{Call, Json, User, UserType};
+use crate::call::{Call, Json, User};
 use crate::error::{ApiError, ApiResult};
 use crate::service::Rights;
 use crate::{Api, ApiError as E};
 use accesses::{Accesses, Credential};
 use attempts::{Attempts, Limits};
 use hashing::Hasher;
+#[cfg(test)]
+pub(crate) use refused::REFUSED_MAX;
+use refused::Refused;
 
 /// bcrypt cost: about 50 ms of CPU, so that a stolen table is slow to try.
 const BCRYPT_COST: u32 = 10;
@@ -41,7 +48,7 @@ pub(crate) struct Sessions {
     pub(crate) attempts: Attempts,
     hasher: Hasher,
     /// Refused sign-ins in the audit log.
-    pub(crate) refused: Mutex<crate::methods::auditlog::Refused>,
+    pub(crate) refused: Mutex<Refused>,
     /// What the history service knows of their rights.
     pub(crate) rights: Rights,
 }
@@ -173,7 +180,7 @@ fn by_session(api: &Api, digest: &str, now: u64) -> ApiResult<(User, Credential)
     let session = rows.first().ok_or_else(|| E::params(TERMINATED))?;
     let idle = now.saturating_sub(noted.unwrap_or_else(|| session.id("lastaccess")));
     let limit = idle_limit(api, session);
-    if session.int("status") != 0 || (limit > 0 && idle > limit) {
+    if !Status::Enabled.is(session.int("status")) || (limit > 0 && idle > limit) {
         return Err(E::params(TERMINATED));
     }
     let user = user(api, session.id("userid"), digest, TERMINATED)?;
@@ -232,11 +239,7 @@ pub(crate) fn user(api: &Api, userid: u64, credential: &str, refused: &str) -> A
         id: userid,
         username: row.text("username").to_owned(),
         roleid: row.id("roleid"),
-        kind: match row.int("type") {
-            3 => UserType::SuperAdmin,
-            2 => UserType::Admin,
-            _ => UserType::User,
-        },
+        kind: UserType::from_number(row.int("type")).unwrap_or(UserType::User),
         rules: serde_json::from_str(row.text("rules")).unwrap_or(Json::Null),
         groups: groups.iter().map(|group| group.id("usrgrpid")).collect(),
         credential: credential.to_owned(),
@@ -274,8 +277,7 @@ pub(crate) fn check_password(
     let usable = hash.filter(|hash| hash.parse::<bcrypt::HashParts>().is_ok());
     let exists = usable.is_some();
     let hash = usable.unwrap_or_else(|| NO_HASH.to_owned());
-    let compare = move || bcrypt::verify(password, &hash).unwrap_or(false);
-    let good = sessions.hasher.run(call.peer, &call.gone, compare)? && exists;
+    let good = sessions.hasher.verify(call.peer, &call.gone, password, hash)? && exists;
     let Some(attempt) = attempt else { return Err(E::application(BAD_LOGIN)) };
     attempt.end(good, now);
     let Some(row) = row else { return Err(E::application(BAD_LOGIN)) };
@@ -306,7 +308,7 @@ pub(crate) fn open(api: &Api, by: Verified) -> ApiResult<String> {
         ("lastaccess", now.into()),
         ("epoch", by.epoch.into()),
     ];
-    api.deps.config.write_state(|state| state.insert("sessions", &row))?;
+    api.deps.config.write_state(|state| state.insert(&table::SESSIONS, &row))?;
     api.deps.config.sync_state()?;
     Ok(id)
 }
@@ -332,7 +334,7 @@ pub(crate) fn end_all(
         let sql = "SELECT session_epoch + 1 AS epoch FROM users WHERE userid = ?";
         let rows = edit.query(sql, &[(*id).into()])?;
         let Some(epoch) = rows.first().map(|row| Value::from(row.int("epoch"))) else { continue };
-        edit.update("users", *id, &[("session_epoch", epoch.clone())])?;
+        edit.update(&table::USERS, *id, &[("session_epoch", epoch.clone())])?;
         // Before the commit, so that this session is valid at every moment.
         api.deps.config.write_state(|state| {
             state.execute(
@@ -362,6 +364,16 @@ pub(crate) fn remove_ended(api: &Api) -> config::db::DbResult<()> {
         state.execute(
             "DELETE FROM engine_states WHERE NOT EXISTS \
              (SELECT 1 FROM engines e WHERE e.engineid = engine_states.engineid)",
+            &[],
+        )?;
+        state.execute(
+            "DELETE FROM certificate_states WHERE NOT EXISTS (SELECT 1 FROM certificates c \
+             WHERE c.certificateid = certificate_states.certificateid)",
+            &[],
+        )?;
+        state.execute(
+            "DELETE FROM ticket_secrets WHERE NOT EXISTS (SELECT 1 FROM enginegroups g \
+             WHERE g.enginegroupid = ticket_secrets.enginegroupid)",
             &[],
         )
     })?;

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use config::Edit;
-use config::db::{Connection, Value};
+use config::audit::SettingsObject;
+use config::db::Reader;
 use eval::macros::UserMacro;
 use jiff::tz::TimeZone;
 use model::DAY_S;
@@ -19,8 +20,8 @@ use crate::write::only;
 
 /// Such an object.
 pub(crate) struct Single {
-    /// As in `settings.get`.
-    pub(crate) name: &'static str,
+    /// Which one.
+    pub(crate) object: SettingsObject,
     /// Its settings in the order of output.
     pub(crate) settings: &'static [Setting],
     /// Refuses or completes a change.
@@ -196,14 +197,19 @@ pub(crate) fn update(
     let name = |given: &String| known.iter().copied().find(|name| name == given);
     let names = members.keys().filter_map(name).collect();
     call.write(|edit| {
-        let before = stored(single, edit.connection())?;
+        let before = stored(single, edit)?;
         let mut change = Change { before, after, names };
         (single.check)(call, edit, &mut change)?;
         for one in settings {
             if change.value(one.name) != change.before(one.name) {
-                edit.delete_rows("settings", &[("name", &[one.stored.into()])])?;
-                let value = Value::from(change.value(one.name));
-                edit.insert("settings", &[("name", one.stored.into()), ("value", value)])?;
+                edit.set(&config::audit::Setting {
+                    object: single.object,
+                    name: one.name,
+                    stored: one.stored,
+                    is_secret: one.access == Access::WriteOnly,
+                    before: change.before(one.name),
+                    after: change.value(one.name),
+                })?;
             }
         }
         Ok(change.names)
@@ -223,7 +229,7 @@ fn members(input: &Json) -> ApiResult<Map<String, Json>> {
 /// The values of all settings, by their names.
 fn stored(
     single: &Single,
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
 ) -> ApiResult<BTreeMap<&'static str, String>> {
     let rows = connection.query("SELECT name, value FROM settings", &[])?;
     let value = |one: &Setting| {

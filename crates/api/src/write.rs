@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use config::Edit;
-use config::db::{Connection, Row, query_by_ids};
+use config::db::{Reader, Row, query_by_ids};
 use const_format::formatcp;
 use objects::sql::{KIND_HOST, KIND_OWNERS, KIND_TEMPLATE};
 use serde_json::Map;
@@ -125,7 +125,7 @@ impl Call<'_> {
     /// Those of the ids that exist and on which this user has the right.
     pub(crate) fn allowed(
         &self,
-        connection: &mut dyn Connection,
+        connection: &mut dyn Reader,
         target: Target,
         need: Need,
         ids: &[u64],
@@ -158,7 +158,7 @@ impl Call<'_> {
         need: Need,
         ids: &[u64],
     ) -> ApiResult<()> {
-        let allowed = self.allowed(edit.connection(), target, need, ids)?;
+        let allowed = self.allowed(edit, target, need, ids)?;
         if ids.iter().all(|id| allowed.contains(id)) { Ok(()) } else { Err(ApiError::no_object()) }
     }
 
@@ -171,7 +171,7 @@ impl Call<'_> {
         ids: &[u64],
         path: &str,
     ) -> ApiResult<()> {
-        let allowed = self.allowed(edit.connection(), target, need, ids)?;
+        let allowed = self.allowed(edit, target, need, ids)?;
         match ids.iter().position(|id| !allowed.contains(id)) {
             None => Ok(()),
             Some(n) => Err(no_object_at(&format!("{path}/{}", n + 1))),
@@ -195,7 +195,7 @@ pub(crate) fn names(
     ids: &[u64],
 ) -> ApiResult<BTreeMap<u64, String>> {
     let sql = format!("SELECT {key} AS id, {column} AS name FROM {table} WHERE {key} IN ({{ids}})");
-    let rows = query_by_ids(edit.connection(), &sql, &[], ids)?;
+    let rows = query_by_ids(edit, &sql, &[], ids)?;
     Ok(rows.iter().map(|row| (row.id("id"), row.text("name").to_owned())).collect())
 }
 
@@ -206,7 +206,7 @@ pub(crate) fn rows_of(
     key: &str,
     ids: &[u64],
 ) -> ApiResult<Vec<Row>> {
-    let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+    let rows = query_by_ids(edit, sql, &[], ids)?;
     let mut rows: HashMap<u64, Row> = rows.into_iter().map(|row| (row.id(key), row)).collect();
     ids.iter().map(|id| rows.remove(id).ok_or_else(ApiError::no_object)).collect()
 }

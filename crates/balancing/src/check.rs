@@ -1,18 +1,21 @@
 //! What types alone do not exclude. An error names the member and the remedy.
 
 use std::collections::{BTreeMap, HashSet};
+use std::time::Duration;
 
+use crate::syntax::{FIXED, PATH, has_control, is_host_name, is_path, is_token};
 use crate::{
-    Algorithm, ClientAuth, Kind, PersistenceKind, Pool, Protocol, Rule, Then, Tls, VirtualService,
+    Algorithm, Authentication, ClientAuth, Kind, PersistenceKind, Pool, Protocol, Rule, Then, Tls,
+    VirtualService,
 };
 
 /// A head must fit in a buffer together with the fields that the balancer adds.
 const HEAD_MAX: usize = 24_576;
 
-const SERVERS_MAX: usize = 65_535;
+/// Longest slow start.
+const SLOW_START_MAX: Duration = Duration::from_secs(86_400);
 
-/// Header fields that the balancer itself writes.
-const FIXED: [&str; 5] = ["host", "connection", "content-length", "transfer-encoding", "upgrade"];
+const SERVERS_MAX: usize = 65_535;
 
 impl Pool {
     /// Checks the pool by itself.
@@ -31,8 +34,9 @@ impl Pool {
         {
             return Err("'header_hash' needs 'hash_key', the name of a header".to_owned());
         }
-        if let Some(health) = self.health.as_ref().filter(|health| !is_path(&health.path)) {
-            return Err(format!("'health.path': '{}' is no path; {PATH}", health.path));
+        self.check_monitors()?;
+        if self.slow_start.is_some_and(|time| time.0 > SLOW_START_MAX) {
+            return Err("'slow_start' is at most 1d".to_owned());
         }
         if let Some(persistence) = &self.persistence
             && persistence.kind != PersistenceKind::SourceIp
@@ -47,7 +51,7 @@ impl Pool {
             );
         }
         if let Some(tls) = self.tls.as_ref().filter(|tls| !is_host_name(&tls.sni)) {
-            return Err(format!("'tls.sni': '{}' is no host name", tls.sni));
+            return Err(format!("'tls.sni': '{}' is not a host name", tls.sni));
         }
         let mut names = HashSet::new();
         match self.servers.iter().find(|server| !names.insert(&server.name)) {
@@ -66,7 +70,7 @@ impl VirtualService {
         if self.limits.header_bytes > HEAD_MAX {
             return Err(format!("'limits.header_bytes' is limited to {HEAD_MAX}"));
         }
-        if self.h2c.is_some() && (self.tls.is_some() || self.kind == Kind::Tcp) {
+        if self.h2c.is_some() && (self.tls.is_some() || self.kind != Kind::Http) {
             return Err("'h2c' is for services of type http without TLS; with TLS, add h2 to \
                         'tls.alpn'"
                 .to_owned());
@@ -74,16 +78,63 @@ impl VirtualService {
         if self.limits.h2_streams == 0 {
             return Err("'limits.h2_streams' is at least 1".to_owned());
         }
-        if self.kind == Kind::Tcp && !self.rules.is_empty() {
+        if self.kind == Kind::Udp {
+            self.check_udp()?;
+        }
+        if self.kind != Kind::Http && !self.rules.is_empty() {
             return Err("'rules' need type http".to_owned());
         }
+        if let Some(limit) = &self.rate_limit {
+            if self.kind != Kind::Http {
+                return Err("'rate_limit' needs type http".to_owned());
+            }
+            limit.check()?;
+        }
+        self.check_policies()?;
         if self.forwarded.via.as_deref().is_some_and(|name| !is_token(name)) {
-            return Err("'forwarded.via' is no name; use letters, digits, '-' and '.'".to_owned());
+            return Err(
+                "'forwarded.via' is not a name; use letters, digits, '-' and '.'".to_owned()
+            );
         }
         for (at, rule) in self.rules.iter().enumerate() {
             rule.check().map_err(|problem| format!("rule {}: {problem}", at + 1))?;
         }
         self.tls.as_ref().map_or(Ok(()), Tls::check)
+    }
+
+    /// Checks compression, cache, mirror and authentication.
+    fn check_policies(&self) -> Result<(), String> {
+        let given = self.compression.is_some()
+            || self.cache.is_some()
+            || self.authentication.is_some()
+            || self.mirror.is_some();
+        if self.kind != Kind::Http && given {
+            return Err(
+                "'compression', 'cache', 'authentication' and 'mirror' need type http".to_owned()
+            );
+        }
+        self.check_mirrors()?;
+        if let Some(compression) = &self.compression {
+            compression.check()?;
+        }
+        if let Some(cache) = &self.cache {
+            cache.check()?;
+        }
+        self.authentication.as_ref().unwrap_or(&Authentication::default()).check(&self.rules)
+    }
+
+    /// Refuses mirrors that send copies to the servers that get the requests.
+    fn check_mirrors(&self) -> Result<(), String> {
+        if let Some(mirror) = &self.mirror {
+            mirror.check()?;
+            mirror.check_beside(&self.pool)?;
+        }
+        for (at, then) in self.rules.iter().map(|rule| &rule.then).enumerate() {
+            let pool = then.pool.as_ref().unwrap_or(&self.pool);
+            let checked = then.mirror.as_ref().map_or(Ok(()), |mirror| mirror.check_beside(pool));
+            checked.map_err(|problem| format!("rule {}: {problem}", at + 1))?;
+        }
+        Ok(())
     }
 }
 
@@ -97,6 +148,9 @@ impl Tls {
         }
         if self.client_auth != ClientAuth::None && self.client_ca.is_none() {
             return Err("'tls.client_auth' needs 'tls.client_ca'".to_owned());
+        }
+        if self.client_auth == ClientAuth::None && self.client_crl.is_some() {
+            return Err("'tls.client_crl' needs 'tls.client_auth'".to_owned());
         }
         Ok(())
     }
@@ -114,18 +168,19 @@ impl Rule {
         }
         if let Some(redirect) = &then.redirect {
             if ![301, 302, 303, 307, 308].contains(&redirect.status) {
-                return Err(format!("{} is no status of a redirect", redirect.status));
+                return Err(format!("{} is not a status of a redirect", redirect.status));
             }
             if !redirect.location.bytes().all(|b| b.is_ascii_graphic()) {
                 return Err("'redirect.location' has characters that no URL has".to_owned());
             }
         }
+        then.check_mirror()?;
         let statuses = [then.deny, then.respond.as_ref().map(|respond| respond.status)];
         if statuses.into_iter().flatten().any(|status| !(200..600).contains(&status)) {
             return Err("the status of a response is between 200 and 599".to_owned());
         }
         if then.rewrite.as_ref().is_some_and(|rewrite| !is_path(&rewrite.with)) {
-            return Err(format!("'rewrite.with' is no path; {PATH}"));
+            return Err(format!("'rewrite.with' is not a path; {PATH}"));
         }
         let media_type = then.respond.as_ref().and_then(|respond| respond.content_type.as_deref());
         if media_type.is_some_and(has_control) {
@@ -137,6 +192,16 @@ impl Rule {
 }
 
 impl Then {
+    fn check_mirror(&self) -> Result<(), String> {
+        let Some(mirror) = &self.mirror else { return Ok(()) };
+        if self.verdicts() > usize::from(self.pool.is_some()) {
+            return Err("'then' has 'mirror' and one of redirect, deny, respond, whose requests are not copied; \
+                        keep one"
+                .to_owned());
+        }
+        mirror.check()
+    }
+
     fn verdicts(&self) -> usize {
         [self.pool.is_some(), self.redirect.is_some(), self.deny.is_some(), self.respond.is_some()]
             .into_iter()
@@ -148,7 +213,7 @@ impl Then {
 fn check_edits(set: &BTreeMap<String, String>, remove: &[String]) -> Result<(), String> {
     for name in set.keys().chain(remove) {
         if !is_token(name) {
-            return Err(format!("'{name}' is no header name"));
+            return Err(format!("'{name}' is not a header name"));
         }
         if FIXED.iter().any(|fixed| fixed.eq_ignore_ascii_case(name)) {
             return Err(format!("the header '{name}' cannot be edited"));
@@ -158,36 +223,4 @@ fn check_edits(set: &BTreeMap<String, String>, remove: &[String]) -> Result<(), 
         Some(value) => Err(format!("the header value {value:?} contains a control character")),
         None => Ok(()),
     }
-}
-
-fn has_control(text: &str) -> bool {
-    text.bytes().any(|b| b < b' ' || b == 127)
-}
-
-const PATH: &str = "it begins with / and has no spaces";
-
-/// Whether the text can be the target of a request: it becomes a part of the request line.
-pub fn is_path(text: &str) -> bool {
-    text.starts_with('/') && text.bytes().all(|b| b.is_ascii_graphic())
-}
-
-/// RFC 9110, 5.6.2.
-fn is_token(text: &str) -> bool {
-    !text.is_empty()
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
-}
-
-/// Whether a certificate can be checked against the name: a DNS name without a dot at the end, or an
-/// address.
-pub fn is_host_name(text: &str) -> bool {
-    let label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-    };
-    let last_is_number =
-        text.rsplit('.').next().is_some_and(|label| label.bytes().all(|b| b.is_ascii_digit()));
-    text.parse::<std::net::IpAddr>().is_ok()
-        || (text.len() <= 253 && !last_is_number && text.split('.').all(label))
 }

@@ -3,24 +3,55 @@
 //! server makes one for each engine group.
 #![forbid(unsafe_code)]
 
+mod acme;
+mod authentication;
+mod cache;
 mod check;
+mod compression;
+mod datagrams;
+mod group;
+mod health;
+mod keys;
+mod mirror;
+mod monitors;
+mod paths;
 mod pool;
+mod rate;
 mod render;
+mod retries;
+mod rules;
+mod syntax;
+mod tls;
 mod values;
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use check::{is_host_name, is_path};
-
-pub use pool::{
-    Algorithm, Eject, Health, HealthKind, Persistence, PersistenceKind, Pool, Protocol,
-    ProxyVersion, Retries, RetryOn, Server, ServerTls, State,
+pub use acme::{Acme, AcmeCertificate, AcmeOrder, Challenge};
+pub use authentication::{
+    Authentication, Basic, HIDDEN, Jwt, JwtAlgorithm, JwtKey, KeySet, NO_AUTHENTICATION,
+    PasswordHash, Secret,
 };
+pub use cache::Cache;
+pub use compression::{Coding, Compression};
+pub use group::{Member, PoolGroup};
+pub use health::{Health, HealthKind, Monitors, ScriptMonitor};
+pub use keys::{PublicKey, public_keys};
+pub use mirror::{Mirror, Percent};
+pub use monitors::{DnsMonitor, Octets, Rcode, RecordType, UdpMonitor};
+pub use paths::canonical_path;
+pub use pool::{
+    Algorithm, Eject, Persistence, PersistenceKind, Pool, Protocol, ProxyVersion, Server,
+    ServerTls, State,
+};
+pub use rate::{RateKey, RateLimit};
+pub use retries::{Retries, RetryOn};
+pub use rules::{Conditions, Pair, Redirect, Respond, Rewrite, Rule, Then};
+pub use syntax::{is_host_name, is_path};
+pub use tls::{Certificate, ClientAuth, ExpectedCertificate, ExpiredCrl, Ocsp, Tls, TlsVersion};
 pub use values::{Bytes, Listen, Network, Pem, Time};
 
 /// A whole file.
@@ -39,10 +70,25 @@ pub struct Config {
     /// Certificates by name.
     #[serde(default)]
     pub certificates: Vec<Certificate>,
+    /// Fetches OCSP responses about `certificates` for clients; default: they get none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ocsp: Option<Ocsp>,
+    /// Certificates that the server has ordered and that have not arrived.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expected_certificates: Vec<ExpectedCertificate>,
+    /// Certificates that an authority issues; default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acme: Option<Acme>,
+    /// Folder with the programs of monitors of type `script`; default: there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub monitor_scripts: Option<PathBuf>,
     /// What clients connect to.
     pub virtual_services: Vec<VirtualService>,
     /// Groups of servers.
     pub pools: Vec<Pool>,
+    /// Groups of pools.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pool_groups: Vec<PoolGroup>,
 }
 
 impl Config {
@@ -72,6 +118,12 @@ pub struct Transactions {
 }
 
 impl Transactions {
+    /// Records in this folder, within the default limits.
+    #[must_use]
+    pub const fn of(folder: PathBuf) -> Self {
+        Self { folder, size: Self::size(), age: Self::age() }
+    }
+
     const fn size() -> Bytes {
         Bytes(10 << 30)
     }
@@ -79,18 +131,6 @@ impl Transactions {
     const fn age() -> Time {
         Time(Duration::from_secs(7 * 86_400))
     }
-}
-
-/// A certificate with its key.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Certificate {
-    /// Name in `tls.certificates`.
-    pub name: String,
-    /// The certificate, then its chain.
-    pub cert: Pem,
-    /// The private key.
-    pub key: Pem,
 }
 
 /// What a virtual service understands of its connections.
@@ -101,6 +141,8 @@ pub enum Kind {
     Http,
     /// Bytes: each connection is balanced.
     Tcp,
+    /// Datagrams: each session is balanced, which is what one port of a client sends.
+    Udp,
 }
 
 /// HTTP/2 without TLS, by clients that know of it before (RFC 9113, 3.3).
@@ -119,12 +161,12 @@ pub enum H2c {
 pub struct VirtualService {
     /// Unique name.
     pub name: String,
-    /// `http` or `tcp`.
+    /// `http`, `tcp` or `udp`.
     #[serde(rename = "type")]
     pub kind: Kind,
     /// Addresses with ports.
     pub listen: Listen,
-    /// Name of the default pool.
+    /// Name of the default pool or pool group.
     pub pool: String,
     /// Every connection begins with a PROXY header.
     #[serde(default)]
@@ -141,6 +183,21 @@ pub struct VirtualService {
     /// Largest requests.
     #[serde(default)]
     pub limits: Limits,
+    /// Requests of one client, or of one value of a header; default: unlimited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_limit: Option<RateLimit>,
+    /// Who may send requests; default: every client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authentication: Option<Authentication>,
+    /// Compression of responses; default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compression: Option<Compression>,
+    /// Responses that are kept for the next requests; default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<Cache>,
+    /// Copies of requests for another pool; default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mirror: Option<Mirror>,
     /// What servers learn about the client.
     #[serde(default)]
     pub forwarded: Forwarded,
@@ -153,54 +210,6 @@ pub struct VirtualService {
     /// Networks that may not connect.
     #[serde(default)]
     pub deny: Vec<Network>,
-}
-
-/// TLS towards clients.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tls {
-    /// Names of certificates. The first is used for clients that name no known host.
-    pub certificates: Vec<String>,
-    /// Application protocols, in order of preference.
-    #[serde(default)]
-    pub alpn: Vec<String>,
-    /// Oldest version.
-    #[serde(default)]
-    pub min_version: TlsVersion,
-    /// Clients that name no host of a certificate are refused.
-    #[serde(default)]
-    pub strict_sni: bool,
-    /// The authorities of client certificates.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client_ca: Option<Pem>,
-    /// Whether a client certificate is required.
-    #[serde(default)]
-    pub client_auth: ClientAuth,
-}
-
-/// Client certificates.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ClientAuth {
-    /// Never asked for.
-    #[default]
-    None,
-    /// Checked if the client has one.
-    Optional,
-    /// Clients without one are refused.
-    Require,
-}
-
-/// A version of TLS.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub enum TlsVersion {
-    /// TLS 1.2.
-    #[default]
-    #[serde(rename = "1.2")]
-    V12,
-    /// TLS 1.3.
-    #[serde(rename = "1.3")]
-    V13,
 }
 
 /// How long each stage may take.
@@ -221,6 +230,8 @@ pub struct Timeouts {
     pub queue: Time,
     /// Between two reads of a WebSocket or TCP connection.
     pub tunnel: Time,
+    /// Between two datagrams of a UDP session.
+    pub session: Time,
 }
 
 impl Default for Timeouts {
@@ -234,6 +245,7 @@ impl Default for Timeouts {
             connect: ms(5_000),
             queue: ms(5_000),
             tunnel: ms(3_600_000),
+            session: ms(30_000),
         }
     }
 }
@@ -254,6 +266,12 @@ pub struct Limits {
     pub connections: u32,
     /// Requests at once of an HTTP/2 connection.
     pub h2_streams: u32,
+    /// UDP sessions of each address, of all threads together.
+    pub sessions: u32,
+    /// Those of a client: of an IPv4 address, or of an IPv6 network of 64 bits.
+    pub client_sessions: u32,
+    /// Responses to each datagram of a client, after which a UDP session ends; 0: it ends by time alone.
+    pub responses: u32,
 }
 
 impl Default for Limits {
@@ -265,6 +283,9 @@ impl Default for Limits {
             body: 0,
             connections: 100_000,
             h2_streams: 100,
+            sessions: 20_000,
+            client_sessions: 1_000,
+            responses: 0,
         }
     }
 }
@@ -321,120 +342,4 @@ impl Default for Forwarded {
             client_cert: false,
         }
     }
-}
-
-/// One rule; all of its conditions must hold.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rule {
-    /// Conditions; none: always.
-    #[serde(rename = "if", default)]
-    pub conditions: Conditions,
-    /// What is done.
-    pub then: Then,
-}
-
-/// Name and value of a header, a query parameter or a cookie.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Pair {
-    /// Name of the header, query parameter or cookie.
-    pub name: String,
-    /// Value, compared as a whole.
-    pub value: String,
-}
-
-/// Conditions on what the client requests.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Conditions {
-    /// Host without port.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub host: Option<String>,
-    /// End of the host, such as `.example.com`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub host_suffix: Option<String>,
-    /// Whole path.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
-    /// Start of the path.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path_prefix: Option<String>,
-    /// Method, compared with case.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub method: Option<String>,
-    /// Name and value of a header; of several with the name, the first one counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub header: Option<Pair>,
-    /// Query parameter.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub query: Option<Pair>,
-    /// Name and value of a cookie.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cookie: Option<Pair>,
-}
-
-/// What a rule does. The first rule that chooses a pool, redirects, denies or responds decides; edits
-/// of all matching rules apply.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Then {
-    /// Forward to this pool.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pool: Option<String>,
-    /// Respond with the address of another place.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub redirect: Option<Redirect>,
-    /// Respond with this status.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub deny: Option<u16>,
-    /// Respond with a text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub respond: Option<Respond>,
-    /// Replace the start of the path.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rewrite: Option<Rewrite>,
-    /// Headers of the request.
-    pub set_header: BTreeMap<String, String>,
-    /// Headers of the request.
-    pub del_header: Vec<String>,
-    /// Headers of the response.
-    pub set_response_header: BTreeMap<String, String>,
-    /// Headers of the response.
-    pub del_response_header: Vec<String>,
-}
-
-/// A response that sends the client to another address.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Redirect {
-    /// 301, 302, 303, 307 or 308.
-    pub status: u16,
-    /// With `{host}`, `{path}`, `{uri}`.
-    pub location: String,
-}
-
-/// A local response.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Respond {
-    /// Between 200 and 599.
-    pub status: u16,
-    /// Value of `Content-Type`; without it, the header is left out.
-    #[serde(rename = "type", default)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub content_type: Option<String>,
-    /// Text.
-    #[serde(default)]
-    pub body: String,
-}
-
-/// Replacement of the start of a path.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rewrite {
-    /// Start of the path.
-    pub prefix: String,
-    /// What replaces it.
-    pub with: String,
 }

@@ -1,12 +1,14 @@
 //! Pools of servers.
 
+use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::num::NonZeroU16;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Pem, Time};
+use super::health::MONITORS_MAX;
+use super::{ExpiredCrl, Health, Monitors, Pem, Retries, Time};
 
 /// How a pool chooses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -17,6 +19,8 @@ pub enum Algorithm {
     RoundRobin,
     /// The fewest requests in flight per weight.
     LeastConnections,
+    /// The shortest response time times requests in flight, per weight.
+    LeastLoad,
     /// The better of two random servers, by requests in flight.
     Random,
     /// Consistent hash of the client's address.
@@ -30,7 +34,7 @@ pub enum Algorithm {
 /// What servers speak.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Protocol {
-    /// HTTP/1.1, or bytes for services of type `tcp`.
+    /// HTTP/1.1, or bytes and datagrams for services of type `tcp` and `udp`.
     #[default]
     #[serde(rename = "http")]
     Http1,
@@ -59,15 +63,22 @@ pub struct Pool {
     /// Keeps a client on one server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persistence: Option<Persistence>,
-    /// Health monitor.
+    /// Health monitors: one, or a list.
+    #[serde(default, skip_serializing_if = "Monitors::is_empty")]
+    pub health: Monitors,
+    /// Monitors that a server must pass; default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub health: Option<Health>,
+    pub min_monitors: Option<NonZeroU16>,
     /// Repetition on another server.
     #[serde(default)]
     pub retries: Retries,
     /// Ejection of servers that fail.
     #[serde(default)]
     pub eject: Eject,
+    /// How long the share of a server that comes back grows until it is whole; default: it is at once. Not
+    /// for consistent hashes and clients that persist.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_start: Option<Time>,
     /// Version of the PROXY header that servers get.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send_proxy: Option<ProxyVersion>,
@@ -82,8 +93,22 @@ pub struct Pool {
 pub struct ServerTls {
     /// The authorities of the servers' certificates.
     pub ca: Pem,
+    /// Certificate revocation lists of these authorities, in PEM format; default: none are checked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crl: Option<Pem>,
+    /// How servers are treated whose list has expired.
+    #[serde(default, skip_serializing_if = "ExpiredCrl::is_default")]
+    pub expired_crl: ExpiredCrl,
     /// Name that the certificates must have, also sent as SNI.
     pub sni: String,
+}
+
+impl ServerTls {
+    /// Servers with this name and a certificate of these authorities.
+    #[must_use]
+    pub const fn new(ca: Pem, sni: String) -> Self {
+        Self { ca, crl: None, expired_crl: ExpiredCrl::Refuse, sni }
+    }
 }
 
 /// A version of the PROXY protocol.
@@ -108,7 +133,7 @@ pub struct Server {
     /// Share of requests; 0: only clients that persist.
     #[serde(default = "one")]
     pub weight: u16,
-    /// Requests (HTTP) or connections (TCP) in flight; default: unlimited.
+    /// Requests (HTTP), connections (TCP) or sessions (UDP) in flight; default: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_connections: Option<NonZeroU16>,
     /// Used if no other server is available.
@@ -160,95 +185,6 @@ pub struct Persistence {
     pub name: Option<String>,
 }
 
-/// What a monitor checks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum HealthKind {
-    /// A connection is established.
-    Tcp,
-    /// A request is served as expected.
-    Http,
-}
-
-/// A health monitor.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Health {
-    /// What is checked.
-    #[serde(rename = "type")]
-    pub kind: HealthKind,
-    /// Target of the request.
-    #[serde(default = "root")]
-    pub path: String,
-    /// Expected status.
-    #[serde(default = "ok")]
-    pub status: u16,
-    /// Text that the first 16 KiB of the response contain.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub body: Option<String>,
-    /// Time between two checks.
-    #[serde(default = "five_seconds")]
-    pub interval: Time,
-    /// Time of one check.
-    #[serde(default = "two_seconds")]
-    pub timeout: Time,
-    /// Successes until the server is used.
-    #[serde(default = "two")]
-    pub up: u16,
-    /// Failures until the server is no longer used.
-    #[serde(default = "three")]
-    pub down: u16,
-}
-
-fn root() -> String {
-    "/".to_owned()
-}
-fn ok() -> u16 {
-    200
-}
-fn two() -> u16 {
-    2
-}
-fn three() -> u16 {
-    3
-}
-fn five_seconds() -> Time {
-    Time(Duration::from_secs(5))
-}
-fn two_seconds() -> Time {
-    Time(Duration::from_secs(2))
-}
-
-/// What a request is repeated for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RetryOn {
-    /// No connection: the server has seen nothing.
-    Connect,
-    /// The connection ended before a response; only idempotent methods.
-    Closed,
-    /// No response in time; only idempotent methods.
-    Timeout,
-}
-
-/// Repetition on another server.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Retries {
-    /// Repetitions of one request.
-    pub count: u8,
-    /// Reasons.
-    pub on: Vec<RetryOn>,
-    /// Repetitions per 100 requests of the pool, beyond the first ten in ten seconds.
-    pub budget_percent: u8,
-}
-
-impl Default for Retries {
-    fn default() -> Self {
-        Self { count: 1, on: vec![RetryOn::Connect], budget_percent: 20 }
-    }
-}
-
 /// Ejection of servers that fail.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -263,5 +199,44 @@ pub struct Eject {
 impl Default for Eject {
     fn default() -> Self {
         Self { failures: 3, time: Time(Duration::from_secs(10)) }
+    }
+}
+
+impl Pool {
+    pub(crate) fn check_monitors(&self) -> Result<(), String> {
+        let monitors = &self.health.0;
+        if monitors.len() > MONITORS_MAX {
+            return Err(format!("'health' has more than {MONITORS_MAX} monitors"));
+        }
+        let mut names = HashSet::new();
+        for health in monitors {
+            let named = |problem: String| match health.name.as_str() {
+                "" => problem,
+                name => format!("monitor '{name}': {problem}"),
+            };
+            health.check().map_err(named)?;
+            if !health.name.is_empty() && !names.insert(&health.name) {
+                return Err(format!("two monitors have the name '{}'", health.name));
+            }
+        }
+        match self.min_monitors {
+            Some(min) if usize::from(min.get()) > monitors.len() => Err(format!(
+                "'min_monitors' is {min}, but the pool has {} monitors",
+                monitors.len()
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The monitors with their names.
+    #[must_use]
+    pub fn monitors(&self) -> Vec<Health> {
+        self.health.named()
+    }
+
+    /// Number of monitors that a server must pass.
+    #[must_use]
+    pub fn monitors_needed(&self) -> usize {
+        self.min_monitors.map_or(self.health.0.len(), |min| usize::from(min.get()))
     }
 }

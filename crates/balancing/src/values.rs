@@ -13,7 +13,7 @@ const UNITS_MS: [(&str, u64); 5] =
     [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
 /// A duration: `250ms`, `5s`, `10m`, `1h`, `7d`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time(pub Duration);
 
 impl<'de> Deserialize<'de> for Time {
@@ -27,7 +27,7 @@ impl<'de> Deserialize<'de> for Time {
                 Ok(Self(Duration::from_millis(u64::from(number) * ms)))
             }
             _ => Err(de::Error::custom(format!(
-                "'{text}' is no duration; write a number with ms, s, m, h or d, such as 5s"
+                "'{text}' is not a duration; write a number with ms, s, m, h or d, such as 5s"
             ))),
         }
     }
@@ -54,7 +54,7 @@ impl<'de> Deserialize<'de> for Bytes {
         });
         bytes.map(Self).ok_or_else(|| {
             de::Error::custom(format!(
-                "'{text}' is no size; write a number with K, M, G or T, such as 10G"
+                "'{text}' is not a size; write a number with K, M, G or T, such as 10G"
             ))
         })
     }
@@ -108,7 +108,7 @@ impl FromStr for Network {
         });
         parsed.ok_or_else(|| {
             format!(
-                "'{text}' is no network; write an address or one with a prefix, such as 10.0.0.0/8"
+                "'{text}' is not a network; write an address or one with a prefix, such as 10.0.0.0/8"
             )
         })
     }
@@ -173,7 +173,7 @@ impl<'de> Deserialize<'de> for Listen {
                 let address = text.parse::<SocketAddr>();
                 address.map(Listen::from).map_err(|_| {
                     E::custom(format!(
-                        "'{text}' is no address with a port; write one such as 0.0.0.0:80"
+                        "'{text}' is not an address with a port; write one such as 0.0.0.0:80"
                     ))
                 })
             }

@@ -69,7 +69,7 @@ impl Agent {
 
     /// Takes over the server's answer; `false` = the server does not know its item yet.
     fn told(&mut self, answer: &str) -> anyhow::Result<bool> {
-        let answer: Value = serde_json::from_str(answer).context("the answer is no JSON")?;
+        let answer: Value = serde_json::from_str(answer).context("the answer is not JSON")?;
         if let Some(revision) = answer["config_revision"].as_u64() {
             self.revision = revision;
         }

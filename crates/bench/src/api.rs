@@ -105,7 +105,7 @@ impl Api {
         api.version = version
             .as_str()
             .and_then(Version::parse)
-            .with_context(|| format!("apiinfo.version gave {version}, which is no version"))?;
+            .with_context(|| format!("apiinfo.version gave {version}, which is not a version"))?;
         let result = api
             .call("user.login", &json!({ "username": login.user, "password": login.password }))
             .context("cannot log in")?;
@@ -137,7 +137,7 @@ impl Api {
     /// Calls a method.
     pub(crate) fn call(&self, method: &str, params: &Value) -> anyhow::Result<Value> {
         let text = self.call_text(method, params)?;
-        serde_json::from_str(result(method, &text)?).context("the API's result is no JSON")
+        serde_json::from_str(result(method, &text)?).context("the API's result is not JSON")
     }
 
     /// Calls a method and reads its result into `T`, which may not borrow.

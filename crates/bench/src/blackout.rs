@@ -30,7 +30,7 @@ const WARM_MAX: Duration = Duration::from_secs(90);
 /// Share of the rate of before that counts as all back.
 const BACK: f64 = 0.95;
 
-/// What `vedette bench blackout` is told.
+/// Options of `vedette bench blackout`.
 #[derive(Debug, Clone)]
 pub struct BlackoutOptions {
     /// The API of the server.

@@ -23,7 +23,7 @@ const LIVE_MAX: Duration = Duration::from_secs(180);
 const LOOK: Duration = Duration::from_millis(1);
 const LOOK_PART: u32 = 20;
 
-/// What `vedette bench config` is told.
+/// Options of `vedette bench config`.
 #[derive(Debug, Clone)]
 pub struct ConfigOptions {
     /// `HOST:PORT` of the trapper port.

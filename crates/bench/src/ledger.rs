@@ -134,7 +134,7 @@ impl Ledger {
         let items: Items = serde_json::from_str(&line)
             .ok()
             .filter(|items: &Items| items.format == FORMAT)
-            .with_context(|| format!("{} is no ledger of vedette bench", path.display()))?;
+            .with_context(|| format!("{} is not a ledger of vedette bench", path.display()))?;
         let mut ledger = Self::new(items);
         while let Some(record) = read_record(&mut file)? {
             for (tick, (item, text)) in (record.tick..).zip(record.rows) {
@@ -262,7 +262,7 @@ impl HistoryRow {
     fn kept(&self, value_type: ValueType) -> anyhow::Result<(u64, Kept)> {
         let time_ns = time_ns((self.clock.parse()?, self.ns.parse()?));
         let Some(value) = comparable(value_type, &self.value) else {
-            bail!("history.get: \"{}\" is no value of type {}", self.value, value_type.0);
+            bail!("history.get: \"{}\" is not a value of type {}", self.value, value_type.0);
         };
         Ok((self.itemid.parse()?, Kept { time_ns, value }))
     }
@@ -320,7 +320,7 @@ impl std::fmt::Display for Findings {
     }
 }
 
-/// What `vedette bench crash --check` is told.
+/// Options of `vedette bench crash --check`.
 #[derive(Debug, Clone)]
 pub struct CheckOptions {
     /// The API of the server that acknowledged.

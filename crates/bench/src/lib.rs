@@ -17,11 +17,13 @@
 //! * [`read`]: history and graph queries, beside writes.
 //! * [`service`]: the history service over gRPC and HTTP.
 //! * [`picture`]: plots as PNG.
+//! * [`balancers`]: `vedette engine`, HAProxy and nginx side by side.
 //! * [`line`]: values written against the ideal line, for several numbers of targets.
 
 pub mod active;
 pub mod agents;
 mod api;
+pub mod balancers;
 pub mod blackout;
 pub mod configuration;
 mod fake_agent;

@@ -31,7 +31,7 @@ const MEMORY_MAX: f64 = 0.9;
 const QUEUE_GROWTH: f64 = 0.1;
 const QUEUE_GROWTH_MIN: f64 = 10.0;
 
-/// What `vedette bench limit` is told.
+/// Options of `vedette bench limit`.
 #[derive(Debug, Clone)]
 pub struct LimitOptions {
     /// The API of the server.

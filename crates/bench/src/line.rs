@@ -32,7 +32,7 @@ const SETTLING: Duration = Duration::from_secs(2);
 /// Until the server has forgotten hosts that are removed; agents answer so long.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// What `vedette bench line` is told.
+/// Options of `vedette bench line`.
 #[derive(Debug, Clone)]
 pub struct LineOptions {
     /// The API of the server.

@@ -24,7 +24,7 @@ use crate::{Context, Login};
 /// Share of the queue in front of history that is in use.
 const QUEUE_KEY: &str = "zabbix[wcache,history,pused]";
 
-/// What `vedette bench overload` is told.
+/// Options of `vedette bench overload`.
 #[derive(Debug, Clone)]
 pub struct OverloadOptions {
     /// The load; its rate and its verification are set here.

@@ -30,7 +30,7 @@ const NO_TRENDS: &str = "the items are younger than the last full hour, so there
 const HOUR_S: u64 = 3600;
 const MONTH_S: u64 = 30 * 24 * HOUR_S;
 
-/// What `vedette bench read` is told.
+/// Options of `vedette bench read`.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
     /// The writes beside; their time is set here.
@@ -241,7 +241,7 @@ fn ask(
         let found = api.call(method, &params)?;
         answers.latency.add(clock.monotonic() - start);
         answers.calls += 1;
-        answers.rows += found.as_array().context("the answer is no array")?.len() as u64;
+        answers.rows += found.as_array().context("the answer is not an array")?.len() as u64;
         number += 1;
     }
     Ok(answers)

@@ -137,7 +137,7 @@ pub(crate) struct Wanted {
     pub(crate) trigger_every: usize,
 }
 
-/// What an SNMP interface is told beside its address.
+/// The members of an SNMP interface besides its address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SnmpDetails {
     /// Several values may be asked in one request.
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_become_rates_where_wanted() {
+    fn counters_become_rates_if_the_item_says_so() {
         let plain = ItemSpec::trapper(0, false).params;
         assert_eq!((&plain["value_type"], plain.get("preprocessing")), (&json!(3), None));
         let rate = ItemSpec::trapper(0, true).params;

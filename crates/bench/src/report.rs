@@ -47,7 +47,7 @@ impl Report {
         self.rows.push(Row { name: name.into(), label: label.into(), value: n.into() });
     }
 
-    /// Adds a measurement; one that is no number is left out.
+    /// Adds a measurement; one that is not a number is left out.
     pub fn number(
         &mut self,
         name: impl Into<Cow<'static, str>>,

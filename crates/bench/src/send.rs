@@ -26,7 +26,7 @@ pub(crate) enum SendError {
 pub(crate) fn address(server: &str) -> anyhow::Result<SocketAddr> {
     server
         .to_socket_addrs()
-        .with_context(|| format!("\"{server}\" is no address like 127.0.0.1:10051"))?
+        .with_context(|| format!("\"{server}\" is not a valid address, such as 127.0.0.1:10051"))?
         .next()
         .with_context(|| format!("\"{server}\" has no address"))
 }

@@ -82,7 +82,7 @@ fn metrics(n: usize) -> (String, String) {
     (format!("{text}cpu{{mode=\"user\",n=\"0\"}} {n}\nload1 0.5\nload5 0.75\n"), n.to_string())
 }
 
-/// What `vedette bench steps` is told.
+/// Options of `vedette bench steps`.
 #[derive(Debug, Clone)]
 pub struct StepsOptions {
     /// `HOST:PORT` of the trapper port.

@@ -30,7 +30,7 @@ const SAMPLE_ITEMS: usize = 200;
 /// How long history may lag behind acknowledgements before values count as missing.
 const VERIFY_MAX: Duration = Duration::from_secs(120);
 
-/// What `vedette bench trapper` is told.
+/// Options of `vedette bench trapper`.
 #[derive(Debug, Clone)]
 pub struct TrapperOptions {
     /// `HOST:PORT` of the trapper port.

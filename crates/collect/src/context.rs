@@ -110,7 +110,7 @@ impl Context {
     /// The timeout of an item: its own, else the global one of its type, else the server's.
     pub fn timeout(&self, snapshot: &Snapshot, item: &Item) -> Duration {
         let own = item.extra.as_ref().map(|extra| extra.timeout.as_str());
-        let global = snapshot.settings.timeouts.get(&(item.kind as u8)).map(String::as_str);
+        let global = snapshot.settings.timeouts.get(&item.kind).map(String::as_str);
         own.filter(|text| !text.is_empty())
             .or(global)
             .and_then(eval::num::parse_seconds)

@@ -1,15 +1,18 @@
 //! What a transaction changed.
 //!
 //! Each verb of [`Edit`](crate::Edit) records the rows it writes. From these records come what the
-//! snapshot reads again, what low-level discovery forgets, and the rows of the table `changes`, which
-//! are written in the same transaction.
+//! snapshot reads again, what low-level discovery and the API forget, of which objects history and
+//! problems go, what browsers are told, and the rows of the table `changes`, which are written in the
+//! same transaction.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::{ItemId, TriggerId};
 use rangemap::RangeInclusiveSet;
 
 use crate::db::{Row, Value};
 use crate::schema::{Reload, Table};
+use crate::sources::Checks;
 
 /// How far hosts inherit within a transaction. The default: completely.
 #[derive(Debug, Default)]
@@ -18,6 +21,32 @@ pub(crate) struct Inheritance {
     pub(crate) portion: Option<usize>,
     /// The last row that the transaction has left.
     pub(crate) left: Option<u64>,
+    /// What is known of the hosts. `None`: the transaction checks them itself.
+    pub(crate) checks: Option<Checks>,
+}
+
+/// Deleted objects of which the server keeps more than the configuration: history of items, problems of
+/// triggers. Read from the record of a transaction, so it has cascades, children on hosts and
+/// dependent items too.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Deleted {
+    /// Items, rules and prototypes.
+    pub items: Vec<ItemId>,
+    /// Triggers and trigger prototypes.
+    pub triggers: Vec<TriggerId>,
+}
+
+impl Deleted {
+    /// Adds what a further transaction deleted.
+    pub(crate) fn extend(&mut self, more: Self) {
+        self.items.extend(more.items);
+        self.triggers.extend(more.triggers);
+    }
+
+    /// Whether nothing was deleted.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty() && self.triggers.is_empty()
+    }
 }
 
 /// What happened to rows.
@@ -72,6 +101,15 @@ impl Subjects {
             Self::Ids(ids) => ids.contains(&id),
             Self::Any => true,
         }
+    }
+
+    /// The ids, ascending; none if they are not listed.
+    fn ids(&self) -> impl Iterator<Item = u64> {
+        let ranges = match self {
+            Self::Ids(ids) => Some(ids.iter()),
+            Self::Any => None,
+        };
+        ranges.into_iter().flatten().flat_map(Clone::clone)
     }
 
     /// `10-20,25`, or `*` for any.
@@ -213,6 +251,12 @@ impl Changes {
         self.reload(table, alone);
     }
 
+    /// Records that the database deletes these objects with their owners, with which the snapshot forgets
+    /// them.
+    pub(crate) fn record_cascade(&mut self, table: &'static Table, ids: impl Iterator<Item = u64>) {
+        self.note(table, Operation::Delete, NO_COLUMNS, ids);
+    }
+
     /// Records new rows of objects that are new themselves: the snapshot reads them with these.
     pub(crate) fn record_details(&mut self, table: &'static Table, subjects: &[u64]) {
         self.note(table, Operation::Insert, NO_COLUMNS, subjects.iter().copied());
@@ -273,9 +317,31 @@ impl Changes {
         recorded.is_some_and(|recorded| recorded.subjects.contains(id))
     }
 
+    /// The deleted items and triggers.
+    pub(crate) fn deleted(&self) -> Deleted {
+        let of = |table| {
+            let recorded = self.recorded.get(&(table, Operation::Delete));
+            recorded.into_iter().flat_map(|recorded| recorded.subjects.ids())
+        };
+        Deleted {
+            items: of("items").map(ItemId).collect(),
+            triggers: of("triggers").map(TriggerId).collect(),
+        }
+    }
+
+    /// Whether rows of this table have changed.
+    pub(crate) fn concern(&self, table: &str) -> bool {
+        self.recorded.keys().any(|(name, _)| *name == table)
+    }
+
     /// Whether anything has changed that discovery rules read.
     pub(crate) fn concern_discovery(&self) -> bool {
         self.lasting().any(|(table, ..)| table.is_read_by_discovery())
+    }
+
+    /// Whether anything has changed that decides who may sign in, and with which rights.
+    pub(crate) fn concern_access(&self) -> bool {
+        self.lasting().any(|(table, ..)| table.is_of_access())
     }
 
     /// Rows for the table `changes`, in the order of [`Change::COLUMNS`].
@@ -317,6 +383,7 @@ const NO_COLUMNS: [&str; 0] = [];
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table;
 
     fn subjects(ids: &[u64]) -> Subjects {
         let mut subjects = Subjects::Ids(RangeInclusiveSet::new());
@@ -349,7 +416,7 @@ mod tests {
 
     #[test]
     fn states_are_no_lasting_change() {
-        let hosts = Table::named("hosts");
+        let hosts = &table::HOSTS;
         let mut changes = Changes::default();
         changes.record(hosts, Operation::Update, ["maintenanceid", "maintenance_status"], [7]);
         assert!(!changes.is_lasting() && !changes.concern_discovery());
@@ -361,9 +428,9 @@ mod tests {
 
     #[test]
     fn an_item_of_a_host_that_is_read_again_is_not_noted() {
-        let items = Table::named("items");
+        let items = &table::ITEMS;
         let mut changes = Changes::default();
-        changes.record(Table::named("hosts"), Operation::Insert, ["host"], [7]);
+        changes.record(&table::HOSTS, Operation::Insert, ["host"], [7]);
         changes.record_on_hosts(items, ["key_"], &[(100, 7), (101, 8)]);
         assert_eq!(changes.reload.items, BTreeSet::from([101]));
         assert!(changes.inserted("items", 100) && !changes.inserted("items", 102));

@@ -1,9 +1,15 @@
 //! A change of the configuration in progress: verbs that write rows and record what they change.
 
-use crate::audit::{Author, Trail};
-use crate::change::{Change, Changes, Inheritance, Operation};
-use crate::db::{Connection, DbError, DbResult, Row, Value, id_params, placeholders, query_by_ids};
+mod copies;
+
+use crate::audit::{Author, Setting, Trail};
+use crate::change::{Change, Changes, Deleted, Inheritance, Operation};
+use crate::db::{
+    Connection, DbError, DbResult, Row, Value, id_params, placeholders, query_by_ids, read_through,
+};
 use crate::schema::{Column, Kind, Reload, Table};
+use crate::snapshot::Settings;
+use crate::table;
 use crate::{Statements, Touched};
 
 /// Rows of one statement with several parameters each.
@@ -20,8 +26,8 @@ const REVISIONS_KEPT: u64 = 10_000;
 pub struct Edit<'a> {
     statements: Statements<'a>,
     author: Option<Author>,
-    changes: Changes,
-    /// For the audit log; `None` = the server's own change, or it is not to be logged.
+    pub(crate) changes: Changes,
+    /// For the audit log; `None` = nobody in particular makes the change, or it is not to be logged.
     trail: Option<Trail>,
     /// How far hosts inherit within the transaction.
     pub(crate) inheritance: Inheritance,
@@ -38,14 +44,19 @@ impl std::fmt::Debug for Edit<'_> {
 /// groups.
 pub type Conditions<'a> = [(&'a str, &'a [Value])];
 
+read_through!(Edit<'_>, statements);
+
 impl<'a> Edit<'a> {
-    /// A change of the server itself, or of a user, who is in the audit log if it is `audited`.
+    /// A change, in the audit log if it has an author whose changes the settings want there.
     pub(crate) fn new(
         connection: &'a mut dyn Connection,
         author: Option<Author>,
-        audited: bool,
+        settings: &Settings,
     ) -> Self {
-        let trail = author.as_ref().filter(|_| audited).map(|_| Trail::default());
+        let audited = |author: &&Author| {
+            settings.audit.enabled && (settings.audit.system || !author.is_system())
+        };
+        let trail = author.as_ref().filter(audited).map(|_| Trail::default());
         let (statements, changes) = (Statements::new(connection), Changes::default());
         Self { statements, author, changes, trail, inheritance: Inheritance::default() }
     }
@@ -55,7 +66,7 @@ impl<'a> Edit<'a> {
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.connection().execute("SAVEPOINT attempt", &[])?;
+        self.statements.execute("SAVEPOINT attempt", &[])?;
         let before = std::mem::take(&mut self.changes);
         let trail = self.trail.as_mut().map(std::mem::take);
         let result = work(self);
@@ -67,9 +78,9 @@ impl<'a> Edit<'a> {
                 trail.extend(more);
             }
         } else {
-            self.connection().execute("ROLLBACK TO SAVEPOINT attempt", &[])?;
+            self.statements.execute("ROLLBACK TO SAVEPOINT attempt", &[])?;
         }
-        self.connection().execute("RELEASE SAVEPOINT attempt", &[])?;
+        self.statements.execute("RELEASE SAVEPOINT attempt", &[])?;
         result
     }
 
@@ -100,8 +111,10 @@ impl<'a> Edit<'a> {
         self.query(&format!("SELECT * FROM {} WHERE {wanted}{also}", table.name), &params)
     }
 
-    /// The connection of the transaction, for reads that must see its changes.
-    pub fn connection(&mut self) -> &mut dyn Connection {
+    /// The connection of the transaction, for tests that write what no verb writes. Nothing of it is
+    /// recorded.
+    #[doc(hidden)]
+    pub fn unrecorded(&mut self) -> &mut dyn Connection {
         self.statements.connection()
     }
 
@@ -111,41 +124,42 @@ impl<'a> Edit<'a> {
     }
 
     /// Reserves `n` ids, see [`Statements::next_id`].
-    pub fn next_id(&mut self, space: &str, n: u64) -> DbResult<u64> {
-        self.statements.next_id(space, n)
+    pub fn next_id(&mut self, table: &'static Table, n: u64) -> DbResult<u64> {
+        self.statements.next_id(table, n)
+    }
+
+    /// Reserves ids of objects that have no table of their own.
+    pub fn next_id_of(&mut self, space: &str, n: u64) -> DbResult<u64> {
+        self.statements.next_id_of(space, n)
     }
 
     /// Inserts a row; columns that are not given get their defaults.
-    pub fn insert(&mut self, table: &str, row: &[(&str, Value)]) -> DbResult<()> {
-        let table = Table::named(table);
+    pub fn insert(&mut self, table: &'static Table, row: &[(&str, Value)]) -> DbResult<()> {
         let subject = row.iter().find(|(name, _)| *name == table.subject());
         let subjects: Vec<u64> = subject.map(|(_, value)| id_of(value)).into_iter().collect();
         self.record(table, Operation::Insert, row.iter().map(|(name, _)| *name), subjects)?;
         if let Some(trail) = self.trail(table) {
-            trail.inserted(table, row);
+            let (columns, values): (Vec<&str>, Vec<Value>) = row.iter().cloned().unzip();
+            trail.inserted(table, &columns, &[values]);
         }
-        self.statements.insert(table.name, row)
+        self.statements.insert(table, row)
     }
 
     /// Inserts rows with the same columns, many in one statement.
     pub fn insert_many(
         &mut self,
-        table: &str,
+        table: &'static Table,
         columns: &[&str],
         rows: &[Vec<Value>],
     ) -> DbResult<()> {
         if rows.is_empty() {
             return Ok(());
         }
-        let table = Table::named(table);
         self.record_rows(table, columns, rows)?;
-        for row in rows {
-            let Some(trail) = self.trail(table) else { break };
-            let row: Vec<(&str, Value)> =
-                columns.iter().copied().zip(row.iter().cloned()).collect();
-            trail.inserted(table, &row);
+        if let Some(trail) = self.trail(table) {
+            trail.inserted(table, columns, rows);
         }
-        self.statements.insert_many(table.name, columns, rows)
+        self.statements.insert_many(table, columns, rows)
     }
 
     fn record_rows(
@@ -173,8 +187,8 @@ impl<'a> Edit<'a> {
     }
 
     /// Inserts a row with a new id in the table's single key column; returns the id.
-    pub fn insert_new(&mut self, table: &str, row: &[(&str, Value)]) -> DbResult<u64> {
-        let key = Table::named(table).key[0];
+    pub fn insert_new(&mut self, table: &'static Table, row: &[(&str, Value)]) -> DbResult<u64> {
+        let key = table.key[0];
         let id = self.next_id(table, 1)?;
         let mut with_id = vec![(key, Value::from(id))];
         with_id.extend_from_slice(row);
@@ -183,13 +197,23 @@ impl<'a> Edit<'a> {
     }
 
     /// Changes columns of the row with this id.
-    pub fn update(&mut self, table: &str, id: u64, row: &[(&str, Value)]) -> DbResult<()> {
+    pub fn update(
+        &mut self,
+        table: &'static Table,
+        id: u64,
+        row: &[(&str, Value)],
+    ) -> DbResult<()> {
         self.update_many(table, &[id], row)
     }
 
     /// Gives the rows with these ids the same values.
-    pub fn update_many(&mut self, table: &str, ids: &[u64], row: &[(&str, Value)]) -> DbResult<()> {
-        let key = Table::named(table).key[0];
+    pub fn update_many(
+        &mut self,
+        table: &'static Table,
+        ids: &[u64],
+        row: &[(&str, Value)],
+    ) -> DbResult<()> {
+        let key = table.key[0];
         for portion in ids.chunks(IDS) {
             let ids = id_params(portion.iter().copied());
             self.update_rows(table, &[(key, &ids)], row)?;
@@ -200,14 +224,13 @@ impl<'a> Edit<'a> {
     /// Gives the rows that meet the conditions the same values.
     pub fn update_rows(
         &mut self,
-        table: &str,
+        table: &'static Table,
         conditions: &Conditions<'_>,
         row: &[(&str, Value)],
     ) -> DbResult<()> {
         if row.is_empty() || conditions.iter().any(|(_, values)| values.is_empty()) {
             return Ok(());
         }
-        let table = Table::named(table);
         let mut subjects = self.subjects(table, conditions)?;
         let moved = row.iter().find(|(name, _)| *name == table.subject());
         subjects.extend(moved.map(|(_, value)| id_of(value)));
@@ -228,16 +251,21 @@ impl<'a> Edit<'a> {
     /// Gives the column of each row its own value.
     pub fn update_each(
         &mut self,
-        table: &str,
+        table: &'static Table,
         column: &str,
         values: &[(u64, Value)],
     ) -> DbResult<()> {
-        let table = Table::named(table);
         let key = table.key[0];
         for portion in values.chunks(ROWS) {
             let ids = id_params(portion.iter().map(|(id, _)| *id));
             let subjects = self.subjects(table, &[(key, &ids)])?;
             self.record(table, Operation::Update, [column], subjects)?;
+            for before in self.rows_for_trail(table, &[(key, &ids)], "")? {
+                let value = portion.iter().find(|(id, _)| *id == before.id(key));
+                if let (Some((_, value)), Some(trail)) = (value, self.trail(table)) {
+                    trail.updated(table, &before, &[(column, value.clone())]);
+                }
+            }
             let sql = format!(
                 "UPDATE {} SET {column} = v.column2 FROM ({}) AS v WHERE {}.{key} = v.column1",
                 table.name,
@@ -252,7 +280,7 @@ impl<'a> Edit<'a> {
     }
 
     /// Deletes rows by a column's values.
-    pub fn delete(&mut self, table: &str, column: &str, ids: &[u64]) -> DbResult<()> {
+    pub fn delete(&mut self, table: &'static Table, column: &str, ids: &[u64]) -> DbResult<()> {
         for portion in ids.chunks(IDS) {
             self.delete_rows(table, &[(column, &id_params(portion.iter().copied()))])?;
         }
@@ -260,16 +288,20 @@ impl<'a> Edit<'a> {
     }
 
     /// Deletes the rows that meet the conditions.
-    pub fn delete_rows(&mut self, table: &str, conditions: &Conditions<'_>) -> DbResult<()> {
+    pub fn delete_rows(
+        &mut self,
+        table: &'static Table,
+        conditions: &Conditions<'_>,
+    ) -> DbResult<()> {
         if conditions.iter().any(|(_, values)| values.is_empty()) {
             return Ok(());
         }
-        let table = Table::named(table);
         let subjects = self.subjects(table, conditions)?;
         if subjects.is_empty() && table.subject_is_id() {
             return Ok(());
         }
         self.record(table, Operation::Delete, NO_COLUMNS, subjects)?;
+        self.record_cascades(table, conditions)?;
         let own = table.column("templateid").filter(|_| crate::audit::is_object(table));
         let own = own.map_or("", |_| " AND templateid = 0");
         for before in self.rows_for_trail(table, conditions, own)? {
@@ -282,118 +314,32 @@ impl<'a> Edit<'a> {
         self.statements.execute(&sql, &params).map(drop)
     }
 
-    /// Inserts objects that are like others: `rows` have the columns `own`, `like` is the one of them
-    /// with the id of the other object, which gives all further columns.
-    pub(crate) fn insert_like(
+    /// Records the objects that the database deletes with these rows, if there is more of them than rows.
+    fn record_cascades(
         &mut self,
-        table: &str,
-        own: &[&str],
-        like: &str,
-        rows: &[Vec<Value>],
+        table: &'static Table,
+        conditions: &Conditions<'_>,
     ) -> DbResult<()> {
-        let table = Table::named(table);
-        let (key, rest) = (table.key[0], rest(table, own));
-        let like = own.iter().position(|name| *name == like).map_or(1, |at| at + 1);
-        for rows in rows.chunks(ROWS) {
-            self.record_rows(table, own, rows)?;
-            let from: Vec<String> = rest.iter().map(|name| format!(", s.{name}")).collect();
-            let placed: Vec<String> = (1..=own.len()).map(|n| format!("v.column{n}")).collect();
-            // CROSS JOIN makes SQLite walk the short list and look the others up, not the other way
-            // round.
+        for (owned, owner) in table.owned_with_data() {
+            let (key, (wanted, params)) = (owned.key[0], wanted(conditions));
             let sql = format!(
-                "INSERT INTO {} ({}) SELECT {}{} FROM ({}) AS v CROSS JOIN {} s \
-                 WHERE s.{key} = v.column{like}",
-                table.name,
-                [own, &rest].concat().join(", "),
-                placed.join(", "),
-                from.concat(),
-                typed_values(table, own, rows.len()),
-                table.name,
+                "SELECT {key} FROM {} WHERE {owner} IN (SELECT {} FROM {} WHERE {wanted})",
+                owned.name, table.key[0], table.name
             );
-            self.statements.execute(&sql, &rows.concat())?;
+            let rows = self.query(&sql, &params)?;
+            self.changes.record_cascade(owned, rows.iter().map(|row| row.id(key)));
         }
         Ok(())
     }
 
-    /// Makes an object like another one: `own` are the columns that it has of its own.
-    pub(crate) fn update_like(
-        &mut self,
-        table: &str,
-        id: u64,
-        like: u64,
-        own: &[(&str, Value)],
-    ) -> DbResult<()> {
-        let table = Table::named(table);
-        let key = table.key[0];
-        let mut names: Vec<&str> = own.iter().map(|(name, _)| *name).collect();
-        names.push(key);
-        let rest = rest(table, &names).join(", ");
-        self.record(table, Operation::Update, table.columns.iter().map(|c| c.name), vec![id])?;
-        let sets: Vec<String> = own.iter().map(|(name, _)| format!(", {name} = ?")).collect();
-        let sql = format!(
-            "UPDATE {name} SET ({rest}) = (SELECT {rest} FROM {name} s WHERE s.{key} = ?){} \
-             WHERE {key} = ?",
-            sets.concat(),
-            name = table.name,
-        );
-        let mut params = vec![Value::from(like)];
-        params.extend(own.iter().map(|(_, value)| value.clone()));
-        params.push(id.into());
-        self.statements.execute(&sql, &params).map(drop)
-    }
-
-    /// Gives objects of `objects` the rows of `details` that the objects in their `templateid` have.
-    pub(crate) fn insert_details_like(
-        &mut self,
-        details: &str,
-        objects: &str,
-        ids: &[u64],
-    ) -> DbResult<()> {
-        let (details, objects) = (Table::named(details), Table::named(objects));
-        let (owner, own_key) = (details.subject(), details.key[0]);
-        for portion in ids.chunks(IDS) {
-            let key = objects.key[0];
-            let condition = match portion {
-                [first, .., last] if last - first + 1 == portion.len() as u64 => {
-                    (format!("n.{key} BETWEEN ? AND ?"), vec![*first, *last])
-                }
-                _ => (format!("n.{key} IN ({})", placeholders(portion.len())), portion.to_vec()),
-            };
-            let mut params = id_params(condition.1);
-            let from = format!(
-                "FROM {} n JOIN {} t ON t.{owner} = n.templateid WHERE {}",
-                objects.name, details.name, condition.0
-            );
-            let rest = rest(details, &[owner, own_key]);
-            let columns: Vec<String> = rest.iter().map(|name| format!(", t.{name}")).collect();
-            let (mut own, mut select) = (owner.to_owned(), format!("n.{key}"));
-            if own_key != owner {
-                let rows = self.query(&format!("SELECT COUNT(*) AS n {from}"), &params)?;
-                let count = rows.first().map_or(0, |row| row.id("n"));
-                if count == 0 {
-                    continue;
-                }
-                let first = self.next_id(details.name, count)?;
-                params.insert(0, Value::from(first - 1));
-                own += &format!(", {own_key}");
-                select += &format!(
-                    ", CAST(? AS BIGINT) + ROW_NUMBER() OVER (ORDER BY n.{key}, t.{own_key})"
-                );
-            }
-            let rest: Vec<String> = rest.iter().map(|name| format!(", {name}")).collect();
-            let sql = format!(
-                "INSERT INTO {} ({own}{}) SELECT {select}{} {from}",
-                details.name,
-                rest.concat(),
-                columns.concat()
-            );
-            let new = |id: &u64| self.changes.inserted(objects.name, *id);
-            let (new, changed): (Vec<u64>, Vec<u64>) = portion.iter().copied().partition(new);
-            self.changes.record_details(details, &new);
-            self.record(details, Operation::Insert, NO_COLUMNS, changed)?;
-            self.statements.execute(&sql, &params)?;
+    /// Gives a setting of the server another value.
+    pub fn set(&mut self, setting: &Setting<'_>) -> DbResult<()> {
+        if let Some(trail) = &mut self.trail {
+            trail.set(setting);
         }
-        Ok(())
+        self.delete_rows(&table::SETTINGS, &[("name", &[setting.stored.into()])])?;
+        let row = [("name", setting.stored.into()), ("value", setting.after.into())];
+        self.insert(&table::SETTINGS, &row)
     }
 
     fn record(
@@ -406,7 +352,7 @@ impl<'a> Edit<'a> {
         if let Reload::HostsOf { hosts, .. } = table.reload
             && !subjects.is_empty()
         {
-            let rows = query_by_ids(self.connection(), hosts, &[], &subjects)?;
+            let rows = query_by_ids(&mut self.statements, hosts, &[], &subjects)?;
             let hosts = rows.iter().map(|row| row.id("hostid"));
             self.changes.reload.hosts_below.extend(hosts);
         }
@@ -434,26 +380,38 @@ impl<'a> Edit<'a> {
         Ok(self.query(&sql, &params)?.iter().map(|row| row.id(subject)).collect())
     }
 
-    /// Writes the record of the transaction; returns what the snapshot has to read again, and whether
-    /// anything has changed that discovery rules read.
-    pub(crate) fn finish(mut self, before: &crate::Snapshot) -> DbResult<(Touched, bool)> {
+    /// Writes the record of the transaction; returns what those who follow changes have to know.
+    pub(crate) fn finish(mut self, before: &crate::Snapshot) -> DbResult<Followed> {
         if self.changes.is_lasting() {
-            let revision = self.next_id("changes", 1)?;
+            let revision = self.next_id(&table::CHANGES, 1)?;
             let userid = self.author.as_ref().map_or(0, |author| author.userid);
             let rows = self.changes.rows(revision, userid);
-            self.statements.insert_many("changes", &Change::COLUMNS, &rows)?;
+            self.statements.insert_many(&table::CHANGES, &Change::COLUMNS, &rows)?;
             let over = [Value::from(revision.saturating_sub(REVISIONS_KEPT))];
             self.statements.execute("DELETE FROM changes WHERE revision <= ?", &over)?;
         }
         if let (Some(trail), Some(author)) = (self.trail.take(), self.author.take()) {
-            let rows = trail.finish(&mut self, &author)?;
-            self.statements.insert_many("auditlog", &crate::audit::COLUMNS, &rows)?;
+            let values = trail.finish(&mut self.statements, &author)?;
+            self.statements.insert_values(&table::AUDITLOG, &crate::audit::COLUMNS, &values)?;
         }
         let concerns_discovery = self.changes.concern_discovery();
+        let deleted = self.changes.deleted();
         let reload = std::mem::take(&mut self.changes.reload);
         let touched = Touched::resolve(&mut self, before, reload)?;
-        Ok((touched, concerns_discovery))
+        let (access, configuration) = (self.changes.concern_access(), self.changes.is_lasting());
+        let touched = Touched { access, configuration, ..touched };
+        Ok(Followed { touched, concerns_discovery, deleted })
     }
+}
+
+/// What follows from the record of a transaction.
+pub(crate) struct Followed {
+    /// For the snapshot and all that subscribe to changes.
+    pub(crate) touched: Touched,
+    /// Something has changed that discovery rules read.
+    pub(crate) concerns_discovery: bool,
+    /// Objects whose history and problems go, once the change is live.
+    pub(crate) deleted: Deleted,
 }
 
 const NO_COLUMNS: [&str; 0] = [];
@@ -479,11 +437,6 @@ fn wanted(conditions: &Conditions<'_>) -> (String, Vec<Value>) {
     let parts: Vec<String> = conditions.iter().map(one).collect();
     let params = conditions.iter().flat_map(|(_, values)| values.iter().cloned());
     (parts.join(" AND "), params.collect())
-}
-
-/// Columns of a table but for `own`.
-fn rest(table: &Table, own: &[&str]) -> Vec<&'static str> {
-    table.columns.iter().map(|column| column.name).filter(|name| !own.contains(name)).collect()
 }
 
 /// `VALUES` of `rows` rows of these columns. PostgreSQL takes the types of all rows from the first.

@@ -8,21 +8,28 @@
 pub mod audit;
 pub mod change;
 pub mod db;
+#[cfg(test)]
+mod deleted_tests;
 mod edit;
 pub mod engines;
+mod holds;
+mod identity;
 pub mod link;
 pub mod lld;
 pub mod maintenance;
 pub mod objects;
+mod retired;
 pub mod retry;
 pub mod schema;
 mod seed;
 pub mod snapshot;
+mod sources;
 mod statements;
 mod store;
 mod touched;
 
 pub use edit::{Conditions, Edit};
+pub use schema::table;
 pub use seed::seed;
 pub use snapshot::Snapshot;
 pub use statements::Statements;

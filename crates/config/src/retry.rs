@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_messages_are_skipped_and_all_others_written_in_order() {
+    fn refused_messages_are_skipped_and_the_rest_written() {
         let stop = Stop::new(SimClock::at(Duration::ZERO));
         let (done, written, refused) = run(&stop, &|batch| {
             let bad = batch.iter().any(|n| [3, 4, 9].contains(n));

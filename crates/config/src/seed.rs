@@ -1,6 +1,7 @@
 //! What an empty database starts with: roles, user groups, the first users. Names and ids are
 //! those that API clients know from Zabbix.
 
+use crate::table;
 use serde_json::json;
 
 use crate::Edit;
@@ -25,7 +26,7 @@ pub fn seed(edit: &mut Edit<'_>, admin_hash: &str) -> DbResult<bool> {
             json!({}).to_string()
         };
         edit.insert(
-            "roles",
+            &table::ROLES,
             &[
                 ("roleid", Value::from(id)),
                 ("name", name.into()),
@@ -45,7 +46,7 @@ pub fn seed(edit: &mut Edit<'_>, admin_hash: &str) -> DbResult<bool> {
         (13, "Internal", 1, 0, 0),
     ] {
         edit.insert(
-            "usergroups",
+            &table::USERGROUPS,
             &[
                 ("usrgrpid", Value::from(id)),
                 ("name", name.into()),
@@ -61,7 +62,7 @@ pub fn seed(edit: &mut Edit<'_>, admin_hash: &str) -> DbResult<bool> {
         (2, "guest", "", "", "*", 4, &[8, 9][..]),
     ] {
         edit.insert(
-            "users",
+            &table::USERS,
             &[
                 ("userid", Value::from(id)),
                 ("username", username.into()),
@@ -75,7 +76,7 @@ pub fn seed(edit: &mut Edit<'_>, admin_hash: &str) -> DbResult<bool> {
         )?;
         for group in groups {
             edit.insert(
-                "user_groups",
+                &table::USER_GROUPS,
                 &[("userid", Value::from(id)), ("usrgrpid", Value::from(*group))],
             )?;
         }

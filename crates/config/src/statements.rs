@@ -1,6 +1,6 @@
 //! What a transaction says to the database.
 
-use crate::db::{Connection, DbResult, Row, Value, placeholders};
+use crate::db::{Connection, DbResult, Row, Value, placeholders, read_through};
 use crate::schema::{Table, is_state};
 
 /// Parameters in one statement: SQLite takes 32,766.
@@ -20,14 +20,20 @@ impl std::fmt::Debug for Statements<'_> {
     }
 }
 
+read_through!(Statements<'_>, connection);
+
 impl<'a> Statements<'a> {
     pub(crate) fn new(connection: &'a mut dyn Connection) -> Self {
         Self { connection }
     }
 
-    /// The connection of the transaction, for reads that must see its changes.
-    pub fn connection(&mut self) -> &mut dyn Connection {
+    pub(crate) fn connection(&mut self) -> &mut dyn Connection {
         self.connection
+    }
+
+    /// Whether configuration and state are separate databases, of which it changes one.
+    pub fn has_parts(&self) -> bool {
+        self.connection.has_parts()
     }
 
     /// Rows of a SELECT, changes of this transaction included.
@@ -40,10 +46,13 @@ impl<'a> Statements<'a> {
         self.connection.execute(sql, params)
     }
 
-    /// Reserves `n` ids of `space` and returns the first. Ids are never given out twice.
-    /// Spaces are table names; hosts and templates share `hosts`, all groups `groups_`, items,
-    /// prototypes and rules `items`.
-    pub fn next_id(&mut self, space: &str, n: u64) -> DbResult<u64> {
+    /// Reserves `n` ids of a table and returns the first. Ids are never given out twice.
+    pub fn next_id(&mut self, table: &'static Table, n: u64) -> DbResult<u64> {
+        self.next_id_of(table.name, n)
+    }
+
+    /// Reserves ids of objects that have no table of their own.
+    pub fn next_id_of(&mut self, space: &str, n: u64) -> DbResult<u64> {
         let ids = if is_state(space) { "state_ids" } else { "ids" };
         let sql = format!("SELECT next FROM {ids} WHERE name = ?");
         let rows = self.query(&sql, &[space.into()])?;
@@ -58,7 +67,7 @@ impl<'a> Statements<'a> {
     }
 
     /// Inserts a row; columns that are not given get their defaults.
-    pub fn insert(&mut self, table: &str, row: &[(&str, Value)]) -> DbResult<()> {
+    pub fn insert(&mut self, table: &'static Table, row: &[(&str, Value)]) -> DbResult<()> {
         let names: Vec<&str> = row.iter().map(|(name, _)| *name).collect();
         let sql = format!(
             "INSERT INTO {table} ({}) VALUES ({})",
@@ -72,39 +81,61 @@ impl<'a> Statements<'a> {
     /// Inserts rows with the same columns, many in one statement.
     pub fn insert_many(
         &mut self,
-        table: &str,
+        table: &'static Table,
         columns: &[&str],
         rows: &[Vec<Value>],
     ) -> DbResult<()> {
-        let portion = (PARAMS_MAX / columns.len().max(1)).max(1);
-        for rows in rows.chunks(portion) {
+        let fits = |row: &Vec<Value>| row.len() == columns.len();
+        debug_assert!(
+            rows.iter().all(fits),
+            "BUG: a row of {table} without a value for each column"
+        );
+        for rows in rows.chunks(rows_max(columns)) {
+            let values: Vec<Value> = rows.iter().flatten().cloned().collect();
+            self.insert_values(table, columns, &values)?;
+        }
+        Ok(())
+    }
+
+    /// The same of rows whose values follow each other.
+    pub(crate) fn insert_values(
+        &mut self,
+        table: &'static Table,
+        columns: &[&str],
+        values: &[Value],
+    ) -> DbResult<()> {
+        for values in values.chunks(rows_max(columns) * columns.len()) {
             let one = format!("({})", placeholders(columns.len()));
             let sql = format!(
                 "INSERT INTO {table} ({}) VALUES {}",
                 columns.join(", "),
-                vec![one; rows.len()].join(", ")
+                vec![one; values.len() / columns.len()].join(", ")
             );
-            let params: Vec<Value> = rows.iter().flatten().cloned().collect();
-            self.execute(&sql, &params)?;
+            self.execute(&sql, values)?;
         }
         Ok(())
     }
 
     /// Inserts a row with a new id in the table's single key column; returns the id.
-    pub fn insert_new(&mut self, table: &str, row: &[(&str, Value)]) -> DbResult<u64> {
+    pub fn insert_new(&mut self, table: &'static Table, row: &[(&str, Value)]) -> DbResult<u64> {
         let id = self.next_id(table, 1)?;
-        let mut with_id = vec![(Table::named(table).key[0], Value::from(id))];
+        let mut with_id = vec![(table.key[0], Value::from(id))];
         with_id.extend_from_slice(row);
         self.insert(table, &with_id)?;
         Ok(id)
     }
 
     /// Changes columns of the row with this id.
-    pub fn update(&mut self, table: &str, id: u64, row: &[(&str, Value)]) -> DbResult<()> {
+    pub fn update(
+        &mut self,
+        table: &'static Table,
+        id: u64,
+        row: &[(&str, Value)],
+    ) -> DbResult<()> {
         if row.is_empty() {
             return Ok(());
         }
-        let key = Table::named(table).key[0];
+        let key = table.key[0];
         let sets: Vec<String> = row.iter().map(|(name, _)| format!("{name} = ?")).collect();
         let sql = format!("UPDATE {table} SET {} WHERE {key} = ?", sets.join(", "));
         let mut params: Vec<Value> = row.iter().map(|(_, value)| value.clone()).collect();
@@ -113,7 +144,7 @@ impl<'a> Statements<'a> {
     }
 
     /// Deletes rows by a column's values.
-    pub fn delete(&mut self, table: &str, column: &str, ids: &[u64]) -> DbResult<()> {
+    pub fn delete(&mut self, table: &'static Table, column: &str, ids: &[u64]) -> DbResult<()> {
         for portion in ids.chunks(5_000) {
             let marks = placeholders(portion.len());
             let sql = format!("DELETE FROM {table} WHERE {column} IN ({marks})");
@@ -121,4 +152,9 @@ impl<'a> Statements<'a> {
         }
         Ok(())
     }
+}
+
+/// Rows of these columns in one statement.
+fn rows_max(columns: &[&str]) -> usize {
+    (PARAMS_MAX / columns.len().max(1)).max(1)
 }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::FairMutex;
@@ -10,33 +11,63 @@ use stdx::sync::lock;
 
 use crate::audit::Author;
 use crate::change::Change;
-use crate::db::{Connection, Db, DbError, DbResult, Location, SyncFile, Value};
+use crate::db::{Db, DbError, DbResult, Location, Reader, SyncFile};
+use crate::holds::Holds;
+use crate::link::Undone;
+use crate::objects::{Deleted, GoneHook};
+use crate::retired::Retired;
+use crate::sources::Checks;
 use crate::{Edit, Snapshot, Statements, Touched};
 
-/// The setting that holds the random id of the configuration.
-const IDENTITY: &str = "configuration_id";
-
-/// Told of each new snapshot with what led to it.
+/// Told of each change, with the snapshot that has it. One that monitoring does not read has the
+/// snapshot from before, see [`Touched::is_monitored`].
 pub type Listener = Box<dyn Fn(&Arc<Snapshot>, &Touched) + Send + Sync>;
 
 /// The configuration: database and current snapshot.
 pub struct Config {
     db: Db,
     snapshot: ArcSwap<Snapshot>,
+    retired: Retired,
     /// What was committed and is not in the snapshot yet. Held by a change of the configuration from
-    /// its start until its snapshot, so that they follow one another. Fair: a long work that is done
+    /// its start until its snapshot, so that they follow one another; a change of very many hosts has a
+    /// snapshot for each portion of them. Fair: a long work that is done
     /// in portions lets waiting callers in after each of them.
     build: FairMutex<Touched>,
+    holds: Holds,
     listeners: Mutex<Vec<Listener>>,
     lld: crate::lld::Memory,
-    /// Objects that hosts inherit in one transaction.
+    /// Objects of one transaction of a long work.
     portion: AtomicUsize,
     /// The database refused a portion of what hosts inherit: [`Config::catch_up`] retries it.
     behind: AtomicBool,
+    gone: Mutex<Gone>,
 }
 
-/// Objects that hosts inherit in one transaction: about a tenth of a second's work.
-const PORTION: usize = 5_000;
+/// The listener for deleted objects.
+#[derive(Default)]
+struct Gone {
+    hook: Option<GoneHook>,
+    /// What was deleted while there was none.
+    untold: Deleted,
+}
+
+/// A change that was committed.
+struct Done<T> {
+    result: T,
+    /// The last row of `inheritance` that it has left.
+    left: Option<u64>,
+    /// Objects with history or problems that it has deleted.
+    deleted: Deleted,
+    /// Not all that it has changed is in the snapshot.
+    partly: bool,
+}
+
+/// Objects that hosts inherit, or low-level discovery makes, in one transaction: less than a tenth of a second's work,
+/// so that a machine with much else to do stays below half a second.
+const PORTION: usize = 2_500;
+
+/// How many times a change is undone to check hosts outside its transaction; then it checks them itself.
+const CHECKS_MAX: u32 = 3;
 
 impl std::fmt::Debug for Config {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -56,11 +87,14 @@ impl Config {
         let config = Self {
             db,
             snapshot: ArcSwap::default(),
+            retired: Retired::default(),
             build: FairMutex::default(),
+            holds: Holds::new("configuration"),
             listeners: Mutex::default(),
             lld: crate::lld::Memory::default(),
             portion: AtomicUsize::new(PORTION),
             behind: AtomicBool::new(false),
+            gone: Mutex::default(),
         };
         let snapshot = crate::snapshot::load(&config.db)?;
         config.snapshot.store(Arc::new(snapshot));
@@ -69,9 +103,28 @@ impl Config {
         Ok(config)
     }
 
-    /// Limits what hosts inherit in one transaction: so many objects, or one host.
+    /// Limits what one transaction makes or changes of what hosts inherit, or of what low-level discovery
+    /// finds: so many objects, or one host, or one row.
     pub fn set_portion(&self, objects: usize) {
         self.portion.store(objects, Ordering::Relaxed);
+    }
+
+    /// Objects of one transaction, see [`Config::set_portion`].
+    pub(crate) fn portion(&self) -> usize {
+        self.portion.load(Ordering::Relaxed)
+    }
+
+    /// `hook` is called after each change that has deleted items or triggers, by a user or the server, once the change
+    /// is live: on the changing thread, without a lock. The first call has what was deleted since the start.
+    pub fn tell_deleted(&self, hook: GoneHook) {
+        let untold = {
+            let mut gone = lock(&self.gone);
+            gone.hook = Some(Arc::clone(&hook));
+            std::mem::take(&mut gone.untold)
+        };
+        if !untold.is_empty() {
+            hook(&untold);
+        }
     }
 
     /// The current snapshot.
@@ -89,6 +142,11 @@ impl Config {
         lock(&self.listeners).push(listener);
     }
 
+    #[cfg(test)]
+    pub(crate) fn db(&self) -> &Db {
+        &self.db
+    }
+
     /// Everything as a start would find it.
     #[cfg(test)]
     pub(crate) fn read_all(&self) -> DbResult<Snapshot> {
@@ -98,9 +156,18 @@ impl Config {
     /// Reads committed data.
     pub fn read<T, E: From<DbError>>(
         &self,
-        work: impl FnOnce(&mut dyn Connection) -> Result<T, E>,
+        work: impl FnOnce(&mut dyn Reader) -> Result<T, E>,
     ) -> Result<T, E> {
         self.db.read(work)
+    }
+
+    /// The same; statements fail soon after the flag is set.
+    pub fn read_until<T, E: From<DbError>>(
+        &self,
+        flag: Arc<AtomicBool>,
+        work: impl FnOnce(&mut dyn Reader) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.db.read_until(Some(flag), work)
     }
 
     /// Changes the configuration: everything that `work` does, or nothing. When this returns `Ok`, the
@@ -127,33 +194,127 @@ impl Config {
         self.write_by(Some(author), work)
     }
 
+    /// The same for `work` that can be repeated. If very many hosts are to inherit what it does, it is
+    /// undone, the hosts are checked while others change the configuration, and it is done again.
+    pub fn write_checked_as<T, E: From<DbError>>(
+        &self,
+        author: Author,
+        mut work: impl FnMut(&mut Edit<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut checks = Some(Checks::default());
+        for round in 1.. {
+            let changed = self.change(Some(author.clone()), |edit| {
+                edit.inheritance.checks = checks.take();
+                Checks::begin(edit)?;
+                let result = work(edit);
+                checks = edit.inheritance.checks.take();
+                match result {
+                    Ok(_) if checks.as_ref().is_some_and(Checks::are_asked) => {
+                        Err(Undone::Unchecked)
+                    }
+                    result => result.map_err(Undone::Failed),
+                }
+            });
+            match changed {
+                Ok(done) => return Ok(self.complete(Some(author), done)),
+                Err(Undone::Failed(error)) => return Err(error),
+                // The others change too much: it checks the hosts itself.
+                Err(Undone::Unchecked) if round >= CHECKS_MAX => checks = None,
+                Err(Undone::Unchecked) => {
+                    if let Some(checks) = &mut checks {
+                        checks.make(&self.db, self.portion())?;
+                    }
+                }
+            }
+        }
+        unreachable!("BUG: without checks, a transaction is not undone")
+    }
+
     fn write_by<T, E: From<DbError>>(
         &self,
         author: Option<Author>,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let (result, left) = self.change(author.clone(), work)?;
-        if let Some(last) = left {
+        let done = self.change(author.clone(), work)?;
+        Ok(self.complete(author, done))
+    }
+
+    /// What follows from a change that was committed.
+    fn complete<T>(&self, author: Option<Author>, mut done: Done<T>) -> T {
+        self.activate(&mut done);
+        if let Some(last) = done.left {
             self.take_over(author, last);
         }
         if let Err(error) = self.sync() {
             tracing::error!(%error, "a change of the configuration may not survive a power cut");
         }
-        Ok(result)
+        done.result
     }
 
-    /// One transaction and its snapshot; also returns the last row of `inheritance` that it has left.
+    /// One transaction and its snapshot. Of very many hosts, the snapshot has some only.
     fn change<T, E: From<DbError>>(
         &self,
         author: Option<Author>,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
-    ) -> Result<(T, Option<u64>), E> {
+    ) -> Result<Done<T>, E> {
         let mut pending = self.build.lock();
-        let result = self.transaction(&mut pending, author, work)?;
-        if let Err(error) = self.rebuild(&mut pending) {
+        let mut held = self.holds.begin();
+        let mut touched = Touched::default();
+        let result = self.transaction(&mut touched, author, work);
+        held.committed();
+        let mut done = match result {
+            Ok(done) => done,
+            Err(error) => {
+                pending.extend(touched);
+                return Err(error);
+            }
+        };
+        let first = touched.take_portion(&self.snapshot(), self.portion());
+        done.partly = !touched.is_empty();
+        pending.extend(touched);
+        if let Err(error) = self.rebuild(&mut pending, first) {
             tracing::error!(%error, "cannot activate a stored change; retrying");
+            done.partly = false;
         }
-        Ok(result)
+        Ok(done)
+    }
+
+    /// Makes the rest of a change live, some hosts at a time: others change the configuration in between.
+    /// Then no part works with deleted objects any more, and what they leave behind can go.
+    fn activate<T>(&self, done: &mut Done<T>) {
+        let mut partly = done.partly;
+        while partly {
+            self.retired.free_unused();
+            partly = self.rebuild_portion().unwrap_or_else(|error| {
+                tracing::error!(%error, "cannot activate a stored change; retrying");
+                false
+            });
+        }
+        self.retired.free_unused();
+        self.forget(std::mem::take(&mut done.deleted));
+    }
+
+    fn forget(&self, deleted: Deleted) {
+        if deleted.is_empty() {
+            return;
+        }
+        let hook = {
+            let mut gone = lock(&self.gone);
+            let Some(hook) = &gone.hook else { return gone.untold.extend(deleted) };
+            Arc::clone(hook)
+        };
+        hook(&deleted);
+    }
+
+    /// Makes a portion of what is pending live. `false`: that was all.
+    fn rebuild_portion(&self) -> DbResult<bool> {
+        let mut pending = self.build.lock();
+        let mut held = self.holds.begin();
+        held.committed();
+        let items_max = self.portion();
+        let portion = pending.take_portion(&self.snapshot(), items_max);
+        self.rebuild(&mut pending, portion)?;
+        Ok(!pending.is_empty())
     }
 
     /// Lets hosts inherit what is left for them up to this row, some hosts in each transaction. If the
@@ -161,15 +322,33 @@ impl Config {
     fn take_over(&self, author: Option<Author>, last: u64) {
         loop {
             match self.change(author.clone(), |edit| crate::link::take_over(edit, last)) {
-                Ok((true, _)) => {}
-                Ok((false, _)) => return,
+                Ok(mut done) => {
+                    self.activate(&mut done);
+                    if !done.result {
+                        return;
+                    }
+                }
                 Err(error) => {
-                    tracing::error!(%error, "hosts cannot inherit a change of a template; retrying");
+                    tracing::error!(%error, "cannot apply a template change to its hosts; retrying");
                     self.behind.store(true, Ordering::Relaxed);
                     return;
                 }
             }
         }
+    }
+
+    /// A change while no server runs. It is recorded like all others, and has no snapshot.
+    pub fn write_offline<T, E: From<DbError>>(
+        db: &Db,
+        work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let before = Snapshot::default();
+        db.write(|connection| {
+            let mut edit = Edit::new(connection, None, &before.settings);
+            let result = work(&mut edit)?;
+            edit.finish(&before)?;
+            Ok(result)
+        })
     }
 
     /// Returns when all changes of the configuration that were made before the call survive a power cut.
@@ -203,40 +382,15 @@ impl Config {
         self.db.write_state(|connection| work(&mut Statements::new(connection)))
     }
 
+    /// The longest time of the last one to two minutes for which a change of the configuration, or of the
+    /// state, has kept others waiting.
+    pub fn longest_hold(&self) -> Duration {
+        self.holds.longest().max(self.db.longest_hold_of_state())
+    }
+
     /// No server has filled the database yet.
     pub fn is_new(&self) -> DbResult<bool> {
         self.read(|c| c.query("SELECT roleid FROM roles LIMIT 1", &[])).map(|rows| rows.is_empty())
-    }
-
-    /// The random id of this configuration, if it has one.
-    pub fn identity(&self) -> DbResult<Option<String>> {
-        self.setting("SELECT value FROM settings WHERE name = ?")
-    }
-
-    /// The random id of the configuration that the state belongs to, if it has one.
-    pub fn identity_of_state(&self) -> DbResult<Option<String>> {
-        self.setting("SELECT value FROM state_settings WHERE name = ?")
-    }
-
-    fn setting(&self, sql: &str) -> DbResult<Option<String>> {
-        let rows = self.read(|c| c.query(sql, &[IDENTITY.into()]))?;
-        Ok(rows.first().map(|row| row.text("value").to_owned()))
-    }
-
-    /// Gives the configuration its random id.
-    pub fn make_identity(&self) -> DbResult<String> {
-        let id = crate::objects::new_uuid()?;
-        let row = [("name", Value::from(IDENTITY)), ("value", id.as_str().into())];
-        self.write(|edit| edit.insert("settings", &row))?;
-        self.sync()?;
-        Ok(id)
-    }
-
-    /// From now on the state belongs to the configuration of this id.
-    pub fn pair_state(&self, id: &str) -> DbResult<()> {
-        let row = [("name", Value::from(IDENTITY)), ("value", id.into())];
-        self.write_state(|state| state.insert("state_settings", &row))?;
-        self.sync_state()
     }
 
     /// Returns when all changes of the state that were committed before the call survive a power cut.
@@ -252,32 +406,37 @@ impl Config {
     /// Makes changes live that were committed while the snapshot could not be read. To be called
     /// every second or so; costs nothing when there are none.
     pub fn catch_up(&self) -> DbResult<()> {
+        self.retired.free_unused();
         if self.behind.swap(false, Ordering::Relaxed) {
             self.take_over(None, u64::MAX);
         }
         // A change in progress catches up itself.
-        self.build.try_lock().map_or(Ok(()), |mut pending| self.rebuild(&mut pending))
+        let is_behind = self.build.try_lock().is_some_and(|pending| !pending.is_empty());
+        if is_behind {
+            while self.rebuild_portion()? {}
+        }
+        Ok(())
     }
 
-    /// Runs `work` in a transaction and adds what it touched to `pending`, also when it is not known
-    /// whether the transaction was kept.
+    /// Runs `work` in a transaction and says what it touched, also when it is not known whether the
+    /// transaction was kept.
     fn transaction<T, E: From<DbError>>(
         &self,
-        pending: &mut Touched,
+        all_touched: &mut Touched,
         author: Option<Author>,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
-    ) -> Result<(T, Option<u64>), E> {
+    ) -> Result<Done<T>, E> {
         let mut concerns_discovery = false;
         let before = self.snapshot();
         let result = self.db.write(|connection| {
-            let mut edit = Edit::new(connection, author, before.settings.audit);
-            edit.inheritance.portion = Some(self.portion.load(Ordering::Relaxed));
+            let mut edit = Edit::new(connection, author, &before.settings);
+            edit.inheritance.portion = Some(self.portion());
             let result = work(&mut edit)?;
             let left = edit.inheritance.left;
-            let (touched, of_discovery) = edit.finish(&before)?;
-            concerns_discovery = of_discovery;
-            pending.extend(touched);
-            Ok::<_, E>((result, left))
+            let followed = edit.finish(&before)?;
+            concerns_discovery = followed.concerns_discovery;
+            all_touched.extend(followed.touched);
+            Ok::<_, E>(Done { result, left, deleted: followed.deleted, partly: false })
         });
         if concerns_discovery {
             self.lld.objects_changed();
@@ -285,23 +444,39 @@ impl Config {
         result
     }
 
-    fn rebuild(&self, pending: &mut Touched) -> DbResult<()> {
-        if pending.is_empty() {
+    /// Makes a snapshot with what was `touched` and tells the listeners. If it cannot be read, that stays
+    /// pending.
+    fn rebuild(&self, pending: &mut Touched, mut touched: Touched) -> DbResult<()> {
+        if touched.global {
+            // It reads everything.
+            touched.extend(std::mem::take(pending));
+        }
+        if touched.is_empty() {
             return Ok(());
         }
+        if touched.is_monitored()
+            && let Err(error) = self.next_snapshot(&touched)
+        {
+            pending.extend(touched);
+            return Err(error);
+        }
+        let snapshot = self.snapshot();
+        for listener in lock(&self.listeners).iter() {
+            listener(&snapshot, &touched);
+        }
+        Ok(())
+    }
+
+    fn next_snapshot(&self, touched: &Touched) -> DbResult<()> {
         let before = self.snapshot.load_full();
-        let mut next = if pending.global {
+        let mut next = if touched.global {
             crate::snapshot::load(&self.db)?
         } else {
-            self.db.read(|connection| crate::snapshot::apply(connection, &before, pending))?
+            self.db.read(|connection| crate::snapshot::apply(connection, &before, touched))?
         };
         next.revision = before.revision + 1;
-        let next = Arc::new(next);
-        self.snapshot.store(Arc::clone(&next));
-        let touched = std::mem::take(pending);
-        for listener in lock(&self.listeners).iter() {
-            listener(&next, &touched);
-        }
+        drop(before);
+        self.retired.add(self.snapshot.swap(Arc::new(next)));
         Ok(())
     }
 }

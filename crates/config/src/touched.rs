@@ -24,12 +24,22 @@ pub struct Touched {
     pub global: bool,
     /// Rules of network discovery, actions.
     pub discovery: bool,
+    /// Users, their groups and roles, rights, tokens: who may sign in, and what they may do.
+    pub access: bool,
+    /// The configuration that the API shows, which is more than monitoring reads.
+    pub configuration: bool,
 }
 
 impl Touched {
-    /// Nothing that monitoring needs to know.
+    /// Nothing that anybody follows.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether the snapshot has to read anything again.
+    pub fn is_monitored(&self) -> bool {
+        let Self { hosts, items, triggers, global, discovery, access: _, configuration: _ } = self;
+        *global || *discovery || !(hosts.is_empty() && items.is_empty() && triggers.is_empty())
     }
 
     pub(crate) fn extend(&mut self, more: Self) {
@@ -38,6 +48,32 @@ impl Touched {
         self.triggers.extend(more.triggers);
         self.global |= more.global;
         self.discovery |= more.discovery;
+        self.access |= more.access;
+        self.configuration |= more.configuration;
+    }
+
+    /// Takes out what one snapshot reads: everything but hosts, and hosts that have up to `items_max`
+    /// items together, or one.
+    pub(crate) fn take_portion(&mut self, before: &Snapshot, items_max: usize) -> Self {
+        let rest = if self.global { BTreeSet::new() } else { self.hosts_after(before, items_max) };
+        let mut portion = std::mem::take(self);
+        portion.hosts.retain(|id| !rest.contains(id));
+        self.hosts = rest;
+        portion
+    }
+
+    /// The hosts after the first ones with so many items.
+    fn hosts_after(&mut self, before: &Snapshot, items_max: usize) -> BTreeSet<HostId> {
+        let mut items = 0;
+        let mut first = 0;
+        for id in &self.hosts {
+            items += 1 + before.hosts.get(id).map_or(0, |host| host.items.len());
+            if items > items_max && first > 0 {
+                break;
+            }
+            first += 1;
+        }
+        self.hosts.iter().skip(first).copied().collect()
     }
 
     /// Leaves templates and prototypes out: of the objects that a transaction has changed, those that
@@ -72,8 +108,8 @@ impl Touched {
             hosts: hosts.into_iter().map(HostId).collect(),
             items: items.into_iter().map(ItemId).collect(),
             triggers: triggers.into_iter().map(TriggerId).collect(),
-            global: false,
             discovery,
+            ..Self::default()
         })
     }
 }
@@ -101,7 +137,7 @@ fn monitored(
     was: impl Fn(u64) -> bool,
 ) -> DbResult<Vec<u64>> {
     let (mut found, new): (Vec<u64>, Vec<u64>) = ids.iter().copied().partition(|id| was(*id));
-    let rows = query_by_ids(edit.connection(), sql, &[], &new)?;
+    let rows = query_by_ids(edit, sql, &[], &new)?;
     found.extend(rows.iter().map(|row| row.id("id")));
     Ok(found)
 }

@@ -2,6 +2,7 @@
 
 use config::Edit;
 use config::db::{DbResult, Value};
+use config::table;
 use const_format::formatcp;
 use model::{EventOrigin, NewEvent, SeenAgent};
 use objects::sql::KIND_HOST;
@@ -38,14 +39,14 @@ pub(super) fn agent(
                 return Ok(());
             }
             if !same {
-                edit.update("autoreg_hosts", id, &columns)?;
+                edit.update(&table::AUTOREG_HOSTS, id, &columns)?;
             }
             id
         }
         None => {
             let mut row = vec![("host", Value::from(seen.host.as_str()))];
             row.extend(columns);
-            edit.insert_new("autoreg_hosts", &row)?
+            edit.insert_new(&table::AUTOREG_HOSTS, &row)?
         }
     };
     events.push(NewEvent { origin: EventOrigin::AutoregisteredHost(id), at: seen.at, value: 1 });

@@ -1,9 +1,10 @@
 //! Hosts and services of the network: which are there, since when, and what has changed.
 
+use config::table;
 use std::collections::BTreeMap;
 
 use config::Edit;
-use config::db::{Connection, DbResult, Row, Value};
+use config::db::{DbResult, Reader, Row, Value};
 use const_format::formatcp;
 use model::{DiscoveryResult, EventOrigin, NewEvent, SeenAddress, SeenService, Timestamp};
 use objects::DiscoveryState as State;
@@ -42,7 +43,7 @@ impl Rules {
 
 /// The results that change something: an address where nothing is and nothing was does not.
 pub fn worth<'s>(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     results: &'s [DiscoveryResult],
 ) -> DbResult<Vec<&'s DiscoveryResult>> {
     let mut wanted = Vec::new();
@@ -72,7 +73,7 @@ pub fn worth<'s>(
 
 /// A round of a rule is over, or cannot begin.
 pub(super) fn round(edit: &mut Edit<'_>, rule: u64, error: &str) -> DbResult<()> {
-    edit.update("drules", rule, &[("error", error.into())])
+    edit.update(&table::DRULES, rule, &[("error", error.into())])
 }
 
 /// Keeps what was found at one address.
@@ -102,7 +103,7 @@ pub(super) fn address(
         if let Some(row) = row
             && row.id("dhostid") != host
         {
-            edit.update("dservices", row.id("dserviceid"), &[("dhostid", host.into())])?;
+            edit.update(&table::DSERVICES, row.id("dserviceid"), &[("dhostid", host.into())])?;
             left = true;
         }
         keep_service(edit, seen, &ip, host, service, row, events)?;
@@ -113,7 +114,7 @@ pub(super) fn address(
                    (SELECT 1 FROM dservices s WHERE s.dhostid = dhosts.dhostid)";
         let rows = edit.query(sql, &[seen.rule.into()])?;
         let gone: Vec<u64> = rows.iter().map(|row| row.id("dhostid")).collect();
-        edit.delete("dhosts", "dhostid", &gone)?;
+        edit.delete(&table::DHOSTS, "dhostid", &gone)?;
     }
     let row = edit.query("SELECT * FROM dhosts WHERE dhostid = ?", &[host.into()])?;
     if let Some(row) = row.first() {
@@ -148,7 +149,7 @@ fn host_of(
     }
     // What has not been up yet counts as down.
     let row = [("druleid", seen.rule.into()), ("status", Value::from(State::Down.number()))];
-    edit.insert_new("dhosts", &row).map(Some)
+    edit.insert_new(&table::DHOSTS, &row).map(Some)
 }
 
 /// Keeps one service; one that was never up is not kept.
@@ -173,7 +174,7 @@ fn keep_service(
                 ("dcheckid", service.check.into()),
                 ("ip", ip.into()),
             ];
-            let id = edit.insert_new("dservices", &columns)?;
+            let id = edit.insert_new(&table::DSERVICES, &columns)?;
             new = edit.query("SELECT * FROM dservices WHERE dserviceid = ?", &[id.into()])?;
             let Some(row) = new.first() else { return Ok(()) };
             row
@@ -183,7 +184,7 @@ fn keep_service(
     let differs = row.text("value") != service.value || row.text("dns") != seen.dns;
     if service.up && differs {
         let told = [("value", service.value.as_str().into()), ("dns", seen.dns.as_str().into())];
-        edit.update("dservices", id, &told)?;
+        edit.update(&table::DSERVICES, id, &told)?;
     }
     pass(edit, EventOrigin::DiscoveredService(id), row, service.up, seen.at, events)
 }
@@ -199,7 +200,7 @@ fn pass(
 ) -> DbResult<()> {
     let was_up = State::Up.is(row.int("status"));
     let is_host = matches!(origin, EventOrigin::DiscoveredHost(_));
-    let table = if is_host { "dhosts" } else { "dservices" };
+    let table = if is_host { &table::DHOSTS } else { &table::DSERVICES };
     let (state, changed, event) = if up {
         (State::Up, !was_up || row.int("lastup") == 0, State::Discovered)
     } else {

@@ -22,7 +22,7 @@ pub enum Json<'a> {
     Object(Vec<(Cow<'a, str>, Self)>),
 }
 
-/// The text is no JSON.
+/// The text is not JSON.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message} at: '{near}'")]
 pub struct JsonError {

@@ -28,7 +28,7 @@ pub enum KeyParam {
     Array(Vec<Self>),
 }
 
-/// Why a text is no item key. The position counts bytes from 0.
+/// Why a text is not an item key. The position counts bytes from 0.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// Nothing there.

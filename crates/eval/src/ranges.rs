@@ -9,7 +9,7 @@ pub const ADDRESSES_MAX: u128 = 65_536;
 /// Characters of a list; longer ones are refused.
 pub const TEXT_MAX: usize = 2_048;
 
-/// The text is no list of addresses.
+/// The text is not a list of addresses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RangeError {
     /// Nothing in it.

@@ -20,7 +20,7 @@ pub struct TimePeriod {
     pub seconds: (u32, u32),
 }
 
-/// The text is no time period.
+/// The text is not a time period.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid time period \"{0}\": write it as d-d,hh:mm-hh:mm, Monday is 1")]
 pub struct PeriodError(pub String);

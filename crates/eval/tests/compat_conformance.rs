@@ -5,7 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
-#[expect(clippy::disallowed_methods, reason = "where recorded data lies is told by a variable")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "an environment variable names the folder of recorded data"
+)]
 fn folder(below: &str) -> PathBuf {
     let shared = std::env::var("VEDETTE_SHARED")
         .expect("set VEDETTE_SHARED to the directory with conformance/ and golden/");

@@ -7,9 +7,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use eval::units::{Mapping, MappingKind, format_value, show_value};
+use eval::units::{Mapping, format_value, show_value};
 use jiff::tz::TimeZone;
 use model::ValueType;
+use objects::MappingType;
 use serde_json::Value;
 
 const CASES: &str = include_str!("cases/values.jsonl");
@@ -35,7 +36,7 @@ fn values_for_people() {
         let kind = ValueType::from_api(number(&case["t"])).unwrap();
         let rows = case["m"].as_array().cloned().unwrap_or_default();
         let mapping = |row: &Value| Mapping {
-            kind: MappingKind::from_api(number(&row[0])).unwrap(),
+            kind: MappingType::from_number(row[0].as_i64().unwrap()).unwrap(),
             value: row[1].as_str().unwrap().to_owned(),
             newvalue: row[2].as_str().unwrap().to_owned(),
         };

@@ -1,5 +1,6 @@
 //! Findings become events and problems: one transaction.
 
+use config::table;
 use std::collections::BTreeSet;
 
 use config::Statements;
@@ -9,6 +10,7 @@ use hashbrown::HashMap;
 use model::{
     EventId, ProblemChange, Timestamp, TriggerFinding, TriggerId, TriggerState, UnixSeconds,
 };
+use objects::{CorrelationMode, ProblemMode};
 
 use crate::effect::Effect;
 use crate::marks;
@@ -162,7 +164,7 @@ fn load_facts(edit: &mut Statements<'_>, findings: &[TriggerFinding]) -> DbResul
     let ids: BTreeSet<u64> = findings.iter().filter_map(trigger_of).map(|id| id.0).collect();
     let ids: Vec<u64> = ids.into_iter().collect();
     let rows = query_by_ids(
-        edit.connection(),
+        edit,
         "SELECT triggerid, priority, type, correlation_mode, correlation_tag FROM triggers \
          WHERE triggerid IN ({ids})",
         &[],
@@ -173,10 +175,10 @@ fn load_facts(edit: &mut Statements<'_>, findings: &[TriggerFinding]) -> DbResul
 
 impl Facts {
     fn from_row(row: &Row) -> Self {
-        let by_tag = row.int("correlation_mode") == 1;
+        let by_tag = CorrelationMode::ByTag.is(row.int("correlation_mode"));
         Self {
             severity: row.int("priority"),
-            multiple: row.int("type") == 1,
+            multiple: ProblemMode::Multiple.is(row.int("type")),
             correlation_tag: if by_tag {
                 row.text("correlation_tag").to_owned()
             } else {
@@ -198,7 +200,7 @@ fn matching(
     }
     let ids: Vec<u64> = open.iter().map(|event| event.0).collect();
     let rows = query_by_ids(
-        edit.connection(),
+        edit,
         "SELECT eventid, value FROM event_tags WHERE tag = ? AND eventid IN ({ids})",
         &[correlation_tag.into()],
         &ids,
@@ -239,7 +241,7 @@ fn insert_event(
     event: &TriggerEvent<'_>,
     tags: &[(String, String)],
 ) -> DbResult<EventId> {
-    let id = EventId(edit.next_id("events", 1)?);
+    let id = EventId(edit.next_id(&table::EVENTS, 1)?);
     let params = [
         Value::from(id.0),
         Value::from(event.trigger.0),
@@ -258,7 +260,8 @@ fn insert_event(
         &params,
     )?;
     if !tags.is_empty() {
-        let first = edit.next_id("event_tags", u64::try_from(tags.len()).unwrap_or(u64::MAX))?;
+        let first =
+            edit.next_id(&table::EVENT_TAGS, u64::try_from(tags.len()).unwrap_or(u64::MAX))?;
         for (tag_id, (tag, value)) in (first..).zip(tags) {
             let params = [tag_id.into(), id.0.into(), tag.as_str().into(), value.as_str().into()];
             edit.execute(

@@ -1,5 +1,6 @@
 //! What is removed in the end: problems of deleted triggers, old recovered problems, old events.
 
+use config::table;
 use std::collections::BTreeSet;
 
 use config::Statements;
@@ -22,13 +23,27 @@ const FOUND_KEPT_S: u64 = 24 * 3600;
 const PORTION: i64 = 5_000;
 
 impl Problems {
-    /// Removes open problems whose trigger no longer exists: nothing could ever recover them.
-    /// To be called after triggers were deleted, and now and then.
+    /// Removes the open problems of these triggers, which were deleted: nothing could ever recover them.
+    pub fn remove_of(&self, triggers: &[TriggerId]) -> DbResult<()> {
+        self.transaction(|edit, open| {
+            let mut effects = Vec::new();
+            for trigger in triggers {
+                if open.of(*trigger).is_empty() {
+                    continue;
+                }
+                remove_all(edit, open, *trigger, &mut effects)?;
+            }
+            Ok::<_, DbError>(effects)
+        })
+    }
+
+    /// Removes open problems whose trigger no longer exists. To be called now and then: a crash may come
+    /// between the deletion of a trigger and [`Problems::remove_of`].
     pub fn remove_orphans(&self) -> DbResult<()> {
         self.transaction(|edit, open| {
             let ids: Vec<u64> = open.triggers().map(|trigger| trigger.0).collect();
             let sql = "SELECT triggerid FROM triggers WHERE triggerid IN ({ids})";
-            let rows = query_by_ids(edit.connection(), sql, &[], &ids)?;
+            let rows = query_by_ids(edit, sql, &[], &ids)?;
             let known: BTreeSet<u64> = rows.iter().map(|row| row.id("triggerid")).collect();
             let mut effects = Vec::new();
             for id in ids.into_iter().filter(|id| !known.contains(id)) {
@@ -86,7 +101,7 @@ fn remove_all(
 ) -> DbResult<()> {
     let events: Vec<EventId> = open.of(trigger).to_vec();
     let ids: Vec<u64> = events.iter().map(|event| event.0).collect();
-    edit.delete("problems", "eventid", &ids)?;
+    edit.delete(&table::PROBLEMS, "eventid", &ids)?;
     for event in events {
         open.remove(trigger, event);
         let change = ProblemChange { event, trigger, state: TriggerState::Ok };

@@ -2,7 +2,7 @@
 //! without a result.
 
 use config::Statements;
-use config::db::{Connection, DbResult};
+use config::db::{DbResult, Reader};
 
 /// The row of the table `state_settings`.
 const NAME: &str = "last_batch";
@@ -14,7 +14,7 @@ pub(crate) fn new_id() -> DbResult<String> {
 
 /// Writes the id with the batch. SQLite needs none: it always knows whether it has committed.
 pub(crate) fn write(edit: &mut Statements<'_>, id: &str) -> DbResult<()> {
-    if edit.connection().has_parts() {
+    if edit.has_parts() {
         return Ok(());
     }
     edit.execute(
@@ -26,7 +26,7 @@ pub(crate) fn write(edit: &mut Statements<'_>, id: &str) -> DbResult<()> {
 }
 
 /// The id of the batch that was written last.
-pub(crate) fn read(connection: &mut dyn Connection) -> DbResult<Option<String>> {
+pub(crate) fn read(connection: &mut dyn Reader) -> DbResult<Option<String>> {
     let rows =
         connection.query("SELECT value FROM state_settings WHERE name = ?", &[NAME.into()])?;
     Ok(rows.first().map(|row| row.text("value").to_owned()))

@@ -5,15 +5,17 @@
 //! begun, ended or been changed, and each minute for hosts that came or went. Problems that open
 //! meanwhile are suppressed with the next look.
 
+use config::table;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use config::db::{Connection, DbError, DbResult, Row, Value, query_by_ids};
+use config::db::{DbError, DbResult, Reader, Row, Value, query_by_ids};
 use config::maintenance::periods;
 use config::{Config, Edit, Statements};
 use const_format::formatcp;
 use eval::maintenance::Maintenance;
 use objects::sql::{KIND_HOST, OBJECT_TRIGGER, SOURCE_TRIGGER};
+use objects::{EvalType, MaintenanceType};
 
 mod tags;
 
@@ -98,9 +100,8 @@ impl Watch {
         let sql = "SELECT hostid, maintenanceid, maintenance_type, maintenance_from FROM hosts \
                    WHERE maintenance_status = 1";
         let rows = self.config.read(|connection| connection.query(sql, &[]))?;
-        let mark = |row: &Row| {
-            (row.id("maintenanceid"), row.int("maintenance_type") == 1, row.int("maintenance_from"))
-        };
+        let mark =
+            |row: &Row| (row.id("maintenanceid"), without_data(row), row.int("maintenance_from"));
         let has: BTreeMap<u64, Mark> =
             rows.iter().map(|row| (row.id("hostid"), mark(row))).collect();
         let gone = has.keys().filter(|host| !wanted.contains_key(host)).map(|host| (*host, None));
@@ -154,7 +155,7 @@ impl Watch {
                 .map(|(key, _)| *key)
                 .partition(|(_, id)| running.iter().all(|one| one.id != *id));
             let over: BTreeSet<u64> = over.into_iter().map(|(_, id)| id).collect();
-            edit.delete("event_suppress", "maintenanceid", &Vec::from_iter(over))?;
+            edit.delete(&table::EVENT_SUPPRESS, "maintenanceid", &Vec::from_iter(over))?;
             for (event, maintenance) in rest {
                 edit.execute(
                     "DELETE FROM event_suppress WHERE eventid = ? AND maintenanceid = ?",
@@ -172,36 +173,43 @@ fn insert(edit: &mut Statements<'_>, new: &[(&(u64, u64), &i64)]) -> DbResult<()
     // A problem may have been removed since it was read.
     let events: Vec<u64> = new.iter().map(|((event, _), _)| *event).collect();
     let sql = "SELECT eventid FROM events WHERE eventid IN ({ids})";
-    let rows = query_by_ids(edit.connection(), sql, &[], &events)?;
+    let rows = query_by_ids(edit, sql, &[], &events)?;
     let known: BTreeSet<u64> = rows.iter().map(|row| row.id("eventid")).collect();
     let rows: Vec<Vec<Value>> = new
         .iter()
         .filter(|((event, _), _)| known.contains(event))
         .map(|((event, id), until)| vec![(*event).into(), (*id).into(), (**until).into()])
         .collect();
-    edit.insert_many("event_suppress", &["eventid", "maintenanceid", "suppress_until"], &rows)
+    edit.insert_many(&table::EVENT_SUPPRESS, &["eventid", "maintenanceid", "suppress_until"], &rows)
 }
 
 fn set(edit: &mut Edit<'_>, host: u64, mark: Option<Mark>) -> DbResult<()> {
     let (id, no_data, since) = mark.unwrap_or_default();
+    let maintenance_type =
+        if no_data { MaintenanceType::WithoutData } else { MaintenanceType::WithData };
     let row = [
         ("maintenanceid", id.into()),
         ("maintenance_status", mark.is_some().into()),
-        ("maintenance_type", no_data.into()),
+        ("maintenance_type", maintenance_type.number().into()),
         ("maintenance_from", since.into()),
     ];
-    edit.update("hosts", host, &row)?;
+    edit.update(&table::HOSTS, host, &row)?;
     Ok(())
 }
 
-fn newest_event(connection: &mut dyn Connection) -> DbResult<u64> {
+/// Whether the maintenance of this row stops the collection of values.
+fn without_data(row: &Row) -> bool {
+    MaintenanceType::WithoutData.is(row.int("maintenance_type"))
+}
+
+fn newest_event(connection: &mut dyn Reader) -> DbResult<u64> {
     let rows = connection.query("SELECT MAX(eventid) AS newest FROM problems", &[])?;
     Ok(rows.first().map_or(0, |row| row.id("newest")))
 }
 
 /// The maintenances that run at `now`, by id.
 fn running(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     now: i64,
     tz: &jiff::tz::TimeZone,
 ) -> DbResult<Vec<Running>> {
@@ -223,8 +231,8 @@ fn running(
         };
         let Some(now) = maintenance.running(now, tz) else { continue };
         let conditions = tags.remove(&id).unwrap_or_default();
-        let tags = Tags { any: row.int("tags_evaltype") == 2, conditions };
-        let no_data = row.int("maintenance_type") == 1;
+        let tags = Tags { any: EvalType::Or.is(row.int("tags_evaltype")), conditions };
+        let no_data = without_data(row);
         found.push(Running { id, no_data, since: now.since, until: now.until, tags });
     }
     Ok(found)
@@ -233,7 +241,7 @@ fn running(
 /// The maintenances of each host, of those that run: named itself, by a group, or by a group
 /// above it.
 fn covered(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     running: &[Running],
 ) -> DbResult<BTreeMap<u64, BTreeSet<u64>>> {
     let mut of_host: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
@@ -261,7 +269,7 @@ fn covered(
 
 /// Open problems of triggers, with the hosts of their triggers: event, hosts.
 fn open_problems(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     after: Option<u64>,
     newest: u64,
 ) -> DbResult<Vec<(u64, BTreeSet<u64>)>> {
@@ -288,7 +296,7 @@ fn open_problems(
 /// Event and maintenance → until when: a problem is suppressed when each of its hosts is in
 /// maintenance, by those of them that want its tags.
 fn wanted(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     problems: &[(u64, BTreeSet<u64>)],
     running: &[Running],
     of_host: &BTreeMap<u64, BTreeSet<u64>>,

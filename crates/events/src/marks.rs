@@ -16,6 +16,10 @@ const NAME: &str = "findings_written";
 /// those this much older than the mark are looked at as well, seconds.
 const MARGIN_S: u32 = 60;
 
+/// A mark in the future shows that the clock was set back and that no later mark was written, perhaps
+/// because the database was down: values up to this old are looked at, seconds.
+const SET_BACK_S: u32 = 86_400;
+
 /// The mark of all shards: that of the one which is furthest behind. It is one number so that it
 /// holds whatever the number of shards of the next run.
 #[derive(Debug, Default, Clone)]
@@ -55,14 +59,17 @@ pub(crate) fn write(edit: &mut Statements<'_>, at: UnixSeconds) -> DbResult<()> 
     .map(drop)
 }
 
-/// What findings a crash may have cost; `None` = no run before this one has told.
-pub fn unwritten(config: &Config) -> DbResult<Option<Unwritten>> {
+/// What findings a crash before `now` may have cost; `None` = no run before this one has told.
+pub fn unwritten(config: &Config, now: UnixSeconds) -> DbResult<Option<Unwritten>> {
     config.read(|connection| {
         let sql = "SELECT value FROM state_settings WHERE name = ?";
         let rows = connection.query(sql, &[NAME.into()])?;
         let mark = rows.first().and_then(|row| row.text("value").parse::<u32>().ok());
         let Some(mark) = mark else { return Ok(None) };
-        let since = UnixSeconds(mark).before_s(MARGIN_S);
+        let mut since = UnixSeconds(mark).before_s(MARGIN_S);
+        if mark > now.0 {
+            since = since.min(now.before_s(SET_BACK_S));
+        }
         let rows = connection.query(
             formatcp!(
                 "SELECT objectid, clock, ns FROM events \
@@ -108,5 +115,20 @@ mod tests {
         for (findings, expected) in steps {
             assert_eq!(marks.take(&findings), expected.map(UnixSeconds), "{findings:?}");
         }
+    }
+
+    #[test]
+    fn mark_in_the_future_widens_the_search() {
+        let folder = tempfile::tempdir().unwrap();
+        let location = config::db::Location::Sqlite(folder.path().join("config.db"));
+        let config = Config::open(location).unwrap();
+        let since = |now| unwritten(&config, UnixSeconds(now)).unwrap().map(|found| found.since.0);
+        let now = 1_800_000_000;
+        assert_eq!(since(now), None);
+        let written: DbResult<()> = config.write_state(|edit| write(edit, UnixSeconds(now)));
+        written.unwrap();
+        assert_eq!(since(now), Some(now - 60));
+        assert_eq!(since(now + 90_000), Some(now - 60));
+        assert_eq!(since(now - 4_000), Some(now - 4_000 - 86_400));
     }
 }

@@ -1,6 +1,6 @@
 //! Which problems are open, by trigger.
 
-use config::db::{Connection, DbResult};
+use config::db::{DbResult, Reader};
 use const_format::formatcp;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -16,7 +16,7 @@ pub(crate) struct Open {
 
 impl Open {
     /// From the rows of the `problems` table.
-    pub(crate) fn load(connection: &mut dyn Connection) -> DbResult<Self> {
+    pub(crate) fn load(connection: &mut dyn Reader) -> DbResult<Self> {
         let rows = connection.query(
             formatcp!(
                 "SELECT eventid, objectid FROM problems \

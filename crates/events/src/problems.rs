@@ -1,6 +1,7 @@
 //! The handle that everybody shares, and the thread that writes findings.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
 use config::Config;
@@ -134,12 +135,28 @@ impl Problems {
     /// database is down, a batch is repeated each second; the queue fills and the shards wait.
     /// When the server stops meanwhile, the rest goes into `unsent`. Returns whether every finding is
     /// in one of the two; if not, the next start has to evaluate as after a crash.
+    ///
+    /// Batches are brought to the disk beside the next ones: a change of much of the configuration keeps the disk so
+    /// busy that a sync may take longer than all else that a problem needs to open.
     #[must_use]
-    pub fn run(
+    pub fn run(&self, findings: Receiver<TriggerFinding>, stop: &Stop, unsent: &Unsent) -> bool {
+        // One place: the sync that takes a note concerns all batches before the note.
+        let (written, notes) = sync_channel(1);
+        std::thread::scope(|scope| {
+            scope.spawn(|| stdx::thread::watch("problems-sync", || self.sync_written(notes)));
+            let all_kept = self.write_all(findings, stop, unsent, &written);
+            drop(written);
+            all_kept
+        })
+    }
+
+    /// Notes each batch in `written`.
+    fn write_all(
         &self,
         mut findings: Receiver<TriggerFinding>,
         stop: &Stop,
         unsent: &Unsent,
+        written: &SyncSender<()>,
     ) -> bool {
         let mut all_kept = true;
         let mut batch = Vec::with_capacity(BATCH_MAX);
@@ -152,6 +169,12 @@ impl Problems {
                 batch.push(next);
             }
             let kept = if given_up { 0 } else { self.keep(&batch, stop) };
+            // A mark needs no sync: after a power cut an older one only makes shards evaluate more.
+            let is_mark = |finding: &TriggerFinding| matches!(finding, TriggerFinding::Mark(_));
+            if !batch.iter().take(kept).all(is_mark) {
+                // If it is full, the note in it is about this batch, too.
+                let _ = written.try_send(());
+            }
             if let Some(rest) = batch.get(kept..).filter(|rest| !rest.is_empty()) {
                 given_up = true;
                 all_kept &= unsent.add(rest);
@@ -159,6 +182,16 @@ impl Problems {
             batch.clear();
         }
         all_kept
+    }
+
+    /// Brings written batches to the disk until no more are written.
+    fn sync_written(&self, notes: mpsc::Receiver<()>) {
+        for () in notes {
+            // Written already: repeating would write twice. The next sync covers it.
+            if let Err(error) = self.sync() {
+                tracing::error!(%error, "events are written but not synced to disk");
+            }
+        }
     }
 
     fn replay(&self, findings: &[TriggerFinding], unsent: &Unsent) -> std::io::Result<()> {
@@ -197,16 +230,7 @@ impl Problems {
                 );
             },
         };
-        let kept = writing.keep(batch);
-        if batch.iter().all(|finding| matches!(finding, TriggerFinding::Mark(_))) {
-            // A mark needs no sync: after a power cut an older one only makes shards evaluate more.
-            return kept;
-        }
-        // Written already: repeating would write twice. The next sync covers it.
-        if let Err(error) = self.inner.config.sync_state() {
-            tracing::error!(%error, "events are written but not synced to disk");
-        }
-        kept
+        writing.keep(batch)
     }
 
     /// Writes one batch in one transaction. After an error nothing of it is written.

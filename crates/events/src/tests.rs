@@ -1,11 +1,13 @@
 //! Findings in, rows out, on an SQLite file.
 
+use config::table;
+use std::fs::File;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::{Hooks, Problems, Unsent, UpdateError, initial_triggers};
 use config::Config;
-use config::db::{DbError, Location, Value};
+use config::db::{DbError, Location, SyncFile, Value};
 use config::retry::Stop;
 use model::{
     EventId, InitialTrigger, ProblemChange, ProblemRank, ProblemUpdate, Severity, Suppression,
@@ -26,22 +28,31 @@ struct World {
     dir: tempfile::TempDir,
 }
 
+fn location(dir: &tempfile::TempDir) -> Location {
+    Location::Sqlite(dir.path().join("config.db"))
+}
+
 fn open(dir: &tempfile::TempDir) -> Arc<Config> {
-    Arc::new(Config::open(Location::Sqlite(dir.path().join("config.db"))).unwrap())
+    Arc::new(Config::open(location(dir)).unwrap())
 }
 
 impl World {
     /// Triggers 1 (high), 2 (multiple), 3 (multiple, correlated by `svc`), 4 (closed by people).
     fn new() -> Self {
+        Self::with_sync(Arc::new(File::sync_data))
+    }
+
+    /// The same with another way to bring the databases to the disk.
+    fn with_sync(sync: SyncFile) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let config = open(&dir);
+        let config = Arc::new(Config::open_with(location(&dir), sync).unwrap());
         let written: Result<(), DbError> = config.write(|edit| {
             edit.insert(
-                "hosts",
+                &table::HOSTS,
                 &[("hostid", 10_u64.into()), ("host", "h1".into()), ("name", "Host 1".into())],
             )?;
             edit.insert(
-                "items",
+                &table::ITEMS,
                 &[
                     ("itemid", 50_u64.into()),
                     ("hostid", 10_u64.into()),
@@ -64,9 +75,9 @@ impl World {
             ] {
                 let mut row = vec![("triggerid", Value::from(id))];
                 row.extend(columns);
-                edit.insert("triggers", &row)?;
+                edit.insert(&table::TRIGGERS, &row)?;
                 edit.insert_new(
-                    "functions",
+                    &table::FUNCTIONS,
                     &[("triggerid", id.into()), ("itemid", 50_u64.into()), ("name", "last".into())],
                 )?;
             }
@@ -110,8 +121,7 @@ impl World {
     }
 
     fn run(&self, sql: &str) {
-        let done: Result<(), DbError> =
-            self.config.write_state(|edit| edit.connection().batch(sql));
+        let done: Result<u64, DbError> = self.config.write_state(|edit| edit.execute(sql, &[]));
         done.unwrap();
     }
 
@@ -407,14 +417,18 @@ fn problems_of_deleted_triggers_and_old_events_go() {
     ];
     world.problems.write(&found).unwrap();
     let deleted: Result<(), DbError> =
-        world.config.write(|edit| edit.delete("triggers", "triggerid", &[1]));
+        world.config.write(|edit| edit.delete(&table::TRIGGERS, "triggerid", &[1]));
     deleted.unwrap();
     world.changes();
     world.problems.remove_orphans().unwrap();
     assert_eq!(world.changes(), [(1, Fine)]);
+    world.problems.write(&[problem(3, old, &[])]).unwrap();
+    assert_eq!(world.changes(), [(3, Bad)]);
+    world.problems.remove_of(&[TriggerId(3), TriggerId(9)]).unwrap();
+    assert_eq!(world.changes(), [(3, Fine)]);
     assert_eq!(world.rows("SELECT objectid FROM problems ORDER BY eventid"), ["2", "4"]);
     // The recovered one is older than a day; of the events only the open problem's is kept.
-    assert_eq!(world.problems.housekeep(NOW_S - 90_000).unwrap(), 3);
+    assert_eq!(world.problems.housekeep(NOW_S - 90_000).unwrap(), 4);
     assert_eq!(world.rows("SELECT objectid FROM problems"), ["4"]);
     assert_eq!(world.rows("SELECT objectid, value FROM events"), ["4|1"]);
     assert_eq!(world.problems.stats().open, 1);

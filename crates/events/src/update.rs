@@ -1,5 +1,6 @@
 //! What people do with problems: acknowledge, comment, re-rate, suppress, close.
 
+use config::table;
 use std::collections::BTreeMap;
 
 use config::Statements;
@@ -84,7 +85,7 @@ impl Problems {
 fn load(edit: &mut Statements<'_>, ids: &[EventId]) -> DbResult<BTreeMap<EventId, Before>> {
     let ids: Vec<u64> = ids.iter().map(|id| id.0).collect();
     let rows = query_by_ids(
-        edit.connection(),
+        edit,
         formatcp!(
             "SELECT e.eventid AS eventid, e.objectid AS objectid, e.acknowledged AS acknowledged, \
          e.severity AS severity, e.name AS name, e.r_eventid AS r_eventid, \
@@ -99,7 +100,7 @@ fn load(edit: &mut Statements<'_>, ids: &[EventId]) -> DbResult<BTreeMap<EventId
     let mut events: BTreeMap<EventId, Before> =
         rows.iter().map(|row| (EventId(row.id("eventid")), Before::from_row(row))).collect();
     let rows = query_by_ids(
-        edit.connection(),
+        edit,
         formatcp!(
             "SELECT eventid, action FROM acknowledges WHERE action >= {} \
              AND eventid IN ({{ids}}) ORDER BY acknowledgeid",
@@ -219,7 +220,7 @@ fn apply(
         _ => 0,
     };
     edit.insert_new(
-        "acknowledges",
+        &table::ACKNOWLEDGES,
         &[
             ("userid", update.user.0.into()),
             ("eventid", id.0.into()),
@@ -244,8 +245,8 @@ fn apply(
     if Action::RankCause.is_in(done) {
         columns.push(("cause_eventid", 0_i64.into()));
     }
-    edit.update("events", id.0, &columns)?;
-    edit.update("problems", id.0, &columns)
+    edit.update(&table::EVENTS, id.0, &columns)?;
+    edit.update(&table::PROBLEMS, id.0, &columns)
 }
 
 fn close(

@@ -136,7 +136,7 @@ impl Call {
     }
 
     /// A reply per batch. A batch that fails does not end the stream: its reply says so, and the
-    /// client may send it again. Who may not write at all is told by the status.
+    /// client may send it again. A client that may not write at all gets this as the status.
     fn write_all(self: &Arc<Self>, batches: Streaming<Raw>) -> Answer<WriteReply> {
         let (call, open) = (Arc::clone(self), self.server.gate.stream());
         let replies = batches.then(move |raw| {

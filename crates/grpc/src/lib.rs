@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use history::service::Gate;
 use tokio::sync::Semaphore;
+use wire::history_service::MESSAGE_BYTES_MAX;
 
 /// The protocol, as a TLS handshake names it.
 pub const ALPN: &[&str] = &["h2"];
@@ -45,16 +46,26 @@ pub struct Config {
     pub idle: Duration,
 }
 
+impl Config {
+    /// That of a server.
+    pub const SERVER: Self = Self {
+        streams_max: 100,
+        calls_max: 4_096,
+        messages_bytes_max: 256 << 20,
+        message_timeout: Duration::from_secs(60),
+        first_call: Duration::from_secs(30),
+        idle: Duration::from_secs(300),
+    };
+}
+
+const _: () = assert!(
+    MESSAGE_BYTES_MAX <= Config::SERVER.messages_bytes_max,
+    "the largest message fits the budget"
+);
+
 impl Default for Config {
     fn default() -> Self {
-        Self {
-            streams_max: 100,
-            calls_max: 4_096,
-            messages_bytes_max: 256 << 20,
-            message_timeout: Duration::from_secs(60),
-            first_call: Duration::from_secs(30),
-            idle: Duration::from_secs(300),
-        }
+        Self::SERVER
     }
 }
 

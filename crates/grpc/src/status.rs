@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_tells_what_the_failure_tells() {
+    fn a_status_carries_the_reason_of_the_failure() {
         for reason in Reason::ALL {
             let failure = reason.with("why");
             let status = status(&failure);

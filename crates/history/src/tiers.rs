@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn days_that_were_not_embedded_are_read_from_the_store_after_a_raise() {
+    fn days_before_a_raise_are_read_from_the_store() {
         let dir = tempfile::tempdir().unwrap();
         let today = NOW / DAY_S;
         let since = |days, day| EmbeddedDays::since(dir.path(), days, Day(day)).unwrap();

@@ -3,6 +3,7 @@
 //! The shard folds every sample of items that keep trends. When an hour is over, [`Folder::take`]
 //! hands its trends out a few at a time, so that no spike marks the full hour. A sample late for
 //! an hour that was handed out already makes a trend that [`write`] merges with the stored one.
+//! Hours long over, as a backfill brings them, wait half a minute for more of their samples.
 //! At an orderly stop [`Folder::drain`] hands out everything, the open hours as well; what is
 //! folded after the next start is merged with it. After a crash the [`open_hours`] are folded
 //! again from history ([`Folder::refold`]) and replace what is stored. So are older hours that got
@@ -34,6 +35,13 @@ const WRITE_WITHIN_S: u32 = 3000;
 /// it a crash makes three hours be folded again instead of two, should that not have been done.
 const GRACE_S: u32 = 600;
 
+/// Hours that were over before they began to be folded wait so many seconds: a backfill sends the
+/// samples of an hour in several packets.
+const LATE_WAIT_S: u32 = 30;
+
+/// At least so many of them are handed out a second, or a tenth.
+const LATE_PER_S: usize = 1000;
+
 /// Beyond two hours of each item so many may wait; the rest is handed out at once.
 const WAITING_MAX: usize = 50_000;
 
@@ -56,6 +64,10 @@ pub struct Folder {
     open: HashMap<ItemId, Acc, FixedState>,
     closed: HashMap<Key, Acc, FixedState>,
     queue: VecDeque<Key>,
+    /// Hours that were over before they began to be folded, with the second since when they wait.
+    late: VecDeque<(Key, u32)>,
+    /// The second of the last call of [`Self::take`].
+    now_s: u32,
     /// Hours not younger may have been stored before the start of the process.
     written_until: u32,
     /// The hour of the last call of [`Self::take`]: older ones may have been handed out, and are
@@ -74,7 +86,7 @@ impl Folder {
     /// and those before are merged with what is stored.
     pub fn new(now_s: u32) -> Self {
         let now = hour_of(now_s);
-        Self { swept: now, swept_max: now, ..Self::starting_at(now.saturating_add(HOUR_S)) }
+        Self { swept: now, swept_max: now, now_s, ..Self::starting_at(now.saturating_add(HOUR_S)) }
     }
 
     /// A folder that will be fed again everything since `from_s`, a full hour: hours from there
@@ -85,6 +97,8 @@ impl Folder {
             open: HashMap::default(),
             closed: HashMap::default(),
             queue: VecDeque::new(),
+            late: VecDeque::new(),
+            now_s: from_s,
             written_until: from.saturating_sub(1),
             // Those before are not open.
             swept: from,
@@ -208,6 +222,14 @@ impl Folder {
         }
         self.closed.insert(key, acc);
         if !self.held.contains(&item) {
+            self.enqueue(key);
+        }
+    }
+
+    fn enqueue(&mut self, key: Key) {
+        if key.1 < self.swept.saturating_sub(HOUR_S) {
+            self.late.push_back((key, self.now_s));
+        } else {
             self.queue.push_back(key);
         }
     }
@@ -223,8 +245,9 @@ impl Folder {
         self.held = kept;
         let gone: HashSet<ItemId> = gone;
         if !gone.is_empty() {
-            let free = self.closed.keys().filter(|(item, ..)| gone.contains(item));
-            self.queue.extend(free);
+            let free: Vec<Key> =
+                self.closed.keys().filter(|(item, ..)| gone.contains(item)).copied().collect();
+            free.into_iter().for_each(|key| self.enqueue(key));
         }
     }
 
@@ -240,6 +263,7 @@ impl Folder {
     /// handed out is to be passed to [`write`] at once; what could not be written stays in `out`.
     pub fn take(&mut self, now_s: u32, out: &mut Vec<Folded>) {
         let hour = hour_of(now_s);
+        self.now_s = now_s;
         self.take_more_of(out);
         if hour != self.swept {
             self.swept = hour;
@@ -253,13 +277,15 @@ impl Folder {
             self.hand_out_before(hour.saturating_sub(HOUR_S), out);
         }
         let left_s = WRITE_WITHIN_S.saturating_sub(now_s - hour).max(1);
-        let due = self.queue.len().div_ceil(left_s as usize).max(self.too_many());
+        let due = self.queue.len().div_ceil(left_s as usize);
+        let due = due.max(self.too_many().saturating_sub(self.late.len()));
         self.hand_out(due, hour, out);
+        self.hand_out_late(out);
     }
 
     /// So many hours more wait than may.
     pub fn too_many(&self) -> usize {
-        self.queue.len().saturating_sub(self.room)
+        self.waiting().saturating_sub(self.room)
     }
 
     /// What could not be written goes together with what came since: with its trend the driver
@@ -274,18 +300,51 @@ impl Folder {
         }
     }
 
+    /// Hands out hours long over that have waited, and more if too many wait.
+    fn hand_out_late(&mut self, out: &mut Vec<Folded>) {
+        let too_many = self.too_many();
+        let due = too_many.max(LATE_PER_S).max(self.late.len() / 10);
+        for place in 0..due {
+            let Some(&(key, since_s)) = self.late.front() else { break };
+            let waits_s = self.now_s.saturating_sub(since_s);
+            // A clock that was set back must not hold them longer.
+            if place >= too_many && waits_s < LATE_WAIT_S && since_s <= self.now_s {
+                break;
+            }
+            self.late.pop_front();
+            self.hand_out_key(key, out);
+        }
+        self.shrink();
+    }
+
+    /// Hands out an hour; those of items held back and forgotten ones leave the queue.
+    fn hand_out_key(&mut self, key: Key, out: &mut Vec<Folded>) {
+        if self.held.contains(&key.0) {
+            return;
+        }
+        if let Some(acc) = self.closed.remove(&key) {
+            out.push(Folded { trend: acc.trend(key.0), merge: acc.merge });
+        }
+    }
+
+    /// Frees memory when nothing waits.
+    fn shrink(&mut self) {
+        if self.waiting() == 0 && self.queue.capacity().max(self.late.capacity()) > 1024 {
+            self.queue.shrink_to(0);
+            self.late.shrink_to(0);
+            self.closed.shrink_to(0);
+        }
+    }
+
     /// Hands out everything that is older.
     fn hand_out_before(&mut self, hour: u32, out: &mut Vec<Folded>) {
         let all = self.queue.len();
         for _ in 0..all {
             let Some(key) = self.queue.pop_front() else { break };
-            if self.held.contains(&key.0) {
-                continue;
-            }
-            if key.1 >= hour {
+            if key.1 < hour {
+                self.hand_out_key(key, out);
+            } else if !self.held.contains(&key.0) {
                 self.queue.push_back(key);
-            } else if let Some(acc) = self.closed.remove(&key) {
-                out.push(Folded { trend: acc.trend(key.0), merge: acc.merge });
             }
         }
     }
@@ -294,28 +353,23 @@ impl Folder {
     fn hand_out(&mut self, limit: usize, hour: u32, out: &mut Vec<Folded>) {
         for _ in 0..limit {
             let Some(key) = self.queue.pop_front() else { break };
-            if self.held.contains(&key.0) {
-                continue;
-            }
-            if key.1 >= hour {
+            if key.1 < hour {
+                self.hand_out_key(key, out);
+            } else if !self.held.contains(&key.0) {
                 // Not over: its item sent something younger, or changed its type.
                 self.queue.push_back(key);
-                continue;
             }
-            // Forgotten hours stay in the queue.
-            let Some(acc) = self.closed.remove(&key) else { continue };
-            out.push(Folded { trend: acc.trend(key.0), merge: acc.merge });
         }
-        if self.queue.is_empty() && self.queue.capacity() > 1024 {
-            self.queue.shrink_to(0);
-            self.closed.shrink_to(0);
-        }
+        self.shrink();
     }
 
     /// Hands out everything, the open hours as well: for an orderly stop.
     pub fn drain(&mut self, out: &mut Vec<Folded>) {
         for (item, acc) in std::mem::take(&mut self.open) {
             self.close(item, acc);
+        }
+        while let Some((key, _)) = self.late.pop_front() {
+            self.hand_out_key(key, out);
         }
         self.hand_out(self.queue.len(), u32::MAX, out);
     }
@@ -358,7 +412,7 @@ impl Folder {
 
     /// Trends waiting to be handed out.
     pub fn waiting(&self) -> usize {
-        self.queue.len()
+        self.queue.len() + self.late.len()
     }
 }
 

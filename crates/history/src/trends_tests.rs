@@ -103,7 +103,7 @@ fn trends_are_handed_out_spread_over_the_hour() {
 }
 
 #[test]
-fn late_samples_join_their_hour_before_and_after_it_was_written() {
+fn late_samples_join_their_hour_at_any_time() {
     let (mut folder, mut driver) = (Folder::starting_at(NOON), store());
     folder.fold(&unsigned(1, NOON, 10));
     folder.fold(&unsigned(1, NOON + 3600, 7));
@@ -296,7 +296,7 @@ fn only_hours_before_the_open_ones_are_late() {
 }
 
 #[test]
-fn an_hour_aggregated_again_replaces_the_stored_one_unless_history_is_shorter() {
+fn aggregated_hour_replaces_the_stored_one() {
     let hour = |num| Trend {
         item: ItemId(1),
         hour: NOON,
@@ -368,7 +368,7 @@ fn what_could_not_be_written_goes_with_what_came_since() {
 }
 
 #[test]
-fn an_hour_that_was_written_before_the_clock_was_set_back_is_merged() {
+fn hour_written_before_a_clock_change_is_merged() {
     let mut folder = Folder::starting_at(NOON);
     let mut out = Vec::new();
     folder.fold(&float(NOON + 1, 5.0));
@@ -380,4 +380,42 @@ fn an_hour_that_was_written_before_the_clock_was_set_back_is_merged() {
     folder.take(NOON + 3600 + WRITE_WITHIN_S, &mut out);
     let kept: Vec<_> = out.iter().map(|f| (f.trend.hour, f.trend.num, f.merge)).collect();
     assert_eq!(kept, [(NOON, 1, true)]);
+}
+
+#[test]
+fn hours_of_a_backfill_are_written_within_a_minute_and_whole() {
+    const HOURS: u32 = 9 * 24;
+    let mut folder = Folder::starting_at(NOON);
+    let mut out = Vec::new();
+    folder.take(NOON, &mut out);
+    // Two packets, ten seconds apart, with one sample of each hour.
+    for packet in 0..2 {
+        for (item, hour) in (0..100).flat_map(|item| (2..2 + HOURS).map(move |hour| (item, hour))) {
+            folder.fold(&unsigned(item, NOON - hour * HOUR_S + packet, u64::from(packet)));
+        }
+        folder.take(NOON + 10 * packet, &mut out);
+    }
+    assert_eq!(out, [], "they wait for more");
+    let mut most = 0;
+    for second in 10..60 {
+        let before = out.len();
+        folder.take(NOON + second, &mut out);
+        most = most.max(out.len() - before);
+        if second < LATE_WAIT_S {
+            assert_eq!(out.len(), 0, "after {second} s");
+        }
+    }
+    assert_eq!((out.len(), folder.waiting()), (100 * HOURS as usize, 0));
+    assert!(out.iter().all(|folded| folded.trend.num == 2), "each hour is written once");
+    assert!(most <= 3_000, "{most} in one second");
+}
+
+#[test]
+fn a_clock_that_was_set_back_does_not_hold_hours_of_a_backfill() {
+    let mut folder = Folder::starting_at(NOON);
+    let mut out = Vec::new();
+    folder.take(NOON + 1000, &mut out);
+    folder.fold(&unsigned(1, NOON - 5 * HOUR_S, 1));
+    folder.take(NOON + 900, &mut out);
+    assert_eq!(out.len(), 1);
 }

@@ -70,6 +70,9 @@ impl Internals for ServerFigures {
                 "stores" => self.stores(&param(2), &param(3)),
                 "service" => self.service(&param(2)),
                 "history" if param(2) == "damaged" => unsigned(self.meter.damaged()),
+                "configuration" if param(2) == "hold" => {
+                    Ok(InternalValue::Float(self.config.longest_hold().as_secs_f64()))
+                }
                 _ => Err("Invalid second parameter.".to_owned()),
             },
             "tcache" => self.trend_cache(&param(1), &param(2)),

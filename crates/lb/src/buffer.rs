@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_moved_to_the_front_when_the_space_behind_them_ends() {
+    fn bytes_move_to_the_front_when_space_ends() {
         let mut buffers = Buffers::default();
         let mut buffer = Buffer::default();
         assert!(buffer.push(&vec![b'a'; SIZE - 1], &mut buffers));

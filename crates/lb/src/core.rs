@@ -4,9 +4,12 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 
-use mio::net::TcpStream;
+use mio::event::Event;
+use mio::net::{TcpStream, UdpSocket};
 use mio::{Interest, Registry, Token};
+use proxying::engine_link::analytics::Counter;
 
+use crate::auth::{Checks, Now};
 use crate::conn::Conn;
 use crate::mux::Hub;
 use crate::peer::{Peer, Stream};
@@ -14,6 +17,7 @@ use crate::pool::{Pool, ServerState};
 use crate::recorder::Recorder;
 use crate::slab::Slab;
 use crate::snapshot::Service;
+use crate::tally::Tally;
 use crate::wheel::{Entry, Wheel};
 
 /// Idle connections that a thread keeps per server.
@@ -34,29 +38,54 @@ pub(crate) enum Who {
     Client(usize),
     /// A connection to a server, by place.
     Server(usize),
+    /// A listener of datagrams, by number.
+    Datagrams(usize),
+    /// A UDP session, by place.
+    Flow(usize),
 }
 
-/// Tokens: 0 is the waker, then the kind is in the lowest two bits.
+/// Tokens: 0 is the waker, then the kind is in the lowest three bits.
 impl From<Who> for Token {
     fn from(who: Who) -> Self {
         match who {
             Who::Waker => Self(0),
-            Who::Listener(number) => Self((number << 2) | 1),
-            Who::Client(place) => Self((place << 2) | 2),
-            Who::Server(place) => Self((place << 2) | 3),
+            Who::Listener(number) => Self((number << 3) | 1),
+            Who::Client(place) => Self((place << 3) | 2),
+            Who::Server(place) => Self((place << 3) | 3),
+            Who::Datagrams(number) => Self((number << 3) | 4),
+            Who::Flow(place) => Self((place << 3) | 5),
         }
     }
 }
 
 impl From<Token> for Who {
     fn from(token: Token) -> Self {
-        let number = token.0 >> 2;
-        match token.0 & 3 {
+        let number = token.0 >> 3;
+        match token.0 & 7 {
             1 => Self::Listener(number),
             2 => Self::Client(number),
             3 => Self::Server(number),
+            4 => Self::Datagrams(number),
+            5 => Self::Flow(number),
             _ => Self::Waker,
         }
+    }
+}
+
+/// Whom a connection goes to, and what was demanded of the server: connections of equal routes may be used
+/// for each other's requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Route {
+    /// Number of the server within this process.
+    server: u32,
+    /// [`trust`](crate::tls::ServerSide::trust); `None`: no TLS.
+    trust: Option<u64>,
+}
+
+impl Route {
+    pub(crate) fn of(pool: &Pool, server: u16) -> Self {
+        let server = pool.server(server).shared.id;
+        Self { server, trust: pool.tls.as_ref().map(|tls| tls.trust) }
     }
 }
 
@@ -68,7 +97,7 @@ pub(crate) enum Place {
     /// Used by the streams of the HTTP/2 connection at this place.
     Uplink(usize),
     /// Waits for the next request.
-    Idle(Box<Conn>, u32, u64),
+    Idle(Box<Conn>, Route, u64),
 }
 
 /// Who uses a connection to a server.
@@ -89,10 +118,19 @@ pub(crate) struct Link {
     /// Number of the server in the pool.
     pub(crate) server: u16,
     shared: Arc<ServerState>,
+    route: Route,
     /// It has carried another request before.
     pub(crate) reused: bool,
     /// A read has failed: the end of what was read is not that of the message.
     pub(crate) broken: bool,
+}
+
+/// Sockets of connections to servers.
+#[derive(Debug, Default)]
+struct Sockets {
+    places: Slab<Place>,
+    /// Places of idle ones.
+    idle: HashMap<Route, Vec<usize>>,
 }
 
 /// The shared part of a thread.
@@ -102,10 +140,9 @@ pub(crate) struct Core {
     pub(crate) wheel: Wheel,
     /// Monotonic microseconds at the last wake-up.
     pub(crate) now_us: u64,
-    places: Slab<Place>,
-    /// HTTP/2 connections to servers, by the server's id.
-    pub(crate) uplinks: HashMap<u32, Vec<usize>>,
-    idle: HashMap<u32, Vec<usize>>,
+    sockets: Sockets,
+    /// HTTP/2 connections to servers.
+    pub(crate) uplinks: HashMap<Route, Vec<usize>>,
     queue: VecDeque<Entry>,
     /// Services by number of the listener.
     pub(crate) services: Vec<Option<Arc<Service>>>,
@@ -114,37 +151,51 @@ pub(crate) struct Core {
     random: u64,
     /// Where transactions are recorded, if they are.
     pub(crate) recorder: Option<Recorder>,
+    pub(crate) checks: Checks,
 }
 
 impl Link {
     /// One that is a stream of a shared connection.
     pub(crate) fn stream(stream: Stream, server: u16, pool: &Pool, reused: bool) -> Self {
         let shared = Arc::clone(&pool.server(server).shared);
-        Self { place: 0, peer: Peer::Stream(stream), server, shared, reused, broken: false }
+        let (peer, route) = (Peer::Stream(stream), Route::of(pool, server));
+        Self { place: 0, peer, server, shared, route, reused, broken: false }
     }
 }
 
 impl Core {
-    pub(crate) fn new(registry: Registry, now_us: u64, seed: u64) -> Self {
+    pub(crate) fn new(registry: Registry, now_us: u64, seed: u64, checks: Checks) -> Self {
         Self {
             registry,
             hub: Hub::default(),
             wheel: Wheel::new(now_us / 1000),
             now_us,
-            places: Slab::default(),
+            sockets: Sockets::default(),
             uplinks: HashMap::default(),
-            idle: HashMap::default(),
             queue: VecDeque::new(),
             services: Vec::new(),
             scratch: Vec::new(),
             random: seed | 1,
             recorder: None,
+            checks,
+        }
+    }
+
+    /// Counts something of a service, if this engine counts.
+    pub(crate) fn count(&self, tally: &Tally, counter: Counter) {
+        if let Some(recorder) = &self.recorder {
+            tally.add(recorder.thread, counter, 1);
         }
     }
 
     /// Monotonic milliseconds at the last wake-up.
     pub(crate) fn now_ms(&self) -> u64 {
         self.now_us / 1000
+    }
+
+    /// The time at the last wake-up, as authentication needs it.
+    pub(crate) fn now(&self) -> Now {
+        self.checks.now(self.now_us)
     }
 
     /// A random number (xorshift64): for the choice of servers only.
@@ -168,20 +219,25 @@ impl Core {
         self.registry.register(listener, Who::Listener(number).into(), Interest::READABLE)
     }
 
+    /// Watches a socket of datagrams: they are sent at once or never, so it is about what arrives.
+    pub(crate) fn watch_datagrams(&self, socket: &mut UdpSocket, who: Who) -> io::Result<()> {
+        self.registry.register(socket, who.into(), Interest::READABLE)
+    }
+
     /// An idle connection to a server.
     pub(crate) fn reuse(&mut self, pool: &Pool, server: u16, session: usize) -> Option<Link> {
-        let shared = &pool.server(server).shared;
-        let list = self.idle.get_mut(&shared.id)?;
+        let route = Route::of(pool, server);
+        let list = self.sockets.idle.get_mut(&route)?;
         while let Some(place) = list.pop() {
-            let Some(Place::Idle(conn, ..)) = self.places.take(place) else { continue };
+            let Some(Place::Idle(conn, ..)) = self.sockets.places.take(place) else { continue };
             if !conn.is_quiet() {
-                self.places.free(place);
+                self.sockets.places.free(place);
                 continue;
             }
-            self.places.put(place, Place::Used(session));
-            let shared = Arc::clone(shared);
+            self.sockets.places.put(place, Place::Used(session));
+            let shared = Arc::clone(&pool.server(server).shared);
             let peer = Peer::Socket(conn);
-            return Some(Link { place, peer, server, shared, reused: true, broken: false });
+            return Some(Link { place, peer, server, shared, route, reused: true, broken: false });
         }
         None
     }
@@ -190,8 +246,8 @@ impl Core {
     pub(crate) fn connect(&mut self, pool: &Pool, server: u16, session: usize) -> io::Result<Link> {
         let (place, conn) = self.dial(pool, server, Place::Used(session))?;
         let shared = Arc::clone(&pool.server(server).shared);
-        let peer = Peer::Socket(Box::new(conn));
-        Ok(Link { place, peer, server, shared, reused: false, broken: false })
+        let (peer, route) = (Peer::Socket(Box::new(conn)), Route::of(pool, server));
+        Ok(Link { place, peer, server, shared, route, reused: false, broken: false })
     }
 
     /// Starts a connection to a server, at a place for what uses it.
@@ -211,19 +267,19 @@ impl Core {
                 Some(rustls::Connection::from(tls))
             }
         };
-        let (place, _) = self.places.reserve();
+        let (place, _) = self.sockets.places.reserve();
         if let Err(error) = self.watch(&mut stream, Who::Server(place)) {
-            self.places.free(place);
+            self.sockets.places.free(place);
             return Err(error);
         }
-        self.places.put(place, user);
+        self.sockets.places.put(place, user);
         Ok((place, Conn::new(stream, tls)))
     }
 
     /// Frees the place of a connection to a server.
     pub(crate) fn free_place(&mut self, place: usize) {
-        drop(self.places.take(place));
-        self.places.free(place);
+        drop(self.sockets.places.take(place));
+        self.sockets.places.free(place);
     }
 
     /// A connection is no longer needed: kept for another request, or closed. Of a connection of
@@ -236,12 +292,13 @@ impl Core {
         let conn = match link.peer {
             Peer::Socket(conn) => conn,
             Peer::Stream(stream) => return stream.end(&mut self.hub),
+            Peer::Copy(_) => return,
         };
-        let list = self.idle.entry(link.shared.id).or_default();
+        let list = self.sockets.idle.entry(link.route).or_default();
         if keep && conn.is_quiet() && list.len() < IDLE_MAX {
             list.push(link.place);
             let since = self.now_us / 1000;
-            self.places.put(link.place, Place::Idle(conn, link.shared.id, since));
+            self.sockets.places.put(link.place, Place::Idle(conn, link.route, since));
         } else {
             self.free_place(link.place);
         }
@@ -249,22 +306,28 @@ impl Core {
 
     /// An event of a connection to a server: who uses it, or `None`, and an idle connection that has
     /// ended is closed.
-    pub(crate) fn server_event(&mut self, place: usize) -> Option<User> {
-        match self.places.get_mut(place)? {
+    pub(crate) fn server_event(&mut self, place: usize, event: &Event) -> Option<User> {
+        match self.sockets.places.get_mut(place)? {
             Place::Used(session) => Some(User::Session(*session)),
             Place::Uplink(mux) => Some(User::Uplink(*mux)),
-            Place::Idle(_, server, _) => {
+            // The room for writing grows after the last bytes have left.
+            Place::Idle(..)
+                if !(event.is_readable() || event.is_read_closed() || event.is_error()) =>
+            {
+                None
+            }
+            Place::Idle(_, route, _) => {
                 // A server that says something without a request is not understood.
-                let server = *server;
-                self.close_idle(place, server);
+                let route = *route;
+                self.close_idle(place, route);
                 None
             }
         }
     }
 
-    fn close_idle(&mut self, place: usize, server: u32) {
+    fn close_idle(&mut self, place: usize, route: Route) {
         self.free_place(place);
-        if let Some(list) = self.idle.get_mut(&server) {
+        if let Some(list) = self.sockets.idle.get_mut(&route) {
             list.retain(|other| *other != place);
         }
     }
@@ -273,17 +336,17 @@ impl Core {
     pub(crate) fn sweep(&mut self) {
         let before = self.now_ms().saturating_sub(IDLE_MS);
         let mut old = Vec::new();
-        for place in self.idle.values().flatten() {
-            if let Some(Place::Idle(_, server, since)) = self.places.get_mut(*place)
+        for place in self.sockets.idle.values().flatten() {
+            if let Some(Place::Idle(_, route, since)) = self.sockets.places.get_mut(*place)
                 && *since < before
             {
-                old.push((*place, *server));
+                old.push((*place, *route));
             }
         }
-        for (place, server) in old {
-            self.close_idle(place, server);
+        for (place, route) in old {
+            self.close_idle(place, route);
         }
-        self.idle.retain(|_, list| !list.is_empty());
+        self.sockets.idle.retain(|_, list| !list.is_empty());
         self.sweep_uplinks();
     }
 

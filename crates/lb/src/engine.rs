@@ -5,18 +5,26 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use arc_swap::ArcSwap;
+use proxying::engine_link::analytics::Measured;
 use stdx::clock::SharedClock;
 
+use crate::acme::{Check, Keeper};
+use crate::auth::Checkers;
 use crate::config::{Config, Transactions};
 use crate::health::Monitors;
-use crate::recorder::Records;
-use crate::snapshot::Snapshot;
-use crate::worker::{Mailbox, Worker};
+use crate::mailbox::Mailbox;
+use crate::ocsp::Stapler;
+use crate::recorder::{Counts, Records};
+use crate::snapshot::{Endpoint, Snapshot};
+use crate::tickets::TicketSecrets;
+use crate::udp;
+use crate::worker::Worker;
 
 /// Connections that the system completes before the engine accepts them.
 const BACKLOG: i32 = 4096;
@@ -36,18 +44,25 @@ pub fn read(file: &Path) -> anyhow::Result<Config> {
 /// # Errors
 /// All problems, one per line.
 pub fn check(config: &Config) -> anyhow::Result<()> {
-    Snapshot::compile(config, None).map(drop).map_err(|problems| anyhow!(problems))
+    let snapshot = Snapshot::compile(config, None, 0).map_err(|problems| anyhow!(problems))?;
+    match crate::health::impossible(&snapshot) {
+        problems if problems.is_empty() => Ok(()),
+        problems => Err(anyhow!(problems.join("\n"))),
+    }
 }
 
 /// A running engine.
 pub struct Engine {
     snapshot: Arc<ArcSwap<Snapshot>>,
     mailboxes: Vec<Arc<Mailbox>>,
-    listening: HashSet<SocketAddr>,
+    listening: HashSet<Endpoint>,
     monitors: Monitors,
+    keeper: Keeper,
+    stapler: Stapler,
     workers: Vec<JoinHandle<()>>,
     records: Option<Records>,
     fixed: Fixed,
+    clock: SharedClock,
 }
 
 /// What a running engine cannot change.
@@ -76,18 +91,19 @@ impl Engine {
     /// Problems of the configuration, addresses that cannot be used, missing resources.
     pub fn start(config: &Config, clock: &SharedClock) -> anyhow::Result<Self> {
         let _as_many_as_allowed = stdx::sys::raise_open_files_limit();
-        let empty = Snapshot::compile(&Config::default(), None).map_err(|text| anyhow!(text))?;
-        let snapshot = Arc::new(ArcSwap::from_pointee(empty));
         let threads = config.threads.or_else(|| std::thread::available_parallelism().ok());
+        let threads = threads.map_or(1, std::num::NonZero::get);
+        let snapshot = Arc::new(ArcSwap::from_pointee(Snapshot::empty(threads, Some(clock))));
         let mut mailboxes = Vec::new();
         let mut workers = Vec::new();
         let records = config.transactions.as_ref();
         let records = records.map(|config| Records::start(config, clock)).transpose()?;
         let name = config.name.clone().unwrap_or_else(machine);
-        for number in 0..threads.map_or(1, std::num::NonZero::get) {
-            let mut worker = Worker::new(Arc::clone(&snapshot), Arc::clone(clock))?;
+        let checkers = Checkers::new(threads);
+        for number in 0..threads {
+            let mut worker = Worker::new(Arc::clone(&snapshot), Arc::clone(clock), &checkers)?;
             if let Some(records) = &records {
-                worker.record(records.recorder(&name));
+                worker.record(records.recorder(&name, number));
             }
             mailboxes.push(worker.mailbox());
             workers.push(stdx::thread::permanent(&format!("engine-{number}"), move || {
@@ -98,8 +114,21 @@ impl Engine {
         }
         let monitors = Monitors::start(Arc::clone(&snapshot), Arc::clone(clock))?;
         let fixed = Fixed::of(config);
-        let listening = HashSet::new();
-        let mut engine = Self { snapshot, mailboxes, listening, monitors, workers, records, fixed };
+        let (listening, keeper) = (HashSet::new(), Keeper::new(clock));
+        let stapler = Stapler::new(clock);
+        let clock = Arc::clone(clock);
+        let mut engine = Self {
+            snapshot,
+            mailboxes,
+            listening,
+            monitors,
+            keeper,
+            stapler,
+            workers,
+            records,
+            fixed,
+            clock,
+        };
         engine.apply(config)?;
         Ok(engine)
     }
@@ -115,28 +144,76 @@ impl Engine {
             ));
         }
         let before = self.snapshot.load_full();
-        let snapshot =
-            Snapshot::compile(config, Some(&before)).map_err(|problems| anyhow!(problems))?;
-        let wanted: HashSet<SocketAddr> =
-            snapshot.services.iter().map(|service| service.listen).collect();
-        let mut sockets = Vec::new();
-        for address in wanted.difference(&self.listening) {
+        let now_ms = u64::try_from(self.clock.monotonic().as_millis()).unwrap_or(u64::MAX);
+        let snapshot = Snapshot::compile(config, Some(&before), now_ms)
+            .map_err(|problems| anyhow!(problems))?;
+        let certificates = self.keeper.prepare(config.acme.as_ref(), &snapshot.acme)?;
+        let wanted: HashSet<Endpoint> =
+            snapshot.services.iter().map(|service| service.endpoint()).collect();
+        let (mut streams, mut datagrams) = (Vec::new(), Vec::new());
+        for Endpoint { datagrams: of_datagrams, address } in wanted.difference(&self.listening) {
             for mailbox in &self.mailboxes {
-                let socket =
-                    listen(*address).with_context(|| format!("cannot listen on {address}"))?;
-                sockets.push((mailbox, socket));
+                let opened = if *of_datagrams {
+                    udp::bind(*address).map(|socket| datagrams.push((mailbox, socket)))
+                } else {
+                    listen(*address).map(|socket| streams.push((mailbox, socket)))
+                };
+                opened.with_context(|| format!("cannot listen on {address}"))?;
             }
         }
-        for (mailbox, socket) in sockets {
+        self.listening = wanted;
+        let staples = snapshot.staples.clone();
+        // First, so that no thread takes a socket for which its configuration has no service.
+        self.snapshot.store(Arc::new(snapshot));
+        for (mailbox, socket) in streams {
             stdx::sync::lock(&mailbox.listeners).push(socket);
         }
-        self.listening = wanted;
-        self.snapshot.store(Arc::new(snapshot));
+        for (mailbox, socket) in datagrams {
+            stdx::sync::lock(&mailbox.datagrams).push(socket);
+        }
+        // From here on the configuration is in effect: what fails now is no reason to call it refused.
         for mailbox in &self.mailboxes {
-            mailbox.waker.wake()?;
+            mailbox.changed.store(true, Release);
+            if let Err(error) = mailbox.waker.wake() {
+                tracing::error!("a thread learns of the configuration late: {error}");
+            }
         }
         self.monitors.changed();
+        if let Err(error) = self.keeper.apply(certificates) {
+            tracing::error!("certificates cannot be ordered: {error}; reload the configuration");
+        }
+        let folder = config.ocsp.as_ref().map(|ocsp| ocsp.folder.as_path());
+        if let Err(error) = self.stapler.apply(folder.unwrap_or(Path::new("")), &staples) {
+            tracing::error!("OCSP responses cannot be fetched: {error}; reload the configuration");
+        }
         Ok(())
+    }
+
+    /// Lets these checks of an authority pass, and no others.
+    ///
+    /// # Errors
+    /// They cannot be set up; none passes.
+    pub fn answer_checks(&self, checks: &[Check]) -> anyhow::Result<()> {
+        let snapshot = self.snapshot.load();
+        snapshot.acme.challenges.replace(checks).map_err(|problem| anyhow!(problem))
+    }
+
+    /// Session tickets follow from these secrets from now on, which all engines of the group have.
+    pub fn share_tickets(&self, secrets: TicketSecrets) {
+        self.snapshot.load().tickets.share(secrets);
+    }
+
+    /// Counters of records; `None`: it keeps none.
+    #[must_use]
+    pub fn records(&self) -> Option<Arc<Counts>> {
+        self.records.as_ref().map(|records| Arc::clone(records.counts()))
+    }
+
+    /// What was counted of all services, pools and servers of the configuration. `now`: monotonic time.
+    #[must_use]
+    pub fn measured(&self, now: Duration) -> Vec<Measured> {
+        let now_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        self.snapshot.load().measured(now_ms)
     }
 
     /// Closes all connections, and writes the records of what was carried.
@@ -151,6 +228,7 @@ impl Engine {
         for worker in self.workers {
             let _panicked = worker.join();
         }
+        self.monitors.stop();
         if let Some(records) = self.records {
             records.end();
         }

@@ -1,21 +1,28 @@
 //! One request and its response.
 
-use std::sync::Arc;
+mod cached;
+mod copied;
+mod decision;
+mod repeat;
+mod stored;
+mod trailers;
 
 use proxying::http1::{self, Body, Framing, HeadEnd, Piece, Refusal, Request, Version};
-use proxying::http2::frame::Code;
 
-use crate::config::{PersistenceKind, Protocol, RetryOn};
+use crate::auth::{Halt, Task};
+use crate::cache::{Approach, Course};
+use crate::compression::{Coded, Wanted};
+use crate::config::Protocol;
 use crate::core::Core;
-use crate::mux::Cut;
+use crate::mirror::Copy;
 use crate::peer::Peer;
-use crate::policy::{self, Decision, Forward, Local};
-use crate::pool::{Pool, Wish, hash};
+use crate::policy::Local;
 use crate::request;
-use crate::route::{Failure, Route, Upstream};
+use crate::route::{Route, Upstream};
 use crate::session::{Session, State, Step};
 use crate::uplink::Opening;
-use transactions::End;
+use cached::Caching;
+use transactions::{Cached, End};
 
 /// What is remembered of a request once its head is forwarded.
 #[derive(Debug)]
@@ -32,6 +39,31 @@ pub(crate) struct Plan {
     pub(crate) grpc: bool,
     /// Rules whose header edits apply.
     pub(crate) matched: Vec<u16>,
+    /// Names in Connection: trailers with them end here.
+    nominated: Vec<Vec<u8>>,
+    /// What the client accepts; `None`: the response is not compressed.
+    pub(crate) wanted: Option<Wanted>,
+    pub(crate) caching: Caching,
+}
+
+impl Plan {
+    /// Of a request to a server of HTTP/2 or HTTP/1, whose response is not compressed.
+    fn of(request: &Request<'_>, matched: Vec<u16>, http2: bool) -> Self {
+        Self {
+            version: request.version,
+            to_head: request.method == b"HEAD",
+            keep_alive: request.keep_alive,
+            websocket: request.websocket,
+            trailers: request.accepts_trailers,
+            idempotent: request.is_idempotent(),
+            chunked: request.framing == Framing::Chunked && !http2,
+            grpc: request.version == Version::Http2 && request::is_grpc(request),
+            matched,
+            nominated: trailers::nominated(request),
+            wanted: None,
+            caching: Caching::default(),
+        }
+    }
 }
 
 /// Position within the response.
@@ -41,6 +73,10 @@ pub(crate) enum Reply {
     Head(HeadEnd),
     /// The body arrives; it is written in chunks or as it is.
     Body { body: Body, chunked: bool },
+    /// The body arrives and is compressed.
+    Coded(Box<Coded>),
+    /// The content is sent as it is stored.
+    Stored,
     /// All of it is written.
     Done,
 }
@@ -50,10 +86,14 @@ pub(crate) enum Reply {
 pub(crate) struct Exchange {
     pub(crate) plan: Plan,
     body: Body,
+    /// The copy for a mirror, until it is sent.
+    copy: Option<Box<Copy>>,
     /// Bytes of the body so far.
     received: u64,
     /// The last byte is in the buffer for the server.
     complete: bool,
+    /// Header block of the trailers for a server of HTTP/2; empty: there are none.
+    trailers: Vec<u8>,
     /// Bytes at the front of that buffer that are sent but kept for a repetition.
     sent: usize,
     /// All bytes of the request are still there.
@@ -67,9 +107,32 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
+    /// One whose head has been read.
+    fn new(plan: Plan, body: Body) -> Self {
+        Self {
+            complete: body.has_ended(),
+            body,
+            copy: None,
+            plan,
+            trailers: Vec::new(),
+            received: 0,
+            sent: 0,
+            intact: true,
+            refused: false,
+            repeated: 0,
+            reply: Reply::Head(HeadEnd::default()),
+            reusable: false,
+        }
+    }
+
     /// Whether the request has left completely.
     pub(crate) fn is_sent(&self) -> bool {
         self.complete || self.refused
+    }
+
+    /// Whether bytes of the client are missing: content of HTTP/2 ends with them, and trailers may wait for room.
+    fn lacks_content(&self) -> bool {
+        !self.is_sent() && !self.body.has_ended() && self.body != Body::UntilClose
     }
 
     /// The request is not repeated: what has been sent of it is no longer kept.
@@ -84,6 +147,8 @@ impl Exchange {
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Respond(Local, bool),
+    /// A password must be checked first; whether the method is HEAD.
+    Check(Box<Task>, bool),
     Forward(Box<Exchange>, Box<Route>),
 }
 
@@ -124,6 +189,11 @@ impl Session {
         let limits = self.service.limits;
         let outcome = Request::parse(&input.data()[..length], &limits)
             .and_then(|request| self.plan(&request, core));
+        if let Ok(Outcome::Check(task, to_head)) = outcome {
+            // The request begins again when the result is known.
+            self.input = input;
+            return self.wait_for(*task, to_head, core);
+        }
         input.consume(length);
         self.input = input;
         self.begin_exchange(outcome, core)
@@ -137,19 +207,31 @@ impl Session {
         match outcome {
             Err(refusal) => self.refuse(refusal.status(), core),
             Ok(Outcome::Respond(local, keep)) => self.respond(&local, keep, core),
+            Ok(Outcome::Check(task, to_head)) => self.wait_for(*task, to_head, core),
             Ok(Outcome::Forward(exchange, mut route)) => {
-                route.pool.count_request(core.now_ms());
-                if route.pool.protocol == Protocol::Http2 {
-                    route.opening = Opening { block: core.scratch.clone(), end: exchange.complete };
-                } else if !route.to_server.push(&core.scratch, &mut core.hub.buffers) {
+                let stored = matches!(route.upstream, Upstream::Stored(_));
+                if !stored && !self.address(&exchange, &mut route, core) {
                     return self.refuse(Refusal::HeadTooLarge.status(), core);
                 }
                 self.exchange = Some(exchange);
                 self.route = Some(route);
                 self.state = State::Exchange;
+                self.launch_copy(core);
                 Step::Again
             }
         }
+    }
+
+    /// Prepares the head in [`Core::scratch`] for the server; false: it is too large.
+    fn address(&self, exchange: &Exchange, route: &mut Route, core: &mut Core) -> bool {
+        route.pool.count_request(core.now_ms());
+        if route.pool.protocol == Protocol::Http2 {
+            let patience_ms = self.service.timeouts.server;
+            let (block, end) = (core.scratch.clone(), exchange.complete);
+            route.opening = Opening { block, end, patience_ms };
+            return true;
+        }
+        route.to_server.push(&core.scratch, &mut core.hub.buffers)
     }
 
     pub(crate) fn plan(
@@ -166,15 +248,21 @@ impl Session {
         if matches!(request.framing, Framing::Length(length) if length > service.body_max) {
             return Ok(Outcome::Respond(Local { status: 413, ..Local::default() }, false));
         }
-        let forward = match policy::decide(&service.rules, &service.pool, request) {
-            Decision::Respond(mut local) => {
-                if to_head {
-                    local.body.clear();
-                }
-                return Ok(Outcome::Respond(local, keep));
+        let respond = |mut local: Local| {
+            if to_head {
+                local.body.clear();
             }
-            Decision::Forward(forward) => forward,
+            Ok(Outcome::Respond(local, keep))
         };
+        let mut forward = match self.decide(request, core) {
+            Err(Halt::Check(task)) => return Ok(Outcome::Check(task, to_head)),
+            Err(Halt::Respond(local)) => {
+                self.awaits = None;
+                return respond(local);
+            }
+            Ok(forward) => forward,
+        };
+        self.awaits = None;
         if let Some(draft) = &mut self.draft {
             draft.rules(&forward.matched);
         }
@@ -182,60 +270,30 @@ impl Session {
         if http2 && request.websocket {
             return Ok(Outcome::Respond(Local { status: 501, ..Local::default() }, keep));
         }
-        core.scratch.clear();
-        request::compose(&mut core.scratch, request, &forward, self);
-        let wish = self.wish(request, &forward.pool);
-        let plan = Plan {
-            version: request.version,
-            to_head,
-            keep_alive: request.keep_alive,
-            websocket: request.websocket,
-            trailers: request.accepts_trailers,
-            idempotent: request.is_idempotent(),
-            chunked: request.framing == Framing::Chunked && !http2,
-            grpc: request.version == Version::Http2 && request::is_grpc(request),
-            matched: forward.matched,
-        };
-        let Forward { pool, .. } = forward;
-        // Content of HTTP/2 is not in chunks; its end is that of the stream.
-        let body = match (plan.version, request.framing) {
-            (Version::Http2, Framing::Chunked) => Body::UntilClose,
-            (_, framing) => Body::new(framing),
-        };
-        let exchange = Exchange {
-            complete: body.has_ended(),
-            body,
-            plan,
-            received: 0,
-            sent: 0,
-            intact: true,
-            refused: false,
-            repeated: 0,
-            reply: Reply::Head(HeadEnd::default()),
-            reusable: false,
-        };
-        Ok(Outcome::Forward(Box::new(exchange), Box::new(Route::new(pool, wish))))
-    }
-
-    fn wish(&self, request: &Request<'_>, pool: &Arc<Pool>) -> Wish {
-        use crate::config::Algorithm;
-        let by_header = |name: &str| request.value(name.as_bytes()).map(hash);
-        let key = match &pool.persistence {
-            Some((PersistenceKind::Header, name)) => by_header(name),
-            _ => None,
-        };
-        let key = key.or_else(|| match pool.algorithm {
-            Algorithm::UriHash => Some(hash(request.target.path_and_query)),
-            Algorithm::HeaderHash => pool.hash_key.as_deref().and_then(by_header),
-            _ => self.source_hash(pool),
-        });
-        let sticky = match &pool.persistence {
-            Some((PersistenceKind::Cookie, name)) => {
-                request.cookie(name.as_bytes()).and_then(|value| pool.by_cookie(value))
+        let course = match self.look_up(request, &forward, core) {
+            Approach::Respond(local) => {
+                self.note_cached(Cached::Miss);
+                return respond(local);
             }
-            _ => None,
+            Approach::Serve(serving) => return Ok(self.serve(request, forward, serving)),
+            Approach::Forward(course, cached) => {
+                self.note_cached(cached);
+                course
+            }
         };
-        Wish { hash: key, sticky, tried: Vec::new() }
+        forward.conditions = course.as_ref().map(Course::conditions).unwrap_or_default();
+        core.scratch.clear();
+        let protocol = forward.pool.protocol;
+        request::compose(&mut core.scratch, protocol, request, &forward, self, false);
+        let wish = self.known(request).wish(&forward.pool);
+        let wanted = self.wanted(request, &forward);
+        let copy = self.begin_copy(request, &forward, core);
+        let status = self.cache_status(|| "vedette; fwd=bypass".to_owned());
+        let caching = Caching { course, status };
+        let plan = Plan { wanted, caching, ..Plan::of(request, forward.matched, http2) };
+        let body = trailers::content(request, http2);
+        let exchange = Exchange { copy, ..Exchange::new(plan, body) };
+        Ok(Outcome::Forward(Box::new(exchange), Box::new(Route::new(forward.pool, wish))))
     }
 
     /// A request is being served.
@@ -271,6 +329,7 @@ impl Session {
     /// Moves the request's body towards the server.
     fn upload(&mut self, core: &mut Core) -> Result<bool, Step> {
         let Some(exchange) = &mut self.exchange else { return Err(Step::Close) };
+        exchange.copy.take_if(|copy| copy.is_late(core.now_ms()));
         let mut progress = false;
         // Also after the request: a client that resets the connection wants no response.
         let reads = !exchange.is_sent() || self.input.is_empty();
@@ -282,7 +341,10 @@ impl Session {
         }
         if !exchange.is_sent() {
             match self.decode(core) {
-                Ok(moved) => progress |= moved,
+                Ok(moved) => {
+                    progress |= moved;
+                    self.launch_copy(core);
+                }
                 Err(refusal) if self.is_unanswered() => {
                     return Err(self.refuse(refusal, core));
                 }
@@ -292,7 +354,7 @@ impl Session {
         let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
             return Err(Step::Close);
         };
-        if !exchange.is_sent() && self.client.eof() && self.input.is_empty() {
+        if exchange.lacks_content() && self.client.eof() && self.input.is_empty() {
             return Err(Step::Close);
         }
         let Upstream::Ready(link) = &mut route.upstream else { return Ok(progress) };
@@ -302,15 +364,13 @@ impl Session {
         }
         if unsent.is_empty() {
             if let (true, Peer::Stream(server)) = (exchange.complete, &mut link.peer) {
-                server.end_request(&self.client, &mut core.hub);
+                server.end_request(&exchange.trailers, &mut core.hub);
             }
             return Ok(progress);
         }
         let written = match &mut link.peer {
             Peer::Stream(server) => {
-                let trailers =
-                    self.client.stream().is_some_and(|client| client.has_trailers(&core.hub));
-                let last = exchange.complete && !trailers;
+                let last = exchange.complete && exchange.trailers.is_empty();
                 Ok(server.send_all(unsent, last, &mut core.hub))
             }
             server => server.write(unsent, &mut core.hub),
@@ -327,6 +387,8 @@ impl Session {
             Err(_) => {
                 // The server may have responded before it closed.
                 exchange.refused = true;
+                // The rest of the request is not read.
+                exchange.copy = None;
                 link.peer.expect_end();
                 progress = true;
             }
@@ -364,6 +426,7 @@ impl Session {
                     if exchange.received > self.service.body_max {
                         return Err(413);
                     }
+                    exchange.copy.take_if(|copy| !copy.add(data));
                     if exchange.plan.chunked {
                         http1::chunk(&mut core.scratch, data);
                     } else {
@@ -375,11 +438,8 @@ impl Session {
                     return Ok(progress || length > 0);
                 }
                 Piece::End => {
-                    if exchange.plan.chunked {
-                        // Trailers of a request end here: few servers read them.
-                        http1::end_of_chunks(&mut core.scratch, &[]);
-                    }
-                    exchange.complete = true;
+                    self.input.consume(length);
+                    return Ok(self.end_content(core) || progress || length > 0);
                 }
             }
             // It fits: the input was no longer than the room.
@@ -402,16 +462,23 @@ impl Session {
         };
         self.note_end(End::Complete);
         self.record(core);
-        let sent =
-            exchange.complete && !exchange.refused && exchange.sent == route.to_server.data().len();
+        let sent = exchange.has_left(&route);
+        if let Some(course) = exchange.plan.caching.course {
+            course.complete();
+        }
         let clean = route.from_server.is_empty();
         route.to_server.clear(&mut core.hub.buffers);
         route.from_server.clear(&mut core.hub.buffers);
         if let Some(link) = route.take_link() {
             core.release(*link, sent && clean && exchange.reusable);
         }
-        if self.client.stream().is_some() {
-            return Step::Close;
+        match &mut self.client {
+            Peer::Socket(_) => {}
+            Peer::Stream(_) => return Step::Close,
+            Peer::Copy(copy) => {
+                copy.responded();
+                return Step::Close;
+            }
         }
         self.state = if exchange.plan.keep_alive && sent { State::Request } else { State::Linger };
         if self.flush(core).is_none() { Step::Close } else { Step::Again }
@@ -421,72 +488,5 @@ impl Session {
     pub(crate) fn is_unanswered(&self) -> bool {
         let reply = self.exchange.as_ref().map(|exchange| &exchange.reply);
         matches!(reply, None | Some(Reply::Head(_)))
-    }
-
-    /// A server did not do its part: the request is repeated, or the client is told.
-    pub(crate) fn server_failed(&mut self, failure: Failure, core: &mut Core) -> Step {
-        let unanswered = self.is_unanswered();
-        let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
-            return Step::Close;
-        };
-        // That no other server is left says less than what the last one did.
-        let reason = match failure {
-            Failure::Unavailable | Failure::Full => route.before.unwrap_or(failure),
-            failure => failure,
-        };
-        let link = route.take_link();
-        let cut = link.as_ref().and_then(|link| match &link.peer {
-            Peer::Stream(stream) => stream.cut(&core.hub),
-            Peer::Socket(_) => None,
-        });
-        // What a server has not processed is sent once more.
-        let refused = cut == Some(Cut::Refused) && !route.fresh;
-        let stale = link.as_ref().is_some_and(|link| {
-            link.reused && failure == Failure::Closed && route.from_server.is_empty()
-        });
-        let stale = refused || (stale && !matches!(cut, Some(Cut::Reset(_))));
-        if let Some(link) = link {
-            if !stale {
-                route.wish.tried.push(link.server);
-                route.pool.failed(link.server, core.now_ms());
-            }
-            core.release(*link, false);
-        }
-        if let Some(draft) = &mut self.draft {
-            draft.failed(reason);
-        }
-        if let (Some(Cut::Reset(code)), Some(stream)) = (cut, self.client.stream()) {
-            // A reset stays one.
-            stream.code = Code::of(code);
-            return Step::Close;
-        }
-        if !unanswered {
-            return Step::Close;
-        }
-        let on = match failure {
-            Failure::Connect => Some(RetryOn::Connect),
-            Failure::Closed if exchange.plan.idempotent => Some(RetryOn::Closed),
-            Failure::Timeout if exchange.plan.idempotent => Some(RetryOn::Timeout),
-            _ => None,
-        };
-        // A kept connection that the server closed meanwhile is no failure of the server.
-        let nothing_sent = exchange.sent == 0 && cut.is_none();
-        let free = refused || (stale && (exchange.plan.idempotent || nothing_sent));
-        let repeat = exchange.intact
-            && (free || on.is_some_and(|on| route.pool.may_repeat(on, exchange.repeated)));
-        if !repeat {
-            return self.refuse_for(reason, core);
-        }
-        if let Some(draft) = &mut self.draft {
-            draft.repeat();
-        }
-        exchange.repeated += u8::from(!free);
-        exchange.sent = 0;
-        exchange.refused = false;
-        exchange.reply = Reply::Head(HeadEnd::default());
-        route.fresh = free;
-        route.before = Some(reason);
-        route.from_server.clear(&mut core.hub.buffers);
-        Step::Again
     }
 }

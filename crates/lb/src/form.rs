@@ -5,6 +5,9 @@ use proxying::http2::hpack;
 
 use crate::peer::Peer;
 
+/// Size and ends of one chunk, and the last chunk without trailers.
+pub(crate) const OVERHEAD: usize = 32;
+
 /// A form of heads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {

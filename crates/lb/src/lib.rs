@@ -4,10 +4,17 @@
 //! [`config`] is the file, [`snapshot`] what the threads see of it. Each thread is a [`worker`] with
 //! one poll, one timer [`wheel`], its own buffers and its own connections to servers; a client's
 //! connection is a [`session`], and so is each stream of its HTTP/2 connection ([`mux`], [`downlink`]), which
-//! may become a stream to a server ([`uplink`]). Threads share only the snapshot and the counters of servers.
+//! may become a stream to a server ([`uplink`]). Datagrams have sessions of
+//! their own ([`udp`]). Threads share only the snapshot, the counters of servers and the [`cache`] of responses.
 #![forbid(unsafe_code)]
 
+pub mod acme;
+mod analytics;
+mod auth;
 mod buffer;
+mod cache;
+mod client;
+mod compression;
 mod conn;
 mod core;
 mod downlink;
@@ -15,11 +22,17 @@ mod engine;
 mod exchange;
 mod form;
 mod health;
+mod identity;
 pub mod import;
+mod mailbox;
+mod mirror;
 mod mux;
+mod ocsp;
+mod opening;
 mod peer;
 mod policy;
 mod pool;
+mod rate;
 mod record;
 mod recorder;
 mod recording;
@@ -29,14 +42,21 @@ mod route;
 mod service;
 mod session;
 mod slab;
+mod slot;
 mod snapshot;
 mod stream;
+mod tally;
+mod tickets;
 mod tls;
 mod tunnel;
+mod udp;
+mod udp_settings;
 mod uplink;
 mod wheel;
 mod worker;
 
 pub use balancing as config;
 pub use engine::{Engine, check, read};
+pub use recorder::Counts;
 pub use service::run;
+pub use tickets::{TICKET_ROTATION, TicketSecrets};

@@ -10,6 +10,8 @@ use proxying::http2::hpack::List;
 
 use crate::buffer::{Buffer, Buffers};
 use crate::conn::Conn;
+use crate::core::Route;
+use crate::mirror::Launch;
 use crate::slab::Slab;
 use crate::wheel::Entry;
 
@@ -46,10 +48,40 @@ pub(crate) struct Uplink {
     pub(crate) input: Buffer,
     /// Its place among the thread's connections to servers.
     pub(crate) place: usize,
-    pub(crate) server: u32,
+    pub(crate) route: Route,
     pub(crate) established: bool,
     /// When its last stream began, in monotonic milliseconds.
     pub(crate) used_ms: u64,
+    pub(crate) stall: Stall,
+}
+
+/// How long a server has read nothing of the output.
+#[derive(Debug)]
+pub(crate) struct Stall {
+    /// When bytes were last written, or the output was empty, in monotonic milliseconds.
+    since_ms: u64,
+    /// Longest time, in milliseconds: the longest timeout of the services with streams.
+    most_ms: u64,
+}
+
+impl Stall {
+    pub(crate) fn new(now_ms: u64) -> Self {
+        Self { since_ms: now_ms, most_ms: 0 }
+    }
+
+    /// Raises the limit to the timeout of a service.
+    pub(crate) fn allow(&mut self, ms: u64) {
+        self.most_ms = self.most_ms.max(ms);
+    }
+
+    /// Bytes were written, or the output is empty.
+    pub(crate) fn end(&mut self, now_ms: u64) {
+        self.since_ms = now_ms;
+    }
+
+    pub(crate) fn is_over(&self, now_ms: u64) -> bool {
+        now_ms.saturating_sub(self.since_ms) > self.most_ms
+    }
 }
 
 /// What has arrived on a stream and its session has not read yet.
@@ -166,8 +198,9 @@ impl Mux {
         self.inbox(stream)?.heads.pop_front()
     }
 
-    pub(crate) fn has_trailers(&self, stream: u32) -> bool {
-        self.place(stream).is_some_and(|at| self.streams[at].trailers.is_some())
+    /// The trailers of a message whose content has been read; they stay there.
+    pub(crate) fn trailers(&self, stream: u32) -> Option<&List> {
+        self.streams[self.place(stream)?].trailers.as_ref()
     }
 
     /// The trailers of a message whose content has been read.
@@ -261,6 +294,8 @@ pub(crate) struct Hub {
     pub(crate) uplinks_again: Vec<usize>,
     /// Requests that have no session yet.
     pub(crate) newcomers: Vec<Newcomer>,
+    /// Copies of requests that have none.
+    pub(crate) launches: Vec<Launch>,
 }
 
 /// A stream that a client has begun.
@@ -287,7 +322,10 @@ impl Hub {
 
     /// Whether something runs without an event.
     pub(crate) fn has_work(&self) -> bool {
-        !self.again.is_empty() || !self.uplinks_again.is_empty() || !self.newcomers.is_empty()
+        !self.again.is_empty()
+            || !self.uplinks_again.is_empty()
+            || !self.newcomers.is_empty()
+            || !self.launches.is_empty()
     }
 
     /// Lets all HTTP/2 connections run: the configuration has changed.

@@ -5,18 +5,20 @@
 use std::io;
 
 use proxying::http2::frame::Code;
-use proxying::http2::hpack::{self, List};
-use proxying::http2::message;
+use proxying::http2::hpack::List;
 
 use crate::buffer::Buffer;
 use crate::conn::Conn;
+use crate::mirror::Source;
 use crate::mux::{Cut, Hub};
 
-/// One of the two sides of a session.
+/// One of the two sides of a session. A server is none of the third kind.
 #[derive(Debug)]
 pub(crate) enum Peer {
     Socket(Box<Conn>),
     Stream(Stream),
+    /// The client of the copy of a request.
+    Copy(Box<Source>),
 }
 
 /// A stream of an HTTP/2 connection, of a client or to a server.
@@ -76,25 +78,15 @@ impl Stream {
         hub.muxes.get(self.mux).and_then(|mux| mux.cut(self.number))
     }
 
-    /// Whether the message has ended with trailers, which have not been taken.
-    pub(crate) fn has_trailers(&self, hub: &Hub) -> bool {
-        hub.muxes.get(self.mux).is_some_and(|mux| mux.has_trailers(self.number))
-    }
-
-    /// Ends a request to a server, with the client's trailers. They were checked when they arrived.
-    pub(crate) fn end_request(&mut self, client: &Peer, hub: &mut Hub) {
+    /// Ends a request to a server, with the header block of its trailers, if there are any.
+    pub(crate) fn end_request(&mut self, trailers: &[u8], hub: &mut Hub) {
         if self.shut {
             return;
         }
-        let list = client.take_trailers(hub).unwrap_or_default();
-        let mut block = Vec::new();
-        for field in message::trailers(&list.fields).unwrap_or_default() {
-            hpack::encode(&mut block, field.name, field.value);
-        }
-        if block.is_empty() {
+        if trailers.is_empty() {
             self.send(&[], true, hub);
         } else {
-            self.send_block(&block, true, hub);
+            self.send_block(trailers, true, hub);
         }
     }
 
@@ -135,20 +127,20 @@ impl Peer {
     pub(crate) fn socket(&self) -> Option<&Conn> {
         match self {
             Self::Socket(conn) => Some(conn),
-            Self::Stream(_) => None,
+            Self::Stream(_) | Self::Copy(_) => None,
         }
     }
 
     pub(crate) fn socket_mut(&mut self) -> Option<&mut Conn> {
         match self {
             Self::Socket(conn) => Some(conn),
-            Self::Stream(_) => None,
+            Self::Stream(_) | Self::Copy(_) => None,
         }
     }
 
     pub(crate) fn stream(&mut self) -> Option<&mut Stream> {
         match self {
-            Self::Socket(_) => None,
+            Self::Socket(_) | Self::Copy(_) => None,
             Self::Stream(stream) => Some(stream),
         }
     }
@@ -157,6 +149,7 @@ impl Peer {
         match self {
             Self::Socket(conn) => conn.eof,
             Self::Stream(stream) => stream.eof,
+            Self::Copy(copy) => copy.eof(),
         }
     }
 
@@ -165,6 +158,7 @@ impl Peer {
         match self {
             Self::Socket(conn) => conn.readable,
             Self::Stream(stream) => !stream.eof,
+            Self::Copy(copy) => !copy.eof(),
         }
     }
 
@@ -180,13 +174,22 @@ impl Peer {
         match self {
             Self::Socket(conn) => conn.eof = true,
             Self::Stream(stream) => stream.eof = true,
+            Self::Copy(_) => {}
+        }
+    }
+
+    /// The trailers of a message whose content has been read from a stream; they stay there.
+    pub(crate) fn trailers<'h>(&self, hub: &'h Hub) -> Option<&'h List> {
+        match self {
+            Self::Socket(_) | Self::Copy(_) => None,
+            Self::Stream(stream) => hub.muxes.get(stream.mux)?.trailers(stream.number),
         }
     }
 
     /// The trailers of a message whose content has been read from a stream.
     pub(crate) fn take_trailers(&self, hub: &mut Hub) -> Option<List> {
         match self {
-            Self::Socket(_) => None,
+            Self::Socket(_) | Self::Copy(_) => None,
             Self::Stream(stream) => hub.muxes.get_mut(stream.mux)?.take_trailers(stream.number),
         }
     }
@@ -194,7 +197,7 @@ impl Peer {
     /// Whether the stream has ended early, so that no response can be sent.
     pub(crate) fn is_cut(&self, hub: &Hub) -> bool {
         match self {
-            Self::Socket(_) => false,
+            Self::Socket(_) | Self::Copy(_) => false,
             Self::Stream(stream) => stream.cut(hub).is_some(),
         }
     }
@@ -208,6 +211,7 @@ impl Peer {
     pub(crate) fn fill(&mut self, buffer: &mut Buffer, hub: &mut Hub) -> io::Result<usize> {
         let stream = match self {
             Self::Socket(conn) => return conn.fill(buffer, &mut hub.buffers),
+            Self::Copy(copy) => return Ok(copy.fill(buffer, &mut hub.buffers)),
             Self::Stream(stream) => stream,
         };
         if stream.eof || buffer.room() == 0 {
@@ -241,6 +245,7 @@ impl Peer {
     pub(crate) fn write(&mut self, data: &[u8], hub: &mut Hub) -> io::Result<usize> {
         let stream = match self {
             Self::Socket(conn) => return conn.write(data),
+            Self::Copy(copy) => return copy.drop_response(data.len()),
             Self::Stream(stream) => stream,
         };
         Ok(stream.send_all(data, false, hub))
@@ -250,7 +255,7 @@ impl Peer {
     pub(crate) fn flush(&mut self) -> io::Result<bool> {
         match self {
             Self::Socket(conn) => conn.flush(),
-            Self::Stream(_) => Ok(true),
+            Self::Stream(_) | Self::Copy(_) => Ok(true),
         }
     }
 
@@ -258,6 +263,7 @@ impl Peer {
     pub(crate) fn shut(&mut self, hub: &mut Hub) {
         match self {
             Self::Socket(conn) => conn.shut(),
+            Self::Copy(_) => {}
             Self::Stream(stream) => {
                 if !stream.shut {
                     stream.send(&[], true, hub);
@@ -271,6 +277,7 @@ impl Peer {
         match self {
             Self::Socket(conn) => (conn.received, conn.sent),
             Self::Stream(stream) => (stream.received, stream.sent),
+            Self::Copy(_) => (0, 0),
         }
     }
 
@@ -279,6 +286,7 @@ impl Peer {
         match self {
             Self::Socket(conn) => Facts { rtt_us: conn.rtt_us(now_us), tls: conn.tls_version() },
             Self::Stream(stream) => stream.of,
+            Self::Copy(_) => Facts::default(),
         }
     }
 }

@@ -1,19 +1,76 @@
 //! Rules of a virtual service: choice of the pool, redirects, local responses, header edits.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use proxying::http1::Request;
+use proxying::http1::{self, Request};
 
 use crate::config;
+use crate::identity::{Guard, Identity};
+use crate::mirror::Mirror;
 use crate::pool::Pool;
+use crate::pool::group::Target;
 
 /// A response that the balancer makes itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Local {
     pub(crate) status: u16,
     pub(crate) location: Option<Vec<u8>>,
+    /// Seconds after which the client may come again.
+    pub(crate) retry_after: Option<u64>,
+    /// Value of WWW-Authenticate.
+    pub(crate) challenge: Option<String>,
     pub(crate) content_type: Option<String>,
     pub(crate) body: Vec<u8>,
+}
+
+impl Local {
+    /// A response that says no more than its status.
+    pub(crate) fn text(status: u16) -> Self {
+        let mut body = Vec::new();
+        http1::number(&mut body, u64::from(status));
+        body.push(b' ');
+        body.extend_from_slice(reason(status));
+        body.push(b'\n');
+        let content_type = Some("text/plain; charset=utf-8".to_owned());
+        Self { status, content_type, body, ..Self::default() }
+    }
+
+    /// Whether it refuses the request.
+    pub(crate) fn is_refusal(&self) -> bool {
+        self.status >= 400
+    }
+}
+
+/// RFC 9110, 15.
+pub(crate) fn reason(status: u16) -> &'static [u8] {
+    match status {
+        200 => b"OK",
+        204 => b"No Content",
+        301 => b"Moved Permanently",
+        302 => b"Found",
+        303 => b"See Other",
+        307 => b"Temporary Redirect",
+        308 => b"Permanent Redirect",
+        400 => b"Bad Request",
+        401 => b"Unauthorized",
+        403 => b"Forbidden",
+        404 => b"Not Found",
+        405 => b"Method Not Allowed",
+        408 => b"Request Timeout",
+        413 => b"Content Too Large",
+        414 => b"URI Too Long",
+        417 => b"Expectation Failed",
+        429 => b"Too Many Requests",
+        431 => b"Request Header Fields Too Large",
+        500 => b"Internal Server Error",
+        501 => b"Not Implemented",
+        502 => b"Bad Gateway",
+        503 => b"Service Unavailable",
+        504 => b"Gateway Timeout",
+        505 => b"HTTP Version Not Supported",
+        _ => b"",
+    }
 }
 
 /// What the rules make of a request.
@@ -33,11 +90,21 @@ pub(crate) struct Forward {
     pub(crate) rewrite: Option<(usize, usize)>,
     /// Rules that match, by number; their header edits apply.
     pub(crate) matched: Vec<u16>,
+    /// The response may be compressed.
+    pub(crate) compresses: bool,
+    /// Its response is neither stored nor taken from the cache.
+    pub(crate) no_cache: bool,
+    /// Conditions of the request to the server, which replace those of the client.
+    pub(crate) conditions: Vec<(&'static [u8], Box<[u8]>)>,
+    /// Where its copy may go, instead of the service's mirror.
+    pub(crate) mirror: Option<Arc<Mirror>>,
+    /// What the server learns of the client.
+    pub(crate) identity: Identity,
 }
 
 #[derive(Debug)]
 enum Verdict {
-    Pool(Arc<Pool>),
+    Forward(Target),
     Respond(Local),
     Redirect { status: u16, location: String },
 }
@@ -70,8 +137,15 @@ impl Edits {
 #[derive(Debug)]
 pub(crate) struct Rule {
     conditions: config::Conditions,
+    /// Its paths in the only spelling, if it says something about authentication.
+    guarded: Guarded,
     verdict: Option<Verdict>,
     rewrite: Option<config::Rewrite>,
+    /// What it says about authentication.
+    pub(crate) guard: Option<Guard>,
+    mirror: Option<Arc<Mirror>>,
+    no_compression: bool,
+    no_cache: bool,
     pub(crate) request: Edits,
     pub(crate) response: Edits,
 }
@@ -80,11 +154,11 @@ impl Rule {
     /// Of a rule that has been checked.
     pub(crate) fn compile(
         rule: &config::Rule,
-        pool: &dyn Fn(&String) -> Result<Arc<Pool>, String>,
+        target: &dyn Fn(&String) -> Result<Target, String>,
     ) -> Result<Self, String> {
         let then = &rule.then;
         let verdict = if let Some(name) = &then.pool {
-            Some(Verdict::Pool(pool(name)?))
+            Some(Verdict::Forward(target(name)?))
         } else if let Some(redirect) = &then.redirect {
             let location = redirect.location.clone();
             Some(Verdict::Redirect { status: redirect.status, location })
@@ -96,14 +170,20 @@ impl Rule {
                     status: respond.status,
                     content_type: respond.content_type.clone(),
                     body: respond.body.clone().into_bytes(),
-                    location: None,
+                    ..Local::default()
                 })
             })
         };
+        let mirror = then.mirror.as_ref().map(|mirror| Mirror::compile(mirror, target));
         Ok(Self {
+            guarded: Guarded::of(&rule.conditions),
             conditions: rule.conditions.clone(),
             verdict,
             rewrite: then.rewrite.clone(),
+            guard: then.authentication.as_deref().map(Guard::of),
+            mirror: mirror.transpose()?.map(Arc::new),
+            no_compression: then.no_compression,
+            no_cache: then.no_cache,
             request: Edits::compile(&then.set_header, &then.del_header),
             response: Edits::compile(&then.set_response_header, &then.del_response_header),
         })
@@ -114,10 +194,31 @@ impl Rule {
         self.rewrite.as_ref().map_or("", |rewrite| &rewrite.with)
     }
 
-    fn matches(&self, request: &Request<'_>) -> bool {
+    /// Whether all of its conditions hold.
+    pub(crate) fn matches(&self, request: &Request<'_>) -> bool {
+        let (c, path) = (&self.conditions, request.target.split().0);
+        c.path.as_ref().is_none_or(|wanted| path == wanted.as_bytes())
+            && c.path_prefix.as_ref().is_none_or(|wanted| path.starts_with(wanted.as_bytes()))
+            && self.matches_without_path(request)
+    }
+
+    /// Whether all of its conditions hold for a request whose path is this one in the only spelling.
+    pub(crate) fn guards(&self, request: &Request<'_>, path: &str) -> bool {
+        let Guarded { path: own, prefix } = &self.guarded;
+        own.as_ref().is_none_or(|wanted| path == wanted)
+            && prefix.as_ref().is_none_or(|wanted| path.starts_with(wanted))
+            && self.matches_without_path(request)
+    }
+
+    /// Whether it is about some paths only.
+    pub(crate) fn names_path(&self) -> bool {
+        self.conditions.path.is_some() || self.conditions.path_prefix.is_some()
+    }
+
+    fn matches_without_path(&self, request: &Request<'_>) -> bool {
         let c = &self.conditions;
         let host = without_port(request.host);
-        let (path, query) = request.target.split();
+        let query = request.target.split().1;
         let holds = |wanted: &Option<String>, test: &dyn Fn(&[u8]) -> bool| {
             wanted.as_ref().is_none_or(|wanted| test(wanted.as_bytes()))
         };
@@ -126,8 +227,6 @@ impl Rule {
                 let tail = host.len().checked_sub(wanted.len()).map(|at| &host[at..]);
                 tail.is_some_and(|tail| tail.eq_ignore_ascii_case(wanted))
             })
-            && holds(&c.path, &|wanted| path == wanted)
-            && holds(&c.path_prefix, &|wanted| path.starts_with(wanted))
             && holds(&c.method, &|wanted| request.method == wanted)
             && c.header.as_ref().is_none_or(|pair| {
                 request.value(pair.name.as_bytes()) == Some(pair.value.as_bytes())
@@ -145,40 +244,77 @@ impl Rule {
     }
 }
 
-fn without_port(host: &[u8]) -> &[u8] {
-    let end = memchr::memrchr(b':', host).unwrap_or(host.len());
-    if host.ends_with(b"]") { host } else { &host[..end] }
+/// Paths in the only spelling.
+#[derive(Debug)]
+struct Guarded {
+    path: Option<String>,
+    prefix: Option<String>,
 }
 
-/// Applies the rules in their order.
-pub(crate) fn decide(rules: &[Rule], default: &Arc<Pool>, request: &Request<'_>) -> Decision {
-    let mut forward = Forward { pool: Arc::clone(default), rewrite: None, matched: Vec::new() };
-    let mut decided = false;
+impl Guarded {
+    fn of(conditions: &config::Conditions) -> Self {
+        // Of rules with authentication all paths have one: the configuration was checked.
+        let spelt = |path: &String| {
+            config::canonical_path(path).map_or_else(|| path.clone(), Cow::into_owned)
+        };
+        let config::Conditions { path, path_prefix, .. } = conditions;
+        Self { path: path.as_ref().map(spelt), prefix: path_prefix.as_ref().map(spelt) }
+    }
+}
+
+/// The name of a host without its port and without the dot at its end, which means the same host.
+fn without_port(host: &[u8]) -> &[u8] {
+    if host.ends_with(b"]") {
+        return host;
+    }
+    let name = &host[..memchr::memrchr(b':', host).unwrap_or(host.len())];
+    name.strip_suffix(b".").unwrap_or(name)
+}
+
+/// Applies the rules in their order. `choose` chooses one of the pools of a target.
+pub(crate) fn decide<'t>(
+    rules: &'t [Rule],
+    default: &'t Target,
+    request: &Request<'_>,
+    choose: impl Fn(&'t Target) -> &'t Arc<Pool>,
+) -> Decision {
+    let (mut rewrite, mut matched) = (None, Vec::new());
+    let (mut decided, mut compresses, mut no_cache, mut mirror) = (None, true, false, None);
     for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.matches(request)) {
         match &rule.verdict {
-            Some(_) if decided => {}
+            Some(_) if decided.is_some() => {}
             Some(Verdict::Respond(local)) => return Decision::Respond(local.clone()),
             Some(Verdict::Redirect { status, location }) => {
                 let location = Some(expand(location, request));
                 return Decision::Respond(Local { status: *status, location, ..Local::default() });
             }
-            Some(Verdict::Pool(pool)) => {
-                forward.pool = Arc::clone(pool);
-                decided = true;
-            }
+            Some(Verdict::Forward(target)) => decided = Some(target),
             None => {}
         }
-        if let Some(rewrite) = &rule.rewrite
-            && forward.rewrite.is_none()
-            && request.target.split().0.starts_with(rewrite.prefix.as_bytes())
+        compresses &= !rule.no_compression;
+        no_cache |= rule.no_cache;
+        mirror = mirror.or(rule.mirror.as_ref());
+        if let Some(own) = &rule.rewrite
+            && rewrite.is_none()
+            && request.target.split().0.starts_with(own.prefix.as_bytes())
         {
-            forward.rewrite = Some((rewrite.prefix.len(), at));
+            rewrite = Some((own.prefix.len(), at));
         }
         if !rule.request.is_empty() || !rule.response.is_empty() {
-            forward.matched.push(u16::try_from(at).unwrap_or(u16::MAX));
+            matched.push(u16::try_from(at).unwrap_or(u16::MAX));
         }
     }
-    Decision::Forward(forward)
+    let pool = Arc::clone(choose(decided.unwrap_or(default)));
+    Decision::Forward(Forward {
+        pool,
+        rewrite,
+        matched,
+        compresses,
+        no_cache,
+        conditions: Vec::new(),
+        mirror: mirror.cloned(),
+        identity: Identity::default(),
+    })
 }
 
 fn expand(location: &str, request: &Request<'_>) -> Vec<u8> {

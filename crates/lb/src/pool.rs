@@ -1,12 +1,23 @@
 //! Pools: which server gets a request.
 
 mod arrange;
+mod budget;
+mod checks;
+mod ejection;
+pub(crate) mod group;
+mod load;
+mod ramp;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
+use proxying::engine_link::analytics::State as Seen;
+
 use crate::config::{Algorithm, Health, PersistenceKind, RetryOn, State};
+use crate::tally::Tally;
+use budget::Retries;
+pub(crate) use ejection::Ejection;
 
 /// What all threads share about a server. It outlives a change of the configuration.
 #[derive(Debug)]
@@ -15,33 +26,70 @@ pub(crate) struct ServerState {
     pub(crate) id: u32,
     /// Requests or connections in flight.
     active: AtomicU32,
-    /// By its health monitor; a server without one is healthy.
+    /// By its health monitors; a server without any is healthy.
     healthy: AtomicBool,
-    /// Failures in a row.
-    failures: AtomicU32,
-    /// Monotonic milliseconds until which it is ejected.
-    ejected_until: AtomicU64,
+    /// The health monitors have decided.
+    checked: AtomicBool,
+    failures_total: AtomicU64,
+    /// After failures of requests of clients.
+    pub(crate) ejection: Ejection,
+    /// After failures of copies, which do not take the server from clients.
+    pub(crate) ejection_of_copies: Ejection,
+    ramp: ramp::Ramp,
+    pub(crate) response_time: load::ResponseTime,
+    pub(crate) tally: Tally,
+    pub(crate) checks: checks::Checks,
 }
 
 impl ServerState {
-    pub(crate) fn new(healthy: bool) -> Arc<Self> {
+    pub(crate) fn new(healthy: bool, threads: usize) -> Arc<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         Arc::new(Self {
             id: NEXT.fetch_add(1, Relaxed),
             active: AtomicU32::new(0),
             healthy: AtomicBool::new(healthy),
-            failures: AtomicU32::new(0),
-            ejected_until: AtomicU64::new(0),
+            checked: AtomicBool::new(false),
+            failures_total: AtomicU64::new(0),
+            ejection: Ejection::default(),
+            ejection_of_copies: Ejection::default(),
+            ramp: ramp::Ramp::default(),
+            response_time: load::ResponseTime::default(),
+            tally: Tally::new(threads),
+            checks: checks::Checks::default(),
         })
     }
 
-    /// Set by the health monitor; true: this is a change. A server that passes is no longer ejected.
-    pub(crate) fn set_healthy(&self, healthy: bool) -> bool {
-        if healthy && self.ejected_until.load(Relaxed) != 0 {
-            self.failures.store(0, Relaxed);
-            self.ejected_until.store(0, Relaxed);
+    /// Set by the health monitors; true: this is a change. A server that passes is no longer ejected.
+    pub(crate) fn set_healthy(&self, healthy: bool, now_ms: u64) -> bool {
+        if healthy && self.ejection.holds(now_ms) {
+            self.come_back(now_ms);
+            self.ejection.end();
         }
+        if healthy && !self.healthy.load(Relaxed) {
+            self.come_back(now_ms);
+        }
+        self.checked.store(true, Relaxed);
         self.healthy.swap(healthy, Relaxed) != healthy
+    }
+
+    /// The health monitors do not know how it is: it keeps the state that it had.
+    pub(crate) fn set_unknown(&self) {
+        self.checked.store(false, Relaxed);
+    }
+
+    /// A slow start begins, if the pool has any.
+    pub(crate) fn come_back(&self, now_ms: u64) {
+        self.ramp.begin(now_ms);
+    }
+
+    /// The part of its share that the server gets; `slow_ms` is the length of a slow start.
+    fn part(&self, slow_ms: u64, now_ms: u64) -> u32 {
+        self.ramp.part(self.ejection.until_ms(), slow_ms, now_ms)
+    }
+
+    /// Attempts that failed since it exists.
+    pub(crate) fn failures_total(&self) -> u64 {
+        self.failures_total.load(Relaxed)
     }
 
     /// A request or connection has ended.
@@ -51,7 +99,7 @@ impl ServerState {
 }
 
 /// One server.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Server {
     /// Name in the pool.
     pub(crate) name: String,
@@ -77,63 +125,32 @@ impl Server {
         true
     }
 
-    fn active(&self) -> u32 {
+    /// Requests or connections in flight.
+    pub(crate) fn active(&self) -> u32 {
         self.shared.active.load(Relaxed)
     }
 
-    /// Requests in flight per weight, comparable between servers.
-    fn load(&self) -> u64 {
-        (u64::from(self.active()) << 16) / u64::from(self.weight.max(1))
-    }
-}
-
-/// Repetitions of a pool's requests.
-#[derive(Debug)]
-pub(crate) struct Retries {
-    pub(crate) count: u8,
-    pub(crate) on: Vec<RetryOn>,
-    pub(crate) budget_percent: u8,
-    window: AtomicU64,
-    requests: AtomicU64,
-    repeated: AtomicU64,
-}
-
-impl Retries {
-    pub(crate) fn new(config: &crate::config::Retries) -> Self {
-        Self {
-            count: config.count,
-            on: config.on.clone(),
-            budget_percent: config.budget_percent,
-            window: AtomicU64::new(0),
-            requests: AtomicU64::new(0),
-            repeated: AtomicU64::new(0),
+    /// How it is seen from here. `monitored`: the pool has health monitors.
+    pub(crate) fn state(&self, monitored: bool, now_ms: u64) -> Seen {
+        let shared = &self.shared;
+        match self.admin {
+            State::Drain => Seen::Drain,
+            State::Down => Seen::Disabled,
+            State::Up if !shared.healthy.load(Relaxed) => Seen::Down,
+            State::Up if shared.ejection.holds(now_ms) => Seen::Down,
+            State::Up if monitored && shared.checked.load(Relaxed) => Seen::Up,
+            State::Up => Seen::Unchecked,
         }
     }
 
-    /// Counts a request. Threads that meet at the start of a window lose a few counts, which a budget
-    /// can bear.
-    fn count_request(&self, now_ms: u64) {
-        /// Length of a window in milliseconds.
-        const WINDOW_MS: u64 = 10_000;
-        let window = now_ms / WINDOW_MS;
-        if self.window.swap(window, Relaxed) != window {
-            self.requests.store(0, Relaxed);
-            self.repeated.store(0, Relaxed);
-        }
-        self.requests.fetch_add(1, Relaxed);
-    }
-
-    /// Takes one repetition from the budget: servers in trouble must not get a multiple of the load.
-    fn spend(&self) -> bool {
-        /// Repetitions in a window that a pool without load may make.
-        const FREE: u64 = 10;
-        let allowed = FREE + self.requests.load(Relaxed) * u64::from(self.budget_percent) / 100;
-        self.repeated.fetch_add(1, Relaxed) < allowed
+    /// Whether an administrator lets clients without persistence use it.
+    pub(crate) fn is_open(&self) -> bool {
+        self.admin == State::Up && self.weight > 0
     }
 }
 
 /// A group of servers.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Pool {
     /// Name that virtual services refer to.
     pub(crate) name: String,
@@ -143,10 +160,14 @@ pub(crate) struct Pool {
     pub(crate) algorithm: Algorithm,
     pub(crate) hash_key: Option<String>,
     pub(crate) persistence: Option<(PersistenceKind, String)>,
-    pub(crate) health: Option<Health>,
+    pub(crate) monitors: Vec<Health>,
+    /// Monitors that a server must pass.
+    pub(crate) monitors_needed: usize,
     pub(crate) retries: Retries,
     pub(crate) eject_failures: u32,
     pub(crate) eject_ms: u64,
+    /// Length of a slow start; 0: there is none.
+    slow_ms: u64,
     pub(crate) send_proxy: Option<proxying::proxy_header::Version>,
     pub(crate) tls: Option<crate::tls::ServerSide>,
     /// Servers by weight, interleaved.
@@ -154,6 +175,8 @@ pub(crate) struct Pool {
     turn: Arc<AtomicUsize>,
     /// Points of a consistent hash, sorted.
     ring: Vec<(u64, u16)>,
+    /// It is for copies of requests, which do not wait for a server and get none that is ejected.
+    pub(crate) for_copies: bool,
 }
 
 /// What is known about a request that needs a server.
@@ -189,10 +212,15 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
+fn ms(time: crate::config::Time) -> u64 {
+    u64::try_from(time.0.as_millis()).unwrap_or(u64::MAX)
+}
+
 impl Pool {
     /// Completes a pool: the schedule and the ring follow from its servers.
     pub(crate) fn arranged(mut self) -> Self {
-        self.schedule = arrange::schedule(&self.servers);
+        self.schedule =
+            arrange::schedule(&self.servers.iter().map(|server| server.weight).collect::<Vec<_>>());
         self.ring = arrange::ring(&self.servers);
         self
     }
@@ -211,10 +239,12 @@ impl Pool {
             algorithm: config.algorithm,
             hash_key: config.hash_key.clone(),
             persistence: persistence.map(|p| (p.kind, p.name.clone().unwrap_or_default())),
-            health: config.health.clone(),
+            monitors: config.monitors(),
+            monitors_needed: config.monitors_needed(),
             retries: Retries::new(&config.retries),
             eject_failures: u32::from(config.eject.failures),
-            eject_ms: u64::try_from(config.eject.time.0.as_millis()).unwrap_or(u64::MAX),
+            eject_ms: ms(config.eject.time),
+            slow_ms: config.slow_start.map_or(0, ms),
             send_proxy: config.send_proxy.map(|version| match version {
                 ProxyVersion::V1 => proxying::proxy_header::Version::V1,
                 ProxyVersion::V2 => proxying::proxy_header::Version::V2,
@@ -223,7 +253,17 @@ impl Pool {
             schedule: Vec::new(),
             turn,
             ring: Vec::new(),
+            for_copies: false,
         }
+    }
+
+    /// The same servers for copies of requests, whose turns, repetitions and ejections are not those of clients.
+    pub(crate) fn for_copies(&self) -> Self {
+        Self { for_copies: true, turn: Arc::default(), ..self.clone() }
+    }
+
+    fn ejection<'s>(&self, server: &'s Server) -> &'s Ejection {
+        if self.for_copies { &server.shared.ejection_of_copies } else { &server.shared.ejection }
     }
 
     pub(crate) fn turn(&self) -> Arc<AtomicUsize> {
@@ -232,6 +272,21 @@ impl Pool {
 
     pub(crate) fn server(&self, index: u16) -> &Server {
         &self.servers[usize::from(index)]
+    }
+
+    /// Hash of a client's address, if it chooses the server.
+    pub(crate) fn source_hash(&self, client: IpAddr) -> Option<u64> {
+        let persists = matches!(self.persistence, Some((PersistenceKind::SourceIp, _)));
+        (persists || self.algorithm == Algorithm::SourceHash).then(|| match client.to_canonical() {
+            IpAddr::V4(address) => hash(&address.octets()),
+            IpAddr::V6(address) => hash(&address.octets()),
+        })
+    }
+
+    /// Whether a server may get more of a client that it has.
+    pub(crate) fn keeps(&self, index: u16, now_ms: u64) -> bool {
+        let server = self.server(index);
+        server.admin != State::Down && self.works(server, now_ms)
     }
 
     /// Counts a request for the budget of repetitions.
@@ -244,27 +299,35 @@ impl Pool {
         repeated < self.retries.count && self.retries.on.contains(&on) && self.retries.spend()
     }
 
+    /// Whether a request that this server has answered may go to another one.
+    pub(crate) fn has_other(&self, wish: &Wish, index: u16, now_ms: u64) -> bool {
+        self.indices().any(|other| {
+            let server = self.server(other);
+            other != index
+                && !wish.tried.contains(&other)
+                && server.is_open()
+                && self.works(server, now_ms)
+        })
+    }
+
     /// Chooses a server and takes a place there.
     pub(crate) fn choose(&self, wish: &Wish, random: u64, now_ms: u64) -> Choice {
-        if let Some(index) = wish.sticky {
-            let server = self.server(index);
-            let usable = server.admin != State::Down
-                && self.works(server, now_ms)
-                && !wish.tried.contains(&index);
-            if usable {
-                return if server.acquire() { Choice::Server(index) } else { Choice::Full };
-            }
+        if let Some(index) = wish.sticky
+            && self.keeps(index, now_ms)
+            && !wish.tried.contains(&index)
+        {
+            return if self.server(index).acquire() { Choice::Server(index) } else { Choice::Full };
         }
         let mut full = false;
-        // Ejected servers are better than none.
-        for (backup, ejected) in [(false, false), (true, false), (false, true), (true, true)] {
+        // Ejected servers are better than none for clients.
+        let passes = [(false, false), (true, false), (false, true), (true, true)];
+        for (backup, ejected) in passes.into_iter().take(if self.for_copies { 2 } else { 4 }) {
             let usable = |index: u16| {
                 let server = self.server(index);
                 server.backup == backup
-                    && server.weight > 0
-                    && server.admin == State::Up
+                    && server.is_open()
                     && server.shared.healthy.load(Relaxed)
-                    && (ejected || server.shared.ejected_until.load(Relaxed) <= now_ms)
+                    && (ejected || !self.ejection(server).holds(now_ms))
                     && !wish.tried.contains(&index)
             };
             let mut usable = |index: u16| {
@@ -272,7 +335,7 @@ impl Pool {
                 full |= usable(index) && !below;
                 below
             };
-            if let Some(index) = self.by_algorithm(wish, random, &mut usable)
+            if let Some(index) = self.eased(wish, random, now_ms, &mut usable)
                 && self.server(index).acquire()
             {
                 return Choice::Server(index);
@@ -281,20 +344,77 @@ impl Pool {
         if full { Choice::Full } else { Choice::Unavailable }
     }
 
+    /// Servers for clients without persistence that are neither down nor ejected.
+    fn usable(&self, now_ms: u64) -> impl Iterator<Item = &Server> {
+        self.servers.iter().filter(move |server| server.is_open() && self.works(server, now_ms))
+    }
+
+    fn is_usable(&self, now_ms: u64) -> bool {
+        self.usable(now_ms).next().is_some()
+    }
+
     fn works(&self, server: &Server, now_ms: u64) -> bool {
-        server.shared.healthy.load(Relaxed) && server.shared.ejected_until.load(Relaxed) <= now_ms
+        server.shared.healthy.load(Relaxed) && !self.ejection(server).holds(now_ms)
+    }
+
+    /// The choice of the algorithm. A server that starts slowly passes a part of its turns on; if no server takes
+    /// one, it gets it after all.
+    fn eased(
+        &self,
+        wish: &Wish,
+        random: u64,
+        now_ms: u64,
+        usable: &mut dyn FnMut(u16) -> bool,
+    ) -> Option<u16> {
+        // A client that always has the same server cannot have a part of it.
+        if self.slow_ms > 0 && wish.hash.is_none() {
+            let part = |server: &Server| server.shared.part(self.slow_ms, now_ms);
+            let mut largest = 1;
+            self.usable(now_ms).any(|server| {
+                largest = part(server).max(largest);
+                largest == ramp::FULL
+            });
+            let mut decisions = ramp::Decisions::of(random, largest);
+            let mut takes = |index| usable(index) && decisions.takes(part(self.server(index)));
+            let found = self.by_algorithm(wish, random, now_ms, &mut takes);
+            if found.is_some() {
+                return found;
+            }
+        }
+        self.by_algorithm(wish, random, now_ms, usable)
+    }
+
+    /// Requests in flight, or how long another one would take, per weight; comparable between servers.
+    fn load(&self, index: u16, now_ms: u64) -> u128 {
+        let (server, pressure) = (self.server(index), self.pressure(index, now_ms));
+        let load = match self.algorithm {
+            Algorithm::LeastLoad => server.shared.response_time.load(pressure, now_ms),
+            _ => u128::from(pressure),
+        };
+        (load << 16) / u128::from(server.weight.max(1))
+    }
+
+    /// Requests in flight; of a server that starts slowly, what they would be of its whole share.
+    fn pressure(&self, index: u16, now_ms: u64) -> u32 {
+        let shared = &self.server(index).shared;
+        let (active, part) = (shared.active.load(Relaxed), shared.part(self.slow_ms, now_ms));
+        let whole = u64::from(active) * u64::from(ramp::FULL) / u64::from(part);
+        u32::try_from(whole).unwrap_or(u32::MAX)
     }
 
     fn by_algorithm(
         &self,
         wish: &Wish,
         random: u64,
+        now_ms: u64,
         usable: &mut dyn FnMut(u16) -> bool,
     ) -> Option<u16> {
         match (wish.hash, self.algorithm) {
             (Some(hash), _) => self.by_hash(hash, usable),
-            (None, Algorithm::LeastConnections) => self.least(usable),
-            (None, Algorithm::Random) => self.of_two(random, usable),
+            (None, Algorithm::LeastConnections | Algorithm::LeastLoad) => {
+                self.least(now_ms, usable)
+            }
+            (None, Algorithm::Random) => self.of_two(random, now_ms, usable),
             (None, _) => self.in_turn(usable),
         }
     }
@@ -313,17 +433,17 @@ impl Pool {
         (0..self.servers.len()).map(|index| u16::try_from(index).unwrap_or(u16::MAX))
     }
 
-    fn least(&self, usable: &mut dyn FnMut(u16) -> bool) -> Option<u16> {
+    fn least(&self, now_ms: u64, usable: &mut dyn FnMut(u16) -> bool) -> Option<u16> {
         let all = self.servers.len().max(1);
         // Equal servers take turns.
         let first = self.turn.fetch_add(1, Relaxed);
         self.indices()
             .map(|index| u16::try_from((usize::from(index) + first) % all).unwrap_or(0))
             .filter(|index| usable(*index))
-            .min_by_key(|index| self.server(*index).load())
+            .min_by_key(|index| self.load(*index, now_ms))
     }
 
-    fn of_two(&self, random: u64, usable: &mut dyn FnMut(u16) -> bool) -> Option<u16> {
+    fn of_two(&self, random: u64, now_ms: u64, usable: &mut dyn FnMut(u16) -> bool) -> Option<u16> {
         // The schedule has each server as often as its weight says.
         let all = self.schedule.len() as u64;
         let mut draw = |random: u64| {
@@ -335,7 +455,8 @@ impl Pool {
             })
         };
         let (one, other) = (draw(random & 0xffff_ffff)?, draw(random >> 32)?);
-        let better = self.server(other).active() < self.server(one).active();
+        // The schedule has the weights already.
+        let better = self.pressure(other, now_ms) < self.pressure(one, now_ms);
         Some(if better { other } else { one })
     }
 
@@ -347,21 +468,18 @@ impl Pool {
 
     /// A server responded.
     pub(crate) fn succeeded(&self, index: u16) {
-        let shared = &self.server(index).shared;
-        if shared.failures.load(Relaxed) > 0 {
-            shared.failures.store(0, Relaxed);
-        }
+        self.ejection(self.server(index)).succeeded();
     }
 
     /// A server did not respond; after too many of these in a row it is ejected for a while.
     pub(crate) fn failed(&self, index: u16, now_ms: u64) {
         let server = self.server(index);
-        let failures = server.shared.failures.fetch_add(1, Relaxed) + 1;
-        if self.eject_failures > 0 && failures >= self.eject_failures {
-            server.shared.failures.store(0, Relaxed);
-            server.shared.ejected_until.store(now_ms + self.eject_ms, Relaxed);
+        server.shared.failures_total.fetch_add(1, Relaxed);
+        let ejection = self.ejection(server);
+        if let Some(failures) = ejection.failed(self.eject_failures, self.eject_ms, now_ms) {
+            let whose = if self.for_copies { "copies of requests" } else { "requests" };
             tracing::warn!(
-                "pool {}: server {} failed {failures} times in a row; it gets no requests for {} ms",
+                "pool {}: server {} failed {failures} times in a row; it gets no {whose} for {} ms",
                 self.name,
                 server.name,
                 self.eject_ms
@@ -376,97 +494,4 @@ impl Pool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::arrange::schedule;
-    use super::*;
-
-    fn servers(weights: &[u16]) -> Vec<Server> {
-        let server = |(at, weight): (usize, &u16)| Server {
-            name: format!("s{at}"),
-            address: "127.0.0.1:1".parse().unwrap(),
-            weight: *weight,
-            most: u32::MAX,
-            backup: false,
-            admin: State::Up,
-            cookie: String::new(),
-            shared: ServerState::new(true),
-        };
-        weights.iter().enumerate().map(server).collect()
-    }
-
-    fn pool(algorithm: &str, weights: &[u16]) -> Pool {
-        let text = format!("name: p\nservers: []\nalgorithm: {algorithm}\n");
-        let config: crate::config::Pool = serde_saphyr::from_str(&text).unwrap();
-        Pool::new(&config, servers(weights), Arc::default()).arranged()
-    }
-
-    fn chosen(pool: &Pool, wish: &Wish, random: u64) -> u16 {
-        match pool.choose(wish, random, 0) {
-            Choice::Server(index) => index,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn weights_are_interleaved() {
-        assert_eq!(schedule(&servers(&[4, 2])), [0, 1, 0]);
-        assert_eq!(schedule(&servers(&[5, 1, 1])), [0, 0, 1, 0, 2, 0, 0]);
-        assert_eq!(schedule(&servers(&[0, 3])), [1]);
-        assert!(schedule(&servers(&[65_535, 1])).len() <= 4098);
-    }
-
-    #[test]
-    fn a_missing_server_does_not_shift_the_others() {
-        let pool = pool("round_robin", &[1, 1, 1]);
-        pool.servers[1].shared.set_healthy(false);
-        let order: Vec<u16> = (0..6).map(|_| chosen(&pool, &Wish::default(), 0)).collect();
-        assert_eq!(order, [0, 2, 0, 2, 0, 2]);
-    }
-
-    #[test]
-    fn the_loss_of_a_server_moves_only_its_own_keys() {
-        let pool = pool("uri_hash", &[1, 1, 1, 1]);
-        let wish = |n: u32| Wish { hash: Some(hash(&n.to_be_bytes())), ..Wish::default() };
-        let before: Vec<u16> = (0..1000).map(|n| chosen(&pool, &wish(n), 0)).collect();
-        let share = before.iter().filter(|index| **index == 2).count();
-        assert!((150..350).contains(&share), "{share}");
-        pool.servers[2].shared.set_healthy(false);
-        for (n, before) in before.iter().enumerate() {
-            let after = chosen(&pool, &wish(u32::try_from(n).unwrap()), 0);
-            assert!(after == *before || *before == 2);
-        }
-    }
-
-    #[test]
-    fn a_server_that_fails_in_a_row_is_ejected_but_better_than_none() {
-        let pool = pool("round_robin", &[1, 1]);
-        for _ in 0..3 {
-            pool.failed(0, 0);
-        }
-        assert!((0..4).all(|_| chosen(&pool, &Wish::default(), 0) == 1));
-        assert!((0..2).any(|_| pool.choose(&Wish::default(), 0, 10_001) == Choice::Server(0)));
-        pool.servers[1].shared.set_healthy(false);
-        assert_eq!(chosen(&pool, &Wish::default(), 0), 0);
-    }
-
-    #[test]
-    fn repetitions_end_with_the_budget() {
-        let pool = pool("round_robin", &[1]);
-        for _ in 0..100 {
-            pool.count_request(1);
-        }
-        let repeated = (0..100).filter(|_| pool.may_repeat(RetryOn::Connect, 0)).count();
-        assert_eq!(repeated, 30, "ten, and 20 % of 100");
-        assert!(!pool.may_repeat(RetryOn::Closed, 0));
-    }
-
-    #[test]
-    fn a_full_pool_differs_from_an_unavailable_one() {
-        let mut pool = pool("least_connections", &[1]);
-        pool.servers[0].most = 1;
-        assert_eq!(chosen(&pool, &Wish::default(), 0), 0);
-        assert_eq!(pool.choose(&Wish::default(), 0, 0), Choice::Full);
-        pool.servers[0].shared.set_healthy(false);
-        assert_eq!(pool.choose(&Wish::default(), 0, 0), Choice::Unavailable);
-    }
-}
+mod tests;

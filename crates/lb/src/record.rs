@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use proxying::http1::{Request, Version};
-use transactions::{End, Protocol, Timings};
+use transactions::{Cached, End, Protocol, Timings};
 
 use crate::pool::Pool;
 use crate::route::{Failure, Route, Upstream};
@@ -50,6 +50,8 @@ pub(crate) struct Draft {
     pub(crate) texts: Vec<u8>,
     pub(crate) places: Texts,
     pub(crate) rules: String,
+    /// What the cache did.
+    pub(crate) cached: Cached,
 }
 
 /// A server and the connection to it.
@@ -75,6 +77,7 @@ impl Default for Draft {
             texts: Vec::new(),
             places: Texts::default(),
             rules: String::new(),
+            cached: Cached::Unused,
         }
     }
 }
@@ -88,6 +91,8 @@ impl Draft {
             Version::Http11 => Protocol::Http11,
             Version::Http2 => Protocol::Http2,
         };
+        // The request begins again when a password is checked.
+        self.texts.clear();
         let target = request.target.path_and_query;
         let end = memchr::memchr(b'?', target).unwrap_or(target.len());
         let (path, query) = target.split_at(end);
@@ -118,7 +123,9 @@ impl Draft {
     /// Notes why no server's response is there.
     pub(crate) fn failed(&mut self, failure: Failure) {
         self.end = match failure {
-            Failure::Unavailable | Failure::Full | Failure::Connect => End::NoServer,
+            Failure::Unavailable | Failure::Full | Failure::Connect | Failure::Status(_) => {
+                End::NoServer
+            }
             Failure::Closed => End::ServerClosed,
             Failure::Timeout => End::ServerTimeout,
             Failure::Malformed => End::ServerInvalid,
@@ -162,6 +169,14 @@ impl Draft {
     pub(crate) fn answered(&mut self, status: u16, now_us: u64) {
         (self.status, self.server_status) = (status, status);
         self.moments.answered_us = now_us;
+    }
+
+    /// Notes the head of a stored response. A status of the server is that of the response which led to it.
+    pub(crate) fn stored(&mut self, status: u16, now_us: u64) {
+        self.status = status;
+        if self.moments.answered_us == 0 {
+            self.moments.answered_us = now_us;
+        }
     }
 
     pub(crate) fn text(&self, place: &Range<usize>) -> &[u8] {

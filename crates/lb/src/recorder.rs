@@ -21,16 +21,33 @@ const SPARE: usize = 4;
 /// Longest time between a write and the sync that follows it.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
-/// What was not kept.
+/// What became of records since the start.
 #[derive(Debug, Default)]
-struct Lost {
-    rows: AtomicU64,
+pub struct Counts {
+    kept: AtomicU64,
+    lost: AtomicU64,
+}
+
+impl Counts {
+    /// Records that were written.
+    #[must_use]
+    pub fn kept(&self) -> u64 {
+        self.kept.load(Relaxed)
+    }
+
+    /// Records for which there was no room, or that the disk refused.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.lost.load(Relaxed)
+    }
 }
 
 /// A thread's side.
 pub(crate) struct Recorder {
     /// Name of the engine.
     pub(crate) engine: Box<str>,
+    /// Number of the thread, for its counters.
+    pub(crate) thread: usize,
     pub(crate) rows: Rows,
 }
 
@@ -42,7 +59,7 @@ pub(crate) struct Rows {
     clock: SharedClock,
     full: SyncSender<Builder>,
     empty: Arc<std::sync::Mutex<Vec<Builder>>>,
-    lost: Arc<Lost>,
+    counts: Arc<Counts>,
 }
 
 impl Rows {
@@ -74,14 +91,14 @@ impl Rows {
         if let Err(TrySendError::Full(builder) | TrySendError::Disconnected(builder)) =
             self.full.try_send(builder)
         {
-            self.lost.rows.fetch_add(builder.len() as u64, Relaxed);
+            self.counts.lost.fetch_add(builder.len() as u64, Relaxed);
             self.builder = builder;
             self.builder.clear();
         }
     }
 }
 
-fn offset_us(clock: &SharedClock) -> u64 {
+pub(crate) fn offset_us(clock: &SharedClock) -> u64 {
     let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
     micros(clock.unix()).saturating_sub(micros(clock.monotonic()))
 }
@@ -91,7 +108,7 @@ fn offset_us(clock: &SharedClock) -> u64 {
 pub(crate) struct Records {
     full: SyncSender<Builder>,
     empty: Arc<std::sync::Mutex<Vec<Builder>>>,
-    lost: Arc<Lost>,
+    counts: Arc<Counts>,
     clock: SharedClock,
     writer: JoinHandle<()>,
 }
@@ -109,32 +126,36 @@ impl Records {
         let encoder = Encoder::new()?;
         let (full, waiting) = sync_channel(WAITING);
         let empty = Arc::new(std::sync::Mutex::new(Vec::new()));
-        let lost = Arc::new(Lost::default());
+        let counts = Arc::new(Counts::default());
         let writer = Writer {
             log,
             encoder,
             waiting,
             empty: Arc::clone(&empty),
-            lost: Arc::clone(&lost),
+            counts: Arc::clone(&counts),
             clock: Arc::clone(clock),
             fails: false,
         };
         let folder = config.folder.clone();
         let writer = stdx::thread::permanent("transactions", move || writer.run(&folder))?;
-        Ok(Self { full, empty, lost, clock: Arc::clone(clock), writer })
+        Ok(Self { full, empty, counts, clock: Arc::clone(clock), writer })
     }
 
-    /// The side of one thread of the engine with this name.
-    pub(crate) fn recorder(&self, engine: &str) -> Recorder {
+    pub(crate) fn counts(&self) -> &Arc<Counts> {
+        &self.counts
+    }
+
+    /// The side of the thread of this number, of the engine with this name.
+    pub(crate) fn recorder(&self, engine: &str, thread: usize) -> Recorder {
         let rows = Rows {
             builder: Builder::default(),
             unix_us: offset_us(&self.clock),
             clock: Arc::clone(&self.clock),
             full: self.full.clone(),
             empty: Arc::clone(&self.empty),
-            lost: Arc::clone(&self.lost),
+            counts: Arc::clone(&self.counts),
         };
-        Recorder { engine: engine.into(), rows }
+        Recorder { engine: engine.into(), thread, rows }
     }
 
     /// Waits until everything that recorders have passed on is on the disk. The recorders must be gone.
@@ -154,7 +175,7 @@ struct Writer {
     encoder: Encoder,
     waiting: Receiver<Builder>,
     empty: Arc<std::sync::Mutex<Vec<Builder>>>,
-    lost: Arc<Lost>,
+    counts: Arc<Counts>,
     clock: SharedClock,
     /// The last block was not kept.
     fails: bool,
@@ -174,7 +195,7 @@ impl Writer {
                 written = written.and_then(|()| self.log.sync());
             }
             self.tell(folder, written);
-            let lost = self.lost.rows.load(Relaxed);
+            let lost = self.counts.lost();
             if lost > told {
                 tracing::warn!(
                     "{} transactions were not kept; {lost} since the start",
@@ -197,9 +218,10 @@ impl Writer {
         }
         drop(empty);
         let now_us = u64::try_from(self.clock.unix().as_micros()).unwrap_or(u64::MAX);
-        self.log.append(&block).inspect_err(|_| {
-            self.lost.rows.fetch_add(rows, Relaxed);
-        })?;
+        let written = self.log.append(&block);
+        let count = if written.is_ok() { &self.counts.kept } else { &self.counts.lost };
+        count.fetch_add(rows, Relaxed);
+        written?;
         self.log.delete_old(now_us)
     }
 
@@ -208,7 +230,7 @@ impl Writer {
         let fails = written.is_err();
         match written {
             Err(error) if !self.fails => tracing::error!(
-                "the folder of transactions {} has a problem: {error}; forwarding goes on",
+                "cannot write transaction records to {}: {error}; forwarding continues",
                 folder.display()
             ),
             Ok(()) if self.fails => {
@@ -225,7 +247,7 @@ mod tests {
     use std::net::{IpAddr, Ipv4Addr};
 
     use stdx::clock::SimClock;
-    use transactions::{Client, Course, End, Protocol, Request, Response, Target, Timings};
+    use transactions::{Cached, Client, Course, End, Protocol, Request, Response, Target, Timings};
 
     use super::*;
 
@@ -248,28 +270,34 @@ mod tests {
             },
             response: Response { status: 0, server_status: 0, bytes: 0 },
             timings: Timings::default(),
-            course: Course { end: End::Complete, tries: 1, reused: false, rules: "" },
+            course: Course {
+                end: End::Complete,
+                tries: 1,
+                reused: false,
+                rules: "",
+                cached: Cached::Unused,
+            },
         }
     }
 
     #[test]
     fn rows_that_a_slow_disk_leaves_no_place_for_are_counted() {
         let (full, waiting) = sync_channel(1);
-        let lost = Arc::new(Lost::default());
+        let counts = Arc::new(Counts::default());
         let mut rows = Rows {
             builder: Builder::default(),
             unix_us: 0,
             clock: SimClock::at(Duration::from_secs(1)),
             full,
             empty: Arc::default(),
-            lost: Arc::clone(&lost),
+            counts: Arc::clone(&counts),
         };
         for count in [3, 5, 7] {
             (0..count).for_each(|_| rows.push(&transaction()));
             rows.pass_on();
             assert!(rows.builder.is_empty());
         }
-        assert_eq!(lost.rows.load(Relaxed), 5 + 7);
+        assert_eq!(counts.lost(), 5 + 7);
         assert_eq!(waiting.try_recv().map(|builder| builder.len()), Ok(3));
         rows.push(&transaction());
         rows.each_second();

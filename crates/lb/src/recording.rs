@@ -1,8 +1,9 @@
 //! When a session notes something of its transaction, and the record at the end.
 
 use proxying::http2::frame::Code;
-use transactions::{Client, Course, End, Protocol, Response, Target, Transaction};
+use transactions::{Cached, Client, Course, End, Protocol, Response, Target, Transaction};
 
+use crate::analytics;
 use crate::core::Core;
 use crate::record::{Draft, Moments};
 use crate::session::{Session, Step};
@@ -35,6 +36,13 @@ impl Session {
     pub(crate) fn note_end(&mut self, end: End) {
         if let Some(draft) = &mut self.draft {
             draft.end = end;
+        }
+    }
+
+    /// Notes what the cache did.
+    pub(crate) fn note_cached(&mut self, cached: Cached) {
+        if let Some(draft) = &mut self.draft {
+            draft.cached = cached;
         }
     }
 
@@ -79,7 +87,7 @@ impl Session {
             bytes: response_bytes,
         };
         let places = &draft.places;
-        recorder.rows.push(&Transaction {
+        let transaction = Transaction {
             began_us: recorder.rows.unix(draft.moments.began_us),
             target: Target {
                 engine: &recorder.engine,
@@ -106,7 +114,11 @@ impl Session {
                 tries: draft.tries,
                 reused: served.is_some_and(|served| served.reused),
                 rules: &draft.rules,
+                cached: draft.cached,
             },
-        });
+        };
+        let served = served.map(|served| (&*served.pool, served.server));
+        analytics::count(recorder.thread, &transaction, &self.service, served);
+        recorder.rows.push(&transaction);
     }
 }

@@ -3,62 +3,70 @@
 use std::io::Write;
 use std::net::IpAddr;
 
+use proxying::caching;
 use proxying::http1::{Field, Framing, Known, Request, Version};
 
 use crate::config::{ForwardedField, ForwardedFor, Protocol};
 use crate::form::Form;
 use crate::policy::Forward;
 use crate::session::Session;
+use crate::snapshot::Service;
 
-/// Writes the head of a forwarded request.
+/// The header of copies, which are not copied again: a mirror could send them back here.
+const COPIED: &[u8] = b"X-Vedette-Mirror";
+
+/// Whether the request is a copy that a mirror has made.
+pub(crate) fn is_copy(request: &Request<'_>) -> bool {
+    request.value(COPIED).is_some()
+}
+
+/// Writes the head of a forwarded request, or of its copy, for servers of a pool with this protocol.
 pub(crate) fn compose(
     out: &mut Vec<u8>,
+    protocol: Protocol,
     request: &Request<'_>,
     forward: &Forward,
     session: &Session,
+    copied: bool,
 ) {
     let service = &session.service;
-    let form = match forward.pool.protocol {
+    let form = match protocol {
         Protocol::Http1 => Form::Http1,
         Protocol::Http2 => Form::Http2,
     };
-    let target = request.target.path_and_query;
-    let (scheme, host) = (scheme(session), request.host);
-    match forward.rewrite {
-        Some((length, rule)) => {
-            let with = service.rules[rule].replacement().as_bytes();
-            // "/a" → "/" for "/a/b" must not make "//b".
-            let rest = &target[length.min(target.len())..];
-            let rest =
-                if with.ends_with(b"/") { rest.strip_prefix(b"/").unwrap_or(rest) } else { rest };
-            form.request(out, request.method, &[with, rest], scheme, host);
-        }
-        None if request.target.missing_root => {
-            form.request(out, request.method, &[b"/", target], scheme, host);
-        }
-        None => form.request(out, request.method, &[target], scheme, host),
-    }
+    begin(form, out, request, forward, session);
     let rules = || forward.matched.iter().map(|at| &service.rules[usize::from(*at)].request);
     let dropped = |field: &Field<'_>| rules().any(|edits| edits.drops(field.name));
-    let own = |known: Known| {
-        matches!(
-            known,
-            Known::XForwardedFor
-                | Known::XForwardedProto
-                | Known::XForwardedPort
-                | Known::Via
-                | Known::Trailer
-        ) || (known == Known::Forwarded && service.forwarded.forwarded.is_some())
+    let own = |known: Known| match known {
+        Known::XForwardedFor | Known::XForwardedProto | Known::XForwardedPort | Known::Via => true,
+        Known::Trailer => request.framing != Framing::Chunked,
+        Known::Forwarded => service.forwarded.forwarded.is_some(),
+        _ => false,
+    };
+    let identity = &forward.identity;
+    let hidden = |field: &Field<'_>| {
+        service.policies.as_ref().is_some_and(|policies| policies.drops(field.name))
+            || (identity.hides_authorization && field.name.eq_ignore_ascii_case(b"authorization"))
     };
     for field in request.end_to_end() {
         let client_name =
             service.forwarded.client_cert && field.name.eq_ignore_ascii_case(b"x-client-cn");
-        if !own(field.known) && !client_name && !dropped(field) {
+        let replaced = !forward.conditions.is_empty() && caching::is_condition(field.name);
+        if !own(field.known) && !client_name && !dropped(field) && !hidden(field) && !replaced {
             form.field(out, field.name, field.value);
         }
     }
     for (name, value) in rules().flat_map(|edits| &edits.set) {
         form.field(out, name.as_bytes(), value.as_bytes());
+    }
+    for (name, value) in &identity.set {
+        form.field(out, name.as_bytes(), value.as_bytes());
+    }
+    for (name, value) in &forward.conditions {
+        form.field(out, name, value);
+    }
+    if copied && !rules().any(|edits| edits.drops(COPIED)) {
+        form.field(out, COPIED, b"1");
     }
     forwarded(form, out, request, session);
     if request.accepts_trailers {
@@ -79,6 +87,75 @@ pub(crate) fn compose(
         _ => {}
     }
     form.end(out);
+}
+
+/// Fields that mean something only before the content (RFC 9110, 6.5.1): they authenticate the client, change or
+/// limit the request, or tell the form of the content. Those that frame or route it are [`Known`].
+const HEAD_ONLY: [&str; 14] = [
+    "authorization",
+    "proxy-authorization",
+    "cache-control",
+    "pragma",
+    "max-forwards",
+    "range",
+    "if-match",
+    "if-none-match",
+    "if-modified-since",
+    "if-unmodified-since",
+    "if-range",
+    "content-type",
+    "content-encoding",
+    "content-range",
+];
+
+/// Whether a trailer of a request is not passed on: it belongs in the head, or the server could take it for a header
+/// that only the balancer sets or that a rule removes.
+pub(crate) fn drops_trailer(service: &Service, matched: &[u16], name: &[u8]) -> bool {
+    let same = |own: &[u8]| name.eq_ignore_ascii_case(own);
+    let mut rules = matched.iter().map(|at| &service.rules[usize::from(*at)].request);
+    HEAD_ONLY.iter().any(|own| same(own.as_bytes()))
+        || (service.forwarded.client_cert && same(b"x-client-cn"))
+        || service.policies.as_ref().is_some_and(|policies| policies.drops(name))
+        || rules.any(|edits| edits.drops(name))
+}
+
+/// Whether the server gets a header with this name from the balancer: what the client sends as such does not tell what
+/// the response depends on.
+pub(crate) fn writes(service: &Service, matched: &[u16], name: &str) -> bool {
+    let name = name.as_bytes();
+    let same = |own: &[u8]| name.eq_ignore_ascii_case(own);
+    let mut rules = matched.iter().map(|at| &service.rules[usize::from(*at)].request);
+    same(b"x-forwarded-for")
+        || (service.forwarded.forwarded.is_some() && same(b"forwarded"))
+        || (service.forwarded.client_cert && same(b"x-client-cn"))
+        || service.policies.as_ref().is_some_and(|policies| policies.drops(name))
+        || rules.any(|edits| edits.drops(name))
+}
+
+/// The start of a request, with the replaced start of its path.
+fn begin(
+    form: Form,
+    out: &mut Vec<u8>,
+    request: &Request<'_>,
+    forward: &Forward,
+    session: &Session,
+) {
+    let target = request.target.path_and_query;
+    let (scheme, host) = (scheme(session), request.host);
+    match forward.rewrite {
+        Some((length, rule)) => {
+            let with = session.service.rules[rule].replacement().as_bytes();
+            // "/a" → "/" for "/a/b" must not make "//b".
+            let rest = &target[length.min(target.len())..];
+            let rest =
+                if with.ends_with(b"/") { rest.strip_prefix(b"/").unwrap_or(rest) } else { rest };
+            form.request(out, request.method, &[with, rest], scheme, host);
+        }
+        None if request.target.missing_root => {
+            form.request(out, request.method, &[b"/", target], scheme, host);
+        }
+        None => form.request(out, request.method, &[target], scheme, host),
+    }
 }
 
 fn scheme(session: &Session) -> &'static str {

@@ -1,25 +1,28 @@
 //! Responses: those of servers as the client gets them, and those of the balancer itself.
 
+mod composed;
+
 use std::io;
 
-use proxying::http1::{self, Body, Framing, HeadEnd, Known, Limits, Piece, Response, Version};
+use proxying::http1::{self, Body, HeadEnd, Limits, Piece, Response, Version};
 use proxying::http2::message;
 
-use crate::config::PersistenceKind;
+use crate::cache::{Course, Moment, Reaction, Serving};
+use crate::compression::{Offer, reply};
 use crate::core::Core;
-use crate::exchange::{Exchange, Reply};
-use crate::form::Form;
+use crate::exchange::Reply;
+use crate::form::{Form, OVERHEAD};
 use crate::mux::Hub;
 use crate::peer::Peer;
-use crate::policy::Local;
-use crate::route::{Failure, Route, Upstream};
+use crate::policy::{Local, reason};
+use crate::request;
+use crate::route::{Failure, Upstream};
 use crate::session::{Session, State, Step};
-use transactions::End;
+pub(crate) use composed::{Composed, is_endless};
+use transactions::{Cached, End};
 
 /// Largest head of a server's response.
 const HEAD_LIMITS: Limits = Limits { target: 16_384, head: 16_384, fields: 256 };
-/// Size and ends of one chunk, and the last chunk without trailers.
-const OVERHEAD: usize = 32;
 
 /// What a server's head has led to.
 enum Answered {
@@ -29,11 +32,18 @@ enum Answered {
     Tunnel,
     /// It is not understood.
     Malformed,
+    /// Another server is asked, for this status.
+    Another(u16),
+    /// The client gets a stored one; whether the connection to the server may be kept.
+    Stored(Serving, bool),
 }
 
 impl Session {
     /// Moves the response towards the client.
     pub(crate) fn download(&mut self, core: &mut Core) -> Result<bool, Step> {
+        if matches!(self.route.as_ref().map(|route| &route.upstream), Some(Upstream::Stored(_))) {
+            return self.download_stored(core);
+        }
         let mut progress = self.flush(core).ok_or(Step::Close)? > 0;
         let Some(Upstream::Ready(link)) = self.route.as_mut().map(|route| &mut route.upstream)
         else {
@@ -42,11 +52,15 @@ impl Session {
         if link.peer.flush().is_err() {
             return Err(self.server_failed(Failure::Closed, core));
         }
+        let mut drained = true;
         if let Some(route) = &mut self.route
             && let Upstream::Ready(link) = &mut route.upstream
         {
             match link.peer.fill(&mut route.from_server, &mut core.hub) {
-                Ok(length) => progress |= length > 0,
+                Ok(length) => {
+                    drained = length == 0;
+                    progress |= !drained;
+                }
                 Err(_) => {
                     link.peer.set_eof();
                     link.broken = true;
@@ -56,11 +70,12 @@ impl Session {
         loop {
             let replied = match self.exchange.as_ref().map(|exchange| &exchange.reply) {
                 Some(Reply::Head(_)) => self.reply_head(core)?,
-                Some(Reply::Body { .. }) if self.client.socket().is_some() => {
-                    self.reply_body(core)?
+                Some(Reply::Body { .. }) if matches!(self.client, Peer::Stream(_)) => {
+                    self.reply_content(core)?
                 }
-                Some(Reply::Body { .. }) => self.reply_content(core)?,
-                Some(Reply::Done) | None => return Ok(progress),
+                Some(Reply::Body { .. }) => self.reply_body(core)?,
+                Some(Reply::Coded(_)) => self.reply_coded(drained, core)?,
+                Some(Reply::Stored | Reply::Done) | None => return Ok(progress),
             };
             if !replied {
                 break;
@@ -121,6 +136,8 @@ impl Session {
             Answered::Head => Ok(true),
             Answered::Tunnel => Err(Step::Again),
             Answered::Malformed => Err(self.server_failed(Failure::Malformed, core)),
+            Answered::Another(status) => Err(self.ask_another(status, core)),
+            Answered::Stored(serving, keep) => Err(self.turn_to_stored(serving, keep, core)),
         }
     }
 
@@ -136,7 +153,8 @@ impl Session {
             if !plan.websocket || !response.is_websocket() {
                 return Answered::Malformed;
             }
-            compose(&mut core.scratch, response, exchange, route, server, &self.service);
+            let head = Composed { exchange, route, server: Some(server), offer: Offer::Same };
+            head.write(&mut core.scratch, response, &self.service);
             route.pool.succeeded(server);
             if let Some(draft) = &mut self.draft {
                 draft.answered(101, core.now_us);
@@ -150,26 +168,43 @@ impl Session {
             return Answered::Tunnel;
         }
         let interim = response.status < 200;
+        if exchange.is_repeated_for(response.status, route, core.now_ms()) {
+            route.pool.succeeded(server);
+            return Answered::Another(response.status);
+        }
+        if !interim && let Some(answered) = self.consult_cache(response, core) {
+            return answered;
+        }
+        let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
+            return Answered::Malformed;
+        };
+        let plan = &exchange.plan;
         let written = !interim || plan.version.has_interim();
+        let (offer, coded) = match plan.wanted {
+            Some(_) if interim => (Offer::Same, None),
+            wanted => reply::begin(wanted, response, &self.service, core),
+        };
         if written {
-            compose(&mut core.scratch, response, exchange, route, server, &self.service);
+            let head = Composed { exchange, route, server: Some(server), offer };
+            head.write(&mut core.scratch, response, &self.service);
         }
         let framing = response.framing;
         let ended = !interim && Body::new(framing).has_ended();
         if interim {
             exchange.reply = Reply::Head(HeadEnd::default());
         } else {
-            let endless = matches!(framing, Framing::Chunked | Framing::UntilClose);
+            let endless = is_endless(framing, offer);
             let chunked = endless && plan.version.has_chunks();
-            exchange.reply = match self.client {
-                Peer::Stream(_) if ended => Reply::Done,
+            exchange.reply = match (&self.client, coded) {
+                (_, Some(coded)) => Reply::Coded(coded.in_chunks(chunked)),
+                (Peer::Stream(_), None) if ended => Reply::Done,
                 _ => Reply::Body { body: Body::new(framing), chunked },
             };
             exchange.reusable = response.keep_alive;
             if endless && plan.version == Version::Http10 {
                 exchange.plan.keep_alive = false;
             }
-            route.pool.succeeded(server);
+            route.answered(server, response.status, core);
             if let Some(draft) = &mut self.draft {
                 draft.answered(response.status, core.now_us);
             }
@@ -177,8 +212,44 @@ impl Session {
         if written && !self.send_head(ended, core) { Answered::Malformed } else { Answered::Head }
     }
 
+    /// What the cache makes of a server's final response; `None`: the client gets it.
+    fn consult_cache(&mut self, response: &Response<'_>, core: &mut Core) -> Option<Answered> {
+        let at = Moment { now_us: core.now_us, unix_s: core.now().unix_s };
+        let exchange = self.exchange.as_mut()?;
+        let (service, matched) = (&self.service, &exchange.plan.matched);
+        let writes = |name: &str| request::writes(service, matched, name);
+        let course = exchange.plan.caching.course.as_mut()?;
+        let (serving, cached, keep) = match course.react(response, at, &writes) {
+            Reaction::Forward => {
+                let status = course.forwarded();
+                let status = self.cache_status(|| status.to_owned());
+                self.exchange.as_mut()?.plan.caching.status = status;
+                return None;
+            }
+            Reaction::Confirmed(serving) => (serving, Cached::Revalidated, response.keep_alive),
+            Reaction::StandIn(serving) => (serving, Cached::Stale, false),
+        };
+        let status = match cached {
+            Cached::Stale => self.cache_status(|| serving.hit()),
+            _ => {
+                self.cache_status(|| format!("vedette; fwd=stale; fwd-status={}", response.status))
+            }
+        };
+        if let (Some(exchange), Some(route)) = (&mut self.exchange, &self.route) {
+            exchange.plan.caching.status = status;
+            if let Some(link) = route.ready() {
+                route.answered(link.server, response.status, core);
+            }
+        }
+        if let Some(draft) = &mut self.draft {
+            draft.answered(response.status, core.now_us);
+        }
+        self.note_cached(cached);
+        Some(Answered::Stored(serving, keep))
+    }
+
     /// Sends the head in [`Core::scratch`]; false: it is too large.
-    fn send_head(&mut self, end: bool, core: &mut Core) -> bool {
+    pub(crate) fn send_head(&mut self, end: bool, core: &mut Core) -> bool {
         let Some(stream) = self.client.stream() else {
             return self.output.push(&core.scratch, &mut core.hub.buffers);
         };
@@ -200,6 +271,7 @@ impl Session {
             && let Some(sent) = pass_on(&mut self.client, body, bytes, &mut core.hub)
         {
             let sent = sent.map_err(|_| Step::Close)?;
+            Course::keep(&mut exchange.plan.caching.course, &bytes[..sent]);
             route.from_server.consume(sent);
             return Ok(sent > 0);
         }
@@ -213,12 +285,12 @@ impl Session {
         };
         core.scratch.clear();
         let ended = match piece {
-            Piece::Data(data) if *chunked => {
-                http1::chunk(&mut core.scratch, data);
-                false
-            }
             Piece::Data(data) => {
-                core.scratch.extend_from_slice(data);
+                Course::keep(&mut exchange.plan.caching.course, data);
+                match *chunked {
+                    true => http1::chunk(&mut core.scratch, data),
+                    false => core.scratch.extend_from_slice(data),
+                }
                 false
             }
             Piece::More if link.peer.eof() && bytes.len() == length => match body {
@@ -267,6 +339,12 @@ impl Session {
         if let Some(location) = &local.location {
             form.field(out, b"Location", location);
         }
+        if let Some(seconds) = local.retry_after {
+            form.field(out, b"Retry-After", seconds.to_string().as_bytes());
+        }
+        if let Some(challenge) = &local.challenge {
+            form.field(out, b"WWW-Authenticate", challenge.as_bytes());
+        }
         if let Some(content_type) = &local.content_type {
             form.field(out, b"Content-Type", content_type.as_bytes());
         }
@@ -304,16 +382,22 @@ impl Session {
     pub(crate) fn refuse(&mut self, status: u16, core: &mut Core) -> Step {
         self.exchange = None;
         self.drop_route(core);
-        self.respond(&text(status), false, core)
+        if matches!(self.client, Peer::Copy(_)) {
+            return Step::Close;
+        }
+        self.respond(&Local::text(status), false, core)
     }
 
     /// Responds for a server that did not.
     pub(crate) fn refuse_for(&mut self, failure: Failure, core: &mut Core) -> Step {
         let exchange = self.exchange.take();
         self.drop_route(core);
+        if matches!(self.client, Peer::Copy(_)) {
+            return Step::Close;
+        }
         let sent = exchange.as_ref().is_some_and(|exchange| exchange.is_sent());
         let keep = sent && exchange.as_ref().is_some_and(|exchange| exchange.plan.keep_alive);
-        let mut local = text(failure.status());
+        let mut local = Local::text(failure.status());
         if exchange.as_ref().is_some_and(|exchange| exchange.plan.grpc) {
             return self.respond_grpc(local.status, core);
         }
@@ -346,122 +430,4 @@ fn pass_on(
         let _counted = body.next(&offered[..sent]);
     }
     Some(sent)
-}
-
-/// A response that says no more than its status.
-fn text(status: u16) -> Local {
-    let mut body = Vec::new();
-    http1::number(&mut body, u64::from(status));
-    body.push(b' ');
-    body.extend_from_slice(reason(status));
-    body.push(b'\n');
-    let content_type = Some("text/plain; charset=utf-8".to_owned());
-    Local { status, location: None, content_type, body }
-}
-
-/// Writes the head of a server's response for the client.
-fn compose(
-    out: &mut Vec<u8>,
-    response: &Response<'_>,
-    exchange: &Exchange,
-    route: &Route,
-    server: u16,
-    service: &crate::snapshot::Service,
-) {
-    let plan = &exchange.plan;
-    let form = Form::of_version(plan.version);
-    let upgrade = response.status == 101;
-    let status = if upgrade && form == Form::Http2 { 200 } else { response.status };
-    form.status(out, status, response.reason);
-    let rules = || plan.matched.iter().map(|at| &service.rules[usize::from(*at)].response);
-    for field in response.end_to_end() {
-        let trailer = field.known == Known::Trailer && !plan.trailers;
-        // RFC 8441, 5: the handshake of HTTP/2 has no key.
-        let key = upgrade
-            && form == Form::Http2
-            && field.name.eq_ignore_ascii_case(b"sec-websocket-accept");
-        if !trailer && !key && !rules().any(|edits| edits.drops(field.name)) {
-            form.field(out, field.name, field.value);
-        }
-    }
-    if upgrade && form == Form::Http1 {
-        out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
-        return;
-    }
-    if response.status >= 200 {
-        for (name, value) in rules().flat_map(|edits| &edits.set) {
-            form.field(out, name.as_bytes(), value.as_bytes());
-        }
-        if let Some(name) = &service.forwarded.via {
-            form.field(out, b"Via", format!("1.1 {name}").as_bytes());
-        }
-        if let Some(cookie) = cookie(route, server, service.tls.is_some()) {
-            form.field(out, b"Set-Cookie", cookie.as_bytes());
-        }
-        if let Some(length) = response.length
-            && response.status != 204
-        {
-            form.length(out, length);
-        }
-        if form == Form::Http1 {
-            framing(out, response, exchange);
-        }
-    }
-    form.end(out);
-}
-
-/// The persistence cookie of a client that has none, or another server's.
-fn cookie(route: &Route, server: u16, secure: bool) -> Option<String> {
-    let Some((PersistenceKind::Cookie, name)) = &route.pool.persistence else { return None };
-    if route.wish.sticky == Some(server) {
-        return None;
-    }
-    let value = &route.pool.server(server).cookie;
-    let secure = if secure { "; Secure" } else { "" };
-    Some(format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}"))
-}
-
-/// How a final response ends and what follows it, for a client of HTTP/1.
-fn framing(out: &mut Vec<u8>, response: &Response<'_>, exchange: &Exchange) {
-    let plan = &exchange.plan;
-    let endless = matches!(response.framing, Framing::Chunked | Framing::UntilClose);
-    if endless && plan.version.has_chunks() {
-        out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
-    }
-    let closes = !plan.keep_alive || !exchange.is_sent() || (endless && !plan.version.has_chunks());
-    if closes {
-        out.extend_from_slice(b"Connection: close\r\n");
-    } else if !plan.version.has_chunks() {
-        out.extend_from_slice(b"Connection: keep-alive\r\n");
-    }
-}
-
-/// RFC 9110, 15.
-fn reason(status: u16) -> &'static [u8] {
-    match status {
-        200 => b"OK",
-        204 => b"No Content",
-        301 => b"Moved Permanently",
-        302 => b"Found",
-        303 => b"See Other",
-        307 => b"Temporary Redirect",
-        308 => b"Permanent Redirect",
-        400 => b"Bad Request",
-        403 => b"Forbidden",
-        404 => b"Not Found",
-        405 => b"Method Not Allowed",
-        408 => b"Request Timeout",
-        413 => b"Content Too Large",
-        414 => b"URI Too Long",
-        417 => b"Expectation Failed",
-        429 => b"Too Many Requests",
-        431 => b"Request Header Fields Too Large",
-        500 => b"Internal Server Error",
-        501 => b"Not Implemented",
-        502 => b"Bad Gateway",
-        503 => b"Service Unavailable",
-        504 => b"Gateway Timeout",
-        505 => b"HTTP Version Not Supported",
-        _ => b"",
-    }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use proxying::proxy_header::{self, Addresses};
 
 use crate::buffer::Buffer;
+use crate::cache::Serving;
 use crate::config::Protocol;
 use crate::conn::Conn;
 use crate::core::{Core, Link};
@@ -30,6 +31,8 @@ pub(crate) enum Failure {
     Timeout,
     /// The response is malformed.
     Malformed,
+    /// The response has a status for which the request is repeated.
+    Status(u16),
 }
 
 impl Failure {
@@ -39,6 +42,7 @@ impl Failure {
             Self::Unavailable | Self::Full | Self::Connect => 503,
             Self::Closed | Self::Malformed => 502,
             Self::Timeout => 504,
+            Self::Status(status) => status,
         }
     }
 }
@@ -54,6 +58,8 @@ pub(crate) enum Upstream {
     Connecting(Box<Link>),
     /// Connected.
     Ready(Box<Link>),
+    /// No server is needed: the response is in the cache.
+    Stored(Box<Serving>),
 }
 
 /// A way.
@@ -76,7 +82,9 @@ pub(crate) struct Route {
     preface: Vec<u8>,
     /// When the newest connection was begun, in monotonic microseconds.
     began_us: u64,
-    /// How long it took, in microseconds; 0 = an existing one is used.
+    /// When the server was chosen, in monotonic microseconds.
+    chosen_us: u64,
+    /// How long the connection took, in microseconds; 0 = an existing one is used.
     pub(crate) connect_us: u64,
 }
 
@@ -93,6 +101,7 @@ impl Route {
             before: None,
             preface: Vec::new(),
             began_us: 0,
+            chosen_us: 0,
             connect_us: 0,
         }
     }
@@ -101,18 +110,36 @@ impl Route {
     pub(crate) fn link(&mut self) -> Option<&mut Link> {
         match &mut self.upstream {
             Upstream::Connecting(link) | Upstream::Ready(link) => Some(link),
-            Upstream::Wanted | Upstream::Queued => None,
+            Upstream::Wanted | Upstream::Queued | Upstream::Stored(_) => None,
+        }
+    }
+
+    /// A server has responded. Errors of servers are often faster than what was asked for, and are not
+    /// measured.
+    pub(crate) fn answered(&self, server: u16, status: u16, core: &Core) {
+        self.pool.succeeded(server);
+        if status < 500 {
+            let time_us = core.now_us.saturating_sub(self.chosen_us);
+            self.pool.server(server).shared.response_time.add(time_us, core.now_ms());
+        }
+    }
+
+    /// The established connection.
+    pub(crate) fn ready(&self) -> Option<&Link> {
+        match &self.upstream {
+            Upstream::Ready(link) => Some(link),
+            _ => None,
         }
     }
 
     pub(crate) fn take_link(&mut self) -> Option<Box<Link>> {
         match std::mem::replace(&mut self.upstream, Upstream::Wanted) {
             Upstream::Connecting(link) | Upstream::Ready(link) => Some(link),
-            Upstream::Wanted | Upstream::Queued => None,
+            Upstream::Wanted | Upstream::Queued | Upstream::Stored(_) => None,
         }
     }
 
-    /// Goes on; true: connected.
+    /// Goes on; true: connected, or no connection is needed.
     pub(crate) fn advance(
         &mut self,
         core: &mut Core,
@@ -121,7 +148,7 @@ impl Route {
     ) -> Result<bool, Failure> {
         loop {
             match &mut self.upstream {
-                Upstream::Ready(_) => return Ok(true),
+                Upstream::Ready(_) | Upstream::Stored(_) => return Ok(true),
                 Upstream::Connecting(link) => {
                     let established = match &mut link.peer {
                         Peer::Socket(conn) => establish(conn, &mut self.preface)?,
@@ -129,6 +156,7 @@ impl Route {
                             Reach::Lost => return Err(Failure::Connect),
                             reach => reach == Reach::Open,
                         },
+                        Peer::Copy(_) => true,
                     };
                     if !established {
                         return Ok(false);
@@ -142,10 +170,11 @@ impl Route {
                     let (random, now_ms) = (core.random(), core.now_ms());
                     match self.pool.choose(&self.wish, random, now_ms) {
                         Choice::Server(server) => {
+                            self.chosen_us = core.now_us;
                             self.reach(server, core, session, Addresses { source, destination })?;
                         }
                         Choice::Unavailable => return Err(Failure::Unavailable),
-                        Choice::Full if core.enqueue(session) => {
+                        Choice::Full if !self.pool.for_copies && core.enqueue(session) => {
                             self.upstream = Upstream::Queued;
                             return Ok(false);
                         }

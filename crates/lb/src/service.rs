@@ -25,7 +25,7 @@ pub fn run(file: &Path, clock: &SharedClock) -> anyhow::Result<()> {
             tokio::select! {
                 _ = reload.recv() => match read(file).and_then(|config| engine.apply(&config)) {
                     Ok(()) => tracing::info!("configuration {} applied", file.display()),
-                    Err(error) => tracing::error!("the configuration is not changed: {error:#}"),
+                    Err(error) => tracing::error!("cannot apply the new configuration; keeping the current one: {error:#}"),
                 },
                 _ = terminate.recv() => break,
                 _ = interrupt.recv() => break,

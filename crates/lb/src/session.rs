@@ -5,15 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use proxying::http1::HeadEnd;
-use proxying::http2::frame::PREFACE;
-use proxying::proxy_header;
+use proxying::http2::hpack::List;
 
+use crate::auth::Awaited;
 use crate::buffer::Buffer;
-use crate::config::{H2c, Kind};
 use crate::core::Core;
 use crate::exchange::Exchange;
 use crate::peer::Peer;
-use crate::pool::{Wish, hash};
 use crate::record::Draft;
 use crate::route::{Failure, Route, Upstream};
 use crate::snapshot::Service;
@@ -29,6 +27,8 @@ const LINGER_MS: u64 = 1000;
 pub(crate) enum State {
     /// The PROXY header arrives.
     Proxy,
+    /// The start of TLS arrives.
+    Hello,
     /// TLS begins.
     Handshake,
     /// The first bytes tell HTTP/2 from HTTP/1.
@@ -37,6 +37,8 @@ pub(crate) enum State {
     Spare,
     /// Between two requests, or the head of one arrives.
     Request,
+    /// A password is being checked.
+    Authenticate,
     /// A request is being served.
     Exchange,
     /// Bytes in both directions.
@@ -111,6 +113,10 @@ pub(crate) struct Session {
     pub(crate) draft: Option<Box<Draft>>,
     /// Bytes read and written before it.
     pub(crate) counted: (u64, u64),
+    /// The password whose check the request waits for, or waited for.
+    pub(crate) awaits: Option<Awaited>,
+    /// Head of the request on a stream, with whether nothing follows, while it waits.
+    pub(crate) held: Option<Box<(List, bool)>>,
     timer: Timer,
     progress: bool,
 }
@@ -143,6 +149,8 @@ impl Session {
             client_name: None,
             draft: None,
             counted: (0, 0),
+            awaits: None,
+            held: None,
             timer,
             progress: false,
             service,
@@ -206,112 +214,16 @@ impl Session {
         match self.state {
             State::Proxy => self.proxy_header(core),
             State::Spare => Step::Wait,
+            State::Hello => self.hello(core),
             State::Handshake => self.handshake(core),
             State::Detect => self.detect(core),
             State::Request => self.request(core),
+            State::Authenticate => self.authenticate(core),
             State::Exchange => self.exchange(core),
             State::Tunnel => self.tunnel(core),
             State::Http2(place) => self.http2(place, core),
             State::Linger => self.linger(core),
         }
-    }
-
-    fn proxy_header(&mut self, core: &mut Core) -> Step {
-        if self.service.accept_proxy {
-            match proxy_header::parse(self.input.data()) {
-                Err(_) if !self.input.is_empty() => return Step::Close,
-                Ok(Some((length, addresses))) => {
-                    self.input.consume(length);
-                    if let Some(addresses) = addresses {
-                        (self.source, self.destination) = (addresses.source, addresses.destination);
-                    }
-                }
-                _ => return self.read(core),
-            }
-        }
-        if !self.service.admits(self.source.ip()) {
-            return Step::Close;
-        }
-        match &self.service.tls {
-            None => self.begin(core),
-            Some(config) => {
-                let Ok(tls) = rustls::ServerConnection::new(Arc::clone(config)) else {
-                    return Step::Close;
-                };
-                let Some(conn) = self.client.socket_mut() else { return Step::Close };
-                let started = conn.start_tls(tls.into(), self.input.data());
-                self.input.clear(&mut core.hub.buffers);
-                if started.is_err() {
-                    return Step::Close;
-                }
-                self.state = State::Handshake;
-                Step::Again
-            }
-        }
-    }
-
-    fn handshake(&mut self, core: &mut Core) -> Step {
-        let Some(conn) = self.client.socket_mut() else { return Step::Close };
-        match conn.handshake() {
-            Err(_) => return Step::Close,
-            Ok(false) => return Step::Wait,
-            Ok(true) => {}
-        }
-        let certificates = conn.tls().and_then(|tls| tls.peer_certificates());
-        let first = certificates.and_then(|certificates| certificates.first());
-        self.client_name = first.and_then(crate::tls::common_name).map(Arc::from);
-        // Application data may have arrived with the end of the handshake.
-        conn.readable = true;
-        conn.writable = true;
-        let http2 = conn.tls().and_then(|tls| tls.alpn_protocol()) == Some(b"h2");
-        if http2 && self.service.kind == Kind::Http {
-            self.start_http2(core)
-        } else {
-            self.begin(core)
-        }
-    }
-
-    fn detect(&mut self, core: &mut Core) -> Step {
-        let data = self.input.data();
-        if data.starts_with(PREFACE) {
-            return self.start_http2(core);
-        }
-        if PREFACE.starts_with(data) {
-            return self.read(core);
-        }
-        self.state = State::Request;
-        Step::Again
-    }
-
-    fn begin(&mut self, core: &mut Core) -> Step {
-        self.state = match self.service.kind {
-            Kind::Http => match self.service.h2c {
-                None => State::Request,
-                Some(H2c::Both) => State::Detect,
-                Some(H2c::Only) => return self.start_http2(core),
-            },
-            Kind::Tcp => {
-                let pool = Arc::clone(&self.service.pool);
-                let wish = Wish { hash: self.source_hash(&pool), ..Wish::default() };
-                self.route = Some(Box::new(Route::new(pool, wish)));
-                self.note_begin(core);
-                self.note_tcp();
-                State::Tunnel
-            }
-        };
-        Step::Again
-    }
-
-    /// Hash of the client's address where the pool needs it.
-    pub(crate) fn source_hash(&self, pool: &crate::pool::Pool) -> Option<u64> {
-        use crate::config::{Algorithm, PersistenceKind};
-        let persists = matches!(pool.persistence, Some((PersistenceKind::SourceIp, _)));
-        (persists || pool.algorithm == Algorithm::SourceHash).then(|| {
-            match self.source.ip().to_canonical() {
-                std::net::IpAddr::V4(address) => hash(&address.octets()),
-                std::net::IpAddr::V6(address) => hash(&address.octets()),
-            }
-        })
     }
 
     /// Reads from the client once.
@@ -370,18 +282,20 @@ impl Session {
         let times = &self.service.timeouts;
         match self.state {
             State::Spare => (Stage::Streams, u64::MAX),
-            State::Proxy | State::Handshake => (Stage::Head, times.client_header),
+            State::Proxy | State::Hello | State::Handshake => (Stage::Head, times.client_header),
             State::Request if !self.output.is_empty() => (Stage::ClientBody, times.client_body),
             State::Request if self.input.is_empty() => (Stage::Idle, times.keepalive),
             State::Detect if self.input.is_empty() => (Stage::Idle, times.keepalive),
             State::Request | State::Detect => (Stage::Head, times.client_header),
             State::Http2(place) => self.stage_http2(place, core),
             State::Linger => (Stage::Linger, LINGER_MS),
+            State::Authenticate => (Stage::Queue, times.queue),
             State::Exchange | State::Tunnel => {
                 let upstream = self.route.as_ref().map(|route| &route.upstream);
                 match upstream {
                     Some(Upstream::Queued) => (Stage::Queue, times.queue),
                     Some(Upstream::Connecting(_)) => (Stage::Connect, times.connect),
+                    Some(Upstream::Stored(_)) => (Stage::ClientBody, times.client_body),
                     _ if self.state == State::Tunnel => (Stage::Tunnel, times.tunnel),
                     _ if self.is_dialogue() => (Stage::Tunnel, times.tunnel),
                     _ if self.waits_for_client() => (Stage::ClientBody, times.client_body),
@@ -406,7 +320,9 @@ impl Session {
 
     fn set_timer(&mut self, core: &mut Core) {
         let (stage, length) = self.stage(core);
-        let renewed = !matches!(stage, Stage::Head | Stage::Queue | Stage::Connect | Stage::Linger);
+        let once = matches!(stage, Stage::Head | Stage::Queue | Stage::Connect | Stage::Linger);
+        // A mirror that responds slowly has a place no longer than that.
+        let renewed = !once && !matches!(self.client, Peer::Copy(_));
         if stage != self.timer.stage || self.timer.due_ms == u64::MAX || (renewed && self.progress)
         {
             self.timer.stage = stage;
@@ -454,6 +370,7 @@ impl Session {
                 self.tunnel_failed(Failure::Connect, core)
             }
             Stage::Queue if self.state == State::Tunnel => Step::Close,
+            Stage::Queue if self.state == State::Authenticate => self.refuse_busy(core),
             Stage::Queue => self.server_failed(Failure::Full, core),
             Stage::Connect => self.server_failed(Failure::Connect, core),
             Stage::Server => self.server_failed(Failure::Timeout, core),
@@ -476,6 +393,7 @@ impl Session {
         self.input.clear(&mut core.hub.buffers);
         self.output.clear(&mut core.hub.buffers);
         self.exchange = None;
+        self.leave_check(core);
         self.state = State::Spare;
     }
 

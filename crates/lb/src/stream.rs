@@ -5,8 +5,9 @@ use proxying::http2::frame::Code;
 use proxying::http2::hpack::{self, List};
 use proxying::http2::message;
 
+use crate::cache::Course;
 use crate::core::Core;
-use crate::exchange::Reply;
+use crate::exchange::{Outcome, Reply};
 use crate::mux::Cut;
 use crate::peer::Peer;
 use crate::route::Upstream;
@@ -26,6 +27,10 @@ impl Session {
         let outcome = message::request(&mut list.fields, end, &key, &limits)
             .and_then(|request| self.plan(&request, core));
         match outcome {
+            Ok(Outcome::Check(task, to_head)) => {
+                self.held = Some(Box::new((list, end)));
+                self.wait_for(*task, to_head, core)
+            }
             // RFC 9113, 8.1.1: a malformed message is an error of its stream.
             Err(refusal) if refusal.status() == 400 => {
                 if let Some(stream) = self.client.stream() {
@@ -82,6 +87,7 @@ impl Session {
             Piece::End => true,
         };
         if let Piece::Data(data) = piece {
+            Course::keep(&mut exchange.plan.caching.course, data);
             ended = body.has_ended();
             stream.send(data, ended, &mut core.hub);
         } else if ended {

@@ -4,19 +4,82 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use aws_lc_rs::digest;
+use rustls::client::WebPkiServerVerifier;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier};
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer, ServerName};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{
+    ClientHello, NoServerSessionStorage, ResolvesServerCert, WebPkiClientVerifier,
+};
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion};
+use x509_parser::parse_x509_crl;
 
-use crate::config::{ClientAuth, Pem, Protocol, ServerTls, Tls, TlsVersion};
+use crate::acme::Slot;
+use crate::config::{
+    ClientAuth, ExpectedCertificate, ExpiredCrl, Pem, Protocol, ServerTls, Tls, TlsVersion,
+};
+use crate::ocsp::{self, Staple};
+use crate::tickets::{Ticketer, Tickets};
 
 /// A certificate and the names that it has.
 #[derive(Debug, Clone)]
 pub(crate) struct Named {
-    key: Arc<CertifiedKey>,
+    key: Key,
     names: Vec<String>,
+}
+
+impl Named {
+    /// One that is issued and renewed while the engine runs.
+    pub(crate) fn automatic(slot: &Arc<Slot>) -> Self {
+        Self { key: Key::Automatic(Arc::clone(slot)), names: slot.wanted.names.clone() }
+    }
+
+    /// Lets clients get responses of OCSP with it; those that `before` has stay. `None`: nobody can be asked.
+    pub(crate) fn staple(&mut self, name: &str, before: &[Arc<Staple>]) -> Option<Arc<Staple>> {
+        let Key::Fixed(key) = &self.key else { return None };
+        let old = before.iter().find(|staple| staple.is_of(key)).map(Arc::clone);
+        let staple = old.or_else(|| Staple::new(name, key).map(Arc::new))?;
+        self.key = Key::Stapled(Arc::clone(&staple));
+        Some(staple)
+    }
+
+    /// Whether clients may refuse it without a response of OCSP, and get none.
+    pub(crate) fn lacks_staple(&self) -> bool {
+        let Key::Fixed(key) = &self.key else { return false };
+        key.cert.first().is_some_and(ocsp::is_demanded)
+    }
+
+    /// One that has not arrived: handshakes for its names are refused.
+    pub(crate) fn expected(config: &ExpectedCertificate) -> Self {
+        let names = config.names.iter().map(|name| name.to_ascii_lowercase()).collect();
+        Self { key: Key::Expected, names }
+    }
+}
+
+/// Where the certificate of a handshake comes from.
+#[derive(Debug, Clone)]
+enum Key {
+    /// A file or a text, for as long as the configuration.
+    Fixed(Arc<CertifiedKey>),
+    /// The same with what its authority says about it.
+    Stapled(Arc<Staple>),
+    /// An authority; there may be none yet.
+    Automatic(Arc<Slot>),
+    /// The server has ordered it.
+    Expected,
+}
+
+impl Key {
+    fn get(&self) -> Option<Arc<CertifiedKey>> {
+        match self {
+            Self::Fixed(key) => Some(Arc::clone(key)),
+            Self::Stapled(staple) => Some(staple.get()),
+            Self::Automatic(slot) => slot.get(),
+            Self::Expected => None,
+        }
+    }
 }
 
 fn provider() -> Arc<rustls::crypto::CryptoProvider> {
@@ -63,19 +126,19 @@ pub(crate) fn load(config: &crate::config::Certificate) -> Result<Named, String>
     };
     let key = CertifiedKey::from_der(chain, key, &provider())
         .map_err(|error| format!("{} and {}: {error}", config.cert, config.key))?;
-    Ok(Named { key: Arc::new(key), names })
+    Ok(Named { key: Key::Fixed(Arc::new(key)), names })
 }
 
 /// The certificates of a virtual service by name.
 #[derive(Debug)]
 struct Resolver {
-    first: Vec<Arc<CertifiedKey>>,
-    by_name: HashMap<String, Vec<Arc<CertifiedKey>>>,
+    first: Vec<Key>,
+    by_name: HashMap<String, Vec<Key>>,
     strict: bool,
 }
 
 impl Resolver {
-    fn of_name(&self, name: &str) -> Option<&Vec<Arc<CertifiedKey>>> {
+    fn of_name(&self, name: &str) -> Option<&Vec<Key>> {
         let name = name.to_ascii_lowercase();
         self.by_name.get(&name).or_else(|| {
             // A wildcard covers one label (RFC 6125, 6.4.3).
@@ -94,27 +157,40 @@ impl ResolvesServerCert for Resolver {
             None => &self.first,
         };
         let fits =
-            |key: &&Arc<CertifiedKey>| key.key.choose_scheme(hello.signature_schemes()).is_some();
-        keys.iter().find(fits).or(keys.first()).cloned()
+            |key: &Arc<CertifiedKey>| key.key.choose_scheme(hello.signature_schemes()).is_some();
+        let mut issued = keys.iter().filter_map(Key::get);
+        issued.clone().find(fits).or_else(|| issued.next())
     }
 }
 
-/// Settings towards clients.
+/// What services need for TLS.
+#[derive(Debug)]
+pub(crate) struct Material {
+    /// Certificates by name.
+    pub(crate) certificates: HashMap<String, Named>,
+    /// Those of the certificates about which a responder is asked.
+    pub(crate) staples: Vec<Arc<Staple>>,
+    /// Secrets of session tickets.
+    pub(crate) tickets: Arc<Tickets>,
+}
+
+/// Settings of a virtual service towards clients.
 pub(crate) fn client_side(
+    service: &str,
     tls: &Tls,
-    all: &HashMap<String, Named>,
+    material: &Material,
 ) -> Result<Arc<ServerConfig>, String> {
-    let mut by_name: HashMap<String, Vec<Arc<CertifiedKey>>> = HashMap::new();
+    let mut by_name: HashMap<String, Vec<Key>> = HashMap::new();
     let mut first = Vec::new();
     for (at, name) in tls.certificates.iter().enumerate() {
-        let named = all.get(name).ok_or_else(|| {
+        let named = material.certificates.get(name).ok_or_else(|| {
             format!("certificate '{name}' does not exist; add it to 'certificates'")
         })?;
         if at == 0 {
-            first.push(Arc::clone(&named.key));
+            first.push(named.key.clone());
         }
         for name in &named.names {
-            by_name.entry(name.clone()).or_default().push(Arc::clone(&named.key));
+            by_name.entry(name.clone()).or_default().push(named.key.clone());
         }
     }
     let versions: &[&SupportedProtocolVersion] = match tls.min_version {
@@ -124,24 +200,62 @@ pub(crate) fn client_side(
     let builder = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(versions)
         .map_err(|error| error.to_string())?;
-    let builder = match (tls.client_auth, &tls.client_ca) {
-        (ClientAuth::None, _) => builder.with_no_client_auth(),
-        (_, None) => return Err("'tls.client_auth' needs 'tls.client_ca'".to_owned()),
-        (auth, Some(ca)) => {
-            let verifier = WebPkiClientVerifier::builder_with_provider(roots(ca)?, provider());
-            let verifier = match auth {
-                ClientAuth::Optional => verifier.allow_unauthenticated(),
-                _ => verifier,
-            };
-            builder.with_client_cert_verifier(verifier.build().map_err(|error| error.to_string())?)
-        }
+    let builder = match client_verifier(tls)? {
+        None => builder.with_no_client_auth(),
+        Some(verifier) => builder.with_client_cert_verifier(verifier),
     };
     let resolver = Resolver { first, by_name, strict: tls.strict_sni };
     let mut config = builder.with_cert_resolver(Arc::new(resolver));
     config.alpn_protocols = tls.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
-    config.ticketer =
-        rustls::crypto::aws_lc_rs::Ticketer::new().map_err(|error| error.to_string())?;
+    if tls.client_auth == ClientAuth::None {
+        config.ticketer = Arc::new(Ticketer::new(&material.tickets, session_context(service)?));
+    } else {
+        // Who continues a session shows no certificate, and could do so after it has expired or is revoked.
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.send_tls13_tickets = 0;
+    }
     Ok(Arc::new(config))
+}
+
+/// What checks the certificates of clients; `None`: nobody asks for them.
+fn client_verifier(tls: &Tls) -> Result<Option<Arc<dyn ClientCertVerifier>>, String> {
+    let (auth, ca) = match (tls.client_auth, &tls.client_ca) {
+        (ClientAuth::None, _) => return Ok(None),
+        (_, None) => return Err("'tls.client_auth' needs 'tls.client_ca'".to_owned()),
+        (auth, Some(ca)) => (auth, ca),
+    };
+    let mut verifier = WebPkiClientVerifier::builder_with_provider(roots(ca)?, provider());
+    if let Some(pem) = &tls.client_crl {
+        verifier = verifier.with_crls(revocation_lists(pem)?);
+        if tls.expired_crl == ExpiredCrl::Refuse {
+            verifier = verifier.enforce_revocation_expiration();
+        }
+    }
+    if auth == ClientAuth::Optional {
+        verifier = verifier.allow_unauthenticated();
+    }
+    verifier.build().map(Some).map_err(|error| format!("client certificates: {error}"))
+}
+
+/// The lists of a text or a file, at least one; the newest first, because the first one of an issuer counts.
+fn revocation_lists(pem: &Pem) -> Result<Vec<CertificateRevocationListDer<'static>>, String> {
+    let found: Result<Vec<_>, _> =
+        CertificateRevocationListDer::pem_slice_iter(&bytes(pem)?).collect();
+    let mut found = found.map_err(|error| format!("{pem}: {error}"))?;
+    if found.is_empty() {
+        return Err(format!("{pem}: there is no certificate revocation list in PEM format"));
+    }
+    found.sort_by_cached_key(|list| {
+        let made = parse_x509_crl(list).ok().map(|(_, parsed)| parsed.last_update().timestamp());
+        std::cmp::Reverse(made)
+    });
+    Ok(found)
+}
+
+/// What a session depends on: a ticket works only for the service that gave it.
+fn session_context(service: &str) -> Result<[u8; 32], String> {
+    let digest = digest::digest(&digest::SHA256, service.as_bytes());
+    digest.as_ref().try_into().map_err(|_| "BUG: SHA-256 has 32 bytes".to_owned())
 }
 
 /// Settings towards the servers of a pool.
@@ -149,20 +263,49 @@ pub(crate) fn client_side(
 pub(crate) struct ServerSide {
     pub(crate) config: Arc<ClientConfig>,
     pub(crate) name: ServerName<'static>,
+    /// Differs if other servers would be trusted: a connection made under one number is not used under
+    /// another one.
+    pub(crate) trust: u64,
 }
 
 pub(crate) fn server_side(tls: &ServerTls, protocol: Protocol) -> Result<ServerSide, String> {
+    let mut verifier = WebPkiServerVerifier::builder_with_provider(roots(&tls.ca)?, provider());
+    if let Some(pem) = &tls.crl {
+        verifier = verifier.with_crls(revocation_lists(pem)?);
+        if tls.expired_crl == ExpiredCrl::Refuse {
+            verifier = verifier.enforce_revocation_expiration();
+        }
+    }
+    let verifier = verifier.build().map_err(|error| format!("certificates of servers: {error}"))?;
     let mut config = ClientConfig::builder_with_provider(provider())
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?
-        .with_root_certificates(roots(&tls.ca)?)
+        .with_webpki_verifier(verifier)
         .with_no_client_auth();
     if protocol == Protocol::Http2 {
         config.alpn_protocols = vec![b"h2".to_vec()];
     }
     let name = ServerName::try_from(tls.sni.clone())
-        .map_err(|_| format!("'tls.sni': '{}' is no host name", tls.sni))?;
-    Ok(ServerSide { config: Arc::new(config), name })
+        .map_err(|_| format!("'tls.sni': '{}' is not a host name", tls.sni))?;
+    Ok(ServerSide { config: Arc::new(config), name, trust: trust(tls)? })
+}
+
+/// The first bytes of a digest of what a server must show.
+fn trust(tls: &ServerTls) -> Result<u64, String> {
+    let mut digest = digest::Context::new(&digest::SHA256);
+    let mut add = |part: &[u8]| {
+        digest.update(&(part.len() as u64).to_le_bytes());
+        digest.update(part);
+    };
+    add(tls.sni.as_bytes());
+    add(format!("{:?}", tls.expired_crl).as_bytes());
+    add(&bytes(&tls.ca)?);
+    if let Some(list) = &tls.crl {
+        add(&bytes(list)?);
+    }
+    let digest = digest.finish();
+    let first = digest.as_ref().first_chunk().ok_or("BUG: SHA-256 has 32 bytes")?;
+    Ok(u64::from_le_bytes(*first))
 }
 
 /// The common name of a certificate's subject (X.520, 2.5.4.3), for a header.
@@ -176,3 +319,6 @@ pub(crate) fn common_name(certificate: &CertificateDer<'_>) -> Option<String> {
     let safe = text.chars().all(|c| c.is_ascii_graphic() || c == ' ');
     (*length < 0x80 && safe).then(|| text.to_owned())
 }
+
+#[cfg(test)]
+mod tests;

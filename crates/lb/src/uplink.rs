@@ -6,8 +6,8 @@ use proxying::http2::connection::{Connection, Limits, OUTPUT_MAX, Role};
 use proxying::http2::frame::Code;
 
 use crate::buffer::Buffer;
-use crate::core::{Core, Place};
-use crate::mux::{Mux, Owner, Uplink};
+use crate::core::{Core, Place, Route};
+use crate::mux::{Mux, Owner, Stall, Uplink};
 use crate::peer::{Facts, Stream};
 use crate::pool::Pool;
 use crate::wheel::Entry;
@@ -26,6 +26,8 @@ pub(crate) struct Opening {
     pub(crate) block: Vec<u8>,
     /// Nothing follows it.
     pub(crate) end: bool,
+    /// How long the server may take, in milliseconds.
+    pub(crate) patience_ms: u64,
 }
 
 /// How far a connection is.
@@ -46,6 +48,9 @@ impl Uplink {
             let read = self.conn.fill(&mut self.input, &mut core.hub.buffers)?;
             let taken = self.take_frames(mux, core)?;
             let written = core.hub.write_frames(&mut self.conn, mux)?;
+            if written > 0 {
+                self.stall.end(core.now_ms());
+            }
             if self.conn.eof {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
@@ -111,8 +116,7 @@ impl Core {
         head: &Opening,
         child: Entry,
     ) -> io::Result<(Stream, bool)> {
-        let id = pool.server(server).shared.id;
-        let known = self.uplinks.get(&id).into_iter().flatten().copied();
+        let known = self.uplinks.get(&Route::of(pool, server)).into_iter().flatten().copied();
         let free = known.into_iter().find(|place| {
             self.hub.muxes.get(*place).is_some_and(|mux| mux.connection.accepts_streams())
         });
@@ -128,6 +132,7 @@ impl Core {
         mux.begin(number, Some(child));
         if let Owner::Server(Some(uplink)) = &mut mux.owner {
             uplink.used_ms = now_ms;
+            uplink.stall.allow(head.patience_ms);
         }
         self.hub.wake(place);
         let mut stream = Stream::new(place, number, 0, Facts::default());
@@ -144,19 +149,20 @@ impl Core {
                 return Err(error);
             }
         };
-        let id = pool.server(server).shared.id;
+        let route = Route::of(pool, server);
         let limits = Limits { streams: STREAMS, list: LIST_MAX };
         let connection = Connection::new(Role::Client, limits, self.now_ms());
         let uplink = Uplink {
             conn: Box::new(conn),
             input: Buffer::default(),
             place,
-            server: id,
+            route,
             established: false,
             used_ms: self.now_ms(),
+            stall: Stall::new(self.now_ms()),
         };
         self.hub.muxes.put(mux, Mux::new(connection, Owner::Server(Some(Box::new(uplink)))));
-        self.uplinks.entry(id).or_default().push(mux);
+        self.uplinks.entry(route).or_default().push(mux);
         Ok(mux)
     }
 
@@ -193,29 +199,42 @@ impl Core {
         match result {
             Ok(()) => mux.owner = Owner::Server(Some(uplink)),
             Err(error) => {
-                tracing::debug!("a connection of HTTP/2 to a server: {error}");
                 mux.owner = Owner::Server(None);
-                self.hub.abandon(place);
-                self.forget_uplink(*uplink, place);
+                self.close_uplink(*uplink, place, &error);
             }
         }
+    }
+
+    /// Ends a connection that has failed; its streams fail.
+    fn close_uplink(&mut self, uplink: Uplink, place: usize, error: &dyn std::fmt::Display) {
+        tracing::debug!("a connection of HTTP/2 to a server: {error}");
+        self.hub.abandon(place);
+        self.forget_uplink(uplink, place);
     }
 
     fn forget_uplink(&mut self, mut uplink: Uplink, mux: usize) {
         uplink.input.clear(&mut self.hub.buffers);
         self.free_place(uplink.place);
-        if let Some(list) = self.uplinks.get_mut(&uplink.server) {
+        if let Some(list) = self.uplinks.get_mut(&uplink.route) {
             list.retain(|other| *other != mux);
         }
     }
 
-    /// Closes connections that had no streams for too long.
+    /// Closes connections that had no streams for too long, and those whose server reads nothing.
     pub(crate) fn sweep_uplinks(&mut self) {
-        let before = self.now_ms().saturating_sub(IDLE_MS);
+        let now_ms = self.now_ms();
+        let before = now_ms.saturating_sub(IDLE_MS);
         for place in self.hub.muxes.places() {
             let Some(mux) = self.hub.muxes.get_mut(place) else { continue };
-            let usable = mux.connection.accepts_streams();
+            let (usable, waits) = (mux.connection.accepts_streams(), mux.has_output());
             let Owner::Server(owner) = &mut mux.owner else { continue };
+            if let Some(uplink) = owner.as_deref_mut().filter(|_| !waits) {
+                uplink.stall.end(now_ms);
+            }
+            if let Some(uplink) = owner.take_if(|uplink| uplink.stall.is_over(now_ms)) {
+                self.close_uplink(*uplink, place, &"the server does not read");
+                continue;
+            }
             let old = |uplink: &Uplink| uplink.used_ms < before || !usable;
             if !mux.streams.is_empty() || !owner.as_deref().is_some_and(old) {
                 continue;

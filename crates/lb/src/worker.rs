@@ -2,26 +2,31 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use mio::net::TcpListener;
-use mio::{Events, Poll, Waker};
+use mio::{Events, Poll};
+use proxying::engine_link::analytics::Counter;
 use stdx::clock::SharedClock;
 use stdx::sync::lock;
 use transactions::End;
 
+use crate::auth::{Checkers, Checks};
+use crate::config::Kind;
 use crate::conn::Conn;
 use crate::core::{Core, User, Who};
+use crate::mailbox::Mailbox;
+use crate::mirror::Launch;
 use crate::mux::{Newcomer, Owner};
 use crate::peer::Peer;
 use crate::peer::Stream;
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, offset_us};
 use crate::session::{Session, Step};
 use crate::slab::Slab;
 use crate::snapshot::Snapshot;
+use crate::udp::Udp;
 use crate::wheel::Entry;
 
 /// Connections that one listener accepts before others run.
@@ -33,16 +38,6 @@ const SWEEP_MS: u64 = 1000;
 /// Wait while requests are queued or no file descriptor is free, in milliseconds.
 const RETRY_MS: u64 = 5;
 
-/// What the rest of the program gives to a thread.
-#[derive(Debug)]
-pub(crate) struct Mailbox {
-    /// Sockets of addresses that are new.
-    pub(crate) listeners: std::sync::Mutex<Vec<std::net::TcpListener>>,
-    pub(crate) waker: Waker,
-    /// The engine stops.
-    pub(crate) stop: AtomicBool,
-}
-
 /// A thread.
 pub(crate) struct Worker {
     poll: Poll,
@@ -52,6 +47,7 @@ pub(crate) struct Worker {
     /// Those whose stream has ended, for the next one.
     spare: Vec<Entry>,
     listeners: Vec<Option<TcpListener>>,
+    udp: Udp,
     snapshot: Arc<ArcSwap<Snapshot>>,
     mailbox: Arc<Mailbox>,
     clock: SharedClock,
@@ -60,30 +56,35 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn new(snapshot: Arc<ArcSwap<Snapshot>>, clock: SharedClock) -> io::Result<Self> {
+    pub(crate) fn new(
+        snapshot: Arc<ArcSwap<Snapshot>>,
+        clock: SharedClock,
+        checkers: &Arc<Checkers>,
+    ) -> io::Result<Self> {
         let poll = Poll::new()?;
-        let waker = Waker::new(poll.registry(), Who::Waker.into())?;
-        let mailbox = Mailbox {
-            listeners: std::sync::Mutex::new(Vec::new()),
-            waker,
-            stop: AtomicBool::new(false),
-        };
+        let mailbox = Arc::new(Mailbox::new(poll.registry(), Who::Waker.into())?);
         let seed = getrandom::u64().map_err(io::Error::other)?;
+        let mut secret = [0; 64];
+        getrandom::fill(&mut secret).map_err(io::Error::other)?;
+        let checks = Checks::new(&secret, Arc::clone(checkers), Arc::clone(&mailbox));
         let now_us = micros(clock.monotonic());
+        let mut core = Core::new(poll.registry().try_clone()?, now_us, seed, checks);
+        core.checks.set_unix(offset_us(&clock));
         Ok(Self {
-            core: Core::new(poll.registry().try_clone()?, now_us, seed),
+            core,
             poll,
             sessions: Slab::default(),
             spare: Vec::new(),
             listeners: Vec::new(),
+            udp: Udp::default(),
             snapshot,
-            mailbox: Arc::new(mailbox),
+            mailbox,
             clock,
             pending: Vec::new(),
         })
     }
 
-    /// Records transactions from now on.
+    /// Counts and records transactions from now on.
     pub(crate) fn record(&mut self, recorder: Recorder) {
         self.core.recorder = Some(recorder);
     }
@@ -119,11 +120,18 @@ impl Worker {
                     self.run_session(place, Session::timer);
                 }
             }
+            self.udp.run(&mut self.core);
             self.core.wake_first();
             self.run_again();
             if now_ms >= swept_ms + SWEEP_MS {
                 swept_ms = now_ms;
                 self.core.sweep();
+                // The machine's clock may have been set.
+                self.core.checks.set_unix(offset_us(&self.clock));
+                self.udp.each_second(now_ms);
+                for service in self.core.services.iter().flatten() {
+                    service.copies.report(&service.name, now_ms);
+                }
                 if let Some(recorder) = &mut self.core.recorder {
                     recorder.rows.each_second();
                 }
@@ -142,6 +150,9 @@ impl Worker {
         for _ in 0..ROUNDS {
             for newcomer in std::mem::take(&mut self.core.hub.newcomers) {
                 self.begin_stream(newcomer);
+            }
+            for launch in std::mem::take(&mut self.core.hub.launches) {
+                self.begin_copy(launch);
             }
             for mux in std::mem::take(&mut self.core.hub.uplinks_again) {
                 self.core.run_uplink(mux);
@@ -182,6 +193,18 @@ impl Worker {
         }
     }
 
+    /// The copy of a request gets a session.
+    fn begin_copy(&mut self, launch: Launch) {
+        let entry = self.sessions.reserve();
+        match Session::of_copy(entry, launch, &mut self.core) {
+            None => self.sessions.free(entry.0),
+            Some(session) => {
+                self.sessions.put(entry.0, session);
+                self.run_session(entry.0, Session::run);
+            }
+        }
+    }
+
     /// Lets a session do something; one that has ended is removed.
     fn run_session(&mut self, place: usize, body: fn(&mut Session, &mut Core) -> bool) {
         let Some(mut session) = self.sessions.take(place) else { return };
@@ -203,6 +226,7 @@ impl Worker {
             session.note_end(End::Stopped);
             session.end(&mut self.core);
         }
+        self.udp.close(&mut self.core);
         if let Some(recorder) = &mut self.core.recorder {
             recorder.rows.pass_on();
         }
@@ -213,15 +237,18 @@ impl Worker {
             return Duration::ZERO;
         }
         let now_ms = self.core.now_ms();
-        let timer = self.core.wheel.wait_ms(now_ms).unwrap_or(SWEEP_MS).min(SWEEP_MS);
+        let timers = [self.core.wheel.wait_ms(now_ms), self.udp.wait_ms(self.core.now_us)];
+        let timer = timers.into_iter().flatten().fold(SWEEP_MS, u64::min);
         let retries = self.core.has_queue() || !self.pending.is_empty();
         Duration::from_millis(if retries { timer.min(RETRY_MS) } else { timer })
     }
 
     fn dispatch(&mut self, event: &mio::event::Event) {
         match Who::from(event.token()) {
-            Who::Waker => self.reconfigure(),
+            Who::Waker => self.woken(),
             Who::Listener(number) => self.accept(number),
+            Who::Datagrams(number) => self.udp.requests(number, &mut self.core),
+            Who::Flow(place) => self.udp.responses(place, event.is_error(), &mut self.core),
             Who::Client(place) => {
                 let session = self.sessions.get_mut(place);
                 if let Some(conn) = session.and_then(|session| session.client.socket_mut()) {
@@ -230,7 +257,7 @@ impl Worker {
                 }
             }
             Who::Server(place) => {
-                let place = match self.core.server_event(place) {
+                let place = match self.core.server_event(place, event) {
                     Some(User::Session(place)) => place,
                     Some(User::Uplink(mux)) => return self.core.uplink_event(mux, event),
                     None => return,
@@ -244,6 +271,18 @@ impl Worker {
                     self.run_session(place, Session::run);
                 }
             }
+        }
+    }
+
+    /// Others have something for this thread.
+    fn woken(&mut self) {
+        if self.mailbox.changed.swap(false, AcqRel) {
+            self.reconfigure();
+        }
+        let now_ms = self.core.now_ms();
+        for done in std::mem::take(&mut *lock(&self.mailbox.checked)) {
+            let waiting = self.core.checks.done(done, now_ms);
+            self.core.hub.again.extend(waiting);
         }
     }
 
@@ -273,8 +312,10 @@ impl Worker {
         let service = Arc::clone(service);
         let full = service.connections.load(Relaxed) >= service.connections_max;
         if full || (!service.accept_proxy && !service.admits(source.ip())) {
+            self.core.count(&service.tally, Counter::Rejected);
             return;
         }
+        self.core.count(&service.tally, Counter::Connections);
         let _only_slower = stream.set_nodelay(true);
         let destination = if service.listen.ip().is_unspecified() {
             stream.local_addr().unwrap_or(service.listen)
@@ -296,8 +337,11 @@ impl Worker {
 
     /// Takes over the newest configuration: listeners appear and disappear, connections stay.
     fn reconfigure(&mut self) {
+        // Sockets before the snapshot: it is at least as new as they are.
+        let listeners = std::mem::take(&mut *lock(&self.mailbox.listeners));
+        let datagrams = std::mem::take(&mut *lock(&self.mailbox.datagrams));
         let snapshot = self.snapshot.load_full();
-        for listener in std::mem::take(&mut *lock(&self.mailbox.listeners)) {
+        for listener in listeners {
             let mut listener = TcpListener::from_std(listener);
             let free = self.listeners.iter().position(Option::is_none);
             let number = free.unwrap_or(self.listeners.len());
@@ -313,7 +357,8 @@ impl Worker {
             .iter()
             .map(|listener| {
                 let address = listener.as_ref()?.local_addr().ok()?;
-                snapshot.services.iter().find(|service| service.listen == address).cloned()
+                let mut services = snapshot.services.iter().filter(|one| one.kind != Kind::Udp);
+                services.find(|service| service.listen == address).cloned()
             })
             .collect();
         for (listener, service) in self.listeners.iter_mut().zip(&self.core.services) {
@@ -321,6 +366,7 @@ impl Worker {
                 *listener = None;
             }
         }
+        self.udp.reconfigure(datagrams, &snapshot, &mut self.core);
         self.core.hub.wake_all();
         for number in 0..self.listeners.len() {
             self.accept(number);

@@ -47,11 +47,13 @@ fn values_that_mean_nothing_are_errors() {
     for (old, new, part) in [
         ("5s", "5", "a number with ms, s, m, h or d"),
         ("5s", "0s", "a number with ms, s, m, h or d"),
-        ("type: http", "type: udp", "udp"),
+        ("type: http", "type: sctp", "sctp"),
         ("\npools:", "\ntransactions: {folder: x, size: 10}\npools:", "a number with K, M, G or T"),
         ("\npools:", "\ntransactions: {folder: x, size: 10K}\npools:", "at least 1M"),
         ("pool: app\n", "pool: ap\n", "pool 'ap' does not exist"),
-        ("    pool: app", "    pool: app\n    deny: [10.0.0.0/33]", "no network"),
+        ("    pool: app", "    pool: app\n    deny: [10.0.0.0/33]", "not a network"),
+        ("servers:", "retries: {on: [200]}\n    servers:", "a status between 400 and 599"),
+        ("servers:", "retries: {on: [close]}\n    servers:", "connect, closed, timeout"),
         ("servers:", "persistence: {type: cookie}\n    servers:", "needs 'name'"),
         ("servers:", "algorithm: header_hash\n    servers:", "needs 'hash_key'"),
         (
@@ -64,11 +66,56 @@ fn values_that_mean_nothing_are_errors() {
             "    pool: app\n    rules: [{then: {set_header: {Host: x}}}]",
             "cannot be edited",
         ),
-        ("    pool: app", "    pool: app\n    forwarded: {via: 'a b'}", "is no name"),
+        (
+            "    pool: app",
+            "    pool: app\n    rate_limit: {by: header, requests: 1, per: 1s}",
+            "needs 'name'",
+        ),
+        (
+            "    pool: app",
+            "    pool: app\n    rate_limit: {by: client_ip, name: X, requests: 1, per: 1s}",
+            "is for limits by header",
+        ),
+        (
+            "    pool: app",
+            "    pool: app\n    rate_limit: {by: client_ip, requests: 10001, per: 1s}",
+            "at most 10 requests per millisecond",
+        ),
+        (
+            "    pool: app",
+            "    pool: app\n    rate_limit: {by: client_ip, requests: 1, per: 25h}",
+            "at most 1d",
+        ),
+        (
+            "    pool: app",
+            "    pool: app\n    rate_limit: {by: client_ip, requests: 1, per: 1s, status: 200}",
+            "between 400 and 599",
+        ),
+        ("    pool: app", "    pool: app\n    forwarded: {via: 'a b'}", "is not a name"),
         (
             "    pool: app",
             "    pool: app\n    rules: [{then: {rewrite: {prefix: /, with: '/ HTTP/1.1'}}}]",
-            "'rewrite.with' is no path",
+            "'rewrite.with' is not a path",
+        ),
+        (
+            "    pool: app",
+            "    pool: app\n    mirror: {pool: app}",
+            "'mirror.pool' is 'app', which gets",
+        ),
+        (
+            "    pool: app",
+            "    pool: app\n    mirror: {pool: app, percent: 0}\n    rules: [{then: {mirror: {pool: app}}}]",
+            "rule 1: 'mirror.pool' is 'app'",
+        ),
+        (
+            "    pool: app",
+            "    pool: app\n    rules: [{then: {pool: other, mirror: {pool: other, percent: 1}}}]",
+            "rule 1: 'mirror.pool' is 'other'",
+        ),
+        (
+            "    pool: app",
+            "    pool: app\n    rules: [{then: {deny: 403, mirror: {pool: other}}}]",
+            "rule 1: 'then' has 'mirror' and one of redirect, deny, respond",
         ),
         ("servers:", "health: {type: http, path: health}\n    servers:", "it begins with /"),
     ] {
@@ -107,6 +154,7 @@ virtual_services:
     pool: app
     tls: {certificates: [c], client_ca: /ca.pem, client_auth: require, min_version: '1.3'}
     timeouts: {connect: 250ms}
+    rate_limit: {by: header, name: X-Key, requests: 3, per: 1m}
     forwarded: {forwarded: replace, via: edge}
     rules:
       - {if: {host: a.b, header: {name: X, value: y}}, then: {pool: app, rewrite: {prefix: /a, with: /b}}}
@@ -119,7 +167,7 @@ pools:
     servers: [{name: s, address: '[::1]:80', max_connections: 5, state: drain, backup: true}]
     health: {type: http, body: ok}
     persistence: {type: source_ip}
-    retries: {on: [closed, timeout]}
+    retries: {on: [closed, timeout, 503, '429']}
     send_proxy: v2
     tls: {ca: /ca.pem, sni: a.b}
 "#;
@@ -140,4 +188,35 @@ fn configurations_beyond_the_limits_of_the_library_are_read() {
     let config = Config::parse(&format!("virtual_services: []\npools:\n{pools}")).unwrap();
     let again = Config::parse(&serde_json::to_string(&config).unwrap()).unwrap();
     assert_eq!(again.pools.len(), 6_000);
+}
+
+#[test]
+fn what_does_not_suit_datagrams_is_refused() {
+    const UDP: &str = "
+virtual_services: [{name: u, type: udp, listen: '127.0.0.1:53', pool: p, limits: {responses: 1}}]
+pools: [{name: p, servers: [{name: s, address: '127.0.0.1:54'}]}]
+certificates: []
+";
+    lb::check(&Config::parse(UDP).expect("a valid file")).expect("a service that is accepted");
+    for (old, new, part) in [
+        ("pool: p,", "pool: p, tls: {certificates: [a]},", "'tls' needs type http or tcp"),
+        ("pool: p,", "pool: p, accept_proxy: true,", "'accept_proxy' needs type http or tcp"),
+        ("pool: p,", "pool: p, h2c: both,", "'h2c' is for services of type http"),
+        ("pool: p,", "pool: p, rules: [{then: {deny: 403}}],", "'rules' need type http"),
+        (
+            "pool: p,",
+            "pool: p, rate_limit: {by: client_ip, requests: 1, per: 1s},",
+            "'rate_limit' needs type http",
+        ),
+        ("responses: 1", "sessions: 0", "at least 1"),
+        ("name: p,", "name: p, send_proxy: v2,", "a pool without 'send_proxy'"),
+        ("name: p,", "name: p, protocol: h2,", "a pool without 'protocol'"),
+        ("name: p,", "name: p, algorithm: uri_hash,", "'uri_hash' and 'header_hash'"),
+        ("name: p,", "name: p, persistence: {type: cookie, name: c},", "'cookie' or 'header'"),
+    ] {
+        assert!(UDP.contains(old));
+        let config = Config::parse(&UDP.replace(old, new)).expect("a file of known members");
+        let text = lb::check(&config).expect_err(new).to_string();
+        assert!(text.contains(part), "{new}: {text}");
+    }
 }

@@ -80,7 +80,7 @@ impl Listener {
         let mut addresses = Vec::new();
         for address in &config.listen {
             let listen = |error| StartError::Listen { address: *address, error };
-            let listener = Trapper::bind(*address).map_err(listen)?;
+            let listener = stdx::listening::listen(*address).map_err(listen)?;
             addresses.push(listener.local_addr().map_err(listen)?);
             listeners.push(listener);
         }

@@ -55,18 +55,31 @@ pub struct Limits {
     pub send: Duration,
 }
 
+impl Limits {
+    /// Those of a server.
+    pub const SERVER: Self = Self {
+        connections: 8_192,
+        connections_per_peer: 4_096,
+        frame_bytes_max: 128 << 20,
+        message_bytes_max: 256 << 20,
+        bytes_in_flight: 512 << 20,
+        first_byte: Duration::from_secs(10),
+        receive: Duration::from_secs(60),
+        answer: Duration::from_secs(300),
+        send: Duration::from_secs(30),
+    };
+}
+
+const _: () = {
+    let Limits { connections, connections_per_peer, .. } = Limits::SERVER;
+    assert!(connections_per_peer < connections, "one peer leaves connections to the others");
+    let Limits { frame_bytes_max, message_bytes_max, bytes_in_flight, .. } = Limits::SERVER;
+    assert!(frame_bytes_max <= message_bytes_max, "each frame is a message");
+    assert!(message_bytes_max <= bytes_in_flight as u64, "the largest message fits the budget");
+};
+
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            connections: 8_192,
-            connections_per_peer: 4_096,
-            frame_bytes_max: 128 << 20,
-            message_bytes_max: 256 << 20,
-            bytes_in_flight: 512 << 20,
-            first_byte: Duration::from_secs(10),
-            receive: Duration::from_secs(60),
-            answer: Duration::from_secs(300),
-            send: Duration::from_secs(30),
-        }
+        Self::SERVER
     }
 }

@@ -16,13 +16,16 @@ fn estate() -> config::Snapshot {
     snapshot(1, vec![host(1, "web", 1, vec![item(1, "trap.a", ItemType::Trapper, "")])])
 }
 
+/// Closes connections that do not send for this time: longer than a busy machine needs to send a request.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 async fn strict() -> Rig {
     Rig::start_with(estate(), |config| {
         config.limits.frame_bytes_max = 1 << 20;
         config.limits.message_bytes_max = 2 << 20;
         config.limits.bytes_in_flight = 16 << 20;
-        config.limits.first_byte = Duration::from_millis(300);
-        config.limits.receive = Duration::from_millis(600);
+        config.limits.first_byte = PATIENCE;
+        config.limits.receive = PATIENCE;
         config.limits.connections = 64;
         config.limits.connections_per_peer = 48;
     })
@@ -191,7 +194,7 @@ async fn assert_closed(streams: &mut [TcpStream], expected: &[usize]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn full_table_closes_the_oldest_idle_connection_of_the_biggest_address() {
+async fn full_table_closes_an_idle_connection_of_the_biggest_address() {
     let rig = patient().await;
     let mut biggest = idle(&rig, 2, 45).await;
     let mut other = idle(&rig, 3, 19).await;

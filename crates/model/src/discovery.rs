@@ -22,6 +22,16 @@ pub enum DiscoveryResult {
     End,
 }
 
+impl DiscoveryResult {
+    /// When it was found; `None` = it is about no address or agent.
+    pub const fn at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Address(SeenAddress { at, .. }) | Self::Agent(SeenAgent { at, .. }) => Some(*at),
+            Self::Round { .. } | Self::End => None,
+        }
+    }
+}
+
 /// All that a discovery rule found out about one address in one round.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenAddress {

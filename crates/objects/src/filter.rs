@@ -16,36 +16,6 @@ numbered! {
     }
 }
 
-impl EvalType {
-    /// Those that filters of tags have.
-    pub const OF_TAGS: [Self; 2] = [Self::AndOr, Self::Or];
-}
-
-numbered! {
-    /// How a filter compares a tag; the API's `operator` in `tags`.
-    TagOperator: u8 {
-        /// The tag's value contains the text.
-        Contains = 0, "", "Contains";
-        /// The tag's value is the text.
-        Equals = 1, "", "Equals";
-        /// No such tag's value contains the text.
-        NotContains = 2, "", "Does not contain";
-        /// No such tag's value is the text.
-        NotEquals = 3, "", "Does not equal";
-        /// There is such a tag.
-        Exists = 4, "", "Exists";
-        /// There is no such tag.
-        NotExists = 5, "", "Does not exist";
-    }
-}
-
-impl TagOperator {
-    /// It is met by objects without the tag.
-    pub const fn is_negative(self) -> bool {
-        matches!(self, Self::NotContains | Self::NotEquals | Self::NotExists)
-    }
-}
-
 numbered! {
     /// How the filter of a discovery rule checks a macro; the API's `operator` of its conditions.
     MacroOperator: u8 {

@@ -5,7 +5,7 @@ use const_format::formatcp;
 
 use crate::{
     EventObject, EventSource, GroupKind, HostKind, InventoryMode, ItemType, MacroType, Origin,
-    State, Status, ValueType,
+    State, Status, UserType, ValueType,
 };
 
 /// A host.
@@ -63,6 +63,8 @@ pub const TYPE_DEPENDENT: &str = ItemType::Dependent.info().number;
 /// List of the value types that are numbers.
 pub const NUMERIC: &str =
     formatcp!("({}, {})", ValueType::Float.text(), ValueType::Unsigned.text());
+/// Roles of super admins, in `type`.
+pub const TYPE_SUPER_ADMIN: &str = UserType::SuperAdmin.text();
 /// Secret macros, in `type`.
 pub const MACRO_SECRET: &str = MacroType::Secret.text();
 

@@ -37,7 +37,7 @@ const TOO_BUSY: &str = "another shard is too busy to send its values; try again 
 
 /// A calculation that waits for other shards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct CalculationId(u64);
+pub(crate) struct CalculationId(pub(crate) u64);
 
 struct Calculation {
     item: Arc<Item>,

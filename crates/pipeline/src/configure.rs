@@ -81,9 +81,12 @@ impl Core {
         let mut items: BTreeSet<ItemId> = touched.items.clone();
         let mut triggers: BTreeSet<TriggerId> = touched.triggers.clone();
         for id in &touched.hosts {
+            // Hosts of other shards concern this one by their triggers alone, which may have functions of its items.
+            let own = self.place.owns_host(*id);
+            let concerns = |item: &&Arc<Item>| own || !item.triggers.is_empty();
             for hosts in [&before.hosts, &snapshot.hosts] {
                 let of_host = hosts.get(id).map_or(&[][..], |host| &host.items);
-                items.extend(of_host.iter().map(|item| item.id));
+                items.extend(of_host.iter().filter(concerns).map(|item| item.id));
             }
         }
         for id in &items {

@@ -38,8 +38,9 @@ use crate::triggers::Triggers;
 /// Messages that may wait in outboxes before the shard takes no more values.
 const OUTBOX_MAX: usize = 4_096;
 
-/// Bytes of values of discovery rules that may wait in the outbox before the shard takes no more values.
-const LLD_BYTES_MAX: usize = 64 << 20;
+/// Bytes of values of discovery rules that may wait in the outbox before the shard takes no more values:
+/// as many as in the queue behind it.
+const LLD_BYTES_MAX: usize = config::lld::worker::BYTES_MAX;
 
 /// A clock that goes back by no more than this is slewed, seconds.
 const CLOCK_JITTER_S: u64 = 5;
@@ -116,6 +117,13 @@ impl Core {
     }
 
     fn commit(&mut self, start: Duration) {
+        debug_assert!(
+            self.round.stored.iter().all(|sample| {
+                let item = self.snapshot.items.get(&sample.item);
+                item.is_none_or(|item| self.place.owns(item))
+            }),
+            "BUG: a shard writes values of an item that another shard owns"
+        );
         self.recent.prepare(&self.round, &self.slots, &self.cache);
         let preprocessed = self.clock.monotonic();
         self.gauges.busy(Stage::Preprocess, preprocessed.saturating_sub(start));
@@ -215,6 +223,10 @@ impl Core {
     }
 
     fn end_round(&mut self) {
+        debug_assert!(
+            self.round.acks.is_empty(),
+            "BUG: a round ends with acknowledgements that were neither given nor refused"
+        );
         for slot in &self.round.counted {
             self.slots.get_mut(*slot).seen = 0;
         }

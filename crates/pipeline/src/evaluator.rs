@@ -472,10 +472,7 @@ pub(crate) fn problem_functions(trigger: &Trigger) -> Vec<&Function> {
 }
 
 fn ordered_functions(trigger: &Trigger) -> Vec<&Function> {
-    let mut ids = trigger.expression.function_ids();
-    if let Some(recovery) = &trigger.recovery {
-        ids.extend(recovery.function_ids());
-    }
+    let ids: Vec<_> = trigger.expressions().flat_map(|each| each.function_ids()).collect();
     in_order(trigger, &ids)
 }
 

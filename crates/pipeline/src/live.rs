@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_listens() {
+    fn values_are_not_published_without_a_subscriber() {
         assert!(!Live::new(None).listened());
     }
 }

@@ -66,6 +66,7 @@ impl<T> Outbox<T> {
                 }
             }
         }
+        debug_assert_eq!(self.bytes, 0, "BUG: an empty outbox counts bytes");
         if self.waiting.capacity() > 1024 {
             self.waiting = VecDeque::new();
         }
@@ -100,6 +101,31 @@ mod tests {
             outbox.flush();
         }
         assert_eq!((got, outbox.len()), (vec![0, 1, 2, 3, 4], 0));
+    }
+
+    #[test]
+    fn bytes_are_those_of_waiting_messages() {
+        let (tx, mut rx) = bounded("test", 1);
+        let mut outbox = Outbox::weighing(tx, String::len);
+        let mut bytes = Vec::new();
+        for text in ["sent at once", "abc", "", "defgh"] {
+            outbox.send(text.to_owned());
+            bytes.push(outbox.bytes());
+        }
+        assert_eq!(bytes, [0, 3, 3, 8]);
+        bytes.clear();
+        outbox.flush();
+        while rx.try_recv().is_some() {
+            outbox.flush();
+            bytes.push(outbox.bytes());
+        }
+        assert_eq!((bytes, outbox.len()), (vec![5, 5, 0, 0], 0));
+        outbox.send("fills the queue".to_owned());
+        outbox.send("waits".to_owned());
+        assert_eq!(outbox.bytes(), 5);
+        drop(rx);
+        outbox.flush();
+        assert_eq!(outbox.bytes(), 0, "nothing waits for a gone receiver");
     }
 
     #[test]

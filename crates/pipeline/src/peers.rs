@@ -13,7 +13,7 @@ use crate::functions::PeerView;
 use crate::triggers::Cause;
 
 /// Answers that a shard waits for at most; further questions are dropped and asked later.
-const TICKETS_MAX: usize = 65_536;
+pub(crate) const TICKETS_MAX: usize = 65_536;
 /// An answer that has not come by then does not come.
 const ANSWER_WITHIN_S: u64 = 10;
 
@@ -111,7 +111,8 @@ impl Core {
         self.tickets.next += 1;
         let expires = self.clock.unix_s() + ANSWER_WITHIN_S;
         let open = Ticket { purpose, items: items.clone(), expires };
-        self.tickets.open.insert(ticket, open);
+        let before = self.tickets.open.insert(ticket, open);
+        debug_assert!(before.is_none(), "BUG: two open questions have the same ticket");
         let from = self.place.index;
         send(&mut self.peers, shard, PeerMessage::Ask { from, ticket, items, scope });
         true

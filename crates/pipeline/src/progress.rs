@@ -74,6 +74,7 @@ impl Progress {
     /// Another shard has looked at all its items.
     pub(crate) fn told(&mut self, dues: Vec<Due>) {
         if let Some(catch_up) = &mut self.catch_up {
+            debug_assert!(catch_up.left > 0, "BUG: a shard reports its items twice after a crash");
             catch_up.due.extend(dues);
             catch_up.left = catch_up.left.saturating_sub(1);
         }
@@ -129,6 +130,7 @@ impl Core {
     /// All items of this shard have been looked at.
     pub(crate) fn looked_at_all(&mut self) {
         let Some(catch_up) = &mut self.progress.catch_up else { return };
+        debug_assert!(catch_up.left > 0, "BUG: a shard looks at its items twice after a crash");
         for (shard, dues) in std::mem::take(&mut catch_up.elsewhere).into_iter().enumerate() {
             send(&mut self.peers, shard, PeerMessage::Unevaluated(dues));
         }

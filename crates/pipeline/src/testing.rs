@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::Snapshot;
-use config::snapshot::{Function, Host, Item, ItemExtra, ItemParts, ItemType, Trigger};
+use config::snapshot::{
+    Function, Host, Item, ItemExtra, ItemParts, ItemType, Trigger, TriggerRecovery,
+};
 use eval::expr::Expression;
 use eval::interval::UpdateInterval;
 use history::{Class, Driver, Memory};
@@ -49,15 +51,11 @@ pub(crate) fn trigger(id: u64, text: &str, items: &[u64]) -> Trigger {
         event_name: "".into(),
         opdata: "".into(),
         expression: expression(text),
-        recovery_mode: 0,
-        recovery: None,
+        recovery: TriggerRecovery::Expression,
         functions: functions.collect(),
         priority: Severity::High,
         enabled: true,
         multiple: false,
-        correlation_mode: 0,
-        correlation_tag: "".into(),
-        manual_close: false,
         depends_on: Box::default(),
         tags: Box::default(),
         invalid: None,
@@ -133,6 +131,15 @@ pub(crate) struct Rig {
     _handles: Vec<crate::set::ShardHandle>,
 }
 
+/// What an earlier run left.
+#[derive(Default)]
+pub(crate) struct Before {
+    pub(crate) triggers: Vec<InitialTrigger>,
+    pub(crate) after_crash: bool,
+    /// Findings that a crash may have cost.
+    pub(crate) unwritten: Option<Unwritten>,
+}
+
 pub(crate) fn memory() -> Box<dyn Driver> {
     Box::new(Memory::new(Arc::new(Class(7))))
 }
@@ -169,6 +176,17 @@ impl Rig {
         unwritten: Option<Unwritten>,
     ) -> Self {
         let clock = SimClock::at(Duration::from_secs(START_S.into()));
+        Self::at(clock, snapshot, drivers, Before { triggers, after_crash, unwritten })
+    }
+
+    /// With a clock that has gone on since whatever was before.
+    pub(crate) fn at(
+        clock: Arc<SimClock>,
+        snapshot: Snapshot,
+        drivers: Vec<Box<dyn Driver>>,
+        before: Before,
+    ) -> Self {
+        let Before { triggers, after_crash, unwritten } = before;
         let (findings_out, findings) = bounded("findings", 10_000);
         let (lld_out, lld) = bounded("lld", 10_000);
         let deps = Deps {
@@ -274,23 +292,24 @@ impl Rig {
     /// What was found since the last call, in words: `3 problem @5 name`, `3 ok @7 name`,
     /// `3 error text`.
     pub(crate) fn found(&mut self) -> Vec<String> {
-        let mut found = Vec::new();
-        while let Some(finding) = self.findings.try_recv() {
-            found.push(match finding {
-                TriggerFinding::Problem { trigger, at, name, .. } => {
-                    format!(
-                        "{trigger} problem @{} {name}",
-                        i64::from(at.clock) - i64::from(START_S)
-                    )
-                }
-                TriggerFinding::Recovery { trigger, at, name, .. } => {
-                    format!("{trigger} ok @{} {name}", i64::from(at.clock) - i64::from(START_S))
-                }
-                TriggerFinding::State { trigger, error } => format!("{trigger} error {error}"),
-                TriggerFinding::Mark(_) => continue,
-            });
-        }
-        found
+        self.found_with_findings().0
+    }
+
+    /// The same, and the findings themselves, with marks.
+    pub(crate) fn found_with_findings(&mut self) -> (Vec<String>, Vec<TriggerFinding>) {
+        let findings: Vec<_> = std::iter::from_fn(|| self.findings.try_recv()).collect();
+        let after = |at: &Timestamp| i64::from(at.clock) - i64::from(START_S);
+        let words = findings.iter().filter_map(|finding| match finding {
+            TriggerFinding::Problem { trigger, at, name, .. } => {
+                Some(format!("{trigger} problem @{} {name}", after(at)))
+            }
+            TriggerFinding::Recovery { trigger, at, name, .. } => {
+                Some(format!("{trigger} ok @{} {name}", after(at)))
+            }
+            TriggerFinding::State { trigger, error } => Some(format!("{trigger} error {error}")),
+            TriggerFinding::Mark(_) => None,
+        });
+        (words.collect(), findings)
     }
 
     /// Stored values of an item, oldest first.

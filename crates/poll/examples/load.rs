@@ -3,7 +3,7 @@
 //!
 //! `trapper`: one sender process-wide, messages of 1,000 values, shards that acknowledge at once.
 //! `agent`: passive checks of hosts on 127.0.0.0/8 against an agent in this process. CPU of the
-//! pollers is told apart from that of the generator.
+//! pollers is counted apart from that of the generator.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a tool for the command line")]
 #![allow(clippy::disallowed_methods, reason = "it measures wall time")]
 

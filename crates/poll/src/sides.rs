@@ -16,6 +16,8 @@ pub enum InternalValue {
     Float(f64),
     /// Text.
     Text(String),
+    /// There is nothing to measure now: the item gets no value and stays as it is.
+    Nothing,
 }
 
 /// The server's own figures, for items of the type "Zabbix internal".

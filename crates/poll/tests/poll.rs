@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use collect::testing::rig::{WAIT, with_extra};
-use common::{Behaviour, FakeAgent, Rig, host, item, snapshot};
+use common::{Behaviour, FakeAgent, LONG, Rig, host, item, snapshot};
 use config::snapshot::ItemType;
 use model::{Available, HostId, InterfaceId, ItemId, ReachDelays};
 use poll::{CheckReply, PollConfig};
@@ -15,6 +15,9 @@ use poll::{CheckReply, PollConfig};
 fn values(pairs: &[(&str, &str)]) -> HashMap<String, Option<String>> {
     pairs.iter().map(|(key, value)| ((*key).to_owned(), Some((*value).to_owned()))).collect()
 }
+
+/// The delay of an agent that does not respond.
+const NEVER: Duration = Duration::from_secs(600);
 
 /// Short delays, so that a test sees all states.
 fn hasty(config: &mut PollConfig) {
@@ -67,8 +70,22 @@ async fn json_agents_and_internal_items() {
     let state = rig.context.availability.interface(InterfaceId(5));
     assert_eq!((state.available, &*state.error), (Available::Yes, ""));
     let requests = agent.requests.lock().unwrap().clone();
-    let json = "{\"request\":\"passive checks\",\"data\":[{\"key\":\"agent.ping\",\"timeout\":3}]}";
+    let json =
+        "{\"request\":\"passive checks\",\"data\":[{\"key\":\"agent.ping\",\"timeout\":60}]}";
     assert!(requests.iter().any(|r| r == json), "{requests:?}");
+    rig.handle.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_internal_item_without_anything_to_measure_gets_no_value() {
+    let items = vec![
+        item(1, "zabbix[nothing]", ItemType::Internal, "1"),
+        item(2, "zabbix[boottime]", ItemType::Internal, "1"),
+    ];
+    let rig = Rig::start(snapshot(1, vec![host(5, "web", 1, items)])).await;
+    rig.shards.wait_for(2, |values| values.len() >= 3).await;
+    let texts = rig.shards.texts();
+    assert!(texts.iter().all(|(item, _)| *item == 2), "{texts:?}");
     rig.handle.stop().await;
 }
 
@@ -115,9 +132,10 @@ async fn an_agent_goes_away_and_comes_back() {
     );
     let checks = |rig: &Rig| rig.context.counters.checks_failed.load(Ordering::SeqCst);
     // However many items: about one attempt a second.
-    let before = checks(&rig);
+    let (before, start) = (checks(&rig), tokio::time::Instant::now());
     tokio::time::sleep(Duration::from_secs(3)).await;
-    assert!(checks(&rig) - before <= 5, "{} attempts in 3 s", checks(&rig) - before);
+    let attempts = checks(&rig) - before;
+    assert!(attempts <= start.elapsed().as_secs() + 2, "{attempts} attempts in 3 s");
     let report = rig.handle.status().queue(100).await;
     assert_eq!(report.scheduled, 32);
     let seen = rig.shards.wait_for(1, |v| !v.is_empty()).await.len();
@@ -134,7 +152,7 @@ async fn an_agent_that_denies_access_says_so() {
     let agent = FakeAgent::start(Behaviour { deny: true, ..Behaviour::default() }).await;
     let items = vec![item(1, "agent.ping", ItemType::Agent, "1")];
     let web = host(1, "web", agent.port, items);
-    let rig = Rig::start_with(snapshot(1, vec![web.clone()]), Duration::from_secs(1), hasty).await;
+    let rig = Rig::start_with(snapshot(1, vec![web.clone()]), LONG, hasty).await;
     let status = rig.handle.status();
     let wait = async {
         loop {
@@ -165,11 +183,12 @@ async fn a_slow_agent_times_out_and_a_patient_item_does_not() {
     })
     .await;
     let patient = with_extra(item(2, "patient", ItemType::Agent, "1"), |extra| {
-        extra.timeout = String::from("5s");
+        extra.timeout = String::from("60s");
     });
     let web = host(1, "web", agent.port, vec![patient]);
     let rig = Rig::start_with(snapshot(1, vec![web.clone()]), Duration::from_secs(1), hasty).await;
     assert_eq!(rig.shards.wait_for(2, |v| !v.is_empty()).await[0], "2");
+    agent.behaviour.lock().unwrap().delay = NEVER;
     let web = std::sync::Arc::new(web);
     let quick = with_extra(item(3, "quick", ItemType::Agent, "1"), |extra| {
         extra.timeout = String::from("1s");
@@ -191,7 +210,7 @@ async fn many_slow_agents_are_asked_at_the_same_time() {
     let hosts = (1..=300).map(|id| {
         host(id, &format!("h{id}"), agent.port, vec![item(id, "k", ItemType::Agent, "1")])
     });
-    let rig = Rig::start(snapshot(1, hosts.collect())).await;
+    let rig = Rig::start_with(snapshot(1, hosts.collect()), NEVER, |_| {}).await;
     let wait = async {
         while rig.shards.texts().len() < 600 {
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -199,9 +218,15 @@ async fn many_slow_agents_are_asked_at_the_same_time() {
     };
     tokio::time::timeout(WAIT, wait).await.unwrap();
     assert!(agent.open_max.load(Ordering::SeqCst) > 150);
-    let (start, stopping) = (tokio::time::Instant::now(), rig.handle.stop());
-    stopping.await;
-    assert!(start.elapsed() < Duration::from_secs(5));
+    agent.behaviour.lock().unwrap().delay = NEVER;
+    let asked = agent.requests.lock().unwrap().len();
+    let wait = async {
+        while agent.requests.lock().unwrap().len() < asked + 300 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(WAIT, wait).await.unwrap();
+    tokio::time::timeout(WAIT, rig.handle.stop()).await.expect("a stop that waits for no agent");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -212,8 +237,15 @@ async fn one_interface_gets_few_connections_at_first() {
         ..Behaviour::default()
     })
     .await;
-    let items = (1..=60).map(|id| item(id, &format!("k{id}"), ItemType::Agent, "1"));
+    // An hour: all are due when they are asked for, and each once.
+    let items = (1..=60).map(|id| item(id, &format!("k{id}"), ItemType::Agent, "1h"));
     let rig = Rig::start(snapshot(1, vec![host(1, "web", agent.port, items.collect())])).await;
+    let status = rig.handle.status();
+    while status.queue(0).await.scheduled < 60 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let all: Vec<ItemId> = (1..=60).map(ItemId).collect();
+    assert_eq!(status.check_now(&all).await, 60);
     for id in 1..=60 {
         rig.shards.wait_for(id, |v| !v.is_empty()).await;
     }

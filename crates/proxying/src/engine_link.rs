@@ -8,14 +8,19 @@
 //! Numbers are little endian. The engine speaks first. Without a certificate it sends [`Message::Enrol`], gets
 //! [`Message::Enrolled`] and connects again with the certificate. With one it sends [`Message::Hello`] and gets
 //! [`Message::Welcome`], which says from which block on records are missing. From then on both sides send when
-//! they have something: the server configurations and acknowledgements, the engine blocks of records, the
-//! result of each configuration, and heartbeats.
+//! they have something: the server configurations, acknowledgements, checks of certificate authorities and
+//! secrets of session tickets, the engine blocks of records, the result of each configuration, heartbeats,
+//! and what it counts ([`analytics`]). An engine asks for a new certificate before its own ends.
 
+pub mod analytics;
+pub mod histogram;
+pub mod monitors;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 /// The version of both sides; another one is refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 3;
 /// Longest message: a configuration.
 pub const MESSAGE_MAX: usize = 64 << 20;
 /// Longest message of an engine without a certificate, and longest text other than a configuration.
@@ -66,9 +71,23 @@ pub enum Message<'b> {
     Heartbeat(Gauges),
     /// Either side, before it closes the connection: why.
     Refused { reason: &'b str },
+    /// Engine: what it counts, a [`Portion`](analytics::Portion).
+    Analytics { portion: &'b [u8] },
+    /// Server: what the checks of a certificate authority must find from now on, as JSON.
+    Checks { number: u64, text: &'b str },
+    /// Engine: the checks with this number pass.
+    Answering { number: u64 },
+    /// Server: the secrets of session tickets that all engines of the group have.
+    Tickets { secrets: &'b [u8] },
+    /// Engine: wants a new certificate for the key that signs the request (PKCS #10, DER).
+    Renew { request: &'b [u8] },
+    /// Server: the new certificate, DER. The engine stores it and connects again with it.
+    Renewed { certificate: &'b [u8] },
+    /// Engine, after the welcome: the version of its program.
+    Program { version: &'b str },
 }
 
-/// Why bytes are no message. The connection cannot go on.
+/// Why bytes are no message. The connection cannot go on, except after [`Form`](Self::Form).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
     #[error("a message of {length} bytes is longer than {most}")]
@@ -79,6 +98,8 @@ pub enum LinkError {
     Length(u8),
     #[error("a text in a message of kind {0} is not UTF-8 or too long")]
     Text(u8),
+    #[error("figures have the form {0}, which this release does not know; use the same release")]
+    Form(u8),
 }
 
 /// Length of the message that begins here, with what stands before it; `None` = more bytes are needed.
@@ -132,6 +153,13 @@ impl<'b> Message<'b> {
                 Self::Heartbeat(Gauges { records, dropped, unsent_bytes: from.u64()? })
             }
             10 => Self::Refused { reason: from.text(SMALL_MAX)? },
+            11 => Self::Analytics { portion: from.bytes()? },
+            12 => Self::Checks { number: from.u64()?, text: from.text(SMALL_MAX)? },
+            13 => Self::Answering { number: from.u64()? },
+            14 => Self::Tickets { secrets: from.bytes()? },
+            15 => Self::Renew { request: from.bytes()? },
+            16 => Self::Renewed { certificate: from.bytes()? },
+            17 => Self::Program { version: from.text(SMALL_MAX)? },
             other => return Err(LinkError::Unknown(*other)),
         };
         if from.rest.is_empty() { Ok(message) } else { Err(LinkError::Length(*code)) }
@@ -141,52 +169,78 @@ impl<'b> Message<'b> {
     pub fn write(&self, out: &mut Vec<u8>) {
         let start = out.len();
         out.extend_from_slice(&[0; LENGTH]);
+        out.push(self.kind());
+        self.write_fields(out);
+        let length = length(out.len() - start - LENGTH).to_le_bytes();
+        if let Some(place) = out.get_mut(start..start + LENGTH) {
+            place.copy_from_slice(&length);
+        }
+    }
+
+    const fn kind(&self) -> u8 {
+        match self {
+            Self::Enrol { .. } => 1,
+            Self::Enrolled { .. } => 2,
+            Self::Hello { .. } => 3,
+            Self::Welcome { .. } => 4,
+            Self::Configuration { .. } => 5,
+            Self::Applied { .. } => 6,
+            Self::Block { .. } => 7,
+            Self::Acknowledged { .. } => 8,
+            Self::Heartbeat(_) => 9,
+            Self::Refused { .. } => 10,
+            Self::Analytics { .. } => texts::KIND,
+            Self::Checks { .. } => 12,
+            Self::Answering { .. } => 13,
+            Self::Tickets { .. } => 14,
+            Self::Renew { .. } => 15,
+            Self::Renewed { .. } => 16,
+            Self::Program { .. } => 17,
+        }
+    }
+
+    fn write_fields(&self, out: &mut Vec<u8>) {
         match *self {
             Self::Enrol { version, token, request } => {
-                out.push(1);
                 put_u32(out, version);
-                put_bytes(out, token.as_bytes());
-                put_bytes(out, request);
+                put_all(out, [token.as_bytes(), request]);
             }
             Self::Enrolled { name, certificate, authority } => {
-                out.push(2);
-                for bytes in [name.as_bytes(), certificate, authority] {
-                    put_bytes(out, bytes);
-                }
+                put_all(out, [name.as_bytes(), certificate, authority]);
             }
             Self::Hello { version, ring, hash } => {
-                out.push(3);
                 put_u32(out, version);
                 put_u64(out, ring);
-                put_bytes(out, hash.as_bytes());
+                put_all(out, [hash.as_bytes()]);
             }
             Self::Welcome { name, kept } => {
-                out.push(4);
-                put_bytes(out, name.as_bytes());
+                put_all(out, [name.as_bytes()]);
                 put_position(out, kept);
             }
-            Self::Configuration { hash, text } => put_texts(out, 5, [hash, text]),
-            Self::Applied { hash, error } => put_texts(out, 6, [hash, error]),
+            Self::Configuration { hash, text } => put_all(out, [hash, text].map(str::as_bytes)),
+            Self::Applied { hash, error } => put_all(out, [hash, error].map(str::as_bytes)),
             Self::Block { at, bytes } => {
-                out.push(7);
                 put_position(out, at);
-                put_bytes(out, bytes);
+                put_all(out, [bytes]);
             }
-            Self::Acknowledged { before } => {
-                out.push(8);
-                put_position(out, before);
-            }
+            Self::Acknowledged { before } => put_position(out, before),
             Self::Heartbeat(Gauges { records, dropped, unsent_bytes }) => {
-                out.push(9);
                 for number in [records, dropped, unsent_bytes] {
                     put_u64(out, number);
                 }
             }
-            Self::Refused { reason } => put_texts(out, 10, [reason]),
-        }
-        let length = length(out.len() - start - LENGTH).to_le_bytes();
-        if let Some(place) = out.get_mut(start..start + LENGTH) {
-            place.copy_from_slice(&length);
+            Self::Checks { number, text } => {
+                put_u64(out, number);
+                put_all(out, [text.as_bytes()]);
+            }
+            Self::Answering { number } => put_u64(out, number),
+            Self::Refused { reason: text } | Self::Program { version: text } => {
+                put_all(out, [text.as_bytes()]);
+            }
+            Self::Analytics { portion: bytes }
+            | Self::Tickets { secrets: bytes }
+            | Self::Renew { request: bytes }
+            | Self::Renewed { certificate: bytes } => put_all(out, [bytes]),
         }
     }
 }
@@ -203,6 +257,15 @@ impl<'b> Fields<'b> {
             self.rest.split_at_checked(length).ok_or(LinkError::Length(self.kind))?;
         self.rest = rest;
         Ok(taken)
+    }
+
+    fn u8(&mut self) -> Result<u8, LinkError> {
+        self.take(1)?.first().copied().ok_or(LinkError::Length(self.kind))
+    }
+
+    fn u16(&mut self) -> Result<u16, LinkError> {
+        let bytes = self.take(2)?.try_into().map_err(|_| LinkError::Length(self.kind))?;
+        Ok(u16::from_le_bytes(bytes))
     }
 
     fn u32(&mut self) -> Result<u32, LinkError> {
@@ -253,9 +316,8 @@ fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-fn put_texts<const N: usize>(out: &mut Vec<u8>, kind: u8, texts: [&str; N]) {
-    out.push(kind);
-    for text in texts {
-        put_bytes(out, text.as_bytes());
+fn put_all<const N: usize>(out: &mut Vec<u8>, parts: [&[u8]; N]) {
+    for part in parts {
+        put_bytes(out, part);
     }
 }

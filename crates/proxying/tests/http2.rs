@@ -132,7 +132,7 @@ fn frames_that_a_stream_may_not_have_end_it_or_the_connection() {
 }
 
 #[test]
-fn content_waits_for_the_windows_of_its_stream_and_its_connection() {
+fn content_waits_for_stream_and_connection_windows() {
     let mut connection = open();
     let mut input = Vec::new();
     frame::settings_frame(&mut input, &[(4, 10)]);
@@ -209,7 +209,7 @@ fn content_has_the_announced_length() {
 }
 
 #[test]
-fn a_drained_connection_serves_what_the_client_began_before_it_knew() {
+fn drained_connection_serves_requests_already_sent() {
     let mut connection = open();
     feed(&mut connection, &head(1, true)).unwrap();
     connection.drain();
@@ -301,6 +301,20 @@ fn a_client_begins_no_more_streams_than_the_server_accepts() {
 }
 
 #[test]
+fn a_server_that_does_not_read_gets_no_more_streams() {
+    let mut connection = to_server(&[]);
+    let block = [0x82; 1_000];
+    let begun = (0..1_000).map_while(|_| {
+        let stream = connection.open(&block, true)?;
+        connection.reset(stream, Code::Cancel).then_some(stream)
+    });
+    assert!(begun.count() < 70);
+    assert!((OUTPUT_MAX..OUTPUT_MAX + 2_000).contains(&connection.output.len()));
+    connection.output.clear();
+    assert!(connection.open(&block, true).is_some());
+}
+
+#[test]
 fn streams_above_the_limit_are_refused() {
     let mut connection = open();
     for stream in [1, 3, 5, 7] {
@@ -342,7 +356,7 @@ fn floods_end_the_connection_and_a_slow_client_is_not_a_flood() {
 }
 
 #[test]
-fn a_large_header_list_is_told_and_a_malformed_one_ends_the_connection() {
+fn large_headers_are_answered_and_malformed_ones_end_it() {
     let mut connection = open();
     let mut input = Vec::new();
     frame::headers(&mut input, 1, &[0x82; 1000], true, 16_384);

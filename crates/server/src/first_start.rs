@@ -95,16 +95,19 @@ pub(crate) fn hosts(api: &Api, first: bool, agent: Option<SocketAddr>) -> anyhow
 }
 
 fn templates(api: &Api) -> anyhow::Result<()> {
+    TEMPLATES.iter().try_for_each(|(name, source)| import(api, name, source))
+}
+
+/// Imports a template of ours.
+pub(crate) fn import(api: &Api, name: &str, source: &str) -> anyhow::Result<()> {
     let both = json!({ "createMissing": true, "updateExisting": true });
     let rules = json!({
         "template_groups": both, "templates": both, "items": both, "discoveryRules": both,
         "triggers": both, "valueMaps": both,
     });
-    for (name, source) in TEMPLATES {
-        let params = json!({ "format": "yaml", "rules": rules, "source": source });
-        api.call_system("configuration.import", &params)
-            .with_context(|| format!("the template {name} cannot be imported"))?;
-    }
+    let params = json!({ "format": "yaml", "rules": rules, "source": source });
+    api.call_system("configuration.import", &params)
+        .with_context(|| format!("the template {name} cannot be imported"))?;
     Ok(())
 }
 
@@ -130,7 +133,7 @@ fn make_host(
             "interfaces": interfaces,
         }),
     )
-    .with_context(|| format!("the host {name} cannot be made"))?;
+    .with_context(|| format!("cannot create the host {name}"))?;
     Ok(())
 }
 
@@ -160,7 +163,7 @@ fn follow_agent(api: &Api, address: SocketAddr) -> anyhow::Result<()> {
 }
 
 /// The only id in the result of a create call.
-fn id(result: &Json) -> anyhow::Result<String> {
+pub(crate) fn id(result: &Json) -> anyhow::Result<String> {
     result
         .as_object()
         .and_then(|members| members.values().next())

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn mark_says_whether_a_crashed_run_had_opened_the_configuration() {
+    fn mark_tells_whether_a_crashed_run_opened_the_database() {
         let dir = tempfile::tempdir().unwrap();
         let set = || RunningMark::set(dir.path()).unwrap();
         let left = |crashed, opened| LastRun { crashed, opened };
@@ -159,12 +159,12 @@ mod tests {
 
     #[test]
     fn prepare_removes_access_of_other_users() {
-        let root = std::env::temp_dir().join(format!("vedette-modes-{}", std::process::id()));
-        let data = root.join("new/var");
+        let root = tempfile::tempdir().unwrap();
+        let data = root.path().join("new/var");
         prepare(&data).unwrap();
         assert_eq!(mode(&data), 0o700, "a new folder");
 
-        let outside = root.join("outside");
+        let outside = root.path().join("outside");
         std::fs::create_dir_all(data.join("history/0")).unwrap();
         for (name, mode) in [
             ("config.db", 0o644),
@@ -194,6 +194,5 @@ mod tests {
             assert_eq!(mode(&data.join(name)), expected, "{name}");
         }
         assert_eq!(mode(&outside), 0o644, "the target of a link");
-        std::fs::remove_dir_all(&root).unwrap();
     }
 }

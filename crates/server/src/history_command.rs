@@ -84,7 +84,7 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let (from, to) = (word("from"), word("to"));
     if from == to {
-        bail!("both sides are the same: name two");
+        bail!("source and target are the same; specify two different stores");
     }
     let values = Values::read(matches, params::SERVER)?;
     let data = data_folder(&values)?;
@@ -99,7 +99,7 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     let sides = (from, to);
     let ((first, from), (second, to)) = (bench.side(from, write)?, bench.side(to, write)?);
     if first == second {
-        bail!("both sides are {first}: name two");
+        bail!("source and target are both {first}; specify two different stores");
     }
     if what == "check" {
         return bench.check((&first, &from), (&second, &to), &plan);
@@ -122,7 +122,10 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
 pub(crate) fn data_folder(values: &Values) -> anyhow::Result<PathBuf> {
     let data = values.path("data").context("parameter data: a folder is needed")?;
     if !data.is_dir() {
-        bail!("there is no folder {}: name the server's with --data", data.display());
+        bail!(
+            "folder {} does not exist; specify the server's data folder with --data",
+            data.display()
+        );
     }
     logging::log(values.get("log"))?;
     Ok(data)
@@ -217,7 +220,7 @@ impl Bench<'_> {
             })?;
             tell(place, &now.totals)
         });
-        let totals = totals.context("interrupted; run the same again to go on")?;
+        let totals = totals.context("interrupted; run the same command again to resume")?;
         let totals = start.and(start.place, &totals).totals;
         std::fs::remove_file(file).or_else(|error| match error.kind() {
             std::io::ErrorKind::NotFound => Ok(()),
@@ -225,7 +228,9 @@ impl Bench<'_> {
         })?;
         let deleted = spool::owed(&self.stores(), second)?;
         if deleted > 0 {
-            bail!("{deleted} items were deleted meanwhile: run the same again with --restart");
+            bail!(
+                "{deleted} items were deleted meanwhile; run the same command again with --restart"
+            );
         }
         let lost = &totals.differences;
         let verified = if verify { ", each read again" } else { "" };
@@ -350,6 +355,8 @@ mod tests {
         let (data, store) = (dir.path().to_str().unwrap(), "mysql=mysql://u:secret@h/d");
         let words = ["history", "check", "--data", data, "--from", store, "--to", store];
         let error = run(&command().get_matches_from(words)).unwrap_err();
-        assert!(!format!("{error:#}").contains("secret") && error.to_string().contains("name two"));
+        assert!(
+            !format!("{error:#}").contains("secret") && error.to_string().contains("specify two")
+        );
     }
 }

@@ -18,11 +18,7 @@ pub(crate) fn web_config(values: &Values) -> anyhow::Result<HttpConfig> {
 }
 
 /// Listens on the address of a parameter: without a certificate only where nobody else can reach it.
-pub(crate) async fn bind(
-    values: &Values,
-    name: &str,
-    secured: bool,
-) -> anyhow::Result<TcpListener> {
+pub(crate) fn bind(values: &Values, name: &str, secured: bool) -> anyhow::Result<TcpListener> {
     let address = values.address(name)?;
     if !address.ip().is_loopback() && !secured && !values.yes("http-plain")? {
         bail!(
@@ -30,7 +26,7 @@ pub(crate) async fn bind(
              or --http-plain yes if a proxy in front speaks HTTPS"
         );
     }
-    TcpListener::bind(address)
-        .await
+    stdx::listening::listen(address)
+        .and_then(TcpListener::from_std)
         .with_context(|| format!("cannot listen on {address} (parameter {name})"))
 }

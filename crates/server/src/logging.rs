@@ -31,5 +31,5 @@ pub(crate) fn log_to_server(level: &str) -> anyhow::Result<()> {
 }
 
 fn parse(level: &str) -> anyhow::Result<LevelFilter> {
-    level.parse().map_err(|_| anyhow::anyhow!("parameter log: \"{level}\" is no level"))
+    level.parse().map_err(|_| anyhow::anyhow!("parameter log: \"{level}\" is not a log level"))
 }

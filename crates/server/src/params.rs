@@ -130,6 +130,20 @@ pub(crate) const SERVER: &[Param] = &[
          values are refused.",
     ),
     param(
+        "engines",
+        "ADDR",
+        "",
+        "Address to which the load balancer's engines connect, such as 0.0.0.0:10061, over TLS with \
+         certificates of their own; empty: none.",
+    ),
+    param(
+        "acme-dns-hook",
+        "FILE",
+        "",
+        "Program that sets and removes the TXT records of certificates that the server orders with \
+         dns-01 for the load balancer; empty: none.",
+    ),
+    param(
         "transactions-size",
         "SIZE",
         "20G",
@@ -348,7 +362,7 @@ impl Values {
         use std::net::ToSocketAddrs;
         let text = self.get(name);
         text.to_socket_addrs().ok().and_then(|mut found| found.next()).with_context(|| {
-            format!("parameter {name}: \"{text}\" is no address like 127.0.0.1:8080")
+            format!("parameter {name}: \"{text}\" is not a valid address, such as 127.0.0.1:8080")
         })
     }
 }

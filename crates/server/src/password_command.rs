@@ -1,9 +1,11 @@
 //! `vedette password`: gives a user a new password when nobody can sign in any more.
 
+use config::table;
 use std::io::Write;
 
 use anyhow::{Context, bail};
 use clap::{Arg, ArgMatches, Command};
+use config::Config;
 use config::db::{Db, Value};
 
 use crate::folder;
@@ -45,7 +47,10 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     }
     let data = values.path("data").context("parameter data: a folder is needed")?;
     if !data.is_dir() {
-        bail!("there is no folder {}: name the server's with --data", data.display());
+        bail!(
+            "folder {} does not exist; specify the server's data folder with --data",
+            data.display()
+        );
     }
     let _lock = folder::lock(&data)?;
     set(&Db::open(base::config_location(&values, &data))?, user, &api::hash_password(&password)?)?;
@@ -60,11 +65,11 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
 
 /// One transaction: the new hash, no block, no session.
 fn set(db: &Db, user: &str, hash: &str) -> anyhow::Result<()> {
-    db.write(|connection| {
-        let rows = connection
-            .query("SELECT userid FROM users WHERE username = ?", &[Value::from(user)])?;
+    Config::write_offline(db, |edit| {
+        let sql = "SELECT userid, session_epoch + 1 AS epoch FROM users WHERE username = ?";
+        let rows = edit.query(sql, &[Value::from(user)])?;
         let Some(row) = rows.first() else {
-            let rows = connection.query("SELECT username FROM users ORDER BY username", &[])?;
+            let rows = edit.query("SELECT username FROM users ORDER BY username", &[])?;
             if rows.is_empty() {
                 bail!("there is no user yet: the first start of the server makes Admin");
             }
@@ -72,19 +77,19 @@ fn set(db: &Db, user: &str, hash: &str) -> anyhow::Result<()> {
                 rows.iter().map(|row| row.text("username").to_owned()).collect();
             bail!("there is no user \"{user}\"; known are {}", known.join(", "));
         };
-        let id = Value::from(row.id("userid"));
-        connection.execute(
-            "UPDATE users SET passwd = ?, attempt_failed = 0, attempt_clock = 0, \
-             session_epoch = session_epoch + 1 WHERE userid = ?",
-            &[Value::from(hash), id],
-        )?;
+        let columns = [
+            ("passwd", hash.into()),
+            ("attempt_failed", 0.into()),
+            ("attempt_clock", 0.into()),
+            ("session_epoch", row.int("epoch").into()),
+        ];
+        edit.update(&table::USERS, row.id("userid"), &columns)?;
         Ok(())
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use config::Config;
     use config::db::Location;
 
     use super::*;
@@ -109,5 +114,9 @@ mod tests {
             passwords.iter().map(|row| (row.text("username"), row.text("passwd"))).collect();
         assert_eq!(shown[0], ("Admin", "new"));
         assert_ne!(shown[1].1, "new");
+        let sql = "SELECT columns FROM changes WHERE name = 'users' AND operation = 'update'";
+        let recorded = db.read(|c| c.query(sql, &[])).unwrap();
+        let columns = recorded[0].text("columns");
+        assert_eq!(columns, "attempt_clock,attempt_failed,passwd,session_epoch");
     }
 }

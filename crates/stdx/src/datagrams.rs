@@ -1,7 +1,7 @@
 //! Datagrams that wait to be sent together.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 
 use crate::sys::datagrams::{BATCH_MAX, Outgoing, send_datagrams};
@@ -10,15 +10,43 @@ use crate::sys::datagrams::{BATCH_MAX, Outgoing, send_datagrams};
 #[derive(Debug, Default)]
 pub struct Outbox {
     bytes: Vec<u8>,
-    /// Of each datagram: where its octets end, where it goes, and what it is to its sender.
-    list: Vec<(usize, SocketAddr, u32)>,
+    list: Vec<Waiting>,
+}
+
+/// A datagram that waits.
+#[derive(Debug)]
+struct Waiting {
+    /// Where its octets end.
+    end: usize,
+    to: SocketAddr,
+    from: Option<IpAddr>,
+    /// What it is to its sender.
+    tag: u32,
 }
 
 impl Outbox {
     /// Adds a datagram; `tag` tells it apart if it cannot be sent.
     pub fn push(&mut self, to: SocketAddr, bytes: &[u8], tag: u32) {
+        self.push_from(None, to, bytes, tag);
+    }
+
+    /// Adds a datagram that leaves from an address of this machine; `None`: the system chooses it.
+    pub fn push_from(&mut self, from: Option<IpAddr>, to: SocketAddr, bytes: &[u8], tag: u32) {
         self.bytes.extend_from_slice(bytes);
-        self.list.push((self.bytes.len(), to, tag));
+        self.list.push(Waiting { end: self.bytes.len(), to, from, tag });
+    }
+
+    /// Forgets what waits; returns how many datagrams that are.
+    pub fn clear(&mut self) -> usize {
+        self.bytes.clear();
+        let count = self.list.len();
+        self.list.clear();
+        count
+    }
+
+    /// Octets that wait.
+    pub fn octets(&self) -> usize {
+        self.bytes.len()
     }
 
     /// Nothing waits.
@@ -42,8 +70,8 @@ impl Outbox {
                     io::ErrorKind::Interrupted => {}
                     io::ErrorKind::WouldBlock => break,
                     _ => {
-                        if let Some((_, _, tag)) = self.list.get(done) {
-                            failed(*tag, error);
+                        if let Some(waiting) = self.list.get(done) {
+                            failed(waiting.tag, error);
                         }
                         done += 1;
                     }
@@ -54,22 +82,22 @@ impl Outbox {
         self.bytes.drain(..from);
         self.list.drain(..done);
         for row in &mut self.list {
-            row.0 -= from;
+            row.end -= from;
         }
     }
 
     /// Where the octets of a datagram begin.
     fn begin(&self, at: usize) -> usize {
-        at.checked_sub(1).and_then(|before| self.list.get(before)).map_or(0, |row| row.0)
+        at.checked_sub(1).and_then(|before| self.list.get(before)).map_or(0, |row| row.end)
     }
 
     fn batch(&self, first: usize) -> Vec<Outgoing<'_>> {
         let mut from = self.begin(first);
         let rows = self.list.iter().skip(first).take(BATCH_MAX);
-        rows.map(|(end, to, _)| {
-            let bytes = self.bytes.get(from..*end).unwrap_or_default();
-            from = *end;
-            Outgoing { to: *to, bytes }
+        rows.map(|row| {
+            let bytes = self.bytes.get(from..row.end).unwrap_or_default();
+            from = row.end;
+            Outgoing { to: row.to, from: row.from, bytes }
         })
         .collect()
     }

@@ -23,15 +23,13 @@ mod tests {
 
     #[test]
     fn the_new_file_takes_the_place_of_the_old_one() {
-        let dir = std::env::temp_dir().join(format!("stdx-file-{}", std::process::id()));
-        std::fs::create_dir_all(&dir).unwrap();
-        let path = dir.join("a.b");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.b");
         for text in ["one", "", "three"] {
             replace(&path, text.as_bytes()).unwrap();
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         }
         assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 1);
-        assert!(replace(&dir.join("no/such/folder"), b"").is_err());
-        std::fs::remove_dir_all(&dir).unwrap();
+        assert!(replace(&dir.path().join("no/such/folder"), b"").is_err());
     }
 }

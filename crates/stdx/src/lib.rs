@@ -1,5 +1,5 @@
 //! What every layer stands on and none owns: clocks, bounded queues that show their load,
-//! acknowledgements across shards, files that are replaced whole, locks, fair shares of connections,
+//! acknowledgements across shards, files that are replaced whole, locks, listening sockets, fair shares of connections,
 //! rarer log lines, how full the machine is, tickets of Kerberos, threads that must not end, and the
 //! only system calls. Knows nothing of monitoring.
 
@@ -8,6 +8,7 @@ pub mod clock;
 pub mod datagrams;
 pub mod file;
 pub mod kerberos;
+pub mod listening;
 pub mod machine;
 pub mod queue;
 pub mod seats;

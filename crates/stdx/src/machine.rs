@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_tells() {
+    fn figures_of_this_machine_can_be_read() {
         assert!(CpuTimes::read().is_some());
         assert!((0.0..1.0).contains(&Memory::read().unwrap().used()));
         assert!(own_memory().unwrap() > 4096);

@@ -38,7 +38,7 @@ fn open(kind: &str, url: &str) -> Box<dyn Driver> {
         "opensearch" => Arc::new(OpenSearch::new(url, retention).unwrap()),
         "postgresql" => open_postgresql(url, retention, RealClock::shared()).unwrap(),
         "mysql" => open_mysql(url, retention, RealClock::shared()).unwrap(),
-        other => panic!("{other} is no store"),
+        other => panic!("{other} is not a store"),
     };
     store.driver()
 }

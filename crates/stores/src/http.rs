@@ -125,7 +125,7 @@ impl Server {
         if let Some(user) = user {
             request = request.header("Authorization", user);
         }
-        let odd = |_| Error::config(format!("the address of {kind} is odd"));
+        let odd = |_| Error::config(format!("the address of {kind} is not a valid URL"));
         self.http.send(request.body(body).map_err(odd)?, &self.location)
     }
 

@@ -93,7 +93,7 @@ fn at_most(rows: usize) -> Result<(), Error> {
     if rows <= ROWS_MAX {
         return Ok(());
     }
-    let message = format!("there are more than {ROWS_MAX} values of that: ask for a shorter time");
+    let message = format!("more than {ROWS_MAX} values match; request a shorter time range");
     Err(Error::row(message))
 }
 

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_preparation_is_repeated_and_a_faulty_request_fails_alone() {
+    fn failed_preparation_is_repeated_alone() {
         let prepared = Prepared::not_yet();
         let refused = |_: &mut u8| Err::<u8, _>(Error::config("this row"));
         assert_eq!(prepared.with(|| Ok(7), refused).unwrap_err().message, "this row");

@@ -11,8 +11,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Instant;
 
 use transactions::{
-    Builder, Client, Column, Course, Encoder, End, Filter, Folder, Limits, Log, Protocol, Query,
-    Request, Response, Target, Timings, Transaction,
+    Builder, Cached, Client, Column, Course, Encoder, End, Filter, Folder, Limits, Log, Protocol,
+    Query, Request, Response, Target, Timings, Transaction,
 };
 
 const HOUR_US: u64 = 3_600_000_000;
@@ -71,7 +71,13 @@ fn transaction<'t>(number: u64, records: u64, paths: &'t [String]) -> Transactio
             transfer_us,
             total_us: response_us + transfer_us,
         },
-        course: Course { end: End::Complete, tries: 1, reused: true, rules: "" },
+        course: Course {
+            end: End::Complete,
+            tries: 1,
+            reused: true,
+            rules: "",
+            cached: Cached::Unused,
+        },
     }
 }
 

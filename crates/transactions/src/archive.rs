@@ -364,7 +364,7 @@ fn check(block: &[u8]) -> io::Result<Header> {
     let header = Header::read(block).ok().filter(|header| {
         header.length as usize == block.len() && is_intact(&block[..header.front()]).is_ok()
     });
-    header.ok_or_else(|| invalid("these bytes are no block of records"))
+    header.ok_or_else(|| invalid("these bytes are not a block of records"))
 }
 
 fn remove(result: io::Result<()>) -> io::Result<()> {

@@ -34,7 +34,7 @@ fn add(archive: &Archive, stream: Stream, file: u32, block: &[u8], now_us: u64) 
 }
 
 #[test]
-fn a_block_that_arrives_twice_is_kept_once_also_after_a_restart() {
+fn repeated_block_is_kept_once_across_restarts() {
     let folder = tempfile::tempdir().unwrap();
     let archive = Archive::open(folder.path(), ALL).unwrap();
     let (first, second) = (block(0, 100), block(100, 50));
@@ -121,7 +121,7 @@ fn bytes_that_are_no_block_and_gaps_are_refused() {
 }
 
 #[test]
-fn the_engine_with_the_most_bytes_loses_its_oldest_records_first() {
+fn largest_engine_loses_its_oldest_records_first() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits { bytes: 8 * FILE_BYTES_MIN, age_us: u64::MAX };
     let archive = Archive::open(folder.path(), limits).unwrap();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
-use crate::record::{End, Transaction};
+use crate::record::{Fault, Transaction};
 
 /// What a column holds, and where a transaction has it.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +71,7 @@ const fn word(
 }
 
 /// All columns, in the order in which they are shown.
-pub static COLUMNS: [Column; 30] = [
+pub static COLUMNS: [Column; 31] = [
     number(1, "began", Unit::Time, "first byte of the request", |t| t.began_us),
     text(2, "engine", "engine that carried it", |t| t.target.engine.as_bytes()),
     text(3, "service", "virtual service", |t| t.target.service.as_bytes()),
@@ -120,28 +120,17 @@ pub static COLUMNS: [Column; 30] = [
         t.course.reused.into()
     }),
     text(28, "rules", "numbers of the rules that applied, from 1", |t| t.course.rules.as_bytes()),
-    word(29, "fault", "who made the error: client, server, balancer", fault),
+    word(29, "fault", "who made the error: client, server, balancer", |t| {
+        t.fault().map_or("", Fault::word)
+    }),
     number(30, "stream", Unit::None, "stream of an HTTP/2 connection", |t| t.request.stream.into()),
+    word(31, "cache", "hit, miss, revalidated, stale, passed; empty without a cache", |t| {
+        t.course.cached.word()
+    }),
 ];
 
 /// The five timings, in the order in which they happen; the last is their sum.
 pub const TIMINGS: [&str; 5] = ["client_rtt", "connect", "response", "transfer", "total"];
-
-/// Who made the error; empty = there was none.
-fn fault(transaction: &Transaction<'_>) -> &'static str {
-    let response = &transaction.response;
-    match transaction.course.end {
-        End::ClientClosed | End::ClientTimeout => "client",
-        End::NoServer | End::ServerClosed | End::ServerTimeout | End::ServerInvalid => "server",
-        End::Stopped => "balancer",
-        End::Complete | End::Local => match response.status {
-            500.. if response.server_status >= 500 => "server",
-            500.. => "balancer",
-            400.. => "client",
-            _ => "",
-        },
-    }
-}
 
 impl Column {
     /// The column of this name.

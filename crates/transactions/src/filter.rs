@@ -146,7 +146,8 @@ fn networks(operator: &str, values: &[String]) -> Result<Vec<Network>, String> {
         let prefix = if value.contains('/') { prefix.parse().ok()? } else { longest };
         (prefix <= longest).then_some(Network { address, prefix })
     };
-    let one = |value| network(value).ok_or_else(|| format!("\"{value}\" is no address or network"));
+    let one =
+        |value| network(value).ok_or_else(|| format!("\"{value}\" is not an address or network"));
     values.iter().map(one).collect()
 }
 
@@ -204,8 +205,8 @@ fn number(column: &Column, value: &str) -> Result<u64, String> {
         let names: Vec<_> =
             units.iter().map(|(suffix, _)| *suffix).filter(|s| !s.is_empty()).collect();
         match names.is_empty() {
-            true => format!("\"{value}\" is no number"),
-            false => format!("\"{value}\" is no number; units are {}", names.join(", ")),
+            true => format!("\"{value}\" is not a number"),
+            false => format!("\"{value}\" is not a number; units are {}", names.join(", ")),
         }
     })
 }

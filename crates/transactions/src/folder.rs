@@ -21,8 +21,9 @@ pub(crate) struct Place {
     pub(crate) header: Header,
 }
 
+/// A file and the blocks that were found in it.
 #[derive(Debug)]
-struct Indexed {
+pub(crate) struct Indexed {
     name: OsString,
     file: Arc<File>,
     blocks: Vec<(u64, Header)>,
@@ -155,8 +156,29 @@ impl Folder {
 }
 
 impl Indexed {
-    fn new(name: OsString, file: File) -> Self {
+    pub(crate) fn new(name: OsString, file: File) -> Self {
         Self { name, file: Arc::new(file), blocks: Vec::new(), end: 0, damaged: 0 }
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Offset and length of the first complete block at or behind an offset. It is not indexed.
+    pub(crate) fn next_from(&mut self, offset: u64) -> io::Result<Option<(u64, u32)>> {
+        self.end = offset;
+        let length = self.file.metadata()?.len();
+        while let Some(header) = self.header(length)? {
+            match header {
+                Ok(header) if self.end + u64::from(header.length) > length => break,
+                Ok(header) => return Ok(Some((self.end, header.length))),
+                Err(_) => match self.next_block(length)? {
+                    Some(next) => self.end = next,
+                    None => break,
+                },
+            }
+        }
+        Ok(None)
     }
 
     /// Indexes what follows the known end.

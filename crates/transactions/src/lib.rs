@@ -2,7 +2,7 @@
 //!
 //! A [`Transaction`] becomes a row of a [`Builder`], which compresses up to 16,384 rows into a
 //! block: each [column](columns) by itself, texts by a dictionary. A [`Log`] appends blocks to
-//! files and deletes the oldest files beyond its limits. A [`Folder`] reads them, also while they are
+//! files and deletes the oldest files beyond its limits; a [`Tail`] follows it. A [`Folder`] reads them, also while they are
 //! written, and answers a [`Query`]: rows, a histogram, percentiles of each timing, groups. A block is
 //! complete in itself: it can be stored and searched without anything else.
 
@@ -19,6 +19,7 @@ mod record;
 mod scan;
 mod search;
 mod summary;
+mod tail;
 #[cfg(test)]
 mod testing;
 
@@ -30,6 +31,9 @@ pub use error::{Damage, FilterError};
 pub use filter::Filter;
 pub use folder::Folder;
 pub use log::{Limits, Log};
-pub use record::{Client, Course, End, Protocol, Request, Response, Target, Timings, Transaction};
+pub use record::{
+    Cached, Client, Course, End, Fault, Protocol, Request, Response, Target, Timings, Transaction,
+};
 pub use search::{Answer, Query, Row, Stop};
 pub use summary::{Bar, Group, Histogram, Percentiles, Summary};
+pub use tail::Tail;

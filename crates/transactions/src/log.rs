@@ -115,6 +115,8 @@ impl Log {
         self.open = None;
         let number = self.files.last().map_or(1, |written| written.number + 1);
         let file = private().create_new(true).open(file_path(&self.path, number))?;
+        // A power cut must not free the number for other blocks: their position is their identity.
+        File::open(&self.path)?.sync_all()?;
         self.open = Some(file);
         self.files.push(Written { number, bytes: 0, first_us: 0, last_us: 0 });
         Ok(())

@@ -15,6 +15,26 @@ pub struct Transaction<'t> {
     pub course: Course<'t>,
 }
 
+impl Transaction<'_> {
+    /// Who made the error; `None`: there was none.
+    #[must_use]
+    pub const fn fault(&self) -> Option<Fault> {
+        match self.course.end {
+            End::ClientClosed | End::ClientTimeout => Some(Fault::Client),
+            End::NoServer | End::ServerClosed | End::ServerTimeout | End::ServerInvalid => {
+                Some(Fault::Server)
+            }
+            End::Stopped | End::Displaced => Some(Fault::Balancer),
+            End::Complete | End::Local => match self.response.status {
+                500.. if self.response.server_status >= 500 => Some(Fault::Server),
+                500.. => Some(Fault::Balancer),
+                400.. => Some(Fault::Client),
+                _ => None,
+            },
+        }
+    }
+}
+
 /// Where it went. Names are those of the configuration; empty = it went nowhere.
 #[derive(Debug, Clone, Copy)]
 pub struct Target<'t> {
@@ -86,6 +106,7 @@ pub struct Course<'t> {
     pub reused: bool,
     /// Numbers of the rules that applied, from 1, with commas between.
     pub rules: &'t str,
+    pub cached: Cached,
 }
 
 macro_rules! words {
@@ -138,5 +159,35 @@ words! {
         ServerInvalid = 7 "server invalid",
         /// The engine was stopped.
         Stopped = 8 "stopped",
+        /// The UDP session made room for another one, because of a limit.
+        Displaced = 9 "displaced",
+    }
+}
+
+words! {
+    /// What the cache of the service did.
+    Cached {
+        /// There is none, or the request did not come to it.
+        Unused = 0 "",
+        /// The stored response was fresh.
+        Hit = 1 "hit",
+        /// No stored response could be used.
+        Miss = 2 "miss",
+        /// The server confirmed the stored response.
+        Revalidated = 3 "revalidated",
+        /// A stored response stood in for a server that failed.
+        Stale = 4 "stale",
+        /// The cache has no part in requests like this one.
+        Passed = 5 "passed",
+    }
+}
+
+words! {
+    /// Who made an error.
+    Fault {
+        Client = 0 "client",
+        Server = 1 "server",
+        /// The engine.
+        Balancer = 2 "balancer",
     }
 }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::record::{
-    Client, Course, End, Protocol, Request, Response, Target, Timings, Transaction,
+    Cached, Client, Course, End, Protocol, Request, Response, Target, Timings, Transaction,
 };
 
 const PATHS: [&str; 6] = ["/", "/api/users", "/api/orders/17", "/img/logo.svg", "/a b", ""];
@@ -59,6 +59,7 @@ pub(crate) fn transaction(number: u64) -> Transaction<'static> {
             tries: 1,
             reused: number.is_multiple_of(2),
             rules: "",
+            cached: pick(&[Cached::Unused, Cached::Hit, Cached::Miss], number / 3),
         },
     }
 }

@@ -163,6 +163,10 @@ impl Builder {
     /// Adds a run of at least one row. `whole` is what [`shape`] filled.
     pub(crate) fn add(&mut self, item: u64, kind: Kind, run: &Run, shape: &Shape, whole: &[i64]) {
         let unit = UNITS[usize::from(shape.likeness.unit)];
+        debug_assert!(
+            self.item.is_empty() || self.last_item <= item,
+            "BUG: runs of a block are not sorted by item"
+        );
         let (first_clock, first_ns) = (run.clock[0], run.ns[0] / unit);
         self.item.push(item.wrapping_sub(self.last_item));
         self.last_item = item;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::column::{Cursor, len_u32, pack, put_u32, unpack};
-use crate::disk::Disk;
+use crate::disk::{Disk, replace};
 use crate::error::{Damaged, Error};
 use crate::segment::Segment;
 
@@ -148,16 +148,6 @@ pub(crate) fn write(dir: &Path, disk: &dyn Disk, entries: &[(u64, u64)]) -> Resu
     replace(dir, disk, &path(dir), &bytes)
 }
 
-/// Replaces a file and waits for the disk.
-pub(crate) fn replace(dir: &Path, disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let temporary = path.with_extension("tmp");
-    let file = disk.create(&temporary).map_err(Error::io("create", &temporary))?;
-    file.append(bytes).map_err(Error::io("write", &temporary))?;
-    file.sync().map_err(Error::io("sync", &temporary))?;
-    disk.rename(&temporary, path).map_err(Error::io("rename", path))?;
-    disk.sync_dir(dir).map_err(Error::io("sync", dir))
-}
-
 /// Reads the file; none is none.
 pub(crate) fn read(dir: &Path, disk: &Arc<dyn Disk>) -> Result<Clears, Error> {
     let path = path(dir);
@@ -174,7 +164,7 @@ pub(crate) fn read(dir: &Path, disk: &Arc<dyn Disk>) -> Result<Clears, Error> {
     }
     let mut cursor = Cursor::new(checked);
     if cursor.take(MAGIC.len()).map_err(fail)? != MAGIC {
-        return Err(fail(Damaged("it is no list of cleared items")));
+        return Err(fail(Damaged("it is not a list of cleared items")));
     }
     let format = cursor.u32().map_err(fail)?;
     if format > FORMAT {

@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn planes_come_back() {
+    fn planes_keep_their_values() {
         for values in [vec![], vec![0], vec![1, 255, 256], vec![u64::MAX, 0, 1 << 40]] {
             let mut out = Vec::new();
             put_planes(&mut out, &values);

@@ -184,7 +184,7 @@ mod tests {
     use stdx::clock::SimClock;
 
     #[test]
-    fn same_damage_is_recorded_once_and_new_records_are_reported_once() {
+    fn damage_is_recorded_once_and_reported_once() {
         let clock = SimClock::at(std::time::Duration::from_secs(1_000));
         let log = DamageLog::new(clock, Vec::new());
         let damage = Damage::of_any_item("5.wal", "a block", Span::new(1, 2), None);

@@ -3,10 +3,12 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, Write};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use stdx::sync::lock;
+
+use crate::error::Error;
 
 /// A file being written.
 pub trait DiskFile: Send + Sync {
@@ -133,4 +135,21 @@ impl Disk for OsDisk {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskRead>> {
         Ok(Arc::new(File::open(path)?))
     }
+}
+
+/// Replaces a file and waits for the disk.
+pub(crate) fn replace(dir: &Path, disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let temporary = path.with_extension("tmp");
+    let file = disk.create(&temporary).map_err(Error::io("create", &temporary))?;
+    file.append(bytes).map_err(Error::io("write", &temporary))?;
+    file.sync().map_err(Error::io("sync", &temporary))?;
+    disk.rename(&temporary, path).map_err(Error::io("rename", path))?;
+    disk.sync_dir(dir).map_err(Error::io("sync", dir))
+}
+
+/// The name of a file that is damaged.
+pub(crate) fn aside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".damaged");
+    PathBuf::from(name)
 }

@@ -1,6 +1,9 @@
 //! The engine: one owner, one WAL, one head.
 
-use std::path::{Path, PathBuf};
+mod spool;
+mod trends;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,12 +21,10 @@ use crate::manifest::Manifest;
 use crate::merge::{OnDamage, merged};
 use crate::newest_cache::Cache;
 use crate::options::Options;
-use crate::recovery::{self, Recovery};
 use crate::rows::{Raw, Rows, Run, value_of};
-use crate::segment::Segment;
-use crate::upkeep::sort;
+use crate::segment::{Segment, sort};
 use crate::view::View;
-use crate::wal::{BLOCK_BYTES_MAX, BLOCK_ROWS_MAX, Encoder};
+use crate::wal::{BLOCK_BYTES_MAX, BLOCK_ROWS_MAX, Encoder, wal_path};
 use crate::worker::{Job, Syncer, Worker};
 
 /// Heads on their way to segments; more make the writer wait.
@@ -136,20 +137,7 @@ impl std::fmt::Debug for Engine {
     }
 }
 
-pub(crate) fn wal_path(dir: &Path, seq: u64) -> PathBuf {
-    dir.join(format!("{seq}.wal"))
-}
-
 impl Engine {
-    /// Opens or creates a store in `dir`. Reads the WAL back into memory, but no sealed block.
-    pub fn open(
-        dir: &Path,
-        options: Options,
-        clock: SharedClock,
-    ) -> Result<(Self, Recovery), Error> {
-        recovery::open(dir, options, clock)
-    }
-
     /// Stores samples. When it returns `Ok`, they survive the end of the process; a power cut
     /// costs at most what came since the last sync, nothing with [`Options::durable`]. After an
     /// error none of the batch is promised; the next call retries, and succeeds when the disk
@@ -159,7 +147,7 @@ impl Engine {
         let mut committed = Committed::default();
         let mut rows = std::mem::take(&mut self.rows);
         rows.clear();
-        self.push_announced(&mut rows);
+        self.late.push_announced(&mut rows);
         let result = samples.iter().try_for_each(|sample| {
             rows.push_sample(sample)?;
             self.commit_if(&mut rows, BLOCK_ROWS_MAX, &mut committed)

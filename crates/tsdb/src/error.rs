@@ -107,10 +107,38 @@ pub enum Error {
     },
 }
 
+/// `EIO`: the disk does not return what it holds.
+const IO_ERROR: i32 = 5;
+
 impl Error {
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |cause| Self::Io { what, path, cause: Arc::new(cause) }
+    }
+
+    pub(crate) fn thread(name: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |cause| Self::Thread { name, cause: Arc::new(cause) }
+    }
+
+    /// Will the same read fail again, because of what is on the disk?
+    pub(crate) fn is_lost(&self) -> bool {
+        match self {
+            Self::Damaged { .. } => true,
+            Self::Io { what: "read", cause, .. } => {
+                self.is_refused() || cause.kind() == io::ErrorKind::UnexpectedEof
+            }
+            _ => false,
+        }
+    }
+
+    /// Is what was read not what was written? A read that the disk refuses says nothing of that.
+    pub(crate) fn is_damage(&self) -> bool {
+        self.is_lost() && !self.is_refused()
+    }
+
+    /// Did the disk refuse a read?
+    pub(crate) fn is_refused(&self) -> bool {
+        matches!(self, Self::Io { what: "read", cause, .. } if cause.raw_os_error() == Some(IO_ERROR))
     }
 }
 

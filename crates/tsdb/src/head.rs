@@ -105,6 +105,10 @@ impl Head {
             let index = indices[row % ROWS_AHEAD];
             let series = &mut self.series[index as usize];
             let previous = series.last;
+            debug_assert!(
+                previous == NONE || self.row_series[previous as usize] == index,
+                "BUG: a row is linked to a row of another series"
+            );
             if previous != NONE {
                 series.disordered |= (clock, ns) <= series.last_at;
             }
@@ -119,6 +123,12 @@ impl Head {
         if first <= last {
             self.span = Some((first, last));
         }
+        debug_assert!(
+            [self.row_series.len(), self.ns.len(), self.bits.len(), self.previous.len()]
+                == [self.clock.len(); 4],
+            "BUG: the columns of a head differ in length"
+        );
+        debug_assert_eq!(bytes_at, self.bytes.len(), "BUG: texts and their lengths differ");
     }
 
     /// Finds the series of the next rows: searches that do not wait for each other's memory.

@@ -6,9 +6,9 @@ use crate::damage::Damage;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::kind::{Day, Span};
+use crate::layout::SegmentId;
 use crate::manifest::{self, Contents, Files, SegmentFile, WalFile};
-use crate::recovery::Plan;
-use crate::segment::SegmentId;
+use crate::plan::Plan;
 use crate::wal::{FILE_HEADER, Replayed};
 
 /// Values of an open WAL file may be older than the file by this much.

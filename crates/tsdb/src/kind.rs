@@ -1,6 +1,6 @@
 //! What a series holds, and the moments and classes the engine sorts by.
 
-use model::{DAY_S, SampleValue, Timestamp, Trend, TrendValues, ValueType};
+use model::{DAY_S, ItemId, SampleValue, Timestamp, Trend, TrendValues, ValueType};
 
 /// What a series holds. A series is an item *and* a kind: an item that changes its value type
 /// starts a new series and keeps the old one. The numbers are in the files: never change one.
@@ -163,12 +163,12 @@ pub struct Class(pub u16);
 /// changes, values sealed earlier keep the class they got.
 pub trait Retention: Send + Sync + 'static {
     /// The class of this series; trends usually live longer than values.
-    fn class(&self, item: model::ItemId, kind: Kind) -> Class;
+    fn class(&self, item: ItemId, kind: Kind) -> Class;
 }
 
 /// The same class for everything.
 impl Retention for Class {
-    fn class(&self, _: model::ItemId, _: Kind) -> Class {
+    fn class(&self, _: ItemId, _: Kind) -> Class {
         *self
     }
 }
@@ -205,6 +205,17 @@ impl Span {
 /// Moment from its parts.
 pub(crate) const fn at(clock: u32, ns: u32) -> Timestamp {
     Timestamp { clock, ns }
+}
+
+/// An hour of an item whose trend is to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TrendHour {
+    /// The item.
+    pub item: ItemId,
+    /// Start of the hour, in seconds since 1970.
+    pub hour: u32,
+    /// The trend of unsigned values; else of floats.
+    pub unsigned: bool,
 }
 
 #[cfg(test)]

@@ -13,22 +13,10 @@ use std::path::{Path, PathBuf};
 use model::ItemId;
 
 use crate::disk::Disk;
-use crate::engine::Engine;
 use crate::error::Error;
-use crate::kind::Kind;
+use crate::kind::{Kind, TrendHour};
 use crate::rows::{CLEAR, LATE, Rows};
 use crate::wal::{BLOCK_ROWS_MAX, Encoder, file_header, replay};
-
-/// An hour of an item whose trend is to be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TrendHour {
-    /// The item.
-    pub item: ItemId,
-    /// Start of the hour, in seconds since 1970.
-    pub hour: u32,
-    /// The trend of unsigned values; else of floats.
-    pub unsigned: bool,
-}
 
 /// What is noted now.
 #[derive(Debug, Default)]
@@ -106,6 +94,32 @@ impl Late {
         self.hours.retain(|_, written| written.is_none_or(|written| written > seq));
         self.in_file = !self.hours.is_empty();
     }
+
+    /// The next block of samples has these.
+    pub(crate) fn announce(&mut self, hours: &[TrendHour]) {
+        let is_new = |hour: &&TrendHour| self.hours.get(hour) != Some(&None);
+        self.announced.extend(hours.iter().filter(is_new).copied());
+    }
+
+    /// Hours that are noted and not written.
+    pub(crate) fn expected(&self) -> Vec<TrendHour> {
+        let expected = self.hours.iter().filter(|(_, written)| written.is_none());
+        expected.map(|(hour, _)| *hour).collect()
+    }
+
+    /// Notes these no more.
+    pub(crate) fn forget(&mut self, hours: &[TrendHour]) {
+        for hour in hours {
+            self.hours.remove(hour);
+        }
+    }
+
+    /// Puts what was announced in front of the samples of a batch.
+    pub(crate) fn push_announced(&mut self, rows: &mut Rows) {
+        self.announced.sort_unstable();
+        self.announced.dedup();
+        self.announced.drain(..).for_each(|hour| rows.push_late(hour));
+    }
 }
 
 pub(crate) fn path(dir: &Path) -> PathBuf {
@@ -125,37 +139,6 @@ pub(crate) fn read(dir: &Path, disk: &dyn Disk) -> Result<(Late, bool), Error> {
             Ok((late, true))
         }
         Err(error) => Err(error),
-    }
-}
-
-impl Engine {
-    /// The trends of these hours will change with the samples of the next [`Engine::append`],
-    /// and will be written later. Until then, also after a crash, [`Engine::expected_trends`]
-    /// tells them.
-    pub fn expect_trends(&mut self, hours: &[TrendHour]) {
-        let is_new = |hour: &&TrendHour| self.late.hours.get(hour) != Some(&None);
-        let new: Vec<TrendHour> = hours.iter().filter(is_new).copied().collect();
-        self.late.announced.extend(new);
-    }
-
-    /// Hours whose trends were expected and not written.
-    pub fn expected_trends(&self) -> Vec<TrendHour> {
-        let expected = self.late.hours.iter().filter(|(_, written)| written.is_none());
-        expected.map(|(hour, _)| *hour).collect()
-    }
-
-    /// Expects these trends no more. After a crash they may be expected again.
-    pub fn forget_trends(&mut self, hours: &[TrendHour]) {
-        for hour in hours {
-            self.late.hours.remove(hour);
-        }
-    }
-
-    /// Puts what was announced in front of the samples of a batch.
-    pub(crate) fn push_announced(&mut self, rows: &mut Rows) {
-        self.late.announced.sort_unstable();
-        self.late.announced.dedup();
-        self.late.announced.drain(..).for_each(|hour| rows.push_late(hour));
     }
 }
 

@@ -16,13 +16,13 @@ use std::sync::{Arc, Mutex};
 use model::ItemId;
 use stdx::sync::lock;
 
-use crate::clears::replace;
 use crate::damage::{Damage, DamageLog};
-use crate::disk::Disk;
+use crate::disk::{Disk, replace};
 use crate::error::{Damaged, Error};
 use crate::head::Head;
 use crate::kind::Span;
-use crate::segment::{Segment, SegmentId};
+use crate::layout::SegmentId;
+use crate::segment::Segment;
 
 const FORMAT: u16 = 1;
 const TITLE: &str = "vedette-history-manifest";

@@ -8,9 +8,10 @@ use crate::clears::Clears;
 use crate::error::{Damaged, Error};
 use crate::head::Head;
 use crate::kind::Kind;
+use crate::layout::{Entry, SegmentId};
 use crate::rows::Run;
 use crate::seal::{BySeries, Place, publish};
-use crate::segment::{Entry, Segment, SegmentId};
+use crate::segment::Segment;
 use crate::writer::{SegmentWriter, temporary};
 
 /// Runs sorted by item and kind; a series may have several in a row.

@@ -63,6 +63,10 @@ impl Builder {
         }
         let Some(newest) = run.len().checked_sub(1) else { return };
         let page = &mut self.page;
+        debug_assert!(
+            page.item.last().is_none_or(|last| *last <= item),
+            "BUG: series of a page are not sorted by item"
+        );
         page.item.push(item);
         page.kind.push(kind.number().into());
         let first = run.len().saturating_sub(NEWEST);

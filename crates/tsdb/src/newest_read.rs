@@ -1,71 +1,13 @@
 //! Reading the newest rows of many items from a segment.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use crate::column::Cursor;
-use crate::disk::DiskRead;
 use crate::error::{Damaged, Error};
 use crate::kind::{Kind, Kinds, Span};
 use crate::newest::{Found, NEWEST, Page};
-use crate::newest_cache::Cache;
+use crate::newest_pages::NewestPages;
 use crate::rows::{ItemSink, Run};
-use crate::segment::{Footer, PAGE_ENTRY, Place, Segment, hand_over, place};
-
-/// Where the pages of newest rows of a segment lie.
-#[derive(Debug)]
-pub(crate) struct NewestPages {
-    /// First item and place of each.
-    pages: Vec<(u64, Place)>,
-    /// The segment's number there.
-    number: u64,
-    cache: Arc<Cache>,
-}
-
-impl Drop for NewestPages {
-    fn drop(&mut self) {
-        self.cache.forget(self.number);
-    }
-}
-
-impl NewestPages {
-    /// Reads the directory.
-    pub(crate) fn open(
-        file: &dyn DiskRead,
-        path: &Path,
-        footer: &Footer,
-        cache: &Arc<Cache>,
-    ) -> Result<Self, Error> {
-        let fail = |damaged: Damaged| damaged.of(path);
-        let mut pages = Vec::new();
-        if footer.newest_pages > 0 {
-            let len = u64::from(footer.newest_pages) * PAGE_ENTRY as u64;
-            let start = footer.tables_at.checked_sub(len);
-            let start = start.ok_or_else(|| fail(Damaged("newest rows do not fit the file")))?;
-            let mut bytes = vec![0; footer.newest_pages as usize * PAGE_ENTRY];
-            file.read_at(&mut bytes, start).map_err(Error::io("read", path))?;
-            if crc32fast::hash(&bytes) != footer.newest_crc {
-                return Err(fail(Damaged("the checksum of newest rows does not fit")));
-            }
-            let mut cursor = Cursor::new(&bytes);
-            for _ in 0..footer.newest_pages {
-                let first = cursor.u64().map_err(fail)?;
-                pages.push((first, place(&mut cursor).map_err(fail)?));
-            }
-        }
-        Ok(Self { pages, number: cache.register(), cache: Arc::clone(cache) })
-    }
-
-    /// Number of pages.
-    pub(crate) fn len(&self) -> usize {
-        self.pages.len()
-    }
-
-    /// The only page that may hold the item.
-    fn page_of(&self, item: u64) -> Option<usize> {
-        self.pages.partition_point(|&(first, _)| first <= item).checked_sub(1)
-    }
-}
+use crate::segment::{Segment, hand_over};
 
 impl Segment {
     pub(crate) fn newest_page(&self, page: usize) -> Result<Arc<Page>, Error> {

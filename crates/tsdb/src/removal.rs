@@ -11,9 +11,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use stdx::thread::critical;
+
 use crate::disk::{Disk, DiskFile};
 use crate::segment::Segment;
-use crate::worker::spawn;
 
 /// Bytes given back at once.
 const STEP: u64 = 8 << 20;
@@ -45,7 +46,7 @@ impl Remover {
         let (files, todo) = sync_channel(WAITING_MAX);
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        let thread = spawn("tsdb-remove", move || give_back_all(&todo, &stopped)).ok()?;
+        let thread = critical("tsdb-remove", move || give_back_all(&todo, &stopped)).ok()?;
         Some(Self { files: Some(files), stop, thread })
     }
 

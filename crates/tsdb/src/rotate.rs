@@ -12,12 +12,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::disk::{DiskFile, Watched};
-use crate::engine::{Engine, FROZEN_MAX, Frozen, wal_path};
+use crate::engine::{Engine, FROZEN_MAX, Frozen};
 use crate::error::Error;
 use crate::head::Head;
 use crate::manifest::{Closed, WalFile};
 use crate::spool::spool_path;
-use crate::wal::{FILE_HEADER, file_header};
+use crate::wal::{FILE_HEADER, file_header, wal_path};
 use crate::worker::{Job, Seal};
 
 /// After sealing failed, it is tried again so much later.
@@ -81,6 +81,8 @@ impl Engine {
     }
 
     pub(crate) fn freeze(&mut self, frozen: Frozen) {
+        let is_next = self.frozen.last().is_none_or(|last| last.seq < frozen.seq);
+        assert!(is_next, "BUG: heads are not sealed in the order of their numbers");
         self.frozen.push(frozen);
         self.seal_next();
     }

@@ -4,8 +4,7 @@ use model::{CompactString, LogMeta, Sample, SampleValue, Timestamp, Trend, Trend
 
 use crate::column::{Cursor, put_section, put_u32};
 use crate::error::{Damaged, Error};
-use crate::kind::{Kind, at};
-use crate::late::TrendHour;
+use crate::kind::{Kind, TrendHour, at};
 
 /// The largest text that one row may carry.
 pub(crate) const TEXT_BYTES_MAX: usize = 16 << 20;
@@ -238,6 +237,10 @@ impl Run {
             settled.push(at(self.clock[row], self.ns[row]), raw);
         }
         *self = settled;
+        debug_assert!(
+            (1..self.len()).all(|row| self.key(row - 1) < self.key(row)),
+            "BUG: settled rows are not in strict order of time"
+        );
     }
 
     /// Where the bytes of each row start, and the end of the last.

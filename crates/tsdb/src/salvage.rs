@@ -11,30 +11,20 @@ use std::path::Path;
 use model::DAY_S;
 
 use crate::block::Block;
-use crate::column::{Cursor, len_u32, put_u32};
+use crate::column::Cursor;
 use crate::damage::{Damage, ranges};
-use crate::disk::Disk;
+use crate::disk::{Disk, aside};
 use crate::error::Error;
 use crate::kind::{Kind, Span};
+use crate::layout::{
+    BLOCK_MAGIC, Entry, Footer, MAGIC, MARK, Place, SegmentId, decode_page, place,
+};
 use crate::manifest::SegmentFile;
-use crate::recovery::aside;
 use crate::rows::Run;
-use crate::segment::{Entry, Footer, MAGIC, Place, SegmentId, decode_page, place};
 use crate::writer::{SegmentWriter, temporary};
 
-const BLOCK_MAGIC: &[u8; 4] = b"VSBK";
-/// Bytes of a mark.
-pub(crate) const MARK: usize = 12;
 /// Bytes of an offset, a length and a checksum.
 const PLACE: usize = 16;
-
-/// What stands in front of a block.
-pub(crate) fn mark(block: &[u8]) -> Vec<u8> {
-    let mut out = BLOCK_MAGIC.to_vec();
-    put_u32(&mut out, len_u32(block.len()));
-    put_u32(&mut out, crc32fast::hash(block));
-    out
-}
 
 /// Rows of one series in a block.
 #[derive(Debug, Clone, Copy)]

@@ -10,10 +10,11 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::head::Head;
 use crate::kind::{Class, Day, Kind, Retention};
+use crate::layout::SegmentId;
 use crate::manifest::Manifest;
 use crate::newest_cache::Cache;
 use crate::rows::Run;
-use crate::segment::{Segment, SegmentId};
+use crate::segment::Segment;
 use crate::writer::{SegmentWriter, temporary};
 
 /// Days of one class that get segments of their own when a head is sealed; rows of further days

@@ -15,12 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use stdx::sync::lock;
 
-use crate::disk::Disk;
-use crate::engine::{Engine, wal_path};
+use crate::disk::{Disk, aside};
 use crate::error::Error;
-use crate::recovery::aside;
-use crate::wal::FILE_HEADER;
-use crate::worker::Job;
+use crate::wal::{FILE_HEADER, wal_path};
 
 /// A place in an engine's log of writes: the next block that a reader wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -222,7 +219,7 @@ impl Spool {
     }
 
     /// Takes out the files that nobody wants any more.
-    fn removable(&self) -> Vec<u64> {
+    pub(crate) fn removable(&self) -> Vec<u64> {
         let wanted = self.readers.iter().map(|reader| reader.file.load(Ordering::Acquire)).min();
         let mut files = lock(&self.files);
         let read = files.closed.range(..wanted.unwrap_or(u64::MAX));
@@ -260,31 +257,4 @@ pub(crate) fn names(dir: &Path, seq: u64) -> [PathBuf; 4] {
     let wal = wal_path(dir, seq);
     // It may get its next name between two looks.
     [wal.clone(), spool_path(dir, seq), aside(&wal), spool_path(dir, seq)]
-}
-
-impl Engine {
-    /// Has files removed that every reader has confirmed.
-    pub(crate) fn remove_read(&mut self) {
-        // Files are unlinked by the thread that seals and merges; nobody waits for it here.
-        let Some(spool) =
-            self.options.spool.as_ref().filter(|_| !self.sealing && self.merging.is_none())
-        else {
-            return;
-        };
-        let gone = spool.removable();
-        if !gone.is_empty() {
-            let paths = gone.into_iter().map(|seq| spool_path(&self.dir, seq)).collect();
-            self.worker.submit(Job::Unspool(paths));
-        }
-    }
-
-    /// An error when the slowest reader is too far behind to take more samples.
-    pub(crate) fn check_room(&self) -> Result<(), Error> {
-        match &self.options.spool {
-            Some(spool) if spool.is_full() => {
-                Err(Error::SpoolFull { bytes: spool.behind(), limit: spool.bytes_max() })
-            }
-            _ => Ok(()),
-        }
-    }
 }

@@ -5,57 +5,16 @@
 //! - A damaged page of the index costs nothing: it is made again in memory from the blocks.
 //! - A damaged page of newest rows costs nothing: the rows are read from their blocks.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use stdx::sync::lock;
 
-use crate::damage::{Damage, DamageLog, ranges};
+use crate::damage::{Damage, ranges};
 use crate::error::Error;
 use crate::kind::{Kind, Span};
-use crate::segment::{Entry, Segment};
-
-/// `EIO`: the disk does not return what it holds.
-const IO_ERROR: i32 = 5;
-
-/// What of one segment cannot be read.
-#[derive(Debug)]
-pub(crate) struct Unreadable {
-    log: Arc<DamageLog>,
-    blocks: Mutex<BTreeSet<u32>>,
-    /// Pages of the index, as their blocks say.
-    pages: Mutex<BTreeMap<usize, Arc<Vec<Entry>>>>,
-    newest: Mutex<BTreeSet<usize>>,
-}
-
-impl Unreadable {
-    pub(crate) fn new(log: &Arc<DamageLog>) -> Self {
-        let (blocks, pages, newest) = Default::default();
-        Self { log: Arc::clone(log), blocks, pages, newest }
-    }
-}
-
-/// Will the same read fail again, because of what is on the disk?
-pub(crate) fn is_lost(error: &Error) -> bool {
-    match error {
-        Error::Damaged { .. } => true,
-        Error::Io { what: "read", cause, .. } => {
-            cause.raw_os_error() == Some(IO_ERROR)
-                || cause.kind() == std::io::ErrorKind::UnexpectedEof
-        }
-        _ => false,
-    }
-}
-
-/// Is what was read not what was written? A read that the disk refuses says nothing of that.
-pub(crate) fn is_damage(error: &Error) -> bool {
-    is_lost(error) && !is_refused(error)
-}
-
-/// Did the disk refuse a read?
-pub(crate) fn is_refused(error: &Error) -> bool {
-    matches!(error, Error::Io { what: "read", cause, .. } if cause.raw_os_error() == Some(IO_ERROR))
-}
+use crate::layout::Entry;
+use crate::segment::{Segment, Unreadable};
 
 impl Segment {
     /// Some of its blocks or pages were found damaged: merging would lose them for good.
@@ -66,7 +25,7 @@ impl Segment {
 
     /// Records a block that cannot be read; false = the error is of another kind.
     pub(crate) fn lose_block(&self, block: u32, error: &Error) -> bool {
-        if !is_lost(error) {
+        if !error.is_lost() {
             return false;
         }
         if lock(&self.unreadable.blocks).insert(block) {
@@ -110,7 +69,7 @@ impl Segment {
             return Ok(Arc::clone(entries));
         }
         match self.page(page) {
-            Err(error) if is_lost(&error) => {}
+            Err(error) if error.is_lost() => {}
             read => return read.map(Arc::new),
         }
         let entries = Arc::new(self.page_from_blocks(page)?);
@@ -128,7 +87,7 @@ impl Segment {
         let mut runs: Vec<(u64, Kind, u32, u32)> = Vec::new();
         for number in 0..self.footer.blocks {
             let block = match self.block(number) {
-                Err(error) if is_lost(&error) => {
+                Err(error) if error.is_lost() => {
                     // Its items are not known without the page.
                     self.lose_unknown(number, (first, next));
                     continue;
@@ -173,7 +132,7 @@ impl Segment {
 
     /// Records a page of newest rows that cannot be read; false = the error is of another kind.
     pub(crate) fn lose_newest_page(&self, page: usize, error: &Error) -> bool {
-        if !is_lost(error) {
+        if !error.is_lost() {
             return false;
         }
         if lock(&self.unreadable.newest).insert(page) {

@@ -8,9 +8,10 @@ use model::DAY_S;
 use crate::engine::{Engine, FROZEN_MAX};
 use crate::error::Error;
 use crate::kind::{Class, Day};
+use crate::layout::SegmentId;
 use crate::options::Options;
 use crate::rotate::SEAL_PAUSE;
-use crate::segment::{Segment, SegmentId};
+use crate::segment::{Segment, sort};
 use crate::worker::{Done, Job};
 
 /// A head whose day is over is sealed so many seconds later, so that late values join it.
@@ -130,11 +131,6 @@ impl Engine {
         self.stats.merges += 1;
         self.worker.submit(Job::Remove(old));
     }
-}
-
-/// The order in which segments were written.
-pub(crate) fn sort(segments: &mut [Arc<Segment>]) {
-    segments.sort_by_key(|segment| (segment.id.last_seq, segment.id.class, segment.id.day));
 }
 
 /// Neighbours of one class and day that are worth merging: all small ones of a day that is over,

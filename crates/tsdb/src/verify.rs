@@ -8,17 +8,18 @@ use stdx::clock::SharedClock;
 use crate::clears;
 use crate::damage::{Damage, DamageLog};
 use crate::disk::Disk;
-use crate::engine::{today, wal_path};
+use crate::engine::today;
 use crate::error::Error;
 use crate::inventory;
 use crate::late;
+use crate::layout::SegmentId;
 use crate::manifest::{Files, Manifest, SegmentFile};
 use crate::newest_cache::Cache;
-use crate::recovery::{list, lock, plan};
+use crate::plan::{list, plan};
+use crate::recovery::lock;
 use crate::salvage;
-use crate::segment::{Segment, SegmentId};
-use crate::unreadable::is_damage;
-use crate::wal::replay;
+use crate::segment::Segment;
+use crate::wal::{replay, wal_path};
 
 /// What a check of a directory found.
 #[derive(Debug, Clone, Default)]
@@ -96,7 +97,7 @@ impl Check<'_> {
         let cache = Arc::new(Cache::new(0));
         self.read += 1;
         let segment = match Segment::open(self.disk.as_ref(), &path, *id, (&cache, &self.log)) {
-            Err(error) if is_damage(&error) => {
+            Err(error) if error.is_damage() => {
                 let found = salvage::inspect(self.disk.as_ref(), self.dir, id, known)?;
                 self.log.add(found);
                 self.damaged.push(*id);

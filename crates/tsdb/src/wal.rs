@@ -6,13 +6,13 @@
 //! is removed when these are safe, or renamed for those who read the log (see `spool`): as long as
 //! it exists, it is the truth and they are not.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::column::{Cursor, len_u32, put_planes, put_u32, put_u64, take_planes, take_planes_u32};
 use crate::disk::Disk;
 use crate::error::{Damaged, Error};
 use crate::kind::Kind;
-use crate::rows::{CLEAR, LATE, Rows};
+use crate::rows::{CLEAR, LATE, Rows, TEXT_BYTES_MAX};
 
 /// Newest format of WAL files that this release reads, and the one it writes.
 /// 2 has rows that clear an item, 3 those that note an hour whose trend is to be written.
@@ -29,6 +29,13 @@ pub(crate) const BLOCK_ROWS_MAX: usize = 1 << 16;
 pub(crate) const BLOCK_BYTES_MAX: usize = 4 << 20;
 /// No block that decompresses to more was ever written.
 const RAW_MAX: u32 = 64 << 20;
+/// Columns of one row that are not compressed: item, kind, second, nanosecond, value.
+const ROW_BYTES: usize = 8 + 1 + 4 + 4 + 8;
+
+const _: () = assert!(
+    BLOCK_ROWS_MAX * ROW_BYTES + BLOCK_BYTES_MAX + TEXT_BYTES_MAX < RAW_MAX as usize,
+    "the largest block that is written is read again"
+);
 
 /// Milliseconds in nanoseconds: most senders are no more precise.
 const MS: u32 = 1_000_000;
@@ -284,6 +291,11 @@ pub(crate) fn check_header(header: &[u8], path: &Path) -> Result<(), Error> {
         return Err(Error::Newer { path: path.to_owned(), found: format, known: FORMAT });
     }
     Ok(())
+}
+
+/// Where a WAL file is.
+pub(crate) fn wal_path(dir: &Path, seq: u64) -> PathBuf {
+    dir.join(format!("{seq}.wal"))
 }
 
 #[cfg(test)]

@@ -10,16 +10,18 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use stdx::sync::lock;
+use stdx::thread::critical;
 
 use crate::clears::{self, Clears};
-use crate::disk::DiskFile;
+use crate::disk::{self, DiskFile};
 use crate::error::Error;
 use crate::head::Head;
 use crate::late;
+use crate::layout::SegmentId;
 use crate::merge::merge;
 use crate::removal::{Remover, remove};
 use crate::seal::{Place, seal};
-use crate::segment::{Segment, SegmentId};
+use crate::segment::Segment;
 
 /// Jobs that may wait; the engine itself never has more under way.
 const JOBS_MAX: usize = 8;
@@ -78,14 +80,6 @@ pub(crate) struct Thread {
     thread: Option<JoinHandle<()>>,
 }
 
-pub(crate) fn spawn(
-    name: &'static str,
-    body: impl FnOnce() + Send + 'static,
-) -> Result<JoinHandle<()>, Error> {
-    stdx::thread::critical(name, body)
-        .map_err(|cause| Error::Thread { name, cause: Arc::new(cause) })
-}
-
 impl Thread {
     fn start(place: Place) -> Result<Self, Error> {
         let (jobs, todo) = sync_channel(JOBS_MAX);
@@ -93,7 +87,7 @@ impl Thread {
         let (report, done) = sync_channel(JOBS_MAX);
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        let thread = spawn("tsdb-seal", move || {
+        let thread = critical("tsdb-seal", move || {
             let mut remover = None;
             while let Ok(job) = todo.recv() {
                 // What was dropped must not come back; all else is done by the next start.
@@ -111,7 +105,8 @@ impl Thread {
                 }
             }
             remover.into_iter().for_each(Remover::end);
-        })?;
+        });
+        let thread = thread.map_err(Error::thread("tsdb-seal"))?;
         Ok(Self { jobs: Some(jobs), done, stop, thread: Some(thread) })
     }
 }
@@ -260,14 +255,14 @@ fn run_seal(place: &Place, job: &Seal) -> Result<Vec<Arc<Segment>>, Error> {
         clears::write(&place.dir, place.disk.as_ref(), entries)?;
     }
     if let Some(bytes) = &job.late {
-        clears::replace(&place.dir, place.disk.as_ref(), &late::path(&place.dir), bytes)?;
+        disk::replace(&place.dir, place.disk.as_ref(), &late::path(&place.dir), bytes)?;
     }
     place.manifest.change(|files| {
         files.add_segments(&segments);
         files.wals.remove(&job.seq);
     })?;
     let (wal, disk) = (&job.wal, place.disk.as_ref());
-    let aside = job.keep_wal.then(|| crate::recovery::aside(wal));
+    let aside = job.keep_wal.then(|| disk::aside(wal));
     let gone = match aside.as_ref().or(job.spool.as_ref()) {
         Some(name) => disk.rename(wal, name).map_err(Error::io("rename", wal)),
         None => disk.remove(wal).map_err(Error::io("remove", wal)),
@@ -345,13 +340,14 @@ impl Syncer {
             None => None,
             Some(interval) => {
                 let shared = Arc::clone(&shared);
-                Some(spawn("tsdb-sync", move || {
+                let thread = critical("tsdb-sync", move || {
                     while !shared.stop.load(Ordering::Acquire) {
                         std::thread::park_timeout(interval);
                         // A failure is kept and met by the engine's next step.
                         drop(shared.sync());
                     }
-                })?)
+                });
+                Some(thread.map_err(Error::thread("tsdb-sync"))?)
             }
         };
         Ok(Self { shared, thread })

@@ -9,10 +9,9 @@ use crate::column::{len_u32, pack, put_u32, put_u64};
 use crate::disk::{Disk, DiskFile};
 use crate::error::Error;
 use crate::kind::Kind;
+use crate::layout::{Entry, Footer, MAGIC, PAGE_ENTRIES, Place, SegmentId, mark};
 use crate::newest;
 use crate::rows::Run;
-use crate::salvage::mark;
-use crate::segment::{Entry, Footer, MAGIC, PAGE_ENTRIES, Place, SegmentId};
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 20;

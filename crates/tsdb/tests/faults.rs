@@ -168,7 +168,7 @@ fn durable_appends_survive_a_power_cut() {
 }
 
 #[test]
-fn a_dead_disk_takes_nothing_but_reading_goes_on() {
+fn a_failed_disk_refuses_writes_and_still_reads() {
     let dir = tempfile::tempdir().unwrap();
     // Directory, create, header, directory, twice the manifest (five each), then the third batch.
     let disk = CrashDisk::new(17);
@@ -191,7 +191,7 @@ fn a_dead_disk_takes_nothing_but_reading_goes_on() {
 /// Full in the middle of a batch, of a sealing, of a start: what was taken is served, no more is
 /// taken, and with space it goes on, without a restart or with one.
 #[test]
-fn a_full_disk_refuses_and_goes_on_when_it_has_space() {
+fn a_full_disk_refuses_writes_until_it_has_space() {
     let dir = tempfile::tempdir().unwrap();
     let disk = FlakyDisk::default();
     let clock = sim_clock();

@@ -132,7 +132,7 @@ fn deleted_file_is_reported_at_this_start_and_the_next() {
 }
 
 #[test]
-fn damaged_block_leaves_newer_values_readable_and_is_never_merged_away() {
+fn damaged_block_leaves_newer_values_readable() {
     let dir = tempfile::tempdir().unwrap();
     let clock = sim_clock();
     let (mut engine, _) = open(dir.path(), small(), &clock);

@@ -207,7 +207,7 @@ fn a_reader_follows_a_writer_on_another_thread() {
 }
 
 #[test]
-fn beyond_the_bound_samples_are_refused_until_the_reader_catches_up() {
+fn samples_beyond_the_bound_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let (mut engine, mut tail, clock) = opened(dir.path(), Arc::new(OsDisk), None, 6_000).unwrap();
     let (mut acknowledged, mut copied, mut refused) = (Vec::new(), Vec::new(), 0);
@@ -309,7 +309,7 @@ fn what_a_disk_does_not_give_back_is_skipped_and_counted() {
 }
 
 #[test]
-fn the_slowest_reader_keeps_the_files_and_an_absent_one_is_told_what_it_missed() {
+fn slowest_reader_keeps_the_files() {
     let dir = tempfile::tempdir().unwrap();
     let disk: Arc<dyn Disk> = Arc::new(OsDisk);
     let spool = Arc::new(Spool::new(&[None, None], u64::MAX));

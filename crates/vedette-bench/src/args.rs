@@ -9,6 +9,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::active::Active;
 use crate::history_service::HistoryService;
+use crate::lb::Lb;
 
 /// Measure a server through its public protocols: Vedette, or any Zabbix-compatible server.
 ///
@@ -53,6 +54,9 @@ pub(crate) enum What {
     /// Ping many addresses in rounds, by this program alone: no server is needed, but the
     /// capability CAP_NET_RAW.
     Ping(Ping),
+    /// CPU time of load balancers for the same requests: `vedette engine`, HAProxy and nginx, as far
+    /// as they are installed. Everything runs on loopback, on two cores.
+    Lb(Lb),
     /// Measure the limits of this machine, for the page Capacity of the UI.
     ///
     /// Starts a server of its own on an empty folder and free ports of loopback, so that a server

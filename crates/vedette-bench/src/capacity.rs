@@ -1,7 +1,7 @@
 //! `vedette bench capacity`: measures this machine with a server made for it, and leaves the
 //! figures where the page Capacity finds them.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -16,6 +16,7 @@ use bench::{Context, Login, Order};
 use crate::args::Capacity;
 use crate::say;
 use model::measured::{FILE, Measured};
+use stdx::listening::free_address;
 
 /// Until the scratch server must listen.
 const START_MAX: Duration = Duration::from_secs(30);
@@ -180,9 +181,4 @@ impl Drop for Scratch {
         drop(self.child.wait());
         drop(std::fs::remove_dir_all(&self.folder));
     }
-}
-
-/// An address of loopback that nobody uses now.
-fn free_address() -> anyhow::Result<SocketAddr> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

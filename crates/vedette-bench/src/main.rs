@@ -5,6 +5,7 @@ mod active;
 mod args;
 mod capacity;
 mod history_service;
+mod lb;
 mod ping;
 
 use std::io::Write;
@@ -235,6 +236,13 @@ fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
             };
             let report = bench::line::run(&options, store.as_deref(), &mut context)?;
             finish(&report, &told.common.files)
+        }
+        What::Lb(told) => {
+            let found = bench::balancers::run(&told.options()?, &mut context)?;
+            if let Some(path) = &told.json {
+                found.save(path)?;
+            }
+            say(&found.text())
         }
         What::Ping(told) => finish(&ping::run(&told, &context)?, &told.files),
         What::Capacity(told) => capacity::run(&told, &mut context),

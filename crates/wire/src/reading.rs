@@ -102,7 +102,7 @@ pub struct Readings<'a> {
     /// Rows without host, key or with a bad time: they count as failed. As Zabbix counts, bad
     /// rows at the end count only if good ones came since the last full 256.
     pub malformed: usize,
-    /// A row that is no object: Zabbix then takes none of the rows and answers with zeros.
+    /// A row that is not an object: Zabbix then takes none of the rows and answers with zeros.
     pub refused: bool,
 }
 

@@ -112,7 +112,7 @@ fn refusals_say_what_is_wrong() {
 }
 
 #[test]
-fn a_bomb_is_refused_by_its_header_or_stopped_at_the_announced_length() {
+fn bombs_are_refused_by_header_or_at_the_announced_length() {
     let bomb = encode(&vec![0; 50 << 20], COMPRESSED);
     let limits = Limits::TRAPPER.with_bytes_max(1 << 20);
     let (_, error) = decode(limits, &[&bomb]);

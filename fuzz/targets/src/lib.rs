@@ -262,6 +262,14 @@ pub const TARGETS: &[Target] = &[
         ],
     },
     Target {
+        name: "caching",
+        run: proxying::caching,
+        seeds: &[
+            "GET / HTTP/1.1\r\nHost: a\r\nIf-None-Match: W/\"a\", \"b\"\r\nCache-Control: max-age=5\r\n\r\n\0HTTP/1.1 200 OK\r\nETag: \"b\"\r\nCache-Control: public, s-maxage=\"9\"\r\nVary: Accept, Cookie\r\nAge: 3\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a\r\nCookie: a=b\r\nIf-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n\0HTTP/1.1 404 No\r\nExpires: Sunday, 06-Nov-94 08:50:37 GMT\r\nDate: Sun Nov  6 08:49:37 1994\r\n\r\n",
+        ],
+    },
+    Target {
         name: "http2",
         run: proxying::http2,
         seeds: &[
@@ -278,6 +286,15 @@ pub const TARGETS: &[Target] = &[
             "PROXY TCP6 ::1 2001:db8::1 1 2\r\n",
             "\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\x01\x02\x03\x04\x05\x06\x07\x08\0\x01\0\x02",
         ],
+    },
+    Target {
+        name: "engine-analytics",
+        run: proxying::engine_analytics,
+        seeds: &[concat!(
+            "\u{1}aaaaaaaabbbbbbbbccccccccddddddddeeeeeeeeffffffffgggggggg\u{2}\u{1}\0p\u{1}\0s",
+            "hhhhhhhhiiiiiiii\u{1}jjjjjjjjkkkkkkkkllllllllmmmmmmmmnnnnnnnnooooooooppppppppqqqqqqqqrrrrrrrr",
+            "ssssssssttttttttuuuuuuuuvvvvvvvvwwwwwwwwxxxxxxxxyyyyyyyyzzzzzzzz\u{1}\u{7}\u{1}\0\0\0\0\0\0\0\0",
+        )],
     },
     Target {
         name: "engine-link",

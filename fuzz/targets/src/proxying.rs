@@ -1,6 +1,10 @@
 //! Messages that the load balancer passes on. What it writes must be read in one way only: the
 //! message that is parsed from it is the one that was written.
 
+use ::proxying::caching::{
+    Arrival, Asker, RequestDirectives, Terms, Use, Validators, combined, is_not_modified, names,
+};
+use ::proxying::engine_link::analytics::{Portion, portions};
 use ::proxying::engine_link::{self, Message};
 use ::proxying::http1::{
     self, Body, Field, Framing, HeadEnd, Limits, Piece, Request, Response, Version,
@@ -231,4 +235,45 @@ pub(crate) fn engine_link(data: &[u8]) {
         }
         rest = behind;
     }
+}
+
+/// What an engine counts.
+pub(crate) fn engine_analytics(data: &[u8]) {
+    let Ok(Portion { usage, objects }) = Portion::read(data) else { return };
+    let written = portions(&usage, &objects);
+    assert_eq!(written, [data], "{usage:?} {objects:?}");
+    for object in &objects {
+        let mut twice = object.counts.clone();
+        twice.add(&object.counts);
+        let once = twice.since(&object.counts);
+        assert!(once.total.count() <= twice.total.count());
+        let _any = object.counts.response.quantile_us(0.95);
+    }
+}
+
+/// A request and a response, with a zero byte between. What is stored is fresh or can be validated, and is for nobody in
+/// particular.
+pub(crate) fn caching(data: &[u8]) {
+    let Some(at) = data.iter().position(|byte| *byte == 0) else { return };
+    let (Some(request), Some(response)) = (head(&data[..at]), head(&data[at + 1..])) else {
+        return;
+    };
+    let Ok(request) = Request::parse(&data[..request], &Limits::default()) else { return };
+    let response = &data[at + 1..at + 1 + response];
+    let Ok(response) = Response::parse(response, false, &Limits::default()) else { return };
+    let (asked, asker) =
+        (RequestDirectives::of(&request.fields), Asker::of(&request.fields, |_| false));
+    let arrival = Arrival { at_s: 784_111_777, delay_s: 1 };
+    let _known = is_not_modified(&request.fields, &response.fields);
+    let Some(terms) = Terms::of(response.status, &response.fields, asker, arrival, 9) else {
+        return;
+    };
+    let age_s = arrival.age_s(&response.fields);
+    let names = names(&response.fields).expect("a stored response varies by names");
+    assert!(names.iter().all(|name| combined(&[], name).is_none()));
+    assert!(terms.suits(asker, names.iter().any(|name| name == "cookie")));
+    let fresh = terms.usable(age_s, &RequestDirectives::default()) == Use::Fresh;
+    assert!(fresh || Validators::of(&response.fields).is_some());
+    assert!(fresh || terms.usable(age_s, &asked) == Use::Validate);
+    assert!(!response.fields.iter().any(|field| field.name.eq_ignore_ascii_case(b"set-cookie")));
 }

@@ -124,7 +124,7 @@ class Scene:
                 {"host": "scene-t", "key": "u", "value": "100"}]})
             return self.api.call("event.get", objectids=self.tags_of, value=1, selectTags="extend")
 
-        tags = {row["tag"]: row["value"] for row in bed.wait_for("the event with tags", event, 60)[0]["tags"]}
+        tags = {row["tag"]: row["value"] for row in bed.wait_for("the event with tags", event)[0]["tags"]}
         # Pairs of an empty value are kept, others that are alike are not.
         return {text: {"host tag": tags.get("host %d" % n), "item tag": tags.get("item %d" % n)}
                 for n, text in enumerate(texts)}
@@ -169,7 +169,7 @@ class Scene:
             found = self.api.call("event.get", objectids=triggers, value=1, output="extend", selectTags="extend")
             return found if len(found) >= len(triggers) else None
 
-        found = bed.wait_for("events of %d triggers" % len(triggers), events, 60)
+        found = bed.wait_for("events of %d triggers" % len(triggers), events)
         problems = {row["objectid"]: row for row in self.api.call(
             "problem.get", objectids=triggers, output="extend", selectTags="extend")}
         shown = {row["triggerid"]: row for row in self.api.call(

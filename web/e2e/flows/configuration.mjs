@@ -1,7 +1,7 @@
 // A host, its items, triggers, discovery rules, macros and value maps, configured manually.
 
 import { configure } from "../configure.mjs";
-import { dataRows, expect, go, heading, link, page, stamp, step } from "../lib.mjs";
+import { dataRows, go, hasValue, heading, link, page, stamp, step } from "../lib.mjs";
 import { baseTemplate } from "../prepare.mjs";
 
 export default async function () {
@@ -52,11 +52,7 @@ export default async function () {
     const row = dataRows("Items").filter({ hasText: "Temperature" });
     await row.hover();
     await row.getByRole("link", { name: "Edit Temperature" }).click();
-    await page.getByLabel("Path").waitFor();
-    expect(
-      (await page.getByLabel("Path").inputValue()) === "$.celsius",
-      "the step came back otherwise",
-    );
+    await hasValue(page.getByLabel("Path"), "$.celsius");
     await page.getByLabel("Units").fill("°C");
     await page.getByRole("button", { name: "Save item" }).click();
     await dataRows("Items").filter({ hasText: "Temperature" }).waitFor();

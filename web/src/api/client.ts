@@ -1,6 +1,7 @@
 import type { GetMethod, GetParams, RowOf } from "./gets";
 import type { FixedMethod, Method, Methods } from "./methods";
 import { answered, unanswered } from "./reach";
+import { heardDate } from "./server-clock";
 import { endSession, sessionToken } from "./session-store";
 
 /** An error that the API, or the way to it, reported. `data` is the sentence meant for people. */
@@ -46,6 +47,7 @@ async function send(
     // Gateways in front of a server that is down.
     if (answer.status >= 502 && answer.status <= 504) unanswered();
     else answered();
+    heardDate(answer);
     return answer;
   } catch (error) {
     if (signal?.aborted) throw error;

@@ -6,6 +6,15 @@ import type { Check } from "~/util/network";
 import type { Pair } from "~/util/pairs";
 import type { Tag, TagFilter } from "~/util/tags";
 import type { ActionOperation } from "./actions";
+import type {
+  AcmeOrder,
+  MonitorSettings,
+  PoolMember,
+  PoolMonitor,
+  PoolServer,
+  PoolSettings,
+  ServiceSettings,
+} from "./balancing";
 import type { Acknowledge } from "./events";
 import type { GroupPrototype } from "./host-prototypes";
 import type { FilterCondition, MacroPath, Override, RuleFilter } from "./item-config";
@@ -206,6 +215,11 @@ export interface Gets {
     },
     { actionids?: Ids }
   >;
+  "certificate.get": Get<
+    Omit<schema.Certificate, "names" | "acme"> & { names: string[]; acme: AcmeOrder },
+    unknown,
+    { certificateids?: Ids }
+  >;
   "dhost.get": Get<
     schema.FoundHost,
     { selectDRules: Many<"drules", schema.NetworkDiscoveryRule> },
@@ -234,10 +248,21 @@ export interface Gets {
     { selectHosts: Many<"hosts", HostRow> },
     { druleids?: Ids }
   >;
+  "engine.get": Get<Row<schema.Engine>, unknown, { engineids?: Ids; enginegroupids?: Ids }>;
+  "enginegroup.get": Get<
+    schema.EngineGroup,
+    { selectVirtualServices: Many<"virtualservices", schema.VirtualService> },
+    { enginegroupids?: Ids }
+  >;
   "event.get": Get<
     Row<schema.Event>,
     OfProblems & { selectHosts: Many<"hosts", HostRow> },
     ByEvent & { value?: number }
+  >;
+  "healthmonitor.get": Get<
+    Omit<schema.HealthMonitor, keyof MonitorSettings> & MonitorSettings,
+    unknown,
+    { healthmonitorids?: Ids }
   >;
   "history.buckets": Get<CoarsePoint, unknown, OfTime & { width: number }>;
   "history.get": Get<HistoryPoint, unknown, OfTime>;
@@ -288,6 +313,19 @@ export interface Gets {
     },
     ByHost & { maintenanceids?: Ids; states?: readonly MaintenanceState[] }
   >;
+  "pool.get": Get<
+    Omit<schema.Pool, keyof PoolSettings> & PoolSettings,
+    {
+      selectServers: Many<"servers", PoolServer>;
+      selectFurtherMonitors: Many<"further_monitors", PoolMonitor>;
+    },
+    { poolids?: Ids }
+  >;
+  "poolgroup.get": Get<
+    schema.PoolGroup,
+    { selectMembers: Many<"members", PoolMember> },
+    { poolgroupids?: Ids }
+  >;
   "problem.get": Get<Row<schema.Problem>, OfProblems, ByEvent & { recent?: boolean }>;
   "role.get": Get<
     schema.Role,
@@ -333,6 +371,16 @@ export interface Gets {
     schema.ValueMap,
     { selectMappings: Many<"mappings", Mapping> },
     { hostids?: Ids; valuemapids?: Ids }
+  >;
+  "vip.get": Get<
+    Omit<schema.Vip, "dns_names"> & { dns_names: string[] },
+    unknown,
+    { vipids?: Ids }
+  >;
+  "virtualservice.get": Get<
+    Omit<schema.VirtualService, keyof ServiceSettings> & ServiceSettings,
+    { selectCertificates: Many<"certificates", { certificateid: string }> },
+    { virtualserviceids?: Ids }
   >;
 }
 

@@ -192,6 +192,18 @@ export const hostSearchQuery = (text: string, limit = 20) =>
     staleTime: 10_000,
   });
 
+/** The interfaces of hosts, as they are now. */
+export const hostAddressesQuery = (hostids: string[]) =>
+  queryOptions({
+    queryKey: ["hosts", "addresses", hostids],
+    queryFn: ({ signal }) =>
+      rpc(
+        "host.get",
+        { output: ["hostid", "name"], hostids, selectInterfaces: "extend", sortfield: "name" },
+        signal,
+      ),
+  });
+
 export const hostNamesQuery = (hostids: string[]) =>
   queryOptions({
     queryKey: ["hosts", "names", hostids],

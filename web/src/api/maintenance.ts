@@ -6,6 +6,7 @@ import { rpc, rpcCount } from "./client";
 import type { GetParams, Gets, MaintenanceState, Period as RawPeriod } from "./gets";
 import { pollInterval } from "./live";
 import type { Members } from "./methods";
+import { EvalType, MaintenanceType } from "./schema";
 import { allows, session } from "./session-store";
 import { serverZone } from "./zone";
 
@@ -62,13 +63,13 @@ function detailOf(raw: Raw, zone?: string): MaintenanceDetail {
   return {
     maintenanceid: raw.maintenanceid,
     name: raw.name,
-    noData: raw.maintenance_type === "1",
+    noData: raw.maintenance_type === MaintenanceType.WithoutData,
     description: raw.description,
     since: Number(raw.active_since),
     till: Number(raw.active_till),
     periods: raw.timeperiods.map(periodOf),
     tags: raw.tags,
-    anyTag: raw.tags_evaltype === "2",
+    anyTag: raw.tags_evaltype === EvalType.Or,
     hosts: raw.hosts ?? [],
     groups: raw.hostgroups ?? [],
     zone,

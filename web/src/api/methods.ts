@@ -2,13 +2,16 @@ import type { AnnounceParams } from "~/util/announce";
 import type { Capacity } from "~/util/capacity";
 import type { RawQueueLine } from "~/util/queue";
 import type { Tag } from "~/util/tags";
+import type { PoolHealth } from "./balancing";
 import type { Comparison, ImportFormat, ImportRules } from "./configuration";
+import type { BalancingChange, EngineToken, TouchedService } from "./engines";
 import type { Acknowledgement } from "./events";
 import type { GetMethod, GetParams, Gets } from "./gets";
 import type { RawState, RawSummary } from "./host-states";
 import type { TestOutcome } from "./item-test";
 import type { Late } from "./queue";
 import type * as schema from "./schema";
+import type { TransactionAnswer, TransactionParams } from "./transactions";
 import type { LoginAnswer } from "./users";
 
 /** Item types come from a table (`util/item-types.ts`) that holds them as texts. */
@@ -17,8 +20,12 @@ type OfType<T extends { type: unknown }> = Omit<T, "type"> & { type: string | nu
 /** What `create` takes of each object; `update` takes any part of it and the id. */
 interface Inputs {
   action: schema.ActionInput;
+  certificate: schema.CertificateInput;
   discoveryrule: OfType<schema.DiscoveryRuleInput>;
   drule: schema.NetworkDiscoveryRuleInput;
+  engine: schema.EngineInput;
+  enginegroup: schema.EngineGroupInput;
+  healthmonitor: schema.HealthMonitorInput;
   host: schema.HostInput;
   hostgroup: schema.HostGroupInput;
   hostprototype: schema.HostPrototypeInput;
@@ -26,6 +33,8 @@ interface Inputs {
   item: OfType<schema.ItemInput>;
   itemprototype: OfType<schema.ItemPrototypeInput>;
   maintenance: schema.MaintenanceInput;
+  pool: schema.PoolInput;
+  poolgroup: schema.PoolGroupInput;
   role: schema.RoleInput;
   template: schema.TemplateInput;
   templategroup: schema.TemplateGroupInput;
@@ -35,13 +44,19 @@ interface Inputs {
   user: schema.UserInput;
   usergroup: schema.UserGroupInput;
   valuemap: schema.ValueMapInput;
+  vip: schema.VipInput;
+  virtualservice: schema.VirtualServiceInput;
 }
 
 /** The member of each object that is its id. */
 interface Keys {
   action: "actionid";
+  certificate: "certificateid";
   discoveryrule: "itemid";
   drule: "druleid";
+  engine: "engineid";
+  enginegroup: "enginegroupid";
+  healthmonitor: "healthmonitorid";
   host: "hostid";
   hostgroup: "groupid";
   hostprototype: "hostid";
@@ -49,6 +64,8 @@ interface Keys {
   item: "itemid";
   itemprototype: "itemid";
   maintenance: "maintenanceid";
+  pool: "poolid";
+  poolgroup: "poolgroupid";
   role: "roleid";
   template: "templateid";
   templategroup: "groupid";
@@ -58,6 +75,8 @@ interface Keys {
   user: "userid";
   usergroup: "usrgrpid";
   valuemap: "valuemapid";
+  vip: "vipid";
+  virtualservice: "virtualserviceid";
 }
 
 type Written = keyof Inputs;
@@ -104,6 +123,15 @@ interface Import {
   rules: ImportRules;
 }
 
+/** A time range whose history was lost. `shard`: it is unknown which items the lost file held. */
+interface LostRow {
+  itemid: string;
+  time_from: string;
+  time_till: string;
+  scope: "item" | "shard";
+  reason: string;
+}
+
 /** What a method that is neither of these takes and returns. */
 interface Others {
   "apiinfo.timezone": { params: []; result: string };
@@ -111,13 +139,20 @@ interface Others {
   "autoregistration.get": { params: Record<never, never>; result: { tls_accept: string } };
   "autoregistration.update": { params: AnnounceParams; result: boolean };
   "capacity.get": { params: Record<never, never>; result: Capacity };
+  "certificate.renew": { params: string[]; result: { certificateids: string[] } };
   "configuration.export": {
     params: { options: { templates: string[] }; format: ImportFormat; prettyprint?: boolean };
     result: string;
   };
   "configuration.import": { params: Import; result: boolean };
   "configuration.importcompare": { params: Import; result: Comparison | [] };
+  "engine.generate": { params: string[]; result: EngineToken[] };
+  "enginegroup.compare": { params: BalancingChange; result: TouchedService[] };
   "event.acknowledge": { params: Acknowledgement; result: { eventids: (string | number)[] } };
+  "history.gaps": {
+    params: { itemids: string[]; time_from?: number; time_till?: number; limit?: number };
+    result: LostRow[];
+  };
   "host.massadd": {
     params: { hosts: { hostid: string }[]; templates?: { templateid: string }[] };
     result: { hostids: string[] };
@@ -129,6 +164,7 @@ interface Others {
   "host.states": { params: { hostids: readonly string[] }; result: RawState[] };
   "host.summary": { params: { limit: number }; result: RawSummary };
   "item.test": { params: object; result: TestOutcome };
+  "pool.health": { params: { poolids: string[] }; result: PoolHealth[] };
   "problem.counts": { params: { suppressed?: boolean }; result: string[] };
   "queue.get": {
     params: { type: "overview" | "overview by proxy" | "details"; limit?: number };
@@ -139,6 +175,7 @@ interface Others {
     result: { taskids: string[] };
   };
   "token.generate": { params: string[]; result: { tokenid: string; token: string }[] };
+  "transaction.get": { params: TransactionParams; result: TransactionAnswer };
   "user.login": {
     params: { username: string; password: string; userData: true };
     result: LoginAnswer;

@@ -1805,7 +1805,7 @@ export interface VirtualService {
   description: string;
   /** 1 = disabled: engines do not have it. */
   status: "0" | "1";
-  /** `"http"` or `"tcp"`. */
+  /** `"http"`, `"tcp"` or `"udp"`. */
   type: string;
   /** Engine group that serves it. */
   enginegroupid: string;
@@ -1813,19 +1813,31 @@ export interface VirtualService {
   vipid: string;
   /** Port on all addresses of the VIP. */
   port: string;
-  /** Default pool. */
+  /** Default pool; 0 = none, there is a pool group. */
   poolid: string;
+  /** Default pool group; 0 = none, there is a pool. */
+  poolgroupid: string;
   /** 1 = connections begin with a PROXY header. */
   accept_proxy: "0" | "1";
-  /** `{alpn, min_version, strict_sni, client_ca, client_auth}`. */
+  /** `{alpn, min_version, strict_sni, client_ca, client_auth, client_crl, expired_crl}`. */
   tls: unknown;
-  /** `{client_header, client_body, keepalive, server, connect, queue, tunnel}`. */
+  /** `{client_header, client_body, keepalive, server, connect, queue, tunnel, session}`. */
   timeouts: unknown;
-  /** `{uri, header_bytes, headers, body, connections}`. */
+  /** `{uri, header_bytes, headers, body, connections, h2_streams, sessions, client_sessions, responses}`. */
   limits: unknown;
+  /** `{by, name, requests, per, status}`; `{}`: none. */
+  rate_limit: unknown;
+  /** `{require, basic, jwt}`; `{}`: none. Hashes of passwords and secrets are shown as `******`, which keeps them in an update. */
+  authentication: unknown;
+  /** `{algorithms, types, min_length, level, streams}`; `{}`: none. */
+  compression: unknown;
+  /** Responses that engines keep in memory: `{size, max_object, max_objects, key_headers, stale_if_error, status_header}`; `{}`: none. */
+  cache: unknown;
+  /** Copies of requests for another pool: `{poolid, percent, max_body, concurrent}`, or `poolgroupid` instead; `{}`: none. */
+  mirror: unknown;
   /** `{x_forwarded_for, x_forwarded_proto, x_forwarded_port, forwarded, via, client_cert}`. */
   forwarded: unknown;
-  /** `[{if, then}]`; `then.poolid` chooses a pool. */
+  /** `[{if, then}]`; `then.poolid` or `then.poolgroupid` chooses. `then.mirror` is like `mirror`. */
   rules: unknown;
   /** Networks that may connect; empty: all. */
   allow: unknown;
@@ -1841,7 +1853,7 @@ export interface VirtualServiceInput {
   description?: string;
   /** 1 = disabled: engines do not have it. */
   status?: "0" | "1" | 0 | 1;
-  /** `"http"` or `"tcp"`. */
+  /** `"http"`, `"tcp"` or `"udp"`. */
   type?: string;
   /** Engine group that serves it. */
   enginegroupid: string | number;
@@ -1849,19 +1861,31 @@ export interface VirtualServiceInput {
   vipid: string | number;
   /** Port on all addresses of the VIP. */
   port: string | number;
-  /** Default pool. */
-  poolid: string | number;
+  /** Default pool; 0 = none, there is a pool group. */
+  poolid?: string | number;
+  /** Default pool group; 0 = none, there is a pool. */
+  poolgroupid?: string | number;
   /** 1 = connections begin with a PROXY header. */
   accept_proxy?: "0" | "1" | 0 | 1;
-  /** `{alpn, min_version, strict_sni, client_ca, client_auth}`. */
+  /** `{alpn, min_version, strict_sni, client_ca, client_auth, client_crl, expired_crl}`. */
   tls?: unknown;
-  /** `{client_header, client_body, keepalive, server, connect, queue, tunnel}`. */
+  /** `{client_header, client_body, keepalive, server, connect, queue, tunnel, session}`. */
   timeouts?: unknown;
-  /** `{uri, header_bytes, headers, body, connections}`. */
+  /** `{uri, header_bytes, headers, body, connections, h2_streams, sessions, client_sessions, responses}`. */
   limits?: unknown;
+  /** `{by, name, requests, per, status}`; `{}`: none. */
+  rate_limit?: unknown;
+  /** `{require, basic, jwt}`; `{}`: none. Hashes of passwords and secrets are shown as `******`, which keeps them in an update. */
+  authentication?: unknown;
+  /** `{algorithms, types, min_length, level, streams}`; `{}`: none. */
+  compression?: unknown;
+  /** Responses that engines keep in memory: `{size, max_object, max_objects, key_headers, stale_if_error, status_header}`; `{}`: none. */
+  cache?: unknown;
+  /** Copies of requests for another pool: `{poolid, percent, max_body, concurrent}`, or `poolgroupid` instead; `{}`: none. */
+  mirror?: unknown;
   /** `{x_forwarded_for, x_forwarded_proto, x_forwarded_port, forwarded, via, client_cert}`. */
   forwarded?: unknown;
-  /** `[{if, then}]`; `then.poolid` chooses a pool. */
+  /** `[{if, then}]`; `then.poolid` or `then.poolgroupid` chooses. `then.mirror` is like `mirror`. */
   rules?: unknown;
   /** Networks that may connect; empty: all. */
   allow?: unknown;
@@ -1907,7 +1931,7 @@ export interface VipInput {
 export interface Pool {
   /** Id of the pool. */
   poolid: string;
-  /** Name, also in records of requests. */
+  /** Name, also in records; unique among pools and pool groups. */
   name: string;
   /** Description. */
   description: string;
@@ -1915,23 +1939,29 @@ export interface Pool {
   algorithm: string;
   /** Header of the algorithm `header_hash`. */
   hash_key: string;
-  /** Health monitor; 0 = none. */
+  /** First health monitor; 0 = none. */
   healthmonitorid: string;
+  /** Monitors that a server must pass, without those of type `trigger`; 0 = all. */
+  min_monitors: string;
+  /** What a maintenance of the monitored host does to its server: `"ignore"` or `"drain"`. */
+  host_maintenance: string;
   /** `{type, name}`; `{}`: none. */
   persistence: unknown;
   /** `{count, on, budget_percent}`. */
   retries: unknown;
   /** `{failures, for}`. */
   eject: unknown;
+  /** Time in which the share of a server that comes back grows, such as `"30s"`; `""`: it is whole at once. */
+  slow_start: string;
   /** `"v1"`, `"v2"`, or `""`: none. */
   send_proxy: string;
-  /** `{ca, sni}`, the authorities as PEM text; `{}`: none. */
+  /** `{ca, sni, crl, expired_crl}`, authorities and revocation lists as PEM text; `{}`: none. */
   tls: unknown;
 }
 
 /** As `pool.create` takes it. */
 export interface PoolInput {
-  /** Name, also in records of requests. */
+  /** Name, also in records; unique among pools and pool groups. */
   name: string;
   /** Description. */
   description?: string;
@@ -1939,20 +1969,52 @@ export interface PoolInput {
   algorithm?: string;
   /** Header of the algorithm `header_hash`. */
   hash_key?: string;
-  /** Health monitor; 0 = none. */
+  /** First health monitor; 0 = none. */
   healthmonitorid?: string | number;
+  /** Monitors that a server must pass, without those of type `trigger`; 0 = all. */
+  min_monitors?: string | number;
+  /** What a maintenance of the monitored host does to its server: `"ignore"` or `"drain"`. */
+  host_maintenance?: string;
   /** `{type, name}`; `{}`: none. */
   persistence?: unknown;
   /** `{count, on, budget_percent}`. */
   retries?: unknown;
   /** `{failures, for}`. */
   eject?: unknown;
+  /** Time in which the share of a server that comes back grows, such as `"30s"`; `""`: it is whole at once. */
+  slow_start?: string;
   /** `"v1"`, `"v2"`, or `""`: none. */
   send_proxy?: string;
-  /** `{ca, sni}`, the authorities as PEM text; `{}`: none. */
+  /** `{ca, sni, crl, expired_crl}`, authorities and revocation lists as PEM text; `{}`: none. */
   tls?: unknown;
   /** Servers, at least one. */
   servers: unknown;
+  /** Health monitors beside the first one. */
+  further_monitors?: unknown;
+}
+
+/** As `poolgroup.get` shows it with `output: "extend"`. */
+export interface PoolGroup {
+  /** Id of the pool group. */
+  poolgroupid: string;
+  /** Name, unique among pool groups and pools. */
+  name: string;
+  /** Description. */
+  description: string;
+  /** Servers that a priority needs to get requests. */
+  min_servers: string;
+}
+
+/** As `poolgroup.create` takes it. */
+export interface PoolGroupInput {
+  /** Name, unique among pool groups and pools. */
+  name: string;
+  /** Description. */
+  description?: string;
+  /** Servers that a priority needs to get requests. */
+  min_servers?: string | number;
+  /** Pools, at least one. */
+  members: unknown;
 }
 
 /** As `healthmonitor.get` shows it with `output: "extend"`. */
@@ -1963,7 +2025,7 @@ export interface HealthMonitor {
   name: string;
   /** Description. */
   description: string;
-  /** `"tcp"`: connects; `"http"`: requests a path. */
+  /** `"tcp"`: connects; `"http"`: requests a path; `"udp"`: sends a datagram; `"dns"`: sends a query of DNS; `"smtp"`: EHLO; `"icmp"`: ping; `"script"`: runs a program; `"trigger"`: problems of the server's monitored host. */
   type: string;
   /** Path and query of the request. */
   path: string;
@@ -1971,6 +2033,14 @@ export interface HealthMonitor {
   status: string;
   /** Text that the first 16 KiB of the response contain. */
   body: string;
+  /** Of type `udp`: `{send, expect}`; `{}`: none. */
+  udp: unknown;
+  /** Of type `dns`: `{name, type, rcodes}`; `{}`: none. */
+  dns: unknown;
+  /** Of type `script`: `{program, parameters}`; `{}`: none. */
+  script: unknown;
+  /** Of type `trigger`: `{name, tags, min_severity, effect}`; `{}`: any problem, and the server is down. */
+  trigger_filter: unknown;
   /** Time between two checks, such as `"5s"`. */
   interval: string;
   /** Time of one check, such as `"500ms"`. */
@@ -1987,7 +2057,7 @@ export interface HealthMonitorInput {
   name: string;
   /** Description. */
   description?: string;
-  /** `"tcp"`: connects; `"http"`: requests a path. */
+  /** `"tcp"`: connects; `"http"`: requests a path; `"udp"`: sends a datagram; `"dns"`: sends a query of DNS; `"smtp"`: EHLO; `"icmp"`: ping; `"script"`: runs a program; `"trigger"`: problems of the server's monitored host. */
   type: string;
   /** Path and query of the request. */
   path?: string;
@@ -1995,6 +2065,14 @@ export interface HealthMonitorInput {
   status?: string | number;
   /** Text that the first 16 KiB of the response contain. */
   body?: string;
+  /** Of type `udp`: `{send, expect}`; `{}`: none. */
+  udp?: unknown;
+  /** Of type `dns`: `{name, type, rcodes}`; `{}`: none. */
+  dns?: unknown;
+  /** Of type `script`: `{program, parameters}`; `{}`: none. */
+  script?: unknown;
+  /** Of type `trigger`: `{name, tags, min_severity, effect}`; `{}`: any problem, and the server is down. */
+  trigger_filter?: unknown;
   /** Time between two checks, such as `"5s"`. */
   interval?: string;
   /** Time of one check, such as `"500ms"`. */
@@ -2013,8 +2091,16 @@ export interface Certificate {
   name: string;
   /** Description. */
   description: string;
-  /** PEM text: the certificate, then its chain. */
+  /** PEM text: the certificate, then its chain; required for new ones without `acme`. */
   certificate: string;
+  /** What the server orders from an authority: `{domains, challenge, directory, ca, contact, terms_agreed}`; `{}`: the certificate is given. */
+  acme: unknown;
+  /** `"waiting"`, `"ordering"`, `"issued"` or `"failed"`; `""`: it is not ordered. */
+  order_state: string;
+  /** Why the last order failed, or why none begins. */
+  error: string;
+  /** Unix time of the next order; 0 = none. */
+  next_attempt: string;
   /** Subject, such as `CN=www.example.com`. */
   subject: string;
   /** Issuer. */
@@ -2037,10 +2123,12 @@ export interface CertificateInput {
   name: string;
   /** Description. */
   description?: string;
-  /** PEM text: the certificate, then its chain. */
-  certificate: string;
-  /** PEM text of its key; required for new ones. */
+  /** PEM text: the certificate, then its chain; required for new ones without `acme`. */
+  certificate?: string;
+  /** PEM text of its key; required for new ones without `acme`. */
   private_key?: string;
+  /** What the server orders from an authority: `{domains, challenge, directory, ca, contact, terms_agreed}`; `{}`: the certificate is given. */
+  acme?: unknown;
 }
 
 /** As `enginegroup.get` shows it with `output: "extend"`. */
@@ -2083,6 +2171,12 @@ export interface Engine {
   error: string;
   /** Hash of the configuration of its group. */
   desired_hash: unknown;
+  /** Version of its program. */
+  version: string;
+  /** Unix time of the begin of its connection. */
+  connected_at: string;
+  /** Unix time of the end of its certificate, which it renews before. */
+  certificate_until: string;
 }
 
 /** As `engine.create` takes it. */
@@ -2099,9 +2193,9 @@ export interface EngineInput {
 export interface AuditEntry {
   /** Id of the entry; ids sort by time. */
   auditid: string;
-  /** User; 0 = none. */
+  /** Id of the user; 0 = the server, or an unknown user. */
   userid: string;
-  /** Name of the user at that time. */
+  /** Name of the user at that time; `System` = the server. */
   username: string;
   /** Unix time. */
   clock: string;
@@ -2140,6 +2234,7 @@ export type MethodName =
   | "certificate.create"
   | "certificate.delete"
   | "certificate.get"
+  | "certificate.renew"
   | "certificate.update"
   | "configuration.export"
   | "configuration.import"
@@ -2228,7 +2323,12 @@ export type MethodName =
   | "pool.create"
   | "pool.delete"
   | "pool.get"
+  | "pool.health"
   | "pool.update"
+  | "poolgroup.create"
+  | "poolgroup.delete"
+  | "poolgroup.get"
+  | "poolgroup.update"
   | "problem.counts"
   | "problem.get"
   | "queue.get"
@@ -2418,3 +2518,189 @@ export const ON_FAIL: readonly Choice[] = [
   ["2","Set value to"],
   ["3","Set error to"],
 ] as const;
+
+export const ConditionKind = {
+  HostGroup: "0",
+  Host: "1",
+  Trigger: "2",
+  EventName: "3",
+  Severity: "4",
+  TimePeriod: "6",
+  Address: "7",
+  ServiceType: "8",
+  ServicePort: "9",
+  DiscoveryState: "10",
+  Uptime: "11",
+  ReceivedValue: "12",
+  Template: "13",
+  Acknowledged: "14",
+  Suppressed: "16",
+  DiscoveryRule: "18",
+  DiscoveryCheck: "19",
+  Proxy: "20",
+  DiscoveryObject: "21",
+  AgentName: "22",
+  InternalEvent: "23",
+  AgentMetadata: "24",
+  Tag: "25",
+  TagValue: "26",
+  Service: "27",
+  ServiceName: "28",
+} as const;
+
+export const CorrelationMode = {
+  All: "0",
+  ByTag: "1",
+} as const;
+
+export const Discover = {
+  Yes: "0",
+  No: "1",
+} as const;
+
+export const DiscoveryCheckType = {
+  Ssh: "0",
+  Ldap: "1",
+  Smtp: "2",
+  Ftp: "3",
+  Http: "4",
+  Pop: "5",
+  Nntp: "6",
+  Imap: "7",
+  Tcp: "8",
+  Agent: "9",
+  SnmpV1: "10",
+  SnmpV2: "11",
+  Icmp: "12",
+  SnmpV3: "13",
+  Https: "14",
+  Telnet: "15",
+} as const;
+
+export const DiscoveryState = {
+  Up: "0",
+  Down: "1",
+  Discovered: "2",
+  Lost: "3",
+} as const;
+
+export const EvalType = {
+  AndOr: "0",
+  And: "1",
+  Or: "2",
+  Formula: "3",
+} as const;
+
+export const EventSource = {
+  Trigger: "0",
+  Discovery: "1",
+  Autoregistration: "2",
+  Internal: "3",
+  Service: "4",
+} as const;
+
+export const InterfaceType = {
+  Agent: "1",
+  Snmp: "2",
+  Ipmi: "3",
+  Jmx: "4",
+} as const;
+
+export const MacroOperator = {
+  Matches: "8",
+  NotMatches: "9",
+  Exists: "12",
+  NotExists: "13",
+} as const;
+
+export const MacroType = {
+  Text: "0",
+  Secret: "1",
+  Vault: "2",
+} as const;
+
+export const MaintenanceType = {
+  WithData: "0",
+  WithoutData: "1",
+} as const;
+
+export const MappingType = {
+  Equal: "0",
+  AtLeast: "1",
+  AtMost: "2",
+  InRange: "3",
+  Regexp: "4",
+  Default: "5",
+} as const;
+
+export const OnFail = {
+  Original: "0",
+  Discard: "1",
+  SetValue: "2",
+  SetError: "3",
+} as const;
+
+export const Origin = {
+  Plain: "0",
+  Rule: "1",
+  Prototype: "2",
+  Discovered: "4",
+} as const;
+
+export const PeriodType = {
+  Once: "0",
+  Daily: "2",
+  Weekly: "3",
+  Monthly: "4",
+} as const;
+
+export const ProblemMode = {
+  Single: "0",
+  Multiple: "1",
+} as const;
+
+export const RecoveryMode = {
+  Expression: "0",
+  RecoveryExpression: "1",
+  None: "2",
+} as const;
+
+export const State = {
+  Normal: "0",
+  NotSupported: "1",
+} as const;
+
+export const Status = {
+  Enabled: "0",
+  Disabled: "1",
+} as const;
+
+export const ValueType = {
+  Float: "0",
+  Char: "1",
+  Log: "2",
+  Unsigned: "3",
+  Text: "4",
+  Binary: "5",
+} as const;
+
+export const ItemType = {
+  Agent: "0",
+  AgentActive: "7",
+  Trapper: "2",
+  Dependent: "18",
+  Calculated: "15",
+  Internal: "5",
+  Simple: "3",
+  HttpAgent: "19",
+  Snmp: "20",
+  SnmpTrap: "17",
+  External: "10",
+  Database: "11",
+  Ipmi: "12",
+  Ssh: "13",
+  Telnet: "14",
+  Jmx: "16",
+  Script: "21",
+  Browser: "22",
+} as const;

@@ -131,10 +131,13 @@ export async function refreshRights(): Promise<void> {
   }
 }
 
+/** `status` of an element or action of a role that its users cannot use. */
+export const DENIED = "0";
+
 /** The names of the elements and actions that these rules deny. */
 export function deniedBy(rules: Pick<Role["rules"], "ui" | "actions">): string[] {
   return [...rules.ui, ...rules.actions]
-    .filter((element) => element.status === "0")
+    .filter((element) => element.status === DENIED)
     .map((element) => element.name);
 }
 

@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Mapping } from "~/util/format";
 import { rpc } from "./client";
+import { MappingType } from "./schema";
 
 export interface ValueMap {
   valuemapid: string;
@@ -36,7 +37,7 @@ export function saveValueMap(
   const map = {
     name,
     mappings: mappings.map(({ type, value, newvalue }) =>
-      type === "5" ? { type, newvalue } : { type, value, newvalue },
+      type === MappingType.Default ? { type, newvalue } : { type, value, newvalue },
     ),
   };
   if (valuemapid) return rpc("valuemap.update", { valuemapid, ...map });

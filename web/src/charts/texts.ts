@@ -1,5 +1,7 @@
 /** Texts that users read, to be reviewed and translated in one place. */
 export const texts = {
+  historyLost: "History of this range was lost: damaged file.",
+  historyMayBeLost: "History of this range may be incomplete: damaged file.",
   from: "From",
   to: "To",
   now1hNowD: "now-1h, now/d, 2026-11-21 10:00",

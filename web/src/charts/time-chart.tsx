@@ -2,7 +2,9 @@ import { useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { formatUnits } from "~/util/format";
+import type { LostRange } from "~/util/lost";
 import { tickLabel } from "~/util/time";
+import { lostBands } from "./lost-bands";
 import { cssColor, isDark, lineColor } from "./palette";
 import { align, valueRange } from "./series";
 import { type ChartLine, pointUnderCursor, tooltip } from "./tooltip";
@@ -20,6 +22,8 @@ interface TimeChartProps {
   /** Charts with the same key move their crosshairs together. */
   syncKey?: string;
   hidden?: ReadonlySet<string>;
+  /** Where history was lost: hatched, with a note in the tooltip. */
+  lost?: readonly LostRange[];
 }
 
 /** Steps of an axis in bytes: powers of two, which its units count in. */
@@ -49,7 +53,12 @@ function axes(lines: readonly ChartLine[]): uPlot.Axis[] {
   ];
 }
 
-function buildOptions(props: TimeChartProps, width: number, box: HTMLDivElement): uPlot.Options {
+function buildOptions(
+  props: TimeChartProps,
+  width: number,
+  box: HTMLDivElement,
+  lost: () => readonly LostRange[],
+): uPlot.Options {
   const { lines, height, onZoom, syncKey, hidden } = props;
   const dark = isDark();
   return {
@@ -95,7 +104,7 @@ function buildOptions(props: TimeChartProps, width: number, box: HTMLDivElement)
       ),
     ],
     bands: bands(lines, dark),
-    plugins: [tooltip(lines, box)],
+    plugins: [lostBands(lost), tooltip(lines, box, lost)],
     hooks: {
       setSelect: [
         (plot) => {
@@ -149,7 +158,7 @@ function toData(lines: readonly ChartLine[]): uPlot.AlignedData {
 
 /** Lines over time with a crosshair, a tooltip and zoom by dragging. */
 export function TimeChart(props: TimeChartProps) {
-  const { lines, from, till, height, hidden } = props;
+  const { lines, from, till, height, hidden, lost } = props;
   const host = useRef<HTMLDivElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -174,6 +183,7 @@ export function TimeChart(props: TimeChartProps) {
       { ...latest.current, onZoom: zoom },
       element.clientWidth || 600,
       box.current,
+      () => latest.current.lost ?? [],
     );
     options.scales = {
       x: { time: true, range: () => [latest.current.from, latest.current.till] },
@@ -192,10 +202,10 @@ export function TimeChart(props: TimeChartProps) {
     };
   }, [shape]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a moved span redraws as well
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a moved span and lost history redraw as well
   useEffect(() => {
     plot.current?.setData(toData(lines));
-  }, [lines, from, till]);
+  }, [lines, from, till, lost]);
 
   return (
     <div role="figure" aria-label={props.label} className="relative min-w-0" style={{ height }}>
@@ -203,7 +213,7 @@ export function TimeChart(props: TimeChartProps) {
       <div
         ref={box}
         role="tooltip"
-        className="pointer-events-none absolute z-20 hidden w-max max-w-80 rounded-md border bg-raised px-2.5 py-1.5 text-xs shadow-pop"
+        className="pointer-events-none absolute z-20 hidden w-max max-w-[min(20rem,50vw)] rounded-md border bg-raised px-2.5 py-1.5 text-xs shadow-pop"
       />
     </div>
   );

@@ -1,8 +1,10 @@
 import type uPlot from "uplot";
 import { formatUnits } from "~/util/format";
+import { type LostRange, lostAt } from "~/util/lost";
 import { formatClock } from "~/util/time";
 import { lineColor } from "./palette";
 import type { Line } from "./series";
+import { texts } from "./texts";
 
 /** A line of a chart. */
 export interface ChartLine extends Line {
@@ -14,11 +16,32 @@ export interface ChartLine extends Line {
   high?: readonly number[];
 }
 
-/** Shows time and values next to the crosshair, in `box`; nothing where no line is drawn. */
-export function tooltip(lines: readonly ChartLine[], box: HTMLDivElement): uPlot.Plugin {
+/** How far from a narrow band of lost history the crosshair still shows it. */
+const BAND_SLACK_PX = 4;
+
+/** The note about lost history at the crosshair. */
+function lostNote(plot: uPlot, left: number, lost: readonly LostRange[]): HTMLElement[] {
+  const slack = plot.posToVal(BAND_SLACK_PX, "x") - plot.posToVal(0, "x");
+  const found = lostAt(lost, plot.posToVal(left, "x"), slack);
+  if (!found) return [];
+  const note = document.createElement("div");
+  note.className = "whitespace-normal text-soft";
+  note.textContent = found.certain ? texts.historyLost : texts.historyMayBeLost;
+  return [note];
+}
+
+/**
+ * Shows time and values next to the crosshair, and where history was lost, in `box`; nothing where
+ * there is neither.
+ */
+export function tooltip(
+  lines: readonly ChartLine[],
+  box: HTMLDivElement,
+  lost: () => readonly LostRange[],
+): uPlot.Plugin {
   const move = (plot: uPlot) => {
     const { idx, idxs, left, top } = plot.cursor;
-    if (idx === null || idx === undefined || left === undefined || left < 0) {
+    if (left === undefined || left < 0) {
       box.style.display = "none";
       return;
     }
@@ -41,13 +64,15 @@ export function tooltip(lines: readonly ChartLine[], box: HTMLDivElement): uPlot
       row.append(swatch, name, shown);
       rows.push(row);
     }
+    const clock = rows.length > 0 ? plot.data[0][idx ?? -1] : undefined;
+    rows.push(...lostNote(plot, left, lost()));
     if (rows.length === 0) {
       box.style.display = "none";
       return;
     }
     const head = document.createElement("div");
     head.className = "text-faint tabular pb-0.5";
-    head.textContent = formatClock(plot.data[0][idx] ?? 0);
+    head.textContent = formatClock(clock ?? plot.posToVal(left, "x"));
     box.replaceChildren(head, ...rows);
     box.style.display = "block";
     const flip = left > plot.over.clientWidth / 2;

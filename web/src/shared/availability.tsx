@@ -21,6 +21,8 @@ export function combined(states: readonly string[]): "0" | "1" | "2" {
   return states.includes("1") ? "1" : "0";
 }
 
+const UNAVAILABLE = "2";
+
 const LOOK = {
   "0": "border-line-strong text-soft",
   "1": "border-transparent bg-good-soft text-good-ink",
@@ -38,7 +40,7 @@ function Mark({ name, state, hint }: { name: string; state: "0" | "1" | "2"; hin
     >
       {name}
       <span className="sr-only"> {WORDS[Number(state)]}</span>
-      {state === "2" && (
+      {state === UNAVAILABLE && (
         <span aria-hidden="true" className="pl-1">
           {texts.down}
         </span>

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import type { DiscoveryRule } from "~/api/discovery";
 import { explain } from "~/api/errors";
 import type { ConfiguredItem } from "~/api/item-config";
+import { Discover, State, Status } from "~/api/schema";
 import { mayConfigure } from "~/api/session-store";
 import { setTriggerStatus } from "~/api/trigger-config";
 import type { TriggerRow } from "~/api/triggers";
@@ -69,9 +70,11 @@ export const CELL = "px-3 py-2 align-top break-words";
 
 /** What discovery makes of a prototype. */
 export function PrototypeState({ status, discover }: { status: string; discover: string }) {
-  if (discover === "1") return <span className="text-faint">{texts.notDiscovered}</span>;
+  if (discover === Discover.No) return <span className="text-faint">{texts.notDiscovered}</span>;
   return (
-    <span className="text-soft">{status === "1" ? texts.createdDisabled : texts.created}</span>
+    <span className="text-soft">
+      {status === Status.Disabled ? texts.createdDisabled : texts.created}
+    </span>
   );
 }
 
@@ -169,7 +172,10 @@ export function TriggerTable({
 }) {
   const toggle = useMutation({
     mutationFn: (trigger: TriggerRow) =>
-      setTriggerStatus(trigger.triggerid, trigger.status === "1" ? "0" : "1"),
+      setTriggerStatus(
+        trigger.triggerid,
+        trigger.status === Status.Disabled ? Status.Enabled : Status.Disabled,
+      ),
     onError: (error) => toast(explain(error).what, "bad"),
     onSettled: () => query.refetch(),
   });
@@ -192,7 +198,7 @@ export function TriggerTable({
           <TriggerCells trigger={trigger} />
           <td className={CELL}>
             <span className="flex items-center justify-between gap-1">
-              {trigger.status === "1" ? (
+              {trigger.status === Status.Disabled ? (
                 <span className="text-faint">{texts.disabled}</span>
               ) : !showState ? (
                 <span className="text-soft">{texts.enabled}</span>
@@ -204,7 +210,7 @@ export function TriggerTable({
               <IconButton
                 small
                 icon="power"
-                label={`${trigger.status === "1" ? "Enable" : "Disable"} ${trigger.description}`}
+                label={`${trigger.status === Status.Disabled ? texts.enable : texts.disable} ${trigger.description}`}
                 onClick={() => toggle.mutate(trigger)}
               />
             </span>
@@ -280,9 +286,9 @@ export function DiscoveryTable({ query }: { query: TableProps<DiscoveryRule>["qu
             <PrototypeLink ruleid={rule.itemid} tab="triggers" count={rule.triggers} />
           </td>
           <td className={CELL}>
-            {rule.status === "1" ? (
+            {rule.status === Status.Disabled ? (
               <span className="text-faint">{texts.disabled}</span>
-            ) : rule.state === "1" ? (
+            ) : rule.state === State.NotSupported ? (
               <span className="text-bad-ink" title={rule.error}>
                 {texts.notSupported}
               </span>

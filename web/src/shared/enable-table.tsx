@@ -10,7 +10,8 @@ import { formatCount, plural } from "~/util/format";
 import { texts } from "./texts";
 
 interface Changes {
-  enable: (ids: string[], on: boolean) => Promise<unknown>;
+  /** Without it they cannot be switched off. */
+  enable?: (ids: string[], on: boolean) => Promise<unknown>;
   remove: (ids: string[]) => Promise<unknown>;
 }
 
@@ -43,8 +44,12 @@ export function useSwitches({ word, queryKey, warning, enable, remove }: Options
   const buttons = (ids: string[]): ReactNode =>
     ids.length > 0 && (
       <>
-        <Button onClick={() => change.mutate(() => enable(ids, true))}>{texts.enable}</Button>
-        <Button onClick={() => change.mutate(() => enable(ids, false))}>{texts.disable}</Button>
+        {enable && (
+          <>
+            <Button onClick={() => change.mutate(() => enable(ids, true))}>{texts.enable}</Button>
+            <Button onClick={() => change.mutate(() => enable(ids, false))}>{texts.disable}</Button>
+          </>
+        )}
         <Button look="danger" icon="trash" onClick={() => void onDelete(ids)}>
           {texts.deleteSelected(formatCount(ids.length))}
         </Button>
@@ -70,8 +75,9 @@ interface EnableTableProps<T> {
   columns: readonly Column<T>[];
   rows: readonly T[];
   idOf: (row: T) => string;
-  selected: ReadonlySet<string>;
-  onSelect: (selected: ReadonlySet<string>) => void;
+  /** Without them nothing can be selected. */
+  selected?: ReadonlySet<string>;
+  onSelect?: (selected: ReadonlySet<string>) => void;
   onOpen: (row: T) => void;
   empty: ReactNode;
 }

@@ -1,7 +1,8 @@
-import { useQueries } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { seriesQuery } from "~/api/history";
 import type { ItemRow } from "~/api/items";
+import { lostQuery } from "~/api/lost";
 import { lineColor } from "~/charts/palette";
 import { summarize } from "~/charts/series";
 import { TimeChart } from "~/charts/time-chart";
@@ -9,8 +10,9 @@ import type { ChartLine } from "~/charts/tooltip";
 import { cx } from "~/ui/cx";
 import { formatUnits } from "~/util/format";
 import { useNow } from "~/util/hooks";
+import { type LostRange, unite } from "~/util/lost";
 import type { Series } from "~/util/points";
-import { isLive, resolveRange, type TimeRange } from "~/util/time";
+import { formatClock, isLive, resolveRange, type TimeRange } from "~/util/time";
 import { QueryError } from "./fallback";
 import { texts } from "./texts";
 
@@ -41,6 +43,33 @@ function toLine(item: ItemRow, series: Series | undefined, name: string): ChartL
   };
 }
 
+/** Ranges of the shown items whose history was lost. The chart is drawn before they are known. */
+function useLost(itemids: readonly string[], range: TimeRange, hidden: ReadonlySet<string>) {
+  const { data } = useQuery(lostQuery(itemids, range));
+  return useMemo(
+    () => unite((data ?? []).filter((lost) => !hidden.has(lost.itemid))),
+    [data, hidden],
+  );
+}
+
+/** Losses that are listed below a chart; the chart shows all. */
+const NOTES_MAX = 3;
+
+/** Lost ranges in words, for those who do not see or reach the bands. */
+function LostNotes({ lost }: { lost: readonly LostRange[] }) {
+  const more = lost.length - NOTES_MAX;
+  return lost.slice(0, NOTES_MAX).map(({ from, till, certain, reason }, i) => (
+    <p key={`${from} ${certain}`} className="pl-2 text-xs break-words text-soft">
+      {(certain ? texts.historyWasLost : texts.historyMayBeLost)(
+        formatClock(from),
+        formatClock(till),
+        reason,
+      )}
+      {i === NOTES_MAX - 1 && more > 0 && texts.andMore(more)}
+    </p>
+  ));
+}
+
 /** A chart of items over a range, fetched and kept up to date. */
 export function GraphPanel(props: GraphPanelProps) {
   const {
@@ -59,6 +88,11 @@ export function GraphPanel(props: GraphPanelProps) {
   };
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const results = useQueries({ queries: items.map((item) => seriesQuery(item, range)) });
+  const lost = useLost(
+    items.map((item) => item.itemid),
+    range,
+    hidden,
+  );
   const stamp = results.map((result) => result.dataUpdatedAt).join();
   const key = items.map((item) => item.itemid).join();
   // biome-ignore lint/correctness/useExhaustiveDependencies: stamp and key stand for results and items
@@ -90,6 +124,7 @@ export function GraphPanel(props: GraphPanelProps) {
           zoomed={!range.from.startsWith("now")}
           height={height}
           hidden={hidden}
+          lost={lost}
           syncKey={syncKey}
           onZoom={onRange && ((from, till) => onRange({ from: String(from), to: String(till) }))}
         />
@@ -102,6 +137,7 @@ export function GraphPanel(props: GraphPanelProps) {
           </p>
         )}
       </div>
+      <LostNotes lost={lost} />
       {legend === "line" && <LegendLine lines={lines} hidden={hidden} onToggle={toggle} />}
       {legend === "table" && (
         <LegendTable lines={lines} results={results} hidden={hidden} onToggle={toggle} />

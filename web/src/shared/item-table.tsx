@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { type ReactNode, useCallback, useMemo } from "react";
 import { SPARK_SECONDS, type Sparks, sparksQuery } from "~/api/history";
 import { type ItemRow, itemsQuery } from "~/api/items";
+import { Status } from "~/api/schema";
 import { mayConfigure } from "~/api/session-store";
 import { useVisible, windowOf } from "~/api/windows";
 import { Sparkline } from "~/charts/sparkline";
@@ -207,7 +208,7 @@ export function ItemTable(props: ItemTableProps) {
       allIds={ids.slice(0, 50)}
       onOpen={onOpen}
       empty={empty}
-      rowClass={(item) => (item.status === "1" ? "bg-sunken" : undefined)}
+      rowClass={(item) => (item.status === Status.Disabled ? "bg-sunken" : undefined)}
     />
   );
 }

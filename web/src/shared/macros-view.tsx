@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { hostQuery, type Macro } from "~/api/hosts";
 import { macroLevelsQuery, saveMacros } from "~/api/macros";
+import { MacroType } from "~/api/schema";
 import { templateQuery } from "~/api/templates";
 import { MacrosEditor } from "~/shared/forms/macros-editor";
 import { useKeptState } from "~/shared/forms/use-kept-state";
@@ -78,7 +79,11 @@ export function MacrosView(props: MacrosViewProps) {
       const overridden = seen.has(macro.macro);
       seen.add(macro.macro);
       const value =
-        macro.type === "0" ? (macro.value ?? "") : macro.type === "1" ? "••••••" : "vault";
+        macro.type === MacroType.Text
+          ? (macro.value ?? "")
+          : macro.type === MacroType.Secret
+            ? "••••••"
+            : "vault";
       return { ...macro, value, description: macro.description ?? "", from, overridden };
     }),
   );

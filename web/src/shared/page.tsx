@@ -31,7 +31,7 @@ export function Page(props: PageProps) {
         <h1 className="flex min-w-0 items-center gap-3 text-lg font-semibold tracking-tight max-sm:flex-wrap max-sm:gap-y-0.5">
           {heading ?? <span className="truncate">{title}</span>}
         </h1>
-        <div className="flex shrink-0 items-center gap-2 max-sm:flex-wrap max-sm:gap-x-1 max-sm:pb-2">
+        <div className="flex items-center gap-2 sm:shrink-0 max-sm:flex-wrap max-sm:gap-x-1 max-sm:pb-2">
           {bar && filters && (
             <Button
               icon="filter"

@@ -5,7 +5,7 @@ import { hostNamesQuery, hostSearchQuery } from "~/api/hosts";
 import { templateSearchQuery } from "~/api/templates";
 import { Pick } from "~/ui/pick";
 import { SeverityMark } from "~/ui/severity";
-import { useSettled } from "~/util/hooks";
+import { isBehind, useSettled } from "~/util/hooks";
 import { SEVERITIES, severityName } from "~/util/severity";
 import { texts } from "./texts";
 
@@ -28,14 +28,16 @@ export function GroupPicker({ of, ...rest }: PickerProps & { of: GroupOf }) {
 
 export function HostPicker(props: PickerProps) {
   const [text, setText] = useState("");
-  const { data: found = [] } = useQuery(hostSearchQuery(useSettled(text)));
+  const settled = useSettled(text);
+  const search = useQuery(hostSearchQuery(settled));
   const { data: chosen = [] } = useQuery(hostNamesQuery([...props.values]));
   return (
     <Pick
       label={texts.hosts}
-      options={found.map((host) => ({ value: host.hostid, label: host.name }))}
+      options={(search.data ?? []).map((host) => ({ value: host.hostid, label: host.name }))}
       labelOf={(id) => chosen.find((host) => host.hostid === id)?.name}
       onSearch={setText}
+      busy={isBehind(text, settled, search)}
       {...props}
     />
   );
@@ -45,7 +47,9 @@ export function TemplatePicker(props: PickerProps & { names?: ReadonlyMap<string
   const { names, ...rest } = props;
   const [text, setText] = useState("");
   const [seen] = useState(() => new Map<string, string>(names));
-  const { data = [] } = useQuery(templateSearchQuery(useSettled(text)));
+  const settled = useSettled(text);
+  const search = useQuery(templateSearchQuery(settled));
+  const data = search.data ?? [];
   for (const template of data) seen.set(template.templateid, template.name);
   return (
     <Pick
@@ -53,6 +57,7 @@ export function TemplatePicker(props: PickerProps & { names?: ReadonlyMap<string
       options={data.map((template) => ({ value: template.templateid, label: template.name }))}
       labelOf={(id) => seen.get(id) ?? names?.get(id)}
       onSearch={setText}
+      busy={isBehind(text, settled, search)}
       {...rest}
     />
   );

@@ -31,11 +31,11 @@ export function useDialogDraft({ draft, restored, error, onClose }: DialogDraft)
   useEffect(() => {
     if (restored) toast(texts.yourUnsavedChangesWere);
   }, [restored]);
-  useEffect(() => setDirty(text !== start), [text, start]);
-  useEffect(() => () => setDirty(false), []);
+  useEffect(() => setDirty(text !== start, "dialog"), [text, start]);
+  useEffect(() => () => setDirty(false, "dialog"), []);
   useLeaveQuestion(error);
   return async () => {
-    if (!hasUnsaved() || (await mayDiscard())) onClose();
+    if (!hasUnsaved("dialog") || (await mayDiscard())) onClose();
   };
 }
 

@@ -10,6 +10,7 @@ import {
   silence,
 } from "~/api/maintenance";
 import type { ProblemRow } from "~/api/problems";
+import { MaintenanceType } from "~/api/schema";
 import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
 import { TextField } from "~/ui/field";
@@ -84,7 +85,7 @@ export function hostWords(
     ? maintenance.tags.length
       ? "partly silenced"
       : "silenced"
-    : host.maintenance_type === "1"
+    : host.maintenance_type === MaintenanceType.WithoutData
       ? "no data"
       : "maintenance";
   const until = maintenance && runsUntil(maintenance, now);

@@ -114,8 +114,12 @@ export const texts = {
   never: "never",
   createWebScenario: "Create web scenario",
   noWebScenarios: "No web scenarios",
-  aWebScenarioRequests: "A web scenario requests web pages one after the other, like a visitor.",
+  aWebScenarioRequests: "A web scenario requests web pages in sequence, as a visitor would.",
   andMore: (count: number) => ` and ${count} more`,
+  historyWasLost: (from: string, till: string, reason: string) =>
+    `History from ${from} to ${till} was lost (${reason}).`,
+  historyMayBeLost: (from: string, till: string, reason: string) =>
+    `History from ${from} to ${till} may be incomplete (${reason}).`,
   untilTime: (time: string) => `, until ${time}`,
   silenceName: (name: string) => `Silence: ${name}`,
   silenceNames: (names: string) => `Silence ${names}`,

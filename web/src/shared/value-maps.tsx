@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { explain } from "~/api/errors";
+import { MappingType } from "~/api/schema";
 import { deleteValueMap, saveValueMap, type ValueMap, valueMapsQuery } from "~/api/valuemaps";
 import { RowsEditor } from "~/shared/forms/rows-editor";
 import { useKeptState } from "~/shared/forms/use-kept-state";
@@ -28,8 +29,8 @@ const NEW_MAPPING: Mapping = { type: "0", value: "", newvalue: "" };
 
 const words = (mapping: Mapping) => {
   const type = TYPES.find(([value]) => value === mapping.type)?.[1] ?? "equals";
-  if (mapping.type === "5") return type;
-  return mapping.type === "0" ? mapping.value : `${type} ${mapping.value}`;
+  if (mapping.type === MappingType.Default) return type;
+  return mapping.type === MappingType.Equal ? mapping.value : `${type} ${mapping.value}`;
 };
 
 function MappingRows({
@@ -54,12 +55,12 @@ function MappingRows({
             options={TYPES}
             value={mapping.type}
             onChange={({ target: { value: type } }) =>
-              set({ type, value: type === "5" ? "" : mapping.value })
+              set({ type, value: type === MappingType.Default ? "" : mapping.value })
             }
           />
           <Input
             aria-label={texts.value}
-            disabled={mapping.type === "5"}
+            disabled={mapping.type === MappingType.Default}
             value={mapping.value}
             onChange={(e) => set({ value: e.target.value })}
           />

@@ -1,4 +1,5 @@
 import { type ItemRow, mappingsOf } from "~/api/items";
+import { State } from "~/api/schema";
 import { formatValue, isNumeric } from "~/util/format";
 import { useNow } from "~/util/hooks";
 import { formatAgo, formatClock } from "~/util/time";
@@ -6,7 +7,7 @@ import { texts } from "./texts";
 
 /** The newest value of an item, in words; what stands in the way where there is none. */
 export function LastValue({ item }: { item: ItemRow }) {
-  if (item.state === "1") {
+  if (item.state === State.NotSupported) {
     return (
       <span className="text-bad-ink" title={item.error}>
         {texts.notSupported}

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { explain } from "~/api/errors";
+import { Status } from "~/api/schema";
 import { saveWebScenario, type WebScenarioRow, webScenariosQuery } from "~/api/web-scenarios";
 import { IconButton } from "~/ui/button";
 import { Empty } from "~/ui/state";
@@ -13,7 +14,9 @@ export function WebScenarios({ ownerid, template }: { ownerid: string; template:
   const query = useQuery(webScenariosQuery(ownerid, template));
   const toggle = useMutation({
     mutationFn: ({ httptestid, status }: WebScenarioRow) =>
-      saveWebScenario(httptestid, { status: status === "1" ? "0" : "1" }),
+      saveWebScenario(httptestid, {
+        status: status === Status.Disabled ? Status.Enabled : Status.Disabled,
+      }),
     onError: (error) => toast(explain(error).what, "bad"),
     onSettled: () => query.refetch(),
   });
@@ -53,13 +56,13 @@ export function WebScenarios({ ownerid, template }: { ownerid: string; template:
             <td className={`${CELL} tabular text-soft`}>{row.delay}</td>
             <td className={CELL}>
               <span className="flex items-center justify-between gap-1">
-                <span className={row.status === "1" ? "text-faint" : "text-soft"}>
-                  {row.status === "1" ? texts.disabled : texts.enabled}
+                <span className={row.status === Status.Disabled ? "text-faint" : "text-soft"}>
+                  {row.status === Status.Disabled ? texts.disabled : texts.enabled}
                 </span>
                 <IconButton
                   small
                   icon="power"
-                  label={`${row.status === "1" ? "Enable" : "Disable"} ${row.name}`}
+                  label={`${row.status === Status.Disabled ? texts.enable : texts.disable} ${row.name}`}
                   onClick={() => toggle.mutate(row)}
                 />
               </span>

@@ -22,6 +22,15 @@ export interface Destination {
     | "/discovery-rules"
     | "/actions"
     | "/autoregistration"
+    | "/balancing/services"
+    | "/balancing/pools"
+    | "/balancing/pool-groups"
+    | "/balancing/health-monitors"
+    | "/balancing/vips"
+    | "/balancing/certificates"
+    | "/balancing/engine-groups"
+    | "/balancing/engines"
+    | "/transactions"
     | "/queue"
     | "/health"
     | "/capacity"
@@ -36,7 +45,39 @@ export interface Destination {
   element?: string;
 }
 
-const DESTINATIONS: readonly { title: string; pages: readonly Destination[] }[] = [
+interface Section {
+  title: string;
+  pages: readonly Destination[];
+}
+
+const BALANCING: Section = {
+  title: "Load balancing",
+  pages: [
+    { to: "/balancing/services", label: "Virtual services", icon: "link", key: "s", lowest: 2 },
+    { to: "/balancing/pools", label: "Pools", icon: "hosts", key: "b", lowest: 2 },
+    { to: "/balancing/engines", label: "Engines", icon: "play", key: "y", lowest: 2 },
+    { to: "/transactions", label: "Transactions", icon: "latest", key: "x", lowest: 3 },
+    { to: "/balancing/pool-groups", label: "Pool groups", icon: "templates", key: "j", lowest: 2 },
+    {
+      to: "/balancing/health-monitors",
+      label: "Health monitors",
+      icon: "health",
+      key: "m",
+      lowest: 2,
+    },
+    { to: "/balancing/vips", label: "VIPs", icon: "screen", key: "i", lowest: 2 },
+    { to: "/balancing/certificates", label: "Certificates", icon: "key", key: "f", lowest: 2 },
+    {
+      to: "/balancing/engine-groups",
+      label: "Engine groups",
+      icon: "power",
+      key: "n",
+      lowest: 2,
+    },
+  ],
+};
+
+const DESTINATIONS: readonly Section[] = [
   {
     title: "Monitoring",
     pages: [
@@ -112,6 +153,7 @@ const DESTINATIONS: readonly { title: string; pages: readonly Destination[] }[] 
       },
     ],
   },
+  BALANCING,
   {
     title: "Administration",
     pages: [

@@ -7,10 +7,13 @@ import { templateSearchQuery } from "~/api/templates";
 import { cx } from "~/ui/cx";
 import { Icon, type IconName } from "~/ui/icon";
 import { Kbd } from "~/ui/state";
-import { useSettled } from "~/util/hooks";
+import { isBehind, useSettled } from "~/util/hooks";
 import { includesAll } from "~/util/words";
 import { destinations } from "./nav";
 import { texts } from "./texts";
+
+/** Kinds of entries that are not searched for on the server. */
+const PRESENT = ["Pages", "Actions"];
 
 interface Entry {
   id: string;
@@ -21,7 +24,8 @@ interface Entry {
   go: () => void;
 }
 
-function useEntries(text: string): { entries: Entry[]; busy: boolean } {
+/** `settled`: the first entry is one of the text, not of an earlier one. */
+function useEntries(text: string): { entries: Entry[]; busy: boolean; settled: boolean } {
   const navigate = useNavigate();
   const needle = useSettled(text.trim(), 120);
   const wanted = needle.length > 0;
@@ -91,7 +95,13 @@ function useEntries(text: string): { entries: Entry[]; busy: boolean } {
     },
   );
   const entries = pages.filter((page) => matches(page.label));
-  if (!wanted) return { entries, busy: false };
+  const searches = needle.length > 1 ? [hosts, items, templates] : [hosts];
+  // Hosts come first: with one of them, the others may still be on their way.
+  const decisive = hosts.data?.length ? [hosts] : searches;
+  const settled = wanted
+    ? !decisive.some((search) => isBehind(text.trim(), needle, search))
+    : text.trim() === "";
+  if (!wanted) return { entries, busy: false, settled };
   for (const host of hosts.data ?? []) {
     const go = () => void navigate({ to: "/hosts/$hostid", params: { hostid: host.hostid } });
     entries.push({ id: `h${host.hostid}`, kind: "Hosts", label: host.name, icon: "hosts", go });
@@ -119,7 +129,7 @@ function useEntries(text: string): { entries: Entry[]; busy: boolean } {
       go,
     });
   }
-  return { entries, busy: hosts.isFetching || items.isFetching };
+  return { entries, busy: searches.some((search) => search.isFetching), settled };
 }
 
 /** Finds pages, hosts, items and templates by typing. */
@@ -128,7 +138,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const [active, setActive] = useState(0);
   const dialog = useRef<HTMLDialogElement>(null);
   const list = useRef<HTMLDivElement>(null);
-  const { entries, busy } = useEntries(text);
+  const { entries, busy, settled } = useEntries(text);
   const current = Math.min(active, entries.length - 1);
 
   useEffect(() => {
@@ -142,6 +152,17 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     onClose();
     entry.go();
   };
+  // Enter chooses the first entry of the text, which may still be on its way; pages are always there.
+  const [entered, setEntered] = useState(false);
+  const enter = useRef<() => void>(() => undefined);
+  enter.current = () => choose(entries[current]);
+  const found = settled && (entries.length > 0 || !busy);
+  const ready = found || active > 0 || PRESENT.includes(entries[current]?.kind ?? "");
+  useEffect(() => {
+    if (!entered || !ready) return;
+    setEntered(false);
+    enter.current();
+  }, [entered, ready]);
 
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes natively
@@ -165,11 +186,12 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           onChange={(event) => {
             setText(event.target.value);
             setActive(0);
+            setEntered(false);
           }}
           onKeyDown={(event) => {
             if (event.key === "ArrowDown") setActive(Math.min(current + 1, entries.length - 1));
             else if (event.key === "ArrowUp") setActive(Math.max(current - 1, 0));
-            else if (event.key === "Enter") choose(entries[current]);
+            else if (event.key === "Enter") setEntered(true);
             else return;
             event.preventDefault();
           }}

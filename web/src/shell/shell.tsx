@@ -15,6 +15,8 @@ const Palette = lazyComponent(() => import("./palette").then((m) => m.default), 
 const Shortcuts = lazyComponent(() => import("./shortcuts").then((m) => m.default), OVERLAY);
 
 const NARROW_KEY = "vedette.nav";
+/** How long after "g" the letter of a page counts. */
+const GO_MS = 1200;
 type Overlay = "palette" | "shortcuts" | "menu" | null;
 
 function typing(target: EventTarget | null): boolean {
@@ -40,7 +42,8 @@ function passToTable(event: KeyboardEvent): boolean {
 function useGlobalKeys(setOverlay: (overlay: Overlay) => void) {
   const navigate = useNavigate();
   useEffect(() => {
-    let going = false;
+    // When "g" was pressed: by the times of the keys, so that a busy page does not shorten the time.
+    let goAt: number | undefined;
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
         event.preventDefault();
@@ -49,8 +52,9 @@ function useGlobalKeys(setOverlay: (overlay: Overlay) => void) {
       }
       if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
       if (document.querySelector("dialog[open]")) return;
+      const going = goAt !== undefined && event.timeStamp - goAt < GO_MS;
+      goAt = undefined;
       if (going) {
-        going = false;
         const page = destinations()
           .flatMap((s) => s.pages)
           .find((p) => p.key === event.key);
@@ -59,10 +63,7 @@ function useGlobalKeys(setOverlay: (overlay: Overlay) => void) {
         event.stopPropagation();
         void navigate({ to: page.to });
       } else if (event.key === "g") {
-        going = true;
-        setTimeout(() => {
-          going = false;
-        }, 1200);
+        goAt = event.timeStamp;
       } else if (event.key === "?") {
         event.preventDefault();
         setOverlay("shortcuts");

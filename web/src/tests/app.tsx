@@ -12,7 +12,7 @@ import { createAppRouter } from "~/router";
 const SIZE = { width: 1280, height: 720 };
 
 /** Busy machines need longer than the default of a second. */
-configure({ asyncUtilTimeout: 15_000 });
+configure({ asyncUtilTimeout: 30_000 });
 
 /** The canvas of charts does not exist here, and tests look at words. */
 vi.mock("uplot", () => ({ default: class {} }));

@@ -19,7 +19,9 @@ test("the overview shows the host, its address and its open problems", async () 
   await openPage(api, `/hosts/${hostid}`);
   expect(await screen.findByText(name, { selector: "h1 *" })).toBeTruthy();
   expect(await screen.findByText(problem)).toBeTruthy();
-  expect(screen.getByRole("tab", { name: /Latest data/ }).textContent).toContain("5");
+  await waitFor(() =>
+    expect(screen.getByRole("tab", { name: /Latest data/ }).textContent).toContain("5"),
+  );
 });
 
 test("a host without problems says so", async () => {

@@ -16,6 +16,8 @@ interface Question<V extends string> {
   /** What follows from each choice. */
   body?: ReactNode;
   choices: readonly Choice<V>[];
+  /** Label of the button that closes it; default: Cancel. */
+  cancel?: string;
 }
 
 interface Asked extends Question<string> {
@@ -71,7 +73,7 @@ export function Questions() {
       onClose={() => question.answer(null)}
       footer={
         <>
-          <Button onClick={() => question.answer(null)}>{texts.cancel}</Button>
+          <Button onClick={() => question.answer(null)}>{question.cancel ?? texts.cancel}</Button>
           {question.choices.map((choice) => (
             <Button
               key={choice.value}

@@ -130,7 +130,7 @@ interface CheckboxProps extends Omit<InputHTMLAttributes<HTMLInputElement>, "typ
 export function Checkbox({ label, className, ...rest }: CheckboxProps) {
   return (
     <label className={cx("inline-flex items-center gap-2 text-sm select-none", className)}>
-      <input type="checkbox" {...rest} className="size-3.5 accent-accent" />
+      <input type="checkbox" {...rest} className="size-3.5 shrink-0 accent-accent" />
       {label}
     </label>
   );

@@ -1,4 +1,4 @@
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { cx } from "./cx";
 import { Input } from "./field";
 import { Icon } from "./icon";
@@ -21,6 +21,8 @@ interface PickProps {
   labelOf?: (value: string) => string | undefined;
   /** Tells the text typed, where the options come from a search. */
   onSearch?: (text: string) => void;
+  /** The options are those of an earlier text. */
+  busy?: boolean;
   /** Shows the chosen ones in the box, as a form field does. */
   field?: boolean;
   id?: string;
@@ -29,7 +31,7 @@ interface PickProps {
 
 /** Chooses several of many, by typing. */
 export function Pick(props: PickProps) {
-  const { label, values, options, onChange, labelOf, onSearch, field, id, onCreate } = props;
+  const { label, values, options, onChange, labelOf, onSearch, busy, field, id, onCreate } = props;
   const [text, setText] = useState("");
   const list = useRef<HTMLDivElement>(null);
   const needle = text.trim().toLowerCase();
@@ -75,18 +77,14 @@ export function Pick(props: PickProps) {
     >
       {() => (
         <div>
-          <Input
-            autoFocus
-            aria-label={texts.searchLabel(label.toLowerCase())}
-            placeholder={texts.searchLabel(label.toLowerCase())}
-            value={text}
-            onChange={(event) => search(event.target.value)}
-            onKeyDown={(event) => {
-              if (event.key === "ArrowDown") list.current?.querySelector("button")?.focus();
-              if (event.key !== "Enter") return;
-              event.preventDefault();
-              if (found[0]) toggle(found[0].value);
-            }}
+          <SearchBox
+            label={texts.searchLabel(label.toLowerCase())}
+            text={text}
+            onText={search}
+            first={found[0]?.value}
+            busy={busy}
+            onChoose={toggle}
+            onDown={() => list.current?.querySelector("button")?.focus()}
           />
           <div
             ref={list}
@@ -128,6 +126,49 @@ export function Pick(props: PickProps) {
         </div>
       )}
     </Popover>
+  );
+}
+
+interface SearchBoxProps {
+  label: string;
+  text: string;
+  onText: (text: string) => void;
+  /** The first option. */
+  first?: string;
+  /** It is one of an earlier text. */
+  busy?: boolean;
+  onChoose: (value: string) => void;
+  onDown: () => void;
+}
+
+/** Enter chooses the first option of the text, which may still be on its way; leaving the box revokes it. */
+function SearchBox({ label, text, onText, first, busy, onChoose, onDown }: SearchBoxProps) {
+  const [entered, setEntered] = useState(false);
+  const choose = useRef(onChoose);
+  choose.current = onChoose;
+  useEffect(() => {
+    if (!entered || busy) return;
+    setEntered(false);
+    if (first !== undefined) choose.current(first);
+  }, [entered, busy, first]);
+  return (
+    <Input
+      autoFocus
+      aria-label={label}
+      placeholder={label}
+      value={text}
+      onChange={(event) => {
+        setEntered(false);
+        onText(event.target.value);
+      }}
+      onBlur={() => setEntered(false)}
+      onKeyDown={(event) => {
+        if (event.key === "ArrowDown") onDown();
+        if (event.key !== "Enter") return;
+        event.preventDefault();
+        setEntered(true);
+      }}
+    />
   );
 }
 

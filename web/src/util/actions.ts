@@ -1,3 +1,4 @@
+import { EventSource } from "~/api/schema";
 import { CHECKS } from "./network";
 
 /** "1" = network discovery, "2" = agents that announce themselves. */
@@ -91,7 +92,8 @@ const AGENTS: readonly ConditionKind[] = [
   { type: "22", name: "Host name", operators: LIKE, value: "text" },
 ];
 
-export const conditionKinds = (source: ActionSource) => (source === "1" ? NETWORK : AGENTS);
+export const conditionKinds = (source: ActionSource) =>
+  source === EventSource.Discovery ? NETWORK : AGENTS;
 
 export function conditionKind(source: ActionSource, type: string): ConditionKind | undefined {
   return conditionKinds(source).find((kind) => kind.type === type);

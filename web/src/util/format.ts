@@ -1,3 +1,4 @@
+import { MappingType, ValueType } from "~/api/schema";
 import { formatClock, formatDuration } from "./time";
 
 const PREFIXES = ["", "K", "M", "G", "T", "P", "E", "Z", "Y"];
@@ -81,16 +82,16 @@ function pattern(text: string): RegExp | null {
 
 function matches(mapping: Mapping, text: string): boolean {
   const { type, value } = mapping;
-  if (type === "5") return true;
-  if (type === "4") return pattern(value)?.test(text) ?? false;
-  if (type === "0" && value === text) return true;
+  if (type === MappingType.Default) return true;
+  if (type === MappingType.Regexp) return pattern(value)?.test(text) ?? false;
+  if (type === MappingType.Equal && value === text) return true;
   const n = exact(text);
   if (n === null) return false;
-  if (type === "3") return value.split(",").some((part) => inRange(part.trim(), n));
+  if (type === MappingType.InRange) return value.split(",").some((part) => inRange(part.trim(), n));
   const bound = exact(value);
   if (bound === null) return false;
-  if (type === "0") return sameNumber(n, bound);
-  return type === "1" ? n >= bound : type === "2" && n <= bound;
+  if (type === MappingType.Equal) return sameNumber(n, bound);
+  return type === MappingType.AtLeast ? n >= bound : type === MappingType.AtMost && n <= bound;
 }
 
 function sameNumber(a: Exact, b: Exact): boolean {
@@ -119,7 +120,7 @@ export interface ValueFormat {
 }
 
 export function isNumeric(valueType: string): boolean {
-  return valueType === "0" || valueType === "3";
+  return valueType === ValueType.Float || valueType === ValueType.Unsigned;
 }
 
 /** A value as a person reads it: mapped, scaled, with its unit. */

@@ -11,6 +11,15 @@ export function useSettled<T>(value: T, ms = 180): T {
   return settled;
 }
 
+/** Whether a search for a typed text, of which `settled` is searched for, still shows an earlier result. */
+export function isBehind(
+  text: string,
+  settled: string,
+  search: { isPending: boolean; isPlaceholderData: boolean },
+): boolean {
+  return text !== settled || search.isPending || search.isPlaceholderData;
+}
+
 let nowSeconds = Math.floor(Date.now() / 1000);
 const clockListeners = new Set<() => void>();
 setInterval(() => {

@@ -1,3 +1,5 @@
+import { InterfaceType } from "~/api/schema";
+
 /** `type`: 1 agent, 2 SNMP, 3 IPMI, 4 JMX. `available`: 0 unknown, 1 available, 2 not available. */
 export interface HostInterface {
   interfaceid?: string;
@@ -34,6 +36,6 @@ export function snmpDetails({ details }: HostInterface): SnmpDetails | undefined
 /** An interface as the create and update methods take it. */
 export function interfaceParams(iface: HostInterface): object {
   const { interfaceid, type, main, useip, ip, dns, port } = iface;
-  const details = type === "2" ? snmpDetails(iface) : undefined;
+  const details = type === InterfaceType.Snmp ? snmpDetails(iface) : undefined;
   return { interfaceid, type, main, useip, ip, dns, port, details };
 }

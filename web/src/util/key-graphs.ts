@@ -1,3 +1,5 @@
+import { State, ValueType } from "~/api/schema";
+
 /** What choosing needs to know of an item. */
 export interface GraphableItem {
   itemid: string;
@@ -76,8 +78,8 @@ function sameUnits<I extends GraphableItem>(items: I[]): I[] {
 export function keyGraphs<I extends GraphableItem>(items: readonly I[], max = 6): KeyGraph<I>[] {
   const usable = items.filter(
     (item) =>
-      (item.value_type === "0" || item.value_type === "3") &&
-      item.state === "0" &&
+      (item.value_type === ValueType.Float || item.value_type === ValueType.Unsigned) &&
+      item.state === State.Normal &&
       item.lastclock !== "0" &&
       item.units !== "unixtime" &&
       item.units !== "uptime",

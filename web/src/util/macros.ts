@@ -1,3 +1,5 @@
+import { MacroType } from "~/api/schema";
+
 /** A user macro as it is defined. `type`: 0 text, 1 secret, 2 vault; secrets come without a value. */
 export interface MacroDefinition {
   macro: string;
@@ -16,7 +18,7 @@ export function macroParams(
       hostmacroid,
       macro: macro.trim(),
       // A secret that was not entered again is left out, which keeps the stored one.
-      value: type === "1" && hostmacroid && !value ? undefined : (value ?? ""),
+      value: type === MacroType.Secret && hostmacroid && !value ? undefined : (value ?? ""),
       type,
       description,
       // Only so may a macro that discovery made be changed.

@@ -1,3 +1,4 @@
+import { PeriodType } from "~/api/schema";
 import { formatClock } from "./time";
 import { clockAt, wallAt } from "./zone";
 
@@ -56,8 +57,9 @@ function startsOn(period: Period, day: Day, { since, zone }: Schedule): boolean 
   const number = dayNumber(day);
   const first = dayNumber(dayAt(since, 0, zone));
   const weekday = weekdayOf(number);
-  if (period.repeat === "2") return number >= first && (number - first) % period.every === 0;
-  if (period.repeat === "3") {
+  if (period.repeat === PeriodType.Daily)
+    return number >= first && (number - first) % period.every === 0;
+  if (period.repeat === PeriodType.Weekly) {
     const weeks = Math.floor((number - (first - weekdayOf(first))) / 7);
     return ((period.weekdays >> weekday) & 1) === 1 && weeks >= 0 && weeks % period.every === 0;
   }
@@ -78,7 +80,7 @@ function startOn(period: Period, day: Day, schedule: Schedule): number | null {
 }
 
 function latestStart(period: Period, schedule: Schedule, now: number): number | null {
-  if (period.repeat === "0") return period.startDate <= now ? period.startDate : null;
+  if (period.repeat === PeriodType.Once) return period.startDate <= now ? period.startDate : null;
   for (let back = 0; back <= Math.floor(period.length / DAY_S) + 2; back++) {
     const start = startOn(period, dayAt(now, -back, schedule.zone), schedule);
     if (start !== null && start <= now) return start;
@@ -88,7 +90,7 @@ function latestStart(period: Period, schedule: Schedule, now: number): number | 
 
 function nextStart(period: Period, schedule: Schedule, after: number): number | null {
   const { since, till, zone } = schedule;
-  if (period.repeat === "0") {
+  if (period.repeat === PeriodType.Once) {
     const start = Math.max(period.startDate, since);
     const over = Math.min(period.startDate + period.length, till);
     return start > after && start < over ? start : null;
@@ -129,7 +131,7 @@ export function nextRuns(
     for (const period of schedule.periods) {
       const start = nextStart(period, schedule, from);
       if (start === null || (best && start > best.start)) continue;
-      const begun = period.repeat === "0" ? period.startDate : start;
+      const begun = period.repeat === PeriodType.Once ? period.startDate : start;
       const end = Math.min(begun + period.length, schedule.till);
       if (!best || start < best.start || end > best.end) best = { start, end };
     }
@@ -217,14 +219,15 @@ export function lengthSeconds(text: string): number | null {
 export function periodWords(period: Period): string {
   const { every } = period;
   const rest = `at ${timeText(period.startTime)} for ${lengthText(period.length)}`;
-  if (period.repeat === "0") {
+  if (period.repeat === PeriodType.Once) {
     const d = new Date(period.startDate * 1000);
     const time = `${two(d.getHours())}:${two(d.getMinutes())}`;
     return `Once, ${formatClock(period.startDate, "day")} at ${time} for ${lengthText(period.length)}`;
   }
-  if (period.repeat === "2") return `${every === 1 ? "Every day" : `Every ${every} days`} ${rest}`;
+  if (period.repeat === PeriodType.Daily)
+    return `${every === 1 ? "Every day" : `Every ${every} days`} ${rest}`;
   const weekdays = period.weekdays === 127 ? "day" : chosen(period.weekdays, WEEKDAYS);
-  if (period.repeat === "3") {
+  if (period.repeat === PeriodType.Weekly) {
     if (every === 1) return `Every ${weekdays} ${rest}`;
     return `Every ${every} weeks on ${weekdays === "day" ? "every day" : weekdays} ${rest}`;
   }

@@ -1,3 +1,5 @@
+import { DiscoveryCheckType } from "~/api/schema";
+
 /** What a rule looks for; members as the API has them. */
 export interface Check {
   dcheckid?: string;
@@ -38,8 +40,8 @@ export const CHECKS: readonly (readonly [type: string, name: string, port: strin
   ["6", "NNTP", "119"],
 ];
 
-export const isAgent = (type: string) => type === "9";
-export const isPing = (type: string) => type === "12";
+export const isAgent = (type: string) => type === DiscoveryCheckType.Agent;
+export const isPing = (type: string) => type === DiscoveryCheckType.Icmp;
 export const isSnmp = (type: string) => ["10", "11", "13"].includes(type);
 /** Its value can name a host and tell hosts apart. */
 export const hasValue = (type: string) => isAgent(type) || isSnmp(type);

@@ -1,3 +1,5 @@
+import { State } from "~/api/schema";
+
 /** Overdue items of one type or proxy, by how late they are. */
 export interface QueueLine {
   /** The item type, or the proxy; "0" stands for the server itself. */
@@ -64,7 +66,7 @@ export interface LateItem {
 export function lateReason(item: LateItem, told?: string): string {
   const failing = item.interfaces.find((iface) => iface.available === "2");
   if (failing) return failing.error || "The interface is not available";
-  if (item.state === "1" && item.error) return item.error;
+  if (item.state === State.NotSupported && item.error) return item.error;
   if (told) return `${told[0]?.toUpperCase()}${told.slice(1)}`;
   const proxyid = item.hosts[0]?.proxyid;
   if (proxyid && proxyid !== "0") return "The proxy has not sent the value";

@@ -1,3 +1,4 @@
+import { State } from "~/api/schema";
 import type { GraphableItem } from "./key-graphs";
 
 const BUSY = /^zabbix\[process,([^,\]]+),avg,busy\]$/;
@@ -11,7 +12,7 @@ export function busyStages<I extends GraphableItem & { lastvalue: string }>(
   return items
     .flatMap((item) => {
       const name = BUSY.exec(item.key_)?.[1];
-      if (!name || item.state !== "0" || item.lastclock === "0") return [];
+      if (!name || item.state !== State.Normal || item.lastclock === "0") return [];
       return [{ name, item, busy: Number(item.lastvalue) }];
     })
     .sort((a, b) => b.busy - a.busy || a.name.localeCompare(b.name));
@@ -20,7 +21,7 @@ export function busyStages<I extends GraphableItem & { lastvalue: string }>(
 /** Shares of caches in use. */
 export function cacheItems<I extends GraphableItem>(items: readonly I[]): I[] {
   return items.filter(
-    (item) => CACHES.test(item.key_) && item.state === "0" && item.lastclock !== "0",
+    (item) => CACHES.test(item.key_) && item.state === State.Normal && item.lastclock !== "0",
   );
 }
 

@@ -12,7 +12,7 @@ mod import;
 mod tests;
 mod words;
 
-pub(crate) use import::Places;
+pub(crate) use import::{BYTES_MAX, Places};
 
 use std::collections::HashMap;
 

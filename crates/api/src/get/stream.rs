@@ -96,7 +96,7 @@ impl Rows<'_> {
         answer.row(id, before, row)
     }
 
-    /// An empty result is an array in any case, as in [`crate::rpc::keyed`].
+    /// An empty result is an array in any case, as in [`crate::out::keyed`].
     fn end(self) -> ApiResult<()> {
         let Self { answer, keyed, n } = self;
         let end: &[u8] = match (n, keyed) {

@@ -9,11 +9,12 @@ use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use model::ItemId;
+use objects::UserType;
 use tokio::sync::{broadcast, watch};
 use tokio::time::Interval;
 
 use super::{Http, bearer};
-use crate::call::{User, UserType};
+use crate::call::User;
 use crate::permission::Need;
 use crate::service::Allowed;
 use crate::{Api, LiveNote, session};
@@ -193,6 +194,28 @@ mod tests {
             site.api.deps.hub.tell(LiveNote::Problems);
             assert_eq!(&piece(&mut stream).await.unwrap()[..], b"event: problems\ndata: {}\n\n");
         }
+    }
+
+    #[tokio::test]
+    async fn each_change_of_the_configuration_is_sent_once() {
+        let site = site();
+        let mut stream = pieces(&site, &site.token).await;
+        for (method, params) in [
+            ("hostgroup.create", json!({ "name": "g" })),
+            ("usermacro.createglobal", json!({ "macro": "{$M}", "value": "1" })),
+            // Monitoring does not read these.
+            ("usergroup.create", json!({ "name": "g" })),
+            ("role.create", json!({ "name": "r", "type": 1 })),
+        ] {
+            call(&site, method, &params, &site.token);
+            assert_eq!(&piece(&mut stream).await.unwrap()[..], b"event: config\ndata: {}\n\n");
+            assert!(piece(&mut stream).now_or_never().is_none(), "{method}");
+        }
+        let refused = json!({ "name": "g" });
+        site.api
+            .call("hostgroup.create", &refused, &site.token, [127, 0, 0, 1].into())
+            .unwrap_err();
+        assert!(piece(&mut stream).now_or_never().is_none());
     }
 
     #[tokio::test]

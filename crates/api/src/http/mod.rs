@@ -1,5 +1,6 @@
 //! HTTP: the API's addresses, the live stream, the UI's files.
 
+mod avi;
 mod connections;
 mod encoding;
 mod history;
@@ -63,20 +64,39 @@ pub struct HttpConfig {
     pub connections_max: usize,
 }
 
+/// Connections of a server at once.
+pub(crate) const CONNECTIONS_MAX: usize = 2_048;
+/// Bytes of all bodies of known clients, of all others, and of all answers.
+const BODIES_BYTES_MAX: usize = 256 << 20;
+const STRANGER_BODIES_BYTES_MAX: usize = 64 << 20;
+const ANSWERS_BYTES_MAX: usize = 64 << 20;
+/// Of one body. The largest official template has 1.1 MB, all of them together 21 MB.
+const BODY_BYTES_MAX: usize = 64 << 20;
+const STRANGER_BODY_BYTES_MAX: usize = 8 << 20;
+
+/// Bytes that requests and responses may have in memory at once.
+pub(crate) const BYTES_MAX: usize =
+    BODIES_BYTES_MAX + STRANGER_BODIES_BYTES_MAX + ANSWERS_BYTES_MAX;
+
+const _: () = assert!(BODY_BYTES_MAX <= BODIES_BYTES_MAX, "the largest body fits the budget");
+const _: () = assert!(
+    STRANGER_BODY_BYTES_MAX <= STRANGER_BODIES_BYTES_MAX / room::SHARES,
+    "the largest body of a stranger fits the share of its source"
+);
+
 impl Default for HttpConfig {
     fn default() -> Self {
-        // The largest official template has 1.1 MB, all of them together 21 MB.
         Self {
             tls: None,
             proxies: Proxies::default(),
-            body_bytes_max: 64 << 20,
-            stranger_body_bytes_max: 8 << 20,
-            bodies_bytes_max: 256 << 20,
-            stranger_bodies_bytes_max: 64 << 20,
-            answers_bytes_max: 64 << 20,
+            body_bytes_max: BODY_BYTES_MAX,
+            stranger_body_bytes_max: STRANGER_BODY_BYTES_MAX,
+            bodies_bytes_max: BODIES_BYTES_MAX,
+            stranger_bodies_bytes_max: STRANGER_BODIES_BYTES_MAX,
+            answers_bytes_max: ANSWERS_BYTES_MAX,
             calls_max: 64,
             stranger_calls_max: 32,
-            connections_max: 2_048,
+            connections_max: CONNECTIONS_MAX,
         }
     }
 }
@@ -219,6 +239,9 @@ fn router(state: Http) -> Router {
         .route("/api/history/range", post(history::range))
         .route("/api/history/newest", post(history::newest))
         .route("/api/history/trends", post(history::trends))
+        .route("/login", post(avi::login).get(ui::file))
+        .route("/logout", post(avi::logout).get(ui::file))
+        .route("/api/{*path}", any(avi::object))
         .fallback(get(ui::file))
         .layer(axum::middleware::map_response(policy::apply))
         .with_state(state)

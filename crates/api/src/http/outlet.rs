@@ -45,6 +45,15 @@ impl Room {
         let waiting = Arc::new(Semaphore::new(WAITING_MAX));
         Self { permits: Arc::new(Semaphore::new(kib)), kib, waiting, patience: ROOM_PATIENCE }
     }
+
+    /// A body that is made already. It has its part of the memory until the connection has sent it; `None` = no
+    /// part was free in time.
+    pub(super) async fn whole(&self, bytes: Vec<u8>) -> Option<Bytes> {
+        let kib = u32::try_from(bytes.len().div_ceil(1024).min(self.kib / 4)).unwrap_or(u32::MAX);
+        let permit = Arc::clone(&self.permits).acquire_many_owned(kib);
+        let permit = timeout(self.patience, permit).await.ok()?.ok()?;
+        Some(Bytes::from_owner(Held { bytes, _permit: permit }))
+    }
 }
 
 /// What the thread gives to the connection.

@@ -123,7 +123,7 @@ async fn a_waiting_answer_lets_another_call_work() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_is_further_ahead_of_its_client_while_there_is_memory() {
+async fn answers_run_ahead_of_clients_while_memory_lasts() {
     let block = u32::try_from(BLOCK_BYTES / KIB).unwrap();
     let room = Room::new(256 * BLOCK_BYTES);
     let (mut blocks, pieces) = outlet(&room, &HeaderMap::new(), Vec::new());

@@ -25,6 +25,8 @@ const BYTES_PER_S: u64 = 64 * 1024;
 const FINISHER_PATIENCE: Duration = Duration::from_secs(1);
 /// How long a body waits for room: bodies of several sources can hold what each other waits for.
 const ROOM_PATIENCE: Duration = Duration::from_secs(30);
+/// A source of strangers may have one of so many shares.
+pub(super) const SHARES: usize = 4;
 /// Sources remembered before those without requests are forgotten.
 const SOURCES_KEPT: usize = 1_024;
 
@@ -181,8 +183,8 @@ impl Strangers {
         Self {
             calls: Arc::new(Semaphore::new(calls_max.max(1))),
             bodies: Budget::new(bytes_max),
-            source_calls_max: (calls_max / 4).max(1),
-            source_bytes_max: bytes_max / 4,
+            source_calls_max: (calls_max / SHARES).max(1),
+            source_bytes_max: bytes_max / SHARES,
             sources: Mutex::default(),
         }
     }

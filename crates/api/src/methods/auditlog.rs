@@ -16,8 +16,8 @@ pub(crate) const METHODS: &[Method] = &[Method::super_admin("auditlog.get", get)
 
 const FIELDS: &[Field] = &[
     field("auditid", Text(25), ReadOnly, "Id of the entry; ids sort by time."),
-    field("userid", Id, ReadOnly, "User; 0 = none."),
-    field("username", Text(0), ReadOnly, "Name of the user at that time."),
+    field("userid", Id, ReadOnly, "Id of the user; 0 = the server, or an unknown user."),
+    field("username", Text(0), ReadOnly, "Name of the user at that time; `System` = the server."),
     field("clock", Int(0, i64::MAX), ReadOnly, "Unix time."),
     field("ip", Text(0), ReadOnly, "Address that the call came from."),
     field(
@@ -28,7 +28,7 @@ const FIELDS: &[Field] = &[
     ),
     field(
         "resourcetype",
-        Int(0, 1006),
+        Int(0, 1008),
         ReadOnly,
         "Kind of the object; the numbers are 7.0's up to 54.",
     ),
@@ -87,42 +87,16 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         let id = row.row.text("auditid").to_owned();
         (id, row.out.into_json())
     });
-    Ok(crate::rpc::keyed(keyed.collect()))
+    Ok(crate::out::keyed(keyed.collect()))
 }
 
 /// Characters of a name that somebody tries to sign in with.
 const NAME_MAX: usize = 100;
 
-/// Refused sign-ins that are written in a minute: strangers must not fill the disk.
-const REFUSED_MAX: u32 = 20;
-
-/// Counts refused sign-ins.
-#[derive(Debug, Default)]
-pub(crate) struct Refused {
-    minute: u64,
-    count: u32,
-}
-
-impl Refused {
-    /// Counts one; whether it is to be written.
-    fn admit(&mut self, now: u64) -> bool {
-        let minute = now / 60;
-        if minute != self.minute {
-            let left_out = self.count.saturating_sub(REFUSED_MAX);
-            if left_out > 0 {
-                tracing::warn!("{left_out} refused sign-ins are not in the audit log");
-            }
-            *self = Self { minute, count: 0 };
-        }
-        self.count += 1;
-        self.count <= REFUSED_MAX
-    }
-}
-
 /// Notes that a user of this name has signed in or out, or that somebody has tried to (id 0: there is no
 /// such user). A sign-in succeeds even if its entry cannot be written.
 pub(crate) fn note(call: &Call<'_>, action: AuditAction, userid: u64, username: &str) {
-    if !call.config().snapshot().settings.audit {
+    if !call.config().snapshot().settings.audit.enabled {
         return;
     }
     let refused = &call.api.sessions.refused;
@@ -175,6 +149,38 @@ mod tests {
     }
 
     #[test]
+    fn settings_are_in_the_log() {
+        let server = Server::start();
+        for (method, params) in [
+            ("settings.update", json!({ "default_theme": "dark-theme", "search_limit": "1000" })),
+            ("housekeeping.update", json!({ "hk_audit": "7d" })),
+            ("authentication.update", json!({ "passwd_min_length": 10 })),
+            (
+                "autoregistration.update",
+                json!({ "tls_accept": 2, "tls_psk_identity": "id",
+                    "tls_psk": "0123456789abcdef0123456789abcdef" }),
+            ),
+        ] {
+            server.call(method, &params).unwrap();
+        }
+        let options = json!({ "filter": { "resourcetype": [38, 40, 41, 42] },
+            "output": ["action", "resourcetype", "resourceid", "resourcename", "details"],
+            "sortfield": "auditid" });
+        let entry = |kind: &str, details: &str| json!({ "action": "1", "resourcetype": kind, "resourceid": "1", "resourcename": "", "details": details });
+        let keys = r#"{"autoregistration.tls_accept":["update","2","1"],"autoregistration.tls_psk_identity":["update","******",""],"autoregistration.tls_psk":["update","******",""]}"#;
+        server.answers(&[(
+            "auditlog.get",
+            options,
+            json!([
+                entry("40", r#"{"settings.default_theme":["update","dark-theme","blue-theme"]}"#),
+                entry("41", r#"{"housekeeping.hk_audit":["update","7d","31d"]}"#),
+                entry("42", r#"{"authentication.passwd_min_length":["update","10","8"]}"#),
+                entry("38", keys),
+            ]),
+        )]);
+    }
+
+    #[test]
     fn sign_ins_are_in_the_log() {
         let server = Server::start();
         let refused = json!({ "username": "Admin", "password": "no" });
@@ -211,20 +217,23 @@ mod tests {
             let options = json!({ "filter": { "action": 9 }, "countOutput": true });
             server.call("auditlog.get", &options).unwrap()
         };
-        assert_eq!(refused(super::REFUSED_MAX + 5), super::REFUSED_MAX.to_string());
+        assert_eq!(
+            refused(crate::session::REFUSED_MAX + 5),
+            crate::session::REFUSED_MAX.to_string()
+        );
         server.clock.advance(std::time::Duration::from_secs(60));
-        assert_eq!(refused(1), (super::REFUSED_MAX + 1).to_string());
+        assert_eq!(refused(1), (crate::session::REFUSED_MAX + 1).to_string());
     }
 
     #[test]
-    fn old_entries_are_deleted_and_a_log_that_is_switched_off_stays_empty() {
+    fn old_entries_expire_and_a_disabled_log_stays_empty() {
         let server = Server::start();
         let config = &server.api.deps.config;
         server.create("hostgroup.create", &json!({ "name": "g" }));
         assert_eq!(config::audit::delete_before(config, 1_700_000_000).unwrap(), 0);
         assert_eq!(config::audit::delete_before(config, 1_800_000_001).unwrap(), 2);
         let off = [("name", "auditlog_enabled".into()), ("value", "0".into())];
-        let work = |edit: &mut Edit<'_>| edit.insert("settings", &off);
+        let work = |edit: &mut Edit<'_>| edit.insert(&config::table::SETTINGS, &off);
         let written: DbResult<()> = config.write(work);
         written.unwrap();
         server.create("hostgroup.create", &json!({ "name": "h" }));

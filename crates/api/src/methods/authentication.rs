@@ -2,6 +2,7 @@
 //! SAML) and second factors are not supported yet: what needs one is refused as where there is none.
 
 use config::Edit;
+use config::audit::SettingsObject;
 use config::db::Value;
 
 use crate::call::{Call, Json, Method};
@@ -28,7 +29,7 @@ const INTERVAL: Rule = Rule::Time(Time {
 });
 
 pub(crate) static AUTHENTICATION: Single =
-    Single { name: "authentication", settings: SETTINGS, check };
+    Single { object: SettingsObject::Authentication, settings: SETTINGS, check };
 
 const SETTINGS: &[Setting] = &[
     setting("authentication_type", FLAG, "0", "0 internal, 1 LDAP."),

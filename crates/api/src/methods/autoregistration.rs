@@ -1,6 +1,7 @@
 //! Autoregistration: over which connections agents may announce themselves.
 
 use config::Edit;
+use config::audit::SettingsObject;
 use serde_json::json;
 
 use crate::call::{Call, Method};
@@ -21,7 +22,7 @@ pub(crate) const METHODS: &[Method] = &[
 ];
 
 pub(crate) static AUTOREGISTRATION: Single = Single {
-    name: "autoregistration",
+    object: SettingsObject::Autoregistration,
     settings: &[
         Setting {
             name: "tls_accept",

@@ -199,7 +199,7 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
     call.write(|edit| {
         let rows = query_by_ids(
-            edit.connection(),
+            edit,
             "SELECT interfaceid, hostid FROM interfaces WHERE interfaceid IN ({ids})",
             &[],
             &ids,
@@ -271,7 +271,7 @@ pub(crate) fn remove_from_hosts(
         };
         let (ip, dns, port) = (text("ip")?, text("dns")?, text("port")?);
         let rows = query_by_ids(
-            edit.connection(),
+            edit,
             "SELECT interfaceid FROM interfaces WHERE ip = ? AND dns = ? AND port = ? \
              AND hostid IN ({ids})",
             &[ip.into(), dns.into(), port.into()],
@@ -309,7 +309,7 @@ fn check_hosts(
     hosts: &[u64],
     verb: &str,
 ) -> ApiResult<()> {
-    let allowed = call.allowed(edit.connection(), Target::Host, Need::Write, hosts)?;
+    let allowed = call.allowed(edit, Target::Host, Need::Write, hosts)?;
     if !hosts.iter().all(|id| allowed.contains(id)) {
         return Err(no_object());
     }

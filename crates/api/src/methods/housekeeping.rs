@@ -1,6 +1,8 @@
 //! `housekeeping.get`, `housekeeping.update`: for how long what is kept. The periods of history and
 //! trends that override those of items, and that of sessions, are obeyed; the others are kept only.
 
+use config::audit::SettingsObject;
+
 use crate::call::{Json, Method};
 use crate::object::Access::ReadOnly;
 use crate::object::FieldKind::{OneOf, Text};
@@ -23,7 +25,7 @@ const fn or_zero(min: i64) -> Rule {
 }
 
 pub(crate) static HOUSEKEEPING: Single =
-    Single { name: "housekeeping", settings: SETTINGS, check: |_, _, _| Ok(()) };
+    Single { object: SettingsObject::Housekeeping, settings: SETTINGS, check: |_, _, _| Ok(()) };
 
 const SETTINGS: &[Setting] = &[
     setting("hk_events_mode", FLAG, "1", "1 = events are deleted."),
@@ -59,7 +61,7 @@ mod tests {
     use crate::testing::Server;
 
     #[test]
-    fn periods_are_checked_and_those_of_history_and_trends_are_obeyed() {
+    fn history_and_trend_periods_are_checked_and_applied() {
         let server = Server::start();
         let kept = || {
             let settings = server.api.deps.config.snapshot().settings.clone();

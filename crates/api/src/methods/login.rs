@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::methods::auditlog;
+use crate::session::Verified;
 use crate::{params, session};
 
 pub(crate) const METHODS: &[Method] = &[
@@ -24,6 +25,37 @@ fn only(params: &Json, known: &[&str]) -> ApiResult<()> {
     }
 }
 
+/// Checks name and password. Refused ones are in the audit log.
+pub(crate) fn verify(call: &Call<'_>, username: &str, password: String) -> ApiResult<Verified> {
+    session::check_password(call, username, password).inspect_err(|_| {
+        let sql = "SELECT userid FROM users WHERE username = ?";
+        let rows = call.rows(sql, &[username.into()]).unwrap_or_default();
+        let userid = rows.first().map_or(0, |row| row.id("userid"));
+        auditlog::note(call, AuditAction::FailedLogin, userid, username);
+    })
+}
+
+/// Opens a session; returns the user's id and that of the session.
+pub(crate) fn sign_in(
+    call: &Call<'_>,
+    username: &str,
+    password: String,
+) -> ApiResult<(u64, String)> {
+    let verified = verify(call, username, password)?;
+    let userid = verified.userid;
+    session::user(call.api, userid, "", session::NO_ACCESS)?;
+    let id = session::open(call.api, verified)?;
+    auditlog::note(call, AuditAction::Login, userid, username);
+    Ok((userid, id))
+}
+
+/// Ends the session of the call.
+pub(crate) fn sign_out(call: &Call<'_>) -> ApiResult<()> {
+    session::close(call.api, &call.user().credential)?;
+    auditlog::note(call, AuditAction::Logout, call.user().id, &call.user().username);
+    Ok(())
+}
+
 fn login(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     only(input, &["username", "password", "userData"])?;
     let text = |name: &str| match input.get(name) {
@@ -31,16 +63,7 @@ fn login(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         None => Err(ApiError::at("/", format_args!("the parameter \"{name}\" is missing"))),
     };
     let (username, password) = (text("username")?, text("password")?);
-    let verified = session::check_password(call, &username, password).inspect_err(|_| {
-        let sql = "SELECT userid FROM users WHERE username = ?";
-        let rows = call.rows(sql, &[username.as_str().into()]).unwrap_or_default();
-        let userid = rows.first().map_or(0, |row| row.id("userid"));
-        auditlog::note(call, AuditAction::FailedLogin, userid, &username);
-    })?;
-    let userid = verified.userid;
-    session::user(call.api, userid, "", session::NO_ACCESS)?;
-    let id = session::open(call.api, verified)?;
-    auditlog::note(call, AuditAction::Login, userid, &username);
+    let (userid, id) = sign_in(call, &username, password)?;
     if params::flag(input.get("userData")) {
         user_data(call, userid, Some(&id))
     } else {
@@ -112,8 +135,7 @@ fn logout(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     if !empty {
         return Err(ApiError::at("/", "should be empty"));
     }
-    session::close(call.api, &call.user().credential)?;
-    auditlog::note(call, AuditAction::Logout, call.user().id, &call.user().username);
+    sign_out(call)?;
     Ok(true.into())
 }
 

@@ -2,6 +2,7 @@
 
 use config::Edit;
 use config::db::{Row, Value};
+use config::table;
 use serde_json::json;
 
 use crate::call::{Call, Json, Method};
@@ -60,10 +61,9 @@ static SPEC: Spec = Spec {
         among: None,
         error: "API token \"{name}\" already exists for userid \"{userid}\".",
     }),
-    is_access: true,
     ..Spec::new(
         &TOKEN,
-        "tokens",
+        &table::TOKENS,
         &[("tokenids", "t.tokenid IN ({ids})"), ("userids", "t.userid IN ({ids})")],
     )
 };
@@ -156,7 +156,7 @@ fn generate(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     check_role(call, "generate")?;
     let ids = params::delete_ids(input)?;
     let now = call.now();
-    call.write_access(|edit| {
+    call.write(|edit| {
         check_own(call, &plain::rows(&SPEC, edit, &ids)?)?;
         let mut out = Vec::new();
         for id in &ids {
@@ -166,10 +166,10 @@ fn generate(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 ("created_at", now.into()),
                 ("creator_userid", call.user().id.into()),
             ];
-            edit.update("tokens", *id, &columns)?;
+            edit.update(&table::TOKENS, *id, &columns)?;
             out.push(json!({ "tokenid": id.to_string(), "token": secret }));
         }
-        call.config().write_state(|state| state.delete("token_accesses", "tokenid", &ids))?;
+        call.config().write_state(|state| state.delete(&table::TOKEN_ACCESSES, "tokenid", &ids))?;
         Ok(Json::Array(out))
     })
 }

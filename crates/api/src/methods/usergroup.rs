@@ -2,6 +2,7 @@
 
 use config::Edit;
 use config::db::query_by_ids;
+use config::table;
 use const_format::formatcp;
 use objects::sql::{GROUP_OF_HOSTS, GROUP_OF_TEMPLATES};
 
@@ -57,7 +58,8 @@ const RIGHT: &[Field] = &[
     field("permission", OneOf(&[0, 2, 3]), Required, "0 deny, 2 read, 3 read and write."),
 ];
 
-const RIGHTS: Child = Child::new("rights", "group_rights", "usrgrpid", Key::Link("groupid"), RIGHT);
+const RIGHTS: Child =
+    Child::new("rights", &table::GROUP_RIGHTS, "usrgrpid", Key::Link("groupid"), RIGHT);
 
 const TAG_FILTER: &[Field] = &[
     field("groupid", Id, Required, "Host group."),
@@ -103,7 +105,7 @@ static SPEC: Spec = Spec {
             refer: |_, edit, rows, _| check_groups(edit, rows, &[0]),
             ..Child::new(
                 "tag_filters",
-                "tag_filters",
+                &table::TAG_FILTERS,
                 "usrgrpid",
                 Key::Id("tagfilterid"),
                 TAG_FILTER,
@@ -111,13 +113,12 @@ static SPEC: Spec = Spec {
         },
         Child {
             refer: |_, edit, rows, path| check_users(edit, rows, path),
-            ..Child::new("users", "user_groups", "usrgrpid", Key::Link("userid"), MEMBER)
+            ..Child::new("users", &table::USER_GROUPS, "usrgrpid", Key::Link("userid"), MEMBER)
         },
     ],
-    is_access: true,
     ..Spec::new(
         &USER_GROUP,
-        "usergroups",
+        &table::USERGROUPS,
         &[
             ("usrgrpids", "t.usrgrpid IN ({ids})"),
             ("mfaids", "t.mfaid IN ({ids})"),
@@ -230,7 +231,7 @@ fn check_users(edit: &mut Edit<'_>, rows: &[Columns], path: &str) -> ApiResult<(
 fn check_groups(edit: &mut Edit<'_>, rows: &[Columns], types: &[i64]) -> ApiResult<()> {
     let groups = ids(rows, "groupid");
     let sql = "SELECT groupid, type FROM groups_ WHERE groupid IN ({ids})";
-    let known = query_by_ids(edit.connection(), sql, &[], &groups)?;
+    let known = query_by_ids(edit, sql, &[], &groups)?;
     let fits = |id: u64| {
         known.iter().any(|row| row.id("groupid") == id && types.contains(&row.int("type")))
     };

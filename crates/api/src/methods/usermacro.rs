@@ -2,11 +2,13 @@
 
 use config::Edit;
 use config::db::Row;
+use config::table;
 use const_format::formatcp;
+use objects::UserType;
 use objects::sql::{FLAGS_DISCOVERED, KIND_OWNERS, MACRO_SECRET};
 use serde_json::Map;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get};
 use crate::methods::{group, host, template};
@@ -178,10 +180,10 @@ struct Macros(&'static Spec);
 static HOSTS: Macros = Macros(&Spec {
     fixed: &["hostid"],
     of_host: Some("hostid"),
-    ..Spec::new(&HOST_MACRO, "hostmacros", &[])
+    ..Spec::new(&HOST_MACRO, &table::HOSTMACROS, &[])
 });
 
-static GLOBAL: Macros = Macros(&Spec::new(&GLOBAL_MACRO, "globalmacros", &[]));
+static GLOBAL: Macros = Macros(&Spec::new(&GLOBAL_MACRO, &table::GLOBALMACROS, &[]));
 
 impl Plain for Macros {
     fn spec(&self) -> &'static Spec {

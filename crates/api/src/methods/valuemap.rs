@@ -3,7 +3,8 @@
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
 use config::objects::new_uuid;
-use objects::HostKind;
+use config::table;
+use objects::{HostKind, MappingType};
 
 use crate::call::{Call, Method};
 use crate::error::{ApiError, ApiResult};
@@ -38,12 +39,11 @@ pub(crate) static VALUE_MAP: Object = Object {
     sort: &["valuemapid", "name"],
 };
 
-/// Types of mappings: equal, at least, at most, in range, regular expression, all others.
 const MAPPING: &[Field] = &[
-    field("type", OneOf(&[0, 1, 2, 3, 4, 5]), Optional, "0 equal, 1 at least, 2 at most …"),
+    field("type", OneOf(MappingType::NUMBERS), Optional, "0 equal, 1 at least, 2 at most …"),
     field("value", Text(64), Required, "What the value is compared with.")
         .when("type", &[0, 1, 2, 3, 4], "should be empty")
-        .tested(|before, value| check_value(number(before, "type"), value)),
+        .tested(|before, value| check_value(mapping_type(before), value)),
     field("newvalue", Name(64), Required, "Text shown instead."),
 ];
 
@@ -60,14 +60,14 @@ static SPEC: Spec = Spec {
         counts: true,
         required: true,
         check: |rows, row, path| {
-            let kind = number(row, "type");
-            if kind == 5 && rows.iter().any(|other| number(other, "type") == kind) {
-                return Err(taken(path, "type", kind));
+            let kind = mapping_type(row);
+            let same = |other: &&Columns| mapping_type(other) == kind;
+            if kind == MappingType::Default && rows.iter().any(|other| same(&other)) {
+                return Err(taken(path, "type", kind.number()));
             }
-            if kind == 0 {
+            if kind == MappingType::Equal {
                 let value = text(row, "value");
-                let twin =
-                    |other: &&Columns| number(other, "type") == 0 && text(other, "value") == value;
+                let twin = |other: &&Columns| same(other) && text(other, "value") == value;
                 return match rows.iter().find(twin) {
                     Some(_) => Err(taken(path, "value", value.unwrap_or_default())),
                     None => Ok(()),
@@ -77,7 +77,7 @@ static SPEC: Spec = Spec {
         },
         ..Child::new(
             "mappings",
-            "valuemap_mappings",
+            &table::VALUEMAP_MAPPINGS,
             "valuemapid",
             Key::Position("sortorder"),
             MAPPING,
@@ -85,7 +85,7 @@ static SPEC: Spec = Spec {
     }],
     ..Spec::new(
         &VALUE_MAP,
-        "valuemaps",
+        &table::VALUEMAPS,
         &[("valuemapids", "t.valuemapid IN ({ids})"), ("hostids", "t.hostid IN ({ids})")],
     )
 };
@@ -126,23 +126,28 @@ impl Plain for ValueMap {
     fn delete(&self, _call: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
         let ids: Vec<u64> = rows.iter().map(|row| row.id("valuemapid")).collect();
         let sql = "SELECT itemid FROM items WHERE valuemapid IN ({ids})";
-        let users = query_by_ids(edit.connection(), sql, &[], &ids)?;
+        let users = query_by_ids(edit, sql, &[], &ids)?;
         let users: Vec<u64> = users.iter().map(|row| row.id("itemid")).collect();
-        edit.update_many("items", &users, &[("valuemapid", Value::Int(0))])?;
+        edit.update_many(&table::ITEMS, &users, &[("valuemapid", Value::Int(0))])?;
         plain::delete_rows(&SPEC, edit, rows)
     }
 }
 
-fn check_value(kind: i64, value: &str) -> Result<(), &'static str> {
+/// The type that the columns of a mapping give; `type` was checked before.
+fn mapping_type(columns: &Columns) -> MappingType {
+    MappingType::from_number(number(columns, "type")).unwrap_or(MappingType::Equal)
+}
+
+fn check_value(kind: MappingType, value: &str) -> Result<(), &'static str> {
     let (fine, error) = match kind {
-        0 => return Ok(()),
-        1 | 2 => {
+        MappingType::Equal => return Ok(()),
+        MappingType::AtLeast | MappingType::AtMost => {
             let fine = value.parse::<f64>().is_ok_and(f64::is_finite);
             (fine, "a floating point value is expected")
         }
-        3 => (is_ranges(value), "invalid range expression"),
-        4 => (!value.is_empty() && is_regex(value), "invalid regular expression"),
-        _ => (value.is_empty(), "should be empty"),
+        MappingType::InRange => (is_ranges(value), "invalid range expression"),
+        MappingType::Regexp => (!value.is_empty() && is_regex(value), "invalid regular expression"),
+        MappingType::Default => (value.is_empty(), "should be empty"),
     };
     if fine { Ok(()) } else { Err(error) }
 }
@@ -190,21 +195,21 @@ mod tests {
     #[test]
     fn values_by_type() {
         for (kind, value, good) in [
-            (0, "x", true),
-            (1, "1.5", true),
-            (1, "x", false),
-            (2, "-1e3", true),
-            (3, "1-5,7", true),
-            (3, "-5--1", true),
-            (3, "x", false),
-            (3, "", false),
-            (4, "^a(b)$", true),
-            (4, "x(", false),
-            (4, "", false),
-            (5, "", true),
-            (5, "x", false),
+            (MappingType::Equal, "x", true),
+            (MappingType::AtLeast, "1.5", true),
+            (MappingType::AtLeast, "x", false),
+            (MappingType::AtMost, "-1e3", true),
+            (MappingType::InRange, "1-5,7", true),
+            (MappingType::InRange, "-5--1", true),
+            (MappingType::InRange, "x", false),
+            (MappingType::InRange, "", false),
+            (MappingType::Regexp, "^a(b)$", true),
+            (MappingType::Regexp, "x(", false),
+            (MappingType::Regexp, "", false),
+            (MappingType::Default, "", true),
+            (MappingType::Default, "x", false),
         ] {
-            assert_eq!(check_value(kind, value).is_ok(), good, "{kind} {value}");
+            assert_eq!(check_value(kind, value).is_ok(), good, "{kind:?} {value}");
         }
     }
 }

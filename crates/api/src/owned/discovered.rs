@@ -71,6 +71,6 @@ fn names(edit: &mut Edit<'_>, hosts: &[u64]) -> ApiResult<BTreeMap<u64, String>>
     let sql = formatcp!(
         "SELECT hostid, host FROM hosts WHERE kind = {KIND_HOST} AND flags = {FLAGS_DISCOVERED} AND hostid IN ({{ids}})"
     );
-    let rows = query_by_ids(edit.connection(), sql, &[], hosts)?;
+    let rows = query_by_ids(edit, sql, &[], hosts)?;
     Ok(rows.iter().map(|row| (row.id("hostid"), row.text("host").to_owned())).collect())
 }

@@ -12,29 +12,6 @@ use crate::error::ApiResult;
 /// changes of the configuration wait for at most two such portions.
 pub(crate) const PORTION_ITEMS: usize = 5_000;
 
-/// How many of the hosts of a call one change is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extent {
-    /// All of them: everything of the call is kept, or nothing.
-    Whole,
-    /// This number. A conflict that arises meanwhile stops the call; earlier hosts are done.
-    Portions(usize),
-}
-
-/// How many of the hosts one change should link or unlink, where it may make or delete `items_max`
-/// items.
-pub(crate) fn extent(
-    call: &Call<'_>,
-    hosts: usize,
-    templates: &[u64],
-    items_max: usize,
-) -> ApiResult<Extent> {
-    let sql = "SELECT itemid FROM items WHERE hostid IN ({ids})";
-    let items = call.read(|connection| Ok(query_by_ids(connection, sql, &[], templates)?.len()))?;
-    let portion = (items_max / items.max(1)).max(1);
-    Ok(if hosts <= portion { Extent::Whole } else { Extent::Portions(portion) })
-}
-
 /// Splits hosts that are to be deleted: each portion has at most `items_max` items, or one host.
 pub(crate) fn deletions<'a>(
     call: &Call<'_>,

@@ -2,6 +2,7 @@
 
 use config::Edit;
 use config::db::{id_params, query_by_ids};
+use config::table;
 use objects::HostKind;
 
 use crate::call::Call;
@@ -21,14 +22,14 @@ pub(crate) fn replace(
 ) -> ApiResult<()> {
     let now = of(edit, hostid)?;
     let added: Vec<u64> = groups.iter().copied().filter(|id| !now.contains(id)).collect();
-    let allowed = call.allowed(edit.connection(), target, Need::Write, &added)?;
+    let allowed = call.allowed(edit, target, Need::Write, &added)?;
     if let Some(n) = groups.iter().position(|id| added.contains(id) && !allowed.contains(id)) {
         return Err(crate::write::no_object_at(&format!("{path}/{}", n + 1)));
     }
     let gone: Vec<u64> = now.iter().copied().filter(|id| !groups.contains(id)).collect();
-    let may_go = call.allowed(edit.connection(), target, Need::Write, &gone)?;
+    let may_go = call.allowed(edit, target, Need::Write, &gone)?;
     let gone = id_params(gone.into_iter().filter(|id| may_go.contains(id)));
-    edit.delete_rows("host_groups", &[("hostid", &[hostid.into()]), ("groupid", &gone)])?;
+    edit.delete_rows(&table::HOST_GROUPS, &[("hostid", &[hostid.into()]), ("groupid", &gone)])?;
     insert(edit, hostid, &added)
 }
 
@@ -44,7 +45,7 @@ pub(crate) fn remove(edit: &mut Edit<'_>, hosts: &[u64], groups: &[u64]) -> ApiR
     let groups = id_params(groups.iter().copied());
     for portion in hosts.chunks(5_000) {
         let hosts = id_params(portion.iter().copied());
-        edit.delete_rows("host_groups", &[("hostid", &hosts), ("groupid", &groups)])?;
+        edit.delete_rows(&table::HOST_GROUPS, &[("hostid", &hosts), ("groupid", &groups)])?;
     }
     check_not_bare(edit, hosts)
 }
@@ -52,7 +53,7 @@ pub(crate) fn remove(edit: &mut Edit<'_>, hosts: &[u64], groups: &[u64]) -> ApiR
 /// Refuses when one of the hosts or templates has no group left.
 pub(crate) fn check_not_bare(edit: &mut Edit<'_>, hosts: &[u64]) -> ApiResult<()> {
     let rows = query_by_ids(
-        edit.connection(),
+        edit,
         "SELECT h.host, h.kind FROM hosts h WHERE NOT EXISTS \
            (SELECT 1 FROM host_groups hg WHERE hg.hostid = h.hostid) AND h.hostid IN ({ids}) \
          ORDER BY h.hostid",
@@ -84,7 +85,10 @@ pub(crate) fn of(edit: &mut Edit<'_>, hostid: u64) -> ApiResult<Vec<u64>> {
 
 fn insert(edit: &mut Edit<'_>, hostid: u64, groups: &[u64]) -> ApiResult<()> {
     for group in groups {
-        edit.insert("host_groups", &[("hostid", hostid.into()), ("groupid", (*group).into())])?;
+        edit.insert(
+            &table::HOST_GROUPS,
+            &[("hostid", hostid.into()), ("groupid", (*group).into())],
+        )?;
     }
     Ok(())
 }

@@ -7,11 +7,10 @@ use std::collections::BTreeSet;
 
 use config::Edit;
 use config::db::query_by_ids;
-use config::objects::{Deleted, delete_items, delete_triggers};
+use config::objects::{delete_items, delete_triggers};
 
 use crate::call::Call;
 use crate::error::ApiResult;
-use crate::gone;
 
 /// A kind of objects that hosts inherit.
 pub(crate) struct Inherited {
@@ -22,7 +21,7 @@ pub(crate) struct Inherited {
     /// Those of the children that hosts have, and that are inherited still: `id`.
     on_hosts: &'static str,
     /// Deletes them with all that belongs to them.
-    delete: fn(&mut Edit<'_>, &[u64]) -> ApiResult<Deleted>,
+    delete: fn(&mut Edit<'_>, &[u64]) -> ApiResult<()>,
 }
 
 /// Items, discovery rules and item prototypes.
@@ -49,7 +48,7 @@ pub(crate) const TRIGGERS: Inherited = Inherited {
                JOIN hosts h ON h.hostid = i.hostid \
                WHERE h.kind = {KIND_HOST} AND t.templateid > 0 AND t.triggerid IN ({{ids}})"
     ),
-    delete: |edit, ids| Ok(Deleted { triggers: delete_triggers(edit, ids)?, items: Vec::new() }),
+    delete: |edit, ids| Ok(delete_triggers(edit, ids)?),
 };
 
 /// Deletes what hosts inherit from these objects, `portion` of it in each change, if it is more than
@@ -88,18 +87,17 @@ pub(crate) fn delete_from_hosts(
     for ids in found.chunks(portion) {
         let deleted = call.write(|edit| {
             // Since the search, some may have become the hosts' own, or be gone.
-            let rows = query_by_ids(edit.connection(), kind.on_hosts, &[], ids)?;
+            let rows = query_by_ids(edit, kind.on_hosts, &[], ids)?;
             let ids: Vec<u64> = rows.iter().map(|row| row.id("id")).collect();
             (kind.delete)(edit, &ids)
         });
-        let deleted = deleted.map_err(|error| match done {
+        deleted.map_err(|error| match done {
             0 => error,
             _ => error.after(format_args!(
                 "{done} of {} inherited objects are deleted, the others are not",
                 found.len()
             )),
         })?;
-        gone::tell(call, &deleted);
         done += ids.len();
     }
     Ok(())

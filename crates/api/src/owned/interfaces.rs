@@ -1,5 +1,6 @@
 //! Interfaces of hosts: rules and writing, for `hostinterface.*` and the `interfaces` of hosts.
 
+use config::table;
 use objects::InterfaceType;
 use std::net::IpAddr;
 
@@ -249,18 +250,18 @@ pub(crate) fn check_defaults(edit: &mut Edit<'_>, hostid: u64) -> ApiResult<()> 
 pub(crate) fn insert(edit: &mut Edit<'_>, hostid: u64, interface: &Interface) -> ApiResult<u64> {
     let mut row = vec![("hostid", Value::from(hostid))];
     row.extend(interface.columns());
-    Ok(edit.insert_new("interfaces", &row)?)
+    Ok(edit.insert_new(&table::INTERFACES, &row)?)
 }
 
 /// Changes an interface; the caller checks the defaults when all are written.
 pub(crate) fn update(edit: &mut Edit<'_>, id: u64, interface: &Interface) -> ApiResult<()> {
-    Ok(edit.update("interfaces", id, &interface.columns())?)
+    Ok(edit.update(&table::INTERFACES, id, &interface.columns())?)
 }
 
 /// Deletes interfaces that no item uses.
 pub(crate) fn delete(edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<()> {
     let users = query_by_ids(
-        edit.connection(),
+        edit,
         "SELECT i.name, h.name AS host FROM items i JOIN hosts h ON h.hostid = i.hostid \
          WHERE i.interfaceid IN ({ids}) ORDER BY i.itemid",
         &[],
@@ -273,7 +274,7 @@ pub(crate) fn delete(edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<()> {
             row.text("host"),
         )));
     }
-    Ok(edit.delete("interfaces", "interfaceid", ids)?)
+    Ok(edit.delete(&table::INTERFACES, "interfaceid", ids)?)
 }
 
 /// Makes the given ones the interfaces of a host: those with a known id change, others are new,

@@ -1,5 +1,6 @@
 //! Inventory of hosts: the fields and their writing.
 
+use config::table;
 use const_format::formatcp;
 use objects::sql::INVENTORY_MODE_DISABLED;
 use std::collections::BTreeMap;
@@ -143,18 +144,18 @@ pub(crate) fn write(
     }
     let mode = mode.unwrap_or(if values.is_empty() || now != DISABLED { now } else { 0 });
     if mode == DISABLED {
-        edit.delete("host_inventory", "hostid", &[hostid])?;
+        edit.delete(&table::HOST_INVENTORY, "hostid", &[hostid])?;
     }
     for (name, value) in values {
         let field = [("hostid", &[hostid.into()][..]), ("name", &[(*name).into()])];
-        edit.delete_rows("host_inventory", &field)?;
+        edit.delete_rows(&table::HOST_INVENTORY, &field)?;
         if !value.is_empty() {
             let row = [
                 ("hostid", hostid.into()),
                 ("name", (*name).into()),
                 ("value", value.as_str().into()),
             ];
-            edit.insert("host_inventory", &row)?;
+            edit.insert(&table::HOST_INVENTORY, &row)?;
         }
     }
     Ok(mode)

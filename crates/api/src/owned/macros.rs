@@ -2,6 +2,7 @@
 
 use config::Edit;
 use config::db::{Row, Value};
+use config::table;
 
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
@@ -291,14 +292,14 @@ pub(crate) fn replace(edit: &mut Edit<'_>, hostid: u64, macros: &[MacroInput]) -
                 // Without its id it counts as a new one, which is the user's own.
                 let one = MacroInput { manual: one.manual || one.id.is_none(), ..one.clone() };
                 let changes = one.allowed_changes(row)?;
-                edit.update("hostmacros", id, &changes)?;
+                edit.update(&table::HOSTMACROS, id, &changes)?;
                 kept.push(id);
             }
             None => added.push(one),
         }
     }
     let gone = now.iter().map(|row| row.id("hostmacroid")).filter(|id| !kept.contains(id));
-    edit.delete("hostmacros", "hostmacroid", &gone.collect::<Vec<_>>())?;
+    edit.delete(&table::HOSTMACROS, "hostmacroid", &gone.collect::<Vec<_>>())?;
     for one in added {
         insert(edit, hostid, one)?;
     }
@@ -337,7 +338,7 @@ pub(crate) fn add(edit: &mut Edit<'_>, hostid: u64, macros: &[MacroInput]) -> Ap
         match find(&now, one)? {
             Some(row) => {
                 let changes = one.allowed_changes(row)?;
-                edit.update("hostmacros", row.id("hostmacroid"), &changes)?;
+                edit.update(&table::HOSTMACROS, row.id("hostmacroid"), &changes)?;
             }
             None => drop(insert(edit, hostid, one)?),
         }
@@ -351,14 +352,14 @@ pub(crate) fn remove(edit: &mut Edit<'_>, hostid: u64, names: &[String]) -> ApiR
     let now = of(edit, hostid)?;
     let gone = now.iter().filter(|row| names.contains(&canonical(row.text("macro"))));
     let gone: Vec<u64> = gone.map(|row| row.id("hostmacroid")).collect();
-    Ok(edit.delete("hostmacros", "hostmacroid", &gone)?)
+    Ok(edit.delete(&table::HOSTMACROS, "hostmacroid", &gone)?)
 }
 
 /// Inserts a macro; returns its id.
 pub(crate) fn insert(edit: &mut Edit<'_>, hostid: u64, one: &MacroInput) -> ApiResult<u64> {
     let mut row = vec![("hostid", Value::from(hostid))];
     row.extend(one.new_row()?);
-    Ok(edit.insert_new("hostmacros", &row)?)
+    Ok(edit.insert_new(&table::HOSTMACROS, &row)?)
 }
 
 /// Macros of a host or template.

@@ -5,8 +5,9 @@
 use std::collections::BTreeSet;
 
 use eval::macros::UserMacro;
+use objects::UserType;
 
-use crate::call::{Call, Json, User, UserType};
+use crate::call::{Call, Json, User};
 use crate::error::ApiResult;
 use crate::found::Found;
 use crate::get::Get;

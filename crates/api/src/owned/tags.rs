@@ -1,6 +1,7 @@
 //! Tags of hosts and templates.
 
 use config::Edit;
+use config::table;
 
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
@@ -46,7 +47,7 @@ pub(crate) fn parse(value: &Json, path: &str) -> ApiResult<Vec<Tag>> {
 /// Makes these the tags of a host or template; those that discovery made stay.
 pub(crate) fn replace(edit: &mut Edit<'_>, hostid: u64, tags: &[Tag]) -> ApiResult<()> {
     let owner = [hostid.into()];
-    edit.delete_rows("host_tags", &[("hostid", &owner), ("automatic", &[0.into()])])?;
+    edit.delete_rows(&table::HOST_TAGS, &[("hostid", &owner), ("automatic", &[0.into()])])?;
     let kept = edit.query("SELECT tag, value FROM host_tags WHERE hostid = ?", &owner)?;
     let is_kept =
         |tag: &Tag| kept.iter().any(|r| r.text("tag") == tag.0 && r.text("value") == tag.1);
@@ -56,7 +57,7 @@ pub(crate) fn replace(edit: &mut Edit<'_>, hostid: u64, tags: &[Tag]) -> ApiResu
             ("tag", tag.0.as_str().into()),
             ("value", tag.1.as_str().into()),
         ];
-        edit.insert_new("host_tags", &row)?;
+        edit.insert_new(&table::HOST_TAGS, &row)?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use config::Edit;
 use config::db::Value;
+use config::schema::Table;
 use serde_json::Map;
 
 use crate::call::{Call, Json};
@@ -20,7 +21,7 @@ pub(crate) struct Child {
     /// The option takes `"count"`.
     pub(crate) counts: bool,
     /// Its table.
-    pub(crate) table: &'static str,
+    pub(crate) table: &'static Table,
     /// Column with the id of the object.
     pub(crate) owner: &'static str,
     /// What tells its rows apart, and orders them.
@@ -68,7 +69,7 @@ impl Child {
     /// A list that may be empty, of rows that their fields describe, and that no option shows.
     pub(crate) const fn new(
         member: &'static str,
-        table: &'static str,
+        table: &'static Table,
         owner: &'static str,
         key: Key,
         fields: &'static [Field],

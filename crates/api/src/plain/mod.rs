@@ -7,6 +7,7 @@ mod write;
 
 use config::Edit;
 use config::db::{Row, Value};
+use config::schema::Table;
 
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
@@ -25,7 +26,7 @@ pub(crate) struct Spec {
     /// Its fields.
     pub(crate) object: &'static Object,
     /// Table that writes go to.
-    pub(crate) table: &'static str,
+    pub(crate) table: &'static Table,
     /// Options of `get` that take ids, with the condition that they stand for.
     pub(crate) by_ids: &'static [(&'static str, &'static str)],
     /// Further options of `get`, for [`Plain::select`] and [`Plain::show`].
@@ -40,15 +41,13 @@ pub(crate) struct Spec {
     pub(crate) children: &'static [Child],
     /// Objects of other kinds that it shows.
     pub(crate) relations: &'static [Related],
-    /// Decides who may sign in, and with which rights.
-    pub(crate) is_access: bool,
 }
 
 impl Spec {
     /// An object that is read by its ids, with nothing else.
     pub(crate) const fn new(
         object: &'static Object,
-        table: &'static str,
+        table: &'static Table,
         by_ids: &'static [(&'static str, &'static str)],
     ) -> Self {
         Self {
@@ -61,7 +60,6 @@ impl Spec {
             of_host: None,
             children: &[],
             relations: &[],
-            is_access: false,
         }
     }
 }
@@ -201,6 +199,7 @@ pub(crate) trait Plain: Sync {
 /// Deletes the rows of objects.
 pub(crate) fn delete_rows(spec: &Spec, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
     let ids: Vec<u64> = rows.iter().map(|row| row.id(spec.object.key)).collect();
+    crate::avi::forget_deleted(edit, spec.object.name, &ids)?;
     Ok(edit.delete(spec.table, spec.object.key, &ids)?)
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn remove(plain: &dyn Plain, call: &Call<'_>, input: &Json) -> ApiRes
     plain.allow(call, Action::Delete)?;
     let spec = plain.spec();
     let ids = params::delete_ids(input)?;
-    commit(spec, call, |edit| {
+    call.write(|edit| {
         let rows = rows(spec, edit, &ids)?;
         require_hosts(spec, call, edit, rows.iter().map(|row| row.id(spec.of_host.unwrap_or(""))))?;
         plain.delete(call, edit, &rows)
@@ -76,7 +76,7 @@ fn draft<'j>(
 fn store(plain: &dyn Plain, call: &Call<'_>, mut drafts: Vec<Draft<'_>>) -> ApiResult<Json> {
     let spec = plain.spec();
     refuse_twins(spec, &drafts)?;
-    commit(spec, call, |edit| {
+    call.write(|edit| {
         let ids: Vec<u64> = drafts.iter().map(|draft| draft.id).filter(|id| *id != 0).collect();
         let rows = rows(spec, edit, &ids)?;
         if let Some(column) = spec.of_host {
@@ -104,14 +104,6 @@ fn store(plain: &dyn Plain, call: &Call<'_>, mut drafts: Vec<Draft<'_>>) -> ApiR
         let ids: Vec<u64> = drafts.iter().map(|draft| draft.id).collect();
         Ok(spec.object.result(&ids))
     })
-}
-
-fn commit<T>(
-    spec: &Spec,
-    call: &Call<'_>,
-    work: impl FnOnce(&mut Edit<'_>) -> ApiResult<T>,
-) -> ApiResult<T> {
-    if spec.is_access { call.write_access(work) } else { call.write(work) }
 }
 
 /// The rows of objects, in order; all must be there.

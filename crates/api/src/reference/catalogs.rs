@@ -1,9 +1,12 @@
 //! The catalogs of kinds as constants of TypeScript, for the UI.
 
-use std::fmt::Write;
+use std::fmt::{Debug, Write};
 
 use objects::{
-    InterfaceNeed, ItemType, OnFail, Param, ParamRule, Params, Severity, StepKind, ValueType,
+    ConditionKind, CorrelationMode, Discover, DiscoveryCheckType, DiscoveryState, EvalType,
+    EventSource, InterfaceNeed, InterfaceType, ItemType, MacroOperator, MacroType, MaintenanceType,
+    MappingType, OnFail, Origin, Param, ParamRule, Params, PeriodType, ProblemMode, RecoveryMode,
+    Severity, State, Status, StepKind, ValueType,
 };
 use serde_json::json;
 
@@ -23,6 +26,47 @@ pub(super) fn catalogs(out: &mut String) {
     constant(out, "STEP_KINDS: readonly StepKind[]", steps);
     let on_fail = OnFail::ALL.iter().map(|kind| json!([kind.text(), kind.label()]));
     constant(out, "ON_FAIL: readonly Choice[]", on_fail);
+    named_kinds(out);
+}
+
+/// Catalogs whose values the UI compares: the API's number of each kind by the kind's name.
+fn named_kinds(out: &mut String) {
+    macro_rules! named {
+        ($($catalog:ident),+ $(,)?) => {
+            $(named(out, stringify!($catalog), $catalog::ALL, |kind| kind.number());)+
+        };
+    }
+    named!(
+        ConditionKind,
+        CorrelationMode,
+        Discover,
+        DiscoveryCheckType,
+        DiscoveryState,
+        EvalType,
+        EventSource,
+        InterfaceType,
+        MacroOperator,
+        MacroType,
+        MaintenanceType,
+        MappingType,
+        OnFail,
+        Origin,
+        PeriodType,
+        ProblemMode,
+        RecoveryMode,
+        State,
+        Status,
+        ValueType,
+    );
+    named(out, "ItemType", &ItemType::OFFERED, |kind| kind.number());
+}
+
+fn named<T: Copy + Debug>(out: &mut String, name: &str, kinds: &[T], number: fn(T) -> i64) {
+    let _ = writeln!(out, "\nexport const {name} = {{");
+    for kind in kinds {
+        let _ = writeln!(out, "  {kind:?}: \"{}\",", number(*kind));
+    }
+    out.push_str("} as const;\n");
 }
 
 const TYPES: &str = r"

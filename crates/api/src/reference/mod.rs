@@ -9,8 +9,8 @@ mod typescript;
 use std::fmt::Write;
 
 use config::schema::{Table, tables};
+use objects::UserType;
 
-use crate::call::UserType;
 use crate::methods::{OBJECTS, SINGLES};
 use crate::object::{Access, FieldKind, Object};
 use crate::single::{Rule, Single};
@@ -63,7 +63,7 @@ fn settings(single: &Single, page: &mut String) {
     let _ = write!(
         page,
         "\n## {}\n\n| field | holds | default | access | |\n| --- | --- | --- | --- | --- |\n",
-        single.name,
+        single.object.word(),
     );
     for one in single.settings {
         let default =

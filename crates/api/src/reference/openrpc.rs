@@ -1,9 +1,10 @@
 //! An OpenRPC document (<https://spec.open-rpc.org>, 1.3) of the API.
 
+use objects::UserType;
 use serde_json::{Map, json};
 
 use super::shape::{methods, parts, shown, type_name};
-use crate::call::{Json, Method, UserType};
+use crate::call::{Json, Method};
 use crate::methods::OBJECTS;
 use crate::object::{Access, Field, FieldKind, Object};
 

@@ -39,6 +39,7 @@ const TYPES: &[(&str, &str)] = &[
     ("virtualservice", "VirtualService"),
     ("vip", "Vip"),
     ("pool", "Pool"),
+    ("poolgroup", "PoolGroup"),
     ("healthmonitor", "HealthMonitor"),
     ("certificate", "Certificate"),
     ("enginegroup", "EngineGroup"),

@@ -101,6 +101,7 @@ mod tests {
             "export interface GlobalMacroInput {\n",
             r#"  {"type":"0","label":"Agent","interface":1,"interval":true},"#,
             r#"  {"type":"9","label":"Simple change","group":"Change","params":[]},"#,
+            "export const Status = {\n  Enabled: \"0\",\n  Disabled: \"1\",\n} as const;\n",
         ] {
             assert!(types.contains(part), "{part}");
         }

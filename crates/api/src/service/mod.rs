@@ -15,9 +15,10 @@ use config::Snapshot;
 use config::snapshot::Item;
 use history::service::{Asker, Pages, Service};
 use model::ItemId;
+use objects::UserType;
 use wire::history_service::{Failure, ReadRequest, Reason, WriteReply, WriteRequest};
 
-use crate::call::{User, UserType};
+use crate::call::User;
 use crate::permission::check_method;
 use crate::{Api, session};
 

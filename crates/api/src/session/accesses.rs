@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_change_of_the_configuration() {
+    fn requests_do_not_wait_for_a_change_of_the_configuration() {
         let server = Server::start();
         let visitors = visitors(&server);
         server.clock.advance(Duration::from_secs(60));
@@ -107,6 +107,28 @@ mod tests {
                 for _ in &visitors {
                     assert_eq!(answers.recv_timeout(Duration::from_secs(60)), Ok(true));
                 }
+                Ok(())
+            });
+            change.unwrap();
+        });
+    }
+
+    #[test]
+    fn signing_in_and_out_waits_for_no_change_of_the_configuration() {
+        let server = Server::start();
+        visitors(&server);
+        let (done, ends) = sync_channel(1);
+        std::thread::scope(|scope| {
+            let change: DbResult<()> = server.api.deps.config.write(|_| {
+                scope.spawn(|| {
+                    let wrong = json!({ "username": "u", "password": "wrong" });
+                    assert!(server.call_as(None, "user.login", &wrong).is_err());
+                    let session = server.login("u", "Pa55word-x");
+                    server.call_as(Some(&session), "user.logout", &json!([])).unwrap();
+                    done.send(()).unwrap();
+                });
+                // The change ends after that; a sign-in that waits for its end never does.
+                assert_eq!(ends.recv_timeout(Duration::from_secs(60)), Ok(()));
                 Ok(())
             });
             change.unwrap();

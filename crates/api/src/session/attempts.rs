@@ -1,6 +1,7 @@
 //! Failed sign-ins. They block the pair of source and account, so that a stranger cannot keep a user
 //! out who signs in from elsewhere. Names that do not exist count like those that do.
 
+use config::table;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -190,7 +191,7 @@ pub(super) fn write(edit: &mut Edit<'_>, noted: &HashMap<u64, Note>) -> DbResult
             row.push(("attempt_clock", note.at.into()));
             row.push(("attempt_ip", note.ip.as_str().into()));
         }
-        edit.update("users", *user, &row)
+        edit.update(&table::USERS, *user, &row)
     })
 }
 
@@ -341,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn attempt_without_verdict_does_not_count_and_a_closed_connection_does_not_wait() {
+    fn attempt_without_verdict_does_not_count() {
         let attempts = Attempts::default();
         let gone = Gone::default();
         let running: Vec<_> =

@@ -29,7 +29,7 @@ const NEWEST_ITEMS: usize = 1000;
 /// Values of one item that a read of a range asks for.
 const RANGE_VALUES: u64 = 1000;
 
-/// What `vedette bench history-service` is told.
+/// Options of `vedette bench history-service`.
 #[derive(Debug, Clone)]
 pub struct ServiceOptions {
     /// The API of the server.

@@ -96,7 +96,7 @@ async fn a_name_is_looked_up_once_however_many_ask() {
 }
 
 #[tokio::test]
-async fn addresses_are_kept_until_somebody_says_otherwise() {
+async fn addresses_outlive_a_slow_failure_but_not_a_quick_one() {
     let clock = SimClock::at(Duration::from_secs(1_000));
     let (resolver, gate) = resolver(clock.clone());
     let asked = || gate.asked.load(Ordering::SeqCst);

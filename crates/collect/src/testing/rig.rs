@@ -14,7 +14,7 @@ use stdx::queue;
 use crate::{Context, Parts, Remembered};
 
 /// The longest time that a test waits.
-pub const WAIT: Duration = Duration::from_secs(20);
+pub const WAIT: Duration = Duration::from_secs(60);
 
 /// An item with an update interval (empty = none).
 pub fn item(id: u64, key: &str, kind: ItemType, delay: &str) -> Item {

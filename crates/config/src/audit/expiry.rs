@@ -2,6 +2,7 @@
 
 use crate::Config;
 use crate::db::{DbResult, Value, placeholders};
+use crate::table;
 
 /// Rows of one portion of [`delete_before`].
 const PORTION: i64 = 2_000;
@@ -21,7 +22,7 @@ pub fn delete_before(config: &Config, clock: u64) -> DbResult<u64> {
         if changes.is_empty() && sign_ins.is_empty() {
             return Ok(deleted);
         }
-        config.write(|edit| edit.delete_rows("auditlog", &[("auditid", &changes)]))?;
+        config.write(|edit| edit.delete_rows(&table::AUDITLOG, &[("auditid", &changes)]))?;
         config.write_state(|state| {
             let marks = placeholders(sign_ins.len());
             let sql = format!("DELETE FROM access_log WHERE auditid IN ({marks})");

@@ -1,35 +1,54 @@
 //! The audit log: who changed what, with the values before and after.
 //!
-//! [`Edit`](crate::Edit) hands each row that a user's call changes to the [`Trail`] of its transaction.
+//! [`Edit`](crate::Edit) hands each row that an [`Author`] changes to the [`Trail`] of its transaction.
 //! At the end the rows are put together by object and written to `auditlog`, in the same transaction.
 //! Objects that follow a template are not in the log: the change of the template is.
 
 mod catalog;
+mod details;
 mod expiry;
+mod ids;
+mod inserted;
+mod scenario;
+mod settings;
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::collections::HashMap;
 
-use serde_json::{Map, json};
-
-use crate::db::{DbError, DbResult, Row, Value, query_by_ids};
+use crate::Statements;
+use crate::db::{DbResult, Reader, Row, Value, query_by_ids};
 use crate::schema::Table;
-use crate::{Edit, Statements};
+use crate::table;
 use catalog::Resource;
 pub(crate) use catalog::is_object;
+use details::Details;
 pub use expiry::delete_before;
+use ids::Cuids;
+use scenario::Field;
+pub use settings::{Setting, SettingsObject};
 
 /// Who makes a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Author {
-    /// Id of the user.
+    /// Id of the user; 0 = the server.
     pub userid: u64,
     /// Login name.
     pub username: String,
-    /// Address that the call came from.
+    /// Address that the call came from; empty = the server's own change.
     pub ip: String,
     /// When, in seconds since 1970.
     pub at_s: u64,
+}
+
+impl Author {
+    /// The server, for what discovery and autoregistration change. The name is Zabbix's.
+    pub fn system(at_s: u64) -> Self {
+        Self { userid: 0, username: "System".to_owned(), ip: String::new(), at_s }
+    }
+
+    /// Whether the server itself makes the change.
+    pub fn is_system(&self) -> bool {
+        self.userid == 0
+    }
 }
 
 /// What an entry is about. The numbers are the API's.
@@ -53,53 +72,46 @@ pub enum AuditAction {
 /// Rows of one transaction that the log keeps; a transaction with more says so in its entries.
 const ROWS_MAX: usize = 20_000;
 
-/// Details of one entry, in bytes at most.
-const DETAILS_MAX: usize = 256 * 1024;
-
 /// What a transaction has changed so far, with values.
 #[derive(Debug, Default)]
 pub(crate) struct Trail {
-    objects: BTreeMap<(&'static str, u64), Entry>,
-    /// Objects in the order in which they came.
-    order: Vec<(&'static Table, u64)>,
+    /// In the order in which they came.
+    entries: Vec<Entry>,
+    /// Places of entries by table and id; settings by the name of their object.
+    places: HashMap<(&'static str, u64), usize, foldhash::fast::RandomState>,
     rows: usize,
 }
 
-#[derive(Debug, Default)]
+/// What has happened to one object.
+#[derive(Debug)]
 struct Entry {
+    table: &'static str,
+    id: u64,
     action: Option<AuditAction>,
     kind: Option<&'static Resource>,
     name: String,
-    /// Names of fields without the object's word, and what happened to them.
-    details: Vec<(String, serde_json::Value)>,
+    details: Details,
 }
 
 impl Trail {
     /// Whether changes of the table are kept.
     pub(crate) fn wants(&self, table: &'static Table) -> bool {
-        self.rows < ROWS_MAX && catalog::is_audited(table)
+        !self.is_full() && catalog::is_audited(table)
     }
 
-    /// A row is new.
-    pub(crate) fn inserted(&mut self, table: &'static Table, row: &[(&str, Value)]) {
-        let value = |column: &str| {
-            row.iter().find(|(name, _)| *name == column).map(|(_, value)| value.clone())
-        };
-        let full = Row::new(table.columns.iter().map(|column| {
-            (column.name, value(column.name).unwrap_or_else(|| column.default_value()))
-        }));
-        let given = |name: &str, value: &Value| {
-            table.column(name).is_some_and(|column| *value != column.default_value())
-        };
-        let secret = catalog::is_secret_row(table, |column| Some(full.int(column)));
-        let fields = row.iter().filter(|(name, value)| given(name, value)).map(|(name, value)| {
-            ((*name).to_owned(), json!(["add", catalog::shown(table, name, value, secret)]))
-        });
-        self.note(table, &full, AuditAction::Add, fields.collect());
+    fn is_full(&self) -> bool {
+        self.rows >= ROWS_MAX
     }
 
     /// A row gets other values; `before` is the whole row.
     pub(crate) fn updated(&mut self, table: &'static Table, before: &Row, row: &[(&str, Value)]) {
+        if scenario::is_part(table, before) {
+            let fields = scenario::updated(before, row);
+            if !fields.is_empty() {
+                self.note(table, before, AuditAction::Update, fields);
+            }
+            return;
+        }
         let new = |name: &str| row.iter().find(|(column, _)| *column == name).map(|(_, v)| v);
         let was_secret = catalog::is_secret_row(table, |column| Some(before.int(column)));
         let is_secret = catalog::is_secret_row(table, |column| {
@@ -110,9 +122,12 @@ impl Trail {
             .filter(|(name, _)| !table.is_state_column(name))
             .filter_map(|(name, value)| {
                 let old = before.get(name).filter(|old| old.to_string() != value.to_string())?;
-                let new = catalog::shown(table, name, value, is_secret);
-                let old = catalog::shown(table, name, old, was_secret);
-                Some(((*name).to_owned(), json!(["update", new, old])))
+                let shown = |value, is_secret_row: bool| {
+                    let is_secret = is_secret_row && *name == "value";
+                    catalog::shown(value, is_secret || catalog::is_secret(table, name)).into_owned()
+                };
+                let (new, old) = (shown(value, is_secret), shown(old, was_secret));
+                Some(((*name).to_owned(), vec!["update".to_owned(), new, old]))
             })
             .collect();
         if !fields.is_empty() {
@@ -125,142 +140,141 @@ impl Trail {
         self.note(table, row, AuditAction::Delete, Vec::new());
     }
 
-    fn note(
-        &mut self,
-        table: &'static Table,
-        row: &Row,
-        action: AuditAction,
-        fields: Vec<(String, serde_json::Value)>,
-    ) {
-        self.rows += 1;
-        if is_object(table) {
+    fn note(&mut self, table: &'static Table, row: &Row, action: AuditAction, fields: Vec<Field>) {
+        let (details, path) = if is_object(table) {
             let kind = catalog::kind(table, row);
-            let entry = self.entry(table, row.id(table.key[0]));
-            entry.kind = kind;
-            entry.name = kind.map_or_else(String::new, |kind| row.text(kind.name).to_owned());
-            // A new object stays new whatever happens to it in the same transaction.
-            entry.action = match (entry.action, action) {
-                (Some(AuditAction::Add), AuditAction::Update) => Some(AuditAction::Add),
-                (_, action) => Some(action),
-            };
-            entry.details.extend(fields);
+            let name = kind.map_or_else(String::new, |kind| catalog::name(kind, row));
+            (self.object(table, row.id(table.key[0]), kind, name, action), String::new())
         } else if let Some((owner, member)) = catalog::member(table) {
-            let key: Vec<String> = table
-                .key
-                .iter()
-                .filter(|column| **column != table.subject() || table.key.len() == 1)
-                .map(|column| row.get(column).map(ToString::to_string).unwrap_or_default())
-                .collect();
-            let path = format!("{member}[{}]", key.join("."));
-            let word = match action {
-                AuditAction::Add => "add",
-                AuditAction::Delete => "delete",
-                _ => "update",
-            };
-            let subject = row.id(table.subject());
-            let entry = self.entry(owner, subject);
-            entry.details.push((path.clone(), json!([word])));
-            let inside = fields.into_iter().filter(|(name, _)| *name != table.subject());
-            entry.details.extend(inside.map(|(name, what)| (format!("{path}.{name}"), what)));
+            let key = catalog::member_key(table)
+                .map(|column| row.get(column).map(ToString::to_string).unwrap_or_default());
+            let path = format!("{member}[{}]", key.collect::<Vec<_>>().join("."));
+            (self.member(owner, row.id(table.subject()), &path, action), path)
+        } else {
+            return;
+        };
+        details.repeats = true;
+        for (name, what) in fields {
+            if path.is_empty() || name != table.subject() {
+                let what: Vec<&str> = what.iter().map(String::as_str).collect();
+                details.push(&path, &name, &what);
+            }
         }
     }
 
-    fn entry(&mut self, table: &'static Table, id: u64) -> &mut Entry {
-        let order = &mut self.order;
-        self.objects.entry((table.name, id)).or_insert_with(|| {
-            order.push((table, id));
-            Entry::default()
-        })
+    /// Notes what happens to an object; returns the place for its fields.
+    fn object(
+        &mut self,
+        table: &'static Table,
+        id: u64,
+        kind: Option<&'static Resource>,
+        name: String,
+        action: AuditAction,
+    ) -> &mut Details {
+        self.rows += 1;
+        let entry = self.entry(table.name, id);
+        entry.kind = kind;
+        entry.name = name;
+        entry.acts(Some(action));
+        &mut entry.details
+    }
+
+    /// Notes what happens to a member of an object; returns the place for its fields.
+    fn member(
+        &mut self,
+        owner: &'static Table,
+        id: u64,
+        path: &str,
+        action: AuditAction,
+    ) -> &mut Details {
+        self.rows += 1;
+        let word = match action {
+            AuditAction::Add => "add",
+            AuditAction::Delete => "delete",
+            _ => "update",
+        };
+        let details = &mut self.entry(owner.name, id).details;
+        details.push(path, "", &[word]);
+        details
+    }
+
+    fn entry(&mut self, table: &'static str, id: u64) -> &mut Entry {
+        let next = self.entries.len();
+        let at = *self.places.entry((table, id)).or_insert(next);
+        if at == next {
+            let (name, details) = (String::new(), Details::default());
+            self.entries.push(Entry { table, id, action: None, kind: None, name, details });
+        }
+        &mut self.entries[at]
     }
 
     /// Adds what a part of the transaction has changed.
     pub(crate) fn extend(&mut self, more: Self) {
         self.rows += more.rows;
-        for (table, id) in more.order {
-            let Some(new) = more.objects.get(&(table.name, id)) else { continue };
-            let entry = self.entry(table, id);
-            entry.action = match (entry.action, new.action) {
-                (Some(AuditAction::Add), Some(AuditAction::Update)) | (_, None) => entry.action,
-                (_, action) => action,
-            };
+        for new in more.entries {
+            let entry = self.entry(new.table, new.id);
+            entry.acts(new.action);
             entry.kind = new.kind.or(entry.kind);
             if !new.name.is_empty() {
-                entry.name.clone_from(&new.name);
+                entry.name = new.name;
             }
-            entry.details.extend(new.details.iter().cloned());
+            entry.details.extend(new.details);
         }
     }
 
-    /// Rows for the table `auditlog`, in the order of [`COLUMNS`].
+    /// Values for rows of the table `auditlog`, in the order of [`COLUMNS`].
     pub(crate) fn finish(
         mut self,
-        edit: &mut Edit<'_>,
+        connection: &mut dyn Reader,
         author: &Author,
-    ) -> DbResult<Vec<Vec<Value>>> {
-        self.name_the_rest(edit)?;
-        let set = cuid(author.at_s)?;
-        let cut = self.rows >= ROWS_MAX;
-        let mut rows = Vec::new();
-        for (table, id) in &self.order {
-            let Some(entry) = self.objects.remove(&(table.name, *id)) else { continue };
+    ) -> DbResult<Vec<Value>> {
+        self.name_the_rest(connection)?;
+        let cut = self.is_full();
+        let mut ids = Cuids::new(author.at_s);
+        let set = ids.next()?;
+        let mut values = Vec::with_capacity(self.entries.len() * COLUMNS.len());
+        for entry in self.entries {
             let Some(kind) = entry.kind else { continue };
             let action = entry.action.unwrap_or(AuditAction::Update);
             let details = match action {
                 AuditAction::Delete => String::new(),
-                _ => details(kind.word, entry.details, cut),
+                _ => entry.details.finish(kind.word, cut),
             };
-            let about = About {
-                action,
-                kind: kind.number,
-                id: *id,
-                name: &entry.name,
-                details: &details,
-                set: &set,
-            };
-            rows.push(about.row(author)?);
+            let (kind, id, name) = (kind.number, entry.id, entry.name);
+            let about = About { action, kind, id, name, details, set: &set };
+            values.extend(about.row(ids.next()?, author));
         }
-        Ok(rows)
+        Ok(values)
     }
 
     /// Looks up objects of which only members have changed.
-    fn name_the_rest(&mut self, edit: &mut Edit<'_>) -> DbResult<()> {
+    fn name_the_rest(&mut self, connection: &mut dyn Reader) -> DbResult<()> {
         let mut missing: HashMap<&'static str, Vec<u64>> = HashMap::new();
-        for ((table, id), entry) in &self.objects {
-            if entry.kind.is_none() {
-                missing.entry(table).or_default().push(*id);
-            }
+        for entry in self.entries.iter().filter(|entry| entry.kind.is_none()) {
+            missing.entry(entry.table).or_default().push(entry.id);
         }
         for (name, ids) in missing {
             let table = Table::named(name);
             let key = table.key[0];
             let sql = format!("SELECT * FROM {name} WHERE {key} IN ({{ids}})");
-            for row in query_by_ids(edit.connection(), &sql, &[], &ids)? {
-                let Some(entry) = self.objects.get_mut(&(table.name, row.id(key))) else {
-                    continue;
-                };
+            for row in query_by_ids(connection, &sql, &[], &ids)? {
+                let entry = self.entry(table.name, row.id(key));
                 entry.kind = catalog::kind(table, &row);
-                entry.name = entry.kind.map_or("", |kind| row.text(kind.name)).to_owned();
+                entry.name = entry.kind.map_or_else(String::new, |kind| catalog::name(kind, &row));
             }
         }
         Ok(())
     }
 }
 
-/// JSON of an entry's details: `{"host.name":["update","new","old"]}`.
-fn details(word: &str, fields: Vec<(String, serde_json::Value)>, cut: bool) -> String {
-    let mut all = Map::new();
-    let mut bytes = 0;
-    for (name, what) in fields {
-        bytes += name.len() + what.to_string().len();
-        if bytes > DETAILS_MAX {
-            break;
-        }
-        all.insert(format!("{word}.{name}"), what);
+impl Entry {
+    /// A new object stays new whatever happens to it in the same transaction.
+    fn acts(&mut self, action: Option<AuditAction>) {
+        self.action = match (self.action, action) {
+            (Some(AuditAction::Add), Some(AuditAction::Update)) | (_, None) => self.action,
+            (_, action) => action,
+        };
     }
-    if cut || bytes > DETAILS_MAX {
-        all.insert("truncated".to_owned(), json!(["update", "1", "0"]));
-    }
-    serde_json::Value::Object(all).to_string()
 }
 
 /// Columns of the table `auditlog`.
@@ -283,15 +297,15 @@ struct About<'a> {
     action: AuditAction,
     kind: i64,
     id: u64,
-    name: &'a str,
-    details: &'a str,
+    name: String,
+    details: String,
     set: &'a str,
 }
 
 impl About<'_> {
-    fn row(&self, author: &Author) -> DbResult<Vec<Value>> {
-        Ok(vec![
-            cuid(author.at_s)?.into(),
+    fn row(self, auditid: String, author: &Author) -> [Value; COLUMNS.len()] {
+        [
+            auditid.into(),
             author.userid.into(),
             author.username.as_str().into(),
             author.at_s.into(),
@@ -303,7 +317,7 @@ impl About<'_> {
             self.name.into(),
             self.set.into(),
             self.details.into(),
-        ])
+        ]
     }
 }
 
@@ -313,37 +327,11 @@ pub fn note_access(
     action: AuditAction,
     author: &Author,
 ) -> DbResult<()> {
-    let set = cuid(author.at_s)?;
-    let about = About { action, kind: 0, id: author.userid, name: "", details: "", set: &set };
-    state.insert_many("access_log", &COLUMNS, &[about.row(author)?])
-}
-
-/// A new id of 25 characters that sorts by time, as `auditid` has it: `c`, milliseconds, a counter, the
-/// process, random characters, all to the base of 36.
-fn cuid(at_s: u64) -> DbResult<String> {
-    static COUNTER: AtomicU32 = AtomicU32::new(0);
-    let mut random = [0_u8; 8];
-    getrandom::fill(&mut random).map_err(|error| DbError::statement("(random bytes)", error))?;
-    let number = u64::from_le_bytes(random);
-    let count = u64::from(COUNTER.fetch_add(1, Ordering::Relaxed));
-    let process = u64::from(std::process::id());
-    Ok(format!(
-        "c{}{}{}{}",
-        base_36(at_s * 1_000, 8),
-        base_36(count, 4),
-        base_36(process, 4),
-        base_36(number, 8)
-    ))
-}
-
-/// The last digits of a number.
-fn base_36(mut number: u64, digits: usize) -> String {
-    let mut text = vec![b'0'; digits];
-    for digit in text.iter_mut().rev() {
-        *digit = b"0123456789abcdefghijklmnopqrstuvwxyz"[usize::try_from(number % 36).unwrap_or(0)];
-        number /= 36;
-    }
-    text.into_iter().map(char::from).collect()
+    let mut ids = Cuids::new(author.at_s);
+    let (set, id) = (ids.next()?, author.userid);
+    let about =
+        About { action, kind: 0, id, name: String::new(), details: String::new(), set: &set };
+    state.insert_values(&table::ACCESS_LOG, &COLUMNS, &about.row(ids.next()?, author))
 }
 
 #[cfg(test)]

@@ -155,7 +155,7 @@ mod tests {
         durable.committed();
         let error = durable.wait(rewrite).unwrap_err();
         assert!(matches!(&error, DbError::Unsynced { reason } if reason == "input/output error"));
-        assert!(error.to_string().contains("the change is made"), "{error}");
+        assert!(error.to_string().contains("the change was made"), "{error}");
         broken.store(false, Ordering::SeqCst);
         durable.wait(rewrite).unwrap();
         assert_eq!(rewritten.load(Ordering::SeqCst), 1, "the first sync lost pages");

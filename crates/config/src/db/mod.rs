@@ -15,9 +15,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 use stdx::sync::lock;
 
+use crate::holds::Holds;
 use writer::Writer;
 
 pub use durable::SyncFile;
@@ -65,7 +67,7 @@ pub enum DbError {
         url: String,
     },
     /// The change is made, but it may not survive a power cut.
-    #[error("configuration database: the change is made, but not confirmed on disk: {reason}")]
+    #[error("configuration database: the change was made but is not confirmed on disk: {reason}")]
     Unsynced {
         /// The system's words.
         reason: String,
@@ -123,8 +125,8 @@ fn shortened(sql: &str) -> String {
 /// Result of database calls.
 pub type DbResult<T> = Result<T, DbError>;
 
-/// An open connection; a driver implements this and nothing else.
-pub trait Connection: Send {
+/// Reads rows: a connection, or a transaction that sees its own changes.
+pub trait Reader {
     /// Rows of a SELECT.
     fn query(&mut self, sql: &str, params: &[Value]) -> DbResult<Vec<Row>>;
     /// Shows each row of a SELECT to `row`: for large results, whose texts are seldom kept.
@@ -151,11 +153,37 @@ pub trait Connection: Send {
         let _broken_off = rows.iter().try_for_each(|found| row(found));
         Ok(())
     }
+    /// Gives back what memory the connection holds for later.
+    fn rest(&mut self) {}
+}
+
+/// Implements [`Reader`] for a type that reads through one of its fields.
+macro_rules! read_through {
+    ($type:ty, $field:ident) => {
+        /// Reads see the changes of the transaction.
+        impl $crate::db::Reader for $type {
+            fn query(&mut self, sql: &str, params: &[Value]) -> DbResult<Vec<Row>> {
+                self.$field.query(sql, params)
+            }
+
+            fn each_until(
+                &mut self,
+                sql: &str,
+                params: &[Value],
+                row: &mut dyn FnMut(&dyn $crate::db::Cells) -> std::ops::ControlFlow<()>,
+            ) -> DbResult<()> {
+                self.$field.each_until(sql, params, row)
+            }
+        }
+    };
+}
+pub(crate) use read_through;
+
+/// An open connection; a driver implements this, [`Reader`] and nothing else.
+pub trait Connection: Reader + Send {
     /// Statements fail soon after the flag is set; `None` = they run to their end. Not within a
     /// transaction. A driver that cannot interrupt its statements ignores it.
     fn stop_when(&mut self, _flag: Option<Arc<AtomicBool>>) {}
-    /// Gives back what memory the connection holds for later.
-    fn rest(&mut self) {}
     /// Runs one statement; returns the number of rows that it changed.
     fn execute(&mut self, sql: &str, params: &[Value]) -> DbResult<u64>;
     /// Runs several statements without parameters.
@@ -309,8 +337,8 @@ impl Db {
             Location::Postgres(_) => (None, None),
         };
         Ok(Self {
-            configuration: Writer::new(configuration, file.as_deref(), Arc::clone(&sync))?,
-            state: Writer::new(state, state_file.as_deref(), sync)?,
+            configuration: Writer::new(configuration, file.as_deref(), Arc::clone(&sync), None)?,
+            state: Writer::new(state, state_file.as_deref(), sync, Some(Holds::new("state")))?,
             location,
             readers: Mutex::default(),
             returned: Condvar::new(),
@@ -320,10 +348,26 @@ impl Db {
     /// Runs `work` with a read connection. It sees committed data only.
     pub fn read<T, E: From<DbError>>(
         &self,
-        work: impl FnOnce(&mut dyn Connection) -> Result<T, E>,
+        work: impl FnOnce(&mut dyn Reader) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.read_until(None, work)
+    }
+
+    /// The same; statements fail soon after the flag is set.
+    pub(crate) fn read_until<T, E: From<DbError>>(
+        &self,
+        flag: Option<Arc<AtomicBool>>,
+        work: impl FnOnce(&mut dyn Reader) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut connection = self.borrow_reader()?;
+        let stops = flag.is_some();
+        if stops {
+            connection.stop_when(flag);
+        }
         let result = work(connection.as_mut());
+        if stops {
+            connection.stop_when(None);
+        }
         lock(&self.readers).idle.push(connection);
         self.returned.notify_one();
         result
@@ -331,7 +375,7 @@ impl Db {
 
     /// Runs `work` in a transaction of the configuration: all of it is kept, or, when it fails, nothing.
     /// It survives the end of the process, and a power cut after the next [`Db::sync`].
-    pub fn write<T, E: From<DbError>>(
+    pub(crate) fn write<T, E: From<DbError>>(
         &self,
         work: impl FnOnce(&mut dyn Connection) -> Result<T, E>,
     ) -> Result<T, E> {
@@ -355,6 +399,11 @@ impl Db {
     /// The same for the state.
     pub fn sync_state(&self) -> DbResult<()> {
         self.state.sync()
+    }
+
+    /// See [`Holds::longest`].
+    pub(crate) fn longest_hold_of_state(&self) -> Duration {
+        self.state.longest_hold()
     }
 
     /// Writes everything into SQLite's main files, synced, and empties their write-ahead logs.
@@ -399,7 +448,7 @@ pub fn id_params(ids: impl IntoIterator<Item = u64>) -> Vec<Value> {
 /// Runs a SELECT whose last condition is `... IN (IDS)` for any number of ids, in portions that
 /// every database takes. `sql` holds `{ids}` once, after all other parameters.
 pub fn query_by_ids(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     sql: &str,
     before: &[Value],
     ids: &[u64],

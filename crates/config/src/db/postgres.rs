@@ -17,7 +17,7 @@ use postgres::{CancelToken, Config, NoTls};
 use stdx::clock::{RealClock, SharedClock};
 use stdx::sync::lock;
 
-use super::{Cells, Connection, DbError, DbResult, Row, Value};
+use super::{Cells, Connection, DbError, DbResult, Reader, Row, Value};
 use errors::{fail, is_lost, with_source, without_password};
 use link::Link;
 use token::Outcome;
@@ -174,7 +174,7 @@ fn ended(sql: &str) -> DbError {
     DbError::unavailable(sql, "the connection's thread ended")
 }
 
-impl Connection for Postgres {
+impl Reader for Postgres {
     fn query(&mut self, sql: &str, params: &[Value]) -> DbResult<Vec<Row>> {
         let (text, params) = (sql.to_owned(), params.to_vec());
         self.ask(sql, move |session| session.run(&text, true, |link| link.query(&text, &params)))
@@ -197,7 +197,9 @@ impl Connection for Postgres {
         drop(blocks);
         self.next(&result).unwrap_or_else(|| Err(ended(sql)))
     }
+}
 
+impl Connection for Postgres {
     fn stop_when(&mut self, flag: Option<Arc<AtomicBool>>) {
         self.stop = flag;
     }

@@ -12,7 +12,7 @@ use rusqlite::ErrorCode;
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 
-use super::{Cell, Cells, Connection, DbError, DbResult, Row, Value};
+use super::{Cell, Cells, Connection, DbError, DbResult, Reader, Row, Value};
 
 /// Statements kept prepared per connection.
 const STATEMENTS_MAX: usize = 256;
@@ -99,7 +99,7 @@ fn forget_long(statement: rusqlite::CachedStatement<'_>, sql: &str) {
     }
 }
 
-impl Connection for Sqlite {
+impl Reader for Sqlite {
     fn query(&mut self, sql: &str, params: &[Value]) -> DbResult<Vec<Row>> {
         let mut statement = self.prepare(sql)?;
         let columns: Arc<[Box<str>]> = statement.column_names().map(Box::from).collect();
@@ -137,6 +137,13 @@ impl Connection for Sqlite {
         Ok(())
     }
 
+    fn rest(&mut self) {
+        // Only a cache: whether it shrinks makes no difference to what is read.
+        drop(self.0.execute_batch("PRAGMA shrink_memory"));
+    }
+}
+
+impl Connection for Sqlite {
     fn stop_when(&mut self, flag: Option<Arc<AtomicBool>>) {
         let handler = flag.map(|flag| move || flag.load(Ordering::Relaxed));
         // It fails for a connection that this process does not own, which is not the case here.
@@ -145,11 +152,6 @@ impl Connection for Sqlite {
 
     fn has_parts(&self) -> bool {
         true
-    }
-
-    fn rest(&mut self) {
-        // Only a cache: whether it shrinks makes no difference to what is read.
-        drop(self.0.execute_batch("PRAGMA shrink_memory"));
     }
 
     fn execute(&mut self, sql: &str, params: &[Value]) -> DbResult<u64> {

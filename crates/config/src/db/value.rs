@@ -165,7 +165,7 @@ impl Cells for Row {
 }
 
 /// A row: columns by name.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     pub(super) columns: Arc<[Box<str>]>,
     pub(super) values: Vec<Value>,

@@ -2,16 +2,20 @@
 
 use std::path::Path;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use stdx::sync::lock;
 
 use super::durable::{Durable, SyncFile};
 use super::{Connection, DbError, DbResult};
+use crate::holds::Holds;
 
 pub(super) struct Writer {
     connection: Mutex<Box<dyn Connection>>,
     /// `None`: the database syncs each commit itself.
     durable: Option<Durable>,
+    /// `None`: the caller measures its changes.
+    holds: Option<Holds>,
 }
 
 impl Writer {
@@ -20,6 +24,7 @@ impl Writer {
         connection: Box<dyn Connection>,
         file: Option<&Path>,
         sync: SyncFile,
+        holds: Option<Holds>,
     ) -> DbResult<Self> {
         let durable = |path: &Path| {
             Durable::of_sqlite(path, sync).map_err(|error| DbError::Connect {
@@ -32,7 +37,7 @@ impl Writer {
         if let Some(durable) = &durable {
             durable.committed();
         }
-        Ok(Self { connection: Mutex::new(connection), durable })
+        Ok(Self { connection: Mutex::new(connection), durable, holds })
     }
 
     /// Runs `work` in a transaction: all of it is kept, or, when it fails, nothing.
@@ -42,6 +47,7 @@ impl Writer {
     ) -> Result<T, E> {
         let mut connection = lock(&self.connection);
         let connection = &mut **connection;
+        let _held = self.holds.as_ref().map(Holds::begin);
         connection.begin()?;
         let result = work(connection);
         match &result {
@@ -55,6 +61,11 @@ impl Writer {
             Err(_) => connection.rollback(),
         }
         result
+    }
+
+    /// The longest time for which a transaction has held the writer, see [`Holds::longest`].
+    pub(super) fn longest_hold(&self) -> Duration {
+        self.holds.as_ref().map(Holds::longest).unwrap_or_default()
     }
 
     /// Returns when all transactions that ended before the call survive a power cut. After an error

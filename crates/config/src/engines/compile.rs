@@ -3,13 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
-use balancing::{Certificate, Config, Health, Listen, Pem, Pool, VirtualService};
+use balancing::{Config, Listen, Monitors, Pool, PoolGroup, VirtualService};
 use const_format::formatcp;
 use objects::sql::STATUS_ENABLED;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
 
-use crate::db::{Connection, DbError, Row, query_by_ids};
+use super::credential::{Credential, credentials};
+use super::groups;
+use super::hosts::{self, Asked, Effect};
+use super::monitors::{monitors, monitors_of_pools};
+use crate::db::{DbError, Reader, Row, query_by_ids};
 
 /// Why rows are no configuration.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +31,7 @@ pub enum CompileError {
     },
 }
 
-type Result<T> = std::result::Result<T, CompileError>;
+pub(super) type Result<T> = std::result::Result<T, CompileError>;
 
 /// A virtual service with the ids of what it uses.
 #[derive(Debug, Clone)]
@@ -38,21 +42,25 @@ pub struct Service {
     pub group: u64,
     /// What engines do.
     pub config: VirtualService,
-    /// Pools, also those of rules.
+    /// Pools, also those of rules and of pool groups.
     pub pools: BTreeSet<u64>,
+    /// Pool groups, also those of rules.
+    pub pool_groups: BTreeSet<u64>,
     /// Certificates, the default one first.
     pub certificates: Vec<u64>,
 }
 
 /// Virtual services and all that they use.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Objects {
     /// In the order of their ids.
     pub services: Vec<Service>,
     /// By id.
     pub pools: BTreeMap<u64, Pool>,
     /// By id.
-    pub certificates: BTreeMap<u64, Certificate>,
+    pub pool_groups: BTreeMap<u64, PoolGroup>,
+    /// By id.
+    pub certificates: BTreeMap<u64, Credential>,
 }
 
 impl Objects {
@@ -60,7 +68,7 @@ impl Objects {
     ///
     /// # Errors
     /// See [`CompileError`].
-    pub fn of_group(connection: &mut dyn Connection, group: u64) -> Result<Self> {
+    pub fn of_group(connection: &mut dyn Reader, group: u64) -> Result<Self> {
         let sql = services_where(formatcp!("s.status = {STATUS_ENABLED} AND s.enginegroupid = ?"));
         let rows = connection.query(&sql, &[group.into()])?;
         Self::of_rows(connection, rows)
@@ -70,7 +78,7 @@ impl Objects {
     ///
     /// # Errors
     /// See [`CompileError`].
-    pub fn all(connection: &mut dyn Connection) -> Result<Self> {
+    pub fn all(connection: &mut dyn Reader) -> Result<Self> {
         let rows =
             connection.query(&services_where(formatcp!("s.status = {STATUS_ENABLED}")), &[])?;
         Self::of_rows(connection, rows)
@@ -80,7 +88,7 @@ impl Objects {
     ///
     /// # Errors
     /// See [`CompileError`].
-    pub fn of_services(connection: &mut dyn Connection, ids: &[u64]) -> Result<Self> {
+    pub fn of_services(connection: &mut dyn Reader, ids: &[u64]) -> Result<Self> {
         let sql = services_where("s.virtualserviceid IN ({ids})");
         let rows = query_by_ids(connection, &sql, &[], ids)?;
         Self::of_rows(connection, rows)
@@ -90,17 +98,31 @@ impl Objects {
     ///
     /// # Errors
     /// See [`CompileError`].
-    pub fn of_pools(connection: &mut dyn Connection, ids: &[u64]) -> Result<Self> {
+    pub fn of_pools(connection: &mut dyn Reader, ids: &[u64]) -> Result<Self> {
         let pools = pools(connection, ids)?;
-        Ok(Self { services: Vec::new(), pools, certificates: BTreeMap::new() })
+        Ok(Self { pools, ..Self::default() })
+    }
+
+    /// Pool groups and what they use, without services.
+    ///
+    /// # Errors
+    /// See [`CompileError`].
+    pub fn of_pool_groups(connection: &mut dyn Reader, ids: &[u64]) -> Result<Self> {
+        let found = groups::load(connection, ids)?;
+        let pools = pools(connection, &Vec::from_iter(found.pools()))?;
+        Ok(Self { pool_groups: found.typed(&pools)?, pools, ..Self::default() })
     }
 
     /// The configuration of an engine with all these services.
     pub fn config(&self) -> Config {
+        let certificates = self.certificates.values();
+        let expected = certificates.clone();
         Config {
-            certificates: self.certificates.values().cloned().collect(),
+            certificates: certificates.filter_map(Credential::issued).cloned().collect(),
+            expected_certificates: expected.filter_map(Credential::expected).cloned().collect(),
             virtual_services: self.services.iter().map(|service| service.config.clone()).collect(),
             pools: self.pools.values().cloned().collect(),
+            pool_groups: self.pool_groups.values().cloned().collect(),
             ..Config::default()
         }
     }
@@ -109,17 +131,20 @@ impl Objects {
     pub fn alone(&self, service: &Service) -> Self {
         let pools = service.pools.iter();
         let pools = pools.filter_map(|id| Some((*id, self.pools.get(id)?.clone())));
+        let groups = service.pool_groups.iter();
+        let groups = groups.filter_map(|id| Some((*id, self.pool_groups.get(id)?.clone())));
         let certificates = service.certificates.iter();
         let certificates =
             certificates.filter_map(|id| Some((*id, self.certificates.get(id)?.clone())));
         Self {
             services: vec![service.clone()],
             pools: pools.collect(),
+            pool_groups: groups.collect(),
             certificates: certificates.collect(),
         }
     }
 
-    fn of_rows(connection: &mut dyn Connection, mut rows: Vec<Row>) -> Result<Self> {
+    fn of_rows(connection: &mut dyn Reader, mut rows: Vec<Row>) -> Result<Self> {
         rows.sort_by_key(|row| row.id("virtualserviceid"));
         let mut uses: Vec<Uses> = rows.iter().map(Uses::of).collect::<Result<_>>()?;
         let ids: Vec<u64> = rows.iter().map(|row| row.id("virtualserviceid")).collect();
@@ -130,14 +155,23 @@ impl Objects {
                 uses[at].certificates.push(row.id("certificateid"));
             }
         }
+        let used: BTreeSet<u64> =
+            uses.iter().flat_map(|uses| uses.pool_groups.iter().copied()).collect();
+        let groups = groups::load(connection, &Vec::from_iter(used))?;
+        for uses in &mut uses {
+            let members = uses.pool_groups.iter().flat_map(|group| groups.pools_of(*group));
+            uses.pools.extend(members);
+        }
         let used: BTreeSet<u64> = uses.iter().flat_map(|uses| uses.pools.iter().copied()).collect();
         let pools = pools(connection, &Vec::from_iter(used))?;
         let used: BTreeSet<u64> =
             uses.iter().flat_map(|uses| uses.certificates.iter().copied()).collect();
-        let certificates = certificates(connection, &Vec::from_iter(used))?;
-        let services = rows.iter().zip(uses);
-        let services = services.map(|(row, uses)| service(row, uses, &pools, &certificates));
-        Ok(Self { services: services.collect::<Result<_>>()?, pools, certificates })
+        let certificates = credentials(connection, &Vec::from_iter(used))?;
+        let pool_groups = groups.typed(&pools)?;
+        let mut objects = Self { services: Vec::new(), pools, pool_groups, certificates };
+        let services = rows.iter().zip(uses).map(|(row, uses)| service(row, uses, &objects));
+        objects.services = services.collect::<Result<_>>()?;
+        Ok(objects)
     }
 }
 
@@ -148,29 +182,83 @@ fn services_where(condition: &str) -> String {
     )
 }
 
-/// What a service refers to; `rules` are without ids of pools.
+/// A pool or a pool group.
+#[derive(Debug, Clone, Copy)]
+enum Target {
+    Pool(u64),
+    Group(u64),
+}
+
+impl Target {
+    /// What the ids name; 0 = none.
+    fn of(pool: u64, group: u64) -> Option<Self> {
+        match (pool, group) {
+            (0, 0) => None,
+            (pool, 0) => Some(Self::Pool(pool)),
+            (_, group) => Some(Self::Group(group)),
+        }
+    }
+
+    /// Its name for engines.
+    fn name<'o>(self, objects: &'o Objects, object: &str) -> Result<&'o str> {
+        let (kind, id, name) = match self {
+            Self::Pool(id) => ("pool", id, objects.pools.get(&id).map(|pool| &pool.name)),
+            Self::Group(id) => {
+                ("pool group", id, objects.pool_groups.get(&id).map(|group| &group.name))
+            }
+        };
+        name.map(String::as_str)
+            .ok_or_else(|| invalid(object, format!("the {kind} with id {id} does not exist")))
+    }
+}
+
+/// What a service refers to; `rules` and `mirror` are without ids of pools.
 struct Uses {
     rules: Vec<Json>,
-    /// The pool that each rule chooses.
-    chosen: Vec<Option<u64>>,
+    mirror: Json,
+    target: Option<Target>,
+    /// What each rule chooses, and where it sends copies.
+    chosen: Vec<[Option<Target>; 2]>,
+    /// Where the service sends copies.
+    mirrored: Option<Target>,
     pools: BTreeSet<u64>,
+    pool_groups: BTreeSet<u64>,
     certificates: Vec<u64>,
 }
 
 impl Uses {
     fn of(row: &Row) -> Result<Self> {
         let mut rules: Vec<Json> = parsed(row, "rules", &service_name(row))?;
-        let chosen: Vec<Option<u64>> = rules.iter_mut().map(take_poolid).collect();
-        let mut pools: BTreeSet<u64> = chosen.iter().copied().flatten().collect();
-        pools.insert(row.id("poolid"));
-        Ok(Self { rules, chosen, pools, certificates: Vec::new() })
+        let mut mirror: Json = parsed(row, "mirror", &service_name(row))?;
+        let chosen: Vec<_> = rules.iter_mut().map(take_targets).collect();
+        let mirrored = take_target(&mut mirror);
+        let target = Target::of(row.id("poolid"), row.id("poolgroupid"));
+        let (mut pools, mut pool_groups) = (BTreeSet::new(), BTreeSet::new());
+        for target in chosen.iter().flatten().chain([&target, &mirrored]).flatten() {
+            match target {
+                Target::Pool(id) => pools.insert(*id),
+                Target::Group(id) => pool_groups.insert(*id),
+            };
+        }
+        let certificates = Vec::new();
+        Ok(Self { rules, mirror, target, chosen, mirrored, pools, pool_groups, certificates })
     }
 }
 
-/// Removes the id of the pool from a rule.
-fn take_poolid(rule: &mut Json) -> Option<u64> {
-    let id = rule.get_mut("then")?.as_object_mut()?.remove("poolid")?;
-    id.as_str()?.parse().ok()
+/// Removes the ids of what a rule chooses, and of where it sends copies.
+fn take_targets(rule: &mut Json) -> [Option<Target>; 2] {
+    let Some(then) = rule.get_mut("then") else { return [None; 2] };
+    [take_target(then), then.get_mut("mirror").and_then(take_target)]
+}
+
+/// Removes the id of the pool or pool group from members that choose it.
+fn take_target(members: &mut Json) -> Option<Target> {
+    let members = members.as_object_mut()?;
+    let [pool, group] = ["poolid", "poolgroupid"].map(|member| {
+        let id = members.remove(member)?;
+        id.as_str()?.parse().ok()
+    });
+    Target::of(pool.unwrap_or(0), group.unwrap_or(0))
 }
 
 fn service_name(row: &Row) -> String {
@@ -178,21 +266,26 @@ fn service_name(row: &Row) -> String {
 }
 
 /// The object's JSON in a column.
-fn parsed<T: DeserializeOwned>(row: &Row, column: &str, object: &str) -> Result<T> {
+pub(super) fn parsed<T: DeserializeOwned>(row: &Row, column: &str, object: &str) -> Result<T> {
     let value = serde_json::from_str(row.text(column));
     value.map_err(|error| invalid(object, format!("'{column}': {error}")))
 }
 
-fn invalid(object: &str, reason: impl Into<String>) -> CompileError {
+pub(super) fn invalid(object: &str, reason: impl Into<String>) -> CompileError {
     CompileError::Object { object: object.to_owned(), reason: reason.into() }
 }
 
-fn typed<T: DeserializeOwned>(members: Json, object: &str) -> Result<T> {
+pub(super) fn typed<T: DeserializeOwned>(members: Json, object: &str) -> Result<T> {
     serde_json::from_value(members).map_err(|error| invalid(object, error.to_string()))
 }
 
 /// Adds columns with texts that are not empty, and JSON columns that are not `{}`.
-fn add_given(members: &mut Json, row: &Row, texts: &[&str], json: &[&str]) -> Result<()> {
+pub(super) fn add_given(
+    members: &mut Json,
+    row: &Row,
+    texts: &[&str],
+    json: &[&str],
+) -> Result<()> {
     for column in texts.iter().filter(|column| !row.text(column).is_empty()) {
         members[*column] = row.text(column).into();
     }
@@ -205,25 +298,20 @@ fn add_given(members: &mut Json, row: &Row, texts: &[&str], json: &[&str]) -> Re
     Ok(())
 }
 
-fn service(
-    row: &Row,
-    mut uses: Uses,
-    pools: &BTreeMap<u64, Pool>,
-    certificates: &BTreeMap<u64, Certificate>,
-) -> Result<Service> {
+fn service(row: &Row, mut uses: Uses, objects: &Objects) -> Result<Service> {
     let object = service_name(row);
-    let pool = |id: u64| {
-        let found = pools.get(&id).map(|pool| pool.name.as_str());
-        found.ok_or_else(|| invalid(&object, format!("the pool with id {id} does not exist")))
-    };
-    for (rule, chosen) in uses.rules.iter_mut().zip(&uses.chosen) {
-        if let Some(id) = chosen {
-            rule["then"]["pool"] = pool(*id)?.into();
+    for (rule, [chosen, mirrored]) in uses.rules.iter_mut().zip(&uses.chosen) {
+        if let Some(target) = chosen {
+            rule["then"]["pool"] = target.name(objects, &object)?.into();
+        }
+        if let Some(target) = mirrored {
+            rule["then"]["mirror"]["pool"] = target.name(objects, &object)?.into();
         }
     }
+    let target = uses.target.ok_or_else(|| invalid(&object, "it has no pool"))?;
     let mut tls: Map<String, Json> = parsed(row, "tls", &object)?;
-    let names = uses.certificates.iter().filter_map(|id| certificates.get(id));
-    let names: Vec<&str> = names.map(|certificate| certificate.name.as_str()).collect();
+    let names = uses.certificates.iter().filter_map(|id| objects.certificates.get(id));
+    let names: Vec<&str> = names.map(Credential::name).collect();
     let has_tls = !names.is_empty();
     tls.insert("certificates".to_owned(), names.into());
     let [timeouts, limits, forwarded, allow, deny] =
@@ -233,7 +321,7 @@ fn service(
         "name": row.text("name"),
         "type": row.text("type"),
         "listen": listen(row, &object)?,
-        "pool": pool(row.id("poolid"))?,
+        "pool": target.name(objects, &object)?,
         "accept_proxy": row.int("accept_proxy") != 0,
         "timeouts": timeouts?,
         "limits": limits?,
@@ -245,11 +333,17 @@ fn service(
     if has_tls {
         members["tls"] = tls.into();
     }
+    if let Some(target) = uses.mirrored {
+        uses.mirror["pool"] = target.name(objects, &object)?.into();
+        members["mirror"] = uses.mirror;
+    }
+    add_given(&mut members, row, &[], &["rate_limit", "authentication", "compression", "cache"])?;
     Ok(Service {
         id: row.id("virtualserviceid"),
         group: row.id("enginegroupid"),
         config: typed(members, &object)?,
         pools: uses.pools,
+        pool_groups: uses.pool_groups,
         certificates: uses.certificates,
     })
 }
@@ -267,83 +361,62 @@ fn socket(address: &str, port: i64, object: &str) -> Result<SocketAddr> {
     let address: IpAddr = address
         .parse()
         .map_err(|_| invalid(object, format!("'{address}' is no IPv4 or IPv6 address")))?;
-    let port = u16::try_from(port).map_err(|_| invalid(object, format!("{port} is no port")))?;
+    let port = u16::try_from(port).map_err(|_| invalid(object, format!("{port} is not a port")))?;
     Ok(SocketAddr::new(address, port))
 }
 
 /// Pools by id, those that exist.
-fn pools(connection: &mut dyn Connection, ids: &[u64]) -> Result<BTreeMap<u64, Pool>> {
+fn pools(connection: &mut dyn Reader, ids: &[u64]) -> Result<BTreeMap<u64, Pool>> {
     let sql = "SELECT * FROM pools WHERE poolid IN ({ids})";
     let rows = query_by_ids(connection, sql, &[], ids)?;
-    let monitors: BTreeSet<u64> = rows.iter().map(|row| row.id("healthmonitorid")).collect();
-    let sql = "SELECT * FROM healthmonitors WHERE healthmonitorid IN ({ids})";
-    let found = query_by_ids(connection, sql, &[], &Vec::from_iter(monitors))?;
-    let monitors: BTreeMap<u64, Health> = found
-        .iter()
-        .map(|row| Ok((row.id("healthmonitorid"), monitor(row)?)))
-        .collect::<Result<_>>()?;
+    let used = monitors_of_pools(connection, ids)?;
+    let all: BTreeSet<u64> = used.values().flatten().copied().collect();
+    let monitors = monitors(connection, &Vec::from_iter(all))?;
+    let hosts = hosts::asked(connection, ids)?;
     let sql = "SELECT * FROM pool_servers WHERE poolid IN ({ids}) ORDER BY poolid, position";
     let mut servers: BTreeMap<u64, Vec<Json>> = BTreeMap::new();
     for row in query_by_ids(connection, sql, &[], ids)? {
-        servers.entry(row.id("poolid")).or_default().push(server(&row)?);
+        let place = (row.id("poolid"), row.int("position"));
+        let effect = hosts.get(&place).and_then(Asked::effect);
+        servers.entry(place.0).or_default().push(server(&row, effect)?);
     }
     let pools = rows.iter().map(|row| {
         let id = row.id("poolid");
-        let health = monitors.get(&row.id("healthmonitorid")).cloned();
-        Ok((id, pool(row, servers.remove(&id).unwrap_or_default(), health)?))
+        let own = used.get(&id).into_iter().flatten();
+        let health = own.filter_map(|monitor| monitors.get(monitor)?.of_engines().cloned());
+        Ok((id, pool(row, servers.remove(&id).unwrap_or_default(), Monitors(health.collect()))?))
     });
     pools.collect()
 }
 
-fn pool(row: &Row, servers: Vec<Json>, health: Option<Health>) -> Result<Pool> {
+fn pool(row: &Row, servers: Vec<Json>, health: Monitors) -> Result<Pool> {
     let object = format!("pool '{}'", row.text("name"));
     let mut members = json!({
         "name": row.text("name"),
         "algorithm": row.text("algorithm"),
         "servers": servers,
     });
-    let (texts, json) = (["hash_key", "send_proxy"], ["persistence", "retries", "eject", "tls"]);
+    let (texts, json) =
+        (["hash_key", "slow_start", "send_proxy"], ["persistence", "retries", "eject", "tls"]);
     add_given(&mut members, row, &texts, &json)?;
+    if row.int("min_monitors") != 0 {
+        members["min_monitors"] = row.int("min_monitors").into();
+    }
     Ok(Pool { health, ..typed(members, &object)? })
 }
 
-fn server(row: &Row) -> Result<Json> {
+/// `effect`: what the monitored host asks of the server that it is.
+fn server(row: &Row, effect: Option<Effect>) -> Result<Json> {
     let object = format!("server '{}'", row.text("name"));
     let mut members = json!({
         "name": row.text("name"),
         "address": socket(row.text("address"), row.int("port"), &object)?,
         "weight": row.int("weight"),
         "backup": row.int("backup") != 0,
-        "state": row.text("state"),
+        "state": hosts::stricter(row.text("state"), effect),
     });
     if row.int("max_connections") != 0 {
         members["max_connections"] = row.int("max_connections").into();
     }
     Ok(members)
-}
-
-fn monitor(row: &Row) -> Result<Health> {
-    let object = format!("health monitor '{}'", row.text("name"));
-    let mut members = json!({
-        "status": row.int("status"),
-        "up": row.int("up"),
-        "down": row.int("down"),
-    });
-    add_given(&mut members, row, &["type", "path", "body", "interval", "timeout"], &[])?;
-    typed(members, &object)
-}
-
-fn certificates(
-    connection: &mut dyn Connection,
-    ids: &[u64],
-) -> Result<BTreeMap<u64, Certificate>> {
-    let sql = "SELECT certificateid, name, certificate, private_key FROM certificates \
-               WHERE certificateid IN ({ids})";
-    let rows = query_by_ids(connection, sql, &[], ids)?;
-    let one = |row: &Row| Certificate {
-        name: row.text("name").to_owned(),
-        cert: Pem::Text(row.text("certificate").to_owned()),
-        key: Pem::Text(row.text("private_key").to_owned()),
-    };
-    Ok(rows.iter().map(|row| (row.id("certificateid"), one(row))).collect())
 }

@@ -146,7 +146,7 @@ fn load(edit: &mut Edit<'_>, hosts: &[u64], below: &Below) -> DbResult<Graph> {
     }
     let all: Vec<u64> = seen.into_iter().collect();
     let sql = "SELECT hostid, host FROM hosts WHERE hostid IN ({ids})";
-    let names = query_by_ids(edit.connection(), sql, &[], &all)?
+    let names = query_by_ids(edit, sql, &[], &all)?
         .iter()
         .map(|row| (row.id("hostid"), row.text("host").to_owned()))
         .collect();

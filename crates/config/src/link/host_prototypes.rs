@@ -1,5 +1,7 @@
 //! Inheritance of host prototypes.
 
+use crate::schema::Table;
+use crate::table;
 use objects::HostKind;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,11 +18,11 @@ const COLUMNS: &[&str] =
     &["host", "name", "status", "discover", "inventory_mode", "custom_interfaces"];
 
 /// Tables with what a prototype owns, and the columns that children copy.
-const TABLES: &[(&str, &[&str])] = &[
-    ("host_templates", &["templateid"]),
-    ("host_tags", &["tag", "value"]),
-    ("hostmacros", &["macro", "value", "description", "type"]),
-    ("interfaces", &["main", "type", "useip", "ip", "dns", "port", "details"]),
+static TABLES: &[(&Table, &[&str])] = &[
+    (&table::HOST_TEMPLATES, &["templateid"]),
+    (&table::HOST_TAGS, &["tag", "value"]),
+    (&table::HOSTMACROS, &["macro", "value", "description", "type"]),
+    (&table::INTERFACES, &["main", "type", "useip", "ip", "dns", "port", "details"]),
 ];
 
 /// A prototype on its way down.
@@ -83,7 +85,7 @@ pub(crate) fn have_own_prototypes(edit: &mut Edit<'_>, rule: u64) -> DbResult<bo
         if rules.is_empty() {
             return Ok(false);
         }
-        if !query_by_ids(edit.connection(), own, &[], &rules)?.is_empty() {
+        if !query_by_ids(edit, own, &[], &rules)?.is_empty() {
             return Ok(true);
         }
     }
@@ -101,7 +103,7 @@ fn rules_below(
         Some(hosts) => children_on(edit, &rules, hosts)?,
         None => {
             let sql = "SELECT itemid, templateid FROM items WHERE templateid IN ({ids})";
-            query_by_ids(edit.connection(), sql, &[], &rules)?
+            query_by_ids(edit, sql, &[], &rules)?
         }
     };
     let mut below: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
@@ -116,7 +118,7 @@ fn load(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<Source>> {
         "SELECT p.hostid, p.host, p.name, d.parent_itemid FROM hosts p \
                JOIN host_discovery d ON d.hostid = p.hostid WHERE p.kind = {KIND_PROTOTYPE} AND p.hostid IN ({{ids}})"
     );
-    let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+    let rows = query_by_ids(edit, sql, &[], ids)?;
     let mut sources: Vec<Source> = rows
         .iter()
         .map(|row| Source {
@@ -164,9 +166,9 @@ fn inherit(
                 ("kind", Value::from(HostKind::Prototype.number())),
                 ("host", source.host.as_str().into()),
             ];
-            let id = edit.insert_new("hosts", &row)?;
+            let id = edit.insert_new(&table::HOSTS, &row)?;
             let row = [("hostid", id.into()), ("parent_itemid", Value::from(rule))];
-            edit.insert("host_discovery", &row)?;
+            edit.insert(&table::HOST_DISCOVERY, &row)?;
             copy(edit, source.id, id, None)?;
             Ok(id)
         }
@@ -194,8 +196,8 @@ fn copy(edit: &mut Edit<'_>, parent: u64, child: u64, changed: Option<&[&str]>) 
     for name in COLUMNS.iter().filter(|name| wanted(name)) {
         row.extend(rows.first().and_then(|row| row.get(name)).map(|v| (*name, v.clone())));
     }
-    edit.update("hosts", child, &row)?;
-    for (table, columns) in TABLES.iter().filter(|(table, _)| wanted(table)) {
+    edit.update(&table::HOSTS, child, &row)?;
+    for (table, columns) in TABLES.iter().filter(|(table, _)| wanted(table.name)) {
         copy_rows(edit, table, columns, parent, child)?;
     }
     if wanted("group_prototypes") {
@@ -206,18 +208,18 @@ fn copy(edit: &mut Edit<'_>, parent: u64, child: u64, changed: Option<&[&str]>) 
 
 fn copy_rows(
     edit: &mut Edit<'_>,
-    table: &str,
+    table: &'static Table,
     columns: &[&'static str],
     parent: u64,
     child: u64,
 ) -> DbResult<()> {
     edit.delete(table, "hostid", &[child])?;
-    let keys = crate::schema::Table::named(table).key.join(", ");
+    let keys = table.key.join(", ");
     let sql = format!("SELECT * FROM {table} WHERE hostid = ? ORDER BY {keys}");
     for found in edit.query(&sql, &[parent.into()])? {
         let mut row = vec![("hostid", Value::from(child))];
         row.extend(columns.iter().filter_map(|name| Some((*name, found.get(name)?.clone()))));
-        match table {
+        match table.name {
             "host_templates" => edit.insert(table, &row)?,
             _ => drop(edit.insert_new(table, &row)?),
         }
@@ -248,11 +250,11 @@ fn copy_groups(edit: &mut Edit<'_>, parent: u64, child: u64) -> DbResult<()> {
         rows.push((at.map(|at| left.remove(at).id("group_prototypeid")), columns));
     }
     let gone: Vec<u64> = left.iter().map(|row| row.id("group_prototypeid")).collect();
-    edit.delete("group_prototypes", "group_prototypeid", &gone)?;
+    edit.delete(&table::GROUP_PROTOTYPES, "group_prototypeid", &gone)?;
     for (id, columns) in rows {
         match id {
-            Some(id) => edit.update("group_prototypes", id, &columns)?,
-            None => drop(edit.insert_new("group_prototypes", &columns)?),
+            Some(id) => edit.update(&table::GROUP_PROTOTYPES, id, &columns)?,
+            None => drop(edit.insert_new(&table::GROUP_PROTOTYPES, &columns)?),
         }
     }
     Ok(())
@@ -266,7 +268,7 @@ pub(crate) fn prototypes_below(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec
         let sql = formatcp!(
             "SELECT hostid FROM hosts WHERE kind = {KIND_PROTOTYPE} AND templateid IN ({{ids}})"
         );
-        let rows = query_by_ids(edit.connection(), sql, &[], &frontier)?;
+        let rows = query_by_ids(edit, sql, &[], &frontier)?;
         frontier = rows.iter().map(|row| row.id("hostid")).filter(|id| all.insert(*id)).collect();
     }
     Ok(all.into_iter().collect())

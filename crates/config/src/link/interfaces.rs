@@ -1,13 +1,16 @@
 //! Which interface of a host an inherited item asks.
 
+use crate::table;
 use std::collections::{BTreeMap, BTreeSet};
 
+use const_format::formatcp;
+use objects::sql::KIND_HOST;
 use objects::{HostKind, InterfaceNeed, InterfaceType, ItemType};
 
 use super::items::words;
 use super::{LinkError, Target, targets};
 use crate::Edit;
-use crate::db::{DbResult, query_by_ids};
+use crate::db::{DbResult, Reader, query_by_ids};
 
 /// The interface that an item of this type needs.
 pub(super) fn interface_need(item_type: i64) -> InterfaceNeed {
@@ -36,17 +39,46 @@ pub(crate) fn interface_for(target: &Target, item_type: i64) -> Result<u64, &'st
     }
 }
 
-pub(super) fn interface_types(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<BTreeMap<u64, i64>> {
+pub(super) fn interface_types(
+    connection: &mut dyn Reader,
+    ids: &[u64],
+) -> DbResult<BTreeMap<u64, i64>> {
     let sql = "SELECT interfaceid, type FROM interfaces WHERE interfaceid IN ({ids})";
-    let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+    let rows = query_by_ids(connection, sql, &[], ids)?;
     Ok(rows.iter().map(|row| (row.id("interfaceid"), row.int("type"))).collect())
+}
+
+/// Refuses another type for these items of hosts that lack the interface for it, which
+/// [`remap_interfaces`] would refuse.
+pub(crate) fn check_interfaces(
+    edit: &mut Edit<'_>,
+    items: &[u64],
+    item_type: i64,
+) -> Result<(), LinkError> {
+    let InterfaceNeed::Of(kind) = interface_need(item_type) else { return Ok(()) };
+    let sql = formatcp!(
+        "SELECT i.key_, i.flags, h.host FROM items i JOIN hosts h ON h.hostid = i.hostid \
+         WHERE h.kind = {KIND_HOST} AND NOT EXISTS (SELECT 1 FROM interfaces f \
+         WHERE f.hostid = i.hostid AND f.main = 1 AND f.type = ?) AND i.itemid IN ({{ids}})"
+    );
+    let rows = query_by_ids(edit, sql, &[kind.number().into()], items)?;
+    let Some(row) = rows.first() else { return Ok(()) };
+    Err(lacking(row.int("flags"), row.text("key_"), row.text("host"), kind.label()))
+}
+
+fn lacking(flags: i64, key: &str, host: &str, interface: &str) -> LinkError {
+    LinkError::conflict(format!(
+        "Cannot inherit {} with key \"{key}\" to host \"{host}\", because a host interface of \
+         type \"{interface}\" is required.",
+        words(flags),
+    ))
 }
 
 /// Gives items, whose type has changed, an interface that fits.
 pub(crate) fn remap_interfaces(edit: &mut Edit<'_>, items: &[u64]) -> Result<(), LinkError> {
     let sql = "SELECT itemid, hostid, type, key_, flags, interfaceid, templateid FROM items \
                WHERE itemid IN ({ids})";
-    let rows = query_by_ids(edit.connection(), sql, &[], items)?;
+    let rows = query_by_ids(edit, sql, &[], items)?;
     let hosts: BTreeSet<u64> = rows.iter().map(|row| row.id("hostid")).collect();
     let targets = targets(edit, &hosts.into_iter().collect::<Vec<_>>())?;
     let now: Vec<u64> = rows.iter().map(|row| row.id("interfaceid")).collect();
@@ -57,16 +89,9 @@ pub(crate) fn remap_interfaces(edit: &mut Edit<'_>, items: &[u64]) -> Result<(),
         if keeps(row.int("type"), id, types.get(&id).copied()) {
             continue;
         }
-        let interface = interface_for(target, row.int("type")).map_err(|name| {
-            LinkError::conflict(format!(
-                "Cannot inherit {} with key \"{}\" to host \"{}\", because a host interface of \
-                 type \"{name}\" is required.",
-                words(row.int("flags")),
-                row.text("key_"),
-                target.name
-            ))
-        })?;
-        edit.update("items", row.id("itemid"), &[("interfaceid", interface.into())])?;
+        let interface = interface_for(target, row.int("type"))
+            .map_err(|name| lacking(row.int("flags"), row.text("key_"), &target.name, name))?;
+        edit.update(&table::ITEMS, row.id("itemid"), &[("interfaceid", interface.into())])?;
     }
     Ok(())
 }

@@ -1,35 +1,15 @@
 //! Inheritance of items, discovery rules and item prototypes.
 
+use crate::table;
 use objects::Origin;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use const_format::formatcp;
-use objects::sql::FLAGS_DISCOVERED;
-
+use super::checks::check_hosts;
 use super::interfaces::{interface_for, interface_types, keeps};
 use super::{Below, Later, LinkError, Target, kind_words, linked_below, targets};
 use crate::Edit;
-use crate::db::{DbResult, Row, Value, placeholders, query_by_ids};
-
-/// An item of a template, as far as copying has to know it.
-struct Source {
-    id: u64,
-    hostid: u64,
-    flags: i64,
-    ruleid: u64,
-    kind: i64,
-    key: String,
-    master: u64,
-}
-
-/// An item that the host has under the key already.
-struct Existing {
-    id: u64,
-    templateid: u64,
-    flags: i64,
-    ruleid: u64,
-    interfaceid: u64,
-}
+use crate::db::{DbResult, Reader, Value, query_by_ids};
+use crate::sources::{Existing, ExistingItems, Source, Sources, load_existing};
 
 /// One item on one host.
 struct Copy {
@@ -56,7 +36,7 @@ pub(crate) fn inherit_items(
     while !sources.is_empty() && !below.is_empty() {
         if let Some(later) = later {
             let hosts = take_hosts(&mut below, &later.templates);
-            if check_items(edit, &sources, &hosts)?.adopts_dependent() && !later.behind {
+            if check_hosts(edit, &sources, &hosts)? && !later.behind {
                 copy_level(edit, &sources, &hosts)?;
             } else if hosts.values().any(|of| !of.is_empty()) {
                 left.extend(&sources);
@@ -82,17 +62,21 @@ fn take_hosts(below: &mut Below, templates: &BTreeSet<u64>) -> Below {
     hosts
 }
 
-/// What these templates would be refused for on these hosts because of their items: nothing is
-/// written.
-pub(super) fn check_items(
-    edit: &mut Edit<'_>,
-    sources: &[u64],
+/// Refuses what these items would be refused for on these hosts; nothing is written. `true`: a host's
+/// own item would become a dependent one. What depends on it may then be too deep, which only a search
+/// from the host's items shows.
+pub(super) fn check_level(
+    connection: &mut dyn Reader,
+    sources: &Sources,
     below: &Below,
-) -> Result<Level, LinkError> {
-    let mut level = Level::load(edit, sources, below)?;
-    level.number(0);
-    level.place(edit)?;
-    Ok(level)
+) -> Result<bool, LinkError> {
+    let level = Level::load(connection, sources.clone(), below, Purpose::Check)?;
+    let types = level.interface_types(connection)?;
+    for copy in &level.copies {
+        level.interface(copy, &types)?;
+    }
+    let dependent = |copy: &Copy| level.sources.items[copy.source].master > 0;
+    Ok(level.copies.iter().any(|copy| copy.adopted.is_some() && dependent(copy)))
 }
 
 /// One level; gives the ids of the copies with their hosts.
@@ -101,17 +85,25 @@ fn copy_level(
     ids: &[u64],
     below: &Below,
 ) -> Result<Vec<(u64, u64)>, LinkError> {
-    let mut level = Level::load(edit, ids, below)?;
-    let first = edit.next_id("items", level.fresh)?;
+    let sources = Sources::load(edit, ids)?;
+    let mut level = Level::load(edit, sources, below, Purpose::Copy)?;
+    let first = edit.next_id(&table::ITEMS, level.fresh)?;
     level.number(first);
     let rows = level.place(edit)?;
     write(edit, &level.copies, rows)?;
     Ok(level.copies.into_iter().map(|copy| (copy.itemid, copy.hostid)).collect())
 }
 
+/// What a level is loaded for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Check,
+    Copy,
+}
+
 /// The copies that one level of the linkage gets.
-pub(super) struct Level {
-    sources: Vec<Source>,
+struct Level {
+    sources: Sources,
     targets: HashMap<u64, Target>,
     names: Names,
     /// Items that hosts have of a parent: (host, parent) → item.
@@ -123,24 +115,35 @@ pub(super) struct Level {
 
 impl Level {
     /// Refuses keys that a host has of its own in another way, or of another template.
-    fn load(edit: &mut Edit<'_>, ids: &[u64], below: &Below) -> Result<Self, LinkError> {
-        let sources = load_sources(edit, ids)?;
+    fn load(
+        connection: &mut dyn Reader,
+        sources: Sources,
+        below: &Below,
+        purpose: Purpose,
+    ) -> Result<Self, LinkError> {
         let hosts: BTreeSet<u64> = below.values().flatten().copied().collect();
         let hosts: Vec<u64> = hosts.into_iter().collect();
-        let targets = targets(edit, &hosts)?;
-        let mut existing = load_existing(edit, &sources, &hosts)?;
-        let names = Names::load(edit, &sources, &existing)?;
-        let children = load_children(edit, &sources, &hosts)?;
+        let targets = targets(connection, &hosts)?;
+        let mut existing = load_existing(connection, &sources.items, &hosts)?;
+        let names = Names::load(connection, &sources, &existing)?;
+        // A check needs them for the hosts' own items alone.
+        let children = match purpose {
+            Purpose::Check if existing.is_empty() => HashMap::new(),
+            _ => load_children(connection, &sources.items, &hosts)?,
+        };
 
+        let shared = sources.shared_keys();
         let mut copies = Vec::new();
         let mut taken: HashMap<(u64, &str), usize> = HashMap::new();
-        for (at, source) in sources.iter().enumerate() {
+        for (at, source) in sources.items.iter().enumerate() {
+            let is_shared = shared.contains(source.key.as_str());
             for hostid in below.get(&source.hostid).into_iter().flatten() {
-                let target = &targets[hostid];
-                if let Some(other) = taken.insert((*hostid, &source.key), at) {
-                    return Err(both(&names, &sources[other], source, target));
+                // Beside a transaction, a host may have been deleted since.
+                let Some(target) = targets.get(hostid) else { continue };
+                if is_shared && let Some(other) = taken.insert((*hostid, &source.key), at) {
+                    return Err(both(&names, &sources.items[other], source, target));
                 }
-                let adopted = match existing.remove(&(*hostid, source.key.clone())) {
+                let adopted = match existing.remove(*hostid, &source.key) {
                     None => None,
                     Some(found) if found.templateid == source.id => continue,
                     Some(found) if names.is_renamed(found.templateid, &source.key) => None,
@@ -163,14 +166,6 @@ impl Level {
         Ok(Self { sources, targets, names, children, copies, fresh })
     }
 
-    /// Whether a host's own item becomes a dependent one. What depends on it may then be too deep, which
-    /// only a search from the host's items shows.
-    pub(super) fn adopts_dependent(&self) -> bool {
-        self.copies
-            .iter()
-            .any(|copy| copy.adopted.is_some() && self.sources[copy.source].master > 0)
-    }
-
     /// Gives the new items their ids.
     fn number(&mut self, first: u64) {
         let mut next = first;
@@ -179,25 +174,31 @@ impl Level {
                 copy.itemid = next;
                 next += 1;
             }
-            self.children.insert((copy.hostid, self.sources[copy.source].id), copy.itemid);
+            self.children.insert((copy.hostid, self.sources.items[copy.source].id), copy.itemid);
         }
     }
 
     /// Rows of the copies, with the columns of [`OWN`]. Refuses hosts that lack an interface.
-    fn place(&self, edit: &mut Edit<'_>) -> Result<Vec<Vec<Value>>, LinkError> {
-        let adopted: Vec<u64> = self.copies.iter().filter_map(|copy| copy.adopted).collect();
-        let types = interface_types(edit, &adopted)?;
+    fn place(&self, connection: &mut dyn Reader) -> Result<Vec<Vec<Value>>, LinkError> {
+        let types = self.interface_types(connection)?;
         self.copies.iter().map(|copy| self.row(copy, &types)).collect()
     }
 
-    fn row(&self, copy: &Copy, types: &BTreeMap<u64, i64>) -> Result<Vec<Value>, LinkError> {
-        let source = &self.sources[copy.source];
+    /// Types of the interfaces of the hosts' own items that become inherited.
+    fn interface_types(&self, connection: &mut dyn Reader) -> DbResult<BTreeMap<u64, i64>> {
+        let adopted: Vec<u64> = self.copies.iter().filter_map(|copy| copy.adopted).collect();
+        interface_types(connection, &adopted)
+    }
+
+    /// The interface of a copy. Refuses hosts that lack one.
+    fn interface(&self, copy: &Copy, types: &BTreeMap<u64, i64>) -> Result<u64, LinkError> {
+        let source = &self.sources.items[copy.source];
         let target = &self.targets[&copy.hostid];
         // An own interface of the right type stays.
         let own =
             copy.adopted.filter(|id| *id > 0 && keeps(source.kind, *id, types.get(id).copied()));
-        let interface = match own {
-            Some(id) => id,
+        match own {
+            Some(id) => Ok(id),
             None => interface_for(target, source.kind).map_err(|name| {
                 LinkError::conflict(format!(
                     "Cannot inherit {} with key \"{}\" of template \"{}\" to host \"{}\", because \
@@ -207,8 +208,13 @@ impl Level {
                     self.names.of(source.id),
                     target.name
                 ))
-            })?,
-        };
+            }),
+        }
+    }
+
+    fn row(&self, copy: &Copy, types: &BTreeMap<u64, i64>) -> Result<Vec<Value>, LinkError> {
+        let source = &self.sources.items[copy.source];
+        let interface = self.interface(copy, types)?;
         let child = |parent: u64| self.children.get(&(copy.hostid, parent)).copied().unwrap_or(0);
         let ids = [
             copy.itemid,
@@ -223,74 +229,9 @@ impl Level {
     }
 }
 
-fn load_sources(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<Source>> {
-    // What discovery made on a host is never inherited.
-    let sql = formatcp!(
-        "SELECT itemid, hostid, flags, ruleid, type, key_, master_itemid FROM items \
-               WHERE flags < {FLAGS_DISCOVERED} AND itemid IN ({{ids}})"
-    );
-    let mut sources: Vec<Source> = query_by_ids(edit.connection(), sql, &[], ids)?
-        .iter()
-        .map(|row| Source {
-            id: row.id("itemid"),
-            hostid: row.id("hostid"),
-            flags: row.int("flags"),
-            ruleid: row.id("ruleid"),
-            kind: row.int("type"),
-            key: row.text("key_").to_owned(),
-            master: row.id("master_itemid"),
-        })
-        .collect();
-    in_order(&mut sources);
-    Ok(sources)
-}
-
-/// Masters before what depends on them, then by key: the order of the new ids.
-fn in_order(sources: &mut [Source]) {
-    let masters: HashMap<u64, u64> = sources.iter().map(|s| (s.id, s.master)).collect();
-    let depth = |source: &Source| {
-        let mut depth = 0;
-        let mut at = source.master;
-        while let Some(next) = masters.get(&at).filter(|_| depth < masters.len()) {
-            depth += 1;
-            at = *next;
-        }
-        depth
-    };
-    sources.sort_by_cached_key(|source| (depth(source), source.key.clone(), source.id));
-}
-
-/// Items that the hosts have under the sources' keys.
-fn load_existing(
-    edit: &mut Edit<'_>,
-    sources: &[Source],
-    hosts: &[u64],
-) -> DbResult<HashMap<(u64, String), Existing>> {
-    let mut existing = HashMap::new();
-    for portion in sources.chunks(1_000) {
-        let sql = format!(
-            "SELECT itemid, hostid, key_, templateid, flags, ruleid, interfaceid FROM items \
-             WHERE key_ IN ({}) AND hostid IN ({{ids}})",
-            placeholders(portion.len())
-        );
-        let keys: Vec<Value> = portion.iter().map(|s| s.key.as_str().into()).collect();
-        for row in query_by_ids(edit.connection(), &sql, &keys, hosts)? {
-            let found = Existing {
-                id: row.id("itemid"),
-                templateid: row.id("templateid"),
-                flags: row.int("flags"),
-                ruleid: row.id("ruleid"),
-                interfaceid: row.id("interfaceid"),
-            };
-            existing.insert((row.id("hostid"), row.text("key_").to_owned()), found);
-        }
-    }
-    Ok(existing)
-}
-
 /// Children that the hosts have already: of the sources, their rules and their masters.
 fn load_children(
-    edit: &mut Edit<'_>,
+    connection: &mut dyn Reader,
     sources: &[Source],
     hosts: &[u64],
 ) -> DbResult<HashMap<(u64, u64), u64>> {
@@ -301,7 +242,7 @@ fn load_children(
     parents.remove(&0);
     let parents: Vec<u64> = parents.into_iter().collect();
     let mut children = HashMap::new();
-    for row in super::children(edit, &parents, hosts)? {
+    for row in super::children(connection, &parents, hosts)? {
         children.insert((row.id("hostid"), row.id("templateid")), row.id("itemid"));
     }
     Ok(children)
@@ -314,20 +255,21 @@ struct Names {
 
 impl Names {
     fn load(
-        edit: &mut Edit<'_>,
-        sources: &[Source],
-        existing: &HashMap<(u64, String), Existing>,
+        connection: &mut dyn Reader,
+        sources: &Sources,
+        existing: &ExistingItems,
     ) -> DbResult<Self> {
-        let mut ids: BTreeSet<u64> = sources.iter().map(|s| s.id).collect();
-        ids.extend(existing.values().map(|e| e.templateid).filter(|id| *id > 0));
+        let mut of_item = sources.names.clone();
+        let ids: BTreeSet<u64> =
+            existing.parents().filter(|id| !of_item.contains_key(id)).collect();
         let ids: Vec<u64> = ids.into_iter().collect();
         let sql = "SELECT i.itemid, i.key_, h.host FROM items i \
                    JOIN hosts h ON h.hostid = i.hostid WHERE i.itemid IN ({ids})";
-        let rows = query_by_ids(edit.connection(), sql, &[], &ids)?;
-        let name = |row: &Row| {
-            (row.id("itemid"), (row.text("host").to_owned(), row.text("key_").to_owned()))
-        };
-        Ok(Self { of_item: rows.iter().map(name).collect() })
+        for row in query_by_ids(connection, sql, &[], &ids)? {
+            let name = (row.text("host").to_owned(), row.text("key_").to_owned());
+            of_item.insert(row.id("itemid"), name);
+        }
+        Ok(Self { of_item })
     }
 
     fn of(&self, item: u64) -> &str {
@@ -408,15 +350,15 @@ fn write(edit: &mut Edit<'_>, copies: &[Copy], rows: Vec<Vec<Value>>) -> DbResul
         }
         // The host keeps its item, which becomes the inherited one.
         let own: Vec<(&str, Value)> = OWN.into_iter().zip(row).skip(1).collect();
-        edit.update_like("items", copy.itemid, copy.parent, &own)?;
+        edit.update_like(&table::ITEMS, copy.itemid, copy.parent, &own)?;
         adopted.push(copy.itemid);
     }
-    edit.insert_like("items", &OWN, "templateid", &fresh)?;
-    edit.delete("item_preprocessing", "itemid", &adopted)?;
-    edit.delete("item_tags", "itemid", &adopted)?;
+    edit.insert_like(&table::ITEMS, &OWN, "templateid", &fresh)?;
+    edit.delete(&table::ITEM_PREPROCESSING, "itemid", &adopted)?;
+    edit.delete(&table::ITEM_TAGS, "itemid", &adopted)?;
     for ids in [copied, adopted] {
-        edit.insert_details_like("item_preprocessing", "items", &ids)?;
-        edit.insert_details_like("item_tags", "items", &ids)?;
+        edit.insert_details_like(&table::ITEM_PREPROCESSING, &table::ITEMS, &ids)?;
+        edit.insert_details_like(&table::ITEM_TAGS, &table::ITEMS, &ids)?;
     }
     Ok(())
 }

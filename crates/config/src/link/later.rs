@@ -1,5 +1,6 @@
 //! What hosts have yet to take over of changes and links of templates: rows of the table `inheritance`.
 
+use crate::table;
 use std::collections::BTreeSet;
 
 use const_format::formatcp;
@@ -29,6 +30,17 @@ pub(crate) enum Work {
     HostPrototypes(Changed),
     /// All that these hosts inherit through new links to the templates.
     Links(Vec<u64>),
+    /// What these hosts, or this template, have inherited from the templates that they are no longer
+    /// linked to.
+    Unlinked(Unlinked),
+}
+
+/// Hosts, or one template, that were unlinked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Unlinked {
+    pub(crate) hosts: Vec<u64>,
+    /// What they have inherited is deleted. Otherwise it becomes their own.
+    pub(crate) clear: bool,
 }
 
 /// Objects with the columns that have changed. The name of another table stands for its rows of the
@@ -47,17 +59,16 @@ impl Changed {
 }
 
 impl Work {
-    /// Objects that one host may have of it.
+    /// Objects that one host may have of it, as the number of items that are as much work.
     pub(super) fn objects(&self) -> usize {
         match self {
-            Self::NewItems(ids) | Self::NewTriggers(ids) | Self::NewHostPrototypes(ids) => {
-                ids.len()
-            }
+            Self::NewItems(ids) | Self::NewHostPrototypes(ids) => ids.len(),
+            Self::NewTriggers(ids) => 2 * ids.len(),
             Self::Items(changed) | Self::Triggers(changed) => {
                 changed.iter().map(|one| one.ids.len()).sum()
             }
             Self::HostPrototypes(changed) => changed.ids.len(),
-            Self::Links(hosts) => hosts.len(),
+            Self::Links(hosts) | Self::Unlinked(Unlinked { hosts, .. }) => hosts.len(),
         }
     }
 }
@@ -77,7 +88,7 @@ impl Later {
             return Ok(());
         }
         let row = [("templates", json(&self.templates).into()), ("work", json(work).into())];
-        edit.inheritance.left = Some(edit.insert_new("inheritance", &row)?);
+        edit.inheritance.left = Some(edit.insert_new(&table::INHERITANCE, &row)?);
         Ok(())
     }
 }
@@ -92,6 +103,13 @@ pub(crate) fn later(
     let templates = templates_below(edit, templates)?;
     let rows = edit.query("SELECT templates FROM inheritance", &[])?;
     let behind = rows.iter().any(|row| !templates_of(row).is_disjoint(&templates));
+    let hosts = hosts_of(edit, &templates)?;
+    let many = hosts > count(hosts_max(portion, objects));
+    Ok((many || behind && hosts > 0).then_some(Later { templates, behind }))
+}
+
+/// Number of links of hosts to these templates.
+pub(super) fn hosts_of(edit: &mut Edit<'_>, templates: &BTreeSet<u64>) -> DbResult<u64> {
     let sql = formatcp!(
         "SELECT COUNT(*) AS n FROM host_templates ht JOIN hosts h ON h.hostid = ht.hostid \
          WHERE h.kind = {KIND_HOST} AND ht.templateid IN"
@@ -102,8 +120,7 @@ pub(crate) fn later(
         let rows = edit.query(&sql, &id_params(portion.iter().copied()))?;
         hosts += rows.first().map_or(0, |row| row.id("n"));
     }
-    let many = hosts > count(hosts_max(portion, objects));
-    Ok((many || behind && hosts > 0).then_some(Later { templates, behind }))
+    Ok(hosts)
 }
 
 /// Hosts of one portion.
@@ -124,7 +141,7 @@ pub(super) fn templates_of(row: &Row) -> BTreeSet<u64> {
 }
 
 /// These templates and those that are linked to them, over any number of levels.
-fn templates_below(edit: &mut Edit<'_>, templates: &[u64]) -> DbResult<BTreeSet<u64>> {
+pub(super) fn templates_below(edit: &mut Edit<'_>, templates: &[u64]) -> DbResult<BTreeSet<u64>> {
     let sql = formatcp!(
         "SELECT DISTINCT ht.hostid FROM host_templates ht \
                JOIN hosts h ON h.hostid = ht.hostid WHERE h.kind = {KIND_TEMPLATE} AND ht.templateid IN ({{ids}})"

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use const_format::formatcp;
-use objects::sql::{KIND_HOST, KIND_PROTOTYPE, KIND_TEMPLATE};
+use objects::sql::{FLAGS_RULE, KIND_HOST, KIND_PROTOTYPE, KIND_TEMPLATE};
 
-use super::items::check_items;
+use super::checks::{check_hosts, on};
 use super::later::{Later, Work, hosts_max, later};
 use super::{
     Below, LinkError, inherit_host_prototypes, inherit_items, inherit_triggers, items_of,
@@ -20,11 +20,13 @@ use crate::objects::ids_of;
 const CHECKED_HOSTS: usize = 1_000;
 
 /// Gives hosts and templates what the templates that they were just linked to have. Many hosts, and
-/// the hosts of templates that have many, are checked only, and inherit in the following transactions.
+/// the hosts of templates that have many, are checked only, and inherit in the following transactions;
+/// `behind`: hosts do, because they have yet to lose what they inherited before.
 pub(super) fn inherit_or_leave(
     edit: &mut Edit<'_>,
     below: &Below,
     host_prototypes: bool,
+    behind: bool,
 ) -> Result<(), LinkError> {
     let all: BTreeSet<u64> = below.values().flatten().copied().collect();
     let all = Vec::from_iter(all);
@@ -39,7 +41,9 @@ pub(super) fn inherit_or_leave(
         return inherit(edit, below, host_prototypes, later.as_ref());
     }
     match edit.inheritance.portion {
-        Some(portion) if templates.is_empty() && all.len() > hosts_max(portion, items.len()) => {
+        Some(portion)
+            if templates.is_empty() && (behind || all.len() > hosts_max(portion, items.len())) =>
+        {
             leave(edit, below, &all, hosts_max(portion, items.len()))
         }
         _ => inherit(edit, below, host_prototypes, None),
@@ -85,7 +89,7 @@ fn leave(
     for some in hosts.chunks(CHECKED_HOSTS) {
         let below = on(below, some);
         let items = items_of(edit, &below)?;
-        if check_items(edit, &items, &below)?.adopts_dependent() || own {
+        if check_hosts(edit, &items, &below)? || own {
             inherit(edit, &below, true, None)?;
         }
     }
@@ -94,16 +98,6 @@ fn leave(
         Later { templates, behind: false }.leave(edit, &Work::Links(some.to_vec()))?;
     }
     Ok(())
-}
-
-/// The links of these hosts alone.
-fn on(below: &Below, hosts: &[u64]) -> Below {
-    let hosts: BTreeSet<u64> = hosts.iter().copied().collect();
-    let of = |(template, all): (&u64, &Vec<u64>)| {
-        let some: Vec<u64> = all.iter().copied().filter(|id| hosts.contains(id)).collect();
-        (!some.is_empty()).then_some((*template, some))
-    };
-    below.iter().filter_map(of).collect()
 }
 
 fn prototypes_of(edit: &mut Edit<'_>, templates: &[u64]) -> DbResult<Vec<u64>> {
@@ -125,8 +119,8 @@ fn own_prototypes(edit: &mut Edit<'_>, below: &Below) -> DbResult<bool> {
         "SELECT d.hostid FROM hosts h JOIN items r ON r.hostid = h.hostid AND r.templateid = 0 \
          JOIN host_discovery d ON d.parent_itemid = r.itemid \
          JOIN hosts p ON p.hostid = d.hostid AND p.kind = {KIND_PROTOTYPE} \
-         WHERE h.kind = {KIND_HOST} AND r.flags = 1 AND r.key_ IN \
-         (SELECT key_ FROM items WHERE flags = 1 AND hostid IN ({{ids}}))"
+         WHERE h.kind = {KIND_HOST} AND r.flags = {FLAGS_RULE} AND r.key_ IN \
+         (SELECT key_ FROM items WHERE flags = {FLAGS_RULE} AND hostid IN ({{ids}}))"
     );
-    Ok(!query_by_ids(edit.connection(), sql, &[], &templates)?.is_empty())
+    Ok(!query_by_ids(edit, sql, &[], &templates)?.is_empty())
 }

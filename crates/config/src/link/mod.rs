@@ -9,6 +9,7 @@
 //! an item to a thousand hosts.
 
 mod check;
+mod checks;
 mod host_prototypes;
 mod interfaces;
 mod items;
@@ -18,23 +19,27 @@ mod portions;
 mod triggers;
 mod unlink;
 
+use crate::table;
 use objects::{HostKind, Origin};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::Edit;
-use crate::db::{DbError, DbResult, Row, Value, id_params, placeholders, query_by_ids};
+use crate::db::{DbError, DbResult, Reader, Row, Value, id_params, placeholders, query_by_ids};
 
+pub(crate) use crate::sources::Below;
+pub(crate) use checks::Undone;
 use const_format::formatcp;
 pub(crate) use host_prototypes::{have_own_prototypes, inherit_host_prototypes, prototypes_below};
-pub(crate) use interfaces::{interface_for, remap_interfaces};
+pub(crate) use interfaces::{check_interfaces, interface_for, remap_interfaces};
 pub(crate) use items::inherit_items;
+use later::hosts_max;
 pub(crate) use later::{Changed, Later, Work, later};
 use objects::sql::{FLAGS_PLAIN, KIND_PROTOTYPE};
-pub(crate) use portions::take_over;
+pub(crate) use portions::{settle_templates, settle_unlinked, take_over};
 pub(crate) use triggers::{
     inherit_dependencies, inherit_triggers, item_children, related_children,
 };
-pub use unlink::{check_unlink, unlink_templates};
+pub use unlink::{check_unlink, is_much, unlink_templates};
 
 /// Why a linkage is refused.
 #[derive(Debug, thiserror::Error)]
@@ -56,8 +61,8 @@ impl LinkError {
 /// With more hosts than these, children are searched for by their parents.
 const MANY_HOSTS: usize = 1_000;
 
-/// Templates with the hosts and templates that are linked to them.
-pub(crate) type Below = BTreeMap<u64, Vec<u64>>;
+/// Items of a host that an unlinking may have left, as an estimate.
+const SETTLED: usize = 200;
 
 /// Links templates to hosts or templates: everything of the templates is inherited, and further to
 /// what is linked below. Writes the links themselves too; templates that are linked already are
@@ -95,7 +100,7 @@ pub fn check_link(edit: &mut Edit<'_>, hosts: &[u64], templates: &[u64]) -> Resu
     }
     check::check(edit, hosts, &below)?;
     let items = items_of(edit, &below)?;
-    items::check_items(edit, &items, &below).map(drop)
+    checks::check_hosts(edit, &items, &below).map(drop)
 }
 
 fn link(
@@ -108,6 +113,12 @@ fn link(
     if below.is_empty() {
         return Ok(());
     }
+    // Many follow the unlinking in its order.
+    let behind = portions::unlinked_hosts(edit, hosts)?;
+    let few = edit.inheritance.portion.is_none_or(|portion| behind <= hosts_max(portion, SETTLED));
+    if behind > 0 && few {
+        settle_unlinked(edit, hosts)?;
+    }
     check::check(edit, hosts, &below)?;
     let rows: Vec<Vec<Value>> = below
         .iter()
@@ -115,12 +126,14 @@ fn link(
             hosts.iter().map(|host| vec![(*host).into(), (*template).into()])
         })
         .collect();
-    edit.insert_many("host_templates", &["hostid", "templateid"], &rows)?;
+    edit.insert_many(&table::HOST_TEMPLATES, &["hostid", "templateid"], &rows)?;
     // An earlier link that is not inherited yet may be in conflict with this one.
     for (template, hosts) in portions::unfinished_links(edit, hosts)? {
         below.entry(template).or_default().extend(hosts);
     }
-    edit.inheriting(|edit| links::inherit_or_leave(edit, &below, host_prototypes))
+    edit.inheriting(|edit| {
+        links::inherit_or_leave(edit, &below, host_prototypes, behind > 0 && !few)
+    })
 }
 
 /// The missing links between these hosts and templates.
@@ -147,7 +160,7 @@ fn items_of(edit: &mut Edit<'_>, below: &Below) -> DbResult<Vec<u64>> {
 }
 
 fn objects_of(edit: &mut Edit<'_>, sql: &str, templates: &[u64]) -> DbResult<Vec<u64>> {
-    let rows = query_by_ids(edit.connection(), sql, &[], templates)?;
+    let rows = query_by_ids(edit, sql, &[], templates)?;
     let ids: BTreeSet<u64> = rows.iter().map(|row| row.id("id")).collect();
     Ok(ids.into_iter().collect())
 }
@@ -156,7 +169,7 @@ fn objects_of(edit: &mut Edit<'_>, sql: &str, templates: &[u64]) -> DbResult<Vec
 fn links_of(edit: &mut Edit<'_>, hosts: &[u64]) -> DbResult<HashMap<u64, BTreeSet<u64>>> {
     let sql = "SELECT hostid, templateid FROM host_templates WHERE hostid IN ({ids})";
     let mut links: HashMap<u64, BTreeSet<u64>> = HashMap::new();
-    for row in query_by_ids(edit.connection(), sql, &[], hosts)? {
+    for row in query_by_ids(edit, sql, &[], hosts)? {
         links.entry(row.id("hostid")).or_default().insert(row.id("templateid"));
     }
     Ok(links)
@@ -169,7 +182,7 @@ pub(crate) fn linked_below(edit: &mut Edit<'_>, templates: &[u64]) -> DbResult<B
                JOIN hosts h ON h.hostid = ht.hostid WHERE h.kind < {KIND_PROTOTYPE} AND ht.templateid IN ({{ids}})"
     );
     let mut below = Below::new();
-    for row in query_by_ids(edit.connection(), sql, &[], templates)? {
+    for row in query_by_ids(edit, sql, &[], templates)? {
         below.entry(row.id("templateid")).or_default().push(row.id("hostid"));
     }
     Ok(below)
@@ -179,7 +192,7 @@ pub(crate) fn linked_below(edit: &mut Edit<'_>, templates: &[u64]) -> DbResult<B
 /// search goes by the hosts: a template's items have as many children as it has hosts. (The plus
 /// keeps databases from searching by parent.)
 pub(crate) fn children_on(
-    edit: &mut Edit<'_>,
+    connection: &mut dyn Reader,
     parents: &[u64],
     hosts: &[u64],
 ) -> DbResult<Vec<Row>> {
@@ -191,18 +204,18 @@ pub(crate) fn children_on(
             placeholders(portion.len())
         );
         let params = id_params(portion.iter().copied());
-        rows.extend(query_by_ids(edit.connection(), &sql, &params, hosts)?);
+        rows.extend(query_by_ids(connection, &sql, &params, hosts)?);
     }
     Ok(rows)
 }
 
 /// The same of many hosts: they have more items than their templates' items have children.
-fn children(edit: &mut Edit<'_>, parents: &[u64], hosts: &[u64]) -> DbResult<Vec<Row>> {
+fn children(connection: &mut dyn Reader, parents: &[u64], hosts: &[u64]) -> DbResult<Vec<Row>> {
     if hosts.len() <= MANY_HOSTS {
-        return children_on(edit, parents, hosts);
+        return children_on(connection, parents, hosts);
     }
     let sql = "SELECT itemid, hostid, templateid FROM items WHERE templateid IN ({ids})";
-    query_by_ids(edit.connection(), sql, &[], parents)
+    query_by_ids(connection, sql, &[], parents)
 }
 
 /// What an item with these `flags` is called, with its article.
@@ -232,9 +245,9 @@ impl Target {
 }
 
 /// Hosts and templates by id, with their main interfaces.
-pub(crate) fn targets(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<HashMap<u64, Target>> {
+pub(crate) fn targets(connection: &mut dyn Reader, ids: &[u64]) -> DbResult<HashMap<u64, Target>> {
     let sql = "SELECT hostid, kind, host FROM hosts WHERE hostid IN ({ids})";
-    let mut targets: HashMap<u64, Target> = query_by_ids(edit.connection(), sql, &[], ids)?
+    let mut targets: HashMap<u64, Target> = query_by_ids(connection, sql, &[], ids)?
         .iter()
         .map(|row| {
             let target = Target {
@@ -247,7 +260,7 @@ pub(crate) fn targets(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<HashMap<u64,
         .collect();
     let sql =
         "SELECT hostid, type, interfaceid FROM interfaces WHERE main = 1 AND hostid IN ({ids})";
-    for row in query_by_ids(edit.connection(), sql, &[], ids)? {
+    for row in query_by_ids(connection, sql, &[], ids)? {
         if let Some(target) = targets.get_mut(&row.id("hostid")) {
             target.main.insert(row.int("type"), row.id("interfaceid"));
         }

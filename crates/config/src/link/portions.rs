@@ -3,11 +3,13 @@
 //! hosts, so that other changes run in between. Rows are done in the order of their ids; a host that
 //! is linked meanwhile has the change already.
 
+use crate::table;
 use std::collections::BTreeSet;
 
 use objects::sql::KIND_HOST;
 
 use super::later::{Changed, Work, count, hosts_max, templates_of};
+use super::unlink::settle;
 use super::{Below, LinkError, inherit_host_prototypes, inherit_items, inherit_triggers};
 use crate::Edit;
 use crate::db::{DbResult, Value, id_params, placeholders};
@@ -40,6 +42,10 @@ impl Work {
                 let below = links(edit, templates, hosts)?;
                 super::links::inherit(edit, &below, true, None)
             }
+            Self::Unlinked(unlinked) => {
+                let templates = Vec::from_iter(templates.iter().copied());
+                Ok(settle(edit, &templates, unlinked, usize::MAX).map(drop)?)
+            }
         }
     }
 }
@@ -53,23 +59,30 @@ pub(crate) fn take_over(edit: &mut Edit<'_>, last: u64) -> DbResult<bool> {
     let templates = templates_of(row);
     let Ok(work) = serde_json::from_str::<Work>(row.text("work")) else {
         tracing::warn!(work = row.text("work"), "cannot read what hosts have yet to inherit");
-        edit.delete("inheritance", "inheritanceid", &[id])?;
+        edit.delete(&table::INHERITANCE, "inheritanceid", &[id])?;
         return Ok(true);
     };
     let portion = edit.inheritance.portion.unwrap_or(usize::MAX);
     let max = hosts_max(portion, work.objects());
     if let Work::Links(hosts) = &work {
         edit.inheriting(|edit| on_hosts(edit, &work, &templates, hosts))?;
-        edit.delete("inheritance", "inheritanceid", &[id])?;
+        edit.delete(&table::INHERITANCE, "inheritanceid", &[id])?;
+        return Ok(true);
+    }
+    if let Work::Unlinked(unlinked) = &work {
+        let templates = Vec::from_iter(templates);
+        if edit.inheriting(|edit| settle(edit, &templates, unlinked, portion))? {
+            edit.delete(&table::INHERITANCE, "inheritanceid", &[id])?;
+        }
         return Ok(true);
     }
     let hosts = next_hosts(edit, &templates, row.id("after_hostid"), max)?;
     edit.inheriting(|edit| on_hosts(edit, &work, &templates, &hosts))?;
     match hosts.last() {
         Some(host) if hosts.len() == max => {
-            edit.update("inheritance", id, &[("after_hostid", (*host).into())])?;
+            edit.update(&table::INHERITANCE, id, &[("after_hostid", (*host).into())])?;
         }
-        _ => edit.delete("inheritance", "inheritanceid", &[id])?,
+        _ => edit.delete(&table::INHERITANCE, "inheritanceid", &[id])?,
     }
     Ok(true)
 }
@@ -121,6 +134,52 @@ fn links(edit: &mut Edit<'_>, templates: &BTreeSet<u64>, hosts: &[u64]) -> DbRes
         }
     }
     Ok(below)
+}
+
+/// Does at once what an unlinking has left to do on these hosts and templates: it would be in the way of
+/// what they get now.
+pub(crate) fn settle_unlinked(edit: &mut Edit<'_>, hosts: &[u64]) -> DbResult<()> {
+    let hosts: BTreeSet<u64> = hosts.iter().copied().collect();
+    for row in edit.query("SELECT templates, work FROM inheritance", &[])? {
+        let Ok(Work::Unlinked(mut unlinked)) = serde_json::from_str(row.text("work")) else {
+            continue;
+        };
+        unlinked.hosts.retain(|id| hosts.contains(id));
+        if !unlinked.hosts.is_empty() {
+            let templates = Vec::from_iter(templates_of(&row));
+            edit.inheriting(|edit| settle(edit, &templates, &unlinked, usize::MAX))?;
+        }
+    }
+    Ok(())
+}
+
+/// Does at once what an unlinking of these templates has left to do: what hosts have inherited is found by the
+/// templates' objects, which are about to be deleted.
+pub(crate) fn settle_templates(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
+    let ids: BTreeSet<u64> = ids.iter().copied().collect();
+    for row in edit.query("SELECT templates, work FROM inheritance", &[])? {
+        let templates = templates_of(&row);
+        if templates.is_disjoint(&ids) {
+            continue;
+        }
+        if let Ok(Work::Unlinked(unlinked)) = serde_json::from_str(row.text("work")) {
+            let templates = Vec::from_iter(templates);
+            edit.inheriting(|edit| settle(edit, &templates, &unlinked, usize::MAX))?;
+        }
+    }
+    Ok(())
+}
+
+/// The number of these hosts that an unlinking has left something to do on.
+pub(super) fn unlinked_hosts(edit: &mut Edit<'_>, hosts: &[u64]) -> DbResult<usize> {
+    let hosts: BTreeSet<u64> = hosts.iter().copied().collect();
+    let mut found = BTreeSet::new();
+    for row in edit.query("SELECT work FROM inheritance", &[])? {
+        if let Ok(Work::Unlinked(unlinked)) = serde_json::from_str(row.text("work")) {
+            found.extend(unlinked.hosts.into_iter().filter(|id| hosts.contains(id)));
+        }
+    }
+    Ok(found.len())
 }
 
 /// Links of these hosts that they have yet to inherit through.

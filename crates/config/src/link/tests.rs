@@ -1,8 +1,11 @@
 //! Linkage on a real database.
 
+use crate::table;
 use std::collections::BTreeMap;
 
 use objects::{OnFail, StepKind};
+
+use model::ItemId;
 
 use super::*;
 use crate::Config;
@@ -38,7 +41,7 @@ impl Box {
     fn host(&self, name: &str, kind: i64) -> u64 {
         self.edit(|e| {
             let row = [("host", name.into()), ("name", name.into()), ("kind", Value::from(kind))];
-            Ok(e.insert_new("hosts", &row)?)
+            Ok(e.insert_new(&table::HOSTS, &row)?)
         })
     }
 
@@ -46,7 +49,7 @@ impl Box {
         self.edit(|e| {
             let row =
                 [("hostid", host.into()), ("type", Value::from(kind)), ("main", Value::from(1))];
-            Ok(e.insert_new("interfaces", &row)?)
+            Ok(e.insert_new(&table::INTERFACES, &row)?)
         })
     }
 
@@ -103,7 +106,7 @@ impl Box {
 
     fn trigger(&self, description: &str, expression: &str, depends_on: &[u64]) -> u64 {
         self.edit(|e| {
-            let resolved = resolve(e.connection(), expression, "", false).unwrap();
+            let resolved = resolve(e, expression, "", false).unwrap();
             let new = NewTrigger {
                 columns: vec![("description", description.into())],
                 expression: resolved.expression,
@@ -178,7 +181,10 @@ fn items_come_down_and_changes_follow() {
                ON t.itemid = i.itemid WHERE i.hostid = ? AND i.key_ = 'renamed'";
     assert_eq!(b.one(sql, &[two.into()]), "7dxy");
     assert_eq!(b.one(steps, &[two.into(), "renamed".into()]), "");
-    let deleted = b.edit(|e| Ok(delete_items(e, &[master])?));
+    let deleted = b.edit(|e| {
+        delete_items(e, &[master])?;
+        Ok(e.changes.deleted())
+    });
     assert_eq!(deleted.items.len(), 8, "dependents go along, on all four");
     assert!(b.items(two).is_empty());
 }
@@ -257,8 +263,11 @@ fn own_items_are_taken_over_and_given_back() {
     b.edit(|e| unlink_templates(e, &[h], &[t], false));
     assert_eq!(b.items(h), [("a".to_owned(), 0), ("b".to_owned(), 0)].into());
     b.link(&[h], &[t]);
-    let deleted = b.edit(|e| unlink_templates(e, &[h], &[t], true));
-    assert_eq!((deleted.items, b.items(h)), (vec![own], [("b".to_owned(), 0)].into()));
+    let deleted = b.edit(|e| {
+        unlink_templates(e, &[h], &[t], true)?;
+        Ok(e.changes.deleted())
+    });
+    assert_eq!((deleted.items, b.items(h)), (vec![ItemId(own)], [("b".to_owned(), 0)].into()));
 }
 
 #[test]
@@ -284,7 +293,7 @@ fn triggers_come_down_with_their_dependencies() {
     let tags = "SELECT DISTINCT tag || value AS v FROM trigger_tags ORDER BY v";
     assert_eq!(b.one(tags, &[]), "tdown|town|tslow");
     b.edit(|e| {
-        let resolved = resolve(e.connection(), "max(/base/b,#3)>1", "", false).unwrap();
+        let resolved = resolve(e, "max(/base/b,#3)>1", "", false).unwrap();
         let change = TriggerChange {
             id: slow,
             columns: vec![("priority", Value::from(4))],
@@ -297,9 +306,15 @@ fn triggers_come_down_with_their_dependencies() {
     assert_eq!(b.triggers(one)[1], "max(/one/b,#3)>1");
     assert_eq!(b.one(depends, &[]), "");
     b.edit(|e| unlink_templates(e, &[one], &[app], false));
-    let left = b.edit(|e| Ok(delete_triggers(e, &[slow])?));
+    let left = b.edit(|e| {
+        delete_triggers(e, &[slow])?;
+        Ok(e.changes.deleted().triggers)
+    });
     assert_eq!((left.len(), b.triggers(one).len(), b.triggers(two).len()), (3, 3, 2));
-    let gone = b.edit(|e| unlink_templates(e, &[two], &[app], true));
+    let gone = b.edit(|e| {
+        unlink_templates(e, &[two], &[app], true)?;
+        Ok(e.changes.deleted())
+    });
     assert_eq!((gone.items.len(), gone.triggers.len()), (2, 2));
 }
 
@@ -326,12 +341,10 @@ fn expressions_that_are_refused() {
             "Incorrect item value type \"Text\" provided for trigger function \"avg\".",
         ),
     ] {
-        let got = b.edit(|e| Ok(resolve(e.connection(), expression, "", false)));
+        let got = b.edit(|e| Ok(resolve(e, expression, "", false)));
         assert_eq!(got.map_err(|e| e.to_string()), Err(text.to_owned()), "{expression}");
     }
-    let ok = b.edit(|e| {
-        Ok(resolve(e.connection(), "last(/H/n)=1 or last(/H/n)=2", "last(/H/n)=3", false))
-    });
+    let ok = b.edit(|e| Ok(resolve(e, "last(/H/n)=1 or last(/H/n)=2", "last(/H/n)=3", false)));
     let ok = ok.unwrap();
     assert_eq!((ok.expression.as_str(), ok.recovery.as_str()), ("{0}=1 or {0}=2", "{0}=3"));
 }
@@ -347,7 +360,7 @@ fn discovered_hosts_inherit_no_host_prototypes() {
     });
     b.link(&[child], &[template]);
     let hosts = ["by people", "found", "other"].map(|name| b.host(name, 0));
-    b.edit(|e| Ok(e.update("hosts", hosts[1], &[("flags", Value::from(4))])?));
+    b.edit(|e| Ok(e.update(&table::HOSTS, hosts[1], &[("flags", Value::from(4))])?));
     b.link(&hosts[..1], &[child]);
     b.edit(|e| link_automatically(e, hosts[1], &[child]));
     b.edit(|e| link_automatically(e, hosts[2], &[child]));
@@ -370,7 +383,10 @@ fn a_template_of_seventy_items_on_a_thousand_hosts() {
         (0..1_000)
             .map(|n| {
                 let name = format!("h{n}");
-                Ok(e.insert_new("hosts", &[("host", name.as_str().into()), ("name", name.into())])?)
+                Ok(e.insert_new(
+                    &table::HOSTS,
+                    &[("host", name.as_str().into()), ("name", name.into())],
+                )?)
             })
             .collect()
     });

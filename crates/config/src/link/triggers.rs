@@ -1,5 +1,6 @@
 //! Inheritance of triggers and trigger prototypes, with their dependencies.
 
+use crate::table;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use const_format::formatcp;
@@ -62,7 +63,7 @@ fn load_sources(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<Source>> {
         "SELECT triggerid, description, expression, recovery_expression \
                FROM triggers WHERE flags < {FLAGS_DISCOVERED} AND triggerid IN ({{ids}})"
     );
-    let mut sources: BTreeMap<u64, Source> = query_by_ids(edit.connection(), sql, &[], ids)?
+    let mut sources: BTreeMap<u64, Source> = query_by_ids(edit, sql, &[], ids)?
         .iter()
         .map(|row| {
             let source = Source {
@@ -77,7 +78,7 @@ fn load_sources(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<Source>> {
         .collect();
     let sql = "SELECT functionid, triggerid, itemid, name, parameter FROM functions \
                WHERE triggerid IN ({ids})";
-    let mut rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+    let mut rows = query_by_ids(edit, sql, &[], ids)?;
     rows.sort_by_key(|row| row.id("functionid"));
     for row in &rows {
         if let Some(source) = sources.get_mut(&row.id("triggerid")) {
@@ -100,7 +101,7 @@ pub(crate) fn item_children(
         }
         None => {
             let sql = "SELECT itemid, hostid, templateid FROM items WHERE templateid IN ({ids})";
-            query_by_ids(edit.connection(), sql, &[], parents)?
+            query_by_ids(edit, sql, &[], parents)?
         }
     };
     let mut children: HashMap<u64, BTreeMap<u64, u64>> = HashMap::new();
@@ -128,11 +129,11 @@ pub(crate) fn related_children(
             let sql =
                 format!("{CHILDREN} WHERE +t.templateid IN ({marks}) AND i.hostid IN ({{ids}})");
             let params = id_params(portion.iter().copied());
-            rows.extend(query_by_ids(edit.connection(), &sql, &params, &hosts)?);
+            rows.extend(query_by_ids(edit, &sql, &params, &hosts)?);
         }
     } else {
         let sql = format!("{CHILDREN} WHERE t.templateid IN ({{ids}})");
-        rows = query_by_ids(edit.connection(), &sql, &[], parents)?;
+        rows = query_by_ids(edit, &sql, &[], parents)?;
     }
     Ok(rows
         .iter()
@@ -190,7 +191,7 @@ fn copy_level(
             });
         }
     }
-    let first = edit.next_id("triggers", fresh)?;
+    let first = edit.next_id(&table::TRIGGERS, fresh)?;
     for (id, copy) in (first..).zip(copies.iter_mut().filter(|copy| !copy.adopted)) {
         copy.triggerid = id;
     }
@@ -224,7 +225,8 @@ const OWN: [&str; 5] = ["triggerid", "templateid", "expression", "recovery_expre
 
 fn write(edit: &mut Edit<'_>, sources: &[Source], copies: &[Copy]) -> DbResult<()> {
     let count: usize = copies.iter().map(|copy| copy.functions.len()).sum();
-    let mut functionid = edit.next_id("functions", u64::try_from(count).unwrap_or(u64::MAX))?;
+    let mut functionid =
+        edit.next_id(&table::FUNCTIONS, u64::try_from(count).unwrap_or(u64::MAX))?;
     let mut functions = Vec::with_capacity(count);
     let (mut fresh, mut copied) = (Vec::new(), Vec::new());
     let mut adopted = Vec::new();
@@ -255,15 +257,15 @@ fn write(edit: &mut Edit<'_>, sources: &[Source], copies: &[Copy]) -> DbResult<(
         }
         // The host keeps its trigger, which becomes the inherited one.
         let own: Vec<(&str, Value)> = OWN.into_iter().zip(row).skip(1).collect();
-        edit.update_like("triggers", copy.triggerid, source.id, &own)?;
+        edit.update_like(&table::TRIGGERS, copy.triggerid, source.id, &own)?;
         adopted.push(copy.triggerid);
     }
-    edit.delete("functions", "triggerid", &adopted)?;
-    edit.delete("trigger_tags", "triggerid", &adopted)?;
-    edit.insert_like("triggers", &OWN, "templateid", &fresh)?;
+    edit.delete(&table::FUNCTIONS, "triggerid", &adopted)?;
+    edit.delete(&table::TRIGGER_TAGS, "triggerid", &adopted)?;
+    edit.insert_like(&table::TRIGGERS, &OWN, "templateid", &fresh)?;
     insert_functions(edit, &functions)?;
-    edit.insert_details_like("trigger_tags", "triggers", &copied)?;
-    edit.insert_details_like("trigger_tags", "triggers", &adopted)
+    edit.insert_details_like(&table::TRIGGER_TAGS, &table::TRIGGERS, &copied)?;
+    edit.insert_details_like(&table::TRIGGER_TAGS, &table::TRIGGERS, &adopted)
 }
 
 /// Children get the dependencies of their parents: on the child of the same host where the other
@@ -277,7 +279,7 @@ pub(crate) fn inherit_dependencies(
 ) -> DbResult<()> {
     let sql = "SELECT triggerid, depends_on FROM trigger_depends WHERE triggerid IN ({ids})";
     let mut depends: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-    for row in query_by_ids(edit.connection(), sql, &[], parents)? {
+    for row in query_by_ids(edit, sql, &[], parents)? {
         depends.entry(row.id("triggerid")).or_default().push(row.id("depends_on"));
     }
     if depends.is_empty() && !replace {
@@ -305,14 +307,14 @@ pub(crate) fn inherit_dependencies(
     }
     let all: Vec<u64> = children.values().copied().collect::<BTreeSet<_>>().into_iter().collect();
     if replace {
-        edit.delete("trigger_depends", "triggerid", &all)?;
+        edit.delete(&table::TRIGGER_DEPENDS, "triggerid", &all)?;
     } else {
         let sql = "SELECT triggerid, depends_on FROM trigger_depends WHERE triggerid IN ({ids})";
-        for row in query_by_ids(edit.connection(), sql, &[], &all)? {
+        for row in query_by_ids(edit, sql, &[], &all)? {
             wanted.remove(&(row.id("triggerid"), row.id("depends_on")));
         }
     }
     let rows: Vec<Vec<Value>> =
         wanted.iter().map(|(child, on)| vec![Value::from(*child), Value::from(*on)]).collect();
-    edit.insert_many("trigger_depends", &["triggerid", "depends_on"], &rows)
+    edit.insert_many(&table::TRIGGER_DEPENDS, &["triggerid", "depends_on"], &rows)
 }

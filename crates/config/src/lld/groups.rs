@@ -1,5 +1,6 @@
 //! Host groups that discovery has made: where they come from, their names, and how long they stay.
 
+use crate::table;
 use std::collections::{BTreeMap, BTreeSet};
 
 use const_format::formatcp;
@@ -11,7 +12,7 @@ use super::places::Place;
 use super::substitute::Substitution;
 use super::{Stage, Stop, Work};
 use crate::Edit;
-use crate::db::{Connection, DbResult, Row, Value, placeholders, query_by_ids};
+use crate::db::{DbResult, Reader, Row, Value, placeholders, query_by_ids};
 use crate::objects::{ids_of, without_origin};
 
 /// A group that is made: the id in `group_prototypes`, the group's name.
@@ -34,7 +35,7 @@ pub(super) struct NewGroups {
 /// Puts hosts into the groups that patterns name. What people made is none of these, and that is
 /// told. Gives all groups that are to be made.
 pub(super) fn assign(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     work: &mut Work<'_>,
     hosts: &mut [(&Place, NewHost)],
 ) -> DbResult<BTreeSet<Made>> {
@@ -63,7 +64,7 @@ pub(super) fn ids(
 ) -> DbResult<Vec<u64>> {
     let mut ids = Vec::with_capacity(names.len());
     for name in names {
-        ids.push(match by_name(edit.connection(), name)? {
+        ids.push(match by_name(edit, name)? {
             Some(row) => row.id("groupid"),
             None => make(edit, new, name)?,
         });
@@ -74,10 +75,10 @@ pub(super) fn ids(
 /// A new group is an heir of the one that it splits off from, or of the one right above it.
 fn make(edit: &mut Edit<'_>, new: &mut NewGroups, name: &str) -> DbResult<u64> {
     let row = [("name", name.into()), ("flags", Value::from(DISCOVERED))];
-    let id = edit.insert_new("groups_", &row)?;
+    let id = edit.insert_new(&table::GROUPS, &row)?;
     let from = match (new.split.get(name), name.rsplit_once('/')) {
         (Some(group), _) => Some(*group),
-        (None, Some((above, _))) => by_name(edit.connection(), above)?.map(|row| row.id("groupid")),
+        (None, Some((above, _))) => by_name(edit, above)?.map(|row| row.id("groupid")),
         (None, None) => None,
     };
     new.heirs.extend(from.map(|from| (id, from)));
@@ -90,7 +91,7 @@ pub(super) fn give_rights(edit: &mut Edit<'_>, new: &mut NewGroups) -> DbResult<
     let from: BTreeSet<u64> = heirs.iter().map(|(_, from)| *from).collect();
     let sql = "SELECT groupid, usrgrpid, permission FROM group_rights WHERE groupid IN ({ids})";
     let mut rights: BTreeMap<u64, Vec<Row>> = BTreeMap::new();
-    for row in query_by_ids(edit.connection(), sql, &[], &Vec::from_iter(from))? {
+    for row in query_by_ids(edit, sql, &[], &Vec::from_iter(from))? {
         rights.entry(row.id("groupid")).or_default().push(row);
     }
     let mut rows = Vec::new();
@@ -100,7 +101,7 @@ pub(super) fn give_rights(edit: &mut Edit<'_>, new: &mut NewGroups) -> DbResult<
             rows.push(vec![who.into(), id.into(), Value::from(what)]);
         }
     }
-    edit.insert_many("group_rights", &["usrgrpid", "groupid", "permission"], &rows)
+    edit.insert_many(&table::GROUP_RIGHTS, &["usrgrpid", "groupid", "permission"], &rows)
 }
 
 /// Notes where discovered groups come from; those that no row makes any more go after the rule's
@@ -136,7 +137,7 @@ pub(super) fn discover(
     if !rows.is_empty() {
         let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
         for row in &rows {
-            edit.insert_new("group_discovery", row)?;
+            edit.insert_new(&table::GROUP_DISCOVERY, row)?;
         }
     }
     let known: Vec<Known> = existing
@@ -150,7 +151,7 @@ pub(super) fn discover(
         })
         .collect();
     let fates = work.fates(&known);
-    let tables = Tables { objects: "groups_", discovery: "group_discovery" };
+    let tables = Tables { objects: &table::GROUPS, discovery: &table::GROUP_DISCOVERY };
     fates.write(stage, &tables)?;
     if let Some(edit) = stage.edit() {
         delete(edit, &fates.delete)?;
@@ -193,9 +194,9 @@ pub(super) fn rename(
             }
         }
         let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
-        edit.update("groups_", row.id("groupid"), &[("name", name.into())])?;
+        edit.update(&table::GROUPS, row.id("groupid"), &[("name", name.into())])?;
         let pattern = [("name", pattern.into())];
-        edit.update("group_discovery", row.id("groupdiscoveryid"), &pattern)?;
+        edit.update(&table::GROUP_DISCOVERY, row.id("groupdiscoveryid"), &pattern)?;
     }
     Ok(given_up)
 }
@@ -205,14 +206,14 @@ fn substitution<'a>(work: &Work<'a>, place: &'a Place) -> Substitution<'a> {
 }
 
 /// The group with this name.
-fn by_name(connection: &mut dyn Connection, name: &str) -> DbResult<Option<Row>> {
+fn by_name(connection: &mut dyn Reader, name: &str) -> DbResult<Option<Row>> {
     let sql =
         formatcp!("SELECT groupid, flags FROM groups_ WHERE type = {GROUP_OF_HOSTS} AND name = ?");
     Ok(connection.query(sql, &[name.into()])?.into_iter().next())
 }
 
 /// The group comes from several places.
-fn is_shared(connection: &mut dyn Connection, group: u64) -> DbResult<bool> {
+fn is_shared(connection: &mut dyn Reader, group: u64) -> DbResult<bool> {
     let sql = "SELECT groupdiscoveryid FROM group_discovery WHERE groupid = ?";
     Ok(connection.query(sql, &[group.into()])?.len() > 1)
 }
@@ -227,7 +228,7 @@ fn made(row: &Row) -> Made {
     (row.id("parent_group_prototypeid"), row.text("group_name").to_owned())
 }
 
-fn load(connection: &mut dyn Connection, work: &Work<'_>) -> DbResult<Vec<Row>> {
+fn load(connection: &mut dyn Reader, work: &Work<'_>) -> DbResult<Vec<Row>> {
     let prototypes: Vec<u64> = work.rule.hosts.iter().map(|one| one.id()).collect();
     let sql = format!(
         "SELECT d.groupdiscoveryid, d.groupid, d.parent_group_prototypeid, d.name, \
@@ -242,7 +243,7 @@ fn load(connection: &mut dyn Connection, work: &Work<'_>) -> DbResult<Vec<Row>> 
 
 /// Ids of the groups with these names and `flags`.
 fn named(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     flags: i64,
     wanted: &[&str],
 ) -> DbResult<BTreeMap<String, u64>> {
@@ -265,10 +266,10 @@ fn named(
 fn delete(edit: &mut Edit<'_>, origins: &[u64]) -> DbResult<()> {
     let sql = "SELECT DISTINCT groupid FROM group_discovery WHERE groupdiscoveryid IN ({ids})";
     let groups = ids_of(edit, sql, "groupid", origins)?;
-    edit.delete("group_discovery", "groupdiscoveryid", origins)?;
+    edit.delete(&table::GROUP_DISCOVERY, "groupdiscoveryid", origins)?;
     let left = without_origin(edit, &groups)?;
     let sql = "SELECT g.groupid FROM groups_ g WHERE g.groupid IN ({ids}) \
                AND NOT EXISTS (SELECT 1 FROM host_groups m WHERE m.groupid = g.groupid)";
     let empty = ids_of(edit, sql, "groupid", &left)?;
-    edit.delete("groups_", "groupid", &empty)
+    edit.delete(&table::GROUPS, "groupid", &empty)
 }

@@ -1,10 +1,11 @@
 //! Interfaces of discovered hosts: which become which.
 
+use crate::table;
 use std::collections::HashSet;
 
 use super::host_shape::interface_columns;
 use crate::Edit;
-use crate::db::{Connection, DbResult, Row, Value, query_by_ids};
+use crate::db::{DbResult, Reader, Row, Value, query_by_ids};
 use crate::objects::Columns;
 
 /// One step from the interfaces that are to those that should be.
@@ -17,7 +18,7 @@ pub(super) enum InterfaceChange {
 /// What is to be done. An interface becomes the next wanted one of its type, so that items keep
 /// theirs; one too many that items use stays.
 pub(super) fn changes(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     now: &[Row],
     then: &[Columns],
 ) -> DbResult<Vec<InterfaceChange>> {
@@ -54,8 +55,12 @@ pub(super) fn write(edit: &mut Edit<'_>, host: u64, changes: &[InterfaceChange])
     for change in changes {
         match change {
             InterfaceChange::Create(columns) => create(edit, host, columns)?,
-            InterfaceChange::Update(id, columns) => edit.update("interfaces", *id, columns)?,
-            InterfaceChange::Delete(id) => edit.delete("interfaces", "interfaceid", &[*id])?,
+            InterfaceChange::Update(id, columns) => {
+                edit.update(&table::INTERFACES, *id, columns)?
+            }
+            InterfaceChange::Delete(id) => {
+                edit.delete(&table::INTERFACES, "interfaceid", &[*id])?
+            }
         }
     }
     Ok(())
@@ -65,6 +70,6 @@ pub(super) fn write(edit: &mut Edit<'_>, host: u64, changes: &[InterfaceChange])
 pub(super) fn create(edit: &mut Edit<'_>, host: u64, columns: &Columns) -> DbResult<()> {
     let mut row = vec![("hostid", Value::from(host))];
     row.extend(columns.iter().cloned());
-    edit.insert_new("interfaces", &row)?;
+    edit.insert_new(&table::INTERFACES, &row)?;
     Ok(())
 }

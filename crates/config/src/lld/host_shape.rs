@@ -11,7 +11,7 @@ use super::item_check::NAME_CHARS_MAX;
 use super::overrides::HOST;
 use super::places::Place;
 use super::substitute::Substitution;
-use crate::db::{Connection, DbResult, Row, Value, placeholders, query_by_ids};
+use crate::db::{DbResult, Reader, Row, Value, placeholders, query_by_ids};
 use crate::objects::{Columns, Tag};
 
 /// Longest technical and visible name of a host, characters.
@@ -41,6 +41,7 @@ const FROM_RULES_HOST: &[&str] = &[
 pub(super) const INTERFACE: &[&str] = &["main", "type", "useip", "ip", "dns", "port", "details"];
 
 /// A host prototype.
+#[derive(PartialEq)]
 pub(crate) struct HostPrototype {
     pub(crate) row: Row,
     /// Names of groups.
@@ -103,7 +104,7 @@ pub(super) struct RulesHost {
 }
 
 impl RulesHost {
-    pub(super) fn load(connection: &mut dyn Connection, id: u64) -> DbResult<Self> {
+    pub(super) fn load(connection: &mut dyn Reader, id: u64) -> DbResult<Self> {
         let sql = format!("SELECT {} FROM hosts WHERE hostid = ?", FROM_RULES_HOST.join(", "));
         let rows = connection.query(&sql, &[id.into()])?;
         let columns = rows.first().map_or_else(Columns::new, |row| from_rules_host(row));
@@ -139,10 +140,7 @@ pub(super) fn interface_columns(row: &Row) -> Columns {
 }
 
 /// Host prototypes of the rule.
-pub(crate) fn prototypes(
-    connection: &mut dyn Connection,
-    rule: u64,
-) -> DbResult<Vec<HostPrototype>> {
+pub(crate) fn prototypes(connection: &mut dyn Reader, rule: u64) -> DbResult<Vec<HostPrototype>> {
     let sql = formatcp!(
         "SELECT p.* FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
                WHERE p.kind = {KIND_PROTOTYPE} AND d.parent_itemid = ? ORDER BY p.hostid"
@@ -190,11 +188,16 @@ pub(crate) fn prototypes(
     for row in query_by_ids(connection, sql, &[], &ids)? {
         found[place(row.id("hostid"))].interfaces.push(row);
     }
+    // A rule that is read again is compared with what it was.
+    for one in &mut found {
+        one.tags.sort();
+        one.group_prototypes.sort();
+    }
     Ok(found)
 }
 
 /// Links to templates: `hostid` of the host or prototype, `link_type`, `host` of the template.
-pub(super) fn templates_of(connection: &mut dyn Connection, ids: &[u64]) -> DbResult<Vec<Row>> {
+pub(super) fn templates_of(connection: &mut dyn Reader, ids: &[u64]) -> DbResult<Vec<Row>> {
     let sql = "SELECT l.hostid, l.link_type, t.host FROM host_templates l \
                JOIN hosts t ON t.hostid = l.templateid WHERE l.hostid IN ({ids})";
     query_by_ids(connection, sql, &[], ids)
@@ -215,7 +218,7 @@ pub(super) fn wanted(
     at: usize,
     place: &Place,
     from: &RulesHost,
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
 ) -> DbResult<Result<Option<NewHost>, String>> {
     let prototype = &work.rule.hosts[at];
     let row = Substitution::new(&place.row, &work.rule.tz);
@@ -274,7 +277,7 @@ fn overridden(
     prototype: &HostPrototype,
     place: &Place,
     host: &str,
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
 ) -> DbResult<Result<Option<Overridden>, String>> {
     let mut discover = prototype.row.int("discover");
     let mut made = Overridden {
@@ -390,7 +393,7 @@ fn interface(of: &Row, row: &Substitution<'_>) -> Columns {
 
 /// Those that do not exist.
 fn unknown_templates(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     names: &BTreeSet<String>,
 ) -> DbResult<Vec<String>> {
     if names.is_empty() {

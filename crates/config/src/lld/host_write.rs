@@ -1,9 +1,11 @@
 //! Writing discovered hosts.
 
+use crate::table;
 use std::collections::{BTreeMap, BTreeSet};
 
 use const_format::formatcp;
 use objects::sql::{KIND_HOST, KIND_TEMPLATE};
+use objects::{HostKind, Origin};
 
 use super::Work;
 use super::groups;
@@ -19,7 +21,7 @@ use crate::objects::{delete_items, ids_of};
 pub(super) const DISCOVERED_LINK: i64 = 1;
 
 /// Creates hosts with all that is theirs. One whose templates cannot be linked is made without
-/// them, and that is told.
+/// them, and the rule reports it.
 pub(super) fn create(
     edit: &mut Edit<'_>,
     work: &mut Work<'_>,
@@ -27,14 +29,14 @@ pub(super) fn create(
 ) -> DbResult<()> {
     for new in creates {
         let mut row: Vec<(&str, Value)> = vec![
-            ("kind", Value::from(0)),
-            ("flags", Value::from(4)),
+            ("kind", HostKind::Host.number().into()),
+            ("flags", Origin::Discovered.number().into()),
             ("host", new.shape.host.as_str().into()),
             ("name", new.shape.name.as_str().into()),
             ("status", Value::from(new.status)),
         ];
         row.extend(new.shape.columns.iter().cloned());
-        let id = edit.insert_new("hosts", &row)?;
+        let id = edit.insert_new(&table::HOSTS, &row)?;
         let prototype = &work.rule.hosts[new.prototype];
         let discovery = [
             ("hostid", Value::from(id)),
@@ -43,7 +45,7 @@ pub(super) fn create(
             ("host", prototype.row.text("host").into()),
             ("lastcheck", work.clock_s.into()),
         ];
-        edit.insert("host_discovery", &discovery)?;
+        edit.insert(&table::HOST_DISCOVERY, &discovery)?;
         for columns in &new.interfaces {
             host_interfaces::create(edit, id, columns)?;
         }
@@ -75,9 +77,9 @@ fn apply(edit: &mut Edit<'_>, work: &mut Work<'_>, update: &Update) -> DbResult<
     let mut row: Vec<(&str, Value)> =
         vec![("host", then.host.as_str().into()), ("name", then.name.as_str().into())];
     row.extend(then.columns.iter().cloned());
-    edit.update("hosts", *id, &row)?;
+    edit.update(&table::HOSTS, *id, &row)?;
     if let Some(pattern) = pattern {
-        edit.update("host_discovery", *id, &[("host", pattern.as_str().into())])?;
+        edit.update(&table::HOST_DISCOVERY, *id, &[("host", pattern.as_str().into())])?;
     }
     host_interfaces::write(edit, *id, interfaces)?;
     fill(edit, work, *id, now, then)
@@ -92,14 +94,14 @@ fn fill(
     then: &Shape,
 ) -> DbResult<()> {
     if now.groups != then.groups {
-        edit.delete("host_groups", "hostid", &[id])?;
+        edit.delete(&table::HOST_GROUPS, "hostid", &[id])?;
         let groups = groups::ids(edit, &mut work.new_groups, &then.groups)?;
         let rows: Vec<Vec<Value>> =
             groups.iter().map(|group| vec![id.into(), Value::from(*group)]).collect();
-        edit.insert_many("host_groups", &["hostid", "groupid"], &rows)?;
+        edit.insert_many(&table::HOST_GROUPS, &["hostid", "groupid"], &rows)?;
     }
     if now.tags != then.tags {
-        edit.delete_rows("host_tags", &made_for(&[id.into()]))?;
+        edit.delete_rows(&table::HOST_TAGS, &made_for(&[id.into()]))?;
         for tag in &then.tags {
             let row = [
                 ("hostid", Value::from(id)),
@@ -107,11 +109,11 @@ fn fill(
                 ("value", tag.value.as_str().into()),
                 ("automatic", Value::from(1)),
             ];
-            edit.insert_new("host_tags", &row)?;
+            edit.insert_new(&table::HOST_TAGS, &row)?;
         }
     }
     if now.macros != then.macros {
-        edit.delete_rows("hostmacros", &made_for(&[id.into()]))?;
+        edit.delete_rows(&table::HOSTMACROS, &made_for(&[id.into()]))?;
         for (name, value, description, kind) in &then.macros {
             let row = [
                 ("hostid", Value::from(id)),
@@ -121,7 +123,7 @@ fn fill(
                 ("type", Value::from(*kind)),
                 ("automatic", Value::from(1)),
             ];
-            edit.insert_new("hostmacros", &row)?;
+            edit.insert_new(&table::HOSTMACROS, &row)?;
         }
     }
     Ok(())
@@ -161,10 +163,7 @@ fn templates(
     };
     let away = ids(now.difference(then).collect());
     match unlink_templates(edit, &[id], &away, true) {
-        Ok(mut deleted) => {
-            work.summary.deleted.items.append(&mut deleted.items);
-            work.summary.deleted.triggers.append(&mut deleted.triggers);
-        }
+        Ok(()) => {}
         Err(LinkError::Db(error)) => return Err(error),
         Err(LinkError::Conflict(text)) => work.errors.add(text),
     }
@@ -182,7 +181,11 @@ fn templates(
     }
     let link = [("link_type", DISCOVERED_LINK.into())];
     let (host, templates) = ([Value::from(id)], id_params(new));
-    edit.update_rows("host_templates", &[("hostid", &host), ("templateid", &templates)], &link)?;
+    edit.update_rows(
+        &table::HOST_TEMPLATES,
+        &[("hostid", &host), ("templateid", &templates)],
+        &link,
+    )?;
     Ok(true)
 }
 
@@ -192,20 +195,13 @@ pub(super) fn delete(edit: &mut Edit<'_>, work: &mut Work<'_>, hosts: &[u64]) ->
         return Ok(());
     }
     // A trigger over several hosts goes with any of them; `delete_items` tells the others.
-    let rows = query_by_ids(
-        edit.connection(),
-        "SELECT itemid FROM items WHERE hostid IN ({ids})",
-        &[],
-        hosts,
-    )?;
+    let rows = query_by_ids(edit, "SELECT itemid FROM items WHERE hostid IN ({ids})", &[], hosts)?;
     let items: Vec<u64> = rows.iter().map(|row| row.id("itemid")).collect();
-    let mut deleted = delete_items(edit, &items)?;
-    work.summary.deleted.items.append(&mut deleted.items);
-    work.summary.deleted.triggers.append(&mut deleted.triggers);
+    delete_items(edit, &items)?;
     let sql =
         formatcp!("SELECT hostid FROM hosts WHERE kind = {KIND_HOST} AND hostid IN ({{ids}})");
     let gone = ids_of(edit, sql, "hostid", hosts)?;
-    edit.delete("hosts", "hostid", &gone)?;
-    work.summary.deleted_hosts.extend(gone);
+    edit.delete(&table::HOSTS, "hostid", &gone)?;
+    work.summary.deleted.hosts += gone.len();
     Ok(())
 }

@@ -1,9 +1,11 @@
 //! Hosts of discovered rows.
 
+use crate::table;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use objects::sql::{KIND_HOST, KIND_PROTOTYPE};
 
+use super::errors::Step;
 use super::groups;
 use super::host_interfaces::{self, InterfaceChange};
 use super::host_shape::{
@@ -14,7 +16,7 @@ use super::lost::{Known, Mark, Tables};
 use super::places::Place;
 use super::substitute::Substitution;
 use super::{Stage, Stop, Work};
-use crate::db::{Connection, DbResult, Row, Value, placeholders, query_by_ids};
+use crate::db::{DbResult, Reader, Row, Value, placeholders, query_by_ids};
 use crate::objects::Tag;
 
 /// A host that discovery made before.
@@ -99,6 +101,7 @@ pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result
     if work.rule.hosts.is_empty() {
         return Ok(());
     }
+    work.errors.begin(Step::Hosts);
     let given_up = groups::rename(stage, work)?;
     let from = RulesHost::load(stage.connection(), work.rule.hostid)?;
     let mut state = load(stage.connection(), work)?;
@@ -149,7 +152,7 @@ pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result
 
 /// What all prototypes are in all rows.
 fn all_wanted<'a>(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     work: &mut Work<'a>,
     from: &RulesHost,
 ) -> DbResult<Vec<(&'a Place, NewHost)>> {
@@ -168,7 +171,7 @@ fn all_wanted<'a>(
 }
 
 fn update(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     one: &Existing,
     prototype: &Row,
     mut new: NewHost,
@@ -184,7 +187,7 @@ fn update(
     })
 }
 
-fn load(connection: &mut dyn Connection, work: &Work<'_>) -> DbResult<State> {
+fn load(connection: &mut dyn Reader, work: &Work<'_>) -> DbResult<State> {
     let sql = format!(
         "SELECT h.*, d.parent_hostid AS d_parent, d.host AS d_host, {} FROM host_discovery d \
          JOIN hosts h ON h.hostid = d.hostid WHERE h.kind = {KIND_HOST} AND d.parent_itemid = ?",
@@ -209,7 +212,7 @@ fn load(connection: &mut dyn Connection, work: &Work<'_>) -> DbResult<State> {
 }
 
 /// Hosts with what other tables have of them.
-fn complete(connection: &mut dyn Connection, rows: Vec<Row>) -> DbResult<Vec<Existing>> {
+fn complete(connection: &mut dyn Reader, rows: Vec<Row>) -> DbResult<Vec<Existing>> {
     let ids: Vec<u64> = rows.iter().map(|row| row.id("hostid")).collect();
     let mut parts: BTreeMap<u64, (Shape, Manual, Vec<Row>)> = BTreeMap::new();
     let sql = "SELECT hg.hostid, g.name FROM host_groups hg \
@@ -258,7 +261,7 @@ fn complete(connection: &mut dyn Connection, rows: Vec<Row>) -> DbResult<Vec<Exi
 
 /// Takes out hosts whose names others have; a host that cannot get its new name keeps the old one.
 fn refuse_taken(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     work: &mut Work<'_>,
     creates: &mut Vec<NewHost>,
     updates: &mut [Update],
@@ -315,17 +318,10 @@ fn give_up(
     work: &mut Work<'_>,
     existing: &[Existing],
 ) -> Result<(), Stop> {
-    let known: Vec<Known> = existing
-        .iter()
-        .map(|one| Known {
-            id: one.id(),
-            found: one.found,
-            mark: Mark::from_row(&one.row),
-            status: one.row.int("status"),
-        })
-        .collect();
+    let known: Vec<Known> =
+        existing.iter().map(|one| Known::new(&one.row, "hostid", one.found)).collect();
     let fates = work.fates(&known);
-    let tables = Tables { objects: "hosts", discovery: "host_discovery" };
+    let tables = Tables { objects: &table::HOSTS, discovery: &table::HOST_DISCOVERY };
     let (lost, again) = fates.write(stage, &tables)?;
     work.summary.lost.hosts += lost;
     work.summary.updated.hosts += again;

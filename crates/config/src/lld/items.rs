@@ -1,29 +1,29 @@
 //! Items of discovered rows.
 
+use crate::table;
 use objects::{ItemType, Origin};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::errors::{self, Deed};
 use super::item_check::{check, check_steps};
-use super::lost::{Known, Mark, Tables};
+use super::lost::{self, Known, Mark};
 use super::overrides::ITEM;
 use super::places::Place;
-use super::rule::ItemPrototype;
+use super::rule::{ItemPrototype, Rule};
+use super::slot::Slot;
 use super::substitute::{Substitution, trim};
+use super::window::Window;
 use super::{Stage, Stop, Work};
 use crate::Edit;
-use crate::db::{Connection, DbResult, Row, Value, placeholders, query_by_ids};
+use crate::db::{DbResult, Reader, Row, Value, placeholders, query_by_ids};
 use crate::link::{LinkError, kind_words};
 use crate::objects::{
-    Columns, ItemChange, NewItem, Step, Tag, column, create_items, delete_items, steps, tags,
-    update_items,
+    Columns, ItemChange, NewItem, Step, Tag, column, create_items, steps, tags, update_items,
 };
-use crate::schema::Table;
 
-/// Which items stand for which prototypes in which rows.
-#[derive(Default)]
+/// Which items stand for which prototypes in which rows of a window.
 pub(super) struct Found {
-    /// (index of the prototype, index of the row) to item.
-    ids: HashMap<(usize, usize), u64>,
+    ids: HashMap<Slot, u64>,
     /// Item to index of its row.
     places: HashMap<u64, usize>,
     /// Prototype's id to its index.
@@ -31,11 +31,16 @@ pub(super) struct Found {
 }
 
 impl Found {
+    fn new(rule: &Rule) -> Self {
+        let prototypes = rule.items.iter().map(|one| one.row.id("itemid")).zip(0..).collect();
+        Self { ids: HashMap::new(), places: HashMap::new(), prototypes }
+    }
+
     /// The item that an expression of a prototype means in this row: another one for a
     /// prototype (if it was made), the same for any other item.
     pub(super) fn item(&self, named: u64, place: usize) -> Option<u64> {
         match self.prototypes.get(&named) {
-            Some(prototype) => self.ids.get(&(*prototype, place)).copied(),
+            Some(prototype) => self.ids.get(&Slot { prototype: *prototype, row: place }).copied(),
             None => Some(named),
         }
     }
@@ -45,16 +50,37 @@ impl Found {
         self.places.get(&item).copied()
     }
 
-    fn put(&mut self, prototype: usize, place: usize, id: u64) {
-        self.ids.insert((prototype, place), id);
-        self.places.insert(id, place);
+    fn put(&mut self, slot: Slot, id: u64) {
+        self.ids.insert(slot, id);
+        self.places.insert(id, slot.row);
+    }
+}
+
+/// Keys that the order of windows decides about.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    /// Discovered items had them when others needed them.
+    refused: HashSet<String>,
+    /// Items had them before they got others.
+    freed: HashSet<String>,
+}
+
+impl Keys {
+    pub(super) fn extend(&mut self, more: Self) {
+        self.refused.extend(more.refused);
+        self.freed.extend(more.freed);
+    }
+
+    /// One that was refused is free by now: the same value leads to more.
+    pub(super) fn are_free_now(&self) -> bool {
+        !self.refused.is_disjoint(&self.freed)
     }
 }
 
 /// What an item should be.
-struct Wanted {
+pub(super) struct Wanted {
     columns: Columns,
-    key: String,
+    pub(super) key: String,
     status: i64,
     steps: Vec<Step>,
     tags: Vec<Tag>,
@@ -63,166 +89,119 @@ struct Wanted {
 /// An item that discovery made before.
 struct Existing {
     row: Row,
-    prototype: usize,
     steps: Vec<Step>,
     tags: Vec<Tag>,
     found: bool,
 }
 
 struct State {
-    existing: Vec<Existing>,
-    /// (prototype, key) to index.
-    by_key: HashMap<(usize, String), usize>,
-    /// Keys that prototypes had when their items were made, if they were others.
-    old_keys: HashMap<usize, BTreeSet<String>>,
-    /// Keys of this value so far.
-    keys: HashSet<String>,
+    existing: BTreeMap<u64, Existing>,
     found: Found,
 }
 
 /// Changes of one level of prototypes.
 #[derive(Default)]
 struct Plan {
-    creates: Vec<(usize, usize, NewItem)>,
-    /// With the index of the existing item.
-    updates: Vec<(usize, ItemChange)>,
+    creates: Vec<(Slot, NewItem)>,
+    updates: Vec<(Slot, ItemChange)>,
 }
 
-/// Makes, changes and gives up items.
-pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result<Found, Stop> {
-    let mut state = load(stage.connection(), work)?;
+/// Makes and changes items.
+pub(super) fn discover(
+    stage: &mut Stage<'_, '_>,
+    work: &mut Work<'_>,
+    window: &Window<'_>,
+) -> Result<Found, Stop> {
+    let existing = load(stage.connection(), window)?;
+    let mut state = State { existing, found: Found::new(work.rule) };
     let levels = work.rule.items.last().map_or(0, |last| last.level + 1);
     for level in 0..levels {
-        let mut plan = plan(work, &mut state, level);
-        refuse_taken(stage.connection(), work, &mut plan)?;
+        let mut plan = plan(work, window, &mut state, level);
+        refuse_taken(stage.connection(), work, &mut plan, level)?;
         if plan.creates.is_empty() && plan.updates.is_empty() {
             continue;
         }
         let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
+        work.errors.begin(errors::Step::Items(level, Deed::Create));
         create(edit, work, &mut state, plan.creates)?;
+        work.errors.begin(errors::Step::Items(level, Deed::Change));
         update(edit, work, &state, plan.updates)?;
     }
-    let known: Vec<Known> = state
-        .existing
-        .iter()
-        .map(|one| Known {
-            id: one.row.id("itemid"),
-            found: one.found,
-            mark: Mark::from_row(&one.row),
-            status: one.row.int("status"),
-        })
-        .collect();
-    let fates = work.fates(&known);
-    let tables = Tables { objects: "items", discovery: "item_discovery" };
-    let (lost, again) = fates.write(stage, &tables)?;
-    work.summary.lost.items += lost;
-    work.summary.updated.items += again;
-    if !fates.delete.is_empty()
-        && let Some(edit) = stage.edit()
-    {
-        let mut deleted = delete_items(edit, &fates.delete)?;
-        work.summary.deleted.items.append(&mut deleted.items);
-        work.summary.deleted.triggers.append(&mut deleted.triggers);
-    }
+    let found = state.existing.values().filter(|one| one.found);
+    let known: Vec<Known> = found.map(|one| Known::new(&one.row, "itemid", true)).collect();
+    lost::ITEMS.settle(stage, work, &known)?;
+    work.found.items.extend(known.iter().map(|one| one.id));
     Ok(state.found)
 }
 
-fn load(connection: &mut dyn Connection, work: &Work<'_>) -> DbResult<State> {
-    let prototypes: HashMap<u64, usize> =
-        work.rule.items.iter().enumerate().map(|(at, p)| (p.row.id("itemid"), at)).collect();
-    let parents: Vec<u64> = work.rule.items.iter().map(|p| p.row.id("itemid")).collect();
+/// Items that may be those of the window's rows, as far as they still exist.
+fn load(connection: &mut dyn Reader, window: &Window<'_>) -> DbResult<BTreeMap<u64, Existing>> {
+    let ids = window.index.items_of(&window.rows);
+    let ids: Vec<u64> = ids.into_iter().filter(|id| !window.found.items.contains(id)).collect();
     let sql = format!(
-        "SELECT i.*, d.parent_itemid AS d_parent, d.key_ AS d_key, {} FROM item_discovery d \
-         JOIN items i ON i.itemid = d.itemid WHERE d.parent_itemid IN ({{ids}})",
+        "SELECT i.*, d.key_ AS d_key, {} FROM item_discovery d \
+         JOIN items i ON i.itemid = d.itemid WHERE d.itemid IN ({{ids}})",
         Mark::COLUMNS
     );
-    let rows = query_by_ids(connection, &sql, &[], &parents)?;
-    let ids: Vec<u64> = rows.iter().map(|row| row.id("itemid")).collect();
+    let rows = query_by_ids(connection, &sql, &[], &ids)?;
     let mut steps = steps(connection, &ids)?;
     let mut tags = tags(connection, "item_tags", "itemid", &ids)?;
-    let mut state = State {
-        existing: Vec::with_capacity(rows.len()),
-        by_key: HashMap::new(),
-        old_keys: HashMap::new(),
-        keys: HashSet::new(),
-        found: Found { prototypes, ..Found::default() },
-    };
-    for row in rows {
-        let Some(at) = state.found.prototypes.get(&row.id("d_parent")).copied() else { continue };
+    let existing = rows.into_iter().map(|row| {
         let id = row.id("itemid");
-        if row.text("d_key") != work.rule.items[at].row.text("key_") {
-            state.old_keys.entry(at).or_default().insert(row.text("d_key").to_owned());
-        }
-        state.by_key.insert((at, row.text("key_").to_owned()), state.existing.len());
-        state.existing.push(Existing {
-            prototype: at,
-            steps: steps.remove(&id).unwrap_or_default(),
-            tags: tags.remove(&id).unwrap_or_default(),
-            found: false,
-            row,
-        });
-    }
-    Ok(state)
+        let (steps, tags) = (steps.remove(&id), tags.remove(&id));
+        let (steps, tags) = (steps.unwrap_or_default(), tags.unwrap_or_default());
+        (id, Existing { row, steps, tags, found: false })
+    });
+    Ok(existing.collect())
 }
 
-fn plan(work: &mut Work<'_>, state: &mut State, level: usize) -> Plan {
+fn plan(work: &mut Work<'_>, window: &Window<'_>, state: &mut State, level: usize) -> Plan {
     let mut plan = Plan::default();
+    work.errors.begin(errors::Step::Items(level, Deed::Compare));
     let rule = work.rule;
     for (at, prototype) in rule.items.iter().enumerate().filter(|(_, p)| p.level == level) {
-        for (place_at, place) in work.rows.iter().enumerate() {
+        for row in window.rows.clone() {
+            let (slot, place) = (Slot { prototype: at, row }, &work.rows[row]);
             let master = match prototype.master {
-                Some(master) => match state.found.ids.get(&(master, place_at)) {
+                Some(prototype) => match state.found.ids.get(&Slot { prototype, ..slot }) {
                     Some(id) => *id,
                     // Without its master there is nothing to depend on.
                     None => continue,
                 },
                 None => prototype.row.id("master_itemid"),
             };
-            let wanted = match wanted(work, prototype, place, master) {
+            let wanted = match wanted(rule, prototype, place, master) {
                 Ok(Some(wanted)) => wanted,
                 Ok(None) => continue,
                 Err(error) => {
-                    work.errors.add(error);
+                    work.errors.add_of(slot, error);
                     continue;
                 }
             };
-            if !state.keys.insert(wanted.key.clone()) {
-                work.errors.add(cannot(&wanted.key, "another row gives the same key"));
+            if !window.index.gets_key(&wanted.key, slot) {
+                let error = cannot(&wanted.key, "another row gives the same key");
+                work.errors.add_of(slot, error);
                 continue;
             }
             let substitution = Substitution::new(&place.row, &rule.tz);
-            match state.existing_for(at, &wanted.key, &substitution) {
-                Some(found) => {
-                    let one = &mut state.existing[found];
+            let is_free = |id| state.existing.get(&id).is_some_and(|one| !one.found);
+            let existing = window.index.item(at, &wanted.key, &substitution, is_free);
+            match existing.and_then(|id| state.existing.get_mut(&id)) {
+                Some(one) => {
                     one.found = true;
                     let id = one.row.id("itemid");
+                    state.found.put(slot, id);
                     let change = difference(one, &wanted);
-                    state.found.put(at, place_at, id);
                     if one.row.text("d_key") != prototype.row.text("key_") || change.is_some() {
                         let change = change.unwrap_or(ItemChange { id, ..ItemChange::default() });
-                        plan.updates.push((found, change));
+                        plan.updates.push((slot, change));
                     }
                 }
-                None => plan.creates.push((at, place_at, new_item(wanted))),
+                None => plan.creates.push((slot, new_item(wanted))),
             }
         }
     }
     plan
-}
-
-impl State {
-    /// The item made for this prototype and row: by the key, or by the key that the row gives
-    /// with what the prototype's key was before.
-    fn existing_for(&self, at: usize, key: &str, row: &Substitution<'_>) -> Option<usize> {
-        let by = |key: &str| {
-            let found = self.by_key.get(&(at, key.to_owned())).copied()?;
-            (!self.existing[found].found).then_some(found)
-        };
-        by(key).or_else(|| {
-            let old = self.old_keys.get(&at)?;
-            old.iter().find_map(|old| by(&row.key(old).ok()?))
-        })
-    }
 }
 
 fn cannot(key: &str, why: impl std::fmt::Display) -> String {
@@ -266,21 +245,21 @@ const TRIMMED: &[&str] = &[
 ];
 
 /// What the prototype is in this row; `None` = nothing.
-fn wanted(
-    work: &Work<'_>,
+pub(super) fn wanted(
+    rule: &Rule,
     prototype: &ItemPrototype,
     place: &Place,
     master: u64,
 ) -> Result<Option<Wanted>, String> {
     let proto = &prototype.row;
-    let row = Substitution::new(&place.row, &work.rule.tz);
+    let row = Substitution::new(&place.row, &rule.tz);
     let name = row.name(proto.text("name"));
     let mut discover = proto.int("discover");
     let mut status = proto.int("status");
     let mut tags = prototype.tags.clone();
     let (mut delay, mut history, mut trends) =
         (proto.text("delay"), proto.text("history"), proto.text("trends"));
-    for operation in work.rule.operations(place, ITEM, &name)? {
+    for operation in rule.operations(place, ITEM, &name)? {
         discover = operation.discover.unwrap_or(discover);
         status = operation.status.unwrap_or(status);
         delay = operation.delay.as_deref().unwrap_or(delay);
@@ -293,11 +272,11 @@ fn wanted(
     }
     let key = row.key(proto.text("key_")).map_err(|e| cannot(proto.text("key_"), e))?;
     let mut columns: Columns = vec![
-        ("hostid", work.rule.hostid.into()),
+        ("hostid", rule.hostid.into()),
         ("key_", key.as_str().into()),
         ("master_itemid", master.into()),
     ];
-    for table_column in Table::named("items").columns {
+    for table_column in table::ITEMS.columns {
         let name = table_column.name;
         if OWN.contains(&name) {
             continue;
@@ -353,9 +332,10 @@ fn difference(one: &Existing, wanted: &Wanted) -> Option<ItemChange> {
 
 /// Takes out what would get a key that another item of the host has.
 fn refuse_taken(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     work: &mut Work<'_>,
     plan: &mut Plan,
+    level: usize,
 ) -> DbResult<()> {
     fn key_in(columns: &Columns) -> Option<&str> {
         match column(columns, "key_") {
@@ -363,7 +343,7 @@ fn refuse_taken(
             _ => None,
         }
     }
-    let created = plan.creates.iter().filter_map(|(_, _, new)| key_in(&new.columns));
+    let created = plan.creates.iter().filter_map(|(_, new)| key_in(&new.columns));
     let changed = plan.updates.iter().filter_map(|(_, change)| key_in(&change.columns));
     let keys: Vec<&str> = created.chain(changed).collect();
     let mut taken: HashMap<String, i64> = HashMap::new();
@@ -381,21 +361,24 @@ fn refuse_taken(
     if taken.is_empty() {
         return Ok(());
     }
-    let mut free = |columns: &Columns| {
+    let free = |work: &mut Work<'_>, slot: Slot, columns: &Columns| {
         let Some((key, flags)) = key_in(columns).and_then(|key| taken.get_key_value(key)) else {
             return true;
         };
         let words = if Origin::Discovered.is(*flags) {
+            work.keys.refused.insert(key.clone());
             "another discovered item"
         } else {
             kind_words(*flags)
         };
-        work.errors.add(cannot(key, format_args!("{words} of the host has this key")));
+        work.errors.add_of(slot, cannot(key, format_args!("{words} of the host has this key")));
         false
     };
-    plan.creates.retain(|(_, _, new)| free(&new.columns));
+    work.errors.begin(errors::Step::Items(level, Deed::RefuseNew));
+    plan.creates.retain(|(slot, new)| free(work, *slot, &new.columns));
     // What cannot get its new key stays as it was.
-    plan.updates.retain(|(_, change)| free(&change.columns));
+    work.errors.begin(errors::Step::Items(level, Deed::RefuseChanged));
+    plan.updates.retain(|(slot, change)| free(work, *slot, &change.columns));
     Ok(())
 }
 
@@ -403,67 +386,69 @@ fn create(
     edit: &mut Edit<'_>,
     work: &mut Work<'_>,
     state: &mut State,
-    creates: Vec<(usize, usize, NewItem)>,
+    creates: Vec<(Slot, NewItem)>,
 ) -> DbResult<()> {
     if creates.is_empty() {
         return Ok(());
     }
-    let (places, news): (Vec<(usize, usize)>, Vec<NewItem>) =
-        creates.into_iter().map(|(at, place, new)| ((at, place), new)).unzip();
-    let mut made: Vec<((usize, usize), u64)> = Vec::with_capacity(news.len());
+    let (slots, news): (Vec<Slot>, Vec<NewItem>) = creates.into_iter().unzip();
+    let mut made: Vec<(Slot, u64)> = Vec::with_capacity(news.len());
     match create_items(edit, &news) {
-        Ok(ids) => made.extend(places.into_iter().zip(ids)),
+        Ok(ids) => made.extend(slots.into_iter().zip(ids)),
         Err(LinkError::Db(error)) => return Err(error),
         // Keys were compared before; what is still refused is refused one by one.
         Err(LinkError::Conflict(_)) => {
-            for (place, new) in places.into_iter().zip(&news) {
+            for (slot, new) in slots.into_iter().zip(&news) {
                 match create_items(edit, std::slice::from_ref(new)) {
-                    Ok(ids) => made.extend(ids.first().map(|id| (place, *id))),
+                    Ok(ids) => made.extend(ids.first().map(|id| (slot, *id))),
                     Err(LinkError::Db(error)) => return Err(error),
-                    Err(LinkError::Conflict(text)) => work.errors.add(text),
+                    Err(LinkError::Conflict(text)) => work.errors.add_of(slot, text),
                 }
             }
         }
     }
     let mut rows = Vec::with_capacity(made.len());
-    for ((at, place), id) in made {
-        let prototype = &work.rule.items[at].row;
+    for (slot, id) in made {
+        let prototype = &work.rule.items[slot.prototype].row;
         rows.push(vec![
             Value::from(id),
             prototype.id("itemid").into(),
             prototype.text("key_").into(),
             work.clock_s.into(),
         ]);
-        state.found.put(at, place, id);
+        state.found.put(slot, id);
     }
     work.summary.created.items += rows.len();
     let columns = ["itemid", "parent_itemid", "key_", "lastcheck"];
-    edit.insert_many("item_discovery", &columns, &rows)
+    edit.insert_many(&table::ITEM_DISCOVERY, &columns, &rows)
 }
 
 fn update(
     edit: &mut Edit<'_>,
     work: &mut Work<'_>,
     state: &State,
-    updates: Vec<(usize, ItemChange)>,
+    updates: Vec<(Slot, ItemChange)>,
 ) -> DbResult<()> {
-    for (existing, change) in updates {
+    for (slot, change) in updates {
         let same = ItemChange { id: change.id, ..ItemChange::default() };
         if change != same {
             match update_items(edit, std::slice::from_ref(&change)) {
                 Ok(()) => {}
                 Err(LinkError::Db(error)) => return Err(error),
                 Err(LinkError::Conflict(text)) => {
-                    work.errors.add(text);
+                    work.errors.add_of(slot, text);
                     continue;
                 }
             }
         }
         work.summary.updated.items += 1;
-        let one = &state.existing[existing];
-        let key = work.rule.items[one.prototype].row.text("key_");
-        if one.row.text("d_key") != key {
-            edit.update("item_discovery", change.id, &[("key_", key.into())])?;
+        let row = &state.existing[&change.id].row;
+        if column(&change.columns, "key_").is_some() {
+            work.keys.freed.insert(row.text("key_").to_owned());
+        }
+        let pattern = work.rule.items[slot.prototype].row.text("key_");
+        if row.text("d_key") != pattern {
+            edit.update(&table::ITEM_DISCOVERY, change.id, &[("key_", pattern.into())])?;
         }
     }
     Ok(())

@@ -1,11 +1,15 @@
 //! What is not discovered any more: kept for a while, disabled for a while, deleted.
 
+use crate::schema::Table;
+use crate::table;
 use objects::Status;
 use std::collections::BTreeMap;
 
 use super::rule::Lifetime;
-use super::{Stage, Stop, Work};
-use crate::db::{Row, Value};
+use super::{Counts, Stage, Stop, Work};
+use crate::Edit;
+use crate::db::{DbResult, Row, Value, query_by_ids};
+use crate::objects::{delete_items, delete_triggers};
 
 /// `disable_source`: discovery has disabled it.
 const BY_DISCOVERY: i64 = 1;
@@ -47,6 +51,14 @@ pub(super) struct Known {
     pub(super) mark: Mark,
     /// The object's own status: 0 enabled.
     pub(super) status: i64,
+}
+
+impl Known {
+    /// From a row with the object's id in this column, its status and [`Mark::COLUMNS`].
+    pub(super) fn new(row: &Row, key: &str, found: bool) -> Self {
+        let (id, status) = (row.id(key), row.int("status"));
+        Self { id, found, mark: Mark::from_row(row), status }
+    }
 }
 
 /// What happens to lost objects of one kind.
@@ -117,8 +129,8 @@ fn found(one: &Known, now: u64, fates: &mut Fates) {
 
 /// Where objects of a kind and their marks are kept.
 pub(super) struct Tables {
-    pub(super) objects: &'static str,
-    pub(super) discovery: &'static str,
+    pub(super) objects: &'static Table,
+    pub(super) discovery: &'static Table,
 }
 
 impl Fates {
@@ -152,5 +164,64 @@ impl Fates {
             edit.update_many(objects, ids, &[("status", Value::from(status))])?;
         }
         Ok((self.newly_lost, self.found_again))
+    }
+}
+
+/// Objects of the rule's host.
+pub(super) struct Kind {
+    tables: Tables,
+    delete: fn(&mut Edit<'_>, &[u64]) -> DbResult<()>,
+    count: fn(&mut Counts) -> &mut usize,
+}
+
+pub(super) const ITEMS: Kind = Kind {
+    tables: Tables { objects: &table::ITEMS, discovery: &table::ITEM_DISCOVERY },
+    delete: delete_items,
+    count: |counts| &mut counts.items,
+};
+
+pub(super) const TRIGGERS: Kind = Kind {
+    tables: Tables { objects: &table::TRIGGERS, discovery: &table::TRIGGER_DISCOVERY },
+    delete: delete_triggers,
+    count: |counts| &mut counts.triggers,
+};
+
+impl Kind {
+    /// Writes what happens to these objects.
+    pub(super) fn settle(
+        &self,
+        stage: &mut Stage<'_, '_>,
+        work: &mut Work<'_>,
+        known: &[Known],
+    ) -> Result<(), Stop> {
+        let fates = work.fates(known);
+        let (lost, again) = fates.write(stage, &self.tables)?;
+        *(self.count)(&mut work.summary.lost) += lost;
+        *(self.count)(&mut work.summary.updated) += again;
+        if !fates.delete.is_empty()
+            && let Some(edit) = stage.edit()
+        {
+            (self.delete)(edit, &fates.delete)?;
+        }
+        Ok(())
+    }
+
+    /// The same for those of these objects that still exist; no row gives them.
+    pub(super) fn give_up(
+        &self,
+        stage: &mut Stage<'_, '_>,
+        work: &mut Work<'_>,
+        ids: &[u64],
+    ) -> Result<(), Stop> {
+        let Tables { objects, discovery } = &self.tables;
+        let key = objects.key[0];
+        let sql = format!(
+            "SELECT o.{key} AS id, o.status, {} FROM {discovery} d \
+             JOIN {objects} o ON o.{key} = d.{key} WHERE d.{key} IN ({{ids}})",
+            Mark::COLUMNS
+        );
+        let rows = query_by_ids(stage.connection(), &sql, &[], ids)?;
+        let known: Vec<Known> = rows.iter().map(|row| Known::new(row, "id", false)).collect();
+        self.settle(stage, work, &known)
     }
 }

@@ -8,9 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use model::ItemId;
 use stdx::sync::lock;
 
-use super::{Counts, Pass, Summary, Turn};
+use super::{Counts, Summary, Turn};
 use crate::Snapshot;
-use crate::objects::Deleted;
 
 /// Of all rules, in memory alone: after a start each rule is compared in full once.
 #[derive(Debug, Default)]
@@ -61,13 +60,12 @@ impl Memory {
             created: Counts::default(),
             updated: Counts::default(),
             lost: Counts::default(),
-            deleted: Deleted::default(),
-            deleted_hosts: Vec::new(),
+            deleted: Counts::default(),
         })
     }
 
     /// Remembers an outcome; forgets rules that are gone when there are too many.
-    pub(super) fn keep(&self, snapshot: &Snapshot, turn: &Turn<'_>, generation: u64, pass: &Pass) {
+    pub(super) fn keep(&self, snapshot: &Snapshot, turn: &Turn<'_>, generation: u64) {
         let mut seen = lock(&self.seen);
         if seen.len() > snapshot.items.len() {
             seen.retain(|rule, _| snapshot.items.get(rule).is_some());
@@ -76,9 +74,9 @@ impl Memory {
             hash: self.hasher.hash_one(turn.text),
             len: turn.text.len(),
             generation,
-            due_s: pass.due_s,
-            supported: pass.summary.supported,
-            error: pass.summary.error.clone(),
+            due_s: turn.due_s,
+            supported: turn.summary.supported,
+            error: turn.summary.error.clone(),
         };
         seen.insert(turn.rule, new);
     }

@@ -1,10 +1,15 @@
 //! Low-level discovery: rows of a rule become items, triggers and hosts.
 //!
-//! A rule's value is worked off in stages (items level by level, triggers, hosts, what is lost),
-//! each a comparison of what should be with what is. The first pass only reads; at the first
-//! difference it stops, and a second pass in one transaction makes the changes. Rules run every
+//! A rule's value is worked off in steps: windows of rows with all their items and triggers, then what
+//! is lost, then hosts. Each compares what should be with what is, at first only reading. At the first
+//! difference it stops, and the same comparison in a transaction makes the changes. Rules run every
 //! minute and mostly find what they found before, so the usual case writes nothing, and while
 //! neither the value nor any configuration changed it does not even read.
+//!
+//! Windows and what is lost have as many objects as hosts inherit in one transaction, and other changes
+//! of the configuration get in between two of them, whatever the size of the value. A transaction reads
+//! again what it compares, so it is right on its own: objects by the ids of an [index](index) that was
+//! read before, and the rule. If others have changed the rule meanwhile, the work begins again.
 
 mod errors;
 mod groups;
@@ -12,6 +17,7 @@ mod host_interfaces;
 mod host_shape;
 mod host_write;
 mod hosts;
+mod index;
 mod item_check;
 mod items;
 mod lost;
@@ -19,23 +25,26 @@ mod memory;
 mod overrides;
 mod places;
 mod rule;
+mod slot;
 mod substitute;
 #[cfg(test)]
 mod tests;
 mod triggers;
+mod turn;
+mod window;
 pub mod worker;
 
-use model::{ItemId, LldValue};
+use model::LldValue;
 
-use crate::db::{Connection, DbError, DbResult};
-use crate::objects::Deleted;
-use crate::{Config, Edit, Snapshot};
+use crate::db::{DbError, DbResult, Reader};
+use crate::{Config, Edit};
 
 use errors::Errors;
 pub(crate) use host_shape::prototypes as host_prototypes;
 pub(crate) use memory::Memory;
 use rule::Rule;
 pub(crate) use rule::{TriggerPrototype, item_prototypes, trigger_prototypes};
+use turn::Turn;
 
 /// Longest value of a discovery rule, bytes.
 pub const VALUE_BYTES_MAX: usize = 64 << 20;
@@ -59,6 +68,12 @@ impl Counts {
     pub const fn total(&self) -> usize {
         self.items + self.triggers + self.hosts
     }
+
+    fn add(&mut self, more: Self) {
+        self.items += more.items;
+        self.triggers += more.triggers;
+        self.hosts += more.hosts;
+    }
 }
 
 /// What one value of a discovery rule led to.
@@ -70,10 +85,8 @@ pub struct Summary {
     pub updated: Counts,
     /// Not discovered any more since this value; kept for their lifetime.
     pub lost: Counts,
-    /// Deleted, with what hung on them. Their history and problems are the caller's business.
-    pub deleted: Deleted,
-    /// Hosts among the deleted.
-    pub deleted_hosts: Vec<u64>,
+    /// Deleted, with what hung on them.
+    pub deleted: Counts,
     /// `false`: the value could not be worked off at all, the rule is not supported.
     pub supported: bool,
     /// For the rule's error, one sentence a line; empty = all is well.
@@ -85,17 +98,23 @@ impl Summary {
         Self { error: error.to_string(), ..Self::default() }
     }
 
+    /// Adds the counts of a step.
+    fn add(&mut self, more: &Self) {
+        self.created.add(more.created);
+        self.updated.add(more.updated);
+        self.lost.add(more.lost);
+        self.deleted.add(more.deleted);
+    }
+
     /// Anything was written.
     pub fn changed(&self) -> bool {
-        let gone = self.deleted.items.len() + self.deleted.triggers.len();
-        self.created.total() + self.updated.total() + self.lost.total() + gone > 0
-            || !self.deleted_hosts.is_empty()
+        [self.created, self.updated, self.lost, self.deleted].iter().any(|n| n.total() > 0)
     }
 }
 
 /// Applies one value of a discovery rule. `clock_s`: now, seconds since 1970. What cannot be
-/// made is told in [`Summary::error`], everything else is made; `Err` is the database's failure
-/// alone, then nothing was changed.
+/// made is listed in [`Summary::error`], everything else is made; `Err` is the database's failure
+/// alone. What was made before it stays, and the rule's next value continues.
 pub fn process(config: &Config, value: &LldValue, clock_s: u64) -> DbResult<Summary> {
     let text = match &value.rows {
         Ok(text) => text,
@@ -113,48 +132,25 @@ pub fn process(config: &Config, value: &LldValue, clock_s: u64) -> DbResult<Summ
     if let Some(known) = memory.known(value.rule, text, generation, clock_s) {
         return Ok(known);
     }
-    let snapshot = config.snapshot();
-    let turn = Turn { snapshot: &snapshot, rule: value.rule, text, clock_s };
-    let mut pass = config.read(|connection| turn.pass(&mut Stage::Look(connection)))?;
-    let mut written = 0;
-    if pass.incomplete {
-        pass = config.write(|edit| turn.pass(&mut Stage::Change(edit)))?;
+    let mut turn = Turn::new(config, value.rule, text, clock_s);
+    if turn.run()? {
         // A write of somebody else in between shows as another generation: looked at again then.
-        written = u64::from(pass.summary.changed());
+        memory.keep(&config.snapshot(), &turn, generation + turn.written);
     }
-    memory.keep(&snapshot, &turn, generation + written, &pass);
-    Ok(pass.summary)
-}
-
-/// One value with all around it.
-struct Turn<'a> {
-    snapshot: &'a Snapshot,
-    rule: ItemId,
-    text: &'a str,
-    clock_s: u64,
-}
-
-/// What a pass came to.
-#[derive(Default)]
-struct Pass {
-    summary: Summary,
-    /// Something is to be changed, and this pass could only look.
-    incomplete: bool,
-    /// When a lost object is to be disabled or deleted next.
-    due_s: Option<u64>,
+    Ok(turn.summary)
 }
 
 /// Looking, or changing in a transaction.
 enum Stage<'a, 'e> {
-    Look(&'a mut dyn Connection),
+    Look(&'a mut dyn Reader),
     Change(&'a mut Edit<'e>),
 }
 
 impl<'e> Stage<'_, 'e> {
-    fn connection(&mut self) -> &mut dyn Connection {
+    fn connection(&mut self) -> &mut dyn Reader {
         match self {
             Self::Look(connection) => &mut **connection,
-            Self::Change(edit) => edit.connection(),
+            Self::Change(edit) => &mut **edit,
         }
     }
 
@@ -166,10 +162,13 @@ impl<'e> Stage<'_, 'e> {
     }
 }
 
-/// Why a pass ended early.
+/// Why a step ended early.
+#[derive(Debug)]
 enum Stop {
-    /// There is something to change, but this pass only looks.
+    /// There is something to change, but this step only looks.
     Changes,
+    /// The rule or its prototypes are not what they were when the work began.
+    OtherRule,
     /// The database's failure.
     Db(DbError),
 }
@@ -180,50 +179,7 @@ impl From<DbError> for Stop {
     }
 }
 
-impl Turn<'_> {
-    fn pass(&self, stage: &mut Stage<'_, '_>) -> DbResult<Pass> {
-        let rule = match rule::load(stage.connection(), self.snapshot, self.rule.0)? {
-            Ok(Some(rule)) => rule,
-            Ok(None) => return Ok(Pass::default()),
-            Err(text) => return Ok(Pass { summary: Summary::refused(text), ..Pass::default() }),
-        };
-        match self.stages(stage, &rule) {
-            Ok(pass) => Ok(pass),
-            Err(Stop::Changes) => Ok(Pass { incomplete: true, ..Pass::default() }),
-            Err(Stop::Db(error)) => Err(error),
-        }
-    }
-
-    fn stages(&self, stage: &mut Stage<'_, '_>, rule: &Rule) -> Result<Pass, Stop> {
-        let mut pass = Pass::default();
-        let mut errors = Errors::default();
-        let rows = match rule.rows(self.text, &mut errors) {
-            Ok(rows) => rows,
-            Err(text) => {
-                pass.summary = Summary::refused(text);
-                return Ok(pass);
-            }
-        };
-        let mut work = Work {
-            rule,
-            rows: &rows,
-            clock_s: self.clock_s,
-            summary: Summary { supported: true, ..Summary::default() },
-            errors,
-            new_groups: groups::NewGroups::default(),
-            due_s: None,
-        };
-        let found = items::discover(stage, &mut work)?;
-        triggers::discover(stage, &mut work, &found)?;
-        hosts::discover(stage, &mut work)?;
-        pass.summary = work.summary;
-        pass.summary.error = work.errors.into_text();
-        pass.due_s = work.due_s;
-        Ok(pass)
-    }
-}
-
-/// State of a pass.
+/// A step, and what it came to.
 struct Work<'a> {
     rule: &'a Rule,
     rows: &'a [places::Place],
@@ -231,5 +187,24 @@ struct Work<'a> {
     summary: Summary,
     errors: Errors,
     new_groups: groups::NewGroups,
+    /// When a lost object is to be disabled or deleted next.
     due_s: Option<u64>,
+    found: window::Found,
+    keys: items::Keys,
+}
+
+impl<'a> Work<'a> {
+    fn new(rule: &'a Rule, rows: &'a [places::Place], clock_s: u64) -> Self {
+        Self {
+            rule,
+            rows,
+            clock_s,
+            summary: Summary::default(),
+            errors: Errors::default(),
+            new_groups: groups::NewGroups::default(),
+            due_s: None,
+            found: window::Found::default(),
+            keys: items::Keys::default(),
+        }
+    }
 }

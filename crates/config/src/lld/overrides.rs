@@ -15,6 +15,7 @@ pub(super) const TRIGGER: i64 = 1;
 pub(super) const HOST: i64 = 3;
 
 /// An override.
+#[derive(PartialEq)]
 pub(super) struct Override {
     pub(super) filter: RowFilter,
     pub(super) stop: bool,
@@ -22,6 +23,7 @@ pub(super) struct Override {
 }
 
 /// What an override does with objects whose names fit.
+#[derive(PartialEq)]
 pub(super) struct Operation {
     pub(super) object: i64,
     operator: i64,

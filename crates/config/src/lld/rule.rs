@@ -14,11 +14,12 @@ use serde_json::Value as Json;
 use super::host_shape::HostPrototype;
 use super::overrides::{self, Override};
 use crate::Snapshot;
-use crate::db::{Connection, DbResult, Row, query_by_ids};
+use crate::db::{DbResult, Reader, Row, query_by_ids};
 use crate::objects::{Step, Tag, TriggerFunction, steps, tags};
 use crate::snapshot::Resolver;
 
 /// A discovery rule of a host.
+#[derive(PartialEq)]
 pub(super) struct Rule {
     pub(super) id: u64,
     pub(super) hostid: u64,
@@ -51,6 +52,7 @@ pub(super) enum Lifetime {
 }
 
 /// An item prototype.
+#[derive(PartialEq)]
 pub(crate) struct ItemPrototype {
     pub(crate) row: Row,
     pub(crate) steps: Vec<Step>,
@@ -62,6 +64,7 @@ pub(crate) struct ItemPrototype {
 }
 
 /// A trigger (or its prototype) with what other tables have of it.
+#[derive(PartialEq)]
 pub(crate) struct TriggerPrototype {
     pub(crate) row: Row,
     /// By function id, in order.
@@ -73,7 +76,7 @@ pub(crate) struct TriggerPrototype {
 /// Reads the rule. `Ok(None)`: there is no such rule on a host (any more); the inner error is a
 /// fault of the rule itself, for its error text.
 pub(super) fn load(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     snapshot: &Snapshot,
     id: u64,
 ) -> DbResult<Result<Option<Rule>, String>> {
@@ -114,9 +117,9 @@ fn assemble(
             match eval::num::parse_seconds(&text) {
                 Some(0) => Ok(Lifetime::NotAtAll),
                 Some(seconds) => Ok(Lifetime::After(u64::from(seconds))),
-                None => {
-                    Err(format!("Cannot process lost resources: \"{text}\" is no period of time."))
-                }
+                None => Err(format!(
+                    "Cannot process lost resources: \"{text}\" is not a period of time."
+                )),
             }
         }
         1 => Ok(Lifetime::Forever),
@@ -177,7 +180,7 @@ fn globals(snapshot: &Snapshot) -> GlobalRegexes {
 
 /// Item prototypes of a rule, masters before their dependents.
 pub(crate) fn item_prototypes(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     rule: u64,
 ) -> DbResult<Vec<ItemPrototype>> {
     let rows = connection.query(
@@ -226,7 +229,7 @@ pub(crate) fn item_prototypes(
 
 /// Trigger prototypes of a rule.
 pub(crate) fn trigger_prototypes(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     rule: u64,
 ) -> DbResult<Vec<TriggerPrototype>> {
     let rows = connection.query(
@@ -242,7 +245,7 @@ pub(crate) fn trigger_prototypes(
 
 /// Triggers with their functions, tags and dependencies.
 pub(super) fn complete(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     rows: Vec<Row>,
 ) -> DbResult<Vec<TriggerPrototype>> {
     let ids: Vec<u64> = rows.iter().map(|row| row.id("triggerid")).collect();

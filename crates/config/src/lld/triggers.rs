@@ -1,25 +1,28 @@
 //! Triggers of discovered rows.
 
+use crate::table;
 use objects::Origin;
 use std::collections::{BTreeMap, HashMap};
 
 use eval::expr::Expression;
 
+use super::errors::{Deed, Step};
 use super::item_check::NAME_CHARS_MAX;
 use super::items::Found;
-use super::lost::{Known, Mark, Tables};
+use super::lost::{self, Known, Mark};
 use super::overrides::TRIGGER;
 use super::rule::{self, TriggerPrototype};
+use super::slot::Slot;
 use super::substitute::Substitution;
+use super::window::Window;
 use super::{Stage, Stop, Work};
 use crate::Edit;
-use crate::db::{DbResult, Value, query_by_ids};
+use crate::db::{DbResult, Reader, Value, query_by_ids};
 use crate::link::LinkError;
 use crate::objects::{
-    Columns, NewTrigger, Tag, TriggerChange, TriggerFunction, create_triggers, delete_triggers,
-    replace_ids, update_triggers,
+    Columns, NewTrigger, Tag, TriggerChange, TriggerFunction, create_triggers, replace_ids,
+    update_triggers,
 };
-use crate::schema::Table;
 
 /// What a trigger should be.
 struct Wanted {
@@ -35,74 +38,75 @@ struct Wanted {
 /// A change of an existing trigger, dependencies aside.
 type Change = TriggerChange;
 
-/// Makes, changes and gives up triggers.
+/// Makes and changes triggers.
 pub(super) fn discover(
     stage: &mut Stage<'_, '_>,
     work: &mut Work<'_>,
+    window: &Window<'_>,
     items: &Found,
 ) -> Result<(), Stop> {
-    let parents: HashMap<u64, usize> = work
-        .rule
-        .triggers
-        .iter()
-        .enumerate()
-        .map(|(at, prototype)| (prototype.row.id("triggerid"), at))
-        .collect();
-    let existing = load(stage, &parents)?;
+    let rule = work.rule;
+    let parents: HashMap<u64, usize> =
+        rule.triggers.iter().map(|prototype| prototype.row.id("triggerid")).zip(0..).collect();
+    let existing = load(stage.connection(), window)?;
     // Which existing trigger stands for which prototype in which row.
-    let mut by_place: HashMap<(usize, usize), usize> = HashMap::new();
+    let mut by_slot: HashMap<Slot, usize> = HashMap::new();
     for (index, one) in existing.iter().enumerate() {
-        let place = one.functions.iter().find_map(|(_, f)| items.place(f.itemid));
-        let prototype = parents.get(&one.row.id("d_parent"));
-        if let (Some(place), Some(prototype)) = (place, prototype) {
-            by_place.insert((*prototype, place), index);
+        let row = one.functions.iter().find_map(|(_, f)| items.place(f.itemid));
+        let prototype = parents.get(&one.row.id("d_parent")).copied();
+        if let (Some(row), Some(prototype)) = (row, prototype) {
+            by_slot.insert(Slot { prototype, row }, index);
         }
     }
-    let (mut found, mut creates, mut updates) = (vec![false; existing.len()], vec![], vec![]);
-    let mut ids: HashMap<(usize, usize), u64> = HashMap::new();
-    let rule = work.rule;
+    let (mut found, mut creates, mut updates) = (vec![], vec![], vec![]);
+    let mut ids: HashMap<Slot, u64> = HashMap::new();
+    work.errors.begin(Step::Triggers(Deed::Compare));
     for (at, prototype) in rule.triggers.iter().enumerate() {
-        for place in 0..work.rows.len() {
-            let wanted = match wanted(work, prototype, place, items) {
+        for row in window.rows.clone() {
+            let slot = Slot { prototype: at, row };
+            let wanted = match wanted(work, prototype, row, items) {
                 Ok(Some(wanted)) => wanted,
                 Ok(None) => continue,
                 Err(error) => {
-                    work.errors.add(error);
+                    work.errors.add_of(slot, error);
                     continue;
                 }
             };
-            if let Some(index) = by_place.get(&(at, place)) {
+            if let Some(index) = by_slot.get(&slot) {
                 let one = &existing[*index];
-                found[*index] = true;
-                ids.insert((at, place), one.row.id("triggerid"));
-                updates.extend(difference(one, wanted));
+                found.push(Known::new(&one.row, "triggerid", true));
+                ids.insert(slot, one.row.id("triggerid"));
+                updates.extend(difference(one, wanted).map(|change| (slot, change)));
             } else {
-                creates.push(((at, place), wanted));
+                creates.push((slot, wanted));
             }
         }
     }
     if !creates.is_empty() || !updates.is_empty() {
         let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
+        work.errors.begin(Step::Triggers(Deed::Create));
         create(edit, work, creates, &mut ids)?;
+        work.errors.begin(Step::Triggers(Deed::Change));
         update(edit, work, &updates)?;
     }
     depend(stage, work, &parents, &ids, &existing)?;
-    give_up(stage, work, &existing, &found)
+    lost::TRIGGERS.settle(stage, work, &found)?;
+    work.found.triggers.extend(found.iter().map(|one| one.id));
+    Ok(())
 }
 
-fn load(
-    stage: &mut Stage<'_, '_>,
-    parents: &HashMap<u64, usize>,
-) -> DbResult<Vec<TriggerPrototype>> {
-    let ids: Vec<u64> = parents.keys().copied().collect();
+/// Triggers that may be those of the window's rows, as far as they still exist.
+fn load(connection: &mut dyn Reader, window: &Window<'_>) -> DbResult<Vec<TriggerPrototype>> {
+    let ids = window.index.triggers_of(&window.rows);
+    let ids: Vec<u64> = ids.into_iter().filter(|id| !window.found.triggers.contains(id)).collect();
     let sql = format!(
         "SELECT t.*, d.parent_triggerid AS d_parent, {} FROM trigger_discovery d \
-         JOIN triggers t ON t.triggerid = d.triggerid WHERE d.parent_triggerid IN ({{ids}})",
+         JOIN triggers t ON t.triggerid = d.triggerid WHERE d.triggerid IN ({{ids}})",
         Mark::COLUMNS
     );
-    let mut rows = query_by_ids(stage.connection(), &sql, &[], &ids)?;
+    let mut rows = query_by_ids(connection, &sql, &[], &ids)?;
     rows.sort_by_key(|row| row.id("triggerid"));
-    rule::complete(stage.connection(), rows)
+    rule::complete(connection, rows)
 }
 
 /// Columns that a discovered trigger does not take from its prototype.
@@ -165,7 +169,7 @@ fn wanted(
     };
     let (expression, recovery) = (placed("expression")?, placed("recovery_expression")?);
     let mut columns: Columns = vec![("priority", Value::from(priority))];
-    for table_column in Table::named("triggers").columns {
+    for table_column in table::TRIGGERS.columns {
         let name = table_column.name;
         if OWN.contains(&name) {
             continue;
@@ -218,16 +222,16 @@ fn difference(one: &TriggerPrototype, wanted: Wanted) -> Option<Change> {
 fn create(
     edit: &mut Edit<'_>,
     work: &mut Work<'_>,
-    creates: Vec<((usize, usize), Wanted)>,
-    ids: &mut HashMap<(usize, usize), u64>,
+    creates: Vec<(Slot, Wanted)>,
+    ids: &mut HashMap<Slot, u64>,
 ) -> DbResult<()> {
-    let mut places = Vec::with_capacity(creates.len());
+    let mut slots = Vec::with_capacity(creates.len());
     let mut news = Vec::with_capacity(creates.len());
-    for (place, wanted) in creates {
+    for (slot, wanted) in creates {
         let mut columns = wanted.columns;
         columns.push(("flags", Value::from(Origin::Discovered.number())));
         columns.push(("status", Value::from(wanted.status)));
-        places.push((place, wanted.description));
+        slots.push((slot, wanted.description));
         news.push(NewTrigger {
             columns,
             expression: wanted.expression,
@@ -237,18 +241,19 @@ fn create(
             depends_on: Vec::new(),
         });
     }
-    let mut made: Vec<((usize, usize), u64)> = Vec::with_capacity(news.len());
+    let mut made: Vec<(Slot, u64)> = Vec::with_capacity(news.len());
     match create_triggers(edit, &news) {
-        Ok(new) => made.extend(places.iter().map(|(place, _)| *place).zip(new)),
+        Ok(new) => made.extend(slots.iter().map(|(slot, _)| *slot).zip(new)),
         Err(LinkError::Db(error)) => return Err(error),
         // Refused before anything was written: the others are made one by one.
         Err(LinkError::Conflict(_)) => {
-            for ((place, description), new) in places.iter().zip(&news) {
+            for ((slot, description), new) in slots.iter().zip(&news) {
                 match create_triggers(edit, std::slice::from_ref(new)) {
-                    Ok(new) => made.extend(new.first().map(|id| (*place, *id))),
+                    Ok(new) => made.extend(new.first().map(|id| (*slot, *id))),
                     Err(LinkError::Db(error)) => return Err(error),
                     Err(LinkError::Conflict(_)) => {
-                        work.errors.add(cannot(description, "the host has the same trigger"));
+                        let error = cannot(description, "the host has the same trigger");
+                        work.errors.add_of(*slot, error);
                     }
                 }
             }
@@ -257,21 +262,25 @@ fn create(
     work.summary.created.triggers += made.len();
     let rows: Vec<Vec<Value>> = made
         .iter()
-        .map(|((at, _), id)| {
-            let parent = work.rule.triggers[*at].row.id("triggerid");
+        .map(|(slot, id)| {
+            let parent = work.rule.triggers[slot.prototype].row.id("triggerid");
             vec![Value::from(*id), parent.into(), work.clock_s.into()]
         })
         .collect();
     ids.extend(made);
-    edit.insert_many("trigger_discovery", &["triggerid", "parent_triggerid", "lastcheck"], &rows)
+    edit.insert_many(
+        &table::TRIGGER_DISCOVERY,
+        &["triggerid", "parent_triggerid", "lastcheck"],
+        &rows,
+    )
 }
 
-fn update(edit: &mut Edit<'_>, work: &mut Work<'_>, updates: &[Change]) -> DbResult<()> {
-    for change in updates {
+fn update(edit: &mut Edit<'_>, work: &mut Work<'_>, updates: &[(Slot, Change)]) -> DbResult<()> {
+    for (slot, change) in updates {
         match update_triggers(edit, std::slice::from_ref(change)) {
             Ok(()) => work.summary.updated.triggers += 1,
             Err(LinkError::Db(error)) => return Err(error),
-            Err(LinkError::Conflict(text)) => work.errors.add(text),
+            Err(LinkError::Conflict(text)) => work.errors.add_of(*slot, text),
         }
     }
     Ok(())
@@ -283,18 +292,18 @@ fn depend(
     stage: &mut Stage<'_, '_>,
     work: &Work<'_>,
     parents: &HashMap<u64, usize>,
-    ids: &HashMap<(usize, usize), u64>,
+    ids: &HashMap<Slot, u64>,
     existing: &[TriggerPrototype],
 ) -> Result<(), Stop> {
     let now: HashMap<u64, &[u64]> =
         existing.iter().map(|one| (one.row.id("triggerid"), &*one.depends_on)).collect();
     let mut changed: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-    for ((at, place), id) in ids {
-        let mut wanted: Vec<u64> = work.rule.triggers[*at]
+    for (slot, id) in ids {
+        let mut wanted: Vec<u64> = work.rule.triggers[slot.prototype]
             .depends_on
             .iter()
             .filter_map(|on| match parents.get(on) {
-                Some(prototype) => ids.get(&(*prototype, *place)).copied(),
+                Some(prototype) => ids.get(&Slot { prototype: *prototype, ..*slot }).copied(),
                 None => Some(*on),
             })
             .collect();
@@ -308,41 +317,11 @@ fn depend(
     }
     let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
     let triggers: Vec<u64> = changed.keys().copied().collect();
-    edit.delete("trigger_depends", "triggerid", &triggers)?;
+    edit.delete(&table::TRIGGER_DEPENDS, "triggerid", &triggers)?;
     let rows: Vec<Vec<Value>> = changed
         .iter()
         .flat_map(|(id, on)| on.iter().map(|on| vec![Value::from(*id), Value::from(*on)]))
         .collect();
-    edit.insert_many("trigger_depends", &["triggerid", "depends_on"], &rows)?;
-    Ok(())
-}
-
-fn give_up(
-    stage: &mut Stage<'_, '_>,
-    work: &mut Work<'_>,
-    existing: &[TriggerPrototype],
-    found: &[bool],
-) -> Result<(), Stop> {
-    let known: Vec<Known> = existing
-        .iter()
-        .zip(found)
-        .map(|(one, found)| Known {
-            id: one.row.id("triggerid"),
-            found: *found,
-            mark: Mark::from_row(&one.row),
-            status: one.row.int("status"),
-        })
-        .collect();
-    let fates = work.fates(&known);
-    let tables = Tables { objects: "triggers", discovery: "trigger_discovery" };
-    let (lost, again) = fates.write(stage, &tables)?;
-    work.summary.lost.triggers += lost;
-    work.summary.updated.triggers += again;
-    if !fates.delete.is_empty()
-        && let Some(edit) = stage.edit()
-    {
-        let mut deleted = delete_triggers(edit, &fates.delete)?;
-        work.summary.deleted.triggers.append(&mut deleted);
-    }
+    edit.insert_many(&table::TRIGGER_DEPENDS, &["triggerid", "depends_on"], &rows)?;
     Ok(())
 }

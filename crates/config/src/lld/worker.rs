@@ -10,15 +10,16 @@ use stdx::clock::SharedClock;
 use stdx::queue::{Gauge, Receiver, Sender, weighing};
 use stdx::sync::lock;
 
-use super::{Summary, process};
+use super::{Summary, VALUE_BYTES_MAX, process};
 use crate::Config;
-use crate::objects::GoneHook;
 use crate::retry::Stop;
 
 /// Values of discovery rules that wait; each may be megabytes of JSON.
 const VALUES_MAX: usize = 64;
 /// Their bytes; a larger value waits alone.
-const BYTES_MAX: usize = 64 << 20;
+pub const BYTES_MAX: usize = 64 << 20;
+
+const _: () = assert!(VALUE_BYTES_MAX <= BYTES_MAX, "the largest value fits the queue");
 
 /// From the shards to the worker.
 pub fn queue() -> (Sender<LldValue>, Receiver<LldValue>) {
@@ -58,8 +59,8 @@ impl Outcomes {
         }
     }
 
-    /// The rules are gone.
-    fn forget(&self, items: &[ItemId]) {
+    /// The items are deleted, rules among them.
+    pub fn forget(&self, items: &[ItemId]) {
         let mut errors = lock(&self.errors);
         for item in items {
             errors.remove(item);
@@ -82,7 +83,6 @@ pub struct Status {
 pub struct Worker {
     config: Arc<Config>,
     clock: SharedClock,
-    gone: GoneHook,
     outcomes: Arc<Outcomes>,
     busy: Arc<Busy>,
     stop: Stop,
@@ -95,9 +95,9 @@ impl std::fmt::Debug for Worker {
 }
 
 impl Worker {
-    /// `gone` is called on the worker's thread; `stop` ends its work early.
-    pub fn new(config: Arc<Config>, clock: SharedClock, stop: Stop, gone: GoneHook) -> Self {
-        Self { config, clock, gone, outcomes: Arc::default(), busy: Arc::default(), stop }
+    /// `stop` ends its work early.
+    pub fn new(config: Arc<Config>, clock: SharedClock, stop: Stop) -> Self {
+        Self { config, clock, outcomes: Arc::default(), busy: Arc::default(), stop }
     }
 
     /// What others see of it, with the queue that it will work off.
@@ -133,27 +133,19 @@ impl Worker {
                     self.outcomes.forget(&[value.rule]);
                 }
                 if summary.changed() {
-                    self.follow(value.rule, &summary);
+                    tracing::info!(
+                        rule = %value.rule,
+                        created = summary.created.total(),
+                        updated = summary.updated.total(),
+                        lost = summary.lost.total(),
+                        deleted = summary.deleted.total(),
+                        "low-level discovery"
+                    );
                 }
             }
             Err(error) => {
                 tracing::warn!(rule = %value.rule, %error, "low-level discovery failed");
             }
         }
-    }
-
-    /// What was deleted takes its history and its problems with it.
-    fn follow(&self, rule: ItemId, summary: &Summary) {
-        tracing::info!(
-            %rule,
-            created = summary.created.total(),
-            updated = summary.updated.total(),
-            lost = summary.lost.total(),
-            deleted = summary.deleted.items.len() + summary.deleted.triggers.len(),
-            "low-level discovery"
-        );
-        let items: Vec<ItemId> = summary.deleted.items.iter().map(|id| ItemId(*id)).collect();
-        self.outcomes.forget(&items);
-        (self.gone)(&summary.deleted);
     }
 }

@@ -1,5 +1,6 @@
 //! Copies of discovery rules to other hosts and templates.
 
+use crate::table;
 use std::collections::{BTreeSet, HashMap};
 
 use const_format::formatcp;
@@ -64,7 +65,7 @@ pub fn copy_discovery_rule(
     };
     let mut copy =
         Copy { edit, from: row.id("hostid"), to, target, templates, made: HashMap::new() };
-    let steps = steps(copy.edit.connection(), &[rule])?.remove(&rule);
+    let steps = steps(copy.edit, &[rule])?.remove(&rule);
     let new = NewItem {
         columns: copy.columns(row, 0)?,
         preprocessing: steps.unwrap_or_default(),
@@ -97,7 +98,7 @@ impl Copy<'_, '_> {
                 LinkError::Conflict(text)
             })?,
         };
-        let mut columns: Columns = Table::named("items")
+        let mut columns: Columns = table::ITEMS
             .columns
             .iter()
             .filter(|column| !OWN.contains(&column.name))
@@ -139,7 +140,7 @@ impl Copy<'_, '_> {
 
     /// Item prototypes, masters before what depends on them.
     fn items(&mut self, rule: u64, new_rule: u64) -> Result<(), LinkError> {
-        let prototypes = item_prototypes(self.edit.connection(), rule)?;
+        let prototypes = item_prototypes(self.edit, rule)?;
         for level in prototypes.chunk_by(|a, b| a.level == b.level) {
             let mut new = Vec::with_capacity(level.len());
             for prototype in level {
@@ -156,7 +157,7 @@ impl Copy<'_, '_> {
     }
 
     fn triggers(&mut self, rule: u64) -> Result<(), LinkError> {
-        let prototypes = trigger_prototypes(self.edit.connection(), rule)?;
+        let prototypes = trigger_prototypes(self.edit, rule)?;
         let mut new = Vec::with_capacity(prototypes.len());
         for prototype in &prototypes {
             new.push(self.trigger(prototype)?);
@@ -192,7 +193,7 @@ impl Copy<'_, '_> {
         let numbered = |column: &str| {
             replace_ids(row.text(column), &mut |id| format!("{{{}}}", place(id).unwrap_or(0)))
         };
-        let columns = Table::named("triggers").columns.iter().map(|column| column.name);
+        let columns = table::TRIGGERS.columns.iter().map(|column| column.name);
         Ok(NewTrigger {
             columns: columns
                 .filter(|name| !NOT_COPIED.contains(name))
@@ -220,19 +221,19 @@ impl Copy<'_, '_> {
             &["host", "name", "status", "discover", "inventory_mode", "custom_interfaces"];
         const MACRO: &[&str] = &["macro", "value", "description", "type"];
         const INTERFACE: &[&str] = &["main", "type", "useip", "ip", "dns", "port", "details"];
-        for prototype in host_prototypes(self.edit.connection(), rule)? {
+        for prototype in host_prototypes(self.edit, rule)? {
             let id = prototype.id();
-            let mut rows = |table: &str, names: &[&'static str]| -> DbResult<Vec<Columns>> {
-                let key = Table::named(table).key[0];
+            let mut rows = |table: &Table, names: &[&'static str]| -> DbResult<Vec<Columns>> {
+                let key = table.key[0];
                 let sql = format!("SELECT * FROM {table} WHERE hostid = ? ORDER BY {key}");
                 let found = self.edit.query(&sql, &[id.into()])?;
                 Ok(found.iter().map(|row| some_columns(row, names)).collect())
             };
-            let mut macros = rows("hostmacros", MACRO)?;
+            let mut macros = rows(&table::HOSTMACROS, MACRO)?;
             macros.iter_mut().for_each(empty_secret);
-            let interfaces = rows("interfaces", INTERFACE)?;
-            let groups = rows("group_prototypes", &["groupid", "name"])?;
-            let templates = rows("host_templates", &["templateid"])?;
+            let interfaces = rows(&table::INTERFACES, INTERFACE)?;
+            let groups = rows(&table::GROUP_PROTOTYPES, &["groupid", "name"])?;
+            let templates = rows(&table::HOST_TEMPLATES, &["templateid"])?;
             let ids = |rows: &[Columns]| -> Vec<u64> {
                 let ids = rows.iter().map(|row| u64::try_from(row[0].1.as_int()).unwrap_or(0));
                 ids.filter(|id| *id > 0).collect()
@@ -245,7 +246,7 @@ impl Copy<'_, '_> {
                 group_links: Some(ids(&groups)),
                 group_prototypes: Some(names.map(|name| name.as_str().into()).collect()),
                 templates: Some(templates),
-                tags: tags(self.edit.connection(), "host_tags", "hostid", &[id])?.remove(&id),
+                tags: tags(self.edit, "host_tags", "hostid", &[id])?.remove(&id),
                 interfaces: Some(interfaces),
                 macros: Some(macros),
             };
@@ -271,7 +272,7 @@ impl Copy<'_, '_> {
                 ("name", object.text("name").into()),
                 ("doc", Value::from(doc.to_string())),
             ];
-            self.edit.insert_new("parts", &row)?;
+            self.edit.insert_new(&table::PARTS, &row)?;
         }
         Ok(())
     }

@@ -5,13 +5,10 @@ use std::collections::HashMap;
 use objects::{OnFail, StepKind};
 
 use super::{Step, Tag};
-use crate::db::{Connection, DbError, DbResult, query_by_ids};
+use crate::db::{DbError, DbResult, Reader, query_by_ids};
 
 /// Preprocessing of items.
-pub(crate) fn steps(
-    connection: &mut dyn Connection,
-    ids: &[u64],
-) -> DbResult<HashMap<u64, Vec<Step>>> {
+pub(crate) fn steps(connection: &mut dyn Reader, ids: &[u64]) -> DbResult<HashMap<u64, Vec<Step>>> {
     let sql = "SELECT itemid, type, params, error_handler, error_handler_params \
                FROM item_preprocessing WHERE itemid IN ({ids}) ORDER BY itemid, step";
     let mut found: HashMap<u64, Vec<Step>> = HashMap::new();
@@ -34,7 +31,7 @@ pub(crate) fn steps(
 
 /// Tags, sorted, from `item_tags` or `trigger_tags`.
 pub(crate) fn tags(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     table: &str,
     key: &str,
     ids: &[u64],

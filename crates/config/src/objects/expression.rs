@@ -11,7 +11,7 @@ use objects::sql::{FLAGS_RULE, KIND_PROTOTYPE};
 
 use super::TriggerFunction;
 use super::syntax::{self, Place};
-use crate::db::{Connection, DbError, Value, placeholders};
+use crate::db::{DbError, Reader, Value, placeholders};
 
 /// An item that an expression names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ struct Parsed {
 /// Brings expressions of one trigger (the recovery expression may be empty) into the stored form.
 /// LLD macros are allowed in trigger `prototype`s alone.
 pub fn resolve(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     expression: &str,
     recovery: &str,
     prototype: bool,
@@ -145,7 +145,7 @@ type Refs = HashMap<(String, String), (ItemRef, ValueType)>;
 
 /// Items by host name and key; all must be there. Item prototypes are for trigger prototypes.
 fn references(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     parsed: &[Parsed],
     prototype: bool,
 ) -> Result<Refs, ExpressionError> {

@@ -1,5 +1,6 @@
 //! Patterns of groups that host prototypes have, and the groups that discovery has made of them.
 
+use crate::table;
 use objects::Origin;
 use std::collections::BTreeSet;
 
@@ -45,17 +46,21 @@ pub(super) fn write_group_prototypes(
     };
     let found: Vec<_> = wanted.iter().map(|one| (one, claim(one))).collect();
     let gone: Vec<u64> = left.iter().map(|row| row.id("group_prototypeid")).collect();
-    edit.delete("group_prototypes", "group_prototypeid", &gone)?;
+    edit.delete(&table::GROUP_PROTOTYPES, "group_prototypeid", &gone)?;
     for (one, row) in found {
         let name = Value::from(one.name.as_str());
         match row {
             Some(row) if row.text("name") == one.name => {}
             Some(row) => {
-                edit.update("group_prototypes", row.id("group_prototypeid"), &[("name", name)])?;
+                edit.update(
+                    &table::GROUP_PROTOTYPES,
+                    row.id("group_prototypeid"),
+                    &[("name", name)],
+                )?;
             }
             None => {
                 let row = [("hostid", Value::from(prototype)), ("name", name)];
-                edit.insert_new("group_prototypes", &row)?;
+                edit.insert_new(&table::GROUP_PROTOTYPES, &row)?;
             }
         }
     }
@@ -73,17 +78,17 @@ pub(crate) fn delete_orphaned_groups(edit: &mut Edit<'_>) -> DbResult<()> {
         return Ok(());
     }
     let gone: Vec<u64> = rows.iter().map(|row| row.id("groupdiscoveryid")).collect();
-    edit.delete("group_discovery", "groupdiscoveryid", &gone)?;
+    edit.delete(&table::GROUP_DISCOVERY, "groupdiscoveryid", &gone)?;
     let groups: BTreeSet<u64> = rows.iter().map(|row| row.id("groupid")).collect();
     let groups = Vec::from_iter(groups);
     for group in without_origin(edit, &groups)? {
         let sql = "SELECT m.hostid FROM host_groups m WHERE m.groupid = ? AND NOT EXISTS \
                    (SELECT 1 FROM host_groups o WHERE o.hostid = m.hostid AND o.groupid <> m.groupid)";
         if !edit.query(sql, &[group.into()])?.is_empty() {
-            edit.update("groups_", group, &[("flags", Value::from(Origin::Plain.number()))])?;
+            edit.update(&table::GROUPS, group, &[("flags", Value::from(Origin::Plain.number()))])?;
             continue;
         }
-        edit.delete("groups_", "groupid", &[group])?;
+        edit.delete(&table::GROUPS, "groupid", &[group])?;
     }
     Ok(())
 }

@@ -1,16 +1,17 @@
 //! Hosts and templates with all that is theirs.
 
+use crate::table;
 use const_format::formatcp;
 use objects::sql::KIND_HOST;
 
-use super::{Deleted, delete_hosts_of_rules, delete_triggers, ids_of};
+use super::{delete_hosts_of_rules, delete_triggers, ids_of};
 use crate::Edit;
 use crate::db::{DbResult, Value};
 
 /// Deletes hosts or templates with all they own, the triggers that used their items, and the hosts
-/// that their rules have discovered. What is left of them elsewhere (history of their items,
-/// problems of their triggers) is the caller's business.
-pub fn delete_hosts(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Deleted> {
+/// that their rules have discovered.
+pub fn delete_hosts(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
+    crate::link::settle_templates(edit, ids)?;
     let items = ids_of(edit, "SELECT itemid FROM items WHERE hostid IN ({ids})", "itemid", ids)?;
     let discovered = ids_of(
         edit,
@@ -29,18 +30,14 @@ pub fn delete_hosts(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Deleted> {
         "triggerid",
         ids,
     )?;
-    let triggers = delete_triggers(edit, &triggers)?;
-    let mut deleted = Deleted { items, triggers };
+    delete_triggers(edit, &triggers)?;
     if !discovered.is_empty() {
-        let more = delete_hosts(edit, &discovered)?;
-        deleted.items.extend(more.items);
-        deleted.triggers.extend(more.triggers);
+        delete_hosts(edit, &discovered)?;
     }
-    delete_hosts_of_rules(edit, &deleted.items)?;
-    edit.delete("host_templates", "templateid", ids)?;
-    edit.delete("operation_templates", "templateid", ids)?;
+    delete_hosts_of_rules(edit, &items)?;
+    edit.delete(&table::HOST_TEMPLATES, "templateid", ids)?;
+    edit.delete(&table::OPERATION_TEMPLATES, "templateid", ids)?;
     let hosts: Vec<Value> = ids.iter().map(|id| Value::from(*id)).collect();
-    edit.update_rows("pool_servers", &[("hostid", &hosts)], &[("hostid", Value::Int(0))])?;
-    edit.delete("hosts", "hostid", ids)?;
-    Ok(deleted)
+    edit.update_rows(&table::POOL_SERVERS, &[("hostid", &hosts)], &[("hostid", Value::Int(0))])?;
+    edit.delete(&table::HOSTS, "hostid", ids)
 }

@@ -1,17 +1,17 @@
 //! Host prototypes: rows of `hosts` of kind 2 that belong to a discovery rule.
 
+use crate::table;
 use const_format::formatcp;
 use objects::HostKind;
 use objects::sql::{KIND_HOST, KIND_TEMPLATE};
 
 use super::group_prototype::{GroupPrototype, delete_orphaned_groups, write_group_prototypes};
-use super::{Columns, Deleted, Tag, delete_items, ids_of, new_uuid};
+use super::{Columns, Tag, delete_items, ids_of, new_uuid};
 use crate::Edit;
 use crate::db::{DbResult, Value};
 use crate::link::{
     Changed, LinkError, Work, have_own_prototypes, inherit_host_prototypes, later, prototypes_below,
 };
-use crate::schema::Table;
 
 /// What a host prototype has in other tables; what is `None` stays as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,8 +44,8 @@ pub fn create_host_prototype(
     if template.is_some() && super::column(columns, "uuid").is_none() {
         row.push(("uuid", new_uuid()?.into()));
     }
-    let id = edit.insert_new("hosts", &row)?;
-    edit.insert("host_discovery", &[("hostid", id.into()), ("parent_itemid", rule.into())])?;
+    let id = edit.insert_new(&table::HOSTS, &row)?;
+    edit.insert(&table::HOST_DISCOVERY, &[("hostid", id.into()), ("parent_itemid", rule.into())])?;
     write_parts(edit, id, parts)?;
     edit.inheriting(|edit| inherit(edit, id, rule, None))?;
     Ok(id)
@@ -92,7 +92,7 @@ pub fn update_host_prototype(
     columns: &Columns,
     parts: &HostPrototypeParts,
 ) -> Result<(), LinkError> {
-    edit.update("hosts", id, columns)?;
+    edit.update(&table::HOSTS, id, columns)?;
     write_parts(edit, id, parts)?;
     let mut changed: Vec<&str> =
         columns.iter().map(|(name, _)| *name).filter(|name| *name != "uuid").collect();
@@ -117,34 +117,36 @@ fn write_parts(edit: &mut Edit<'_>, id: u64, parts: &HostPrototypeParts) -> DbRe
         let sql = "SELECT group_prototypeid FROM group_prototypes WHERE groupid > 0 AND hostid = ?";
         let rows = edit.query(sql, &[id.into()])?;
         let links: Vec<u64> = rows.iter().map(|row| row.id("group_prototypeid")).collect();
-        edit.delete("group_prototypes", "group_prototypeid", &links)?;
+        edit.delete(&table::GROUP_PROTOTYPES, "group_prototypeid", &links)?;
         for group in groups {
             let row = [("hostid", id.into()), ("groupid", Value::from(*group))];
-            edit.insert_new("group_prototypes", &row)?;
+            edit.insert_new(&table::GROUP_PROTOTYPES, &row)?;
         }
     }
     if let Some(names) = &parts.group_prototypes {
         write_group_prototypes(edit, id, names)?;
     }
     if let Some(templates) = &parts.templates {
-        edit.delete("host_templates", "hostid", &[id])?;
+        edit.delete(&table::HOST_TEMPLATES, "hostid", &[id])?;
         let rows: Vec<Vec<Value>> =
             templates.iter().map(|template| vec![id.into(), Value::from(*template)]).collect();
-        edit.insert_many("host_templates", &["hostid", "templateid"], &rows)?;
+        edit.insert_many(&table::HOST_TEMPLATES, &["hostid", "templateid"], &rows)?;
     }
     let tag = |one: &Tag| -> Columns {
         vec![("tag", one.tag.as_str().into()), ("value", one.value.as_str().into())]
     };
     let tags: Option<Vec<Columns>> = parts.tags.as_ref().map(|tags| tags.iter().map(tag).collect());
-    for (table, rows) in
-        [("host_tags", &tags), ("interfaces", &parts.interfaces), ("hostmacros", &parts.macros)]
-    {
+    for (table, rows) in [
+        (&table::HOST_TAGS, &tags),
+        (&table::INTERFACES, &parts.interfaces),
+        (&table::HOSTMACROS, &parts.macros),
+    ] {
         let Some(rows) = rows else { continue };
         edit.delete(table, "hostid", &[id])?;
         for one in rows {
             let mut row = vec![("hostid", Value::from(id))];
             row.extend(one.iter().cloned());
-            let key = Table::named(table).key[0];
+            let key = table.key[0];
             match super::column(one, key) {
                 Some(_) => edit.insert(table, &row)?,
                 None => drop(edit.insert_new(table, &row)?),
@@ -155,8 +157,7 @@ fn write_parts(edit: &mut Edit<'_>, id: u64, parts: &HostPrototypeParts) -> DbRe
 }
 
 /// Deletes host prototypes with those that inherit them and the hosts and groups that discovery made of them.
-/// Returns the items and triggers that went with the hosts.
-pub fn delete_host_prototypes(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Deleted> {
+pub fn delete_host_prototypes(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
     let all = prototypes_below(edit, ids)?;
     let sql = formatcp!(
         "SELECT d.hostid FROM host_discovery d JOIN hosts h ON h.hostid = d.hostid \
@@ -164,9 +165,8 @@ pub fn delete_host_prototypes(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Dele
     );
     let hosts = ids_of(edit, sql, "hostid", &all)?;
     let items = ids_of(edit, "SELECT itemid FROM items WHERE hostid IN ({ids})", "itemid", &hosts)?;
-    let deleted = delete_items(edit, &items)?;
-    delete_rows(edit, &[all, hosts].concat())?;
-    Ok(deleted)
+    delete_items(edit, &items)?;
+    delete_rows(edit, &[all, hosts].concat())
 }
 
 /// Deletes host prototypes of these rules and the hosts that the rules have discovered; the hosts'
@@ -179,6 +179,6 @@ pub fn delete_hosts_of_rules(edit: &mut Edit<'_>, rules: &[u64]) -> DbResult<()>
 
 /// Deletes hosts and prototypes with the groups made of these.
 fn delete_rows(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
-    edit.delete("hosts", "hostid", ids)?;
+    edit.delete(&table::HOSTS, "hostid", ids)?;
     delete_orphaned_groups(edit)
 }

@@ -1,21 +1,19 @@
 //! Items, discovery rules and prototypes: one table, told apart by `flags`.
 
+use crate::table;
 use const_format::formatcp;
 use objects::sql::KIND_TEMPLATE;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use objects::{OnFail, StepKind};
+use objects::{HostKind, OnFail, StepKind};
 
-use super::{
-    Columns, Deleted, Tag, column, delete_hosts_of_rules, delete_triggers, ids_of, new_uuid,
-};
+use super::{Columns, Tag, column, delete_hosts_of_rules, delete_triggers, ids_of, new_uuid};
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, placeholders, query_by_ids};
 use crate::link::{
-    Changed, Later, LinkError, Work, children_on, inherit_items, kind_words, later, linked_below,
-    remap_interfaces,
+    Changed, Later, LinkError, Work, check_interfaces, children_on, inherit_items, kind_words,
+    later, linked_below, remap_interfaces, settle_unlinked,
 };
-use crate::schema::Table;
 
 /// A preprocessing step as the API has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,12 +62,13 @@ pub(crate) const OWN_COLUMNS: &[&str] =
 pub fn create_items(edit: &mut Edit<'_>, items: &[NewItem]) -> Result<Vec<u64>, LinkError> {
     let hosts: BTreeSet<u64> = items.iter().map(|item| id_in(&item.columns, "hostid")).collect();
     let hosts: Vec<u64> = hosts.into_iter().collect();
+    settle_unlinked(edit, &hosts)?;
     refuse_taken_keys(edit, items, &hosts)?;
     let kinds = host_kinds(edit, &hosts)?;
-    let first = edit.next_id("items", u64::try_from(items.len()).unwrap_or(u64::MAX))?;
+    let first = edit.next_id(&table::ITEMS, u64::try_from(items.len()).unwrap_or(u64::MAX))?;
     let ids: Vec<u64> = (first..).take(items.len()).collect();
 
-    let table = Table::named("items");
+    let table = &table::ITEMS;
     let names: Vec<&str> = table.columns.iter().map(|c| c.name).collect();
     let mut rows = Vec::with_capacity(items.len());
     for (item, id) in items.iter().zip(&ids) {
@@ -85,7 +84,7 @@ pub fn create_items(edit: &mut Edit<'_>, items: &[NewItem]) -> Result<Vec<u64>, 
         }
         rows.push(row);
     }
-    edit.insert_many("items", &names, &rows)?;
+    edit.insert_many(&table::ITEMS, &names, &rows)?;
     let steps: Vec<(u64, &[Step])> =
         ids.iter().zip(items).map(|(id, item)| (*id, item.preprocessing.as_slice())).collect();
     insert_steps(edit, &steps)?;
@@ -112,7 +111,7 @@ fn id_in(columns: &Columns, name: &str) -> u64 {
 /// `hosts.kind` by id: 0 host, 1 template.
 fn host_kinds(edit: &mut Edit<'_>, hosts: &[u64]) -> DbResult<HashMap<u64, i64>> {
     let sql = "SELECT hostid, kind FROM hosts WHERE hostid IN ({ids})";
-    let rows = query_by_ids(edit.connection(), sql, &[], hosts)?;
+    let rows = query_by_ids(edit, sql, &[], hosts)?;
     Ok(rows.iter().map(|row| (row.id("hostid"), row.int("kind"))).collect())
 }
 
@@ -135,7 +134,7 @@ fn refuse_taken_keys(
             placeholders(portion.len())
         );
         let params: Vec<Value> = portion.iter().map(|key| Value::from(*key)).collect();
-        for row in query_by_ids(edit.connection(), &sql, &params, hosts)? {
+        for row in query_by_ids(edit, &sql, &params, hosts)? {
             if keys.get(row.text("key_")).is_some_and(|of| of.contains(&row.id("hostid"))) {
                 return Err(taken(&row));
             }
@@ -149,7 +148,7 @@ fn taken(row: &Row) -> LinkError {
         "{} with key \"{}\" already exists on the {} \"{}\".",
         capitalized(kind_words(row.int("flags"))),
         row.text("key_"),
-        if row.int("kind") == 1 { "template" } else { "host" },
+        if HostKind::Template.is(row.int("kind")) { "template" } else { "host" },
         row.text("host")
     ))
 }
@@ -173,7 +172,7 @@ fn insert_steps(edit: &mut Edit<'_>, items: &[(u64, &[Step])]) -> DbResult<()> {
         }
     }
     let columns = ["itemid", "step", "type", "params", "error_handler", "error_handler_params"];
-    edit.insert_many("item_preprocessing", &columns, &rows)
+    edit.insert_many(&table::ITEM_PREPROCESSING, &columns, &rows)
 }
 
 fn insert_tags(edit: &mut Edit<'_>, items: &[(u64, &[Tag])]) -> DbResult<()> {
@@ -181,7 +180,7 @@ fn insert_tags(edit: &mut Edit<'_>, items: &[(u64, &[Tag])]) -> DbResult<()> {
     if count == 0 {
         return Ok(());
     }
-    let first = edit.next_id("item_tags", u64::try_from(count).unwrap_or(u64::MAX))?;
+    let first = edit.next_id(&table::ITEM_TAGS, u64::try_from(count).unwrap_or(u64::MAX))?;
     let pairs = items.iter().flat_map(|(id, tags)| tags.iter().map(move |tag| (*id, tag)));
     let rows: Vec<Vec<Value>> = (first..)
         .zip(pairs)
@@ -194,7 +193,7 @@ fn insert_tags(edit: &mut Edit<'_>, items: &[(u64, &[Tag])]) -> DbResult<()> {
             ]
         })
         .collect();
-    edit.insert_many("item_tags", &["itemtagid", "itemid", "tag", "value"], &rows)
+    edit.insert_many(&table::ITEM_TAGS, &["itemtagid", "itemid", "tag", "value"], &rows)
 }
 
 /// Changes items; children on linked hosts get the same changes, level by level.
@@ -205,7 +204,7 @@ pub fn update_items(edit: &mut Edit<'_>, changes: &[ItemChange]) -> Result<(), L
         if let Some(Value::Text(key)) = column(&change.columns, "key_") {
             refuse_key_on_hosts(edit, &[change.id], key)?;
         }
-        edit.update("items", change.id, &change.columns)?;
+        edit.update(&table::ITEMS, change.id, &change.columns)?;
         set_children(edit, change, &[change.id])?;
         let ids = edit.inheriting(|edit| update_below(edit, change, later.as_ref()))?;
         left.extend((!ids.is_empty()).then(|| Changed { ids, columns: names(change) }));
@@ -216,8 +215,8 @@ pub fn update_items(edit: &mut Edit<'_>, changes: &[ItemChange]) -> Result<(), L
     }
 }
 
-/// How hosts inherit these changes. Those of types and masters are checked on the hosts when they are
-/// made: at once, unless the hosts lack the items.
+/// How hosts inherit these changes. Those of masters are checked on the hosts when they are made: at
+/// once, unless the hosts lack the items.
 fn inheritance_of(edit: &mut Edit<'_>, changes: &[ItemChange]) -> DbResult<Option<Later>> {
     let ids: Vec<u64> = changes.iter().map(|change| change.id).collect();
     let sql = formatcp!(
@@ -229,9 +228,7 @@ fn inheritance_of(edit: &mut Edit<'_>, changes: &[ItemChange]) -> DbResult<Optio
         return Ok(None);
     }
     let later = later(edit, &templates, ids.len())?;
-    let whole = |change: &ItemChange| {
-        ["type", "master_itemid"].iter().any(|name| column(&change.columns, name).is_some())
-    };
+    let whole = |change: &ItemChange| column(&change.columns, "master_itemid").is_some();
     Ok(later.filter(|later| later.behind || !changes.iter().any(whole)))
 }
 
@@ -249,12 +246,12 @@ const TAGS: &str = "item_tags";
 /// Replaces preprocessing and tags of these items, as far as the change says so.
 fn set_children(edit: &mut Edit<'_>, change: &ItemChange, ids: &[u64]) -> DbResult<()> {
     if let Some(steps) = &change.preprocessing {
-        edit.delete("item_preprocessing", "itemid", ids)?;
+        edit.delete(&table::ITEM_PREPROCESSING, "itemid", ids)?;
         let all: Vec<(u64, &[Step])> = ids.iter().map(|id| (*id, steps.as_slice())).collect();
         insert_steps(edit, &all)?;
     }
     if let Some(tags) = &change.tags {
-        edit.delete("item_tags", "itemid", ids)?;
+        edit.delete(&table::ITEM_TAGS, "itemid", ids)?;
         let all: Vec<(u64, &[Tag])> = ids.iter().map(|id| (*id, tags.as_slice())).collect();
         insert_tags(edit, &all)?;
     }
@@ -285,14 +282,19 @@ fn update_below(
     let mut parents: Vec<(u64, i64)> = vec![(change.id, master.unwrap_or(0))];
     while let Some((parent, parent_master)) = parents.pop() {
         let sql = "SELECT itemid, hostid FROM items WHERE templateid IN ({ids})";
-        let mut rows = query_by_ids(edit.connection(), sql, &[], &[parent])?;
+        let mut rows = query_by_ids(edit, sql, &[], &[parent])?;
         if let Some(Value::Text(key)) = column(&change.columns, "key_") {
             let children: Vec<u64> = rows.iter().map(|row| row.id("itemid")).collect();
             refuse_key_on_hosts(edit, &children, key)?;
         }
         if let Some(later) = later {
             left.push(parent);
-            rows.retain(|row| later.templates.contains(&row.id("hostid")));
+            let is_of_host = |row: &mut Row| !later.templates.contains(&row.id("hostid"));
+            let of_hosts: Vec<Row> = rows.extract_if(.., is_of_host).collect();
+            if let Some(kind) = column(&change.columns, "type") {
+                let ids: Vec<u64> = of_hosts.iter().map(|row| row.id("itemid")).collect();
+                check_interfaces(edit, &ids, kind.as_int())?;
+            }
         }
         let children: Vec<u64> = rows.iter().map(|row| row.id("itemid")).collect();
         if children.is_empty() {
@@ -300,7 +302,7 @@ fn update_below(
         }
         update_children(edit, change, parent_master, &children)?;
         let sql = "SELECT itemid, master_itemid FROM items WHERE itemid IN ({ids})";
-        let rows = query_by_ids(edit.connection(), sql, &[], &children)?;
+        let rows = query_by_ids(edit, sql, &[], &children)?;
         parents.extend(rows.iter().map(|row| (row.id("itemid"), row.int("master_itemid"))));
     }
     Ok(left)
@@ -313,15 +315,15 @@ fn update_children(
     master: i64,
     children: &[u64],
 ) -> Result<(), LinkError> {
-    edit.update_many("items", children, &inherited(change))?;
+    edit.update_many(&table::ITEMS, children, &inherited(change))?;
     if column(&change.columns, "master_itemid").is_some() {
         let sql = "SELECT i.itemid, COALESCE((SELECT MAX(m.itemid) FROM items m \
                    WHERE m.templateid = ? AND m.templateid > 0 AND m.hostid = i.hostid), 0) \
                    AS master FROM items i WHERE i.itemid IN ({ids})";
-        let rows = query_by_ids(edit.connection(), sql, &[Value::from(master)], children)?;
+        let rows = query_by_ids(edit, sql, &[Value::from(master)], children)?;
         let masters: Vec<(u64, Value)> =
             rows.iter().map(|row| (row.id("itemid"), row.id("master").into())).collect();
-        edit.update_each("items", "master_itemid", &masters)?;
+        edit.update_each(&table::ITEMS, "master_itemid", &masters)?;
     }
     if column(&change.columns, "type").is_some() {
         remap_interfaces(edit, children)?;
@@ -341,7 +343,7 @@ pub(crate) fn take_over_items(
         children.entry(row.id("templateid")).or_default().push(row.id("itemid"));
     }
     let sql = "SELECT * FROM items WHERE itemid IN ({ids})";
-    let rows = query_by_ids(edit.connection(), sql, &[], &parents)?;
+    let rows = query_by_ids(edit, sql, &[], &parents)?;
     let rows: HashMap<u64, &Row> = rows.iter().map(|row| (row.id("itemid"), row)).collect();
     for one in changed {
         for id in &one.ids {
@@ -359,13 +361,13 @@ pub(crate) fn take_over_items(
 /// What has changed of an item, as it is now.
 fn change_of(edit: &mut Edit<'_>, row: &Row, changed: &Changed) -> DbResult<ItemChange> {
     let id = row.id("itemid");
-    let columns = Table::named("items").columns.iter().map(|column| column.name);
+    let columns = table::ITEMS.columns.iter().map(|column| column.name);
     let columns = columns.filter(|name| changed.has(name));
     let columns: Columns =
         columns.filter_map(|name| Some((name, row.get(name)?.clone()))).collect();
     let (mut preprocessing, mut tags) = (None, None);
     if changed.has(STEPS) {
-        let mut steps = super::steps(edit.connection(), &[id])?;
+        let mut steps = super::steps(edit, &[id])?;
         preprocessing = Some(steps.remove(&id).unwrap_or_default());
     }
     if changed.has(TAGS) {
@@ -383,13 +385,13 @@ fn refuse_key_on_hosts(edit: &mut Edit<'_>, ids: &[u64], key: &str) -> Result<()
                JOIN hosts h ON h.hostid = i.hostid WHERE o.key_ = ? AND i.itemid IN ({ids}) \
                AND NOT EXISTS (SELECT 1 FROM items p WHERE p.itemid = o.templateid \
                AND p.key_ <> o.key_)";
-    let rows = query_by_ids(edit.connection(), sql, &[key.into()], ids)?;
+    let rows = query_by_ids(edit, sql, &[key.into()], ids)?;
     rows.first().map_or(Ok(()), |row| Err(taken(row)))
 }
 
 /// Deletes items with everything that hangs on them: children on linked hosts, dependent items,
 /// prototypes of rules, what discovery made of them (hosts too), triggers that name them.
-pub fn delete_items(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Deleted> {
+pub fn delete_items(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
     let mut all: BTreeSet<u64> = ids.iter().copied().collect();
     let mut frontier: Vec<u64> = ids.to_vec();
     while !frontier.is_empty() {
@@ -409,9 +411,8 @@ pub fn delete_items(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Deleted> {
     let all: Vec<u64> = all.into_iter().collect();
     let sql = "SELECT DISTINCT triggerid FROM functions WHERE itemid IN ({ids})";
     let triggers = ids_of(edit, sql, "triggerid", &all)?;
-    let triggers = delete_triggers(edit, &triggers)?;
+    delete_triggers(edit, &triggers)?;
     delete_hosts_of_rules(edit, &all)?;
-    edit.delete("parts", "ruleid", &all)?;
-    edit.delete("items", "itemid", &all)?;
-    Ok(Deleted { items: all, triggers })
+    edit.delete(&table::PARTS, "ruleid", &all)?;
+    edit.delete(&table::ITEMS, "itemid", &all)
 }

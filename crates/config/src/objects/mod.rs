@@ -22,6 +22,7 @@ mod web;
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, query_by_ids};
 
+pub use crate::change::Deleted;
 pub use copy::copy_discovery_rule;
 pub(crate) use details::{steps, tags};
 pub use expression::{ExpressionError, ItemRef, Resolved, resolve};
@@ -60,18 +61,9 @@ impl Tag {
     }
 }
 
-/// What a deletion took with it; children on hosts and dependent items included.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Deleted {
-    /// Items, rules and prototypes.
-    pub items: Vec<u64>,
-    /// Triggers and trigger prototypes.
-    pub triggers: Vec<u64>,
-}
-
-/// Told of what was deleted as a consequence, after the commit: history of items and problems of
-/// triggers go with them.
-pub type GoneHook = Box<dyn Fn(&Deleted) + Send>;
+/// Told of deleted objects after the commit, see [`Config::tell_deleted`](crate::Config::tell_deleted): history
+/// of items and problems of triggers go with them.
+pub type GoneHook = std::sync::Arc<dyn Fn(&Deleted) + Send + Sync>;
 
 /// The column's value in a list of columns.
 pub fn column<'a>(columns: &'a Columns, name: &str) -> Option<&'a Value> {
@@ -95,6 +87,6 @@ pub(crate) fn ids_of(
     column: &str,
     ids: &[u64],
 ) -> DbResult<Vec<u64>> {
-    let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+    let rows = query_by_ids(edit, sql, &[], ids)?;
     Ok(rows.iter().map(|row| row.id(column)).collect())
 }

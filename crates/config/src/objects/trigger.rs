@@ -1,5 +1,6 @@
 //! Triggers and trigger prototypes.
 
+use crate::table;
 use objects::HostKind;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,7 +8,6 @@ use super::{Columns, Tag, column, new_uuid};
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, placeholders, query_by_ids};
 use crate::link::{LinkError, Work, inherit_triggers, later};
-use crate::schema::Table;
 
 /// A function call of a trigger's expressions.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -142,7 +142,7 @@ pub(crate) fn existing(
             placeholders(portion.len())
         );
         let names: Vec<Value> = portion.iter().map(|name| Value::from(*name)).collect();
-        for row in query_by_ids(edit.connection(), &sql, &names, hosts)? {
+        for row in query_by_ids(edit, &sql, &names, hosts)? {
             hosts_of.entry(row.id("triggerid")).or_default().insert(row.id("hostid"));
             found.insert(row.id("triggerid"), row);
         }
@@ -150,7 +150,7 @@ pub(crate) fn existing(
     let ids: Vec<u64> = found.keys().copied().collect();
     let sql =
         "SELECT functionid, itemid, name, parameter FROM functions WHERE triggerid IN ({ids})";
-    let functions: HashMap<u64, String> = query_by_ids(edit.connection(), sql, &[], &ids)?
+    let functions: HashMap<u64, String> = query_by_ids(edit, sql, &[], &ids)?
         .iter()
         .map(|row| (row.id("functionid"), TriggerFunction::from_row(row).written()))
         .collect();
@@ -189,7 +189,7 @@ pub(crate) fn insert_functions(
         })
         .collect();
     let columns = ["functionid", "triggerid", "itemid", "name", "parameter"];
-    edit.insert_many("functions", &columns, &rows)
+    edit.insert_many(&table::FUNCTIONS, &columns, &rows)
 }
 
 /// Hosts and templates of items: item → (host, kind, technical name).
@@ -200,7 +200,7 @@ fn hosts_of_items(
     let items: Vec<u64> = items.iter().copied().collect();
     let sql = "SELECT i.itemid, h.hostid, h.kind, h.name FROM items i \
                JOIN hosts h ON h.hostid = i.hostid WHERE i.itemid IN ({ids})";
-    let rows = query_by_ids(edit.connection(), sql, &[], &items)?;
+    let rows = query_by_ids(edit, sql, &[], &items)?;
     Ok(rows
         .iter()
         .map(|row| {
@@ -231,12 +231,12 @@ pub fn create_triggers(
     let hosts = hosts_of_items(edit, &items)?;
     refuse_existing(edit, triggers, &hosts)?;
     let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
-    let first = edit.next_id("triggers", count(triggers.len()))?;
+    let first = edit.next_id(&table::TRIGGERS, count(triggers.len()))?;
     let ids: Vec<u64> = (first..).take(triggers.len()).collect();
     let calls = triggers.iter().map(|t| t.functions.len()).sum();
-    let mut functionid = edit.next_id("functions", count(calls))?;
+    let mut functionid = edit.next_id(&table::FUNCTIONS, count(calls))?;
 
-    let table = Table::named("triggers");
+    let table = &table::TRIGGERS;
     let names: Vec<&str> = table.columns.iter().map(|c| c.name).collect();
     let (mut rows, mut functions) = (Vec::new(), Vec::new());
     for (trigger, id) in triggers.iter().zip(&ids) {
@@ -261,7 +261,7 @@ pub fn create_triggers(
             functionid += 1;
         }
     }
-    edit.insert_many("triggers", &names, &rows)?;
+    edit.insert_many(&table::TRIGGERS, &names, &rows)?;
     insert_functions(edit, &functions)?;
     for (trigger, id) in triggers.iter().zip(&ids) {
         insert_tags(edit, &[*id], &trigger.tags)?;
@@ -326,7 +326,7 @@ pub(super) fn insert_tags(edit: &mut Edit<'_>, triggers: &[u64], tags: &[Tag]) -
     if count == 0 {
         return Ok(());
     }
-    let first = edit.next_id("trigger_tags", u64::try_from(count).unwrap_or(u64::MAX))?;
+    let first = edit.next_id(&table::TRIGGER_TAGS, u64::try_from(count).unwrap_or(u64::MAX))?;
     let pairs = triggers.iter().flat_map(|id| tags.iter().map(move |tag| (*id, tag)));
     let rows: Vec<Vec<Value>> = (first..)
         .zip(pairs)
@@ -339,13 +339,13 @@ pub(super) fn insert_tags(edit: &mut Edit<'_>, triggers: &[u64], tags: &[Tag]) -
             ]
         })
         .collect();
-    edit.insert_many("trigger_tags", &["triggertagid", "triggerid", "tag", "value"], &rows)
+    edit.insert_many(&table::TRIGGER_TAGS, &["triggertagid", "triggerid", "tag", "value"], &rows)
 }
 
 pub(super) fn insert_dependencies(edit: &mut Edit<'_>, id: u64, on: &[u64]) -> DbResult<()> {
     let rows: Vec<Vec<Value>> =
         on.iter().map(|on| vec![Value::from(id), Value::from(*on)]).collect();
-    edit.insert_many("trigger_depends", &["triggerid", "depends_on"], &rows)
+    edit.insert_many(&table::TRIGGER_DEPENDS, &["triggerid", "depends_on"], &rows)
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! Deleting triggers.
 
+use crate::table;
 use std::collections::BTreeSet;
 
 use super::ids_of;
 use crate::Edit;
 use crate::db::DbResult;
 
-/// Deletes triggers with their children on linked hosts and what discovery made of them; returns
-/// all that are gone.
-pub fn delete_triggers(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<u64>> {
+/// Deletes triggers with their children on linked hosts and what discovery made of them.
+pub fn delete_triggers(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
     let mut all: BTreeSet<u64> = ids.iter().copied().collect();
     let mut frontier: Vec<u64> = ids.to_vec();
     while !frontier.is_empty() {
@@ -23,7 +23,6 @@ pub fn delete_triggers(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<u64>> {
     }
     let all: Vec<u64> = all.into_iter().collect();
     // Triggers that depended on these are free of them.
-    edit.delete("trigger_depends", "depends_on", &all)?;
-    edit.delete("triggers", "triggerid", &all)?;
-    Ok(all)
+    edit.delete(&table::TRIGGER_DEPENDS, "depends_on", &all)?;
+    edit.delete(&table::TRIGGERS, "triggerid", &all)
 }

@@ -1,5 +1,6 @@
 //! Changes of triggers and trigger prototypes.
 
+use crate::table;
 use const_format::formatcp;
 use objects::sql::KIND_TEMPLATE;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -12,7 +13,6 @@ use crate::link::{
     Changed, Later, LinkError, Work, inherit_dependencies, inherit_triggers, item_children, later,
     related_children,
 };
-use crate::schema::Table;
 
 /// Names of what changes beside columns, for [`Changed`].
 const EXPRESSIONS: &str = "functions";
@@ -36,7 +36,7 @@ pub fn update_triggers(edit: &mut Edit<'_>, changes: &[TriggerChange]) -> Result
                 edit.inheriting(|edit| apply(edit, change, &level, top))?;
             }
             if let (Some(on), true) = (&change.depends_on, top) {
-                edit.delete("trigger_depends", "triggerid", &ids)?;
+                edit.delete(&table::TRIGGER_DEPENDS, "triggerid", &ids)?;
                 insert_dependencies(edit, change.id, on)?;
             }
             if change.depends_on.is_some() {
@@ -110,17 +110,17 @@ fn apply(
     let columns: Columns =
         change.columns.iter().filter(|(name, _)| top || *name != "uuid").cloned().collect();
     let ids: Vec<u64> = level.iter().map(|(id, _)| *id).collect();
-    edit.update_many("triggers", &ids, &columns)?;
+    edit.update_many(&table::TRIGGERS, &ids, &columns)?;
     for (id, expressions) in level {
         let Some((expression, recovery, functions)) = expressions else { continue };
-        edit.delete("functions", "triggerid", &[*id])?;
+        edit.delete(&table::FUNCTIONS, "triggerid", &[*id])?;
         let count = u64::try_from(functions.len()).unwrap_or(u64::MAX);
-        let first = edit.next_id("functions", count)?;
+        let first = edit.next_id(&table::FUNCTIONS, count)?;
         let rows: Vec<(u64, u64, TriggerFunction)> =
             (first..).zip(functions).map(|(fid, f)| (fid, *id, f.clone())).collect();
         insert_functions(edit, &rows)?;
         edit.update(
-            "triggers",
+            &table::TRIGGERS,
             *id,
             &[
                 ("expression", with_ids(expression, first).into()),
@@ -129,7 +129,7 @@ fn apply(
         )?;
     }
     if let Some(tags) = &change.tags {
-        edit.delete("trigger_tags", "triggerid", &ids)?;
+        edit.delete(&table::TRIGGER_TAGS, "triggerid", &ids)?;
         insert_tags(edit, &ids, tags)?;
     }
     Ok(())
@@ -206,7 +206,7 @@ pub(crate) fn take_over_triggers(
         children.entry(parent).or_default().insert(child, host);
     }
     let sql = "SELECT * FROM triggers WHERE triggerid IN ({ids})";
-    for row in query_by_ids(edit.connection(), sql, &[], &parents)? {
+    for row in query_by_ids(edit, sql, &[], &parents)? {
         let id = row.id("triggerid");
         let Some(children) = children.get(&id) else { continue };
         for one in changed.iter().filter(|one| one.ids.contains(&id)) {
@@ -235,7 +235,7 @@ pub(crate) fn take_over_triggers(
 /// What has changed of a trigger, but for its dependencies, as it is now.
 fn change_of(edit: &mut Edit<'_>, row: &Row, changed: &Changed) -> DbResult<TriggerChange> {
     let id = row.id("triggerid");
-    let columns = Table::named("triggers").columns.iter().map(|column| column.name);
+    let columns = table::TRIGGERS.columns.iter().map(|column| column.name);
     let columns = columns.filter(|name| changed.has(name));
     let columns: Columns =
         columns.filter_map(|name| Some((name, row.get(name)?.clone()))).collect();

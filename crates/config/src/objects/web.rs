@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use const_format::formatcp;
 use objects::sql::TYPE_WEB;
 
-use super::{Deleted, ItemChange, NewItem, Tag, create_items, delete_items, update_items};
+use super::{ItemChange, NewItem, Tag, create_items, delete_items, update_items};
 use crate::Edit;
 use crate::db::{Value, query_by_ids};
 use crate::link::LinkError;
@@ -61,7 +61,7 @@ pub fn write_web_scenario(
     hostid: u64,
     before: Option<(u64, &str)>,
     scenario: &WebScenario,
-) -> Result<(u64, Deleted), LinkError> {
+) -> Result<u64, LinkError> {
     let mut known = Vec::new();
     let (mut same_delay, mut same_status) = (false, false);
     if let Some((item, name)) = before {
@@ -69,7 +69,7 @@ pub fn write_web_scenario(
             "SELECT itemid, key_, delay, status FROM items \
                    WHERE type = {TYPE_WEB} AND hostid IN ({{ids}})"
         );
-        let found = query_by_ids(edit.connection(), sql, &[], &[hostid])?;
+        let found = query_by_ids(edit, sql, &[], &[hostid])?;
         let of_item = |row: &&crate::db::Row| row.id("itemid") == item;
         if let Some(row) = found.iter().find(of_item) {
             (same_delay, same_status) =
@@ -114,11 +114,11 @@ pub fn write_web_scenario(
         new.push(NewItem { columns, preprocessing: Vec::new(), tags: scenario.tags.clone() });
     }
     let gone: Vec<u64> = known.iter().map(|(_, id)| *id).filter(|id| !used.contains(id)).collect();
-    let deleted = delete_items(edit, &gone)?;
+    delete_items(edit, &gone)?;
     update_items(edit, &changes)?;
     let made = if new.is_empty() { Vec::new() } else { create_items(edit, &new)? };
     let item = before.map(|(item, _)| item).or(made.first().copied());
-    Ok((item.expect("BUG: a scenario has an item"), deleted))
+    Ok(item.expect("BUG: a scenario has an item"))
 }
 
 /// Columns that an item of a scenario keeps.
@@ -150,13 +150,13 @@ fn belongs(key: &str, name: &str) -> bool {
 pub fn delete_web_scenarios(
     edit: &mut Edit<'_>,
     scenarios: &[(u64, u64, String)],
-) -> Result<Deleted, LinkError> {
+) -> Result<(), LinkError> {
     let mut all = Vec::new();
     for (hostid, item, name) in scenarios {
         let sql = formatcp!(
             "SELECT itemid, key_ FROM items WHERE type = {TYPE_WEB} AND hostid IN ({{ids}})"
         );
-        let found = query_by_ids(edit.connection(), sql, &[], &[*hostid])?;
+        let found = query_by_ids(edit, sql, &[], &[*hostid])?;
         let own = found.iter().filter(|row| belongs(row.text("key_"), name));
         all.extend(own.map(|row| row.id("itemid")));
         all.push(*item);

@@ -10,7 +10,8 @@ use crate::db::{CONFIGURATION, Connection, DbError, DbResult};
 /// Version 4 tells links that discovery made; before, it unlinked all others from its hosts. The step
 /// to version 6 is [`separate_state`]. Version 7 has an index on the priority of triggers, the record of
 /// changes and the audit log, version 8 what hosts have yet to take over from templates, version 9 the
-/// objects of the load balancer.
+/// objects of the load balancer, each version after it more of their columns ([`BALANCING_COLUMNS`]),
+/// version 14 an index on the description of triggers, version 15 the caches of virtual services.
 const MIGRATIONS: &[&str] = &[
     "CREATE TABLE group_prototypes (group_prototypeid INTEGER NOT NULL, \
      hostid BIGINT NOT NULL DEFAULT 0 REFERENCES hosts (hostid) ON DELETE CASCADE, \
@@ -31,11 +32,42 @@ const TOGETHER: i64 = 5;
 /// The first version with the state in tables of its own.
 const SEPARATE: i64 = 6;
 
-const VERSION: i64 = 9;
+/// The first version with objects of the load balancer.
+const BALANCING: i64 = 9;
+
+/// What brings these objects from version [`BALANCING`] to the next ones, one step each.
+const BALANCING_COLUMNS: &[&str] = &[
+    "ALTER TABLE virtualservices ADD COLUMN rate_limit TEXT NOT NULL DEFAULT '{}';\n",
+    "ALTER TABLE healthmonitors ADD COLUMN udp TEXT NOT NULL DEFAULT '{}';\n\
+     ALTER TABLE healthmonitors ADD COLUMN dns TEXT NOT NULL DEFAULT '{}';\n\
+     ALTER TABLE pools ADD COLUMN slow_start TEXT NOT NULL DEFAULT '';\n\
+     ALTER TABLE virtualservices ADD COLUMN poolgroupid BIGINT NOT NULL DEFAULT 0;\n",
+    "ALTER TABLE healthmonitors ADD COLUMN script TEXT NOT NULL DEFAULT '{}';\n\
+     ALTER TABLE healthmonitors ADD COLUMN trigger_filter TEXT NOT NULL DEFAULT '{}';\n\
+     ALTER TABLE pools ADD COLUMN min_monitors BIGINT NOT NULL DEFAULT 0;\n\
+     ALTER TABLE pools ADD COLUMN host_maintenance TEXT NOT NULL DEFAULT 'ignore';\n\
+     ALTER TABLE virtualservices ADD COLUMN authentication TEXT NOT NULL DEFAULT '{}';\n\
+     ALTER TABLE virtualservices ADD COLUMN compression TEXT NOT NULL DEFAULT '{}';\n\
+     ALTER TABLE certificates ADD COLUMN acme TEXT NOT NULL DEFAULT '{}';\n\
+     ALTER TABLE certificates ADD COLUMN requested_at BIGINT NOT NULL DEFAULT 0;\n\
+     ALTER TABLE engine_certificates ADD COLUMN next_fingerprint TEXT NOT NULL DEFAULT '';\n",
+    "ALTER TABLE virtualservices ADD COLUMN mirror TEXT NOT NULL DEFAULT '{}';\n",
+    // A new index, on the description of triggers: missing ones are created afterwards.
+    "",
+    "ALTER TABLE virtualservices ADD COLUMN cache TEXT NOT NULL DEFAULT '{}';\n",
+];
+
+const VERSION: i64 = BALANCING + BALANCING_COLUMNS.len() as i64;
 
 /// Version 2 has an index on open problems, and sign-ins; version 3 the states of engines and a wider
-/// index on the time of events.
-const STATE_VERSION: i64 = 3;
+/// index on the time of events; version 4 what engines report of themselves and of certificates.
+const STATE_VERSION: i64 = 4;
+
+/// What brings the states of engines from version 3 to 4.
+const ENGINE_STATES: &str = "\
+    ALTER TABLE engine_states ADD COLUMN version TEXT NOT NULL DEFAULT '';\n\
+    ALTER TABLE engine_states ADD COLUMN connected_at BIGINT NOT NULL DEFAULT 0;\n\
+    ALTER TABLE engine_states ADD COLUMN certificate_until BIGINT NOT NULL DEFAULT 0;\n";
 
 const _: () = assert!(MIGRATIONS.len() as i64 == TOGETHER - 1, "one migration per version");
 const _: () = assert!(SEPARATE == TOGETHER + 1, "one step separates the state");
@@ -63,7 +95,10 @@ pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult
     let found = version(connection, "schema_version", VERSION)?;
     if found >= SEPARATE {
         if found < VERSION {
-            run(connection, &newest_configuration())?;
+            // A database without these objects gets whole tables.
+            let done = usize::try_from(found - BALANCING).unwrap_or(usize::MAX);
+            let columns = BALANCING_COLUMNS.get(done..).unwrap_or_default().concat();
+            run(connection, &(columns + &newest_configuration()))?;
         }
         let used = !connection.query("SELECT roleid FROM roles LIMIT 1", &[])?.is_empty();
         return Ok(if used { Before::Separate } else { Before::New });
@@ -111,6 +146,9 @@ pub(crate) fn migrate_state(connection: &mut dyn Connection, before: Before) -> 
                 ALTER TABLE sessions DROP CONSTRAINT IF EXISTS sessions_userid_fkey; \
                 ALTER TABLE IF EXISTS event_suppress \
                 DROP CONSTRAINT IF EXISTS event_suppress_maintenanceid_fkey;\n";
+    }
+    if found == 3 {
+        sql += ENGINE_STATES;
     }
     sql.extend(state_tables().map(Table::create_missing));
     if moves {

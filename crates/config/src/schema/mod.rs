@@ -8,8 +8,10 @@ mod migration;
 mod tables;
 
 pub(crate) use migration::{migrate_configuration, migrate_state, separate_state};
+pub(crate) use tables::balancing_tables;
 #[cfg(test)]
 pub(crate) use tables::configuration_tables;
+pub use tables::named as table;
 pub use tables::tables;
 
 /// Kind of a column.
@@ -74,8 +76,12 @@ pub struct Table {
     pub reload: Reload,
     /// Low-level discovery reads it although monitoring does not.
     read_by_discovery: bool,
+    /// It decides who may sign in, and with which rights.
+    decides_access: bool,
     /// Its changes are recorded.
     recorded: bool,
+    /// The server keeps data of its objects outside the configuration.
+    has_data: bool,
     /// Columns in order.
     pub columns: &'static [Column],
     /// Further indexes: columns, each ascending or with ` DESC`.
@@ -84,6 +90,13 @@ pub struct Table {
 
 /// What stands behind a column that an index has in descending order.
 const DESCENDING: &str = " DESC";
+
+/// Its name, as SQL needs it.
+impl std::fmt::Display for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
 
 impl Table {
     /// The table of that name. Panics on a name that is not in [`tables`]: a programming error.
@@ -101,9 +114,30 @@ impl Table {
         Self { read_by_discovery: true, ..self }
     }
 
+    /// The same table, which decides who may sign in, and with which rights.
+    const fn decides_access(self) -> Self {
+        Self { decides_access: true, ..self }
+    }
+
     /// The same table with rows that the server writes as it goes, which are no configuration.
     const fn unrecorded(self) -> Self {
         Self { recorded: false, ..self }
+    }
+
+    /// The same table of objects of which the server keeps data outside the configuration: history,
+    /// problems. Their deletion is recorded also if they go with their owners.
+    const fn has_data(self) -> Self {
+        Self { has_data: true, ..self }
+    }
+
+    /// Tables of objects with data outside the configuration that rows of this table own, and the column
+    /// of the owner.
+    pub(crate) fn owned_with_data(&self) -> impl Iterator<Item = (&'static Self, &'static str)> {
+        tables().filter(|table| table.has_data).filter_map(|table| {
+            let mut columns = table.columns.iter();
+            let owner = columns.find(|column| column.owner == Some(self.name))?;
+            Some((table, owner.name))
+        })
     }
 
     /// The column with the id of the object that a row belongs to: `itemid` of preprocessing steps,
@@ -131,6 +165,11 @@ impl Table {
     pub(crate) fn is_read_by_discovery(&self) -> bool {
         let monitored = !matches!(self.reload, Reload::Nothing | Reload::Discovery);
         self.recorded && (monitored || self.read_by_discovery)
+    }
+
+    /// Whether the table decides who may sign in, and with which rights.
+    pub(crate) fn is_of_access(&self) -> bool {
+        self.decides_access
     }
 
     /// Whether changes of the table are changes of the configuration.

@@ -85,8 +85,7 @@ fn of_trigger(trigger: &Trigger) -> usize {
     let functions = trigger.functions.iter();
     let functions: usize =
         functions.map(|f| size_of_val(f) + f.name.len() + f.parameter.len() + 2 * BLOCK).sum();
-    let expressions = std::iter::once(&trigger.expression).chain(&trigger.recovery);
-    let expressions: usize = expressions.map(|e| e.text.len() * PARSED + BLOCK).sum();
+    let expressions: usize = trigger.expressions().map(|e| e.text.len() * PARSED + BLOCK).sum();
     size_of::<Trigger>() + BLOCK + texts + functions + expressions
 }
 

@@ -1,5 +1,6 @@
 //! Macros in what a snapshot holds: what works where, and what stays secret.
 
+use crate::table;
 use model::{HostId, ItemId};
 
 use super::tests::{host, item, open, write};
@@ -10,7 +11,11 @@ use crate::db::{DbResult, Value};
 /// A host with an interface, an inventory and macros of each kind.
 fn rich_host(edit: &mut Edit<'_>) -> DbResult<u64> {
     let id = host(edit, "web")?;
-    edit.update("hosts", id, &[("name", "Web server".into()), ("inventory_mode", Value::from(0))])?;
+    edit.update(
+        &table::HOSTS,
+        id,
+        &[("name", "Web server".into()), ("inventory_mode", Value::from(0))],
+    )?;
     for (name, value, kind) in [
         ("{$PLAIN}", "plain", 0),
         ("{$SECRET}", "hidden", 1),
@@ -23,10 +28,10 @@ fn rich_host(edit: &mut Edit<'_>) -> DbResult<u64> {
             ("value", value.into()),
             ("type", Value::from(kind)),
         ];
-        edit.insert_new("hostmacros", &row)?;
+        edit.insert_new(&table::HOSTMACROS, &row)?;
     }
     let row = [("hostid", Value::from(id)), ("name", "os".into()), ("value", "Plan 9".into())];
-    edit.insert("host_inventory", &row)?;
+    edit.insert(&table::HOST_INVENTORY, &row)?;
     interface(edit, id, 1, "10.0.0.1", "web.example", "10050")?;
     Ok(id)
 }
@@ -48,7 +53,7 @@ fn interface(
         ("dns", dns.into()),
         ("port", port.into()),
     ];
-    edit.insert_new("interfaces", &row)
+    edit.insert_new(&table::INTERFACES, &row)
 }
 
 #[test]
@@ -116,7 +121,7 @@ fn a_path_in_a_vault_is_no_value() {
 }
 
 #[test]
-fn secrets_where_somebody_may_see_them() {
+fn secret_macros_resolve_only_in_fields_that_stay_hidden() {
     let (_dir, config) = open();
     let ids = write(&config, |edit| {
         let host = rich_host(edit)?;
@@ -137,7 +142,7 @@ fn secrets_where_somebody_may_see_them() {
                 ("error_handler", Value::from(3)),
                 ("error_handler_params", "bad {$SECRET} {$PLAIN}".into()),
             ];
-            edit.insert("item_preprocessing", &row)?;
+            edit.insert(&table::ITEM_PREPROCESSING, &row)?;
         }
         Ok([script, delay, allowed, steps])
     });
@@ -220,13 +225,13 @@ fn what_checks_need_beside_the_key() {
             ("macro", "{$QUOTES}".into()),
             ("value", "\"}],".into()),
         ];
-        edit.insert_new("hostmacros", &row)?;
+        edit.insert_new(&table::HOSTMACROS, &row)?;
         let row = [
             ("hostid", Value::from(host)),
             ("type", Value::from(2)),
             ("details", r#"{"version":"2","bulk":"0","community":"{$QUOTES}"}"#.into()),
         ];
-        edit.insert_new("interfaces", &row)?;
+        edit.insert_new(&table::INTERFACES, &row)?;
         let of = |kind: i64| ("type", Value::from(kind));
         let user = ("username", "{$PLAIN}".into());
         let ssh = [of(13), user, ("password", "{$SECRET}".into()), ("authtype", Value::from(1))];

@@ -1,5 +1,6 @@
 //! Every change of every table that monitoring reads reaches the snapshot by itself.
 
+use crate::table;
 use std::collections::BTreeMap;
 
 use eval::macros::MacroNodes;
@@ -14,32 +15,37 @@ use crate::{Conditions, Config, Edit};
 fn fill(edit: &mut Edit<'_>) -> DbResult<()> {
     let template = |edit: &mut Edit<'_>, name: &str| {
         let row = [("host", name.into()), ("name", name.into()), ("kind", Value::from(1))];
-        edit.insert_new("hosts", &row)
+        edit.insert_new(&table::HOSTS, &row)
     };
     let (upper, lower) = (template(edit, "upper")?, template(edit, "lower")?);
     let (one, two) = (host(edit, "one")?, host(edit, "two")?);
     let link = |below: u64, above: u64| vec![Value::from(below), above.into()];
     let links = [link(one, lower), link(lower, upper)];
-    edit.insert_many("host_templates", &["hostid", "templateid"], &links)?;
+    edit.insert_many(&table::HOST_TEMPLATES, &["hostid", "templateid"], &links)?;
     for (of, name) in [(one, "OWN"), (lower, "LOW"), (upper, "UP")] {
         let row = [("hostid", of.into()), ("tag", name.into()), ("value", "v".into())];
-        edit.insert_new("host_tags", &row)?;
+        edit.insert_new(&table::HOST_TAGS, &row)?;
         let name = format!("{{${name}}}");
         let row = [("hostid", of.into()), ("macro", name.into()), ("value", "1m".into())];
-        edit.insert_new("hostmacros", &row)?;
+        edit.insert_new(&table::HOSTMACROS, &row)?;
     }
-    edit.insert_new("globalmacros", &[("macro", "{$G}".into()), ("value", "1".into())])?;
-    let regexp = edit.insert_new("regexps", &[("name", "r".into())])?;
-    edit.insert("regexp_expressions", &[("regexpid", regexp.into()), ("expression", "a".into())])?;
-    edit.insert("settings", &[("name", "default_timezone".into()), ("value", "UTC".into())])?;
-    let group = edit.insert_new("groups_", &[("name", "g".into())])?;
-    edit.insert("host_groups", &[("hostid", one.into()), ("groupid", group.into())])?;
+    edit.insert_new(&table::GLOBALMACROS, &[("macro", "{$G}".into()), ("value", "1".into())])?;
+    let regexp = edit.insert_new(&table::REGEXPS, &[("name", "r".into())])?;
+    edit.insert(
+        &table::REGEXP_EXPRESSIONS,
+        &[("regexpid", regexp.into()), ("expression", "a".into())],
+    )?;
+    edit.insert(&table::SETTINGS, &[("name", "default_timezone".into()), ("value", "UTC".into())])?;
+    let group = edit.insert_new(&table::GROUPS, &[("name", "g".into())])?;
+    edit.insert(&table::HOST_GROUPS, &[("hostid", one.into()), ("groupid", group.into())])?;
     let serial = [("hostid", one.into()), ("name", "os".into()), ("value", "x".into())];
-    edit.insert("host_inventory", &serial)?;
-    let interface = edit.insert_new("interfaces", &[("hostid", one.into()), ("main", 1.into())])?;
-    let map = edit.insert_new("valuemaps", &[("hostid", one.into()), ("name", "m".into())])?;
+    edit.insert(&table::HOST_INVENTORY, &serial)?;
+    let interface =
+        edit.insert_new(&table::INTERFACES, &[("hostid", one.into()), ("main", 1.into())])?;
+    let map =
+        edit.insert_new(&table::VALUEMAPS, &[("hostid", one.into()), ("name", "m".into())])?;
     let mapping = [("valuemapid", map.into()), ("value", "1".into()), ("newvalue", "up".into())];
-    edit.insert("valuemap_mappings", &mapping)?;
+    edit.insert(&table::VALUEMAP_MAPPINGS, &mapping)?;
     let more = [("interfaceid", interface.into()), ("valuemapid", map.into())];
     let master = item(edit, one, "master[{$UP}]", &more)?;
     let more = [("type", 18.into()), ("master_itemid", Value::from(master))];
@@ -47,30 +53,37 @@ fn fill(edit: &mut Edit<'_>) -> DbResult<()> {
     let other = item(edit, two, "other", &[("delay", "{$G}m".into())])?;
     let step =
         [("itemid", master.into()), ("step", 1.into()), ("type", 1.into()), ("params", "2".into())];
-    edit.insert("item_preprocessing", &step)?;
+    edit.insert(&table::ITEM_PREPROCESSING, &step)?;
     let tag = [("itemid", master.into()), ("tag", "t".into())];
-    edit.insert_new("item_tags", &tag)?;
+    edit.insert_new(&table::ITEM_TAGS, &tag)?;
     let trigger = |edit: &mut Edit<'_>, items: &[u64]| {
-        let id = edit.insert_new("triggers", &[("description", "x".into())])?;
+        let id = edit.insert_new(&table::TRIGGERS, &[("description", "x".into())])?;
         let mut terms = Vec::new();
         for item in items {
             let row =
                 [("triggerid", id.into()), ("itemid", (*item).into()), ("name", "last".into())];
-            terms.push(format!("{{{}}}", edit.insert_new("functions", &row)?));
+            terms.push(format!("{{{}}}", edit.insert_new(&table::FUNCTIONS, &row)?));
         }
         let expression = format!("{}>0", terms.join("+"));
-        edit.update("triggers", id, &[("expression", expression.into())])?;
+        edit.update(&table::TRIGGERS, id, &[("expression", expression.into())])?;
         Ok::<_, crate::db::DbError>(id)
     };
     let (first, second) = (trigger(edit, &[master, dependent])?, trigger(edit, &[master, other])?);
-    edit.insert_new("trigger_tags", &[("triggerid", first.into()), ("tag", "t".into())])?;
-    edit.insert("trigger_depends", &[("triggerid", first.into()), ("depends_on", second.into())])?;
+    edit.insert_new(&table::TRIGGER_TAGS, &[("triggerid", first.into()), ("tag", "t".into())])?;
+    edit.insert(
+        &table::TRIGGER_DEPENDS,
+        &[("triggerid", first.into()), ("depends_on", second.into())],
+    )?;
     let rule = [("name", "d".into()), ("iprange", "10.0.0.1-9".into())];
-    let rule = edit.insert_new("drules", &rule)?;
+    let rule = edit.insert_new(&table::DRULES, &rule)?;
     let check = [("druleid", rule.into()), ("type", 12.into())];
-    edit.insert_new("dchecks", &check)?;
-    let action = edit.insert_new("actions", &[("name", "a".into()), ("eventsource", 2.into())])?;
-    edit.insert("action_conditions", &[("actionid", action.into()), ("conditiontype", 24.into())])
+    edit.insert_new(&table::DCHECKS, &check)?;
+    let action =
+        edit.insert_new(&table::ACTIONS, &[("name", "a".into()), ("eventsource", 2.into())])?;
+    edit.insert(
+        &table::ACTION_CONDITIONS,
+        &[("actionid", action.into()), ("conditiontype", 24.into())],
+    )
 }
 
 /// The snapshot as text. Value maps and macros of what is gone may stay in one that has seen it.
@@ -156,9 +169,7 @@ fn each_change_of_a_monitored_table_reaches_the_snapshot() {
             for next in [other, before] {
                 let after = format!("{}.{} = {next:?}", table.name, column.name);
                 write(&config, |edit| {
-                    with_key(table, row, |key| {
-                        edit.update_rows(table.name, key, &[(column.name, next)])
-                    })
+                    with_key(table, row, |key| edit.update_rows(table, key, &[(column.name, next)]))
                 });
                 compare(&config, &after);
             }
@@ -171,7 +182,7 @@ fn each_change_of_a_monitored_table_reaches_the_snapshot() {
             table.name
         );
         for row in rows(&config, table) {
-            write(&config, |edit| with_key(table, &row, |key| edit.delete_rows(table.name, key)));
+            write(&config, |edit| with_key(table, &row, |key| edit.delete_rows(table, key)));
             compare(&config, &format!("a row of {} is gone", table.name));
         }
     }

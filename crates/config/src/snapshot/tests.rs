@@ -1,5 +1,6 @@
 //! Snapshots against the database they are read from.
 
+use crate::table;
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +22,7 @@ pub(crate) fn write<T>(config: &Config, work: impl FnOnce(&mut Edit<'_>) -> DbRe
 }
 
 pub(crate) fn host(edit: &mut Edit<'_>, name: &str) -> DbResult<u64> {
-    let id = edit.insert_new("hosts", &[("host", name.into()), ("name", name.into())])?;
+    let id = edit.insert_new(&table::HOSTS, &[("host", name.into()), ("name", name.into())])?;
     Ok(id)
 }
 
@@ -36,12 +37,12 @@ pub(crate) fn item(
         row.push(("delay", "1m".into()));
     }
     row.extend_from_slice(more);
-    let id = edit.insert_new("items", &row)?;
+    let id = edit.insert_new(&table::ITEMS, &row)?;
     Ok(id)
 }
 
-fn trigger(edit: &mut Edit<'_>, items: &[u64]) -> DbResult<u64> {
-    let id = edit.insert_new("triggers", &[("description", "x".into())])?;
+pub(crate) fn trigger(edit: &mut Edit<'_>, items: &[u64]) -> DbResult<u64> {
+    let id = edit.insert_new(&table::TRIGGERS, &[("description", "x".into())])?;
     let mut expression = Vec::new();
     for item in items {
         let row = [
@@ -49,10 +50,10 @@ fn trigger(edit: &mut Edit<'_>, items: &[u64]) -> DbResult<u64> {
             ("itemid", Value::from(*item)),
             ("name", "last".into()),
         ];
-        expression.push(format!("{{{}}}", edit.insert_new("functions", &row)?));
+        expression.push(format!("{{{}}}", edit.insert_new(&table::FUNCTIONS, &row)?));
     }
     let expression = format!("{}>0", expression.join("+"));
-    edit.update("triggers", id, &[("expression", expression.into())])?;
+    edit.update(&table::TRIGGERS, id, &[("expression", expression.into())])?;
     Ok(id)
 }
 
@@ -87,7 +88,7 @@ fn a_delta_equals_a_full_load() {
     let (h, master, old) = write(&config, |edit| {
         let h = host(edit, "h")?;
         let row = [("hostid", h.into()), ("macro", "{$P}".into()), ("value", "/tmp".into())];
-        edit.insert_new("hostmacros", &row)?;
+        edit.insert_new(&table::HOSTMACROS, &row)?;
         let master = item(edit, h, "vfs.fs.size[{$P},free]", &[])?;
         Ok((h, master, item(edit, h, "old", &[])?))
     });
@@ -97,8 +98,8 @@ fn a_delta_equals_a_full_load() {
         Ok((dependent, trigger(edit, &[master, dependent])?))
     });
     write(&config, |edit| {
-        edit.delete("items", "itemid", &[old])?;
-        edit.update("items", dependent, &[("status", Value::from(1))])?;
+        edit.delete(&table::ITEMS, "itemid", &[old])?;
+        edit.update(&table::ITEMS, dependent, &[("status", Value::from(1))])?;
         Ok(())
     });
     let delta = config.snapshot();
@@ -130,7 +131,7 @@ fn equal_items_share_their_shape_and_know_their_tags() {
             let plain = item(edit, h, "plain", &[("units", "B".into())])?;
             for id in [id, plain] {
                 let row = [("itemid", id.into()), ("tag", "part".into()), ("value", tag.into())];
-                edit.insert_new("item_tags", &row)?;
+                edit.insert_new(&table::ITEM_TAGS, &row)?;
             }
             ids.push((ItemId(id), ItemId(plain)));
         }
@@ -175,7 +176,7 @@ fn a_deleted_host_is_gone() {
     });
     assert!(config.snapshot().host_by_name("h").is_some());
     write(&config, |edit| {
-        edit.delete("hosts", "hostid", &[h])?;
+        edit.delete(&table::HOSTS, "hostid", &[h])?;
         Ok(())
     });
     let after = config.snapshot();
@@ -205,17 +206,17 @@ fn macros_of_templates_come_with_the_hosts_they_are_linked_to() {
     let (host, lower) = write(&config, |edit| {
         let mut template = |name: &str| {
             let row = [("host", name.into()), ("name", name.into()), ("kind", Value::from(1_u64))];
-            edit.insert_new("hosts", &row)
+            edit.insert_new(&table::HOSTS, &row)
         };
         let (upper, lower) = (template("upper")?, template("lower")?);
         let host = host(edit, "h")?;
         for (below, above) in [(host, upper), (upper, lower)] {
             let row = [("hostid", Value::from(below)), ("templateid", above.into())];
-            edit.insert("host_templates", &row)?;
+            edit.insert(&table::HOST_TEMPLATES, &row)?;
         }
         let row =
             [("hostid", Value::from(lower)), ("macro", "{$M}".into()), ("value", "^lo$".into())];
-        edit.insert_new("hostmacros", &row)?;
+        edit.insert_new(&table::HOSTMACROS, &row)?;
         Ok((HostId(host), HostId(lower)))
     });
     let value = |config: &Config| -> Vec<String> {
@@ -227,13 +228,13 @@ fn macros_of_templates_come_with_the_hosts_they_are_linked_to() {
     assert_eq!(config.snapshot().macros.templates(host).len(), 1);
     write(&config, |edit| {
         let name = ("macro", &["{$M}".into()][..]);
-        edit.update_rows("hostmacros", &[name], &[("value", "new".into())])
+        edit.update_rows(&table::HOSTMACROS, &[name], &[("value", "new".into())])
     });
     assert_eq!(value(&config), ["new"]);
 }
 
 #[test]
-fn committed_change_becomes_live_when_the_database_can_be_read_again() {
+fn committed_change_is_live_once_the_database_is_readable() {
     let (_dir, config) = open();
     let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
     let hears = Arc::clone(&heard);
@@ -243,14 +244,14 @@ fn committed_change_becomes_live_when_the_database_can_be_read_again() {
     // The last statement of the change takes a table away that the snapshot is read from.
     let first = write(&config, |edit| {
         let id = host(edit, "first")?;
-        edit.connection().batch("ALTER TABLE interfaces RENAME TO away")?;
+        edit.unrecorded().batch("ALTER TABLE interfaces RENAME TO away")?;
         Ok(id)
     });
     assert!(config.snapshot().hosts.get(&HostId(first)).is_none());
     assert!(config.catch_up().is_err());
     assert!(heard.lock().unwrap().is_empty());
     let restored: DbResult<()> =
-        config.write(|edit| edit.connection().batch("ALTER TABLE away RENAME TO interfaces"));
+        config.write(|edit| edit.unrecorded().batch("ALTER TABLE away RENAME TO interfaces"));
     restored.unwrap();
     config.catch_up().unwrap();
     assert!(config.snapshot().hosts.get(&HostId(first)).is_some());
@@ -320,7 +321,7 @@ fn problems_do_not_wait_for_a_change_in_progress() {
             scope.spawn(move || {
                 let row = [("eventid", Value::from(1_u64))];
                 let written: DbResult<()> =
-                    config.write_state(|state| state.insert("events", &row));
+                    config.write_state(|state| state.insert(&table::EVENTS, &row));
                 done.send(written.is_ok() && config.sync_state().is_ok()).unwrap();
             });
             assert_eq!(dones.recv_timeout(std::time::Duration::from_secs(60)), Ok(true));
@@ -334,9 +335,9 @@ fn problems_do_not_wait_for_a_change_in_progress() {
 fn a_change_of_one_part_cannot_touch_the_other() {
     let (_dir, config) = open();
     let row = [("name", Value::from("x"))];
-    let wrong: DbResult<()> = config.write(|edit| edit.insert("state_settings", &row));
+    let wrong: DbResult<()> = config.write(|edit| edit.insert(&table::STATE_SETTINGS, &row));
     assert!(wrong.unwrap_err().to_string().contains("readonly"));
-    let wrong: DbResult<()> = config.write_state(|state| state.insert("settings", &row));
+    let wrong: DbResult<()> = config.write_state(|state| state.insert(&table::SETTINGS, &row));
     assert!(wrong.unwrap_err().to_string().contains("readonly"));
 }
 
@@ -355,12 +356,16 @@ fn a_transaction_is_recorded_with_who_made_it() {
     let h = write(&config, |edit| host(edit, "h"));
     let start = last(&config);
     let work = |edit: &mut Edit<'_>| {
-        edit.update("hosts", h, &[("name", "other".into()), ("maintenance_status", 1.into())])?;
+        edit.update(
+            &table::HOSTS,
+            h,
+            &[("name", "other".into()), ("maintenance_status", 1.into())],
+        )?;
         let (a, b) = (item(edit, h, "a", &[])?, item(edit, h, "b", &[])?);
-        edit.insert("item_tags", &[("itemtagid", 1.into()), ("itemid", a.into())])?;
+        edit.insert(&table::ITEM_TAGS, &[("itemtagid", 1.into()), ("itemid", a.into())])?;
         let refused: DbResult<()> = edit.attempt(|edit| {
-            edit.delete("items", "itemid", &[b])?;
-            edit.insert("items", &[("itemid", a.into())])
+            edit.delete(&table::ITEMS, "itemid", &[b])?;
+            edit.insert(&table::ITEMS, &[("itemid", a.into())])
         });
         assert!(refused.is_err());
         Ok::<_, crate::db::DbError>((a, b))
@@ -389,10 +394,10 @@ fn a_transaction_is_recorded_with_who_made_it() {
     assert_eq!(by, [7, 7, 7]);
     // States of the server, and what is refused, are no changes of the configuration.
     let now = last(&config);
-    write(&config, |edit| edit.update("hosts", h, &[("maintenance_status", 0.into())]));
+    write(&config, |edit| edit.update(&table::HOSTS, h, &[("maintenance_status", 0.into())]));
     let refused: DbResult<()> = config.write(|edit| {
-        edit.delete("items", "itemid", &[a])?;
-        edit.insert("items", &[("itemid", b.into())])
+        edit.delete(&table::ITEMS, "itemid", &[a])?;
+        edit.insert(&table::ITEMS, &[("itemid", b.into())])
     });
     assert!(refused.is_err() && last(&config) == now);
     assert_eq!(config.changes_since(now).unwrap(), Some(Vec::new()));

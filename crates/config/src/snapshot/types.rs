@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use model::{FunctionId, GroupId, HostId, InterfaceId, ItemId, Severity, TriggerId};
 
 use super::source::{Ipmi, Snmp};
-use super::{CowMap, Item};
+use super::{CowMap, Item, ItemType};
 
 /// A host. What a value's item is found with comes first: one line of the processor's cache.
 #[derive(Debug, Clone)]
@@ -167,10 +167,8 @@ pub struct Trigger {
     pub opdata: Arc<str>,
     /// Problem expression; operands are [`Function`]s.
     pub expression: Arc<Expression>,
-    /// 0 the problem expression decides, 1 the recovery expression, 2 nothing recovers it.
-    pub recovery_mode: u8,
-    /// Recovery expression for mode 1.
-    pub recovery: Option<Arc<Expression>>,
+    /// What ends its problems.
+    pub recovery: TriggerRecovery,
     /// Function calls of both expressions.
     pub functions: Box<[Function]>,
     /// Severity of its problems.
@@ -179,18 +177,34 @@ pub struct Trigger {
     pub enabled: bool,
     /// Each evaluation to "problem" opens another problem.
     pub multiple: bool,
-    /// Recovery closes all problems (0) or those whose values of `correlation_tag` match (1).
-    pub correlation_mode: u8,
-    /// Tag for correlation mode 1.
-    pub correlation_tag: Arc<str>,
-    /// People may close its problems.
-    pub manual_close: bool,
     /// Triggers that silence this one while in problem state.
     pub depends_on: Box<[TriggerId]>,
     /// Tags with macros unresolved.
     pub tags: Box<[(Arc<str>, Arc<str>)]>,
     /// Why it cannot be evaluated (bad expression after macro resolution).
     pub invalid: Option<Box<str>>,
+}
+
+/// What ends the problems of a trigger.
+#[derive(Debug, Clone)]
+pub enum TriggerRecovery {
+    /// Its problem expression is false.
+    Expression,
+    /// This expression is true while the problem expression is false.
+    RecoveryExpression(Arc<Expression>),
+    /// Nothing but people.
+    None,
+}
+
+impl Trigger {
+    /// Its problem expression and, if it has one, its recovery expression.
+    pub fn expressions(&self) -> impl Iterator<Item = &Arc<Expression>> {
+        let recovery = match &self.recovery {
+            TriggerRecovery::RecoveryExpression(expression) => Some(expression),
+            TriggerRecovery::Expression | TriggerRecovery::None => None,
+        };
+        std::iter::once(&self.expression).chain(recovery)
+    }
 }
 
 /// One function call in an expression.
@@ -249,18 +263,16 @@ pub struct GlobalRegexp {
 pub struct Settings {
     /// Time zone for scheduling, IANA name; empty or "system" = the machine's.
     pub timezone: String,
-    /// Default timeouts by item type number, with suffix.
-    pub timeouts: BTreeMap<u8, String>,
+    /// Default timeouts of the item types that have one, with suffix.
+    pub timeouts: BTreeMap<ItemType, String>,
     /// Overrides history storage days of all items that keep history.
     pub history_days_global: Option<u16>,
     /// Overrides trends storage days of all items that keep trends.
     pub trends_days_global: Option<u16>,
     /// Which connections agents may announce themselves over.
     pub autoregistration: Tls,
-    /// Changes of users are written to the audit log.
-    pub audit: bool,
-    /// Days that entries of the audit log are kept; 0 = for ever.
-    pub audit_days: u16,
+    /// The audit log.
+    pub audit: AuditSettings,
     /// Failed sign-ins from one source that block an account for it.
     pub login_attempts: u32,
     /// Seconds for which it is blocked.
@@ -272,6 +284,17 @@ pub struct Settings {
     /// What a password must have, a bit each: 1 upper and lower case, 2 a digit, 4 a special
     /// character, 8 nothing that is easily guessed.
     pub password_rules: u8,
+}
+
+/// Settings of the audit log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AuditSettings {
+    /// There is one.
+    pub enabled: bool,
+    /// It has what discovery changes, beside the changes of users.
+    pub system: bool,
+    /// Days that entries are kept; 0 = for ever.
+    pub days: u16,
 }
 
 impl Settings {
@@ -292,8 +315,7 @@ impl Default for Settings {
             history_days_global: None,
             trends_days_global: None,
             autoregistration: Tls::default(),
-            audit: true,
-            audit_days: 31,
+            audit: AuditSettings { enabled: true, system: true, days: 31 },
             login_attempts: 5,
             login_block_s: 30,
             session_s: Some(365 * 86_400),

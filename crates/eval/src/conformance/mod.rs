@@ -39,7 +39,7 @@ pub fn run_file(name: &str, lines: &str) -> Option<Report> {
         let case: Value = match serde_json::from_str(line) {
             Ok(case) => case,
             Err(error) => {
-                report.failed.push(format!("{name}: a line is no JSON: {error}"));
+                report.failed.push(format!("{name}: a line is not JSON: {error}"));
                 continue;
             }
         };

@@ -1,5 +1,7 @@
 //! One runner per file of cases.
 
+use objects::MappingType;
+
 use crate::expr::{ExprValue, Expression, ItemCall, Mode, Operands};
 use crate::key::ItemKey;
 use crate::lld;
@@ -7,7 +9,7 @@ use crate::macros::{FunctionEnv, MacroDef, MacroScope, UserMacro};
 use crate::preproc::{self, Outcome, Remembered, State, Step};
 use crate::recorded::Nodes;
 use crate::script::Scripts;
-use crate::units::{Mapping, MappingKind};
+use crate::units::Mapping;
 use jiff::tz::TimeZone;
 use model::{HostId, Payload, Timestamp, ValueType};
 use serde_json::Value;
@@ -272,7 +274,7 @@ fn value_format(case: &Value) -> Checked {
     let map: Vec<Mapping> = rows
         .iter()
         .map(|row| Mapping {
-            kind: MappingKind::from_api(number(&row["type"])).unwrap(),
+            kind: MappingType::from_number(row["type"].as_i64().unwrap()).unwrap(),
             value: text(row, "value").to_owned(),
             newvalue: text(row, "newvalue").to_owned(),
         })

@@ -273,7 +273,7 @@ fn binary(op: Op, left: &Value, right: &Value) -> Result<Value, FilterError> {
 
 fn calculated(op: Op, left: &Value, right: &Value) -> Result<Value, FilterError> {
     let (Some(a), Some(b)) = (left.number(), right.number()) else {
-        return Err(FilterError::Text("a filter calculates with what is no number".to_owned()));
+        return Err(FilterError::Text("a filter calculates with what is not a number".to_owned()));
     };
     Ok(Value::Number(match op {
         Op::Add => a + b,

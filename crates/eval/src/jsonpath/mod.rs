@@ -19,7 +19,7 @@ pub const MATCHES_MAX: usize = 1_000_000;
 /// Why a query fails.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
-    /// The document is no JSON object or array.
+    /// The document is neither a JSON object nor an array.
     #[error(transparent)]
     Document(#[from] JsonError),
     /// The path is wrong.

@@ -83,7 +83,7 @@ impl Function {
     }
 }
 
-/// The text is no path of this dialect.
+/// The text is not a path of this dialect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// It ends too early.

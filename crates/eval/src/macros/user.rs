@@ -27,7 +27,7 @@ pub enum Context {
     Regex(String),
 }
 
-/// The text is no user macro.
+/// The text is not a user macro.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid macro \"{0}\"")]
 pub struct UserMacroError(pub String);

@@ -23,7 +23,7 @@ pub(super) fn extract(
     found.map_err(|reason| format!("cannot extract value from json by path \"{text}\": {reason}"))
 }
 
-/// Fails with what the path finds. What is no JSON holds no error either.
+/// Fails with what the path finds. What is not JSON holds no error either.
 pub(super) fn check_error(value: &str, path: &Result<Path, PathError>) -> Result<(), String> {
     let path = match path {
         Ok(path) => path,

@@ -361,7 +361,7 @@ pub fn prometheus_pattern(
             label.map(|(_, v)| v.clone()).ok_or(PrometheusError::NoLabel)
         }
         "function" => {
-            // What is no number does not count; infinities do.
+            // What is not a number does not count; infinities do.
             let number = |row: &Row<'_>| match parse_f64(row.value) {
                 Some(number) => Some(number),
                 None => row.value.parse().ok().filter(|number: &f64| !number.is_nan()),

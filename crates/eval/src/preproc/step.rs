@@ -106,7 +106,7 @@ pub(super) enum SnmpFormat {
 }
 
 impl SnmpFormat {
-    /// What is no number of a format leaves values unchanged.
+    /// What is not a number of a format leaves values unchanged.
     fn parse(text: &str) -> Self {
         match text {
             "1" => Self::Utf8,

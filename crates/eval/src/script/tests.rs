@@ -193,8 +193,13 @@ fn a_shorter_time_is_recognized() {
     assert!(scripts.call("while (true) {}", "").is_err());
     assert!(scripts.ran_out());
     assert!(!scripts.ran_out());
-    assert_eq!(scripts.call("return 1", ""), Ok(Some("1".to_owned())));
-    assert!(!scripts.ran_out());
+    // A busy machine may take longer than that for a short script, too.
+    let passes = (0..1_000).any(|_| {
+        let result = scripts.call("return 1", "");
+        assert_eq!(result.is_err(), scripts.ran_out(), "{result:?}");
+        result == Ok(Some("1".to_owned()))
+    });
+    assert!(passes);
 }
 
 #[test]
@@ -207,8 +212,7 @@ fn a_new_engine_follows_an_exhausted_one() {
 
 #[test]
 fn no_method_of_the_engine_loops_for_longer_than_a_script_may() {
-    let clock = stdx::clock::RealClock::shared();
-    let mut engine = Engine::new(Arc::clone(&clock)).unwrap();
+    let mut engine = Engine::new(stdx::clock::RealClock::shared()).unwrap();
     for source in [
         "return Array(1e9).join('x').length",
         "return String(Array(1e9)).length",
@@ -222,9 +226,10 @@ fn no_method_of_the_engine_loops_for_longer_than_a_script_may() {
         "var n = 0; var o = {get length() { return n++ ? 1e9 : 1 }};\
          return Array.prototype.lastIndexOf.call(o, 1)",
     ] {
-        let start = clock.monotonic();
+        // Of this thread: others may keep the machine busy.
+        let start = stdx::sys::thread_cpu_time();
         let result = engine.call(source, "");
-        let took = clock.monotonic() - start;
+        let took = stdx::sys::thread_cpu_time() - start;
         assert!(result.is_err(), "{source}: {result:?}");
         assert!(took < Duration::from_secs(5), "{source}: {took:?}");
     }
@@ -307,7 +312,7 @@ fn what_the_engine_does_between_two_looks_at_the_time_is_short() {
 }
 
 #[test]
-fn a_script_that_catches_the_end_of_its_time_has_run_out_all_the_same() {
+fn script_that_catches_its_timeout_has_still_timed_out() {
     let mut scripts =
         Scripts::with_time_max(stdx::clock::RealClock::shared(), Duration::from_millis(20));
     for source in [

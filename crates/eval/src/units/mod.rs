@@ -4,6 +4,7 @@ mod shown;
 
 use jiff::tz::TimeZone;
 use model::ValueType;
+pub use objects::MappingType;
 
 use crate::num::{format_f64, parse_f64, parse_suffixed, trim_zeros};
 use crate::regex;
@@ -24,73 +25,40 @@ pub fn parse_size_suffix(text: &str) -> Option<f64> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping {
     /// When the row fits.
-    pub kind: MappingKind,
-    /// What is compared with; empty for [`MappingKind::Default`].
+    pub kind: MappingType,
+    /// What is compared with; empty for [`MappingType::Default`].
     pub value: String,
     /// What is shown.
     pub newvalue: String,
 }
 
-/// The API's `type` of a mapping.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum MappingKind {
-    /// 0: equal
-    Equal = 0,
-    /// 1: greater or equal
-    GreaterOrEqual = 1,
-    /// 2: less or equal
-    LessOrEqual = 2,
-    /// 3: ranges and single numbers, separated by commas
-    Range = 3,
-    /// 4: regular expression
-    Regexp = 4,
-    /// 5: everything else
-    Default = 5,
-}
-
-impl MappingKind {
-    /// From the API's number.
-    pub const fn from_api(number: u8) -> Option<Self> {
-        Some(match number {
-            0 => Self::Equal,
-            1 => Self::GreaterOrEqual,
-            2 => Self::LessOrEqual,
-            3 => Self::Range,
-            4 => Self::Regexp,
-            5 => Self::Default,
-            _ => return None,
-        })
-    }
-}
-
 /// The text for a value in a value map; the first row that fits wins, the default row last.
 pub fn map_value<'a>(map: &'a [Mapping], value: &str, value_type: ValueType) -> Option<&'a str> {
     let fits = |row: &&Mapping| match row.kind {
-        MappingKind::Equal if value_type.is_numeric() => {
+        MappingType::Equal if value_type.is_numeric() => {
             match (parse_f64(value), parse_f64(&row.value)) {
                 (Some(a), Some(b)) => crate::num::same_f64(a, b),
                 _ => false,
             }
         }
-        MappingKind::Equal => row.value == value,
+        MappingType::Equal => row.value == value,
         // Bounds and ranges are for numbers.
-        MappingKind::GreaterOrEqual | MappingKind::LessOrEqual | MappingKind::Range
+        MappingType::AtLeast | MappingType::AtMost | MappingType::InRange
             if !value_type.is_numeric() =>
         {
             false
         }
-        MappingKind::GreaterOrEqual => compare(value, &row.value).is_some_and(|(a, b)| a >= b),
-        MappingKind::LessOrEqual => compare(value, &row.value).is_some_and(|(a, b)| a <= b),
-        MappingKind::Range => in_ranges(value, &row.value),
+        MappingType::AtLeast => compare(value, &row.value).is_some_and(|(a, b)| a >= b),
+        MappingType::AtMost => compare(value, &row.value).is_some_and(|(a, b)| a <= b),
+        MappingType::InRange => in_ranges(value, &row.value),
         // Patterns are for texts.
-        MappingKind::Regexp if value_type.is_numeric() => false,
-        MappingKind::Regexp => regex::is_match(&row.value, value, false).unwrap_or(false),
-        MappingKind::Default => false,
+        MappingType::Regexp if value_type.is_numeric() => false,
+        MappingType::Regexp => regex::is_match(&row.value, value, false).unwrap_or(false),
+        MappingType::Default => false,
     };
     map.iter()
         .find(fits)
-        .or_else(|| map.iter().find(|r| r.kind == MappingKind::Default))
+        .or_else(|| map.iter().find(|r| r.kind == MappingType::Default))
         .map(|r| r.newvalue.as_str())
 }
 
@@ -328,12 +296,12 @@ mod tests {
             newvalue: new.into(),
         };
         let map = [
-            row(MappingKind::Equal, "1", "one"),
-            row(MappingKind::Range, "-5--2,7,10-20", "range"),
-            row(MappingKind::GreaterOrEqual, "100", "big"),
-            row(MappingKind::LessOrEqual, "-100", "small"),
-            row(MappingKind::Regexp, "^5.*", "five"),
-            row(MappingKind::Default, "", "other"),
+            row(MappingType::Equal, "1", "one"),
+            row(MappingType::InRange, "-5--2,7,10-20", "range"),
+            row(MappingType::AtLeast, "100", "big"),
+            row(MappingType::AtMost, "-100", "small"),
+            row(MappingType::Regexp, "^5.*", "five"),
+            row(MappingType::Default, "", "other"),
         ];
         for (value, shown) in [
             ("1", "one"),

@@ -118,7 +118,7 @@ fn seconds(number: f64) -> String {
         }
     }
     if first.is_none_or(|from| UNITS.len() < from + 3) {
-        // What a float cannot hold of a second is no time.
+        // What a float cannot hold of a second is not a time.
         let kept = Decimal::of(number).decimals_kept();
         let ms = float(Decimal::of(rest).rounded(kept).value() * 1000.0, SCALED_DECIMALS);
         if ms != "0" {

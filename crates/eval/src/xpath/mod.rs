@@ -10,13 +10,13 @@ pub use dom::{DEPTH_MAX, NODES_MAX};
 /// Why a query fails.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum XpathError {
-    /// The document is no XML.
+    /// The document is not XML.
     #[error("cannot parse xml value: {0}")]
     Document(String),
     /// The expression is wrong.
     #[error("cannot parse xpath: {0}")]
     Path(String),
-    /// The result is no number.
+    /// The result is not a number.
     #[error("invalid numeric value")]
     NotNumeric,
     /// The query takes too much.

@@ -72,7 +72,10 @@ fn read<'a>(events: &mut impl Iterator<Item = Event<'a>>, first: Event<'a>) -> O
     })
 }
 
-#[expect(clippy::disallowed_methods, reason = "where recorded data lies is told by a variable")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "an environment variable names the folder of recorded data"
+)]
 fn folder() -> PathBuf {
     let shared = std::env::var("VEDETTE_SHARED").expect("set VEDETTE_SHARED to find templates/");
     Path::new(&shared).join("templates/zabbix-7.0")

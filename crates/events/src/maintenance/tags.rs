@@ -1,6 +1,8 @@
 //! Tags by which a maintenance chooses problems.
 
-use super::{BTreeMap, Connection, DbResult, query_by_ids};
+use objects::MaintenanceTagOperator;
+
+use super::{BTreeMap, DbResult, Reader, query_by_ids};
 
 /// Name and value.
 pub(super) type Tag = (String, String);
@@ -47,7 +49,7 @@ impl Tags {
 
 /// The conditions of these maintenances.
 pub(super) fn read(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     ids: &[u64],
 ) -> DbResult<BTreeMap<u64, Vec<Condition>>> {
     let sql = "SELECT maintenanceid, tag, operator, value FROM maintenance_tags \
@@ -55,7 +57,8 @@ pub(super) fn read(
     let mut found: BTreeMap<u64, Vec<Condition>> = BTreeMap::new();
     for row in query_by_ids(connection, sql, &[], ids)? {
         let (tag, value) = (row.text("tag").to_owned(), row.text("value").to_owned());
-        let condition = Condition { tag, contains: row.int("operator") == 2, value };
+        let contains = MaintenanceTagOperator::Contains.is(row.int("operator"));
+        let condition = Condition { tag, contains, value };
         found.entry(row.id("maintenanceid")).or_default().push(condition);
     }
     Ok(found)
@@ -63,7 +66,7 @@ pub(super) fn read(
 
 /// The tags of these events.
 pub(super) fn of_events(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     ids: &[u64],
 ) -> DbResult<BTreeMap<u64, Vec<Tag>>> {
     let sql = "SELECT eventid, tag, value FROM event_tags WHERE eventid IN ({ids})";

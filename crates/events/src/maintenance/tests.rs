@@ -1,7 +1,9 @@
 //! Maintenances in the database, what they make of hosts and problems.
 
 use config::db::Location;
+use config::schema::Table;
 use config::snapshot::HostMaintenance;
+use config::table;
 use model::HostId;
 
 use super::tags::{Condition, Tag};
@@ -25,7 +27,7 @@ impl World {
         let id = Value::from;
         let written: DbResult<()> = config.write(|edit| {
             for (group, name) in [(1_u64, "a"), (2, "a/b"), (3, "ab")] {
-                edit.insert("groups_", &[("groupid", id(group)), ("name", name.into())])?;
+                edit.insert(&table::GROUPS, &[("groupid", id(group)), ("name", name.into())])?;
             }
             for (host, group) in [(10_u64, 1_u64), (11, 2), (12, 3)] {
                 let name = format!("h{host}");
@@ -34,16 +36,16 @@ impl World {
                     ("host", name.as_str().into()),
                     ("name", name.as_str().into()),
                 ];
-                edit.insert("hosts", &row)?;
-                edit.insert("host_groups", &[("hostid", id(host)), ("groupid", id(group))])?;
+                edit.insert(&table::HOSTS, &row)?;
+                edit.insert(&table::HOST_GROUPS, &[("hostid", id(host)), ("groupid", id(group))])?;
                 let item = [("itemid", id(host)), ("hostid", id(host)), ("key_", "k".into())];
-                edit.insert("items", &item)?;
+                edit.insert(&table::ITEMS, &item)?;
             }
             for (trigger, items) in [(20_u64, &[10_u64][..]), (21, &[10, 11]), (22, &[12])] {
-                edit.insert("triggers", &[("triggerid", id(trigger))])?;
+                edit.insert(&table::TRIGGERS, &[("triggerid", id(trigger))])?;
                 for item in items {
                     let row = [("triggerid", id(trigger)), ("itemid", id(*item))];
-                    edit.insert_new("functions", &row)?;
+                    edit.insert_new(&table::FUNCTIONS, &row)?;
                 }
             }
             Ok(())
@@ -57,7 +59,7 @@ impl World {
         world
     }
 
-    fn write(&self, table: &str, row: &[(&str, Value)]) {
+    fn write(&self, table: &'static Table, row: &[(&str, Value)]) {
         self.config.write(|edit| edit.insert(table, row)).unwrap();
     }
 
@@ -65,9 +67,9 @@ impl World {
         let row = [("eventid", event.into()), ("objectid", trigger.into())];
         let tag = [("eventid", event.into()), ("tag", "n".into()), ("value", "disk sda".into())];
         let work = |state: &mut Statements<'_>| {
-            state.insert("events", &row)?;
-            state.insert("problems", &row)?;
-            state.insert_new("event_tags", &tag)
+            state.insert(&table::EVENTS, &row)?;
+            state.insert(&table::PROBLEMS, &row)?;
+            state.insert_new(&table::EVENT_TAGS, &tag)
         };
         self.config.write_state(work).unwrap();
     }
@@ -80,18 +82,18 @@ impl World {
             ("active_since", (NOW - 86_400).into()),
             ("active_till", (NOW + 86_400).into()),
         ];
-        self.write("maintenances", &row);
+        self.write(&table::MAINTENANCES, &row);
         let row = [
             ("maintenanceid", id.into()),
             ("start_date", start.into()),
             ("period", 3_600_i64.into()),
         ];
-        self.write("maintenance_periods", &row);
+        self.write(&table::MAINTENANCE_PERIODS, &row);
     }
 
     fn of_group(&self, id: u64, group: u64) {
         let row = [("maintenanceid", Value::from(id)), ("groupid", Value::from(group))];
-        self.write("maintenance_groups", &row);
+        self.write(&table::MAINTENANCE_GROUPS, &row);
     }
 
     /// What hosts 10 to 12 are in, as the snapshot has it.
@@ -133,7 +135,10 @@ fn hosts_enter_and_leave_with_their_groups() {
     assert_eq!(world.suppressed(), [(20, 1, until), (21, 1, until), (30, 1, until)]);
     // Another that stops the collection of one of the hosts.
     world.maintenance(2, true, NOW + 100);
-    world.write("maintenance_hosts", &[("maintenanceid", 2_u64.into()), ("hostid", 11_u64.into())]);
+    world.write(
+        &table::MAINTENANCE_HOSTS,
+        &[("maintenanceid", 2_u64.into()), ("hostid", 11_u64.into())],
+    );
     world.watch.look(NOW + 100).unwrap();
     assert_eq!(world.hosts(), [Data, NoData, Out]);
     world.watch.look(until).unwrap();
@@ -148,18 +153,24 @@ fn hosts_enter_and_leave_with_their_groups() {
 fn a_problem_of_several_hosts_needs_all_of_them() {
     let mut world = World::new();
     world.maintenance(1, false, NOW);
-    world.write("maintenance_hosts", &[("maintenanceid", 1_u64.into()), ("hostid", 10_u64.into())]);
+    world.write(
+        &table::MAINTENANCE_HOSTS,
+        &[("maintenanceid", 1_u64.into()), ("hostid", 10_u64.into())],
+    );
     world.watch.look(NOW).unwrap();
     assert_eq!(world.suppressed(), [(20, 1, NOW + 3_600)]);
     // A host that comes is seen within a minute.
-    world.write("maintenance_hosts", &[("maintenanceid", 1_u64.into()), ("hostid", 11_u64.into())]);
+    world.write(
+        &table::MAINTENANCE_HOSTS,
+        &[("maintenanceid", 1_u64.into()), ("hostid", 11_u64.into())],
+    );
     world.watch.look(NOW + 59).unwrap();
     assert_eq!(world.hosts(), [Data, Out, Out]);
     world.watch.look(NOW + 60).unwrap();
     assert_eq!(world.hosts(), [Data, Data, Out]);
     assert_eq!(world.suppressed().len(), 2);
     // A deleted maintenance ends at once.
-    world.config.write(|edit| edit.delete("maintenances", "maintenanceid", &[1])).unwrap();
+    world.config.write(|edit| edit.delete(&table::MAINTENANCES, "maintenanceid", &[1])).unwrap();
     world.watch.look(NOW + 61).unwrap();
     assert_eq!((world.hosts(), world.suppressed()), ([Out; 3], vec![]));
 }
@@ -202,7 +213,7 @@ fn tags_choose_problems() {
             ("tag", "n".into()),
             ("value", value.into()),
         ];
-        world.write("maintenance_tags", &row);
+        world.write(&table::MAINTENANCE_TAGS, &row);
         world.watch.look(NOW + i64::try_from(id).unwrap()).unwrap();
         assert_eq!(world.suppressed().len(), expected, "{value}");
         assert_eq!(world.hosts(), [Data, Data, Out]);

@@ -1,5 +1,8 @@
 //! A queue that ends, findings that cannot be written, a database that fails.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
+
 use stdx::queue::bounded;
 
 use super::*;
@@ -19,6 +22,62 @@ fn the_thread_writes_in_batches_and_ends_with_its_queue() {
     assert_eq!((stats.findings, stats.batches, stats.open, stats.failures), (2_500, 3, 2_500, 0));
     assert_eq!(world.open_events(2).len(), 2_500);
     world.clock.advance(Duration::from_secs(1));
+}
+
+#[test]
+fn problems_do_not_wait_for_the_disk_of_earlier_ones() {
+    let blocks = Arc::new(AtomicBool::new(false));
+    let (entered, entries) = sync_channel(1);
+    let (proceed, may) = sync_channel::<()>(1);
+    let (is_blocking, may) = (Arc::clone(&blocks), Mutex::new(may));
+    let world = World::with_sync(Arc::new(move |_: &File| {
+        if is_blocking.swap(false, Ordering::SeqCst) {
+            entered.send(()).unwrap();
+            may.lock().unwrap().recv().unwrap();
+        }
+        Ok(())
+    }));
+    blocks.store(true, Ordering::SeqCst);
+    let (opened, openings) = sync_channel(10);
+    let hooks = Hooks {
+        problem: Box::new(move |change: ProblemChange| opened.send(change.trigger.0).unwrap()),
+        trigger: Box::new(|_, _| ()),
+    };
+    let problems = Problems::open(Arc::clone(&world.config), world.clock.clone(), hooks).unwrap();
+    let (tx, rx) = bounded("findings", 10);
+    let (stop, unsent) = (Stop::new(world.clock.clone()), world.dir.path().join("unsent"));
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| problems.run(rx, &stop, &Unsent::new(unsent)));
+        tx.try_send(problem(1, 1, &[])).unwrap();
+        entries.recv().unwrap();
+        // The first problem is on its way to the disk.
+        tx.try_send(problem(2, 2, &[])).unwrap();
+        let opens = || openings.recv_timeout(Duration::from_secs(60));
+        let opened = [opens(), opens()];
+        proceed.send(()).unwrap();
+        drop(tx);
+        assert_eq!((opened, writer.join().unwrap()), ([Ok(1), Ok(2)], true));
+    });
+}
+
+#[test]
+fn the_writer_ends_when_all_problems_are_on_the_disk() {
+    let syncs = Arc::new(AtomicUsize::new(0));
+    let counts = Arc::clone(&syncs);
+    let world = World::with_sync(Arc::new(move |_: &File| {
+        counts.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }));
+    let before = syncs.load(Ordering::SeqCst);
+    let (tx, rx) = bounded("findings", 10);
+    tx.try_send(problem(1, 1, &[])).unwrap();
+    drop(tx);
+    let stop = Stop::new(world.clock.clone());
+    assert!(world.problems.run(rx, &stop, &Unsent::new(world.dir.path().join("unsent"))));
+    assert_eq!(syncs.load(Ordering::SeqCst), before + 1);
+    // Nothing is left to be synced.
+    world.config.sync_state().unwrap();
+    assert_eq!(syncs.load(Ordering::SeqCst), before + 1);
 }
 
 fn replay_at(world: &World, unsent: &Unsent) -> std::io::Result<()> {
@@ -80,7 +139,7 @@ fn refused_finding_does_not_hold_up_the_others() {
 }
 
 #[test]
-fn failed_transaction_leaves_no_open_problem_in_memory_even_if_reading_back_fails() {
+fn failed_transaction_leaves_no_open_problem_in_memory() {
     let world = World::new();
     // Fails late, after the problem was added in memory; then nothing can be read either.
     world.run(

@@ -1,7 +1,7 @@
 //! Copying history from one place to another, and comparing two.
 //!
 //! Both go over days, the oldest first, and in each over items, some at a time: as many as make a
-//! batch. What was done is told after each step, so that an interrupted run resumes there.
+//! batch. Progress is reported after each step, so that an interrupted run resumes there.
 //! Writing rows that are there already changes nothing, hence a step may be done twice.
 
 mod progress;

@@ -38,7 +38,7 @@ pub(super) fn trend_key(trend: &Trend) -> (ItemId, u32, bool) {
     (trend.item, trend.hour, matches!(trend.values, TrendValues::Unsigned { .. }))
 }
 
-/// Bit by bit: of what is no number there are many.
+/// Bit by bit: of what is not a number there are many.
 pub(super) fn same_sample(a: &Sample, b: &Sample) -> bool {
     match (&a.value, &b.value) {
         (SampleValue::Float(a), SampleValue::Float(b)) => a.to_bits() == b.to_bits(),

@@ -80,7 +80,7 @@ fn everything_arrives_in_both_directions_and_is_the_same() {
 }
 
 #[test]
-fn an_interrupted_copy_goes_on_where_it_was() {
+fn an_interrupted_copy_resumes_where_it_stopped() {
     let (mut from, mut to) = (memory(), memory());
     from.write(&rows(TODAY - 3..=TODAY)).unwrap();
     let plan = plan(TODAY - 4, TODAY);
@@ -201,7 +201,7 @@ fn what_did_not_arrive_is_found_while_copying() {
 }
 
 #[test]
-fn items_with_too_many_rows_for_one_answer_are_gone_over_in_fewer() {
+fn items_with_too_many_rows_are_read_in_smaller_spans() {
     let all = rows(TODAY..=TODAY);
     let plan = plan(TODAY, TODAY);
     let (mut from, mut to) = (Faulty::side(false, 7), Faulty::side(false, 2));

@@ -399,7 +399,7 @@ mod tests {
 
     /// What was cleared stays away whichever directory has it and whichever shard owns the item now.
     #[test]
-    fn cleared_items_stay_cleared_when_the_number_of_shards_changes() {
+    fn cleared_items_stay_cleared_with_other_shards() {
         let dir = tempfile::tempdir().unwrap();
         let clock: SharedClock = SimClock::at(std::time::Duration::from_secs(NOW.into()));
         let options = Options { sync_interval: None, ..Options::default() };

@@ -90,7 +90,7 @@ fn until<T: PartialEq + std::fmt::Debug>(expected: &T, look: impl Fn() -> T) {
 }
 
 #[test]
-fn a_span_before_the_border_has_no_values_until_the_store_responds() {
+fn span_before_the_border_waits_for_the_store() {
     let world = world(3);
     assert_eq!(world.within(since(2)).unwrap(), [2, 1, 0]);
     assert_eq!(world.asks(), 0, "all of that is embedded");
@@ -225,7 +225,7 @@ fn memory_is_bounded() {
 }
 
 #[test]
-fn what_was_deleted_is_gone_and_what_comes_is_asked_for_by_type() {
+fn deleted_rows_are_gone_and_new_ones_are_read_by_type() {
     let world = world(3);
     until(&Some(vec![5, 4, 3, 2, 1, 0]), || world.within(since(5)).ok());
     let asks = world.asks();
@@ -283,7 +283,7 @@ fn deletions_are_remembered_within_bounds() {
 }
 
 #[test]
-fn one_query_waits_for_an_unavailable_store_and_the_others_fail_with_it() {
+fn one_query_waits_for_an_unavailable_store() {
     let world = world(3);
     world.away.store(true, Ordering::SeqCst);
     until(&true, || world.within(since(5)).is_err_and(|e| e.message.contains("cannot be read")));

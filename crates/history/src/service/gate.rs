@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, spawn_blocking};
-use wire::history_service::{Failure, Page, ReadRequest, Reason, WriteReply, WriteRequest};
+use wire::history_service::{
+    Failure, MESSAGE_BYTES_MAX, PAGE_BYTES, Page, ReadRequest, Reason, WriteReply, WriteRequest,
+};
 
 use super::{Answer, Asker, Service};
 
@@ -21,9 +23,21 @@ pub struct Limits {
     pub patience: Duration,
 }
 
+impl Limits {
+    /// Those of a server.
+    pub const SERVER: Self =
+        Self { writes_max: 32, answers_max: 64, patience: Duration::from_secs(60) };
+
+    /// Bytes of messages that calls within these limits hold. Of an answer, one page is sent while the next
+    /// is read.
+    pub const fn bytes_max(&self) -> usize {
+        self.writes_max * MESSAGE_BYTES_MAX + self.answers_max * 2 * PAGE_BYTES
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
-        Self { writes_max: 32, answers_max: 64, patience: Duration::from_secs(60) }
+        Self::SERVER
     }
 }
 

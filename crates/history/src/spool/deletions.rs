@@ -304,7 +304,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn who_owns_what_is_known_after_a_restart_by_the_names_of_the_logs() {
+    fn owners_are_known_after_a_restart_by_log_names() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.deletions");
         let mut deletions = load(&path, &["shard-0", "shard-1"]);
@@ -340,7 +340,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_was_deleted_before_a_copy_clears_only_what_logs_brought() {
+    fn deletion_before_a_copy_clears_only_logged_rows() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.deletions");
         for copied in [false, true] {

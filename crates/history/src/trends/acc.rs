@@ -95,6 +95,7 @@ impl Acc {
     }
 
     pub(super) fn trend(&self, item: ItemId) -> Trend {
+        debug_assert!(self.num > 0, "BUG: a trend without values");
         let values = match self.sums {
             Sums::Float { min, max, sum } => {
                 let mut avg = sum / f64::from(self.num);

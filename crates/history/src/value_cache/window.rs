@@ -56,6 +56,13 @@ impl Window {
             }
             _ => self.points.insert(behind, point),
         }
+        debug_assert!(
+            self.points[behind.max(self.start + 1) - 1..]
+                .windows(2)
+                .take(2)
+                .all(|pair| pair[0].at < pair[1].at),
+            "BUG: values of a window are not in strict order of time"
+        );
     }
 
     /// Lets go of what no function looks back at.
@@ -73,6 +80,7 @@ impl Window {
         }
         let floor_ns = live[gone - 1].at.as_ns() + 1;
         let text_bytes: usize = live[..gone].iter().map(|p| text_bytes(&p.value)).sum();
+        debug_assert!(floor_ns > self.floor_ns, "BUG: a trimmed window promises older values");
         self.floor_ns = floor_ns;
         self.text_bytes -= text_bytes;
         self.start += gone;

@@ -1,5 +1,5 @@
 //! A disk in memory that fails as a seed says: short writes, no space, errors of every call, bits
-//! that flip, the end of the process or of the power at any operation.
+//! that flip, the end of the process or of the power at any operation. Files have their full paths.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -71,7 +71,7 @@ impl std::fmt::Debug for Handle {
 }
 
 fn key(path: &Path) -> String {
-    path.file_name().and_then(|name| name.to_str()).unwrap().to_owned()
+    path.to_str().unwrap().to_owned()
 }
 
 fn apply(names: &mut BTreeMap<String, usize>, change: &NameChange) {
@@ -369,11 +369,13 @@ impl Disk for SimDisk {
         state.pending.clear();
         Ok(())
     }
-    fn list(&self, _: &Path) -> io::Result<Vec<String>> {
+    fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
         let mut state = self.state();
         let faults = state.faults.read;
         state.whole(faults)?;
-        Ok(state.names.keys().cloned().collect())
+        let inside = |path: &&Path| path.parent() == Some(folder);
+        let files = state.names.keys().map(Path::new).filter(inside).filter_map(Path::file_name);
+        Ok(files.map(|name| name.to_str().unwrap().to_owned()).collect())
     }
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let mut state = self.state();

@@ -15,6 +15,7 @@ mod hours;
 mod model;
 mod plan;
 mod random;
+mod retired;
 mod world;
 
 use plan::Tally;
@@ -76,8 +77,8 @@ fn a_seed_is_the_same_every_time() {
 #[test]
 fn seeds_that_failed_before_pass() {
     for seed in [
-        0, 18, 32, 66, 70, 99, 148, 151, 170, 189, 215, 269, 1389, 2669, 3872, 6383, 6499, 8461,
-        9225, 9997,
+        0, 18, 32, 66, 70, 99, 148, 151, 170, 175, 189, 215, 269, 1389, 2669, 3872, 6383, 6499,
+        8461, 9225, 9997,
     ] {
         run(seed).unwrap();
     }

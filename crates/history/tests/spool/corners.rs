@@ -25,7 +25,7 @@ fn check_embedded(world: &mut World, fake: &Fake, what: &str) {
 const ITEM: u64 = 3;
 
 #[test]
-fn a_shard_that_tells_a_deletion_late_deletes_nothing_of_the_owner() {
+fn a_late_deletion_of_a_shard_deletes_nothing_of_the_owner() {
     for (first, second) in [(1, 0), (0, 1)] {
         let dir = tempfile::tempdir().unwrap();
         let fake = Fake::new();
@@ -48,7 +48,7 @@ fn a_shard_that_tells_a_deletion_late_deletes_nothing_of_the_owner() {
 }
 
 #[test]
-fn a_deletion_of_another_log_that_is_older_than_the_owners_log_deletes_nothing() {
+fn old_deletion_of_another_log_deletes_nothing() {
     for restarts in [0, 1] {
         let dir = tempfile::tempdir().unwrap();
         let mut world = World::start(dir.path(), 2, &[], u64::MAX, policy());
@@ -73,7 +73,7 @@ fn a_deletion_of_another_log_that_is_older_than_the_owners_log_deletes_nothing()
 }
 
 #[test]
-fn a_deletion_that_waits_while_the_number_of_shards_changes_deletes_nothing_newer() {
+fn waiting_deletion_outlives_a_change_of_shards() {
     let dir = tempfile::tempdir().unwrap();
     let fake = Fake::new();
     let mut written = Written::new();
@@ -103,7 +103,7 @@ fn remembered(dir: &Path) -> usize {
 }
 
 #[test]
-fn a_deletion_that_a_shard_tells_late_is_remembered_over_restarts() {
+fn a_late_deletion_of_a_shard_is_remembered_across_restarts() {
     // What the owner has written since is in the store when the server ends, or waits as well.
     for (rows_wait, restarts) in [(false, 1), (true, 1), (false, 2), (true, 2)] {
         let what = format!("rows wait: {rows_wait}, {restarts} restarts");
@@ -142,7 +142,7 @@ fn a_deletion_that_a_shard_tells_late_is_remembered_over_restarts() {
 }
 
 #[test]
-fn deletions_between_values_of_a_moody_store_and_restarts_stay_in_their_place() {
+fn deletions_keep_their_place_over_failures_and_restarts() {
     let dir = tempfile::tempdir().unwrap();
     let fake = Fake::new();
     let mut written = Written::new();
@@ -271,7 +271,7 @@ fn trends_that_are_too_many_or_odd_block_nothing() {
 }
 
 #[test]
-fn a_store_that_stands_still_stops_no_value_and_takes_no_memory() {
+fn hung_store_stops_no_value_and_takes_no_memory() {
     let dir = tempfile::tempdir().unwrap();
     let fake = Fake::new();
     fake.set(Mood::Stuck);
@@ -434,7 +434,7 @@ fn what_is_no_number_arrives_bit_by_bit() {
 }
 
 #[test]
-fn a_store_that_was_not_configured_for_a_while_misses_rows_and_gets_deletions() {
+fn removed_store_misses_rows_and_gets_deletions() {
     let dir = tempfile::tempdir().unwrap();
     let fake = Fake::new();
     let mut written = Written::new();

@@ -76,7 +76,7 @@ fn a_store_is_given_its_part_and_passes_the_rest() {
 }
 
 #[test]
-fn a_restart_goes_on_where_the_store_is_and_other_numbers_of_shards_lose_nothing() {
+fn restart_resumes_at_the_mark_with_any_number_of_shards() {
     let dir = tempfile::tempdir().unwrap();
     let fake = Fake::new();
     let mut written = Written::new();
@@ -102,7 +102,7 @@ fn a_restart_goes_on_where_the_store_is_and_other_numbers_of_shards_lose_nothing
 }
 
 #[test]
-fn what_the_store_refuses_for_itself_is_put_aside_and_blocks_nothing() {
+fn rows_refused_by_the_store_are_set_aside() {
     let dir = tempfile::tempdir().unwrap();
     let fake = Fake::new();
     let mut world = World::start(dir.path(), 1, &[&fake], u64::MAX, policy());
@@ -146,7 +146,7 @@ fn when_everything_is_refused_the_store_is_blamed() {
 }
 
 #[test]
-fn trends_and_deletions_keep_their_place_among_the_values_of_all_shards() {
+fn trends_and_deletions_keep_their_place_among_values() {
     let dir = tempfile::tempdir().unwrap();
     let fake = Fake::new();
     let values = TrendValues::Unsigned { min: 1, avg: 2, max: 3 };

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_system_of_a_folder_tells() {
+    fn the_file_system_of_a_folder_reports_its_size() {
         let mut readings = Readings::default();
         readings.take(Path::new("/"), Duration::ZERO);
         let disk = readings.disk().unwrap();

@@ -81,7 +81,7 @@ backend app
     option httpchk GET /health
     http-check expect status 204
     cookie SRV insert indirect nocache
-    server app1 10.0.0.11:8000 check cookie a weight 3
+    server app1 10.0.0.11:8000 check cookie a weight 3 slowstart 20s
     server app2 10.0.0.12:8000 check cookie b backup disabled
 
 backend api
@@ -149,12 +149,13 @@ fn haproxy_servers_keep_weight_state_checks_and_cookies() {
     assert_eq!(app.algorithm, Algorithm::LeastConnections);
     assert_eq!((app.servers[0].weight, app.servers[1].backup), (3, true));
     assert_eq!(app.servers[1].state, State::Down);
-    let health = app.health.as_ref().unwrap();
+    let health = &app.health.0[0];
     assert_eq!(
         (health.kind, health.path.as_str(), health.status),
         (HealthKind::Http, "/health", 204)
     );
     assert_eq!((health.interval.0.as_secs(), health.down, health.up), (4, 5, 2));
+    assert_eq!(app.slow_start.unwrap().0.as_secs(), 20);
     assert_eq!(app.persistence.as_ref().unwrap().kind, PersistenceKind::Cookie);
     let api = pool("api");
     assert_eq!((api.algorithm, api.hash_key.as_deref()), (Algorithm::HeaderHash, Some("X-User")));
@@ -163,8 +164,8 @@ fn haproxy_servers_keep_weight_state_checks_and_cookies() {
         (2, &[RetryOn::Connect, RetryOn::Closed][..])
     );
     assert_eq!(api.send_proxy, Some(ProxyVersion::V2));
-    assert_eq!(api.servers.len(), 1, "a name is no address");
-    assert!(pool("mysql").health.as_ref().is_some_and(|health| health.kind == HealthKind::Tcp));
+    assert_eq!(api.servers.len(), 1, "a name is not an address");
+    assert!(pool("mysql").health.0[0].kind == HealthKind::Tcp);
 }
 
 #[test]
@@ -210,7 +211,7 @@ fn damaged_haproxy_files_are_errors_with_their_line() {
         ("frontend web\n  bind :80\n  default_backend gone\n", "the backend 'gone' does not exist"),
         (
             "frontend web\n  bind :1-70\n  default_backend a\nbackend a\n",
-            "no range of at most 64 ports",
+            "not a range of at most 64 ports",
         ),
     ] {
         let error = haproxy("damaged", text).unwrap_err().to_string();
@@ -219,7 +220,7 @@ fn damaged_haproxy_files_are_errors_with_their_line() {
 }
 
 #[test]
-fn conditions_that_cannot_be_expressed_are_refused_and_not_guessed() {
+fn conditions_without_an_equivalent_are_refused() {
     let file = |condition: &str| {
         format!(
             "defaults\n  mode http\n  option forwardfor\nfrontend web\n  bind :80\n  use_backend b if {condition}\n  \
@@ -257,7 +258,7 @@ http {
     include conf.d/*.conf;
     upstream app {
         least_conn;
-        server 10.0.0.11:8000 weight=2 max_fails=4 fail_timeout=20s;
+        server 10.0.0.11:8000 weight=2 slow_start=30s max_fails=4 fail_timeout=20s;
         server 10.0.0.12:8000 backup;   # a comment; with a semicolon
         keepalive 16;
     }
@@ -282,15 +283,26 @@ http {
 stream {
     upstream db { hash $remote_addr consistent; server 10.0.0.31:3306; }
     server { listen 3306; proxy_pass db; proxy_timeout 10m; }
+    upstream dns { server 10.0.0.41:53; }
+    server { listen 53 udp; listen 53; proxy_pass dns; proxy_timeout 20s; proxy_responses 1; }
 }
 "#;
+
+#[test]
+fn a_check_of_mail_servers_is_kept() {
+    let file = "listen mail\n  mode tcp\n  bind 10.0.0.1:25\n  option smtpchk EHLO mx.example.com\n  \
+                server m1 10.0.0.41:25 check\n";
+    let imported = haproxy("mail", file).unwrap();
+    assert_eq!(imported.config.pools[0].health.0[0].kind, HealthKind::Smtp);
+    assert_eq!(imported.report.missing_count(), 0, "{}", imported.report);
+}
 
 #[test]
 fn an_nginx_file_becomes_services_rules_and_pools() {
     let imported = nginx("whole", NGINX).unwrap();
     let names: Vec<&str> =
         imported.config.virtual_services.iter().map(|service| service.name.as_str()).collect();
-    assert_eq!(names, ["web-80", "www.example.com-443", "db-3306"]);
+    assert_eq!(names, ["web-80", "www.example.com-443", "db-3306", "dns-53", "dns-53-2"]);
     let redirect = service(&imported, "web-80").rules[0].then.redirect.as_ref().unwrap();
     assert_eq!(redirect.location, "https://{host}{uri}");
 
@@ -314,8 +326,12 @@ fn an_nginx_file_becomes_services_rules_and_pools() {
 
     let app = imported.config.pools.iter().find(|pool| pool.name == "app").unwrap();
     assert_eq!((app.eject.failures, app.eject.time.0.as_secs()), (4, 20));
+    assert_eq!(app.slow_start.unwrap().0.as_secs(), 30);
     assert_eq!((app.servers[0].weight, app.servers[1].backup), (2, true));
     assert_eq!(service(&imported, "db-3306").kind, Kind::Tcp);
+    let dns = service(&imported, "dns-53");
+    assert_eq!((dns.kind, dns.timeouts.session.0.as_secs()), (Kind::Udp, 20));
+    assert_eq!(dns.limits.responses, 1);
 
     let report = imported.report.to_string();
     assert!(
@@ -327,7 +343,67 @@ fn an_nginx_file_becomes_services_rules_and_pools() {
 }
 
 #[test]
-fn nginx_servers_of_one_address_are_told_apart_by_host() {
+fn nginx_mirrors_become_mirrors_of_rules() {
+    let text = "
+upstream app { server 10.0.0.1; }
+upstream shadow { server 10.0.0.2; }
+server {
+  listen 80;
+  mirror /copy;
+  location / { proxy_pass http://app; }
+  location /none/ { proxy_pass http://app; mirror off; }
+  location /other/ { proxy_pass http://app; mirror /path; mirror_request_body off; }
+  location /gone/ { proxy_pass http://app; mirror /nowhere; }
+  location /same/ { proxy_pass http://shadow; }
+  location = /copy {
+    internal;
+    proxy_pass http://shadow$request_uri;
+    proxy_set_header X-Original-URI $request_uri;
+  }
+  location = /path { internal; proxy_pass http://10.0.0.3:8080; }
+}
+";
+    let imported = nginx("mirrors", text).unwrap();
+    let rules = &imported.config.virtual_services[0].rules;
+    let rules: Vec<_> = rules
+        .iter()
+        .map(|rule| {
+            let path = rule.conditions.path.as_ref().or(rule.conditions.path_prefix.as_ref());
+            let mirror = rule.then.mirror.as_ref().map(|mirror| mirror.pool.as_str());
+            (path.map_or("", String::as_str), rule.then.deny, mirror)
+        })
+        .collect();
+    let expected = [
+        ("/copy", Some(404), None),
+        ("/path", Some(404), None),
+        ("/other/", None, Some("10.0.0.3:8080")),
+        ("/none/", None, None),
+        ("/gone/", None, None),
+        ("/same/", None, None),
+        ("", None, Some("shadow")),
+    ];
+    assert_eq!(rules, expected);
+    let report = imported.report.to_string();
+    for (line, part) in [
+        (9, "copies have the content of the request"),
+        (10, "the server has no location of this path"),
+        (6, "the mirror is the upstream that gets the requests"),
+        (6, "64 copies at once"),
+        (15, "copies have the headers of the request"),
+        (17, "copies have the path of the request, not '/path'"),
+    ] {
+        let place = format!("nginx.conf:{line}: ");
+        assert!(
+            report.lines().any(|l| l.starts_with(&place) && l.contains(part)),
+            "{line}: {report}"
+        );
+    }
+    let config = imported.config.render().unwrap();
+    crate::engine::check(&Config::parse(&config).unwrap()).unwrap();
+}
+
+#[test]
+fn nginx_servers_of_one_address_are_chosen_by_host() {
     let text = "
 upstream a { server 10.0.0.1; }
 upstream b { server 10.0.0.2; }

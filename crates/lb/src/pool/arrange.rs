@@ -1,19 +1,19 @@
-//! What follows from the weights of a pool's servers: the order of turns, and the points of its hash.
+//! What follows from weights: the order of turns, and the points of a consistent hash.
 
 use super::{Server, hash};
 
-/// Smooth weighted round robin, computed once: at each step every server gains its weight, and the
-/// richest is taken and pays the sum.
-pub(super) fn schedule(servers: &[Server]) -> Vec<u16> {
+/// Smooth weighted round robin, computed once: at each step everyone gains their weight, and the richest is
+/// taken and pays the sum.
+pub(super) fn schedule(weights: &[u16]) -> Vec<u16> {
     /// Longest schedule; larger weights are scaled.
     const LONGEST: u64 = 4096;
-    let divisor = servers.iter().fold(0, |divisor, server| gcd(divisor, u64::from(server.weight)));
-    let scaled = |server: &Server| u64::from(server.weight).checked_div(divisor).unwrap_or(0);
-    let sum: u64 = servers.iter().map(scaled).sum();
+    let divisor = weights.iter().fold(0, |divisor, weight| gcd(divisor, u64::from(*weight)));
+    let scaled = |weight: &u16| u64::from(*weight).checked_div(divisor).unwrap_or(0);
+    let sum: u64 = weights.iter().map(scaled).sum();
     let shrink = sum.div_ceil(LONGEST).max(1);
-    let weights: Vec<i64> = servers
+    let weights: Vec<i64> = weights
         .iter()
-        .map(|server| scaled(server).div_ceil(shrink))
+        .map(|weight| scaled(weight).div_ceil(shrink))
         .map(|weight| i64::try_from(weight).unwrap_or(0))
         .collect();
     let sum: i64 = weights.iter().sum();

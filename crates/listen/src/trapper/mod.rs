@@ -10,7 +10,7 @@ mod quick;
 pub(crate) mod sessions;
 
 use std::future::Future;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -32,9 +32,6 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 const ACCEPT_PAUSE_MAX: Duration = Duration::from_secs(1);
 /// How often such errors are logged.
 const ACCEPT_LOG_EVERY: Duration = Duration::from_secs(60);
-
-/// Connections in the system's backlog.
-const BACKLOG: u32 = 4096;
 
 /// What all connections share.
 pub(crate) struct Trapper {
@@ -91,18 +88,6 @@ impl Trapper {
         let finisher = Arc::new(Semaphore::new(1));
         let accept_errors = Seldom::new(ACCEPT_LOG_EVERY);
         Arc::new(Self { shared, budget, finisher, seats, accept_errors })
-    }
-
-    /// Binds one address; port 0 takes a free one.
-    pub(crate) fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
-        let socket = match address {
-            SocketAddr::V4(_) => tokio::net::TcpSocket::new_v4()?,
-            SocketAddr::V6(_) => tokio::net::TcpSocket::new_v6()?,
-        };
-        // A restarted server must not wait for connections of its predecessor to fade.
-        socket.set_reuseaddr(true)?;
-        socket.bind(address)?;
-        socket.listen(BACKLOG)?.into_std()
     }
 
     /// Starts the thread that accepts until told to stop; what is in hand then may take `grace`. Call it

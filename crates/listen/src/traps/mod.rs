@@ -57,7 +57,7 @@ pub(crate) async fn listen(
                 }
                 desk.deliver(&address.to_string(), &trap.text, shared.context.now()).await;
             }
-            Err(why) => tracing::debug!("a datagram from {from} is no trap for us: {why}"),
+            Err(why) => tracing::debug!("a datagram from {from} is not a trap for us: {why}"),
         }
     }
 }

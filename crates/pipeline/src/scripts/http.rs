@@ -318,7 +318,7 @@ pub(super) mod tests {
             body: Some(b"text".to_vec()),
             proxy: None,
             auth,
-            timeout: Duration::from_secs(10),
+            timeout: Duration::from_secs(60),
         };
         let world = World { clock: RealClock::shared(), tickets, webdriver: None };
         let answer = world.http(&call);

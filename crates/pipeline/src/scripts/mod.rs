@@ -44,6 +44,8 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 const JAMMED_ITEM_MAX: usize = 16;
 const JAMMED_MAX: usize = 4 * HELD_MAX;
 
+const _: () = assert!(JAMMED_ITEM_MAX < HELD_MAX, "one item does not fill a shard");
+
 /// What a script may take of its shard's time. Whose script takes more is run elsewhere from then
 /// on.
 pub(crate) const SHARD_TIME_MAX: Duration = Duration::from_millis(20);

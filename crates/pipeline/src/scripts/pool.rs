@@ -20,6 +20,8 @@ pub(super) const WORKERS_MAX: usize = 16;
 /// Jobs that wait for a worker; beyond it they wait at their shard.
 const JOBS_MAX: usize = 65_536;
 
+const _: () = assert!(super::JAMMED_MAX < JOBS_MAX, "one shard does not fill the queue of all");
+
 /// What a worker does.
 pub(crate) trait Work: Send + 'static {
     /// Whose share of the workers it takes.

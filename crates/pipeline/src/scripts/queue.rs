@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_take_turns_and_none_holds_more_than_half_of_the_workers() {
+    fn hosts_take_turns_with_at_most_half_of_the_workers() {
         let mut queue = Queue::new(4);
         (0..10).for_each(|n| queue.put(owner(1, n), n));
         (20..22).for_each(|n| queue.put(owner(2, n), n));

@@ -107,7 +107,7 @@ fn keys_are_named_as_configured_and_secrets_have_no_value() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_stops_neither_calculated_items_nor_timed_triggers() {
+fn clock_set_back_stops_no_calculation_or_timed_trigger() {
     let mut nodata = crate::testing::trigger(1, "{1}=1", &[1]);
     nodata.functions = Box::from([crate::testing::function(1, 1, "nodata", "30s")]);
     let items =
@@ -146,7 +146,7 @@ fn last_and_a_period_of_the_same_item_of_another_shard() {
 }
 
 #[test]
-fn more_items_than_one_tick_calculates_are_calculated_in_the_same_second() {
+fn more_items_than_one_tick_calculates_are_not_late() {
     const ITEMS: u64 = 5_000;
     let mut items = vec![item(1, 1, "k", ValueType::Float)];
     items.extend((0..ITEMS).map(|n| calculated(100 + n, 1, &format!("c{n}"), "last(//k)", "1s")));

@@ -1,5 +1,6 @@
 //! Whole shards, driven without threads by a simulated clock.
 
+mod busy;
 mod calculated;
 mod configuration;
 mod faults;

@@ -68,7 +68,7 @@ fn resent_values_meet_the_preprocessing_state_of_the_first_try() {
 }
 
 #[test]
-fn values_behind_a_refused_script_result_meet_the_state_before_it() {
+fn values_behind_a_refused_result_see_the_earlier_state() {
     let mut waits = item(1, 1, "waits", ValueType::Unsigned);
     waits.steps = steps(&[(JAVASCRIPT, "Zabbix.sleep(1); return value"), (CHANGE, "")]);
     let (mut rig, disk) = rig(vec![waits]);
@@ -82,7 +82,7 @@ fn values_behind_a_refused_script_result_meet_the_state_before_it() {
 }
 
 #[test]
-fn a_refused_round_tells_neither_discovery_nor_other_shards() {
+fn a_refused_round_reaches_neither_discovery_nor_other_shards() {
     let shard = |n: u64| model::shard_of(model::HostId(n), 2);
     let (a, b) = (1, (2..).find(|n| shard(*n) != shard(1)).unwrap());
     let mut rule = item(3, b, "rule", ValueType::Text);

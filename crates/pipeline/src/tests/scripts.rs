@@ -135,7 +135,7 @@ fn endless_scripts_of_one_host_leave_workers_for_others() {
 }
 
 #[test]
-fn values_behind_a_waiting_script_keep_their_order_and_what_steps_remember() {
+fn values_behind_a_waiting_script_keep_their_order() {
     let mut rig = rig();
     let values: Vec<(String, u32)> = (0..50).map(|n: u32| ((n * n).to_string(), n)).collect();
     let values: Vec<(&str, u32)> = values.iter().map(|(v, at)| (v.as_str(), *at)).collect();

@@ -51,6 +51,28 @@ fn a_trigger_over_hosts_of_two_shards() {
 }
 
 #[test]
+fn changed_hosts_of_another_shard_bring_their_triggers() {
+    let (a, b) = two_hosts();
+    let mut sum = trigger(1, "{1}+{2}>10", &[1, 2]);
+    sum.functions = Box::from([function(1, 1, "last", ""), function(2, 2, "last", "")]);
+    let items = [(1, a), (2, b), (3, b)].map(|(id, of)| item(id, of, "k", ValueType::Float));
+    let config = |triggers| snapshot(vec![host(a), host(b)], Vec::from(items.clone()), triggers);
+    let mut rig = Rig::with(config(Vec::new()), vec![memory(), memory()], Vec::new());
+    let hosts = [model::HostId(a), model::HostId(b)].into();
+    let touched = config::Touched { hosts, ..Default::default() };
+    rig.send_many(&[(2, "6", 1)]);
+    rig.configure(config(vec![sum]), Some(touched.clone()));
+    rig.found();
+    rig.send(1, &[("7", 2)]);
+    assert_eq!(rig.found(), ["1 problem @2 trigger 1"]);
+    rig.send(2, &[("1", 3)]);
+    assert_eq!(rig.found(), ["1 ok @3 trigger 1"]);
+    rig.configure(config(Vec::new()), Some(touched));
+    rig.send(2, &[("8", 4)]);
+    assert_eq!(rig.found(), [""; 0]);
+}
+
+#[test]
 fn trends_of_another_shard() {
     let (a, b) = two_hosts();
     let mut both = trigger(1, "{1}+{2}>10", &[1, 2]);
@@ -81,7 +103,7 @@ fn trends_of_another_shard() {
 }
 
 #[test]
-fn trigger_over_more_values_of_another_shard_than_are_kept_is_unknown() {
+fn trigger_over_unkept_values_of_another_shard_is_unknown() {
     let (a, b) = two_hosts();
     let mut both = trigger(1, "{1}=1 and {2}<25000", &[1, 2]);
     both.functions = Box::from([function(1, 1, "last", ""), function(2, 2, "count", "1d")]);
@@ -342,7 +364,7 @@ fn a_restart_evaluates_no_trigger_over_two_shards() {
 }
 
 #[test]
-fn values_that_come_before_the_past_of_another_shard_are_evaluated_with_it() {
+fn early_values_are_evaluated_with_the_past_of_other_shards() {
     let disks = [Disk::default(), Disk::default()];
     over_two_shards(&disks, TriggerState::Ok).send(2, &[("1", 1)]);
     let (a, b) = two_hosts();
@@ -357,7 +379,7 @@ fn values_that_come_before_the_past_of_another_shard_are_evaluated_with_it() {
 }
 
 #[test]
-fn an_edited_trigger_takes_its_state_and_error_to_its_new_shard() {
+fn edited_trigger_moves_its_state_to_the_new_shard() {
     let disks = [Disk::default(), Disk::default()];
     let mut rig = over_two_shards(&disks, TriggerState::Ok);
     rig.send(2, &[("1", 1)]);

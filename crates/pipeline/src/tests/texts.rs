@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use config::snapshot::{Interface, ItemExtra};
+use config::snapshot::{Interface, ItemExtra, TriggerRecovery};
 use eval::macros::{MacroDef, MacroKind};
-use eval::units::{Mapping, MappingKind};
+use eval::units::{Mapping, MappingType};
 use model::{
     HostId, InterfaceId, ItemId, LogMeta, Payload, Timestamp, TriggerFinding, Value, ValueType,
 };
@@ -36,7 +36,7 @@ fn rig(description: &str, event_name: &str, opdata: &str, tag: &str) -> Rig {
     rule.opdata = opdata.into();
     rule.tags = Box::from([("t{HOST.HOST}".into(), tag.into())]);
     let mut config = snapshot(vec![web], vec![bytes, mapped], vec![rule]);
-    let five = Mapping { kind: MappingKind::Equal, value: "5".into(), newvalue: "Five".into() };
+    let five = Mapping { kind: MappingType::Equal, value: "5".into(), newvalue: "Five".into() };
     config.valuemaps = Arc::new([(3, Arc::from([five]))].into());
     let macros = Arc::make_mut(&mut config.macros);
     macros.of_host.insert(HostId(1), vec![MacroDef::text("{$M}", "macroval").unwrap()]);
@@ -136,8 +136,7 @@ fn secretive(event_name: &str, tag: &str) -> Rig {
     let tags = Box::from([("never".into(), "of recovery only".into())]);
     other.extra = Some(Arc::new(ItemExtra { tags, ..ItemExtra::default() }));
     let mut rule = trigger(7, "{1}>5 and {$SECRET}<>{$NUMBER}", &[1, 2]);
-    rule.recovery = Some(crate::testing::expression("{2}=1"));
-    rule.recovery_mode = 1;
+    rule.recovery = TriggerRecovery::RecoveryExpression(crate::testing::expression("{2}=1"));
     rule.event_name = event_name.into();
     rule.opdata = event_name.into();
     rule.tags = Box::from([("t".into(), tag.into())]);

@@ -1,5 +1,6 @@
 //! Values in, findings out.
 
+use config::snapshot::TriggerRecovery;
 use model::{InitialTrigger, ItemId, TriggerId, TriggerState, ValueType};
 
 use crate::testing::{
@@ -67,8 +68,7 @@ fn values_of_one_batch_are_seen_one_after_another() {
 #[test]
 fn recovery_expression() {
     let mut once = trigger(1, "{1}>5", &[1, 2]);
-    once.recovery_mode = 1;
-    once.recovery = Some(expression("{2}=1"));
+    once.recovery = TriggerRecovery::RecoveryExpression(expression("{2}=1"));
     let mut multi = once.clone();
     (multi.id, multi.multiple) = (TriggerId(2), true);
     multi.description = "trigger 2".into();
@@ -87,9 +87,9 @@ fn recovery_expression() {
 }
 
 #[test]
-fn nothing_recovers_mode_2_but_people() {
+fn people_alone_close_problems_of_a_trigger_without_recovery() {
     let mut none = trigger(1, "{1}>5", &[1]);
-    none.recovery_mode = 2;
+    none.recovery = TriggerRecovery::None;
     let mut rig = Rig::new(snapshot(vec![host(1)], floats(&[1]), vec![none]));
     check(&mut rig, &[(&[(1, "6", 1)], &["1 problem @1 trigger 1"]), (&[(1, "1", 2)], &[])]);
     rig.cores[0].triggers.set_state(TriggerId(1), TriggerState::Ok);
@@ -97,7 +97,7 @@ fn nothing_recovers_mode_2_but_people() {
 }
 
 #[test]
-fn dependent_triggers_do_not_change_while_their_master_has_a_problem() {
+fn dependent_triggers_keep_their_state_during_a_master_problem() {
     // The master has the higher id: it is evaluated first all the same.
     let mut dependent = trigger(1, "{1}>5", &[2]);
     dependent.depends_on = Box::from([TriggerId(9)]);
@@ -163,7 +163,7 @@ fn time_based_functions() {
 }
 
 #[test]
-fn functions_have_no_value_where_the_item_does_not_keep_what_they_need() {
+fn functions_without_kept_values_have_no_value() {
     // Functions, days of history and of trends, and why the trigger has no value.
     for (name, parameter, history, trends, reason) in [
         ("last", "", 0, 365, "last(/h1/k1): item history is disabled."),
@@ -182,7 +182,7 @@ fn functions_have_no_value_where_the_item_does_not_keep_what_they_need() {
 }
 
 #[test]
-fn values_of_items_without_history_are_seen_by_dependents_and_trends_alone() {
+fn values_without_history_reach_dependents_and_trends() {
     let mut items = floats(&[1, 2]);
     items[0].history_days = 0;
     items[1].depend_on(ItemId(1));

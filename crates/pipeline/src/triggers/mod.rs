@@ -6,7 +6,7 @@ mod verdict;
 
 use std::sync::Arc;
 
-use config::snapshot::{Function, Trigger};
+use config::snapshot::{Function, Trigger, TriggerRecovery};
 use eval::func::{Timer, is_date_function};
 use foldhash::fast::FixedState;
 use hashbrown::{HashMap, HashSet};
@@ -189,8 +189,7 @@ impl Core {
     /// Puts a trigger into (or takes it out of) the wheel.
     pub(crate) fn clock_trigger(&mut self, trigger: &Trigger, now: u64) {
         let mut clocked = Clocked::No;
-        let expressions = [Some(&trigger.expression), trigger.recovery.as_ref()];
-        for expression in expressions.into_iter().flatten() {
+        for expression in trigger.expressions() {
             if expression.functions().iter().any(|name| is_date_function(name)) {
                 clocked = Clocked::HalfMinute;
             }
@@ -413,9 +412,7 @@ impl Core {
 
 /// Values of items that only the recovery expression names cannot open a problem.
 fn cause_of(trigger: &Trigger, dues: &[Due]) -> Cause {
-    if trigger.recovery.is_none() || trigger.recovery_mode != 1 {
-        return Cause::Problem;
-    }
+    let TriggerRecovery::RecoveryExpression(_) = &trigger.recovery else { return Cause::Problem };
     let ids = trigger.expression.function_ids();
     let in_problem = |item: ItemId| {
         let named = trigger.functions.iter().filter(|f| f.item == item);

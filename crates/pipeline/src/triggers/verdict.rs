@@ -1,6 +1,6 @@
 //! What an evaluation means for a trigger: the state machine of OK and PROBLEM.
 
-use config::snapshot::Trigger;
+use config::snapshot::{Trigger, TriggerRecovery};
 use eval::expr::{ExprError, ExprValue, Expression};
 use model::TriggerState;
 
@@ -49,15 +49,14 @@ pub(crate) fn verdict(
         Ok(false) if state == TriggerState::Ok => return Verdict::Keep,
         Ok(false) => {}
     }
-    match (trigger.recovery_mode, &trigger.recovery) {
-        (0, _) => Verdict::Ok,
-        (1, Some(recovery)) => match truth(recovery) {
+    match &trigger.recovery {
+        TriggerRecovery::Expression => Verdict::Ok,
+        TriggerRecovery::RecoveryExpression(recovery) => match truth(recovery) {
             Ok(true) => Verdict::Ok,
             Ok(false) => Verdict::Keep,
             Err(reason) => Verdict::Unknown(reason),
         },
-        // Mode 2: nothing but people closes it.
-        _ => Verdict::Keep,
+        TriggerRecovery::None => Verdict::Keep,
     }
 }
 
@@ -85,37 +84,38 @@ mod tests {
     fn modes_and_states() {
         let unknown = || Verdict::Unknown("why".into());
         use Cause::{Problem as P, Recovery as R};
-        // mode, multiple, state, cause, problem expression, recovery expression, verdict
+        let by = || TriggerRecovery::RecoveryExpression(testing::expression("{2}=1"));
+        let (itself, none) = (|| TriggerRecovery::Expression, || TriggerRecovery::None);
+        // recovery, multiple, state, cause, problem expression, recovery expression, verdict
         for (n, (mode, multiple, state, cause, problem, recovery, expected)) in [
-            (0, false, Fine, P, Some(1.0), None, Verdict::Problem),
-            (0, false, Fine, P, Some(0.5), None, Verdict::Problem),
-            (0, false, Fine, P, Some(0.0), None, Verdict::Keep),
-            (0, false, Fine, P, None, None, unknown()),
-            (0, false, Bad, P, Some(1.0), None, Verdict::Keep),
-            (0, false, Bad, P, Some(0.0), None, Verdict::Ok),
-            (0, false, Bad, P, None, None, unknown()),
-            (0, true, Bad, P, Some(1.0), None, Verdict::Problem),
-            (0, true, Bad, P, Some(0.0), None, Verdict::Ok),
-            (0, true, Bad, R, Some(1.0), None, Verdict::Keep),
-            (1, false, Fine, P, Some(1.0), Some(1.0), Verdict::Problem),
-            (1, false, Fine, P, Some(0.0), Some(1.0), Verdict::Keep),
-            (1, false, Bad, P, Some(1.0), Some(1.0), Verdict::Keep),
-            (1, false, Bad, P, Some(0.0), Some(1.0), Verdict::Ok),
-            (1, false, Bad, R, Some(0.0), Some(1.0), Verdict::Ok),
-            (1, false, Bad, P, Some(0.0), Some(0.0), Verdict::Keep),
-            (1, false, Bad, P, Some(0.0), None, unknown()),
-            (1, false, Fine, R, Some(1.0), Some(0.0), Verdict::Keep),
-            (2, false, Fine, P, Some(1.0), None, Verdict::Problem),
-            (2, false, Bad, P, Some(0.0), None, Verdict::Keep),
-            (2, true, Bad, P, Some(1.0), None, Verdict::Problem),
+            (itself(), false, Fine, P, Some(1.0), None, Verdict::Problem),
+            (itself(), false, Fine, P, Some(0.5), None, Verdict::Problem),
+            (itself(), false, Fine, P, Some(0.0), None, Verdict::Keep),
+            (itself(), false, Fine, P, None, None, unknown()),
+            (itself(), false, Bad, P, Some(1.0), None, Verdict::Keep),
+            (itself(), false, Bad, P, Some(0.0), None, Verdict::Ok),
+            (itself(), false, Bad, P, None, None, unknown()),
+            (itself(), true, Bad, P, Some(1.0), None, Verdict::Problem),
+            (itself(), true, Bad, P, Some(0.0), None, Verdict::Ok),
+            (itself(), true, Bad, R, Some(1.0), None, Verdict::Keep),
+            (by(), false, Fine, P, Some(1.0), Some(1.0), Verdict::Problem),
+            (by(), false, Fine, P, Some(0.0), Some(1.0), Verdict::Keep),
+            (by(), false, Bad, P, Some(1.0), Some(1.0), Verdict::Keep),
+            (by(), false, Bad, P, Some(0.0), Some(1.0), Verdict::Ok),
+            (by(), false, Bad, R, Some(0.0), Some(1.0), Verdict::Ok),
+            (by(), false, Bad, P, Some(0.0), Some(0.0), Verdict::Keep),
+            (by(), false, Bad, P, Some(0.0), None, unknown()),
+            (by(), false, Fine, R, Some(1.0), Some(0.0), Verdict::Keep),
+            (none(), false, Fine, P, Some(1.0), None, Verdict::Problem),
+            (none(), false, Bad, P, Some(0.0), None, Verdict::Keep),
+            (none(), true, Bad, P, Some(1.0), None, Verdict::Problem),
         ]
         .into_iter()
         .enumerate()
         {
             let mut trigger = testing::trigger(1, "{1}>5", &[]);
-            trigger.recovery_mode = mode;
             trigger.multiple = multiple;
-            trigger.recovery = Some(testing::expression("{2}=1"));
+            trigger.recovery = mode;
             let got = check(&trigger, state, cause, problem, recovery);
             assert_eq!(got, expected, "row {n}");
         }

@@ -100,7 +100,7 @@ pub(crate) fn not_read(error: &std::io::Error) -> Asked {
     network(&format!("cannot read response: {}", os_error(error)))
 }
 
-/// The bytes of a request; the agent is told the item's timeout.
+/// The bytes of a request; it carries the item's timeout.
 pub(crate) fn encode_request(key: &str, timeout: Duration, dialect: passive::Dialect) -> Vec<u8> {
     let request = passive::request(key, timeout.as_secs().max(1), dialect);
     zbxd::encode(request.as_bytes(), zbxd::PROTOCOL)

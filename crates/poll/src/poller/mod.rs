@@ -455,13 +455,16 @@ impl Poller {
             let taken = self.schedule.borrow_mut().take(INTERNAL);
             let Some((slot, item)) = taken else { return };
             let payload = match internal::value(&self.shared.context, &*self.internals, &item) {
-                Ok(InternalValue::Unsigned(value)) => Payload::Unsigned(value),
-                Ok(InternalValue::Float(value)) => Payload::Float(value),
-                Ok(InternalValue::Text(text)) => Payload::Text(text.into()),
-                Err(why) => Payload::NotSupported(why.into()),
+                Ok(InternalValue::Unsigned(value)) => Some(Payload::Unsigned(value)),
+                Ok(InternalValue::Float(value)) => Some(Payload::Float(value)),
+                Ok(InternalValue::Text(text)) => Some(Payload::Text(text.into())),
+                Ok(InternalValue::Nothing) => None,
+                Err(why) => Some(Payload::NotSupported(why.into())),
             };
-            Counters::one(&self.shared.context.counters.values_internal);
-            self.put(&item, payload);
+            if let Some(payload) = payload {
+                Counters::one(&self.shared.context.counters.values_internal);
+                self.put(&item, payload);
+            }
             let now = self.shared.context.now().clock;
             self.schedule.borrow_mut().complete(slot, INTERNAL, now, false);
         }

@@ -8,8 +8,8 @@ use config::Snapshot;
 use config::snapshot::{Host, Item};
 use model::{HostId, InterfaceId, ItemId, shard_of};
 
+use super::group::Waits;
 use super::lane::Lane;
-use super::places::Waits;
 use super::wheel::Place;
 use super::{FIRST_CHECK_S, FIRST_CHECKS_PER_S, HostEntry, Schedule, time_zone};
 

@@ -10,7 +10,7 @@ use model::{InterfaceId, InterfaceState};
 
 use wire::agent::passive::Dialect;
 
-use super::places::{Group, Pace};
+use super::group::{Group, Pace};
 use super::wheel::List;
 use super::window::Window;
 

@@ -9,6 +9,7 @@
 //! count as late.
 
 mod apply;
+mod group;
 mod lane;
 mod late;
 mod places;
@@ -23,10 +24,11 @@ use config::snapshot::{Host, Item, ItemType};
 use jiff::tz::TimeZone;
 use model::{HostId, InterfaceId, ItemId};
 
+use group::Pace;
+pub(crate) use group::{Group, Waits};
 use lane::FIXED;
 pub(crate) use lane::{INTERNAL, Lane, Together};
-pub(crate) use places::{Group, Waits};
-use places::{Pace, Places, interface_lane};
+use places::{Places, interface_lane};
 use wheel::{List, Place, Slots, Wheel};
 use window::Window;
 

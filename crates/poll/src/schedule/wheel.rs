@@ -63,7 +63,7 @@ impl Slot {
 
     pub(crate) fn set_lane(&mut self, lane: usize) {
         let lane = u32::try_from(lane).unwrap_or(LANE_MASK);
-        debug_assert!(lane < LANE_MASK, "more interfaces than a poller can number");
+        debug_assert!(lane < LANE_MASK, "BUG: more interfaces than a poller can number");
         self.place_lane = self.place_lane & !LANE_MASK | lane & LANE_MASK;
     }
 }

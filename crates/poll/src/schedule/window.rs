@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_only_takes_its_time_gets_twice_as_many_each_round() {
+    fn slow_agent_gets_twice_as_many_each_round() {
         let sizes = rounds(8, |_| Duration::from_secs(3));
         assert_eq!(sizes, [10, 20, 40, 80, 160, 320, 640, MAX]);
     }

@@ -17,6 +17,7 @@ use model::HostId;
 use poll::{
     Deps, Handle, InternalValue, Internals, PollConfig, Pollers, ScriptAnswer, ScriptCall, Scripts,
 };
+use stdx::listening::free_address;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use wire::zbxd;
@@ -28,6 +29,7 @@ impl Internals for FakeInternals {
         match key.param(0).as_deref() {
             Some("boottime") => Ok(InternalValue::Unsigned(host.0)),
             Some("version") => Ok(InternalValue::Text(String::from("7.0.0"))),
+            Some("nothing") => Ok(InternalValue::Nothing),
             _ => Err(String::from("Invalid first parameter.")),
         }
     }
@@ -39,6 +41,9 @@ impl Scripts for FakeInternals {
     }
 }
 
+/// Timeout of checks that get a response.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
+
 /// Running pollers with everything around them.
 pub(crate) struct Rig {
     pub(crate) handle: Handle,
@@ -49,7 +54,7 @@ pub(crate) struct Rig {
 
 impl Rig {
     pub(crate) async fn start(snapshot: Snapshot) -> Self {
-        Self::start_with(snapshot, Duration::from_secs(3), |_| {}).await
+        Self::start_with(snapshot, LONG, |_| {}).await
     }
 
     pub(crate) async fn start_with(
@@ -97,7 +102,7 @@ pub(crate) struct FakeAgent {
 
 impl FakeAgent {
     pub(crate) async fn start(behaviour: Behaviour) -> Self {
-        Self::start_at(0, behaviour).await
+        Self::start_at(free_address().unwrap().port(), behaviour).await
     }
 
     pub(crate) async fn start_at(port: u16, behaviour: Behaviour) -> Self {

@@ -15,6 +15,13 @@ fn all() -> Vec<Message<'static>> {
         Message::Acknowledged { before: at },
         Message::Heartbeat(Gauges { records: 1, dropped: 2, unsent_bytes: 3 }),
         Message::Refused { reason: "the engine was deleted" },
+        Message::Analytics { portion: b"\x01\0" },
+        Message::Checks { number: 7, text: "[]" },
+        Message::Answering { number: u64::MAX },
+        Message::Tickets { secrets: b"s" },
+        Message::Renew { request: b"\x30\x82" },
+        Message::Renewed { certificate: b"c" },
+        Message::Program { version: "1.0.0" },
     ]
 }
 

@@ -84,6 +84,14 @@ pub struct Field<'a> {
     pub known: Known,
 }
 
+impl<'a> Field<'a> {
+    /// A field whose name and value are valid.
+    #[must_use]
+    pub fn new(name: &'a [u8], value: &'a [u8]) -> Self {
+        Self { name, value, known: Known::of(name) }
+    }
+}
+
 const fn table(also: &[u8], from: u8) -> [bool; 256] {
     let mut allowed = [false; 256];
     let mut byte = 0;
@@ -192,6 +200,11 @@ impl<'a> Options<'a> {
             }
         }
         options
+    }
+
+    /// Names of header and trailer fields that end here (RFC 9110, 7.6.1).
+    pub fn nominated(&self) -> &[&'a [u8]] {
+        &self.nominated
     }
 
     /// Whether a field is passed on. The host is, even where Connection names it: without it, the

@@ -6,6 +6,7 @@ use std::time::Duration;
 use ::api::{Api, Deps, LiveHub, LiveNote};
 use ::history::service::{Counters, Gate, Limits};
 use config::Config;
+use control::analytics::Board;
 use internals::{Capacity, Meter};
 use pipeline::ShardSet;
 use tokio::sync::broadcast;
@@ -32,7 +33,10 @@ pub(crate) fn start(
     collection: &Collection,
     meter: &Arc<Meter>,
     counters: Arc<Counters>,
+    board: Option<Arc<Board>>,
 ) -> Part<Service> {
+    // Before the API: browsers ask for what shards know.
+    configure_shards(&base.config, &evaluation.shards);
     let shards = Arc::clone(&evaluation.shards);
     let api = Arc::new(Api::new(Deps {
         config: Arc::clone(&base.config),
@@ -47,13 +51,14 @@ pub(crate) fn start(
             config: Arc::clone(&base.config),
             clock: Arc::clone(&base.clock),
             capacity: Capacity { data: base.data.clone(), meter: Arc::clone(meter) },
+            board,
             damages: history.damages.clone(),
         }),
         transactions: Arc::clone(&base.transactions),
+        engine_authority: base.engine_authority.clone(),
         hub: base.hub.clone(),
         clock: Arc::clone(&base.clock),
     }));
-    follow_changes(&base.config, &evaluation.shards, &base.hub);
     let gate = Gate::new(Arc::clone(&api) as _, Limits::default(), counters);
     let ending = Arc::clone(&api);
     let end = move || {
@@ -63,12 +68,13 @@ pub(crate) fn start(
     Part::new(Service { api, gate }, blocking(end))
 }
 
-/// Changes of the configuration go to the shards and to browsers; collection asks for itself.
-fn follow_changes(config: &Config, shards: &Arc<ShardSet>, hub: &LiveHub) {
-    let (shards, hub) = (Arc::clone(shards), hub.clone());
+/// Changes of what is monitored go to the shards; collection asks for itself.
+fn configure_shards(config: &Config, shards: &Arc<ShardSet>) {
+    let shards = Arc::clone(shards);
     config.subscribe(Box::new(move |snapshot, touched| {
-        shards.configure(snapshot, Some(touched));
-        hub.tell(LiveNote::Config);
+        if touched.is_monitored() {
+            shards.configure(snapshot, Some(touched));
+        }
     }));
 }
 

@@ -7,6 +7,7 @@ use ::api::LiveHub;
 use config::Config;
 use config::db::Location;
 use config::retry::Stop;
+use control::authority::Authority;
 use stdx::clock::{RealClock, SharedClock};
 use transactions::Archive;
 
@@ -24,6 +25,8 @@ pub(crate) struct Base<'v> {
     pub(crate) config: Arc<Config>,
     /// What the load balancer's engines carried.
     pub(crate) transactions: Arc<Archive>,
+    /// Fingerprint of the authority of engines; `None`: the server does not listen for them.
+    pub(crate) engine_authority: Option<String>,
     /// To browsers.
     pub(crate) hub: LiveHub,
     /// Ends the tries of writers while the configuration database is down.
@@ -56,11 +59,16 @@ impl<'v> Base<'v> {
         pairing::pair_state(&config, &location)?;
         let first = first_start::seed(&config, values.get("admin-password"))?;
         let transactions = super::transactions::open(values, data)?;
+        let engine_authority = match values.get("engines") {
+            "" => None,
+            _ => Some(Authority::of(&config, clock.unix())?.fingerprint()?),
+        };
         let base = Self {
             values,
             data: data.to_owned(),
             config: Arc::clone(&config),
             transactions: Arc::new(transactions),
+            engine_authority,
             hub: LiveHub::default(),
             stop_writers: Stop::new(Arc::clone(&clock)),
             clock,

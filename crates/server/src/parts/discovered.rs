@@ -1,5 +1,4 @@
-//! Records what network discovery found and which agents announced themselves. What the actions delete
-//! takes history and problems with it.
+//! Records what network discovery found and which agents announced themselves.
 
 use std::sync::Arc;
 
@@ -8,20 +7,15 @@ use model::DiscoveryResult;
 use stdx::queue::{Sender, bounded};
 
 use super::base::Base;
-use super::evaluation::Evaluation;
-use super::{Kept, Part, blocking, gone};
+use super::{Kept, Part, blocking};
 
 /// Addresses that were looked at and agents that announced themselves, waiting to be written.
 const RESULTS_MAX: usize = 1_000;
 
 /// Starts the writer; the handle takes what was found.
-pub(crate) fn start(
-    base: &Base<'_>,
-    evaluation: &Evaluation,
-) -> anyhow::Result<Part<Sender<DiscoveryResult>>> {
+pub(crate) fn start(base: &Base<'_>) -> anyhow::Result<Part<Sender<DiscoveryResult>>> {
     let (results, queue) = bounded::<DiscoveryResult>("discovery", RESULTS_MAX);
-    let gone = gone::hook(&evaluation.shards, &evaluation.problems);
-    let writing = DiscoveryWriter::new(Arc::clone(&base.config), gone);
+    let writing = DiscoveryWriter::new(Arc::clone(&base.config));
     let stop = base.stop_writers.clone();
     let thread = stdx::thread::permanent("discovery", move || writing.run(queue, &stop))?;
     let last = results.clone();

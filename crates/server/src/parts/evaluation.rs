@@ -6,7 +6,7 @@ use ::api::{LiveHub, LiveNote};
 use ::events::{Hooks, Problems, Unsent};
 use anyhow::Context;
 use config::lld::worker as lld;
-use model::{ItemId, TriggerFinding};
+use model::{ItemId, TriggerFinding, UnixSeconds};
 use pipeline::{ShardSet, ShardsConfig};
 use stdx::queue::bounded;
 use tokio::sync::broadcast;
@@ -46,7 +46,8 @@ pub(crate) fn start(
     let (notes, _) = broadcast::channel(NOTES_MAX);
     let triggers = ::events::initial_triggers(config)?;
     // An orderly stop wrote all that was found.
-    let unwritten = if base.crashed { ::events::unwritten(config)? } else { None };
+    let now = UnixSeconds::saturating(clock.unix_s());
+    let unwritten = if base.crashed { ::events::unwritten(config, now)? } else { None };
     let deps = pipeline::Deps {
         clock: Arc::clone(clock),
         snapshot: config.snapshot(),
@@ -65,19 +66,24 @@ pub(crate) fn start(
     let problems =
         Problems::open(Arc::clone(config), Arc::clone(clock), hooks(&base.hub, &shards))?;
     let stop = base.stop_writers.clone();
-    let gone = gone::hook(&shards, &problems);
-    let worker = lld::Worker::new(Arc::clone(config), Arc::clone(clock), stop.clone(), gone);
+    let worker = lld::Worker::new(Arc::clone(config), Arc::clone(clock), stop.clone());
     let lld = worker.status(&lld_values_in);
+    // What the start has deleted is cleared from shards, which this thread must not wait for.
+    let (telling, gone) = (Arc::clone(config), gone::hook(&shards, &problems, &lld.outcomes));
+    let told = stdx::thread::critical("deletions", move || telling.tell_deleted(gone))?;
     let writing = problems.clone();
     let writer =
         stdx::thread::permanent("problems", move || writing.run(findings_in, &stop, &unsent))?;
     let discoverer = stdx::thread::permanent("lld", move || worker.run(lld_values_in))?;
-    let ending = Arc::clone(&shards);
+    let (ending, config) = (Arc::clone(&shards), Arc::clone(config));
     let end = move || {
+        drop(told.join());
         let history_written = ending.stop();
         // The queues end with the shards.
         let findings_kept = writer.join().unwrap_or(false);
         drop(discoverer.join());
+        // The hook holds the shards and the configuration.
+        config.tell_deleted(Arc::new(|_| {}));
         Kept::all_if(history_written && findings_kept)
     };
     Ok(Part::new(Evaluation { shards, problems, notes, lld }, blocking(end)))

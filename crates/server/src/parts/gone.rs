@@ -1,28 +1,37 @@
-//! What follows from deletions that users did not ask for one by one.
+//! What follows from deletions in the configuration, by users and by the server itself.
 
 use std::sync::Arc;
 
+use config::lld::worker::Outcomes;
 use config::objects::{Deleted, GoneHook};
 use events::Problems;
-use model::ItemId;
 use pipeline::ShardSet;
 
-/// Deletes the history of deleted items and closes the problems of deleted triggers.
-pub(super) fn hook(shards: &Arc<ShardSet>, problems: &Problems) -> GoneHook {
+/// Deletes the history of deleted items and the errors of deleted discovery rules, and closes the problems of
+/// deleted triggers.
+pub(super) fn hook(
+    shards: &Arc<ShardSet>,
+    problems: &Problems,
+    discoveries: &Arc<Outcomes>,
+) -> GoneHook {
     let (shards, problems) = (Arc::clone(shards), problems.clone());
-    Box::new(move |deleted| forget(&shards, &problems, deleted))
+    let discoveries = Arc::clone(discoveries);
+    Arc::new(move |deleted| {
+        discoveries.forget(&deleted.items);
+        forget(&shards, &problems, deleted);
+    })
 }
 
+/// After an error, retention deletes the history in time, and housekeeping the problems.
 fn forget(shards: &ShardSet, problems: &Problems, deleted: &Deleted) {
-    let items: Vec<ItemId> = deleted.items.iter().map(|id| ItemId(*id)).collect();
-    if !items.is_empty()
-        && let Err(error) = shards.clear(&items)
+    if !deleted.items.is_empty()
+        && let Err(error) = shards.clear(&deleted.items)
     {
-        tracing::warn!(%error, "cannot delete the history of lost items");
+        tracing::warn!(%error, "cannot delete the history of deleted items");
     }
     if !deleted.triggers.is_empty()
-        && let Err(error) = problems.remove_orphans()
+        && let Err(error) = problems.remove_of(&deleted.triggers)
     {
-        tracing::warn!(%error, "cannot close problems of lost triggers");
+        tracing::warn!(%error, "cannot close the problems of deleted triggers");
     }
 }

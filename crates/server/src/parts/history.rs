@@ -154,11 +154,13 @@ impl Wanted {
         let days = values.get("history-embedded-days");
         let embedded_days =
             days.parse::<u16>().ok().filter(|&days| days > 0).with_context(|| {
-                format!("parameter history-embedded-days: \"{days}\" is no number of days above 0")
+                format!(
+                    "parameter history-embedded-days: \"{days}\" is not a number of days above 0"
+                )
             })?;
         let spool = values.get("history-spool-max");
         let spool_bytes_max = bytes(spool).with_context(|| {
-            format!("parameter history-spool-max: \"{spool}\" is no size like 500M or 16G")
+            format!("parameter history-spool-max: \"{spool}\" is not a size, such as 500M or 16G")
         })?;
         Ok(Self { name, stores, embedded_days, spool_bytes_max })
     }

@@ -6,12 +6,11 @@ use api::{ItemState, Probe};
 use config::Config;
 use config::lld::worker::Outcomes;
 use config::snapshot::ItemType;
+use control::analytics::Board;
 use events::Problems;
 use internals::Capacity;
 use listen::{Intake, PushError};
-use model::{
-    Available, HostId, InterfaceId, InterfaceState, ItemId, Payload, ProblemUpdate, Push, TriggerId,
-};
+use model::{Available, HostId, InterfaceId, InterfaceState, ItemId, Payload, ProblemUpdate, Push};
 use pipeline::ShardSet;
 use poll::InternalValue;
 use stdx::clock::SharedClock;
@@ -29,6 +28,8 @@ pub(crate) struct Live {
     pub(crate) config: Arc<Config>,
     pub(crate) clock: SharedClock,
     pub(crate) capacity: Capacity,
+    /// What engines of the load balancer report; `None`: the server does not listen for them.
+    pub(crate) board: Option<Arc<Board>>,
     /// Damage of the embedded history.
     pub(crate) damages: history::damage::Damages,
 }
@@ -111,6 +112,10 @@ impl api::Live for Live {
         self.capacity.report()
     }
 
+    fn pool_health(&self, pool: u64) -> Option<api::Json> {
+        self.board.as_ref()?.health(pool)
+    }
+
     fn check_now(&self, items: &[ItemId]) {
         let polled = self.runtime.block_on(self.pollers.check_now(items));
         tracing::debug!(items = items.len(), polled, "check now");
@@ -128,16 +133,6 @@ impl api::Live for Live {
     fn clear_history(&self, items: &[ItemId]) -> Result<(), String> {
         self.shards.clear(items).map_err(|error| error.to_string())
     }
-
-    fn triggers_gone(&self, _triggers: &[TriggerId]) {
-        // The API may still be in its transaction, which this one would wait for.
-        let problems = self.problems.clone();
-        self.runtime.spawn_blocking(move || {
-            if let Err(error) = problems.remove_orphans() {
-                tracing::warn!(%error, "cannot close problems of deleted triggers");
-            }
-        });
-    }
 }
 
 /// Floats have six decimals, as front ends of the field know them.
@@ -146,6 +141,7 @@ fn internal_text(value: InternalValue) -> String {
         InternalValue::Unsigned(value) => value.to_string(),
         InternalValue::Float(value) => format!("{value:.6}"),
         InternalValue::Text(text) => text,
+        InternalValue::Nothing => String::new(),
     }
 }
 

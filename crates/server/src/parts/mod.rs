@@ -2,12 +2,15 @@
 //! ends; a role is a list of parts, which end in reverse order.
 
 pub(crate) mod api;
+pub(crate) mod balancing;
 pub(crate) mod base;
 pub(crate) mod collection;
 pub(crate) mod discovered;
+pub(crate) mod engines;
 pub(crate) mod evaluation;
 mod gone;
 pub(crate) mod history;
+mod limits;
 pub(crate) mod listeners;
 pub(crate) mod live;
 pub(crate) mod remember;
@@ -113,7 +116,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn parts_end_in_reverse_order_and_one_that_lost_something_shows() {
+    async fn parts_end_in_reverse_order_and_losses_show() {
         let order = Arc::new(Mutex::new(Vec::new()));
         let part = |name: &'static str, kept| {
             let order = Arc::clone(&order);

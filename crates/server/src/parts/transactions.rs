@@ -23,10 +23,10 @@ pub(crate) fn open(values: &Values, data: &Path) -> anyhow::Result<Archive> {
 fn limits(values: &Values) -> anyhow::Result<Limits> {
     let (size, age) = (values.get("transactions-size"), values.get("transactions-age"));
     let bytes = bytes(size).with_context(|| {
-        format!("parameter transactions-size: \"{size}\" is no size like 500M or 20G")
+        format!("parameter transactions-size: \"{size}\" is not a size, such as 500M or 20G")
     })?;
     let age_us = age_us(age).with_context(|| {
-        format!("parameter transactions-age: \"{age}\" is no time like 12h or 30d")
+        format!("parameter transactions-age: \"{age}\" is not a time like 12h or 30d")
     })?;
     Ok(Limits { bytes, age_us })
 }

@@ -52,10 +52,14 @@ async fn housekeeping(
             if let Err(error) = shards.housekeep() {
                 tracing::warn!(%error, "cannot drop expired history");
             }
+            // Those whose trigger was deleted just before a crash.
+            if let Err(error) = problems.remove_orphans() {
+                tracing::warn!(%error, "cannot close problems of deleted triggers");
+            }
             if let Err(error) = problems.housekeep(before) {
                 tracing::warn!(%error, "cannot delete expired events");
             }
-            let days = u64::from(config.snapshot().settings.audit_days);
+            let days = u64::from(config.snapshot().settings.audit.days);
             if days > 0
                 && let Err(error) =
                     config::audit::delete_before(&config, now.saturating_sub(days * 86_400))

@@ -21,13 +21,13 @@ pub(crate) struct Bound {
 
 impl Bound {
     /// Takes the addresses that the parameters give.
-    pub(crate) async fn take(values: &Values) -> anyhow::Result<Self> {
+    pub(crate) fn take(values: &Values) -> anyhow::Result<Self> {
         let config = web_config(values)?;
         let secured = config.tls.is_some();
-        let http = bind(values, "http", secured).await?;
+        let http = bind(values, "http", secured)?;
         let grpc = match values.get("history-service") {
             "" => None,
-            _ => Some(bind(values, "history-service", secured).await?),
+            _ => Some(bind(values, "history-service", secured)?),
         };
         Ok(Self { http, grpc, config })
     }

@@ -9,7 +9,7 @@ use wire::peers::PeerList;
 
 use crate::params::Values;
 
-/// Runs the agent until it is told to stop.
+/// Runs the agent until it is asked to stop.
 pub(crate) fn run(values: &Values) -> anyhow::Result<()> {
     crate::logging::log(values.get("log"))?;
     let hostname = match values.get("hostname") {

@@ -10,11 +10,48 @@ use stdx::clock::RealClock;
 const CHECK: &str = "check";
 const IMPORT: &str = "import";
 
+/// Where an engine under a server keeps what it has.
+const DATA: &str = "/var/lib/vedette-engine";
+
+/// Parameters of an engine that gets its configuration from a server.
+fn controlled() -> [Arg; 4] {
+    let controller = Arg::new("controller")
+        .long("controller")
+        .value_name("HOST:PORT")
+        .conflicts_with("config")
+        .help("Server that sends the configuration and takes the records: its --engines address");
+    let data = Arg::new("data")
+        .long("data")
+        .value_name("DIR")
+        .default_value(DATA)
+        .value_parser(clap::value_parser!(PathBuf))
+        .help("With --controller: folder of the engine's key, configuration and records");
+    let token = Arg::new("token")
+        .long("token")
+        .value_name("TOKEN")
+        .env("VEDETTE_ENGINE_TOKEN")
+        .hide_env_values(true)
+        .requires("controller")
+        .help(
+            "For the first start: the one-time token of engine.generate. Use the environment, because \
+             flags are visible to all users",
+        );
+    let scripts = Arg::new("monitor-scripts")
+        .long("monitor-scripts")
+        .value_name("DIR")
+        .requires("controller")
+        .value_parser(clap::value_parser!(PathBuf))
+        .help(
+            "With --controller: folder of programs that health monitors of type script may run; without it, \
+             they run none",
+        );
+    [controller, data, token, scripts]
+}
+
 fn config() -> Arg {
     Arg::new("config")
         .long("config")
         .value_name("FILE")
-        .required(true)
         .value_parser(clap::value_parser!(PathBuf))
         .help("Configuration of the load balancer (YAML); see docs/load-balancer.md")
 }
@@ -27,22 +64,25 @@ pub(crate) fn command() -> Command {
         .default_value("info")
         .help("Log level: error, warn, info, debug or trace");
     Command::new("engine")
-        .about("Run the load balancer's engine from a file: HTTP, gRPC, TCP, TLS")
+        .about("Run the load balancer's engine, from a file or under a server: HTTP, gRPC, TCP, UDP, TLS")
         .long_about(
-            "Run the load balancer's engine from a file. It forwards requests of HTTP/1.1 and \
-             HTTP/2, gRPC calls, WebSocket and TCP connections to pools of servers, with or without TLS on either side.\n\
-             SIGHUP reads the file again: open connections stay, and a file with errors changes \
-             nothing. SIGTERM ends the process and its connections.\n\
-             Not supported yet: HTTP/3, UDP and rate limits.",
+            "Run the load balancer's engine, from a file (--config) or under a Vedette server \
+             (--controller). It forwards requests of HTTP/1.1 and \
+             HTTP/2, gRPC calls, WebSocket, TCP and UDP to pools of servers, with or without TLS on either side.\n\
+             With --config, SIGHUP reads the file again: open connections stay, and a file with errors \
+             changes nothing. With --controller, the server sends each change; without the server, the \
+             engine goes on and keeps its records for it. SIGTERM ends the process and its connections.\n\
+             Not supported yet: HTTP/3.",
         )
         .args_conflicts_with_subcommands(true)
         .subcommand_negates_reqs(true)
-        .arg(config())
+        .arg(config().required_unless_present("controller"))
+        .args(controlled())
         .arg(log)
         .subcommand(
             Command::new(CHECK)
                 .about("Check a configuration, with its certificates, without using it")
-                .arg(config()),
+                .arg(config().required(true)),
         )
         .subcommand(import_command())
 }
@@ -111,5 +151,17 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     crate::logging::log(matches.get_one::<String>("log").map_or("info", String::as_str))?;
     stdx::thread::on_failure(crate::failure::end_engine);
     stdx::thread::set_running(true);
-    lb::run(&file(matches), &RealClock::shared())
+    let clock = RealClock::shared();
+    match matches.get_one::<String>("controller") {
+        Some(controller) => {
+            let options = control::engine::Options {
+                controller: controller.clone(),
+                data: matches.get_one::<PathBuf>("data").cloned().unwrap_or_default(),
+                token: matches.get_one::<String>("token").cloned(),
+                monitor_scripts: matches.get_one::<PathBuf>("monitor-scripts").cloned(),
+            };
+            control::engine::run(&options, &clock)
+        }
+        None => lb::run(&file(matches), &clock),
+    }
 }

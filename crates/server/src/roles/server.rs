@@ -6,19 +6,21 @@ use std::time::Duration;
 
 use anyhow::Context;
 use config::retry::Stop;
+use control::analytics::Board;
 use history::service::Counters;
 use internals::{Meter, ServerFigures};
 
 use super::stop_signal;
 use crate::folder::{self, RunningMark, lock};
 use crate::params::Values;
+use crate::parts::balancing::Figures;
 use crate::parts::base::Base;
 use crate::parts::evaluation::Evaluation;
 use crate::parts::remember::Memory;
 use crate::parts::requests::Requests;
 use crate::parts::{
-    Kept, Part, Running, api, collection, discovered, evaluation, history as stored, listeners,
-    upkeep, web,
+    Kept, Part, Running, api, collection, discovered, engines, evaluation, history as stored,
+    listeners, upkeep, web,
 };
 use crate::{failure, first_start};
 
@@ -75,7 +77,8 @@ async fn start(
     running: &mut Running,
 ) -> anyhow::Result<(Stop, RunningMark)> {
     // First, so that a taken address changes nothing.
-    let web = web::Bound::take(values).await?;
+    let web = web::Bound::take(values)?;
+    let engines = engines::bind(values)?;
     let (base, mark) = Base::open(values, data)?;
     let base = running.add("configuration", base);
     let mut history = running.add("history", stored::start(&base)?);
@@ -83,26 +86,23 @@ async fn start(
     let unsupported = memory.known().unsupported;
     let evaluation =
         running.add("evaluation", evaluation::start(&base, &mut history, unsupported)?);
-    let discovered = running.add("discovery", discovered::start(&base, &evaluation)?);
+    let discovered = running.add("discovery", discovered::start(&base)?);
 
     let counters = Arc::<Counters>::default();
     let meter = measure(&base, &history, &evaluation, Arc::clone(&counters));
     let figures =
         Arc::new(ServerFigures { config: Arc::clone(&base.config), meter: Arc::clone(&meter) });
+    let board = engines.as_ref().map(|_| Board::new(Arc::clone(&base.clock)));
+    let internals = Figures { server: Arc::clone(&figures), board: board.clone() };
     let listeners = listeners::bind(values).await?;
     let collection = running.add(
         "collection",
-        collection::start(
-            &base,
-            &evaluation,
-            memory,
-            Arc::clone(&figures) as _,
-            discovered.clone(),
-        )?,
+        collection::start(&base, &evaluation, memory, Arc::new(internals), discovered.clone())?,
     );
     running.add("meter", Part::task("meter", Arc::clone(&meter).run(collection.pollers.clone())));
-    let service =
-        running.add("API", api::start(&base, &history, &evaluation, &collection, &meter, counters));
+    let api =
+        api::start(&base, &history, &evaluation, &collection, &meter, counters, board.clone());
+    let service = running.add("API", api);
     let requests = Requests {
         api: Arc::clone(&service.api),
         figures,
@@ -111,6 +111,7 @@ async fn start(
     };
     let addresses =
         running.add("listeners", listeners::start(listeners, &collection.intake, requests)?);
+    engines::start(engines, board, &base, &service.api, values, running)?;
     let notes = api::tell_browsers(evaluation.notes.clone(), base.hub.clone());
     running.add("notes to browsers", Part::task("notes to browsers", notes));
     let agent = first_start::agent(values, &base.clock).await?;

@@ -4,23 +4,28 @@
 //! themselves cost more than what they carry.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Duration;
 
 use socket2::{SockAddr, SockAddrStorage};
 
+mod control;
+
 /// Datagrams of one call at most.
 pub const BATCH_MAX: usize = 64;
 
-/// Bytes for the control messages of one received datagram: its time, with room to spare.
-const CONTROL_BYTES: usize = 64;
+/// Bytes for the control messages of one received datagram: its time and its destination in both
+/// versions of IP, with room to spare.
+const CONTROL_BYTES: usize = 128;
 
 /// A datagram to send.
 #[derive(Debug, Clone, Copy)]
 pub struct Outgoing<'a> {
     /// The receiver.
     pub to: SocketAddr,
+    /// The address of this machine that it comes from; `None`: the system chooses.
+    pub from: Option<IpAddr>,
     /// What it gets.
     pub bytes: &'a [u8],
 }
@@ -49,9 +54,18 @@ pub fn send_datagrams(socket: BorrowedFd<'_>, datagrams: &[Outgoing<'_>]) -> io:
             header
         })
         .collect();
+    let mut controls = Vec::new();
+    if datagrams.iter().any(|one| one.from.is_some()) {
+        controls
+            .extend(datagrams.iter().map(|one| one.from.map(control::source).unwrap_or_default()));
+        for (header, control) in headers.iter_mut().zip(&mut controls) {
+            header.msg_hdr.msg_control = control.bytes.0.as_mut_ptr().cast();
+            header.msg_hdr.msg_controllen = control.length as _;
+        }
+    }
     let count = libc::c_uint::try_from(headers.len()).unwrap_or(0);
-    // SAFETY: each header points to an address, a part and bytes that outlive the call; the system
-    // only reads them, and writes `msg_len` of `count` headers that are exclusively ours.
+    // SAFETY: each header points to an address, a part, bytes and control messages that outlive the
+    // call; the system only reads them, and writes `msg_len` of `count` headers that are exclusively ours.
     let sent = unsafe {
         libc::sendmmsg(socket.as_raw_fd(), headers.as_mut_ptr(), count, libc::MSG_DONTWAIT)
     };
@@ -74,12 +88,20 @@ pub struct Incoming<'a> {
     pub cut: bool,
     /// When it reached this machine, since 1970; only after [`stamp_received`].
     pub at: Option<Duration>,
+    /// The address of this machine that it was sent to; only after [`note_destination`].
+    pub to: Option<IpAddr>,
 }
 
 /// Control messages have to lie where a `cmsghdr` may.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(8))]
 struct Control([u8; CONTROL_BYTES]);
+
+impl Default for Control {
+    fn default() -> Self {
+        Self([0; CONTROL_BYTES])
+    }
+}
 
 /// Room for a batch of received datagrams, to be used again and again.
 #[derive(Debug)]
@@ -100,7 +122,7 @@ impl Inbox {
             bytes: vec![0; count * bytes].into_boxed_slice(),
             each: bytes,
             addresses: Vec::with_capacity(count),
-            controls: vec![Control([0; CONTROL_BYTES]); count].into_boxed_slice(),
+            controls: vec![Control::default(); count].into_boxed_slice(),
             got: Vec::with_capacity(count),
         }
     }
@@ -158,33 +180,10 @@ impl Inbox {
             let from = self.addresses[at].as_socket()?;
             let begin = at * self.each;
             let bytes = &self.bytes[begin..begin + length];
-            let at = received_at(&self.controls[at].0[..(*control).min(CONTROL_BYTES)]);
-            Some(Incoming { from, bytes, cut: flags & libc::MSG_TRUNC != 0, at })
+            let controls = &self.controls[at].0[..(*control).min(CONTROL_BYTES)];
+            let control::Noted { at, to } = control::noted(controls);
+            Some(Incoming { from, bytes, cut: flags & libc::MSG_TRUNC != 0, at, to })
         })
-    }
-}
-
-/// The time among control messages (cmsg(3)). Read by bytes: the layout is that of `cmsghdr`.
-fn received_at(mut control: &[u8]) -> Option<Duration> {
-    const HEADER: usize = size_of::<libc::cmsghdr>();
-    const ALIGN: usize = size_of::<usize>();
-    loop {
-        let (header, _) = control.split_at_checked(HEADER)?;
-        let (length, rest) = header.split_first_chunk::<{ size_of::<usize>() }>()?;
-        let length = usize::from_ne_bytes(*length);
-        let (level, rest) = rest.split_first_chunk::<4>()?;
-        let (kind, _) = rest.split_first_chunk::<4>()?;
-        let data = control.get(HEADER..length)?;
-        if i32::from_ne_bytes(*level) == libc::SOL_SOCKET
-            && i32::from_ne_bytes(*kind) == libc::SCM_TIMESTAMPNS
-        {
-            let (seconds, rest) = data.split_first_chunk::<8>()?;
-            let (nanos, _) = rest.split_first_chunk::<8>()?;
-            let seconds = u64::try_from(i64::from_ne_bytes(*seconds)).ok()?;
-            let nanos = u32::try_from(i64::from_ne_bytes(*nanos)).ok()?;
-            return Some(Duration::new(seconds, nanos.min(999_999_999)));
-        }
-        control = control.get(length.next_multiple_of(ALIGN)..)?;
     }
 }
 
@@ -212,6 +211,36 @@ fn set_option<T>(
 pub fn stamp_received(socket: BorrowedFd<'_>) -> io::Result<()> {
     let on: libc::c_int = 1;
     set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &on)
+}
+
+/// Makes the system note which address of this machine each datagram was sent to ([`Incoming::to`]).
+pub fn note_destination(socket: BorrowedFd<'_>, ipv6: bool) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    // A socket of IPv6 may receive datagrams of IPv4, too.
+    set_option(socket, libc::IPPROTO_IP, libc::IP_PKTINFO, &on)?;
+    if ipv6 {
+        set_option(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, &on)?;
+    }
+    Ok(())
+}
+
+/// Datagrams that a socket has lost since it was opened because its receive buffer was full.
+pub fn overflowed(socket: BorrowedFd<'_>) -> io::Result<u32> {
+    /// Of linux/sock_diag.h: the place of the count.
+    const SK_MEMINFO_DROPS: usize = 8;
+    let mut numbers = [0_u32; SK_MEMINFO_DROPS + 1];
+    let mut length = libc::socklen_t::try_from(size_of_val(&numbers)).unwrap_or(0);
+    // SAFETY: the descriptor is open while it is borrowed; the system writes at most `length` bytes.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            numbers.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if result == 0 { Ok(numbers[SK_MEMINFO_DROPS]) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Asks for a receive buffer of so many bytes: beyond the system's limit where this process may,
@@ -250,6 +279,12 @@ mod tests {
         (bind(), bind())
     }
 
+    /// Waits for a datagram: a busy system delivers it after the call that sent it.
+    fn await_datagram(socket: &UdpSocket) {
+        socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        socket.peek(&mut [0]).unwrap();
+    }
+
     #[test]
     fn a_batch_arrives_as_it_was_sent() {
         let (one, two) = pair();
@@ -257,12 +292,13 @@ mod tests {
         receive_buffer(two.as_fd(), 1 << 20).unwrap();
         let (to, from) = (two.local_addr().unwrap(), one.local_addr().unwrap());
         let texts: Vec<Vec<u8>> = (0..100_u8).map(|n| vec![n; usize::from(n)]).collect();
-        let out: Vec<_> = texts.iter().map(|bytes| Outgoing { to, bytes }).collect();
+        let out: Vec<_> = texts.iter().map(|bytes| Outgoing { to, from: None, bytes }).collect();
         assert_eq!(send_datagrams(one.as_fd(), &out).unwrap(), BATCH_MAX);
         assert_eq!(send_datagrams(one.as_fd(), &out[BATCH_MAX..]).unwrap(), 36);
         let mut inbox = Inbox::new(50, 64);
         let mut at = 0;
         while at < 100 {
+            await_datagram(&two);
             let got = inbox.receive(two.as_fd()).unwrap();
             assert_eq!(inbox.datagrams().count(), got);
             for datagram in inbox.datagrams() {
@@ -283,13 +319,66 @@ mod tests {
     fn without_timestamps_there_is_no_time_and_errors_are_reported() {
         let (one, two) = pair();
         let to = two.local_addr().unwrap();
-        assert_eq!(send_datagrams(one.as_fd(), &[Outgoing { to, bytes: b"x" }]).unwrap(), 1);
+        assert_eq!(
+            send_datagrams(one.as_fd(), &[Outgoing { to, from: None, bytes: b"x" }]).unwrap(),
+            1
+        );
         let mut inbox = Inbox::new(1, 8);
+        await_datagram(&two);
         assert_eq!(inbox.receive(two.as_fd()).unwrap(), 1);
         assert!(inbox.datagrams().all(|datagram| datagram.at.is_none()));
         let large = vec![0; 70_000];
-        assert!(send_datagrams(one.as_fd(), &[Outgoing { to, bytes: &large }]).is_err());
+        assert!(
+            send_datagrams(one.as_fd(), &[Outgoing { to, from: None, bytes: &large }]).is_err()
+        );
         // No ICMP socket: nothing to filter.
         assert!(only_icmp_type(one.as_fd(), false, 0).is_err());
+    }
+
+    #[test]
+    fn a_response_leaves_from_the_address_that_was_asked() {
+        for (bind, local) in
+            [("0.0.0.0:0", "127.0.0.7"), ("[::]:0", "127.0.0.7"), ("[::]:0", "::1")]
+        {
+            let (Ok(wildcard), local) = (UdpSocket::bind(bind), local.parse::<IpAddr>().unwrap())
+            else {
+                // A machine without IPv6.
+                continue;
+            };
+            note_destination(wildcard.as_fd(), bind.starts_with('[')).unwrap();
+            let port = wildcard.local_addr().unwrap().port();
+            let client = UdpSocket::bind((local, 0)).unwrap();
+            // A connected socket receives datagrams of this address alone.
+            client.connect((local, port)).unwrap();
+            client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+            client.send(b"x").unwrap();
+            let mut inbox = Inbox::new(1, 8);
+            while inbox.receive(wildcard.as_fd()).is_err() {}
+            let got = inbox.datagrams().next().unwrap();
+            assert_eq!(got.to.map(|to| to.to_canonical()), Some(local), "{bind}");
+            let response = Outgoing { to: got.from, from: got.to, bytes: b"y" };
+            assert_eq!(send_datagrams(wildcard.as_fd(), &[response]).unwrap(), 1);
+            assert_eq!(client.recv(&mut [0; 8]).unwrap(), 1, "{bind}");
+        }
+    }
+
+    #[test]
+    fn lost_datagrams_are_counted() {
+        let (one, two) = pair();
+        receive_buffer(two.as_fd(), 4_096).unwrap();
+        assert_eq!(overflowed(two.as_fd()).unwrap(), 0);
+        let to = two.local_addr().unwrap();
+        for _ in 0..200 {
+            one.send_to(&[0; 1_000], to).unwrap();
+        }
+        let mut inbox = Inbox::new(BATCH_MAX, 1_000);
+        let (mut kept, mut lost) = (0, 0);
+        while kept + lost < 200 {
+            kept += inbox.receive(two.as_fd()).unwrap_or(0);
+            lost = overflowed(two.as_fd()).unwrap() as usize;
+        }
+        assert!(kept < 200);
+        assert_eq!(kept + lost, 200);
+        assert!(inbox.receive(two.as_fd()).is_err());
     }
 }

@@ -82,7 +82,7 @@ fn config(what: &str) -> Error {
     Error::config(format!("the address of ClickHouse {what}"))
 }
 
-/// The host with a port, 8123 when it has none; `None` = it is no host.
+/// The host with a port, 8123 when it has none; `None` = it is not a host.
 fn with_port(host: &str) -> Option<String> {
     let (name, port) = match host.rsplit_once(':') {
         Some((name, port)) if !port.contains(']') => (name, port.parse::<u16>().ok()?),

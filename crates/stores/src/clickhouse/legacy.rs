@@ -156,7 +156,7 @@ mod tests {
     use history::Fault;
 
     #[test]
-    fn a_row_has_its_value_in_one_column_and_large_numbers_are_refused() {
+    fn row_has_its_value_in_one_column() {
         let row = |value| {
             let at = Timestamp { clock: 86_400 * 3 + 5, ns: 9 };
             let mut out = Vec::new();

@@ -127,7 +127,7 @@ impl Rows<'_> {
             let byte = *self.0.split_off_first()?;
             len |= usize::from(byte & 0x7f) << shift;
             if byte < 0x80 {
-                // Another tool may have written what is no UTF-8.
+                // Another tool may have written what is not UTF-8.
                 return Some(CompactString::from_utf8_lossy(self.0.split_off(..len)?));
             }
         }

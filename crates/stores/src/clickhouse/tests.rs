@@ -79,7 +79,7 @@ fn a_database_that_is_there_needs_no_right_to_make_it() {
     let denied = |asks: &str| asks.contains("CREATE DATABASE").then_some(DENIED);
     let (mut driver, _) = double("26.3.1.1", Box::new(denied));
     driver.write(&[sample()]).unwrap();
-    // What is missing and may not be made is told.
+    // A missing table that may not be created is an error.
     let (mut driver, _) = double(
         "26.3.1.1",
         Box::new(move |asks| {
@@ -181,7 +181,7 @@ fn unknown_classes_are_an_error() {
 }
 
 #[test]
-fn the_table_of_other_servers_is_not_given_what_it_cannot_keep_whole() {
+fn table_of_other_servers_gets_only_complete_rows() {
     let given = |settings: &str| {
         let url = format!("http://h/d{settings}");
         let store = ClickHouse::new(&url, Arc::new(Classes), RealClock::shared()).unwrap();

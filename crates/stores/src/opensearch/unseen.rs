@@ -62,7 +62,7 @@ mod tests {
     const SEEN: &str = "{}";
 
     #[test]
-    fn what_was_written_is_refreshed_once_and_only_where_it_is_looked_for() {
+    fn written_entries_are_refreshed_once() {
         let answers = [
             // Begin, and two batches of the same day.
             &[KNOWN, SEEN, SEEN, TAKEN, TAKEN][..],

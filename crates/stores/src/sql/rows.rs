@@ -49,7 +49,7 @@ pub(crate) fn trends<'a>(
 
 fn key(item: u64, at: Timestamp) -> Result<(i64, i64), Error> {
     let item = i64::try_from(item)
-        .map_err(|_| Error::row(format!("the id {item} of an item is beyond 2^63")))?;
+        .map_err(|_| Error::row(format!("item id {item} is larger than 2^63")))?;
     if i64::from(at.ns) >= NS_IN_S {
         return Err(Error::row(format!("{} nanoseconds are more than a second", at.ns)));
     }

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_days_are_bounded_and_take_no_room_from_those_that_are_kept() {
+    fn odd_days_are_bounded_and_displace_no_kept_days() {
         let today = Day(20_000);
         for class in [1, 31, 372, 3_720] {
             let table = Table { set: Set::Float, class: Class(class) };

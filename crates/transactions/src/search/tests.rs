@@ -54,7 +54,7 @@ fn cell(column: &'static Column, number: u64) -> Cell {
 }
 
 fn number(cell: &Cell) -> u64 {
-    let Cell::Number(number) = cell else { panic!("{cell} is no number") };
+    let Cell::Number(number) = cell else { panic!("{cell} is not a number") };
     *number
 }
 
@@ -88,7 +88,7 @@ fn an_empty_folder_answers_with_nothing() {
 }
 
 #[test]
-fn a_search_that_nobody_waits_for_stops() {
+fn a_search_ends_with_its_client() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), 0..1_000, 10);
     let looks = AtomicU32::new(0);

@@ -181,7 +181,7 @@ pub fn is_unchanged(request: &ActiveChecks<'_>, known_session: &str, list_revisi
         && request.config_revision >= list_revision
 }
 
-/// Why that is no name of a host.
+/// Why that is not a name of a host.
 pub fn wrong_name(host: &str) -> Option<String> {
     let fits = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ' ');
     let wrong = host.chars().find(|c| !fits(c))?;

@@ -83,7 +83,7 @@ impl<'a> Request<'a> {
         let key = row.text("key").ok_or_else(|| MessageError::Missing("key").to_string())?;
         let timeout =
             row.text("timeout").ok_or_else(|| MessageError::Missing("timeout").to_string())?;
-        // A timeout that is no number or out of range is the item's error, not the request's.
+        // A timeout that is not a number or out of range is the item's error, not the request's.
         Ok(Check { key, timeout_s: Some(parse_seconds(&timeout).unwrap_or(0)) })
     }
 }

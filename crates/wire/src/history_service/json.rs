@@ -32,7 +32,7 @@ impl<'de> Deserialize<'de> for Whole {
                 u64::try_from(number).map(Whole).map_err(wrong)
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<Whole, E> {
-                let wrong = |_| E::custom(format!("\"{text}\" is no whole number"));
+                let wrong = |_| E::custom(format!("\"{text}\" is not a whole number"));
                 text.parse().map(Whole).map_err(wrong)
             }
         }
@@ -45,11 +45,11 @@ fn float<E: Error>(raw: &RawValue) -> Result<f64, E> {
     let text = raw.get();
     let quoted = text.starts_with('"');
     let inner = if quoted { serde_json::from_str(text).ok() } else { Some(text.to_owned()) };
-    // This reads the names of what is no number too, which stand in quotes.
+    // This reads the names of what is not a number too, which stand in quotes.
     let number = inner.as_deref().and_then(|inner| inner.parse().ok());
     number.ok_or_else(|| {
         let start: String = text.chars().take(40).collect();
-        E::custom(format!("{start} is no number"))
+        E::custom(format!("{start} is not a number"))
     })
 }
 

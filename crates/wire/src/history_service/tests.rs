@@ -128,16 +128,16 @@ fn json_is_protobufs() {
 fn wrong_json_is_refused_with_what_is_wrong() {
     for (text, part) in [
         (r#"{"values":[{"itemid":-1}]}"#, "whole number"),
-        (r#"{"values":[{"itemid":"x"}]}"#, "\"x\" is no whole number"),
+        (r#"{"values":[{"itemid":"x"}]}"#, "\"x\" is not a whole number"),
         (r#"{"values":[{"itemid":1.5}]}"#, "whole number"),
         (r#"{"values":[{"item":1}]}"#, "unknown field `item`, expected one of `itemid`"),
-        (r#"{"values":[{"float":"much"}]}"#, "\"much\" is no number"),
+        (r#"{"values":[{"float":"much"}]}"#, "\"much\" is not a number"),
         (r#"{"values":[{"unsigned":1e30}]}"#, "whole number"),
         (r#"{"values":[{"clock":4294967296}]}"#, "u32"),
         (r#"{"values":{}}"#, "expected a list of at most 10000"),
         (r#"{"sequence":true}"#, "boolean `true`, expected a whole number"),
-        (r#"{"values":[{"float":[1]}]}"#, "[1] is no number"),
-        (r#"{"values":[{"float":true}]}"#, "true is no number"),
+        (r#"{"values":[{"float":[1]}]}"#, "[1] is not a number"),
+        (r#"{"values":[{"float":true}]}"#, "true is not a number"),
         ("", "EOF"),
         ("[", "EOF"),
     ] {

@@ -34,7 +34,7 @@ pub enum HttpError {
     /// A zero byte in a header.
     #[error("Nul byte in header")]
     Nul,
-    /// `Content-Length` that is no number, or two different ones.
+    /// `Content-Length` that is not a number, or two different ones.
     #[error("Invalid Content-Length: value")]
     Length,
     /// More headers than anybody needs.
@@ -43,7 +43,7 @@ pub enum HttpError {
     /// A body beyond the limit.
     #[error("The answer is larger than {0} bytes")]
     TooLarge(usize),
-    /// A chunk's size is no number.
+    /// A chunk's size is not a number.
     #[error("chunk hex-length char not a hex digit: 0x{0:x}")]
     ChunkDigit(u8),
     /// A chunk without size or end.

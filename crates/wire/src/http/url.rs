@@ -23,7 +23,7 @@ const SWITCHED_OFF: &[&str] = &[
 /// Bytes of a URL: longer ones are nobody's address.
 pub const URL_BYTES_MAX: usize = 65_536;
 
-/// Why a text is no URL. The words are those that the field's servers show.
+/// Why a text is not a URL. The words are those that the field's servers show.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// Empty, or with spaces or control characters.

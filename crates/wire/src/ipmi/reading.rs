@@ -34,7 +34,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// By the first byte of a record's units; `None` = the byte is no number.
+    /// By the first byte of a record's units; `None` = the byte is not a number.
     pub const fn from_units(byte: u8) -> Option<Self> {
         match byte >> 6 {
             0 => Some(Self::Unsigned),

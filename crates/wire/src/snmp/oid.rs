@@ -12,7 +12,7 @@ pub const ARCS_MAX: usize = 128;
 /// Octets kept without an allocation; names of tables' cells are hardly longer.
 const INLINE: usize = 22;
 
-/// Why a text is no object identifier.
+/// Why a text is not an object identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum OidError {
     /// No number where one is due.

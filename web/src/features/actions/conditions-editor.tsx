@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { networkRulesQuery } from "~/api/network";
+import { EvalType, EventSource } from "~/api/schema";
 import { AddButton } from "~/shared/forms/rows-editor";
 import { IconButton } from "~/ui/button";
 import { Input, Select, TextField } from "~/ui/field";
@@ -26,7 +27,10 @@ const JOINS = [
 
 /** Rules and checks by `rule id` and `check id`, for texts and choices. */
 export function useRuleNames(source: ActionSource): ReadonlyMap<string, string> {
-  const { data = [] } = useQuery({ ...networkRulesQuery(), enabled: source === "1" });
+  const { data = [] } = useQuery({
+    ...networkRulesQuery(),
+    enabled: source === EventSource.Discovery,
+  });
   const names = new Map<string, string>();
   for (const rule of data) {
     names.set(`rule ${rule.druleid}`, rule.name);
@@ -141,7 +145,7 @@ export function ConditionsEditor({ source, draft, set, problems }: ConditionsEdi
           </div>
         );
       })}
-      {draft.evaltype === "3" && (
+      {draft.evaltype === EvalType.Formula && (
         <TextField
           label={texts.formula}
           error={problems.formula}

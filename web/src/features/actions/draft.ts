@@ -1,5 +1,6 @@
 import type { Action, ActionOperation } from "~/api/actions";
 import type { Members } from "~/api/methods";
+import { ConditionKind, EvalType, Status } from "~/api/schema";
 import {
   type ActionCondition,
   type ActionSource,
@@ -53,7 +54,7 @@ function operationDraft(operation: ActionOperation): OperationDraft {
 export function actionDraft(action: Action | null): ActionDraft {
   return {
     name: action?.name ?? "",
-    on: action ? action.status === "0" : true,
+    on: action ? action.status === Status.Enabled : true,
     evaltype: action?.filter.evaltype ?? "0",
     formula: action?.filter.formula ?? "",
     conditions:
@@ -73,12 +74,12 @@ export const letterOf = (at: number) => String.fromCharCode(65 + at);
 export function actionProblems(draft: ActionDraft): Record<string, string> {
   const problems: Record<string, string> = {};
   if (!draft.name.trim()) problems.name = "Enter a name.";
-  if (draft.evaltype === "3" && !draft.formula.trim()) {
+  if (draft.evaltype === EvalType.Formula && !draft.formula.trim()) {
     problems.formula = "Enter a formula, such as A and (B or C).";
   }
   for (const [n, condition] of draft.conditions.entries()) {
     // A received value may be empty; everything else says something.
-    if (condition.conditiontype !== "12" && !condition.value.trim()) {
+    if (condition.conditiontype !== ConditionKind.ReceivedValue && !condition.value.trim()) {
       problems[`condition${n}`] = `Enter a value for condition ${letterOf(n)}.`;
     }
   }
@@ -112,7 +113,7 @@ function operationParams({ type, groups, templates, tags, inventory }: Operation
 
 /** A draft without problems, as `action.create` and `action.update` take it. */
 export function actionParams(draft: ActionDraft): Members<"action"> {
-  const byFormula = draft.evaltype === "3";
+  const byFormula = draft.evaltype === EvalType.Formula;
   return {
     name: draft.name.trim(),
     status: draft.on ? "0" : "1",

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type Action, deleteActions, saveAction } from "~/api/actions";
+import { EventSource } from "~/api/schema";
 import { templateNamesQuery } from "~/api/templates";
 import { ObjectForm } from "~/shared/forms/object-form";
 import { FormSection } from "~/shared/forms/section";
@@ -29,7 +30,7 @@ export function ActionForm({ source, action }: FormProps) {
   const { data: names } = useQuery(templateNamesQuery(linked));
   const leave = () => {
     void client.invalidateQueries({ queryKey: ["actions"] });
-    const search = { source: source === "2" ? "agents" : undefined };
+    const search = { source: source === EventSource.Autoregistration ? "agents" : undefined };
     void navigate({ to: "/actions", search });
   };
   const id = action?.actionid ?? null;
@@ -65,7 +66,7 @@ export function ActionForm({ source, action }: FormProps) {
       <FormSection
         title={texts.conditions}
         note={
-          source === "1"
+          source === EventSource.Discovery
             ? "Checked for each discovery event of a host or a service."
             : "Checked when an agent registers and when its registration data changes."
         }

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { type Action, actionsQuery, deleteActions, enableActions } from "~/api/actions";
+import { Status } from "~/api/schema";
 import { EnableTable, Switch, useSwitches } from "~/shared/enable-table";
 import { QueryError, StaleError } from "~/shared/fallback";
 import { Page, Sheet } from "~/shared/page";
@@ -46,7 +47,7 @@ function Name({ action }: { action: Action }) {
 
 const operations = (action: Action) =>
   action.operations.map((one) => operationName(one.operationtype)).join(", ");
-const state = (action: Action) => <Switch on={action.status === "0"} />;
+const state = (action: Action) => <Switch on={action.status === Status.Enabled} />;
 
 function columnsOf(source: ActionSource, names: ReadonlyMap<string, string>): Column<Action>[] {
   const conditions = ({ filter }: Action) =>

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { explain } from "~/api/errors";
 import { valuesQuery } from "~/api/history";
 import { checkNow, type ItemRow, itemSearchQuery, itemsQuery, mappingsOf } from "~/api/items";
+import { lostQuery } from "~/api/lost";
 import { allows } from "~/api/session-store";
 import { RangePicker } from "~/charts/range-picker";
 import { QueryError, StaleError } from "~/shared/fallback";
@@ -17,7 +18,8 @@ import { Segmented } from "~/ui/segmented";
 import { Empty, SkeletonRows } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import { formatValue, isNumeric } from "~/util/format";
-import { useSettled } from "~/util/hooks";
+import { isBehind, useSettled } from "~/util/hooks";
+import { type LostRange, unite, withLost } from "~/util/lost";
 import { listOf, listTo } from "~/util/search";
 import { DEFAULT_RANGE, formatClock, type TimeRange } from "~/util/time";
 import { texts } from "./texts";
@@ -34,24 +36,44 @@ function ItemPicker({
   onChange: (v: string[]) => void;
 }) {
   const [text, setText] = useState("");
-  const { data: found = [] } = useQuery(itemSearchQuery(useSettled(text), { numeric: true }));
+  const settled = useSettled(text);
+  const search = useQuery(itemSearchQuery(settled, { numeric: true }));
   const words = (item: { name: string; hosts: { name: string }[] }) =>
     `${item.hosts[0]?.name}: ${item.name}`;
   return (
     <Pick
       label={texts.items}
       values={values}
-      options={found.map((item) => ({ value: item.itemid, label: words(item) }))}
+      options={(search.data ?? []).map((item) => ({ value: item.itemid, label: words(item) }))}
       labelOf={(id) => items.filter((item) => item.itemid === id).map(words)[0]}
       onSearch={setText}
+      busy={isBehind(text, settled, search)}
       onChange={onChange}
     />
   );
 }
 
+/** Values of a table. */
+const VALUES_MAX = 200;
+
+/** A range without values because they were lost. */
+function LostRow({ lost: { from, till, certain, reason } }: { lost: LostRange }) {
+  return (
+    <tr className="hatched border-t align-top">
+      <td className="tabular w-44 py-1.5 pr-3 pl-4 text-soft">
+        {texts.fromTo(formatClock(from), formatClock(till))}
+      </td>
+      <td className="py-1.5 pr-4 text-xs text-soft">
+        {(certain ? texts.historyLost : texts.historyMayBeLost)(reason)}
+      </td>
+    </tr>
+  );
+}
+
 /** Newest values of an item that is not a number. */
 function TextValues({ item }: { item: ItemRow }) {
-  const query = useQuery(valuesQuery(item, 200));
+  const query = useQuery(valuesQuery(item, VALUES_MAX));
+  const { data: lost = [] } = useQuery(lostQuery([item.itemid]));
   const { data, error } = query;
   if (!data)
     return error ? (
@@ -59,24 +81,29 @@ function TextValues({ item }: { item: ItemRow }) {
     ) : (
       <SkeletonRows />
     );
-  if (data.length === 0) return <p className="px-4 pb-4 text-soft">{texts.noValuesYet}</p>;
+  const rows = withLost(data, unite(lost), data.length < VALUES_MAX);
+  if (rows.length === 0) return <p className="px-4 pb-4 text-soft">{texts.noValuesYet}</p>;
   return (
     <table className="w-full">
       <tbody>
-        {data.map((point) => (
-          <tr key={`${point.clock}.${point.ns}`} className="border-t align-top">
-            <td className="tabular w-44 py-1.5 pl-4 text-soft">
-              {formatClock(Number(point.clock))}
-            </td>
-            <td className="py-1.5 pr-4 font-mono text-xs break-all whitespace-pre-wrap">
-              {formatValue(point.value, {
-                value_type: item.value_type,
-                units: item.units,
-                mappings: mappingsOf(item),
-              })}
-            </td>
-          </tr>
-        ))}
+        {rows.map((point) =>
+          "reason" in point ? (
+            <LostRow key={`lost ${point.from} ${point.certain}`} lost={point} />
+          ) : (
+            <tr key={`${point.clock}.${point.ns}`} className="border-t align-top">
+              <td className="tabular w-44 py-1.5 pl-4 text-soft">
+                {formatClock(Number(point.clock))}
+              </td>
+              <td className="py-1.5 pr-4 font-mono text-xs break-all whitespace-pre-wrap">
+                {formatValue(point.value, {
+                  value_type: item.value_type,
+                  units: item.units,
+                  mappings: mappingsOf(item),
+                })}
+              </td>
+            </tr>
+          ),
+        )}
       </tbody>
     </table>
   );

@@ -1,6 +1,10 @@
 /** Texts that users read, to be reviewed and translated in one place. */
 export const texts = {
   items: "Items",
+  fromTo: (from: string, till: string) => `${from} to ${till}`,
+  historyLost: (reason: string) => `History of this range was lost: damaged file (${reason}).`,
+  historyMayBeLost: (reason: string) =>
+    `History of this range may be incomplete: damaged file (${reason}).`,
   noValuesYet: "No values yet.",
   theCheckWasRequested: "The check was requested. New values appear shortly.",
   checkNow: "Check now",

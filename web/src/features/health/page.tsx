@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { selfHostQuery } from "~/api/hosts";
 import { hostItemsQuery, type ItemRow, mappingsOf } from "~/api/items";
+import { State } from "~/api/schema";
 import { together } from "~/api/windows";
 import { RangePicker } from "~/charts/range-picker";
 import { QueryError, StaleError } from "~/shared/fallback";
@@ -34,7 +35,7 @@ function Figures({ items }: { items: readonly ItemRow[] }) {
         const item = firstOf(items, keys);
         if (!item) return null;
         const text =
-          item.lastclock === "0" || item.state === "1"
+          item.lastclock === "0" || item.state === State.NotSupported
             ? "–"
             : formatValue(item.lastvalue, {
                 value_type: item.value_type,
@@ -79,7 +80,9 @@ interface ChartProps {
 }
 
 function Chart({ title, items, ...rest }: ChartProps) {
-  const known = items.filter((item): item is ItemRow => item !== undefined && item.state === "0");
+  const known = items.filter(
+    (item): item is ItemRow => item !== undefined && item.state === State.Normal,
+  );
   if (known.length === 0) return null;
   return (
     <Card title={title} bodyClass="px-3 pb-3">

@@ -1,6 +1,7 @@
 import type { GroupPrototype, HostPrototypeDetail } from "~/api/host-prototypes";
 import type { Macro } from "~/api/hosts";
 import type { Members } from "~/api/methods";
+import { Discover, Status } from "~/api/schema";
 import { type HostInterface, interfaceParams } from "~/util/interfaces";
 import { macroParams, macrosProblem, withoutLldMacros } from "~/util/macros";
 import { oneOf } from "~/util/one-of";
@@ -27,8 +28,8 @@ export interface HostPrototypeDraft extends OwnerDraft {
 export function draftOf(prototype: HostPrototypeDetail | null): HostPrototypeDraft {
   return {
     ...ownerDraft(prototype, prototype?.groupLinks, prototype?.templates),
-    monitored: prototype?.status !== "1",
-    discovered: prototype?.discover !== "1",
+    monitored: prototype?.status !== Status.Disabled,
+    discovered: prototype?.discover !== Discover.No,
     groupNames: prototype?.groupPrototypes.map((group) => group.name).join("\n") ?? "",
     savedGroups: prototype?.groupPrototypes ?? [],
     inventory: prototype?.inventory_mode ?? "-1",

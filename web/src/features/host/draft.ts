@@ -1,5 +1,6 @@
 import type { Host, Macro } from "~/api/hosts";
 import type { Members } from "~/api/methods";
+import { InterfaceType, Origin, Status } from "~/api/schema";
 import { type HostInterface, interfaceParams } from "~/util/interfaces";
 import { macroParams, macrosProblem } from "~/util/macros";
 import { oneOf } from "~/util/one-of";
@@ -25,14 +26,14 @@ export interface HostDraft extends OwnerDraft {
 
 /** Discovery made the host: what is not people's follows its prototype. */
 export function isDiscovered(host: Host | null): boolean {
-  return host?.flags === "4";
+  return host?.flags === Origin.Discovered;
 }
 
 export function draftOf(host: Host | null, firstInterface: HostInterface): HostDraft {
   return {
     ...ownerDraft(host, host?.hostgroups, host?.parentTemplates),
     description: host?.description ?? "",
-    monitored: host?.status !== "1",
+    monitored: host?.status !== Status.Disabled,
     interfaces: host?.interfaces ?? [firstInterface],
     macros: host?.macros ?? [],
     tlsConnect: host?.tls_connect ?? "1",
@@ -57,7 +58,7 @@ export function usesCertificate(draft: HostDraft): boolean {
 }
 
 export function usesIpmi(draft: HostDraft): boolean {
-  return draft.interfaces.some((iface) => iface.type === "3");
+  return draft.interfaces.some((iface) => iface.type === InterfaceType.Ipmi);
 }
 
 /** What is wrong with a draft, by field; the server has the last word on the rest. */

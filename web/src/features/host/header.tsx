@@ -5,6 +5,7 @@ import { explain } from "~/api/errors";
 import { deleteHost, setHostStatus } from "~/api/host-changes";
 import type { Host } from "~/api/hosts";
 import { maySilence } from "~/api/maintenance";
+import { Status } from "~/api/schema";
 import { interfaceAddress, interfaceName } from "~/shared/availability";
 import { SilenceDialog } from "~/shared/silence";
 import { Button, buttonClass, IconButton } from "~/ui/button";
@@ -85,9 +86,14 @@ export function HostActions({ host }: { host: Host }) {
     toast(`${what} ${todo}`, "bad");
   };
   const status = useMutation({
-    mutationFn: () => setHostStatus(host.hostid, host.status === "0" ? "1" : "0"),
+    mutationFn: () =>
+      setHostStatus(host.hostid, host.status === Status.Enabled ? Status.Disabled : Status.Enabled),
     onSuccess: () =>
-      toast(host.status === "0" ? texts.notMonitoredNow(host.name) : texts.monitoredNow(host.name)),
+      toast(
+        host.status === Status.Enabled
+          ? texts.notMonitoredNow(host.name)
+          : texts.monitoredNow(host.name),
+      ),
     onError: fail,
     onSettled: refresh,
   });
@@ -155,7 +161,7 @@ export function HostActions({ host }: { host: Host }) {
               }}
             >
               <Icon name="power" size={15} />
-              {host.status === "0" ? texts.stopMonitoring : texts.startMonitoring}
+              {host.status === Status.Enabled ? texts.stopMonitoring : texts.startMonitoring}
             </MenuItem>
             {maySilence() && (
               <MenuItem

@@ -5,6 +5,7 @@ import { discoveryRulesQuery } from "~/api/discovery";
 import { hostStatesQuery } from "~/api/host-states";
 import { type Host, hostQuery } from "~/api/hosts";
 import { hostItemsQuery, type ItemRow } from "~/api/items";
+import { Status } from "~/api/schema";
 import { mayConfigure } from "~/api/session-store";
 import { triggersQuery } from "~/api/triggers";
 import { CreateLink, DiscoveryTable, TriggerTable } from "~/shared/config-tables";
@@ -37,7 +38,7 @@ type Tab = (typeof TABS)[number];
 function StateMark({ host }: { host: Host }) {
   const { data } = useQuery(hostStatesQuery([host.hostid]));
   const state = data?.get(host.hostid);
-  const monitored = host.status === "0";
+  const monitored = host.status === Status.Enabled;
   const worst = state && monitored ? worstOf(state.problems) : null;
   if (!state || worst === null) {
     const tone = toneOf(state, monitored);

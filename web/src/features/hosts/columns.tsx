@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { HostRow } from "~/api/hosts";
 import { type Maintenance, maySilence } from "~/api/maintenance";
+import { Status } from "~/api/schema";
 import { Availability } from "~/shared/availability";
 import { HostMark } from "~/shared/silence";
 import { IconButton } from "~/ui/button";
@@ -17,7 +18,7 @@ import { texts } from "./texts";
 function ProblemCell({ row, state }: { row: HostRow; state: HostState | undefined }) {
   const worst = state ? worstOf(state.problems) : null;
   if (!state || worst === null) {
-    return <span className="text-faint">{stateInWords(state, row.status === "0")}</span>;
+    return <span className="text-faint">{stateInWords(state, row.status === Status.Enabled)}</span>;
   }
   const words = countsInWords(state.problems);
   return (
@@ -52,8 +53,8 @@ interface CellProps {
 function NameCell({ row, state, maintenances }: CellProps & { state: HostState | undefined }) {
   return (
     <span className="flex items-center gap-2">
-      <Dot tone={toneOf(state, row.status === "0")} />
-      <span className="sr-only">{stateInWords(state, row.status === "0")}</span>
+      <Dot tone={toneOf(state, row.status === Status.Enabled)} />
+      <span className="sr-only">{stateInWords(state, row.status === Status.Enabled)}</span>
       <span className="flex min-w-0 flex-1 items-center gap-2 max-sm:flex-col max-sm:items-start max-sm:gap-0.5">
         <Link
           to="/hosts/$hostid"
@@ -77,7 +78,8 @@ function NameCell({ row, state, maintenances }: CellProps & { state: HostState |
 }
 
 function StatusCell({ row, maintenances }: CellProps) {
-  if (row.status !== "0") return <span className="text-faint">{texts.notMonitored}</span>;
+  if (row.status !== Status.Enabled)
+    return <span className="text-faint">{texts.notMonitored}</span>;
   if (row.maintenance_status === "1") return <HostMark host={row} maintenances={maintenances} />;
   return <span className="text-soft">{texts.monitored}</span>;
 }
@@ -92,7 +94,7 @@ export function hostColumns(
     {
       id: "name",
       header: texts.host,
-      width: "minmax(8rem, 1.5fr)",
+      width: "minmax(9rem, 2.4fr)",
       sortable: true,
       cell: (row) => (
         <NameCell row={row} state={states.get(row.hostid)} maintenances={maintenances} />
@@ -115,14 +117,14 @@ export function hostColumns(
       id: "tags",
       on: "wide",
       header: texts.tags,
-      width: "minmax(5rem, 1.1fr)",
+      width: "minmax(5rem, 1fr)",
       cell: (row) => <TagList tags={row.tags} max={4} onPick={onTag} />,
     },
     {
       id: "templates",
       on: "wide",
       header: texts.templates,
-      width: "minmax(5rem, 1.2fr)",
+      width: "minmax(5rem, 1fr)",
       cell: (row) => (
         <span className="text-soft" title={row.parentTemplates.map((t) => t.name).join("\n")}>
           {row.parentTemplates.map((t) => t.name).join(", ") || (
@@ -151,7 +153,7 @@ export function hostColumns(
       id: "status",
       on: "wide",
       header: texts.status,
-      width: "minmax(8.5rem, 1.3fr)",
+      width: "minmax(7.5rem, 0.8fr)",
       sortable: true,
       cell: (row) => <StatusCell row={row} maintenances={maintenances} />,
     },

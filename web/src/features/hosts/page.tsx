@@ -4,6 +4,7 @@ import { useCallback, useMemo, useState } from "react";
 import { hostStatesQuery } from "~/api/host-states";
 import { type HostFilter, type HostRow, hostTotalQuery, hostWindow } from "~/api/hosts";
 import { maySilence } from "~/api/maintenance";
+import { Status } from "~/api/schema";
 import { mayConfigure } from "~/api/session-store";
 import { together, useRowWindow, useVisible, windowOf } from "~/api/windows";
 import { ListPage, NoRows } from "~/shared/list-page";
@@ -184,7 +185,7 @@ export function HostsPage() {
           onSort={({ id, desc }) =>
             change({ sort: id === "name" ? undefined : id, desc: desc ? "yes" : undefined })
           }
-          rowClass={(row) => (row.status === "1" ? "bg-sunken" : undefined)}
+          rowClass={(row) => (row.status === Status.Disabled ? "bg-sunken" : undefined)}
           empty={
             <NoRows icon="hosts" word={texts.hostWord} onClear={onClear} action={create}>
               {texts.createAHostWith}

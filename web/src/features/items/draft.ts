@@ -8,6 +8,7 @@ import type {
 } from "~/api/item-config";
 import type { PreprocessingStep } from "~/api/items";
 import type { Members } from "~/api/methods";
+import { Discover, ItemType, Status, ValueType } from "~/api/schema";
 import type { HostInterface } from "~/util/interfaces";
 import { interfaceTypeFor, isPolled } from "~/util/item-types";
 import { oneOf } from "~/util/one-of";
@@ -59,7 +60,7 @@ const extraOf = (item: ConfigItem | null) => {
 export function draftOf(item: ConfigItem | null): ItemDraft {
   return {
     extra: extraOf(item),
-    discover: item?.discover !== "1",
+    discover: item?.discover !== Discover.No,
     lifetimeType: item?.lifetime_type ?? "0",
     lifetime: item?.lifetime || "7d",
     filter: item?.filter ?? NO_FILTER,
@@ -80,7 +81,7 @@ export function draftOf(item: ConfigItem | null): ItemDraft {
     snmpOid: item?.snmp_oid ?? "",
     valuemapid: item?.valuemapid ?? "0",
     description: item?.description ?? "",
-    enabled: item?.status !== "1",
+    enabled: item?.status !== Status.Disabled,
     preprocessing: item?.preprocessing ?? [],
     tags: item?.tags ?? [],
   };
@@ -97,7 +98,7 @@ export function fittingInterfaces(
 }
 
 export function hasTrends(valueType: string): boolean {
-  return valueType === "0" || valueType === "3";
+  return valueType === ValueType.Float || valueType === ValueType.Unsigned;
 }
 
 /** What is wrong with a draft, by field. Templates have no interfaces: `interfaces` is null. */
@@ -110,10 +111,12 @@ export function problemsOf(
   if (!draft.key.trim()) problems.key = "Enter a key.";
   if (isPolled(draft.type) && !draft.delay.trim())
     problems.delay = "Enter an interval, such as 1m.";
-  if (draft.type === "18" && draft.masterId === "0") problems.master = "Choose a master item.";
-  if (draft.type === "15" && !draft.formula.trim()) problems.formula = "Enter a formula.";
-  if (draft.type === "19" && !draft.url.trim()) problems.url = "Enter a URL.";
-  if (draft.type === "20" && !draft.snmpOid.trim()) problems.snmp = "Enter an OID.";
+  if (draft.type === ItemType.Dependent && draft.masterId === "0")
+    problems.master = "Choose a master item.";
+  if (draft.type === ItemType.Calculated && !draft.formula.trim())
+    problems.formula = "Enter a formula.";
+  if (draft.type === ItemType.HttpAgent && !draft.url.trim()) problems.url = "Enter a URL.";
+  if (draft.type === ItemType.Snmp && !draft.snmpOid.trim()) problems.snmp = "Enter an OID.";
   for (const { field, label, required } of EXTRAS[draft.type] ?? []) {
     if (required && !draft.extra[field]?.trim()) problems[field] = `${label} cannot be empty.`;
   }
@@ -205,11 +208,11 @@ export function itemParams(
     key_: draft.key.trim(),
     type: draft.type,
     interfaceid: chosenInterface(draft, interfaces)?.interfaceid,
-    master_itemid: draft.type === "18" ? draft.masterId : undefined,
-    url: draft.type === "19" ? draft.url : undefined,
-    snmp_oid: draft.type === "20" ? draft.snmpOid : undefined,
+    master_itemid: draft.type === ItemType.Dependent ? draft.masterId : undefined,
+    url: draft.type === ItemType.HttpAgent ? draft.url : undefined,
+    snmp_oid: draft.type === ItemType.Snmp ? draft.snmpOid : undefined,
     preprocessing: draft.preprocessing.map(stepParams),
-    ...(draft.type === "15" ? { params: draft.formula } : {}),
+    ...(draft.type === ItemType.Calculated ? { params: draft.formula } : {}),
     ...extraParams(draft.type, draft.extra, before?.type === draft.type ? before : null),
   };
 }

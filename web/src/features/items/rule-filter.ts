@@ -1,4 +1,5 @@
 import type { FilterCondition, RuleFilter } from "~/api/item-config";
+import { MacroOperator } from "~/api/schema";
 
 export const NO_FILTER: RuleFilter = { evaltype: "0", formula: "", conditions: [] };
 
@@ -21,7 +22,7 @@ export function newCondition(conditions: readonly FilterCondition[]): FilterCond
 
 /** Does the operator compare with a value? 8 matches, 9 does not match. */
 export function hasValue({ operator }: Pick<FilterCondition, "operator">): boolean {
-  return operator === "8" || operator === "9";
+  return operator === MacroOperator.Matches || operator === MacroOperator.NotMatches;
 }
 
 /** The filter as the API takes it; lines without a macro are left out. */

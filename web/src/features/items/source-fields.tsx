@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { itemSearchQuery, itemsQuery } from "~/api/items";
+import { ItemType } from "~/api/schema";
 import { interfaceAddress, interfaceName } from "~/shared/availability";
 import { Field, SelectField, TextareaField, TextField } from "~/ui/field";
 import { Pick } from "~/ui/pick";
-import { useSettled } from "~/util/hooks";
+import { isBehind, useSettled } from "~/util/hooks";
 import type { HostInterface } from "~/util/interfaces";
 import { isPolled } from "~/util/item-types";
 import { fittingInterfaces, type ItemDraft } from "./draft";
@@ -32,7 +33,8 @@ function MasterPicker({
   id: string;
 }) {
   const [text, setText] = useState("");
-  const { data: found = [] } = useQuery(itemSearchQuery(useSettled(text), { hostid }));
+  const settled = useSettled(text);
+  const search = useQuery(itemSearchQuery(settled, { hostid }));
   const { data: chosen = [] } = useQuery(itemsQuery(value === "0" ? [] : [value]));
   return (
     <Pick
@@ -40,9 +42,10 @@ function MasterPicker({
       field
       label={texts.masterItem}
       values={value === "0" ? [] : [value]}
-      options={found.map((item) => ({ value: item.itemid, label: item.name }))}
+      options={(search.data ?? []).map((item) => ({ value: item.itemid, label: item.name }))}
       labelOf={() => chosen[0]?.name}
       onSearch={setText}
+      busy={isBehind(text, settled, search)}
       onChange={(values) => onChange(values.at(-1) ?? "0")}
     />
   );
@@ -135,7 +138,7 @@ export function SourceFields({
           onChange={(interfaceid) => set({ interfaceid })}
         />
       )}
-      {draft.type === "18" && (
+      {draft.type === ItemType.Dependent && (
         <Field label={texts.masterItem} required error={errors.master}>
           {(id) => (
             <MasterPicker
@@ -147,7 +150,7 @@ export function SourceFields({
           )}
         </Field>
       )}
-      {draft.type === "15" && (
+      {draft.type === ItemType.Calculated && (
         <TextareaField
           label={texts.formula}
           required
@@ -160,7 +163,7 @@ export function SourceFields({
           onChange={(formula) => set({ formula })}
         />
       )}
-      {draft.type === "19" && (
+      {draft.type === ItemType.HttpAgent && (
         <TextField
           label={texts.url}
           required
@@ -170,7 +173,7 @@ export function SourceFields({
           onChange={(url) => set({ url })}
         />
       )}
-      {draft.type === "20" && (
+      {draft.type === ItemType.Snmp && (
         <TextField
           label={texts.snmpOid}
           required

@@ -1,4 +1,5 @@
 import type { PreprocessingStep } from "~/api/items";
+import { OnFail } from "~/api/schema";
 import { AddButton } from "~/shared/forms/rows-editor";
 import { IconButton } from "~/ui/button";
 import { cx } from "~/ui/cx";
@@ -143,10 +144,12 @@ function StepRow({ step, place, count, only, onChange, onMove, onRemove }: StepR
             }
             className="w-40!"
           />
-          {(step.error_handler === "2" || step.error_handler === "3") && (
+          {(step.error_handler === OnFail.SetValue || step.error_handler === OnFail.SetError) && (
             <Input
-              aria-label={step.error_handler === "2" ? texts.value : texts.error}
-              placeholder={step.error_handler === "2" ? texts.valueWord : texts.errorMessage}
+              aria-label={step.error_handler === OnFail.SetValue ? texts.value : texts.error}
+              placeholder={
+                step.error_handler === OnFail.SetValue ? texts.valueWord : texts.errorMessage
+              }
               value={step.error_handler_params}
               onChange={(e) => onChange({ ...step, error_handler_params: e.target.value })}
               className="w-60!"

@@ -6,6 +6,7 @@ import { type TestOutcome, testItem } from "~/api/item-test";
 import { itemsQuery } from "~/api/items";
 import { macroLevelsQuery } from "~/api/macros";
 import { type Owner, ownerQuery } from "~/api/owners";
+import { ItemType, MacroType } from "~/api/schema";
 import { HostPicker } from "~/shared/pickers";
 import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
@@ -34,7 +35,7 @@ function useMacros(macros: readonly string[], ownerid: string) {
   const [typed, setTyped] = useState<ReadonlyMap<string, string>>(new Map());
   const rows = macros.map((macro) => {
     const found = resolveMacro(macro, levels);
-    const secret = found !== null && found.definition.type !== "0";
+    const secret = found !== null && found.definition.type !== MacroType.Text;
     return {
       macro,
       value: typed.get(macro) ?? found?.definition.value ?? "",
@@ -113,7 +114,7 @@ export default function TestDialog({ draft, kind, owner, onClose }: TestDialogPr
   const [hostid, setHostid] = useState(owner.template ? "" : owner.id);
   const { data: host } = useQuery(ownerQuery(hostid));
   const { data: masters } = useQuery(
-    itemsQuery(draft.type === "18" && draft.masterId !== "0" ? [draft.masterId] : []),
+    itemsQuery(draft.type === ItemType.Dependent && draft.masterId !== "0" ? [draft.masterId] : []),
   );
   const master = masters?.[0];
   const macros = useMacros(macrosOfTest(draft, source, host ?? undefined), hostid || owner.id);

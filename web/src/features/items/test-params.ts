@@ -2,6 +2,7 @@ import type { ItemKind } from "~/api/item-config";
 import type { StepOutcome, TestOutcome } from "~/api/item-test";
 import type { PreprocessingStep } from "~/api/items";
 import type { Owner } from "~/api/owners";
+import { ItemType } from "~/api/schema";
 import { macrosIn, substitute } from "~/util/macros";
 import { pairsOf } from "~/util/pairs";
 import { chosenInterface, type ItemDraft } from "./draft";
@@ -105,9 +106,9 @@ function collectPart(draft: ItemDraft, resolve: (text: string) => string): objec
   return {
     key: resolve(draft.key.trim()),
     type: Number(draft.type),
-    url: draft.type === "19" ? resolve(draft.url) : undefined,
-    snmp_oid: draft.type === "20" ? resolve(draft.snmpOid) : undefined,
-    params: draft.type === "15" ? resolve(draft.formula) : undefined,
+    url: draft.type === ItemType.HttpAgent ? resolve(draft.url) : undefined,
+    snmp_oid: draft.type === ItemType.Snmp ? resolve(draft.snmpOid) : undefined,
+    params: draft.type === ItemType.Calculated ? resolve(draft.formula) : undefined,
     ...extras,
   };
 }

@@ -105,7 +105,7 @@ export const texts = {
   editName: (name: string) => `Edit ${name}`,
   lastValueOf: (name: string) => `Use the last value of ${name}`,
   intervalStorageTagsAnd:
-    "Interval, storage, tags and state can be changed here; the rest {template}.",
+    "You can change the interval, storage, tags and state here. Change everything else {template}.",
   inTheTemplate: "in the template",
   theItem: "the item",
 } as const;

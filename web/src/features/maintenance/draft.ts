@@ -1,5 +1,6 @@
 import type { MaintenanceDetail, MaintenanceTag } from "~/api/maintenance";
 import type { Members } from "~/api/methods";
+import { PeriodType } from "~/api/schema";
 import {
   LENGTH_MIN_S,
   lengthSeconds,
@@ -92,7 +93,7 @@ export function periodOf(draft: PeriodDraft): Period | string {
   if (length === null) return "Enter a duration such as 2h, 90m or 1d 12h.";
   if (length < LENGTH_MIN_S) return "A period must last at least five minutes.";
   const none = { every: 1, months: 0, weekdays: 0, day: 0, startTime: 0, startDate: 0 };
-  if (repeat === "0") {
+  if (repeat === PeriodType.Once) {
     const startDate = moment(draft.startDate);
     return startDate === null ? "Choose a start time." : { ...none, repeat, length, startDate };
   }
@@ -101,8 +102,9 @@ export function periodOf(draft: PeriodDraft): Period | string {
   const timed = { ...none, repeat, length, startTime };
   const max = { "2": 999, "3": 99, "4": 5 }[repeat];
   const every = count(draft.every, max);
-  if (repeat === "2") return every ? { ...timed, every } : `Days: enter a number from 1 to ${max}.`;
-  if (repeat === "3") {
+  if (repeat === PeriodType.Daily)
+    return every ? { ...timed, every } : `Days: enter a number from 1 to ${max}.`;
+  if (repeat === PeriodType.Weekly) {
     if (!every) return `Weeks: enter a number from 1 to ${max}.`;
     if (draft.weekdays === 0) return "Choose at least one day of the week.";
     return { ...timed, every, weekdays: draft.weekdays };
@@ -146,10 +148,10 @@ export function problemsOf(draft: Draft): Record<string, string> {
 function periodParams(period: Period): object {
   const { repeat, every, months, weekdays, day, startTime, length, startDate } = period;
   const members = { timeperiod_type: repeat, period: length };
-  if (repeat === "0") return { ...members, start_date: startDate };
+  if (repeat === PeriodType.Once) return { ...members, start_date: startDate };
   const timed = { ...members, start_time: startTime };
-  if (repeat === "2") return { ...timed, every };
-  if (repeat === "3") return { ...timed, every, dayofweek: weekdays };
+  if (repeat === PeriodType.Daily) return { ...timed, every };
+  if (repeat === PeriodType.Weekly) return { ...timed, every, dayofweek: weekdays };
   return weekdays > 0
     ? { ...timed, month: months, every, dayofweek: weekdays }
     : { ...timed, month: months, day };

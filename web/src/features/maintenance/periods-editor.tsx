@@ -1,3 +1,4 @@
+import { PeriodType } from "~/api/schema";
 import { AddButton } from "~/shared/forms/rows-editor";
 import { IconButton } from "~/ui/button";
 import { cx } from "~/ui/cx";
@@ -113,10 +114,11 @@ function Monthly({ period, set }: PeriodProps) {
 
 function PeriodFields({ period, set }: PeriodProps) {
   const { repeat } = period;
-  const weekly = repeat === "3" || (repeat === "4" && period.by === "weekdays");
+  const weekly =
+    repeat === PeriodType.Weekly || (repeat === PeriodType.Monthly && period.by === "weekdays");
   return (
     <>
-      {repeat === "4" && <Monthly period={period} set={set} />}
+      {repeat === PeriodType.Monthly && <Monthly period={period} set={set} />}
       {weekly && (
         <Mask
           label={texts.daysOfTheWeek}
@@ -126,9 +128,9 @@ function PeriodFields({ period, set }: PeriodProps) {
         />
       )}
       <div className="grid gap-3 sm:grid-cols-3">
-        {repeat === "2" && <Every period={period} set={set} unit="days" />}
-        {repeat === "3" && <Every period={period} set={set} unit="weeks" />}
-        {repeat === "0" ? (
+        {repeat === PeriodType.Daily && <Every period={period} set={set} unit="days" />}
+        {repeat === PeriodType.Weekly && <Every period={period} set={set} unit="weeks" />}
+        {repeat === PeriodType.Once ? (
           <TextField
             label={texts.start}
             type="datetime-local"
@@ -157,7 +159,8 @@ function PeriodFields({ period, set }: PeriodProps) {
 /** What makes no sense for the new kind does not stay from the old one. */
 function changeRepeat(period: PeriodDraft, repeat: Repeat): Partial<PeriodDraft> {
   const weekday = (new Date(period.startDate).getDay() + 6) % 7;
-  const weekdays = repeat === "3" && period.weekdays === 0 ? 1 << (weekday || 0) : period.weekdays;
+  const weekdays =
+    repeat === PeriodType.Weekly && period.weekdays === 0 ? 1 << (weekday || 0) : period.weekdays;
   return { repeat, every: "1", weekdays, months: period.months || 4095 };
 }
 

@@ -34,7 +34,7 @@ export const texts = {
   planned: "Planned",
   expired: "Expired",
   duringMaintenanceProblemsAre:
-    "During maintenance, problems are hidden and send no notifications. To silence a host or a problem immediately, use the crossed bell in its row.",
+    "During maintenance, problems are hidden and send no notifications. To silence a host or a problem immediately, click the crossed-out bell in its row.",
   months: "Months",
   date: "Date",
   dayOfTheMonth: "Day of the month",

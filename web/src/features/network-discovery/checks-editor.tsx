@@ -1,3 +1,4 @@
+import { DiscoveryCheckType } from "~/api/schema";
 import { AddButton } from "~/shared/forms/rows-editor";
 import { IconButton } from "~/ui/button";
 import { Checkbox, SelectField, TextField } from "~/ui/field";
@@ -142,10 +143,10 @@ export function ChecksEditor({ checks, onChange, onRemove, problems }: ChecksEdi
             {hasValue(type) && (
               <Text {...part} member="key_" label={isAgent(type) ? texts.itemKey : texts.oid} />
             )}
-            {(type === "10" || type === "11") && (
+            {(type === DiscoveryCheckType.SnmpV1 || type === DiscoveryCheckType.SnmpV2) && (
               <Text {...part} member="snmp_community" label={texts.community} />
             )}
-            {type === "13" && <Version3 {...part} />}
+            {type === DiscoveryCheckType.SnmpV3 && <Version3 {...part} />}
             {problems[`check${at}`] && (
               <p className="text-xs text-bad-ink sm:col-span-2">{problems[`check${at}`]}</p>
             )}

@@ -7,6 +7,7 @@ import {
   foundHostsQuery,
   networkRulesQuery,
 } from "~/api/network";
+import { DiscoveryState } from "~/api/schema";
 import { ListPage, NoRows } from "~/shared/list-page";
 import { cx } from "~/ui/cx";
 import { SearchBox, Select } from "~/ui/field";
@@ -34,7 +35,7 @@ const names = (host: FoundHost) => [
 ];
 
 function Since({ host, now }: { host: FoundHost; now: number }) {
-  const up = host.status === "0";
+  const up = host.status === DiscoveryState.Up;
   const since = Number(up ? host.lastup : host.lastdown);
   return (
     <span className="inline-flex items-center gap-1.5" title={texts.sinceTime(formatClock(since))}>
@@ -54,7 +55,7 @@ function Address({ host }: { host: FoundHost }) {
 }
 
 function Service({ service, words }: { service: FoundService; words: string }) {
-  const down = service.status !== "0";
+  const down = service.status !== DiscoveryState.Up;
   const since = Number(down ? service.lastdown : service.lastup);
   const title = `${down ? "Down" : "Up"} since ${formatClock(since)} ${service.value}`;
   return (
@@ -172,7 +173,8 @@ export function DiscoveryPage() {
   const rows = useMemo(() => {
     const needle = (search.text ?? "").toLowerCase();
     return data?.filter((host) => {
-      if (search.state && (search.state === "up") !== (host.status === "0")) return false;
+      if (search.state && (search.state === "up") !== (host.status === DiscoveryState.Up))
+        return false;
       const values = host.services.map((service) => service.value);
       const all = [...addresses(host), ...names(host), ...values].join(" ").toLowerCase();
       return all.includes(needle);

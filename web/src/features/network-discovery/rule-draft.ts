@@ -1,5 +1,6 @@
 import type { Members } from "~/api/methods";
 import type { NetworkRule } from "~/api/network";
+import { Status } from "~/api/schema";
 import {
   type Check,
   customPort,
@@ -62,7 +63,7 @@ export function ruleDraft(rule: NetworkRule | null): RuleDraft {
     iprange: rule?.iprange ?? "192.168.0.1-254",
     delay: rule?.delay ?? "1h",
     concurrency: rule?.concurrency_max ?? "0",
-    on: rule ? rule.status === "0" : true,
+    on: rule ? rule.status === Status.Enabled : true,
     checks,
     unique: unique >= 0 ? String(unique) : "ip",
     host: chosen(checks, "host_source", ["dns", "dns", "ip"]),

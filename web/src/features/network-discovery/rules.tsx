@@ -7,6 +7,7 @@ import {
   type NetworkRule,
   networkRulesQuery,
 } from "~/api/network";
+import { Status } from "~/api/schema";
 import { EnableTable, Switch, useSwitches } from "~/shared/enable-table";
 import { ListPage, NoRows } from "~/shared/list-page";
 import { buttonClass } from "~/ui/button";
@@ -44,7 +45,9 @@ function Name({ rule }: { rule: NetworkRule }) {
   );
 }
 
-const state = (rule: NetworkRule) => <Switch on={rule.status === "0"} error={rule.error} />;
+const state = (rule: NetworkRule) => (
+  <Switch on={rule.status === Status.Enabled} error={rule.error} />
+);
 const checks = (rule: NetworkRule) => rule.dchecks.map(checkWords).join(", ");
 
 const COLUMNS: readonly Column<NetworkRule>[] = [

@@ -140,7 +140,7 @@ export function problemColumns(
       id: "host",
       on: "wide",
       header: texts.host,
-      width: "minmax(7rem, 0.8fr)",
+      width: "minmax(7rem, 1.2fr)",
       cell: (row) =>
         row.hosts.map((host, i) => (
           <span key={host.hostid}>

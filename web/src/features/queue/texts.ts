@@ -17,6 +17,6 @@ export const texts = {
   dueTime: (time: string) => `Due ${time}`,
   itemsOverdue: (items: string) => `${items} overdue`,
   itemsOverdueOf: (items: string, shown: string) =>
-    `${items} overdue, the ${shown} most overdue are shown`,
+    `${items} overdue; the ${shown} most overdue are shown`,
   notCounted: (items: string) => `Not counted: ${items} on unavailable interfaces.`,
 } as const;

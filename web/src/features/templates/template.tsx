@@ -4,6 +4,7 @@ import { exportTemplate } from "~/api/configuration";
 import { discoveryRulesQuery } from "~/api/discovery";
 import { explain } from "~/api/errors";
 import { type ConfiguredItem, templateItemsQuery } from "~/api/item-config";
+import { Status } from "~/api/schema";
 import { deleteTemplate, type Template, templateQuery } from "~/api/templates";
 import { triggersQuery } from "~/api/triggers";
 import { ConfiguredItems, CreateLink, DiscoveryTable, TriggerTable } from "~/shared/config-tables";
@@ -36,7 +37,7 @@ function Items({ templateid }: { templateid: string }) {
       query={useQuery(templateItemsQuery(templateid))}
       empty={<Empty icon="latest" title={texts.thisTemplateHasNo} />}
       state={(item) =>
-        item.status === "1" ? (
+        item.status === Status.Disabled ? (
           <span className="text-faint">{texts.disabled}</span>
         ) : (
           <span className="text-soft">{texts.enabled}</span>

@@ -9,7 +9,7 @@ export const texts = {
   done: "Done",
   cancel: "Cancel",
   import: "Import",
-  deleteItemsTriggersAnd: "Delete items, triggers and rules that are missing in the files",
+  deleteItemsTriggersAnd: "Delete items, triggers and rules that are missing from the files",
   theseFilesCannotBe: "These files cannot be compared yet. They are retried after the others.",
   hosts: "Hosts",
   theItemsTriggersAnd:

@@ -5,7 +5,7 @@ import type { Owner } from "~/api/owners";
 import { Button } from "~/ui/button";
 import { Input, Select } from "~/ui/field";
 import { Pick } from "~/ui/pick";
-import { useSettled } from "~/util/hooks";
+import { isBehind, useSettled } from "~/util/hooks";
 import { texts } from "./texts";
 
 interface Maker {
@@ -50,12 +50,12 @@ export function ConditionMaker({ owner, prototype, onAdd, onCancel }: ConditionM
   const start = FUNCTIONS.last as Maker;
   const [maker, setMaker] = useState(start);
   const needle = useSettled(text);
-  const { data: items = [] } = useQuery(itemSearchQuery(needle, { hostid: owner.id }));
-  const { data: prototypes = [] } = useQuery({
+  const items = useQuery(itemSearchQuery(needle, { hostid: owner.id }));
+  const prototypes = useQuery({
     ...itemPrototypeSearchQuery(needle, owner.id),
     enabled: prototype,
   });
-  const found = [...prototypes, ...items];
+  const found = [...(prototypes.data ?? []), ...(items.data ?? [])];
   const period = maker.period === undefined ? "" : `,${maker.period}`;
   const operand = operandText(maker.value);
   const condition = `${name}(/${owner.host}/${key}${period})${maker.operator}${operand}`;
@@ -67,6 +67,7 @@ export function ConditionMaker({ owner, prototype, onAdd, onCancel }: ConditionM
         options={found.map((item) => ({ value: item.key_, label: item.name }))}
         labelOf={(value) => value}
         onSearch={setText}
+        busy={isBehind(text, needle, items) || (prototype && isBehind(text, needle, prototypes))}
         onChange={(keys) => setKey(keys.at(-1) ?? "")}
       />
       <Select

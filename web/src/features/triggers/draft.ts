@@ -1,4 +1,5 @@
 import type { Members } from "~/api/methods";
+import { CorrelationMode, Discover, ProblemMode, RecoveryMode, Status } from "~/api/schema";
 import type { ConfigTrigger } from "~/api/trigger-config";
 import { checkExpression } from "~/util/expression";
 import { oneOf } from "~/util/one-of";
@@ -36,15 +37,15 @@ export function draftOf(trigger: ConfigTrigger | null): TriggerDraft {
     expression: trigger?.expression ?? "",
     recoveryMode: trigger?.recovery_mode ?? "0",
     recovery: trigger?.recovery_expression ?? "",
-    multiple: trigger?.type === "1",
-    correlate: trigger?.correlation_mode === "1",
+    multiple: trigger?.type === ProblemMode.Multiple,
+    correlate: trigger?.correlation_mode === CorrelationMode.ByTag,
     correlationTag: trigger?.correlation_tag ?? "",
     manualClose: trigger?.manual_close === "1",
     url: trigger?.url ?? "",
     urlName: trigger?.url_name ?? "",
     comments: trigger?.comments ?? "",
-    enabled: trigger?.status !== "1",
-    discover: trigger?.discover !== "1",
+    enabled: trigger?.status !== Status.Disabled,
+    discover: trigger?.discover !== Discover.No,
     tags: trigger?.tags ?? [],
     dependencies: trigger?.dependencies.map((other) => other.triggerid) ?? [],
   };
@@ -57,7 +58,7 @@ export function problemsOf(draft: TriggerDraft): Record<string, string> {
   if (!draft.expression.trim()) problems.expression = "Enter an expression.";
   const problem = checkExpression(draft.expression).problem;
   if (problem) problems.expression = problem.what;
-  if (draft.recoveryMode === "1") {
+  if (draft.recoveryMode === RecoveryMode.RecoveryExpression) {
     if (!draft.recovery.trim()) problems.recovery = "Enter a recovery expression.";
     const other = checkExpression(draft.recovery).problem;
     if (other) problems.recovery = other.what;
@@ -85,7 +86,7 @@ export function triggerParams(
     discover: prototype ? (draft.discover ? "0" : "1") : undefined,
   } satisfies Members<"triggerprototype">;
   if (inherited) return own;
-  const correlate = draft.correlate && draft.recoveryMode !== "2";
+  const correlate = draft.correlate && draft.recoveryMode !== RecoveryMode.None;
   return {
     ...own,
     description: draft.name.trim(),
@@ -93,7 +94,8 @@ export function triggerParams(
     opdata: draft.opdata.trim(),
     expression: draft.expression.trim(),
     recovery_mode: oneOf(draft.recoveryMode, ["0", "1", "2"]),
-    recovery_expression: draft.recoveryMode === "1" ? draft.recovery.trim() : "",
+    recovery_expression:
+      draft.recoveryMode === RecoveryMode.RecoveryExpression ? draft.recovery.trim() : "",
     type: draft.multiple ? "1" : "0",
     correlation_mode: correlate ? "1" : "0",
     correlation_tag: correlate ? draft.correlationTag.trim() : "",

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Owner } from "~/api/owners";
+import { RecoveryMode } from "~/api/schema";
 import {
   type ConfigTrigger,
   deleteTrigger,
@@ -17,7 +18,7 @@ import { Checkbox, SelectField, TextareaField, TextField } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { SegmentedField } from "~/ui/segmented";
 import { Sentence } from "~/ui/sentence";
-import { useSettled } from "~/util/hooks";
+import { isBehind, useSettled } from "~/util/hooks";
 import { SEVERITIES, severityName } from "~/util/severity";
 import { draftOf, problemsOf, type TriggerDraft, triggerParams } from "./draft";
 import { ExpressionBox } from "./expression-box";
@@ -60,8 +61,9 @@ function DependencyPicker({
     () => new Map(trigger?.dependencies.map((one) => [one.triggerid, one.description])),
   );
   const templateid = owner.template ? owner.id : undefined;
-  const { data = [] } = useQuery(triggerSearchQuery(useSettled(text), templateid));
-  const options = data
+  const settled = useSettled(text);
+  const search = useQuery(triggerSearchQuery(settled, templateid));
+  const options = (search.data ?? [])
     .filter((found) => found.triggerid !== trigger?.triggerid)
     .map((found) => {
       const host = found.hosts[0]?.name;
@@ -78,6 +80,7 @@ function DependencyPicker({
       options={options}
       labelOf={(id) => seen.get(id)}
       onSearch={setText}
+      busy={isBehind(text, settled, search)}
       onChange={onChange}
     />
   );
@@ -112,7 +115,7 @@ function When({
         value={draft.recoveryMode}
         onChange={(recoveryMode) => set({ recoveryMode })}
       />
-      {draft.recoveryMode === "1" && (
+      {draft.recoveryMode === RecoveryMode.RecoveryExpression && (
         <ExpressionBox
           label={texts.recoveryExpression}
           required
@@ -138,7 +141,7 @@ function When({
           checked={draft.multiple}
           onChange={(e) => set({ multiple: e.target.checked })}
         />
-        {draft.recoveryMode !== "2" && (
+        {draft.recoveryMode !== RecoveryMode.None && (
           <Checkbox
             label={texts.okEventClosesOnly}
             disabled={inherited}
@@ -146,7 +149,7 @@ function When({
             onChange={(e) => set({ correlate: e.target.checked })}
           />
         )}
-        {draft.recoveryMode !== "2" && draft.correlate && (
+        {draft.recoveryMode !== RecoveryMode.None && draft.correlate && (
           <TextField
             label={texts.tagForMatching}
             required

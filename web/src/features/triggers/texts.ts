@@ -37,7 +37,7 @@ export const texts = {
   link: "Link",
   linkName: "Link name",
   severityTagsDependenciesAnd:
-    "Severity, tags, dependencies and state can be changed here; the rest {template}.",
+    "You can change the severity, tags, dependencies and state here. Change everything else {template}.",
   thereIsNoItem: "There is no item {item}",
   shownNextToThe: "Shown next to the problem, such as {ITEM.LASTVALUE1}",
   operationalData: "Operational data",

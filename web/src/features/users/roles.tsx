@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { deleteRole, type Role, rolesQuery, saveRole } from "~/api/users";
+import { DENIED, deleteRole, type Role, rolesQuery, saveRole } from "~/api/users";
 import { CELL, PlainTable } from "~/shared/config-tables";
 import { useKeptState } from "~/shared/forms/use-kept-state";
 import { useReread } from "~/shared/fresh";
@@ -39,7 +39,8 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
     name: role?.name ?? "",
     type: role?.type ?? "1",
     off:
-      rules?.actions.filter((action) => action.status === "0").map((action) => action.name) ?? [],
+      rules?.actions.filter((action) => action.status === DENIED).map((action) => action.name) ??
+      [],
     api: rules?.["api.access"] !== "0",
     mode: rules?.["api.mode"] ?? "0",
     methods: rules?.api.join("\n") ?? "",

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { explain } from "~/api/errors";
+import { Status } from "~/api/schema";
 import { session } from "~/api/session-store";
 import {
   createToken,
@@ -159,7 +160,11 @@ export function Tokens({ onCreate }: { onCreate: () => void }) {
   const failed = (error: unknown) => toast(explain(error).what, "bad");
   const onSettled = () => client.invalidateQueries({ queryKey: ["tokens"] });
   const status = useMutation({
-    mutationFn: (token: Token) => setTokenStatus(token.tokenid, token.status === "0" ? "1" : "0"),
+    mutationFn: (token: Token) =>
+      setTokenStatus(
+        token.tokenid,
+        token.status === Status.Enabled ? Status.Disabled : Status.Enabled,
+      ),
     onError: failed,
     onSettled,
   });
@@ -193,7 +198,7 @@ export function Tokens({ onCreate }: { onCreate: () => void }) {
         row={(token) => (
           <tr
             key={token.tokenid}
-            className={`border-t hover:bg-hover ${token.status === "1" ? "text-faint" : ""}`}
+            className={`border-t hover:bg-hover ${token.status === Status.Disabled ? "text-faint" : ""}`}
           >
             <td className={`${CELL} font-medium`}>
               {token.name}
@@ -210,7 +215,7 @@ export function Tokens({ onCreate }: { onCreate: () => void }) {
             </td>
             <td className="px-3 py-1 text-right whitespace-nowrap">
               <Button small look="quiet" onClick={() => status.mutate(token)}>
-                {token.status === "0" ? texts.disable : texts.enable}
+                {token.status === Status.Enabled ? texts.disable : texts.enable}
               </Button>
               <Button
                 small

@@ -1,4 +1,5 @@
 import type { Members } from "~/api/methods";
+import { Status } from "~/api/schema";
 import type { WebScenarioDetail, WebStep } from "~/api/web-scenarios";
 import { pairsOf, pairsText } from "~/util/pairs";
 import { type Tag, tagParams } from "~/util/tags";
@@ -79,7 +80,7 @@ export function draftOf(scenario: WebScenarioDetail | null): WebDraft {
   return {
     name: scenario?.name ?? "",
     delay: scenario?.delay ?? "1m",
-    enabled: scenario?.status !== "1",
+    enabled: scenario?.status !== Status.Disabled,
     agent: scenario?.agent ?? "Zabbix",
     retries: scenario?.retries ?? "1",
     proxy: scenario?.http_proxy ?? "",

@@ -27,6 +27,12 @@ const LISTS = [
   ["/actions", "/actions"],
   ["/autoregistration", "/autoregistration"],
   ["/templates", "/templates"],
+  ["/balancing/services", "/balancing/services"],
+  ["/balancing/pools", "/balancing/pools"],
+  ["/balancing/health-monitors", "/balancing/health-monitors"],
+  ["/balancing/vips", "/balancing/vips"],
+  ["/balancing/certificates", "/balancing/certificates"],
+  ["/balancing/engine-groups", "/balancing/engine-groups"],
 ] as const;
 
 /** The list of the objects that the form at this address edits. */

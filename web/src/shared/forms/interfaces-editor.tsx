@@ -1,3 +1,4 @@
+import { InterfaceType } from "~/api/schema";
 import { interfaceName } from "~/shared/availability";
 import { Button, IconButton } from "~/ui/button";
 import { Input, Select, SelectField, TextField } from "~/ui/field";
@@ -37,7 +38,7 @@ export function newInterface(type: string, main: boolean): HostInterface {
     ip: "127.0.0.1",
     dns: "",
     port: PORTS[type] ?? "10050",
-    details: type === "2" ? NEW_SNMP : undefined,
+    details: type === InterfaceType.Snmp ? NEW_SNMP : undefined,
   };
 }
 
@@ -152,7 +153,9 @@ export function InterfacesEditor({ interfaces, onChange }: InterfacesEditorProps
             {texts.default}
           </label>
           <IconButton icon="trash" label={texts.removeInterface} onClick={() => remove(i)} />
-          {iface.type === "2" && <Snmp iface={iface} onChange={(details) => set(i, { details })} />}
+          {iface.type === InterfaceType.Snmp && (
+            <Snmp iface={iface} onChange={(details) => set(i, { details })} />
+          )}
         </div>
       ))}
       {interfaces.length === 0 && (

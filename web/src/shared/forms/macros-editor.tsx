@@ -1,4 +1,5 @@
 import type { Macro } from "~/api/hosts";
+import { MacroType } from "~/api/schema";
 import { Input, Select } from "~/ui/field";
 import { macroProblem } from "~/util/macros";
 import { texts } from "../texts";
@@ -60,9 +61,11 @@ export function MacrosEditor({ macros, onChange }: MacrosEditorProps) {
             />
             <Input
               aria-label={texts.value}
-              type={macro.type === "1" ? "password" : "text"}
+              type={macro.type === MacroType.Secret ? "password" : "text"}
               placeholder={
-                macro.type === "1" && macro.hostmacroid ? texts.unchanged : texts.valueWord
+                macro.type === MacroType.Secret && macro.hostmacroid
+                  ? texts.unchanged
+                  : texts.valueWord
               }
               value={macro.value ?? ""}
               onChange={(e) => set({ value: e.target.value })}

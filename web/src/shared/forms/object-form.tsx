@@ -34,8 +34,11 @@ interface ObjectFormProps<R> {
   drafting: Pick<Drafting<{ name: string }>, "draft" | "problems" | "check">;
   /** The object does not exist yet. */
   isNew: boolean;
-  save: () => Promise<R>;
+  /** False as its answer: nothing was saved after all, and the form stays. */
+  save: () => Promise<R | false>;
   onSaved: (answer: R) => void;
+  /** The user may only read it: the form has no buttons. */
+  readOnly?: boolean;
   /** Where a template decides over it, which alone deletes it: what can be changed here. */
   inherited?: ReactNode;
   remove: () => Promise<unknown>;
@@ -54,6 +57,10 @@ export function ObjectForm<R>(props: ObjectFormProps<R>) {
   const save = useMutation({
     mutationFn: props.save,
     onSuccess: (answer) => {
+      if (answer === false) {
+        setSaving(false);
+        return;
+      }
       toast(texts.wasName(name, isNew ? "created" : "saved"));
       props.onSaved(answer);
     },
@@ -87,17 +94,19 @@ export function ObjectForm<R>(props: ObjectFormProps<R>) {
         </p>
       )}
       {props.children}
-      <FormBar
-        save={`${isNew ? "Create" : "Save"} ${word}`}
-        busy={save.isPending}
-        error={save.error ?? remove.error}
-        problems={drafting.problems}
-        onDelete={!isNew && !props.inherited ? () => void onDelete() : undefined}
-        deleting={remove.isPending}
-        deleteLabel={`Delete ${word}…`}
-      >
-        {props.buttons}
-      </FormBar>
+      {!props.readOnly && (
+        <FormBar
+          save={`${isNew ? "Create" : "Save"} ${word}`}
+          busy={save.isPending}
+          error={save.error ?? remove.error}
+          problems={drafting.problems}
+          onDelete={!isNew && !props.inherited ? () => void onDelete() : undefined}
+          deleting={remove.isPending}
+          deleteLabel={`Delete ${word}…`}
+        >
+          {props.buttons}
+        </FormBar>
+      )}
     </FormCard>
   );
 }

@@ -12,6 +12,8 @@ interface RowsEditorProps<T> {
   fresh: () => T;
   /** The columns of a row; its last one, 2rem wide, has the button that removes it. */
   columns: string;
+  /** The boxes have labels above them, so that the button moves down to the boxes. */
+  labelled?: boolean;
   /** Below the rows: what is wrong with them. */
   note?: ReactNode;
   /** The boxes of a row. */
@@ -30,6 +32,7 @@ export function RowsEditor<T>(props: RowsEditorProps<T>) {
           <IconButton
             icon="trash"
             label={texts.removeWord(word)}
+            className={props.labelled ? "mt-5" : undefined}
             onClick={() => onChange(without(rows, at))}
           />
         </div>

@@ -132,7 +132,9 @@ impl ItemDetails {
             out.shift_remove(name);
         }
         // The two kinds of protocols that have an authentication share numbers, not words.
-        if matches!(row.int("type"), 13 | 14) && row.int("authtype") == 1 {
+        let kind = ItemType::from_number(row.int("type"));
+        let by_login = matches!(kind, Some(ItemType::Ssh | ItemType::Telnet));
+        if by_login && row.int("authtype") == 1 {
             out.insert("authtype".into(), "PUBLIC_KEY".into());
         }
         let is_numeric =

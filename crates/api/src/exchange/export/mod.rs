@@ -8,7 +8,7 @@ mod shared;
 mod triggers;
 mod web;
 
-use objects::MacroType;
+use objects::{GroupKind, MacroType};
 use std::collections::BTreeMap;
 
 use config::db::{Row, query_by_ids};
@@ -150,8 +150,16 @@ impl Export<'_, '_> {
                 secrets::hide_in(node);
             }
         };
-        put_list(&mut tree, "template_groups", self.groups(1, &wanted.template_groups, &owners)?);
-        put_list(&mut tree, "host_groups", self.groups(0, &wanted.host_groups, &owners)?);
+        put_list(
+            &mut tree,
+            "template_groups",
+            self.groups(GroupKind::Templates, &wanted.template_groups, &owners)?,
+        );
+        put_list(
+            &mut tree,
+            "host_groups",
+            self.groups(GroupKind::Hosts, &wanted.host_groups, &owners)?,
+        );
         let mut triggers = Triggers::load(self, &owners)?;
         let unserved = Unserved::load(self, &owners)?;
         let mut shared = Shared::load(self, &owners)?;
@@ -189,8 +197,9 @@ impl Export<'_, '_> {
     }
 
     /// Groups that were asked for and those of the owners (also of their host prototypes).
-    fn groups(&self, kind: i64, asked: &[u64], owners: &[u64]) -> ApiResult<Vec<Json>> {
-        let mut sql = format!("SELECT groupid, uuid, name FROM groups_ WHERE type = {kind}");
+    fn groups(&self, kind: GroupKind, asked: &[u64], owners: &[u64]) -> ApiResult<Vec<Json>> {
+        let mut sql =
+            format!("SELECT groupid, uuid, name FROM groups_ WHERE type = {}", kind.text());
         if let Some(condition) = on_groups(self.call.user(), Need::Read, "groupid") {
             sql += &format!(" AND {condition}");
         }
@@ -199,7 +208,7 @@ impl Export<'_, '_> {
             "{sql} AND groupid IN (SELECT groupid FROM host_groups WHERE hostid IN ({{ids}}))"
         );
         rows.extend(self.rows(&of, owners)?);
-        if kind == 0 {
+        if kind == GroupKind::Hosts {
             let linked = format!("{sql} AND groupid IN ({})", hosts::LINKED_GROUPS);
             rows.extend(self.rows(&linked, owners)?);
         }

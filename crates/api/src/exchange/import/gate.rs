@@ -1,7 +1,9 @@
 //! Who may import what. The source is not read before this is known.
 
+use objects::UserType;
+
 use super::{Import, Rules, owners::Owner};
-use crate::call::{User, UserType};
+use crate::call::User;
 use crate::error::{ApiError, ApiResult};
 use crate::permission::{self, Need};
 use crate::write::Target;
@@ -13,6 +15,13 @@ pub(super) struct Kind {
     lowest: Option<UserType>,
     /// As the refusal names it.
     words: &'static str,
+}
+
+impl Kind {
+    /// `groups` is the name of 6.0 for both kinds of groups.
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        self.name == name || (name == "groups" && self.name.ends_with("_groups"))
+    }
 }
 
 const fn kind(name: &'static str, lowest: UserType, words: &'static str) -> Kind {
@@ -38,10 +47,11 @@ pub(super) const KINDS: &[Kind] = &[
     Kind { name: "maps", lowest: None, words: "maps" },
 ];
 
-/// Refuses kinds that this type of user may not import.
+/// Refuses kinds that this type of user may not import; the first in the order of the rules counts.
 pub(super) fn check_types(user: &User, rules: &Rules) -> ApiResult<()> {
-    let refused = KINDS
-        .iter()
+    let refused = rules
+        .names()
+        .flat_map(|name| KINDS.iter().filter(move |kind| kind.is_called(name)))
         .find(|kind| rules.of(kind.name).any() && kind.lowest.is_some_and(|t| user.kind < t));
     match refused {
         Some(kind) => {

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Map;
 
-pub(crate) use room::Places;
+pub(crate) use room::{BYTES_MAX, Places};
 
 use super::format::Format;
 use super::words::invalid;
@@ -59,12 +59,16 @@ impl Rules {
         let Json::Object(rules) = rules else {
             return Err(ApiError::at("/rules", "an array is expected"));
         };
-        // The name of 6.0 for both kinds of groups.
-        let known = |name: &str| KINDS.iter().any(|kind| kind.name == name) || name == "groups";
+        let known = |name: &str| KINDS.iter().any(|kind| kind.is_called(name));
         if let Some(name) = rules.keys().find(|name| !known(name)) {
             return Err(ApiError::at("/rules", format_args!("unexpected parameter \"{name}\"")));
         }
         Ok(Self(rules.clone()))
+    }
+
+    /// In the order of the request.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
     }
 
     pub(super) fn of(&self, kind: &str) -> Rule {

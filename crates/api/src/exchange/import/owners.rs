@@ -121,6 +121,9 @@ impl Import<'_, '_> {
         let rule = self.rules.of("templates");
         let write = if existed.is_some() { rule.update } else { rule.create };
         if !write && existed.is_none() {
+            if rule.any() {
+                self.groups_of(node, &path, 1)?;
+            }
             return Ok(None);
         }
         let mut id = existed;
@@ -178,6 +181,9 @@ impl Import<'_, '_> {
         let rule = self.rules.of("hosts");
         let write = if existed.is_some() { rule.update } else { rule.create };
         if !write && existed.is_none() {
+            if rule.any() {
+                self.groups_of(node, &path, 0)?;
+            }
             return Ok(None);
         }
         let (interfaces, refs) = interfaces(node, &path)?;
@@ -216,15 +222,9 @@ impl Import<'_, '_> {
         Ok(object)
     }
 
-    /// Groups, tags and macros, which templates and hosts have alike.
-    fn common(
-        &self,
-        node: &Json,
-        path: &str,
-        group_type: i64,
-        existed: Option<u64>,
-        object: &mut Map<String, Json>,
-    ) -> ApiResult<()> {
+    /// Ids of the groups of a node. They have to exist if its kind is imported, even if this one is
+    /// neither created nor updated.
+    fn groups_of(&self, node: &Json, path: &str, group_type: i64) -> ApiResult<Vec<Json>> {
         let mut groups = Vec::new();
         for (_, group) in list(node, "groups", "group", path)? {
             let name = text(group, "name");
@@ -241,6 +241,19 @@ impl Import<'_, '_> {
             };
             groups.push(json!({ "groupid": row.id("groupid").to_string() }));
         }
+        Ok(groups)
+    }
+
+    /// Groups, tags and macros, which templates and hosts have alike.
+    fn common(
+        &self,
+        node: &Json,
+        path: &str,
+        group_type: i64,
+        existed: Option<u64>,
+        object: &mut Map<String, Json>,
+    ) -> ApiResult<()> {
+        let groups = self.groups_of(node, path, group_type)?;
         object.insert("groups".into(), Json::Array(groups));
         object.insert("tags".into(), each(node, "tags", "tag", path, TAG)?);
         object.insert("macros".into(), self.macros(node, path, existed)?);

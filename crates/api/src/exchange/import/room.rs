@@ -2,9 +2,10 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use objects::UserType;
 use stdx::sync::lock;
 
-use crate::call::{User, UserType};
+use crate::call::User;
 use crate::error::{ApiError, ApiResult};
 use crate::exchange::format::Format;
 
@@ -16,6 +17,9 @@ const USER_SOURCE_BYTES_MAX: usize = 1 << 20;
 
 /// Imports and comparisons that run concurrently.
 const RUNNING_MAX: usize = 2;
+
+/// Bytes of all trees that are in memory at once.
+pub(crate) const BYTES_MAX: usize = RUNNING_MAX * TREE_BYTES_MAX;
 
 /// Further ones that wait for these.
 const WAITING_MAX: usize = 8;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use const_format::formatcp;
 use eval::expr::Expression;
 use objects::sql::KIND_TEMPLATE;
+use objects::{CorrelationMode, RecoveryMode};
 use serde_json::{Map, json};
 
 use super::owners::{Owner, each};
@@ -115,10 +116,14 @@ impl Import<'_, '_> {
             let number = word.words.iter().find(|(_, n)| *n == default).map_or(default, |w| w.1);
             object.entry(word.api).or_insert_with(|| number.into());
         }
-        if object.get("recovery_mode").and_then(Json::as_str) != Some("1") {
+        if object.get("recovery_mode").and_then(Json::as_str)
+            != Some(RecoveryMode::RecoveryExpression.text())
+        {
             object.remove("recovery_expression");
         }
-        if object.get("correlation_mode").and_then(Json::as_str) != Some("1") {
+        if object.get("correlation_mode").and_then(Json::as_str)
+            != Some(CorrelationMode::ByTag.text())
+        {
             object.remove("correlation_tag");
         }
         if !self.of_template(text(node.node, "expression"))? {

@@ -2,6 +2,7 @@
 //! in the export's own form, so that an export gives them back.
 
 use config::db::Value;
+use config::table;
 
 use super::owners::{Owner, same};
 use super::{Import, list, text};
@@ -64,7 +65,7 @@ impl Import<'_, '_> {
                     seen.push(id);
                     if allowed.update {
                         self.may(&format!("{method}.update"))?;
-                        self.call.write(|edit| Ok(edit.update("parts", id, &columns)?))?;
+                        self.call.write(|edit| Ok(edit.update(&table::PARTS, id, &columns)?))?;
                     }
                 }
                 None if allowed.create => {
@@ -75,7 +76,7 @@ impl Import<'_, '_> {
                         ("kind", kind.into()),
                     ];
                     row.extend(columns);
-                    self.call.write(|edit| Ok(edit.insert_new("parts", &row)?))?;
+                    self.call.write(|edit| Ok(edit.insert_new(&table::PARTS, &row)?))?;
                 }
                 None => {}
             }
@@ -85,7 +86,7 @@ impl Import<'_, '_> {
                 known.iter().map(|row| row.id("partid")).filter(|id| !seen.contains(id)).collect();
             if !gone.is_empty() {
                 self.may(&format!("{method}.delete"))?;
-                self.call.write(|edit| Ok(edit.delete("parts", "partid", &gone)?))?;
+                self.call.write(|edit| Ok(edit.delete(&table::PARTS, "partid", &gone)?))?;
             }
         }
         Ok(())

@@ -33,6 +33,8 @@ fn prepare(server: &Server) -> Json {
     let prototype = json!({ "hostid": host, "ruleid": rule, "name": "p", "key_": "p[{#A}]",
                             "type": 2, "value_type": 3 });
     let prototype = server.create("itemprototype.create", &prototype);
+    let maker = json!({ "description": "on {#A}", "expression": "last(/h/p[{#A}])=1" });
+    let maker = server.create("triggerprototype.create", &maker);
     let found = json!({ "ruleid": rule, "host": "{#H}", "groupLinks": group });
     let found = server.create("hostprototype.create", &found);
     let steps = json!([{ "name": "a", "no": 1, "url": "http://127.0.0.1/" },
@@ -42,7 +44,7 @@ fn prepare(server: &Server) -> Json {
     let password = json!({ "username": "someone", "passwd": "Xy9!longpass", "roleid": "1" });
     let user = server.create("user.create", &password);
     json!({ "t": template, "c": child, "h": host, "own": own, "checked": checked,
-            "trigger": trigger, "rule": rule, "prototype": prototype, "found": found,
+            "trigger": trigger, "rule": rule, "prototype": prototype, "maker": maker, "found": found,
             "scenario": scenario, "user": user })
 }
 
@@ -54,9 +56,9 @@ fn calls(id: &Json) -> Vec<(&'static str, Json)> {
     vec![
         ("item.delete", json!([of("own")])),
         ("trigger.delete", json!([of("trigger")])),
-        ("trigger.update", json!({ "triggerid": of("trigger"), "status": 1 })),
         ("discoveryrule.delete", json!([of("rule")])),
         ("itemprototype.delete", json!([of("prototype")])),
+        ("triggerprototype.delete", json!([of("maker")])),
         ("httptest.delete", json!([of("scenario")])),
         ("httptest.update", json!({ "httptestid": of("scenario"), "steps": step })),
         ("host.delete", json!([of("h")])),
@@ -109,6 +111,38 @@ fn effects_follow_the_commit_and_not_a_failed_transaction() {
     }
 }
 
+#[test]
+fn triggers_that_were_discovered_close_with_their_prototype() {
+    let server = Server::start();
+    let ids = prepare(&server);
+    let (maker, item) = (ids["maker"].as_str().unwrap(), ids["own"].as_str().unwrap());
+    server.write_sql(&[
+        "INSERT INTO triggers (triggerid, description, flags) VALUES (900, 'on x', 4)",
+        &format!(
+            "INSERT INTO functions (functionid, triggerid, itemid, name) \
+             VALUES (900, 900, {item}, 'last')"
+        ),
+        &format!(
+            "INSERT INTO trigger_discovery (triggerid, parent_triggerid) VALUES (900, {maker})"
+        ),
+    ]);
+    server.asked.lock().unwrap().clear();
+    server.call("triggerprototype.delete", &json!([maker])).unwrap();
+    assert_eq!(server.count("SELECT COUNT(*) AS n FROM triggers WHERE triggerid = 900"), 0);
+    let asked = server.asked.lock().unwrap().join(" ");
+    assert!(asked.contains("TriggerId(900)"), "{asked}");
+}
+
+#[test]
+fn a_trigger_that_is_switched_off_keeps_its_problems() {
+    let server = Server::start();
+    let ids = prepare(&server);
+    server.asked.lock().unwrap().clear();
+    let off = json!({ "triggerid": ids["trigger"], "status": 1 });
+    server.call("trigger.update", &off).unwrap();
+    assert_eq!(*server.asked.lock().unwrap(), Vec::<String>::new());
+}
+
 /// A deletion that has to close problems or clear history is in the list above.
 #[test]
 fn every_deletion_that_takes_items_is_tried() {
@@ -124,6 +158,7 @@ fn every_deletion_that_takes_items_is_tried() {
         "hostinterface",
         "maintenance",
         "pool",
+        "poolgroup",
         "regexp",
         "role",
         "templategroup",
@@ -134,9 +169,8 @@ fn every_deletion_that_takes_items_is_tried() {
         "valuemap",
         "vip",
         "virtualservice",
-        // Prototypes: what was discovered by them stays.
+        // Nothing was discovered by the host prototype.
         "hostprototype",
-        "triggerprototype",
     ];
     let tried: Vec<&str> = calls(&json!({})).iter().map(|(method, _)| *method).collect();
     let all = crate::methods::ALL.iter().flat_map(|part| part.iter());

@@ -380,7 +380,7 @@ fn yaml_texts_lose_one_line_end_and_others_none() {
 }
 
 #[test]
-fn history_of_template_items_rules_and_prototypes_cannot_be_cleared() {
+fn history_of_template_objects_cannot_be_cleared() {
     let server = Server::start();
     import(&server, full("")).unwrap();
     let refused = server.api.deps.config.read(|c| c.query("SELECT itemid FROM items", &[]));

@@ -52,34 +52,104 @@ const CASES: &[Case] = &[
     ("valueMaps", "value maps", "templates", [Type, Nothing, Nothing, Done, Done]),
 ];
 
+/// The same for imports that delete. `graphPrototypes` stands for graph prototypes of a rule in the
+/// file, with everything allowed for discovery rules. Links and value maps go only if their owners
+/// are updated.
+const DELETIONS: &[Case] = &[
+    ("discoveryRules", "discovery rules", "hosts", [Type, Nothing, Right, Done, Done]),
+    ("graphPrototypes", "discovery rules", "hosts", [Type, Nothing, Right, Done, Done]),
+    ("graphs", "graphs", "hosts", [Type, Nothing, Right, Done, Done]),
+    ("httptests", "web scenarios", "hosts", [Type, Nothing, Right, Done, Done]),
+    ("items", "items", "hosts", [Type, Nothing, Right, Done, Done]),
+    ("templateLinkage", "template links", "hosts", [Type, Right, Right, Done, Done]),
+    ("triggers", "triggers", "hosts", [Type, Nothing, Right, Done, Done]),
+    ("valueMaps", "value maps", "hosts", [Type, Right, Right, Done, Done]),
+    ("discoveryRules", "discovery rules", "templates", [Type, Nothing, Nothing, Done, Done]),
+    ("graphPrototypes", "discovery rules", "templates", [Type, Nothing, Nothing, Done, Done]),
+    ("graphs", "graphs", "templates", [Type, Nothing, Nothing, Done, Done]),
+    ("httptests", "web scenarios", "templates", [Type, Nothing, Nothing, Done, Done]),
+    ("items", "items", "templates", [Type, Nothing, Nothing, Done, Done]),
+    (
+        "templateDashboards",
+        "template dashboards",
+        "templates",
+        [Type, Nothing, Nothing, Done, Done],
+    ),
+    ("templateLinkage", "template links", "templates", [Type, Right, Nothing, Done, Done]),
+    ("triggers", "triggers", "templates", [Type, Nothing, Nothing, Done, Done]),
+    ("valueMaps", "value maps", "templates", [Type, Right, Nothing, Done, Done]),
+];
+
+/// Right of a user on the host and the template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Grant {
+    None,
+    Read,
+    Write,
+    /// Write by one group, denied by the other.
+    Denied,
+}
+
+impl Grant {
+    const ALL: [Self; 4] = [Self::None, Self::Read, Self::Write, Self::Denied];
+
+    /// Verdicts of the three types of users. A denied owner is as good as one without right.
+    fn of(self, verdicts: [Verdict; 5]) -> [Verdict; 3] {
+        let admin = match self {
+            Self::None | Self::Denied => verdicts[1],
+            Self::Read => verdicts[2],
+            Self::Write => verdicts[3],
+        };
+        [verdicts[0], admin, verdicts[4]]
+    }
+
+    /// Groups of hosts or of templates, with the user's right on them.
+    fn groups(self, owners: &str) -> Vec<(&'static str, u8)> {
+        let [group, other] = if owners == "hosts" { ["HG", "HD"] } else { ["TG", "TD"] };
+        match self {
+            Self::None => vec![(group, 1)],
+            Self::Read => vec![(group, 2)],
+            Self::Write => vec![(group, 3)],
+            Self::Denied => vec![(group, 3), (other, 0)],
+        }
+    }
+}
+
 /// A host and a template, each with an item, and a template to link.
-fn prepare(server: &Server) -> [String; 2] {
-    let group = server.create("hostgroup.create", &json!({ "name": "HG" }));
-    let folder = server.create("templategroup.create", &json!({ "name": "TG" }));
-    let inside = |id: &str| json!([{ "groupid": id }]);
-    let host = json!({ "host": "h", "groups": inside(&group) });
-    let host = server.create("host.create", &host);
-    let template = json!({ "host": "t", "groups": inside(&folder) });
-    let template = server.create("template.create", &template);
-    server.create("template.create", &json!({ "host": "l", "groups": inside(&folder) }));
+fn prepare(server: &Server, grant: Grant) {
+    let make = |method: &str, owners: &str| -> Json {
+        let groups = grant.groups(owners);
+        let ids = groups.iter().map(|(name, _)| server.create(method, &json!({ "name": name })));
+        ids.map(|id| json!({ "groupid": id })).collect()
+    };
+    let groups = make("hostgroup.create", "hosts");
+    let folders = make("templategroup.create", "templates");
+    let host = server.create("host.create", &json!({ "host": "h", "groups": groups }));
+    let template = server.create("template.create", &json!({ "host": "t", "groups": folders }));
+    server.create("template.create", &json!({ "host": "l", "groups": folders }));
     for owner in [host, template] {
         let item = json!({ "hostid": owner, "name": "base", "key_": "base", "type": 2,
                            "value_type": 3 });
         server.create("item.create", &item);
     }
-    [group, folder]
 }
 
-/// Sessions of a user of each type with this right; 0 = none.
-fn users(server: &Server, [group, folder]: &[String; 2], right: u8) -> [String; 3] {
-    let mut of_users = json!({ "name": format!("group {right}") });
-    if right > 0 {
-        of_users["hostgroup_rights"] = json!([{ "id": group, "permission": right }]);
-        of_users["templategroup_rights"] = json!([{ "id": folder, "permission": right }]);
-    }
+/// Sessions of a user of each type with this right.
+fn users(server: &Server, grant: Grant) -> [String; 3] {
+    let rights = |owners: &str| -> Json {
+        let mut rights = Vec::new();
+        // 1 = nothing is said of the group.
+        for (name, right) in grant.groups(owners).into_iter().filter(|(_, right)| *right != 1) {
+            let id = server.text(&format!("SELECT groupid FROM groups_ WHERE name = '{name}'"));
+            rights.push(json!({ "id": id, "permission": right }));
+        }
+        rights.into()
+    };
+    let of_users = json!({ "name": format!("group {grant:?}"), "hostgroup_rights": rights("hosts"),
+                           "templategroup_rights": rights("templates") });
     let of_users = server.create("usergroup.create", &of_users);
     [1, 2, 3].map(|role| {
-        let name = format!("user {role} {right}");
+        let name = format!("user {role} {grant:?}");
         let user = json!({ "username": name, "passwd": "Xy9!longpass", "roleid": role,
                            "usrgrps": [{ "usrgrpid": of_users }] });
         server.create("user.create", &user);
@@ -87,35 +157,48 @@ fn users(server: &Server, [group, folder]: &[String; 2], right: u8) -> [String; 
     })
 }
 
-/// An import that adds `new` of this kind to the owner.
-fn source(kind: &str, owners: &str, new: &str) -> String {
-    let (one, name, group) =
-        if owners == "hosts" { ("host", "h", "HG") } else { ("template", "t", "TG") };
-    let mut owner = json!({ one: name, "name": name, "groups": [{ "name": group }] });
-    let item = json!([{ "name": new, "key": new, "type": "TRAP", "delay": "0" }]);
+/// An export of the owner with an object of this kind, or without the kind.
+fn source(kind: &str, owners: &str, grant: Grant, object: Option<&str>) -> String {
+    let (one, name) = if owners == "hosts" { ("host", "h") } else { ("template", "t") };
+    let groups = grant.groups(owners).into_iter();
+    let groups: Json = groups.map(|(name, _)| json!({ "name": name })).collect();
+    let mut owner = json!({ one: name, "name": name, "groups": groups });
+    let item = |key: &str| json!({ "name": key, "key": key, "type": "TRAP", "delay": "0" });
     let step = json!([{ "name": "a", "url": "http://127.0.0.1/" }]);
+    let drawn = |key: &str| json!([{ "color": "1A7C11", "item": { "host": name, "key": key } }]);
     let mut root = json!({ "version": "7.0" });
-    match kind {
-        "discoveryRules" => owner["discovery_rules"] = item,
-        "items" => owner["items"] = item,
-        "httptests" => owner["httptests"] = json!([{ "name": new, "steps": step }]),
-        "valueMaps" => {
+    match (kind, object) {
+        ("items", None) => owner["items"] = json!([item("base")]),
+        ("graphPrototypes", object) => {
+            let mut rule = item("rule");
+            rule["item_prototypes"] = json!([item("p[{#A}]")]);
+            if let Some(object) = object {
+                let items = drawn("p[{#A}]");
+                rule["graph_prototypes"] = json!([{ "name": object, "graph_items": items }]);
+            }
+            owner["discovery_rules"] = json!([rule]);
+        }
+        (_, None) => {}
+        ("discoveryRules", Some(new)) => owner["discovery_rules"] = json!([item(new)]),
+        ("items", Some(new)) => owner["items"] = json!([item(new)]),
+        ("httptests", Some(new)) => owner["httptests"] = json!([{ "name": new, "steps": step }]),
+        ("valueMaps", Some(new)) => {
             let mappings = json!([{ "value": "1", "newvalue": "a" }]);
             owner["valuemaps"] = json!([{ "name": new, "mappings": mappings }]);
         }
-        "templateLinkage" => owner["templates"] = json!([{ "name": "l" }]),
-        "templateDashboards" => owner["dashboards"] = json!([{ "name": new, "pages": [{}] }]),
-        "triggers" => {
+        ("templateLinkage", Some(_)) => owner["templates"] = json!([{ "name": "l" }]),
+        ("templateDashboards", Some(new)) => {
+            owner["dashboards"] = json!([{ "name": new, "pages": [{}] }]);
+        }
+        ("triggers", Some(new)) => {
             let expression = format!("last(/{name}/base)=1");
             root["triggers"] = json!([{ "name": new, "expression": expression }]);
         }
-        "graphs" => {
-            let item = json!({ "host": name, "key": "base" });
-            let items = json!([{ "color": "1A7C11", "item": item }]);
-            root["graphs"] = json!([{ "name": new, "graph_items": items }]);
+        ("graphs", Some(new)) => {
+            root["graphs"] = json!([{ "name": new, "graph_items": drawn("base") }]);
         }
-        "host_groups" | "template_groups" => root[kind] = json!([{ "name": new }]),
-        "hosts" | "templates" => owner["description"] = new.into(),
+        ("host_groups" | "template_groups", Some(new)) => root[kind] = json!([{ "name": new }]),
+        ("hosts" | "templates", Some(new)) => owner["description"] = new.into(),
         _ => {}
     }
     root[owners] = json!([owner]);
@@ -142,17 +225,17 @@ fn verdict(found: &Result<Json, (i64, String)>, changed: bool, words: &str) -> V
 
 #[test]
 fn import_verdicts_follow_user_type_and_rights() {
-    for (number, right) in [0, 2, 3].into_iter().enumerate() {
+    for grant in Grant::ALL {
         let server = Server::start();
-        let groups = prepare(&server);
-        let sessions = users(&server, &groups, right);
+        prepare(&server, grant);
+        let sessions = users(&server, grant);
         for (kind, words, owners, verdicts) in CASES {
-            let expected = [verdicts[0], verdicts[1 + number], verdicts[4]];
-            for (n, (session, expected)) in sessions.iter().zip(expected).enumerate() {
-                let case = format!("{kind} of {owners}, user {}, right {right}", n + 1);
+            for (n, (session, expected)) in sessions.iter().zip(grant.of(*verdicts)).enumerate() {
+                let case = format!("{kind} of {owners}, user {}, {grant:?}", n + 1);
                 let linkage = *kind == "templateLinkage";
                 let rule = json!({ "createMissing": true, "updateExisting": !linkage });
-                let source = source(kind, owners, &format!("new{n}{kind}{owners}"));
+                let new = format!("new{n}{kind}{owners}");
+                let source = source(kind, owners, grant, Some(&new));
                 let params =
                     json!({ "format": "json", "rules": { *kind: rule }, "source": source });
                 let call = |method: &str| server.call_as(Some(session), method, &params);
@@ -161,7 +244,7 @@ fn import_verdicts_follow_user_type_and_rights() {
                 let result = call("configuration.import");
                 let changed = before != state(&server);
                 // Of two that link the template the second finds nothing to do.
-                let linked = linkage && n == 2 && verdicts[1 + number] == Done;
+                let linked = linkage && n == 2 && grant == Grant::Write;
                 let expected = if linked { Nothing } else { expected };
                 assert_eq!(verdict(&result, changed, words), expected, "{case}: {result:?}");
                 assert!(result.is_ok() || !changed, "{case}: a refusal changes nothing");
@@ -171,11 +254,68 @@ fn import_verdicts_follow_user_type_and_rights() {
     }
 }
 
+/// Rules under which an import deletes objects of this kind that its file does not have.
+fn deleting(kind: &str, owners: &str) -> Json {
+    match kind {
+        "graphPrototypes" => json!({ "discoveryRules":
+            { "createMissing": true, "updateExisting": true, "deleteMissing": true } }),
+        "templateLinkage" | "valueMaps" => {
+            json!({ kind: { "deleteMissing": true }, owners: { "updateExisting": true } })
+        }
+        _ => json!({ kind: { "deleteMissing": true } }),
+    }
+}
+
+/// Number of objects with this name, or of links.
+fn existing(server: &Server, kind: &str, name: &str) -> String {
+    let named = |table: &str, column: &str| {
+        format!("(SELECT COUNT(*) FROM {table} WHERE {column} LIKE '%{name}%')")
+    };
+    server.text(&match kind {
+        "templateLinkage" => "SELECT COUNT(*) FROM host_templates".to_owned(),
+        "triggers" => format!("SELECT {}", named("triggers", "description")),
+        "valueMaps" => format!("SELECT {}", named("valuemaps", "name")),
+        "items" | "discoveryRules" | "httptests" => format!("SELECT {}", named("items", "name")),
+        _ => format!("SELECT {}", named("parts", "name")),
+    })
+}
+
+#[test]
+fn import_deletions_follow_user_type_and_rights() {
+    for grant in Grant::ALL {
+        let server = Server::start();
+        prepare(&server, grant);
+        let sessions = users(&server, grant);
+        for (kind, words, owners, verdicts) in DELETIONS {
+            let rule = if *kind == "graphPrototypes" { "discoveryRules" } else { *kind };
+            let old = format!("old{kind}{owners}");
+            for (n, (session, expected)) in sessions.iter().zip(grant.of(*verdicts)).enumerate() {
+                let case = format!("{kind} of {owners}, user {}, {grant:?}", n + 1);
+                let source = |object| source(kind, owners, grant, object);
+                let params = json!({ "format": "json", "source": source(Some(&old)),
+                                     "rules": { rule: { "createMissing": true } } });
+                server.call("configuration.import", &params).unwrap();
+                let before = existing(&server, kind, &old);
+                assert_ne!(before, "0", "{case}");
+                let params = json!({ "format": "json", "rules": deleting(kind, owners),
+                                     "source": source(None) });
+                let all = state(&server);
+                let result = server.call_as(Some(session), "configuration.import", &params);
+                let after = existing(&server, kind, &old);
+                let changed = before != after || all != state(&server);
+                assert_eq!(verdict(&result, changed, words), expected, "{case}: {result:?}");
+                let left = if expected == Done { "0" } else { before.as_str() };
+                assert_eq!(after, left, "{case}");
+            }
+        }
+    }
+}
+
 #[test]
 fn permissions_are_checked_before_the_source_is_read() {
     let server = Server::start();
-    let groups = prepare(&server);
-    let [user, admin, _] = users(&server, &groups, 3);
+    prepare(&server, Grant::Write);
+    let [user, admin, _] = users(&server, Grant::Write);
     let import = |session: &str, rules: Json| {
         let params = json!({ "format": "yaml", "rules": rules, "source": "not: [valid" });
         server.call_as(Some(session), "configuration.import", &params).unwrap_err().1
@@ -183,6 +323,11 @@ fn permissions_are_checked_before_the_source_is_read() {
     let items = json!({ "items": { "deleteMissing": true } });
     assert_eq!(import(&user, items.clone()), "No permissions to import items.");
     assert!(import(&admin, items).starts_with("Cannot read YAML"));
+    for kinds in [["items", "hosts"], ["hosts", "items"]] {
+        let both = kinds.map(|kind| (kind.to_owned(), json!({ "updateExisting": true })));
+        let text = format!("No permissions to import {}.", kinds[0]);
+        assert_eq!(import(&user, both.into_iter().collect()), text, "the first one in the request");
+    }
     let unset = json!({ "items": { "createMissing": false } });
     assert!(import(&user, unset).starts_with("Cannot read YAML"));
 }
@@ -190,9 +335,9 @@ fn permissions_are_checked_before_the_source_is_read() {
 #[test]
 fn role_that_denies_a_method_denies_its_imports() {
     let server = Server::start();
-    let groups = prepare(&server);
-    drop(users(&server, &groups, 3));
-    let of_users = server.text("SELECT usrgrpid FROM usergroups WHERE name = 'group 3'");
+    prepare(&server, Grant::Write);
+    drop(users(&server, Grant::Write));
+    let of_users = server.text("SELECT usrgrpid FROM usergroups WHERE name = 'group Write'");
     let session = |name: &str, rules: Json| {
         let role = json!({ "name": name, "type": 2, "rules": rules });
         let role = server.create("role.create", &role);
@@ -204,7 +349,7 @@ fn role_that_denies_a_method_denies_its_imports() {
     let import = |session: &str, kind: &str, new: &str| {
         let rule = json!({ "createMissing": true, "updateExisting": true });
         let params = json!({ "format": "json", "rules": { kind: rule },
-                             "source": source(kind, "hosts", new) });
+                             "source": source(kind, "hosts", Grant::Write, Some(new)) });
         server.call_as(Some(session), "configuration.import", &params).map_err(|e| e.1)
     };
     let methods = ["item.create", "httptest.create"];
@@ -222,8 +367,8 @@ fn role_that_denies_a_method_denies_its_imports() {
 #[test]
 fn inner_method_calls_refuse_lower_user_types() {
     let server = Server::start();
-    let groups = prepare(&server);
-    let [user, ..] = users(&server, &groups, 3);
+    prepare(&server, Grant::Write);
+    let [user, ..] = users(&server, Grant::Write);
     let user = crate::session::authenticate(&server.api, Some(&user)).unwrap();
     server.with_call(user, |call| {
         let refused = crate::rpc::run_inner(call, "hostgroup.create", &json!({ "name": "x" }));

@@ -1,6 +1,6 @@
 //! Groups, templates, hosts and what hangs on them.
 
-use objects::{Discover, InterfaceType, InventoryMode, MacroType, Status};
+use objects::{Discover, InterfaceType, InventoryMode, MacroType, MappingType, Status};
 
 use super::{Word, YES, always, text, text_or, word};
 
@@ -117,19 +117,7 @@ pub(in crate::exchange) const MACRO: &[Word] = &[
 pub(in crate::exchange) const TAG: &[Word] = &[always("tag", "tag"), text("value", "value")];
 
 pub(in crate::exchange) const MAPPING: &[Word] = &[
-    word(
-        "type",
-        "type",
-        &[
-            ("EQUAL", "0"),
-            ("GREATER_OR_EQUAL", "1"),
-            ("LESS_OR_EQUAL", "2"),
-            ("IN_RANGE", "3"),
-            ("REGEXP", "4"),
-            ("DEFAULT", "5"),
-        ],
-        "0",
-    ),
+    word("type", "type", MappingType::WORDS, "0"),
     text("value", "value"),
     always("newvalue", "newvalue"),
 ];

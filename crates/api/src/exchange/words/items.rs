@@ -1,7 +1,8 @@
 //! Items, discovery rules and triggers.
 
 use objects::{
-    Discover, EvalType, ItemType, MacroOperator, OnFail, Severity, Status, StepKind, ValueType,
+    CorrelationMode, Discover, EvalType, ItemType, MacroOperator, OnFail, ProblemMode,
+    RecoveryMode, Severity, Status, StepKind, ValueType,
 };
 
 use super::{INVENTORY_MODE, Word, YES, always, text, text_or, word};
@@ -254,14 +255,9 @@ pub(in crate::exchange) const OPERATION_SETS: &[(&str, &str, Word)] = &[
 pub(in crate::exchange) const TRIGGER: &[Word] = &[
     text("uuid", "uuid"),
     always("expression", "expression"),
-    word(
-        "recovery_mode",
-        "recovery_mode",
-        &[("EXPRESSION", "0"), ("RECOVERY_EXPRESSION", "1"), ("NONE", "2")],
-        "0",
-    ),
+    word("recovery_mode", "recovery_mode", RecoveryMode::WORDS, "0"),
     text("recovery_expression", "recovery_expression"),
-    word("correlation_mode", "correlation_mode", &[("DISABLED", "0"), ("TAG_VALUE", "1")], "0"),
+    word("correlation_mode", "correlation_mode", CorrelationMode::WORDS, "0"),
     text("correlation_tag", "correlation_tag"),
     always("name", "description"),
     text("event_name", "event_name"),
@@ -271,6 +267,6 @@ pub(in crate::exchange) const TRIGGER: &[Word] = &[
     word("status", "status", Status::WORDS, "0"),
     word("priority", "priority", Severity::WORDS, "0"),
     text("description", "comments"),
-    word("type", "type", &[("SINGLE", "0"), ("MULTIPLE", "1")], "0"),
+    word("type", "type", ProblemMode::WORDS, "0"),
     word("manual_close", "manual_close", YES, "0"),
 ];

@@ -2,6 +2,7 @@
 
 use config::Edit;
 use config::db::Value;
+use config::table;
 use eval::lld::{FormulaError, formula_ids};
 use eval::ranges::{AddressRanges, numbers};
 use objects::{
@@ -134,7 +135,7 @@ impl Filter {
 
     /// Writes the conditions of an action again.
     pub(super) fn write(&self, edit: &mut Edit<'_>, action: u64) -> ApiResult<()> {
-        edit.delete("action_conditions", "actionid", &[action])?;
+        edit.delete(&table::ACTION_CONDITIONS, "actionid", &[action])?;
         for (n, condition) in self.conditions.iter().enumerate() {
             let row = [
                 ("actionid", Value::from(action)),
@@ -144,7 +145,7 @@ impl Filter {
                 ("value", condition.value.as_str().into()),
                 ("formulaid", condition.id.as_str().into()),
             ];
-            edit.insert("action_conditions", &row)?;
+            edit.insert(&table::ACTION_CONDITIONS, &row)?;
         }
         Ok(())
     }

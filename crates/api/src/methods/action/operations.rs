@@ -1,5 +1,6 @@
 //! Operations of actions: as clients give them, as they are kept, as they are shown.
 
+use config::table;
 use std::collections::BTreeMap;
 
 use config::Edit;
@@ -108,7 +109,7 @@ impl Operation {
             (&self.groups, Target::HostGroup, Need::Write, "host group", "Host group"),
             (&self.templates, Target::Template, Need::Read, "template", "Template"),
         ] {
-            let allowed = call.allowed(edit.connection(), target, need, ids)?;
+            let allowed = call.allowed(edit, target, need, ids)?;
             if !ids.iter().all(|id| allowed.contains(id)) {
                 return Err(ApiError::application(format!(
                     "Incorrect action condition or operation {what}. {name} does not exist or you \
@@ -123,11 +124,13 @@ impl Operation {
         let id = match known {
             Some(id) => {
                 edit.update(
-                    "operations",
+                    &table::OPERATIONS,
                     id,
                     &[("inventory_mode", self.inventory_mode.number().into())],
                 )?;
-                for table in ["operation_groups", "operation_templates", "operation_tags"] {
+                for table in
+                    [&table::OPERATION_GROUPS, &table::OPERATION_TEMPLATES, &table::OPERATION_TAGS]
+                {
                     edit.delete(table, "operationid", &[id])?;
                 }
                 id
@@ -138,12 +141,12 @@ impl Operation {
                     ("operationtype", self.kind.number().into()),
                     ("inventory_mode", self.inventory_mode.number().into()),
                 ];
-                edit.insert_new("operations", &row)?
+                edit.insert_new(&table::OPERATIONS, &row)?
             }
         };
         for (table, key, ids) in [
-            ("operation_groups", "groupid", &self.groups),
-            ("operation_templates", "templateid", &self.templates),
+            (&table::OPERATION_GROUPS, "groupid", &self.groups),
+            (&table::OPERATION_TEMPLATES, "templateid", &self.templates),
         ] {
             let rows: Vec<Vec<Value>> =
                 ids.iter().map(|other| vec![id.into(), (*other).into()]).collect();
@@ -156,7 +159,7 @@ impl Operation {
                 ("tag", tag.as_str().into()),
                 ("value", value.as_str().into()),
             ];
-            edit.insert("operation_tags", &row)?;
+            edit.insert(&table::OPERATION_TAGS, &row)?;
         }
         Ok(())
     }
@@ -175,7 +178,7 @@ pub(super) fn write(edit: &mut Edit<'_>, action: u64, operations: &[Operation]) 
         operation.write(edit, action, id)?;
     }
     let gone: Vec<u64> = known.into_iter().map(|(_, id)| id).collect();
-    edit.delete("operations", "operationid", &gone)?;
+    edit.delete(&table::OPERATIONS, "operationid", &gone)?;
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use config::Edit;
 use config::db::Value;
+use config::table;
 use objects::EventSource;
 use serde_json::json;
 
@@ -102,7 +103,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         let mut ids = Vec::new();
         for one in &given {
             one.check(call, edit, 0)?;
-            let id = edit.insert_new("actions", &one.columns)?;
+            let id = edit.insert_new(&table::ACTIONS, &one.columns)?;
             one.write_owned(edit, id)?;
             ids.push(id);
         }
@@ -122,7 +123,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let now = (row.text("name"), row.int("eventsource"));
             let one = Given::parse(object, path, Some(now))?;
             one.check(call, edit, *id)?;
-            edit.update("actions", *id, &one.columns)?;
+            edit.update(&table::ACTIONS, *id, &one.columns)?;
             one.write_owned(edit, *id)?;
         }
         Ok(ACTION.result(&ids))
@@ -133,7 +134,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
     require(call, &ids)?;
     call.write(|edit| {
-        edit.delete("actions", "actionid", &ids)?;
+        edit.delete(&table::ACTIONS, "actionid", &ids)?;
         Ok(ACTION.result(&ids))
     })
 }

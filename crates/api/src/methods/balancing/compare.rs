@@ -4,17 +4,19 @@
 use std::collections::BTreeMap;
 
 use config::engines::{Desired, Objects, Service};
+use objects::UserType;
 use serde_json::{Value as Json, json};
 
 use super::refused;
-use crate::call::{Call, UserType};
+use crate::call::Call;
 use crate::error::{ApiError, ApiResult};
 use crate::object::missing;
 use crate::write::only;
 use crate::{params, permission, rpc};
 
 /// Objects that the configuration of engines is made of.
-const OBJECTS: &[&str] = &["certificate", "healthmonitor", "pool", "vip", "virtualservice"];
+const OBJECTS: &[&str] =
+    &["certificate", "healthmonitor", "pool", "poolgroup", "vip", "virtualservice"];
 
 const ACTIONS: &[&str] = &["create", "update", "delete"];
 

@@ -1,5 +1,6 @@
 //! Engines: processes that serve the virtual services of their group.
 
+use config::table;
 use std::collections::BTreeMap;
 
 use config::Edit;
@@ -10,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Reference, refused, require};
 use crate::call::{Call, Method};
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::found::Found;
 use crate::get::Get;
 use crate::object::Access::{Optional, ReadOnly, Required};
@@ -40,13 +41,23 @@ const FIELDS: &[Field] = &[
     field("running_hash", Text(64), ReadOnly, "Hash of the configuration that it runs."),
     field("error", Text(0), ReadOnly, "Why it does not run the newest configuration."),
     field("desired_hash", Nested, ReadOnly, "Hash of the configuration of its group."),
+    field("version", Text(64), ReadOnly, "Version of its program."),
+    field("connected_at", Int(0, i64::MAX), ReadOnly, "Unix time of the begin of its connection."),
+    field(
+        "certificate_until",
+        Int(0, i64::MAX),
+        ReadOnly,
+        "Unix time of the end of its certificate, which it renews before.",
+    ),
 ];
 
 /// Reports are written as state.
 const SOURCE: &str = "(SELECT e.*, COALESCE(s.lastaccess, 0) AS lastaccess, \
                       COALESCE(s.address, '') AS address, \
                       COALESCE(s.running_hash, '') AS running_hash, \
-                      COALESCE(s.error, '') AS error \
+                      COALESCE(s.error, '') AS error, COALESCE(s.version, '') AS version, \
+                      COALESCE(s.connected_at, 0) AS connected_at, \
+                      COALESCE(s.certificate_until, 0) AS certificate_until \
                       FROM engines e LEFT JOIN engine_states s ON s.engineid = e.engineid)";
 
 pub(crate) static ENGINE: Object = Object {
@@ -67,7 +78,7 @@ static SPEC: Spec = Spec {
     }),
     ..Spec::new(
         &ENGINE,
-        "engines",
+        &table::ENGINES,
         &[("engineids", "t.engineid IN ({ids})"), ("enginegroupids", "t.enginegroupid IN ({ids})")],
     )
 };
@@ -123,9 +134,15 @@ impl Plain for Engine {
     }
 }
 
-/// Makes enrolment tokens, each for one engine; the older ones stop to work. A token is shown here only.
+/// Makes enrolment tokens, each for one engine; the older ones stop to work. A token is shown here only. It
+/// ends with the fingerprint of the authority by which the engine recognises this server.
 pub(super) fn generate(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
+    let Some(authority) = &call.api.deps.engine_authority else {
+        return Err(ApiError::params(
+            "The server does not listen for engines: start it with --engines ADDRESS.",
+        ));
+    };
     let expires_at = call.now() + ENROLMENT_S;
     call.write(|edit| {
         plain::rows(&SPEC, edit, &ids)?;
@@ -136,10 +153,10 @@ pub(super) fn generate(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 ("enrolment_digest", Value::from(engines::digest(&token))),
                 ("enrolment_expires_at", expires_at.into()),
             ];
-            edit.update("engines", *id, &columns)?;
+            edit.update(&table::ENGINES, *id, &columns)?;
             out.push(json!({
                 "engineid": id.to_string(),
-                "token": token,
+                "token": format!("{token}.{authority}"),
                 "expires_at": expires_at.to_string(),
             }));
         }

@@ -4,6 +4,7 @@ use balancing::Pem;
 use config::Edit;
 use config::db::Row;
 use config::engines::{Desired, Objects};
+use config::table;
 use serde_json::{Value as Json, json};
 
 use super::{Use, refuse_used, refused};
@@ -62,7 +63,11 @@ static SPEC: Spec = Spec {
                     WHERE enginegroupid IN ({ids}) ORDER BY virtualserviceid",
         },
     ],
-    ..Spec::new(&ENGINE_GROUP, "enginegroups", &[("enginegroupids", "t.enginegroupid IN ({ids})")])
+    ..Spec::new(
+        &ENGINE_GROUP,
+        &table::ENGINEGROUPS,
+        &[("enginegroupids", "t.enginegroupid IN ({ids})")],
+    )
 };
 
 #[derive(Default)]
@@ -89,7 +94,8 @@ impl Plain for EngineGroup {
     }
 }
 
-/// The configuration that the engines of groups should run, with its hash. Private keys are hidden.
+/// The configuration that the engines of groups should run, with its hash. Private keys and other secrets are
+/// hidden.
 pub(super) fn configuration(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let members = input.as_object().ok_or_else(|| ApiError::at("/", "an object is expected"))?;
     only(members, "/", &["enginegroupids"])?;
@@ -106,6 +112,11 @@ pub(super) fn configuration(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let mut shown = objects.config();
             for certificate in &mut shown.certificates {
                 certificate.key = Pem::Text("******".to_owned());
+            }
+            for service in &mut shown.virtual_services {
+                if let Some(policies) = &mut service.authentication {
+                    policies.hide();
+                }
             }
             out.push(json!({
                 "enginegroupid": id.to_string(),

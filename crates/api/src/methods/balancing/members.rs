@@ -1,10 +1,10 @@
 //! Members in the form of the engine's configuration: its own types read them.
 
 use balancing::Pem;
+use config::engines::pem;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use super::pem;
 use crate::error::{ApiError, ApiResult};
 use crate::plain::Draft;
 
@@ -80,13 +80,25 @@ pub(super) fn object(value: &Json, path: &str) -> ApiResult<Json> {
     }
 }
 
+/// Refuses PEM text in which something is wrong.
+type Test = fn(&str) -> Result<(), &'static str>;
+
 /// Authorities are given as text: a file name would be read on each engine.
 pub(super) fn check_authorities(given: Option<&Pem>, path: &str) -> ApiResult<()> {
-    match given {
+    check_text(given, path, pem::check_authorities)
+}
+
+/// So are revocation lists.
+pub(super) fn check_revocations(given: Option<&Pem>, path: &str) -> ApiResult<()> {
+    check_text(given, path, pem::check_revocations)
+}
+
+fn check_text(given: Option<&Pem>, path: &str, test: Test) -> ApiResult<()> {
+    let tested = match given {
         None => Ok(()),
-        Some(Pem::Text(text)) => {
-            pem::check_authorities(text).map_err(|error| ApiError::at(path, error))
-        }
-        Some(Pem::File(_)) => Err(ApiError::at(path, pem::NO_CERTIFICATE)),
-    }
+        Some(Pem::Text(text)) => test(text),
+        // No text has this form: the error says what is expected.
+        Some(Pem::File(_)) => test(""),
+    };
+    tested.map_err(|error| ApiError::at(path, error))
 }

@@ -2,14 +2,16 @@
 //! administrators change them. Members that only the engine understands have the form of the engine's
 //! configuration file.
 
+mod authentication;
 pub(crate) mod certificate;
 mod compare;
 pub(crate) mod engine;
 pub(crate) mod enginegroup;
+mod health;
 pub(crate) mod healthmonitor;
 mod members;
-mod pem;
 pub(crate) mod pool;
+pub(crate) mod poolgroup;
 mod rules;
 pub(crate) mod vip;
 pub(crate) mod virtualservice;
@@ -24,9 +26,11 @@ use crate::plain::Draft;
 use crate::write::{names, no_object_at};
 
 pub(crate) const METHODS: &[Method] = &[
+    Method::admin("pool.health", health::health),
     Method::super_admin("enginegroup.compare", compare::compare),
     Method::super_admin("enginegroup.configuration", enginegroup::configuration),
     Method::super_admin("engine.generate", engine::generate),
+    Method::super_admin("certificate.renew", certificate::renew),
 ];
 
 /// A column with the id of an object of another table.

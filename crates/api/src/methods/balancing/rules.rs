@@ -1,14 +1,18 @@
-//! Rules of virtual services. They name pools by `poolid`, so that a pool can be renamed.
+//! Rules and mirrors of virtual services. They name pools by `poolid` and pool groups by `poolgroupid`, so that both can
+//! be renamed.
 
-use balancing::Rule;
+use balancing::{Mirror, Rule};
 use config::Edit;
 use serde_json::Value as Json;
 
-use super::members::typed;
+use super::members::{object, typed};
 use crate::error::{ApiError, ApiResult};
 use crate::params;
 use crate::plain::Draft;
 use crate::write::{names, no_object_at};
+
+/// Members that choose where requests or their copies go, and the tables of what they name.
+const CHOICES: [(&str, &str); 2] = [("poolid", "pools"), ("poolgroupid", "pool_groups")];
 
 /// Checks the list of rules; the text has ids of pools as texts.
 pub(super) fn read(value: &Json, path: &str) -> ApiResult<String> {
@@ -21,18 +25,11 @@ pub(super) fn read(value: &Json, path: &str) -> ApiResult<String> {
 }
 
 fn read_one(rule: &Json, path: &str) -> ApiResult<Json> {
-    let mut stored = rule.clone();
-    // The engine's type has the pool's name where the API has its id.
-    let mut of_engine = rule.clone();
-    if let Some(then) = of_engine.get_mut("then").and_then(Json::as_object_mut) {
-        if then.contains_key("pool") {
-            let text = "unexpected parameter \"pool\"; choose a pool by \"poolid\"";
-            return Err(ApiError::at(&format!("{path}/then"), text));
-        }
-        if let Some(id) = then.remove("poolid") {
-            let id = params::id(&id, &format!("{path}/then/poolid"))?.to_string();
-            then.insert("pool".to_owned(), id.clone().into());
-            stored["then"]["poolid"] = id.into();
+    let (mut stored, mut of_engine) = (rule.clone(), rule.clone());
+    if let (Some(stored), Some(then)) = (stored.get_mut("then"), of_engine.get_mut("then")) {
+        name_pool(then, stored, &format!("{path}/then"))?;
+        if let (Some(stored), Some(mirror)) = (stored.get_mut("mirror"), then.get_mut("mirror")) {
+            name_mirror(mirror, stored, &format!("{path}/then/mirror"))?;
         }
     }
     let checked = typed::<Rule>(&of_engine, path)?.check();
@@ -40,18 +37,67 @@ fn read_one(rule: &Json, path: &str) -> ApiResult<Json> {
     Ok(stored)
 }
 
-/// Refuses rules that choose pools that do not exist.
-pub(super) fn require_pools(edit: &mut Edit<'_>, draft: &Draft<'_>) -> ApiResult<()> {
-    if !draft.gives("rules") {
-        return Ok(());
+/// Checks where copies of requests go; an empty object stands for nowhere. The text has the pool's id as text.
+pub(super) fn read_mirror(value: &Json, path: &str) -> ApiResult<String> {
+    let mut stored = object(value, path)?;
+    if stored.as_object().is_some_and(serde_json::Map::is_empty) {
+        return Ok("{}".to_owned());
     }
-    let rules: Json = serde_json::from_str(&draft.text("rules", None)).unwrap_or_default();
-    for (n, rule) in params::list(&rules).into_iter().enumerate() {
-        let id = rule["then"]["poolid"].as_str().and_then(|id| id.parse::<u64>().ok());
+    let mut of_engine = stored.clone();
+    name_mirror(&mut of_engine, &mut stored, path)?;
+    let checked = typed::<Mirror>(&of_engine, path)?.check();
+    checked.map_err(|problem| ApiError::at(path, problem))?;
+    Ok(stored.to_string())
+}
+
+fn name_mirror(of_engine: &mut Json, stored: &mut Json, path: &str) -> ApiResult<()> {
+    name_pool(of_engine, stored, path)?;
+    if of_engine.is_object() && of_engine.get("pool").is_none() {
+        return Err(ApiError::at(path, "it has neither poolid nor poolgroupid; set one"));
+    }
+    Ok(())
+}
+
+/// The engine's types have the pool's name where the API has its id.
+fn name_pool(of_engine: &mut Json, stored: &mut Json, path: &str) -> ApiResult<()> {
+    let Some(members) = of_engine.as_object_mut() else { return Ok(()) };
+    if members.contains_key("pool") {
+        let text = "unexpected parameter \"pool\"; choose a pool by \"poolid\" or \"poolgroupid\"";
+        return Err(ApiError::at(path, text));
+    }
+    for (member, _) in CHOICES {
+        let Some(id) = members.remove(member) else { continue };
+        let id = params::id(&id, &format!("{path}/{member}"))?.to_string();
+        if members.insert("pool".to_owned(), id.clone().into()).is_some() {
+            return Err(ApiError::at(path, "it has both poolid and poolgroupid; keep one"));
+        }
+        stored[member] = id.into();
+    }
+    Ok(())
+}
+
+/// Refuses rules and a mirror that choose pools or pool groups that do not exist.
+pub(super) fn require_pools(edit: &mut Edit<'_>, draft: &Draft<'_>) -> ApiResult<()> {
+    let given = |member: &str| {
+        let text = if draft.gives(member) { draft.text(member, None) } else { Default::default() };
+        serde_json::from_str::<Json>(&text).unwrap_or_default()
+    };
+    require_target(edit, &given("mirror"), &format!("{}/mirror", draft.path))?;
+    for (n, rule) in params::list(&given("rules")).into_iter().enumerate() {
+        let path = format!("{}/rules/{}/then", draft.path, n + 1);
+        require_target(edit, &rule["then"], &path)?;
+        require_target(edit, &rule["then"]["mirror"], &format!("{path}/mirror"))?;
+    }
+    Ok(())
+}
+
+fn require_target(edit: &mut Edit<'_>, members: &Json, path: &str) -> ApiResult<()> {
+    for (member, table) in CHOICES {
+        let id = members[member].as_str().and_then(|id| id.parse::<u64>().ok());
         if let Some(id) = id
-            && names(edit, "pools", "poolid", "name", &[id])?.is_empty()
+            && names(edit, table, member, "name", &[id])?.is_empty()
         {
-            return Err(no_object_at(&format!("{}/rules/{}/then/poolid", draft.path, n + 1)));
+            return Err(no_object_at(&format!("{path}/{member}")));
         }
     }
     Ok(())

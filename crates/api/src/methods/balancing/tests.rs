@@ -1,4 +1,6 @@
 mod checks;
+mod groups;
+mod monitors;
 
 use openssl::asn1::Asn1Time;
 use openssl::ec::{EcGroup, EcKey};
@@ -111,6 +113,7 @@ fn keys_and_tokens_leave_by_no_way() {
     let token = made[0]["token"].as_str().unwrap();
     let key = edge.server.text("SELECT private_key FROM certificates");
     let body = key.lines().nth(1).unwrap();
+    let token = token.split_once('.').unwrap().0;
     let digest = config::engines::digest(token);
     for (method, params) in [
         ("certificate.get", json!({})),
@@ -213,10 +216,23 @@ fn what_is_used_stays() {
         ("enginegroup.delete", json!([group]), -32602, &format!("Engine group \"edge\" {used}")),
         ("healthmonitor.delete", json!([monitor]), -32602, "is used by pool \"app\"."),
     ]);
+    // Where copies go is used, too.
+    for (member, value) in [
+        ("rules", json!([{ "then": { "mirror": { "poolid": other, "percent": 5 } } }])),
+        ("mirror", json!({ "poolid": other, "max_body": 1 })),
+    ] {
+        let mut change = json!({ "virtualserviceid": edge.service, "rules": [] });
+        change[member] = value;
+        server.call("virtualservice.update", &change).unwrap();
+        let error = format!("Pool \"api\" {used}");
+        server.refuses(&[("pool.delete", json!([other]), -32602, &error)]);
+    }
+    server.call("virtualservice.update", &rules).unwrap();
     let renamed = json!({ "poolid": other, "name": "api-2" });
     server.call("pool.update", &renamed).unwrap();
     let service = &edge.configuration()["configuration"]["virtual_services"][0];
     assert_eq!(service["rules"][0]["then"]["pool"], "api-2", "rules follow a renamed pool");
+    assert_eq!(service["mirror"]["pool"], "api-2", "so does the mirror");
     server.call("virtualservice.delete", &json!([edge.service])).unwrap();
     server.refuses(&[("enginegroup.delete", json!([group]), -32602, "used by engine \"lb-1\".")]);
     for (method, id) in [
@@ -268,6 +284,7 @@ fn engines_show_what_they_run_and_what_they_should() {
         address: "192.0.2.9".to_owned(),
         running_hash: "abc".to_owned(),
         error: String::new(),
+        ..config::engines::Report::default()
     };
     let id: u64 = edge.engine.parse().unwrap();
     config::engines::report(&edge.server.api.deps.config, id, &report).unwrap();
@@ -277,8 +294,9 @@ fn engines_show_what_they_run_and_what_they_should() {
     edge.server.answers(&[("engine.get", json!({ "output": fields }), json!([shown]))]);
     let made = edge.server.call("engine.generate", &json!([edge.engine])).unwrap();
     let config = &edge.server.api.deps.config;
-    let enrol =
-        |now| config::engines::enrol(config, made[0]["token"].as_str().unwrap(), now).unwrap();
+    let (secret, authority) = made[0]["token"].as_str().unwrap().split_once('.').unwrap();
+    assert_eq!(Some(authority), edge.server.api.deps.engine_authority.as_deref());
+    let enrol = |now| config::engines::enrol(config, secret, now, "f1").unwrap();
     assert_eq!(enrol(1_800_003_600), None, "a token works for an hour");
     assert_eq!(enrol(1_800_003_599), Some(id));
     assert_eq!(enrol(1_800_003_599), None, "a token works once");

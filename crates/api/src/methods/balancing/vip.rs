@@ -1,5 +1,6 @@
 //! VIPs: addresses that virtual services share.
 
+use config::table;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
@@ -48,7 +49,7 @@ static SPEC: Spec = Spec {
         among: None,
         error: "VIP \"{name}\" already exists.",
     }),
-    ..Spec::new(&VIP, "vips", &[("vipids", "t.vipid IN ({ids})")])
+    ..Spec::new(&VIP, &table::VIPS, &[("vipids", "t.vipid IN ({ids})")])
 };
 
 const MEMBERS: &[Member] = &[("dns_names", dns_names)];

@@ -150,7 +150,7 @@ impl Check {
         if kind == DiscoveryCheckType::SnmpV3 {
             return self.user(members);
         }
-        self.nobody();
+        self.without_user();
         Ok(())
     }
 
@@ -180,7 +180,8 @@ impl Check {
         Ok(())
     }
 
-    fn nobody(&mut self) {
+    /// Clears the SNMPv3 credentials.
+    fn without_user(&mut self) {
         for field in FIELDS.iter().filter(|field| field.name.starts_with("snmpv3_")) {
             let value = match field.kind {
                 Text(_) => Value::from(""),

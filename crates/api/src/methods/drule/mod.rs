@@ -5,10 +5,12 @@ mod write;
 
 use config::Edit;
 use config::db::Row;
+use config::table;
 use const_format::formatcp;
+use objects::UserType;
 use objects::sql::KIND_HOST;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::ApiResult;
 use crate::get::Get;
 use crate::methods::host;
@@ -121,7 +123,7 @@ static RULES: Discovery = Discovery(&Spec {
     ],
     ..Spec::new(
         &DRULE,
-        "drules",
+        &table::DRULES,
         &[
             ("druleids", "t.druleid IN ({ids})"),
             ("dcheckids", "t.druleid IN (SELECT druleid FROM dchecks WHERE dcheckid IN ({ids}))"),
@@ -143,7 +145,7 @@ static CHECKS: Discovery = Discovery(&Spec {
     )],
     ..Spec::new(
         &DCHECK,
-        "dchecks",
+        &table::DCHECKS,
         &[
             ("dcheckids", "t.dcheckid IN ({ids})"),
             ("druleids", "t.druleid IN ({ids})"),
@@ -172,7 +174,7 @@ static HOSTS: Discovery = Discovery(&Spec {
     ],
     ..Spec::new(
         &DHOST,
-        "dhosts",
+        &table::DHOSTS,
         &[
             ("dhostids", "t.dhostid IN ({ids})"),
             ("druleids", "t.druleid IN ({ids})"),
@@ -209,7 +211,7 @@ static SERVICES: Discovery = Discovery(&Spec {
     ],
     ..Spec::new(
         &DSERVICE,
-        "dservices",
+        &table::DSERVICES,
         &[
             ("dserviceids", "t.dserviceid IN ({ids})"),
             ("dhostids", "t.dhostid IN ({ids})"),
@@ -238,7 +240,7 @@ impl Plain for Discovery {
     }
 
     fn delete(&self, _call: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
-        write::forget_rules(edit, rows)?;
+        write::disable_dependent_actions(edit, rows)?;
         plain::delete_rows(self.0, edit, rows)
     }
 }

@@ -3,9 +3,10 @@
 
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
+use config::table;
 use eval::macros::UserMacro;
 use eval::ranges::AddressRanges;
-use objects::Status;
+use objects::{ConditionKind, Status};
 use serde_json::Map;
 
 use super::DRULE;
@@ -20,9 +21,6 @@ use crate::write::names;
 const DELAY_MAX_S: u32 = 604_800;
 /// Addresses at one time that a rule may ask for.
 const CONCURRENCY_MAX: i64 = 999;
-/// The API's numbers of conditions of actions on a rule and on a check.
-const BY_RULE: i64 = 18;
-const BY_CHECK: i64 = 19;
 /// Characters of a name.
 const NAME_MAX: usize = 255;
 
@@ -108,15 +106,15 @@ impl Given {
         }
         let kept = |id: &u64| checks.iter().any(|check| check.id == *id);
         let gone: Vec<u64> = known.into_iter().filter(|id| !kept(id)).collect();
-        forget(edit, BY_CHECK, &gone)?;
-        edit.delete("dchecks", "dcheckid", &gone)?;
+        disable_actions(edit, ConditionKind::DiscoveryCheck, &gone)?;
+        edit.delete(&table::DCHECKS, "dcheckid", &gone)?;
         for check in checks {
             if check.id == 0 {
                 let mut row = vec![("druleid", Value::from(rule))];
                 row.extend(check.columns.iter().cloned());
-                edit.insert_new("dchecks", &row)?;
+                edit.insert_new(&table::DCHECKS, &row)?;
             } else {
-                edit.update("dchecks", check.id, &check.columns)?;
+                edit.update(&table::DCHECKS, check.id, &check.columns)?;
             }
         }
         // Hosts that only checks had found that are gone now are gone too.
@@ -124,7 +122,7 @@ impl Given {
                    (SELECT 1 FROM dservices s WHERE s.dhostid = dhosts.dhostid)";
         let rows = edit.query(sql, &[rule.into()])?;
         let gone: Vec<u64> = rows.iter().map(|row| row.id("dhostid")).collect();
-        Ok(edit.delete("dhosts", "dhostid", &gone)?)
+        Ok(edit.delete(&table::DHOSTS, "dhostid", &gone)?)
     }
 }
 
@@ -151,7 +149,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         let mut ids = Vec::new();
         for one in &given {
             one.check(edit, 0)?;
-            let id = edit.insert_new("drules", &one.columns)?;
+            let id = edit.insert_new(&table::DRULES, &one.columns)?;
             one.write_checks(edit, id)?;
             ids.push(id);
         }
@@ -174,32 +172,32 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         }
         for (id, one) in ids.iter().zip(&given) {
             one.check(edit, *id)?;
-            edit.update("drules", *id, &one.columns)?;
+            edit.update(&table::DRULES, *id, &one.columns)?;
             one.write_checks(edit, *id)?;
         }
         Ok(DRULE.result(&ids))
     })
 }
 
-/// Switches off what depends on rules that are about to be deleted.
-pub(super) fn forget_rules(edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
+/// Disables the actions that depend on rules that are about to be deleted.
+pub(super) fn disable_dependent_actions(edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
     let ids: Vec<u64> = rows.iter().map(|row| row.id("druleid")).collect();
     let sql = "SELECT dcheckid FROM dchecks WHERE druleid IN ({ids})";
-    let checks = query_by_ids(edit.connection(), sql, &[], &ids)?;
+    let checks = query_by_ids(edit, sql, &[], &ids)?;
     let checks: Vec<u64> = checks.iter().map(|row| row.id("dcheckid")).collect();
-    forget(edit, BY_CHECK, &checks)?;
-    forget(edit, BY_RULE, &ids)
+    disable_actions(edit, ConditionKind::DiscoveryCheck, &checks)?;
+    disable_actions(edit, ConditionKind::DiscoveryRule, &ids)
 }
 
-/// Actions with a condition on what goes are switched off: the condition is never met again, and
-/// without it they would apply to more than somebody wanted.
-fn forget(edit: &mut Edit<'_>, kind: i64, ids: &[u64]) -> ApiResult<()> {
+/// Disables the actions with a condition on these rules or checks, which are about to be deleted. The condition
+/// is never met any more, and without it the action would apply to more than its author meant.
+fn disable_actions(edit: &mut Edit<'_>, kind: ConditionKind, ids: &[u64]) -> ApiResult<()> {
     for id in ids {
         let sql = "SELECT actionid FROM action_conditions WHERE conditiontype = ? AND value = ?";
-        let rows = edit.query(sql, &[kind.into(), id.to_string().into()])?;
+        let rows = edit.query(sql, &[kind.number().into(), id.to_string().into()])?;
         let actions: Vec<u64> = rows.iter().map(|row| row.id("actionid")).collect();
         edit.update_many(
-            "actions",
+            &table::ACTIONS,
             &actions,
             &[("status", Value::from(Status::Disabled.number()))],
         )?;

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use config::db::{Row, Value, query_by_ids};
 use const_format::formatcp;
 use model::Timestamp;
-use objects::ProblemAction;
+use objects::{ProblemAction, UserType};
 use serde_json::Map;
 
-use crate::call::{Call, Json, UserType};
+use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get, Output};
 use crate::permission::{Need, by_tag_filters, on_triggers};

@@ -30,7 +30,7 @@ fn change(call: &Call<'_>, input: &Json, kind: &Kind, replace: bool) -> ApiResul
         discovered::refuse_mass(edit, &hosts, &list_path, Some("groups"))?;
         if replace {
             let now = query_by_ids(
-                edit.connection(),
+                edit,
                 "SELECT DISTINCT hostid FROM host_groups WHERE groupid IN ({ids})",
                 &[],
                 &ids,
@@ -38,7 +38,7 @@ fn change(call: &Call<'_>, input: &Json, kind: &Kind, replace: bool) -> ApiResul
             let mut gone: Vec<u64> =
                 now.iter().map(|row| row.id("hostid")).filter(|id| !hosts.contains(id)).collect();
             // What the user may not change stays where it is.
-            let allowed = call.allowed(edit.connection(), kind.members, Need::Write, &gone)?;
+            let allowed = call.allowed(edit, kind.members, Need::Write, &gone)?;
             gone.retain(|id| allowed.contains(id));
             groups::remove(edit, &gone, &ids)?;
         }

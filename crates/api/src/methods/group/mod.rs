@@ -4,6 +4,7 @@ mod mass;
 mod propagate;
 mod write;
 
+use config::table;
 use const_format::formatcp;
 use objects::sql::{GROUP_OF_HOSTS, GROUP_OF_TEMPLATES, STATUS_ENABLED};
 
@@ -102,7 +103,7 @@ static HOSTS: Kind = Kind {
             among: Some(formatcp!("type = {GROUP_OF_HOSTS}")),
             error: "Host group \"{name}\" already exists.",
         }),
-        ..Spec::new(&HOST_GROUP, "groups_", &[])
+        ..Spec::new(&HOST_GROUP, &table::GROUPS, &[])
     },
     number: 0,
     words: "host group",
@@ -121,7 +122,7 @@ static TEMPLATES: Kind = Kind {
             among: Some(formatcp!("type = {GROUP_OF_TEMPLATES}")),
             error: "Template group \"{name}\" already exists.",
         }),
-        ..Spec::new(&TEMPLATE_GROUP, "groups_", &[])
+        ..Spec::new(&TEMPLATE_GROUP, &table::GROUPS, &[])
     },
     number: 1,
     words: "template group",

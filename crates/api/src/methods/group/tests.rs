@@ -198,7 +198,7 @@ fn rights_go_down_the_tree() {
 }
 
 #[test]
-fn massupdate_leaves_hosts_and_templates_that_the_user_may_not_change() {
+fn massupdate_leaves_unpermitted_hosts_and_templates() {
     let server = Server::start();
     for (kind, object, list, key) in [
         ("hostgroup", "host", "hosts", "hostid"),

@@ -3,6 +3,7 @@
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
 use config::objects::new_uuid;
+use config::table;
 use objects::Origin;
 
 use super::Kind;
@@ -70,7 +71,7 @@ impl Plain for Kind {
         call.require(edit, self.groups, Need::Write, &ids)?;
         refuse_used(edit, &ids)?;
         let sql = "SELECT DISTINCT hostid FROM host_groups WHERE groupid IN ({ids})";
-        let members = query_by_ids(edit.connection(), sql, &[], &ids)?;
+        let members = query_by_ids(edit, sql, &[], &ids)?;
         let members: Vec<u64> = members.iter().map(|row| row.id("hostid")).collect();
         let maintained = Members::groups(edit, &ids)?;
         plain::delete_rows(self.spec, edit, rows)?;
@@ -87,7 +88,7 @@ fn ids(rows: &[Row]) -> Vec<u64> {
 fn refuse_used(edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<()> {
     let sql = "SELECT g.name FROM groups_ g JOIN group_prototypes p ON p.groupid = g.groupid \
                WHERE g.groupid IN ({ids})";
-    let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+    let rows = query_by_ids(edit, sql, &[], ids)?;
     rows.first().map_or(Ok(()), |row| {
         Err(ApiError::params(format!(
             "Group \"{}\" cannot be deleted, because it is used by a host prototype.",
@@ -123,18 +124,18 @@ fn inherit_rights(edit: &mut Edit<'_>, id: u64, name: &str, kind: &Kind) -> ApiR
 
 /// Gives all user groups the rights on `to` that they have on `from`.
 pub(super) fn copy_rights(edit: &mut Edit<'_>, from: u64, to: u64) -> ApiResult<()> {
-    edit.delete("group_rights", "groupid", &[to])?;
+    edit.delete(&table::GROUP_RIGHTS, "groupid", &[to])?;
     let sql = "SELECT usrgrpid, permission FROM group_rights WHERE groupid = ?";
     let rows = edit.query(sql, &[from.into()])?;
     let right =
         |row: &Row| vec![row.id("usrgrpid").into(), to.into(), row.int("permission").into()];
     let rights: Vec<Vec<Value>> = rows.iter().map(right).collect();
-    Ok(edit.insert_many("group_rights", &["usrgrpid", "groupid", "permission"], &rights)?)
+    Ok(edit.insert_many(&table::GROUP_RIGHTS, &["usrgrpid", "groupid", "permission"], &rights)?)
 }
 
 /// Gives all user groups the tag filters on `to` that they have on `from`.
 pub(super) fn copy_tag_filters(edit: &mut Edit<'_>, from: u64, to: u64) -> ApiResult<()> {
-    edit.delete("tag_filters", "groupid", &[to])?;
+    edit.delete(&table::TAG_FILTERS, "groupid", &[to])?;
     let filters = edit
         .query("SELECT usrgrpid, tag, value FROM tag_filters WHERE groupid = ?", &[from.into()])?;
     for row in filters {
@@ -144,7 +145,7 @@ pub(super) fn copy_tag_filters(edit: &mut Edit<'_>, from: u64, to: u64) -> ApiRe
             ("tag", row.text("tag").into()),
             ("value", row.text("value").into()),
         ];
-        edit.insert_new("tag_filters", &columns)?;
+        edit.insert_new(&table::TAG_FILTERS, &columns)?;
     }
     Ok(())
 }

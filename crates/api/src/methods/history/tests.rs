@@ -41,7 +41,7 @@ impl Reader for Shelf {
 }
 
 #[test]
-fn items_are_asked_for_together_and_each_up_to_the_limit_where_time_alone_orders() {
+fn items_are_queried_together_up_to_the_limit_of_each() {
     let shelf = Arc::new(Shelf::default());
     let server = Server::over(Arc::clone(&shelf) as Arc<dyn Reader>);
     let group = server.create("hostgroup.create", &json!({ "name": "g" }));

@@ -1,6 +1,5 @@
 //! `host.massadd`, `host.massupdate`, `host.massremove`.
 
-use config::objects::Deleted;
 use serde_json::Map;
 
 use super::HOST;
@@ -10,12 +9,11 @@ use crate::error::{ApiError, ApiResult};
 use crate::get::texts_of;
 use crate::methods::hostinterface::{add_to_hosts, remove_from_hosts};
 use crate::object::Mode;
-use crate::owned::extent::{Extent, PORTION_ITEMS, extent};
-use crate::owned::links::Unlink;
+use crate::owned::links::{NewLinks, Unlink};
 use crate::owned::{discovered, groups, links, macros};
+use crate::params;
 use crate::permission::Need;
 use crate::write::{Target, mass_object, nested_ids, required_ids, required_list};
-use crate::{gone, params};
 
 /// The first of these members that users may not change on discovered hosts: groups, interfaces.
 fn foreign(members: &Map<String, Json>, groups: &str) -> Option<&'static str> {
@@ -44,20 +42,11 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         Some(value) => macros::parse(value, "/macros", false)?,
         None => Vec::new(),
     };
-    // With anything else in the call it stays one change: what is refused changes nothing.
-    let only_templates = members.keys().all(|name| name == "hosts" || name == "templates");
-    let extent = match only_templates {
-        true => extent(call, hosts.len(), &templates, PORTION_ITEMS)?,
-        false => Extent::Whole,
-    };
-    call.write(|edit| {
+    call.write_checked(|edit| {
         call.require_at(edit, Target::Host, Need::Write, &hosts, "/hosts")?;
         discovered::refuse_mass(edit, &hosts, "/hosts", foreign(members, "groups"))?;
         call.require_at(edit, Target::HostGroup, Need::Write, &new_groups, "/groups")?;
         call.require_at(edit, Target::Template, Need::Read, &templates, "/templates")?;
-        if extent != Extent::Whole {
-            return Ok(());
-        }
         for host in &hosts {
             groups::add(edit, *host, &new_groups)?;
             macros::add(edit, *host, &new_macros)?;
@@ -67,9 +56,6 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         }
         links::add(edit, &hosts, &templates)
     })?;
-    if let Extent::Portions(portion) = extent {
-        links::add_in_portions(call, &hosts, &templates, portion)?;
-    }
     Ok(HOST.result(&hosts))
 }
 
@@ -80,17 +66,15 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     if hosts.len() > 1 && (input.get("host").is_some() || input.get("name").is_some()) {
         return Err(ApiError::params("Several hosts cannot get one and the same name."));
     }
-    let deleted = call.write(|edit| {
+    call.write_checked(|edit| {
         call.require_at(edit, Target::Host, Need::Write, &hosts, "/hosts")?;
         discovered::refuse_mass(edit, &hosts, "/hosts", discovered::foreign(input))?;
-        let mut deleted = Deleted::default();
+        let mut new_links = NewLinks::default();
         for id in &hosts {
-            gone::add(&mut deleted, change(call, edit, *id, &host)?);
+            change(call, edit, *id, &host, &mut new_links)?;
         }
-        links::add(edit, &hosts, host.templates.as_deref().unwrap_or_default())?;
-        Ok(deleted)
+        new_links.make(edit)
     })?;
-    gone::tell(call, &deleted);
     Ok(HOST.result(&hosts))
 }
 
@@ -106,38 +90,23 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     for (n, name) in names.iter().enumerate() {
         macros::check_name(name, &format!("/macros/{}", n + 1))?;
     }
-    // With anything else in the call it stays one change: what is refused changes nothing.
-    let only_templates = members
-        .keys()
-        .all(|name| ["hostids", "templateids", "templateids_clear"].contains(&name.as_str()));
     let unlink = Unlink { keep: &templates, clear: &clear };
-    let extent = match only_templates {
-        true => extent(call, hosts.len(), &unlink.templates(), PORTION_ITEMS)?,
-        false => Extent::Whole,
-    };
-    let deleted = call.write(|edit| {
+    call.write(|edit| {
         call.require_at(edit, Target::Host, Need::Write, &hosts, "/hostids")?;
         discovered::refuse_mass(edit, &hosts, "/hostids", foreign(members, "groupids"))?;
         call.require_at(edit, Target::HostGroup, Need::Write, &gone_groups, "/groupids")?;
         links::require_seen(call, edit, &hosts, &unlink.templates())?;
-        if extent != Extent::Whole {
-            return Ok(Deleted::default());
-        }
         for host in &hosts {
             macros::remove(edit, *host, &names)?;
         }
-        let deleted = links::remove(edit, &hosts, unlink)?;
+        links::remove(edit, &hosts, unlink)?;
         if let Some(list) = members.get("interfaces") {
             remove_from_hosts(edit, &hosts, list)?;
         }
         if !gone_groups.is_empty() {
             groups::remove(edit, &hosts, &gone_groups)?;
         }
-        Ok(deleted)
+        Ok(())
     })?;
-    gone::tell(call, &deleted);
-    if let Extent::Portions(portion) = extent {
-        links::remove_in_portions(call, &hosts, unlink, portion)?;
-    }
     Ok(HOST.result(&hosts))
 }

@@ -5,6 +5,8 @@ mod mass;
 mod states;
 pub(crate) mod write;
 
+use objects::MaintenanceType;
+
 use crate::call::Method;
 use crate::object::Access::{Optional, ReadOnly, Required, WriteOnly};
 use crate::object::FieldKind::{Id, Int, Nested, OneOf, Text};
@@ -34,7 +36,12 @@ const FIELDS: &[Field] = &[
     field("ipmi_password", Text(20), Optional, "IPMI password."),
     field("maintenanceid", Id, ReadOnly, "Maintenance in effect."),
     field("maintenance_status", OneOf(&[0, 1]), ReadOnly, "1 = in maintenance."),
-    field("maintenance_type", OneOf(&[0, 1]), ReadOnly, "0 with data collection, 1 without."),
+    field(
+        "maintenance_type",
+        OneOf(MaintenanceType::NUMBERS),
+        ReadOnly,
+        "0 with data collection, 1 without.",
+    ),
     field("maintenance_from", Int(0, i64::MAX), ReadOnly, "Unix time of its begin."),
     field("name", Text(128), Optional, "Visible name; the technical one if not given."),
     field("flags", OneOf(&[0, 4]), ReadOnly, "0 made by people, 4 made by discovery."),

@@ -2,8 +2,9 @@
 
 use config::Edit;
 use config::db::{Row, Value};
-use config::objects::{Deleted, delete_hosts};
+use config::objects::delete_hosts;
 use config::schema::tables;
+use config::table;
 use objects::HostKind;
 
 use super::{FIELDS, HOST};
@@ -18,9 +19,9 @@ use crate::owned::macros::MacroInput;
 use crate::owned::names::{NAME_MAX, check_free, is_technical_name};
 use crate::owned::tags::Tag;
 use crate::owned::{discovered, groups, interfaces, links, macros, tags, tls};
+use crate::params;
 use crate::permission::Need;
 use crate::write::{Target, nested_ids, no_object_at, required_ids};
-use crate::{gone, params};
 
 /// Columns that [`HostInput`] checks by rules of its own.
 const OWN_RULES: &[&str] = &[
@@ -144,7 +145,7 @@ impl<'j> HostInput<'j> {
         if let Some(ids) = &self.templates {
             let now = links::of(edit, id)?;
             let new: Vec<u64> = ids.iter().copied().filter(|id| !now.contains(id)).collect();
-            let allowed = call.allowed(edit.connection(), Target::Template, Need::Read, &new)?;
+            let allowed = call.allowed(edit, Target::Template, Need::Read, &new)?;
             if let Some(n) = ids.iter().position(|id| new.contains(id) && !allowed.contains(id)) {
                 return Err(no_object_at(&format!("{}/{}", at("templates"), n + 1)));
             }
@@ -237,9 +238,9 @@ fn insert(call: &Call<'_>, edit: &mut Edit<'_>, host: &HostInput<'_>) -> ApiResu
     if host.inventory_mode == Some(DISABLED) && !host.inventory.is_empty() {
         return Err(ApiError::params("Cannot set inventory fields for disabled inventory."));
     }
-    let id = edit.insert_new("hosts", &row)?;
+    let id = edit.insert_new(&table::HOSTS, &row)?;
     let mode = inventory::write(edit, id, DISABLED, host.inventory_mode, &host.inventory)?;
-    edit.update("hosts", id, &[("inventory_mode", mode.into())])?;
+    edit.update(&table::HOSTS, id, &[("inventory_mode", mode.into())])?;
     host.write_owned(call, edit, id)?;
     Ok(id)
 }
@@ -261,29 +262,26 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         updates.push((id, HostInput::parse(object, &path, Mode::Update)?));
     }
     let ids: Vec<u64> = updates.iter().map(|(id, _)| *id).collect();
-    let deleted = call.write(|edit| {
+    call.write_checked(|edit| {
         call.require(edit, Target::Host, Need::Write, &ids)?;
-        let mut deleted = Deleted::default();
         let mut new_links = NewLinks::default();
         for (id, host) in &updates {
             discovered::refuse_update(edit, *id, host.object)?;
-            gone::add(&mut deleted, change(call, edit, *id, host)?);
-            new_links.add(*id, host.templates.as_deref().unwrap_or_default());
+            change(call, edit, *id, host, &mut new_links)?;
         }
-        new_links.make(edit)?;
-        Ok(deleted)
+        new_links.make(edit)
     })?;
-    gone::tell(call, &deleted);
     Ok(HOST.result(&ids))
 }
 
-/// Changes one host; returns what was cleared with templates. The caller makes the new links.
-pub(super) fn change(
+/// Changes one host. The caller makes the new links.
+pub(super) fn change<'h>(
     call: &Call<'_>,
     edit: &mut Edit<'_>,
     id: u64,
-    host: &HostInput<'_>,
-) -> ApiResult<Deleted> {
+    host: &'h HostInput<'_>,
+    new_links: &mut NewLinks<'h>,
+) -> ApiResult<()> {
     let rows = edit.query("SELECT * FROM hosts WHERE hostid = ?", &[id.into()])?;
     let now = rows.first().ok_or_else(ApiError::no_object)?;
     let other = |given: &Option<String>, column: &str| {
@@ -300,9 +298,9 @@ pub(super) fn change(
     let before = now.int("inventory_mode");
     let mode = inventory::write(edit, id, before, host.inventory_mode, &host.inventory)?;
     row.push(("inventory_mode", mode.into()));
-    edit.update("hosts", id, &row)?;
+    edit.update(&table::HOSTS, id, &row)?;
     host.write_owned(call, edit, id)?;
-    links::unlink_others(call, edit, id, host.templates.as_deref(), &host.templates_clear)
+    new_links.replace(call, edit, id, host.templates.as_deref(), &host.templates_clear)
 }
 
 /// Who monitors the host: the server, a proxy or a proxy group.
@@ -368,15 +366,12 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         })?;
     }
     extent::by_portions(portions.into_iter(), "deleted", |hosts| {
-        let deleted = call.write(|edit| {
+        call.write(|edit| {
             call.require(edit, Target::Host, Need::Write, hosts)?;
             let maintained = Members::hosts(edit, hosts)?;
-            let deleted = delete_hosts(edit, hosts)?;
-            maintained.refuse_emptied(edit)?;
-            Ok(deleted)
-        })?;
-        gone::tell(call, &deleted);
-        Ok(())
+            delete_hosts(edit, hosts)?;
+            maintained.refuse_emptied(edit)
+        })
     })?;
     Ok(HOST.result(&ids))
 }

@@ -20,9 +20,9 @@ use crate::methods::item::read_tags;
 use crate::object::{Columns, Mode, missing, taken};
 use crate::owned::links;
 use crate::owned::macros::{self, MacroInput};
+use crate::params;
 use crate::permission::{Need, and, on_hosts};
 use crate::write::{Target, check_uuid, nested, nested_ids, only, rows_of};
-use crate::{gone, params};
 
 /// What an object of the call says, checked by itself.
 struct Checked {
@@ -255,13 +255,13 @@ pub(crate) fn check_copies(
     let mut ids = |table: &str, column: &str| -> ApiResult<Vec<u64>> {
         let sql =
             format!("SELECT {column} FROM {table} WHERE {column} > 0 AND hostid IN ({{ids}})");
-        let rows = query_by_ids(edit.connection(), &sql, &[], &prototypes)?;
+        let rows = query_by_ids(edit, &sql, &[], &prototypes)?;
         Ok(rows.iter().map(|row| row.id(column)).collect())
     };
     let (groups, templates) =
         (ids("group_prototypes", "groupid")?, ids("host_templates", "templateid")?);
     check_groups(call, edit, &groups)?;
-    call.allowed(edit.connection(), Target::Template, Need::Read, &templates)
+    call.allowed(edit, Target::Template, Need::Read, &templates)
 }
 
 /// Hosts made by discovery have no host prototypes of their own.
@@ -282,7 +282,7 @@ fn check_groups(call: &Call<'_>, edit: &mut Edit<'_>, groups: &[u64]) -> ApiResu
     let sql = formatcp!(
         "SELECT name FROM groups_ WHERE flags = {FLAGS_DISCOVERED} AND groupid IN ({{ids}})"
     );
-    if let Some(row) = query_by_ids(edit.connection(), sql, &[], groups)?.first() {
+    if let Some(row) = query_by_ids(edit, sql, &[], groups)?.first() {
         let text = "Group prototype cannot be based on a discovered host group";
         return Err(ApiError::params(format!("{text} \"{}\".", row.text("name"))));
     }
@@ -427,14 +427,13 @@ fn writable(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Vec<
 
 pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
-    let deleted = call.write(|edit| {
+    call.write(|edit| {
         let rows = writable(call, edit, &ids)?;
         if let Some(n) = rows.iter().position(|row| row.id("templateid") > 0) {
             let text = "cannot delete templated host prototype";
             return Err(ApiError::at(&format!("/{}", n + 1), text));
         }
-        Ok(delete_host_prototypes(edit, &ids)?)
+        Ok::<_, ApiError>(delete_host_prototypes(edit, &ids)?)
     })?;
-    gone::tell(call, &deleted);
     Ok(HOST_PROTOTYPE.result(&ids))
 }

@@ -7,7 +7,7 @@ mod tests;
 
 use config::Edit;
 use config::db::Row;
-use config::objects::{Deleted, Tag, WebScenario, delete_web_scenarios, write_web_scenario};
+use config::objects::{Tag, WebScenario, delete_web_scenarios, write_web_scenario};
 use const_format::formatcp;
 use objects::sql::{KIND_HOST, KIND_TEMPLATE, STATUS_DISABLED, STATUS_ENABLED, TYPE_WEB};
 use serde_json::Map;
@@ -16,7 +16,6 @@ use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::found::Found;
 use crate::get::{Get, Output};
-use crate::gone;
 use crate::methods::host;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
@@ -223,21 +222,19 @@ pub(crate) fn import(
     before: Option<(u64, &str)>,
     doc: (&Json, &str),
 ) -> ApiResult<()> {
-    let (_, deleted) = call.write(|edit| {
+    call.write(|edit| {
         call.require(edit, Target::HostOrTemplate, Need::Write, &[hostid])?;
-        write(edit, hostid, before, doc)
-    })?;
-    gone::tell(call, &deleted);
-    Ok(())
+        write(edit, hostid, before, doc).map(drop)
+    })
 }
 
-/// Writes a scenario; returns its id and the items that it no longer has.
+/// Writes a scenario; returns its id.
 fn write(
     edit: &mut Edit<'_>,
     hostid: u64,
     before: Option<(u64, &str)>,
     (doc, path): (&Json, &str),
-) -> ApiResult<(u64, Deleted)> {
+) -> ApiResult<u64> {
     let mut checked = doc::checked(doc, None, path)?;
     if let Some((id, _)) = before {
         let rows = edit.query("SELECT params FROM items WHERE itemid = ?", &[id.into()])?;
@@ -269,7 +266,7 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             if !same.is_empty() {
                 return Err(ApiError::params(format!("Web scenario \"{name}\" already exists.")));
             }
-            ids.push(write(edit, host, None, (object, path))?.0);
+            ids.push(write(edit, host, None, (object, path))?);
         }
         Ok(HTTPTEST.result(&ids))
     })
@@ -307,8 +304,7 @@ fn before(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Vec<Be
 fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let changes = HTTPTEST.updates(input)?;
     let ids: Vec<u64> = changes.iter().map(|(_, id, _)| *id).collect();
-    let deleted = call.write(|edit| {
-        let mut deleted = Deleted::default();
+    call.write(|edit| {
         let known = before(call, edit, &ids)?;
         for ((path, id, object), before) in changes.iter().zip(&known) {
             let fixed = ["name", "steps"].into_iter().find(|name| object.get(name).is_some());
@@ -327,18 +323,16 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             };
             let uuid = object["uuid"].as_str().unwrap_or_default();
             let written = scenario(&doc, delay, status, uuid);
-            let (_, gone) = write_web_scenario(edit, before.hostid, Some((*id, name)), &written)?;
-            gone::add(&mut deleted, gone);
+            write_web_scenario(edit, before.hostid, Some((*id, name)), &written)?;
         }
-        Ok::<_, ApiError>(deleted)
+        Ok::<_, ApiError>(())
     })?;
-    gone::tell(call, &deleted);
     Ok(HTTPTEST.result(&ids))
 }
 
 fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
-    let deleted = call.write(|edit| {
+    call.write(|edit| {
         let known = before(call, edit, &ids)?;
         if known.iter().any(|before| before.templateid > 0) {
             return Err(ApiError::params("Cannot delete a web scenario of a template.".to_owned()));
@@ -350,8 +344,7 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 (before.hostid, before.id, name.to_owned())
             })
             .collect();
-        Ok(delete_web_scenarios(edit, &gone)?)
+        Ok::<_, ApiError>(delete_web_scenarios(edit, &gone)?)
     })?;
-    gone::tell(call, &deleted);
     Ok(HTTPTEST.result(&ids))
 }

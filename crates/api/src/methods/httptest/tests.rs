@@ -77,3 +77,54 @@ fn a_scenario_lives_with_its_items() {
     call("httptest.delete", &json!([id]));
     assert_eq!(count(&server, "key_ LIKE '%[shop,%' OR key_ LIKE '%[shop]'"), "0");
 }
+
+#[test]
+fn scenarios_are_in_the_audit_log_without_passwords() {
+    let server = Server::start();
+    let group = server.create("hostgroup.create", &json!({ "name": "G" }));
+    let host = json!({ "host": "h", "groups": [{ "groupid": group }] });
+    let host = server.create("host.create", &host);
+    let made = json!({
+        "hostid": host, "name": "shop", "authentication": 1, "http_user": "u",
+        "http_password": "geheim", "tags": [{ "tag": "t", "value": "v" }],
+        "steps": [{ "name": "one", "no": 1, "url": "http://a/1", "posts": "p=geheim" }],
+    });
+    let id = server.create("httptest.create", &made);
+    let change = json!({ "httptestid": id, "name": "shop 2", "delay": "5m",
+        "http_password": "geheim2", "steps": [{ "name": "one", "no": 1, "url": "http://b/1" }] });
+    server.call("httptest.update", &change).unwrap();
+    server.call("httptest.delete", &json!([id])).unwrap();
+    let options = json!({ "output": ["action", "resourcetype", "resourceid", "resourcename", "details"],
+                          "sortfield": "auditid", "filter": { "resourcetype": [15, 22] } });
+    let entries = server.call("auditlog.get", &options).unwrap();
+    let shown: Vec<String> = entries
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| {
+            let text = |name: &str| entry[name].as_str().unwrap();
+            assert_eq!(text("resourceid"), id);
+            format!("{} {} {}", text("action"), text("resourcetype"), text("resourcename"))
+        })
+        .collect();
+    assert_eq!(shown, ["0 22 shop", "1 22 shop", "2 22 shop 2"], "{entries}");
+    assert!(!entries.to_string().contains("geheim"), "{entries}");
+    let new = entries[0]["details"].as_str().unwrap();
+    for part in [
+        r#""httptest.http_user":["add","u"]"#,
+        r#""httptest.http_password":["add","******"]"#,
+        r#""httptest.steps":["add"]"#,
+        r#"tag":["add","t"]"#,
+    ] {
+        assert!(new.contains(part), "{part} in {new}");
+    }
+    let changed = entries[1]["details"].as_str().unwrap();
+    for part in [
+        r#""httptest.name":["update","shop 2","shop"]"#,
+        r#""httptest.delay":["update","5m","1m"]"#,
+        r#""httptest.http_password":["update","******","******"]"#,
+        r#""httptest.steps":["update"]"#,
+    ] {
+        assert!(changed.contains(part), "{part} in {changed}");
+    }
+}

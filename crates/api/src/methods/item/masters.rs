@@ -45,7 +45,7 @@ pub(super) fn check_masters(edit: &mut Edit<'_>, changed: &[(u64, String)]) -> A
 fn spread(edit: &mut Edit<'_>, ids: &mut BTreeSet<u64>, sql: &str) -> ApiResult<()> {
     let mut frontier: Vec<u64> = ids.iter().copied().collect();
     while !frontier.is_empty() {
-        let rows = query_by_ids(edit.connection(), sql, &[], &frontier)?;
+        let rows = query_by_ids(edit, sql, &[], &frontier)?;
         frontier = rows.iter().map(|row| row.id("itemid")).filter(|id| ids.insert(*id)).collect();
     }
     Ok(())
@@ -58,7 +58,7 @@ fn above(edit: &mut Edit<'_>, now: &BTreeMap<u64, u64>) -> ApiResult<BTreeMap<u6
     let sql = formatcp!(
         "SELECT itemid, master_itemid FROM items WHERE type = {TYPE_DEPENDENT} AND itemid IN ({{ids}})"
     );
-    let rows = query_by_ids(edit.connection(), sql, &[], &ancestors)?;
+    let rows = query_by_ids(edit, sql, &[], &ancestors)?;
     let masters: BTreeMap<u64, u64> =
         rows.iter().map(|row| (row.id("itemid"), row.id("master_itemid"))).collect();
     Ok(now.iter().filter_map(|(id, at)| Some((*id, *masters.get(at)?))).collect())

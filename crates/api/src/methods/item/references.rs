@@ -5,7 +5,7 @@ use config::db::{Row, Value};
 use const_format::formatcp;
 use eval::expr::Expression;
 use objects::sql::{FLAGS_RULE, KIND_PROTOTYPE};
-use objects::{HostKind, InterfaceNeed, ItemType, Origin};
+use objects::{HostKind, InterfaceNeed, InterfaceType, ItemType, Origin};
 use serde_json::Map;
 
 use super::fields::Kind;
@@ -127,10 +127,10 @@ fn check_interface(
     let Some(row) = rows.first().filter(|row| HostKind::Host.is(row.int("kind"))) else {
         return Ok(());
     };
-    if row.int("type") == 0 {
+    let Some(kind) = InterfaceType::from_number(row.int("type")) else {
         return Err(ApiError::at(&path, "the host interface ID is expected"));
-    }
-    if let Some(wanted) = wanted.filter(|wanted| row.int("type") != wanted.number()) {
+    };
+    if let Some(wanted) = wanted.filter(|wanted| *wanted != kind) {
         let name = wanted.label();
         let text = format!("the host interface ID of type \"{name}\" is expected");
         return Err(ApiError::at(&path, text));

@@ -37,7 +37,7 @@ fn copy(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         let sql = format!(
             "SELECT itemid FROM items WHERE flags = {FLAGS_RULE}{right} AND itemid IN ({{ids}})"
         );
-        let found = query_by_ids(edit.connection(), &sql, &[], &rules)?;
+        let found = query_by_ids(edit, &sql, &[], &rules)?;
         // An id that comes twice is one too many here.
         if found.len() != rules.len() {
             return Err(ApiError::no_object());

@@ -2,7 +2,7 @@
 
 use config::db::Value;
 use config::objects::{Place, check_expression};
-use config::schema::Table;
+use config::table;
 use eval::interval::{IntervalError, UpdateInterval};
 use eval::key::{ItemKey, KeyError};
 use eval::macros::token_at;
@@ -102,7 +102,7 @@ impl Shape {
             (kind, _) if kind.info().required.contains(&name) => Required,
             (kind, _) if kind.info().optional.contains(&name) => Optional,
             _ if ItemType::is_of_some_types(name) => {
-                let column = Table::named("items").column(name);
+                let column = table::ITEMS.column(name);
                 Fixed(column.map_or("", |column| column.default))
             }
             _ => Optional,

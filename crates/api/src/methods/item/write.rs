@@ -1,5 +1,6 @@
 //! Creating, changing and deleting items, item prototypes and discovery rules.
 
+use config::table;
 use std::collections::HashMap;
 
 use config::Edit;
@@ -18,7 +19,6 @@ use super::rules::{JMX_ENDPOINT, Presence, Shape, refuse_other};
 use super::{lld, steps};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult, NO_OBJECT};
-use crate::gone;
 use crate::object::{Access, Columns, Field, FieldKind, missing, taken};
 use crate::owned::extent::PORTION_ITEMS;
 use crate::owned::inherited;
@@ -35,7 +35,7 @@ struct Checked {
 
 /// `create`
 pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
-    let ids = call.write(|edit| {
+    let ids = call.write_checked(|edit| {
         let objects = params::objects(input)?;
         let mut hosts = HashMap::new();
         let mut keys: Vec<(u64, String)> = Vec::new();
@@ -218,9 +218,8 @@ fn decide(
             let number =
                 matches!(field.kind, FieldKind::Id | FieldKind::Int(..) | FieldKind::OneOf(_));
             let fixed = if number { Value::Int(fixed.parse().unwrap_or(0)) } else { fixed.into() };
-            let default = config::schema::Table::named("items")
-                .column(field.name)
-                .map(config::schema::Column::default_value);
+            let default =
+                table::ITEMS.column(field.name).map(config::schema::Column::default_value);
             let now = stored.or(default);
             Ok((now.is_some_and(|now| now != fixed)).then_some(fixed))
         }
@@ -238,7 +237,7 @@ fn decide(
 }
 
 fn shape(kind: Kind, on_template: bool, given: &Columns, before: Option<&Row>) -> Shape {
-    let table = config::schema::Table::named("items");
+    let table = &table::ITEMS;
     let value = |name: &str| {
         config::objects::column(given, name)
             .cloned()
@@ -395,7 +394,7 @@ fn refuse_read_only(row: &Row, members: &Map<String, Json>, path: &str) -> ApiRe
 
 /// `update`
 pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
-    let ids = call.write(|edit| {
+    let ids = call.write_checked(|edit| {
         let updates = kind.object().updates(input)?;
         let ids: Vec<u64> = updates.iter().map(|(_, id, _)| *id).collect();
         for (path, _, object) in &updates {
@@ -470,10 +469,9 @@ pub(super) fn delete(
         Ok(())
     };
     inherited::delete_from_hosts(call, &inherited::ITEMS, &ids, PORTION_ITEMS, check)?;
-    let deleted = call.write(|edit| {
+    call.write(|edit| {
         check(edit)?;
-        Ok(config::objects::delete_items(edit, &ids)?)
+        Ok::<_, ApiError>(config::objects::delete_items(edit, &ids)?)
     })?;
-    gone::tell(call, &deleted);
     Ok(json!({ keys: ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
 }

@@ -31,7 +31,7 @@ impl Members {
     }
 
     fn read(edit: &mut Edit<'_>, word: &'static str, sql: &str, ids: &[u64]) -> ApiResult<Self> {
-        let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+        let rows = query_by_ids(edit, sql, &[], ids)?;
         let rows = rows.iter().map(|row| (row.id("maintenanceid"), row.text("name").to_owned()));
         Ok(Self { word, rows: rows.collect() })
     }

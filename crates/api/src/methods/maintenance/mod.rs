@@ -6,8 +6,11 @@ mod states;
 
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
+use config::schema::Table;
+use config::table;
 
 pub(crate) use members::Members;
+use objects::{MaintenanceTagOperator, MaintenanceType};
 
 use crate::call::{Call, Json, Method};
 use crate::effect::Effect;
@@ -38,7 +41,12 @@ const TIME_MAX: i64 = 2_145_916_799;
 const FIELDS: &[Field] = &[
     field("maintenanceid", Id, ReadOnly, "Id of the maintenance."),
     field("name", Name(128), Required, "Name."),
-    field("maintenance_type", OneOf(&[0, 1]), Optional, "1 = without data collection."),
+    field(
+        "maintenance_type",
+        OneOf(MaintenanceType::NUMBERS),
+        Optional,
+        "1 = without data collection.",
+    ),
     field("description", Text(0), Optional, "Description."),
     field("active_since", Int(0, TIME_MAX), Required, "Unix time from which it counts."),
     field("active_till", Int(0, TIME_MAX), Required, "Unix time at which it is over."),
@@ -63,13 +71,13 @@ pub(crate) static MAINTENANCE: Object = Object {
 
 const TAG: &[Field] = &[
     field("tag", Name(255), Required, "Tag."),
-    field("operator", OneOf(&[0, 2]), Optional, "0 equals, 2 contains."),
+    field("operator", OneOf(MaintenanceTagOperator::NUMBERS), Optional, "0 equals, 2 contains."),
     field("value", Text(255), Optional, "Its value."),
 ];
 
 const fn links(
     member: &'static str,
-    table: &'static str,
+    table: &'static Table,
     key: &'static str,
     fields: &'static [Field],
 ) -> Child {
@@ -91,14 +99,19 @@ static SPEC: Spec = Spec {
             refer: |call, edit, rows, _| may_link(call, edit, rows, Target::HostGroup, "groupid"),
             ..links(
                 "groups",
-                "maintenance_groups",
+                &table::MAINTENANCE_GROUPS,
                 "groupid",
                 &[field("groupid", Id, Required, "")],
             )
         },
         Child {
             refer: |call, edit, rows, _| may_link(call, edit, rows, Target::Host, "hostid"),
-            ..links("hosts", "maintenance_hosts", "hostid", &[field("hostid", Id, Required, "")])
+            ..links(
+                "hosts",
+                &table::MAINTENANCE_HOSTS,
+                "hostid",
+                &[field("hostid", Id, Required, "")],
+            )
         },
         Child {
             select: Some("selectTimeperiods"),
@@ -106,7 +119,7 @@ static SPEC: Spec = Spec {
             parse: Some(periods::parse),
             ..Child::new(
                 "timeperiods",
-                "maintenance_periods",
+                &table::MAINTENANCE_PERIODS,
                 "maintenanceid",
                 Key::Position("sortorder"),
                 periods::FIELDS,
@@ -116,13 +129,13 @@ static SPEC: Spec = Spec {
             select: Some("selectTags"),
             check: |rows, row, path| {
                 if !row.iter().any(|(name, _)| *name == "operator") {
-                    row.push(("operator", 2.into()));
+                    row.push(("operator", MaintenanceTagOperator::Contains.number().into()));
                 }
                 refuse_twin(rows, row, &["tag", "operator", "value"], path)
             },
             ..Child::new(
                 "tags",
-                "maintenance_tags",
+                &table::MAINTENANCE_TAGS,
                 "maintenanceid",
                 Key::Id("maintenancetagid"),
                 TAG,
@@ -148,7 +161,7 @@ static SPEC: Spec = Spec {
     ],
     ..Spec::new(
         &MAINTENANCE,
-        "maintenances",
+        &table::MAINTENANCES,
         &[
             ("maintenanceids", "t.maintenanceid IN ({ids})"),
             (
@@ -188,8 +201,8 @@ impl Plain for Maintenance {
     fn select(&self, get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json) -> ApiResult<()> {
         let need = plain::need(get);
         for (table, right) in [
-            ("maintenance_hosts", on_hosts(call.user(), need, "o.hostid")),
-            ("maintenance_groups", on_groups(call.user(), need, "o.groupid")),
+            (&table::MAINTENANCE_HOSTS, on_hosts(call.user(), need, "o.hostid")),
+            (&table::MAINTENANCE_GROUPS, on_groups(call.user(), need, "o.groupid")),
         ] {
             if let Some(right) = right {
                 let condition = format!(
@@ -245,7 +258,9 @@ impl Plain for Maintenance {
             return Err(ApiError::at(&format!("{path}/active_till"), error));
         }
         let tags = draft.children.last().and_then(Option::as_ref);
-        if number("maintenance_type") == 1 && tags.is_some_and(|tags| !tags.is_empty()) {
+        if MaintenanceType::WithoutData.is(number("maintenance_type"))
+            && tags.is_some_and(|tags| !tags.is_empty())
+        {
             return Err(ApiError::at(&format!("{path}/tags"), "should be empty"));
         }
         Ok(())
@@ -297,12 +312,12 @@ fn may_link(
 fn may_change(call: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
     let ids: Vec<u64> = rows.iter().map(|row| row.id("maintenanceid")).collect();
     for (table, key, target) in [
-        ("maintenance_groups", "groupid", Target::HostGroup),
-        ("maintenance_hosts", "hostid", Target::Host),
+        (&table::MAINTENANCE_GROUPS, "groupid", Target::HostGroup),
+        (&table::MAINTENANCE_HOSTS, "hostid", Target::Host),
     ] {
         let sql =
             format!("SELECT DISTINCT {key} AS id FROM {table} WHERE maintenanceid IN ({{ids}})");
-        let covered = query_by_ids(edit.connection(), &sql, &[], &ids)?;
+        let covered = query_by_ids(edit, &sql, &[], &ids)?;
         let covered: Vec<u64> = covered.iter().map(|row| row.id("id")).collect();
         call.require(edit, target, Need::Write, &covered)?;
     }

@@ -1,5 +1,6 @@
 //! Time periods of a maintenance, as clients give them.
 
+use objects::PeriodType;
 use serde_json::Map;
 
 use crate::call::{Call, Json};
@@ -39,46 +40,49 @@ pub(super) fn parse(
 /// The values of [`FIELDS`].
 fn values(members: &Map<String, Json>, path: &str, now: i64) -> ApiResult<[i64; 8]> {
     let given = Given { members, path };
-    let kind = given.int("timeperiod_type", Some(0), (0, 4))?;
-    if kind == 1 {
-        let path = format!("{path}/timeperiod_type");
-        return Err(ApiError::at(&path, "value must be one of 0, 2, 3, 4"));
-    }
-    let minutes = |seconds: i64| seconds - seconds % 60;
+    let kind = given.kind()?;
     let period = minutes(given.int("period", Some(3_600), (PERIOD_MIN_S, i64::from(i32::MAX)))?);
-    if kind == 0 {
-        for name in ["every", "month", "dayofweek", "day", "start_time"] {
-            given.unused(name, if name == "every" { 1 } else { 0 })?;
-        }
-        let start = minutes(given.int("start_date", Some(now), (0, TIME_MAX))?);
-        return Ok([kind, 1, 0, 0, 0, 0, period, start]);
-    }
-    given.unused("start_date", 0)?;
-    let start_time = minutes(given.int("start_time", Some(0), (0, 86_399))?);
-    let (every, month, dayofweek, day) = match kind {
-        2 | 3 => {
-            let days = if kind == 3 { given.int("dayofweek", None, (1, 127))? } else { 0 };
-            if kind == 2 {
-                given.unused("dayofweek", 0)?;
+    let (start_time, every, month, dayofweek, day) = match kind {
+        PeriodType::Once => {
+            for name in ["every", "month", "dayofweek", "day", "start_time"] {
+                given.unused(name, if name == "every" { 1 } else { 0 })?;
             }
+            let start = minutes(given.int("start_date", Some(now), (0, TIME_MAX))?);
+            return Ok([kind.number(), 1, 0, 0, 0, 0, period, start]);
+        }
+        PeriodType::Daily => {
+            let start_time = given.start_time()?;
+            for name in ["dayofweek", "month", "day"] {
+                given.unused(name, 0)?;
+            }
+            (start_time, given.int("every", Some(1), (1, 999))?, 0, 0, 0)
+        }
+        PeriodType::Weekly => {
+            let start_time = given.start_time()?;
+            let days = given.int("dayofweek", None, (1, 127))?;
             given.unused("month", 0)?;
             given.unused("day", 0)?;
-            let max = if kind == 2 { 999 } else { 99 };
-            (given.int("every", Some(1), (1, max))?, 0, days, 0)
+            (start_time, given.int("every", Some(1), (1, 99))?, 0, days, 0)
         }
-        _ => {
+        PeriodType::Monthly => {
+            let start_time = given.start_time()?;
             let month = given.int("month", None, (1, 4_095))?;
             let dayofweek = given.int("dayofweek", Some(0), (0, 127))?;
             if dayofweek > 0 {
                 given.unused("day", 0)?;
-                (given.int("every", Some(1), (1, 5))?, month, dayofweek, 0)
+                (start_time, given.int("every", Some(1), (1, 5))?, month, dayofweek, 0)
             } else {
                 given.unused("every", 1)?;
-                (1, month, 0, given.int("day", None, (1, 31))?)
+                (start_time, 1, month, 0, given.int("day", None, (1, 31))?)
             }
         }
     };
-    Ok([kind, every, month, dayofweek, day, start_time, period, 0])
+    Ok([kind.number(), every, month, dayofweek, day, start_time, period, 0])
+}
+
+/// `seconds` without those of the last minute.
+const fn minutes(seconds: i64) -> i64 {
+    seconds - seconds % 60
 }
 
 struct Given<'a> {
@@ -87,6 +91,21 @@ struct Given<'a> {
 }
 
 impl Given<'_> {
+    /// The type, once if none is given.
+    fn kind(&self) -> ApiResult<PeriodType> {
+        let Some(value) = self.members.get("timeperiod_type") else { return Ok(PeriodType::Once) };
+        let path = format!("{}/timeperiod_type", self.path);
+        let number = params::int(value, &path)?;
+        PeriodType::from_number(number)
+            .ok_or_else(|| ApiError::at(&path, "value must be one of 0, 2, 3, 4"))
+    }
+
+    /// The start of a period that comes again, seconds from midnight.
+    fn start_time(&self) -> ApiResult<i64> {
+        self.unused("start_date", 0)?;
+        Ok(minutes(self.int("start_time", Some(0), (0, 86_399))?))
+    }
+
     fn int(&self, name: &str, default: Option<i64>, (min, max): (i64, i64)) -> ApiResult<i64> {
         let path = format!("{}/{name}", self.path);
         let value = match (self.members.get(name), default) {

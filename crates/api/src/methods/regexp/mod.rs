@@ -6,6 +6,7 @@ use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field};
 use crate::plain::{self, Child, Key, Plain, Spec, Unique, number, refuse_twin, text};
+use config::table;
 
 pub(crate) const METHODS: &[Method] = &[
     Method::super_admin("regexp.get", plain::get::<Regexp>),
@@ -61,13 +62,13 @@ static SPEC: Spec = Spec {
         check: check_expression,
         ..Child::new(
             "expressions",
-            "regexp_expressions",
+            &table::REGEXP_EXPRESSIONS,
             "regexpid",
             Key::Position("position"),
             EXPRESSION,
         )
     }],
-    ..Spec::new(&REGEXP, "regexps", &[("regexpids", "t.regexpid IN ({ids})")])
+    ..Spec::new(&REGEXP, &table::REGEXPS, &[("regexpids", "t.regexpid IN ({ids})")])
 };
 
 #[derive(Default)]

@@ -4,6 +4,8 @@ mod rules;
 
 use config::Edit;
 use config::db::Row;
+use config::table;
+use objects::UserType;
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
@@ -27,7 +29,7 @@ pub(crate) const METHODS: &[Method] = &[
 const FIELDS: &[Field] = &[
     field("roleid", Id, ReadOnly, "Id of the role."),
     field("name", Name(255), Required, "Name."),
-    field("type", OneOf(&[1, 2, 3]), Required, "1 user, 2 admin, 3 super admin."),
+    field("type", OneOf(UserType::NUMBERS), Required, "1 user, 2 admin, 3 super admin."),
     field("readonly", OneOf(&[0, 1]), ReadOnly, "1 = cannot be changed."),
     field("rules", Nested, Optional, "What its users may use."),
 ];
@@ -50,8 +52,7 @@ static SPEC: Spec = Spec {
         among: None,
         error: "User role \"{name}\" already exists.",
     }),
-    is_access: true,
-    ..Spec::new(&ROLE, "roles", &[("roleids", "t.roleid IN ({ids})")])
+    ..Spec::new(&ROLE, &table::ROLES, &[("roleids", "t.roleid IN ({ids})")])
 };
 
 #[derive(Default)]
@@ -77,7 +78,7 @@ impl Plain for Role {
         if let Some(wanted) = found.wants_list("selectRules")? {
             for row in &mut found.rows {
                 let stored = serde_json::from_str(row.row.text("rules")).unwrap_or_default();
-                let shown = rules::shown(&stored, row.row.int("type"), &wanted);
+                let shown = rules::shown(&stored, user_type(row.row.int("type")), &wanted);
                 row.out.insert("rules", shown);
             }
         }
@@ -111,8 +112,9 @@ impl Plain for Role {
         draft: &mut Draft<'_>,
         before: Option<&Row>,
     ) -> ApiResult<()> {
-        let kind = draft.value("type", before).as_int();
-        if draft.id == call.user().roleid && before.is_some_and(|row| row.int("type") != kind) {
+        let kind = user_type(draft.value("type", before).as_int());
+        let changes = before.is_some_and(|row| user_type(row.int("type")) != kind);
+        if changes && draft.id == call.user().roleid {
             return Err(ApiError::params("The type of one's own role cannot be changed."));
         }
         let stored = before.and_then(|row| serde_json::from_str(row.text("rules")).ok());
@@ -144,6 +146,11 @@ impl Plain for Role {
         }
         plain::delete_rows(&SPEC, edit, rows)
     }
+}
+
+/// The user type of a role's row, the lowest if it has none that is known.
+fn user_type(number: i64) -> UserType {
+    UserType::from_number(number).unwrap_or(UserType::User)
 }
 
 fn refuse_readonly(row: &Row, verb: &str) -> ApiResult<()> {

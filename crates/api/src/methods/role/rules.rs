@@ -1,6 +1,7 @@
 //! Rules of roles. They are kept as the API shows them, but for what nobody has set: that follows
 //! the defaults of the role's type.
 
+use objects::UserType::{self, Admin, SuperAdmin, User};
 use serde_json::{Map, json};
 
 use crate::call::Json;
@@ -11,82 +12,82 @@ use crate::write::{nested, only};
 use crate::{params, rpc};
 
 /// Elements of the interface with the lowest type of user that has them.
-const UI: &[(&str, i64)] = &[
-    ("monitoring.dashboard", 1),
-    ("monitoring.problems", 1),
-    ("monitoring.hosts", 1),
-    ("monitoring.latest_data", 1),
-    ("monitoring.maps", 1),
-    ("services.services", 1),
-    ("services.sla_report", 1),
-    ("inventory.overview", 1),
-    ("inventory.hosts", 1),
-    ("reports.availability_report", 1),
-    ("reports.top_triggers", 1),
-    ("monitoring.discovery", 2),
-    ("services.sla", 2),
-    ("reports.scheduled_reports", 2),
-    ("reports.notifications", 2),
-    ("configuration.template_groups", 2),
-    ("configuration.host_groups", 2),
-    ("configuration.templates", 2),
-    ("configuration.hosts", 2),
-    ("configuration.maintenance", 2),
-    ("configuration.discovery", 2),
-    ("configuration.trigger_actions", 2),
-    ("configuration.service_actions", 2),
-    ("configuration.discovery_actions", 2),
-    ("configuration.autoregistration_actions", 2),
-    ("configuration.internal_actions", 2),
-    ("reports.system_info", 3),
-    ("reports.audit", 3),
-    ("reports.action_log", 3),
-    ("configuration.event_correlation", 3),
-    ("administration.media_types", 3),
-    ("administration.scripts", 3),
-    ("administration.user_groups", 3),
-    ("administration.user_roles", 3),
-    ("administration.users", 3),
-    ("administration.api_tokens", 3),
-    ("administration.authentication", 3),
-    ("administration.general", 3),
-    ("administration.audit_log", 3),
-    ("administration.housekeeping", 3),
-    ("administration.proxy_groups", 3),
-    ("administration.proxies", 3),
-    ("administration.macros", 3),
-    ("administration.queue", 3),
+const UI: &[(&str, UserType)] = &[
+    ("monitoring.dashboard", User),
+    ("monitoring.problems", User),
+    ("monitoring.hosts", User),
+    ("monitoring.latest_data", User),
+    ("monitoring.maps", User),
+    ("services.services", User),
+    ("services.sla_report", User),
+    ("inventory.overview", User),
+    ("inventory.hosts", User),
+    ("reports.availability_report", User),
+    ("reports.top_triggers", User),
+    ("monitoring.discovery", Admin),
+    ("services.sla", Admin),
+    ("reports.scheduled_reports", Admin),
+    ("reports.notifications", Admin),
+    ("configuration.template_groups", Admin),
+    ("configuration.host_groups", Admin),
+    ("configuration.templates", Admin),
+    ("configuration.hosts", Admin),
+    ("configuration.maintenance", Admin),
+    ("configuration.discovery", Admin),
+    ("configuration.trigger_actions", Admin),
+    ("configuration.service_actions", Admin),
+    ("configuration.discovery_actions", Admin),
+    ("configuration.autoregistration_actions", Admin),
+    ("configuration.internal_actions", Admin),
+    ("reports.system_info", SuperAdmin),
+    ("reports.audit", SuperAdmin),
+    ("reports.action_log", SuperAdmin),
+    ("configuration.event_correlation", SuperAdmin),
+    ("administration.media_types", SuperAdmin),
+    ("administration.scripts", SuperAdmin),
+    ("administration.user_groups", SuperAdmin),
+    ("administration.user_roles", SuperAdmin),
+    ("administration.users", SuperAdmin),
+    ("administration.api_tokens", SuperAdmin),
+    ("administration.authentication", SuperAdmin),
+    ("administration.general", SuperAdmin),
+    ("administration.audit_log", SuperAdmin),
+    ("administration.housekeeping", SuperAdmin),
+    ("administration.proxy_groups", SuperAdmin),
+    ("administration.proxies", SuperAdmin),
+    ("administration.macros", SuperAdmin),
+    ("administration.queue", SuperAdmin),
 ];
 
 /// Actions with the lowest type of user that has them.
-const ACTIONS: &[(&str, i64)] = &[
-    ("edit_dashboards", 1),
-    ("edit_maps", 1),
-    ("acknowledge_problems", 1),
-    ("suppress_problems", 1),
-    ("close_problems", 1),
-    ("change_severity", 1),
-    ("add_problem_comments", 1),
-    ("execute_scripts", 1),
-    ("manage_api_tokens", 1),
-    ("edit_maintenance", 2),
-    ("manage_scheduled_reports", 2),
-    ("manage_sla", 2),
-    ("invoke_execute_now", 1),
-    ("change_problem_ranking", 1),
+const ACTIONS: &[(&str, UserType)] = &[
+    ("edit_dashboards", User),
+    ("edit_maps", User),
+    ("acknowledge_problems", User),
+    ("suppress_problems", User),
+    ("close_problems", User),
+    ("change_severity", User),
+    ("add_problem_comments", User),
+    ("execute_scripts", User),
+    ("manage_api_tokens", User),
+    ("edit_maintenance", Admin),
+    ("manage_scheduled_reports", Admin),
+    ("manage_sla", Admin),
+    ("invoke_execute_now", User),
+    ("change_problem_ranking", User),
 ];
 
 /// Clients know the dashboard widgets as modules with these ids.
 const MODULES: std::ops::RangeInclusive<u64> = 1..=30;
 
 /// Rules that are one digit: name, values, default by type.
-fn digit_default(name: &str, kind: i64) -> Option<i64> {
+fn digit_default(name: &str, kind: UserType) -> Option<i64> {
     Some(match name {
         "ui.default_access" | "modules.default_access" | "actions.default_access" => 1,
         "api.access" | "services.read.mode" => 1,
         "api.mode" => 0,
         // Plain users only look at services.
-        "services.write.mode" => i64::from(kind > 1),
+        "services.write.mode" => i64::from(kind > User),
         _ => return None,
     })
 }
@@ -106,7 +107,7 @@ const DIGITS: &[&str] = &[
 const WITH_DEFAULT: &[&str] = &["ui", "actions", "modules"];
 
 /// The stored rules as `role.get` shows them.
-pub(super) fn shown(stored: &Json, kind: i64, wanted: &Output) -> Json {
+pub(super) fn shown(stored: &Json, kind: UserType, wanted: &Output) -> Json {
     let mut out = Map::new();
     let mut put = |name: &str, value: Json| {
         if wanted.has(name) {
@@ -159,7 +160,7 @@ fn status_of(stored: &Json, list: &str, key: &str, element: &str) -> Option<Stri
 pub(super) fn merged(
     stored: &Json,
     given: &Json,
-    kind: i64,
+    kind: UserType,
     role: &str,
     path: &str,
 ) -> ApiResult<Json> {
@@ -225,8 +226,8 @@ fn status(members: &Map<String, Json>, path: &str) -> ApiResult<String> {
 fn elements(
     value: &Json,
     path: &str,
-    known: &[(&str, i64)],
-    kind: i64,
+    known: &[(&str, UserType)],
+    kind: UserType,
     what: &str,
     role: &str,
 ) -> ApiResult<Json> {
@@ -315,7 +316,7 @@ fn tag(value: &Json, path: &str) -> ApiResult<Json> {
 }
 
 /// All services, or listed and tagged ones: not both.
-fn check_services(rules: &Json, kind: i64, role: &str) -> ApiResult<()> {
+fn check_services(rules: &Json, kind: UserType, role: &str) -> ApiResult<()> {
     for access in ["read", "write"] {
         let mode = format!("services.{access}.mode");
         let all = rules
@@ -341,21 +342,21 @@ mod tests {
     #[test]
     fn what_is_refused() {
         for (kind, rules, good) in [
-            (1, json!({}), true),
-            (1, json!({ "ui": [{ "name": "monitoring.hosts", "status": 0 }] }), true),
-            (1, json!({ "ui": [{ "name": "reports.audit" }] }), false),
-            (3, json!({ "ui": [{ "name": "reports.audit" }] }), true),
-            (1, json!({ "ui.default_access": 3 }), false),
-            (1, json!({ "ui.default_access": 0 }), true),
-            (1, json!({ "nosuch": 1 }), false),
-            (1, json!({ "actions": [{ "name": "x", "status": 1 }] }), false),
-            (1, json!({ "api": ["host.*", "*.get", "*", "*.*", "host.get"] }), true),
-            (1, json!({ "api": ["nosuch.get"] }), false),
-            (1, json!({ "api": ["host"] }), false),
-            (1, json!({ "api": ["host.get", "host.get"] }), false),
-            (1, json!({ "modules": [{ "moduleid": 9999, "status": 0 }] }), false),
-            (1, json!({ "services.read.list": [{ "serviceid": 1 }] }), false),
-            (1, json!({ "services.write.list": [{ "serviceid": 1 }] }), true),
+            (User, json!({}), true),
+            (User, json!({ "ui": [{ "name": "monitoring.hosts", "status": 0 }] }), true),
+            (User, json!({ "ui": [{ "name": "reports.audit" }] }), false),
+            (SuperAdmin, json!({ "ui": [{ "name": "reports.audit" }] }), true),
+            (User, json!({ "ui.default_access": 3 }), false),
+            (User, json!({ "ui.default_access": 0 }), true),
+            (User, json!({ "nosuch": 1 }), false),
+            (User, json!({ "actions": [{ "name": "x", "status": 1 }] }), false),
+            (User, json!({ "api": ["host.*", "*.get", "*", "*.*", "host.get"] }), true),
+            (User, json!({ "api": ["nosuch.get"] }), false),
+            (User, json!({ "api": ["host"] }), false),
+            (User, json!({ "api": ["host.get", "host.get"] }), false),
+            (User, json!({ "modules": [{ "moduleid": 9999, "status": 0 }] }), false),
+            (User, json!({ "services.read.list": [{ "serviceid": 1 }] }), false),
+            (User, json!({ "services.write.list": [{ "serviceid": 1 }] }), true),
         ] {
             let result = merged(&Json::Null, &rules, kind, "r", "/1/rules");
             assert_eq!(result.is_ok(), good, "{rules} {result:?}");
@@ -367,8 +368,8 @@ mod tests {
         let given = json!({
             "ui.default_access": 0, "actions.default_access": 0, "modules.default_access": 0,
         });
-        let rules = merged(&Json::Null, &given, 1, "r", "/1/rules").unwrap();
-        let all = shown(&rules, 1, &Output::Extend);
+        let rules = merged(&Json::Null, &given, User, "r", "/1/rules").unwrap();
+        let all = shown(&rules, User, &Output::Extend);
         for name in WITH_DEFAULT {
             assert_eq!(all[format!("{name}.default_access")], "0");
             let elements = all[*name].as_array().unwrap();
@@ -382,14 +383,14 @@ mod tests {
     #[test]
     fn what_is_not_given_stays() {
         let stored = json!({ "api.mode": "1", "api": ["host.get"], "actions.default_access": "0" });
-        let rules = merged(&stored, &json!({ "api": ["host.*"] }), 1, "r", "/1/rules").unwrap();
-        let all = shown(&rules, 1, &Output::Extend);
+        let rules = merged(&stored, &json!({ "api": ["host.*"] }), User, "r", "/1/rules").unwrap();
+        let all = shown(&rules, User, &Output::Extend);
         assert_eq!(all["api.mode"], "1");
         assert_eq!(all["api"], json!(["host.*"]));
         assert_eq!(all["services.write.mode"], "0");
         assert_eq!(all["actions"][0], json!({ "name": "edit_dashboards", "status": "0" }));
         assert_eq!(all["modules"].as_array().map(Vec::len), Some(30));
-        let some = shown(&rules, 1, &Output::Fields(vec!["api".into()]));
+        let some = shown(&rules, User, &Output::Fields(vec!["api".into()]));
         assert_eq!(some, json!({ "api": ["host.*"] }));
     }
 }

@@ -2,6 +2,7 @@
 //! server obeys say so; the others are kept for clients.
 
 use config::Edit;
+use config::audit::SettingsObject;
 use const_format::formatcp;
 use objects::sql::FLAGS_PLAIN;
 
@@ -20,7 +21,8 @@ pub(crate) const METHODS: &[Method] = &[
     }),
 ];
 
-pub(crate) static SETTINGS: Single = Single { name: "settings", settings: ALL, check };
+pub(crate) static SETTINGS: Single =
+    Single { object: SettingsObject::Settings, settings: ALL, check };
 
 const YEAR_S: i64 = 365 * 86_400;
 const FLAG: Rule = Rule::Of(OneOf(&[0, 1]));
@@ -50,10 +52,20 @@ const ALL: &[Setting] = &[
     setting("default_theme", Rule::Word(THEMES), "blue-theme", "Theme of new users."),
     setting("search_limit", Rule::Of(Int(1, 999_999)), "1000", "Rows of a list in the interface."),
     setting("max_in_table", Rule::Of(Int(1, 99_999)), "50", "Elements in a cell of a table."),
-    setting("server_check_interval", Rule::Of(OneOf(&[0, 10])), "10", "0 = no look at the server."),
+    setting(
+        "server_check_interval",
+        Rule::Of(OneOf(&[0, 10])),
+        "10",
+        "0 = do not check the server.",
+    ),
     setting("work_period", Rule::Periods, "1-5,09:00-18:00", "Working time."),
     setting("show_technical_errors", FLAG, "0", "1 = errors of the database are shown."),
-    setting("history_period", Time::of(86_400, 604_800), "24h", "Latest data reach so far back."),
+    setting(
+        "history_period",
+        Time::of(86_400, 604_800),
+        "24h",
+        "How far back Latest data shows values.",
+    ),
     setting("period_default", Rule::Time(PERIOD_DEFAULT), "1h", "Time span of graphs at first."),
     setting("max_period", Rule::Time(MAX_PERIOD), "2y", "Longest time span of graphs."),
     setting("severity_color_0", Rule::Color, "97AAB3", "Colour of severity 0."),
@@ -115,8 +127,8 @@ const ALL: &[Setting] = &[
     setting("item_test_timeout", Time::of(1, 600), "60s", "To test an item."),
     setting("url", Rule::Of(Text(2_048)), "", "Address of the interface."),
     setting("report_test_timeout", Time::of(1, 300), "60s", "To test a report."),
-    setting("auditlog_enabled", FLAG, "1", "1 = there is an audit log."),
-    setting("auditlog_mode", FLAG, "1", "1 = with what the system does."),
+    setting("auditlog_enabled", FLAG, "1", "1 = there is an audit log. Obeyed."),
+    setting("auditlog_mode", FLAG, "1", "1 = with what discovery changes. Obeyed."),
     Setting { access: ReadOnly, ..setting("ha_failover_delay", Time::of(10, 900), "1m", "Fixed.") },
     setting(
         "geomaps_tile_provider",
@@ -147,7 +159,7 @@ fn check(call: &Call<'_>, edit: &mut Edit<'_>, change: &mut Change) -> ApiResult
         let own =
             formatcp!("SELECT groupid FROM groups_ WHERE groupid = ? AND flags = {FLAGS_PLAIN}");
         let is_own = !edit.query(own, &[group.into()])?.is_empty();
-        let allowed = call.allowed(edit.connection(), Target::HostGroup, Need::Write, &[group])?;
+        let allowed = call.allowed(edit, Target::HostGroup, Need::Write, &[group])?;
         if !is_own || allowed.is_empty() {
             let text = format!("Host group with ID \"{group}\" is not available.");
             return Err(ApiError::params(text));

@@ -1,5 +1,6 @@
 //! Settings; texts and results as the reference gives them.
 
+use objects::ItemType;
 use serde_json::{Value as Json, json};
 
 use crate::testing::Server;
@@ -78,7 +79,8 @@ fn what_is_set_is_shown_and_obeyed_at_once() {
         ("apiinfo.timezone", json!([]), json!("Europe/Riga")),
     ]);
     let known = server.api.deps.config.snapshot().settings.clone();
-    let timeouts = [0, 7, 3].map(|kind| known.timeouts.get(&kind).cloned().unwrap_or_default());
+    let timeouts = [ItemType::Agent, ItemType::AgentActive, ItemType::Simple]
+        .map(|kind| known.timeouts.get(&kind).cloned().unwrap_or_default());
     assert_eq!(timeouts, ["7s", "7s", ""], "agents, active ones too; others have their default");
     let limits = (known.login_attempts, known.login_block_s);
     assert_eq!(limits, (3, 60));

@@ -1,18 +1,17 @@
 //! `template.massadd`, `template.massupdate`, `template.massremove`.
 
 use config::Edit;
-use config::objects::Deleted;
 
 use super::TEMPLATE;
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::texts_of;
-use crate::owned::links::Unlink;
+use crate::owned::links::{NewLinks, Unlink};
 use crate::owned::macros::MacroInput;
 use crate::owned::{groups, links, macros};
+use crate::params;
 use crate::permission::Need;
 use crate::write::{Target, mass_object, nested_ids, required_ids, required_list};
-use crate::{gone, params};
 
 /// What `massadd` and `massupdate` take.
 struct MassInput {
@@ -56,7 +55,7 @@ impl MassInput {
 
 pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mass = MassInput::parse(input, &["templates", "groups", "macros", "templates_link"])?;
-    call.write(|edit| {
+    call.write_checked(|edit| {
         mass.check(call, edit)?;
         let new_groups = mass.groups.clone().unwrap_or_default();
         call.require_at(edit, Target::TemplateGroup, Need::Write, &new_groups, "/groups")?;
@@ -72,9 +71,9 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let known = &["templates", "groups", "macros", "templates_link", "templates_clear"];
     let mass = MassInput::parse(input, known)?;
-    let deleted = call.write(|edit| {
+    call.write_checked(|edit| {
         mass.check(call, edit)?;
-        let mut deleted = Deleted::default();
+        let mut new_links = NewLinks::default();
         for id in &mass.templates {
             if let Some(ids) = &mass.groups {
                 groups::replace(call, edit, Target::TemplateGroup, *id, ids, "/groups")?;
@@ -82,12 +81,10 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             if let Some(macros) = &mass.macros {
                 macros::replace(edit, *id, macros)?;
             }
-            let cleared = links::replace(call, edit, *id, mass.links.as_deref(), &mass.clear)?;
-            gone::add(&mut deleted, cleared);
+            new_links.replace(call, edit, *id, mass.links.as_deref(), &mass.clear)?;
         }
-        Ok(deleted)
+        new_links.make(edit)
     })?;
-    gone::tell(call, &deleted);
     Ok(TEMPLATE.result(&mass.templates))
 }
 
@@ -103,19 +100,18 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     for (n, name) in names.iter().enumerate() {
         macros::check_name(name, &format!("/macros/{}", n + 1))?;
     }
-    let deleted = call.write(|edit| {
+    call.write(|edit| {
         call.require_at(edit, Target::Template, Need::Write, &ids, "/templateids")?;
         call.require_at(edit, Target::TemplateGroup, Need::Write, &gone_groups, "/groupids")?;
         for id in &ids {
             macros::remove(edit, *id, &names)?;
         }
         links::require_seen(call, edit, &ids, &[&clear[..], &unlink].concat())?;
-        let deleted = links::remove(edit, &ids, Unlink { keep: &unlink, clear: &clear })?;
+        links::remove(edit, &ids, Unlink { keep: &unlink, clear: &clear })?;
         if !gone_groups.is_empty() {
             groups::remove(edit, &ids, &gone_groups)?;
         }
-        Ok(deleted)
+        Ok(())
     })?;
-    gone::tell(call, &deleted);
     Ok(TEMPLATE.result(&ids))
 }

@@ -1,8 +1,9 @@
 //! `template.create`, `template.update`, `template.delete`.
 
 use config::Edit;
-use config::db::{Connection, Value, query_by_ids};
-use config::objects::{Deleted, delete_hosts, new_uuid};
+use config::db::{Reader, Value, query_by_ids};
+use config::objects::{delete_hosts, new_uuid};
+use config::table;
 use const_format::formatcp;
 use objects::HostKind;
 use objects::sql::KIND_HOST;
@@ -11,15 +12,14 @@ use super::TEMPLATE;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::object::{Columns, Mode, taken};
-use crate::owned::extent::{Extent, PORTION_ITEMS, extent};
-use crate::owned::links::Unlink;
+use crate::owned::links::{NewLinks, Unlink};
 use crate::owned::macros::MacroInput;
 use crate::owned::names::{check_free, is_technical_name};
 use crate::owned::tags::Tag;
 use crate::owned::{groups, links, macros, tags};
+use crate::params;
 use crate::permission::Need;
 use crate::write::{Target, check_uuid, names, nested_ids, no_object_at, required_ids};
-use crate::{gone, params};
 
 /// A template as a client gives it.
 struct TemplateInput {
@@ -77,7 +77,13 @@ impl TemplateInput {
         })
     }
 
-    fn write_owned(&self, call: &Call<'_>, edit: &mut Edit<'_>, id: u64) -> ApiResult<Deleted> {
+    fn write_owned<'a>(
+        &'a self,
+        call: &Call<'_>,
+        edit: &mut Edit<'_>,
+        id: u64,
+        new_links: &mut NewLinks<'a>,
+    ) -> ApiResult<()> {
         let at = |name: &str| format!("{}/{name}", self.path);
         if let Some(ids) = &self.groups {
             groups::replace(call, edit, Target::TemplateGroup, id, ids, &at("groups"))?;
@@ -91,12 +97,12 @@ impl TemplateInput {
         if let Some(ids) = &self.templates {
             let now = links::of(edit, id)?;
             let new: Vec<u64> = ids.iter().copied().filter(|id| !now.contains(id)).collect();
-            let allowed = call.allowed(edit.connection(), Target::Template, Need::Read, &new)?;
+            let allowed = call.allowed(edit, Target::Template, Need::Read, &new)?;
             if let Some(n) = ids.iter().position(|id| new.contains(id) && !allowed.contains(id)) {
                 return Err(no_object_at(&format!("{}/{}", at("templates"), n + 1)));
             }
         }
-        links::replace(call, edit, id, self.templates.as_deref(), &self.templates_clear)
+        new_links.replace(call, edit, id, self.templates.as_deref(), &self.templates_clear)
     }
 
     fn check_vendor(&self, now: Option<(&str, &str)>) -> ApiResult<()> {
@@ -142,15 +148,17 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     check_distinct(&templates)?;
     call.write(|edit| {
         let mut ids = Vec::new();
+        let mut new_links = NewLinks::default();
         for template in &templates {
             template.check_vendor(None)?;
             check_free(edit, 0, template.host.as_deref(), template.name.as_deref(), true)?;
             let mut row = template.columns.clone();
             row.push(("kind", Value::from(HostKind::Template.number())));
-            let id = edit.insert_new("hosts", &row)?;
-            template.write_owned(call, edit, id)?;
+            let id = edit.insert_new(&table::HOSTS, &row)?;
+            template.write_owned(call, edit, id, &mut new_links)?;
             ids.push(id);
         }
+        new_links.make(edit)?;
         Ok(TEMPLATE.result(&ids))
     })
 }
@@ -163,21 +171,20 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         templates.push(TemplateInput::parse(object, &path, Mode::Update)?);
     }
     check_distinct(&templates)?;
-    let deleted = call.write(|edit| {
+    call.write_checked(|edit| {
         call.require(edit, Target::Template, Need::Write, &updates)?;
-        let mut deleted = Deleted::default();
+        let mut new_links = NewLinks::default();
         for (id, template) in updates.iter().zip(&templates) {
             let rows = edit.query("SELECT * FROM hosts WHERE hostid = ?", &[(*id).into()])?;
             let now = rows.first().ok_or_else(ApiError::no_object)?;
             let vendor = (now.text("vendor_name"), now.text("vendor_version"));
             template.check_vendor(Some(vendor))?;
             check_free(edit, *id, template.host.as_deref(), template.name.as_deref(), true)?;
-            edit.update("hosts", *id, &template.columns)?;
-            gone::add(&mut deleted, template.write_owned(call, edit, *id)?);
+            edit.update(&table::HOSTS, *id, &template.columns)?;
+            template.write_owned(call, edit, *id, &mut new_links)?;
         }
-        Ok(deleted)
+        new_links.make(edit)
     })?;
-    gone::tell(call, &deleted);
     Ok(TEMPLATE.result(&updates))
 }
 
@@ -185,43 +192,46 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
     unlink_from_many(call, &ids)?;
-    let deleted = call.write(|edit| {
+    call.write(|edit| {
         call.require(edit, Target::Template, Need::Write, &ids)?;
         check_prototypes(edit, &ids)?;
-        let linked = linked_to(edit.connection(), &ids)?;
-        let mut deleted = links::remove(edit, &linked, Unlink { keep: &[], clear: &ids })?;
-        gone::add(&mut deleted, delete_hosts(edit, &ids)?);
-        Ok(deleted)
+        let linked = linked_to(edit, &ids)?;
+        links::remove(edit, &linked, Unlink { keep: &[], clear: &ids })?;
+        Ok::<_, ApiError>(delete_hosts(edit, &ids)?)
     })?;
-    gone::tell(call, &deleted);
     Ok(TEMPLATE.result(&ids))
 }
 
 /// Hosts and templates that one of these templates is linked to.
-fn linked_to(connection: &mut dyn Connection, ids: &[u64]) -> ApiResult<Vec<u64>> {
+fn linked_to(connection: &mut dyn Reader, ids: &[u64]) -> ApiResult<Vec<u64>> {
     let sql = "SELECT DISTINCT hostid FROM host_templates WHERE templateid IN ({ids})";
     let rows = query_by_ids(connection, sql, &[], ids)?;
     Ok(rows.iter().map(|row| row.id("hostid")).collect())
 }
 
-/// Templates that are to be deleted leave their hosts in portions, if these are many.
+/// Templates that are to be deleted leave their hosts before, if these are many, which lose what they have
+/// inherited in portions.
 fn unlink_from_many(call: &Call<'_>, ids: &[u64]) -> ApiResult<()> {
-    let linked = call.read(|connection| linked_to(connection, ids))?;
-    let Extent::Portions(portion) = extent(call, linked.len(), ids, PORTION_ITEMS)? else {
+    // A part of a larger change is kept or taken back with it.
+    if call.transaction.is_some() {
         return Ok(());
-    };
+    }
     call.write(|edit| {
         call.require(edit, Target::Template, Need::Write, ids)?;
-        check_prototypes(edit, ids)
-    })?;
-    links::remove_in_portions(call, &linked, Unlink { keep: &[], clear: ids }, portion)
+        check_prototypes(edit, ids)?;
+        let linked = linked_to(edit, ids)?;
+        if config::link::is_much(edit, &linked, ids)? {
+            links::remove(edit, &linked, Unlink { keep: &[], clear: ids })?;
+        }
+        Ok(())
+    })
 }
 
 /// Items that others depend on through their templates are cleared by the linkage; what is left
 /// with a reference to an item of these templates would dangle.
 fn check_prototypes(edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<()> {
     let rows = query_by_ids(
-        edit.connection(),
+        edit,
         formatcp!(
             "SELECT DISTINCT tr.triggerid, tr.description, i.hostid FROM functions f \
            JOIN items i ON i.itemid = f.itemid \

@@ -37,6 +37,8 @@ const GROUPS_MAX: i64 = 1_000;
 const SEARCHES_MAX: usize = 2;
 /// Memory of a search: a decoded block, records, groups.
 const SEARCH_BYTES: usize = 64 << 20;
+/// Memory of all searches that run at the same time.
+pub(crate) const BYTES_MAX: usize = SEARCHES_MAX * SEARCH_BYTES;
 const US: u64 = 1_000_000;
 
 /// Counts the searches that run.

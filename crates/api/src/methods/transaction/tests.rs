@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use serde_json::json;
 use transactions::{
-    Builder, Client, Course, Encoder, End, Position, Protocol, Request, Response, Stream, Target,
-    Timings, Transaction,
+    Builder, Cached, Client, Course, Encoder, End, Position, Protocol, Request, Response, Stream,
+    Target, Timings, Transaction,
 };
 
 use super::*;
@@ -41,7 +41,13 @@ fn transaction(number: u64) -> Transaction<'static> {
         },
         response: Response { status, server_status: status, bytes: 100 },
         timings: Timings { total_us: 1_000 * (number + 1), ..Timings::default() },
-        course: Course { end: End::Complete, tries: 1, reused: false, rules: "" },
+        course: Course {
+            end: End::Complete,
+            tries: 1,
+            reused: false,
+            rules: "",
+            cached: Cached::Unused,
+        },
     }
 }
 

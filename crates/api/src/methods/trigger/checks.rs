@@ -1,11 +1,11 @@
 //! Checks of a trigger's own fields.
 
-use objects::Origin;
 use std::collections::BTreeSet;
 
 use config::objects::column;
 use eval::expr::{Expression, NodeKind};
 use eval::macros::{Token, TokenKind, token_at};
+use objects::{CorrelationMode, Origin, RecoveryMode};
 
 use super::Kind;
 use crate::error::{ApiError, ApiResult};
@@ -74,15 +74,18 @@ pub(super) fn check_modes(value: &dyn Fn(&str) -> String) -> ApiResult<()> {
         Err(ApiError::params(format!("Incorrect value for field \"{name}\": {what}.")))
     };
     let recovery = !value("recovery_expression").is_empty();
-    match value("recovery_mode").as_str() {
-        "1" if !recovery => return wrong("recovery_expression", "cannot be empty"),
-        "1" => {}
+    let mode = RecoveryMode::from_text(&value("recovery_mode"));
+    match mode {
+        Some(RecoveryMode::RecoveryExpression) if !recovery => {
+            return wrong("recovery_expression", "cannot be empty");
+        }
+        Some(RecoveryMode::RecoveryExpression) => {}
         _ if recovery => return wrong("recovery_expression", "should be empty"),
         _ => {}
     }
     let tag = !value("correlation_tag").is_empty();
-    let correlates = value("correlation_mode") == "1";
-    if value("recovery_mode") == "2" && correlates {
+    let correlates = value("correlation_mode") == CorrelationMode::ByTag.text();
+    if mode == Some(RecoveryMode::None) && correlates {
         return wrong("correlation_mode", "unexpected value \"1\"");
     }
     match (correlates, tag) {

@@ -17,7 +17,7 @@ pub(super) fn refuse_circles(edit: &mut Edit<'_>, changed: &[u64]) -> ApiResult<
     let mut frontier = changed.to_vec();
     while !frontier.is_empty() {
         let sql = "SELECT triggerid FROM triggers WHERE templateid IN ({ids})";
-        let rows = query_by_ids(edit.connection(), sql, &[], &frontier)?;
+        let rows = query_by_ids(edit, sql, &[], &frontier)?;
         let new = rows.iter().map(|row| row.id("triggerid"));
         frontier = new.filter(|id| start.insert(*id)).collect();
     }
@@ -34,7 +34,7 @@ fn dependencies(edit: &mut Edit<'_>, start: &BTreeSet<u64>) -> ApiResult<Depende
     let mut frontier: Vec<u64> = start.iter().copied().collect();
     while !frontier.is_empty() {
         let sql = "SELECT triggerid, depends_on FROM trigger_depends WHERE triggerid IN ({ids})";
-        let rows = query_by_ids(edit.connection(), sql, &[], &frontier)?;
+        let rows = query_by_ids(edit, sql, &[], &frontier)?;
         for id in frontier {
             on.insert(id, Vec::new());
         }

@@ -12,6 +12,7 @@ pub(crate) use expand::{expressions, operational_data};
 
 use const_format::formatcp;
 use objects::sql::{FLAGS_PROTOTYPE, FLAGS_REAL};
+use objects::{CorrelationMode, Discover, ProblemMode, RecoveryMode, Severity, Status};
 
 use crate::call::Method;
 use crate::object::Access::{Optional, ReadOnly, Required};
@@ -77,23 +78,29 @@ const EVENT_NAME: Field = field("event_name", Text(2048), Optional, "Name of its
 const OPDATA: Field = field("opdata", Text(255), Optional, "Operational data.");
 const URL: Field = field("url", Text(2048), Optional, "Link.");
 const URL_NAME: Field = field("url_name", Text(64), Optional, "Name of the link.");
-const STATUS: Field = field("status", OneOf(&[0, 1]), Optional, "0 on, 1 off.");
+const STATUS: Field = field("status", OneOf(Status::NUMBERS), Optional, "0 on, 1 off.");
 const PRIORITY: Field =
-    field("priority", OneOf(&[0, 1, 2, 3, 4, 5]), Optional, "Severity of its problems.");
+    field("priority", OneOf(Severity::NUMBERS), Optional, "Severity of its problems.");
 const COMMENTS: Field = field("comments", Text(65_535), Optional, "Description.");
-const TYPE: Field = field("type", OneOf(&[0, 1]), Optional, "1: each evaluation is a problem.");
+const TYPE: Field =
+    field("type", OneOf(ProblemMode::NUMBERS), Optional, "1: each evaluation is a problem.");
 const RECOVERY_MODE: Field = field(
     "recovery_mode",
-    OneOf(&[0, 1, 2]),
+    OneOf(RecoveryMode::NUMBERS),
     Optional,
     "0 by the problem expression, 1 by the recovery expression, 2 never.",
 );
 const RECOVERY: Field = field("recovery_expression", Text(0), Optional, "Recovery expression.");
-const CORRELATION: Field =
-    field("correlation_mode", OneOf(&[0, 1]), Optional, "1: close by matching tag.");
+const CORRELATION: Field = field(
+    "correlation_mode",
+    OneOf(CorrelationMode::NUMBERS),
+    Optional,
+    "1: close by matching tag.",
+);
 const CORRELATION_TAG: Field = field("correlation_tag", Text(255), Optional, "That tag.");
 const MANUAL_CLOSE: Field = field("manual_close", OneOf(&[0, 1]), Optional, "People may close.");
-const DISCOVER: Field = field("discover", OneOf(&[0, 1]), Optional, "1 is not discovered.");
+const DISCOVER: Field =
+    field("discover", OneOf(Discover::NUMBERS), Optional, "1 is not discovered.");
 const TAGS: Field = field("tags", Nested, Optional, "Tags of its problems.");
 const DEPENDENCIES: Field = field("dependencies", Nested, Optional, "Triggers it depends on.");
 const VALUE: Field = field("value", OneOf(&[0, 1]), ReadOnly, "0 fine, 1 problem.");

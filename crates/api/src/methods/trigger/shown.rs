@@ -79,7 +79,7 @@ impl<'a, 'c> Shown<'a, 'c> {
         })
     }
 
-    /// The expression as people write it, user macros resolved: what is no number stands in
+    /// The expression as people write it, user macros resolved: what is not a number stands in
     /// quotes, where it did not stand in some already.
     pub(super) fn expression(&self, stored: &str, written: &dyn Fn(&str) -> String) -> String {
         let resolve =

@@ -1,22 +1,17 @@
 //! Creating, changing and deleting triggers and trigger prototypes.
 
-use objects::{HostKind, Origin};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
-use config::objects::{
-    Deleted, ExpressionError, NewTrigger, Resolved, Tag, TriggerChange, column, resolve,
-};
-use model::TriggerId;
+use config::objects::{ExpressionError, NewTrigger, Resolved, Tag, TriggerChange, column, resolve};
+use objects::{CorrelationMode, HostKind, Origin, RecoveryMode};
 
 use super::checks::{check_event_name, check_modes, check_prototypes, check_url, check_uuid};
 use super::circles::refuse_circles;
 use super::{Kind, expand};
 use crate::call::{Call, Json};
-use crate::effect::Effect;
 use crate::error::{ApiError, ApiResult};
-use crate::gone;
 use crate::object::{Columns, Mode, taken};
 use crate::owned::extent::PORTION_ITEMS;
 use crate::owned::inherited;
@@ -81,15 +76,13 @@ fn resolved(
     path: &str,
     kind: Kind,
 ) -> ApiResult<Resolved> {
-    resolve(edit.connection(), expression, recovery, kind == Kind::Prototype).map_err(|error| {
-        match error {
-            ExpressionError::Syntax { recovery, text } => {
-                let name = if recovery { "recovery_expression" } else { "expression" };
-                ApiError::at(&format!("{path}/{name}"), text)
-            }
-            ExpressionError::Reference(text) => ApiError::params(text),
-            ExpressionError::Db(error) => error.into(),
+    resolve(edit, expression, recovery, kind == Kind::Prototype).map_err(|error| match error {
+        ExpressionError::Syntax { recovery, text } => {
+            let name = if recovery { "recovery_expression" } else { "expression" };
+            ApiError::at(&format!("{path}/{name}"), text)
         }
+        ExpressionError::Reference(text) => ApiError::params(text),
+        ExpressionError::Db(error) => error.into(),
     })
 }
 
@@ -105,7 +98,7 @@ fn check_items(
     let ids: Vec<u64> = hosts.keys().copied().collect();
     if let Some(condition) = on_hosts(call.user(), Need::Write, "hostid") {
         let sql = format!("SELECT hostid FROM hosts WHERE {condition} AND hostid IN ({{ids}})");
-        let allowed = query_by_ids(edit.connection(), &sql, &[], &ids)?;
+        let allowed = query_by_ids(edit, &sql, &[], &ids)?;
         if allowed.len() < ids.len() {
             return Err(ApiError::params(
                 "Incorrect trigger expression. One of its hosts does not exist or you have no \
@@ -124,7 +117,7 @@ fn check_items(
         let sql = "SELECT templateid, hostid FROM host_templates WHERE templateid IN ({ids})";
         let mut linked: BTreeMap<u64, BTreeSet<u64>> =
             templates.iter().map(|id| (*id, BTreeSet::new())).collect();
-        for row in query_by_ids(edit.connection(), sql, &[], &templates)? {
+        for row in query_by_ids(edit, sql, &[], &templates)? {
             linked.entry(row.id("templateid")).or_default().insert(row.id("hostid"));
         }
         let sets: BTreeSet<_> = linked.values().collect();
@@ -201,7 +194,7 @@ fn check_dependencies(
          JOIN hosts h ON h.hostid = i.hostid WHERE t.triggerid IN ({{ids}}){right}"
     );
     // The condition on rights stands behind the ids, which `query_by_ids` does not mind.
-    let rows = query_by_ids(edit.connection(), &sql, &[], on)?;
+    let rows = query_by_ids(edit, &sql, &[], on)?;
     let found: HashMap<u64, &Row> = rows.iter().map(|row| (row.id("triggerid"), row)).collect();
     if on.iter().any(|id| !found.contains_key(id)) {
         return Err(ApiError::no_object());
@@ -291,14 +284,6 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
             changes.iter().filter(|one| one.depends_on.is_some()).map(|one| one.id).collect();
         refuse_circles(edit, &dependent)
     })?;
-    let off: Vec<TriggerId> = updates
-        .iter()
-        .filter(|(_, _, object)| object.get("status").is_some_and(|s| params::flag(Some(s))))
-        .map(|(_, id, _)| TriggerId(*id))
-        .collect();
-    if kind == Kind::Trigger && !off.is_empty() {
-        call.after_commit(Effect::TriggersGone(off)).map_err(ApiError::application)?;
-    }
     Ok(kind.object().result(&ids))
 }
 
@@ -320,17 +305,21 @@ fn change(
     kind: Kind,
 ) -> ApiResult<TriggerChange> {
     let Input { mut columns, expression, mut recovery, tags, depends_on } = input;
-    let mode = column(&columns, "recovery_mode").map(Value::as_int);
+    let mode =
+        column(&columns, "recovery_mode").and_then(|mode| RecoveryMode::from_number(mode.as_int()));
     // Another way to recover leaves no expression behind, another mode no tag.
-    if mode.is_some_and(|mode| mode != 1) && recovery.is_none() {
+    if mode.is_some_and(|mode| mode != RecoveryMode::RecoveryExpression) && recovery.is_none() {
         recovery = Some(String::new());
     }
-    let closes = column(&columns, "correlation_mode").map(Value::as_int) == Some(0);
-    if (closes || mode == Some(2)) && column(&columns, "correlation_tag").is_none() {
+    let closes_all = column(&columns, "correlation_mode")
+        .is_some_and(|mode| CorrelationMode::All.is(mode.as_int()));
+    if (closes_all || mode == Some(RecoveryMode::None))
+        && column(&columns, "correlation_tag").is_none()
+    {
         columns.push(("correlation_tag", "".into()));
     }
-    if mode == Some(2) && column(&columns, "correlation_mode").is_none() {
-        columns.push(("correlation_mode", Value::Int(0)));
+    if mode == Some(RecoveryMode::None) && column(&columns, "correlation_mode").is_none() {
+        columns.push(("correlation_mode", CorrelationMode::All.number().into()));
     }
     let new_recovery = recovery.unwrap_or_else(|| now.1.clone());
     let text = |name: &str| match name {
@@ -386,12 +375,9 @@ pub(super) fn delete(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
         Ok(())
     };
     inherited::delete_from_hosts(call, &inherited::TRIGGERS, &ids, PORTION_ITEMS, check)?;
-    let gone = call.write(|edit| {
+    call.write(|edit| {
         check(edit)?;
-        Ok(config::objects::delete_triggers(edit, &ids)?)
+        Ok::<_, ApiError>(config::objects::delete_triggers(edit, &ids)?)
     })?;
-    if kind == Kind::Trigger {
-        gone::tell(call, &Deleted { triggers: gone, ..Deleted::default() });
-    }
     Ok(kind.object().result(&ids))
 }

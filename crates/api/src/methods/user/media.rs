@@ -83,7 +83,7 @@ pub(super) fn stored(
         let id = match given {
             Some(id) if known.iter().any(|old| old["mediaid"] == id.as_str()) => id,
             Some(_) => return Err(ApiError::no_object()),
-            None => edit.next_id("media", 1)?.to_string(),
+            None => edit.next_id_of("media", 1)?.to_string(),
         };
         media.insert("mediaid".to_owned(), id.into());
         out.push(Json::Object(media));

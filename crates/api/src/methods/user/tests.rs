@@ -210,7 +210,7 @@ fn roles_decide_what_may_be_called() {
 }
 
 #[test]
-fn a_check_tells_how_the_user_may_sign_in_and_no_session_of_a_token() {
+fn check_shows_sign_in_methods_and_no_token_session() {
     let server = Server::start();
     let group = server.create("usergroup.create", &json!({ "name": "api only", "gui_access": 3 }));
     let user = json!({

@@ -2,6 +2,9 @@
 
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
+use config::table;
+use const_format::formatcp;
+use objects::sql::TYPE_SUPER_ADMIN;
 use serde_json::Map;
 
 use super::{GUEST, USER, fields, media, password};
@@ -111,10 +114,10 @@ impl UserInput {
 
     fn write_groups(&self, edit: &mut Edit<'_>, id: u64) -> ApiResult<()> {
         let Some(groups) = &self.groups else { return Ok(()) };
-        edit.delete("user_groups", "userid", &[id])?;
+        edit.delete(&table::USER_GROUPS, "userid", &[id])?;
         for group in groups {
             let row = [("userid", Value::from(id)), ("usrgrpid", Value::from(*group))];
-            edit.insert("user_groups", &row)?;
+            edit.insert(&table::USER_GROUPS, &row)?;
         }
         Ok(())
     }
@@ -146,7 +149,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         for user in &users {
             check_free(edit, user.username.as_deref().unwrap_or_default(), 0)?;
             let row = user.row(edit, None)?;
-            let id = edit.insert_new("users", &row)?;
+            let id = edit.insert_new(&table::USERS, &row)?;
             user.write_groups(edit, id)?;
             ids.push(id);
         }
@@ -171,7 +174,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         check_rights(call, user, now)?;
         user.hash_password(call, Some(now))?;
     }
-    call.write_access(|edit| {
+    call.write(|edit| {
         for (id, user) in &users {
             let rows = edit.query("SELECT * FROM users WHERE userid = ?", &[(*id).into()])?;
             let now = rows.first().ok_or_else(ApiError::no_object)?;
@@ -179,7 +182,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 check_free(edit, username, *id)?;
             }
             let row = user.row(edit, Some(now))?;
-            edit.update("users", *id, &row)?;
+            edit.update(&table::USERS, *id, &row)?;
             user.write_groups(edit, *id)?;
             if *id == call.user().id {
                 check_self(edit, *id)?;
@@ -249,9 +252,12 @@ fn check_self(edit: &mut Edit<'_>, id: u64) -> ApiResult<()> {
 /// Somebody must be able to change everything.
 pub(crate) fn check_super_admin_left(edit: &mut Edit<'_>) -> ApiResult<()> {
     let left = edit.query(
-        "SELECT u.userid FROM users u JOIN roles r ON r.roleid = u.roleid WHERE r.type = 3 \
-         AND NOT EXISTS (SELECT 1 FROM user_groups ug JOIN usergroups g ON g.usrgrpid = ug.usrgrpid \
-           WHERE ug.userid = u.userid AND g.users_status = 1)",
+        formatcp!(
+            "SELECT u.userid FROM users u JOIN roles r ON r.roleid = u.roleid \
+             WHERE r.type = {TYPE_SUPER_ADMIN} AND NOT EXISTS (SELECT 1 FROM user_groups ug \
+               JOIN usergroups g ON g.usrgrpid = ug.usrgrpid \
+               WHERE ug.userid = u.userid AND g.users_status = 1)"
+        ),
         &[],
     )?;
     if !left.is_empty() {
@@ -268,12 +274,12 @@ pub(crate) fn end_sessions(edit: &mut Edit<'_>) -> ApiResult<()> {
     let rows = edit.query(sql, &[])?;
     let epochs: Vec<(u64, Value)> =
         rows.iter().map(|row| (row.id("userid"), row.int("epoch").into())).collect();
-    Ok(edit.update_each("users", "session_epoch", &epochs)?)
+    Ok(edit.update_each(&table::USERS, "session_epoch", &epochs)?)
 }
 
 pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
-    call.write_access(|edit| {
+    call.write(|edit| {
         let known = names(edit, "users", "userid", "username", &ids)?;
         for id in &ids {
             let Some(name) = known.get(id) else { return Err(ApiError::no_object()) };
@@ -287,7 +293,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             }
         }
         // The database deletes their tokens and memberships; a session without its user is not valid.
-        edit.delete("users", "userid", &ids)?;
+        edit.delete(&table::USERS, "userid", &ids)?;
         Ok(USER.result(&ids))
     })
 }
@@ -301,7 +307,7 @@ pub(super) fn unblock(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 return Err(ApiError::no_object());
             }
             let columns = [("attempt_failed", Value::Int(0))];
-            edit.update("users", *id, &columns)?;
+            edit.update(&table::USERS, *id, &columns)?;
         }
         Ok(known)
     })?;

@@ -1,7 +1,9 @@
 //! Changes of templates that hosts take over some hosts at a time.
 
+use crate::table;
 use std::sync::Arc;
 use std::sync::Mutex;
+use std::sync::Once;
 use std::sync::mpsc::sync_channel;
 
 use serde_json::json;
@@ -12,7 +14,9 @@ use crate::db::Location;
 use crate::objects::*;
 use crate::snapshot::reload_tests::compare;
 
+mod checks;
 mod links;
+mod unlinks;
 
 struct Box {
     config: Config,
@@ -24,7 +28,7 @@ struct Box {
 
 fn host(edit: &mut Edit<'_>, name: &str, kind: i64) -> DbResult<u64> {
     let row = [("host", name.into()), ("name", name.into()), ("kind", Value::from(kind))];
-    edit.insert_new("hosts", &row)
+    edit.insert_new(&table::HOSTS, &row)
 }
 
 fn item(host: u64, key: &str) -> NewItem {
@@ -109,19 +113,24 @@ impl Box {
 #[test]
 fn another_change_is_made_between_two_hosts() {
     let b = Box::new(200);
-    let (begun, changed) = sync_channel(1_000);
+    // The work goes on when the other thread runs.
+    let ((first, inherited), once) = (sync_channel(0), Once::new());
     let order = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&order);
     b.config.subscribe(std::boxed::Box::new(move |_, touched| {
         let items = touched.items.iter().map(|_| "item");
         let hosts = touched.hosts.iter().map(|_| "host");
-        seen.lock().unwrap().extend(items.chain(hosts));
-        let _ = begun.try_send(());
+        let mut order = seen.lock().unwrap();
+        order.extend(items.chain(hosts));
+        // The change of the template itself is told first. It touches no host.
+        if !order.is_empty() {
+            once.call_once(|| first.send(()).unwrap());
+        }
     }));
     let config = &b.config;
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            changed.recv().unwrap();
+            inherited.recv().unwrap();
             config.write(|edit| host(edit, "other", 0)).unwrap();
         });
         b.create(&["a"]).unwrap();
@@ -177,8 +186,38 @@ fn a_conflict_on_any_host_changes_nothing() {
     assert_eq!((items, b.left()), (vec!["a 5".to_owned(), "taken 1".to_owned()], 0));
 }
 
+#[test]
+fn inherited_type_is_refused_without_its_interface() {
+    let b = Box::new(3);
+    let id = b.create(&["a"]).unwrap()[0];
+    let interface = |host: u64| {
+        let row = [("hostid", host.into()), ("type", Value::from(1)), ("main", Value::from(1))];
+        b.config.write(|edit| edit.insert_new(&table::INTERFACES, &row)).unwrap()
+    };
+    let change = || ItemChange { id, columns: vec![("type", 0.into())], ..ItemChange::default() };
+    for host in &b.hosts[..2] {
+        interface(*host);
+    }
+    let refused = b.config.write(|edit| update_items(edit, &[change()])).unwrap_err().to_string();
+    assert!(
+        refused
+            .ends_with("to host \"h2\", because a host interface of type \"Agent\" is required."),
+        "{refused}"
+    );
+    assert_eq!((b.on_hosts("type"), b.left()), (vec!["2 3".to_owned()], 0));
+    interface(b.hosts[2]);
+    b.stopped_after_one_host(|edit| update_items(edit, &[change()]));
+    assert_eq!(b.on_hosts("type"), ["0 1", "2 2"]);
+    let b = b.start_again();
+    assert_eq!((b.on_hosts("type"), b.left()), (vec!["0 3".to_owned()], 0));
+    let placed = "SELECT i.itemid AS v FROM items i JOIN interfaces f \
+                  ON f.interfaceid = i.interfaceid AND f.hostid = i.hostid";
+    assert_eq!(b.read(placed).len(), 3, "each on its host's interface");
+    compare(&b.config, "the hosts have inherited everything");
+}
+
 fn trigger(edit: &mut Edit<'_>, name: &str, expression: &str) -> Result<u64, LinkError> {
-    let resolved = resolve(edit.connection(), expression, "", false).unwrap();
+    let resolved = resolve(edit, expression, "", false).unwrap();
     let new = NewTrigger {
         columns: vec![("description", name.into())],
         expression: resolved.expression,
@@ -201,9 +240,7 @@ fn a_second_change_follows_the_first_on_each_host() {
             let columns = vec![("key_", "b".into())];
             update_items(edit, &[ItemChange { id: first, columns, ..ItemChange::default() }])?;
             create_items(edit, &[item(of, "a")])?;
-            let resolved =
-                resolve(edit.connection(), "last(/base/a)=1 or last(/base/b)=2", "", false)
-                    .unwrap();
+            let resolved = resolve(edit, "last(/base/a)=1 or last(/base/b)=2", "", false).unwrap();
             let change = TriggerChange {
                 id: down,
                 columns: vec![("priority", Value::from(4))],

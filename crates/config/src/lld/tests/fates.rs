@@ -1,6 +1,7 @@
 //! What is lost and found again.
 
 use super::*;
+use crate::table;
 
 /// `status lost ts_delete ts_disable disable_source` of the item.
 fn fate(b: &Box, key: &str) -> String {
@@ -33,7 +34,7 @@ fn boxed(lifetimes: (i64, &str, i64, &str)) -> Box {
 }
 
 #[test]
-fn lost_by_lifetimes() {
+pub(super) fn lost_by_lifetimes() {
     // At 1,000 found, at 2,000 lost, then looked at 2,600 and 5,600.
     for (lifetimes, at_2000, at_2600, at_5600) in [
         ((0, "1h", 0, "10m"), "0 1 5600 2600 0", "1 1 5600 2600 1", ""),
@@ -71,7 +72,7 @@ fn lost_by_lifetimes() {
 }
 
 #[test]
-fn found_again() {
+pub(super) fn found_again() {
     let b = boxed((0, "1h", 2, "0"));
     b.discover(&rows("a b"));
     let id = b.of("k[b]", "itemid");
@@ -82,7 +83,7 @@ fn found_again() {
     assert_eq!(trigger_fates(&b), "t a 0 0 0 0 0|t b 0 0 0 0 0");
     // What the user has disabled stays so.
     b.edit(|e| {
-        Ok(e.update_rows("items", &[("key_", &["k[b]".into()])], &[("status", 1.into())])?)
+        Ok(e.update_rows(&table::ITEMS, &[("key_", &["k[b]".into()])], &[("status", 1.into())])?)
     });
     b.discover_at(&rows("a"), 4_000);
     assert_eq!(fate(&b, "k[b]"), "1 1 7600 4000 0");
@@ -96,7 +97,7 @@ fn found_again() {
 }
 
 #[test]
-fn no_longer_wanted_is_lost_too() {
+pub(super) fn objects_of_an_undiscovered_prototype_are_lost() {
     let b = boxed((2, "0", 1, "0"));
     let dependent = [
         ("type", Value::from(18)),
@@ -109,23 +110,66 @@ fn no_longer_wanted_is_lost_too() {
     b.discover(&rows("a b"));
     let never = [("discover", Value::from(1))];
     let prototypes = ("flags", &[Value::from(2)][..]);
-    b.edit(|e| Ok(e.update_rows("triggers", &[prototypes], &never)?));
+    b.edit(|e| Ok(e.update_rows(&table::TRIGGERS, &[prototypes], &never)?));
     let summary = b.discover(&rows("a b"));
-    assert_eq!((summary.deleted.items.len(), summary.deleted.triggers.len()), (0, 2));
+    assert_eq!((summary.deleted.items, summary.deleted.triggers), (0, 2));
     let trappers = ("type", &[Value::from(2)][..]);
-    b.edit(|e| Ok(e.update_rows("items", &[prototypes, trappers], &never)?));
+    b.edit(|e| Ok(e.update_rows(&table::ITEMS, &[prototypes, trappers], &never)?));
     let summary = b.discover(&rows("a b"));
-    assert_eq!(summary.deleted.items.len(), 4, "with the dependent ones");
+    assert_eq!(summary.deleted.items, 4, "with the dependent ones");
     assert_eq!(b.keys(), "");
     assert!(b.config.snapshot().triggers.is_empty());
 }
 
 #[test]
-fn a_wrong_lifetime_is_reported() {
+pub(super) fn a_wrong_lifetime_is_reported() {
     let b = boxed((0, "{$NONE}", 2, "0"));
     let summary = b.discover_at(&rows("a"), 1_000);
     assert_eq!(
         (summary.supported, &*summary.error),
-        (false, "Cannot process lost resources: \"{$NONE}\" is no period of time.")
+        (false, "Cannot process lost resources: \"{$NONE}\" is not a period of time.")
     );
+}
+
+#[test]
+pub(super) fn the_audit_log_has_what_discovery_does() {
+    let b = boxed((0, "1h", 2, "0"));
+    let entries = || {
+        let sql = "SELECT action, resourcetype, username, resourcename, details FROM auditlog \
+                   ORDER BY auditid";
+        let rows = b.config.read(|connection| connection.query(sql, &[])).unwrap();
+        b.edit(|e| {
+            let ids: Vec<Value> = e
+                .query("SELECT auditid FROM auditlog", &[])?
+                .iter()
+                .map(|row| row.text("auditid").into())
+                .collect();
+            Ok(e.delete_rows(&table::AUDITLOG, &[("auditid", &ids)])?)
+        });
+        let shown = |row: &crate::db::Row| {
+            let details = row.text("details");
+            let details = if row.int("action") == 0 { "…" } else { details };
+            let [action, kind] = ["action", "resourcetype"].map(|name| row.int(name));
+            let [by, name] = ["username", "resourcename"].map(|name| row.text(name));
+            format!("{action} {kind} {by} {name} {details}")
+        };
+        rows.iter().map(shown).collect::<Vec<_>>()
+    };
+    b.discover(&rows("a"));
+    assert_eq!(entries(), ["0 15 System name of k[a] …", "0 13 System t a …"]);
+    b.discover_at(&rows("a"), 1_500);
+    assert!(entries().is_empty(), "nothing has changed");
+    b.discover_at("[]", 2_000);
+    let lost = |word: &str| format!(r#"{{"{word}.status":["update","1","0"]}}"#);
+    assert_eq!(
+        entries(),
+        [
+            format!("1 15 System name of k[a] {}", lost("item")),
+            format!("1 13 System t a {}", lost("trigger"))
+        ]
+    );
+    b.discover_at("[]", 5_600);
+    let mut gone = entries();
+    gone.sort();
+    assert_eq!(gone, ["2 13 System t a ", "2 15 System name of k[a] "]);
 }

@@ -1,5 +1,6 @@
 //! What discovered hosts have, and what of it follows later changes.
 
+use crate::table;
 use serde_json::json;
 
 use super::hosts::{boxed, hosts};
@@ -131,7 +132,7 @@ fn the_rules_host_hands_on_macros_and_settings() {
     b.edit(|e| {
         for (name, value) in [("{$HV}", "1"), ("{$VM}", "hidden by the prototype's")] {
             let row = [("hostid", b.host.into()), ("macro", name.into()), ("value", value.into())];
-            e.insert_new("hostmacros", &row)?;
+            e.insert_new(&table::HOSTMACROS, &row)?;
         }
         Ok(())
     });
@@ -140,9 +141,9 @@ fn the_rules_host_hands_on_macros_and_settings() {
     b.stays(&rows("a"));
     b.edit(|e| {
         let of_people = [("macro", &["{$HV}".into()][..]), ("automatic", &[0.into()])];
-        e.update_rows("hostmacros", &of_people, &[("value", "2".into())])?;
+        e.update_rows(&table::HOSTMACROS, &of_people, &[("value", "2".into())])?;
         let row = [("tls_accept", Value::from(2)), ("ipmi_username", "u".into())];
-        Ok(e.update("hosts", b.host, &row)?)
+        Ok(e.update(&table::HOSTS, b.host, &row)?)
     });
     b.discover(&rows("a"));
     assert!(hosts(&b).contains("vm-a {$HV}2|vm-a {$VM}a;"), "{}", hosts(&b));
@@ -160,10 +161,10 @@ fn what_people_gave_stays() {
         let templates = e.query("SELECT hostid FROM hosts WHERE host = 'U'", &[])?;
         link_templates(e, &[id], &[templates[0].id("hostid")]).unwrap();
         let row = [("automatic", 0.into()), ("value", "mine".into())];
-        e.update_rows("hostmacros", &[("hostid", &[id.into()])], &row)?;
+        e.update_rows(&table::HOSTMACROS, &[("hostid", &[id.into()])], &row)?;
         for value in ["a", "mine"] {
             let row = [("hostid", id.into()), ("tag", "vm".into()), ("value", value.into())];
-            e.insert_new("host_tags", &row)?;
+            e.insert_new(&table::HOST_TAGS, &row)?;
         }
         Ok(())
     });
@@ -190,9 +191,9 @@ fn interfaces_follow_and_items_keep_theirs() {
     let agent = b.shown(ids);
     let agents = ("type", &[Value::from(1)][..]);
     let of_host = ("hostid", &[b.host.into()][..]);
-    b.edit(|e| Ok(e.update_rows("interfaces", &[agents], &[("ip", "10.9.9.9".into())])?));
+    b.edit(|e| Ok(e.update_rows(&table::INTERFACES, &[agents], &[("ip", "10.9.9.9".into())])?));
     b.edit(|e| {
-        Ok(e.update_rows("interfaces", &[agents, of_host], &[("ip", "10.8.8.8".into())])?)
+        Ok(e.update_rows(&table::INTERFACES, &[agents, of_host], &[("ip", "10.8.8.8".into())])?)
     });
     b.discover(&rows("a"));
     assert_eq!((b.shown(shown).as_str(), b.shown(ids)), ("1 10.8.8.8|2 10.0.0.2", agent.clone()));
@@ -216,7 +217,7 @@ fn interfaces_follow_and_items_keep_theirs() {
         let row = [("interfaceid", Value::from(rows[0].id("interfaceid")))];
         let sql = "SELECT itemid FROM items WHERE hostid = ?";
         let items = e.query(sql, &[rows[0].id("hostid").into()])?;
-        Ok(e.update("items", items[0].id("itemid"), &row)?)
+        Ok(e.update(&table::ITEMS, items[0].id("itemid"), &row)?)
     });
     let parts = HostPrototypeParts { interfaces: Some(Vec::new()), ..Default::default() };
     prototype(&b, Columns::new(), parts);
@@ -245,7 +246,7 @@ fn discovered_groups_go_when_nothing_makes_them() {
 #[test]
 fn groups_of_people_are_not_discovered() {
     let b = boxed(&[]);
-    b.edit(|e| Ok(e.insert_new("groups_", &[("name", "Of mine".into())])?));
+    b.edit(|e| Ok(e.insert_new(&table::GROUPS, &[("name", "Of mine".into())])?));
     patterns(&b, &[(Some(0), "Of {#T}"), (None, "{#T}")]);
     let told = |name: &str| {
         format!("Cannot discover group: group with the same name \"{name}\" already exists.")
@@ -261,7 +262,9 @@ fn groups_of_people_are_not_discovered() {
     assert_eq!(b.shown(GROUPS), "Of All|Of x|mine|x");
     b.stays(&list);
     // A group that becomes manual does not keep its hosts.
-    b.edit(|e| Ok(e.update_rows("groups_", &[("name", &["x".into()])], &[("flags", 0.into())])?));
+    b.edit(|e| {
+        Ok(e.update_rows(&table::GROUPS, &[("name", &["x".into()])], &[("flags", 0.into())])?)
+    });
     assert!(b.discover_at(&list, 1_000).error.contains(&told("x")));
     assert!(!b.shown(members).contains("vm-a in x"), "{}", b.shown(members));
 }
@@ -306,7 +309,7 @@ fn discovered_groups_follow_their_patterns() {
     assert_eq!(b.shown(members), "vm-a in At x|vm-a in In a");
     assert!(b.shown(ids).contains(&before));
     // A name that others have, or no group may have, renames nothing.
-    b.edit(|e| Ok(e.insert_new("groups_", &[("name", "Of mine".into())])?));
+    b.edit(|e| Ok(e.insert_new(&table::GROUPS, &[("name", "Of mine".into())])?));
     patterns(&b, &[(Some(0), "Of mine{#X}"), (Some(1), "{#N}//{#N}")]);
     let rows = json!([{ "{#N}": "a", "{#T}": "x", "{#X}": "" }]).to_string();
     assert!(b.discover_at(&rows, 1_000).error.contains("a//a"));
@@ -328,17 +331,17 @@ fn new_groups_have_the_rights_of_the_one_above() {
     let b = boxed(&[]);
     b.edit(|e| {
         for id in [70, 80] {
-            e.insert("usergroups", &[("usrgrpid", Value::from(id))])?;
+            e.insert(&table::USERGROUPS, &[("usrgrpid", Value::from(id))])?;
         }
         for (name, rights) in [("A", &[(70, 2), (80, 3)][..]), ("A/B/C", &[(80, 0)])] {
-            let group = e.insert_new("groups_", &[("name", name.into())])?;
+            let group = e.insert_new(&table::GROUPS, &[("name", name.into())])?;
             for (who, what) in rights {
                 let row = [
                     ("usrgrpid", Value::from(*who)),
                     ("groupid", group.into()),
                     ("permission", Value::from(*what)),
                 ];
-                e.insert("group_rights", &row)?;
+                e.insert(&table::GROUP_RIGHTS, &row)?;
             }
         }
         Ok(())
@@ -349,7 +352,7 @@ fn new_groups_have_the_rights_of_the_one_above() {
     let people = "A 70 2|A 80 3|A/B 70 2|A/B 80 3|A/B/C 80 0|A/B/C/D 80 0";
     assert_eq!(b.shown(RIGHTS), people);
     // An existing group keeps its permissions.
-    b.edit(|e| Ok(e.delete("group_rights", "usrgrpid", &[70])?));
+    b.edit(|e| Ok(e.delete(&table::GROUP_RIGHTS, "usrgrpid", &[70])?));
     b.discover(&rows("a:A/B b:A/B c:A/B/F"));
     assert_eq!(b.shown(RIGHTS), "A 80 3|A/B 80 3|A/B/C 80 0|A/B/C/D 80 0|A/B/F 80 3");
 }
@@ -362,10 +365,10 @@ fn a_group_that_splits_off_keeps_the_rights() {
     b.discover(&rows);
     assert_eq!(b.shown(GROUPS), "One x");
     b.edit(|e| {
-        e.insert("usergroups", &[("usrgrpid", Value::from(70))])?;
+        e.insert(&table::USERGROUPS, &[("usrgrpid", Value::from(70))])?;
         let group = e.query("SELECT groupid FROM groups_ WHERE flags = 4", &[])?[0].id("groupid");
         let right = [("usrgrpid", 70.into()), ("groupid", group.into()), ("permission", 3.into())];
-        Ok(e.insert("group_rights", &right)?)
+        Ok(e.insert(&table::GROUP_RIGHTS, &right)?)
     });
     // The second pattern still makes the old group.
     patterns(&b, &[(Some(0), "Two/{#T}"), (Some(1), "{#U} {#T}")]);
@@ -386,7 +389,7 @@ fn groups_go_with_their_prototype() {
                        WHERE h.host = ? AND g.name = ?";
             let row = &e.query(sql, &[host.into(), group.into()])?[0];
             let ids = [("hostid", row.id("hostid").into()), ("groupid", row.id("groupid").into())];
-            e.insert("host_groups", &ids)?;
+            e.insert(&table::HOST_GROUPS, &ids)?;
         }
         let id = e.query("SELECT hostid FROM hosts WHERE kind = 2", &[])?[0].id("hostid");
         Ok(delete_host_prototypes(e, &[id])?)

@@ -1,5 +1,6 @@
 //! Hosts from rows.
 
+use crate::table;
 use serde_json::json;
 
 use super::*;
@@ -15,7 +16,7 @@ pub(super) fn boxed(more: More<'_>) -> Box {
     b.item_on(template, "t.item", &[], &[]);
     b.new_host("U", 1);
     b.edit(|e| {
-        let all = e.insert_new("groups_", &[("name", "All".into())])?;
+        let all = e.insert_new(&table::GROUPS, &[("name", "All".into())])?;
         let columns = vec![
             ("host", "vm-{#N}".into()),
             ("name", "Machine {#N}".into()),
@@ -32,7 +33,7 @@ pub(super) fn boxed(more: More<'_>) -> Box {
         create_host_prototype(e, b.rule, &columns, &parts).unwrap();
         for (kind, ip) in [(1, "10.0.0.1"), (2, "10.0.0.2")] {
             let row = [("hostid", b.host.into()), ("type", Value::from(kind)), ("ip", ip.into())];
-            e.insert_new("interfaces", &row)?;
+            e.insert_new(&table::INTERFACES, &row)?;
         }
         Ok(())
     });
@@ -72,7 +73,9 @@ fn rows_become_hosts() {
     assert!(!a.monitored && a.item("t.item").is_some());
     b.stays(&rows("a b:y"));
     // Another group and tag; the status is the user's.
-    b.edit(|e| Ok(e.update_rows("hosts", &[("flags", &[4.into()])], &[("status", 0.into())])?));
+    b.edit(|e| {
+        Ok(e.update_rows(&table::HOSTS, &[("flags", &[4.into()])], &[("status", 0.into())])?)
+    });
     assert_eq!(b.discover(&rows("a b:z")).updated.hosts, 1);
     assert!(hosts(&b).contains("vm-b=Machine b=0; "), "{}", hosts(&b));
     assert!(hosts(&b).contains("vm-b in All|vm-b in Of z;"), "{}", hosts(&b));
@@ -93,8 +96,8 @@ fn lost_hosts_go_with_what_they_have() {
     ] {
         let summary = b.discover_at(&rows(present), clock);
         assert_eq!((summary.error.as_str(), b.shown(marks)), ("", expected.into()), "{clock}");
-        assert_eq!(summary.deleted_hosts.len(), usize::from(clock == 7_600));
-        assert_eq!(summary.deleted.items.len(), usize::from(clock == 7_600));
+        assert_eq!(summary.deleted.hosts, usize::from(clock == 7_600));
+        assert_eq!(summary.deleted.items, usize::from(clock == 7_600));
     }
     assert!(b.config.snapshot().host_by_name("vm-b").is_none());
     let left = "SELECT key_ AS v FROM items WHERE key_ = 't.item'";
@@ -120,7 +123,7 @@ fn overrides_and_clashes() {
     b.edit(|e| {
         let name = [("name", "{#T}Machine {#N}".into())];
         let id = e.query("SELECT hostid FROM hosts WHERE kind = 2", &[])?[0].id("hostid");
-        Ok(e.update("hosts", id, &name)?)
+        Ok(e.update(&table::HOSTS, id, &name)?)
     });
     let long = "l".repeat(200);
     let list = format!("a: b: c:{long} d?d");
@@ -172,7 +175,10 @@ fn own_interfaces_come_from_the_row() {
 fn a_rule_takes_its_prototypes_and_hosts_along() {
     let b = boxed(&[]);
     b.discover(&rows("a b"));
-    let gone = b.edit(|e| Ok(delete_items(e, &[b.rule])?));
+    let gone = b.edit(|e| {
+        delete_items(e, &[b.rule])?;
+        Ok(e.changes.deleted())
+    });
     assert!(gone.items.len() > 2, "items of the discovered hosts too: {gone:?}");
     assert_eq!(b.shown("SELECT host AS v FROM hosts WHERE kind = 2 OR flags = 4"), "");
     assert_eq!(b.shown("SELECT name AS v FROM group_prototypes"), "");

@@ -1,12 +1,13 @@
 //! What is made and changed.
 
+use crate::table;
 use serde_json::json;
 
 use super::*;
 use crate::lld::Counts;
 
 #[test]
-fn rows_become_items() {
+pub(super) fn rows_become_items() {
     let b = Box::new(&[]);
     b.item(
         "k[{#N}]",
@@ -65,7 +66,7 @@ fn rows_become_items() {
 }
 
 #[test]
-fn steps_take_macros_as_they_are_meant() {
+pub(super) fn steps_take_macros_as_they_are_meant() {
     for (kind, params, value, made) in [
         (5, "^{#T}\n{#T}", r"a.b\-", Some("^a\\.b\\\\\\-\na.b\\\\-")),
         (14, "{#T}", "(#", Some(r"\(\#")),
@@ -82,7 +83,7 @@ fn steps_take_macros_as_they_are_meant() {
         let prototype = b.item("k[{#N}]", &[]);
         b.edit(|e| {
             let row = [("type", kind.into()), ("params", params.into())];
-            Ok(e.update_rows("item_preprocessing", &[("itemid", &[prototype.into()])], &row)?)
+            Ok(e.update_rows(&table::ITEM_PREPROCESSING, &[("itemid", &[prototype.into()])], &row)?)
         });
         let rows = serde_json::json!([{ "{#N}": "a", "{#T}": value }]).to_string();
         let error = b.discover_at(&rows, 1_000).error;
@@ -94,7 +95,7 @@ fn steps_take_macros_as_they_are_meant() {
 }
 
 #[test]
-fn changes_of_prototypes_follow() {
+pub(super) fn changes_of_prototypes_follow() {
     let b = Box::new(&[]);
     let proto = b.item("k[{#N}]", &[("units", "B".into())]);
     let all = rows("a b");
@@ -102,7 +103,7 @@ fn changes_of_prototypes_follow() {
     let id = b.of("k[a]", "itemid");
     // The user's: stays.
     b.edit(|e| {
-        Ok(e.update_rows("items", &[("key_", &["k[a]".into()])], &[("status", 1.into())])?)
+        Ok(e.update_rows(&table::ITEMS, &[("key_", &["k[a]".into()])], &[("status", 1.into())])?)
     });
     for (columns, key, column, value) in [
         (vec![("units", "bit".into())], "k[a]", "units", "bit"),
@@ -136,7 +137,7 @@ fn changes_of_prototypes_follow() {
 }
 
 #[test]
-fn dependent_items_hang_on_the_items_of_their_row() {
+pub(super) fn dependent_items_hang_on_the_items_of_their_row() {
     let b = Box::new(&[]);
     let plain = b.item_on(b.host, "plain", &[], &[]);
     let master = b.item("m[{#N}]", &[]);
@@ -155,7 +156,7 @@ fn dependent_items_hang_on_the_items_of_their_row() {
 }
 
 #[test]
-fn filters_decide_about_rows() {
+pub(super) fn filters_decide_about_rows() {
     let all = rows("a:x b:y c:z");
     for (filter, keys, error) in [
         (filter("{#T}", 8, "^[xy]$"), "k[a]|k[b]", ""),
@@ -184,14 +185,14 @@ fn filters_decide_about_rows() {
         b.edit(|e| {
             let row =
                 [("hostid", b.host.into()), ("macro", "{$NOT}".into()), ("value", "y".into())];
-            e.insert_new("hostmacros", &row)?;
-            let id = e.insert_new("regexps", &[("name", "some".into())])?;
+            e.insert_new(&table::HOSTMACROS, &row)?;
+            let id = e.insert_new(&table::REGEXPS, &[("name", "some".into())])?;
             let row = [
                 ("regexpid", id.into()),
                 ("expression", "Y".into()),
                 ("expression_type", Value::from(0)),
             ];
-            e.insert("regexp_expressions", &row)?;
+            e.insert(&table::REGEXP_EXPRESSIONS, &row)?;
             Ok(())
         });
         let summary = b.discover_at(&all, 1_000);
@@ -202,7 +203,7 @@ fn filters_decide_about_rows() {
 }
 
 #[test]
-fn overrides_by_row_and_name() {
+pub(super) fn overrides_by_row_and_name() {
     let overrides = json!([
         { "name": "second", "step": "2", "stop": "0", "filter": filter("{#N}", 8, "."),
           "operations": [
@@ -243,7 +244,7 @@ fn overrides_by_row_and_name() {
 }
 
 #[test]
-fn triggers_with_dependencies() {
+pub(super) fn triggers_with_dependencies() {
     let b = Box::new(&[]);
     b.item_on(b.host, "plain", &[], &[]);
     b.item("k[{#N}]", &[]);
@@ -272,7 +273,7 @@ fn triggers_with_dependencies() {
     // Another item in the expression, another name, no dependency on the plain one.
     let before = b.shown("SELECT triggerid AS v FROM triggers WHERE flags = 4");
     b.edit(|e| {
-        let r = resolve(e.connection(), "last(/h/j[{#N}])>1", "", true).unwrap();
+        let r = resolve(e, "last(/h/j[{#N}])>1", "", true).unwrap();
         let change = TriggerChange {
             id: low,
             columns: vec![("description", "lower {#N}".into())],
@@ -290,7 +291,7 @@ fn triggers_with_dependencies() {
 }
 
 #[test]
-fn conflicts_are_reported_and_the_rest_is_created() {
+pub(super) fn conflicts_are_reported_and_the_rest_is_created() {
     let b = Box::new(&[]);
     b.item_on(b.host, "k[a]", &[], &[]);
     b.item("k[{#N}]", &[("delay", "{#T}".into()), ("type", Value::from(0))]);
@@ -317,7 +318,7 @@ fn conflicts_are_reported_and_the_rest_is_created() {
 }
 
 #[test]
-fn values_that_are_refused_change_nothing() {
+pub(super) fn values_that_are_refused_change_nothing() {
     let b = Box::new(&[]);
     b.item("k[{#N}]", &[]);
     b.discover(&rows("a"));

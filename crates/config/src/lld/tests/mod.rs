@@ -5,25 +5,36 @@ mod fates;
 mod host_parts;
 mod hosts;
 mod making;
+mod others;
+mod portions;
 mod shipped;
 
+use crate::table;
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::sync::Arc;
 
 use model::{ItemId, LldValue, Timestamp};
 use objects::{OnFail, StepKind};
 
 use super::{Summary, process};
-use crate::db::{Location, Value};
+use crate::db::{DbResult, Location, SyncFile, Value};
 use crate::link::{LinkError, link_templates};
 use crate::objects::*;
 use crate::{Config, Edit};
 
+thread_local! {
+    /// The portion of configurations that tests of this thread open. 0: the default.
+    static PORTION: Cell<usize> = const { Cell::new(0) };
+}
+
 /// A host with a rule.
 struct Box {
-    config: Config,
+    config: Arc<Config>,
     host: u64,
     rule: u64,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
 type More<'a> = &'a [(&'static str, Value)];
@@ -31,9 +42,19 @@ type More<'a> = &'a [(&'static str, Value)];
 impl Box {
     /// A host `h` with a trapper rule `rule`, with these columns.
     fn new(more: More<'_>) -> Self {
+        Self::with_sync(more, Arc::new(File::sync_data))
+    }
+
+    /// The same; `sync` is called after each transaction, without the lock of changes.
+    fn with_sync(more: More<'_>, sync: SyncFile) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let config = Config::open(Location::Sqlite(dir.path().join("c.db"))).unwrap();
-        let mut b = Self { config, host: 0, rule: 0, _dir: dir };
+        let location = Location::Sqlite(dir.path().join("c.db"));
+        let config = Arc::new(Config::open_with(location, sync).unwrap());
+        match PORTION.get() {
+            0 => {}
+            objects => config.set_portion(objects),
+        }
+        let mut b = Self { config, host: 0, rule: 0, dir };
         b.host = b.new_host("h", 0);
         b.rule = b.new_rule(b.host, "rule", more);
         b
@@ -46,7 +67,7 @@ impl Box {
     fn new_host(&self, name: &str, kind: i64) -> u64 {
         self.edit(|e| {
             let row = [("host", name.into()), ("name", name.into()), ("kind", Value::from(kind))];
-            let id = e.insert_new("hosts", &row)?;
+            let id = e.insert_new(&table::HOSTS, &row)?;
             Ok(id)
         })
     }
@@ -98,7 +119,7 @@ impl Box {
     fn trigger(&self, description: &str, expression: &str, more: More<'_>, on: &[u64]) -> u64 {
         let prototype = description.contains("{#");
         self.edit(|e| {
-            let resolved = resolve(e.connection(), expression, "", prototype).unwrap();
+            let resolved = resolve(e, expression, "", prototype).unwrap();
             let mut columns: Columns = vec![
                 ("description", description.into()),
                 ("flags", Value::from(if prototype { 2 } else { 0 })),
@@ -121,9 +142,13 @@ impl Box {
     }
 
     fn discover_rule(&self, rule: u64, rows: &str, clock_s: u64) -> Summary {
+        self.try_discover(rule, rows, clock_s).unwrap()
+    }
+
+    fn try_discover(&self, rule: u64, rows: &str, clock_s: u64) -> DbResult<Summary> {
         let rows = Ok(rows.to_owned());
         let value = LldValue { rule: ItemId(rule), at: Timestamp::default(), rows };
-        process(&self.config, &value, clock_s).unwrap()
+        process(&self.config, &value, clock_s)
     }
 
     /// Expects no error.

@@ -1,11 +1,12 @@
 //! The rules of the template for Linux machines that is shipped with Vedette, in small.
 
+use crate::table;
 use serde_json::json;
 
 use super::*;
 
 #[test]
-fn file_systems_and_network_interfaces() {
+pub(super) fn file_systems_and_network_interfaces() {
     let b = Box::new(&[]);
     let template = b.new_host("Linux", 1);
     let host = b.new_host("machine", 0);
@@ -13,9 +14,9 @@ fn file_systems_and_network_interfaces() {
         for (name, value) in [("{$FS.TYPE}", "^(ext4|xfs)$"), ("{$IF.NOT}", "^(lo|veth)")] {
             let row =
                 [("hostid", template.into()), ("macro", name.into()), ("value", value.into())];
-            e.insert_new("hostmacros", &row)?;
+            e.insert_new(&table::HOSTMACROS, &row)?;
         }
-        e.insert_new("interfaces", &[("hostid", host.into()), ("main", Value::from(1))])?;
+        e.insert_new(&table::INTERFACES, &[("hostid", host.into()), ("main", Value::from(1))])?;
         Ok(())
     });
     let master = b.item_on(template, "vfs.fs.get", &[("type", Value::from(0))], &[]);

@@ -91,7 +91,7 @@ fn an_older_database_gets_the_new_tables() {
 }
 
 #[test]
-fn an_older_database_tells_what_discovery_has_linked() {
+fn migration_keeps_which_templates_discovery_linked() {
     let dir = tempfile::tempdir().unwrap();
     let rows = "INSERT INTO hosts (hostid, flags) VALUES (2, 4), (3, 0); \
                 INSERT INTO host_templates (hostid, templateid) VALUES (2, 9), (3, 9);";
@@ -164,8 +164,25 @@ fn databases_of_the_versions_before_get_new_indexes() {
     assert_eq!(shown(&db, &of("main")), [INDEXES[1]]);
     let of_time = "SELECT name FROM state.sqlite_master WHERE name LIKE 'events_clock%'";
     assert_eq!(shown(&db, of_time), ["events_clock_eventid_source_object_value_severity_objectid"]);
-    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["9"]);
-    assert_eq!(shown(&db, "SELECT MAX(version) FROM state_version"), ["3"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["15"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM state_version"), ["4"]);
+}
+
+#[test]
+fn triggers_get_an_index_on_their_description() {
+    let dir = tempfile::tempdir().unwrap();
+    let location = Location::Sqlite(dir.path().join("config.db"));
+    drop(Db::open(location.clone()).unwrap());
+    let sql = "DROP INDEX triggers_description; ALTER TABLE virtualservices DROP COLUMN cache; \
+               DELETE FROM schema_version; \
+               INSERT INTO schema_version (version) VALUES (13);";
+    let file = rusqlite::Connection::open(dir.path().join("config.db")).unwrap();
+    file.execute_batch(sql).unwrap();
+    drop(file);
+    let db = Db::open(location).unwrap();
+    let index = "SELECT name FROM main.sqlite_master WHERE name = 'triggers_description'";
+    assert_eq!(shown(&db, index), ["triggers_description"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["15"]);
 }
 
 #[test]
@@ -174,7 +191,12 @@ fn databases_of_the_version_before_get_the_load_balancer() {
     let location = Location::Sqlite(dir.path().join("config.db"));
     drop(Db::open(location.clone()).unwrap());
     for (file, tables, version, number) in [
-        ("config.db", "pool_servers pools virtualservice_tags", "schema_version", 8),
+        (
+            "config.db",
+            "pool_servers pools virtualservice_tags engine_certificates",
+            "schema_version",
+            8,
+        ),
         ("config-state.db", "engine_states", "state_version", 2),
     ] {
         let drops = tables.split(' ').map(|table| format!("DROP TABLE {table};"));
@@ -185,9 +207,66 @@ fn databases_of_the_version_before_get_the_load_balancer() {
         rusqlite::Connection::open(dir.path().join(file)).unwrap().execute_batch(&sql).unwrap();
     }
     let db = Db::open(location).unwrap();
-    for table in ["pool_servers", "virtualservice_tags", "engine_states"] {
+    for table in ["pool_servers", "virtualservice_tags", "engine_certificates", "engine_states"] {
         assert!(shown(&db, &format!("SELECT * FROM {table}")).is_empty());
     }
+}
+
+#[test]
+fn objects_of_the_load_balancer_get_new_columns() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.db");
+    drop(Db::open(Location::Sqlite(path.clone())).unwrap());
+    let older = |sql: &str, version| {
+        let sql = format!(
+            "{sql} DELETE FROM schema_version; INSERT INTO schema_version (version) VALUES ({version});"
+        );
+        rusqlite::Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
+        Db::open(Location::Sqlite(path.clone())).unwrap()
+    };
+    let version_11 = "ALTER TABLE healthmonitors DROP COLUMN script; \
+                      ALTER TABLE healthmonitors DROP COLUMN trigger_filter; \
+                      ALTER TABLE pools DROP COLUMN min_monitors; \
+                      ALTER TABLE pools DROP COLUMN host_maintenance; DROP TABLE pool_monitors; \
+                      ALTER TABLE virtualservices DROP COLUMN authentication; \
+                      ALTER TABLE virtualservices DROP COLUMN compression; \
+                      ALTER TABLE virtualservices DROP COLUMN mirror; \
+                      ALTER TABLE virtualservices DROP COLUMN cache; \
+                      ALTER TABLE certificates DROP COLUMN acme; \
+                      ALTER TABLE certificates DROP COLUMN requested_at; \
+                      ALTER TABLE engine_certificates DROP COLUMN next_fingerprint;";
+    let version_10 = "ALTER TABLE healthmonitors DROP COLUMN udp; \
+                      ALTER TABLE healthmonitors DROP COLUMN dns; \
+                      ALTER TABLE pools DROP COLUMN slow_start; DROP INDEX virtualservices_poolgroupid; \
+                      ALTER TABLE virtualservices DROP COLUMN poolgroupid; \
+                      DROP TABLE pool_group_members; DROP TABLE pool_groups;";
+    let first = "ALTER TABLE virtualservices DROP COLUMN rate_limit; \
+                 INSERT INTO healthmonitors (healthmonitorid, name) VALUES (1, 'm'); \
+                 INSERT INTO virtualservices (virtualserviceid, name) VALUES (1, 'web'); \
+                 INSERT INTO pools (poolid, name) VALUES (1, 'app');";
+    let version_10 = format!("{version_10} {version_11}");
+    let db = older(&format!("{first} {version_10}"), 9);
+    assert_eq!(shown(&db, "SELECT name, rate_limit FROM virtualservices"), ["web {}"]);
+    assert_eq!(shown(&db, "SELECT name, udp, dns FROM healthmonitors"), ["m {} {}"]);
+    assert_eq!(shown(&db, "SELECT name, slow_start FROM pools"), ["app "]);
+    drop(db);
+    let db = older(&version_10, 10);
+    assert_eq!(shown(&db, "SELECT name, slow_start FROM pools"), ["app "]);
+    drop(db);
+    let db = older(version_11, 11);
+    let pools = "SELECT name, min_monitors, host_maintenance FROM pools";
+    assert_eq!(shown(&db, pools), ["app 0 ignore"]);
+    assert_eq!(shown(&db, "SELECT script, trigger_filter FROM healthmonitors"), ["{} {}"]);
+    assert!(shown(&db, "SELECT * FROM pool_monitors").is_empty());
+    let columns = "SELECT name, authentication, compression FROM virtualservices";
+    assert_eq!(shown(&db, columns), ["web {} {}"]);
+    drop(db);
+    let version_14 = "ALTER TABLE virtualservices DROP COLUMN cache;";
+    let db = older(&format!("ALTER TABLE virtualservices DROP COLUMN mirror; {version_14}"), 12);
+    assert_eq!(shown(&db, "SELECT name, mirror FROM virtualservices"), ["web {}"]);
+    drop(db);
+    let db = older(version_14, 14);
+    assert_eq!(shown(&db, "SELECT name, cache FROM virtualservices"), ["web {}"]);
 }
 
 #[test]

@@ -6,16 +6,16 @@ use super::{id, int, owned, table, text, text_or};
 
 const NOTHING: Reload = Reload::Nothing;
 
-pub(super) const TABLES: &[Table] = &[
-    table(
+tables! { TABLES:
+    ENGINEGROUPS = table(
         "enginegroups",
         &["enginegroupid"],
         NOTHING,
         &[id("enginegroupid"), text("name"), text("description")],
         &[],
-    ),
-    // The token that lets an engine enrol is stored as a digest; no token has an empty one.
-    table(
+    );
+    /// The token that lets an engine enrol is stored as a digest; no token has an empty one.
+    ENGINES = table(
         "engines",
         &["engineid"],
         NOTHING,
@@ -28,8 +28,32 @@ pub(super) const TABLES: &[Table] = &[
             int("enrolment_expires_at", "0"),
         ],
         &[&["enginegroupid"], &["enrolment_digest"]],
-    ),
-    table(
+    );
+    /// The certificate by which an engine is recognised, the one that it gets next, and the authority that
+    /// issued them.
+    ENGINE_CERTIFICATES = table(
+        "engine_certificates",
+        &["engineid"],
+        NOTHING,
+        &[owned("engineid", "engines"), text("fingerprint"), text("next_fingerprint")],
+        &[],
+    );
+    ENGINE_AUTHORITIES = table(
+        "engine_authorities",
+        &["engineauthorityid"],
+        NOTHING,
+        &[id("engineauthorityid"), text("certificate"), text("private_key")],
+        &[],
+    );
+    /// Accounts at authorities that issue certificates by ACME; `account` is JSON with the account's key.
+    ACME_ACCOUNTS = table(
+        "acme_accounts",
+        &["acmeaccountid"],
+        NOTHING,
+        &[id("acmeaccountid"), text("directory"), text_or("contact", "[]"), text("account")],
+        &[],
+    );
+    VIPS = table(
         "vips",
         &["vipid"],
         NOTHING,
@@ -42,9 +66,9 @@ pub(super) const TABLES: &[Table] = &[
             text_or("dns_names", "[]"),
         ],
         &[],
-    ),
-    table("certificates", &["certificateid"], NOTHING, CERTIFICATES, &[]),
-    table(
+    );
+    CERTIFICATES = table("certificates", &["certificateid"], NOTHING, CERTIFICATES_COLUMNS, &[]);
+    HEALTHMONITORS = table(
         "healthmonitors",
         &["healthmonitorid"],
         NOTHING,
@@ -56,15 +80,19 @@ pub(super) const TABLES: &[Table] = &[
             text_or("path", "/"),
             int("status", "200"),
             text("body"),
+            text_or("udp", "{}"),
+            text_or("dns", "{}"),
+            text_or("script", "{}"),
+            text_or("trigger_filter", "{}"),
             text_or("interval", "5s"),
             text_or("timeout", "2s"),
             int("up", "2"),
             int("down", "3"),
         ],
         &[],
-    ),
-    table("pools", &["poolid"], NOTHING, POOLS, &[&["healthmonitorid"]]),
-    table(
+    );
+    POOLS = table("pools", &["poolid"], NOTHING, POOLS_COLUMNS, &[&["healthmonitorid"]]);
+    POOL_SERVERS = table(
         "pool_servers",
         &["poolid", "position"],
         NOTHING,
@@ -81,22 +109,50 @@ pub(super) const TABLES: &[Table] = &[
             id("hostid"),
         ],
         &[&["hostid"]],
-    ),
-    table(
+    );
+    /// Health monitors beside the one of the pool's own row.
+    POOL_MONITORS = table(
+        "pool_monitors",
+        &["poolid", "position"],
+        NOTHING,
+        &[owned("poolid", "pools"), int("position", "0"), id("healthmonitorid")],
+        &[&["healthmonitorid"]],
+    );
+    POOL_GROUPS = table(
+        "pool_groups",
+        &["poolgroupid"],
+        NOTHING,
+        &[id("poolgroupid"), text("name"), text("description"), int("min_servers", "1")],
+        &[],
+    );
+    POOL_GROUP_MEMBERS = table(
+        "pool_group_members",
+        &["poolgroupid", "position"],
+        NOTHING,
+        &[
+            owned("poolgroupid", "pool_groups"),
+            int("position", "0"),
+            id("poolid"),
+            int("priority", "0"),
+            int("ratio", "1"),
+        ],
+        &[&["poolid"]],
+    );
+    VIRTUALSERVICES = table(
         "virtualservices",
         &["virtualserviceid"],
         NOTHING,
-        VIRTUAL_SERVICES,
-        &[&["enginegroupid"], &["vipid", "port"], &["poolid"]],
-    ),
-    table(
+        VIRTUAL_SERVICES_COLUMNS,
+        &[&["enginegroupid"], &["vipid", "port"], &["poolid"], &["poolgroupid"]],
+    );
+    VIRTUALSERVICE_CERTIFICATES = table(
         "virtualservice_certificates",
         &["virtualserviceid", "position"],
         NOTHING,
         &[owned("virtualserviceid", "virtualservices"), int("position", "0"), id("certificateid")],
         &[&["certificateid"]],
-    ),
-    table(
+    );
+    VIRTUALSERVICE_TAGS = table(
         "virtualservice_tags",
         &["virtualservicetagid"],
         NOTHING,
@@ -107,11 +163,30 @@ pub(super) const TABLES: &[Table] = &[
             text("value"),
         ],
         &[&["virtualserviceid"]],
-    ),
+    );
+    AVI_OBJECTS = table(
+        "avi_objects",
+        &["aviobjectid"],
+        NOTHING,
+        AVI_OBJECTS_COLUMNS,
+        &[&["uuid"], &["kind", "name"], &["kind", "objectid"]],
+    );
+}
+
+/// What clients of the Avi API wrote: the object of this id (and of further ids, for a service with several
+/// ports), or an object that only this API has. References are `/api/TYPE/UUID`.
+const AVI_OBJECTS_COLUMNS: &[Column] = &[
+    id("aviobjectid"),
+    text("kind"),
+    text("uuid"),
+    text("name"),
+    id("objectid"),
+    text_or("further", "[]"),
+    text_or("document", "{}"),
 ];
 
 /// The chain and the key in PEM format; the columns behind them are what the first certificate says.
-const CERTIFICATES: &[Column] = &[
+const CERTIFICATES_COLUMNS: &[Column] = &[
     id("certificateid"),
     text("name"),
     text("description"),
@@ -124,9 +199,12 @@ const CERTIFICATES: &[Column] = &[
     text("fingerprint"),
     int("valid_from", "0"),
     int("valid_until", "0"),
+    // What is ordered from an authority, and when a user last asked for it.
+    text_or("acme", "{}"),
+    int("requested_at", "0"),
 ];
 
-const POOLS: &[Column] = &[
+const POOLS_COLUMNS: &[Column] = &[
     id("poolid"),
     text("name"),
     text("description"),
@@ -136,11 +214,14 @@ const POOLS: &[Column] = &[
     text_or("persistence", "{}"),
     text_or("retries", "{}"),
     text_or("eject", "{}"),
+    text("slow_start"),
+    int("min_monitors", "0"),
+    text_or("host_maintenance", "ignore"),
     text("send_proxy"),
     text_or("tls", "{}"),
 ];
 
-const VIRTUAL_SERVICES: &[Column] = &[
+const VIRTUAL_SERVICES_COLUMNS: &[Column] = &[
     id("virtualserviceid"),
     id("enginegroupid"),
     text("name"),
@@ -150,12 +231,19 @@ const VIRTUAL_SERVICES: &[Column] = &[
     id("vipid"),
     int("port", "0"),
     id("poolid"),
+    id("poolgroupid"),
     int("accept_proxy", "0"),
     text_or("tls", "{}"),
     text_or("timeouts", "{}"),
     text_or("limits", "{}"),
+    text_or("rate_limit", "{}"),
+    text_or("authentication", "{}"),
+    text_or("compression", "{}"),
+    text_or("cache", "{}"),
+    // Like the rules, it has `poolid` or `poolgroupid`.
+    text_or("mirror", "{}"),
     text_or("forwarded", "{}"),
-    // `then.poolid` stands for the engine's `then.pool`.
+    // `then.poolid` and `then.poolgroupid` stand for the engine's `then.pool`.
     text_or("rules", "[]"),
     text_or("allow", "[]"),
     text_or("deny", "[]"),

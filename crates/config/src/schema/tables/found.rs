@@ -4,8 +4,8 @@
 use super::super::{Column, Reload, Table};
 use super::{id, int, owned, state, table, text, text_or};
 
-pub(super) const TABLES: &[Table] = &[
-    table(
+tables! { TABLES:
+    DRULES = table(
         "drules",
         &["druleid"],
         Reload::Discovery,
@@ -20,9 +20,9 @@ pub(super) const TABLES: &[Table] = &[
             state(text("error")),
         ],
         &[&["name"]],
-    ),
-    table("dchecks", &["dcheckid"], Reload::Discovery, DCHECKS, &[&["druleid"]]),
-    table(
+    );
+    DCHECKS = table("dchecks", &["dcheckid"], Reload::Discovery, DCHECKS_COLUMNS, &[&["druleid"]]);
+    DHOSTS = table(
         "dhosts",
         &["dhostid"],
         Reload::Nothing,
@@ -35,8 +35,8 @@ pub(super) const TABLES: &[Table] = &[
         ],
         &[&["druleid"]],
     )
-    .unrecorded(),
-    table(
+    .unrecorded();
+    DSERVICES = table(
         "dservices",
         &["dserviceid"],
         Reload::Nothing,
@@ -54,8 +54,8 @@ pub(super) const TABLES: &[Table] = &[
         ],
         &[&["dhostid"], &["dcheckid", "ip", "port"], &["ip"]],
     )
-    .unrecorded(),
-    table(
+    .unrecorded();
+    AUTOREG_HOSTS = table(
         "autoreg_hosts",
         &["autoreg_hostid"],
         Reload::Nothing,
@@ -71,8 +71,8 @@ pub(super) const TABLES: &[Table] = &[
         ],
         &[&["host"]],
     )
-    .unrecorded(),
-    table(
+    .unrecorded();
+    ACTIONS = table(
         "actions",
         &["actionid"],
         Reload::Discovery,
@@ -89,9 +89,9 @@ pub(super) const TABLES: &[Table] = &[
             text("formula"),
         ],
         &[&["name"], &["eventsource"]],
-    ),
-    // In the order of their letters.
-    table(
+    );
+    /// In the order of their letters.
+    ACTION_CONDITIONS = table(
         "action_conditions",
         &["actionid", "sortorder"],
         Reload::Discovery,
@@ -105,8 +105,8 @@ pub(super) const TABLES: &[Table] = &[
             text("formulaid"),
         ],
         &[],
-    ),
-    table(
+    );
+    OPERATIONS = table(
         "operations",
         &["operationid"],
         Reload::Discovery,
@@ -117,32 +117,32 @@ pub(super) const TABLES: &[Table] = &[
             int("inventory_mode", "0"),
         ],
         &[&["actionid"]],
-    ),
-    table(
+    );
+    OPERATION_GROUPS = table(
         "operation_groups",
         &["operationid", "groupid"],
         Reload::Discovery,
         &[owned("operationid", "operations"), owned("groupid", "groups_")],
         &[&["groupid"]],
-    ),
-    // Templates share their id space with hosts; who deletes one deletes its rows here.
-    table(
+    );
+    /// Templates share their id space with hosts; who deletes one deletes its rows here.
+    OPERATION_TEMPLATES = table(
         "operation_templates",
         &["operationid", "templateid"],
         Reload::Discovery,
         &[owned("operationid", "operations"), id("templateid")],
         &[&["templateid"]],
-    ),
-    table(
+    );
+    OPERATION_TAGS = table(
         "operation_tags",
         &["operationid", "sortorder"],
         Reload::Discovery,
         &[owned("operationid", "operations"), int("sortorder", "0"), text("tag"), text("value")],
         &[],
-    ),
-];
+    );
+}
 
-const DCHECKS: &[Column] = &[
+const DCHECKS_COLUMNS: &[Column] = &[
     id("dcheckid"),
     owned("druleid", "drules"),
     int("type", "0"),

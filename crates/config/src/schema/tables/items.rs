@@ -3,13 +3,13 @@
 use super::super::{Column, Reload, Table};
 use super::{id, int, owned, table, text, text_or};
 
-pub(super) const TABLES: &[Table] = &[
-    // ---- items; `flags` 0 plain, 1 discovery rule, 2 prototype, 4 discovered: one id space
-    table(
+tables! { TABLES:
+    /// `flags`: 0 plain, 1 discovery rule, 2 prototype, 4 discovered: one id space
+    ITEMS = table(
         "items",
         &["itemid"],
         Reload::Item("itemid"),
-        ITEMS,
+        ITEMS_COLUMNS,
         &[
             &["hostid", "key_"],
             &["templateid"],
@@ -18,8 +18,9 @@ pub(super) const TABLES: &[Table] = &[
             &["valuemapid"],
             &["uuid"],
         ],
-    ),
-    table(
+    )
+    .has_data();
+    ITEM_PREPROCESSING = table(
         "item_preprocessing",
         &["itemid", "step"],
         Reload::Item("itemid"),
@@ -32,16 +33,16 @@ pub(super) const TABLES: &[Table] = &[
             text("error_handler_params"),
         ],
         &[],
-    ),
-    table(
+    );
+    ITEM_TAGS = table(
         "item_tags",
         &["itemtagid"],
         Reload::Item("itemid"),
         &[id("itemtagid"), owned("itemid", "items"), text("tag"), text("value")],
         &[&["itemid"]],
-    ),
-    // What discovery made of which prototype, and until when a lost one is kept.
-    table(
+    );
+    /// What discovery made of which prototype, and until when a lost one is kept.
+    ITEM_DISCOVERY = table(
         "item_discovery",
         &["itemid"],
         Reload::Nothing,
@@ -57,17 +58,22 @@ pub(super) const TABLES: &[Table] = &[
         ],
         &[&["parent_itemid"]],
     )
-    .read_by_discovery(),
-    // ---- triggers
-    table(
+    .read_by_discovery();
+    TRIGGERS = table(
         "triggers",
         &["triggerid"],
         Reload::Trigger("triggerid"),
-        TRIGGERS,
+        TRIGGERS_COLUMNS,
         // The last for the worst: it decides which of them are monitored without their rows.
-        &[&["templateid"], &["uuid"], &["priority DESC", "triggerid", "status", "flags"]],
-    ),
-    table(
+        &[
+            &["templateid"],
+            &["uuid"],
+            &["description"],
+            &["priority DESC", "triggerid", "status", "flags"],
+        ],
+    )
+    .has_data();
+    FUNCTIONS = table(
         "functions",
         &["functionid"],
         Reload::Trigger("triggerid"),
@@ -79,22 +85,22 @@ pub(super) const TABLES: &[Table] = &[
             text("parameter"),
         ],
         &[&["triggerid"], &["itemid"]],
-    ),
-    table(
+    );
+    TRIGGER_TAGS = table(
         "trigger_tags",
         &["triggertagid"],
         Reload::Trigger("triggerid"),
         &[id("triggertagid"), owned("triggerid", "triggers"), text("tag"), text("value")],
         &[&["triggerid"]],
-    ),
-    table(
+    );
+    TRIGGER_DEPENDS = table(
         "trigger_depends",
         &["triggerid", "depends_on"],
         Reload::Trigger("triggerid"),
         &[owned("triggerid", "triggers"), id("depends_on")],
         &[&["depends_on"]],
-    ),
-    table(
+    );
+    TRIGGER_DISCOVERY = table(
         "trigger_discovery",
         &["triggerid"],
         Reload::Nothing,
@@ -109,10 +115,10 @@ pub(super) const TABLES: &[Table] = &[
         ],
         &[&["parent_triggerid"]],
     )
-    .read_by_discovery(),
-];
+    .read_by_discovery();
+}
 
-const ITEMS: &[Column] = &[
+const ITEMS_COLUMNS: &[Column] = &[
     id("itemid"),
     owned("hostid", "hosts"),
     int("flags", "0"),
@@ -174,7 +180,7 @@ const ITEMS: &[Column] = &[
     text_or("enabled_lifetime", "0"),
 ];
 
-const TRIGGERS: &[Column] = &[
+const TRIGGERS_COLUMNS: &[Column] = &[
     id("triggerid"),
     int("flags", "0"),
     id("templateid"),

@@ -3,8 +3,8 @@
 use super::super::{Reload, Table};
 use super::{id, int, owned, table, text};
 
-pub(super) const TABLES: &[Table] = &[
-    table(
+tables! { TABLES:
+    MAINTENANCES = table(
         "maintenances",
         &["maintenanceid"],
         Reload::Nothing,
@@ -18,22 +18,22 @@ pub(super) const TABLES: &[Table] = &[
             int("tags_evaltype", "0"),
         ],
         &[&["name"]],
-    ),
-    table(
+    );
+    MAINTENANCE_HOSTS = table(
         "maintenance_hosts",
         &["maintenanceid", "hostid"],
         Reload::Nothing,
         &[owned("maintenanceid", "maintenances"), owned("hostid", "hosts")],
         &[&["hostid"]],
-    ),
-    table(
+    );
+    MAINTENANCE_GROUPS = table(
         "maintenance_groups",
         &["maintenanceid", "groupid"],
         Reload::Nothing,
         &[owned("maintenanceid", "maintenances"), owned("groupid", "groups_")],
         &[&["groupid"]],
-    ),
-    table(
+    );
+    MAINTENANCE_PERIODS = table(
         "maintenance_periods",
         &["maintenanceid", "sortorder"],
         Reload::Nothing,
@@ -50,8 +50,8 @@ pub(super) const TABLES: &[Table] = &[
             int("start_date", "0"),
         ],
         &[],
-    ),
-    table(
+    );
+    MAINTENANCE_TAGS = table(
         "maintenance_tags",
         &["maintenancetagid"],
         Reload::Nothing,
@@ -63,5 +63,5 @@ pub(super) const TABLES: &[Table] = &[
             text("value"),
         ],
         &[&["maintenanceid"]],
-    ),
-];
+    );
+}

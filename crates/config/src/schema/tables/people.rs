@@ -3,16 +3,18 @@
 use super::super::{Column, Reload, Table};
 use super::{id, int, owned, state, table, text, text_or};
 
-pub(super) const TABLES: &[Table] = &[
-    table(
+tables! { TABLES:
+    ROLES = table(
         "roles",
         &["roleid"],
         Reload::Nothing,
         &[id("roleid"), text("name"), int("type", "1"), int("readonly", "0"), text("rules")],
         &[],
-    ),
-    table("users", &["userid"], Reload::Nothing, USERS, &[&["username"], &["roleid"]]),
-    table(
+    )
+    .decides_access();
+    USERS = table("users", &["userid"], Reload::Nothing, USERS_COLUMNS, &[&["username"], &["roleid"]])
+        .decides_access();
+    USERGROUPS = table(
         "usergroups",
         &["usrgrpid"],
         Reload::Nothing,
@@ -27,23 +29,26 @@ pub(super) const TABLES: &[Table] = &[
             id("mfaid"),
         ],
         &[],
-    ),
-    table(
+    )
+    .decides_access();
+    USER_GROUPS = table(
         "user_groups",
         &["userid", "usrgrpid"],
         Reload::Nothing,
         &[owned("userid", "users"), owned("usrgrpid", "usergroups")],
         &[&["usrgrpid"]],
-    ),
-    // `permission` 0 deny, 2 read, 3 read and write
-    table(
+    )
+    .decides_access();
+    /// `permission`: 0 deny, 2 read, 3 read and write
+    GROUP_RIGHTS = table(
         "group_rights",
         &["usrgrpid", "groupid"],
         Reload::Nothing,
         &[owned("usrgrpid", "usergroups"), owned("groupid", "groups_"), int("permission", "0")],
         &[&["groupid"]],
-    ),
-    table(
+    )
+    .decides_access();
+    TAG_FILTERS = table(
         "tag_filters",
         &["tagfilterid"],
         Reload::Nothing,
@@ -55,9 +60,10 @@ pub(super) const TABLES: &[Table] = &[
             text("value"),
         ],
         &[&["usrgrpid"]],
-    ),
-    // The table has digests instead of tokens: nobody can sign in with a stolen database.
-    table(
+    )
+    .decides_access();
+    /// The table has digests instead of tokens: nobody can sign in with a stolen database.
+    TOKENS = table(
         "tokens",
         &["tokenid"],
         Reload::Nothing,
@@ -73,10 +79,11 @@ pub(super) const TABLES: &[Table] = &[
             id("creator_userid"),
         ],
         &[&["userid"], &["digest"]],
-    ),
-];
+    )
+    .decides_access();
+}
 
-const USERS: &[Column] = &[
+const USERS_COLUMNS: &[Column] = &[
     id("userid"),
     text("username"),
     text("name"),

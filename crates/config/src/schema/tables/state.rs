@@ -8,17 +8,17 @@
 use super::super::{Column, Reload, Table};
 use super::{AUDIT, AUDIT_INDEXES, id, int, owned, table, text};
 
-pub(super) const TABLES: &[Table] = &[
-    // Who signed in and out; the rest of the audit log is written with the changes.
-    table("access_log", &["auditid"], Reload::Nothing, AUDIT, AUDIT_INDEXES),
-    // The next ids of these tables.
-    table("state_ids", &["name"], Reload::Nothing, &[text("name"), id("next")], &[]),
-    table("state_settings", &["name"], Reload::Nothing, &[text("name"), text("value")], &[]),
-    table(
+tables! { TABLES:
+    /// Who signed in and out; the rest of the audit log is written with the changes.
+    ACCESS_LOG = table("access_log", &["auditid"], Reload::Nothing, AUDIT, AUDIT_INDEXES);
+    /// The next id of each table of the state.
+    STATE_IDS = table("state_ids", &["name"], Reload::Nothing, &[text("name"), id("next")], &[]);
+    STATE_SETTINGS = table("state_settings", &["name"], Reload::Nothing, &[text("name"), text("value")], &[]);
+    EVENTS = table(
         "events",
         &["eventid"],
         Reload::Nothing,
-        EVENTS,
+        EVENTS_COLUMNS,
         // The second for the newest of a source up to a limit. The third for the newest of all, and with all
         // that numbers by time and severity need.
         &[
@@ -26,19 +26,19 @@ pub(super) const TABLES: &[Table] = &[
             &["source", "object", "eventid"],
             &["clock", "eventid", "source", "object", "value", "severity", "objectid"],
         ],
-    ),
-    table(
+    );
+    EVENT_TAGS = table(
         "event_tags",
         &["eventtagid"],
         Reload::Nothing,
         &[id("eventtagid"), owned("eventid", "events"), text("tag"), text("value")],
         &[&["eventid"]],
-    ),
-    table(
+    );
+    PROBLEMS = table(
         "problems",
         &["eventid"],
         Reload::Nothing,
-        PROBLEMS,
+        PROBLEMS_COLUMNS,
         // The last for the ids and the number of all open problems.
         &[
             &["objectid"],
@@ -46,8 +46,8 @@ pub(super) const TABLES: &[Table] = &[
             &["severity"],
             &["r_eventid", "source", "object", "eventid"],
         ],
-    ),
-    table(
+    );
+    ACKNOWLEDGES = table(
         "acknowledges",
         &["acknowledgeid"],
         Reload::Nothing,
@@ -64,17 +64,17 @@ pub(super) const TABLES: &[Table] = &[
             id("taskid"),
         ],
         &[&["eventid"]],
-    ),
-    // Which maintenance hides which problem, until when.
-    table(
+    );
+    /// Which maintenance hides which problem, until when.
+    EVENT_SUPPRESS = table(
         "event_suppress",
         &["eventid", "maintenanceid"],
         Reload::Nothing,
         &[owned("eventid", "events"), id("maintenanceid"), int("suppress_until", "0")],
         &[&["maintenanceid"]],
-    ),
-    // A trigger without a row is as new: value 0, state 0, no error.
-    table(
+    );
+    /// A trigger without a row is as new: value 0, state 0, no error.
+    TRIGGER_STATES = table(
         "trigger_states",
         &["triggerid"],
         Reload::Nothing,
@@ -86,10 +86,10 @@ pub(super) const TABLES: &[Table] = &[
             text("error"),
         ],
         &[&["value"], &["lastchange"], &["state"]],
-    ),
-    // The table has digests instead of session ids: nobody can continue a session with a stolen database.
-    // A session is valid as long as its epoch is not below its user's `session_epoch`.
-    table(
+    );
+    /// The table has digests instead of session ids: nobody can continue a session with a stolen database.
+    /// A session is valid as long as its epoch is not below its user's `session_epoch`.
+    SESSIONS = table(
         "sessions",
         &["digest"],
         Reload::Nothing,
@@ -103,16 +103,16 @@ pub(super) const TABLES: &[Table] = &[
             int("epoch", "0"),
         ],
         &[&["userid"]],
-    ),
-    table(
+    );
+    TOKEN_ACCESSES = table(
         "token_accesses",
         &["tokenid"],
         Reload::Nothing,
         &[id("tokenid"), int("lastaccess", "0")],
         &[],
-    ),
-    // What engines of the load balancer last reported.
-    table(
+    );
+    /// What engines of the load balancer last reported.
+    ENGINE_STATES = table(
         "engine_states",
         &["engineid"],
         Reload::Nothing,
@@ -122,12 +122,37 @@ pub(super) const TABLES: &[Table] = &[
             text("address"),
             text("running_hash"),
             text("error"),
+            text("version"),
+            int("connected_at", "0"),
+            int("certificate_until", "0"),
         ],
         &[],
-    ),
-];
+    );
+    /// How far the orders of certificates are; `attempts` is JSON of the load balancer.
+    CERTIFICATE_STATES = table(
+        "certificate_states",
+        &["certificateid"],
+        Reload::Nothing,
+        &[
+            id("certificateid"),
+            text("attempts"),
+            text("phase"),
+            text("error"),
+            int("next_attempt", "0"),
+        ],
+        &[],
+    );
+    /// Secrets of the session tickets of a group's engines, in hexadecimal digits.
+    TICKET_SECRETS = table(
+        "ticket_secrets",
+        &["enginegroupid"],
+        Reload::Nothing,
+        &[id("enginegroupid"), text("secrets"), int("rotated_at", "0")],
+        &[],
+    );
+}
 
-const EVENTS: &[Column] = &[
+const EVENTS_COLUMNS: &[Column] = &[
     id("eventid"),
     int("source", "0"),
     int("object", "0"),
@@ -146,7 +171,7 @@ const EVENTS: &[Column] = &[
     id("cause_eventid"),
 ];
 
-const PROBLEMS: &[Column] = &[
+const PROBLEMS_COLUMNS: &[Column] = &[
     owned("eventid", "events"),
     int("source", "0"),
     int("object", "0"),

@@ -9,7 +9,7 @@ use eval::ranges::{AddressRanges, numbers};
 use objects::DiscoveryCheckType;
 use objects::sql::{SOURCE_AUTOREGISTRATION, STATUS_ENABLED};
 
-use crate::db::{Connection, DbResult, Row};
+use crate::db::{DbResult, Reader, Row};
 use crate::snapshot::discovery::{CheckKind, Discovery, DiscoveryCheck, DiscoveryRule};
 use crate::snapshot::source::{Snmp, SnmpUser};
 use crate::snapshot::{Resolver, Snapshot};
@@ -20,7 +20,7 @@ const DELAY_MAX_S: u32 = 604_800;
 const REPETITIONS: u32 = 10;
 
 /// All rules that are switched on; `snapshot` has the global macros.
-pub(super) fn read(connection: &mut dyn Connection, snapshot: &Snapshot) -> DbResult<Discovery> {
+pub(super) fn read(connection: &mut dyn Reader, snapshot: &Snapshot) -> DbResult<Discovery> {
     let resolver = Resolver::new(snapshot, &[]);
     let rows = connection.query(
         formatcp!("SELECT c.* FROM dchecks c JOIN drules r ON r.druleid = c.druleid WHERE r.status = {STATUS_ENABLED} \

@@ -1,18 +1,18 @@
 //! Macros, global regular expressions, settings.
 
-use objects::MacroType;
+use objects::{ItemType, MacroType, MappingType};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use const_format::formatcp;
 use eval::macros::{MacroDef, MacroKind, UserMacro};
-use eval::units::{Mapping, MappingKind};
+use eval::units::Mapping;
 use model::HostId;
 use objects::sql::KIND_HOST;
 
 use super::Scope;
-use crate::db::{Connection, DbResult, Row, query_by_ids};
-use crate::snapshot::{GlobalRegexp, Macros, Settings, Tls};
+use crate::db::{DbResult, Reader, Row, query_by_ids};
+use crate::snapshot::{AuditSettings, GlobalRegexp, Macros, Settings, Tls};
 
 /// [`Macros`] as they are read.
 #[derive(Default)]
@@ -32,7 +32,7 @@ impl From<MacroRows> for Macros {
 }
 
 /// Macros and template links of the hosts and templates in scope; global macros with all.
-pub(super) fn macros(connection: &mut dyn Connection, scope: &Scope) -> DbResult<MacroRows> {
+pub(super) fn macros(connection: &mut dyn Reader, scope: &Scope) -> DbResult<MacroRows> {
     let mut macros = MacroRows::default();
     let of_host = "SELECT hostid, macro, value, type FROM hostmacros";
     let links = "SELECT hostid, templateid FROM host_templates";
@@ -79,7 +79,7 @@ fn definition(row: &Row) -> Option<MacroDef> {
 }
 
 pub(super) fn regexps(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
 ) -> DbResult<BTreeMap<String, Vec<GlobalRegexp>>> {
     let rows = connection.query(
         "SELECT r.name, e.expression, e.expression_type, e.exp_delimiter, e.case_sensitive \
@@ -102,7 +102,7 @@ pub(super) fn regexps(
 /// Value maps of hosts, all of them or those of `hosts`. Hosts have copies of their templates'
 /// maps: equal ones share their rows.
 pub(super) fn valuemaps(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     hosts: Option<&[u64]>,
 ) -> DbResult<BTreeMap<u64, Arc<[Mapping]>>> {
     let rows = match hosts {
@@ -129,7 +129,7 @@ pub(super) fn valuemaps(
     for rows in rows.chunk_by(|a, b| a.id("valuemapid") == b.id("valuemapid")) {
         let Some(first) = rows.first() else { continue };
         let mapping = |row: &Row| {
-            let kind = MappingKind::from_api(u8::try_from(row.int("type")).ok()?)?;
+            let kind = MappingType::from_number(row.int("type"))?;
             let (value, newvalue) = (row.text("value").to_owned(), row.text("newvalue").to_owned());
             Some(Mapping { kind, value, newvalue })
         };
@@ -140,22 +140,22 @@ pub(super) fn valuemaps(
     Ok(maps)
 }
 
-/// The settings of default timeouts, with the numbers of the item types that they are of.
-const TIMEOUTS: &[(&str, &[u8])] = &[
-    ("timeout_zabbix_agent", &[0, 7]),
-    ("timeout_simple_check", &[3]),
-    ("timeout_external_check", &[10]),
-    ("timeout_db_monitor", &[11]),
-    ("timeout_ssh_agent", &[13]),
-    ("timeout_telnet_agent", &[14]),
-    ("timeout_http_agent", &[19]),
-    ("timeout_snmp_agent", &[20]),
-    ("timeout_script", &[21]),
-    ("timeout_browser", &[22]),
+/// The settings of default timeouts, with the item types that they are of.
+const TIMEOUTS: &[(&str, &[ItemType])] = &[
+    ("timeout_zabbix_agent", &[ItemType::Agent, ItemType::AgentActive]),
+    ("timeout_simple_check", &[ItemType::Simple]),
+    ("timeout_external_check", &[ItemType::External]),
+    ("timeout_db_monitor", &[ItemType::Database]),
+    ("timeout_ssh_agent", &[ItemType::Ssh]),
+    ("timeout_telnet_agent", &[ItemType::Telnet]),
+    ("timeout_http_agent", &[ItemType::HttpAgent]),
+    ("timeout_snmp_agent", &[ItemType::Snmp]),
+    ("timeout_script", &[ItemType::Script]),
+    ("timeout_browser", &[ItemType::Browser]),
 ];
 
 /// Settings by the names of the API; what is not set has its default.
-pub(super) fn settings(connection: &mut dyn Connection) -> DbResult<Settings> {
+pub(super) fn settings(connection: &mut dyn Reader) -> DbResult<Settings> {
     let rows = connection.query("SELECT name, value FROM settings", &[])?;
     let stored: BTreeMap<&str, &str> =
         rows.iter().map(|row| (row.text("name"), row.text("value"))).collect();
@@ -186,10 +186,13 @@ pub(super) fn settings(connection: &mut dyn Connection) -> DbResult<Settings> {
             psk: text("autoreg_tls_psk").unwrap_or_default().into(),
             ..default.autoregistration
         },
-        audit: is_on("auditlog_enabled", default.audit),
-        audit_days: match is_on("hk_audit_mode", true) {
-            true => super::text::days(text("hk_audit").unwrap_or("31d")).unwrap_or(0),
-            false => 0,
+        audit: AuditSettings {
+            enabled: is_on("auditlog_enabled", default.audit.enabled),
+            system: is_on("auditlog_mode", default.audit.system),
+            days: match is_on("hk_audit_mode", true) {
+                true => super::text::days(text("hk_audit").unwrap_or("31d")).unwrap_or(0),
+                false => 0,
+            },
         },
         login_attempts: number("login_attempts").unwrap_or(default.login_attempts),
         login_block_s: seconds("login_block").unwrap_or(default.login_block_s),

@@ -1,6 +1,6 @@
 //! Hosts with groups, tags and interfaces; items come later.
 
-use objects::{InterfaceType, InventoryMode, Status};
+use objects::{InterfaceType, InventoryMode, MaintenanceType, Status};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use model::{GroupId, HostId, InterfaceId};
 use objects::sql::{GROUP_OF_HOSTS, KIND_HOST};
 
 use super::Scope;
-use crate::db::{Connection, DbResult, Row, query_by_ids};
+use crate::db::{DbResult, Reader, Row, query_by_ids};
 use crate::snapshot::source::{Ipmi, Snmp};
 use crate::snapshot::{
     Host, HostMaintenance, Interface, InventoryField, Macros, Resolver, Snapshot, Tls,
@@ -23,7 +23,7 @@ type Tags = BTreeMap<HostId, Vec<InventoryField>>;
 
 /// The hosts in scope (no templates), without their items.
 pub(super) fn read(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     snapshot: &Snapshot,
     scope: &Scope,
 ) -> DbResult<BTreeMap<HostId, Host>> {
@@ -50,7 +50,7 @@ pub(super) fn read(
 }
 
 fn select(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     sql: &str,
     column: &str,
     scope: &Scope,
@@ -73,8 +73,8 @@ fn host(row: &Row) -> Host {
         monitored: Status::Enabled.is(row.int("status")),
         maintenance: match (row.int("maintenance_status"), row.int("maintenance_type")) {
             (0, _) => HostMaintenance::None,
-            (_, 0) => HostMaintenance::Data,
-            _ => HostMaintenance::NoData,
+            (_, kind) if MaintenanceType::WithoutData.is(kind) => HostMaintenance::NoData,
+            _ => HostMaintenance::Data,
         },
         groups: Box::default(),
         group_names: Box::default(),
@@ -95,7 +95,7 @@ fn host(row: &Row) -> Host {
 }
 
 fn inventory(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     hosts: &mut BTreeMap<HostId, Host>,
     scope: &Scope,
 ) -> DbResult<()> {
@@ -121,7 +121,7 @@ const IPMI: u8 = 3;
 
 /// Main interfaces first: addresses of the others may name them by macros.
 fn interfaces(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     snapshot: &Snapshot,
     hosts: &mut BTreeMap<HostId, Host>,
     scope: &Scope,
@@ -152,7 +152,7 @@ fn interfaces(
 }
 
 fn groups(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     hosts: &mut BTreeMap<HostId, Host>,
     scope: &Scope,
 ) -> DbResult<()> {
@@ -184,7 +184,7 @@ fn groups(
 }
 
 /// Tags of the hosts in scope and of all templates above them.
-fn tags(connection: &mut dyn Connection, macros: &Macros, scope: &Scope) -> DbResult<Tags> {
+fn tags(connection: &mut dyn Reader, macros: &Macros, scope: &Scope) -> DbResult<Tags> {
     let sql = "SELECT hostid, tag, value FROM host_tags";
     let rows = match scope {
         Scope::All => connection.query(&format!("{sql} ORDER BY hosttagid"), &[])?,

@@ -11,7 +11,7 @@ use stdx::sync::{into_inner, lock};
 
 use super::shapes::{self, Shapes, Tag};
 use super::text::StepRow;
-use crate::db::{Cells, Connection, Db, DbResult, Value, query_by_ids};
+use crate::db::{Cells, Db, DbResult, Reader, Value, query_by_ids};
 use crate::snapshot::source::Source;
 use crate::snapshot::{Host, Item, ItemType, Resolver, Snapshot};
 
@@ -82,7 +82,7 @@ pub(super) fn read_all(db: &Db, snapshot: &Snapshot) -> DbResult<Vec<Vec<Arc<Ite
 
 /// The items with these ids.
 pub(super) fn read(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     snapshot: &Snapshot,
     ids: &[u64],
 ) -> DbResult<Vec<Arc<Item>>> {
@@ -105,7 +105,7 @@ pub(super) fn read(
 
 /// The items with ids from the first bound to before the second.
 fn between(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     snapshot: &Snapshot,
     (from, before): (u64, u64),
     shapes: &mut Shapes,
@@ -125,7 +125,7 @@ fn between(
 
 /// Masters of these items as the database has them now.
 pub(super) fn masters(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     items: &BTreeSet<ItemId>,
 ) -> DbResult<BTreeSet<ItemId>> {
     let ids: Vec<u64> = items.iter().map(|id| id.0).collect();
@@ -136,7 +136,7 @@ pub(super) fn masters(
 
 /// Ids of all items on these hosts.
 pub(super) fn ids_of_hosts(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     hosts: impl Iterator<Item = HostId>,
 ) -> DbResult<Vec<u64>> {
     let hosts: Vec<u64> = hosts.map(|id| id.0).collect();
@@ -195,7 +195,7 @@ impl Around {
     /// Reads the rows of items whose ids meet `condition`.
     fn read(
         &mut self,
-        connection: &mut dyn Connection,
+        connection: &mut dyn Reader,
         condition: &str,
         params: &[Value],
     ) -> DbResult<()> {
@@ -260,7 +260,7 @@ impl Around {
     /// Reads the items themselves, in order of their ids.
     fn items(
         &mut self,
-        connection: &mut dyn Connection,
+        connection: &mut dyn Reader,
         (sql, params): (&str, &[Value]),
         snapshot: &Snapshot,
         shapes: &mut Shapes,

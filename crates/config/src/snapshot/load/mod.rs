@@ -15,7 +15,7 @@ use model::{HostId, ItemId, TriggerId};
 
 use super::{Host, Hosts, Item, Macros, Snapshot, Trigger};
 use crate::Touched;
-use crate::db::{Connection, Db, DbError, DbResult};
+use crate::db::{Db, DbError, DbResult, Reader};
 
 /// Which rows to read.
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ pub(crate) fn load(db: &Db) -> DbResult<Snapshot> {
 /// not global; those may stand in any key, interval or expression, so that everything is to be
 /// read again.
 pub(crate) fn apply(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     before: &Arc<Snapshot>,
     touched: &Touched,
 ) -> DbResult<Snapshot> {
@@ -89,7 +89,7 @@ pub(crate) fn apply(
 /// The items to read again: those touched, their masters before and now (whose list of dependent
 /// items changes), and those that touched triggers name or named.
 fn widen(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     before: &Snapshot,
     touched: &Touched,
 ) -> DbResult<BTreeSet<ItemId>> {
@@ -108,7 +108,7 @@ fn widen(
 
 /// Reads hosts with all that is on them; returns the triggers that may have changed with them.
 fn reload_hosts(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     next: &mut Snapshot,
     ids: &BTreeSet<HostId>,
 ) -> DbResult<BTreeSet<TriggerId>> {
@@ -137,7 +137,7 @@ fn reload_hosts(
 /// Reads the macros and links of hosts and of all templates above them: a template is touched
 /// only through the hosts that it is linked to.
 fn reload_macros(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     macros: &mut Macros,
     hosts: &BTreeSet<HostId>,
 ) -> DbResult<()> {
@@ -158,7 +158,7 @@ fn reload_macros(
 }
 
 fn reload_items(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     next: &mut Snapshot,
     ids: &BTreeSet<ItemId>,
 ) -> DbResult<()> {
@@ -187,7 +187,7 @@ fn reload_items(
 }
 
 fn reload_triggers(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     next: &mut Snapshot,
     ids: &BTreeSet<TriggerId>,
 ) -> DbResult<()> {

@@ -1,6 +1,6 @@
 //! Triggers of hosts with their functions.
 
-use objects::Status;
+use objects::{ProblemMode, RecoveryMode, Status};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use model::{FunctionId, HostId, ItemId, Severity, TriggerId};
 use objects::sql::FLAGS_REAL;
 
 use super::{PORTION, Scope};
-use crate::db::{Connection, DbResult, Row, Value, query_by_ids};
-use crate::snapshot::{Function, Resolver, Snapshot, Trigger};
+use crate::db::{DbResult, Reader, Row, Value, query_by_ids};
+use crate::snapshot::{Function, Resolver, Snapshot, Trigger, TriggerRecovery};
 
 const COLUMNS: &str = "triggerid, description, event_name, opdata, expression, recovery_mode, \
-    recovery_expression, priority, status, type, correlation_mode, correlation_tag, manual_close";
+    recovery_expression, priority, status, type";
 
 /// The triggers in scope whose items are all in the snapshot: that leaves out those of templates.
 pub(super) fn read(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     snapshot: &Snapshot,
     scope: &Scope,
 ) -> DbResult<Vec<Trigger>> {
@@ -50,7 +50,7 @@ pub(super) fn read(
 
 /// Triggers whose expressions name these items.
 pub(super) fn naming(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     items: &BTreeSet<ItemId>,
 ) -> DbResult<BTreeSet<TriggerId>> {
     let ids: Vec<u64> = items.iter().map(|id| id.0).collect();
@@ -61,7 +61,7 @@ pub(super) fn naming(
 
 /// Items that the expressions of these triggers name.
 pub(super) fn named(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     triggers: &BTreeSet<TriggerId>,
 ) -> DbResult<BTreeSet<ItemId>> {
     let ids: Vec<u64> = triggers.iter().map(|id| id.0).collect();
@@ -72,7 +72,7 @@ pub(super) fn named(
 
 /// Rows of triggers with what other tables have of them.
 fn complete(
-    connection: &mut dyn Connection,
+    connection: &mut dyn Reader,
     snapshot: &Snapshot,
     rows: &[Row],
 ) -> DbResult<Vec<Trigger>> {
@@ -155,8 +155,12 @@ fn trigger(
     };
     let never = || Expression::parse("0").ok().map(Arc::new);
     let expression = parse("expression").ok().or_else(never)?;
-    let recovery_mode = u8::try_from(row.int("recovery_mode")).unwrap_or(0);
-    let recovery = if recovery_mode == 1 { parse("recovery_expression").ok() } else { None };
+    let recovery = match RecoveryMode::from_number(row.int("recovery_mode")) {
+        Some(RecoveryMode::RecoveryExpression) => parse("recovery_expression")
+            .map_or(TriggerRecovery::None, TriggerRecovery::RecoveryExpression),
+        Some(RecoveryMode::None) => TriggerRecovery::None,
+        Some(RecoveryMode::Expression) | None => TriggerRecovery::Expression,
+    };
     let text = |name: &str| Arc::<str>::from(row.text(name));
     Some(Trigger {
         id: TriggerId(row.id("triggerid")),
@@ -164,7 +168,6 @@ fn trigger(
         event_name: text("event_name"),
         opdata: text("opdata"),
         expression,
-        recovery_mode,
         recovery,
         functions: functions.collect(),
         priority: u8::try_from(row.int("priority"))
@@ -172,10 +175,7 @@ fn trigger(
             .and_then(Severity::from_api)
             .unwrap_or(Severity::NotClassified),
         enabled,
-        multiple: row.int("type") == 1,
-        correlation_mode: u8::try_from(row.int("correlation_mode")).unwrap_or(0),
-        correlation_tag: text("correlation_tag"),
-        manual_close: row.int("manual_close") == 1,
+        multiple: ProblemMode::Multiple.is(row.int("type")),
         depends_on: depends.iter().map(|row| TriggerId(row.id("depends_on"))).collect(),
         tags: tags
             .iter()

@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::sections::Section;
 use super::{Import, NOT_NEEDED, is_http, option, time, timeout};
 use crate::config::{
-    Algorithm, Eject, Health, HealthKind, Pem, Persistence, PersistenceKind, Pool, Protocol,
-    ProxyVersion, Retries, RetryOn, Server, ServerTls, State, Time,
+    Algorithm, Eject, Health, HealthKind, Monitors, Pem, Persistence, PersistenceKind, Pool,
+    Protocol, ProxyVersion, Retries, RetryOn, Server, ServerTls, State, Time,
 };
 use crate::import::Directive;
 
@@ -29,7 +29,7 @@ pub(super) const DIRECTIVES: [&str; 11] = [
 ];
 
 /// Options of servers that are read here.
-pub(super) const OPTIONS: [&str; 2] = ["httpchk", "tcp-check"];
+pub(super) const OPTIONS: [&str; 3] = ["httpchk", "tcp-check", "smtpchk"];
 
 /// Directives that a backend shares with frontends.
 const SHARED: [&str; 4] = ["mode", "timeout", "maxconn", "option"];
@@ -46,6 +46,7 @@ struct Whole {
     interval: Option<Time>,
     rise: Option<u16>,
     fall: Option<u16>,
+    slow_start: Option<Time>,
     send_proxy: Option<ProxyVersion>,
     encrypted: bool,
     protocol: Protocol,
@@ -97,6 +98,7 @@ impl Whole {
             "inter" => self.interval = time(value),
             "rise" => self.rise = value.parse().ok(),
             "fall" => self.fall = value.parse().ok(),
+            "slowstart" => self.slow_start = self.slow_start.max(time(value)),
             "send-proxy" => self.send_proxy = Some(ProxyVersion::V1),
             "send-proxy-v2" => self.send_proxy = Some(ProxyVersion::V2),
             "ssl" => self.encrypted = true,
@@ -126,7 +128,10 @@ impl Import {
             servers.extend(self.server(at, &defaults, &mut whole));
         }
         let tls = self.server_tls(section, &whole);
-        let health = (whole.checks > 0).then(|| self.health(section, &whole));
+        let health = match whole.checks {
+            0 => Monitors::default(),
+            _ => self.health(section, &whole).into(),
+        };
         if whole.checks > 0 && whole.checks < servers.len() {
             self.report.differs(&at_name(section), "all servers of a pool are checked");
         }
@@ -138,8 +143,10 @@ impl Import {
             servers,
             persistence: self.persistence(section),
             health,
+            min_monitors: None,
             retries: retries(section),
             eject: Eject::default(),
+            slow_start: whole.slow_start,
             send_proxy: whole.send_proxy,
             tls,
         };
@@ -217,9 +224,7 @@ impl Import {
             return None;
         }
         match (&whole.ca, &whole.name) {
-            (Some(ca), Some(name)) => {
-                Some(ServerTls { ca: Pem::File(ca.clone()), sni: name.clone() })
-            }
+            (Some(ca), Some(name)) => Some(ServerTls::new(Pem::File(ca.clone()), name.clone())),
             _ => {
                 let reason = "TLS to servers needs 'ca-file FILE' and 'verifyhost NAME' or 'sni str(NAME)'; \
                               they are reached without TLS";
@@ -232,15 +237,15 @@ impl Import {
     fn health(&mut self, section: &Section, whole: &Whole) -> Health {
         let interval = whole.interval.unwrap_or(INTERVAL);
         let mut health = Health {
-            kind: HealthKind::Tcp,
-            path: "/".to_owned(),
-            status: 200,
-            body: None,
             interval,
             timeout: timeout(section, "check").unwrap_or(interval),
             up: whole.rise.unwrap_or(RISE),
             down: whole.fall.unwrap_or(FALL),
+            ..Health::new(HealthKind::Tcp)
         };
+        if option(section, "smtpchk").is_some() {
+            health.kind = HealthKind::Smtp;
+        }
         let Some(check) = option(section, "httpchk").filter(|_| is_http(section)) else {
             return health;
         };
@@ -337,7 +342,7 @@ fn retries(section: &Section) -> Retries {
             "empty-response" | "junk-response" => on.push(RetryOn::Closed),
             "response-timeout" => on.push(RetryOn::Timeout),
             "all-retryable-errors" => on.extend([RetryOn::Closed, RetryOn::Timeout]),
-            _ => {}
+            status => on.extend(status.parse().ok().map(RetryOn::Status)),
         }
     }
     on.dedup();

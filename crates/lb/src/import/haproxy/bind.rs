@@ -139,7 +139,7 @@ impl Import {
 
 /// `*:80`, `:80`, `10.0.0.1:80-82`, `[::]:80`, `ipv4@10.0.0.1:80`, `:::80`.
 fn ports(text: &str) -> Result<Vec<SocketAddr>, String> {
-    let wrong = || format!("'{text}' is no address with a port");
+    let wrong = || format!("'{text}' is not an address with a port");
     let (address, ports) = text.rsplit_once(':').ok_or_else(wrong)?;
     let address = address.trim_start_matches("ipv4@").trim_start_matches("ipv6@");
     let ip: IpAddr = match address.trim_start_matches('[').trim_end_matches(']') {
@@ -151,7 +151,7 @@ fn ports(text: &str) -> Result<Vec<SocketAddr>, String> {
     let (first, last): (u16, u16) =
         (first.parse().map_err(|_| wrong())?, last.parse().map_err(|_| wrong())?);
     if first == 0 || last < first || last - first >= PORTS_MAX {
-        return Err(format!("'{ports}' is no range of at most {PORTS_MAX} ports"));
+        return Err(format!("'{ports}' is not a range of at most {PORTS_MAX} ports"));
     }
     Ok((first..=last).map(|port| SocketAddr::new(ip, port)).collect())
 }

@@ -84,6 +84,11 @@ impl Import {
                     h2c: found.h2c,
                     timeouts: timeouts(section, back.unwrap_or(section)),
                     limits: limits(section),
+                    rate_limit: None,
+                    authentication: None,
+                    compression: None,
+                    cache: None,
+                    mirror: None,
                     forwarded: self.forwarded(section, &rules),
                     rules: rules.rules,
                     allow: rules.allow,
@@ -163,5 +168,6 @@ fn timeouts(front: &Section, back: &Section) -> Timeouts {
         connect,
         queue: timeout(back, "queue").unwrap_or(connect),
         tunnel: timeout(back, "tunnel").or(between).unwrap_or(default.tunnel),
+        ..default
     }
 }

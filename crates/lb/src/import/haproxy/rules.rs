@@ -104,8 +104,9 @@ fn action_of(words: &[String]) -> Result<Action, String> {
         }
         ["http-request", "deny" | "tarpit" | "reject", rest @ ..] => {
             let status = after(rest, "deny_status").or_else(|| after(rest, "status"));
-            let status = status
-                .map_or(Ok(403), |status| status.parse().map_err(|_| "its status is no number"))?;
+            let status = status.map_or(Ok(403), |status| {
+                status.parse().map_err(|_| "its status is not a number")
+            })?;
             refuse(status)
         }
         ["tcp-request", "connection" | "content", "reject"] => refuse(403),
@@ -164,7 +165,7 @@ fn constant(name: &str, value: &str) -> Result<(String, String), String> {
 
 fn redirect(words: &[&str]) -> Result<Redirect, String> {
     let code = after(words, "code")
-        .map_or(Ok(302), |code| code.parse().map_err(|_| "its code is no number"))?;
+        .map_or(Ok(302), |code| code.parse().map_err(|_| "its code is not a number"))?;
     if words
         .iter()
         .any(|word| ["drop-query", "append-slash", "set-cookie", "clear-cookie"].contains(word))
@@ -211,7 +212,7 @@ fn rewrite(pattern: &str, with: &str) -> Result<Rewrite, String> {
 
 fn respond(words: &[&str]) -> Result<Respond, String> {
     let status = after(words, "status")
-        .map_or(Ok(200), |status| status.parse().map_err(|_| "its status is no number"))?;
+        .map_or(Ok(200), |status| status.parse().map_err(|_| "its status is not a number"))?;
     let computed = ["file", "lf-file", "errorfile", "errorfiles", "default-errorfiles", "hdr"];
     if let Some(word) = words.iter().find(|word| computed.contains(word)) {
         return Err(format!("'{word}' is not supported in a response"));

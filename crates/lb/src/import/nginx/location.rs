@@ -3,11 +3,15 @@
 
 use super::Import;
 use super::blocks::Block;
-use crate::config::{Conditions, Pem, Redirect, Respond, Rewrite, Rule, ServerTls, Then};
+use super::mirror::mirror;
+use crate::config::{Conditions, Redirect, Respond, Rewrite, Rule, Then};
 use crate::import::Directive;
 
 /// Directives of a location that are read, or that change nothing here.
-const KNOWN: [&str; 24] = [
+const KNOWN: [&str; 27] = [
+    "internal",
+    "mirror",
+    "mirror_request_body",
     "proxy_hide_header",
     "proxy_pass_header",
     "proxy_next_upstream_tries",
@@ -90,11 +94,14 @@ fn rule(import: &mut Import, server: &Block, place: Place, location: &Block) -> 
     let prefix = match &place {
         Place::Exact(path) | Place::Prefix(path) => path.clone(),
     };
-    if let Some(block) = location.first("return") {
+    if location.first("internal").is_some() {
+        then = Then { deny: Some(404), ..Then::default() };
+    } else if let Some(block) = location.first("return") {
         returned(import, &block.at, &mut then)?;
     } else if let Some(block) = location.first("proxy_pass") {
         proxy_pass(import, &block.at, &prefix, &mut then)?;
-        encrypt(import, [location, server], &block.at, &then);
+        import.encrypt([location, server], &block.at, then.pool.as_ref());
+        then.mirror = mirror(import, server, location, &then);
     } else {
         import
             .report
@@ -125,25 +132,6 @@ fn proxy_pass(import: &mut Import, at: &Directive, prefix: &str, then: &mut Then
         then.rewrite = Some(Rewrite { prefix: prefix.to_owned(), with: path.to_owned() });
     }
     Some(())
-}
-
-/// TLS to the servers of an `https://` target.
-fn encrypt(import: &mut Import, blocks: [&Block; 2], at: &Directive, then: &Then) {
-    let Some(rest) = at.parameter(0).strip_prefix("https://") else { return };
-    let find =
-        |name| blocks.iter().find_map(|block| block.first(name)).map(|found| found.at.parameter(0));
-    let Some(ca) = find("proxy_ssl_trusted_certificate") else {
-        import.report.missing(
-            at,
-            "TLS to servers needs proxy_ssl_trusted_certificate; they are reached without",
-        );
-        return;
-    };
-    let target = rest.split(['/', ':']).next().unwrap_or_default();
-    let sni = find("proxy_ssl_name").unwrap_or(target).to_owned();
-    let tls = ServerTls { ca: Pem::File(import.folder.join(ca)), sni };
-    let pool = import.config.pools.iter_mut().find(|pool| Some(&pool.name) == then.pool.as_ref());
-    pool.into_iter().for_each(|pool| pool.tls = Some(tls.clone()));
 }
 
 /// `return CODE [TEXT]`, `return URL`.

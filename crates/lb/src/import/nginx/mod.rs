@@ -2,7 +2,9 @@
 //! `ngx_http_proxy_module` and `ngx_stream_*`.
 
 mod blocks;
+mod datagrams;
 mod location;
+mod mirror;
 mod server;
 mod upstream;
 
@@ -47,6 +49,8 @@ struct Import {
     pools: BTreeMap<String, String>,
     /// Addresses that a service listens on already.
     taken: BTreeSet<SocketAddr>,
+    /// The same for services of datagrams.
+    taken_by_datagrams: BTreeSet<SocketAddr>,
 }
 
 impl Import {

@@ -11,7 +11,9 @@ use crate::config::{
 };
 
 /// Directives of a server that are read here, or that change nothing here.
-const READ: [&str; 38] = [
+const READ: [&str; 40] = [
+    "mirror",
+    "mirror_request_body",
     "listen",
     "server_name",
     "location",
@@ -76,6 +78,9 @@ impl Import {
     /// Converts an `http` block.
     pub(super) fn http(&mut self, http: &Block) {
         http.all("upstream").for_each(|upstream| self.upstream(upstream));
+        for block in http.all("mirror").filter(|block| block.at.parameter(0) != "off") {
+            self.report.missing(&block.at, "a mirror belongs in a server or a location");
+        }
         let mut addresses: BTreeMap<SocketAddr, Shared<'_>> = BTreeMap::new();
         for server in http.all("server") {
             for listen in self.listens(server) {
@@ -165,6 +170,11 @@ impl Import {
             tls: shared.tls.then_some(tls),
             timeouts: timeouts(http, server),
             limits: limits(http, server),
+            rate_limit: None,
+            authentication: None,
+            compression: None,
+            cache: None,
+            mirror: None,
             forwarded: Forwarded::default(),
             rules,
             allow,
@@ -265,7 +275,7 @@ impl Import {
         hosts
     }
 
-    fn networks(&mut self, server: &Block) -> (Vec<Network>, Vec<Network>) {
+    pub(super) fn networks(&mut self, server: &Block) -> (Vec<Network>, Vec<Network>) {
         let (mut allow, mut deny) = (Vec::new(), Vec::new());
         for block in server.inside.iter().filter(|block| ["allow", "deny"].contains(&block.name()))
         {
@@ -283,12 +293,13 @@ impl Import {
         (allow, deny)
     }
 
-    /// Converts a `stream` block: TCP.
+    /// Converts a `stream` block: TCP and UDP.
     pub(super) fn stream(&mut self, stream: &Block) {
         stream.all("upstream").for_each(|upstream| self.upstream(upstream));
         for server in stream.all("server") {
-            for block in server.inside.iter().filter(|block| !READ_TCP.contains(&block.name())) {
-                self.report.missing(&block.at, "the directive is not supported in a TCP server");
+            for block in server.inside.iter().filter(|block| !READ_STREAM.contains(&block.name())) {
+                self.report
+                    .missing(&block.at, "the directive is not supported in a server of stream");
             }
             for listen in self.listens(server) {
                 if let Err(reason) = self.tcp(stream, server, listen) {
@@ -301,7 +312,7 @@ impl Import {
     fn tcp(&mut self, stream: &Block, server: &Block, listen: Listen) -> Result<(), String> {
         let address = listen.address;
         if listen.udp {
-            return Err("UDP is not converted".to_owned());
+            return self.datagrams(server, tcp_timeouts(stream, server), address);
         }
         let pass = server.first("proxy_pass").ok_or("it has no proxy_pass")?;
         let pool = self.pool_of(pass.at.parameter(0), 0);
@@ -331,6 +342,11 @@ impl Import {
             tls: listen.tls.then_some(tls),
             timeouts: tcp_timeouts(stream, server),
             limits: Limits::default(),
+            rate_limit: None,
+            authentication: None,
+            compression: None,
+            cache: None,
+            mirror: None,
             forwarded: Forwarded::default(),
             rules: Vec::new(),
             allow,
@@ -341,12 +357,14 @@ impl Import {
 }
 
 /// Directives of a server in `stream` that are read, or that change nothing here.
-const READ_TCP: [&str; 19] = [
+const READ_STREAM: [&str; 21] = [
     "listen",
     "proxy_pass",
     "proxy_timeout",
     "proxy_connect_timeout",
     "proxy_protocol",
+    "proxy_requests",
+    "proxy_responses",
     "allow",
     "deny",
     "ssl_certificate",

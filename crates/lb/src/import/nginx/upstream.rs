@@ -6,7 +6,8 @@ use std::num::NonZeroU16;
 use super::blocks::Block;
 use super::{Import, time};
 use crate::config::{
-    Algorithm, Eject, Persistence, PersistenceKind, Pool, Protocol, Retries, RetryOn, Server, State,
+    Algorithm, Eject, Monitors, Pem, Persistence, PersistenceKind, Pool, Protocol, Retries,
+    RetryOn, Server, ServerTls, State,
 };
 use crate::import::Directive;
 
@@ -24,7 +25,7 @@ impl Import {
             let words: Vec<&str> = at.words.iter().map(String::as_str).collect();
             match words.as_slice() {
                 ["server", address, parameters @ ..] => {
-                    let server = self.server_of(at, address, parameters, &mut pool.eject);
+                    let server = self.server_of(at, address, parameters, &mut pool);
                     pool.servers.extend(server);
                 }
                 ["least_conn"] => pool.algorithm = Algorithm::LeastConnections,
@@ -63,7 +64,7 @@ impl Import {
         at: &Directive,
         address: &str,
         parameters: &[&str],
-        eject: &mut Eject,
+        pool: &mut Pool,
     ) -> Option<Server> {
         let Some(parsed) = socket(address, 80) else {
             self.report.missing(at, "the engine needs an address and a port, not a name");
@@ -78,8 +79,11 @@ impl Import {
                 }
                 ("backup", _) => server.backup = true,
                 ("down", _) => server.state = State::Down,
-                ("max_fails", value) => eject.failures = value.parse().unwrap_or(FAILURES),
-                ("fail_timeout", value) => eject.time = time(value).unwrap_or(eject.time),
+                ("max_fails", value) => pool.eject.failures = value.parse().unwrap_or(FAILURES),
+                ("fail_timeout", value) => {
+                    pool.eject.time = time(value).unwrap_or(pool.eject.time);
+                }
+                ("slow_start", value) => pool.slow_start = pool.slow_start.max(time(value)),
                 (name, _) => {
                     self.report.missing(at, format!("the parameter '{name}' is not supported"))
                 }
@@ -101,6 +105,26 @@ impl Import {
         self.config.pools.push(pool);
         Some(name)
     }
+
+    /// TLS to the servers of a pool that an `https://` target names.
+    pub(super) fn encrypt(&mut self, blocks: [&Block; 2], at: &Directive, pool: Option<&String>) {
+        let Some(rest) = at.parameter(0).strip_prefix("https://") else { return };
+        let find = |name| {
+            blocks.iter().find_map(|block| block.first(name)).map(|found| found.at.parameter(0))
+        };
+        let Some(ca) = find("proxy_ssl_trusted_certificate") else {
+            self.report.missing(
+                at,
+                "TLS to servers needs proxy_ssl_trusted_certificate; they are reached without",
+            );
+            return;
+        };
+        let target = rest.split(['/', ':', '$']).next().unwrap_or_default();
+        let sni = find("proxy_ssl_name").unwrap_or(target).to_owned();
+        let tls = ServerTls::new(Pem::File(self.folder.join(ca)), sni);
+        let pool = self.config.pools.iter_mut().find(|own| Some(&own.name) == pool);
+        pool.into_iter().for_each(|pool| pool.tls = Some(tls.clone()));
+    }
 }
 
 fn server(address: SocketAddr, name: &str) -> Server {
@@ -118,9 +142,11 @@ fn pool(name: String) -> Pool {
         hash_key: None,
         servers: Vec::new(),
         persistence: None,
-        health: None,
+        health: Monitors::default(),
+        min_monitors: None,
         retries: Retries { on, ..Retries::default() },
         eject: Eject::default(),
+        slow_start: None,
         send_proxy: None,
         tls: None,
     }

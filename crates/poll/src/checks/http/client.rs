@@ -10,10 +10,10 @@ use wire::http::cookies::Jar;
 use wire::http::{Answer, Asked, Decoder, Progress, Url, content, request};
 use wire::http_auth::{self, digest, ntlm};
 
-use super::connect::{Proxy, Way};
 use super::failure::{Failure, REDIRECTS_MAX, Stage, Track};
 use super::pool::{Pool, Stream};
 use super::tls::{Contexts, TlsWish};
+use super::way::{Proxy, Way};
 use crate::settings::WebFiles;
 use collect::read::read_some;
 use collect::resolver::Resolver;
@@ -153,7 +153,7 @@ impl Client {
         let (mut url, mut method, mut body) = (first.clone(), call.method, call.body);
         let mut head = Vec::new();
         for _ in 0..=REDIRECTS_MAX {
-            // What is told to the first server is no other's business.
+            // Credentials for the first server are not sent to another one.
             let at_home = url.same_origin(&first);
             let told = |(name, _): &&(String, String)| !http_auth::is_secret(name);
             let abroad: Vec<_> = match at_home {

@@ -12,7 +12,7 @@ const MORE_MAX: usize = 4;
 
 impl Client {
     /// Asks with a ticket for the host of the URL. Without one it asks as nobody: there are pages
-    /// for everybody, as with the field's servers. Where that is refused, the reason is told.
+    /// for everybody, as with the field's servers. The error of a refusal has its reason.
     pub(super) async fn kerberos(
         &self,
         hop: &Hop<'_>,

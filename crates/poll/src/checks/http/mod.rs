@@ -10,6 +10,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod tls;
+mod way;
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -23,7 +23,7 @@ pub(super) fn call<'a>(url: &'a str, auth: Auth<'a>) -> Call<'a> {
         proxy: "",
         tls: TlsWish::default(),
         follow: true,
-        timeout: Duration::from_secs(20),
+        timeout: Duration::from_secs(60),
     }
 }
 
@@ -165,7 +165,7 @@ fn proxies_are_asked_for_the_whole_url() {
 #[test]
 fn what_goes_wrong_has_a_text() {
     let moved = "HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n";
-    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let closed = stdx::listening::free_address().unwrap().port();
     for (answers, url, auth, text) in [
         (vec![moved; 11], "http://127.0.0.1:PORT/", Auth::None, "Maximum (10) redirects followed"),
         (vec!["|"], "http://127.0.0.1:PORT/", Auth::None, "Empty reply from server"),
@@ -235,7 +235,7 @@ fn fetched(head: &str, body: &str) -> Fetched {
 }
 
 #[test]
-fn what_is_wanted_of_an_answer() {
+fn modes_and_formats_of_what_an_item_takes_from_an_answer() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
     for (mode, format, body, expected) in [
         (0, 0, "{}", "{}".to_owned()),

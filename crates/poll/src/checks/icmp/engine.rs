@@ -282,8 +282,11 @@ impl Engine {
         }
         let Some(family) = family else { return };
         let bytes = std::mem::take(&mut self.packets);
-        let packets: Vec<_> =
-            batch.iter().zip(&bytes).map(|((_, to), bytes)| Outgoing { to: *to, bytes }).collect();
+        let packets: Vec<_> = batch
+            .iter()
+            .zip(&bytes)
+            .map(|((_, to), bytes)| Outgoing { to: *to, from: None, bytes })
+            .collect();
         let mut done = 0;
         while done < batch.len() {
             let begin = self.clock.monotonic();

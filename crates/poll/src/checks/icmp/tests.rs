@@ -15,7 +15,7 @@ fn series(to: IpAddr, packets: u32) -> Series {
         packets,
         interval: Duration::from_millis(20),
         size: 56,
-        timeout: Duration::from_secs(5),
+        timeout: Duration::from_secs(60),
         redirect: false,
     }
 }
@@ -47,7 +47,7 @@ async fn this_machine_answers() {
         let outcome = result.unwrap();
         assert_eq!((outcome.sent, outcome.received), (3, 3), "{to}");
         assert!(outcome.min <= outcome.mean() && outcome.mean() <= outcome.max, "{to}");
-        assert!(outcome.max < Duration::from_secs(5));
+        assert!(outcome.max < Duration::from_secs(60));
     }
 }
 
@@ -89,7 +89,7 @@ async fn equal_series_go_out_once() {
 }
 
 #[tokio::test]
-async fn nobody_answers_there() {
+async fn lost_packets_are_counted() {
     let pinger = pinger();
     // Broadcasts are not allowed without asking for them: nothing leaves, everything is lost.
     let lost = Series {

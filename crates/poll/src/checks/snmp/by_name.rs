@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use model::InterfaceId;
 use wire::snmp::{ErrorStatus, Oid, Pdu, PduKind};
 
+use super::cursor::{Asking, Cursor, Pace, Step};
 use super::plan::Root;
 use super::status_text;
-use super::walk::{Asking, Cursor, Pace, Step};
 use collect::snmp::{OidStyle, missing, value};
 
 /// Values looked at for a name.

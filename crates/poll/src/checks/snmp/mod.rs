@@ -8,6 +8,7 @@
 mod asker;
 mod batch;
 mod by_name;
+mod cursor;
 mod engine;
 mod once;
 mod plan;

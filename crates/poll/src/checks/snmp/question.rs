@@ -8,8 +8,9 @@ use wire::snmp::{Oid, PduKind};
 
 use super::batch::Batch;
 use super::by_name::Indexes;
+use super::cursor::{Asking, Pace};
 use super::plan::Plan;
-use super::walk::{Asking, Pace, Work};
+use super::walk::Work;
 use super::{CheckReply, Failure, Peer};
 
 /// A check that has ended.

@@ -4,10 +4,9 @@ use serde_json::{Value as Json, json};
 use wire::vmware::property::Object;
 use wire::vmware::{Node, Reference};
 
-use super::Answer;
 use super::discover;
-use super::inventory::{Model, datastore_uuid};
-use super::value::NOT_THERE;
+use super::inventory::{self, Model, datastore_uuid};
+use super::{Answer, NOT_THERE};
 
 /// A whole number, 0 where there is none.
 fn number(node: &Node, path: &str) -> u64 {
@@ -86,7 +85,7 @@ pub(super) fn disks(model: &Model, host: &Object) -> String {
 /// The snapshots of a machine and how old they are.
 pub(super) fn snapshots(vm: &Object, now_s: u64) -> String {
     let mut list = Vec::new();
-    tree(vm.list("snapshot"), &mut list);
+    inventory::snapshots(vm.list("snapshot"), &mut list);
     let sizes = Sizes::of(vm);
     let one = |node: &&Node| {
         let (size, unique) = sizes.snapshot(node.text_at("snapshot"));
@@ -120,26 +119,6 @@ pub(super) fn snapshots(vm: &Object, now_s: u64) -> String {
         "uniquesize": sum("uniquesize"),
     })
     .to_string()
-}
-
-/// The number of snapshots of a machine.
-pub(super) fn snapshot_count(vm: &Object) -> usize {
-    let mut list = Vec::new();
-    tree(vm.list("snapshot"), &mut list);
-    list.len()
-}
-
-/// All snapshots below, parents first. The depth is bounded by the document's.
-fn tree<'a>(nodes: &'a [Node], list: &mut Vec<&'a Node>) {
-    for node in nodes {
-        match &*node.name {
-            "rootSnapshotList" | "childSnapshotList" => {
-                list.push(node);
-                tree(&node.children, list);
-            }
-            _ => {}
-        }
-    }
 }
 
 /// Sizes of files of a machine.

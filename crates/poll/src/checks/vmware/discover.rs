@@ -4,8 +4,7 @@ use serde_json::{Map, Value as Json, json};
 use wire::vmware::property::Object;
 use wire::vmware::{Node, Reference};
 
-use super::detail;
-use super::inventory::{Model, Nic, datastore_uuid};
+use super::inventory::{Model, Nic, datastore_uuid, snapshot_count};
 
 fn rows(rows: impl Iterator<Item = Json>) -> String {
     Json::Array(rows.collect()).to_string()
@@ -238,7 +237,7 @@ fn machine(model: &Model, vm: &Object, uuid: &str) -> Json {
         "{#VM.GUESTFAMILY}": vm.text("guest.guestFamily"),
         "{#VM.GUESTFULLNAME}": vm.text("guest.guestFullName"),
         "{#VM.FOLDER}": folder(model, vm),
-        "{#VM.SNAPSHOT.COUNT}": detail::snapshot_count(vm),
+        "{#VM.SNAPSHOT.COUNT}": snapshot_count(vm),
         "{#VM.TOOLS.STATUS}": vm.text("guest.toolsRunningStatus"),
         "{#VM.POWERSTATE}": vm.text("runtime.powerState"),
         "{#DATASTORE.NAME}": store.map_or("", |store| store.text("name")),

@@ -155,3 +155,23 @@ pub(super) async fn manager(
     let first = found.first_mut().and_then(|object| object.properties.remove(path));
     Ok(first.map(|node| node.children).unwrap_or_default())
 }
+
+/// The number of snapshots of a machine.
+pub(super) fn snapshot_count(vm: &Object) -> usize {
+    let mut list = Vec::new();
+    snapshots(vm.list("snapshot"), &mut list);
+    list.len()
+}
+
+/// All snapshots below, parents first. The depth is bounded by the document's.
+pub(super) fn snapshots<'a>(nodes: &'a [Node], list: &mut Vec<&'a Node>) {
+    for node in nodes {
+        match &*node.name {
+            "rootSnapshotList" | "childSnapshotList" => {
+                list.push(node);
+                snapshots(&node.children, list);
+            }
+            _ => {}
+        }
+    }
+}

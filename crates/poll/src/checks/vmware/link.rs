@@ -3,12 +3,12 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use config::snapshot::source::Login;
 use wire::http::cookies::Jar;
 use wire::vmware::property::{Object, Page};
 use wire::vmware::request::{self, Wanted};
 use wire::vmware::{self, Node, Reference, VmwareError};
 
-use super::service::Account;
 use crate::checks::http::{Auth, Call, Client, Failure, TlsWish};
 
 /// How long one request may take.
@@ -17,6 +17,32 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 const PAGES_MAX: usize = 1_000;
 /// The service's word for a session that has ended.
 const NOT_AUTHENTICATED: &str = "NotAuthenticated";
+
+/// Whom to ask, as whom. Never shown: it has a password.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Account {
+    /// `https://vcenter/sdk`
+    pub(super) url: String,
+    pub(super) user: String,
+    pub(super) password: String,
+}
+
+impl Account {
+    /// The error is the item's.
+    pub(super) fn new(url: &str, login: &Login) -> Result<Self, String> {
+        if url.is_empty() {
+            return Err("Empty URL.".to_owned());
+        }
+        if login.username.is_empty() {
+            return Err("Empty username.".to_owned());
+        }
+        if !url.contains("/sdk") {
+            return Err("Invalid URL: missing '/sdk'.".to_owned());
+        }
+        let (user, password) = (login.username.clone(), login.password.clone());
+        Ok(Self { url: url.to_owned(), user, password })
+    }
+}
 
 /// Why a request brought nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

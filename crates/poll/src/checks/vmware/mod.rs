@@ -14,6 +14,7 @@ mod keys;
 mod link;
 mod log;
 mod perf;
+mod property;
 mod service;
 mod storage;
 mod value;
@@ -27,8 +28,9 @@ use model::ItemId;
 use super::check::Check;
 use super::reply::CheckReply;
 use keys::Ask;
+use link::Account;
+use service::Service;
 pub(crate) use service::Services;
-use service::{Account, Service};
 
 /// How long a check waits for a service that is being read for the first time, if its own timeout
 /// is not longer: the next interval may be an hour away.
@@ -41,6 +43,9 @@ pub(crate) fn is_vmware(key: &str) -> bool {
 
 /// What an item gets: text, or the text for its state "not supported".
 type Answer = Result<String, String>;
+
+/// What an item hears of a property that is not set.
+const NOT_THERE: &str = "Value is not available.";
 
 /// Why a key has no answer yet.
 #[derive(Debug, Clone, PartialEq, Eq)]

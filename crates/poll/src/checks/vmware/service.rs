@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use config::snapshot::source::Login;
 use stdx::clock::SharedClock;
 use stdx::queue;
 use stdx::sync::lock;
@@ -14,7 +13,7 @@ use tokio::sync::{Notify, watch};
 
 use super::gather::{self, Lasting};
 use super::inventory::{Model, Wish};
-use super::link::{Link, LinkError};
+use super::link::{Account, Link, LinkError};
 use super::log::{self, Log};
 use crate::checks::http::Client;
 
@@ -37,32 +36,6 @@ const FORGET_FAILED: Duration = Duration::from_secs(300);
 const SERVICES_MAX: usize = 1_000;
 /// Counters and properties that items of one service ask for.
 const WISHES_MAX: usize = 2_000;
-
-/// Whom to ask, as whom. Never shown: it has a password.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) struct Account {
-    /// `https://vcenter/sdk`
-    pub(super) url: String,
-    pub(super) user: String,
-    pub(super) password: String,
-}
-
-impl Account {
-    /// The error is the item's.
-    pub(super) fn new(url: &str, login: &Login) -> Result<Self, String> {
-        if url.is_empty() {
-            return Err("Empty URL.".to_owned());
-        }
-        if login.username.is_empty() {
-            return Err("Empty username.".to_owned());
-        }
-        if !url.contains("/sdk") {
-            return Err("Invalid URL: missing '/sdk'.".to_owned());
-        }
-        let (user, password) = (login.username.clone(), login.password.clone());
-        Ok(Self { url: url.to_owned(), user, password })
-    }
-}
 
 type Known = Arc<Mutex<HashMap<Account, Arc<Service>>>>;
 

@@ -6,7 +6,8 @@ use wire::vmware::property::Object;
 
 use super::inventory::{Model, datastore_uuid};
 use super::keys::{Ask, Scope};
-use super::{Answer, Missing, detail, discover, perf, value};
+use super::property::property;
+use super::{Answer, Missing, NOT_THERE, detail, discover, perf};
 
 const UNKNOWN_NAME: &str = "Unknown datastore name.";
 
@@ -21,7 +22,7 @@ pub(super) fn answer(ask: &Ask, model: &Model) -> Result<String, Missing> {
             Ok(detail::alarms(model, store.list("triggeredAlarmState")))
         }
         "perfcounter" => perf::named(ask, model, by_uuid.ok_or_else(unknown)?),
-        "property" => value::property(ask, model, store.ok_or(UNKNOWN_NAME)?),
+        "property" => property(ask, model, store.ok_or(UNKNOWN_NAME)?),
         "hv.list" => {
             let store = store.ok_or(UNKNOWN_NAME)?;
             let hosts = hosts_of(model, store);
@@ -230,7 +231,7 @@ pub(super) fn file_system(vm: &Object, ask: &Ask) -> Answer {
     let disk = disks.iter().find(|disk| disk.text_at("diskPath") == ask.third());
     let disk = disk.ok_or("Unknown file system path.")?;
     let number = |name: &str| disk.text_at(name).parse::<u64>().ok();
-    let missing = || value::NOT_THERE.to_owned();
+    let missing = || NOT_THERE.to_owned();
     let total = number("capacity").ok_or_else(missing)?;
     let free = number("freeSpace").ok_or_else(missing)?;
     let used = total.saturating_sub(free);

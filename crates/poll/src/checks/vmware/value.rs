@@ -2,17 +2,15 @@
 
 use wire::vmware::property::Object;
 
-use super::inventory::{Model, Wish};
+use super::inventory::Model;
 use super::keys::{Ask, Scope};
-use super::{Answer, Missing, detail, discover, perf, storage};
+use super::property::property;
+use super::{Answer, Missing, NOT_THERE, detail, discover, perf, storage};
 
 /// Bytes of a MiB, which most sizes of memory are counted in.
 pub(super) const MIB: u64 = 1 << 20;
 const MHZ: u64 = 1_000_000;
 const KIB: u64 = 1 << 10;
-
-/// What an item hears of a property that is not set.
-pub(super) const NOT_THERE: &str = "Value is not available.";
 
 /// Answers a key.
 pub(super) fn answer(ask: &Ask, model: &Model, now_s: u64) -> Result<String, Missing> {
@@ -92,28 +90,6 @@ const COLORS: [&str; 4] = ["gray", "green", "yellow", "red"];
 
 fn status(object: &Object) -> Answer {
     number_of(object, "overallStatus", &COLORS)
-}
-
-/// Any property of the API, if it is a single value.
-pub(super) fn property(ask: &Ask, model: &Model, object: &Object) -> Result<String, Missing> {
-    let path = ask.third();
-    if path.is_empty() {
-        return Err("Invalid third parameter.".into());
-    }
-    let wish = Wish::Property(ask.scope, path.to_owned());
-    if !model.wishes.contains(&wish) {
-        return Err(Missing::Wish(wish));
-    }
-    if let Some(why) = model.refused.get(&wish) {
-        return Err(format!("Custom query error: {why}").into());
-    }
-    match object.at(path) {
-        Some(node) if !node.children.is_empty() => {
-            Err("Custom query error: only scalar values can be returned.".into())
-        }
-        Some(node) => Ok(node.text.to_string()),
-        None => Ok(String::new()),
-    }
 }
 
 fn host(ask: &Ask, model: &Model, host: &Object) -> Result<String, Missing> {

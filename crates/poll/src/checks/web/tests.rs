@@ -131,7 +131,7 @@ fn a_scenario_ends_where_a_step_fails() {
 }
 
 #[test]
-fn attempts_are_made_as_often_as_wanted() {
+fn a_step_is_tried_as_often_as_the_scenario_says() {
     let (failed, _, seen) = run(
         |scenario| {
             scenario.attempts = 2;

@@ -147,7 +147,7 @@ fn the_slow_have_their_share() {
 }
 
 #[test]
-fn a_lane_has_a_part_of_the_places() {
+fn a_lane_has_its_share_of_the_places() {
     let external = |id| of_kind(id, ItemType::External);
     let mut items: Vec<Item> = (1..=100).map(external).collect();
     let mut agent = of_kind(200, ItemType::Agent);

@@ -28,7 +28,8 @@ impl Connection {
         }
     }
 
-    /// Whether another stream can be begun.
+    /// Whether another stream can be begun. Its header block needs room in the output: streams that end early free
+    /// their places, so the number of streams alone would not limit the output to a peer that does not read.
     pub fn accepts_streams(&self) -> bool {
         let most = self.windows.streams.min(self.limits.streams) as usize;
         self.role == Role::Client
@@ -36,6 +37,7 @@ impl Connection {
             && matches!(self.progress, Progress::Settings | Progress::Open)
             && self.streams.len() < most
             && self.last < WINDOW_MAX - 1
+            && self.output.len() < OUTPUT_MAX
     }
 
     /// Begins a stream with the header block of a request; `None`: the server accepts no more now.

@@ -13,7 +13,8 @@ fn services_are_checked_by_the_types_of_the_engine() {
     let before = edge.configuration();
     let rule = |rule: Json| json!({ "rules": [{ "then": { "deny": 403 } }, rule] });
     edge.refuses(&[
-        (json!({ "type": "udp" }), "\"/1/type\": unknown variant `udp`, expected `http` or `tcp`"),
+        (json!({ "type": "sctp" }), "\"/1/type\": unknown variant `sctp`, expected one of `http`"),
+        (json!({ "type": "udp" }), "\"/1\": 'tls' needs type http or tcp"),
         (json!({ "port": 0 }), "\"/1/port\": value must be one of 1-65535"),
         (json!({ "poolid": "99" }), "\"/1/poolid\": object does not exist"),
         (json!({ "vipid": 99 }), "\"/1/vipid\": object does not exist"),
@@ -26,9 +27,70 @@ fn services_are_checked_by_the_types_of_the_engine() {
             json!({ "timeouts": { "sever": "5s" } }),
             "\"/1/timeouts\": unknown field `sever`, expected one of `client_header`",
         ),
-        (json!({ "timeouts": { "server": "5" } }), "\"/1/timeouts\": '5' is no duration; write"),
+        (json!({ "timeouts": { "server": "5" } }), "\"/1/timeouts\": '5' is not a duration; write"),
         (json!({ "timeouts": "5s" }), "\"/1/timeouts\": an object is expected"),
         (json!({ "limits": { "header_bytes": 99_999 } }), "is limited to 24576"),
+        (json!({ "rate_limit": { "by": "client_ip", "requests": 0, "per": "1s" } }), "nonzero"),
+        (
+            json!({ "rate_limit": { "by": "header", "requests": 1, "per": "1s" } }),
+            "'rate_limit' by header needs 'name'",
+        ),
+        (json!({ "compression": { "algorithms": ["lzma"] } }), "unknown variant `lzma`"),
+        (json!({ "compression": { "algorithms": [] } }), "name gzip, br or zstd"),
+        (json!({ "cache": { "size": "1K" } }), "'cache.size' is between 1M and 1T"),
+        (json!({ "cache": { "ttl": "5s" } }), "unknown field `ttl`, expected one of `size`"),
+        (
+            json!({ "cache": { "size": "8M", "max_object": "4M" } }),
+            "'cache.max_object' is at most a quarter",
+        ),
+        (json!({ "mirror": { "percent": 5 } }), "\"/1/mirror\": it has neither poolid nor"),
+        (json!({ "mirror": { "pool": "app" } }), "\"/1/mirror\": unexpected parameter \"pool\""),
+        (json!({ "mirror": { "poolid": "99" } }), "\"/1/mirror/poolid\": object does"),
+        (json!({ "mirror": { "poolid": edge.pool, "poolgroupid": "1" } }), "keep one"),
+        (
+            json!({ "mirror": { "poolid": edge.pool, "percent": 101 } }),
+            "write a number from 0 to 100",
+        ),
+        (json!({ "mirror": { "poolid": edge.pool, "body": 1 } }), "unknown field `body`"),
+        (rule(json!({ "then": { "mirror": {} } })), "\"/1/rules/2/then/mirror\": it has neither"),
+        (
+            rule(json!({ "then": { "mirror": { "poolid": "99" } } })),
+            "\"/1/rules/2/then/mirror/poolid\": object does",
+        ),
+        (
+            json!({ "mirror": { "poolid": edge.pool } }),
+            "\"/1\": 'mirror.pool' is 'app', which gets the requests themselves",
+        ),
+        (
+            rule(json!({ "then": { "mirror": { "poolid": edge.pool } } })),
+            "\"/1\": rule 2: 'mirror.pool' is 'app', which gets the requests themselves",
+        ),
+        (
+            rule(json!({ "then": { "deny": 403, "mirror": { "poolid": edge.pool } } })),
+            "\"/1/rules/2\": 'then' has 'mirror' and one of redirect, deny, respond",
+        ),
+        (
+            json!({ "authentication": { "basic": [{ "name": "a", "file": "/etc/passwd" }] } }),
+            "\"/1/authentication/basic/1/file\": files are for engines that run alone",
+        ),
+        (
+            json!({ "authentication": { "jwt": [{ "name": "a", "jwks": "{\"keys\": []}" }] } }),
+            "\"/1/authentication/jwt/1/jwks\": it has no key of RS256",
+        ),
+        (
+            json!({ "authentication": { "jwt": [{ "name": "a", "jwks": "/etc/passwd" }] } }),
+            "\"/1/authentication/jwt/1/jwks\": the text of a JWK set",
+        ),
+        (
+            json!({ "authentication": { "jwt": [{ "name": "a", "keys": [
+                { "algorithm": "RS256", "key": pem_of_point() } ] }] } }),
+            "\"/1/authentication/jwt/1/keys/1/key\": a public key of RS256",
+        ),
+        (
+            json!({ "authentication": { "basic": [{ "name": "a", "users": { "u": "******" } }] } }),
+            "user 'u': it is not a hash",
+        ),
+        (rule(json!({ "then": { "authentication": "b" } })), "policy 'b' does not exist"),
         (json!({ "allow": ["10.0.0.0/8", "10.0.0.0/33"] }), "\"/1/allow/2\": '10.0.0.0/33' is no"),
         (rule(json!({})), "\"/1/rules/2\": missing field `then`"),
         (rule(json!({ "then": { "pool": "app" } })), "\"/1/rules/2/then\": unexpected parameter"),
@@ -37,13 +99,13 @@ fn services_are_checked_by_the_types_of_the_engine() {
         (rule(json!({ "then": { "set_header": { "Host": "x" } } })), "cannot be edited"),
         (
             rule(json!({ "then": { "rewrite": { "prefix": "/", "with": "/ HTTP/1.1\r\nX: y" } } })),
-            "\"/1/rules/2\": 'rewrite.with' is no path",
+            "\"/1/rules/2\": 'rewrite.with' is not a path",
         ),
         (
             rule(json!({ "then": { "respond": { "status": 200, "type": "a\r\nX: y" } } })),
             "'respond.type' contains a control character",
         ),
-        (json!({ "forwarded": { "via": "a\r\nX: y" } }), "'forwarded.via' is no name"),
+        (json!({ "forwarded": { "via": "a\r\nX: y" } }), "'forwarded.via' is not a name"),
         (json!({ "tls": { "alpn": [""] } }), "'tls.alpn' has a name of no or more than 255 bytes"),
         (json!({ "type": "tcp", "rules": [{ "then": { "deny": 403 } }] }), "need type http"),
         (json!({ "tls": { "client_auth": "require" } }), "'tls.client_auth' needs 'tls.client_ca'"),
@@ -69,6 +131,117 @@ fn services_are_checked_by_the_types_of_the_engine() {
         "\"/1/port\": port 443 of this VIP belongs to virtual service \"web\"",
     )]);
     assert_eq!(edge.configuration(), before, "what is refused changes nothing");
+}
+
+/// A public key of ES256.
+fn pem_of_point() -> String {
+    String::from_utf8(ec_key().public_key_to_pem().unwrap()).unwrap()
+}
+
+#[test]
+fn secrets_of_authentication_are_stored_and_never_shown() {
+    let edge = Edge::start();
+    let (hash, secret) = ("$6$salt$hash", "0123456789abcdef0123456789abcdef");
+    let policies = |hash: &str, secret: &str| {
+        json!({
+            "require": "staff",
+            "basic": [{ "name": "staff", "users": { "alice": hash, "bob": "$6$other$hash" } }],
+            "jwt": [{ "name": "api", "keys": [{ "algorithm": "HS256", "key": secret }] }],
+        })
+    };
+    let update = |authentication: Json| {
+        let change = json!({ "virtualserviceid": edge.service, "authentication": authentication });
+        edge.server.call("virtualservice.update", &change).unwrap();
+    };
+    update(policies(hash, secret));
+    let get = json!({ "output": ["authentication"], "virtualserviceids": edge.service });
+    let shown =
+        || edge.server.call("virtualservice.get", &get).unwrap()[0]["authentication"].take();
+    let first = shown();
+    assert_eq!(first["basic"][0]["users"]["alice"], "******");
+    assert_eq!(first["jwt"][0]["keys"][0]["key"], "******");
+    let configuration = edge.configuration();
+    let hash_before = configuration["hash"].clone();
+    for text in [first.to_string(), configuration.to_string()] {
+        assert!(!text.contains("$6$") && !text.contains(secret), "{text}");
+    }
+    update(first);
+    assert_eq!(edge.configuration()["hash"], hash_before, "hidden secrets keep their values");
+    update(policies("$6$new$hash", "******"));
+    assert!(edge.configuration()["hash"] != hash_before);
+    update(json!({}));
+    assert_eq!(shown(), json!({}));
+}
+
+#[test]
+fn services_suit_their_pools() {
+    let edge = Edge::start();
+    let cookie = json!({ "type": "cookie", "name": "srv" });
+    let persistent = json!({ "name": "cookies", "persistence": cookie, "servers": servers("s") });
+    let persistent = edge.server.create("pool.create", &persistent);
+    let service = |pool: &str| {
+        json!({ "name": "dns", "type": "udp", "enginegroupid": edge.group, "vipid": edge.vip,
+                "port": 443, "poolid": pool, "limits": { "responses": 1 } })
+    };
+    let unsuitable = "needs a pool without persistence by 'cookie' or 'header'";
+    edge.server.refuses(&[(
+        "virtualservice.create",
+        service(&persistent),
+        -32602,
+        &format!("\"/1/poolid\": a service of type udp {unsuitable}"),
+    )]);
+    let service = edge.server.create("virtualservice.create", &service(&edge.pool));
+    edge.server.refuses(&[
+        ("pool.update", json!({ "poolid": edge.pool, "persistence": cookie }), -32602, unsuitable),
+        ("pool.update", json!({ "poolid": edge.pool, "send_proxy": "v2" }), -32602, "'send_proxy'"),
+        (
+            "virtualservice.update",
+            json!({ "virtualserviceid": service, "type": "tcp" }),
+            -32602,
+            "port 443 of this VIP belongs to virtual service \"web\"",
+        ),
+    ]);
+    // The members of a group are its pools.
+    let member = |pool: &str| json!({ "poolid": pool });
+    let with_both = json!([member(&edge.pool), member(&persistent)]);
+    let group = json!({ "name": "g", "members": [member(&edge.pool)] });
+    let group = edge.server.create("poolgroup.create", &group);
+    let change = json!({ "virtualserviceid": service, "poolgroupid": group });
+    edge.server.call("virtualservice.update", &change).unwrap();
+    let grown = json!({ "poolgroupid": group, "members": with_both });
+    edge.server.refuses(&[
+        ("pool.update", json!({ "poolid": edge.pool, "persistence": cookie }), -32602, unsuitable),
+        ("poolgroup.update", grown.clone(), -32602, unsuitable),
+    ]);
+    let back = json!({ "virtualserviceid": service, "poolid": edge.pool });
+    edge.server.call("virtualservice.update", &back).unwrap();
+    edge.server.call("poolgroup.update", &grown).unwrap();
+    edge.server.refuses(&[("virtualservice.update", change, -32602, unsuitable)]);
+    edge.server.call("pool.update", &json!({ "poolid": persistent, "send_proxy": "v2" })).unwrap();
+}
+
+#[test]
+fn monitors_have_what_their_type_sends() {
+    let edge = Edge::start();
+    let create = "healthmonitor.create";
+    let monitor = |kind: &str, more: Json| {
+        let mut monitor = json!({ "name": kind, "type": kind });
+        monitor.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        monitor
+    };
+    edge.server.refuses(&[
+        (create, monitor("udp", json!({})), -32602, "'health.udp' is for monitors of type udp"),
+        (create, monitor("dns", json!({ "udp": { "send": "x" } })), -32602, "'health.udp'"),
+        (create, monitor("udp", json!({ "udp": { "send": "\\q" } })), -32602, "unknown escape"),
+        (create, monitor("dns", json!({ "dns": { "name": "a b" } })), -32602, "not a name of DNS"),
+    ]);
+    let dns = json!({ "dns": { "name": "example.com", "rcodes": ["NOERROR", "NXDOMAIN"] } });
+    let dns = edge.server.create(create, &monitor("dns", dns));
+    edge.server
+        .call("pool.update", &json!({ "poolid": edge.pool, "healthmonitorid": dns }))
+        .unwrap();
+    let health = &edge.configuration()["configuration"]["pools"][0]["health"];
+    assert_eq!(health["dns"]["rcodes"], json!(["NOERROR", "NXDOMAIN"]));
 }
 
 #[test]
@@ -97,7 +270,7 @@ fn other_objects_are_checked() {
         (
             "pool.create",
             pool(json!({ "retries": { "on": ["always"] } })),
-            "\"/1/retries\": unknown",
+            "\"/1/retries\": invalid value: string \"always\", expected connect, closed, timeout, or a status",
         ),
         ("pool.create", pool(json!({ "send_proxy": "v3" })), "expected `v1` or `v2`"),
         ("pool.create", pool(json!({ "healthmonitorid": 99 })), "\"/1/healthmonitorid\": object"),
@@ -121,7 +294,7 @@ fn other_objects_are_checked() {
             "\"/1/dns_names/1\": a host name is expected",
         ),
         ("healthmonitor.create", json!({ "name": "n" }), "the parameter \"type\" is missing"),
-        ("healthmonitor.create", monitor(json!({ "type": "icmp" })), "\"/1/type\": unknown"),
+        ("healthmonitor.create", monitor(json!({ "type": "ftp" })), "\"/1/type\": unknown"),
         ("healthmonitor.create", monitor(json!({ "interval": "0s" })), "\"/1/interval\": '0s'"),
         (
             "healthmonitor.create",
@@ -176,4 +349,67 @@ fn certificates_have_their_key_and_say_when_they_end() {
     assert!(edge.configuration()["hash"] != hash, "a renewed certificate is a new configuration");
     let half = json!({ "certificateid": edge.certificate, "private_key": pem(&ec_key()) });
     edge.server.refuses(&[("certificate.update", half, -32602, "does not belong")]);
+}
+
+#[test]
+fn a_certificate_is_given_or_ordered() {
+    let edge = Edge::start();
+    let acme = json!({ "domains": ["a.example.com"], "terms_agreed": true });
+    let key = ec_key();
+    let cert = certificate(&key, "a.example.com");
+    let (given, secret) = (json!(cert), json!(pem(&key)));
+    for (members, text) in [
+        (json!({}), "the parameter \"certificate\" is missing"),
+        (json!({ "certificate": given }), "the parameter \"private_key\" is missing"),
+        (json!({ "acme": { "domains": ["a.example.com"] } }), "'terms_agreed' is not true"),
+        (json!({ "acme": { "domains": [], "terms_agreed": true } }), "'domains' is empty"),
+        (
+            json!({ "acme": { "domains": ["a.b"], "terms_agreed": true, "ca": "/etc/passwd" } }),
+            "\"/1/acme/ca\": PEM text with certificates",
+        ),
+        (json!({ "acme": acme, "certificate": given }), "ordered from an authority"),
+        (json!({ "acme": acme, "private_key": secret }), "ordered from an authority"),
+    ] {
+        let mut params = members.clone();
+        params["name"] = json!("n");
+        let (_, found) = edge.server.call("certificate.create", &params).unwrap_err();
+        assert!(found.contains(text), "{members}: {found}");
+    }
+    let made = json!({ "name": "n", "acme": acme });
+    let id = edge.server.call("certificate.create", &made).unwrap()["certificateids"][0].take();
+    let shown = || {
+        let params = json!({ "certificateids": id, "output": "extend" });
+        edge.server.call("certificate.get", &params).unwrap()[0].take()
+    };
+    let found = shown();
+    assert_eq!(found["acme"]["challenge"], "http-01");
+    assert_eq!((&found["order_state"], &found["valid_until"]), (&json!("waiting"), &json!("0")));
+    // Disabled orders need what they no longer bring.
+    let nothing = json!({ "certificateid": id, "acme": {} });
+    edge.server.refuses(&[("certificate.update", nothing, -32602, "\"certificate\" is missing")]);
+    let give =
+        json!({ "certificateid": id, "acme": {}, "certificate": given, "private_key": secret });
+    edge.server.call("certificate.renew", &json!([id])).unwrap();
+    edge.server.call("certificate.update", &give).unwrap();
+    assert_eq!((&shown()["order_state"], &shown()["acme"]), (&json!(""), &json!({})));
+    let refused = [("certificate.renew", json!([id]), -32602, "is not ordered from an authority")];
+    edge.server.refuses(&refused);
+}
+
+#[test]
+fn revocation_lists_are_texts() {
+    let edge = Edge::start();
+    let service = |tls| json!({ "virtualserviceid": edge.service, "tls": tls });
+    let authority = certificate(&ec_key(), "ca");
+    let with = |crl: &str| {
+        service(json!({ "client_auth": "require", "client_ca": authority, "client_crl": crl }))
+    };
+    let text = "\"/1/tls/client_crl\": PEM text with certificate revocation lists";
+    edge.server.refuses(&[
+        ("virtualservice.update", with("/etc/passwd"), -32602, text),
+        ("virtualservice.update", with(&authority), -32602, text),
+    ]);
+    let pool = json!({ "poolid": edge.pool, "tls": { "ca": authority, "sni": "a.b", "crl": "x" } });
+    let text = "\"/1/tls/crl\": PEM text with certificate revocation lists";
+    edge.server.refuses(&[("pool.update", pool, -32602, text)]);
 }

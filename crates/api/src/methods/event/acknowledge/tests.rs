@@ -107,7 +107,7 @@ fn every_role_obeys_its_own_actions() {
 }
 
 #[test]
-fn closing_and_severity_need_write_permission_and_suppression_does_not() {
+fn closing_needs_write_permission_and_suppression_does_not() {
     let (server, group) = world();
     server.write_sql(&["UPDATE triggers SET manual_close = 1"]);
     let reader = server.user("reader", "1", &[(&group, 2)]);

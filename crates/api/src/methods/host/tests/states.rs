@@ -50,7 +50,7 @@ fn counts(numbers: [u8; 6]) -> Json {
 }
 
 #[test]
-fn counts_problems_of_hosts_by_severity_and_reports_unknown_hosts() {
+fn problems_are_counted_by_severity_and_unknown_hosts_named() {
     let server = Server::start();
     let (hosts, items) = fleet(&server);
     *server.valued.lock().unwrap() = vec![ItemId(items[2].parse().unwrap())];

@@ -5,7 +5,7 @@ use super::*;
 
 impl Box {
     /// A template with an item of this key, a trigger on it, and a host prototype.
-    fn another(&self, name: &str, key: &str) -> u64 {
+    pub(super) fn another(&self, name: &str, key: &str) -> u64 {
         self.config
             .write(|edit| {
                 let template = host(edit, name, 1)?;
@@ -20,16 +20,16 @@ impl Box {
             .unwrap()
     }
 
-    fn app(&self) -> u64 {
+    pub(super) fn app(&self) -> u64 {
         self.read("SELECT hostid AS v FROM hosts WHERE host = 'app'")[0].parse().unwrap()
     }
 
-    fn link(&self, to: &[u64], template: u64) -> Result<(), LinkError> {
+    pub(super) fn link(&self, to: &[u64], template: u64) -> Result<(), LinkError> {
         self.config.write(|edit| link_templates(edit, to, &[template]))
     }
 
     /// Hosts with an item of this key, with triggers, and with host prototypes.
-    fn inherited(&self, key: &str) -> [usize; 3] {
+    pub(super) fn inherited(&self, key: &str) -> [usize; 3] {
         let items = format!(
             "SELECT i.itemid AS v FROM items i JOIN hosts h ON h.hostid = i.hostid \
              WHERE h.kind = 0 AND i.templateid > 0 AND i.key_ = '{key}'"
@@ -42,20 +42,21 @@ impl Box {
         [items.as_str(), triggers, prototypes].map(|sql| self.read(sql).len())
     }
 
-    fn links(&self) -> usize {
+    pub(super) fn links(&self) -> usize {
         self.read("SELECT hostid AS v FROM host_templates").len()
     }
 
     /// Links `to` while another host is created, which does not wait for the end.
     fn check_between(&self, to: &[u64], template: u64) {
-        let (begun, changed) = sync_channel(1_000);
+        // The work goes on when the other thread runs.
+        let ((begun, changed), once) = (sync_channel(0), Once::new());
         let order = Arc::new(Mutex::new(Vec::new()));
         let (seen, known) = (Arc::clone(&order), self.hosts.clone());
         self.config.subscribe(std::boxed::Box::new(move |_, touched| {
             let items = touched.items.iter().map(|_| "item");
             let hosts = touched.hosts.iter().filter(|host| !known.contains(&host.0));
             seen.lock().unwrap().extend(items.chain(hosts.map(|_| "host")));
-            let _ = begun.try_send(());
+            once.call_once(|| begun.send(()).unwrap());
         }));
         let config = &self.config;
         std::thread::scope(|scope| {
@@ -81,7 +82,7 @@ fn another_change_is_made_while_hosts_are_linked() {
 }
 
 #[test]
-fn another_change_is_made_while_a_template_of_many_hosts_is_linked() {
+fn another_change_gets_in_while_many_hosts_are_linked() {
     let b = Box::new(200);
     let second = b.another("second", "s");
     b.check_between(&[b.app()], second);

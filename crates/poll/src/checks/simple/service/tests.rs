@@ -65,13 +65,13 @@ async fn services_that_greet() {
 }
 
 #[tokio::test]
-async fn nobody_there_or_somebody_silent() {
+async fn closed_ports_and_silent_services_are_down() {
     let (port, task) = peer(b"").await;
     for service in ["ssh", "ldap", "https"] {
         assert!(!asked(service, "127.0.0.1", port, SHORT).await, "{service}");
     }
     drop(task);
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let free = stdx::listening::free_address().unwrap().port();
     assert!(!asked("tcp", "127.0.0.1", free, LONG).await);
     assert!(!asked("tcp", "no.such.invalid", free, LONG).await);
     assert!(!asked("tcp", "127.0.0.1 ", free, LONG).await);

@@ -43,7 +43,7 @@ fn snmp(version: u8, bulk: bool) -> Snmp {
 impl Bed {
     fn new() -> Self {
         let device = UdpSocket::bind("127.0.0.1:0").unwrap();
-        device.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        device.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let from = device.local_addr().unwrap();
         Self { engine: Engine::new(None, 7).unwrap(), device, now: Duration::from_secs(100), from }
     }
@@ -89,7 +89,7 @@ impl Bed {
     }
 
     fn drive(&mut self) -> Vec<(u32, CheckReply)> {
-        self.engine.advance(self.now, Duration::from_millis(200));
+        self.engine.advance(self.now, Duration::from_secs(5));
         self.taken()
     }
 

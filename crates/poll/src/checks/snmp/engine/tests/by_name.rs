@@ -91,7 +91,7 @@ fn another_name_in_the_row_leads_to_a_walk() {
 }
 
 #[test]
-fn version_1_tells_of_a_missing_value_only() {
+fn version_1_reports_only_the_missing_value() {
     let mut bed = Bed::new();
     bed.ask(snmp(2, false), &[C]);
     bed.walked();

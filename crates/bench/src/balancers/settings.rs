@@ -1,0 +1,206 @@
+//! Configuration of each balancer for one load: one listener, two servers in turn, one thread, open
+//! connections to servers, no health checks, and no record of requests unless the load wants one.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::row::{Records, Via};
+
+/// Chain and key of TLS in one file, for HAProxy.
+pub(crate) const PEM: &str = "both.pem";
+/// The certificate.
+pub(crate) const CERTIFICATE: &str = "certificate.pem";
+/// Its key.
+pub(crate) const KEY: &str = "key.pem";
+/// The access log.
+pub(crate) const LOG: &str = "access.log";
+/// Clients that may be connected, above the largest of the rows.
+const CLIENTS_MAX: usize = 4096;
+/// Requests on a connection that nginx would otherwise close after 1,000.
+const REQUESTS_MAX: usize = 1_000_000_000;
+
+/// What a balancer is to do.
+pub(crate) struct Plan<'a> {
+    pub(crate) via: Via,
+    pub(crate) records: Records,
+    pub(crate) listen: SocketAddr,
+    pub(crate) servers: &'a [SocketAddr],
+    /// For certificate, log and whatever the balancer writes.
+    pub(crate) folder: &'a Path,
+}
+
+impl Plan<'_> {
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// The file of `vedette engine`.
+    pub(crate) fn vedette(&self) -> String {
+        let servers: Vec<_> = self
+            .servers
+            .iter()
+            .enumerate()
+            .map(|(n, at)| json!({ "name": format!("s{n}"), "address": at.to_string() }))
+            .collect();
+        let kind = match self.via {
+            Via::Http | Via::Tls => "http",
+            Via::Tcp => "tcp",
+            Via::Udp => "udp",
+        };
+        let mut service = json!({
+            "name": "bench", "type": kind, "listen": self.listen.to_string(), "pool": "servers",
+        });
+        let mut file = json!({
+            "threads": 1,
+            "pools": [{ "name": "servers", "servers": servers }],
+        });
+        if self.via == Via::Tls {
+            let (cert, key) = (self.path(CERTIFICATE), self.path(KEY));
+            file["certificates"] = json!([{ "name": "bench", "cert": cert, "key": key }]);
+            service["tls"] = json!({ "certificates": ["bench"], "min_version": "1.3" });
+        }
+        file["virtual_services"] = json!([service]);
+        if self.records == Records::Each {
+            file["transactions"] = json!({ "folder": self.path("transactions") });
+        }
+        file.to_string()
+    }
+
+    /// `haproxy.cfg`. HAProxy writes its log to the standard output.
+    pub(crate) fn haproxy(&self) -> String {
+        let mode = if self.via == Via::Tcp { "tcp" } else { "http\n    http-reuse always" };
+        let tls = match self.via {
+            Via::Tls => format!(" ssl crt {} ssl-min-ver TLSv1.3", self.path(PEM).display()),
+            Via::Http | Via::Tcp | Via::Udp => String::new(),
+        };
+        let (global, log) = match self.records {
+            Records::Each => {
+                ("    log stdout format raw local0\n", "    log global\n    option httplog\n")
+            }
+            Records::Off => ("", ""),
+        };
+        let mut text = format!(
+            "global\n    nbthread 1\n    maxconn {CLIENTS_MAX}\n{global}\
+             defaults\n    timeout connect 5s\n    timeout client 60s\n    timeout server 60s\n\
+             listen bench\n    bind {}{tls}\n    mode {mode}\n    balance roundrobin\n{log}",
+            self.listen
+        );
+        for (n, server) in self.servers.iter().enumerate() {
+            let _infallible = writeln!(text, "    server s{n} {server}");
+        }
+        text
+    }
+
+    /// `nginx.conf`; `stream` is the module for TCP and UDP where it is a file of its own.
+    pub(crate) fn nginx(&self, stream: Option<&Path>) -> String {
+        let folder = self.folder.display();
+        let module = match stream {
+            Some(module) if self.via.is_opaque() => format!("load_module {};\n", module.display()),
+            _ => String::new(),
+        };
+        let servers: String =
+            self.servers.iter().map(|server| format!("server {server}; ")).collect();
+        let mut text = format!(
+            "{module}daemon off;\nmaster_process off;\nworker_processes 1;\npid {folder}/pid;\n\
+             worker_rlimit_nofile {files};\nevents {{ worker_connections {files}; }}\n",
+            files = 2 * CLIENTS_MAX + 64,
+        );
+        if self.via.is_opaque() {
+            let datagrams = if self.via == Via::Udp { " udp" } else { "" };
+            let _infallible = writeln!(
+                text,
+                "stream {{\n  upstream servers {{ {servers}}}\n  \
+                 server {{ listen {}{datagrams}; proxy_pass servers; }}\n}}",
+                self.listen
+            );
+            return text;
+        }
+        let log = match self.records {
+            Records::Each => format!("{folder}/{LOG}"),
+            Records::Off => "off".to_owned(),
+        };
+        let (ssl, tls) = match self.via {
+            Via::Tls => (
+                " ssl",
+                format!(
+                    "ssl_certificate {folder}/{CERTIFICATE}; ssl_certificate_key {folder}/{KEY}; \
+                     ssl_protocols TLSv1.3;"
+                ),
+            ),
+            Via::Http | Via::Tcp | Via::Udp => ("", String::new()),
+        };
+        // A response that its client takes slowly waits in memory, as in the others, not in a file.
+        let _infallible = writeln!(
+            text,
+            "http {{\n  access_log {log};\n  keepalive_requests {REQUESTS_MAX};\n  \
+             client_body_temp_path {folder}/body;\n  proxy_temp_path {folder}/proxy;\n  \
+             fastcgi_temp_path {folder}/fastcgi;\n  uwsgi_temp_path {folder}/uwsgi;\n  \
+             scgi_temp_path {folder}/scgi;\n  proxy_max_temp_file_size 0;\n  \
+             upstream servers {{ {servers}keepalive 512; keepalive_requests {REQUESTS_MAX}; }}\n  \
+             server {{\n    listen {listen}{ssl};\n    {tls}\n    location / {{\n      \
+             proxy_pass http://servers;\n      proxy_http_version 1.1;\n      \
+             proxy_set_header Connection \"\";\n    }}\n  }}\n}}",
+            listen = self.listen,
+        );
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    fn plan(via: Via, records: Records, servers: &[SocketAddr]) -> Plan<'_> {
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 8000));
+        Plan { via, records, listen, servers, folder: Path::new("/tmp/x") }
+    }
+
+    fn servers() -> Vec<SocketAddr> {
+        [9001, 9002].map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port))).to_vec()
+    }
+
+    #[test]
+    fn each_configuration_names_listener_and_servers() {
+        let servers = servers();
+        for via in [Via::Http, Via::Tls, Via::Tcp, Via::Udp] {
+            let plan = plan(via, Records::Off, &servers);
+            for text in [plan.vedette(), plan.haproxy(), plan.nginx(None)] {
+                for address in ["127.0.0.1:8000", "127.0.0.1:9001", "127.0.0.1:9002"] {
+                    assert!(text.contains(address), "{text}");
+                }
+                assert_eq!(text.contains(".pem"), via == Via::Tls, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn records_are_kept_only_in_rows_that_ask_for_them() {
+        let servers = servers();
+        let (without, with) =
+            (plan(Via::Http, Records::Off, &servers), plan(Via::Http, Records::Each, &servers));
+        let transactions = |text: &str| -> serde_json::Value {
+            serde_json::from_str::<serde_json::Value>(text).unwrap()["transactions"].clone()
+        };
+        assert_eq!(transactions(&without.vedette()), serde_json::Value::Null);
+        assert_eq!(transactions(&with.vedette())["folder"], "/tmp/x/transactions");
+        assert!(with.haproxy().contains("option httplog") && !without.haproxy().contains("log"));
+        assert!(with.nginx(None).contains("access_log /tmp/x/access.log;"));
+        assert!(without.nginx(None).contains("access_log off;"));
+    }
+
+    #[test]
+    fn only_tcp_and_udp_load_the_module_of_nginx() {
+        let (servers, module) = (servers(), Path::new("/m/stream.so"));
+        let text = |via| plan(via, Records::Off, &servers).nginx(Some(module));
+        assert!(text(Via::Tcp).starts_with("load_module /m/stream.so;\n"));
+        assert!(text(Via::Udp).starts_with("load_module /m/stream.so;\n"));
+        assert!(text(Via::Udp).contains("listen 127.0.0.1:8000 udp;"));
+        assert!(!text(Via::Http).contains("load_module"));
+        assert!(text(Via::Tls).contains("listen 127.0.0.1:8000 ssl;"));
+    }
+}

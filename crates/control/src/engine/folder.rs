@@ -1,0 +1,156 @@
+//! The engine's folder: who it is, what it runs, what it recorded.
+
+use std::fs::{DirBuilder, File};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use openssl::pkey::{PKey, Private};
+use openssl::x509::X509;
+
+/// Holds the folder for one process.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    _lock: File,
+}
+
+/// How the engine and its server recognise each other.
+pub(super) struct Identity {
+    /// As it enrolled; records have it.
+    pub(super) name: String,
+    pub(super) key: PKey<Private>,
+    pub(super) certificate: X509,
+    pub(super) authority: X509,
+}
+
+/// The last configuration that worked.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Stored {
+    pub(super) hash: String,
+    pub(super) text: String,
+}
+
+const IDENTITY: &str = "identity.pem";
+const CONFIGURATION: &str = "configuration";
+const RING: &str = "ring";
+/// The line before the certificates and the key.
+const NAME: &str = "name: ";
+
+impl Folder {
+    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+        let problem = || format!("cannot use the folder {}", path.display());
+        DirBuilder::new().recursive(true).mode(0o700).create(path).with_context(problem)?;
+        let mut options = File::options();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let lock = options.open(path.join("lock")).with_context(problem)?;
+        if lock.try_lock().is_err() {
+            bail!("the folder {} is in use by another engine", path.display());
+        }
+        Ok(Self { path: path.to_owned(), _lock: lock })
+    }
+
+    pub(super) fn transactions(&self) -> PathBuf {
+        self.path.join("transactions")
+    }
+
+    /// Where OCSP responses are kept.
+    pub(super) fn ocsp(&self) -> PathBuf {
+        self.path.join("ocsp")
+    }
+
+    fn read(&self, name: &str) -> anyhow::Result<Option<String>> {
+        let path = self.path.join(name);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+        }
+    }
+
+    fn write(&self, name: &str, text: &str) -> anyhow::Result<()> {
+        let path = self.path.join(name);
+        stdx::file::replace(&path, text.as_bytes())
+            .with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    pub(super) fn identity(&self) -> anyhow::Result<Option<Identity>> {
+        let Some(text) = self.read(IDENTITY)? else { return Ok(None) };
+        let damaged = || {
+            let path = self.path.join(IDENTITY);
+            format!("{} is damaged: delete it and enrol the engine again", path.display())
+        };
+        let (name, pem) = text.split_once('\n').with_context(damaged)?;
+        let mut certificates =
+            X509::stack_from_pem(pem.as_bytes()).with_context(damaged)?.into_iter();
+        let (Some(certificate), Some(authority)) = (certificates.next(), certificates.next())
+        else {
+            bail!(damaged());
+        };
+        Ok(Some(Identity {
+            name: name.strip_prefix(NAME).with_context(damaged)?.to_owned(),
+            key: PKey::private_key_from_pem(pem.as_bytes()).with_context(damaged)?,
+            certificate,
+            authority,
+        }))
+    }
+
+    pub(super) fn keep_identity(&self, identity: &Identity) -> anyhow::Result<()> {
+        let Identity { name, key, certificate, authority } = identity;
+        let mut text = format!("{NAME}{name}\n");
+        for pem in [certificate.to_pem()?, authority.to_pem()?, key.private_key_to_pem_pkcs8()?] {
+            text += &String::from_utf8(pem)?;
+        }
+        self.write(IDENTITY, &text)
+    }
+
+    pub(super) fn configuration(&self) -> anyhow::Result<Option<Stored>> {
+        let text = self.read(CONFIGURATION)?;
+        let stored = text.as_deref().and_then(|text| text.split_once('\n'));
+        Ok(stored.map(|(hash, text)| Stored { hash: hash.to_owned(), text: text.to_owned() }))
+    }
+
+    pub(super) fn keep_configuration(&self, hash: &str, text: &str) -> anyhow::Result<()> {
+        self.write(CONFIGURATION, &format!("{hash}\n{text}"))
+    }
+
+    /// The random number of the log of records. It is in the log's folder, so that a new log has a new
+    /// number.
+    pub(super) fn ring(&self) -> anyhow::Result<u64> {
+        let name = format!("transactions/{RING}");
+        if let Some(text) = self.read(&name)? {
+            return u64::from_str_radix(text.trim(), 16)
+                .with_context(|| format!("{name} is damaged: delete the folder transactions"));
+        }
+        let mut bytes = [0; 8];
+        getrandom::fill(&mut bytes)?;
+        let ring = u64::from_le_bytes(bytes);
+        self.write(&name, &format!("{ring:016x}\n"))?;
+        Ok(ring)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_keeps_what_it_was_given_for_one_process() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("engine");
+        let folder = Folder::open(&path).unwrap();
+        let second = Folder::open(&path).unwrap_err();
+        assert!(second.to_string().contains("in use by another engine"), "{second}");
+        assert!(folder.identity().unwrap().is_none());
+        assert_eq!(folder.configuration().unwrap(), None);
+        folder.keep_configuration("abc", "{\n}").unwrap();
+        let stored = Stored { hash: "abc".to_owned(), text: "{\n}".to_owned() };
+        assert_eq!(folder.configuration().unwrap(), Some(stored));
+        std::fs::create_dir(folder.transactions()).unwrap();
+        assert_eq!(folder.ring().unwrap(), folder.ring().unwrap());
+        std::fs::write(path.join(IDENTITY), "name: x\n-----BEGIN").unwrap();
+        let error = folder.identity().err().unwrap();
+        assert!(error.to_string().contains("enrol the engine again"), "{error}");
+    }
+}

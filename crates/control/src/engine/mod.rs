@@ -1,0 +1,173 @@
+//! The engine's side: runs an engine with the configuration that the server sends.
+
+mod analytics;
+mod folder;
+mod link;
+mod session;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use balancing::{Config, Ocsp, Transactions};
+use lb::Engine;
+use stdx::clock::SharedClock;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Notify;
+
+use folder::{Folder, Identity};
+
+/// Pauses before another attempt to connect: they double from the first to the last.
+const PAUSE: Duration = Duration::from_secs(1);
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+
+/// How an engine finds its server.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Name or address, and port.
+    pub controller: String,
+    /// Folder of the engine's key, configuration and records; created if missing.
+    pub data: PathBuf,
+    /// From `engine.generate`; needed for the first start only.
+    pub token: Option<String>,
+    /// Folder with the programs of monitors of type `script`; `None`: the server can run none.
+    pub monitor_scripts: Option<PathBuf>,
+}
+
+/// Runs until SIGTERM or SIGINT. Without the server the engine goes on with its last configuration.
+///
+/// # Errors
+/// The folder cannot be used, the token is refused, or the first enrolment fails.
+pub fn run(options: &Options, clock: &SharedClock) -> anyhow::Result<()> {
+    let folder = Folder::open(&options.data)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let renewal = Arc::new(Notify::new());
+        let mut hangup = signal(SignalKind::hangup()).context("cannot receive SIGHUP")?;
+        let mut terminate = signal(SignalKind::terminate()).context("cannot receive SIGTERM")?;
+        let mut interrupt = signal(SignalKind::interrupt()).context("cannot receive SIGINT")?;
+        let stop = async {
+            loop {
+                tokio::select! {
+                    _ = hangup.recv() => {
+                        tracing::info!("SIGHUP: the engine renews its certificate; the server sends the configuration");
+                        renewal.notify_one();
+                    }
+                    _ = terminate.recv() => break,
+                    _ = interrupt.recv() => break,
+                }
+            }
+        };
+        tokio::pin!(stop);
+        let identity = tokio::select! {
+            identity = identity(&folder, options) => identity?,
+            () = &mut stop => return Ok(()),
+        };
+        let mut running = Running::start(folder, identity, &renewal, options, clock)?;
+        tokio::select! {
+            never = running.follow(&options.controller) => never,
+            () = &mut stop => {}
+        }
+        running.engine.stop();
+        Ok(())
+    })
+}
+
+/// What the folder has, or what the server issues for the token.
+async fn identity(folder: &Folder, options: &Options) -> anyhow::Result<Identity> {
+    if let Some(identity) = folder.identity()? {
+        if options.token.is_some() {
+            tracing::info!("the engine has enrolled before; the token is not used");
+        }
+        return Ok(identity);
+    }
+    let token = options.token.as_deref().context(
+        "this engine has not enrolled: make a token on the server (engine.generate) and give it with \
+         --token or in VEDETTE_ENGINE_TOKEN",
+    )?;
+    let identity = link::enrol(&options.controller, token).await?;
+    folder.keep_identity(&identity)?;
+    tracing::info!(name = identity.name, "the engine has enrolled");
+    Ok(identity)
+}
+
+/// An engine under a server.
+struct Running {
+    engine: Engine,
+    folder: Folder,
+    identity: Identity,
+    /// Notified when the user wants another certificate.
+    renewal: Arc<Notify>,
+    /// The parts of a configuration that the server does not decide.
+    own: Config,
+    /// Hash of the configuration that runs; empty: none.
+    hash: String,
+    clock: SharedClock,
+    /// Monotonic time before which the engine asks for no certificate by itself.
+    renewal_after: Duration,
+    /// Unix time and monotonic time of the start.
+    began: (Duration, Duration),
+}
+
+impl Running {
+    fn start(
+        folder: Folder,
+        identity: Identity,
+        renewal: &Arc<Notify>,
+        options: &Options,
+        clock: &SharedClock,
+    ) -> anyhow::Result<Self> {
+        let transactions = Transactions::of(folder.transactions());
+        let own = Config {
+            name: Some(identity.name.clone()),
+            transactions: Some(transactions),
+            monitor_scripts: options.monitor_scripts.clone(),
+            ocsp: Some(Ocsp { folder: folder.ocsp() }),
+            ..Config::default()
+        };
+        let began = (clock.unix(), clock.monotonic());
+        let engine = Engine::start(&own, clock)?;
+        let (clock, renewal) = (Arc::clone(clock), Arc::clone(renewal));
+        let hash = String::new();
+        let renewal_after = Duration::ZERO;
+        let mut running =
+            Self { engine, folder, identity, renewal, own, hash, clock, renewal_after, began };
+        if let Some(stored) = running.folder.configuration()? {
+            match running.apply(&stored.hash, &stored.text) {
+                Ok(()) => tracing::info!("the engine runs with its stored configuration"),
+                Err(error) => tracing::error!("the stored configuration cannot be used: {error:#}"),
+            }
+        }
+        Ok(running)
+    }
+
+    fn apply(&mut self, hash: &str, text: &str) -> anyhow::Result<()> {
+        let sent = Config::parse(text).map_err(|problem| anyhow::anyhow!("{problem}"))?;
+        let Config { name, transactions, monitor_scripts, ocsp, .. } = self.own.clone();
+        // The server decides about forwarding, not about files and programs of this machine.
+        let own = Config { name, transactions, monitor_scripts, ocsp, acme: None, ..sent };
+        self.engine.apply(&own)?;
+        hash.clone_into(&mut self.hash);
+        Ok(())
+    }
+
+    /// Stays connected with the server, as far as it can be reached.
+    async fn follow(&mut self, address: &str) {
+        let mut pause = PAUSE;
+        loop {
+            match link::connect(address, &self.identity).await {
+                Ok(stream) => {
+                    let (connected, error) = session::run(stream, self).await;
+                    if connected {
+                        pause = PAUSE;
+                    }
+                    tracing::warn!("the connection to the server ended: {error:#}");
+                }
+                Err(error) => tracing::warn!("cannot connect to the server: {error:#}"),
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Exchanges in which the cache has a part.
+
+use proxying::caching::Asker;
+use proxying::http1::{Body, Framing, Request};
+use transactions::Cached;
+
+use super::{Exchange, Outcome, Plan};
+use crate::cache::{Approach, Course, Question, Serving};
+use crate::compression::Wanted;
+use crate::config::PersistenceKind;
+use crate::core::Core;
+use crate::policy::Forward;
+use crate::pool::Wish;
+use crate::request;
+use crate::route::{Route, Upstream};
+use crate::session::{Session, Step};
+
+impl Exchange {
+    /// The stored response for a client whose request no server has answered.
+    pub(super) fn stand_in(&mut self, now_us: u64) -> Option<Serving> {
+        self.plan.caching.course.as_mut()?.stand_in(now_us)
+    }
+
+    /// Whether all of the request was sent to the server.
+    pub(crate) fn has_left(&self, route: &Route) -> bool {
+        self.complete && !self.refused && self.sent == route.to_server.data().len()
+    }
+
+    /// No server gets anything of the request any more.
+    pub(crate) fn end_upload(&mut self) {
+        (self.sent, self.intact, self.refused) = (0, false, false);
+    }
+}
+
+/// What the cache has to do with a request.
+#[derive(Debug, Default)]
+pub(crate) struct Caching {
+    pub(crate) course: Option<Course>,
+    /// Value of Cache-Status, if the client gets it.
+    pub(crate) status: Option<String>,
+}
+
+impl Session {
+    /// Decides what the cache of the service does with a request.
+    pub(super) fn look_up(
+        &self,
+        request: &Request<'_>,
+        forward: &Forward,
+        core: &Core,
+    ) -> Approach {
+        let Some(cache) = &self.service.cache else {
+            return Approach::Forward(None, Cached::Unused);
+        };
+        cache.look_up(&Question {
+            request,
+            forward,
+            port: self.service.listen.port(),
+            asker: self.asker(request, forward),
+            passes_forwarded: self.service.forwarded.forwarded.is_none(),
+            is_copy: request::is_copy(request),
+            now_us: core.now_us,
+        })
+    }
+
+    /// What the server learns of the client.
+    fn asker(&self, request: &Request<'_>, forward: &Forward) -> Asker {
+        let persistence = match &forward.pool.persistence {
+            Some((PersistenceKind::Cookie, name)) => Some(name.as_bytes()),
+            _ => None,
+        };
+        let asker = Asker::of(&request.fields, |name| Some(name) == persistence);
+        let certified = self.service.forwarded.client_cert && self.client_name.is_some();
+        let known = certified || !forward.identity.set.is_empty();
+        Asker { credentials: asker.credentials || known, ..asker }
+    }
+
+    /// The exchange of a client that gets a stored response.
+    pub(super) fn serve(
+        &mut self,
+        request: &Request<'_>,
+        forward: Forward,
+        serving: Serving,
+    ) -> Outcome {
+        self.note_cached(Cached::Hit);
+        let status = self.cache_status(|| serving.hit());
+        let caching = Caching { course: None, status };
+        let wanted = self.wanted(request, &forward);
+        let plan = Plan { wanted, caching, ..Plan::of(request, forward.matched, false) };
+        let exchange = Exchange::new(plan, Body::new(Framing::None));
+        let mut route = Route::new(forward.pool, Wish::default());
+        route.upstream = Upstream::Stored(Box::new(serving));
+        Outcome::Forward(Box::new(exchange), Box::new(route))
+    }
+
+    /// The codings that the client accepts; `None`: its response is not compressed.
+    pub(super) fn wanted(&self, request: &Request<'_>, forward: &Forward) -> Option<Wanted> {
+        let compression = self.service.compression.as_ref().filter(|_| forward.compresses);
+        compression.and_then(|settings| settings.wanted(request))
+    }
+
+    /// Value of Cache-Status (RFC 9211), if clients of the service get it.
+    pub(crate) fn cache_status(&self, status: impl FnOnce() -> String) -> Option<String> {
+        let shown = self.service.cache.as_ref().is_some_and(|cache| cache.status_header);
+        shown.then(status)
+    }
+
+    /// A stored response stands in for that of a server that failed.
+    pub(super) fn stand_in(&mut self, serving: Serving, core: &mut Core) -> Step {
+        self.note_cached(Cached::Stale);
+        let status = self.cache_status(|| serving.hit());
+        if let Some(exchange) = &mut self.exchange {
+            exchange.plan.caching.status = status;
+        }
+        self.turn_to_stored(serving, false, core)
+    }
+}

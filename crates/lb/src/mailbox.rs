@@ -1,0 +1,46 @@
+//! What other threads have for a thread that forwards.
+
+use std::io;
+use std::net::{TcpListener, UdpSocket};
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+use mio::{Registry, Token, Waker};
+
+/// The result of the check of a password.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Checked {
+    /// Key of what was checked, see [`Checks`](crate::auth::Checks).
+    pub(crate) key: [u8; 32],
+    pub(crate) passed: bool,
+}
+
+/// What the rest of the program gives to a thread.
+#[derive(Debug)]
+pub(crate) struct Mailbox {
+    /// Sockets of addresses that are new.
+    pub(crate) listeners: Mutex<Vec<TcpListener>>,
+    /// The same for datagrams.
+    pub(crate) datagrams: Mutex<Vec<UdpSocket>>,
+    /// Results of checks of passwords.
+    pub(crate) checked: Mutex<Vec<Checked>>,
+    pub(crate) waker: Waker,
+    /// The configuration is another one.
+    pub(crate) changed: AtomicBool,
+    /// The engine stops.
+    pub(crate) stop: AtomicBool,
+}
+
+impl Mailbox {
+    /// One whose waker makes events with this token.
+    pub(crate) fn new(registry: &Registry, token: Token) -> io::Result<Self> {
+        Ok(Self {
+            listeners: Mutex::new(Vec::new()),
+            datagrams: Mutex::new(Vec::new()),
+            checked: Mutex::new(Vec::new()),
+            waker: Waker::new(registry, token)?,
+            changed: AtomicBool::new(false),
+            stop: AtomicBool::new(false),
+        })
+    }
+}

@@ -1,0 +1,17 @@
+//! A copy that is complete.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use super::Copy;
+use crate::snapshot::Service;
+
+/// A copy that is complete, and whose request it is.
+#[derive(Debug)]
+pub(crate) struct Launch {
+    pub(crate) copy: Box<Copy>,
+    pub(crate) listener: usize,
+    pub(crate) service: Arc<Service>,
+    /// Addresses of the client and of the service.
+    pub(crate) ends: (SocketAddr, SocketAddr),
+}
