@@ -12,6 +12,8 @@ import sys
 import time
 from dataclasses import dataclass
 
+import failures
+
 #: At most this many jobs at once: they need memory too.
 PLACES = 8
 #: Ports of loopback for tests: agents take none above 32767, and the kernel gives connections none below.
@@ -139,8 +141,7 @@ class Runner:
                                               done.seconds, done.cpu))
         if done.passed:
             return
-        with open(done.log, errors="replace") as log:
-            self.say("".join(log.readlines()[-60:]).rstrip("\n"))
+        self.say(failures.excerpt(done.log))
         self.say("the whole log: " + done.log)
         for job in blocked(self.waiting, [done.job.name]):
             self.waiting.remove(job)
