@@ -73,6 +73,19 @@ def mixed(server, quick):
                                 "--batch", "250"])
 
 
+def single(server, quick):
+    """One value a request, each on a new connection: what senders in scripts and cron jobs make."""
+    return sent(server, quick, ["--hosts", "100", "--batch", "1"])
+
+
+def active(server, quick):
+    """Active agents that ask for their items and send a value, each on a new connection."""
+    server.up("values")
+    command, found = bench(server, ["active", "--keep", "--agents", "500" if quick else "10000",
+                                    "--rounds", "4" if quick else "20"], trapper=True)
+    return [command], figures_of(found)
+
+
 def values(server, quick, more=()):
     """4,500 items in order, 1,000 values a request: the cheapest load for any server."""
     return sent(server, quick, ["--hosts", "100", *more])
@@ -290,6 +303,8 @@ PARTS = {
     "mixed": (mixed, 3, ALL),
     "values": (values, 3, ALL),
     "steps": (steps, 3, ALL),
+    "single": (single, 3, ALL),
+    "active": (active, 3, ALL),
     "checks": (checks, 3, ALL),
     "slow": (slow, 3, ALL),
     "estate": (estate, 1, ALL),

@@ -11,13 +11,15 @@ from plots import number
 
 SHOWN = ["zabbix-6.0", "zabbix-7.0", "vedette"]
 # Loads that are compared by CPU time.
-LOADS = ["mixed", "values", "steps", "checks", "slow", "snmp", "web"]
+LOADS = ["mixed", "values", "steps", "single", "active", "checks", "slow", "snmp", "web"]
 # What is sent counts when it can be read, what is asked when it was answered.
-SENT = ["mixed", "values", "steps"]
+SENT = ["mixed", "values", "steps", "single"]
 WORK = {
     "mixed": "values from senders to durable history: 45,000 items in random order, 250 a request",
     "values": "4,500 items in order, 1,000 values a request",
     "steps": "the same with change per second and a trigger on every tenth item",
+    "single": "one value a request, each on a new connection",
+    "active": "10,000 active agents ask for their items and send a value",
     "checks": "passive agent checks, agents respond immediately",
     "slow": "passive agent checks, agents respond after 3 s",
     "snmp": "SNMP checks, version 2c, one OID each",
@@ -26,10 +28,16 @@ WORK = {
 
 
 def cpu(part):
+    """The member of a part's figures with CPU seconds per million."""
+    if part == "active":
+        return "server_us_per_request"
     return "kept_cpu_s_per_million" if part in SENT else "server_cpu_s_per_million"
 
 
 def rate(part):
+    """The member of a part's figures with values, requests or checks a second."""
+    if part == "active":
+        return "requests_per_s"
     return "kept_per_s" if part in SENT else "checks_per_s"
 
 
@@ -82,6 +90,11 @@ def time_cell(ms, words):
 def rate_cell(figures, part, server, unit):
     return join(shown(figures.get(part, server, rate(part)), "%s" + unit),
                 shown(figures.get(part, server, cpu(part)), "%s CPU s"))
+
+
+def active_cell(figures, server):
+    return join(rate_cell(figures, "active", server, " requests/s"),
+                shown(figures.get("active", server, "bytes_per_agent"), "%s B for an agent"))
 
 
 def slow_cell(figures, server, part="slow"):
@@ -182,6 +195,10 @@ def goals():
          load("values", 1e6, 1)),
         (WORK["steps"], lambda f, s: rate_cell(f, "steps", s, "/s"), "500,000/s, ≤ 2 CPU s",
          load("steps", 5e5, 2)),
+        (WORK["single"], lambda f, s: rate_cell(f, "single", s, "/s"), "≤ 18 CPU s",
+         at_least((WORK["single"] + ", CPU s per million", "single", [cpu("single")], "<", 18))),
+        (WORK["active"], active_cell, "≤ 30 CPU s",
+         at_least((WORK["active"] + ", CPU s per million requests", "active", [cpu("active")], "<", 30))),
         (WORK["checks"], lambda f, s: rate_cell(f, "checks", s, "/s"), "≥ 45,000/s, ≤ 25 CPU s",
          load("checks", 44_500, 25)),
         (WORK["slow"], slow_cell, "20,000/s, 60,000 in flight, ≤ 50 % of the machine",
@@ -276,6 +293,7 @@ def charts(figures):
         return title, unit, rows
     titles = {"mixed": "Values from senders, random order", "values": "The same, items in order",
               "steps": "With change per second and triggers",
+              "single": "One value a request", "active": "Requests of active agents",
               "checks": "Agent checks, answered at once", "slow": "Agent checks, answered after 3 s",
               "snmp": "SNMP checks", "web": "HTTP checks"}
     where = "%(cores)d cores, load generator on the same ones" % figures.data["machine"]
