@@ -1,4 +1,4 @@
-"""What failed in a job, from its log: the blocks that cargo's tests, unittest, Vitest and compilers print for a failure."""
+"""What failed in a job, from its log: the blocks that cargo's tests, unittest, Vitest and compilers print."""
 
 import re
 

@@ -40,12 +40,12 @@ SETS = {
     "compat": Set(("conformance", "balancer"), ("compat/test_*.py",)),
 }
 #: What each script in scripts/suites needs, for those that need anything.
-NEEDS = {"units": ("programs",), "lints": ("programs",), "fuzz": ("programs",),
+NEEDS = {"unit-programs": ("programs",), "units": ("unit-programs",), "lints": ("programs",), "fuzz": ("programs",),
          "conformance": ("programs",), "balancer": ("programs",), "drivers": ("programs",), "web": ("ui",)}
 #: Scripts that occupy all cores.
-HEAVY = {"programs", "units", "lints", "drivers", "conformance"}
+HEAVY = {"programs", "unit-programs", "lints", "drivers", "conformance"}
 #: Scripts that only prepare others.
-WITHOUT_TESTS = {"programs", "drivers", "vcsim", "snmpsim", "yaml", "reference", "ui"}
+WITHOUT_TESTS = {"programs", "unit-programs", "drivers", "vcsim", "snmpsim", "yaml", "reference", "ui"}
 #: What all files of a folder need, besides the programs.
 FOLDER_NEEDS = {"browser": ["ui"], "compat": ["reference"]}
 
