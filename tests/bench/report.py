@@ -126,7 +126,7 @@ def measure(options, results):
         start = time.monotonic()
         entry = {"part": name, "server": server.key, "round": number,
                  "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-                 "load_before": os.getloadavg()[0]}
+                 "model": results.data["machine"]["model"], "load_before": os.getloadavg()[0]}
         try:
             commands, figures = parts.PARTS[name][0](server, options.quick)
             entry.update(commands=commands, figures=figures)

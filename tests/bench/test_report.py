@@ -67,6 +67,17 @@ class Report(unittest.TestCase):
         self.assertIn("--random", words)
         self.assertIn("--verify", words)
 
+    def test_rows_of_other_machines_are_named(self):
+        early, late = "2026-01-01T00:00:00Z", "2026-01-03T00:00:00Z"
+        first = dict(run("values", "vedette", 0), at=early, model="Other")
+        second = dict(run("values", "zabbix-7.0", 0), at=late, model="Model")
+        words = render.when(render.Figures(data(first, second)))
+        self.assertIn("On another machine (Other): values of Vedette.", words)
+        self.assertNotIn("different runs", words)
+        words = render.when(render.Figures(data(dict(first, model="Model"), second)))
+        self.assertIn("From different runs, so small differences mean nothing: values.", words)
+        self.assertNotIn("another machine", words)
+
     def test_a_run_goes_on_where_it_was(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "in", "results.json")
