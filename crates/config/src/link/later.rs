@@ -59,11 +59,12 @@ impl Changed {
 }
 
 impl Work {
-    /// Objects that one host may have of it, as the number of items that are as much work.
+    /// Objects that one host may have of it, as the number of items that are as much work: a new trigger
+    /// with its functions takes as long as five items.
     pub(super) fn objects(&self) -> usize {
         match self {
             Self::NewItems(ids) | Self::NewHostPrototypes(ids) => ids.len(),
-            Self::NewTriggers(ids) => 2 * ids.len(),
+            Self::NewTriggers(ids) => 5 * ids.len(),
             Self::Items(changed) | Self::Triggers(changed) => {
                 changed.iter().map(|one| one.ids.len()).sum()
             }
