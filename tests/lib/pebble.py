@@ -89,9 +89,9 @@ def start(test, folder, http_port, tls_port, seconds=0):
 
 class Door:
     """Passes requests on to Pebble. `refuse` = (status, headers, body) instead; `change` gets the path and the body
-    of each response, and returns the body that is sent; `window` = the time of renewal that is suggested. `paths`
-    has all requests, `created` those that have created something, and `replaced` the certificates that new orders
-    replace: Pebble refuses some requests by chance, which then come again (RFC 8555, 6.5)."""
+    of each response that is no error, and returns the body that is sent; `window` = the time of renewal that is
+    suggested. `paths` has all requests, `created` those that have created something, and `replaced` the certificates
+    that new orders replace: Pebble refuses some requests by chance, which then come again (RFC 8555, 6.5)."""
 
     def __init__(self, pebble):
         self.pebble = pebble
@@ -137,7 +137,7 @@ class Door:
             host = request.headers["Host"]
             answer = json.dumps(dict(json.loads(answer), renewalInfo="https://%s/renewal" % host)).encode()
         answer = self.reflect(status, body, answer)
-        if self.change:
+        if self.change and status < 400:
             answer = self.change(request.path, answer)
         return self.respond(request, status, headers, answer)
 

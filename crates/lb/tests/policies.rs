@@ -305,7 +305,7 @@ fn clients_need_the_password_of_a_user() {
 /// Sends many guesses at once and returns the first one that is refused without a check, because
 /// eight of its address wait for theirs. Which ones wait depends on the order in which they arrive.
 fn refused_guess(address: SocketAddr, method: &str) -> (String, TcpStream) {
-    let (sender, responses) = std::sync::mpsc::channel();
+    let (sender, responses) = sync_channel(40);
     for at in 0..40 {
         let mut client = connect(address);
         ask(&mut client, &format!("{method} / HTTP/1.1"), &basic(&format!("alice:{method} {at}")));
