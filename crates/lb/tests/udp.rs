@@ -9,8 +9,8 @@ use std::time::Duration;
 use lb::config::Config;
 
 use datagrams::{
-    Patience, Server, TIMEOUT, ask, ask_until, client, engine, file, first_records, receive,
-    records, socket,
+    Patience, Server, TIMEOUT, ask, ask_until, client, clients, engine, file, first_records,
+    receive, records, socket,
 };
 
 #[test]
@@ -19,12 +19,11 @@ fn a_session_has_one_server_and_sessions_take_turns() {
     let (text, to) = file(2, "", "", &servers.each_ref().map(|server| server.address));
     let engine = engine(&text);
     let mut counts = BTreeMap::new();
-    for _ in 0..10 {
-        let client = client();
-        let first = ask(&client, to, "1");
+    for client in &clients::<10>() {
+        let first = ask(client, to, "1");
         let name = first.split(':').next().expect("a name").to_owned();
         for number in 2..20 {
-            assert_eq!(ask(&client, to, &number.to_string()), format!("{name}:{number}"));
+            assert_eq!(ask(client, to, &number.to_string()), format!("{name}:{number}"));
         }
         *counts.entry(name).or_insert(0) += 1;
     }
@@ -67,8 +66,8 @@ fn a_refused_datagram_goes_to_another_server() {
     let (text, to) = file(1, "", ", eject: {failures: 3, for: 1h}", &[dead, alive.address]);
     let records_in = format!("transactions: {{folder: {}}}\n", folder.path().display());
     let engine = engine(&(records_in + &text));
-    for _ in 0..20 {
-        assert_eq!(ask(&client(), to, "x"), "b:x");
+    for client in &clients::<20>() {
+        assert_eq!(ask(client, to, "x"), "b:x");
     }
     engine.stop();
     let records = records(folder.path());
@@ -166,9 +165,7 @@ fn a_flood_of_one_client_does_not_displace_others() {
     let engine = engine(&(records_in + &text));
     let other = socket("127.0.0.2:0");
     assert_eq!(ask(&other, to, "1"), "a:1");
-    // All at once, so that no port is used twice.
-    let clients: Vec<UdpSocket> = (0..200).map(|_| client()).collect();
-    for client in &clients {
+    for client in &clients::<200>() {
         assert_eq!(ask(client, to, "x"), "a:x", "the newest session of the client is served");
     }
     assert_eq!(ask(&other, to, "2"), "a:2");
@@ -205,7 +202,7 @@ fn a_reload_keeps_sessions() {
     let addresses = servers.each_ref().map(|server| server.address);
     let (text, to) = file(2, "", "", &addresses);
     let mut engine = engine(&text);
-    let clients: Vec<UdpSocket> = (0..30).map(|_| client()).collect();
+    let clients = clients::<30>();
     let before: Vec<String> = clients.iter().map(|client| ask(client, to, "x")).collect();
     for algorithm in ["random", "least_connections", "round_robin"] {
         let text = text.replace("name: p,", &format!("name: p, algorithm: {algorithm},"));

@@ -39,6 +39,12 @@ pub(crate) fn client() -> UdpSocket {
     socket("127.0.0.1:0")
 }
 
+/// Clients with a port each. One after the other, two could get the same port, which would make
+/// them one session.
+pub(crate) fn clients<const COUNT: usize>() -> [UdpSocket; COUNT] {
+    std::array::from_fn(|_| client())
+}
+
 /// A server that responds to each datagram with its name and the datagram, until it is dropped.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
