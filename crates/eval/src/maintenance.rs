@@ -135,7 +135,8 @@ impl MaintenancePeriod {
     fn holding(&self, active_since: i64, now: i64, tz: &TimeZone) -> Option<Running> {
         let since = self.latest_start(active_since, now, tz)?;
         let until = since.saturating_add(i64::from(self.period_s));
-        (now < until).then_some(Running { since, until })
+        // Where the clocks skip a whole day, the day before is later than now.
+        (since..until).contains(&now).then_some(Running { since, until })
     }
 
     /// The start that counts at `now`, see above; `None` also where its period would be over.
@@ -274,6 +275,25 @@ fn monday_of(at: i64, tz: &TimeZone) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_period_begins_after_now_where_a_day_is_skipped() {
+        // Samoa had no 30 December 2011: the 31st began at this moment.
+        let tz = TimeZone::get("Pacific/Apia").unwrap();
+        let midnight = 1_325_239_200;
+        let repeat = Repeat::Daily { every: 1 };
+        let period = MaintenancePeriod { repeat, start_time_s: 5_400, period_s: 300 };
+        let maintenance = Maintenance {
+            active_since: midnight - 10 * 86_400,
+            active_till: midnight + 10 * 86_400,
+            periods: vec![period],
+        };
+        let since = |at| maintenance.running(at, &tz).map(|running| running.since - midnight);
+        assert_eq!([midnight + 1, midnight + 5_399].map(since), [None; 2]);
+        assert_eq!(since(midnight + 5_400), Some(5_400));
+        // The 29th ended right before it.
+        assert_eq!(since(midnight - 86_400 + 5_400), Some(5_400 - 86_400));
+    }
 
     #[test]
     fn each_kind_runs_in_its_time() {
