@@ -97,6 +97,20 @@ impl<'a> Edit<'a> {
         self.trail.as_mut().filter(|trail| trail.wants(table))
     }
 
+    /// Notes a field of an object for the audit log, as people write it; its column has it in another form.
+    /// `before`: what it was, unless the object is new.
+    pub fn describe(
+        &mut self,
+        table: &'static Table,
+        id: u64,
+        name: &str,
+        (now, before): (&str, Option<&str>),
+    ) {
+        if let Some(trail) = self.trail(table) {
+            trail.described(table, id, name, (now, before));
+        }
+    }
+
     /// Rows that meet the conditions, if the trail wants them.
     fn rows_for_trail(
         &mut self,

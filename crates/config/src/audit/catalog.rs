@@ -26,6 +26,11 @@ impl Resource {
         self.of_kind.map(|(column, _)| column)
     }
 
+    /// What the API calls a column of the object.
+    pub(super) fn member<'c>(&self, column: &'c str) -> &'c str {
+        if self.word == "template" && column == "hostid" { "templateid" } else { column }
+    }
+
     /// Whether an object with this value in that column is of this kind.
     pub(super) fn is(&self, value: i64) -> bool {
         self.of_kind.is_none_or(|(_, values)| values.contains(&value))
@@ -45,9 +50,9 @@ const fn resource(
 /// Numbers observed on Zabbix 7.0.22.
 const RESOURCES: &[Resource] = &[
     resource("users", None, 0, "user", "username"),
-    resource("hosts", Some(("kind", &[0])), 4, "host", "name"),
-    resource("hosts", Some(("kind", &[1])), 30, "template", "name"),
-    resource("hosts", Some(("kind", &[2])), 37, "hostprototype", "name"),
+    resource("hosts", Some(("kind", &[0])), 4, "host", "host"),
+    resource("hosts", Some(("kind", &[1])), 30, "template", "host"),
+    resource("hosts", Some(("kind", &[2])), 37, "hostprototype", "host"),
     resource("actions", None, 5, "action", "name"),
     resource("usergroups", None, 11, "usergroup", "name"),
     resource("triggers", Some(("flags", &[0, 4])), 13, "trigger", "description"),
@@ -111,7 +116,7 @@ const MEMBERS: &[(&str, &str, &str)] = &[
     ("action_conditions", "actions", "filter.conditions"),
     ("operations", "actions", "operations"),
     ("maintenance_hosts", "maintenances", "hosts"),
-    ("maintenance_groups", "maintenances", "hostgroups"),
+    ("maintenance_groups", "maintenances", "groups"),
     ("maintenance_periods", "maintenances", "timeperiods"),
     ("maintenance_tags", "maintenances", "tags"),
     ("pool_servers", "pools", "servers"),
@@ -142,6 +147,14 @@ const SECRETS: &[(&str, &str)] = &[
     ("virtualservices", "authentication"),
     ("engines", "enrolment_digest"),
     ("avi_objects", "document"),
+];
+
+/// Columns that the API does not have, or has in another form: see [`Edit::describe`](crate::Edit::describe).
+const HIDDEN: &[(&str, &str)] = &[
+    ("hosts", "kind"),
+    ("groups_", "type"),
+    ("triggers", "expression"),
+    ("triggers", "recovery_expression"),
 ];
 
 /// Whether a table is in the log, with objects or with members of objects.
@@ -188,6 +201,11 @@ pub(super) fn member_key(table: &'static Table) -> impl Iterator<Item = &'static
     key.filter(move |column| *column != subject || table.key.len() == 1)
 }
 
+/// Whether the log leaves the column out.
+pub(super) fn is_hidden(table: &Table, column: &str) -> bool {
+    HIDDEN.contains(&(table.name, column))
+}
+
 /// Whether the values of the column are secrets.
 pub(super) fn is_secret(table: &Table, column: &str) -> bool {
     SECRETS.contains(&(table.name, column))
@@ -230,7 +248,7 @@ mod tests {
             let subject = Table::named(name).subject();
             assert_eq!(subject, Table::named(owner).key[0], "{name}");
         }
-        for (table, column) in SECRETS {
+        for (table, column) in SECRETS.iter().chain(HIDDEN) {
             assert!(Table::named(table).column(column).is_some(), "{table}.{column}");
         }
     }

@@ -22,6 +22,33 @@ struct Given<'c> {
     /// Rows with this value are not in the details.
     default: Option<Value>,
     is_secret: bool,
+    is_hidden: bool,
+}
+
+/// What a new row is.
+#[derive(Clone, Copy)]
+enum What<'a> {
+    /// An object of this kind.
+    Object(Option<&'static Resource>),
+    /// A member of an object, at this path.
+    Member(&'a str),
+}
+
+impl What<'_> {
+    fn path(&self) -> &str {
+        match self {
+            Self::Object(_) => "",
+            Self::Member(path) => path,
+        }
+    }
+
+    /// What the API calls a column.
+    fn member<'c>(&self, column: &'c str) -> &'c str {
+        match self {
+            Self::Object(Some(kind)) => kind.member(column),
+            _ => column,
+        }
+    }
 }
 
 /// Where the value of a column is.
@@ -89,6 +116,7 @@ impl<'c> Rows<'c> {
             name,
             default: table.column(name).map(|column| column.default_value()),
             is_secret: catalog::is_secret(table, name),
+            is_hidden: catalog::is_hidden(table, name),
         };
         let place = |name: &str| Place::of(table, columns, name);
         Self {
@@ -100,17 +128,19 @@ impl<'c> Rows<'c> {
     }
 
     /// Adds the columns that do not have their defaults.
-    fn add(&self, details: &mut Details, path: &str, row: &[Value]) {
+    fn add(&self, details: &mut Details, what: What<'_>, row: &[Value]) {
+        let path = what.path();
         let kind = || self.kind.as_ref().map(|place| place.value(row).as_int());
         let is_secret = catalog::is_secret_row(self.table, |_| kind());
         for (column, value) in self.columns.iter().zip(row) {
             let is_subject = !path.is_empty() && column.name == self.table.subject();
-            if is_subject || column.default.as_ref().is_none_or(|default| default == value) {
+            let is_default = column.default.as_ref().is_none_or(|default| default == value);
+            if is_subject || is_default || column.is_hidden {
                 continue;
             }
             let is_secret = column.is_secret || (is_secret && column.name == "value");
             let shown = catalog::shown(value, is_secret);
-            details.push(path, column.name, &["add", &shown]);
+            details.push(path, what.member(column.name), &["add", &shown]);
         }
     }
 
@@ -148,7 +178,7 @@ impl Trail {
             }
             let (id, kind) = (of.subject.id(row), objects.kind(row));
             let name = kind.map_or("", |_| objects.name(row)).to_owned();
-            of.add(self.object(table, id, kind, name, AuditAction::Add), "", row);
+            of.add(self.object(table, id, kind, name, AuditAction::Add), What::Object(kind), row);
         }
     }
 
@@ -172,7 +202,7 @@ impl Trail {
             let key = key.iter().map(|place| place.value(row).to_string());
             let path = format!("{member}[{}]", key.collect::<Vec<_>>().join("."));
             let details = self.member(owner, of.subject.id(row), &path, AuditAction::Add);
-            of.add(details, &path, row);
+            of.add(details, What::Member(&path), row);
         }
     }
 }

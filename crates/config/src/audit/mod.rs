@@ -119,7 +119,7 @@ impl Trail {
         });
         let fields: Vec<_> = row
             .iter()
-            .filter(|(name, _)| !table.is_state_column(name))
+            .filter(|(name, _)| !table.is_state_column(name) && !catalog::is_hidden(table, name))
             .filter_map(|(name, value)| {
                 let old = before.get(name).filter(|old| old.to_string() != value.to_string())?;
                 let shown = |value, is_secret_row: bool| {
@@ -138,6 +138,21 @@ impl Trail {
     /// A row is gone.
     pub(crate) fn deleted(&mut self, table: &'static Table, row: &Row) {
         self.note(table, row, AuditAction::Delete, Vec::new());
+    }
+
+    /// A field of an object has a value that no column shows to people; `before`: the value that it had.
+    pub(crate) fn described(
+        &mut self,
+        table: &'static Table,
+        id: u64,
+        name: &str,
+        (now, before): (&str, Option<&str>),
+    ) {
+        let details = &mut self.entry(table.name, id).details;
+        match before {
+            Some(before) => details.push("", name, &["update", now, before]),
+            None => details.push("", name, &["add", now]),
+        }
     }
 
     fn note(&mut self, table: &'static Table, row: &Row, action: AuditAction, fields: Vec<Field>) {

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use config::Edit;
 use config::db::{Row, Value, query_by_ids};
 use config::objects::{ExpressionError, NewTrigger, Resolved, Tag, TriggerChange, column, resolve};
+use config::{Edit, table};
 use objects::{CorrelationMode, HostKind, Origin, RecoveryMode};
 
 use super::checks::{check_event_name, check_modes, check_prototypes, check_url, check_uuid};
@@ -135,6 +135,7 @@ fn check_items(
 pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
     let ids = call.write(|edit| {
         let mut new: Vec<NewTrigger> = Vec::new();
+        let mut written: Vec<[String; 2]> = Vec::new();
         let mut seen: Vec<(String, String)> = Vec::new();
         for (path, object) in params::objects(input)? {
             let Input { mut columns, expression, recovery, tags, depends_on } =
@@ -162,6 +163,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
             }
             let depends_on = depends_on.unwrap_or_default();
             check_dependencies(call, edit, &description, on_template, &depends_on)?;
+            written.push([expression, recovery]);
             new.push(NewTrigger {
                 columns,
                 expression: resolved.expression,
@@ -171,9 +173,24 @@ pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
                 depends_on,
             });
         }
-        Ok(config::objects::create_triggers(edit, &new)?)
+        let ids = config::objects::create_triggers(edit, &new)?;
+        for (id, now) in ids.iter().zip(&written) {
+            describe(edit, *id, now, None);
+        }
+        Ok(ids)
     })?;
     Ok(kind.object().result(&ids))
+}
+
+/// Tells the audit log expressions as people write them.
+fn describe(edit: &mut Edit<'_>, id: u64, now: &[String; 2], before: Option<&[String; 2]>) {
+    for (at, name) in ["expression", "recovery_expression"].into_iter().enumerate() {
+        let was = before.map_or("", |before| &before[at]);
+        if now[at] != was {
+            let was = before.map(|_| was);
+            edit.describe(&table::TRIGGERS, id, name, (&now[at], was));
+        }
+    }
 }
 
 /// Dependencies exist, the user sees them, and no template's trigger depends on one further down.
@@ -265,7 +282,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
     let expressions = expand::expressions(call, &stored)?;
     let recoveries = expand::expressions(call, &recoveries)?;
     call.write(|edit| {
-        let mut changes = Vec::new();
+        let (mut changes, mut written) = (Vec::new(), Vec::new());
         let mut inputs = Vec::new();
         for (path, id, object) in &updates {
             inputs.push((path, *id, *object, read(object, path, kind, Mode::Update)?));
@@ -273,13 +290,16 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
         let rows = writable(call, edit, &ids, kind)?;
         for ((path, id, object, input), row) in inputs.into_iter().zip(&rows) {
             refuse_read_only(object, row)?;
-            let now = (
-                expressions.get(&id).cloned().unwrap_or_default(),
-                recoveries.get(&id).cloned().unwrap_or_default(),
-            );
-            changes.push(change(call, edit, input, row, now, path, kind)?);
+            let before = [&expressions, &recoveries]
+                .map(|texts| texts.get(&id).cloned().unwrap_or_default());
+            let (change, now) = change(call, edit, input, row, &before, path, kind)?;
+            changes.push(change);
+            written.push((id, now, before));
         }
         config::objects::update_triggers(edit, &changes)?;
+        for (id, now, before) in &written {
+            describe(edit, *id, now, Some(before));
+        }
         let dependent: Vec<u64> =
             changes.iter().filter(|one| one.depends_on.is_some()).map(|one| one.id).collect();
         refuse_circles(edit, &dependent)
@@ -294,16 +314,16 @@ fn expressions_of(call: &Call<'_>, ids: &[u64], name: &str) -> ApiResult<Vec<(u6
     Ok(rows.iter().map(|row| (row.id("triggerid"), row.text("text").to_owned())).collect())
 }
 
-/// One trigger's change, checked. `now`: its expressions as people write them.
+/// One trigger's change, checked, and its new expressions as people write them; `before`: the former ones.
 fn change(
     call: &Call<'_>,
     edit: &mut Edit<'_>,
     input: Input,
     row: &Row,
-    now: (String, String),
+    before: &[String; 2],
     path: &str,
     kind: Kind,
-) -> ApiResult<TriggerChange> {
+) -> ApiResult<(TriggerChange, [String; 2])> {
     let Input { mut columns, expression, mut recovery, tags, depends_on } = input;
     let mode =
         column(&columns, "recovery_mode").and_then(|mode| RecoveryMode::from_number(mode.as_int()));
@@ -321,7 +341,7 @@ fn change(
     if mode == Some(RecoveryMode::None) && column(&columns, "correlation_mode").is_none() {
         columns.push(("correlation_mode", CorrelationMode::All.number().into()));
     }
-    let new_recovery = recovery.unwrap_or_else(|| now.1.clone());
+    let new_recovery = recovery.unwrap_or_else(|| before[1].clone());
     let text = |name: &str| match name {
         "recovery_expression" => new_recovery.clone(),
         _ => match column(&columns, name) {
@@ -331,8 +351,8 @@ fn change(
     };
     check_modes(&text)?;
     let description = text("description");
-    let new_expression = expression.unwrap_or_else(|| now.0.clone());
-    let changed = (&new_expression, &new_recovery) != (&now.0, &now.1);
+    let now = [expression.unwrap_or_else(|| before[0].clone()), new_recovery];
+    let changed = now != *before;
     let id = row.id("triggerid");
     let on_template = {
         let rows = edit.query(
@@ -344,7 +364,7 @@ fn change(
     };
     check_uuid(&columns, on_template, path)?;
     let expressions = if changed {
-        let resolved = resolved(edit, &new_expression, &new_recovery, path, kind)?;
+        let resolved = resolved(edit, &now[0], &now[1], path, kind)?;
         check_items(call, edit, &resolved.items, &description, kind)?;
         Some((resolved.expression, resolved.recovery, resolved.functions))
     } else {
@@ -354,7 +374,7 @@ fn change(
         check_dependencies(call, edit, &description, on_template, on)?;
     }
     columns.retain(|(name, value)| row.get(name) != Some(value));
-    Ok(TriggerChange { id, columns, expressions, tags, depends_on })
+    Ok((TriggerChange { id, columns, expressions, tags, depends_on }, now))
 }
 
 /// `delete`
