@@ -1,19 +1,33 @@
 #!/usr/bin/env python3
 """Records of what a load balancer's engine has carried: real connections, then `vedette transactions`."""
 
+import base64
+import hashlib
+import hmac
 import http.client
 import http.server
 import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
+import certificates  # noqa: E402
+
+
+def token(key, **claims):
+    """Claims signed with HMAC."""
+    def part(data):
+        return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+    text = ".".join(part(json.dumps(one).encode()) for one in ({"alg": "HS256"}, claims))
+    return "%s.%s" % (text, part(hmac.new(key.encode(), text.encode(), hashlib.sha256).digest()))
 
 
 class Server(http.server.BaseHTTPRequestHandler):
@@ -200,6 +214,56 @@ class Transactions(bed.unittest.TestCase):
             [bed.BINARY, "engine", "--config", other], capture_output=True, text=True, timeout=60, check=False)
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("in use by another process", run.stderr)
+
+    def test_users_are_those_who_were_authenticated(self):
+        key, folder = "0123456789abcdef0123456789abcdef", os.path.dirname(self.file)
+        hashed = subprocess.run(["openssl", "passwd", "-6", "secret"], check=True, capture_output=True, text=True)
+        authority = certificates.Authority(folder)
+        authority.sign("lb", "IP:127.0.0.1")
+        authority.sign("machine-7")
+        pem = {name: os.path.join(folder, name) for name in ("lb.pem", "lb.key", "machine-7.pem", "machine-7.key")}
+        self.stop()
+        self.config["certificates"] = [{"name": "lb", "cert": pem["lb.pem"], "key": pem["lb.key"]}]
+        web, _, secure = self.config["virtual_services"]
+        web["authentication"] = {
+            "basic": [{"name": "staff", "users": {"alice": hashed.stdout.strip()}}],
+            "jwt": [{"name": "api", "keys": [{"algorithm": "HS256", "key": key}]}]}
+        web["rules"] = [{"if": {"path_prefix": "/basic"}, "then": {"authentication": "staff"}},
+                        {"if": {"path_prefix": "/jwt"}, "then": {"authentication": "api"}}]
+        secure["pool"] = "app"
+        secure["tls"] = {"certificates": ["lb"], "client_auth": "optional", "client_ca": authority.pem}
+        self.start()
+
+        def basic(pair):
+            return {"Authorization": "Basic " + base64.b64encode(pair.encode()).decode()}
+
+        def bearer(secret, **claims):
+            return {"Authorization": "Bearer " + token(secret, exp=int(time.time()) + 600, **claims)}
+
+        for path, headers, status in (
+                ("/basic/right", basic("alice:secret"), 200), ("/basic/wrong", basic("alice:guess"), 401),
+                ("/basic/unknown", basic("mallory:secret"), 401), ("/open", basic("alice:secret"), 200),
+                ("/jwt/right", bearer(key, sub="bob\x1b[2J"), 200), ("/jwt/wrong", bearer("other", sub="bob"), 401),
+                ("/jwt/nobody", bearer(key), 200), ("/jwt/long", bearer(key, sub="x" * 5000), 200)):
+            self.assertEqual(self.get(self.web, path, **headers), status, path)
+        for name in ("machine-7", None):
+            context = ssl.create_default_context(cafile=authority.pem)
+            if name:
+                context.load_cert_chain(pem[name + ".pem"], pem[name + ".key"])
+            client = http.client.HTTPSConnection("127.0.0.1", self.none, timeout=30, context=context)
+            client.request("GET", "/tls/%s" % name)
+            self.assertEqual(client.getresponse().read(), b"hello")
+            client.close()
+        self.stop()
+        users = {record["path"]: record["user"] for record in self.found("method=GET")}
+        self.assertEqual(users, {
+            "/basic/right": "alice", "/basic/wrong": "", "/basic/unknown": "", "/open": "", "/jwt/wrong": "",
+            "/jwt/right": "bob\x1b[2J", "/jwt/nobody": "", "/jwt/long": "x" * 2048,
+            "/tls/machine-7": "machine-7", "/tls/None": ""})
+        self.assertEqual([record["path"] for record in self.found("user=alice")], ["/basic/right"])
+        text = self.search("path^=/jwt/r", "--group", "user")
+        self.assertIn("bob\ufffd[2J", text)
+        self.assertNotIn("\x1b", text)
 
     def test_a_filter_that_is_not_understood_says_why(self):
         run = subprocess.run(

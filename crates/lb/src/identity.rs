@@ -18,9 +18,11 @@ impl Guard {
     }
 }
 
-/// What servers learn of an authenticated client.
+/// Who a client is, and what servers learn of it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Identity {
+    /// The name that it proved; empty: no policy applied, or its token has no subject.
+    pub(crate) user: String,
     /// Names and values of headers.
     pub(crate) set: Vec<(String, String)>,
     /// Authorization is not for the server.

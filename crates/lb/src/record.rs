@@ -32,6 +32,8 @@ pub(crate) struct Texts {
     pub(crate) query: Range<usize>,
     pub(crate) user_agent: Range<usize>,
     pub(crate) referer: Range<usize>,
+    /// Who satisfied a policy of authentication.
+    user: Range<usize>,
 }
 
 /// A transaction that has not ended.
@@ -103,7 +105,18 @@ impl Draft {
             query: self.keep(query.get(1..).unwrap_or_default()),
             user_agent: self.keep(request.value(b"user-agent").unwrap_or_default()),
             referer: self.keep(request.value(b"referer").unwrap_or_default()),
+            user: 0..0,
         };
+    }
+
+    /// Notes the user who satisfied a policy.
+    pub(crate) fn authenticated(&mut self, user: &str) {
+        self.places.user = self.keep(user.as_bytes());
+    }
+
+    /// The user who satisfied a policy; `None`: no policy named one.
+    pub(crate) fn user(&self) -> Option<&[u8]> {
+        Some(self.text(&self.places.user)).filter(|user| !user.is_empty())
     }
 
     fn keep(&mut self, text: &[u8]) -> Range<usize> {

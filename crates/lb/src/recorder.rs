@@ -256,7 +256,12 @@ mod tests {
         Transaction {
             began_us: 1,
             target: Target { engine: "", service: "", pool: "", server: "" },
-            client: Client { address: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 1, tls: "" },
+            client: Client {
+                address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+                port: 1,
+                tls: "",
+                user: none,
+            },
             request: Request {
                 protocol: Protocol::Tcp,
                 stream: 0,

@@ -87,6 +87,7 @@ impl Session {
             bytes: response_bytes,
         };
         let places = &draft.places;
+        let certified = self.client_name.as_deref();
         let transaction = Transaction {
             began_us: recorder.rows.unix(draft.moments.began_us),
             target: Target {
@@ -95,7 +96,12 @@ impl Session {
                 pool: served.map_or("", |served| &served.pool.name),
                 server: server.map_or("", |server| &server.name),
             },
-            client: Client { address: self.source.ip(), port: self.source.port(), tls: facts.tls },
+            client: Client {
+                address: self.source.ip(),
+                port: self.source.port(),
+                tls: facts.tls,
+                user: draft.user().unwrap_or_else(|| certified.unwrap_or_default().as_bytes()),
+            },
             request: transactions::Request {
                 protocol: draft.protocol,
                 stream: self.client.stream().map_or(0, |stream| stream.number),

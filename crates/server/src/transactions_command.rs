@@ -287,10 +287,14 @@ fn line(out: &mut dyn Write, row: &Row) -> anyhow::Result<()> {
     };
     let timings: Vec<String> =
         TIMINGS[..4].iter().map(|name| format!("{name} {}", duration(number(name)))).collect();
+    let user = match text("user") {
+        user if user.is_empty() => user,
+        user => format!(" {}", clean(&user)),
+    };
     let place = format!("{}/{}/{}", text("service"), text("pool"), text("server"));
     writeln!(
         out,
-        "{} {} {} {} {} {} ({}) {}",
+        "{} {}{user} {} {} {} {} ({}) {}",
         time(number("began")),
         text("client"),
         number("status"),

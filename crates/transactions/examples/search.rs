@@ -51,6 +51,7 @@ fn transaction<'t>(number: u64, records: u64, paths: &'t [String]) -> Transactio
             )),
             port: u16::try_from((random >> 40) % 28_000 + 32_000).unwrap_or(0),
             tls: "TLSv1.3",
+            user: b"",
         },
         request: Request {
             protocol: Protocol::Http11,

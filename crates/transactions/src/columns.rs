@@ -71,7 +71,7 @@ const fn word(
 }
 
 /// All columns, in the order in which they are shown.
-pub static COLUMNS: [Column; 31] = [
+pub static COLUMNS: [Column; 32] = [
     number(1, "began", Unit::Time, "first byte of the request", |t| t.began_us),
     text(2, "engine", "engine that carried it", |t| t.target.engine.as_bytes()),
     text(3, "service", "virtual service", |t| t.target.service.as_bytes()),
@@ -127,6 +127,9 @@ pub static COLUMNS: [Column; 31] = [
     word(31, "cache", "hit, miss, revalidated, stale, passed; empty without a cache", |t| {
         t.course.cached.word()
     }),
+    text(32, "user", "user of Basic, JWT or client certificate; empty if not authenticated", |t| {
+        t.client.user
+    }),
 ];
 
 /// The five timings, in the order in which they happen; the last is their sum.
@@ -144,16 +147,21 @@ impl Column {
         usize::from(self.number) - 1
     }
 
-    pub(crate) const fn is_number(&self) -> bool {
+    /// Whether its values are numbers.
+    #[must_use]
+    pub const fn is_number(&self) -> bool {
         matches!(self.source, Source::Number(_))
     }
 
-    pub(crate) const fn is_address(&self) -> bool {
+    /// Whether its values are addresses.
+    #[must_use]
+    pub const fn is_address(&self) -> bool {
         matches!(self.source, Source::Address(_))
     }
 
     /// An entry of its dictionary as a value.
-    pub(crate) fn cell(&self, entry: &[u8]) -> Cell {
+    #[must_use]
+    pub fn cell(&self, entry: &[u8]) -> Cell {
         if self.is_address() {
             return Cell::Address(address(entry));
         }

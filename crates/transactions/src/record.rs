@@ -51,6 +51,8 @@ pub struct Client<'t> {
     pub port: u16,
     /// Version of TLS, as in `TLSv1.3`; empty without TLS.
     pub tls: &'t str,
+    /// The user who proved to be one; empty: nobody did.
+    pub user: &'t [u8],
 }
 
 /// What was asked, as the client sent it. Empty for a connection that was passed on.

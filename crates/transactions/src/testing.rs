@@ -30,7 +30,12 @@ pub(crate) fn transaction(number: u64) -> Transaction<'static> {
             pool: "web",
             server: pick(&["10.9.0.1:80", "10.9.0.2:80", ""], number),
         },
-        client: Client { address, port: u16::try_from(number % 60_000).unwrap(), tls: "TLSv1.3" },
+        client: Client {
+            address,
+            port: u16::try_from(number % 60_000).unwrap(),
+            tls: "TLSv1.3",
+            user: pick(&[&b""[..], b"alice", b"bob \"b\" \x1b", b"\xfe\xff"], number / 4),
+        },
         request: Request {
             protocol: pick(&[Protocol::Http11, Protocol::Http2], number / 3),
             stream: pick(&[0, 1, 3], number / 3),

@@ -26,6 +26,8 @@ export interface Transaction extends Timed {
   pool: string;
   server: string;
   client: string;
+  /** Who was authenticated; empty: nobody. */
+  user: string;
   method: string;
   host: string;
   path: string;
@@ -90,6 +92,7 @@ const COLUMNS = [
   "pool",
   "server",
   "client",
+  "user",
   "method",
   "host",
   "path",

@@ -28,6 +28,7 @@ export const GROUPS: readonly (readonly [column: string, name: string])[] = [
   ["fault", "Fault"],
   ["end", "End"],
   ["client", "Client"],
+  ["user", "User"],
   ["method", "Method"],
   ["host", "Host"],
   ["path", "Path"],

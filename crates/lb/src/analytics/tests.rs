@@ -15,7 +15,7 @@ fn transaction(end: End, status: u16, server_status: u16) -> Transaction<'static
     Transaction {
         began_us: 1,
         target: Target { engine: "", service: "", pool: "", server: "" },
-        client: Client { address: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 1, tls: "" },
+        client: Client { address: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 1, tls: "", user: none },
         request: Request {
             protocol: Protocol::Http11,
             stream: 0,

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::checks::{Checks, Now, Task};
 use super::hash::Hash;
-use super::scheme::{Credentials, Judged, read};
+use super::scheme::{Credentials, Judged, Passed, read};
 use crate::config::Basic;
 
 /// Bytes of user and password together; a longer password is wrong.
@@ -94,7 +94,8 @@ impl Users {
         match (checks.look(&task.key, now.ms), named) {
             (Some(true), Some((user, _))) => {
                 let header = self.user_header.iter();
-                Judged::Passed(header.map(|name| (name.clone(), user.clone())).collect())
+                let set = header.map(|name| (name.clone(), user.clone())).collect();
+                Judged::Passed(Passed { user: user.clone(), set })
             }
             (Some(_), _) => refused(),
             (None, _) => Judged::Check(Box::new(task)),

@@ -8,7 +8,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use serde_json::{Map, Value};
 
 use super::checks::Now;
-use super::scheme::{Credentials, Judged, read};
+use super::scheme::{Credentials, Judged, Passed, read};
 use crate::config::{Jwt, JwtAlgorithm, JwtKey, KeySet, public_keys};
 
 /// Bytes of a token.
@@ -115,7 +115,10 @@ impl Tokens {
             return Judged::Refused(format!("Bearer realm=\"{}\"", self.realm));
         };
         match self.claims_of(token, now.unix_s) {
-            Ok(claims) => Judged::Passed(self.forwarded(&claims)),
+            Ok(claims) => {
+                let user = claims.get("sub").and_then(text).unwrap_or_default();
+                Judged::Passed(Passed { user, set: self.forwarded(&claims) })
+            }
             Err(fault) => Judged::Refused(format!(
                 "Bearer realm=\"{}\", error=\"invalid_token\", error_description=\"{}\"",
                 self.realm,

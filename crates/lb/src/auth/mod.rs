@@ -17,7 +17,7 @@ use crate::policy::{Local, Rule};
 use basic::Users;
 pub(crate) use checks::{Awaited, Checkers, Checks, Now, Task};
 use jwt::Tokens;
-use scheme::{Credentials, Judged};
+use scheme::{Credentials, Judged, Passed};
 
 /// The policies of a service.
 #[derive(Debug)]
@@ -128,8 +128,8 @@ impl Policies {
             Scheme::Jwt(tokens) => tokens.judge(given, now),
         };
         match judged {
-            Judged::Passed(set) => {
-                Ok(Identity { set, hides_authorization: !policy.pass_authorization })
+            Judged::Passed(Passed { user, set }) => {
+                Ok(Identity { user, set, hides_authorization: !policy.pass_authorization })
             }
             Judged::Refused(challenge) => {
                 Err(Halt::Respond(Local { challenge: Some(challenge), ..Local::text(401) }))

@@ -8,10 +8,18 @@ use super::checks::Task;
 
 /// What a scheme makes of the credentials.
 pub(super) enum Judged {
-    Passed(Vec<(String, String)>),
+    Passed(Passed),
     /// With the value of WWW-Authenticate.
     Refused(String),
     Check(Box<Task>),
+}
+
+/// Whom a scheme has recognised.
+pub(super) struct Passed {
+    /// The name that the credentials prove; empty: they have none.
+    pub(super) user: String,
+    /// Headers for the server.
+    pub(super) set: Vec<(String, String)>,
 }
 
 /// What a client sends to prove who it is (RFC 9110, 11.4).

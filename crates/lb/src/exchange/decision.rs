@@ -12,7 +12,7 @@ use crate::session::Session;
 
 impl Session {
     /// Where limits, authentication and rules let a request go, or the response that it gets here.
-    pub(super) fn decide(&self, request: &Request<'_>, core: &Core) -> Result<Forward, Halt> {
+    pub(super) fn decide(&mut self, request: &Request<'_>, core: &Core) -> Result<Forward, Halt> {
         if let Some(body) = self.service.challenges.http(request.target.path_and_query) {
             let content_type = Some("application/octet-stream".to_owned());
             let local = Local { status: 200, content_type, body, ..Local::default() };
@@ -27,7 +27,7 @@ impl Session {
         decided
     }
 
-    fn by_policies(&self, request: &Request<'_>, core: &Core) -> Result<Forward, Halt> {
+    fn by_policies(&mut self, request: &Request<'_>, core: &Core) -> Result<Forward, Halt> {
         // A request whose password was checked is counted.
         if self.awaits.is_none()
             && let Some(local) = self.beyond_rate(request, core.now_us)
@@ -41,6 +41,9 @@ impl Session {
             }
             None => Identity::default(),
         };
+        if let Some(draft) = &mut self.draft {
+            draft.authenticated(&identity.user);
+        }
         match self.by_rules(request, core) {
             Decision::Forward(forward) => Ok(Forward { identity, ..forward }),
             Decision::Respond(local) => Err(Halt::Respond(local)),

@@ -117,6 +117,7 @@ impl Course {
                 address: client.from.ip().to_canonical(),
                 port: client.from.port(),
                 tls: "",
+                user: none,
             },
             request: Request {
                 protocol: Protocol::Udp,

@@ -41,8 +41,19 @@ function Timings({ row, full }: { row: Transaction; full: number }) {
   );
 }
 
-/** `full`: microseconds of a bar that fills its column. */
-export function transactionColumns(full: number): readonly Column<Transaction>[] {
+const USER: Column<Transaction> = {
+  id: "user",
+  header: texts.user,
+  width: "minmax(4.5rem, 0.7fr)",
+  on: "wide",
+  cell: (row) => <span title={row.user}>{row.user}</span>,
+};
+
+/** `full`: microseconds of a bar that fills its column. Without users their column would be empty. */
+export function transactionColumns(
+  full: number,
+  hasUsers: boolean,
+): readonly Column<Transaction>[] {
   return [
     {
       id: "summary",
@@ -56,6 +67,7 @@ export function transactionColumns(full: number): readonly Column<Transaction>[]
             <Status row={row} />
             <span>{formatMicros(Number(row.total))}</span>
             <span className="truncate">{began(row)}</span>
+            {row.user && <span className="truncate">{row.user}</span>}
           </span>
         </span>
       ),
@@ -106,6 +118,7 @@ export function transactionColumns(full: number): readonly Column<Transaction>[]
       on: "wide",
       cell: (row) => <span title={row.client}>{row.client}</span>,
     },
+    ...(hasUsers ? [USER] : []),
     {
       id: "total",
       header: texts.total,

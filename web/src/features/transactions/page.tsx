@@ -59,7 +59,14 @@ interface FoundProps {
 /** What a search has found: over time, timings and groups, and the newest records. */
 function Found({ answer, group, onValue, onRange }: FoundProps) {
   const rows = answer.transactions;
-  const columns = useMemo(() => transactionColumns(fullBar(rows)), [rows]);
+  const columns = useMemo(
+    () =>
+      transactionColumns(
+        fullBar(rows),
+        rows.some((row) => row.user),
+      ),
+    [rows],
+  );
   const name = GROUPS.find(([column]) => column === group)?.[1] ?? group;
   return (
     <>

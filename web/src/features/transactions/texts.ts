@@ -29,6 +29,7 @@ export const texts = {
   service: "Service",
   server: "Server",
   client: "Client",
+  user: "User",
   fault: "Fault",
   total: "Total",
   none: "(none)",

@@ -27,7 +27,7 @@ fn transaction(number: u64) -> Transaction<'static> {
             pool: "web",
             server: if number.is_multiple_of(2) { "app1" } else { "app2" },
         },
-        client: Client { address: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 1, tls: "" },
+        client: Client { address: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 1, tls: "", user: none },
         request: Request {
             protocol: Protocol::Http11,
             stream: 0,

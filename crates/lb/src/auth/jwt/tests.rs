@@ -199,9 +199,13 @@ fn claims_become_headers_if_a_header_can_have_them() {
         let given = given.map(|(scheme, text)| Credentials { scheme, text });
         tokens.judge(given, Now { ms: 0, unix_s: NOW_S })
     };
-    let Judged::Passed(set) = judged(Some((b"bearer", signed(&claims).as_bytes()))) else {
-        panic!("the token is valid");
+    let passed = |claims: &Value| match judged(Some((b"bearer", signed(claims).as_bytes()))) {
+        Judged::Passed(passed) => passed,
+        _ => panic!("the token is valid"),
     };
+    let Passed { user, set } = passed(&claims);
+    assert_eq!(user, "alice");
+    assert_eq!(passed(&json!({ "exp": NOW_S + 60 })).user, "", "no subject");
     let set: Vec<_> = set.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     assert_eq!(set, [("X-N", "7"), ("X-Roles", "a,b"), ("X-User", "alice")]);
     let Judged::Refused(challenge) = judged(None) else { panic!("no token") };
