@@ -68,7 +68,7 @@ pub struct Deps {
     /// State of running parts.
     pub live: Arc<dyn Live>,
     /// What the load balancer's engines carried.
-    pub transactions: Arc<transactions::Archive>,
+    pub transactions: Arc<dyn transactions::Store>,
     /// Fingerprint of the authority of engines; `None`: the server does not listen for engines.
     pub engine_authority: Option<String>,
     /// Notes to browsers.

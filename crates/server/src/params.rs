@@ -144,11 +144,19 @@ pub(crate) const SERVER: &[Param] = &[
          dns-01 for the load balancer; empty: none.",
     ),
     param(
+        "transactions-store",
+        "STORE",
+        "",
+        "Database for the load balancer's records of requests, such as \
+         clickhouse=http://user:password@host:8123/database; default: the data folder. Use the \
+         environment or the file, because flags are visible to all users.",
+    ),
+    param(
         "transactions-size",
         "SIZE",
         "20G",
         "Maximum size of the load balancer's records of requests; beyond it, the engine with the \
-         most records loses its oldest ones.",
+         most records loses its oldest ones; in a database, the oldest records of all are deleted.",
     ),
     param(
         "transactions-age",

@@ -24,7 +24,7 @@ mod script;
 mod sql;
 
 pub use cassandra::Cassandra;
-pub use clickhouse::ClickHouse;
+pub use clickhouse::{ClickHouse, ClickHouseRecords};
 pub use hbase::HBase;
 pub use mysql::open_mysql;
 pub use opensearch::OpenSearch;
@@ -50,6 +50,26 @@ pub fn named(
     })?;
     let (part, address) = Part::take_from(address)?;
     part.of(open(kind, &address, retention, clock)?, keeps)
+}
+
+/// Opens the store of records of transactions that a parameter names, such as
+/// `clickhouse=http://host:8123/database`. Connects on first use. No message repeats the URL.
+///
+/// # Errors
+/// There is no such store, or the URL is wrong.
+pub fn open_records(
+    word: &str,
+    limits: transactions::Limits,
+    clock: &SharedClock,
+) -> Result<Arc<dyn transactions::Store>, Error> {
+    match word.split_once('=') {
+        Some(("clickhouse", url)) => {
+            Ok(Arc::new(ClickHouseRecords::open(url, limits, Arc::clone(clock))?))
+        }
+        _ => Err(Error::config(
+            "a store of transactions is named like clickhouse=http://host:8123/database",
+        )),
+    }
 }
 
 /// Opens the store of this kind, such as `clickhouse`, at `url`. Connects on first use.

@@ -67,6 +67,9 @@ pub enum SearchError {
     /// The folder cannot be read.
     #[error("the records cannot be read: {0}")]
     Io(#[from] io::Error),
+    /// The database cannot be asked.
+    #[error("the records cannot be read: {0}")]
+    Unavailable(String),
 }
 
 #[derive(Debug)]
@@ -153,7 +156,7 @@ impl Archive {
         block: &[u8],
         now_us: u64,
     ) -> io::Result<Taken> {
-        let header = check(block)?;
+        let header = header(block)?;
         let mut streams = lock(&self.streams);
         if !streams.contains_key(&stream) {
             self.make_room(&mut streams, stream.engine)?;
@@ -359,8 +362,16 @@ fn invalid(text: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
 
+/// Checks that these bytes are one complete block. Its columns are not read.
+///
+/// # Errors
+/// `InvalidData`: they are not.
+pub fn check(block: &[u8]) -> io::Result<()> {
+    header(block).map(drop)
+}
+
 /// The header of a block that is complete.
-fn check(block: &[u8]) -> io::Result<Header> {
+fn header(block: &[u8]) -> io::Result<Header> {
     let header = Header::read(block).ok().filter(|header| {
         header.length as usize == block.len() && is_intact(&block[..header.front()]).is_ok()
     });

@@ -329,6 +329,11 @@ impl Texts {
         self.count
     }
 
+    /// Bytes of all texts and of their places.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// The text at this place; empty beyond the end.
     pub(crate) fn get(&self, place: usize) -> &[u8] {
         if place >= self.count {

@@ -9,7 +9,7 @@ use crate::columns::{Column, address};
 
 /// What a text must look like.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Pattern {
+pub enum Pattern {
     Equals(Vec<u8>),
     Begins(Vec<u8>),
     Ends(Vec<u8>),
@@ -29,9 +29,9 @@ impl Pattern {
 
 /// A network: an address and the length of its prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Network {
-    pub(crate) address: IpAddr,
-    pub(crate) prefix: u8,
+pub struct Network {
+    pub address: IpAddr,
+    pub prefix: u8,
 }
 
 impl Network {
@@ -50,7 +50,7 @@ impl Network {
 
 /// What a value must be: any of these.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Test {
+pub enum Test {
     /// Ranges, both ends included.
     Numbers(Vec<(u64, u64)>),
     Texts(Vec<Pattern>),
@@ -59,10 +59,10 @@ pub(crate) enum Test {
 
 /// A test of a column, or its opposite.
 #[derive(Debug, Clone)]
-pub(crate) struct Condition {
-    pub(crate) column: &'static Column,
-    pub(crate) test: Test,
-    pub(crate) negated: bool,
+pub struct Condition {
+    pub column: &'static Column,
+    pub test: Test,
+    pub negated: bool,
 }
 
 /// What is known of all rows of a block.

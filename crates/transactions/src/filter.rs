@@ -47,6 +47,12 @@ impl std::str::FromStr for Filter {
 }
 
 impl Filter {
+    /// What must hold.
+    #[must_use]
+    pub fn conditions(&self) -> &[Condition] {
+        &self.conditions
+    }
+
     /// Adds the conditions of another filter.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {

@@ -14,7 +14,7 @@ use crate::scan::{Rows, select};
 use crate::summary::{Group, Histogram, Summary};
 
 /// Newest rows that an answer can have.
-pub(crate) const ROWS_WANTED_MAX: usize = 100_000;
+pub const ROWS_WANTED_MAX: usize = 100_000;
 
 /// What is asked.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use crate::columns::{Cell, TIMINGS};
 
 /// Distinct values that a grouping tells apart; rows of further ones are counted together.
-pub(crate) const GROUPS_MAX: usize = 10_000;
+pub const GROUPS_MAX: usize = 10_000;
 /// Bars of a histogram.
 pub(crate) const BARS_MAX: usize = 1_000;
 
@@ -31,7 +31,9 @@ pub struct Bar {
 }
 
 impl Histogram {
-    pub(crate) fn new(time: &RangeInclusive<u64>, bars: usize) -> Self {
+    /// Empty bars over a time.
+    #[must_use]
+    pub fn new(time: &RangeInclusive<u64>, bars: usize) -> Self {
         let (from_us, to_us) = (*time.start(), *time.end());
         let bars = bars.clamp(1, BARS_MAX);
         let span = to_us.saturating_sub(from_us).saturating_add(1);
@@ -103,18 +105,33 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub(crate) fn new(histogram: Histogram) -> Self {
+    /// Without timings and groups.
+    #[must_use]
+    pub fn new(histogram: Histogram) -> Self {
         let timing = |_| Timing::new(2).expect("BUG: 2 digits are allowed");
         let timings = std::array::from_fn(timing);
         Self { histogram, timings, groups: HashMap::new(), other: Group::default() }
     }
 
     pub(crate) fn time(&mut self, timing: usize, microseconds: u64) {
-        // It grows as needed.
-        self.timings[timing].record(microseconds).expect("BUG: any number can be recorded");
+        self.time_many(timing, microseconds, 1);
     }
 
-    pub(crate) fn group(&mut self, value: Cell, rows: &Group) {
+    /// Counts rows with this value of a timing, by its place in [`TIMINGS`]. Times that differ only in bits below the
+    /// highest eight are the same.
+    pub fn time_many(&mut self, timing: usize, microseconds: u64, rows: u64) {
+        // It grows as needed.
+        let recorded = self.timings[timing].record_n(microseconds, rows);
+        recorded.expect("BUG: any number can be recorded");
+    }
+
+    /// Counts rows of values that are not told apart.
+    pub fn others(&mut self, rows: &Group) {
+        self.other.add(rows);
+    }
+
+    /// Counts rows with the same value.
+    pub fn group(&mut self, value: Cell, rows: &Group) {
         if self.groups.len() >= GROUPS_MAX && !self.groups.contains_key(&value) {
             self.other.add(rows);
         } else {

@@ -3,6 +3,7 @@
 mod checks;
 mod groups;
 mod orders;
+mod records;
 mod session;
 mod tickets;
 
@@ -25,7 +26,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_openssl::SslStream;
-use transactions::Archive;
+use transactions::Store;
 
 use crate::OPENING;
 use crate::analytics::Board;
@@ -45,7 +46,7 @@ const LOG_EVERY: Duration = Duration::from_secs(60);
 /// What all connections share.
 pub(crate) struct Shared {
     pub(crate) config: Arc<Config>,
-    pub(crate) archive: Arc<Archive>,
+    pub(crate) records: Arc<dyn Store>,
     pub(crate) clock: SharedClock,
     pub(crate) authority: Authority,
     pub(crate) board: Arc<Board>,
@@ -101,7 +102,7 @@ pub struct Needs {
     /// Where engines and their certificates are stored.
     pub config: Arc<Config>,
     /// Where their records are kept.
-    pub archive: Arc<Archive>,
+    pub records: Arc<dyn Store>,
     /// The time.
     pub clock: SharedClock,
     /// Issues certificates.
@@ -118,13 +119,13 @@ pub struct Needs {
 /// OpenSSL refuses the certificate.
 pub async fn serve(listener: TcpListener, needs: Needs) -> anyhow::Result<()> {
     let acceptor = acceptor(&needs).context("cannot prepare TLS for engines")?;
-    let Needs { config, archive, clock, authority, board, dns_hook } = needs;
+    let Needs { config, records, clock, authority, board, dns_hook } = needs;
     let shared = Arc::new(Shared {
         groups: Groups::new(Arc::clone(&config)),
         checks: Arc::new(Checks::new(Arc::clone(&config))),
         tickets: Arc::new(Tickets::new(Arc::clone(&config), Arc::clone(&clock))),
         config,
-        archive,
+        records,
         clock,
         authority,
         board,

@@ -10,7 +10,7 @@ use config::engines::{self, Desired, Known, Report};
 use lb::TicketSecrets;
 use openssl::x509::X509;
 use proxying::engine_link::analytics::Portion;
-use proxying::engine_link::{LinkError, MESSAGE_MAX, Message, Position, SMALL_MAX, VERSION};
+use proxying::engine_link::{LinkError, MESSAGE_MAX, Message, SMALL_MAX, VERSION};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout, timeout_at};
@@ -18,6 +18,7 @@ use tokio_openssl::SslStream;
 use transactions::Stream;
 
 use super::checks::{Seat, Sheet};
+use super::records::Records;
 use super::{From, Place, Shared};
 use crate::authority::{engine_id, fingerprint, until_s};
 use crate::channel::Channel;
@@ -69,8 +70,8 @@ pub(super) async fn serve(
     if version != VERSION {
         return refuse(&mut link, &other_version(version)).await;
     }
-    let end = shared.archive.end(stream);
-    let kept = Position { file: end.file, offset: end.offset };
+    let records = Records::new(stream, shared);
+    let kept = records.acknowledged();
     link.send(&Message::Welcome { name: &known.name, kept }).await?;
     tracing::info!(engine = known.name, %peer, "an engine has connected");
     let report = Report {
@@ -89,7 +90,7 @@ pub(super) async fn serve(
         report,
         reported: None,
         sent: String::new(),
-        unsynced: false,
+        records,
         seat,
         secrets: Secrets::default(),
         renewed: None,
@@ -110,7 +111,7 @@ async fn refuse(link: &mut Link, reason: &str) -> anyhow::Result<()> {
 }
 
 /// Runs what blocks.
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     shared: &Arc<Shared>,
     work: impl FnOnce(&Shared) -> T + Send + 'static,
 ) -> anyhow::Result<T> {
@@ -206,8 +207,7 @@ struct Session<'s> {
     reported: Option<(Instant, Report)>,
     /// Hash of the configuration that was sent last.
     sent: String,
-    /// Blocks arrived that are not acknowledged.
-    unsynced: bool,
+    records: Records,
     /// Its place among those who let checks of authorities pass.
     seat: Seat,
     secrets: Secrets,
@@ -248,7 +248,7 @@ impl Session<'_> {
                     // They may have changed because this engine has left the group.
                     self.configure().await?;
                 }
-                _ = sync.tick(), if self.unsynced => self.acknowledge().await?,
+                _ = sync.tick(), if self.records.is_unsynced() => self.acknowledge(false).await?,
                 () = place.replaced.notified() => bail!("the engine has connected again"),
             }
         }
@@ -273,24 +273,20 @@ impl Session<'_> {
     async fn take(&mut self) -> anyhow::Result<()> {
         match self.link.message()? {
             Message::Block { at, bytes } => {
-                let (stream, bytes) = (self.stream, bytes.to_vec());
-                let kept = blocking(self.shared, move |shared| {
-                    let now_us = u64::try_from(shared.clock.unix().as_micros()).unwrap_or(u64::MAX);
-                    let at = transactions::Position { file: at.file, offset: at.offset };
-                    shared.archive.keep(stream, at, &bytes, now_us)
-                });
-                if let Err(error) = kept.await? {
-                    tracing::error!(engine = self.known.name, %error, "cannot keep records of an engine; it sends them again later");
-                    let reason = format!("the server cannot keep records: {error}");
+                let bytes = bytes.to_vec();
+                let kept = self.records.keep(self.shared, &self.known.name, at, bytes).await?;
+                if let Err(reason) = kept {
                     return refuse(&mut self.link, &reason).await;
                 }
-                self.unsynced = true;
             }
             Message::Heartbeat(gauges) => {
                 tracing::debug!(engine = self.known.name, ?gauges, "heartbeat");
                 // Its answer shows the engine that the server lives.
-                self.acknowledge().await?;
+                self.acknowledge(true).await?;
                 self.store_report().await?;
+                if let Some(reason) = self.records.restart(self.shared) {
+                    return refuse(&mut self.link, reason).await;
+                }
                 if self.secrets.fail {
                     self.configure().await?;
                 }
@@ -423,16 +419,15 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Tells the engine up to where its records are on our disk.
-    async fn acknowledge(&mut self) -> anyhow::Result<()> {
-        let stream = self.stream;
-        let before = blocking(self.shared, move |shared| {
-            let end = shared.archive.end(stream);
-            shared.archive.sync(stream).map(|()| Position { file: end.file, offset: end.offset })
-        });
-        let before = before.await?.context("the disk does not confirm records")?;
-        self.unsynced = false;
-        self.link.send(&Message::Acknowledged { before }).await
+    /// Tells the engine up to where its records are safe. `always`: also if it knows.
+    async fn acknowledge(&mut self, always: bool) -> anyhow::Result<()> {
+        match self.records.sync(self.shared).await? {
+            None if !always => Ok(()),
+            _ => {
+                let before = self.records.acknowledged();
+                self.link.send(&Message::Acknowledged { before }).await
+            }
+        }
     }
 
     async fn store_report(&mut self) -> anyhow::Result<()> {

@@ -9,7 +9,7 @@ use config::db::Location;
 use config::retry::Stop;
 use control::authority::Authority;
 use stdx::clock::{RealClock, SharedClock};
-use transactions::Archive;
+use transactions::Store;
 
 use super::{Kept, Part, blocking};
 use crate::folder::RunningMark;
@@ -24,7 +24,7 @@ pub(crate) struct Base<'v> {
     pub(crate) clock: SharedClock,
     pub(crate) config: Arc<Config>,
     /// What the load balancer's engines carried.
-    pub(crate) transactions: Arc<Archive>,
+    pub(crate) transactions: Arc<dyn Store>,
     /// Fingerprint of the authority of engines; `None`: the server does not listen for them.
     pub(crate) engine_authority: Option<String>,
     /// To browsers.
@@ -58,7 +58,7 @@ impl<'v> Base<'v> {
         }
         pairing::pair_state(&config, &location)?;
         let first = first_start::seed(&config, values.get("admin-password"))?;
-        let transactions = super::transactions::open(values, data)?;
+        let transactions = super::transactions::open(values, data, &clock)?;
         let engine_authority = match values.get("engines") {
             "" => None,
             _ => Some(Authority::of(&config, clock.unix())?.fingerprint()?),
@@ -67,7 +67,7 @@ impl<'v> Base<'v> {
             values,
             data: data.to_owned(),
             config: Arc::clone(&config),
-            transactions: Arc::new(transactions),
+            transactions,
             engine_authority,
             hub: LiveHub::default(),
             stop_writers: Stop::new(Arc::clone(&clock)),

@@ -39,7 +39,7 @@ pub(crate) fn start(
     let (Some(listener), Some(board)) = (listener, board) else { return Ok(()) };
     let needs = Needs {
         config: Arc::clone(&base.config),
-        archive: Arc::clone(&base.transactions),
+        records: Arc::clone(&base.transactions),
         clock: Arc::clone(&base.clock),
         authority: Authority::of(&base.config, base.clock.unix())?,
         board: Arc::clone(&board),

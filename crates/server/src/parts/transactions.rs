@@ -6,18 +6,29 @@ use std::time::Duration;
 
 use anyhow::Context;
 use stdx::clock::SharedClock;
-use transactions::{Archive, Limits};
+use transactions::{Archive, Limits, Store};
 
 use crate::params::{Values, bytes};
 
 /// How often records beyond the limits are deleted.
 const DELETE_EVERY: Duration = Duration::from_secs(10);
 
-/// Opens the archive in the folder of data.
-pub(crate) fn open(values: &Values, data: &Path) -> anyhow::Result<Archive> {
+/// Opens the store that the parameters name, or the archive in the folder of data.
+pub(crate) fn open(
+    values: &Values,
+    data: &Path,
+    clock: &SharedClock,
+) -> anyhow::Result<Arc<dyn Store>> {
+    let limits = limits(values)?;
+    let store = values.get("transactions-store");
+    if !store.is_empty() {
+        return stores::open_records(store, limits, clock).context("parameter transactions-store");
+    }
     let path = data.join("transactions");
-    Archive::open(&path, limits(values)?)
-        .with_context(|| format!("cannot open the records of transactions in {}", path.display()))
+    let archive = Archive::open(&path, limits).with_context(|| {
+        format!("cannot open the records of transactions in {}", path.display())
+    })?;
+    Ok(Arc::new(archive))
 }
 
 fn limits(values: &Values) -> anyhow::Result<Limits> {
@@ -44,14 +55,14 @@ fn age_us(text: &str) -> Option<u64> {
 }
 
 /// Deletes records beyond the limits.
-pub(crate) async fn delete_old(archive: Arc<Archive>, clock: SharedClock) {
+pub(crate) async fn delete_old(store: Arc<dyn Store>, clock: SharedClock) {
     let mut tick = tokio::time::interval(DELETE_EVERY);
     loop {
         tick.tick().await;
-        let (archive, now) = (Arc::clone(&archive), clock.unix());
+        let (store, now) = (Arc::clone(&store), clock.unix());
         let work = move || {
             let now_us = u64::try_from(now.as_micros()).unwrap_or(u64::MAX);
-            if let Err(error) = archive.delete_old(now_us) {
+            if let Err(error) = store.delete_old(now_us) {
                 tracing::warn!(%error, "cannot delete old records of transactions");
             }
         };

@@ -12,6 +12,7 @@ mod address;
 mod http;
 mod legacy;
 mod questions;
+mod records;
 mod rows;
 mod schema;
 #[cfg(test)]
@@ -29,6 +30,7 @@ use self::address::Address;
 use self::http::Client;
 use self::legacy::Legacy;
 use self::questions::Question;
+pub use self::records::ClickHouseRecords;
 use super::place::TREND_DAYS;
 use super::prepared::Prepared;
 use super::remote::{Coarse, Connection, Remote, Wanted};

@@ -42,13 +42,18 @@ pub(crate) fn put_trend(out: &mut Vec<u8>, trend: &Trend, class: Class) {
 
 /// Appends a text.
 pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
+    put_bytes(out, text.as_bytes());
+}
+
+/// Appends a text that may be any bytes.
+pub(crate) fn put_bytes(out: &mut Vec<u8>, text: &[u8]) {
     let mut len = text.len();
     while len >= 0x80 {
         out.push((len & 0x7f) as u8 | 0x80);
         len >>= 7;
     }
     out.push(len as u8);
-    out.extend_from_slice(text.as_bytes());
+    out.extend_from_slice(text);
 }
 
 /// Columns of a table of values as [`samples`] wants them.
@@ -110,25 +115,30 @@ pub(crate) fn trends(bytes: &[u8], unsigned: bool) -> Result<Vec<Trend>, Error> 
     Ok(trends)
 }
 
-struct Rows<'a>(&'a [u8]);
+/// What is left of a response.
+pub(crate) struct Rows<'a>(pub(crate) &'a [u8]);
 
-impl Rows<'_> {
-    fn u32(&mut self) -> Option<u32> {
+impl<'a> Rows<'a> {
+    pub(crate) fn u32(&mut self) -> Option<u32> {
         self.0.split_off(..4)?.try_into().ok().map(u32::from_le_bytes)
     }
 
-    fn u64(&mut self) -> Option<u64> {
+    pub(crate) fn u64(&mut self) -> Option<u64> {
         self.0.split_off(..8)?.try_into().ok().map(u64::from_le_bytes)
     }
 
     fn text(&mut self) -> Option<CompactString> {
+        // Another tool may have written what is not UTF-8.
+        self.bytes().map(CompactString::from_utf8_lossy)
+    }
+
+    pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
         let mut len = 0usize;
         for shift in (0..35).step_by(7) {
             let byte = *self.0.split_off_first()?;
             len |= usize::from(byte & 0x7f) << shift;
             if byte < 0x80 {
-                // Another tool may have written what is not UTF-8.
-                return Some(CompactString::from_utf8_lossy(self.0.split_off(..len)?));
+                return self.0.split_off(..len);
             }
         }
         None

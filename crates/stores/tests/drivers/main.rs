@@ -6,6 +6,8 @@ mod buckets;
 mod clocks;
 #[path = "../../../history/tests/simulator/random.rs"]
 mod random;
+#[cfg(feature = "servers")]
+mod records;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -121,6 +123,13 @@ fn stores_at(database: &str, clock: &SharedClock) -> Vec<Case> {
     }
     assert!(!cases.is_empty(), "tests/stores/with_store.py tells which servers there are");
     cases
+}
+
+/// A new database on the ClickHouse that the environment names, if it names one.
+#[cfg(feature = "servers")]
+#[expect(clippy::disallowed_methods, reason = "the script that starts the servers tells where")]
+fn clickhouse() -> Option<String> {
+    Some(format!("{}/{}", std::env::var("VEDETTE_CLICKHOUSE").ok()?, new_database()))
 }
 
 #[cfg(not(feature = "servers"))]

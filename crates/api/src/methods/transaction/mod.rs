@@ -82,7 +82,7 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let stop = || gone.is_gone();
     let answer = call.api.deps.transactions.search(&query, &stop).map_err(|error| match error {
         transactions::SearchError::TooMany => ApiError::at("/time_from", error),
-        error @ transactions::SearchError::Io(_) => ApiError::application(error.to_string()),
+        error => ApiError::application(error.to_string()),
     })?;
     call.gone.check()?;
     if wanted.count {
