@@ -213,7 +213,9 @@ fn records_are_found_as_in_the_folder() {
     for column in &COLUMNS {
         compare(&archive, database.as_ref(), &query("status=200,503", column.name), column.name);
     }
-    for (from, to) in [(0, 50_000), (30_000, 70_000), (70_000, 70_000), (200_000, 300_000)] {
+    for (from, to) in
+        [(0, 50_000), (30_000, 70_000), (70_000, 70_000), (70_001, 70_001), (200_000, 300_000)]
+    {
         let (from_us, to_us) =
             (NOW_US - 100_000_000 + from * 1_000, NOW_US - 100_000_000 + to * 1_000);
         let query = Query { from_us, to_us, rows: 2_000, ..query("path^=/", "user") };

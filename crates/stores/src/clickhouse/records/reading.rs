@@ -123,18 +123,18 @@ impl Search<'_> {
             "SELECT toUInt64(count()), min(began), max(began) FROM {RECORDS} \
              WHERE began >= {from_us} AND began <= {to_us}"
         ))?;
-        if rows == 0 {
+        let any = |condition: String| -> Result<bool, Ended> {
+            let one = format!("SELECT began FROM {RECORDS} WHERE {condition} LIMIT 1");
+            Ok(self.numbers(&format!("SELECT toUInt64(count()) FROM ({one})"))? != [0])
+        };
+        let (older, newer) = (any(format!("began < {from_us}"))?, any(format!("began > {to_us}"))?);
+        if rows == 0 && !(older && newer) {
             return Ok(Times { rows, first_us: 0, last_us: 0 });
         }
-        let any = |condition: String| {
-            format!(
-                "SELECT toUInt64(count()) FROM (SELECT began FROM {RECORDS} WHERE {condition} LIMIT 1)"
-            )
-        };
-        if self.numbers(&any(format!("began < {from_us}")))? != [0] {
+        if older {
             first_us = 0;
         }
-        if self.numbers(&any(format!("began > {to_us}")))? != [0] {
+        if newer {
             last_us = u64::MAX;
         }
         Ok(Times { rows, first_us, last_us })
@@ -171,8 +171,8 @@ impl Search<'_> {
         let places = (0..TIMINGS.len()).map(|place| format!("toUInt64({place})"));
         let places = places.collect::<Vec<_>>().join(", ");
         // Without the bits below the highest eight.
-        let rough = "if(time < 256, time, time - modulo(time, \
-                     toUInt64(pow(2, toUInt8(log2(greatest(time, 256))) - 7))))";
+        let rough = "if(time < 256, time, toUInt64(time - modulo(time, \
+                     toUInt64(pow(2, toUInt8(log2(greatest(time, 256))) - 7)))))";
         let answer = self.ask(&format!(
             "SELECT timing, toUInt64({rough}) AS rough, toUInt64(count()) FROM \
              (SELECT {names} FROM {from}) ARRAY JOIN [{names}] AS time, [{places}] AS timing \
