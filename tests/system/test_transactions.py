@@ -220,7 +220,7 @@ class Transactions(bed.unittest.TestCase):
         hashed = subprocess.run(["openssl", "passwd", "-6", "secret"], check=True, capture_output=True, text=True)
         authority = certificates.Authority(folder)
         authority.sign("lb", "IP:127.0.0.1")
-        authority.sign("machine-7")
+        authority.sign("machine-7", "DNS:machine-7")
         pem = {name: os.path.join(folder, name) for name in ("lb.pem", "lb.key", "machine-7.pem", "machine-7.key")}
         self.stop()
         self.config["certificates"] = [{"name": "lb", "cert": pem["lb.pem"], "key": pem["lb.key"]}]

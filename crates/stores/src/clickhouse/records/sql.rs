@@ -105,12 +105,14 @@ mod tests {
     fn conditions_become_sql() {
         assert_eq!(sql(""), "");
         assert_eq!(
-            sql("status=5xx,404 total!>=1ms"),
-            " AND ((`status` >= 500 AND `status` <= 599) OR (`status` >= 404 AND `status` <= 404))\
-             "
-            .to_owned()
-                + " AND NOT ((`total` >= 1000 AND `total` <= 18446744073709551615))"
+            sql("status=5xx,404"),
+            " AND ((`status` >= 500 AND `status` <= 599) OR (`status` >= 404 AND `status` <= 404))"
         );
+        assert_eq!(
+            sql("total>=1s"),
+            format!(" AND ((`total` >= 1000000 AND `total` <= {}))", u64::MAX)
+        );
+        assert_eq!(sql("tries!=1"), " AND NOT ((`tries` >= 1 AND `tries` <= 1))");
         assert_eq!(sql("path^=/a"), " AND (startsWith(`path`, '\\x2Fa'))");
         assert_eq!(sql("path!*=a,"), " AND NOT (position(`path`, 'a') > 0 OR 1)");
     }
