@@ -87,6 +87,15 @@ impl Shared {
     }
 }
 
+/// Runs what blocks.
+pub(crate) async fn blocking<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    work: impl FnOnce(&Shared) -> T + Send + 'static,
+) -> anyhow::Result<T> {
+    let shared = Arc::clone(shared);
+    Ok(tokio::task::spawn_blocking(move || work(&shared)).await?)
+}
+
 impl Drop for Place {
     fn drop(&mut self) {
         let mut present = lock(&self.shared.present);

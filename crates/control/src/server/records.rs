@@ -6,8 +6,7 @@ use anyhow::Context;
 use proxying::engine_link::Position;
 use transactions::{StoreError, Stream};
 
-use super::Shared;
-use super::session::blocking;
+use super::{Shared, blocking};
 
 /// How far the records of an engine are.
 pub(super) struct Records {

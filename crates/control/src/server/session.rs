@@ -19,7 +19,7 @@ use transactions::Stream;
 
 use super::checks::{Seat, Sheet};
 use super::records::Records;
-use super::{From, Place, Shared};
+use super::{From, Place, Shared, blocking};
 use crate::authority::{engine_id, fingerprint, until_s};
 use crate::channel::Channel;
 use crate::{OPENING, SILENCE};
@@ -108,15 +108,6 @@ fn other_version(version: u32) -> String {
 async fn refuse(link: &mut Link, reason: &str) -> anyhow::Result<()> {
     link.send(&Message::Refused { reason }).await?;
     bail!("refused: {reason}")
-}
-
-/// Runs what blocks.
-pub(super) async fn blocking<T: Send + 'static>(
-    shared: &Arc<Shared>,
-    work: impl FnOnce(&Shared) -> T + Send + 'static,
-) -> anyhow::Result<T> {
-    let shared = Arc::clone(shared);
-    Ok(tokio::task::spawn_blocking(move || work(&shared)).await?)
 }
 
 /// The engine that a certificate belongs to.
