@@ -436,17 +436,16 @@ runs these commands, with `--server`, `--api`, `--user`, `--pid` and `--json` fo
 - **Values** count when they can be read from history: `kept` is the number of acknowledged values, divided by the time until a
   sample of 200 items was complete.
 - **Checks**: 45,000 per second are configured on each server. With agents that respond after 3 s, the number is what the server
-  is known to handle (6.0: 400/s, because each check occupies one of 1,000 processes; 7.0: 10,000/s; Vedette: 20,000/s), with a
-  timeout of 10 s. SNMP checks: 150,000/s (Vedette) and 60,000/s (7.0); HTTP checks: 25,000/s. These two are not measured
-  with 6.0. A million hosts, walks and the blackout were measured only with Vedette.
+  is known to handle (7.0: 10,000/s; Vedette: 20,000/s), with a timeout of 10 s. SNMP checks: 150,000/s (Vedette) and 60,000/s
+  (7.0); HTTP checks: 25,000/s. A million hosts, walks and the blackout were measured only with Vedette.
 - **Slow agents**: Vedette first polls a few items of an interface concurrently, and more while the response time does not grow.
 - **Idle items**: Vedette's items are created through the API with a template. Those of Zabbix are written to its database with
   SQL, because its front end creates only a few hundred per second. Memory is the proportional set size (PSS) after a restart
   with the items, minus that of the empty server. It includes the cache of the database.
 - **Start**: from the start of the program (the database keeps running) until a sender's value for the last item is accepted;
   medians of three, after a clean stop and after `kill -9`.
-- **Change**: from the API's response until values of the item are accepted. Zabbix reads its configuration every 60 s (6.0) or
-  10 s (7.0), the defaults; CPU seconds are all those used in this time. For load measurements it reloads immediately.
+- **Change**: from the API's response until values of the item are accepted. Zabbix reads its configuration every 10 s,
+  the default; CPU seconds are all those used in this time. For load measurements it reloads immediately.
 - **Vedette serves the API itself**; the PHP front end of Zabbix is not counted.
 - **Bytes**: growth of the files (Vedette: the folder `history` with its write-ahead log) or of the tables with their indexes
   (PostgreSQL), divided by the number of values. A tenth of Vedette's newest values is not sealed at that time.
