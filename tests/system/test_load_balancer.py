@@ -243,6 +243,45 @@ class Policies(LoadBalancer):
         self.assertLessEqual(len(copies), 110)
 
 
+    def test_a_script_chooses_a_pool_and_a_failed_one_is_recorded(self):
+        group = self.create("enginegroup", name="script")
+        vip = self.create("vip", name="script", ipv4="127.0.0.1")
+        pools = []
+        for name in ("stable", "canary"):
+            servers = [{"name": name, "address": "127.0.0.1", "port": self.backend(name)}]
+            pools.append(self.create("pool", name=name, servers=servers))
+        port = bed.free_port()
+        script = {"request": 'if (request.path === "/bad") missing();\n'
+                             'if (request.parameter("v") === "2") request.forward("canary");',
+                  "pools": [{"poolid": pools[1]}], "timeout": "50ms"}
+        service = {"name": "script", "enginegroupid": group, "vipid": vip, "poolid": pools[0], "port": port}
+        with self.assertRaisesRegex(Exception, "line 1, column"):
+            self.create("virtualservice", **service, rules=[{"then": {"script": {"request": "if ("}}}])
+        self.create("virtualservice", **service, rules=[{"then": {"script": script}}])
+        with self.assertRaisesRegex(Exception, "script"):
+            self.api.call("pool.delete", [pools[1]])
+        found, = self.api.call("enginegroup.configuration", enginegroupids=[group])
+        records = os.path.join(self.folder, "records")
+        configuration = dict(found["configuration"], transactions={"folder": records})
+        engine = subprocess.Popen(
+            [bed.BINARY, "engine", "--config", self.write(configuration)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(engine.wait)
+        self.addCleanup(engine.terminate)
+        bed.wait_for("the engine to listen", lambda: bed.listens(port))
+        self.assertEqual(self.get(port, "/a?v=1"), (200, "stable /a?v=1 http"))
+        self.assertEqual(self.get(port, "/a?v=2"), (200, "canary /a?v=2 http"))
+        self.assertEqual(self.get(port, "/bad")[0], 500)
+
+        def ends():
+            command = [bed.BINARY, "transactions", "--folder", records, "--json", "path=/bad"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            return [(record["end"], record["fault"]) for record in map(json.loads, done.stdout.splitlines())]
+
+        bed.wait_for("the record", ends)
+        self.assertEqual(ends(), [("script failed", "balancer")])
+
+
 class UnderTheServer(LoadBalancer):
     """An engine that gets its configuration from the server and sends its records there."""
 

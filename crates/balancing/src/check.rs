@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::syntax::{FIXED, PATH, has_control, is_host_name, is_path, is_token};
 use crate::{
-    Algorithm, Authentication, ClientAuth, Kind, PersistenceKind, Pool, Protocol, Rule, Then, Tls,
-    VirtualService,
+    Algorithm, Authentication, ClientAuth, Kind, PersistenceKind, Pool, Protocol, Rule, Script,
+    Then, Tls, VirtualService,
 };
 
 /// A head must fit in a buffer together with the fields that the balancer adds.
@@ -131,7 +131,12 @@ impl VirtualService {
         }
         for (at, then) in self.rules.iter().map(|rule| &rule.then).enumerate() {
             let pool = then.pool.as_ref().unwrap_or(&self.pool);
-            let checked = then.mirror.as_ref().map_or(Ok(()), |mirror| mirror.check_beside(pool));
+            let chosen = then.script.as_ref().map(|script| &*script.pools).unwrap_or_default();
+            let mut pools = chosen.iter().chain([pool]);
+            let checked = then
+                .mirror
+                .as_ref()
+                .map_or(Ok(()), |mirror| pools.try_for_each(|pool| mirror.check_beside(pool)));
             checked.map_err(|problem| format!("rule {}: {problem}", at + 1))?;
         }
         Ok(())
@@ -164,7 +169,9 @@ impl Rule {
     pub fn check(&self) -> Result<(), String> {
         let then = &self.then;
         if then.verdicts() > 1 {
-            return Err("'then' has several of pool, redirect, deny, respond; keep one".to_owned());
+            return Err(
+                "'then' has several of pool, redirect, deny, respond, script; keep one".to_owned()
+            );
         }
         if let Some(redirect) = &then.redirect {
             if ![301, 302, 303, 307, 308].contains(&redirect.status) {
@@ -175,6 +182,7 @@ impl Rule {
             }
         }
         then.check_mirror()?;
+        then.script.as_ref().map_or(Ok(()), Script::check)?;
         let statuses = [then.deny, then.respond.as_ref().map(|respond| respond.status)];
         if statuses.into_iter().flatten().any(|status| !(200..600).contains(&status)) {
             return Err("the status of a response is between 200 and 599".to_owned());
@@ -194,7 +202,8 @@ impl Rule {
 impl Then {
     fn check_mirror(&self) -> Result<(), String> {
         let Some(mirror) = &self.mirror else { return Ok(()) };
-        if self.verdicts() > usize::from(self.pool.is_some()) {
+        let forwards = self.pool.is_some() || self.script.is_some();
+        if self.verdicts() > usize::from(forwards) {
             return Err("'then' has 'mirror' and one of redirect, deny, respond, whose requests are not copied; \
                         keep one"
                 .to_owned());
@@ -203,10 +212,15 @@ impl Then {
     }
 
     fn verdicts(&self) -> usize {
-        [self.pool.is_some(), self.redirect.is_some(), self.deny.is_some(), self.respond.is_some()]
-            .into_iter()
-            .filter(|given| *given)
-            .count()
+        let Self { pool, redirect, deny, respond, script, .. } = self;
+        let given = [
+            pool.is_some(),
+            redirect.is_some(),
+            deny.is_some(),
+            respond.is_some(),
+            script.is_some(),
+        ];
+        given.into_iter().filter(|given| *given).count()
     }
 }
 

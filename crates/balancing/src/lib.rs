@@ -20,6 +20,7 @@ mod rate;
 mod render;
 mod retries;
 mod rules;
+mod script;
 mod syntax;
 mod tls;
 mod values;
@@ -50,7 +51,8 @@ pub use pool::{
 pub use rate::{RateKey, RateLimit};
 pub use retries::{Retries, RetryOn};
 pub use rules::{Conditions, Pair, Redirect, Respond, Rewrite, Rule, Then};
-pub use syntax::{is_host_name, is_path};
+pub use script::{OF_REQUEST, OF_RESPONSE, OnError, Script};
+pub use syntax::{FIXED, has_control, is_host_name, is_path, is_token};
 pub use tls::{Certificate, ClientAuth, ExpectedCertificate, ExpiredCrl, Ocsp, Tls, TlsVersion};
 pub use values::{Bytes, Listen, Network, Pem, Time};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Mirror;
+use super::{Mirror, Script};
 
 /// One rule; all of its conditions must hold.
 #[derive(Debug, Clone, Deserialize, Serialize)]
@@ -57,8 +57,8 @@ pub struct Conditions {
     pub cookie: Option<Pair>,
 }
 
-/// What a rule does. The first rule that chooses a pool, redirects, denies or responds decides, the first
-/// that names a policy of authentication or a mirror decides about that; edits of all matching rules apply.
+/// What a rule does. The first rule that chooses a pool, redirects, denies or responds decides, also by its script,
+/// the first that names a policy of authentication or a mirror decides about that; edits of all matching rules apply.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Then {
@@ -74,6 +74,9 @@ pub struct Then {
     /// Respond with a text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub respond: Option<Respond>,
+    /// Run a script.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script: Option<Script>,
     /// Replace the start of the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rewrite: Option<Rewrite>,

@@ -1,10 +1,11 @@
 //! Texts that HTTP and names of hosts allow.
 
 /// Header fields that the balancer itself writes.
-pub(crate) const FIXED: [&str; 5] =
+pub const FIXED: [&str; 5] =
     ["host", "connection", "content-length", "transfer-encoding", "upgrade"];
 
-pub(crate) fn has_control(text: &str) -> bool {
+/// Whether a text cannot be the value of a header.
+pub fn has_control(text: &str) -> bool {
     text.bytes().any(|b| b < b' ' || b == 127)
 }
 
@@ -16,7 +17,7 @@ pub fn is_path(text: &str) -> bool {
 }
 
 /// RFC 9110, 5.6.2.
-pub(crate) fn is_token(text: &str) -> bool {
+pub fn is_token(text: &str) -> bool {
     !text.is_empty()
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }

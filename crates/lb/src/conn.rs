@@ -132,6 +132,14 @@ impl Conn {
         self.rtt.us
     }
 
+    /// Name that the client asked for.
+    pub(crate) fn server_name(&self) -> Option<&str> {
+        match self.tls()? {
+            rustls::Connection::Server(server) => server.server_name(),
+            rustls::Connection::Client(_) => None,
+        }
+    }
+
     /// Version of TLS; empty without TLS.
     pub(crate) fn tls_version(&self) -> &'static str {
         match self.tls().and_then(|tls| tls.protocol_version()) {

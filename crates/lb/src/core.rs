@@ -15,6 +15,7 @@ use crate::mux::Hub;
 use crate::peer::{Peer, Stream};
 use crate::pool::{Pool, ServerState};
 use crate::recorder::Recorder;
+use crate::script::Scripts;
 use crate::slab::Slab;
 use crate::snapshot::Service;
 use crate::tally::Tally;
@@ -152,6 +153,7 @@ pub(crate) struct Core {
     /// Where transactions are recorded, if they are.
     pub(crate) recorder: Option<Recorder>,
     pub(crate) checks: Checks,
+    pub(crate) scripts: Scripts,
 }
 
 impl Link {
@@ -164,7 +166,12 @@ impl Link {
 }
 
 impl Core {
-    pub(crate) fn new(registry: Registry, now_us: u64, seed: u64, checks: Checks) -> Self {
+    pub(crate) fn new(
+        registry: Registry,
+        now_us: u64,
+        seed: u64,
+        (checks, scripts): (Checks, Scripts),
+    ) -> Self {
         Self {
             registry,
             hub: Hub::default(),
@@ -178,6 +185,7 @@ impl Core {
             random: seed | 1,
             recorder: None,
             checks,
+            scripts,
         }
     }
 

@@ -4,11 +4,13 @@ mod cached;
 mod copied;
 mod decision;
 mod repeat;
+mod scripted;
 mod stored;
 mod trailers;
 
 use proxying::http1::{self, Body, Framing, HeadEnd, Piece, Refusal, Request, Version};
 
+use crate::applied::Applied;
 use crate::auth::{Halt, Task};
 use crate::cache::{Approach, Course};
 use crate::compression::{Coded, Wanted};
@@ -18,7 +20,7 @@ use crate::mirror::Copy;
 use crate::peer::Peer;
 use crate::policy::Local;
 use crate::request;
-use crate::route::{Route, Upstream};
+use crate::route::{Failure, Route, Upstream};
 use crate::session::{Session, State, Step};
 use crate::uplink::Opening;
 use cached::Caching;
@@ -37,8 +39,8 @@ pub(crate) struct Plan {
     chunked: bool,
     /// The request is one of gRPC, whose errors are trailers.
     pub(crate) grpc: bool,
-    /// Rules whose header edits apply.
-    pub(crate) matched: Vec<u16>,
+    /// What rules and scripts change.
+    pub(crate) applied: Applied,
     /// Names in Connection: trailers with them end here.
     nominated: Vec<Vec<u8>>,
     /// What the client accepts; `None`: the response is not compressed.
@@ -48,7 +50,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Of a request to a server of HTTP/2 or HTTP/1, whose response is not compressed.
-    fn of(request: &Request<'_>, matched: Vec<u16>, http2: bool) -> Self {
+    fn of(request: &Request<'_>, applied: Applied, http2: bool) -> Self {
         Self {
             version: request.version,
             to_head: request.method == b"HEAD",
@@ -58,7 +60,7 @@ impl Plan {
             idempotent: request.is_idempotent(),
             chunked: request.framing == Framing::Chunked && !http2,
             grpc: request.version == Version::Http2 && request::is_grpc(request),
-            matched,
+            applied,
             nominated: trailers::nominated(request),
             wanted: None,
             caching: Caching::default(),
@@ -260,11 +262,16 @@ impl Session {
                 self.awaits = None;
                 return respond(local);
             }
+            Err(Halt::Fail) => {
+                self.awaits = None;
+                self.note_end(End::ScriptFailed);
+                return respond(Local::text(Failure::Script.status()));
+            }
             Ok(forward) => forward,
         };
         self.awaits = None;
         if let Some(draft) = &mut self.draft {
-            draft.rules(&forward.matched);
+            draft.rules(&forward.applied.rules);
         }
         let http2 = forward.pool.protocol == Protocol::Http2;
         if http2 && request.websocket {
@@ -290,7 +297,7 @@ impl Session {
         let copy = self.begin_copy(request, &forward, core);
         let status = self.cache_status(|| "vedette; fwd=bypass".to_owned());
         let caching = Caching { course, status };
-        let plan = Plan { wanted, caching, ..Plan::of(request, forward.matched, http2) };
+        let plan = Plan { wanted, caching, ..Plan::of(request, forward.applied, http2) };
         let body = trailers::content(request, http2);
         let exchange = Exchange { copy, ..Exchange::new(plan, body) };
         Ok(Outcome::Forward(Box::new(exchange), Box::new(Route::new(forward.pool, wish))))

@@ -10,6 +10,7 @@
 
 pub mod acme;
 mod analytics;
+mod applied;
 mod auth;
 mod buffer;
 mod cache;
@@ -39,6 +40,7 @@ mod recording;
 mod request;
 mod response;
 mod route;
+mod script;
 mod service;
 mod session;
 mod slab;

@@ -70,6 +70,7 @@ impl Session {
         let certificates = conn.tls().and_then(|tls| tls.peer_certificates());
         let first = certificates.and_then(|certificates| certificates.first());
         self.client_name = first.and_then(crate::tls::common_name).map(Arc::from);
+        self.sni = conn.server_name().map(Arc::from);
         // Application data may have arrived with the end of the handshake.
         conn.readable = true;
         conn.writable = true;

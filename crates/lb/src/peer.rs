@@ -281,6 +281,15 @@ impl Peer {
         }
     }
 
+    /// Version of TLS; empty without TLS.
+    pub(crate) fn tls_version(&self) -> &'static str {
+        match self {
+            Self::Socket(conn) => conn.tls_version(),
+            Self::Stream(stream) => stream.of.tls,
+            Self::Copy(_) => "",
+        }
+    }
+
     /// What records tell of the connection.
     pub(crate) fn facts(&mut self, now_us: u64) -> Facts {
         match self {

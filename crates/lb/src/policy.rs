@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use proxying::http1::{self, Request};
 
+use crate::applied::Applied;
 use crate::config;
 use crate::identity::{Guard, Identity};
 use crate::mirror::Mirror;
 use crate::pool::Pool;
 use crate::pool::group::Target;
+use crate::script::{Choice, Outcome, Script, Scripted};
 
 /// A response that the balancer makes itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,6 +23,8 @@ pub(crate) struct Local {
     /// Value of WWW-Authenticate.
     pub(crate) challenge: Option<String>,
     pub(crate) content_type: Option<String>,
+    /// Other fields.
+    pub(crate) fields: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
 
@@ -80,6 +84,8 @@ pub(crate) enum Decision {
     Respond(Local),
     /// Forward.
     Forward(Forward),
+    /// A script has failed, and the client gets an error.
+    Fail,
 }
 
 /// How a request is forwarded.
@@ -88,8 +94,8 @@ pub(crate) struct Forward {
     pub(crate) pool: Arc<Pool>,
     /// The path without the prefix that is replaced, and what replaces it: lengths and rule.
     pub(crate) rewrite: Option<(usize, usize)>,
-    /// Rules that match, by number; their header edits apply.
-    pub(crate) matched: Vec<u16>,
+    /// What rules and scripts change.
+    pub(crate) applied: Applied,
     /// The response may be compressed.
     pub(crate) compresses: bool,
     /// Its response is neither stored nor taken from the cache.
@@ -107,10 +113,11 @@ enum Verdict {
     Forward(Target),
     Respond(Local),
     Redirect { status: u16, location: String },
+    Script(Arc<Script>),
 }
 
 /// Set and removed fields of one direction; set ones replace those of the message.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Edits {
     pub(crate) set: Vec<(String, String)>,
     remove: Vec<String>,
@@ -121,6 +128,17 @@ impl Edits {
     pub(crate) fn drops(&self, name: &[u8]) -> bool {
         let same = |own: &String| own.as_bytes().eq_ignore_ascii_case(name);
         self.remove.iter().any(same) || self.set.iter().any(|(own, _)| same(own))
+    }
+
+    /// Those of a script: the names that it has edited, and the fields that these names have then.
+    pub(crate) fn of_script(set: Vec<(String, String)>, remove: Vec<String>) -> Self {
+        Self { set, remove }
+    }
+
+    /// The names of dropped fields, and those that are set.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &str> {
+        let set = self.set.iter().flat_map(|(name, value)| [&**name, &**value]);
+        self.remove.iter().map(|name| &**name).chain(set)
     }
 
     fn is_empty(&self) -> bool {
@@ -154,6 +172,7 @@ impl Rule {
     /// Of a rule that has been checked.
     pub(crate) fn compile(
         rule: &config::Rule,
+        name: &str,
         target: &dyn Fn(&String) -> Result<Target, String>,
     ) -> Result<Self, String> {
         let then = &rule.then;
@@ -162,6 +181,9 @@ impl Rule {
         } else if let Some(redirect) = &then.redirect {
             let location = redirect.location.clone();
             Some(Verdict::Redirect { status: redirect.status, location })
+        } else if let Some(script) = &then.script {
+            let script = Script::compile(script, name.to_owned(), target)?;
+            Some(Verdict::Script(Arc::new(script)))
         } else if let Some(status) = then.deny {
             Some(Verdict::Respond(Local { status, ..Local::default() }))
         } else {
@@ -187,6 +209,16 @@ impl Rule {
             request: Edits::compile(&then.set_header, &then.del_header),
             response: Edits::compile(&then.set_response_header, &then.del_response_header),
         })
+    }
+
+    /// Whether it has a script.
+    pub(crate) fn runs_script(&self) -> bool {
+        matches!(self.verdict, Some(Verdict::Script(_)))
+    }
+
+    /// Whether it changes more than where a request goes.
+    fn is_noted(&self) -> bool {
+        self.runs_script() || !self.request.is_empty() || !self.response.is_empty()
     }
 
     /// What replaces the start of the path.
@@ -271,17 +303,37 @@ fn without_port(host: &[u8]) -> &[u8] {
     name.strip_suffix(b".").unwrap_or(name)
 }
 
-/// Applies the rules in their order. `choose` chooses one of the pools of a target.
+/// What rules depend on besides the request.
+pub(crate) struct Means<'m, 't> {
+    /// Chooses one of the pools of a target.
+    pub(crate) choose: &'m dyn Fn(&'t Target) -> &'t Arc<Pool>,
+    /// Runs the request part of a script.
+    pub(crate) run:
+        &'m dyn Fn(&Arc<Script>, &mut Option<Box<Scripted>>) -> (Option<Choice>, Outcome),
+}
+
+/// Applies the rules in their order.
 pub(crate) fn decide<'t>(
     rules: &'t [Rule],
     default: &'t Target,
     request: &Request<'_>,
-    choose: impl Fn(&'t Target) -> &'t Arc<Pool>,
+    means: &Means<'_, 't>,
 ) -> Decision {
-    let (mut rewrite, mut matched) = (None, Vec::new());
+    let (mut rewrite, mut applied) = (None, Applied::default());
     let (mut decided, mut compresses, mut no_cache, mut mirror) = (None, true, false, None);
     for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.matches(request)) {
         match &rule.verdict {
+            Some(Verdict::Script(script)) => {
+                let (choice, outcome) = (means.run)(script, &mut applied.scripted);
+                match choice {
+                    _ if outcome == Outcome::Refuse => return Decision::Fail,
+                    Some(Choice::Respond(local)) if decided.is_none() => {
+                        return Decision::Respond(local);
+                    }
+                    Some(Choice::Pool(at)) if decided.is_none() => decided = script.target(at),
+                    _ => {}
+                }
+            }
             Some(_) if decided.is_some() => {}
             Some(Verdict::Respond(local)) => return Decision::Respond(local.clone()),
             Some(Verdict::Redirect { status, location }) => {
@@ -300,15 +352,15 @@ pub(crate) fn decide<'t>(
         {
             rewrite = Some((own.prefix.len(), at));
         }
-        if !rule.request.is_empty() || !rule.response.is_empty() {
-            matched.push(u16::try_from(at).unwrap_or(u16::MAX));
+        if rule.is_noted() {
+            applied.rules.push(u16::try_from(at).unwrap_or(u16::MAX));
         }
     }
-    let pool = Arc::clone(choose(decided.unwrap_or(default)));
+    let pool = Arc::clone((means.choose)(decided.unwrap_or(default)));
     Decision::Forward(Forward {
         pool,
         rewrite,
-        matched,
+        applied,
         compresses,
         no_cache,
         conditions: Vec::new(),

@@ -142,6 +142,7 @@ impl Draft {
             Failure::Closed => End::ServerClosed,
             Failure::Timeout => End::ServerTimeout,
             Failure::Malformed => End::ServerInvalid,
+            Failure::Script => End::ScriptFailed,
         };
     }
 

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use proxying::caching;
 use proxying::http1::{Field, Framing, Known, Request, Version};
 
+use crate::applied::Applied;
 use crate::config::{ForwardedField, ForwardedFor, Protocol};
 use crate::form::Form;
 use crate::policy::Forward;
@@ -35,8 +36,8 @@ pub(crate) fn compose(
         Protocol::Http2 => Form::Http2,
     };
     begin(form, out, request, forward, session);
-    let rules = || forward.matched.iter().map(|at| &service.rules[usize::from(*at)].request);
-    let dropped = |field: &Field<'_>| rules().any(|edits| edits.drops(field.name));
+    let applied = &forward.applied;
+    let dropped = |field: &Field<'_>| applied.drops(service, field.name);
     let own = |known: Known| match known {
         Known::XForwardedFor | Known::XForwardedProto | Known::XForwardedPort | Known::Via => true,
         Known::Trailer => request.framing != Framing::Chunked,
@@ -56,7 +57,7 @@ pub(crate) fn compose(
             form.field(out, field.name, field.value);
         }
     }
-    for (name, value) in rules().flat_map(|edits| &edits.set) {
+    for (name, value) in applied.fields(service) {
         form.field(out, name.as_bytes(), value.as_bytes());
     }
     for (name, value) in &identity.set {
@@ -65,7 +66,7 @@ pub(crate) fn compose(
     for (name, value) in &forward.conditions {
         form.field(out, name, value);
     }
-    if copied && !rules().any(|edits| edits.drops(COPIED)) {
+    if copied && !applied.drops(service, COPIED) {
         form.field(out, COPIED, b"1");
     }
     forwarded(form, out, request, session);
@@ -110,26 +111,24 @@ const HEAD_ONLY: [&str; 14] = [
 
 /// Whether a trailer of a request is not passed on: it belongs in the head, or the server could take it for a header
 /// that only the balancer sets or that a rule removes.
-pub(crate) fn drops_trailer(service: &Service, matched: &[u16], name: &[u8]) -> bool {
+pub(crate) fn drops_trailer(service: &Service, applied: &Applied, name: &[u8]) -> bool {
     let same = |own: &[u8]| name.eq_ignore_ascii_case(own);
-    let mut rules = matched.iter().map(|at| &service.rules[usize::from(*at)].request);
     HEAD_ONLY.iter().any(|own| same(own.as_bytes()))
         || (service.forwarded.client_cert && same(b"x-client-cn"))
         || service.policies.as_ref().is_some_and(|policies| policies.drops(name))
-        || rules.any(|edits| edits.drops(name))
+        || applied.drops(service, name)
 }
 
 /// Whether the server gets a header with this name from the balancer: what the client sends as such does not tell what
 /// the response depends on.
-pub(crate) fn writes(service: &Service, matched: &[u16], name: &str) -> bool {
+pub(crate) fn writes(service: &Service, applied: &Applied, name: &str) -> bool {
     let name = name.as_bytes();
     let same = |own: &[u8]| name.eq_ignore_ascii_case(own);
-    let mut rules = matched.iter().map(|at| &service.rules[usize::from(*at)].request);
     same(b"x-forwarded-for")
         || (service.forwarded.forwarded.is_some() && same(b"forwarded"))
         || (service.forwarded.client_cert && same(b"x-client-cn"))
         || service.policies.as_ref().is_some_and(|policies| policies.drops(name))
-        || rules.any(|edits| edits.drops(name))
+        || applied.drops(service, name)
 }
 
 /// The start of a request, with the replaced start of its path.
@@ -143,6 +142,10 @@ fn begin(
     let target = request.target.path_and_query;
     let (scheme, host) = (scheme(session), request.host);
     match forward.rewrite {
+        _ if forward.applied.target().is_some() => {
+            let target = forward.applied.target().unwrap_or_default();
+            form.request(out, request.method, &[target], scheme, host);
+        }
         Some((length, rule)) => {
             let with = session.service.rules[rule].replacement().as_bytes();
             // "/a" → "/" for "/a/b" must not make "//b".

@@ -32,6 +32,8 @@ enum Answered {
     Tunnel,
     /// It is not understood.
     Malformed,
+    /// A script has failed, and the client gets an error.
+    Refused,
     /// Another server is asked, for this status.
     Another(u16),
     /// The client gets a stored one; whether the connection to the server may be kept.
@@ -136,6 +138,7 @@ impl Session {
             Answered::Head => Ok(true),
             Answered::Tunnel => Err(Step::Again),
             Answered::Malformed => Err(self.server_failed(Failure::Malformed, core)),
+            Answered::Refused => Err(self.refuse_for_script(core)),
             Answered::Another(status) => Err(self.ask_another(status, core)),
             Answered::Stored(serving, keep) => Err(self.turn_to_stored(serving, keep, core)),
         }
@@ -174,6 +177,9 @@ impl Session {
         }
         if !interim && let Some(answered) = self.consult_cache(response, core) {
             return answered;
+        }
+        if !interim && self.run_scripts(response, core).is_err() {
+            return Answered::Refused;
         }
         let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
             return Answered::Malformed;
@@ -216,8 +222,8 @@ impl Session {
     fn consult_cache(&mut self, response: &Response<'_>, core: &mut Core) -> Option<Answered> {
         let at = Moment { now_us: core.now_us, unix_s: core.now().unix_s };
         let exchange = self.exchange.as_mut()?;
-        let (service, matched) = (&self.service, &exchange.plan.matched);
-        let writes = |name: &str| request::writes(service, matched, name);
+        let (service, applied) = (&self.service, &exchange.plan.applied);
+        let writes = |name: &str| request::writes(service, applied, name);
         let course = exchange.plan.caching.course.as_mut()?;
         let (serving, cached, keep) = match course.react(response, at, &writes) {
             Reaction::Forward => {
@@ -347,6 +353,9 @@ impl Session {
         }
         if let Some(content_type) = &local.content_type {
             form.field(out, b"Content-Type", content_type.as_bytes());
+        }
+        for (name, value) in &local.fields {
+            form.field(out, name.as_bytes(), value.as_bytes());
         }
         if !bodiless {
             form.length(out, local.body.len() as u64);

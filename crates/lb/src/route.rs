@@ -33,6 +33,8 @@ pub(crate) enum Failure {
     Malformed,
     /// The response has a status for which the request is repeated.
     Status(u16),
+    /// It has done its part, but a script has failed.
+    Script,
 }
 
 impl Failure {
@@ -42,6 +44,7 @@ impl Failure {
             Self::Unavailable | Self::Full | Self::Connect => 503,
             Self::Closed | Self::Malformed => 502,
             Self::Timeout => 504,
+            Self::Script => 500,
             Self::Status(status) => status,
         }
     }

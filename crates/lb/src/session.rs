@@ -109,6 +109,8 @@ pub(crate) struct Session {
     pub(crate) exchange: Option<Box<Exchange>>,
     /// Common name of the client's certificate.
     pub(crate) client_name: Option<Arc<str>>,
+    /// Name that the client asked for in TLS.
+    pub(crate) sni: Option<Arc<str>>,
     /// What will be recorded of the transaction in progress.
     pub(crate) draft: Option<Box<Draft>>,
     /// Bytes read and written before it.
@@ -147,6 +149,7 @@ impl Session {
             route: None,
             exchange: None,
             client_name: None,
+            sni: None,
             draft: None,
             counted: (0, 0),
             awaits: None,
@@ -163,6 +166,7 @@ impl Session {
         let service = Arc::clone(&self.service);
         let mut child = Self::new(entry, client, self.listener, service, ends);
         child.client_name.clone_from(&self.client_name);
+        child.sni.clone_from(&self.sni);
         child.state = State::Exchange;
         Box::new(child)
     }
@@ -175,6 +179,7 @@ impl Session {
         child.service = Arc::clone(&self.service);
         (child.source, child.destination) = (self.source, self.destination);
         child.client_name.clone_from(&self.client_name);
+        child.sni.clone_from(&self.sni);
         child.state = State::Exchange;
         child.timer.due_ms = u64::MAX;
     }

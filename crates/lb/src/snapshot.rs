@@ -86,6 +86,11 @@ impl Service {
         Endpoint { datagrams: self.kind == Kind::Udp, address: self.listen }
     }
 
+    /// Whether a rule has a script.
+    pub(crate) fn runs_scripts(&self) -> bool {
+        self.rules.iter().any(Rule::runs_script)
+    }
+
     /// Whether a client may connect.
     pub(crate) fn admits(&self, client: IpAddr) -> bool {
         !self.deny.iter().any(|network| network.contains(client))
@@ -426,7 +431,8 @@ fn compile_at(
 ) -> Result<Service, String> {
     let target = targets.named(&config.pool)?;
     let rules = config.rules.iter().enumerate().map(|(at, rule)| {
-        Rule::compile(rule, &|name| targets.named(name))
+        let name = format!("virtual service '{}', rule {}", config.name, at + 1);
+        Rule::compile(rule, &name, &|name| targets.named(name))
             .map_err(|problem| format!("rule {}: {problem}", at + 1))
     });
     let ms = |time: config::Time| {

@@ -23,6 +23,7 @@ use crate::mux::{Newcomer, Owner};
 use crate::peer::Peer;
 use crate::peer::Stream;
 use crate::recorder::{Recorder, offset_us};
+use crate::script::Scripts;
 use crate::session::{Session, Step};
 use crate::slab::Slab;
 use crate::snapshot::Snapshot;
@@ -68,7 +69,8 @@ impl Worker {
         getrandom::fill(&mut secret).map_err(io::Error::other)?;
         let checks = Checks::new(&secret, Arc::clone(checkers), Arc::clone(&mailbox));
         let now_us = micros(clock.monotonic());
-        let mut core = Core::new(poll.registry().try_clone()?, now_us, seed, checks);
+        let mut core =
+            Core::new(poll.registry().try_clone()?, now_us, seed, (checks, Scripts::new(&clock)));
         core.checks.set_unix(offset_us(&clock));
         Ok(Self {
             core,
@@ -365,6 +367,9 @@ impl Worker {
             if service.is_none() {
                 *listener = None;
             }
+        }
+        if snapshot.services.iter().any(|service| service.runs_scripts()) {
+            self.core.scripts.prepare();
         }
         self.udp.reconfigure(datagrams, &snapshot, &mut self.core);
         self.core.hub.wake_all();

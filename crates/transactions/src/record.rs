@@ -24,7 +24,7 @@ impl Transaction<'_> {
             End::NoServer | End::ServerClosed | End::ServerTimeout | End::ServerInvalid => {
                 Some(Fault::Server)
             }
-            End::Stopped | End::Displaced => Some(Fault::Balancer),
+            End::Stopped | End::Displaced | End::ScriptFailed => Some(Fault::Balancer),
             End::Complete | End::Local => match self.response.status {
                 500.. if self.response.server_status >= 500 => Some(Fault::Server),
                 500.. => Some(Fault::Balancer),
@@ -163,6 +163,8 @@ words! {
         Stopped = 8 "stopped",
         /// The UDP session made room for another one, because of a limit.
         Displaced = 9 "displaced",
+        /// A script of a rule failed, and the client got an error.
+        ScriptFailed = 10 "script failed",
     }
 }
 

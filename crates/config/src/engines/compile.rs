@@ -217,8 +217,8 @@ struct Uses {
     rules: Vec<Json>,
     mirror: Json,
     target: Option<Target>,
-    /// What each rule chooses, and where it sends copies.
-    chosen: Vec<[Option<Target>; 2]>,
+    /// What each rule refers to.
+    chosen: Vec<Chosen>,
     /// Where the service sends copies.
     mirrored: Option<Target>,
     pools: BTreeSet<u64>,
@@ -230,11 +230,11 @@ impl Uses {
     fn of(row: &Row) -> Result<Self> {
         let mut rules: Vec<Json> = parsed(row, "rules", &service_name(row))?;
         let mut mirror: Json = parsed(row, "mirror", &service_name(row))?;
-        let chosen: Vec<_> = rules.iter_mut().map(take_targets).collect();
+        let chosen: Vec<_> = rules.iter_mut().map(Chosen::take).collect();
         let mirrored = take_target(&mut mirror);
         let target = Target::of(row.id("poolid"), row.id("poolgroupid"));
         let (mut pools, mut pool_groups) = (BTreeSet::new(), BTreeSet::new());
-        for target in chosen.iter().flatten().chain([&target, &mirrored]).flatten() {
+        for target in chosen.iter().flat_map(Chosen::all).chain(target.iter()).chain(&mirrored) {
             match target {
                 Target::Pool(id) => pools.insert(*id),
                 Target::Group(id) => pool_groups.insert(*id),
@@ -245,10 +245,47 @@ impl Uses {
     }
 }
 
-/// Removes the ids of what a rule chooses, and of where it sends copies.
-fn take_targets(rule: &mut Json) -> [Option<Target>; 2] {
-    let Some(then) = rule.get_mut("then") else { return [None; 2] };
-    [take_target(then), then.get_mut("mirror").and_then(take_target)]
+/// What a rule refers to: a rule of the database has ids, one of the engine has names.
+#[derive(Default)]
+struct Chosen {
+    pool: Option<Target>,
+    mirror: Option<Target>,
+    /// What its script may choose.
+    script: Vec<Target>,
+}
+
+impl Chosen {
+    /// Removes the ids.
+    fn take(rule: &mut Json) -> Self {
+        let Some(then) = rule.get_mut("then") else { return Self::default() };
+        let script = then.get_mut("script").and_then(Json::as_object_mut);
+        let pools = script.and_then(|script| script.remove("pools"));
+        let pools = pools.as_ref().and_then(Json::as_array).cloned().unwrap_or_default();
+        Self {
+            pool: take_target(then),
+            mirror: then.get_mut("mirror").and_then(take_target),
+            script: pools.into_iter().filter_map(|mut pool| take_target(&mut pool)).collect(),
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Target> {
+        self.pool.iter().chain(&self.mirror).chain(&self.script)
+    }
+
+    /// Writes the names.
+    fn give(&self, then: &mut Json, objects: &Objects, object: &str) -> Result<()> {
+        if let Some(target) = self.pool {
+            then["pool"] = target.name(objects, object)?.into();
+        }
+        if let Some(target) = self.mirror {
+            then["mirror"]["pool"] = target.name(objects, object)?.into();
+        }
+        if !self.script.is_empty() {
+            let names = self.script.iter().map(|target| target.name(objects, object));
+            then["script"]["pools"] = names.collect::<Result<Vec<_>>>()?.into();
+        }
+        Ok(())
+    }
 }
 
 /// Removes the id of the pool or pool group from members that choose it.
@@ -300,12 +337,9 @@ pub(super) fn add_given(
 
 fn service(row: &Row, mut uses: Uses, objects: &Objects) -> Result<Service> {
     let object = service_name(row);
-    for (rule, [chosen, mirrored]) in uses.rules.iter_mut().zip(&uses.chosen) {
-        if let Some(target) = chosen {
-            rule["then"]["pool"] = target.name(objects, &object)?.into();
-        }
-        if let Some(target) = mirrored {
-            rule["then"]["mirror"]["pool"] = target.name(objects, &object)?.into();
+    for (rule, chosen) in uses.rules.iter_mut().zip(&uses.chosen) {
+        if let Some(then) = rule.get_mut("then") {
+            chosen.give(then, objects, &object)?;
         }
     }
     let target = uses.target.ok_or_else(|| invalid(&object, "it has no pool"))?;

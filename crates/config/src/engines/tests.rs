@@ -178,6 +178,25 @@ fn a_service_of_a_pool_group_has_the_pools_of_its_members() {
 }
 
 #[test]
+fn scripts_name_the_pools_that_they_may_choose() {
+    let (_dir, config) = open();
+    let edge = write(&config, group);
+    let ids = config.read(|connection| connection.query("SELECT poolid FROM pools", &[])).unwrap();
+    let pools: Vec<_> =
+        ids.iter().map(|row| format!(r#"{{"poolid":"{}"}}"#, row.id("poolid"))).collect();
+    let pools = pools.join(",");
+    let rule = format!(r#"[{{"then":{{"script":{{"request":"return","pools":[{pools}]}}}}}}]"#);
+    set(&config, "virtualservices", "rules", rule);
+    let engine = balancing::Config::parse(&desired(&config, edge).text).unwrap();
+    let rule = &engine.virtual_services[0].rules[0];
+    rule.check().unwrap();
+    let mut names = rule.then.script.as_ref().unwrap().pools.clone();
+    names.sort();
+    assert_eq!(names, ["api", "app"]);
+    assert_eq!(engine.pools.len(), 2);
+}
+
+#[test]
 fn a_damaged_object_is_named() {
     let (_dir, config) = open();
     let edge = write(&config, group);

@@ -94,6 +94,7 @@ impl Sum {
             ("cache", "hits") => Counter::CacheHits,
             ("cache", "misses") => Counter::CacheMisses,
             ("cache", "bytes") => Counter::CacheBytes,
+            ("script_failures", "") => Counter::ScriptFailures,
             _ => return self.estimate(name, which),
         };
         Some(Ok(self.known(|| Some(self.rate(counter)))))

@@ -29,7 +29,8 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 use rquickjs::context::EvalOptions;
 use rquickjs::function::Opt;
-use rquickjs::{Coerced, Context, Ctx, Exception, Function, Object, Persistent, Runtime, Value};
+use rquickjs::{Coerced, Ctx, Exception, Function, Object, Persistent, Value};
+use sandbox::{Bounds, OUT_OF_MEMORY, Sandbox};
 use stdx::clock::SharedClock;
 
 /// Memory of one engine, bytes.
@@ -147,10 +148,9 @@ impl Scripts {
 
 /// A JavaScript engine with its compiled scripts.
 pub struct Engine {
-    // Dropped in this order: functions belong to the context, it to the runtime.
+    // Dropped in this order: functions belong to the sandbox.
     functions: HashMap<Box<str>, Persistent<Function<'static>>, RandomState>,
-    context: Context,
-    runtime: Runtime,
+    sandbox: Sandbox,
     clock: SharedClock,
     budget: Arc<Budget>,
     log: Rc<RefCell<Vec<LogLine>>>,
@@ -185,6 +185,15 @@ impl Budget {
         checks > CHECKS_MAX || self.is_over(now)
     }
 
+    /// What guards ask.
+    fn has_time(&self, now: Duration) -> bool {
+        let over = self.is_over(now);
+        if over {
+            self.over.store(true, Ordering::Relaxed);
+        }
+        !over
+    }
+
     fn is_over(&self, now: Duration) -> bool {
         ns(now) > self.deadline_ns.load(Ordering::Relaxed)
     }
@@ -202,18 +211,18 @@ impl Engine {
 
     fn start(clock: SharedClock, outside: Option<&Arc<dyn Outside>>) -> Result<Self, String> {
         let failed = |e: rquickjs::Error| format!("the script engine did not start: {e}");
-        let runtime = Runtime::new().map_err(failed)?;
-        runtime.set_memory_limit(MEMORY_BYTES_MAX);
-        runtime.set_max_stack_size(STACK_BYTES_MAX);
         let budget = Arc::new(Budget::default());
         let (watched, watch) = (Arc::clone(&budget), Arc::clone(&clock));
-        runtime.set_interrupt_handler(Some(Box::new(move || watched.is_spent(watch.monotonic()))));
-        let context = Context::full(&runtime).map_err(failed)?;
+        let bounds = Bounds { memory: MEMORY_BYTES_MAX, stack: STACK_BYTES_MAX };
+        let sandbox = Sandbox::start(bounds, move || watched.is_spent(watch.monotonic()))?;
         let log = Rc::new(RefCell::new(Vec::new()));
         let start = ns(clock.monotonic() + TIME_MAX);
         budget.deadline_ns.store(start, Ordering::Relaxed);
         let browsers = Rc::new(browser::Sessions::default());
-        context
+        sandbox.with(|ctx| functions::install(&ctx)).map_err(failed)?;
+        let (watched, watch) = (Arc::clone(&budget), Arc::clone(&clock));
+        sandbox.guard(&guards::WORK, Box::new(move || watched.has_time(watch.monotonic())))?;
+        sandbox
             .with(|ctx| {
                 install(&ctx, &budget, &clock, &log, outside)?;
                 browser::install(&ctx, &budget, &clock, outside, &browsers)
@@ -221,8 +230,7 @@ impl Engine {
             .map_err(failed)?;
         Ok(Self {
             functions: HashMap::default(),
-            context,
-            runtime,
+            sandbox,
             clock,
             budget,
             log,
@@ -260,7 +268,7 @@ impl Engine {
             Some(function) => function.clone(),
             None => {
                 let compiled =
-                    self.context.with(|ctx| compile(&ctx, source)).map_err(CallError::Compile)?;
+                    self.sandbox.with(|ctx| compile(&ctx, source)).map_err(CallError::Compile)?;
                 if self.functions.len() >= CACHE_SCRIPTS_MAX {
                     self.functions.clear();
                 }
@@ -268,7 +276,7 @@ impl Engine {
                 compiled
             }
         };
-        let result = self.context.with(|ctx| {
+        let result = self.sandbox.with(|ctx| {
             let function = function.restore(&ctx).map_err(|e| e.to_string())?;
             let value = value.split('\0').next().unwrap_or_default();
             match function.call::<_, Value<'_>>((value,)) {
@@ -287,14 +295,13 @@ impl Engine {
         let over = self.budget.over.load(Ordering::Relaxed);
         if let Err(error) = &result {
             // Where memory is short the error may have lost its text.
-            let used = self.runtime.memory_usage().malloc_size;
-            let short = usize::try_from(used).is_ok_and(|used| used > MEMORY_BYTES_MAX / 2);
+            let short = self.sandbox.memory_used() > MEMORY_BYTES_MAX / 2;
             self.spoiled |= short || error.contains(OUT_OF_MEMORY);
         }
         if over || result.is_err() && self.budget.is_spent(self.clock.monotonic()) {
             self.spoiled = true;
             self.ran_out = true;
-            return Err(CallError::Run("script execution timeout".to_owned()));
+            return Err(CallError::Run(sandbox::OVER.to_owned()));
         }
         result.map_err(CallError::Run)
     }
@@ -337,26 +344,9 @@ fn widen_constants(source: &str) -> std::borrow::Cow<'_, str> {
     out.into()
 }
 
-/// What the engine says when its memory is used up.
-const OUT_OF_MEMORY: &str = "out of memory";
-
 /// The thrown value as text.
 fn exception(ctx: &Ctx<'_>) -> String {
-    functions::up_to_nul(thrown_text(ctx))
-}
-
-fn thrown_text(ctx: &Ctx<'_>) -> String {
-    let thrown = ctx.catch();
-    if thrown.is_null() {
-        // Not even an exception could be made.
-        return OUT_OF_MEMORY.to_owned();
-    }
-    if let Some(e) = thrown.as_exception() {
-        let message = e.message().unwrap_or_default();
-        let name = e.as_object().get::<_, String>("name").unwrap_or_else(|_| "Error".to_owned());
-        return format!("{name}: {message}");
-    }
-    thrown.get::<Coerced<String>>().map_or_else(|_| "script failed".to_owned(), |t| t.0)
+    functions::up_to_nul(sandbox::thrown(ctx).text)
 }
 
 fn install(
@@ -366,8 +356,6 @@ fn install(
     log: &Rc<RefCell<Vec<LogLine>>>,
     outside: Option<&Arc<dyn Outside>>,
 ) -> Result<(), rquickjs::Error> {
-    functions::install(ctx)?;
-    guards::install(ctx, budget, clock)?;
     http::install(ctx, budget, clock, outside)?;
     let globals = ctx.globals();
     let outside = outside.cloned();

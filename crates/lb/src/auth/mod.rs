@@ -48,6 +48,8 @@ pub(crate) enum Halt {
     Respond(Local),
     /// A password must be checked by another thread first.
     Check(Box<Task>),
+    /// A script has failed.
+    Fail,
 }
 
 impl Policies {
@@ -153,7 +155,9 @@ mod tests {
         let rules: Vec<Rule> = rules
             .iter()
             .map(|rule| {
-                Rule::compile(&serde_saphyr::from_str(rule).unwrap(), &|_| Err(String::new()))
+                Rule::compile(&serde_saphyr::from_str(rule).unwrap(), "rule", &|_| {
+                    Err(String::new())
+                })
             })
             .collect::<Result<_, _>>()
             .unwrap();

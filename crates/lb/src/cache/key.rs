@@ -25,11 +25,21 @@ impl Key {
     ) -> Self {
         // Neither hosts nor targets nor names nor values contain a zero byte.
         let mut selector = forward.pool.name.clone().into_bytes();
-        let numbers = forward.matched.iter().copied();
+        let numbers = forward.applied.rules.iter().copied();
         let rewrite = forward.rewrite.map_or(u64::MAX, |(_, rule)| rule as u64);
         selector.push(0);
         selector.extend(rewrite.to_be_bytes());
         selector.extend(numbers.flat_map(u16::to_be_bytes));
+        if let Some(scripted) = &forward.applied.scripted {
+            // What a script sends is as good as what the client has sent.
+            for part in [""].into_iter().chain(scripted.request.parts()) {
+                selector.push(0);
+                selector.extend_from_slice(part.as_bytes());
+            }
+            selector.push(0);
+            selector.extend_from_slice(scripted.target.as_deref().unwrap_or_default());
+            selector.push(0);
+        }
         for name in headers {
             for field in request.fields.iter() {
                 if field.name.eq_ignore_ascii_case(name.as_bytes()) {

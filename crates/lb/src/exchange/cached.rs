@@ -85,7 +85,7 @@ impl Session {
         let status = self.cache_status(|| serving.hit());
         let caching = Caching { course: None, status };
         let wanted = self.wanted(request, &forward);
-        let plan = Plan { wanted, caching, ..Plan::of(request, forward.matched, false) };
+        let plan = Plan { wanted, caching, ..Plan::of(request, forward.applied, false) };
         let exchange = Exchange::new(plan, Body::new(Framing::None));
         let mut route = Route::new(forward.pool, Wish::default());
         route.upstream = Upstream::Stored(Box::new(serving));

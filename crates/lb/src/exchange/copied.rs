@@ -4,6 +4,7 @@ use proxying::http1::{Body, Framing, Version};
 
 use super::cached::Caching;
 use super::{Exchange, Plan};
+use crate::applied::Applied;
 use crate::mirror::{Copy, Shape};
 
 impl Exchange {
@@ -18,7 +19,7 @@ impl Exchange {
             idempotent: shape.idempotent,
             chunked: shape.framing == Framing::Chunked && !http2,
             grpc: false,
-            matched: Vec::new(),
+            applied: Applied::default(),
             nominated: Vec::new(),
             wanted: None,
             caching: Caching::default(),

@@ -1,5 +1,7 @@
 //! Where limits, authentication and rules let a request go.
 
+use std::sync::Arc;
+
 use proxying::engine_link::analytics::Counter;
 use proxying::http1::Request;
 
@@ -7,7 +9,8 @@ use crate::auth::Halt;
 use crate::client::Known;
 use crate::core::Core;
 use crate::identity::Identity;
-use crate::policy::{self, Decision, Forward, Local};
+use crate::policy::{self, Decision, Forward, Local, Means};
+use crate::script::{Caller, Facts, Outcome, Script, Scripted};
 use crate::session::Session;
 
 impl Session {
@@ -47,6 +50,7 @@ impl Session {
         match self.by_rules(request, core) {
             Decision::Forward(forward) => Ok(Forward { identity, ..forward }),
             Decision::Respond(local) => Err(Halt::Respond(local)),
+            Decision::Fail => Err(Halt::Fail),
         }
     }
 
@@ -58,7 +62,28 @@ impl Session {
     fn by_rules(&self, request: &Request<'_>, core: &Core) -> Decision {
         let client = self.known(request);
         let choose = |target| client.pool_of(target, core.now_ms());
-        policy::decide(&self.service.rules, &self.service.target, request, choose)
+        let run = |script: &Arc<Script>, scripted: &mut Option<Box<Scripted>>| {
+            let facts = || Facts::of(request, self.caller());
+            let (choice, outcome) = core.scripts.on_request(script, scripted, facts, core.now_ms());
+            if outcome != Outcome::Done {
+                core.count(&self.service.tally, Counter::ScriptFailures);
+            }
+            (choice, outcome)
+        };
+        let means = Means { choose: &choose, run: &run };
+        policy::decide(&self.service.rules, &self.service.target, request, &means)
+    }
+
+    /// What scripts learn of the client's connection.
+    fn caller(&self) -> Caller {
+        Caller {
+            address: self.source.ip(),
+            port: self.destination.port(),
+            tls: self.client.tls_version(),
+            sni: self.sni.clone(),
+            certified: self.client_name.clone(),
+            service: self.service.name.as_str().into(),
+        }
     }
 
     /// Counts a request; a response if it comes too soon.

@@ -35,6 +35,17 @@ impl Session {
         if !self.output.is_empty() {
             return Ok(false);
         }
+        let Some(route) = self.route.take() else { return Err(Step::Close) };
+        let result = match &route.upstream {
+            Upstream::Stored(serving) => {
+                self.run_scripts(&serving.response(serving.fields()), core)
+            }
+            _ => Ok(()),
+        };
+        self.route = Some(route);
+        if result.is_err() {
+            return Err(self.refuse_for_script(core));
+        }
         let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
             return Err(Step::Close);
         };

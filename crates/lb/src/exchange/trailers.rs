@@ -41,7 +41,7 @@ impl Session {
         let plan = &exchange.plan;
         let ends_here = |name: &[u8]| {
             plan.nominated.iter().any(|own| own.eq_ignore_ascii_case(name))
-                || request::drops_trailer(&self.service, &plan.matched, name)
+                || request::drops_trailer(&self.service, &plan.applied, name)
         };
         let mut trailers = trailers.unwrap_or_default();
         trailers.retain(|field| !ends_here(field.name));

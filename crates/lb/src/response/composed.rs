@@ -25,14 +25,14 @@ impl Composed<'_> {
         let upgrade = response.status == 101;
         let status = if upgrade && form == Form::Http2 { 200 } else { response.status };
         form.status(out, status, response.reason);
-        let rules = || plan.matched.iter().map(|at| &service.rules[usize::from(*at)].response);
+        let applied = &plan.applied;
         for field in response.end_to_end() {
             let trailer = field.known == Known::Trailer && !plan.trailers;
             // RFC 8441, 5: the handshake of HTTP/2 has no key.
             let key = upgrade
                 && form == Form::Http2
                 && field.name.eq_ignore_ascii_case(b"sec-websocket-accept");
-            if trailer || key || rules().any(|edits| edits.drops(field.name)) {
+            if trailer || key || applied.drops_of_response(service, field.name) {
                 continue;
             }
             if offer.weakens(field.name, field.value) {
@@ -46,14 +46,14 @@ impl Composed<'_> {
             return;
         }
         if response.status >= 200 {
-            for (name, value) in rules().flat_map(|edits| &edits.set) {
+            for (name, value) in applied.fields_of_response(service) {
                 form.field(out, name.as_bytes(), value.as_bytes());
             }
             if let Some(name) = &service.forwarded.via {
                 form.field(out, b"Via", format!("1.1 {name}").as_bytes());
             }
             self.own_fields(form, out, service);
-            let dropped = |name: &[u8]| rules().any(|edits| edits.drops(name));
+            let dropped = |name: &[u8]| applied.drops_of_response(service, name);
             if offer.adds_vary(response, dropped(b"vary")) {
                 form.field(out, b"Vary", b"Accept-Encoding");
             }

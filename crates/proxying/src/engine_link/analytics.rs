@@ -11,7 +11,7 @@
 //! text16    = length (u16), UTF-8
 //! ```
 //!
-//! Older versions lack the last counters: version 3 those of the cache, version 2 also `mirrored` and `unmirrored`.
+//! Older versions lack the last counters: version 4 that of scripts, version 3 also those of the cache, version 2 also `mirrored` and `unmirrored`.
 //!
 //! Each object is complete, so a portion says nothing about others. Counters begin at zero with the object:
 //! [`Usage::epoch`] and [`Measured::born`] together name what they count, and a difference of two values
@@ -23,9 +23,9 @@ use super::texts::{KIND, NAME_MAX, read_name, write_text};
 use super::{Fields, LinkError, SMALL_MAX, put_u64};
 
 /// The version of the form that is written.
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
 /// The versions before with their numbers of counters.
-const OLDER: [(u8, usize); 2] = [(2, COUNTERS - 5), (3, COUNTERS - 3)];
+const OLDER: [(u8, usize); 3] = [(2, COUNTERS - 6), (3, COUNTERS - 4), (4, COUNTERS - 1)];
 /// Longest portion. An object takes at most 7 KiB, and 1 KiB for each monitor.
 pub const PORTION_MAX: usize = SMALL_MAX;
 macro_rules! counters {
@@ -88,6 +88,8 @@ counters! {
     CacheMisses,
     /// Bytes to clients of stored responses.
     CacheBytes,
+    /// Runs of scripts that failed.
+    ScriptFailures,
 }
 
 const COUNTERS: usize = Counter::ALL.len();

@@ -1,4 +1,4 @@
-//! Rules and mirrors of virtual services. They name pools by `poolid` and pool groups by `poolgroupid`, so that both can
+//! Rules and mirrors of virtual services. They and scripts name pools by `poolid` and pool groups by `poolgroupid`, so that both can
 //! be renamed.
 
 use balancing::{Mirror, Rule};
@@ -31,6 +31,9 @@ fn read_one(rule: &Json, path: &str) -> ApiResult<Json> {
         if let (Some(stored), Some(mirror)) = (stored.get_mut("mirror"), then.get_mut("mirror")) {
             name_mirror(mirror, stored, &format!("{path}/then/mirror"))?;
         }
+        if let (Some(stored), Some(script)) = (stored.get_mut("script"), then.get_mut("script")) {
+            name_choices(script, stored, &format!("{path}/then/script/pools"))?;
+        }
     }
     let checked = typed::<Rule>(&of_engine, path)?.check();
     checked.map_err(|problem| ApiError::at(path, problem))?;
@@ -54,6 +57,25 @@ fn name_mirror(of_engine: &mut Json, stored: &mut Json, path: &str) -> ApiResult
     name_pool(of_engine, stored, path)?;
     if of_engine.is_object() && of_engine.get("pool").is_none() {
         return Err(ApiError::at(path, "it has neither poolid nor poolgroupid; set one"));
+    }
+    Ok(())
+}
+
+/// The engine's scripts have names of pools where those of the API have objects with `poolid` or `poolgroupid`.
+fn name_choices(of_engine: &mut Json, stored: &mut Json, path: &str) -> ApiResult<()> {
+    let members = of_engine.get_mut("pools").and_then(Json::as_array_mut).into_iter().flatten();
+    for (n, member) in members.enumerate() {
+        let path = format!("{path}/{}", n + 1);
+        if !member.is_object() {
+            return Err(ApiError::at(&path, "an object with poolid or poolgroupid is expected"));
+        }
+        name_pool(member, &mut stored["pools"][n], &path)?;
+        let text = "it has neither poolid nor poolgroupid; set one";
+        let name = member.as_object_mut().and_then(|members| members.remove("pool"));
+        if member.as_object().is_some_and(|members| !members.is_empty()) {
+            return Err(ApiError::at(&path, "only poolid or poolgroupid is expected"));
+        }
+        *member = name.ok_or_else(|| ApiError::at(&path, text))?;
     }
     Ok(())
 }
@@ -87,6 +109,9 @@ pub(super) fn require_pools(edit: &mut Edit<'_>, draft: &Draft<'_>) -> ApiResult
         let path = format!("{}/rules/{}/then", draft.path, n + 1);
         require_target(edit, &rule["then"], &path)?;
         require_target(edit, &rule["then"]["mirror"], &format!("{path}/mirror"))?;
+        for (n, pool) in params::list(&rule["then"]["script"]["pools"]).into_iter().enumerate() {
+            require_target(edit, pool, &format!("{path}/script/pools/{}", n + 1))?;
+        }
     }
     Ok(())
 }

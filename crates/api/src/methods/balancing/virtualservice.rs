@@ -99,7 +99,8 @@ const FIELDS: &[Field] = &[
         "rules",
         Document,
         Optional,
-        "`[{if, then}]`; `then.poolid` or `then.poolgroupid` chooses. `then.mirror` is like `mirror`.",
+        "`[{if, then}]`; `then.poolid` or `then.poolgroupid` chooses. `then.mirror` is like `mirror`. \
+         `then.script`: `{request, response, pools, timeout, on_error}`; `pools` is `[{poolid}]`, or `poolgroupid` instead.",
     ),
     field("allow", Document, Optional, "Networks that may connect; empty: all."),
     field("deny", Document, Optional, "Networks that may not connect."),

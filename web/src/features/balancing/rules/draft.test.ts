@@ -57,6 +57,10 @@ test.each([
     '{"then":{"poolid":"2","mirror":{"poolgroupid":"8"}}}',
     "Always → use pool api, copy 100 % of requests to group 8",
   ],
+  [
+    '{"then":{"script":{"request":"request.forward(\\"beta\\");\\n","response":"return","pools":[{"poolid":"2"},{"poolgroupid":"8"}],"timeout":"10ms","on_error":"continue"}}}',
+    "Always → run a script",
+  ],
 ])("the rule %s has a sentence and is saved as it was", (json, words) => {
   const rule = one(json);
   expect(rule.raw).toBeUndefined();
@@ -70,6 +74,7 @@ test.each([
   '{"then":{"poolid":"2","mirror":"3"}}',
   '{"then":{"mirror":{"poolid":"2","percent":"many"}}}',
   '{"then":{"respond":{"status":200,"file":"a"}}}',
+  '{"then":{"script":{"request":"return","pools":["api"]}}}',
   "[]",
 ])("a rule that the editor does not know, %s, is not changed", (json) => {
   const rule = one(json);
@@ -93,11 +98,13 @@ const condition = (kind: string, value: string, name = "") => ({
   conditions: [{ kind, name, value }],
   verdict: { ...verdictAs("pool"), poolid: "2" },
 });
-const verdict = (kind: "redirect" | "deny" | "respond" | "pool" | "", members = {}) => ({
+const verdict = (kind: "redirect" | "deny" | "respond" | "pool" | "script" | "", members = {}) => ({
   ...newRule(),
   conditions: [],
   verdict: { ...verdictAs(kind), ...members },
 });
+const script = (members: object) =>
+  verdict("script", { script: { ...verdictAs("script").script, ...members } });
 const edit = (kind: string, name: string, value = "") => ({
   ...verdict("pool", { poolid: "2" }),
   edits: [{ kind, name, value }],
@@ -118,6 +125,11 @@ test.each([
   ["a status of a request in progress", verdict("deny", { status: "100" }), "status"],
   ["a status with four digits", verdict("respond", { status: "2000" }), "status"],
   ["a type with a line break", verdict("respond", { type: "a\nb" }), "type"],
+  ["a script without a text", verdict("script"), "request"],
+  ["a script with a pool that is not chosen", script({ request: "a", pools: [""] }), "pools"],
+  ["pools of a script for the response", script({ response: "a", pools: ["pool 2"] }), "request"],
+  ["a script that is too long", script({ request: "ö".repeat(16385) }), "request"],
+  ["a script that takes too long", script({ request: "a", timeout: "51ms" }), "timeout"],
   ["no action", verdict(""), "kind"],
   ["a header name with a space", edit("set_header", "a b", "1"), "edit0.name"],
   ["a header that the engine writes", edit("del_header", "Content-Length"), "edit0.name"],
@@ -163,6 +175,7 @@ test("a copy is another rule with the same content", () => {
 });
 
 test("a refusal of the server names the rule and the field", () => {
+  expect(refusedRule("1/then/script/pools/1/poolid: it does not exist")?.field).toBe("script");
   expect(refusedRule("2/then/poolid: it does not exist")).toEqual({
     at: 1,
     field: "poolid",

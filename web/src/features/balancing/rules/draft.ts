@@ -6,6 +6,13 @@ import {
 } from "../requests/mirror-draft";
 import { isToken } from "../requests/values";
 import { CONDITIONS, conditionKind, EDITS, REDIRECTS, type VerdictKind } from "./kinds";
+import {
+  isWholeScript,
+  type ScriptDraft,
+  scriptDraft,
+  scriptJson,
+  scriptProblems,
+} from "./script-draft";
 import { problems as words } from "./texts";
 
 /** The name that requires no authentication. */
@@ -26,6 +33,7 @@ export interface Verdict {
   location: string;
   type: string;
   body: string;
+  script: ScriptDraft;
 }
 
 /** A rule as the editor holds it. */
@@ -48,7 +56,15 @@ export interface RulesDraft {
   json: string | null;
 }
 
-const NO_VERDICT: Verdict = { kind: "", poolid: "", status: "", location: "", type: "", body: "" };
+const NO_VERDICT: Verdict = {
+  kind: "",
+  poolid: "",
+  status: "",
+  location: "",
+  type: "",
+  body: "",
+  script: scriptDraft({}),
+};
 
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
@@ -72,6 +88,9 @@ function conditionsOf(given: Json): Part[] {
 
 function verdictOf(then: Json): Verdict {
   if ("poolid" in then) return { ...NO_VERDICT, kind: "pool", poolid: text(then.poolid) };
+  if (isObject(then.script)) {
+    return { ...NO_VERDICT, kind: "script", script: scriptDraft(then.script) };
+  }
   if ("deny" in then) return { ...NO_VERDICT, kind: "deny", status: text(then.deny) };
   for (const kind of ["redirect", "respond"] as const) {
     if (!(kind in then)) continue;
@@ -120,6 +139,8 @@ function verdictJson(verdict: Verdict): Json {
       return { redirect: { status, location: verdict.location.trim() } };
     case "deny":
       return { deny: status };
+    case "script":
+      return { script: scriptJson(verdict.script) };
     case "respond":
       return {
         respond: {
@@ -193,7 +214,10 @@ function ruleDraft(rule: unknown): RuleDraft {
     mirror: mirrorDraft(objectOf(then.mirror)),
   };
   // Members of a newer server are not lost.
-  const isWhole = draft.mirror.json === null && canonical(ruleJson(draft)) === canonical(rule);
+  const isWhole =
+    draft.mirror.json === null &&
+    (!isObject(then.script) || isWholeScript(then.script)) &&
+    canonical(ruleJson(draft)) === canonical(rule);
   return isWhole ? draft : { ...draft, raw: rule };
 }
 
@@ -215,7 +239,9 @@ export const copied = (rule: RuleDraft): RuleDraft => ({ ...rule, key: ++lastKey
 
 /** The verdict of another kind; a redirect and a response begin with the usual status. */
 export function verdictAs(kind: VerdictKind): Verdict {
-  const status = { redirect: "301", deny: "403", respond: "200", pool: "", "": "" }[kind];
+  const status = { redirect: "301", deny: "403", respond: "200", pool: "", script: "", "": "" }[
+    kind
+  ];
   return { ...NO_VERDICT, kind, status };
 }
 
@@ -315,6 +341,7 @@ export function ruleProblems(
   });
   const verdict = verdictProblem(rule.verdict);
   if (verdict) found[verdict[0]] = verdict[1];
+  if (rule.verdict.kind === "script") Object.assign(found, scriptProblems(rule.verdict.script));
   rule.edits.forEach((edit, at) => {
     const problem = editProblem(edit, rule.edits, policies);
     if (problem) found[`edit${at}.${problem[0]}`] = problem[1];
@@ -334,6 +361,7 @@ export function refusedRule(problem: string | undefined) {
   const at = Number(number) - 1;
   const [isOfMirror, below] = /^\/then\/mirror(?:\/(\w+))?$/.exec(path) ?? [];
   if (isOfMirror) return { at, field: "mirror", why: below ? `${below}: ${why}` : why };
+  if (path.startsWith("/then/script")) return { at, field: "script", why };
   const words = why.charAt(0).toUpperCase() + why.slice(1);
   return { at, field: path.endsWith("/poolid") ? "poolid" : "", why: words };
 }

@@ -41,6 +41,7 @@ export const VERDICTS = [
   ["redirect", "Redirect"],
   ["deny", "Respond with a status"],
   ["respond", "Respond with a text"],
+  ["script", "Run a script"],
   ["", "Continue with the next rule"],
 ] as const;
 

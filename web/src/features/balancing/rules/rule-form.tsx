@@ -22,6 +22,7 @@ import {
   VERDICTS,
   type VerdictKind,
 } from "./kinds";
+import { ScriptForm } from "./script-form";
 import { texts } from "./texts";
 
 /** Id and name of each pool. */
@@ -192,7 +193,7 @@ function Settings({ rule, onChange, problems, pools }: Omit<RuleFormProps, "isNe
       </>
     );
   }
-  if (kind === "") return null;
+  if (kind === "" || kind === "script") return null;
   return (
     <>
       <TextField
@@ -317,6 +318,13 @@ export function RuleForm(props: RuleFormProps) {
         />
         <Settings {...props} />
       </div>
+      {rule.verdict.kind === "script" && (
+        <ScriptForm
+          value={rule.verdict.script}
+          onChange={(script) => onChange({ verdict: { ...rule.verdict, script } })}
+          problems={problems}
+        />
+      )}
       <Edits rule={rule} onChange={onChange} problems={problems} policies={props.policies} />
       <fieldset>
         <legend className="pb-1 text-xs text-soft">{texts.mirror}</legend>

@@ -29,6 +29,8 @@ function verdictWords(verdict: Verdict, poolName: (id: string) => string | undef
       return `respond with status ${status}`;
     case "respond":
       return `respond with status ${status} and a text`;
+    case "script":
+      return texts.scriptWords;
     default:
       return "";
   }

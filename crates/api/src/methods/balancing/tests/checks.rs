@@ -98,6 +98,27 @@ fn services_are_checked_by_the_types_of_the_engine() {
         (rule(json!({ "then": { "poolid": edge.pool, "deny": 403 } })), "keep one"),
         (rule(json!({ "then": { "set_header": { "Host": "x" } } })), "cannot be edited"),
         (
+            rule(json!({ "then": { "script": { "request": "if (1) {\n  x(;\n}" } } })),
+            "\"/1/rules/2\": 'script.request': line 2, column 5: SyntaxError",
+        ),
+        (
+            rule(json!({ "then": { "script": { "request": "return", "pools": ["app"] } } })),
+            "\"/1/rules/2/then/script/pools/1\": an object with poolid or poolgroupid",
+        ),
+        (
+            rule(json!({ "then": { "script": { "request": "return", "pools": [{ "poolid": "99" }] } } })),
+            "\"/1/rules/2/then/script/pools/1/poolid\": object does",
+        ),
+        (
+            rule(json!({ "then": { "script": { "request": "return", "pools": [{}] } } })),
+            "it has neither poolid nor poolgroupid",
+        ),
+        (rule(json!({ "then": { "script": { "timeout": "5ms" } } })), "neither 'request' nor"),
+        (
+            rule(json!({ "then": { "script": { "request": "return" }, "deny": 403 } })),
+            "keep one",
+        ),
+        (
             rule(json!({ "then": { "rewrite": { "prefix": "/", "with": "/ HTTP/1.1\r\nX: y" } } })),
             "\"/1/rules/2\": 'rewrite.with' is not a path",
         ),

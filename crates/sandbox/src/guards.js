@@ -1,14 +1,16 @@
-// Called once with: the elements that one call may go over; `spend`, which throws when the script's
-// time is over, and cannot be caught in the end; `isProxy`. `length` is read once more than without
+// Called once with: the limits of one call, which are `Work` in guards.rs; `spend`, which throws when the
+// script's time is over, and cannot be caught in the end; `isProxy`. `length` is read once more than without
 // the guard: array-likes that could tell another one then are refused.
-(function (max, spend, isProxy) {
+(function (limits, spend, isProxy) {
     'use strict';
+    var max = limits.elements;
     var apply = Reflect.apply, define = Object.defineProperty, isArray = Array.isArray;
     var describe = Object.getOwnPropertyDescriptor, parent = Object.getPrototypeOf;
     var isView = ArrayBuffer.isView, min = Math.min, stringify = JSON.stringify;
     var exec = RegExp.prototype.exec, hasOwn = Object.prototype.hasOwnProperty;
     var construct = Reflect.construct, DIGITS_MAX = 10000, BITS_MAX = 32768;
-    var PATTERN_MAX = 10000, NORMALIZED_MAX = 20000, PREFIXED_MAX = 10000, COMPARED_MAX = 2e8;
+    var PATTERN_MAX = limits.pattern, NORMALIZED_MAX = limits.normalized;
+    var PREFIXED_MAX = limits.prefixed, COMPARED_MAX = limits.compared;
     function long(length) {
         throw new RangeError('an array of ' + length + ' elements is too long for a script');
     }
@@ -58,6 +60,25 @@
         'lastIndexOf', 'map', 'reduce', 'reduceRight', 'reverse', 'shift', 'slice', 'some',
         'sort', 'splice', 'toLocaleString', 'toReversed', 'toSorted', 'toSpliced', 'toString',
         'unshift', 'with'], function (array) { check(array); });
+    // Elements that are long texts are compared by loops of the engine, too.
+    if (limits.compares) {
+        all(Array.prototype, ['sort', 'toSorted'], function (array, values) {
+            if (values[0] !== undefined) return;
+            values[0] = function (one, other) {
+                spend();
+                one = String(one);
+                other = String(other);
+                return one < other ? -1 : one > other ? 1 : 0;
+            };
+        });
+        all(Array.prototype, ['includes', 'indexOf', 'lastIndexOf'], function (array, values) {
+            if (typeof values[0] !== 'string' || array === null || array === undefined) return;
+            if (array.length * values[0].length > COMPARED_MAX) {
+                throw new RangeError('an array of ' + array.length + ' elements is too long to search for ' +
+                    values[0].length + ' characters');
+            }
+        });
+    }
     // What is returned is gone through as well.
     wrap(Array.prototype, 'flatMap', function (array, values) {
         check(array);

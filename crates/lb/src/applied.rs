@@ -1,0 +1,69 @@
+//! What rules and their scripts change of a request and its response.
+
+use crate::policy::Edits;
+use crate::script::Scripted;
+use crate::snapshot::Service;
+
+/// Header edits that apply to a request. Those of scripts replace those of rules for the same name.
+#[derive(Debug, Default)]
+pub(crate) struct Applied {
+    /// Rules with edits or scripts that match, by number.
+    pub(crate) rules: Vec<u16>,
+    pub(crate) scripted: Option<Box<Scripted>>,
+}
+
+impl Applied {
+    fn edits<'a>(
+        &'a self,
+        service: &'a Service,
+        of: fn(&crate::policy::Rule) -> &Edits,
+    ) -> impl Iterator<Item = &'a Edits> {
+        self.rules.iter().map(move |at| of(&service.rules[usize::from(*at)]))
+    }
+
+    /// Whether a field of the client is not for the server.
+    pub(crate) fn drops(&self, service: &Service, name: &[u8]) -> bool {
+        self.scripted.as_ref().is_some_and(|scripted| scripted.request.drops(name))
+            || self.edits(service, |rule| &rule.request).any(|edits| edits.drops(name))
+    }
+
+    /// Fields that the server gets besides those of the client.
+    pub(crate) fn fields<'a>(
+        &'a self,
+        service: &'a Service,
+    ) -> impl Iterator<Item = &'a (String, String)> {
+        let scripted = self.scripted.as_ref().map(|scripted| &scripted.request);
+        let rules = self.edits(service, |rule| &rule.request);
+        set(rules, scripted)
+    }
+
+    /// Whether a field of the server is not for the client.
+    pub(crate) fn drops_of_response(&self, service: &Service, name: &[u8]) -> bool {
+        self.scripted.as_ref().is_some_and(|scripted| scripted.response.drops(name))
+            || self.edits(service, |rule| &rule.response).any(|edits| edits.drops(name))
+    }
+
+    /// Fields that the client gets besides those of the server.
+    pub(crate) fn fields_of_response<'a>(
+        &'a self,
+        service: &'a Service,
+    ) -> impl Iterator<Item = &'a (String, String)> {
+        let scripted = self.scripted.as_ref().map(|scripted| &scripted.response);
+        let rules = self.edits(service, |rule| &rule.response);
+        set(rules, scripted)
+    }
+
+    /// Path and query for the server, if a script has written them.
+    pub(crate) fn target(&self) -> Option<&[u8]> {
+        self.scripted.as_ref()?.target.as_deref()
+    }
+}
+
+fn set<'a>(
+    rules: impl Iterator<Item = &'a Edits>,
+    scripted: Option<&'a Edits>,
+) -> impl Iterator<Item = &'a (String, String)> {
+    let replaced = move |name: &str| scripted.is_some_and(|edits| edits.drops(name.as_bytes()));
+    let of_rules = rules.flat_map(|edits| &edits.set).filter(move |(name, _)| !replaced(name));
+    of_rules.chain(scripted.into_iter().flat_map(|edits| &edits.set))
+}

@@ -1,0 +1,42 @@
+// Called once, after everything else was installed, with the objects that scripts get as well.
+(function (given) {
+    'use strict';
+    var kept = ['Object', 'Array', 'String', 'Number', 'Boolean', 'Symbol', 'Math', 'JSON', 'Date', 'RegExp',
+        'Map', 'Set', 'Iterator', 'Error', 'EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError',
+        'URIError', 'AggregateError', 'parseInt', 'parseFloat', 'isNaN', 'isFinite', 'decodeURI',
+        'decodeURIComponent', 'encodeURI', 'encodeURIComponent', 'escape', 'unescape', 'atob', 'btoa', 'Reflect',
+        'NaN', 'Infinity', 'undefined', 'globalThis'];
+    var define = Object.defineProperty, describe = Object.getOwnPropertyDescriptor;
+    var parent = Object.getPrototypeOf, keys = Reflect.ownKeys, freeze = Object.freeze;
+    keys(globalThis).forEach(function (name) {
+        if (!kept.includes(name) && !delete globalThis[name]) throw new Error('cannot remove ' + String(name));
+    });
+    // State of the engine that is no property.
+    ['prepareStackTrace', 'stackTraceLimit', 'captureStackTrace'].forEach(function (name) {
+        if (!delete Error[name]) throw new Error('cannot remove ' + name);
+    });
+    function refuse() {
+        throw new TypeError('code cannot be made of texts');
+    }
+    // What only syntax makes, and what only methods return.
+    var functions = [function () {}, function* () {}, async function () {}, async function* () {}];
+    functions.forEach(function (one) {
+        define(parent(one), 'constructor', {value: refuse, configurable: true});
+    });
+    var roots = functions.concat(given, [refuse, globalThis, [].values(), new Map().entries(), new Set().values(),
+        ''[Symbol.iterator](), 'a'.matchAll(/a/g), [].values().map(refuse), Iterator.from({next: refuse}),
+        functions[1](), functions[1].prototype, functions[3](), functions[3].prototype,
+        (function () { return arguments; })()]);
+    var seen = new Set(), rest = roots.slice();
+    while (rest.length) {
+        var one = rest.pop();
+        if (one === null || typeof one !== 'object' && typeof one !== 'function' || seen.has(one)) continue;
+        seen.add(one);
+        rest.push(parent(one));
+        keys(one).forEach(function (name) {
+            var own = describe(one, name);
+            rest.push(own.value, own.get, own.set);
+        });
+    }
+    seen.forEach(function (one) { freeze(one); });
+})

@@ -1,0 +1,173 @@
+use std::cell::Cell;
+use std::rc::Rc;
+
+use super::*;
+
+const WORK: Work = Work {
+    elements: 10_000,
+    compared: 1_000_000,
+    pattern: 1_000,
+    normalized: 2_000,
+    prefixed: 2_000,
+    compares: true,
+};
+
+/// A hardened sandbox whose scripts have so many looks at their time.
+fn sandbox(looks: &Rc<Cell<u32>>) -> Sandbox {
+    let bounds = Bounds { memory: 8 << 20, stack: 256 << 10 };
+    looks.set(1_000_000);
+    let (one, other) = (Rc::clone(looks), Rc::clone(looks));
+    let count = |looks: &Cell<u32>| {
+        looks.set(looks.get().saturating_sub(1));
+        looks.get() > 0
+    };
+    let sandbox = Sandbox::start(bounds, move || !count(&one)).expect("an engine");
+    sandbox.guard(&WORK, Box::new(move || count(&other))).expect("guards");
+    sandbox.harden(|_| Ok(Vec::new())).expect("a hardened sandbox");
+    looks.set(2_000);
+    sandbox
+}
+
+/// What a function with this body returns, as text, or throws.
+fn run(sandbox: &Sandbox, body: &str) -> Result<String, Thrown> {
+    let function = sandbox.function("value", body)?;
+    sandbox.with(|ctx| {
+        let function = function.restore(&ctx).expect("a function of this engine");
+        let result = function.call::<_, Value<'_>>(("given",)).map_err(|_| thrown(&ctx))?;
+        result.get::<Coerced<String>>().map(|text| text.0).map_err(|_| thrown(&ctx))
+    })
+}
+
+fn alone(body: &str) -> Result<String, Thrown> {
+    run(&sandbox(&Rc::default()), body)
+}
+
+#[test]
+fn a_function_sees_its_parameter() {
+    assert_eq!(alone("return value + '!'").as_deref(), Ok("given!"));
+}
+
+#[test]
+fn errors_name_line_and_column() {
+    for (body, text) in [
+        ("var a = 1;\nvar b = ;", "line 2, column 9: SyntaxError: "),
+        ("\n\nmissing()", "line 3, column "),
+        ("throw new Error('no')", "line 1, column "),
+        ("return 1 +\n'x'.repeat(-1)", "line 2, column "),
+    ] {
+        let error = alone(body).expect_err(body).to_string();
+        assert!(error.starts_with(text), "{body}: {error}");
+    }
+}
+
+#[test]
+fn a_body_cannot_leave_its_function() {
+    for body in [
+        "}); (function(value){",
+        "}, function(value){",
+        "}; {",
+        "return 1 }) || (function(value){",
+        "} [value] = function(){",
+        "/*",
+        "}), Object.assign(function () {}, {toString() { return 1 }, a: function(value){",
+    ] {
+        assert!(alone(body).is_err(), "{body}");
+    }
+}
+
+#[test]
+fn loops_end_with_the_time_of_the_script() {
+    for body in [
+        "while (1) {}",
+        "for (;;) { try { while (1) {} } catch (e) {} }",
+        "for (;;) { try { 'a'.repeat(10) } catch (e) {} }",
+        "return 'x'.repeat(1e9)",
+        "return Array(1e9).join()",
+        "return /(a+)+b/.test('a'.repeat(40))",
+        "function f() { return f() + 1 } return f()",
+        "var a = []; while (1) a.push('x'.repeat(1000) + a.length)",
+        "var s = 'x'; while (1) s += s",
+        "return 1n << 1000000n",
+        "return [1].concat(Array(1e9)).length",
+        "return JSON.stringify(Array(1e8))",
+        "return Array(9000).fill('x'.repeat(10000)).indexOf('y'.repeat(10000))",
+        "return eval('1')",
+        "return (function () {}).constructor('return 1')()",
+        "return (async function () {}).constructor('return 1')",
+        "return new Proxy({}, {})",
+        "return new SharedArrayBuffer(10)",
+    ] {
+        assert!(alone(body).is_err(), "{body}");
+    }
+}
+
+#[test]
+fn nothing_is_left_for_the_next_script() {
+    let looks = Rc::default();
+    let sandbox = sandbox(&looks);
+    for body in [
+        "leak = 1",
+        "globalThis.leak = 1",
+        "var g = (0, function () { return this })(); g.leak = 1",
+        "Object.prototype.leak = 1",
+        "Array.prototype.push = null",
+        "String.prototype.leak = 1",
+        "(function* () {})().__proto__.__proto__.leak = 1",
+        "[].values().__proto__.__proto__.leak = 1",
+        "(async function () {}).__proto__.leak = 1",
+        "Error.prepareStackTrace = function () { return 1 }; Object.prototype.leak.leak",
+        "Math.leak = 1",
+        "JSON.parse = null",
+        "RegExp.prototype.exec = null",
+        "Object.defineProperty(Map.prototype, 'leak', {value: 1})",
+        "Object.setPrototypeOf(Object.prototype, {leak: 1})",
+        "[].__proto__.__proto__ = {leak: 1}",
+        "Symbol.leak = 1",
+        "Object.getOwnPropertyDescriptor(RegExp.prototype, 'flags').get.leak = 1",
+        "(class {}).__proto__.leak = 1",
+        "[].values().map(x => x).__proto__.leak = 1",
+        "Iterator.from({next() {}}).__proto__.leak = 1",
+        "arguments.callee.leak = 1",
+    ] {
+        looks.set(2_000);
+        assert!(run(&sandbox, body).is_err(), "{body}");
+        let leaked = "return [typeof leak, typeof ({}).leak, typeof [].leak, typeof [].push, typeof JSON.parse,
+            typeof Error.prepareStackTrace, typeof /a/.exec, typeof (function () {}).leak].join()";
+        let clean = "undefined,undefined,undefined,function,function,undefined,function,undefined";
+        assert_eq!(run(&sandbox, leaked).as_deref(), Ok(clean), "{body}");
+    }
+}
+
+#[test]
+fn ordinary_scripts_run() {
+    for (body, result) in [
+        ("let a = [3, 1, 2]; a.sort(); return a.join('-')", "1-2-3"),
+        ("return ['b', undefined, 'a'].sort().join()", "a,b,"),
+        ("const m = new Map([['a', 1]]); return m.get('a')", "1"),
+        ("return JSON.stringify(JSON.parse('{\"a\": [1]}'))", "{\"a\":[1]}"),
+        ("class A { b() { return 'c' } } return new A().b()", "c"),
+        ("var {a, ...rest} = {a: 1, b: 2}; return Object.keys(rest)", "b"),
+        ("return 'a-b'.replace(/-(.)/, (all, c) => c.toUpperCase())", "aB"),
+        ("return encodeURIComponent('ä') + btoa('a')", "%C3%A4YQ=="),
+        ("try { null.x } catch (e) { return e instanceof TypeError }", "true"),
+        ("return [...'abc'].reverse().join('')", "cba"),
+        ("return new Date(0).toISOString()", "1970-01-01T00:00:00.000Z"),
+    ] {
+        assert_eq!(alone(body).as_deref(), Ok(result), "{body}");
+    }
+}
+
+#[test]
+fn literals_of_big_numbers_are_recognized() {
+    for (source, has) in [
+        ("return 1n", true),
+        ("return 0xFFn+a", true),
+        ("x = 1_000n;", true),
+        ("return x1n", false),
+        ("var n = 1; return n", false),
+        ("// every 10min", false),
+        ("const in = 1", false),
+    ] {
+        assert_eq!(has_big_numbers(source), has, "{source}");
+    }
+}
