@@ -1,22 +1,14 @@
 //! What rules and their scripts change of a request and its response.
 
-use crate::policy::Edits;
-use crate::script::Scripted;
+use crate::edits::Edits;
+use crate::policy::{Applied, Rule};
 use crate::snapshot::Service;
-
-/// Header edits that apply to a request. Those of scripts replace those of rules for the same name.
-#[derive(Debug, Default)]
-pub(crate) struct Applied {
-    /// Rules with edits or scripts that match, by number.
-    pub(crate) rules: Vec<u16>,
-    pub(crate) scripted: Option<Box<Scripted>>,
-}
 
 impl Applied {
     fn edits<'a>(
         &'a self,
         service: &'a Service,
-        of: fn(&crate::policy::Rule) -> &Edits,
+        of: fn(&Rule) -> &Edits,
     ) -> impl Iterator<Item = &'a Edits> {
         self.rules.iter().map(move |at| of(&service.rules[usize::from(*at)]))
     }

@@ -128,10 +128,12 @@ pub(crate) struct Link {
 
 /// Sockets of connections to servers.
 #[derive(Debug, Default)]
-struct Sockets {
+pub(crate) struct Sockets {
     places: Slab<Place>,
     /// Places of idle ones.
     idle: HashMap<Route, Vec<usize>>,
+    /// HTTP/2 connections to servers.
+    pub(crate) uplinks: HashMap<Route, Vec<usize>>,
 }
 
 /// The shared part of a thread.
@@ -141,9 +143,7 @@ pub(crate) struct Core {
     pub(crate) wheel: Wheel,
     /// Monotonic microseconds at the last wake-up.
     pub(crate) now_us: u64,
-    sockets: Sockets,
-    /// HTTP/2 connections to servers.
-    pub(crate) uplinks: HashMap<Route, Vec<usize>>,
+    pub(crate) sockets: Sockets,
     queue: VecDeque<Entry>,
     /// Services by number of the listener.
     pub(crate) services: Vec<Option<Arc<Service>>>,
@@ -170,7 +170,8 @@ impl Core {
         registry: Registry,
         now_us: u64,
         seed: u64,
-        (checks, scripts): (Checks, Scripts),
+        checks: Checks,
+        scripts: Scripts,
     ) -> Self {
         Self {
             registry,
@@ -178,7 +179,6 @@ impl Core {
             wheel: Wheel::new(now_us / 1000),
             now_us,
             sockets: Sockets::default(),
-            uplinks: HashMap::default(),
             queue: VecDeque::new(),
             services: Vec::new(),
             scratch: Vec::new(),

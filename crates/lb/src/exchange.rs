@@ -10,15 +10,15 @@ mod trailers;
 
 use proxying::http1::{self, Body, Framing, HeadEnd, Piece, Refusal, Request, Version};
 
-use crate::applied::Applied;
 use crate::auth::{Halt, Task};
 use crate::cache::{Approach, Course};
 use crate::compression::{Coded, Wanted};
 use crate::config::Protocol;
 use crate::core::Core;
+use crate::local::Local;
 use crate::mirror::Copy;
 use crate::peer::Peer;
-use crate::policy::Local;
+use crate::policy::Applied;
 use crate::request;
 use crate::route::{Failure, Route, Upstream};
 use crate::session::{Session, State, Step};

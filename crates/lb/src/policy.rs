@@ -3,79 +3,16 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use proxying::http1::{self, Request};
+use proxying::http1::Request;
 
-use crate::applied::Applied;
 use crate::config;
+use crate::edits::Edits;
 use crate::identity::{Guard, Identity};
+use crate::local::Local;
 use crate::mirror::Mirror;
 use crate::pool::Pool;
 use crate::pool::group::Target;
 use crate::script::{Choice, Outcome, Script, Scripted};
-
-/// A response that the balancer makes itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Local {
-    pub(crate) status: u16,
-    pub(crate) location: Option<Vec<u8>>,
-    /// Seconds after which the client may come again.
-    pub(crate) retry_after: Option<u64>,
-    /// Value of WWW-Authenticate.
-    pub(crate) challenge: Option<String>,
-    pub(crate) content_type: Option<String>,
-    /// Other fields.
-    pub(crate) fields: Vec<(String, String)>,
-    pub(crate) body: Vec<u8>,
-}
-
-impl Local {
-    /// A response that says no more than its status.
-    pub(crate) fn text(status: u16) -> Self {
-        let mut body = Vec::new();
-        http1::number(&mut body, u64::from(status));
-        body.push(b' ');
-        body.extend_from_slice(reason(status));
-        body.push(b'\n');
-        let content_type = Some("text/plain; charset=utf-8".to_owned());
-        Self { status, content_type, body, ..Self::default() }
-    }
-
-    /// Whether it refuses the request.
-    pub(crate) fn is_refusal(&self) -> bool {
-        self.status >= 400
-    }
-}
-
-/// RFC 9110, 15.
-pub(crate) fn reason(status: u16) -> &'static [u8] {
-    match status {
-        200 => b"OK",
-        204 => b"No Content",
-        301 => b"Moved Permanently",
-        302 => b"Found",
-        303 => b"See Other",
-        307 => b"Temporary Redirect",
-        308 => b"Permanent Redirect",
-        400 => b"Bad Request",
-        401 => b"Unauthorized",
-        403 => b"Forbidden",
-        404 => b"Not Found",
-        405 => b"Method Not Allowed",
-        408 => b"Request Timeout",
-        413 => b"Content Too Large",
-        414 => b"URI Too Long",
-        417 => b"Expectation Failed",
-        429 => b"Too Many Requests",
-        431 => b"Request Header Fields Too Large",
-        500 => b"Internal Server Error",
-        501 => b"Not Implemented",
-        502 => b"Bad Gateway",
-        503 => b"Service Unavailable",
-        504 => b"Gateway Timeout",
-        505 => b"HTTP Version Not Supported",
-        _ => b"",
-    }
-}
 
 /// What the rules make of a request.
 #[derive(Debug)]
@@ -108,47 +45,20 @@ pub(crate) struct Forward {
     pub(crate) identity: Identity,
 }
 
+/// Header edits that apply to a request. Those of scripts replace those of rules for the same name.
+#[derive(Debug, Default)]
+pub(crate) struct Applied {
+    /// Rules with edits or scripts that match, by number.
+    pub(crate) rules: Vec<u16>,
+    pub(crate) scripted: Option<Box<Scripted>>,
+}
+
 #[derive(Debug)]
 enum Verdict {
     Forward(Target),
     Respond(Local),
     Redirect { status: u16, location: String },
     Script(Arc<Script>),
-}
-
-/// Set and removed fields of one direction; set ones replace those of the message.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Edits {
-    pub(crate) set: Vec<(String, String)>,
-    remove: Vec<String>,
-}
-
-impl Edits {
-    /// Whether a field of the message is dropped.
-    pub(crate) fn drops(&self, name: &[u8]) -> bool {
-        let same = |own: &String| own.as_bytes().eq_ignore_ascii_case(name);
-        self.remove.iter().any(same) || self.set.iter().any(|(own, _)| same(own))
-    }
-
-    /// Those of a script: the names that it has edited, and the fields that these names have then.
-    pub(crate) fn of_script(set: Vec<(String, String)>, remove: Vec<String>) -> Self {
-        Self { set, remove }
-    }
-
-    /// The names of dropped fields, and those that are set.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = &str> {
-        let set = self.set.iter().flat_map(|(name, value)| [&**name, &**value]);
-        self.remove.iter().map(|name| &**name).chain(set)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.set.is_empty() && self.remove.is_empty()
-    }
-
-    fn compile(set: &std::collections::BTreeMap<String, String>, remove: &[String]) -> Self {
-        let set = set.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-        Self { set, remove: remove.to_vec() }
-    }
 }
 
 /// A compiled rule.

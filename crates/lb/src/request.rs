@@ -6,10 +6,9 @@ use std::net::IpAddr;
 use proxying::caching;
 use proxying::http1::{Field, Framing, Known, Request, Version};
 
-use crate::applied::Applied;
 use crate::config::{ForwardedField, ForwardedFor, Protocol};
 use crate::form::Form;
-use crate::policy::Forward;
+use crate::policy::{Applied, Forward};
 use crate::session::Session;
 use crate::snapshot::Service;
 

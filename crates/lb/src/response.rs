@@ -12,11 +12,12 @@ use crate::compression::{Offer, reply};
 use crate::core::Core;
 use crate::exchange::Reply;
 use crate::form::{Form, OVERHEAD};
+use crate::local::{Local, reason};
 use crate::mux::Hub;
 use crate::peer::Peer;
-use crate::policy::{Local, reason};
 use crate::request;
 use crate::route::{Failure, Upstream};
+use crate::script::Refused;
 use crate::session::{Session, State, Step};
 pub(crate) use composed::{Composed, is_endless};
 use transactions::{Cached, End};
@@ -175,11 +176,8 @@ impl Session {
             route.pool.succeeded(server);
             return Answered::Another(response.status);
         }
-        if !interim && let Some(answered) = self.consult_cache(response, core) {
+        if !interim && let Some(answered) = self.divert(response, core) {
             return answered;
-        }
-        if !interim && self.run_scripts(response, core).is_err() {
-            return Answered::Refused;
         }
         let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
             return Answered::Malformed;
@@ -216,6 +214,12 @@ impl Session {
             }
         }
         if written && !self.send_head(ended, core) { Answered::Malformed } else { Answered::Head }
+    }
+
+    /// What the cache and scripts make of a server's final response; `None`: the client gets it.
+    fn divert(&mut self, response: &Response<'_>, core: &mut Core) -> Option<Answered> {
+        let cached = self.consult_cache(response, core);
+        cached.or_else(|| self.run_scripts(response, core).err().map(|Refused| Answered::Refused))
     }
 
     /// What the cache makes of a server's final response; `None`: the client gets it.

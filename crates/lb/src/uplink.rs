@@ -116,7 +116,8 @@ impl Core {
         head: &Opening,
         child: Entry,
     ) -> io::Result<(Stream, bool)> {
-        let known = self.uplinks.get(&Route::of(pool, server)).into_iter().flatten().copied();
+        let known =
+            self.sockets.uplinks.get(&Route::of(pool, server)).into_iter().flatten().copied();
         let free = known.into_iter().find(|place| {
             self.hub.muxes.get(*place).is_some_and(|mux| mux.connection.accepts_streams())
         });
@@ -162,7 +163,7 @@ impl Core {
             stall: Stall::new(self.now_ms()),
         };
         self.hub.muxes.put(mux, Mux::new(connection, Owner::Server(Some(Box::new(uplink)))));
-        self.uplinks.entry(route).or_default().push(mux);
+        self.sockets.uplinks.entry(route).or_default().push(mux);
         Ok(mux)
     }
 
@@ -215,7 +216,7 @@ impl Core {
     fn forget_uplink(&mut self, mut uplink: Uplink, mux: usize) {
         uplink.input.clear(&mut self.hub.buffers);
         self.free_place(uplink.place);
-        if let Some(list) = self.uplinks.get_mut(&uplink.route) {
+        if let Some(list) = self.sockets.uplinks.get_mut(&uplink.route) {
             list.retain(|other| *other != mux);
         }
     }
@@ -246,6 +247,6 @@ impl Core {
             }
             self.hub.abandon(place);
         }
-        self.uplinks.retain(|_, list| !list.is_empty());
+        self.sockets.uplinks.retain(|_, list| !list.is_empty());
     }
 }

@@ -70,7 +70,7 @@ impl Worker {
         let checks = Checks::new(&secret, Arc::clone(checkers), Arc::clone(&mailbox));
         let now_us = micros(clock.monotonic());
         let mut core =
-            Core::new(poll.registry().try_clone()?, now_us, seed, (checks, Scripts::new(&clock)));
+            Core::new(poll.registry().try_clone()?, now_us, seed, checks, Scripts::new(&clock));
         core.checks.set_unix(offset_us(&clock));
         Ok(Self {
             core,

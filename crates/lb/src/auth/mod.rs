@@ -13,7 +13,8 @@ use proxying::http1::Request;
 
 use crate::config;
 use crate::identity::{Guard, Identity};
-use crate::policy::{Local, Rule};
+use crate::local::Local;
+use crate::policy::Rule;
 use basic::Users;
 pub(crate) use checks::{Awaited, Checkers, Checks, Now, Task};
 use jwt::Tokens;

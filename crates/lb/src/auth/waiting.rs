@@ -2,7 +2,7 @@
 
 use super::checks::{Awaited, Task};
 use crate::core::Core;
-use crate::policy::Local;
+use crate::local::Local;
 use crate::session::{Session, State, Step};
 
 impl Session {

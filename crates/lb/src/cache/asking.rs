@@ -11,7 +11,8 @@ use super::fields::Fields;
 use super::key::{Key, resource};
 use super::serving::{Serving, Shape};
 use super::settings::Cache;
-use crate::policy::{Forward, Local};
+use crate::local::Local;
+use crate::policy::Forward;
 
 /// Request fields with which servers and frameworks are known to choose another resource, host or method. The key
 /// does not have them, so the response could be one that other clients must not get.

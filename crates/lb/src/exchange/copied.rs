@@ -4,8 +4,8 @@ use proxying::http1::{Body, Framing, Version};
 
 use super::cached::Caching;
 use super::{Exchange, Plan};
-use crate::applied::Applied;
 use crate::mirror::{Copy, Shape};
+use crate::policy::Applied;
 
 impl Exchange {
     /// That of a copy: it ends with its response, which is not compressed.

@@ -9,7 +9,8 @@ use crate::auth::Halt;
 use crate::client::Known;
 use crate::core::Core;
 use crate::identity::Identity;
-use crate::policy::{self, Decision, Forward, Local, Means};
+use crate::local::Local;
+use crate::policy::{self, Decision, Forward, Means};
 use crate::script::{Caller, Facts, Outcome, Script, Scripted};
 use crate::session::Session;
 

@@ -7,7 +7,7 @@ use proxying::http1::{Request, Response, Version};
 
 use super::fields::{Fields, check_value};
 use crate::config::is_path;
-use crate::policy::Local;
+use crate::local::Local;
 
 /// Bytes of a path with its query that a script may write.
 const TARGET_MAX: usize = 8_192;

@@ -1,7 +1,7 @@
 //! Header fields of a message as scripts see and change them.
 
 use crate::config::{self, has_control, is_token};
-use crate::policy::Edits;
+use crate::edits::Edits;
 
 /// Names that a script may edit at most, and fields that it may set.
 const EDITS_MAX: usize = 64;

@@ -19,7 +19,7 @@ use proxying::http1::Response;
 use stdx::clock::SharedClock;
 
 use crate::config::{self, OnError};
-use crate::policy::Edits;
+use crate::edits::Edits;
 use crate::pool::group::Target;
 use engine::{Engine, Failed};
 use facts::Head;
