@@ -9,8 +9,6 @@ pub(crate) struct Local {
     pub(crate) location: Option<Vec<u8>>,
     /// Seconds after which the client may come again.
     pub(crate) retry_after: Option<u64>,
-    /// Value of WWW-Authenticate.
-    pub(crate) challenge: Option<String>,
     pub(crate) content_type: Option<String>,
     /// Other fields.
     pub(crate) fields: Vec<(String, String)>,

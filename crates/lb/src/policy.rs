@@ -213,13 +213,14 @@ fn without_port(host: &[u8]) -> &[u8] {
     name.strip_suffix(b".").unwrap_or(name)
 }
 
+type Runs<'m> = dyn Fn(&Arc<Script>, &mut Option<Box<Scripted>>) -> (Option<Choice>, Outcome) + 'm;
+
 /// What rules depend on besides the request.
 pub(crate) struct Means<'m, 't> {
     /// Chooses one of the pools of a target.
     pub(crate) choose: &'m dyn Fn(&'t Target) -> &'t Arc<Pool>,
     /// Runs the request part of a script.
-    pub(crate) run:
-        &'m dyn Fn(&Arc<Script>, &mut Option<Box<Scripted>>) -> (Option<Choice>, Outcome),
+    pub(crate) run: &'m Runs<'m>,
 }
 
 /// Applies the rules in their order.

@@ -352,9 +352,6 @@ impl Session {
         if let Some(seconds) = local.retry_after {
             form.field(out, b"Retry-After", seconds.to_string().as_bytes());
         }
-        if let Some(challenge) = &local.challenge {
-            form.field(out, b"WWW-Authenticate", challenge.as_bytes());
-        }
         if let Some(content_type) = &local.content_type {
             form.field(out, b"Content-Type", content_type.as_bytes());
         }

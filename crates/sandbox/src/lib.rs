@@ -134,13 +134,7 @@ impl Sandbox {
             let made = ctx.eval_with_options::<Value<'_>, _>(code, options);
             let made = made.map_err(|_| thrown(&ctx))?;
             // A body that ends the function and goes on makes another value, which may claim any text.
-            let is_whole = |function: &&Function<'_>| {
-                let to_text = ctx.eval::<Function<'_>, _>("(function () {}).toString");
-                let text =
-                    to_text.and_then(|own| own.call::<_, String>((This((*function).clone()),)));
-                text.is_ok_and(|text| text == written)
-            };
-            let function = made.as_function().filter(is_whole);
+            let function = made.as_function().filter(|own| is_all_of(&ctx, own, &written));
             let function = function.ok_or_else(|| plain("SyntaxError: unexpected '}'"))?;
             Ok(Persistent::save(&ctx, function.clone()))
         })
@@ -170,6 +164,13 @@ impl Sandbox {
     pub fn collect_garbage(&self) {
         self.runtime.run_gc();
     }
+}
+
+/// Whether a text has nothing but the function.
+fn is_all_of<'js>(ctx: &Ctx<'js>, function: &Function<'js>, text: &str) -> bool {
+    let to_text = ctx.eval::<Function<'js>, _>("(function () {}).toString");
+    let own = to_text.and_then(|to_text| to_text.call::<_, String>((This(function.clone()),)));
+    own.is_ok_and(|own| own == text)
 }
 
 /// Takes what was thrown.

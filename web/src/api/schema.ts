@@ -1837,7 +1837,7 @@ export interface VirtualService {
   mirror: unknown;
   /** `{x_forwarded_for, x_forwarded_proto, x_forwarded_port, forwarded, via, client_cert}`. */
   forwarded: unknown;
-  /** `[{if, then}]`; `then.poolid` or `then.poolgroupid` chooses. `then.mirror` is like `mirror`. */
+  /** `[{if, then}]`; `then.poolid` or `then.poolgroupid` chooses. `then.mirror` is like `mirror`. `then.script`: `{request, response, pools, timeout, on_error}`; `pools` is `[{poolid}]`, or `poolgroupid` instead. */
   rules: unknown;
   /** Networks that may connect; empty: all. */
   allow: unknown;
@@ -1885,7 +1885,7 @@ export interface VirtualServiceInput {
   mirror?: unknown;
   /** `{x_forwarded_for, x_forwarded_proto, x_forwarded_port, forwarded, via, client_cert}`. */
   forwarded?: unknown;
-  /** `[{if, then}]`; `then.poolid` or `then.poolgroupid` chooses. `then.mirror` is like `mirror`. */
+  /** `[{if, then}]`; `then.poolid` or `then.poolgroupid` chooses. `then.mirror` is like `mirror`. `then.script`: `{request, response, pools, timeout, on_error}`; `pools` is `[{poolid}]`, or `poolgroupid` instead. */
   rules?: unknown;
   /** Networks that may connect; empty: all. */
   allow?: unknown;

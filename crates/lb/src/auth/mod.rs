@@ -135,7 +135,8 @@ impl Policies {
                 Ok(Identity { user, set, hides_authorization: !policy.pass_authorization })
             }
             Judged::Refused(challenge) => {
-                Err(Halt::Respond(Local { challenge: Some(challenge), ..Local::text(401) }))
+                let fields = vec![("WWW-Authenticate".to_owned(), challenge)];
+                Err(Halt::Respond(Local { fields, ..Local::text(401) }))
             }
             Judged::Check(task) => Err(Halt::Check(task)),
         }
