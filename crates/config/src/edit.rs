@@ -2,7 +2,7 @@
 
 mod copies;
 
-use crate::audit::{Author, Setting, Trail};
+use crate::audit::{Author, Described, Setting, Trail};
 use crate::change::{Change, Changes, Deleted, Inheritance, Operation};
 use crate::db::{
     Connection, DbError, DbResult, Row, Value, id_params, placeholders, query_by_ids, read_through,
@@ -97,17 +97,10 @@ impl<'a> Edit<'a> {
         self.trail.as_mut().filter(|trail| trail.wants(table))
     }
 
-    /// Notes a field of an object for the audit log, as people write it; its column has it in another form.
-    /// `before`: what it was, unless the object is new.
-    pub fn describe(
-        &mut self,
-        table: &'static Table,
-        id: u64,
-        name: &str,
-        (now, before): (&str, Option<&str>),
-    ) {
+    /// Notes a field of an object for the audit log.
+    pub fn describe(&mut self, table: &'static Table, id: u64, field: &str, text: Described<'_>) {
         if let Some(trail) = self.trail(table) {
-            trail.described(table, id, name, (now, before));
+            trail.described(table, id, field, text);
         }
     }
 

@@ -69,6 +69,16 @@ pub enum AuditAction {
     FailedLogin = 9,
 }
 
+/// A text of an object as people write it, where its column has it in another form.
+#[derive(Debug, Clone, Copy)]
+pub enum Described<'a> {
+    /// The object is new.
+    New(&'a str),
+    /// The text has changed.
+    #[expect(missing_docs, reason = "the names say it")]
+    Changed { now: &'a str, before: &'a str },
+}
+
 /// Rows of one transaction that the log keeps; a transaction with more says so in its entries.
 const ROWS_MAX: usize = 20_000;
 
@@ -140,18 +150,20 @@ impl Trail {
         self.note(table, row, AuditAction::Delete, Vec::new());
     }
 
-    /// A field of an object has a value that no column shows to people; `before`: the value that it had.
+    /// A field of an object has a text that no column shows to people.
     pub(crate) fn described(
         &mut self,
         table: &'static Table,
         id: u64,
-        name: &str,
-        (now, before): (&str, Option<&str>),
+        field: &str,
+        text: Described<'_>,
     ) {
         let details = &mut self.entry(table.name, id).details;
-        match before {
-            Some(before) => details.push("", name, &["update", now, before]),
-            None => details.push("", name, &["add", now]),
+        match text {
+            Described::New(now) => details.push("", field, &["add", now]),
+            Described::Changed { now, before } => {
+                details.push("", field, &["update", now, before]);
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use config::audit::Described;
 use config::db::{Row, Value, query_by_ids};
 use config::objects::{ExpressionError, NewTrigger, Resolved, Tag, TriggerChange, column, resolve};
 use config::{Edit, table};
@@ -184,12 +185,15 @@ pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
 
 /// Tells the audit log expressions as people write them.
 fn describe(edit: &mut Edit<'_>, id: u64, now: &[String; 2], before: Option<&[String; 2]>) {
-    for (at, name) in ["expression", "recovery_expression"].into_iter().enumerate() {
-        let was = before.map_or("", |before| &before[at]);
-        if now[at] != was {
-            let was = before.map(|_| was);
-            edit.describe(&table::TRIGGERS, id, name, (&now[at], was));
-        }
+    for (at, field) in ["expression", "recovery_expression"].into_iter().enumerate() {
+        let now = &now[at];
+        let text = match before.map(|before| &before[at]) {
+            Some(before) if before == now => continue,
+            Some(before) => Described::Changed { now, before },
+            None if now.is_empty() => continue,
+            None => Described::New(now),
+        };
+        edit.describe(&table::TRIGGERS, id, field, text);
     }
 }
 
