@@ -405,6 +405,12 @@ impl Authentication {
         of_users.chain(of_keys)
     }
 
+    /// The secrets in words, each with whether it is [`HIDDEN`].
+    pub fn named_secrets(&mut self) -> Vec<(String, bool)> {
+        let named = |(of, secret): (Owner, &mut Secret)| (of.to_string(), secret.0 == HIDDEN);
+        self.secrets().map(named).collect()
+    }
+
     /// Replaces all secrets by [`HIDDEN`].
     pub fn hide(&mut self) {
         for (_, secret) in self.secrets() {
@@ -447,6 +453,16 @@ enum Owner {
     Key(String, String),
     /// A key without an id, by its place among those of its policy.
     Unnamed(String, usize),
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::User(policy, user) => write!(f, "hash of user '{user}' of policy '{policy}'"),
+            Self::Key(policy, id) => write!(f, "secret of key '{id}' of policy '{policy}'"),
+            Self::Unnamed(policy, at) => write!(f, "secret {at} of HS256 of policy '{policy}'"),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod authentication;
 mod cache;
 mod check;
 mod compression;
+mod controller;
 mod datagrams;
 mod group;
 mod health;
@@ -38,6 +39,10 @@ pub use authentication::{
 };
 pub use cache::Cache;
 pub use compression::{Coding, Compression};
+pub use controller::{
+    CertificateNotes, Controller, EngineGroupNotes, MonitorNotes, Named, PoolGroupNotes, PoolNotes,
+    ServiceNotes, Tag, VipNotes, named,
+};
 pub use group::{Member, PoolGroup};
 pub use health::{Health, HealthKind, Monitors, ScriptMonitor};
 pub use keys::{PublicKey, public_keys};
@@ -91,6 +96,9 @@ pub struct Config {
     /// Groups of pools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pool_groups: Vec<PoolGroup>,
+    /// What the server stores of these objects beside; engines have no use for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub controller: Option<Controller>,
 }
 
 impl Config {

@@ -19,17 +19,46 @@ impl Config {
     /// # Errors
     /// A path that is not UTF-8.
     pub fn render(&self) -> Result<String, String> {
+        serde_saphyr::to_string(&self.shortened()?).map_err(|error| error.to_string())
+    }
+
+    /// The same as JSON. Members of equal objects are equal.
+    ///
+    /// # Errors
+    /// A path that is not UTF-8.
+    pub fn shortened(&self) -> Result<Value, String> {
         let failed = |error: serde_json::Error| error.to_string();
         let mut value = serde_json::to_value(self).map_err(failed)?;
         let shortest = serde_json::to_value(Self::parse(SHORTEST)?).map_err(failed)?;
-        for list in ["virtual_services", "pools"] {
-            let default = &shortest[list][0];
-            for object in value[list].as_array_mut().into_iter().flatten() {
-                leave_out(object, default);
+        let (service, pool) = (&shortest["virtual_services"][0], &shortest["pools"][0]);
+        shorten(value.get_mut("virtual_services"), service);
+        shorten(value.get_mut("pools"), pool);
+        if let Some(controller) = value.get_mut("controller") {
+            shorten(controller.get_mut("disabled_services"), service);
+            for monitor in list_of(controller.get_mut("health_monitors")) {
+                if let Some(health) = monitor.get_mut("health") {
+                    leave_out(health, &pool["health"]);
+                }
             }
         }
         drop_empty(&mut value);
-        serde_saphyr::to_string(&value).map_err(|error| error.to_string())
+        // A file without them cannot be read.
+        for list in ["virtual_services", "pools"] {
+            if value.get(list).is_none() {
+                value[list] = Value::Array(Vec::new());
+            }
+        }
+        Ok(value)
+    }
+}
+
+fn list_of(value: Option<&mut Value>) -> impl Iterator<Item = &mut Value> {
+    value.and_then(Value::as_array_mut).into_iter().flatten()
+}
+
+fn shorten(objects: Option<&mut Value>, default: &Value) {
+    for object in list_of(objects) {
+        leave_out(object, default);
     }
 }
 
@@ -44,6 +73,10 @@ fn leave_out(value: &mut Value, default: &Value) {
     for (name, member) in members {
         match (member, defaults.get(name)) {
             (member @ Value::Object(_), Some(default)) => leave_out(member, default),
+            // One monitor is no list.
+            (Value::Array(members), Some(default @ Value::Object(_))) => {
+                members.iter_mut().for_each(|member| leave_out(member, default));
+            }
             (Value::Array(members), Some(Value::Array(defaults))) if defaults.len() == 1 => {
                 members.iter_mut().for_each(|member| leave_out(member, &defaults[0]));
             }
@@ -52,16 +85,17 @@ fn leave_out(value: &mut Value, default: &Value) {
     }
 }
 
-/// Leaves out what is null, an empty list or an empty map. An empty `if` is every request.
+/// Leaves out what is null, an empty list or an empty map. An empty `if` is every request; a rule without `then`
+/// cannot be read.
 fn drop_empty(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(drop_empty),
         Value::Object(members) => {
             members.values_mut().for_each(drop_empty);
-            members.retain(|_, member| match member {
+            members.retain(|name, member| match member {
                 Value::Null => false,
                 Value::Array(items) => !items.is_empty(),
-                Value::Object(members) => !members.is_empty(),
+                Value::Object(members) => !members.is_empty() || name == "then",
                 _ => true,
             });
         }

@@ -113,6 +113,28 @@ impl Objects {
         Ok(Self { pool_groups: found.typed(&pools)?, pools, ..Self::default() })
     }
 
+    /// All objects, also disabled and unused ones.
+    ///
+    /// # Errors
+    /// See [`CompileError`].
+    pub(super) fn whole(connection: &mut dyn Reader) -> Result<Self> {
+        let rows = connection.query(&services_where("1 = 1"), &[])?;
+        let services = Self::of_rows(connection, rows)?.services;
+        let mut ids = |table: &str, key: &str| -> Result<Vec<u64>> {
+            let rows = connection.query(&format!("SELECT {key} FROM {table}"), &[])?;
+            Ok(rows.iter().map(|row| row.id(key)).collect())
+        };
+        let all = [
+            ids("pools", "poolid")?,
+            ids("pool_groups", "poolgroupid")?,
+            ids("certificates", "certificateid")?,
+        ];
+        let pools = pools(connection, &all[0])?;
+        let pool_groups = groups::load(connection, &all[1])?.typed(&pools)?;
+        let certificates = credentials(connection, &all[2])?;
+        Ok(Self { services, pools, pool_groups, certificates })
+    }
+
     /// The configuration of an engine with all these services.
     pub fn config(&self) -> Config {
         let certificates = self.certificates.values();

@@ -9,6 +9,7 @@ pub mod hosts;
 mod monitors;
 pub mod orders;
 pub mod pem;
+mod stored;
 mod tickets;
 
 use crate::table;
@@ -23,6 +24,7 @@ pub use catalogue::{Catalogue, CatalogueEngine, CataloguePool, CatalogueService}
 pub use compile::{CompileError, Objects, Service};
 pub use credential::Credential;
 pub use monitors::{Monitor, monitors, pools_of_monitor};
+pub use stored::stored;
 pub use tickets::{forget_tickets, groups_of_engines, rotate_tickets, ticket_secrets};
 
 /// The configuration that the engines of a group should run.
