@@ -16,7 +16,7 @@ pub(crate) use import::{BYTES_MAX, Places};
 
 use std::collections::HashMap;
 
-use crate::call::{Call, Json, Method};
+use crate::call::{Call, Json, Method, User};
 use crate::error::{ApiError, ApiResult};
 use crate::methods::trigger::expressions;
 use format::Format;
@@ -32,6 +32,12 @@ pub fn read_export(format: &str, source: &str) -> ApiResult<Json> {
 pub fn write_export(format: &str, tree: &Json) -> Option<String> {
     let whole = serde_json::json!({ "zabbix_export": tree });
     Format::named(format)?.write(&whole, false).as_str().map(str::to_owned)
+}
+
+/// Refuses YAML that would need too much memory, and what no export has: aliases, deep nesting, several documents.
+pub(crate) fn check_yaml(user: &User, source: &str) -> ApiResult<()> {
+    import::check_source(user, Format::Yaml, source)?;
+    Format::Yaml.parse(source).map(drop)
 }
 
 pub(crate) const METHODS: &[Method] = &[

@@ -48,6 +48,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     balancing::certificate::METHODS,
     balancing::engine::METHODS,
     balancing::enginegroup::METHODS,
+    balancing::exchange::METHODS,
     balancing::healthmonitor::METHODS,
     balancing::pool::METHODS,
     balancing::poolgroup::METHODS,

@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Map;
 
+pub(super) use room::check_source;
 pub(crate) use room::{BYTES_MAX, Places};
 
 use super::format::Format;
@@ -212,7 +213,7 @@ fn read(call: &Call<'_>, input: &Json) -> ApiResult<(Rules, Json)> {
     if source.is_empty() {
         return Err(ApiError::at("/source", "cannot be empty"));
     }
-    room::check_source(call.user(), format, &source)?;
+    check_source(call.user(), format, &source)?;
     Ok((rules, tree_of(format, &source)?))
 }
 

@@ -39,7 +39,11 @@ fn tree_bytes(format: Format, source: &str) -> usize {
 }
 
 /// Refuses a source whose tree would need too much memory.
-pub(super) fn check_source(user: &User, format: Format, source: &str) -> ApiResult<()> {
+pub(in crate::exchange) fn check_source(
+    user: &User,
+    format: Format,
+    source: &str,
+) -> ApiResult<()> {
     if user.kind < UserType::Admin && source.len() > USER_SOURCE_BYTES_MAX {
         let text = format!("cannot be longer than {USER_SOURCE_BYTES_MAX} bytes for this user");
         return Err(ApiError::at("/source", text));
@@ -71,7 +75,7 @@ struct Counts {
 
 /// A place, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Place<'p>(&'p Places);
+pub(crate) struct Place<'p>(&'p Places);
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
@@ -82,7 +86,7 @@ impl Drop for Place<'_> {
 
 impl Places {
     /// Waits for a place; refuses where many wait already.
-    pub(super) fn enter(&self) -> ApiResult<Place<'_>> {
+    pub(crate) fn enter(&self) -> ApiResult<Place<'_>> {
         let mut counts = lock(&self.counts);
         if counts.running >= RUNNING_MAX {
             if counts.waiting >= WAITING_MAX {

@@ -60,7 +60,7 @@ pub(super) fn compare(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
 }
 
-fn difference(before: &Objects, after: &Objects) -> Json {
+pub(super) fn difference(before: &Objects, after: &Objects) -> Json {
     let (old, new) = (texts(before), texts(after));
     let mut services = Vec::new();
     for (id, (service, text)) in &new {

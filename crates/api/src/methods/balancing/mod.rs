@@ -7,6 +7,7 @@ pub(crate) mod certificate;
 mod compare;
 pub(crate) mod engine;
 pub(crate) mod enginegroup;
+pub(crate) mod exchange;
 mod health;
 pub(crate) mod healthmonitor;
 mod members;

@@ -1,4 +1,5 @@
 mod checks;
+mod exchange;
 mod groups;
 mod monitors;
 
