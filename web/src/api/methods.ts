@@ -3,6 +3,7 @@ import type { Capacity } from "~/util/capacity";
 import type { RawQueueLine } from "~/util/queue";
 import type { Tag } from "~/util/tags";
 import type { PoolHealth } from "./balancing";
+import type { BalancingFile, BalancingImport, FileImport } from "./balancing-file";
 import type { Comparison, ImportFormat, ImportRules } from "./configuration";
 import type { BalancingChange, EngineToken, TouchedService } from "./engines";
 import type { Acknowledgement } from "./events";
@@ -164,6 +165,9 @@ interface Others {
   "host.states": { params: { hostids: readonly string[] }; result: RawState[] };
   "host.summary": { params: { limit: number }; result: RawSummary };
   "item.test": { params: object; result: TestOutcome };
+  "loadbalancer.export": { params: { virtualserviceids?: string[] }; result: BalancingFile };
+  "loadbalancer.import": { params: FileImport; result: BalancingImport };
+  "loadbalancer.importcompare": { params: FileImport; result: BalancingImport };
   "pool.health": { params: { poolids: string[] }; result: PoolHealth[] };
   "problem.counts": { params: { suppressed?: boolean }; result: string[] };
   "queue.get": {

@@ -1,5 +1,11 @@
 /** Texts that users read, to be reviewed and translated in one place. */
 export const texts = {
+  changes: "Changes",
+  noChanges: "These files contain no changes.",
+  addedCount: (count: string) => `${count} added`,
+  changedCount: (count: string) => `${count} changed`,
+  removedCount: (count: string) => `${count} removed`,
+  moreRows: (count: string) => `…and ${count} more.`,
   down: "down",
   dataIsOld: (age: string, since: string) =>
     `The data shown is ${age} old (${since}); states and durations may be wrong.`,

@@ -66,6 +66,8 @@ interface ObjectsPageProps<T> {
   warning: string;
   /** Instead of the link to the form of a new one. */
   create?: ReactNode;
+  /** Further buttons, for the selected ones. */
+  actions?: (chosen: string[]) => ReactNode;
   /** What they are for, while there is none. */
   children: ReactNode;
 }
@@ -99,6 +101,7 @@ export function ObjectsPage<T>(props: ObjectsPageProps<T>) {
       actions={
         <>
           {buttons(chosen)}
+          {props.actions?.(chosen)}
           {create}
         </>
       }

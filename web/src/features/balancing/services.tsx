@@ -19,6 +19,7 @@ import { Icon } from "~/ui/icon";
 import { nameColumns } from "~/ui/name-columns";
 import type { Column } from "~/ui/table";
 import { reviewed, switchWords } from "./apply/review";
+import { FileButtons } from "./exchange/buttons";
 import { withPort } from "./leave";
 import { CreateLink, NameLink, ObjectsPage } from "./list";
 import { texts } from "./texts";
@@ -137,6 +138,8 @@ function Create() {
   );
 }
 
+const fileButtons = (chosen: string[]) => <FileButtons chosen={chosen} />;
+
 /** What clients connect to. */
 export function ServicesPage() {
   return (
@@ -154,6 +157,7 @@ export function ServicesPage() {
       remove={deleteServices}
       warning={texts.serviceLoss}
       create={<Create />}
+      actions={fileButtons}
     >
       {texts.servicesEmpty}
     </ObjectsPage>

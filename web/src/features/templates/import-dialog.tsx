@@ -3,85 +3,18 @@ import { useState } from "react";
 import { ApiError } from "~/api/client";
 import { compareImport, formatOf, runImport } from "~/api/configuration";
 import { explain } from "~/api/errors";
+import { ChangeCounts, ChangeList, DropZone } from "~/shared/import-preview";
 import { Button } from "~/ui/button";
-import { cx } from "~/ui/cx";
 import { Dialog } from "~/ui/dialog";
 import { Checkbox } from "~/ui/field";
-import { Icon } from "~/ui/icon";
 import { ErrorNote, SkeletonRows } from "~/ui/state";
-import { countChanges, type ImportChange, listChanges } from "~/util/compare";
+import { type ImportChange, listChanges } from "~/util/compare";
 import { formatCount, plural } from "~/util/format";
 import { type Outcome, runInOrder } from "~/util/in-order";
 import { texts } from "./texts";
 
 /** A larger file is refused by the server anyway. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
-/** As many rows as a preview needs; the counts above it tell the whole. */
-const ROWS_MAX = 500;
-
-const SIGNS = { added: "+", updated: "~", removed: "−" } as const;
-const TONES = {
-  added: "text-good-ink",
-  updated: "text-accent-ink",
-  removed: "text-bad-ink",
-} as const;
-
-type Counts = ReturnType<typeof countChanges>;
-
-function CountsLine({ counts }: { counts: Counts }) {
-  return (
-    <p className="flex gap-4 font-medium">
-      <span className={TONES.added}>{texts.addedCount(formatCount(counts.added))}</span>
-      <span className={TONES.updated}>{texts.changedCount(formatCount(counts.updated))}</span>
-      <span className={TONES.removed}>{texts.removedCount(formatCount(counts.removed))}</span>
-    </p>
-  );
-}
-
-function Preview({ changes }: { changes: readonly ImportChange[] }) {
-  const counts = countChanges(changes);
-  if (changes.length === 0) {
-    return (
-      <p className="flex items-center gap-2 rounded-md bg-sunken px-3 py-2.5">
-        <Icon name="check" className="text-good-ink" /> {texts.theseFilesContainNo}
-      </p>
-    );
-  }
-  return (
-    <div className="flex flex-col gap-2">
-      <CountsLine counts={counts} />
-      <ul aria-label={texts.changes} className="max-h-80 overflow-auto rounded-md border">
-        {changes.slice(0, ROWS_MAX).map((change, i) => (
-          <li
-            // biome-ignore lint/suspicious/noArrayIndexKey: a fixed list
-            key={i}
-            className="flex min-h-7 items-center gap-2 border-b px-3 last:border-0"
-            style={{ paddingLeft: 12 + change.depth * 20 }}
-          >
-            <span
-              className={cx("w-3 font-mono", TONES[change.what])}
-              role="img"
-              aria-label={change.what}
-            >
-              {SIGNS[change.what]}
-            </span>
-            <span className="w-36 shrink-0 text-xs text-faint">{change.kind}</span>
-            <span className="truncate">{change.name}</span>
-            {change.fields.length > 0 && (
-              <span className="ml-auto truncate pl-3 text-xs text-faint">
-                {change.fields.join(", ")}
-              </span>
-            )}
-          </li>
-        ))}
-      </ul>
-      {changes.length > ROWS_MAX && (
-        <p className="text-xs text-soft">{texts.andMore(formatCount(changes.length - ROWS_MAX))}</p>
-      )}
-    </div>
-  );
-}
-
 interface Source {
   name: string;
   text: string;
@@ -125,47 +58,9 @@ function Report({ results }: { results: Results }) {
       <p className="font-medium">
         {texts.importedOf(formatCount(done.length), plural(results.length, "file"))}
       </p>
-      <CountsLine counts={countChanges(changesOf(results))} />
+      <ChangeCounts changes={changesOf(results)} />
       <Refused results={results} />
     </div>
-  );
-}
-
-interface DropZoneProps {
-  files: readonly Source[];
-  onChoose: (files: readonly File[]) => Promise<void>;
-}
-
-/** Where files are chosen or dropped. */
-function DropZone({ files, onChoose }: DropZoneProps) {
-  const choose = (list: FileList | null) => {
-    if (list && list.length > 0) void onChoose([...list]);
-  };
-  return (
-    <label
-      className="flex cursor-pointer flex-col items-center gap-1 rounded-lg border border-dashed border-line-strong px-4 py-6 text-center hover:bg-hover"
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={(event) => {
-        event.preventDefault();
-        choose(event.dataTransfer.files);
-      }}
-    >
-      <Icon name="upload" size={20} className="text-faint" />
-      <span className="font-medium break-all">
-        {files.length > 3
-          ? plural(files.length, "file")
-          : files.map((file) => file.name).join(", ") || texts.chooseFilesOrDrop}
-      </span>
-      <span className="text-xs text-soft">{texts.yamlXmlOrJson}</span>
-      <input
-        type="file"
-        multiple
-        aria-label={texts.filesToImport}
-        accept=".yaml,.yml,.xml,.json"
-        className="sr-only"
-        onChange={(event) => choose(event.target.files)}
-      />
-    </label>
   );
 }
 
@@ -239,7 +134,15 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
         <Report results={run.data} />
       ) : (
         <div className="flex flex-col gap-4">
-          <DropZone files={files} onChoose={choose} />
+          <DropZone
+            names={files.map((file) => file.name)}
+            label={texts.filesToImport}
+            prompt={texts.chooseFilesOrDrop}
+            hint={texts.yamlXmlOrJson}
+            accept=".yaml,.yml,.xml,.json"
+            multiple
+            onChoose={choose}
+          />
           <Checkbox
             label={texts.deleteItemsTriggersAnd}
             checked={removeMissing}
@@ -257,7 +160,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
                 <p className="text-soft">{texts.theseFilesCannotBe}</p>
               )}
               <Refused results={results} />
-              {(changes.length > 0 || refused.length === 0) && <Preview changes={changes} />}
+              {(changes.length > 0 || refused.length === 0) && <ChangeList changes={changes} />}
             </>
           )}
         </div>

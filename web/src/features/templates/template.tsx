@@ -20,6 +20,7 @@ import { Tabs } from "~/ui/segmented";
 import { Empty, SkeletonRows } from "~/ui/state";
 import { Chip } from "~/ui/tag";
 import { toast } from "~/ui/toast";
+import { download } from "~/util/download";
 import { formatCount } from "~/util/format";
 import { tagText } from "~/util/tags";
 import { LinkDialog } from "./link-dialog";
@@ -45,15 +46,6 @@ function Items({ templateid }: { templateid: string }) {
       }
     />
   );
-}
-
-function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "application/yaml" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = `${name.replaceAll(/[^\w.-]+/g, "_")}.yaml`;
-  link.click();
-  URL.revokeObjectURL(url);
 }
 
 /** Groups, vendor and tags. */

@@ -1,6 +1,5 @@
 /** Texts that users read, to be reviewed and translated in one place. */
 export const texts = {
-  changes: "Changes",
   chooseFilesOrDrop: "Choose files, or drop them here",
   yamlXmlOrJson:
     "YAML, XML or JSON, as exported by Vedette or Zabbix. Files are imported in the order of their dependencies.",
@@ -54,17 +53,12 @@ export const texts = {
   wasUnlinked: (name: string) => `${name} was unlinked.`,
   wasLinkedTo: (name: string, count: string) => `${name} was linked to ${count}.`,
   linkName: (name: string) => `Link ${name}`,
-  theseFilesContainNo: "These files contain no changes.",
   importCount: (count: string) => `Import ${count}`,
   unlinkingFromAHost:
     "{unlink} keeps the template's items, triggers and history on the host. {unlinkAndClear} deletes them.",
   unlinkingATemplate:
     "{unlink} keeps its items and triggers, here and on hosts. {unlinkAndClear} deletes them with their history.",
   linkTo: (hosts: string) => `Link to ${hosts}`,
-  addedCount: (count: string) => `${count} added`,
-  changedCount: (count: string) => `${count} changed`,
-  removedCount: (count: string) => `${count} removed`,
-  andMore: (count: string) => `…and ${count} more.`,
   importedOf: (done: string, files: string) => `${done} of ${files} imported.`,
   isLargerThan64: (name: string) =>
     `${name} is larger than 64 MB. Export fewer templates into one file.`,

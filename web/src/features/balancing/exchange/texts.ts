@@ -1,0 +1,27 @@
+/** Texts that users read, to be reviewed and translated in one place. */
+export const texts = {
+  exportAll: "Export",
+  exportChosen: (count: string) => `Export ${count}`,
+  import: "Import",
+  fileName: "load-balancer",
+  leftOut: (count: string) =>
+    `The file does not contain ${count}. The beginning of the file lists them.`,
+  secretWord: "secret or link",
+  title: "Import load balancer objects",
+  file: "File to import",
+  chooseFile: "Choose a file, or drop it here",
+  hint: "YAML: an export, or the configuration file of an engine.",
+  group: "Engine group",
+  groupHint: "For new virtual services for which the file names no group.",
+  noGroup: "None",
+  remove: "Delete objects that are missing from the file",
+  tooLarge: (name: string) => `${name} is larger than 64 MB.`,
+  unchanged: (count: string) => `${count} unchanged`,
+  objectWord: "object",
+  touches: (names: string) => `Engines get changes of: ${names}`,
+  ignored: (names: string) => `Only engines that run alone use: ${names}`,
+  importCount: (count: string) => `Import ${count}`,
+  imported: (count: string) => `Imported ${count}.`,
+  changeWord: "change",
+  cancel: "Cancel",
+} as const;
