@@ -2,7 +2,7 @@
 // grave finding of axe.
 
 import { accessible } from "./axe.mjs";
-import { dataRows, fits, go, heading, loaded, openHost, page, step } from "./lib.mjs";
+import { dataRows, fits, go, heading, loaded, openHost, page, step, until } from "./lib.mjs";
 
 const PAGES = [
   ["overview", "/", /^Overview/],
@@ -73,6 +73,19 @@ export async function look(host) {
     await page.getByRole("dialog", { name: "Menu" }).waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Filters" }).click();
     await page.getByRole("searchbox", { name: "Search hosts" }).waitFor();
+  });
+
+  await step("a window that becomes narrow", async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await go("/hosts");
+    await dataRows("Hosts").nth(1).getByRole("link").first().waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await until("rows below each other", async () => {
+      const rows = await dataRows("Hosts").all();
+      const boxes = await Promise.all(rows.map((row) => row.boundingBox()));
+      const apart = (box, at) => at === 0 || box.y >= boxes[at - 1].y + boxes[at - 1].height - 1;
+      return boxes[0].height > 50 && boxes.every(apart);
+    });
   });
 
   await step("keys without a click", async () => {

@@ -90,6 +90,6 @@ test("an export is saved, and users who only read cannot import", async () => {
   fireEvent.click(await screen.findByRole("button", { name: "Export" }));
   await waitFor(() => expect(saved).toHaveBeenCalledTimes(1));
   expect(api.callsOf("loadbalancer.export")).toEqual([{}]);
-  await screen.findByText(/does not contain 1 secret or link/);
+  await screen.findByText(/1 detail not in the file/);
   expect(screen.queryByRole("button", { name: "Import" })).toBeNull();
 });

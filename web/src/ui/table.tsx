@@ -1,8 +1,10 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
   type ReactNode,
+  type RefObject,
   useCallback,
   useEffect,
+  useLayoutEffect,
   useMemo,
   useRef,
   useState,
@@ -64,6 +66,23 @@ function useNarrow(): boolean {
 /** Callers hear of the rows on screen in steps of this many, not for every row that comes into sight. */
 const VISIBLE_STEP = 10;
 
+/** Rows on screen. Rows of another height, as when a phone is turned, get new places. */
+function useRows(scroller: RefObject<HTMLDivElement | null>, count: number, height: number) {
+  const virtual = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => height,
+    overscan: 12,
+  });
+  const placed = useRef(height);
+  useLayoutEffect(() => {
+    if (placed.current === height) return;
+    placed.current = height;
+    virtual.measure();
+  }, [height, virtual]);
+  return virtual;
+}
+
 /** A virtual table: only the rows on screen exist, and the caller fetches only those. */
 export function VirtualTable<T>(props: TableProps<T>) {
   const { count, rowAt, idOf, onVisible, selected, onSelect } = props;
@@ -75,12 +94,7 @@ export function VirtualTable<T>(props: TableProps<T>) {
   // Fingers need more room.
   const rowHeight = narrow ? 52 : (props.rowHeight ?? 36);
   const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
-    overscan: 12,
-  });
+  const virtual = useRows(scroller, count, rowHeight);
   const shown = virtual.getVirtualItems();
   const first = Math.floor((shown[0]?.index ?? 0) / VISIBLE_STEP) * VISIBLE_STEP;
   const last = Math.ceil((shown.at(-1)?.index ?? 0) / VISIBLE_STEP) * VISIBLE_STEP;

@@ -17,7 +17,7 @@ export function FileButtons({ chosen }: { chosen: string[] }) {
     mutationFn: () => exportBalancing(chosen),
     onSuccess: ({ source, left_out }) => {
       download(texts.fileName, source);
-      if (left_out.length > 0) toast(texts.leftOut(plural(left_out.length, texts.secretWord)));
+      if (left_out.length > 0) toast(texts.leftOut(plural(left_out.length, texts.detailWord)));
     },
     onError: (failure) => toast(explain(failure).what, "bad"),
   });

@@ -5,8 +5,8 @@ export const texts = {
   import: "Import",
   fileName: "load-balancer",
   leftOut: (count: string) =>
-    `The file does not contain ${count}. The beginning of the file lists them.`,
-  secretWord: "secret or link",
+    `${count} not in the file: secrets, and hosts that you may not see. Its first lines list them.`,
+  detailWord: "detail",
   title: "Import load balancer objects",
   file: "File to import",
   chooseFile: "Choose a file, or drop it here",
