@@ -209,10 +209,20 @@ async fn keys_answer_as_those_of_a_real_agent() {
     let (mut compared, mut wrong) = (0, Vec::new());
     for (kind, keys) in KEYS {
         for key in keys.split_ascii_whitespace() {
-            let before = ask(&ours, key).await;
-            let theirs = ask(&real.address, key).await;
-            let after = ask(&ours, key).await;
-            if !agrees(*kind, &before, &theirs, &after) {
+            let (mut theirs, mut after, mut agree) = (Ok(String::new()), Ok(String::new()), false);
+            // A large process that starts or ends between two requests changes a gauge: it is asked for again.
+            let tries = if matches!(kind, Gauge) { 20 } else { 1 };
+            for _ in 0..tries {
+                let before = ask(&ours, key).await;
+                theirs = ask(&real.address, key).await;
+                after = ask(&ours, key).await;
+                agree = agrees(*kind, &before, &theirs, &after);
+                if agree {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+            if !agree {
                 wrong.push(format!(
                     "{key} ({kind:?})\n  real: {theirs:.300?}\n  ours: {after:.300?}"
                 ));
