@@ -186,6 +186,14 @@ fn agrees(kind: Kind, before: &Answer, real: &Answer, after: &Answer) -> bool {
     }
 }
 
+/// The answers of the real agent and ours to a key, unless they agree.
+async fn difference(kind: Kind, ours: &str, real: &str, key: &str) -> Option<(Answer, Answer)> {
+    let before = ask(ours, key).await;
+    let theirs = ask(real, key).await;
+    let after = ask(ours, key).await;
+    (!agrees(kind, &before, &theirs, &after)).then_some((theirs, after))
+}
+
 #[tokio::test]
 async fn keys_answer_as_those_of_a_real_agent() {
     let real = start_real_agent();
@@ -209,20 +217,17 @@ async fn keys_answer_as_those_of_a_real_agent() {
     let (mut compared, mut wrong) = (0, Vec::new());
     for (kind, keys) in KEYS {
         for key in keys.split_ascii_whitespace() {
-            let (mut theirs, mut after, mut agree) = (Ok(String::new()), Ok(String::new()), false);
+            let mut different = difference(*kind, &ours, &real.address, key).await;
             // A large process that starts or ends between two requests changes a gauge: it is asked for again.
-            let tries = if matches!(kind, Gauge) { 20 } else { 1 };
-            for _ in 0..tries {
-                let before = ask(&ours, key).await;
-                theirs = ask(&real.address, key).await;
-                after = ask(&ours, key).await;
-                agree = agrees(*kind, &before, &theirs, &after);
-                if agree {
+            let again = if matches!(kind, Gauge) { 20 } else { 0 };
+            for _ in 0..again {
+                if different.is_none() {
                     break;
                 }
                 tokio::time::sleep(Duration::from_millis(200)).await;
+                different = difference(*kind, &ours, &real.address, key).await;
             }
-            if !agree {
+            if let Some((theirs, after)) = different {
                 wrong.push(format!(
                     "{key} ({kind:?})\n  real: {theirs:.300?}\n  ours: {after:.300?}"
                 ));

@@ -94,8 +94,8 @@ impl Sandbox {
         guarded.map_err(|error| format!("the script engine did not start: {error}"))
     }
 
-    /// Leaves scripts only what cannot tell one of the other: objects of the language, and those that `install` makes,
-    /// that nobody can change any more, no code from texts, and nothing that runs later. Returns what it made.
+    /// Prepares the context for scripts of different origins: removes what makes code of texts and what runs later,
+    /// and freezes all other objects that scripts can reach, also those that `install` makes. Returns the latter.
     ///
     /// # Errors
     /// There is no memory.

@@ -51,7 +51,7 @@ pub struct Client<'t> {
     pub port: u16,
     /// Version of TLS, as in `TLSv1.3`; empty without TLS.
     pub tls: &'t str,
-    /// The user who proved to be one; empty: nobody did.
+    /// Name of the authenticated user; empty: no user was authenticated.
     pub user: &'t [u8],
 }
 

@@ -26,7 +26,7 @@ export interface Transaction extends Timed {
   pool: string;
   server: string;
   client: string;
-  /** Who was authenticated; empty: nobody. */
+  /** Name of the authenticated user; empty: no user was authenticated. */
   user: string;
   method: string;
   host: string;

@@ -75,8 +75,12 @@ pub enum Described<'a> {
     /// The object is new.
     New(&'a str),
     /// The text has changed.
-    #[expect(missing_docs, reason = "the names say it")]
-    Changed { now: &'a str, before: &'a str },
+    Changed {
+        /// The new text.
+        now: &'a str,
+        /// The text that it replaces.
+        before: &'a str,
+    },
 }
 
 /// Rows of one transaction that the log keeps; a transaction with more says so in its entries.

@@ -16,7 +16,7 @@ use crate::error::{ApiError, ApiResult};
 /// Type of monitors that look at monitored hosts.
 const TRIGGER: &str = "trigger";
 
-/// What objects of a file are beside it.
+/// What a file does not say itself.
 pub(super) struct Around<'w> {
     /// The objects that exist.
     pub(super) now: &'w World,
