@@ -26,6 +26,9 @@ from differ import compare, explained, expressions, history, probes, steps, temp
 
 WORKERS = 4
 NUMBERS = itertools.count()
+HOUR_S = 3600
+#: Preparation and the parts with history take less, also on a slow machine.
+HISTORY_S = 300
 #: Functions whose results change with the moment of evaluation.
 BY_THE_MOMENT = ("forecast", "timeleft", "rate", "now(", "time(")
 #: Relative: least squares and roots have another rounding, the more the steeper a curve is.
@@ -218,6 +221,15 @@ def run_parts(sides, seed, further, tally, only):
             sides, text, "expressions.evaluate", lambda side: {"expressions": [text]}))
 
 
+def wait_for_the_hour():
+    """Periods such as 1h:now/h move with each hour, and the reference writes the trends of an hour that is over only
+    minutes later. No hour may end while such formulas are compared."""
+    left = HOUR_S - time.time() % HOUR_S
+    if left < HISTORY_S:
+        print("   waiting for the next hour: %.0f s" % left, flush=True)
+        time.sleep(left + 1)
+
+
 def replay(side, tally):
     """Exchanges recorded from a reference."""
     folder = os.path.join(reference.SHARED, "golden", "server")
@@ -251,6 +263,7 @@ def main():
         server.start()
         sides = [Side(real.api(), real.trapper), Side(server.api(), server.trapper)]
         rng = random.Random(options.seed)
+        wait_for_the_hour()
         start = int(time.time())
         rows = {("first", key): history.values(rng, key, kind, start)
                 for key, kind, _ in history.items()}
