@@ -19,7 +19,7 @@ const VARIANTS: usize = 16;
 /// Entries that one new response removes at most. If that frees too little, it is not stored: the memory is taken by
 /// responses that are still being sent.
 const EVICTIONS: usize = 64;
-/// Entries that are spared in a row because they were used.
+/// Entries of a part that are spared in a row because they were used.
 const CHANCES: usize = 32;
 /// Counters of invalidations; several resources share one.
 const MARKS: usize = 4096;
@@ -143,7 +143,10 @@ impl Store {
             }
             let mut shards = (0..SHARDS).map(|off| &self.shards[(own + off) % SHARDS]);
             // The entry is dropped without the lock.
-            let _removed = shards.find_map(|shard| evict(&mut lock(shard)))?;
+            let _removed = shards
+                .clone()
+                .find_map(|shard| evict(&mut lock(shard)))
+                .or_else(|| shards.find_map(|shard| oldest(&mut lock(shard))))?;
         }
         take()
     }
@@ -168,15 +171,21 @@ impl Store {
     }
 }
 
-/// Removes the first entry that was not used since it was last considered.
+/// Removes the first entry that was not used since it was last considered; each is considered once, so that one which
+/// is alone in its part is spared, too.
 fn evict(shard: &mut Shard) -> Option<Entry> {
-    for _ in 0..CHANCES {
+    for _ in 0..shard.len().min(CHANCES) {
         let (resource, mut entry) = shard.pop_front()?;
         if !std::mem::take(&mut entry.used) {
             return Some(entry);
         }
         shard.insert(resource, entry);
     }
+    None
+}
+
+/// Removes the entry that is considered next: all were used.
+fn oldest(shard: &mut Shard) -> Option<Entry> {
     shard.pop_front().map(|(_, entry)| entry)
 }
 
