@@ -252,11 +252,15 @@ impl MaintenancePeriod {
 /// Seconds of a week without a change of the clocks.
 const WEEK_S: i64 = 7 * DAY_S as i64;
 
-/// The same time of day so many days before, by the calendar; of a repeated hour the second.
+/// The same time of day so many days before, by the calendar; of a repeated hour the second. Where the clocks skip that
+/// whole day, which would end at `at` again, it is the day before that.
 fn days_before(at: i64, days: i32, tz: &TimeZone) -> Option<i64> {
-    let at = local(at, tz);
-    let before = days_from(at.date(), -days)?.to_datetime(at.time());
-    Some(tz.to_ambiguous_zoned(before).later().ok()?.timestamp().as_second())
+    let now = local(at, tz);
+    let day = |days: i32| {
+        let before = days_from(now.date(), -days)?.to_datetime(now.time());
+        Some(tz.to_ambiguous_zoned(before).later().ok()?.timestamp().as_second())
+    };
+    day(days).filter(|before| *before < at).or_else(|| day(days + 1))
 }
 
 /// Whole days of 24 hours from the midnight before `from`.
@@ -293,6 +297,22 @@ mod tests {
         assert_eq!(since(midnight + 5_400), Some(5_400));
         // The 29th ended right before it.
         assert_eq!(since(midnight - 86_400 + 5_400), Some(5_400 - 86_400));
+    }
+
+    #[test]
+    fn a_week_is_counted_over_a_day_that_is_skipped() {
+        let tz = TimeZone::get("Pacific/Apia").unwrap();
+        let midnight = 1_325_239_200;
+        // Every Thursday, the 29th as well, for three days.
+        let repeat = Repeat::Weekly { every: 1, days_of_week: 0b1000 };
+        let period = MaintenancePeriod { repeat, start_time_s: 5_400, period_s: 3 * 86_400 };
+        let maintenance = Maintenance {
+            active_since: midnight - 10 * 86_400,
+            active_till: midnight + 10 * 86_400,
+            periods: vec![period],
+        };
+        let running = maintenance.running(midnight + 6_000, &tz).unwrap();
+        assert_eq!(running.since, midnight - 86_400 + 5_400);
     }
 
     #[test]
