@@ -201,6 +201,20 @@ impl ItemType {
         Self::Browser,
     ];
 
+    /// The API's numbers of the types that items can be created with, in ascending order.
+    pub const NUMBERS: [i64; Self::OFFERED.len()] = {
+        let mut numbers = [0; Self::OFFERED.len()];
+        let (mut from, mut to) = (0, 0);
+        while from < CATALOG.len() {
+            if !matches!(CATALOG[from].kind, Self::Web) {
+                numbers[to] = CATALOG[from].kind.number();
+                to += 1;
+            }
+            from += 1;
+        }
+        numbers
+    };
+
     /// Words of exports with the numbers that they stand for.
     pub const WORDS: [(&'static str, &'static str); CATALOG.len()] = {
         // The last one is what Zabbix 5.2 called scripts. Web scenarios have no word.
@@ -260,6 +274,11 @@ impl ItemType {
         matches!(self.info().start, Start::Poller)
     }
 
+    /// The server can get a value of it at once when a user asks: not what others send or bring.
+    pub const fn is_checked_on_demand(self) -> bool {
+        (self.is_polled() && !matches!(self, Self::Web)) || matches!(self, Self::Calculated)
+    }
+
     /// Items of this type with any key but some of active agents have an update interval.
     pub const fn is_at_intervals(self) -> bool {
         !matches!(self.info().start, Start::Arrival)
@@ -301,6 +320,13 @@ mod tests {
         for number in [-1, 1, 4, 6, 8, 23, 255, 256] {
             assert_eq!(ItemType::from_number(number), None, "{number}");
         }
+    }
+
+    #[test]
+    fn items_are_created_with_offered_types() {
+        let mut offered = ItemType::OFFERED.map(ItemType::number);
+        offered.sort_unstable();
+        assert_eq!(offered, ItemType::NUMBERS);
     }
 
     #[test]

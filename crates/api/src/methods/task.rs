@@ -1,7 +1,7 @@
 //! `task.create` of type 6: check items and discovery rules now. It is done at once, so that
 //! nothing is kept that `task.get` could show.
 
-use objects::{Origin, Status};
+use objects::{ItemType, Origin, Status};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,9 +25,6 @@ pub(crate) const METHODS: &[Method] =
 const CHECK_NOW: i64 = 6;
 /// Tasks of one call.
 const TASKS_MAX: usize = 100_000;
-/// Types of items that somebody asks for: not what is sent by others.
-const ASKED: &[i64] = &[0, 3, 5, 10, 11, 12, 13, 14, 15, 16, 19, 20, 21, 22];
-const DEPENDENT: i64 = 18;
 /// Masters of masters; configuration allows three.
 const MASTERS_MAX: usize = 10;
 
@@ -37,7 +34,8 @@ static LAST_TASK: AtomicU64 = AtomicU64::new(0);
 /// An item, as far as it matters here.
 #[derive(Clone)]
 struct Target {
-    kind: i64,
+    /// `None`: a type that this version does not know.
+    kind: Option<ItemType>,
     /// It and its host are switched on.
     on: bool,
     what: &'static str,
@@ -134,7 +132,7 @@ fn load(call: &Call<'_>, ids: &[u64], need: Option<Need>) -> ApiResult<HashMap<u
     sql += " AND i.itemid IN ({ids})";
     let rows = call.read(|c| Ok(config::db::query_by_ids(c, &sql, &[], &ids)?))?;
     let target = |row: &config::db::Row| Target {
-        kind: row.int("type"),
+        kind: ItemType::from_number(row.int("type")),
         on: Status::Enabled.is(row.int("status")) && Status::Enabled.is(row.int("host_status")),
         what: if Origin::Rule.is(row.int("flags")) { "discovery rule" } else { "item" },
         name: row.text("name").to_owned(),
@@ -153,7 +151,7 @@ fn checked(call: &Call<'_>, id: u64, known: &HashMap<u64, Target>) -> ApiResult<
             let Target { what, name, host, .. } = &target;
             return refused(&format!("{what} \"{name}\" on host \"{host}\" is not monitored"));
         }
-        if target.kind != DEPENDENT {
+        if target.kind != Some(ItemType::Dependent) {
             break;
         }
         // Users who see an item see its master, which is of the same host.
@@ -161,7 +159,7 @@ fn checked(call: &Call<'_>, id: u64, known: &HashMap<u64, Target>) -> ApiResult<
         let Some(master) = above.remove(&target.master) else { break };
         (at, target) = (target.master, master);
     }
-    if ASKED.contains(&target.kind) {
+    if target.kind.is_some_and(ItemType::is_checked_on_demand) {
         return Ok(at);
     }
     let what = if at == id { target.what } else { "master item" };

@@ -1,6 +1,7 @@
 //! Field tables of items, item prototypes and discovery rules: one database table, three objects.
 
 use const_format::formatcp;
+use objects::ItemType;
 use objects::sql::{FLAGS_PROTOTYPE, FLAGS_REAL, FLAGS_RULE};
 
 use crate::object::Access::{Optional, ReadOnly, Required};
@@ -47,16 +48,13 @@ impl Kind {
     }
 }
 
-/// Item types that can be created; 9 (web) comes with web scenarios alone.
-const TYPES: &[i64] = &[0, 2, 3, 5, 7, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22];
-
 const UUID: Field = field("uuid", Text(32), Optional, "Universal id; templates only.");
 const ITEMID: Field = field("itemid", Id, ReadOnly, "Id.");
 const HOSTID: Field = field("hostid", Id, Required, "Host or template.");
 const RULEID: Field = field("ruleid", Nested, Optional, "Discovery rule of the prototype.");
 const NAME: Field = field("name", Name(255), Required, "Name.");
 const KEY: Field = field("key_", Name(2048), Required, "Key.");
-const TYPE: Field = field("type", OneOf(TYPES), Required, "How it gets its values.");
+const TYPE: Field = field("type", OneOf(&ItemType::NUMBERS), Required, "How it gets its values.");
 const VALUE_TYPE: Field = field(
     "value_type",
     OneOf(&[0, 1, 2, 3, 4, 5]),
