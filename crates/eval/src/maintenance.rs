@@ -111,22 +111,6 @@ impl Maintenance {
         let bounds = (self.active_since, self.active_till);
         self.periods.iter().filter_map(|period| period.next_start(bounds, after, tz)).min()
     }
-
-    /// When [`Self::running`] may next give something else than at `after`: a caller that checks only
-    /// then misses no change.
-    pub fn next_change(&self, after: i64, tz: &TimeZone) -> Option<i64> {
-        let until = self.running(after, tz).map(|running| running.until);
-        let from = after.max(self.active_since.saturating_sub(1));
-        let bounds = (self.active_since, self.active_till);
-        let daily = self.periods.iter().filter_map(|period| match period.repeat {
-            Repeat::OneTime { .. } => period.next_start(bounds, after, tz),
-            // Each day's start may be one, and is looked at.
-            _ => period.next_wall_start(from, tz),
-        });
-        let active = Some(self.active_since).filter(|since| *since > after);
-        let next = until.into_iter().chain(daily).chain(active).min();
-        next.filter(|next| *next < self.active_till || Some(*next) == until)
-    }
 }
 
 impl MaintenancePeriod {
@@ -172,19 +156,6 @@ impl MaintenancePeriod {
     fn wall_start(&self, date: Date, tz: &TimeZone) -> Option<i64> {
         let start = wall_second(date, self.start_time_s, tz)?;
         (second_of_day(&local(start, tz)) == self.start_time_s % DAY_S).then_some(start)
-    }
-
-    /// The next moment at which another start may count.
-    fn next_wall_start(&self, after: i64, tz: &TimeZone) -> Option<i64> {
-        let today = local(after, tz).date();
-        (-1..=2).find_map(|ahead| {
-            let date = days_from(today, ahead)?;
-            // A day whose start the clocks skip has none from midnight to midnight.
-            let midnights = || [wall_second(date, 0, tz), wall_second(date, DAY_S, tz)];
-            let starts =
-                self.wall_start(date, tz).map_or_else(midnights, |start| [Some(start), None]);
-            starts.into_iter().flatten().find(|start| *start > after)
-        })
     }
 
     /// When it starts next, after `after`.
