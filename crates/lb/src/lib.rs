@@ -32,6 +32,7 @@ mod mirror;
 mod mux;
 mod ocsp;
 mod opening;
+mod own;
 mod peer;
 mod policy;
 mod pool;

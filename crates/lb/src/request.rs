@@ -8,6 +8,7 @@ use proxying::http1::{Field, Framing, Known, Request, Version};
 
 use crate::config::{ForwardedField, ForwardedFor, Protocol};
 use crate::form::Form;
+use crate::own;
 use crate::policy::{Applied, Forward};
 use crate::session::Session;
 use crate::snapshot::Service;
@@ -37,22 +38,19 @@ pub(crate) fn compose(
     begin(form, out, request, forward, session);
     let applied = &forward.applied;
     let dropped = |field: &Field<'_>| applied.drops(service, field.name);
-    let own = |known: Known| match known {
-        Known::XForwardedFor | Known::XForwardedProto | Known::XForwardedPort | Known::Via => true,
+    let written = |known: Known| match known {
+        Known::Via => true,
         Known::Trailer => request.framing != Framing::Chunked,
-        Known::Forwarded => service.forwarded.forwarded.is_some(),
         _ => false,
     };
     let identity = &forward.identity;
     let hidden = |field: &Field<'_>| {
-        service.policies.as_ref().is_some_and(|policies| policies.drops(field.name))
+        own::is_own(service, field.name)
             || (identity.hides_authorization && field.name.eq_ignore_ascii_case(b"authorization"))
     };
     for field in request.end_to_end() {
-        let client_name =
-            service.forwarded.client_cert && field.name.eq_ignore_ascii_case(b"x-client-cn");
         let replaced = !forward.conditions.is_empty() && caching::is_condition(field.name);
-        if !own(field.known) && !client_name && !dropped(field) && !hidden(field) && !replaced {
+        if !written(field.known) && !dropped(field) && !hidden(field) && !replaced {
             form.field(out, field.name, field.value);
         }
     }
@@ -113,8 +111,7 @@ const HEAD_ONLY: [&str; 14] = [
 pub(crate) fn drops_trailer(service: &Service, applied: &Applied, name: &[u8]) -> bool {
     let same = |own: &[u8]| name.eq_ignore_ascii_case(own);
     HEAD_ONLY.iter().any(|own| same(own.as_bytes()))
-        || (service.forwarded.client_cert && same(b"x-client-cn"))
-        || service.policies.as_ref().is_some_and(|policies| policies.drops(name))
+        || own::is_own(service, name)
         || applied.drops(service, name)
 }
 
@@ -122,11 +119,10 @@ pub(crate) fn drops_trailer(service: &Service, applied: &Applied, name: &[u8]) -
 /// the response depends on.
 pub(crate) fn writes(service: &Service, applied: &Applied, name: &str) -> bool {
     let name = name.as_bytes();
-    let same = |own: &[u8]| name.eq_ignore_ascii_case(own);
+    let same = |own: &[u8]| own::same_variable(own, name);
     same(b"x-forwarded-for")
         || (service.forwarded.forwarded.is_some() && same(b"forwarded"))
-        || (service.forwarded.client_cert && same(b"x-client-cn"))
-        || service.policies.as_ref().is_some_and(|policies| policies.drops(name))
+        || own::is_identity(service, name)
         || applied.drops(service, name)
 }
 
@@ -148,7 +144,8 @@ fn begin(
         Some((length, rule)) => {
             let with = session.service.rules[rule].replacement().as_bytes();
             // "/a" → "/" for "/a/b" must not make "//b".
-            let rest = &target[length.min(target.len())..];
+            let rest =
+                &target[(length - usize::from(request.target.missing_root)).min(target.len())..];
             let rest =
                 if with.ends_with(b"/") { rest.strip_prefix(b"/").unwrap_or(rest) } else { rest };
             form.request(out, request.method, &[with, rest], scheme, host);
@@ -203,7 +200,7 @@ fn forwarded(form: Form, out: &mut Vec<u8>, request: &Request<'_>, session: &Ses
         form.field(out, b"Via", &value);
     }
     if let (true, Some(name)) = (settings.client_cert, &session.client_name) {
-        form.field(out, b"X-Client-CN", name.as_bytes());
+        form.field(out, own::CLIENT_CN, name.as_bytes());
     }
 }
 

@@ -240,7 +240,7 @@ impl Session {
             Reaction::StandIn(serving) => (serving, Cached::Stale, false),
         };
         let status = match cached {
-            Cached::Stale => self.cache_status(|| serving.hit()),
+            Cached::Stale => self.cache_status(|| serving.stand_in(Some(response.status))),
             _ => {
                 self.cache_status(|| format!("vedette; fwd=stale; fwd-status={}", response.status))
             }

@@ -12,6 +12,7 @@ use super::key::{Key, resource};
 use super::serving::{Serving, Shape};
 use super::settings::Cache;
 use crate::local::Local;
+use crate::own::same_variable;
 use crate::policy::Forward;
 
 /// Request fields with which servers and frameworks are known to choose another resource, host or method. The key
@@ -54,7 +55,9 @@ pub(crate) enum Approach {
 pub(crate) struct Question<'q> {
     pub(crate) request: &'q Request<'q>,
     pub(crate) forward: &'q Forward,
-    /// Port of the service.
+    /// Header fields as servers get those that tell who the client is.
+    pub(crate) seen: &'q [Field<'q>],
+    /// Port by which the server may tell resources apart.
     pub(crate) port: u16,
     /// What the server learns of the client.
     pub(crate) asker: Asker,
@@ -87,8 +90,8 @@ impl Cache {
     }
 
     fn search(self: &Arc<Self>, question: &Question<'_>, asked: RequestDirectives) -> Approach {
-        let Question { request, forward, asker, now_us, .. } = *question;
-        let key = Key::of(request, forward, question.port, &self.key_headers);
+        let Question { request, asker, now_us, .. } = *question;
+        let key = Key::of(question, &self.key_headers);
         // Before the search: a response that is removed meanwhile is not stored again.
         let mark = self.store.mark(&key.resource);
         let found = self.store.find(&key, &request.fields);
@@ -101,7 +104,7 @@ impl Cache {
                 return Approach::Serve(Serving::new(Arc::clone(object), shape, age_s));
             }
         }
-        if to_head {
+        if to_head && found.is_none() {
             return Approach::Forward(None, Cached::Miss);
         }
         let fetch = Fetch {
@@ -111,6 +114,7 @@ impl Cache {
             asked,
             asker,
             fields: Fields::of(request.fields.iter().copied()),
+            to_head,
             was_stale: found.is_some(),
             stale: found,
             began_us: now_us,
@@ -135,16 +139,16 @@ impl Cache {
             && !PARTIAL.iter().any(|name| has(name))
             && !request.fields.iter().any(|field| is_unkeyed(field.name) && !in_key(field.name))
             && (!forwarded || in_key(b"forwarded"))
+            // Servers get other values than those of the client: each client's own.
+            && !in_key(b"x-forwarded-for")
+            && (question.passes_forwarded || !in_key(b"forwarded"))
             && request.fields.iter().all(|field| arrives(request, field))
     }
 }
 
-/// Whether a field is in [`UNKEYED`], also with underscores: gateways make the same variable of both.
+/// Whether a field is in [`UNKEYED`].
 fn is_unkeyed(name: &[u8]) -> bool {
-    let same = |(own, other): (u8, &u8)| {
-        own.eq_ignore_ascii_case(other) || (own == b'-' && *other == b'_')
-    };
-    UNKEYED.iter().any(|own| own.len() == name.len() && own.bytes().zip(name).all(same))
+    UNKEYED.iter().any(|own| same_variable(own.as_bytes(), name))
 }
 
 /// Whether a field reaches the server, if fields like it do. What Connection names does not, so the client would choose

@@ -60,6 +60,8 @@ pub(crate) struct Fetch {
     pub(super) fields: Fields,
     /// The stored response that is no longer fresh.
     pub(super) stale: Option<Arc<Object>>,
+    /// The method is HEAD: the response is not stored, and changes nothing that is.
+    pub(super) to_head: bool,
     /// There was one.
     pub(super) was_stale: bool,
     /// Monotonic microseconds.
@@ -97,8 +99,10 @@ impl Course {
 
     /// Adds content of the response that goes to the client.
     pub(crate) fn keep(course: &mut Option<Self>, data: &[u8]) {
-        if let Some(Self::Fetch(fetch)) = course {
-            fetch.fill.take_if(|fill| !fill.add(data));
+        if let Some(Self::Fetch(fetch)) = course
+            && fetch.fill.take_if(|fill| !fill.add(data)).is_some()
+        {
+            fetch.remove_stale();
         }
     }
 
@@ -129,7 +133,9 @@ impl Course {
     /// The condition under which the server need not send the content again.
     pub(crate) fn conditions(&self) -> Vec<(&'static [u8], Box<[u8]>)> {
         let Self::Fetch(fetch) = self else { return Vec::new() };
-        let Some(stale) = &fetch.stale else { return Vec::new() };
+        let Some(stale) = fetch.stale.as_ref().filter(|_| !fetch.to_head) else {
+            return Vec::new();
+        };
         let fields = stale.head.fields.list();
         let validators = Validators::of(&fields);
         let etag = validators.and_then(|own| own.etag).map(|etag| (&b"If-None-Match"[..], etag));
@@ -150,7 +156,9 @@ impl Fetch {
         let is_ours = |stale: &mut Arc<Object>| {
             response.status == 304 && Validators::of(&stale.head.fields.list()).is_some()
         };
-        if let Some(stale) = self.stale.take_if(is_ours) {
+        if !self.to_head
+            && let Some(stale) = self.stale.take_if(is_ours)
+        {
             return self.confirm(&stale, response, at, writes);
         }
         if matches!(response.status, 500 | 502..=504)
@@ -158,15 +166,21 @@ impl Fetch {
         {
             return Reaction::StandIn(serving);
         }
+        if self.to_head {
+            return Reaction::Forward;
+        }
         self.fill = self.begin(response, at, writes);
-        if self.fill.is_none()
-            && response.status < 500
-            && let Some(stale) = self.stale.take()
-        {
-            // The resource has changed, and nothing replaces what is stored.
-            self.cache.store.remove(&self.key, &stale);
+        if self.fill.is_none() && tells_of_resource(response.status) {
+            self.remove_stale();
         }
         Reaction::Forward
+    }
+
+    /// The resource has changed, and nothing replaces what is stored.
+    fn remove_stale(&mut self) {
+        if let Some(stale) = self.stale.take() {
+            self.cache.store.remove(&self.key, &stale);
+        }
     }
 
     fn stand_in(&self, now_us: u64) -> Option<Serving> {
@@ -178,7 +192,7 @@ impl Fetch {
 
     /// A stored response for the client of this request.
     fn serve(&self, object: Arc<Object>, age_s: u64) -> Serving {
-        let shape = Shape::of(&object, &self.fields.list(), false);
+        let shape = Shape::of(&object, &self.fields.list(), self.to_head);
         Serving::new(object, shape, age_s)
     }
 
@@ -282,6 +296,12 @@ impl Fetch {
         let age_s = object.head.age_s(at.now_us);
         Reaction::Confirmed(self.serve(object, age_s))
     }
+}
+
+/// Whether a response with this status is about the resource, and not about this client or its request: what is stored
+/// is older then.
+fn tells_of_resource(status: u16) -> bool {
+    matches!(status, 200..=303 | 305..=399 | 404 | 410)
 }
 
 /// The end-to-end fields of a response, with the date of its arrival if it has none (RFC 9110, 6.6.1).

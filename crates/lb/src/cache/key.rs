@@ -2,7 +2,7 @@
 
 use proxying::http1::Request;
 
-use crate::policy::Forward;
+use super::asking::Question;
 
 /// The resource, and what else of a request decides which of its responses may be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,12 +17,8 @@ pub(crate) struct Key {
 
 impl Key {
     /// That of a request with a host.
-    pub(super) fn of(
-        request: &Request<'_>,
-        forward: &Forward,
-        port: u16,
-        headers: &[String],
-    ) -> Self {
+    pub(super) fn of(question: &Question<'_>, headers: &[String]) -> Self {
+        let Question { request, forward, seen, port, .. } = *question;
         // Neither hosts nor targets nor names nor values contain a zero byte.
         let mut selector = forward.pool.name.clone().into_bytes();
         let numbers = forward.applied.rules.iter().copied();
@@ -41,7 +37,7 @@ impl Key {
             selector.push(0);
         }
         for name in headers {
-            for field in request.fields.iter() {
+            for field in seen {
                 if field.name.eq_ignore_ascii_case(name.as_bytes()) {
                     selector.push(0);
                     selector.extend_from_slice(name.as_bytes());

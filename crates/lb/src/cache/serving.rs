@@ -108,9 +108,20 @@ impl Serving {
 
     /// Value of Cache-Status for a response that came without a server (RFC 9211).
     pub(crate) fn hit(&self) -> String {
+        format!("vedette; hit; ttl={}", self.ttl_s())
+    }
+
+    /// The same for a response in place of a server's error with this status; `None`: no server has responded.
+    pub(crate) fn stand_in(&self, status: Option<u16>) -> String {
+        let status = status.map_or_else(String::new, |status| format!("; fwd-status={status}"));
+        format!("vedette; fwd=stale{status}; ttl={}", self.ttl_s())
+    }
+
+    /// Seconds that the response is still fresh; negative: since it is not.
+    fn ttl_s(&self) -> i64 {
         let age_s = self.age.parse::<i64>().unwrap_or(i64::MAX);
         let lifetime_s = i64::try_from(self.object.head.terms.lifetime_s).unwrap_or(i64::MAX);
-        format!("vedette; hit; ttl={}", lifetime_s.saturating_sub(age_s))
+        lifetime_s.saturating_sub(age_s)
     }
 }
 

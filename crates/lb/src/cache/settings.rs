@@ -15,7 +15,7 @@ pub(crate) struct Cache {
     /// responses servers give.
     settings: [u8; 32],
     pub(super) max_object: usize,
-    pub(super) key_headers: Vec<String>,
+    pub(crate) key_headers: Vec<String>,
     pub(super) stale_if_error_s: u64,
     pub(crate) status_header: bool,
     pub(super) store: Store,

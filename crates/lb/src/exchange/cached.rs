@@ -1,5 +1,7 @@
 //! Exchanges in which the cache has a part.
 
+use std::borrow::Cow;
+
 use proxying::caching::Asker;
 use proxying::http1::{Body, Framing, Request};
 use transactions::Cached;
@@ -9,6 +11,7 @@ use crate::cache::{Approach, Course, Question, Serving};
 use crate::compression::Wanted;
 use crate::config::PersistenceKind;
 use crate::core::Core;
+use crate::own;
 use crate::policy::Forward;
 use crate::pool::Wish;
 use crate::request;
@@ -51,15 +54,29 @@ impl Session {
         let Some(cache) = &self.service.cache else {
             return Approach::Forward(None, Cached::Unused);
         };
+        let certified = self.client_name.as_deref();
+        let seen = match cache.key_headers.is_empty() {
+            true => Cow::Borrowed(request),
+            false => own::seen(request, &self.service, &forward.identity, certified),
+        };
         cache.look_up(&Question {
             request,
             forward,
-            port: self.service.listen.port(),
+            seen: &seen.fields,
+            port: self.port(),
             asker: self.asker(request, forward),
             passes_forwarded: self.service.forwarded.forwarded.is_none(),
             is_copy: request::is_copy(request),
             now_us: core.now_us,
         })
+    }
+
+    /// The port that the server learns of, or that of the service.
+    fn port(&self) -> u16 {
+        match self.service.forwarded.x_forwarded_port {
+            true => self.destination.port(),
+            false => self.service.listen.port(),
+        }
     }
 
     /// What the server learns of the client.
@@ -107,7 +124,7 @@ impl Session {
     /// A stored response stands in for that of a server that failed.
     pub(super) fn stand_in(&mut self, serving: Serving, core: &mut Core) -> Step {
         self.note_cached(Cached::Stale);
-        let status = self.cache_status(|| serving.hit());
+        let status = self.cache_status(|| serving.stand_in(None));
         if let Some(exchange) = &mut self.exchange {
             exchange.plan.caching.status = status;
         }

@@ -10,6 +10,7 @@ use crate::client::Known;
 use crate::core::Core;
 use crate::identity::Identity;
 use crate::local::Local;
+use crate::own;
 use crate::policy::{self, Decision, Forward, Means};
 use crate::script::{Caller, Facts, Outcome, Script, Scripted};
 use crate::session::Session;
@@ -48,7 +49,9 @@ impl Session {
         if let Some(draft) = &mut self.draft {
             draft.authenticated(&identity.user);
         }
-        match self.by_rules(request, core) {
+        let certified = self.client_name.as_deref();
+        let seen = own::seen(request, service, &identity, certified);
+        match self.by_rules(&seen, core) {
             Decision::Forward(forward) => Ok(Forward { identity, ..forward }),
             Decision::Respond(local) => Err(Halt::Respond(local)),
             Decision::Fail => Err(Halt::Fail),

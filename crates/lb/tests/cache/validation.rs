@@ -148,8 +148,56 @@ fn stale_responses_stand_in_for_servers_that_fail() {
         let (engine, service) = start(app, "", "");
         assert_eq!(body(service, "/a", ""), "1");
         assert_eq!(body(service, "/a", ""), "1", "{failure}");
+        let (status, ..) = send(service, "HEAD /a HTTP/1.1\r\nHost: a.test\r\n");
+        assert_eq!(status, 200, "HEAD: {failure}");
         let status = get(service, "/a", "Cache-Control: no-cache\r\n").0;
         assert!(status >= 500, "the client demands validation: {status}");
         engine.stop();
     }
+}
+
+#[test]
+fn a_response_in_place_of_an_error_is_not_called_a_hit() {
+    let (app, _heads) = server(|_, number| match number {
+        1 => numbered(STALE, number),
+        _ => "HTTP/1.1 503 Down\r\nContent-Length: 0\r\n\r\n".to_owned(),
+    });
+    let (engine, service) = start(app, ", status_header: true", "");
+    assert_eq!(body(service, "/a", ""), "1");
+    let (_, head, _) = get(service, "/a", "");
+    assert!(head.contains("Cache-Status: vedette; fwd=stale; fwd-status=503; ttl=-"), "{head}");
+    engine.stop();
+}
+
+#[test]
+fn errors_of_one_client_leave_the_response_for_others() {
+    let (app, _heads) = server(|_, number| match number {
+        1 => numbered(FRESH, number),
+        2 => "HTTP/1.1 429 Slow down\r\nContent-Length: 0\r\n\r\n".to_owned(),
+        3 => "HTTP/1.1 404 Gone\r\nContent-Length: 0\r\n\r\n".to_owned(),
+        _ => numbered(FRESH, number),
+    });
+    let (engine, service) = start(app, "", "");
+    assert_eq!(body(service, "/a", ""), "1");
+    assert_eq!(get(service, "/a", "Cache-Control: no-cache\r\n").0, 429);
+    assert_eq!(body(service, "/a", ""), "1");
+    assert_eq!(get(service, "/a", "Cache-Control: no-cache\r\n").0, 404);
+    assert_eq!(body(service, "/a", ""), "4", "the resource has gone meanwhile");
+    engine.stop();
+}
+
+#[test]
+fn a_newer_version_that_is_too_large_removes_the_older_one() {
+    let large = "x".repeat(5_000);
+    let (app, _heads) = server(move |_, number| match number {
+        2 => format!(
+            "HTTP/1.1 200 OK\r\n{FRESH}Transfer-Encoding: chunked\r\n\r\n1388\r\n{large}\r\n0\r\n\r\n"
+        ),
+        _ => numbered(FRESH, number),
+    });
+    let (engine, service) = start(app, ", max_object: 4K", "");
+    assert_eq!(body(service, "/a", ""), "1");
+    assert_eq!(get(service, "/a", "Cache-Control: no-cache\r\n").0, 200);
+    assert_eq!(body(service, "/a", ""), "3");
+    engine.stop();
 }

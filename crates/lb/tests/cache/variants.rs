@@ -2,6 +2,8 @@
 
 use std::io::{Read, Write};
 
+use base64::Engine as _;
+
 use super::{FRESH, TIMEOUT, body, connect, numbered, send, server, start};
 
 #[test]
@@ -141,5 +143,24 @@ fn pools_and_header_edits_have_responses_of_their_own() {
     }
     assert_eq!(body(service, "/never/a", ""), "6");
     assert_eq!(body(service, "/never/a", ""), "7");
+    engine.stop();
+}
+
+#[test]
+fn users_of_a_header_in_the_key_have_their_own_responses() {
+    let hash = bcrypt::hash("secret", 4).expect("a hash");
+    let users = format!(
+        ", authentication: {{require: staff, basic: [{{name: staff, users: {{alice: '{hash}', bob: '{hash}'}}, \
+         user_header: X-User, pass_authorization: false}}]}}"
+    );
+    let (app, heads) = server(|_, number| numbered("Cache-Control: s-maxage=600\r\n", number));
+    let (engine, service) = start(app, ", key_headers: [X-User]", &users);
+    let ask = |user: &str| {
+        let pair = base64::engine::general_purpose::STANDARD.encode(format!("{user}:secret"));
+        body(service, "/a", &format!("X-User: mallory\r\nAuthorization: Basic {pair}\r\n"))
+    };
+    let bodies = ["alice", "bob", "alice", "bob"].map(ask);
+    assert_eq!(bodies, ["1", "2", "1", "2"]);
+    assert_eq!(heads.try_iter().count(), 2);
     engine.stop();
 }

@@ -36,7 +36,10 @@ impl Arrival {
         let date = single(fields, "date").and_then(unix_s);
         let apparent = date.map_or(0, |date| self.at_s.saturating_sub(date));
         // Of several values the first counts (RFC 9111, 5.1).
-        let own = super::values(fields, "age").next().and_then(seconds).unwrap_or(0);
+        let first = super::values(fields, "age")
+            .next()
+            .and_then(|list| list.split(|byte| *byte == b',').next());
+        let own = first.and_then(|value| seconds(value.trim_ascii())).unwrap_or(0);
         apparent.max(own.saturating_add(self.delay_s))
     }
 
@@ -87,6 +90,7 @@ mod tests {
         assert_eq!(age_s(&[("Date", DATE)], arrival(DATE_S + 30, 2)), 30);
         assert_eq!(age_s(&[("Date", DATE), ("Age", "60")], arrival(DATE_S + 30, 0)), 60);
         assert_eq!(age_s(&[("Date", DATE)], arrival(DATE_S - 9, 0)), 0, "a clock that is ahead");
+        assert_eq!(age_s(&[("Age", "50, 3")], arrival(DATE_S, 2)), 52, "the first of a list");
         assert_eq!(age_s(&[("Age", "x")], arrival(DATE_S, 1)), 1);
         assert_eq!(age_s(&[("Age", "99999999999999999999")], arrival(0, 0)), SECONDS_MOST);
     }
