@@ -250,10 +250,8 @@ impl Session {
         if matches!(request.framing, Framing::Length(length) if length > service.body_max) {
             return Ok(Outcome::Respond(Local { status: 413, ..Local::default() }, false));
         }
-        let respond = |mut local: Local| {
-            if to_head {
-                local.body.clear();
-            }
+        let respond = |local: Local| {
+            let local = if to_head { local.to_head() } else { local };
             Ok(Outcome::Respond(local, keep))
         };
         let mut forward = match self.decide(request, core) {

@@ -13,9 +13,23 @@ pub(crate) struct Local {
     /// Other fields.
     pub(crate) fields: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
+    /// Length of the body that a response to HEAD has left out.
+    pub(crate) omitted: usize,
 }
 
 impl Local {
+    /// The same response to HEAD.
+    pub(crate) fn to_head(mut self) -> Self {
+        self.omitted = self.length();
+        self.body.clear();
+        self
+    }
+
+    /// Length of the body in a response to GET.
+    pub(crate) fn length(&self) -> usize {
+        self.omitted + self.body.len()
+    }
+
     /// A response that says no more than its status.
     pub(crate) fn text(status: u16) -> Self {
         let mut body = Vec::new();

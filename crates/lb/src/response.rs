@@ -359,7 +359,7 @@ impl Session {
             form.field(out, name.as_bytes(), value.as_bytes());
         }
         if !bodiless {
-            form.length(out, local.body.len() as u64);
+            form.length(out, local.length() as u64);
         }
         if !keep && form == Form::Http1 {
             out.extend_from_slice(b"Connection: close\r\n");
@@ -412,7 +412,7 @@ impl Session {
             return self.respond_grpc(local.status, core);
         }
         if exchange.is_some_and(|exchange| exchange.plan.to_head) {
-            local.body.clear();
+            local = local.to_head();
         }
         self.respond(&local, keep, core)
     }

@@ -303,6 +303,20 @@ fn clients_need_the_password_of_a_user() {
 }
 
 #[test]
+fn head_gets_the_length_of_a_response_to_get() {
+    let server = Server::start();
+    let rules = "  rules:\n  - {then: {respond: {status: 200, body: hello}}}\n";
+    let (engine, address) = start(rules, server.address);
+    for method in ["HEAD", "GET"] {
+        let mut client = connect(address);
+        ask(&mut client, &format!("{method} / HTTP/1.1"), "");
+        let head = read_head(&mut client).unwrap();
+        assert!(head.contains("Content-Length: 5\r\n"), "{method}: {head}");
+    }
+    engine.stop();
+}
+
+#[test]
 fn a_rewrite_does_not_make_a_path_of_the_query() {
     let server = Server::start();
     let rules = "  rules:\n  - {then: {rewrite: {prefix: /, with: /app/}}}\n  \

@@ -90,6 +90,21 @@ impl Fault {
     }
 }
 
+/// Checks that a token without the id of a key is tried with each key that may have signed it.
+fn check_tries(keys: &[Key]) -> Result<(), String> {
+    let nameless = |key: &&Key| key.id.is_none();
+    for key in keys.iter().filter(nameless) {
+        let same = keys.iter().filter(nameless).filter(|own| own.algorithm == key.algorithm);
+        if same.count() > TRIES_MAX {
+            return Err(format!(
+                "more than {TRIES_MAX} keys of {:?} have no id, and a token is tried with {TRIES_MAX} keys: give keys ids",
+                key.algorithm
+            ));
+        }
+    }
+    Ok(())
+}
+
 impl Tokens {
     pub(super) fn compile(config: &Jwt) -> Result<Self, String> {
         let mut keys = Vec::new();
@@ -101,6 +116,7 @@ impl Tokens {
         if let Some(set) = &config.jwks {
             keys.extend(of_set(config, set)?);
         }
+        check_tries(&keys)?;
         Ok(Self {
             realm: config.realm.as_ref().unwrap_or(&config.name).clone(),
             leeway_s: config.leeway.0.as_secs(),

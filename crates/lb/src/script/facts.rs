@@ -7,6 +7,7 @@ use proxying::http1::{Request, Response, Version};
 
 use super::fields::{Fields, check_value};
 use crate::config::is_path;
+use crate::edits::SPACES;
 use crate::local::Local;
 
 /// Bytes of a path with its query that a script may write.
@@ -150,10 +151,11 @@ impl Choice {
         for pair in fields.chunks_exact(2) {
             let [name, value] = pair else { continue };
             check_value(name, value)?;
+            let value = value.trim_matches(SPACES).to_owned();
             if name.eq_ignore_ascii_case("content-type") {
-                local.content_type = Some(value.clone());
+                local.content_type = Some(value);
             } else {
-                local.fields.push((name.clone(), value.clone()));
+                local.fields.push((name.clone(), value));
             }
         }
         if local.content_type.is_none() && !local.body.is_empty() {

@@ -1,7 +1,7 @@
 //! Header fields of a message as scripts see and change them.
 
 use crate::config::{self, has_control, is_token};
-use crate::edits::Edits;
+use crate::edits::{Edits, SPACES};
 
 /// Names that a script may edit at most, and fields that it may set.
 const EDITS_MAX: usize = 64;
@@ -25,35 +25,36 @@ const OWN: [&str; 13] = [
     "x-vedette-mirror",
 ];
 
-/// Fields in order, and which names a script has edited.
+/// The fields of a message, and what a script makes of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Fields {
-    list: Vec<(String, String)>,
-    edited: Vec<String>,
+    /// Those of the message that the script has left.
+    given: Vec<(String, String)>,
+    /// Those of the script, which come after them.
+    set: Vec<(String, String)>,
+    /// Names whose fields it has replaced or removed.
+    dropped: Vec<String>,
 }
 
 impl Fields {
     pub(super) fn of<'f>(fields: impl Iterator<Item = (&'f [u8], &'f [u8])>) -> Self {
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-        Self {
-            list: fields.map(|(name, value)| (text(name), text(value))).collect(),
-            edited: Vec::new(),
-        }
+        let given = fields.map(|(name, value)| (text(name), text(value))).collect();
+        Self { given, ..Self::default() }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &(String, String)> {
+        self.given.iter().chain(&self.set)
     }
 
     /// The values of all fields with a name.
     pub(super) fn values(&self, name: &str) -> impl Iterator<Item = &str> {
-        let same = move |(own, value): &'_ (String, String)| -> bool {
-            let _unused = value;
-            own.eq_ignore_ascii_case(name)
-        };
-        self.list.iter().filter(move |field| same(field)).map(|(_, value)| &**value)
+        self.all().filter(move |(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| &**value)
     }
 
     /// Names in lower case, each once.
     pub(super) fn names(&self) -> Vec<String> {
-        let mut names: Vec<_> =
-            self.list.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
+        let mut names: Vec<_> = self.all().map(|(name, _)| name.to_ascii_lowercase()).collect();
         let mut seen = std::collections::HashSet::new();
         names.retain(|name| seen.insert(name.clone()));
         names
@@ -73,56 +74,43 @@ impl Fields {
         self.push(name, value)
     }
 
-    /// Adds a field.
+    /// Adds a field. Those of the message stay as they are.
     pub(super) fn add(&mut self, name: &str, value: &str) -> Result<(), String> {
         check_value(name, value)?;
-        self.edit(name)?;
         self.push(name, value)
     }
 
     /// Removes all fields with a name.
     pub(super) fn remove(&mut self, name: &str) -> Result<(), String> {
-        self.edit(name)?;
-        self.list.retain(|(own, _)| !own.eq_ignore_ascii_case(name));
+        check_name(name)?;
+        let same = |own: &str| own.eq_ignore_ascii_case(name);
+        if !self.dropped.iter().any(|own| same(own)) {
+            if self.dropped.len() == EDITS_MAX {
+                return Err(format!("a script edits at most {EDITS_MAX} headers"));
+            }
+            self.dropped.push(name.to_owned());
+        }
+        self.given.retain(|(own, _)| !same(own));
+        self.set.retain(|(own, _)| !same(own));
         Ok(())
     }
 
     fn push(&mut self, name: &str, value: &str) -> Result<(), String> {
-        self.list.push((name.to_owned(), value.to_owned()));
-        let (count, bytes) = self.set_fields().fold((0, 0), |(count, bytes), (name, value)| {
-            (count + 1, bytes + name.len() + value.len())
-        });
-        if count > EDITS_MAX || bytes > BYTES_MAX {
-            self.list.pop();
+        let value = value.trim_matches(SPACES);
+        let bytes = |name: &str, value: &str| name.len() + value.len();
+        let before: usize = self.set.iter().map(|(name, value)| bytes(name, value)).sum();
+        if self.set.len() == EDITS_MAX || before + bytes(name, value) > BYTES_MAX {
             return Err(format!(
                 "a script sets at most {EDITS_MAX} headers with {BYTES_MAX} bytes together"
             ));
         }
+        self.set.push((name.to_owned(), value.to_owned()));
         Ok(())
-    }
-
-    fn edit(&mut self, name: &str) -> Result<(), String> {
-        check_name(name)?;
-        if !self.is_edited(name) {
-            if self.edited.len() == EDITS_MAX {
-                return Err(format!("a script edits at most {EDITS_MAX} headers"));
-            }
-            self.edited.push(name.to_owned());
-        }
-        Ok(())
-    }
-
-    fn is_edited(&self, name: &str) -> bool {
-        self.edited.iter().any(|own| own.eq_ignore_ascii_case(name))
-    }
-
-    fn set_fields(&self) -> impl Iterator<Item = &(String, String)> {
-        self.list.iter().filter(|(name, _)| self.is_edited(name))
     }
 
     /// What the script has changed.
     pub(super) fn edits(&self) -> Edits {
-        Edits::of_script(self.set_fields().cloned().collect(), self.edited.clone())
+        Edits::of_script(self.set.clone(), self.dropped.clone())
     }
 }
 
@@ -171,7 +159,31 @@ mod tests {
         let text = |text: &str| text.to_owned();
         let set = [("X-a", "3"), ("x-A", "4"), ("Y", "5")];
         assert_eq!(edits.set, set.map(|(name, value)| (text(name), text(value))));
-        assert!([&b"accept"[..], b"X-A", b"y"].iter().all(|name| edits.drops(name)));
+        assert!(
+            [&b"accept"[..], b"X-A"].iter().all(|name| edits.drops(name)) && !edits.drops(b"y")
+        );
+    }
+
+    #[test]
+    fn what_clients_send_does_not_use_up_the_limits() {
+        let value = [b'a'; BYTES_MAX];
+        let list = (0..EDITS_MAX).map(|_| (&b"X-A"[..], &value[..]));
+        let mut fields = Fields::of(list);
+        fields.add("X-A", " b ").expect("a header");
+        assert_eq!(fields.values("x-a").count(), EDITS_MAX + 1);
+        let edits = fields.edits();
+        assert_eq!(edits.set, [("X-A".to_owned(), "b".to_owned())], "without spaces around it");
+        assert!(!edits.drops(b"x-a"), "those of the client are sent as they came");
+    }
+
+    #[test]
+    fn added_and_removed_fields_are_told_apart() {
+        let (mut added, mut removed) = (fields(), fields());
+        added.add("a", "b").expect("a header");
+        removed.remove("a").expect("a header");
+        removed.remove("b").expect("a header");
+        let parts = |fields: &Fields| fields.edits().parts().map(str::to_owned).collect::<Vec<_>>();
+        assert_ne!(parts(&added), parts(&removed));
     }
 
     #[test]

@@ -58,6 +58,17 @@ fn pair(algorithm: JwtAlgorithm) -> (EncodingKey, String) {
 }
 
 #[test]
+fn keys_that_no_token_would_be_tried_with_are_refused() {
+    let with = |count: usize, id: Option<&str>| {
+        let own = JwtKey { id: id.map(str::to_owned), ..key(JwtAlgorithm::HS256, SECRET) };
+        Tokens::compile(&Jwt { keys: vec![own; count], ..policy("{name: api}") }).map(drop)
+    };
+    assert_eq!(with(TRIES_MAX, None), Ok(()));
+    assert_eq!(with(TRIES_MAX + 1, Some("a")), Ok(()));
+    assert!(with(TRIES_MAX + 1, None).is_err_and(|problem| problem.contains("give keys ids")));
+}
+
+#[test]
 fn times_are_compared_with_leeway() {
     let tokens = of_secret("");
     let ends = |exp: u64| fault(&tokens, &signed(&json!({ "exp": exp })));
