@@ -20,6 +20,7 @@ use crate::ocsp::Staple;
 use crate::policy::Rule;
 use crate::pool::group::{Group, Target};
 use crate::pool::{Pool, Server, ServerState, hash};
+use crate::quic;
 use crate::rate::{Limit, Table};
 use crate::tally::Tally;
 use crate::tickets::Tickets;
@@ -47,6 +48,10 @@ pub(crate) struct Service {
     pub(crate) target: Target,
     pub(crate) accept_proxy: bool,
     pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
+    /// The same for HTTP/3, if the service has it.
+    pub(crate) quic: Option<Arc<quinn_proto::ServerConfig>>,
+    /// What responses of other versions say about HTTP/3.
+    pub(crate) alt_svc: Option<String>,
     /// Checks of an authority that are answered before anything else.
     pub(crate) challenges: Arc<Challenges>,
     pub(crate) h2c: Option<config::H2c>,
@@ -82,8 +87,10 @@ pub(crate) struct Endpoint {
 
 impl Service {
     /// Where it listens.
-    pub(crate) fn endpoint(&self) -> Endpoint {
-        Endpoint { datagrams: self.kind == Kind::Udp, address: self.listen }
+    pub(crate) fn endpoints(&self) -> impl Iterator<Item = Endpoint> + use<> {
+        let at = |datagrams| Endpoint { datagrams, address: self.listen };
+        let quic = self.quic.as_ref().map(|_| at(true));
+        [at(self.kind == Kind::Udp)].into_iter().chain(quic)
     }
 
     /// Whether a rule has a script.
@@ -189,8 +196,14 @@ impl Snapshot {
                 }
             }
         }
-        if let Some(twice) = duplicate(services.iter().map(|service| service.endpoint())) {
-            problems.push(format!("two virtual services listen on {}", twice.address));
+        if let Some(twice) = duplicate(services.iter().flat_map(|service| service.endpoints())) {
+            let mut udp = services.iter().filter(|service| service.listen == twice.address);
+            let hint = if twice.datagrams && udp.any(|service| service.quic.is_some()) {
+                " for datagrams; HTTP/3 needs the UDP port: remove 'h3' from 'tls.alpn', or move one"
+            } else {
+                ""
+            };
+            problems.push(format!("two virtual services listen on {}{hint}", twice.address));
         }
         if problems.is_empty() {
             let (pools, groups) = (pools.into_values().collect(), targets.groups());
@@ -393,6 +406,11 @@ fn compile_service(
     config.check()?;
     let tls = config.tls.as_ref();
     let tls = tls.map(|tls| tls::client_side(&config.name, tls, material)).transpose()?;
+    let quic = tls
+        .as_ref()
+        .filter(|_| config.has_http3())
+        .map(|tls| quic::settings(config, tls))
+        .transpose()?;
     let policies = config.authentication.as_ref().map(Policies::compile).transpose()?;
     let policies = policies.map(Arc::new);
     let compression = config.compression.as_ref().map(|compression| {
@@ -404,6 +422,7 @@ fn compile_service(
         let listening = Listening {
             address: *listen,
             tls: tls.clone(),
+            quic: quic.clone(),
             policies: policies.clone(),
             compression: compression.clone(),
             cache: cache.clone(),
@@ -418,6 +437,7 @@ fn compile_service(
 struct Listening<'c> {
     address: SocketAddr,
     tls: Option<Arc<rustls::ServerConfig>>,
+    quic: Option<Arc<quinn_proto::ServerConfig>>,
     policies: Option<Arc<Policies>>,
     compression: Option<Arc<compression::Settings>>,
     cache: Option<Arc<Cache>>,
@@ -449,6 +469,8 @@ fn compile_at(
         target,
         accept_proxy: config.accept_proxy,
         tls: listening.tls,
+        quic: listening.quic,
+        alt_svc: config.alt_svc(listening.address.port()),
         challenges: Arc::clone(&kept.challenges),
         h2c: config.h2c,
         h2_streams: config.limits.h2_streams,
