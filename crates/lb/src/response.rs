@@ -358,6 +358,7 @@ impl Session {
         for (name, value) in &local.fields {
             form.field(out, name.as_bytes(), value.as_bytes());
         }
+        self.service.announce(form, out);
         if !bodiless {
             form.length(out, local.body.len() as u64);
         }

@@ -54,6 +54,9 @@ impl Composed<'_> {
             }
             self.own_fields(form, out, service);
             let dropped = |name: &[u8]| applied.drops_of_response(service, name);
+            if !dropped(b"alt-svc") && !has(response, b"alt-svc") {
+                service.announce(form, out);
+            }
             if offer.adds_vary(response, dropped(b"vary")) {
                 form.field(out, b"Vary", b"Accept-Encoding");
             }
@@ -112,4 +115,8 @@ fn framing(out: &mut Vec<u8>, endless: bool, exchange: &Exchange) {
     } else if !plan.version.has_chunks() {
         out.extend_from_slice(b"Connection: keep-alive\r\n");
     }
+}
+
+fn has(response: &Response<'_>, name: &[u8]) -> bool {
+    response.fields.iter().any(|field| field.name.eq_ignore_ascii_case(name))
 }
