@@ -83,14 +83,22 @@ pools:
         (endpoint, connection)
     }
 
-    pub(crate) fn client(&self) -> quinn::ClientConfig {
+    pub(crate) fn folder(&self) -> String {
+        self.folder.display().to_string()
+    }
+
+    pub(crate) fn roots(&self) -> rustls::RootCertStore {
         let mut roots = rustls::RootCertStore::empty();
         roots.add(self.certificate.clone()).unwrap();
+        roots
+    }
+
+    pub(crate) fn client(&self) -> quinn::ClientConfig {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let mut tls = rustls::ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .unwrap()
-            .with_root_certificates(roots)
+            .with_root_certificates(self.roots())
             .with_no_client_auth();
         tls.alpn_protocols = vec![b"h3".to_vec()];
         let tls = quinn::crypto::rustls::QuicClientConfig::try_from(tls).unwrap();
