@@ -240,7 +240,8 @@ impl Link {
 
     /// When it must run again without an event, in monotonic microseconds.
     pub(super) fn next_us(&mut self, now: Moment) -> u64 {
-        let check_us = self.check_ms(now.us / 1000).saturating_mul(1000);
+        let release_ms = self.frames.next_release_ms().unwrap_or(u64::MAX);
+        let check_us = self.check_ms(now.us / 1000).min(release_ms).saturating_mul(1000);
         let timeout = self.quic.poll_timeout();
         let timeout_us = timeout.map_or(u64::MAX, |timeout| {
             let wait = timeout.saturating_duration_since(now.instant).as_micros();

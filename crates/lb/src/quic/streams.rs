@@ -63,6 +63,10 @@ impl Quic {
             self.read(place, request, core, now_ms);
         }
         let Some(one) = link(core, place) else { return };
+        for event in one.frames.release(now_ms) {
+            core.hub.deliver(place, event);
+        }
+        let Some(one) = link(core, place) else { return };
         let (number, listen) = (one.number(), one.service().listen);
         let newest = core.services.get(number).and_then(Option::as_ref);
         let kept = newest.is_some_and(|newest| newest.listen == listen && newest.quic.is_some());
@@ -173,19 +177,22 @@ impl Quic {
             }
             let tail = take(&mut one.quic, Link::stream_of(request), room, &mut self.scratch);
             let mut at = 0;
-            while at < self.scratch.len() || (at == 0 && tail == Tail::End) {
+            while at < self.scratch.len() || tail == Tail::End {
                 let Some(one) = link(core, place) else { return };
                 let rest = &self.scratch[at..];
                 // An error is noted in the connection.
-                let Ok((taken, event)) =
+                let Ok((taken, events)) =
                     one.frames.receive(request, rest, tail == Tail::End, now_ms)
                 else {
                     return;
                 };
-                if let Some(event) = event {
+                for event in events.into_iter().flatten() {
                     core.hub.deliver(place, event);
                 }
-                at += taken.max(1);
+                at += taken;
+                if at == self.scratch.len() {
+                    break;
+                }
             }
             match tail {
                 Tail::Open if self.scratch.len() < room => return,

@@ -21,6 +21,7 @@ async fn requests_are_forwarded_as_those_of_other_versions() {
     assert!(text.starts_with("GET /a?b=c HTTP/1.1\r\nHost: www.example.com\r\n"), "{text}");
     assert!(text.contains("\r\nX-Forwarded-Proto: https\r\n"), "{text}");
     assert!(text.contains("\r\nX-Forwarded-For: 127.0.0.1\r\n"), "{text}");
+    assert!(!text.contains("chunked"), "a request without content has none: {text}");
     assert!(response.headers().get("alt-svc").is_none());
     let (_, body) = client.ask("POST", "/echo", b"some content").await;
     assert!(body.ends_with(b"some content"));

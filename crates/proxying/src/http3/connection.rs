@@ -16,6 +16,7 @@ use super::request::{Phase, Request};
 use crate::budget::{Budget, RESET_COST};
 pub use crate::http2::connection::{Event, Limits};
 use crate::http2::frame::Code as StreamCode;
+use crate::http2::hpack::List;
 use crate::http2::message;
 
 /// Output of all streams beyond which there is no room for content, in bytes.
@@ -28,6 +29,13 @@ const BLOCK_MAX: u64 = 32 * 1024;
 const BLOCKS_MAX: usize = 256 * 1024;
 /// How long a client may not know of the end of the connection, in milliseconds: what it begins is served.
 const WARNING_MS: u64 = 1000;
+
+/// How long the head of a GET waits for the end of its stream, in milliseconds: clients may send it apart, and a
+/// server of HTTP/1 would get a request with chunks.
+const HOLD_MS: u64 = 20;
+
+/// Up to two events in their order.
+pub type Events<'a> = [Option<Event<'a>>; 2];
 
 /// What the transport has to do for a stream, by its number in QUIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +82,12 @@ pub struct Connection {
 /// The number of a request's stream in QUIC: every fourth is one that the client begins, in both directions.
 const fn id(number: u32) -> u64 {
     (number as u64 - 1) * 4
+}
+
+/// Whether a request has no content, unless it comes (RFC 9110, 9.3.1).
+fn lacks_content(list: &List) -> bool {
+    let methods: [&[u8]; 2] = [b"GET", b"HEAD"];
+    list.fields.iter().any(|field| field.name == b":method" && methods.contains(&&field.value[..]))
 }
 
 impl Connection {
@@ -126,7 +140,7 @@ impl Connection {
         Ok(number)
     }
 
-    /// Takes bytes from the front of `input`; returns how many, 0 if nothing is left. `end`: nothing follows
+    /// Takes bytes from the front of `input`; returns how many, and up to two events. `end`: nothing follows
     /// them. An event that ends the stream comes when all are taken.
     ///
     /// # Errors
@@ -137,23 +151,23 @@ impl Connection {
         input: &'a [u8],
         end: bool,
         now_ms: u64,
-    ) -> Result<(usize, Option<Event<'a>>), Code> {
+    ) -> Result<(usize, Events<'a>), Code> {
         let open = self.place(number).filter(|at| !self.requests[*at].ended);
         let Some(at) = open.filter(|_| self.closed.is_none()) else {
-            return Ok((input.len(), None));
+            return Ok((input.len(), [None, None]));
         };
         let (taken, part) = self.requests[at].reader.next(input);
         let ends = end && taken == input.len();
         let result = match part {
             Some(part) => self.part(at, &part, now_ms),
-            None => Ok(None),
+            None => Ok([None, None]),
         };
         let result = match result {
-            Ok(event) if ends => self.end(at, event),
+            Ok(events) if ends => self.end(at, events),
             other => other,
         };
         match result {
-            Ok(event) => Ok((taken, event)),
+            Ok(events) => Ok((taken, events)),
             Err(Error::Connection(code)) => Err(self.close(code)),
             Err(Error::Stream(code)) => {
                 if self.budget.spend(RESET_COST, now_ms).is_err() {
@@ -161,53 +175,47 @@ impl Connection {
                 }
                 self.refuse(number, code);
                 let code = StreamCode::Protocol as u32;
-                Ok((input.len(), Some(Event::Reset { stream: number, code })))
+                Ok((input.len(), [None, Some(Event::Reset { stream: number, code })]))
             }
         }
     }
 
     /// A part of a frame on a request stream.
-    fn part<'a>(
-        &mut self,
-        at: usize,
-        part: &Part<'a>,
-        now_ms: u64,
-    ) -> Result<Option<Event<'a>>, Error> {
+    fn part<'a>(&mut self, at: usize, part: &Part<'a>, now_ms: u64) -> Result<Events<'a>, Error> {
         let request = &mut self.requests[at];
         request.expects(part)?;
         match part.kind {
+            kind::DATA if part.length == 0 => self.budget.spend(1, now_ms)?,
             kind::DATA => {
-                if part.length == 0 {
-                    self.budget.spend(1, now_ms)?;
-                    return Ok(None);
-                }
                 request.count(part.data.len())?;
-                if part.data.is_empty() {
-                    return Ok(None);
+                if !part.data.is_empty() {
+                    self.budget.earn();
+                    let counted = u32::try_from(part.data.len()).unwrap_or(u32::MAX);
+                    let (stream, data) = (request.number, part.data);
+                    let content = Event::Data { stream, data, counted, end: false };
+                    return Ok([request.release(false), Some(content)]);
                 }
-                self.budget.earn();
-                let counted = u32::try_from(part.data.len()).unwrap_or(u32::MAX);
-                let (stream, data) = (request.number, part.data);
-                Ok(Some(Event::Data { stream, data, counted, end: false }))
             }
             kind::HEADERS => {
                 self.blocks += part.data.len();
+                request.block.extend_from_slice(part.data);
                 if part.length > BLOCK_MAX || self.blocks > BLOCKS_MAX {
                     return Err(Error::Connection(Code::ExcessiveLoad));
                 }
-                request.block.extend_from_slice(part.data);
-                if part.last { self.list(at) } else { Ok(None) }
+                if part.last {
+                    return Ok([None, self.list(at, now_ms)?]);
+                }
             }
             _ => {
                 let cost = if part.first { 1 + part.length.min(1 << 30) / SKIPPED } else { 0 };
                 self.budget.spend(cost, now_ms)?;
-                Ok(None)
             }
         }
+        Ok([None, None])
     }
 
     /// A header block is complete.
-    fn list<'a>(&mut self, at: usize) -> Result<Option<Event<'a>>, Error> {
+    fn list<'a>(&mut self, at: usize, now_ms: u64) -> Result<Option<Event<'a>>, Error> {
         let request = &mut self.requests[at];
         let block = std::mem::take(&mut request.block);
         self.blocks -= block.len();
@@ -219,6 +227,11 @@ impl Connection {
             request.expected =
                 message::content_length(&list.fields).map_err(|_| Error::Stream(Code::Message))?;
             let (stream, bytes) = (request.number, block.len());
+            if request.expected.is_none() && lacks_content(&list) {
+                request.held = Some((list, bytes));
+                request.begun_ms = now_ms;
+                return Ok(None);
+            }
             return Ok(Some(Event::Head { stream, list, end: false, bytes }));
         }
         request.phase = Phase::Trailers;
@@ -229,23 +242,39 @@ impl Connection {
         Ok(None)
     }
 
-    /// The client's message has ended, with this event.
-    fn end<'a>(&mut self, at: usize, event: Option<Event<'a>>) -> Result<Option<Event<'a>>, Error> {
+    /// The client's message has ended, with these events.
+    fn end<'a>(&mut self, at: usize, [before, event]: Events<'a>) -> Result<Events<'a>, Error> {
         let request = &mut self.requests[at];
         request.end()?;
         let stream = request.number;
-        let ended = match (event, request.trailers.take()) {
+        let trailers = request.trailers.take();
+        let alone = trailers.is_none() && event.is_none();
+        let head = before.or_else(|| request.release(alone));
+        let ended = match (event, trailers) {
+            _ if alone && head.is_some() => None,
             (Some(Event::Head { list, bytes, .. }), _) => {
-                Event::Head { stream, list, end: true, bytes }
+                Some(Event::Head { stream, list, end: true, bytes })
             }
             (Some(Event::Data { data, counted, .. }), _) => {
-                Event::Data { stream, data, counted, end: true }
+                Some(Event::Data { stream, data, counted, end: true })
             }
-            (_, Some(list)) => Event::Trailers { stream, list },
-            _ => Event::Data { stream, data: &[], counted: 0, end: true },
+            (_, Some(list)) => Some(Event::Trailers { stream, list }),
+            _ => Some(Event::Data { stream, data: &[], counted: 0, end: true }),
         };
         self.remove_if_complete(stream);
-        Ok(Some(ended))
+        Ok([head, ended])
+    }
+
+    /// The heads that have waited long enough for the end of their request.
+    pub fn release(&mut self, now_ms: u64) -> Vec<Event<'static>> {
+        let late = |request: &&mut Request| now_ms >= request.begun_ms + HOLD_MS;
+        self.requests.iter_mut().filter(late).filter_map(|request| request.release(false)).collect()
+    }
+
+    /// When [`Self::release`] has the next head, in monotonic milliseconds; `None`: there is none.
+    pub fn next_release_ms(&self) -> Option<u64> {
+        let held = self.requests.iter().filter(|request| request.held.is_some());
+        held.map(|request| request.begun_ms + HOLD_MS).min()
     }
 
     /// Takes bytes of a unidirectional stream, by its number in QUIC. `end`: nothing follows them.

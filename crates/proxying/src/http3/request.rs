@@ -1,6 +1,7 @@
 //! A request stream (RFC 9114, 4.1).
 
 use super::frame::{Code, Error, Part, Reader, kind};
+use crate::http2::connection::Event;
 use crate::http2::hpack::List;
 
 /// How far the client's message is.
@@ -19,6 +20,7 @@ pub(super) enum Phase {
 pub(super) struct Request {
     /// Counted from 1.
     pub(super) number: u32,
+    /// When it began, or its head came.
     pub(super) begun_ms: u64,
     pub(super) phase: Phase,
     pub(super) reader: Reader,
@@ -26,6 +28,8 @@ pub(super) struct Request {
     pub(super) block: Vec<u8>,
     /// Content that is announced and has not arrived.
     pub(super) expected: Option<u64>,
+    /// Head of a request without content, if it has any, with its size: its end is about to come.
+    pub(super) held: Option<(List, usize)>,
     /// Until the stream ends.
     pub(super) trailers: Option<List>,
     /// Nothing more of the client is read.
@@ -45,6 +49,7 @@ impl Request {
             reader: Reader::default(),
             block: Vec::new(),
             expected: None,
+            held: None,
             trailers: None,
             ended: false,
             sent: false,
@@ -65,6 +70,12 @@ impl Request {
             other => !kind::RESERVED.contains(&other),
         };
         if expected { Ok(()) } else { Err(Error::Connection(Code::FrameUnexpected)) }
+    }
+
+    /// The head that was held, as an event.
+    pub(super) fn release<'a>(&mut self, end: bool) -> Option<Event<'a>> {
+        let (list, bytes) = self.held.take()?;
+        Some(Event::Head { stream: self.number, list, end, bytes })
     }
 
     /// Counts content: Content-Length is the sum of it (RFC 9114, 4.1.2).
