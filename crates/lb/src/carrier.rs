@@ -7,7 +7,7 @@ use crate::quic::Link;
 
 #[derive(Debug)]
 pub(crate) enum Carrier {
-    Http2(Connection),
+    Http2(Box<Connection>),
     Http3(Box<Link>),
 }
 

@@ -19,7 +19,7 @@ impl Session {
         };
         let (place, _) = core.hub.muxes.reserve();
         let connection = Connection::new(Role::Server, limits, core.now_ms());
-        let mux = Mux::new(Carrier::Http2(connection), Owner::Client(self.entry));
+        let mux = Mux::new(Carrier::Http2(Box::new(connection)), Owner::Client(self.entry));
         core.hub.muxes.put(place, mux);
         self.state = State::Http2(place);
         Step::Again

@@ -165,9 +165,10 @@ impl Core {
             used_ms: self.now_ms(),
             stall: Stall::new(self.now_ms()),
         };
-        self.hub
-            .muxes
-            .put(mux, Mux::new(Carrier::Http2(connection), Owner::Server(Some(Box::new(uplink)))));
+        self.hub.muxes.put(
+            mux,
+            Mux::new(Carrier::Http2(Box::new(connection)), Owner::Server(Some(Box::new(uplink)))),
+        );
         self.sockets.uplinks.entry(route).or_default().push(mux);
         Ok(mux)
     }
