@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::syntax::{FIXED, PATH, has_control, is_host_name, is_path, is_token};
 use crate::{
-    Algorithm, Authentication, ClientAuth, Kind, PersistenceKind, Pool, Protocol, Rule, Script,
-    Then, Tls, VirtualService,
+    Algorithm, Authentication, ClientAuth, HTTP3, Kind, PersistenceKind, Pool, Protocol, Rule,
+    Script, Then, Tls, VirtualService,
 };
 
 /// A head must fit in a buffer together with the fields that the balancer adds.
@@ -62,6 +62,20 @@ impl Pool {
 }
 
 impl VirtualService {
+    /// Whether clients may use HTTP/3.
+    #[must_use]
+    pub fn has_http3(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.alpn.iter().any(|name| name == HTTP3))
+    }
+
+    /// What tells clients of HTTP/3 on a port (RFC 7838, 3); `None`: nothing does.
+    #[must_use]
+    pub fn alt_svc(&self, port: u16) -> Option<String> {
+        let given = self.tls.as_ref().filter(|_| self.has_http3())?.alt_svc.clone();
+        let value = given.unwrap_or_else(|| format!("h3=\":{port}\"; ma=86400"));
+        (!value.is_empty()).then_some(value)
+    }
+
     /// Checks the virtual service by itself: pools and certificates are not looked up.
     ///
     /// # Errors
@@ -73,6 +87,11 @@ impl VirtualService {
         if self.h2c.is_some() && (self.tls.is_some() || self.kind != Kind::Http) {
             return Err("'h2c' is for services of type http without TLS; with TLS, add h2 to \
                         'tls.alpn'"
+                .to_owned());
+        }
+        if self.has_http3() && (self.kind != Kind::Http || self.accept_proxy) {
+            return Err("'h3' in 'tls.alpn' is for services of type http without 'accept_proxy': \
+                        datagrams have no PROXY header"
                 .to_owned());
         }
         if self.limits.h2_streams == 0 {
@@ -150,6 +169,9 @@ impl Tls {
         }
         if self.alpn.iter().any(|name| !(1..=255).contains(&name.len())) {
             return Err("'tls.alpn' has a name of no or more than 255 bytes".to_owned());
+        }
+        if self.alt_svc.as_deref().is_some_and(has_control) {
+            return Err("'tls.alt_svc' contains a control character".to_owned());
         }
         if self.client_auth != ClientAuth::None && self.client_ca.is_none() {
             return Err("'tls.client_auth' needs 'tls.client_ca'".to_owned());

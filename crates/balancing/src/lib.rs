@@ -58,7 +58,9 @@ pub use retries::{Retries, RetryOn};
 pub use rules::{Conditions, Pair, Redirect, Respond, Rewrite, Rule, Then};
 pub use script::{OF_REQUEST, OF_RESPONSE, OnError, Script};
 pub use syntax::{FIXED, has_control, is_host_name, is_path, is_token};
-pub use tls::{Certificate, ClientAuth, ExpectedCertificate, ExpiredCrl, Ocsp, Tls, TlsVersion};
+pub use tls::{
+    Certificate, ClientAuth, ExpectedCertificate, ExpiredCrl, HTTP3, Ocsp, Tls, TlsVersion,
+};
 pub use values::{Bytes, Listen, Network, Pem, Time};
 
 /// A whole file.

@@ -36,15 +36,22 @@ pub struct ExpectedCertificate {
     pub names: Vec<String>,
 }
 
+/// The name of HTTP/3 (RFC 9114, 3.1).
+pub const HTTP3: &str = "h3";
+
 /// TLS towards clients.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tls {
     /// Names of certificates. The first is used for clients that name no known host.
     pub certificates: Vec<String>,
-    /// Application protocols, in order of preference.
+    /// Application protocols, in order of preference. `h3` opens the UDP port for HTTP/3.
     #[serde(default)]
     pub alpn: Vec<String>,
+    /// Value of `Alt-Svc` in responses of HTTP/1.1 and HTTP/2 of services with `h3`; empty: none. Default: their
+    /// port, for a day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alt_svc: Option<String>,
     /// Oldest version.
     #[serde(default)]
     pub min_version: TlsVersion,

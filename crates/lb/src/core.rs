@@ -43,6 +43,8 @@ pub(crate) enum Who {
     Datagrams(usize),
     /// A UDP session, by place.
     Flow(usize),
+    /// A listener of HTTP/3, by number.
+    Quic(usize),
 }
 
 /// Tokens: 0 is the waker, then the kind is in the lowest three bits.
@@ -55,6 +57,7 @@ impl From<Who> for Token {
             Who::Server(place) => Self((place << 3) | 3),
             Who::Datagrams(number) => Self((number << 3) | 4),
             Who::Flow(place) => Self((place << 3) | 5),
+            Who::Quic(number) => Self((number << 3) | 6),
         }
     }
 }
@@ -68,6 +71,7 @@ impl From<Token> for Who {
             3 => Self::Server(number),
             4 => Self::Datagrams(number),
             5 => Self::Flow(number),
+            6 => Self::Quic(number),
             _ => Self::Waker,
         }
     }

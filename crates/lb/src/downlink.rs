@@ -5,6 +5,7 @@ use proxying::http2::connection::{Connection, Limits, OUTPUT_MAX, Role};
 use proxying::http2::frame::Code;
 
 use crate::buffer::Buffer;
+use crate::carrier::Carrier;
 use crate::core::Core;
 use crate::mux::{Mux, Owner};
 use crate::session::{Session, Stage, State, Step};
@@ -18,7 +19,7 @@ impl Session {
         };
         let (place, _) = core.hub.muxes.reserve();
         let connection = Connection::new(Role::Server, limits, core.now_ms());
-        let mux = Mux::new(connection, Owner::Client(self.entry));
+        let mux = Mux::new(Carrier::Http2(Box::new(connection)), Owner::Client(self.entry));
         core.hub.muxes.put(place, mux);
         self.state = State::Http2(place);
         Step::Again
@@ -35,21 +36,21 @@ impl Session {
         take_frames(place, &mut input, core);
         self.input = input;
         if self.is_orphan(core)
-            && let Some(mux) = core.hub.muxes.get_mut(place)
+            && let Some(connection) = core.hub.http2(place)
         {
-            mux.connection.drain();
+            connection.drain();
         }
         let Some(conn) = self.client.socket_mut() else { return Step::Close };
         let Ok(written) = core.hub.write_frames(conn, place) else { return Step::Close };
-        let Some(mux) = core.hub.muxes.get_mut(place) else { return Step::Close };
-        if !mux.has_output() {
-            if mux.connection.is_closed() {
+        let Some(connection) = core.hub.http2(place) else { return Step::Close };
+        if connection.output.is_empty() {
+            if connection.is_closed() {
                 core.hub.abandon(place);
                 self.state = State::Linger;
                 return Step::Again;
             }
-            if mux.connection.is_drained() {
-                mux.connection.close(Code::NoError);
+            if connection.is_drained() {
+                connection.close(Code::NoError);
                 return Step::Again;
             }
         }
@@ -70,7 +71,9 @@ impl Session {
         let times = &self.service.timeouts;
         match core.hub.muxes.get_mut(place) {
             Some(mux) if mux.has_output() => (Stage::ClientBody, times.client_body),
-            Some(mux) if mux.connection.has_block() => (Stage::Head, times.client_header),
+            Some(mux) if mux.connection.http2().is_some_and(Connection::has_block) => {
+                (Stage::Head, times.client_header)
+            }
             Some(mux) if !mux.streams.is_empty() => (Stage::Streams, u64::MAX),
             _ if !self.input.is_empty() => (Stage::Head, times.client_header),
             _ => (Stage::Idle, times.keepalive),
@@ -92,12 +95,12 @@ impl Session {
 fn take_frames(place: usize, input: &mut Buffer, core: &mut Core) {
     let now_ms = core.now_ms();
     loop {
-        let Some(mux) = core.hub.muxes.get_mut(place) else { return };
+        let Some(connection) = core.hub.http2(place) else { return };
         // What frames are answered with must leave first.
-        if mux.connection.output.len() > 2 * OUTPUT_MAX {
+        if connection.output.len() > 2 * OUTPUT_MAX {
             return;
         }
-        match mux.connection.receive(input.data(), now_ms) {
+        match connection.receive(input.data(), now_ms) {
             Ok((0, _)) => return,
             Ok((length, event)) => {
                 if let Some(event) = event {

@@ -11,15 +11,18 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use arc_swap::ArcSwap;
+use mio::Poll;
 use proxying::engine_link::analytics::Measured;
 use stdx::clock::SharedClock;
 
 use crate::acme::{Check, Keeper};
 use crate::auth::Checkers;
 use crate::config::{Config, Transactions};
+use crate::core::Who;
 use crate::health::Monitors;
 use crate::mailbox::Mailbox;
 use crate::ocsp::Stapler;
+use crate::quic::{Ids, Threads};
 use crate::recorder::{Counts, Records};
 use crate::snapshot::{Endpoint, Snapshot};
 use crate::tickets::TicketSecrets;
@@ -100,12 +103,21 @@ impl Engine {
         let records = records.map(|config| Records::start(config, clock)).transpose()?;
         let name = config.name.clone().unwrap_or_else(machine);
         let checkers = Checkers::new(threads);
-        for number in 0..threads {
-            let mut worker = Worker::new(Arc::clone(&snapshot), Arc::clone(clock), &checkers)?;
+        let mut polls = Vec::new();
+        for _ in 0..threads {
+            let poll = Poll::new()?;
+            mailboxes.push(Arc::new(Mailbox::new(poll.registry(), Who::Waker.into())?));
+            polls.push(poll);
+        }
+        let ids = Ids::new(threads);
+        for (number, poll) in polls.into_iter().enumerate() {
+            let threads =
+                Threads { ids: ids.clone(), mailboxes: mailboxes.clone().into(), own: number };
+            let (snapshot, clock) = (Arc::clone(&snapshot), Arc::clone(clock));
+            let mut worker = Worker::new(snapshot, clock, &checkers, (poll, threads))?;
             if let Some(records) = &records {
                 worker.record(records.recorder(&name, number));
             }
-            mailboxes.push(worker.mailbox());
             workers.push(stdx::thread::permanent(&format!("engine-{number}"), move || {
                 if let Err(error) = worker.run() {
                     tracing::error!("a thread of the engine has ended: {error}");
@@ -149,7 +161,7 @@ impl Engine {
             .map_err(|problems| anyhow!(problems))?;
         let certificates = self.keeper.prepare(config.acme.as_ref(), &snapshot.acme)?;
         let wanted: HashSet<Endpoint> =
-            snapshot.services.iter().map(|service| service.endpoint()).collect();
+            snapshot.services.iter().flat_map(|service| service.endpoints()).collect();
         let (mut streams, mut datagrams) = (Vec::new(), Vec::new());
         for Endpoint { datagrams: of_datagrams, address } in wanted.difference(&self.listening) {
             for mailbox in &self.mailboxes {

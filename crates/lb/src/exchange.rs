@@ -59,7 +59,7 @@ impl Plan {
             trailers: request.accepts_trailers,
             idempotent: request.is_idempotent(),
             chunked: request.framing == Framing::Chunked && !http2,
-            grpc: request.version == Version::Http2 && request::is_grpc(request),
+            grpc: request.version.has_streams() && request::is_grpc(request),
             applied,
             nominated: trailers::nominated(request),
             wanted: None,
@@ -369,7 +369,7 @@ impl Session {
         }
         if unsent.is_empty() {
             if let (true, Peer::Stream(server)) = (exchange.complete, &mut link.peer) {
-                server.end_request(&exchange.trailers, &mut core.hub);
+                server.end_message(&exchange.trailers, &mut core.hub);
             }
             return Ok(progress);
         }

@@ -1,7 +1,8 @@
-//! How heads are written: the lines of HTTP/1 or the header block of HTTP/2.
+//! How heads are written: the lines of HTTP/1 or the header block of HTTP/2 or HTTP/3.
 
 use proxying::http1::{self, Version};
 use proxying::http2::hpack;
+use proxying::http3::qpack;
 
 use crate::peer::Peer;
 
@@ -13,18 +14,28 @@ pub(crate) const OVERHEAD: usize = 32;
 pub(crate) enum Form {
     /// Start line and header lines (RFC 9112).
     Http1,
-    /// A header block.
+    /// A header block by HPACK.
     Http2,
+    /// A header block by QPACK, for a client.
+    Http3,
 }
 
 impl Form {
     /// What a peer understands.
     pub(crate) fn of(peer: &Peer) -> Self {
-        if peer.socket().is_some() { Self::Http1 } else { Self::Http2 }
+        match peer {
+            Peer::Socket(_) => Self::Http1,
+            Peer::Stream(stream) if stream.of.http3 => Self::Http3,
+            Peer::Stream(_) | Peer::Copy(_) => Self::Http2,
+        }
     }
 
     pub(crate) fn of_version(version: Version) -> Self {
-        if version == Version::Http2 { Self::Http2 } else { Self::Http1 }
+        match version {
+            Version::Http10 | Version::Http11 => Self::Http1,
+            Version::Http2 => Self::Http2,
+            Version::Http3 => Self::Http3,
+        }
     }
 
     /// The start of a request. The target is in parts.
@@ -41,13 +52,13 @@ impl Form {
                 http1::request_line(out, method, target);
                 http1::field(out, b"Host", host);
             }
-            Self::Http2 => {
-                hpack::encode(out, b":method", method);
-                hpack::encode(out, b":scheme", scheme.as_bytes());
+            Self::Http2 | Self::Http3 => {
+                self.field(out, b":method", method);
+                self.field(out, b":scheme", scheme.as_bytes());
                 if !host.is_empty() {
-                    hpack::encode(out, b":authority", host);
+                    self.field(out, b":authority", host);
                 }
-                hpack::encode(out, b":path", &target.concat());
+                self.field(out, b":path", &target.concat());
             }
         }
     }
@@ -57,6 +68,7 @@ impl Form {
         match self {
             Self::Http1 => http1::status_line(out, status, reason),
             Self::Http2 => hpack::encode_status(out, status),
+            Self::Http3 => qpack::encode_status(out, status),
         }
     }
 
@@ -64,6 +76,7 @@ impl Form {
         match self {
             Self::Http1 => http1::field(out, name, value),
             Self::Http2 => hpack::encode(out, name, value),
+            Self::Http3 => qpack::encode(out, name, value),
         }
     }
 

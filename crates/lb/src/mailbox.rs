@@ -7,6 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use mio::{Registry, Token, Waker};
 
+use crate::quic::Stray;
+
 /// The result of the check of a password.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Checked {
@@ -24,6 +26,8 @@ pub(crate) struct Mailbox {
     pub(crate) datagrams: Mutex<Vec<UdpSocket>>,
     /// Results of checks of passwords.
     pub(crate) checked: Mutex<Vec<Checked>>,
+    /// Datagrams of this thread's HTTP/3 connections that others have received.
+    pub(crate) strays: Mutex<Vec<Stray>>,
     pub(crate) waker: Waker,
     /// The configuration is another one.
     pub(crate) changed: AtomicBool,
@@ -38,6 +42,7 @@ impl Mailbox {
             listeners: Mutex::new(Vec::new()),
             datagrams: Mutex::new(Vec::new()),
             checked: Mutex::new(Vec::new()),
+            strays: Mutex::new(Vec::new()),
             waker: Waker::new(registry, token)?,
             changed: AtomicBool::new(false),
             stop: AtomicBool::new(false),

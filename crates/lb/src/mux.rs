@@ -1,4 +1,4 @@
-//! An HTTP/2 connection with a client or a server. Each of its streams belongs to a session, which reads
+//! A connection of HTTP/2 with a client or a server, or of HTTP/3 with a client. Each of its streams belongs to a session, which reads
 //! content from its inbox and writes directly into the connection's output.
 
 use std::collections::VecDeque;
@@ -9,6 +9,7 @@ use proxying::http2::frame::Code;
 use proxying::http2::hpack::List;
 
 use crate::buffer::{Buffer, Buffers};
+use crate::carrier::Carrier;
 use crate::conn::Conn;
 use crate::core::Route;
 use crate::mirror::Launch;
@@ -21,7 +22,7 @@ const HEADS_MAX: usize = 16;
 /// What the sessions of a connection share.
 #[derive(Debug)]
 pub(crate) struct Mux {
-    pub(crate) connection: Connection,
+    pub(crate) connection: Carrier,
     pub(crate) owner: Owner,
     /// The owner will run.
     pub(crate) woken: bool,
@@ -35,6 +36,8 @@ pub(crate) struct Mux {
 pub(crate) enum Owner {
     /// The session of a client's connection.
     Client(Entry),
+    /// The thread's [`Quic`](crate::quic::Quic).
+    Quic,
     /// A connection to a server; `None` while it runs.
     Server(Option<Box<Uplink>>),
     /// The socket is closed; sessions may still have streams.
@@ -114,8 +117,14 @@ pub(crate) enum Cut {
     Lost,
 }
 
+impl Owner {
+    fn is_of_client(&self) -> bool {
+        matches!(self, Self::Client(_) | Self::Quic)
+    }
+}
+
 impl Mux {
-    pub(crate) fn new(connection: Connection, owner: Owner) -> Self {
+    pub(crate) fn new(connection: Carrier, owner: Owner) -> Self {
         Self { connection, owner, woken: false, streams: Vec::new(), blocked: Vec::new() }
     }
 
@@ -140,6 +149,11 @@ impl Mux {
 
     pub(crate) fn child(&self, stream: u32) -> Option<Entry> {
         self.streams[self.place(stream)?].child
+    }
+
+    /// Bytes of content that the session of a stream has not read.
+    pub(crate) fn held(&self, stream: u32) -> usize {
+        self.place(stream).map_or(0, |at| self.streams[at].content.len() - self.streams[at].read)
     }
 
     pub(crate) fn inbox(&mut self, stream: u32) -> Option<&mut Inbox> {
@@ -215,7 +229,7 @@ impl Mux {
 
     /// The connection is lost. What a server has sent completely may still be read.
     fn lose(&mut self) {
-        let of_client = matches!(self.owner, Owner::Client(_));
+        let of_client = self.owner.is_of_client();
         for inbox in self.streams.iter_mut().filter(|inbox| of_client || !inbox.ended) {
             inbox.cut.get_or_insert(Cut::Lost);
         }
@@ -240,7 +254,7 @@ impl Mux {
     }
 
     pub(crate) fn has_output(&self) -> bool {
-        !self.connection.output.is_empty()
+        self.connection.has_output()
     }
 
     /// Room for content of a stream; a stream without any is remembered.
@@ -276,9 +290,7 @@ impl Mux {
             let unread = inbox.content.len() - inbox.read;
             self.connection.consumed(stream, u32::try_from(unread).unwrap_or(u32::MAX));
         }
-        if self.connection.is_open(stream) {
-            self.connection.reset(stream, code);
-        }
+        self.connection.reset(stream, code);
     }
 }
 
@@ -286,12 +298,14 @@ impl Mux {
 #[derive(Debug, Default)]
 pub(crate) struct Hub {
     pub(crate) buffers: Buffers,
-    /// HTTP/2 connections.
+    /// HTTP/2 and HTTP/3 connections.
     pub(crate) muxes: Slab<Mux>,
     /// Sessions that run again without an event.
     pub(crate) again: Vec<Entry>,
     /// HTTP/2 connections to servers that do.
     pub(crate) uplinks_again: Vec<usize>,
+    /// HTTP/3 connections that do.
+    pub(crate) quic_again: Vec<usize>,
     /// Requests that have no session yet.
     pub(crate) newcomers: Vec<Newcomer>,
     /// Copies of requests that have none.
@@ -306,6 +320,11 @@ pub(crate) struct Newcomer {
 }
 
 impl Hub {
+    /// The HTTP/2 connection at a place.
+    pub(crate) fn http2(&mut self, place: usize) -> Option<&mut Connection> {
+        self.muxes.get_mut(place)?.connection.http2_mut()
+    }
+
     /// Lets the owner of the socket run, once, however often it is called until then.
     pub(crate) fn wake(&mut self, place: usize) {
         if let Some(mux) = self.muxes.get_mut(place)
@@ -315,6 +334,7 @@ impl Hub {
             match &mux.owner {
                 Owner::Client(session) => self.again.push(*session),
                 Owner::Server(_) => self.uplinks_again.push(place),
+                Owner::Quic => self.quic_again.push(place),
                 Owner::Gone => {}
             }
         }
@@ -324,11 +344,12 @@ impl Hub {
     pub(crate) fn has_work(&self) -> bool {
         !self.again.is_empty()
             || !self.uplinks_again.is_empty()
+            || !self.quic_again.is_empty()
             || !self.newcomers.is_empty()
             || !self.launches.is_empty()
     }
 
-    /// Lets all HTTP/2 connections run: the configuration has changed.
+    /// Lets all HTTP/2 and HTTP/3 connections run: the configuration has changed.
     pub(crate) fn wake_all(&mut self) {
         for place in self.muxes.places() {
             self.wake(place);
@@ -344,7 +365,7 @@ impl Hub {
                 let refused = mux.refuse_above(last);
                 self.again.extend(refused);
             }
-            (Event::Head { stream, list, end, bytes }, Owner::Client(_)) => {
+            (Event::Head { stream, list, end, bytes }, owner) if owner.is_of_client() => {
                 mux.begin(stream, None);
                 if let Some(inbox) = mux.inbox(stream) {
                     inbox.heads.push_back((list, end));
@@ -359,7 +380,7 @@ impl Hub {
 
     /// Lets the sessions that wait for room run. The one that was first is last the next time, so that
     /// none takes all the room.
-    fn wake_blocked(&mut self, place: usize) {
+    pub(crate) fn wake_blocked(&mut self, place: usize) {
         let Some(mux) = self.muxes.get_mut(place) else { return };
         let mut blocked = std::mem::take(&mut mux.blocked);
         if !blocked.is_empty() {
@@ -372,15 +393,16 @@ impl Hub {
     pub(crate) fn write_frames(&mut self, conn: &mut Conn, place: usize) -> io::Result<usize> {
         let Some(mux) = self.muxes.get_mut(place) else { return Ok(0) };
         mux.woken = false;
-        let output = &mut mux.connection.output;
+        let Some(connection) = mux.connection.http2_mut() else { return Ok(0) };
+        let output = &mut connection.output;
         let full = output.len() >= OUTPUT_MAX;
         let written = conn.write(output)?;
         output.drain(..written);
-        if mux.streams.is_empty() && mux.connection.output.is_empty() {
-            mux.connection.output = Vec::new();
+        if mux.streams.is_empty() && output.is_empty() {
+            *output = Vec::new();
         }
         conn.flush()?;
-        if full && mux.connection.output.len() < OUTPUT_MAX {
+        if full && output.len() < OUTPUT_MAX {
             self.wake_blocked(place);
         }
         Ok(written)

@@ -4,11 +4,13 @@
 
 use std::io;
 
+use proxying::http1::Field;
 use proxying::http2::frame::Code;
 use proxying::http2::hpack::List;
 
 use crate::buffer::Buffer;
 use crate::conn::Conn;
+use crate::form::Form;
 use crate::mirror::Source;
 use crate::mux::{Cut, Hub};
 
@@ -21,7 +23,7 @@ pub(crate) enum Peer {
     Copy(Box<Source>),
 }
 
-/// A stream of an HTTP/2 connection, of a client or to a server.
+/// A stream of an HTTP/2 connection, of a client or to a server, or of a client's HTTP/3 connection.
 #[derive(Debug)]
 pub(crate) struct Stream {
     /// Place of the connection among those of the thread.
@@ -46,6 +48,8 @@ pub(crate) struct Stream {
 pub(crate) struct Facts {
     pub(crate) rtt_us: u64,
     pub(crate) tls: &'static str,
+    /// It is one of HTTP/3.
+    pub(crate) http3: bool,
 }
 
 impl Stream {
@@ -78,8 +82,8 @@ impl Stream {
         hub.muxes.get(self.mux).and_then(|mux| mux.cut(self.number))
     }
 
-    /// Ends a request to a server, with the header block of its trailers, if there are any.
-    pub(crate) fn end_request(&mut self, trailers: &[u8], hub: &mut Hub) {
+    /// Ends a message, with the header block of its trailers, if there are any.
+    pub(crate) fn end_message(&mut self, trailers: &[u8], hub: &mut Hub) {
         if self.shut {
             return;
         }
@@ -88,6 +92,16 @@ impl Stream {
         } else {
             self.send_block(trailers, true, hub);
         }
+    }
+
+    /// Ends a response, with its trailers, if there are any.
+    pub(crate) fn end_with(&mut self, trailers: &[Field<'_>], hub: &mut Hub) {
+        let form = if self.of.http3 { Form::Http3 } else { Form::Http2 };
+        let mut block = Vec::new();
+        for field in trailers {
+            form.field(&mut block, field.name, field.value);
+        }
+        self.end_message(&block, hub);
     }
 
     /// The session has ended.
@@ -293,7 +307,9 @@ impl Peer {
     /// What records tell of the connection.
     pub(crate) fn facts(&mut self, now_us: u64) -> Facts {
         match self {
-            Self::Socket(conn) => Facts { rtt_us: conn.rtt_us(now_us), tls: conn.tls_version() },
+            Self::Socket(conn) => {
+                Facts { rtt_us: conn.rtt_us(now_us), tls: conn.tls_version(), http3: false }
+            }
             Self::Stream(stream) => stream.of,
             Self::Copy(_) => Facts::default(),
         }

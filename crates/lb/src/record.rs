@@ -92,6 +92,7 @@ impl Draft {
             Version::Http10 => Protocol::Http10,
             Version::Http11 => Protocol::Http11,
             Version::Http2 => Protocol::Http2,
+            Version::Http3 => Protocol::Http3,
         };
         // The request begins again when a password is checked.
         self.texts.clear();

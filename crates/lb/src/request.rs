@@ -213,6 +213,7 @@ fn via(value: &mut Vec<u8>, request: &Request<'_>, own: Option<&str>) {
                 Version::Http10 => b"1.0 ",
                 Version::Http11 => b"1.1 ",
                 Version::Http2 => b"2.0 ",
+                Version::Http3 => b"3.0 ",
             });
             value.extend_from_slice(name.as_bytes());
         }

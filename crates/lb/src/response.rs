@@ -358,6 +358,7 @@ impl Session {
         for (name, value) in &local.fields {
             form.field(out, name.as_bytes(), value.as_bytes());
         }
+        self.service.announce(form, out);
         if !bodiless {
             form.length(out, local.length() as u64);
         }
@@ -376,12 +377,12 @@ impl Session {
     /// Responds to a call of gRPC for a server that did not: its clients look at a status of their own,
     /// 14 (unavailable), in the only header block.
     fn respond_grpc(&mut self, status: u16, core: &mut Core) -> Step {
-        let out = &mut core.scratch;
+        let (form, out) = (Form::of(&self.client), &mut core.scratch);
         out.clear();
-        Form::Http2.status(out, 200, b"");
-        Form::Http2.field(out, b"Content-Type", b"application/grpc");
-        Form::Http2.field(out, b"grpc-status", b"14");
-        Form::Http2.field(out, b"grpc-message", reason(status));
+        form.status(out, 200, b"");
+        form.field(out, b"Content-Type", b"application/grpc");
+        form.field(out, b"grpc-status", b"14");
+        form.field(out, b"grpc-message", reason(status));
         self.state = State::Linger;
         self.send_head(true, core);
         self.record_local(status, core);

@@ -90,6 +90,20 @@ struct Timer {
     entered_ms: u64,
 }
 
+/// A client's connection, as the sessions of its streams see it.
+#[derive(Debug, Clone)]
+pub(crate) struct Origin {
+    /// Number of the listener.
+    pub(crate) listener: usize,
+    pub(crate) service: Arc<Service>,
+    pub(crate) source: SocketAddr,
+    pub(crate) destination: SocketAddr,
+    /// Common name of the client's certificate.
+    pub(crate) client_name: Option<Arc<str>>,
+    /// Name that the client asked for in TLS.
+    pub(crate) sni: Option<Arc<str>>,
+}
+
 /// A client's connection.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -160,28 +174,37 @@ impl Session {
         }
     }
 
-    /// A session for a stream of this one's connection.
-    pub(crate) fn child(&self, entry: Entry, client: Peer) -> Box<Self> {
-        let ends = (self.source, self.destination);
-        let service = Arc::clone(&self.service);
-        let mut child = Self::new(entry, client, self.listener, service, ends);
-        child.client_name.clone_from(&self.client_name);
-        child.sni.clone_from(&self.sni);
-        child.state = State::Exchange;
-        Box::new(child)
+    /// What sessions of the streams of this connection begin with.
+    pub(crate) fn origin(&self) -> Origin {
+        Origin {
+            listener: self.listener,
+            service: Arc::clone(&self.service),
+            source: self.source,
+            destination: self.destination,
+            client_name: self.client_name.clone(),
+            sni: self.sni.clone(),
+        }
     }
 
-    /// Lets a session that has ended serve another stream, of this one's connection. The wheel's
-    /// entry is still its own.
-    pub(crate) fn adopt(&self, child: &mut Self, client: Peer) {
-        child.client = client;
-        child.listener = self.listener;
-        child.service = Arc::clone(&self.service);
-        (child.source, child.destination) = (self.source, self.destination);
-        child.client_name.clone_from(&self.client_name);
-        child.sni.clone_from(&self.sni);
-        child.state = State::Exchange;
-        child.timer.due_ms = u64::MAX;
+    /// A session for a stream.
+    pub(crate) fn of_stream(entry: Entry, client: Peer, origin: Origin) -> Box<Self> {
+        let ends = (origin.source, origin.destination);
+        let service = Arc::clone(&origin.service);
+        let mut session = Box::new(Self::new(entry, client, origin.listener, service, ends));
+        (session.client_name, session.sni) = (origin.client_name, origin.sni);
+        session.state = State::Exchange;
+        session
+    }
+
+    /// Lets a session that has ended serve another stream. The wheel's entry is still its own.
+    pub(crate) fn adopt(&mut self, client: Peer, origin: Origin) {
+        self.client = client;
+        self.listener = origin.listener;
+        self.service = origin.service;
+        (self.source, self.destination) = (origin.source, origin.destination);
+        (self.client_name, self.sni) = (origin.client_name, origin.sni);
+        self.state = State::Exchange;
+        self.timer.due_ms = u64::MAX;
     }
 
     /// Runs until nothing more is possible; false: the connection has ended.

@@ -1,7 +1,9 @@
 //! The configuration as the threads see it: checked, compiled, immutable, replaced as a whole.
 
+mod served;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -14,89 +16,19 @@ use crate::acme::{self, Automatic, Challenges};
 use crate::auth::Policies;
 use crate::cache::Cache;
 use crate::compression::{self, Streams};
-use crate::config::{self, Config, Forwarded, Kind, Network};
+use crate::config::{self, Config, Kind};
 use crate::mirror::{Copies, Mirror};
 use crate::ocsp::Staple;
 use crate::policy::Rule;
 use crate::pool::group::{Group, Target};
 use crate::pool::{Pool, Server, ServerState, hash};
+use crate::quic;
 use crate::rate::{Limit, Table};
 use crate::tally::Tally;
 use crate::tickets::Tickets;
 use crate::tls;
 use crate::udp_settings::UdpSettings;
-
-/// Times of the stages in milliseconds.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Timeouts {
-    pub(crate) client_header: u64,
-    pub(crate) client_body: u64,
-    pub(crate) keepalive: u64,
-    pub(crate) server: u64,
-    pub(crate) connect: u64,
-    pub(crate) queue: u64,
-    pub(crate) tunnel: u64,
-}
-
-/// A virtual service.
-#[derive(Debug)]
-pub(crate) struct Service {
-    pub(crate) name: String,
-    pub(crate) kind: Kind,
-    pub(crate) listen: SocketAddr,
-    pub(crate) target: Target,
-    pub(crate) accept_proxy: bool,
-    pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
-    /// Checks of an authority that are answered before anything else.
-    pub(crate) challenges: Arc<Challenges>,
-    pub(crate) h2c: Option<config::H2c>,
-    /// Requests at once of an HTTP/2 connection.
-    pub(crate) h2_streams: u32,
-    pub(crate) timeouts: Timeouts,
-    pub(crate) limits: http1::Limits,
-    pub(crate) body_max: u64,
-    pub(crate) rate_limit: Option<Limit>,
-    pub(crate) policies: Option<Arc<Policies>>,
-    pub(crate) compression: Option<Arc<compression::Settings>>,
-    pub(crate) cache: Option<Arc<Cache>>,
-    pub(crate) mirror: Option<Arc<Mirror>>,
-    pub(crate) copies: Arc<Copies>,
-    /// Only of type `udp`.
-    pub(crate) udp: Option<UdpSettings>,
-    pub(crate) connections_max: u32,
-    /// Open client connections or UDP sessions of all threads.
-    pub(crate) connections: Arc<AtomicU32>,
-    pub(crate) tally: Arc<Tally>,
-    pub(crate) forwarded: Forwarded,
-    pub(crate) rules: Vec<Rule>,
-    allow: Vec<Network>,
-    deny: Vec<Network>,
-}
-
-/// An address of services, with the kind of its sockets: datagrams or connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Endpoint {
-    pub(crate) datagrams: bool,
-    pub(crate) address: SocketAddr,
-}
-
-impl Service {
-    /// Where it listens.
-    pub(crate) fn endpoint(&self) -> Endpoint {
-        Endpoint { datagrams: self.kind == Kind::Udp, address: self.listen }
-    }
-
-    /// Whether a rule has a script.
-    pub(crate) fn runs_scripts(&self) -> bool {
-        self.rules.iter().any(Rule::runs_script)
-    }
-
-    /// Whether a client may connect.
-    pub(crate) fn admits(&self, client: IpAddr) -> bool {
-        !self.deny.iter().any(|network| network.contains(client))
-            && (self.allow.is_empty() || self.allow.iter().any(|network| network.contains(client)))
-    }
-}
+pub(crate) use served::{Endpoint, Service, Timeouts};
 
 /// Everything that the threads need.
 #[derive(Debug)]
@@ -189,8 +121,14 @@ impl Snapshot {
                 }
             }
         }
-        if let Some(twice) = duplicate(services.iter().map(|service| service.endpoint())) {
-            problems.push(format!("two virtual services listen on {}", twice.address));
+        if let Some(twice) = duplicate(services.iter().flat_map(|service| service.endpoints())) {
+            let mut udp = services.iter().filter(|service| service.listen == twice.address);
+            let hint = if twice.datagrams && udp.any(|service| service.quic.is_some()) {
+                " for datagrams; HTTP/3 needs the UDP port: remove 'h3' from 'tls.alpn', or move one"
+            } else {
+                ""
+            };
+            problems.push(format!("two virtual services listen on {}{hint}", twice.address));
         }
         if problems.is_empty() {
             let (pools, groups) = (pools.into_values().collect(), targets.groups());
@@ -393,6 +331,11 @@ fn compile_service(
     config.check()?;
     let tls = config.tls.as_ref();
     let tls = tls.map(|tls| tls::client_side(&config.name, tls, material)).transpose()?;
+    let quic = tls
+        .as_ref()
+        .filter(|_| config.has_http3())
+        .map(|tls| quic::settings(config, tls))
+        .transpose()?;
     let policies = config.authentication.as_ref().map(Policies::compile).transpose()?;
     let policies = policies.map(Arc::new);
     let compression = config.compression.as_ref().map(|compression| {
@@ -404,6 +347,7 @@ fn compile_service(
         let listening = Listening {
             address: *listen,
             tls: tls.clone(),
+            quic: quic.clone(),
             policies: policies.clone(),
             compression: compression.clone(),
             cache: cache.clone(),
@@ -418,6 +362,7 @@ fn compile_service(
 struct Listening<'c> {
     address: SocketAddr,
     tls: Option<Arc<rustls::ServerConfig>>,
+    quic: Option<Arc<quinn_proto::ServerConfig>>,
     policies: Option<Arc<Policies>>,
     compression: Option<Arc<compression::Settings>>,
     cache: Option<Arc<Cache>>,
@@ -449,6 +394,8 @@ fn compile_at(
         target,
         accept_proxy: config.accept_proxy,
         tls: listening.tls,
+        quic: listening.quic,
+        alt_svc: config.alt_svc(listening.address.port()),
         challenges: Arc::clone(&kept.challenges),
         h2c: config.h2c,
         h2_streams: config.limits.h2_streams,

@@ -1,8 +1,8 @@
-//! A request that arrives on a stream of HTTP/2, and how its response leaves.
+//! A request that arrives on a stream of HTTP/2 or HTTP/3, and how its response leaves.
 
-use proxying::http1::{self, Body, Piece};
+use proxying::http1::{self, Body, Piece, Version};
 use proxying::http2::frame::Code;
-use proxying::http2::hpack::{self, List};
+use proxying::http2::hpack::List;
 use proxying::http2::message;
 
 use crate::cache::Course;
@@ -24,8 +24,14 @@ impl Session {
         }
         let key = websocket_key(core);
         let limits = self.service.limits;
-        let outcome = message::request(&mut list.fields, end, &key, &limits)
-            .and_then(|request| self.plan(&request, core));
+        let http3 = self.client.stream().is_some_and(|stream| stream.of.http3);
+        let outcome =
+            message::request(&mut list.fields, end, &key, &limits).and_then(|mut request| {
+                if http3 {
+                    request.version = Version::Http3;
+                }
+                self.plan(&request, core)
+            });
         match outcome {
             Ok(Outcome::Check(task, to_head)) => {
                 self.held = Some(Box::new((list, end)));
@@ -96,15 +102,7 @@ impl Session {
                 Some(list) => message::trailers(&list.fields),
                 None => http1::trailers(body.trailers()),
             };
-            let mut block = Vec::new();
-            for field in trailers.unwrap_or_default() {
-                hpack::encode(&mut block, field.name, field.value);
-            }
-            if block.is_empty() {
-                stream.send(&[], true, &mut core.hub);
-            } else {
-                stream.send_block(&block, true, &mut core.hub);
-            }
+            stream.end_with(&trailers.unwrap_or_default(), &mut core.hub);
         }
         route.from_server.consume(length);
         if ended {

@@ -18,7 +18,7 @@ use x509_parser::parse_x509_crl;
 
 use crate::acme::Slot;
 use crate::config::{
-    ClientAuth, ExpectedCertificate, ExpiredCrl, Pem, Protocol, ServerTls, Tls, TlsVersion,
+    ClientAuth, ExpectedCertificate, ExpiredCrl, HTTP3, Pem, Protocol, ServerTls, Tls, TlsVersion,
 };
 use crate::ocsp::{self, Staple};
 use crate::tickets::{Ticketer, Tickets};
@@ -206,7 +206,8 @@ pub(crate) fn client_side(
     };
     let resolver = Resolver { first, by_name, strict: tls.strict_sni };
     let mut config = builder.with_cert_resolver(Arc::new(resolver));
-    config.alpn_protocols = tls.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
+    let over_tcp = tls.alpn.iter().filter(|name| *name != HTTP3);
+    config.alpn_protocols = over_tcp.map(|name| name.as_bytes().to_vec()).collect();
     if tls.client_auth == ClientAuth::None {
         config.ticketer = Arc::new(Ticketer::new(&material.tickets, session_context(service)?));
     } else {

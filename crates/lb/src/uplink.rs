@@ -6,6 +6,7 @@ use proxying::http2::connection::{Connection, Limits, OUTPUT_MAX, Role};
 use proxying::http2::frame::Code;
 
 use crate::buffer::Buffer;
+use crate::carrier::Carrier;
 use crate::core::{Core, Place, Route};
 use crate::mux::{Mux, Owner, Stall, Uplink};
 use crate::peer::{Facts, Stream};
@@ -88,11 +89,11 @@ impl Uplink {
         let now_ms = core.now_ms();
         let mut taken = false;
         loop {
-            let Some(mux) = core.hub.muxes.get_mut(place) else { return Ok(taken) };
-            if mux.connection.output.len() > 2 * OUTPUT_MAX {
+            let Some(connection) = core.hub.http2(place) else { return Ok(taken) };
+            if connection.output.len() > 2 * OUTPUT_MAX {
                 return Ok(taken);
             }
-            let received = mux.connection.receive(self.input.data(), now_ms);
+            let received = connection.receive(self.input.data(), now_ms);
             let (length, event) =
                 received.map_err(|code| io::Error::other(format!("HTTP/2: {code:?}")))?;
             if length == 0 {
@@ -119,7 +120,8 @@ impl Core {
         let known =
             self.sockets.uplinks.get(&Route::of(pool, server)).into_iter().flatten().copied();
         let free = known.into_iter().find(|place| {
-            self.hub.muxes.get(*place).is_some_and(|mux| mux.connection.accepts_streams())
+            let connection = self.hub.muxes.get(*place).and_then(|mux| mux.connection.http2());
+            connection.is_some_and(Connection::accepts_streams)
         });
         let reused = free.is_some();
         let place = match free {
@@ -128,8 +130,9 @@ impl Core {
         };
         let now_ms = self.now_ms();
         let mux = self.hub.muxes.get_mut(place).ok_or(io::ErrorKind::NotConnected)?;
-        let number =
-            mux.connection.open(&head.block, head.end).ok_or(io::ErrorKind::NotConnected)?;
+        let connection = mux.connection.http2_mut();
+        let number = connection.and_then(|connection| connection.open(&head.block, head.end));
+        let number = number.ok_or(io::ErrorKind::NotConnected)?;
         mux.begin(number, Some(child));
         if let Owner::Server(Some(uplink)) = &mut mux.owner {
             uplink.used_ms = now_ms;
@@ -162,7 +165,10 @@ impl Core {
             used_ms: self.now_ms(),
             stall: Stall::new(self.now_ms()),
         };
-        self.hub.muxes.put(mux, Mux::new(connection, Owner::Server(Some(Box::new(uplink)))));
+        self.hub.muxes.put(
+            mux,
+            Mux::new(Carrier::Http2(Box::new(connection)), Owner::Server(Some(Box::new(uplink)))),
+        );
         self.sockets.uplinks.entry(route).or_default().push(mux);
         Ok(mux)
     }
@@ -170,10 +176,12 @@ impl Core {
     /// How far a stream's connection is.
     pub(crate) fn reach(&self, mux: usize) -> Reach {
         match self.hub.muxes.get(mux) {
-            Some(mux) if !mux.connection.is_closed() => match &mux.owner {
-                Owner::Server(Some(uplink)) if !uplink.established => Reach::Connecting,
-                _ => Reach::Open,
-            },
+            Some(mux) if !mux.connection.http2().is_none_or(Connection::is_closed) => {
+                match &mux.owner {
+                    Owner::Server(Some(uplink)) if !uplink.established => Reach::Connecting,
+                    _ => Reach::Open,
+                }
+            }
             _ => Reach::Lost,
         }
     }
@@ -227,7 +235,8 @@ impl Core {
         let before = now_ms.saturating_sub(IDLE_MS);
         for place in self.hub.muxes.places() {
             let Some(mux) = self.hub.muxes.get_mut(place) else { continue };
-            let (usable, waits) = (mux.connection.accepts_streams(), mux.has_output());
+            let Some(connection) = mux.connection.http2() else { continue };
+            let (usable, waits) = (connection.accepts_streams(), mux.has_output());
             let Owner::Server(owner) = &mut mux.owner else { continue };
             if let Some(uplink) = owner.as_deref_mut().filter(|_| !waits) {
                 uplink.stall.end(now_ms);

@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 use mio::net::TcpListener;
 use mio::{Events, Poll};
 use proxying::engine_link::analytics::Counter;
-use stdx::clock::SharedClock;
+use stdx::clock::{Instants, SharedClock};
 use stdx::sync::lock;
 use transactions::End;
 
@@ -22,6 +22,7 @@ use crate::mirror::Launch;
 use crate::mux::{Newcomer, Owner};
 use crate::peer::Peer;
 use crate::peer::Stream;
+use crate::quic::{Quic, Threads};
 use crate::recorder::{Recorder, offset_us};
 use crate::script::Scripts;
 use crate::session::{Session, Step};
@@ -49,6 +50,7 @@ pub(crate) struct Worker {
     spare: Vec<Entry>,
     listeners: Vec<Option<TcpListener>>,
     udp: Udp,
+    quic: Quic,
     snapshot: Arc<ArcSwap<Snapshot>>,
     mailbox: Arc<Mailbox>,
     clock: SharedClock,
@@ -61,9 +63,9 @@ impl Worker {
         snapshot: Arc<ArcSwap<Snapshot>>,
         clock: SharedClock,
         checkers: &Arc<Checkers>,
+        (poll, threads): (Poll, Threads),
     ) -> io::Result<Self> {
-        let poll = Poll::new()?;
-        let mailbox = Arc::new(Mailbox::new(poll.registry(), Who::Waker.into())?);
+        let mailbox = Arc::clone(&threads.mailboxes[threads.own]);
         let seed = getrandom::u64().map_err(io::Error::other)?;
         let mut secret = [0; 64];
         getrandom::fill(&mut secret).map_err(io::Error::other)?;
@@ -79,6 +81,7 @@ impl Worker {
             spare: Vec::new(),
             listeners: Vec::new(),
             udp: Udp::default(),
+            quic: Quic::new(threads, Instants::new()),
             snapshot,
             mailbox,
             clock,
@@ -89,10 +92,6 @@ impl Worker {
     /// Counts and records transactions from now on.
     pub(crate) fn record(&mut self, recorder: Recorder) {
         self.core.recorder = Some(recorder);
-    }
-
-    pub(crate) fn mailbox(&self) -> Arc<Mailbox> {
-        Arc::clone(&self.mailbox)
     }
 
     /// Runs until the engine stops: connections are closed, their transactions recorded.
@@ -123,6 +122,7 @@ impl Worker {
                 }
             }
             self.udp.run(&mut self.core);
+            self.quic.run(&mut self.core);
             self.core.wake_first();
             self.run_again();
             if now_ms >= swept_ms + SWEEP_MS {
@@ -164,28 +164,37 @@ impl Worker {
                     self.run_session(place, Session::run);
                 }
             }
+            self.quic.run_again(&mut self.core);
         }
     }
 
     /// A client's stream gets a session.
     fn begin_stream(&mut self, Newcomer { mux: place, stream }: Newcomer) {
         let Some(mux) = self.core.hub.muxes.get_mut(place) else { return };
-        let Owner::Client(parent) = mux.owner else { return };
+        let (origin, facts) = match mux.owner {
+            Owner::Client(parent) => {
+                let Some(parent) = self.sessions.get_mut(parent.0) else { return };
+                (parent.origin(), parent.client.facts(self.core.now_us))
+            }
+            Owner::Quic => {
+                let Some(link) = mux.connection.link() else { return };
+                (link.origin(), link.facts())
+            }
+            Owner::Server(_) | Owner::Gone => return,
+        };
         let Some(inbox) = mux.inbox(stream) else { return };
         let bytes = inbox.head_bytes as u64;
         let Some((list, end)) = mux.take_head(stream) else { return };
         let spare = self.spare.pop().and_then(|entry| self.sessions.take(entry.0));
         let entry = spare.as_ref().map_or_else(|| self.sessions.reserve(), |child| child.entry);
         mux.set_child(stream, entry);
-        let Some(parent) = self.sessions.get_mut(parent.0) else { return };
-        let facts = parent.client.facts(self.core.now_us);
         let client = Peer::Stream(Stream::new(place, stream, bytes, facts));
         let mut child = match spare {
             Some(mut child) => {
-                parent.adopt(&mut child, client);
+                child.adopt(client, origin);
                 child
             }
-            None => parent.child(entry, client),
+            None => Session::of_stream(entry, client, origin),
         };
         let begun = child.begin_message(list, end, &mut self.core);
         self.sessions.put(entry.0, child);
@@ -229,6 +238,7 @@ impl Worker {
             session.end(&mut self.core);
         }
         self.udp.close(&mut self.core);
+        self.quic.close(&mut self.core);
         if let Some(recorder) = &mut self.core.recorder {
             recorder.rows.pass_on();
         }
@@ -239,7 +249,11 @@ impl Worker {
             return Duration::ZERO;
         }
         let now_ms = self.core.now_ms();
-        let timers = [self.core.wheel.wait_ms(now_ms), self.udp.wait_ms(self.core.now_us)];
+        let timers = [
+            self.core.wheel.wait_ms(now_ms),
+            self.udp.wait_ms(self.core.now_us),
+            self.quic.wait_ms(self.core.now_us),
+        ];
         let timer = timers.into_iter().flatten().fold(SWEEP_MS, u64::min);
         let retries = self.core.has_queue() || !self.pending.is_empty();
         Duration::from_millis(if retries { timer.min(RETRY_MS) } else { timer })
@@ -250,6 +264,7 @@ impl Worker {
             Who::Waker => self.woken(),
             Who::Listener(number) => self.accept(number),
             Who::Datagrams(number) => self.udp.requests(number, &mut self.core),
+            Who::Quic(number) => self.quic.receive(number, &mut self.core),
             Who::Flow(place) => self.udp.responses(place, event.is_error(), &mut self.core),
             Who::Client(place) => {
                 let session = self.sessions.get_mut(place);
@@ -281,6 +296,8 @@ impl Worker {
         if self.mailbox.changed.swap(false, AcqRel) {
             self.reconfigure();
         }
+        let strays = std::mem::take(&mut *lock(&self.mailbox.strays));
+        self.quic.strays(strays, &mut self.core);
         let now_ms = self.core.now_ms();
         for done in std::mem::take(&mut *lock(&self.mailbox.checked)) {
             let waiting = self.core.checks.done(done, now_ms);
@@ -371,7 +388,10 @@ impl Worker {
         if snapshot.services.iter().any(|service| service.runs_scripts()) {
             self.core.scripts.prepare();
         }
+        let (quic, datagrams): (Vec<_>, Vec<_>) =
+            datagrams.into_iter().partition(|socket| Quic::is_own(&snapshot, socket));
         self.udp.reconfigure(datagrams, &snapshot, &mut self.core);
+        self.quic.reconfigure(quic, &snapshot, &mut self.core);
         self.core.hub.wake_all();
         for number in 0..self.listeners.len() {
             self.accept(number);

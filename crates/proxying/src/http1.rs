@@ -31,6 +31,8 @@ pub enum Version {
     Http11,
     /// HTTP/2: [`crate::http2::message`] makes requests of it; no line names it.
     Http2,
+    /// HTTP/3: the same.
+    Http3,
 }
 
 /// How the end of a body is found (RFC 9112, 6.3).

@@ -3,11 +3,10 @@
 //! [`connection`] is the state of a connection to a client or a server, [`frame`] the framing with its
 //! sizes, [`hpack`] the compression of header fields, [`message`] the rules for the fields of a message.
 
-mod budget;
 pub mod connection;
 pub mod frame;
 #[cfg(test)]
-mod hex;
+pub(crate) mod hex;
 pub mod hpack;
 mod huffman;
 pub mod message;

@@ -45,6 +45,31 @@ impl Clock for RealClock {
     }
 }
 
+/// Moments of monotonic time in the form that libraries want.
+#[derive(Debug, Clone, Copy)]
+pub struct Instants {
+    start: std::time::Instant,
+}
+
+impl Instants {
+    /// Instants of one clock; those of different ones cannot be compared.
+    #[expect(clippy::disallowed_methods, reason = "only the distance between instants counts")]
+    pub fn new() -> Self {
+        Self { start: std::time::Instant::now() }
+    }
+
+    /// The instant of a monotonic time.
+    pub fn at(self, monotonic: Duration) -> std::time::Instant {
+        self.start + monotonic
+    }
+}
+
+impl Default for Instants {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// A clock that moves only when told to.
 #[derive(Debug, Default)]
 pub struct SimClock {

@@ -137,6 +137,7 @@ words! {
         WebSocket = 3 "WebSocket",
         Tcp = 4 "TCP",
         Udp = 5 "UDP",
+        Http3 = 6 "HTTP/3",
     }
 }
 

@@ -279,6 +279,15 @@ pub const TARGETS: &[Target] = &[
         ],
     },
     Target {
+        name: "http3",
+        run: proxying::http3,
+        seeds: &[
+            "\0\u{4}\0\u{7}\u{1}\0\r\u{1}\u{5}",
+            "\u{1}\u{7}\0\0Q\u{1}/P\0\0\u{3}abc",
+            "\0\0#abc\u{3}def",
+        ],
+    },
+    Target {
         name: "proxy-header",
         run: proxying::proxy_header,
         seeds: &[

@@ -12,6 +12,7 @@ use ::proxying::http1::{
 use ::proxying::http2::connection::{Connection, Event, Limits as ConnectionLimits, Role};
 use ::proxying::http2::frame::{self, Frame};
 use ::proxying::http2::{hpack, message};
+use ::proxying::http3;
 use ::proxying::proxy_header::{Addresses, Version as HeaderVersion, parse, write};
 
 fn head(data: &[u8]) -> Option<usize> {
@@ -189,6 +190,59 @@ pub(crate) fn http2(data: &[u8]) {
             is_one_request(&request);
         }
     }
+}
+
+/// What is seen of a request stream that arrives in pieces: its content, heads, resets, and the connection's end.
+fn request_stream(data: &[u8], size: usize) -> (Vec<u8>, [u32; 2], Option<http3::frame::Code>) {
+    let limits = ConnectionLimits { streams: 10, list: 16_384 };
+    let mut connection = http3::connection::Connection::new(limits, 0);
+    let number = connection.begin(0).expect("the first stream");
+    let (mut content, mut counts) = (Vec::new(), [0, 0]);
+    for piece in data.chunks(size).chain([&[][..]]) {
+        let mut rest = piece;
+        loop {
+            let received = connection.receive(number, rest, piece.is_empty(), 0);
+            let Ok((taken, events)) = received else { return (content, counts, received.err()) };
+            for event in events.into_iter().flatten() {
+                match event {
+                    Event::Head { .. } => counts[0] += 1,
+                    Event::Data { data, .. } => content.extend_from_slice(data),
+                    Event::Reset { .. } => counts[1] += 1,
+                    _ => {}
+                }
+            }
+            assert!(taken > 0 || rest.is_empty());
+            rest = &rest[taken..];
+            if rest.is_empty() {
+                break;
+            }
+        }
+    }
+    (content, counts, None)
+}
+
+/// Streams of HTTP/3 are read to the end; what QPACK decodes is encoded as the same.
+pub(crate) fn http3(data: &[u8]) {
+    let (whole, single) = (request_stream(data, usize::MAX), request_stream(data, 1));
+    // An error takes what has arrived with it.
+    if whole.1[1] == 0 && whole.2.is_none() && single.2.is_none() {
+        assert_eq!((&whole.0, whole.1), (&single.0, single.1));
+    }
+    let limits = ConnectionLimits { streams: 10, list: 16_384 };
+    let mut connection = http3::connection::Connection::new(limits, 0);
+    let (one, two) = data.split_at(data.len() / 2);
+    let valid = connection.receive_unidirectional(2, one, false, 0).is_ok();
+    if valid && connection.receive_unidirectional(6, two, false, 0).is_err() {
+        assert!(connection.closed().is_some());
+    }
+    let Ok(list) = http3::qpack::decode(data, 16_384) else { return };
+    let mut written = vec![0, 0];
+    for field in &list.fields {
+        http3::qpack::encode(&mut written, &field.name, &field.value);
+    }
+    let again = http3::qpack::decode(&written, 16_384).expect("a valid section");
+    let lower = list.fields.iter().map(|field| (field.name.to_ascii_lowercase(), &field.value));
+    assert!(again.fields.iter().map(|field| (field.name.clone(), &field.value)).eq(lower));
 }
 
 /// A request that is written for HTTP/1.1 is read as the same request.

@@ -106,6 +106,7 @@ export interface MonitorSettings {
 export interface ServiceSettings {
   tls: {
     alpn?: string[];
+    alt_svc?: string;
     min_version?: string;
     strict_sni?: boolean;
     client_ca?: string;

@@ -2,7 +2,6 @@
 
 use proxying::engine_link::analytics::Counter;
 use proxying::http1::{self, Body, Piece, Response};
-use proxying::http2::hpack;
 use proxying::http2::message;
 
 use super::encoder::Encoder;
@@ -172,15 +171,7 @@ impl Session {
         let mut trailers = trailers.unwrap_or_default();
         trailers.retain(|field| !is_untouched(field.name));
         if let Some(stream) = self.client.stream() {
-            let mut block = Vec::new();
-            for field in &trailers {
-                hpack::encode(&mut block, field.name, field.value);
-            }
-            if block.is_empty() {
-                stream.send(&[], true, &mut core.hub);
-            } else {
-                stream.send_block(&block, true, &mut core.hub);
-            }
+            stream.end_with(&trailers, &mut core.hub);
         } else if coded.chunked {
             let wanted = if exchange.plan.trailers { &trailers[..] } else { &[] };
             core.scratch.clear();

@@ -1,6 +1,6 @@
 //! The end of a request's content, and the trailers behind it (RFC 9110, 6.5; RFC 9112, 7.1.2).
 
-use proxying::http1::{self, Body, Framing, Request, Version};
+use proxying::http1::{self, Body, Framing, Request};
 use proxying::http2::{hpack, message};
 
 use crate::core::Core;
@@ -8,13 +8,13 @@ use crate::peer::Peer;
 use crate::request;
 use crate::session::Session;
 
-/// How the content of a request ends. Content of HTTP/2 has no chunks. It ends with its stream, which the connection
+/// How the content of a request ends. Content of HTTP/2 and HTTP/3 has no chunks. It ends with its stream, which the connection
 /// compares with Content-Length. A server of HTTP/1 gets no trailers behind a length, so the length is enough.
 pub(super) fn content(request: &Request<'_>, to_http2: bool) -> Body {
-    match (request.version, request.framing) {
-        (Version::Http2, Framing::Chunked) => Body::UntilClose,
-        (Version::Http2, Framing::Length(1..)) if to_http2 => Body::UntilClose,
-        (_, framing) => Body::new(framing),
+    match request.framing {
+        Framing::Chunked if request.version.has_streams() => Body::UntilClose,
+        Framing::Length(1..) if request.version.has_streams() && to_http2 => Body::UntilClose,
+        framing => Body::new(framing),
     }
 }
 

@@ -23,14 +23,14 @@ impl Composed<'_> {
         let (plan, offer) = (&self.exchange.plan, self.offer);
         let form = Form::of_version(plan.version);
         let upgrade = response.status == 101;
-        let status = if upgrade && form == Form::Http2 { 200 } else { response.status };
+        let status = if upgrade && form != Form::Http1 { 200 } else { response.status };
         form.status(out, status, response.reason);
         let applied = &plan.applied;
         for field in response.end_to_end() {
             let trailer = field.known == Known::Trailer && !plan.trailers;
-            // RFC 8441, 5: the handshake of HTTP/2 has no key.
+            // RFC 8441, 5; RFC 9220: the handshake on a stream has no key.
             let key = upgrade
-                && form == Form::Http2
+                && form != Form::Http1
                 && field.name.eq_ignore_ascii_case(b"sec-websocket-accept");
             if trailer || key || applied.drops_of_response(service, field.name) {
                 continue;
@@ -54,6 +54,9 @@ impl Composed<'_> {
             }
             self.own_fields(form, out, service);
             let dropped = |name: &[u8]| applied.drops_of_response(service, name);
+            if !dropped(b"alt-svc") && !has(response, b"alt-svc") {
+                service.announce(form, out);
+            }
             if offer.adds_vary(response, dropped(b"vary")) {
                 form.field(out, b"Vary", b"Accept-Encoding");
             }
@@ -112,4 +115,8 @@ fn framing(out: &mut Vec<u8>, endless: bool, exchange: &Exchange) {
     } else if !plan.version.has_chunks() {
         out.extend_from_slice(b"Connection: keep-alive\r\n");
     }
+}
+
+fn has(response: &Response<'_>, name: &[u8]) -> bool {
+    response.fields.iter().any(|field| field.name.eq_ignore_ascii_case(name))
 }

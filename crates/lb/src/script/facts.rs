@@ -55,6 +55,7 @@ impl Facts {
             Version::Http10 => "1.0",
             Version::Http11 => "1.1",
             Version::Http2 => "2",
+            Version::Http3 => "3",
         };
         Self {
             caller,

@@ -93,7 +93,7 @@ impl<'a> Request<'a> {
         let options = Options::of(&fields);
         let keep_alive = match version {
             Version::Http10 => options.keep_alive && !options.close,
-            Version::Http11 | Version::Http2 => !options.close,
+            Version::Http11 | Version::Http2 | Version::Http3 => !options.close,
         };
         let mut request = Self {
             method,

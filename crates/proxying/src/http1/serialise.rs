@@ -65,4 +65,9 @@ impl Version {
     pub fn has_chunks(self) -> bool {
         self == Self::Http11
     }
+
+    /// Whether each request has a stream of its own.
+    pub fn has_streams(self) -> bool {
+        matches!(self, Self::Http2 | Self::Http3)
+    }
 }

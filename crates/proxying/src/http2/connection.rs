@@ -10,11 +10,11 @@
 
 mod outgoing;
 
-use super::budget::{Budget, RESET_COST};
 use super::frame::{self, Code, Error, Frame, Setting, WINDOW_MAX};
 use super::hpack::{self, Decoder, List};
 use super::message;
 use super::stream::{Stream, Streams};
+use crate::budget::{Budget, RESET_COST, Spent};
 
 /// Content of one stream that the caller has not consumed, in bytes: the initial value of RFC 9113.
 pub const STREAM_WINDOW: u32 = 65_535;
@@ -124,6 +124,12 @@ enum Farewell {
     Said,
 }
 
+impl From<Spent> for Error {
+    fn from(Spent: Spent) -> Self {
+        Self::Connection(Code::EnhanceYourCalm)
+    }
+}
+
 impl Connection {
     /// A connection that begins: its settings are in the output.
     pub fn new(role: Role, limits: Limits, now_ms: u64) -> Self {
@@ -202,7 +208,7 @@ impl Connection {
             Err(Error::Stream(..)) if self.block.is_some() => Error::Connection(Code::Protocol),
             Err(error @ Error::Stream(..)) => match self.budget.spend(self.reset_cost(), now_ms) {
                 Ok(()) => error,
-                Err(error) => error,
+                Err(spent) => spent.into(),
             },
             Err(error) => error,
         };

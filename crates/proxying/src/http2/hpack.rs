@@ -105,7 +105,7 @@ pub struct List {
 }
 
 impl List {
-    fn add(&mut self, field: Field, limit: usize) {
+    pub(crate) fn add(&mut self, field: Field, limit: usize) {
         self.size = self.size.saturating_add(field.size());
         if self.size > limit {
             self.too_large = true;
@@ -156,8 +156,9 @@ impl Decoder {
             } else {
                 let indexed = first & 0x40 != 0;
                 let index = integer(&mut block, if indexed { 6 } else { 4 })?;
-                let name = if index == 0 { string(&mut block)? } else { self.entry(index)?.name };
-                let field = Field { name, value: string(&mut block)? };
+                let name =
+                    if index == 0 { string(&mut block, 7)? } else { self.entry(index)?.name };
+                let field = Field { name, value: string(&mut block, 7)? };
                 if indexed {
                     self.insert(field.clone());
                 }
@@ -195,7 +196,7 @@ impl Decoder {
 }
 
 /// RFC 7541, 5.1. Values above 2^28 are refused: nothing here is that large.
-fn integer(block: &mut &[u8], prefix: u32) -> Result<usize, Malformed> {
+pub(crate) fn integer(block: &mut &[u8], prefix: u32) -> Result<usize, Malformed> {
     let mask = (1_usize << prefix) - 1;
     let (first, mut rest) = block.split_first().ok_or(Malformed)?;
     let mut value = usize::from(*first) & mask;
@@ -215,10 +216,10 @@ fn integer(block: &mut &[u8], prefix: u32) -> Result<usize, Malformed> {
     Ok(value)
 }
 
-/// RFC 7541, 5.2.
-fn string(block: &mut &[u8]) -> Result<Vec<u8>, Malformed> {
-    let coded = block.first().ok_or(Malformed)? & 0x80 != 0;
-    let length = integer(block, 7)?;
+/// RFC 7541, 5.2; RFC 9204, 4.1.2: its length has a prefix, behind the bit that tells of the Huffman code.
+pub(crate) fn string(block: &mut &[u8], prefix: u32) -> Result<Vec<u8>, Malformed> {
+    let coded = block.first().ok_or(Malformed)? & (1 << prefix) != 0;
+    let length = integer(block, prefix)?;
     let (bytes, rest) = block.split_at_checked(length).ok_or(Malformed)?;
     *block = rest;
     if !coded {
@@ -250,11 +251,15 @@ pub fn encode(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
 
 /// Appends `:status`.
 pub fn encode_status(out: &mut Vec<u8>, status: u16) {
-    let digits = [100, 10, 1].map(|unit| b'0' + (status / unit % 10).to_le_bytes()[0]);
-    encode(out, b":status", &digits);
+    encode(out, b":status", &digits(status));
 }
 
-fn put_integer(out: &mut Vec<u8>, value: usize, prefix: u32, pattern: u8) {
+/// A status in three digits.
+pub(crate) fn digits(status: u16) -> [u8; 3] {
+    [100, 10, 1].map(|unit| b'0' + (status / unit % 10).to_le_bytes()[0])
+}
+
+pub(crate) fn put_integer(out: &mut Vec<u8>, value: usize, prefix: u32, pattern: u8) {
     let mask = (1_usize << prefix) - 1;
     if value < mask {
         out.push(pattern | value.to_le_bytes()[0]);

@@ -172,7 +172,7 @@ fn host<'a>(authority: Option<&'a [u8]>, fields: &[http1::Field<'a>]) -> Result<
 ///
 /// # Errors
 /// Several, or no number.
-pub(super) fn content_length(list: &[Field]) -> Result<Option<u64>, Refusal> {
+pub(crate) fn content_length(list: &[Field]) -> Result<Option<u64>, Refusal> {
     let mut lengths = list.iter().filter(|field| field.name == b"content-length");
     match (lengths.next(), lengths.next()) {
         (None, _) => Ok(None),

@@ -167,7 +167,16 @@ function Tls({ draft, set, problems }: PartProps) {
               label={texts.http2}
               checked={tls.alpn?.includes("h2") ?? false}
               onChange={(event) =>
-                change({ alpn: event.target.checked ? ["h2", "http/1.1"] : undefined })
+                change({ alpn: withProtocol(tls.alpn, "h2", event.target.checked) })
+              }
+            />
+          )}
+          {draft.type === "http" && (
+            <Checkbox
+              label={texts.http3}
+              checked={tls.alpn?.includes("h3") ?? false}
+              onChange={(event) =>
+                change({ alpn: withProtocol(tls.alpn, "h3", event.target.checked) })
               }
             />
           )}
@@ -313,6 +322,12 @@ function HttpSections(part: PartProps) {
       </FormSection>
     </>
   );
+}
+
+/** The protocols of a service with or without HTTP/2 or HTTP/3; none of them is the default. */
+function withProtocol(alpn: string[] | undefined, name: string, wanted: boolean) {
+  const chosen = ["h3", "h2"].filter((one) => (one === name ? wanted : alpn?.includes(one)));
+  return chosen.length > 0 ? [...chosen, "http/1.1"] : undefined;
 }
 
 /** Creates or edits a virtual service. */

@@ -115,6 +115,7 @@ export const texts = {
   optional: "Optional",
   required: "Required",
   http2: "HTTP/2",
+  http3: "HTTP/3 (UDP port of the same number)",
   strictSni: "Refuse clients that request no known host name",
   clientAuthorities: "Certificate authorities for client certificates",
   clientRevocations: "Certificate revocation lists (PEM)",

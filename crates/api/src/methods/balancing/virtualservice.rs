@@ -46,7 +46,7 @@ const FIELDS: &[Field] = &[
         "tls",
         Document,
         Optional,
-        "`{alpn, min_version, strict_sni, client_ca, client_auth, client_crl, expired_crl}`.",
+        "`{alpn, alt_svc, min_version, strict_sni, client_ca, client_auth, client_crl, expired_crl}`.",
     ),
     field(
         "timeouts",

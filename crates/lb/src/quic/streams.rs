@@ -1,0 +1,291 @@
+//! A connection runs: what has arrived goes to sessions, and what they have written leaves.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use proxying::engine_link::analytics::Counter;
+use proxying::http3::frame::Code;
+use quinn_proto::{Connection, Dir, Event, ReadError, StreamEvent, StreamId};
+
+use super::{Link, Moment, Quic, SEGMENTS, Stage, link};
+use crate::core::Core;
+
+/// Content of a stream that its session has not read, in bytes: no more is taken from the transport.
+const INBOX_MAX: usize = 64 << 10;
+
+/// How a stream ends, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tail {
+    /// More may follow.
+    Open,
+    End,
+    /// The client has abandoned it with this code.
+    Reset(u64),
+}
+
+/// Takes up to so many bytes of a stream.
+fn take(quic: &mut Connection, stream: StreamId, most: usize, into: &mut Vec<u8>) -> Tail {
+    into.clear();
+    let mut receiver = quic.recv_stream(stream);
+    // It has ended or is no longer read.
+    let Ok(mut chunks) = receiver.read(true) else { return Tail::Open };
+    let mut tail = Tail::Open;
+    while into.len() < most {
+        match chunks.next(most - into.len()) {
+            Ok(Some(chunk)) => into.extend_from_slice(&chunk.bytes),
+            Ok(None) => {
+                tail = Tail::End;
+                break;
+            }
+            Err(ReadError::Blocked) => break,
+            Err(ReadError::Reset(code)) => {
+                tail = Tail::Reset(code.into_inner());
+                break;
+            }
+        }
+    }
+    // The connection is asked for datagrams anyway.
+    let _ = chunks.finalize();
+    tail
+}
+
+impl Quic {
+    /// Lets a connection run.
+    pub(super) fn drive(&mut self, place: usize, core: &mut Core) {
+        let now = self.now(core);
+        let now_ms = now.us / 1000;
+        let Some(one) = core.hub.muxes.get_mut(place) else { return };
+        // It runs: its streams need not wake it.
+        one.woken = true;
+        self.events(place, core, now_ms);
+        let Some(one) = link(core, place) else { return };
+        for request in one.take_resumed() {
+            self.read(place, request, core, now_ms);
+        }
+        let Some(one) = link(core, place) else { return };
+        for event in one.frames.release(now_ms) {
+            core.hub.deliver(place, event);
+        }
+        let Some(one) = link(core, place) else { return };
+        let (number, listen) = (one.number(), one.service().listen);
+        let newest = core.services.get(number).and_then(Option::as_ref);
+        let kept = newest.is_some_and(|newest| newest.listen == listen && newest.quic.is_some());
+        let Some(one) = link(core, place) else { return };
+        one.check(!kept, now_ms);
+        if one.flush(now_ms) {
+            core.hub.wake_blocked(place);
+        }
+        let Some(one) = link(core, place) else { return };
+        if let Some(code) = one.frames.closed() {
+            self.half_open_no_more(place, core);
+            if let Some(one) = link(core, place)
+                && one.stage != Stage::Closing
+            {
+                one.close(code, now);
+                core.hub.lose(place);
+            }
+        }
+        if let Some(one) = core.hub.muxes.get_mut(place) {
+            one.woken = false;
+        }
+        self.transmit(place, now, core);
+    }
+
+    /// Looks at what the transport tells.
+    fn events(&mut self, place: usize, core: &mut Core, now_ms: u64) {
+        while let Some(one) = link(core, place)
+            && let Some(event) = one.quic.poll()
+        {
+            match event {
+                Event::Connected => {
+                    one.establish();
+                    let (listener, client) = (one.listener, one.origin().source.ip());
+                    let service = Arc::clone(one.service());
+                    core.count(&service.tally, Counter::Handshakes);
+                    if let Some(Some(listener)) = self.listeners.get_mut(listener) {
+                        listener.shaken(client);
+                    }
+                }
+                Event::ConnectionLost { reason } => {
+                    tracing::debug!("a connection of HTTP/3: {reason}");
+                    self.lost(place, core);
+                }
+                Event::Stream(event) => self.stream_event(place, event, core, now_ms),
+                Event::HandshakeDataReady | Event::DatagramReceived | Event::DatagramsUnblocked => {
+                }
+            }
+        }
+    }
+
+    /// The client has closed the connection, or is gone.
+    fn lost(&mut self, place: usize, core: &mut Core) {
+        self.half_open_no_more(place, core);
+        let Some(one) = link(core, place) else { return };
+        one.frames.close(Code::NoError);
+        one.stage = Stage::Closing;
+        core.hub.lose(place);
+    }
+
+    fn stream_event(&mut self, place: usize, event: StreamEvent, core: &mut Core, now_ms: u64) {
+        let Some(one) = link(core, place) else { return };
+        match event {
+            StreamEvent::Opened { dir } => {
+                while let Some(one) = link(core, place)
+                    && let Some(stream) = one.quic.streams().accept(dir)
+                {
+                    if dir == Dir::Bi && one.frames.begin(now_ms).is_err() {
+                        return;
+                    }
+                    self.readable(place, stream, core, now_ms);
+                }
+            }
+            StreamEvent::Readable { id } => self.readable(place, id, core, now_ms),
+            StreamEvent::Writable { id } => {
+                if let Some(request) = Link::request_of(id) {
+                    one.frames.writable(request);
+                }
+            }
+            StreamEvent::Stopped { id, error_code } => match Link::request_of(id) {
+                Some(request) => {
+                    let code = error_code.into_inner();
+                    if let Ok(Some(event)) = one.frames.cancelled(request, code, now_ms) {
+                        core.hub.deliver(place, event);
+                    }
+                }
+                // The control stream of this side.
+                None => drop(one.frames.close(Code::ClosedCriticalStream)),
+            },
+            StreamEvent::Finished { .. } | StreamEvent::Available { .. } => {}
+        }
+    }
+
+    fn readable(&mut self, place: usize, stream: StreamId, core: &mut Core, now_ms: u64) {
+        match Link::request_of(stream) {
+            Some(request) => self.read(place, request, core, now_ms),
+            None => self.read_unidirectional(place, stream, core, now_ms),
+        }
+    }
+
+    /// Moves what has arrived of a request to its session, as far as that has room.
+    fn read(&mut self, place: usize, request: u32, core: &mut Core, now_ms: u64) {
+        loop {
+            let Some(mux) = core.hub.muxes.get_mut(place) else { return };
+            let room = INBOX_MAX.saturating_sub(mux.held(request));
+            let Some(one) = mux.connection.link() else { return };
+            if room == 0 {
+                return one.pause(request);
+            }
+            let tail = take(&mut one.quic, Link::stream_of(request), room, &mut self.scratch);
+            let mut at = 0;
+            while at < self.scratch.len() || tail == Tail::End {
+                let Some(one) = link(core, place) else { return };
+                let rest = &self.scratch[at..];
+                // An error is noted in the connection.
+                let Ok((taken, events)) =
+                    one.frames.receive(request, rest, tail == Tail::End, now_ms)
+                else {
+                    return;
+                };
+                for event in events.into_iter().flatten() {
+                    core.hub.deliver(place, event);
+                }
+                at += taken;
+                if at == self.scratch.len() {
+                    break;
+                }
+            }
+            match tail {
+                Tail::Open if self.scratch.len() < room => return,
+                Tail::Open => {}
+                Tail::End => return,
+                Tail::Reset(code) => {
+                    let Some(one) = link(core, place) else { return };
+                    if let Ok(Some(event)) = one.frames.cancelled(request, code, now_ms) {
+                        core.hub.deliver(place, event);
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    fn read_unidirectional(
+        &mut self,
+        place: usize,
+        stream: StreamId,
+        core: &mut Core,
+        now_ms: u64,
+    ) {
+        let Some(one) = link(core, place) else { return };
+        loop {
+            let tail = take(&mut one.quic, stream, INBOX_MAX, &mut self.scratch);
+            let id = quinn_proto::VarInt::from(stream).into_inner();
+            let (bytes, end) = (&self.scratch[..], tail == Tail::End);
+            if !bytes.is_empty() || end {
+                let received = one.frames.receive_unidirectional(id, bytes, end, now_ms);
+                if received.is_err() {
+                    return;
+                }
+            }
+            match tail {
+                Tail::Open if self.scratch.len() == INBOX_MAX => {}
+                Tail::Open | Tail::End => return,
+                Tail::Reset(_) => {
+                    // An error is noted in the connection.
+                    let _closed = one.frames.unidirectional_reset(id);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// A handshake that counts among those in progress has ended.
+    fn half_open_no_more(&mut self, place: usize, core: &mut Core) {
+        let Some(one) = link(core, place) else { return };
+        if one.stage == Stage::Handshake
+            && let Some(Some(listener)) = self.listeners.get_mut(one.listener)
+        {
+            listener.shaken(one.origin().source.ip());
+        }
+    }
+
+    /// Sends what the transport has ready, and enters the connection's next deadline; or forgets it, if it has
+    /// ended.
+    fn transmit(&mut self, place: usize, now: Moment, core: &mut Core) {
+        let Some(one) = link(core, place) else { return };
+        let Some(Some(listener)) = self.listeners.get_mut(one.listener) else { return };
+        let mut bytes = Vec::new();
+        while let Some(transmit) = one.quic.poll_transmit(now.instant, SEGMENTS, &mut bytes) {
+            listener.send(&transmit, &bytes);
+            bytes.clear();
+        }
+        while let Some(event) = one.quic.poll_endpoint_events() {
+            if let Some(event) = listener.endpoint.handle_event(one.handle, event) {
+                one.quic.handle_event(event);
+            }
+        }
+        if let Some(due_us) = one.due_us.take() {
+            self.timers.remove(&(due_us, place));
+        }
+        if one.quic.is_drained() {
+            return self.forget(place, core);
+        }
+        let next_us = one.next_us(now);
+        if next_us < u64::MAX {
+            one.due_us = Some(next_us);
+            self.timers.insert((next_us, place));
+        }
+    }
+
+    /// A connection has ended, and late packets of it have, too.
+    fn forget(&mut self, place: usize, core: &mut Core) {
+        self.half_open_no_more(place, core);
+        let Some(one) = link(core, place) else { return };
+        one.service().connections.fetch_sub(1, Relaxed);
+        if let Some(Some(listener)) = self.listeners.get_mut(one.listener) {
+            listener.places.remove(&one.handle.0);
+        }
+        self.forget_ended();
+        core.hub.abandon(place);
+    }
+}
