@@ -25,6 +25,8 @@ pub const VERSION: u32 = 3;
 pub const MESSAGE_MAX: usize = 64 << 20;
 /// Longest message of an engine without a certificate, and longest text other than a configuration.
 pub const SMALL_MAX: usize = 64 << 10;
+/// Longest text of a configuration: its message has a kind, a hash in hexadecimal digits, and two lengths as well.
+pub const CONFIGURATION_MAX: usize = MESSAGE_MAX - 1 - 64 - 2 * LENGTH;
 /// Bytes before a message's kind.
 const LENGTH: usize = 4;
 

@@ -5,6 +5,7 @@
 //! place, and a block that was cut off by a crash is overwritten when it arrives again. Each stream has a
 //! folder, `ENGINE-RING`, which [`Folder`] can read alone.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -17,7 +18,7 @@ use stdx::sync::lock;
 use crate::block::{BLOCK_MAX, Header, is_intact};
 use crate::folder::{Folder, names};
 use crate::log::{Limits, file_path};
-use crate::search::{Answer, Query, Stop};
+use crate::search::{Answer, Query, Search, Stop};
 
 /// Space that a file counts for at least, so that small files are limited as well.
 const FILE_BYTES_MIN: u64 = 64 << 10;
@@ -25,11 +26,17 @@ const FILE_BYTES_MIN: u64 = 64 << 10;
 const STREAMS_MAX: usize = 8;
 /// Bytes that a damaged part of an engine's file may take: readers look no further for the next block.
 const GAP_MAX: u64 = 2 * BLOCK_MAX as u64;
-/// Blocks that one search looks at; their headers take 100 bytes each.
-const BLOCKS_MAX: usize = 1_000_000;
-/// Files that one search keeps open.
-const FILES_MAX: usize = 4_096;
+/// Blocks of a file; an engine writes a few a second, and a file for each hour. Their headers take 100 bytes each.
+const BLOCKS_MAX: usize = 200_000;
+/// Blocks that a search looks at before it forgets them, beside those of one file.
+const BLOCKS_AT_ONCE: usize = 1_000_000;
+/// Files that a search has open at once.
+const FILES_AT_ONCE: usize = 256;
+/// Complete files of a stream that wait for the next sync.
+const UNSYNCED_MAX: usize = 8;
 const US: u64 = 1_000_000;
+/// Clocks of engines may be fast by this much.
+const AHEAD_MAX_US: u64 = 3_600 * US;
 
 /// The log of one engine's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,9 +68,6 @@ pub enum Taken {
 /// Why a search gives no result.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
-    /// The time range has more blocks than one search may look at.
-    #[error("this time range has too many records for one search; use a shorter one")]
-    TooMany,
     /// The folder cannot be read.
     #[error("the records cannot be read: {0}")]
     Io(#[from] io::Error),
@@ -81,6 +85,8 @@ struct Kept {
     arrived_us: u64,
     /// First and last `began` once it is known.
     span: Option<Span>,
+    /// Of the file that is written to: its blocks.
+    blocks: usize,
 }
 
 impl Kept {
@@ -89,11 +95,20 @@ impl Kept {
     }
 }
 
+/// A file as a search finds it.
+struct Candidate {
+    number: u32,
+    arrived_us: u64,
+    span: Option<Span>,
+}
+
 #[derive(Debug, Default)]
 struct Writing {
     /// Oldest first; the last one is written to.
     files: Vec<Kept>,
     open: Option<Arc<File>>,
+    /// Complete files that may not be on the disk.
+    unsynced: Vec<Arc<File>>,
 }
 
 impl Writing {
@@ -171,24 +186,30 @@ impl Archive {
             return Err(invalid("the position of a block leaves a gap"));
         }
         if at.file > end.file || writing.open.is_none() {
-            if let Some(complete) = writing.open.take() {
-                complete.sync_data()?;
+            writing.unsynced.extend(writing.open.take());
+            if writing.unsynced.len() > UNSYNCED_MAX {
+                writing.unsynced.iter().try_for_each(|file| file.sync_data())?;
+                writing.unsynced.clear();
             }
             writing.open = Some(Arc::new(self.create(stream, at.file)?));
         }
         if at.file > end.file {
             let (number, arrived_us) = (at.file, now_us);
-            writing.files.push(Kept { number, end: 0, arrived_us, span: None });
+            writing.files.push(Kept { number, end: 0, arrived_us, span: None, blocks: 0 });
         }
         let (Some(file), Some(kept)) = (&writing.open, writing.files.last_mut()) else {
             return Err(io::Error::other("BUG: no file is open after one was created"));
         };
+        if kept.blocks >= BLOCKS_MAX {
+            return Err(invalid("a file of records has too many blocks"));
+        }
         file.write_all_at(block, u64::from(at.offset))?;
         let first = if kept.end == 0 { Some(Span::NONE) } else { kept.span };
         kept.span = first.map(|span| Span {
             first_us: span.first_us.min(header.first_us),
-            last_us: span.last_us.max(header.last_us),
+            last_us: span.last_us.max(header.last_us).min(now_us.saturating_add(AHEAD_MAX_US)),
         });
+        kept.blocks += 1;
         kept.end = u64::from(at.offset) + block.len() as u64;
         kept.arrived_us = now_us;
         Ok(Taken::New)
@@ -199,8 +220,15 @@ impl Archive {
     /// # Errors
     /// The disk fails. Blocks since the last success may be lost.
     pub fn sync(&self, stream: Stream) -> io::Result<()> {
-        let open = lock(&self.streams).get(&stream).and_then(|writing| writing.open.clone());
-        open.map_or(Ok(()), |file| file.sync_data())
+        let files = match lock(&self.streams).get(&stream) {
+            Some(writing) => Vec::from_iter(writing.unsynced.iter().chain(&writing.open).cloned()),
+            None => return Ok(()),
+        };
+        files.iter().try_for_each(|file| file.sync_data())?;
+        if let Some(writing) = lock(&self.streams).get_mut(&stream) {
+            writing.unsynced.retain(|one| !files.iter().any(|file| Arc::ptr_eq(file, one)));
+        }
+        Ok(())
     }
 
     /// Deletes what is beyond the limits. Beyond the size, the oldest file of the stream with the most bytes
@@ -234,48 +262,76 @@ impl Archive {
     /// # Errors
     /// See [`SearchError`].
     pub fn search(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, SearchError> {
-        let mut found = Folder::of_files();
-        let mut files = 0;
-        for (stream, number) in self.candidates(query) {
+        let mut stopped = false;
+        // Of all files, first: bars have the same times in each of them.
+        let (mut files, mut whole) = (Vec::new(), Span::NONE);
+        for (stream, kept) in self.candidates(query) {
             if stop() {
+                stopped = true;
                 break;
             }
-            let name = file_path(&self.path.join(stream.name()), number.into());
-            let file = match File::open(&name) {
-                Ok(file) => file,
-                // Deleted meanwhile.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(error.into()),
+            let span = match kept.span {
+                Some(span) => span,
+                None => match self.index(stream, &kept)? {
+                    Some((_, span)) => span,
+                    None => continue,
+                },
             };
-            let one = Folder::of_file(name.into_os_string(), file)?;
-            let span =
-                one.span().map_or(Span::NONE, |(first_us, last_us)| Span { first_us, last_us });
-            self.learn(stream, number, span);
-            if !span.overlaps(query) {
-                continue;
+            if span.overlaps(query) {
+                whole = whole.with(span);
+                files.push((stream, kept));
             }
-            files += 1;
-            if files > FILES_MAX || found.block_count() + one.block_count() > BLOCKS_MAX {
-                return Err(SearchError::TooMany);
-            }
-            found.append(one);
         }
-        Ok(found.search(query, stop))
+        let times = if files.is_empty() { (0, 0) } else { (whole.first_us, whole.last_us) };
+        let mut search = Search::new(query, times);
+        let (mut some, mut count) = (Folder::of_files(), 0);
+        for (stream, kept) in files {
+            if stopped || stop() {
+                stopped = true;
+                break;
+            }
+            let Some((one, _)) = self.index(stream, &kept)? else { continue };
+            some.append(one);
+            count += 1;
+            if count == FILES_AT_ONCE || some.block_count() > BLOCKS_AT_ONCE {
+                search.look_at(&some, stop);
+                (some, count) = (Folder::of_files(), 0);
+            }
+        }
+        search.look_at(&some, stop);
+        Ok(search.finish(stopped))
+    }
+
+    /// A file with its blocks and their times; `None`: it was deleted meanwhile.
+    fn index(&self, stream: Stream, kept: &Candidate) -> io::Result<Option<(Folder, Span)>> {
+        let name = file_path(&self.path.join(stream.name()), kept.number.into());
+        let file = match File::open(&name) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let one = Folder::of_file(name.into_os_string(), file)?;
+        let span = Span::of(&one, kept.arrived_us);
+        self.learn(stream, kept.number, span);
+        Ok(Some((one, span)))
     }
 
     /// Files that may have rows of the query's time, newest first.
-    fn candidates(&self, query: &Query) -> Vec<(Stream, u32)> {
+    fn candidates(&self, query: &Query) -> Vec<(Stream, Candidate)> {
         let streams = lock(&self.streams);
-        let mut files: Vec<(u64, Stream, u32)> = Vec::new();
+        let mut files: Vec<(Stream, Candidate)> = Vec::new();
         for (stream, writing) in streams.iter() {
             for kept in &writing.files {
                 if kept.span.is_none_or(|span| span.overlaps(query)) {
-                    files.push((kept.arrived_us, *stream, kept.number));
+                    let Kept { number, arrived_us, span, .. } = *kept;
+                    files.push((*stream, Candidate { number, arrived_us, span }));
                 }
             }
         }
-        files.sort_unstable_by(|a, b| b.cmp(a));
-        files.into_iter().map(|(_, stream, number)| (stream, number)).collect()
+        files.sort_unstable_by_key(|(stream, kept)| {
+            Reverse((kept.arrived_us, *stream, kept.number))
+        });
+        files
     }
 
     /// Remembers the times of a file that is complete.
@@ -353,6 +409,22 @@ impl Span {
     /// That of no record.
     const NONE: Self = Self { first_us: u64::MAX, last_us: 0 };
 
+    /// That of a file whose last block arrived at this time.
+    fn of(file: &Folder, arrived_us: u64) -> Self {
+        let latest_us = arrived_us.saturating_add(AHEAD_MAX_US);
+        file.span().map_or(Self::NONE, |(first_us, last_us)| Self {
+            first_us,
+            last_us: last_us.min(latest_us),
+        })
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self {
+            first_us: self.first_us.min(other.first_us),
+            last_us: self.last_us.max(other.last_us),
+        }
+    }
+
     const fn overlaps(self, query: &Query) -> bool {
         self.last_us >= query.from_us && self.first_us <= query.to_us
     }
@@ -373,7 +445,10 @@ pub fn check(block: &[u8]) -> io::Result<()> {
 /// The header of a block that is complete.
 fn header(block: &[u8]) -> io::Result<Header> {
     let header = Header::read(block).ok().filter(|header| {
-        header.length as usize == block.len() && is_intact(&block[..header.front()]).is_ok()
+        header.length as usize == block.len()
+            && header.rows > 0
+            && header.first_us <= header.last_us
+            && is_intact(&block[..header.front()]).is_ok()
     });
     header.ok_or_else(|| invalid("these bytes are not a block of records"))
 }
@@ -394,7 +469,7 @@ fn read_stream(folder: &Path) -> io::Result<Writing> {
         let metadata = std::fs::metadata(folder.join(&name))?;
         let arrived = metadata.modified()?.duration_since(std::time::UNIX_EPOCH);
         let arrived_us = arrived.map_or(0, |since| since.as_secs().saturating_mul(US));
-        writing.files.push(Kept { number, end: metadata.len(), arrived_us, span: None });
+        writing.files.push(Kept { number, end: metadata.len(), arrived_us, span: None, blocks: 0 });
     }
     writing.files.sort_unstable_by_key(|kept| kept.number);
     if let Some(last) = writing.files.last_mut() {
@@ -404,7 +479,8 @@ fn read_stream(folder: &Path) -> io::Result<Writing> {
             .open(file_path(folder, last.number.into()))?;
         let indexed = Folder::of_file("".into(), file.try_clone()?)?;
         last.end = indexed.end();
-        last.span = indexed.span().map(|(first_us, last_us)| Span { first_us, last_us });
+        last.span = Some(Span::of(&indexed, last.arrived_us));
+        last.blocks = indexed.block_count();
         file.set_len(last.end)?;
         writing.open = Some(Arc::new(file));
     }

@@ -93,7 +93,7 @@ fn streams_are_searched_together_within_a_time_range() {
     let reopened = Archive::open(folder.path(), ALL).unwrap();
     assert_eq!(count(&reopened, &narrow), 1);
     let stopped = reopened.search(&query(""), &|| true).unwrap();
-    assert_eq!((stopped.matched, stopped.scanned), (0, 0));
+    assert_eq!((stopped.matched, stopped.scanned, stopped.stopped), (0, 0, true));
 }
 
 #[test]
@@ -171,4 +171,56 @@ fn an_engine_has_few_streams_and_files_are_private() {
     let place = folder.path().join(Stream { engine: 7, ring: 20 }.name());
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&place), mode(&file_path(&place, 1))), (0o700, 0o600));
+}
+
+#[test]
+fn blocks_without_rows_or_with_turned_times_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::open(folder.path(), ALL).unwrap();
+    let mut turned = block(0, 10);
+    // First and last `began`.
+    turned[16..24].fill(0xff);
+    turned[24..32].fill(0);
+    let front = Header::read(&turned).unwrap().front();
+    let sum = crate::block::checksum(&turned[..front]).to_le_bytes();
+    turned[32..36].copy_from_slice(&sum);
+    for bytes in [block(0, 0), turned] {
+        let error = archive.keep(STREAM, Position { file: 1, offset: 0 }, &bytes, 1).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{error}");
+    }
+}
+
+#[test]
+fn times_ahead_of_the_clock_do_not_reach_every_search() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::open(folder.path(), ALL).unwrap();
+    let ahead = block(10_000_000_000, 10);
+    add(&archive, STREAM, 1, &ahead, 5_000 * US);
+    add(&archive, STREAM, 2, &ahead, 5_000 * US);
+    let late = Query { from_us: 9_000 * US, ..query("") };
+    assert!(archive.candidates(&late).is_empty());
+    assert_eq!(all(&archive), 20, "they are found without a time");
+}
+
+#[test]
+fn no_number_of_files_is_too_many_for_a_search() {
+    const FILES: u32 = 4_200;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(STREAM.name());
+    std::fs::create_dir(&path).unwrap();
+    for number in 1..=FILES {
+        let block = block(u64::from(number) * 1_000, 1);
+        std::fs::write(file_path(&path, number.into()), block).unwrap();
+    }
+    let archive = Archive::open(folder.path(), ALL).unwrap();
+    let wanted = Query { rows: 600, bars: 7, ..query("") };
+    let found = archive.search(&wanted, &|| false).unwrap();
+    assert_eq!((found.matched, found.scanned, found.damaged), (FILES.into(), FILES.into(), 0));
+    let began: Vec<u64> = found.rows.iter().map(crate::Row::began_us).collect();
+    let newest = (FILES - 599..=FILES).rev();
+    let newest: Vec<u64> = newest.map(|n| transaction(u64::from(n) * 1_000).began_us).collect();
+    assert_eq!(began, newest);
+    let bars = found.summary.unwrap().histogram.bars;
+    assert_eq!(bars.iter().map(|bar| bar.count).sum::<u64>(), FILES.into());
+    assert!(bars.iter().all(|bar| bar.count > 0), "of equal times in all files");
 }

@@ -186,7 +186,7 @@ pub(crate) fn encode(columns: &[Values<'_>], rows: usize, encoder: &mut Encoder)
 }
 
 /// Of header and directory, without the checksum itself.
-fn checksum(front: &[u8]) -> u32 {
+pub(crate) fn checksum(front: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&front[..HEADER - 4]);
     hasher.update(&front[HEADER..]);

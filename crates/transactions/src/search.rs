@@ -46,6 +46,15 @@ impl Row {
     pub fn get(&self, name: &str) -> Option<&Cell> {
         self.0.get(Column::named(name)?.place())
     }
+
+    /// When it began.
+    #[must_use]
+    pub fn began_us(&self) -> u64 {
+        match self.get("began") {
+            Some(Cell::Number(began)) => *began,
+            _ => 0,
+        }
+    }
 }
 
 /// What was found.
@@ -81,13 +90,41 @@ struct Part<'q> {
 impl Folder {
     /// Answers a query.
     pub fn search(&self, query: &Query, stop: Stop<'_>) -> Answer {
-        let span = self.span().unwrap_or_default();
+        let mut search = Search::new(query, self.span().unwrap_or_default());
+        search.look_at(self, stop);
+        search.finish(false)
+    }
+}
+
+/// A search over several folders, one after the other.
+pub(crate) struct Search<'q> {
+    query: &'q Query,
+    histogram: Histogram,
+    answer: Answer,
+}
+
+impl<'q> Search<'q> {
+    /// `span`: first and last `began` of all folders.
+    pub(crate) fn new(query: &'q Query, span: (u64, u64)) -> Self {
         let bounds = query.from_us.max(span.0)..=query.to_us.min(span.1);
         let histogram = Histogram::new(&bounds, query.bars);
-        let blocks = self.blocks(&(query.from_us..=query.to_us));
+        let answer = Answer {
+            matched: 0,
+            scanned: 0,
+            damaged: 0,
+            rows: Vec::new(),
+            summary: (query.bars > 0).then(|| Summary::new(histogram.clone())),
+            stopped: false,
+        };
+        Self { query, histogram, answer }
+    }
+
+    pub(crate) fn look_at(&mut self, folder: &Folder, stop: Stop<'_>) {
+        let (query, histogram) = (self.query, &self.histogram);
+        let blocks = folder.blocks(&(query.from_us..=query.to_us));
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
         let work = || {
-            let mut part = Part::new(query, &histogram);
+            let mut part = Part::new(query, histogram);
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(place) = blocks.get(number) else { break };
@@ -108,15 +145,29 @@ impl Folder {
             }
             whole
         });
-        let rows = whole.rows(&blocks);
-        Answer {
-            matched: whole.matched,
-            scanned: whole.scanned,
-            damaged: whole.damaged,
-            rows,
-            summary: whole.summary,
-            stopped: stopped.into_inner(),
+        let wanted = query.rows.min(ROWS_WANTED_MAX);
+        if self.answer.rows.len() == wanted {
+            let oldest = self.answer.rows.last().map_or(0, Row::began_us);
+            whole.newest.retain(|Reverse((began, ..))| *began > oldest);
         }
+        let rows = whole.rows(&blocks);
+        let answer = &mut self.answer;
+        answer.rows.extend(rows);
+        answer.rows.sort_by_key(|row| Reverse(row.began_us()));
+        answer.rows.truncate(wanted);
+        answer.matched += whole.matched;
+        answer.scanned += whole.scanned;
+        answer.damaged += whole.damaged;
+        answer.stopped |= stopped.into_inner();
+        if let (Some(own), Some(other)) = (&mut answer.summary, whole.summary) {
+            own.add(other);
+        }
+    }
+
+    /// What was found; `stopped`: not all folders were looked at.
+    pub(crate) fn finish(self, stopped: bool) -> Answer {
+        let stopped = stopped || self.answer.stopped;
+        Answer { stopped, ..self.answer }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::found::Found;
 use crate::get::Output;
 use crate::object::{Columns, Field, Mode, columns_of, taken};
+use crate::permission::{Need, on_hosts};
 use crate::write::{nested, only};
 
 /// A list of rows of an object.
@@ -30,6 +31,8 @@ pub(crate) struct Child {
     pub(crate) among: Option<&'static str>,
     /// Its fields.
     pub(crate) fields: &'static [Field],
+    /// Column with the id of a host, which is 0 for users who may not see the host.
+    pub(crate) host: Option<&'static str>,
     /// An object has one at least.
     pub(crate) required: bool,
     /// Reads a row where the fields alone do not tell what is right.
@@ -83,6 +86,7 @@ impl Child {
             key,
             among: None,
             fields,
+            host: None,
             required: false,
             parse: None,
             check: |_, _, _| Ok(()),
@@ -113,8 +117,15 @@ pub(super) fn show(found: &mut Found<'_, '_>, child: &Child, strict: bool) -> Ap
         return Err(ApiError::at(&path, format!("value must be one of {}", list.join(", "))));
     }
     let Child { table, owner, key, .. } = child;
-    let columns: String =
-        child.fields.iter().map(|field| format!(", {} AS {}", field.column, field.name)).collect();
+    let seen =
+        child.host.and_then(|host| Some((host, on_hosts(found.call.user(), Need::Read, host)?)));
+    let shown = |field: &Field| match &seen {
+        Some((host, seen)) if *host == field.column => {
+            format!(", CASE WHEN {seen} THEN {host} ELSE 0 END AS {}", field.name)
+        }
+        _ => format!(", {} AS {}", field.column, field.name),
+    };
+    let columns: String = child.fields.iter().map(shown).collect();
     let sql = format!(
         "SELECT {owner} AS owner{columns} FROM {table} WHERE {owner} IN ({{ids}}){} \
          ORDER BY {table}.{owner}, {table}.{}",

@@ -122,6 +122,17 @@ pub struct HostCheck {
     pub effect: Effect,
     /// Why it does not pass or is not known.
     pub reason: String,
+    /// What the reason names.
+    pub names: Option<Named>,
+}
+
+/// What a reason names, and whose names some users may not see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Named {
+    /// A problem: `eventid`.
+    Problem(u64),
+    /// A trigger: `triggerid`.
+    Trigger(u64),
 }
 
 /// What a host asks of the server that it is.
@@ -149,6 +160,8 @@ impl Asked {
 /// A problem, or a trigger.
 #[derive(Debug, Default)]
 struct Found {
+    /// `eventid` or `triggerid`.
+    id: u64,
     name: String,
     severity: i64,
     tags: Vec<(String, String)>,
@@ -257,29 +270,35 @@ fn ask(conditions: &Conditions, host: &Host) -> Asked {
             passes: Some(reason.is_none()),
             effect: Effect::Drain,
             reason: reason.unwrap_or_default(),
+            names: None,
         });
     }
     for (name, filter) in &conditions.triggers {
-        let (passes, reason) = judge(filter, host);
-        checks.push(HostCheck { name: name.clone(), passes, effect: filter.effect, reason });
+        let (passes, reason, names) = judge(filter, host);
+        let (name, effect) = (name.clone(), filter.effect);
+        checks.push(HostCheck { name, passes, effect, reason, names });
     }
     Asked { checks, ignored: false }
 }
 
-fn judge(filter: &TriggerFilter, host: &Host) -> (Option<bool>, String) {
+fn judge(filter: &TriggerFilter, host: &Host) -> (Option<bool>, String, Option<Named>) {
     if !host.monitored {
-        return (None, "the host is not monitored".to_owned());
+        return (None, "the host is not monitored".to_owned(), None);
     }
     if let Some(problem) = host.problems.iter().find(|problem| filter.matches(problem)) {
-        return (Some(false), format!("problem: {}", problem.name));
+        let reason = format!("problem: {}", problem.name);
+        return (Some(false), reason, Some(Named::Problem(problem.id)));
     }
     let mut matching = host.triggers.iter().filter(|trigger| filter.matches(trigger)).peekable();
     if matching.peek().is_none() {
-        return (None, "no enabled trigger of the host matches".to_owned());
+        return (None, "no enabled trigger of the host matches".to_owned(), None);
     }
     match matching.find(|trigger| !trigger.error.is_empty()) {
-        Some(trigger) => (None, format!("trigger {} is unknown: {}", trigger.name, trigger.error)),
-        None => (Some(true), String::new()),
+        Some(trigger) => {
+            let reason = format!("trigger {} is unknown: {}", trigger.name, trigger.error);
+            (None, reason, Some(Named::Trigger(trigger.id)))
+        }
+        None => (Some(true), String::new(), None),
     }
 }
 
@@ -374,6 +393,7 @@ fn add_problems(
         for row in &rows {
             let Some(host) = hosts.get_mut(&row.id("hostid")) else { continue };
             of(host).push(Found {
+                id: row.id("id"),
                 name: row.text("name").to_owned(),
                 severity: row.int("severity"),
                 tags: tags_of.get(&row.id("id")).cloned().unwrap_or_default(),

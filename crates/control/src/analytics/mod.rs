@@ -8,7 +8,7 @@ mod figures;
 mod health;
 mod windows;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -94,6 +94,8 @@ impl std::fmt::Debug for Board {
 #[derive(Default)]
 struct State {
     catalogue: Catalogue,
+    /// The names in the catalogue.
+    known: Known,
     engines: HashMap<u64, Engine>,
 }
 
@@ -107,13 +109,14 @@ impl Board {
 
     /// Learns which objects exist, and forgets what was reported of others.
     pub fn learn(&self, catalogue: Catalogue) {
+        let known = Known::of(&catalogue);
         let mut state = lock(&self.state);
         state.engines.retain(|engine, _| catalogue.engines.contains_key(engine));
-        let known = Known::of(&catalogue);
         for engine in state.engines.values_mut() {
             engine.objects.retain(|key, _| known.has(key));
         }
         state.catalogue = catalogue;
+        state.known = known;
     }
 
     /// The value of a figure; `parameters` are those of an item's key behind `zabbix[vedette,lb,`.
@@ -136,11 +139,10 @@ impl Board {
     pub(crate) fn take(&self, engine: u64, portion: Portion) {
         let now = self.clock.monotonic();
         let mut state = lock(&self.state);
-        let State { catalogue, engines } = &mut *state;
+        let State { catalogue, known, engines } = &mut *state;
         if !catalogue.engines.contains_key(&engine) {
             return;
         }
-        let known = Known::of(catalogue);
         engines.entry(engine).or_default().take(portion, now, |key| known.has(key));
     }
 
@@ -163,9 +165,11 @@ struct Now {
 }
 
 /// Names that exist, so that what engines report stays bounded by the configuration.
+#[derive(Default)]
 struct Known {
-    services: std::collections::HashSet<Box<str>>,
-    pools: HashMap<Box<str>, Vec<Box<str>>>,
+    services: HashSet<Box<str>>,
+    /// Servers of each pool.
+    pools: HashMap<Box<str>, HashSet<Box<str>>>,
 }
 
 impl Known {

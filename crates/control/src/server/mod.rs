@@ -4,6 +4,7 @@ mod checks;
 mod groups;
 mod orders;
 mod records;
+mod report;
 mod session;
 mod tickets;
 
@@ -94,6 +95,14 @@ pub(crate) async fn blocking<T: Send + 'static>(
 ) -> anyhow::Result<T> {
     let shared = Arc::clone(shared);
     Ok(tokio::task::spawn_blocking(move || work(&shared)).await?)
+}
+
+impl Place {
+    /// Whether the engine has not connected again.
+    fn is_newest(&self) -> bool {
+        let present = lock(&self.shared.present);
+        present.get(&self.engine).is_some_and(|now| now.connection == self.connection)
+    }
 }
 
 impl Drop for Place {

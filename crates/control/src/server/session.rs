@@ -13,12 +13,13 @@ use proxying::engine_link::analytics::Portion;
 use proxying::engine_link::{LinkError, MESSAGE_MAX, Message, SMALL_MAX, VERSION};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
-use tokio::time::{Instant, MissedTickBehavior, interval, timeout, timeout_at};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout, timeout_at};
 use tokio_openssl::SslStream;
 use transactions::Stream;
 
 use super::checks::{Seat, Sheet};
 use super::records::Records;
+use super::report::{Reporting, too_long};
 use super::{From, Place, Shared, blocking};
 use crate::authority::{engine_id, fingerprint, until_s};
 use crate::channel::Channel;
@@ -26,14 +27,9 @@ use crate::{OPENING, SILENCE};
 
 /// Longest time between the arrival of a block and its acknowledgement.
 const SYNC_EVERY: Duration = Duration::from_millis(200);
-/// How often the last report of an engine is stored while nothing changes.
-const REPORT_EVERY: Duration = Duration::from_secs(10);
 
 /// Shortest time between two certificates of an engine on one connection: it uses a new one at once.
 const RENEWAL_PAUSE: Duration = Duration::from_secs(600);
-
-/// Characters of the version of a program.
-const VERSION_MAX: usize = 64;
 
 type Link = Channel<SslStream<TcpStream>>;
 
@@ -87,8 +83,7 @@ pub(super) async fn serve(
         known,
         stream,
         link,
-        report,
-        reported: None,
+        reporting: Reporting::new(report),
         sent: String::new(),
         records,
         seat,
@@ -193,9 +188,7 @@ struct Session<'s> {
     known: Known,
     stream: Stream,
     link: Link,
-    report: Report,
-    /// When and what was stored last.
-    reported: Option<(Instant, Report)>,
+    reporting: Reporting,
     /// Hash of the configuration that was sent last.
     sent: String,
     records: Records,
@@ -210,6 +203,16 @@ struct Session<'s> {
 
 impl Session<'_> {
     async fn run(mut self, place: &Place) -> anyhow::Result<()> {
+        let ended = self.talk(place).await;
+        if let Some(report) = self.reporting.rest()
+            && place.is_newest()
+        {
+            self.store(report).await?;
+        }
+        ended
+    }
+
+    async fn talk(&mut self, place: &Place) -> anyhow::Result<()> {
         let mut changes = self.shared.groups.changes();
         let mut sync = interval(SYNC_EVERY);
         sync.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -220,6 +223,7 @@ impl Session<'_> {
         self.store_report().await?;
         let mut heard = Instant::now();
         loop {
+            let due = self.reporting.due();
             tokio::select! {
                 ready = timeout_at(heard + SILENCE, self.link.ready()) => {
                     ready.context("the engine is silent")??;
@@ -238,6 +242,9 @@ impl Session<'_> {
                     changed?;
                     // They may have changed because this engine has left the group.
                     self.configure().await?;
+                }
+                () = sleep_until(due.unwrap_or(heard)), if due.is_some() => {
+                    self.store_report().await?;
                 }
                 _ = sync.tick(), if self.records.is_unsynced() => self.acknowledge(false).await?,
                 () = place.replaced.notified() => bail!("the engine has connected again"),
@@ -287,18 +294,14 @@ impl Session<'_> {
                 self.figures(portion)?;
             }
             Message::Applied { hash, error } => {
-                self.shared
-                    .board
-                    .configured(self.stream.engine, error.is_empty() && hash == self.sent);
-                if error.is_empty() {
-                    hash.clone_into(&mut self.report.running_hash);
-                } else {
+                self.reporting.applied(hash, error);
+                self.show_configured();
+                if let Some(error) = self.reporting.to_log(Instant::now()) {
                     tracing::warn!(
                         engine = self.known.name,
                         "an engine refuses its configuration: {error}"
                     );
                 }
-                error.clone_into(&mut self.report.error);
                 self.store_report().await?;
             }
             Message::Answering { number } => self.seat.answers(number),
@@ -307,7 +310,7 @@ impl Session<'_> {
                 self.renew(request).await?;
             }
             Message::Program { version } => {
-                self.report.version = version.chars().take(VERSION_MAX).collect();
+                self.reporting.version(version);
                 self.store_report().await?;
             }
             Message::Refused { reason } => bail!("the engine says: {reason}"),
@@ -334,13 +337,23 @@ impl Session<'_> {
         match desired {
             Ok(desired) => self.push(&desired).await,
             Err(error) => {
-                self.shared.board.configured(self.stream.engine, false);
-                let error = format!("the configuration of its group cannot be made: {error}");
-                tracing::error!(engine = self.known.name, "{error}");
-                self.report.error = error;
-                self.store_report().await
+                self.cannot_send(&format!("the configuration of its group cannot be made: {error}"))
+                    .await
             }
         }
+    }
+
+    /// The engine goes on with what it runs, and `engine.get` shows why.
+    async fn cannot_send(&mut self, problem: &str) -> anyhow::Result<()> {
+        tracing::error!(engine = self.known.name, "{problem}");
+        self.reporting.unsent(Some(problem));
+        self.show_configured();
+        self.store_report().await
+    }
+
+    fn show_configured(&self) {
+        let configured = self.reporting.is_configured(&self.sent);
+        self.shared.board.configured(self.stream.engine, configured);
     }
 
     /// Sends what the checks of authorities must find.
@@ -396,10 +409,17 @@ impl Session<'_> {
     }
 
     async fn push(&mut self, desired: &Desired) -> anyhow::Result<()> {
-        if desired.hash == self.sent {
-            return Ok(());
+        if desired.hash != self.sent
+            && let Some(problem) = too_long(&desired.text)
+        {
+            return self.cannot_send(&problem).await;
         }
-        let runs = self.sent.is_empty() && desired.hash == self.report.running_hash;
+        self.reporting.unsent(None);
+        if desired.hash == self.sent {
+            self.show_configured();
+            return self.store_report().await;
+        }
+        let runs = self.sent.is_empty() && desired.hash == self.reporting.running_hash();
         self.shared.board.configured(self.stream.engine, runs);
         if runs {
             return Ok(());
@@ -422,15 +442,14 @@ impl Session<'_> {
     }
 
     async fn store_report(&mut self) -> anyhow::Result<()> {
-        let recent = self
-            .reported
-            .as_ref()
-            .is_some_and(|(at, report)| at.elapsed() < REPORT_EVERY && *report == self.report);
-        if recent {
-            return Ok(());
+        match self.reporting.to_store(Instant::now()) {
+            Some(report) => self.store(report).await,
+            None => Ok(()),
         }
-        self.reported = Some((Instant::now(), self.report.clone()));
-        let (engine, report) = (self.stream.engine, self.report.clone());
+    }
+
+    async fn store(&self, report: Report) -> anyhow::Result<()> {
+        let engine = self.stream.engine;
         let stored = blocking(self.shared, move |shared| {
             let report = Report { at_s: shared.clock.unix_s(), ..report };
             engines::report(&shared.config, engine, &report)

@@ -74,3 +74,13 @@ fn impossible_messages_are_refused() {
         Err(LinkError::Text(10))
     );
 }
+
+#[test]
+fn the_longest_configuration_fits_a_message() {
+    let hash = "0".repeat(64);
+    for (length, fits) in [(CONFIGURATION_MAX, true), (CONFIGURATION_MAX + 1, false)] {
+        let text = "x".repeat(length);
+        let bytes = written(&Message::Configuration { hash: &hash, text: &text });
+        assert_eq!(message_len(&bytes, MESSAGE_MAX).is_ok(), fits, "{length}");
+    }
+}

@@ -61,13 +61,16 @@ pub(super) fn compare(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 }
 
 pub(super) fn difference(before: &Objects, after: &Objects) -> Json {
-    let (old, new) = (texts(before), texts(after));
+    let (old, new) = (hashes(before), hashes(after));
     let mut services = Vec::new();
-    for (id, (service, text)) in &new {
+    for (id, (service, hash)) in &new {
         match old.get(id) {
             None => services.push(shown(service, "added")),
-            Some((_, before)) if before != text => services.push(shown(service, "changed")),
-            Some(_) => {}
+            Some((before, of_before)) => {
+                if (before.group, of_before) != (service.group, hash) {
+                    services.push(shown(service, "changed"));
+                }
+            }
         }
     }
     let removed = old.iter().filter(|(id, _)| !new.contains_key(id));
@@ -84,11 +87,8 @@ fn shown(service: &Service, change: &str) -> Json {
     })
 }
 
-/// Each service as the configuration of an engine that has it alone.
-fn texts(objects: &Objects) -> BTreeMap<u64, (&Service, Desired)> {
-    let texts = objects
-        .services
-        .iter()
-        .map(|service| (service.id, (service, Desired::of(&objects.alone(service)))));
-    texts.collect()
+/// Each service with the hash of the configuration of an engine that has it alone.
+fn hashes(objects: &Objects) -> BTreeMap<u64, (&Service, String)> {
+    let hash = |service: &Service| Desired::of(&objects.alone(service)).hash;
+    objects.services.iter().map(|service| (service.id, (service, hash(service)))).collect()
 }

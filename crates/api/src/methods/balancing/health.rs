@@ -1,16 +1,16 @@
 //! `pool.health`: how engines see the servers of pools, with the result of each monitor, and what the monitored
 //! hosts of servers ask for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use config::db::query_by_ids;
-use config::engines::hosts::{self, Asked};
+use config::db::{Reader, query_by_ids};
+use config::engines::hosts::{self, Asked, Named};
 use serde_json::{Value as Json, json};
 
 use super::refused;
 use crate::call::Call;
 use crate::error::{ApiError, ApiResult};
-use crate::permission::Need;
+use crate::permission::{Need, and, by_tag_filters, on_triggers};
 use crate::write::{Target, only, required_list};
 
 /// Pools of one call.
@@ -31,7 +31,7 @@ pub(super) fn health(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     if ids.len() > POOLS_MAX {
         return Err(ApiError::at("/poolids", format_args!("limited to {POOLS_MAX} pools")));
     }
-    let (pools, seen) = call.read(|connection| {
+    let (pools, seen, named) = call.read(|connection| {
         let mut asked =
             hosts::asked(connection, &ids).map_err(|error| refused("/poolids", error))?;
         let sql = "SELECT poolid, position, name, hostid FROM pool_servers \
@@ -50,7 +50,11 @@ pub(super) fn health(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         with_hosts.sort_unstable();
         with_hosts.dedup();
         let seen = call.allowed(connection, Target::Host, Need::Read, &with_hosts)?;
-        Ok((pools, seen))
+        let shown = pools.values().flatten().filter(|server| seen.contains(&server.host));
+        let checks = shown.flat_map(|server| &server.asked.checks);
+        let named = checks.filter_map(|check| check.names).collect();
+        let named = visible(call, connection, &named)?;
+        Ok((pools, seen, named))
     })?;
     let all = ids.iter().filter_map(|id| Some((id, pools.get(id)?)));
     let shown = all.map(|(id, servers)| {
@@ -64,13 +68,18 @@ pub(super) fn health(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 Some(one) => (one["state"].clone(), one["engines"].clone()),
                 None => (json!("unknown"), json!([])),
             };
+            // Users who may not see the host do not learn its state.
+            let host_checks = match seen.contains(&server.host) {
+                true => host_checks(&server.asked, &named),
+                false => Vec::new(),
+            };
             json!({
                 "name": server.name,
                 "state": state,
                 "engines": engines,
                 "host_effect_ignored": server.asked.ignored,
                 "host_effect": server.asked.effect().map_or("", hosts::Effect::word),
-                "host_checks": host_checks(&server.asked, seen.contains(&server.host)),
+                "host_checks": host_checks,
             })
         });
         json!({ "poolid": id.to_string(), "servers": servers.collect::<Vec<_>>() })
@@ -78,18 +87,47 @@ pub(super) fn health(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     Ok(shown.collect())
 }
 
-/// Problems are shown to users who may see the host.
-fn host_checks(asked: &Asked, may_see: bool) -> Vec<Json> {
+/// Those of these problems and triggers that the user may see: by permission on all their hosts, and by tag filters.
+fn visible(
+    call: &Call<'_>,
+    connection: &mut dyn Reader,
+    named: &BTreeSet<Named>,
+) -> ApiResult<BTreeSet<Named>> {
+    let (mut problems, mut triggers) = (Vec::new(), Vec::new());
+    for one in named {
+        match one {
+            Named::Problem(id) => problems.push(*id),
+            Named::Trigger(id) => triggers.push(*id),
+        }
+    }
+    let sql = format!(
+        "SELECT eventid AS id FROM problems WHERE eventid IN ({{ids}}){}{}",
+        and(on_triggers(call.user(), Need::Read, "problems.objectid")),
+        and(by_tag_filters(call.user(), "problems.eventid", "problems.objectid")),
+    );
+    let problems = query_by_ids(connection, &sql, &[], &problems)?;
+    let sql = format!(
+        "SELECT triggerid AS id FROM triggers WHERE triggerid IN ({{ids}}){}",
+        and(on_triggers(call.user(), Need::Read, "triggers.triggerid")),
+    );
+    let triggers = query_by_ids(connection, &sql, &[], &triggers)?;
+    let problems = problems.iter().map(|row| Named::Problem(row.id("id")));
+    Ok(problems.chain(triggers.iter().map(|row| Named::Trigger(row.id("id")))).collect())
+}
+
+/// `visible`: problems and triggers that reasons may name.
+fn host_checks(asked: &Asked, visible: &BTreeSet<Named>) -> Vec<Json> {
     let checks = asked.checks.iter().map(|check| {
         let result = match check.passes {
             None => "unknown",
             Some(true) => "passes",
             Some(false) => "fails",
         };
+        let may_name = check.names.is_none_or(|named| visible.contains(&named));
         json!({
             "name": check.name,
             "result": result,
-            "reason": if may_see { check.reason.as_str() } else { "" },
+            "reason": if may_name { check.reason.as_str() } else { "" },
             "effect": check.effect.word(),
         })
     });

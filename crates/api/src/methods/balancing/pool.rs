@@ -17,10 +17,11 @@ use super::virtualservice::refuse_unsuitable_changes;
 use super::{Reference, Use, poolgroup, refuse_used, refused, require};
 use crate::call::{Call, Method};
 use crate::error::{ApiError, ApiResult};
+use crate::get::Get;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Document, Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field};
-use crate::permission::Need;
+use crate::permission::{Need, and, on_hosts};
 use crate::plain::{self, Child, Draft, Key, Plain, Spec, Unique, number, refuse_twin, text};
 use crate::write::{Target, names, no_object_at};
 
@@ -106,6 +107,7 @@ static SPEC: Spec = Spec {
             select: Some("selectServers"),
             counts: true,
             required: true,
+            host: Some("hostid"),
             check: check_server,
             refer: require_hosts,
             ..Child::new(
@@ -130,6 +132,7 @@ static SPEC: Spec = Spec {
             )
         },
     ],
+    options: &["hostids"],
     ..Spec::new(
         &POOL,
         &table::POOLS,
@@ -141,7 +144,6 @@ static SPEC: Spec = Spec {
                  UNION ALL SELECT poolid, healthmonitorid FROM pool_monitors) u \
                  WHERE u.healthmonitorid IN ({ids}))",
             ),
-            ("hostids", "t.poolid IN (SELECT poolid FROM pool_servers WHERE hostid IN ({ids}))"),
         ],
     )
 };
@@ -226,6 +228,14 @@ struct Pool;
 impl Plain for Pool {
     fn spec(&self) -> &'static Spec {
         &SPEC
+    }
+
+    fn select(&self, get: &mut Get<'_, '_>, call: &Call<'_>, _input: &Json) -> ApiResult<()> {
+        let seen = and(on_hosts(call.user(), Need::Read, "hostid"));
+        let condition = format!(
+            "t.poolid IN (SELECT poolid FROM pool_servers WHERE hostid IN ({{ids}}){seen})"
+        );
+        get.by_ids("hostids", &condition)
     }
 
     fn given(&self, _call: &Call<'_>, draft: &mut Draft<'_>) -> ApiResult<()> {

@@ -2,6 +2,7 @@ mod checks;
 mod exchange;
 mod groups;
 mod monitors;
+mod rights;
 
 use openssl::asn1::Asn1Time;
 use openssl::ec::{EcGroup, EcKey};
@@ -312,7 +313,6 @@ fn a_comparison_names_the_services_and_changes_nothing() {
         "poolid": server.create("pool.create", &json!({ "name": "q", "servers": servers("s") })),
     });
     let id = server.create("virtualservice.create", &other);
-    let before = edge.configuration();
     let compare = |method: &str, params: Json| {
         server.call("enginegroup.compare", &json!({ "method": method, "params": params }))
     };
@@ -332,6 +332,12 @@ fn a_comparison_names_the_services_and_changes_nothing() {
     let new = json!({ "name": "new", "enginegroupid": edge.group, "vipid": edge.vip, "port": 81,
                       "poolid": edge.pool });
     assert_eq!(compare("virtualservice.create", new).unwrap()[0]["change"], "added");
+    let moved = server.create("enginegroup.create", &json!({ "name": "moved" }));
+    let before = edge.configuration();
+    let change = json!({ "virtualserviceid": edge.service, "enginegroupid": moved });
+    let mut expected = web("changed");
+    expected[0]["enginegroupid"] = moved.into();
+    assert_eq!(compare("virtualservice.update", change).unwrap(), expected, "another group");
     let bad = json!({ "poolid": edge.pool, "servers": [] });
     assert!(compare("pool.update", bad).unwrap_err().1.contains("cannot be empty"));
     for method in ["host.create", "pool.get", "engine.delete", "pool", "enginegroup.compare"] {

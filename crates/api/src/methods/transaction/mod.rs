@@ -80,10 +80,12 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let _memory = call.hold(SEARCH_BYTES)?;
     let gone = call.gone.clone();
     let stop = || gone.is_gone();
-    let answer = call.api.deps.transactions.search(&query, &stop).map_err(|error| match error {
-        transactions::SearchError::TooMany => ApiError::at("/time_from", error),
-        error => ApiError::application(error.to_string()),
-    })?;
+    let answer = call
+        .api
+        .deps
+        .transactions
+        .search(&query, &stop)
+        .map_err(|error| ApiError::application(error.to_string()))?;
     call.gone.check()?;
     if wanted.count {
         return Ok(answer.matched.to_string().into());
