@@ -90,7 +90,8 @@ impl Engine {
     /// # Errors
     /// Problems of the configuration, addresses that cannot be used, missing resources.
     pub fn start(config: &Config, clock: &SharedClock) -> anyhow::Result<Self> {
-        let _as_many_as_allowed = stdx::sys::raise_open_files_limit();
+        // Where the limit is unknown, nothing uses more files than connections need.
+        let open_files = stdx::sys::raise_open_files_limit().unwrap_or(0);
         let threads = config.threads.or_else(|| std::thread::available_parallelism().ok());
         let threads = threads.map_or(1, std::num::NonZero::get);
         let snapshot = Arc::new(ArcSwap::from_pointee(Snapshot::empty(threads, Some(clock))));
@@ -102,6 +103,7 @@ impl Engine {
         let checkers = Checkers::new(threads);
         for number in 0..threads {
             let mut worker = Worker::new(Arc::clone(&snapshot), Arc::clone(clock), &checkers)?;
+            worker.share_files(open_files, threads);
             if let Some(records) = &records {
                 worker.record(records.recorder(&name, number));
             }

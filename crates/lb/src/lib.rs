@@ -33,6 +33,7 @@ mod mux;
 mod ocsp;
 mod opening;
 mod peer;
+mod pipes;
 mod policy;
 mod pool;
 mod rate;

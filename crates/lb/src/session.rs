@@ -15,6 +15,7 @@ use crate::peer::Peer;
 use crate::record::Draft;
 use crate::route::{Failure, Route, Upstream};
 use crate::snapshot::Service;
+use crate::tunnel::push;
 use crate::wheel::Entry;
 use transactions::End;
 
@@ -261,8 +262,7 @@ impl Session {
 
     /// Writes what is ready for the client; `None`: the connection is gone.
     pub(crate) fn flush(&mut self, core: &mut Core) -> Option<usize> {
-        let sent = self.client.write(self.output.data(), &mut core.hub).ok()?;
-        self.output.consume(sent);
+        let sent = push(&mut self.output, &mut self.client, &mut core.hub).ok()?;
         self.client.flush().ok()?;
         Some(sent)
     }

@@ -86,6 +86,11 @@ impl Worker {
         })
     }
 
+    /// One of `threads` of a process that may open this many files.
+    pub(crate) fn share_files(&mut self, open_files: u64, threads: usize) {
+        self.core.hub.buffers.pipes.share(open_files, threads);
+    }
+
     /// Counts and records transactions from now on.
     pub(crate) fn record(&mut self, recorder: Recorder) {
         self.core.recorder = Some(recorder);
