@@ -60,6 +60,10 @@ impl Conn {
         }
     }
 
+    pub(crate) fn stream_mut(&mut self) -> &mut TcpStream {
+        &mut self.stream
+    }
+
     pub(crate) fn tls(&self) -> Option<&rustls::Connection> {
         self.tls.as_deref()
     }

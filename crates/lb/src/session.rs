@@ -9,6 +9,7 @@ use proxying::http2::hpack::List;
 
 use crate::auth::Awaited;
 use crate::buffer::Buffer;
+use crate::conn::Conn;
 use crate::core::Core;
 use crate::exchange::Exchange;
 use crate::peer::Peer;
@@ -46,6 +47,8 @@ pub(crate) enum State {
     Tunnel,
     /// Frames in both directions, by the place of the connection in [`Core::muxes`].
     Http2(usize),
+    /// The last response is sent, and the client has said that it sends nothing more.
+    Part,
     /// The last response is sent; the rest of the client's bytes are dropped.
     Linger,
 }
@@ -228,6 +231,7 @@ impl Session {
             State::Exchange => self.exchange(core),
             State::Tunnel => self.tunnel(core),
             State::Http2(place) => self.http2(place, core),
+            State::Part => self.part(core),
             State::Linger => self.linger(core),
         }
     }
@@ -267,6 +271,22 @@ impl Session {
         Some(sent)
     }
 
+    /// Closes a connection without waiting for the client, unless it has sent more.
+    fn part(&mut self, core: &mut Core) -> Step {
+        if self.flush(core).is_none() {
+            return Step::Close;
+        }
+        if !self.output.is_empty() {
+            return Step::Wait;
+        }
+        let silent = |conn: &Conn| !conn.readable && conn.tls().is_none();
+        if self.input.is_empty() && self.client.socket().is_some_and(silent) {
+            return Step::Close;
+        }
+        self.state = State::Linger;
+        Step::Again
+    }
+
     fn linger(&mut self, core: &mut Core) -> Step {
         if self.flush(core).is_none() {
             return Step::Close;
@@ -293,7 +313,7 @@ impl Session {
             State::Detect if self.input.is_empty() => (Stage::Idle, times.keepalive),
             State::Request | State::Detect => (Stage::Head, times.client_header),
             State::Http2(place) => self.stage_http2(place, core),
-            State::Linger => (Stage::Linger, LINGER_MS),
+            State::Part | State::Linger => (Stage::Linger, LINGER_MS),
             State::Authenticate => (Stage::Queue, times.queue),
             State::Exchange | State::Tunnel => {
                 let upstream = self.route.as_ref().map(|route| &route.upstream);
