@@ -40,6 +40,7 @@ mod rate;
 mod record;
 mod recorder;
 mod recording;
+mod relay;
 mod request;
 mod response;
 mod route;

@@ -56,6 +56,7 @@ impl Pipe {
 /// The pipes of a thread.
 #[derive(Debug, Default)]
 pub(crate) struct Pipes {
+    #[expect(clippy::vec_box, reason = "they move between here and buffers by pointer")]
     free: Vec<Box<Pipe>>,
     max: usize,
     count: Arc<()>,

@@ -14,9 +14,9 @@ use crate::core::Core;
 use crate::exchange::Exchange;
 use crate::peer::Peer;
 use crate::record::Draft;
+use crate::relay::push;
 use crate::route::{Failure, Route, Upstream};
 use crate::snapshot::Service;
-use crate::tunnel::push;
 use crate::wheel::Entry;
 use transactions::End;
 

@@ -27,7 +27,7 @@ pub(crate) fn write(folder: &Path, key: Key) -> anyhow::Result<()> {
     let key = match key {
         Key::Ec => {
             let curve = EcGroup::from_curve_name(Nid::X9_62_PRIME256V1)?;
-            PKey::from_ec_key(EcKey::generate(&*curve)?)?
+            PKey::from_ec_key(EcKey::generate(&curve)?)?
         }
         Key::Rsa => PKey::from_rsa(Rsa::generate(RSA_BITS)?)?,
     };

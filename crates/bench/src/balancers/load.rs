@@ -60,12 +60,42 @@ pub(crate) struct Outcome {
     pub(crate) cpu_s: f64,
     /// How long it was, seconds.
     pub(crate) seconds: f64,
-    /// What the balancer's memory has grown by, bytes; 0 if the row is not about it.
-    pub(crate) memory_growth_bytes: u64,
+    /// Changes of the configuration.
+    pub(crate) changes: u64,
+    /// Memory of the balancer, where the row is about it.
+    pub(crate) memory: Option<Memory>,
+}
+
+/// Bytes of the balancer's memory before and after the load.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Memory {
+    pub(crate) before: u64,
+    pub(crate) after: u64,
+}
+
+impl Memory {
+    /// Bytes now.
+    pub(crate) fn of(meter: &Meter) -> anyhow::Result<u64> {
+        let resident = || meter.usage().map(|usage| usage.rss_bytes);
+        meter.pss_bytes().or_else(resident).context("the balancer has ended")
+    }
+}
+
+impl Mark {
+    pub(crate) fn since(&self, begin: &Self) -> Outcome {
+        Outcome {
+            requests: self.requests - begin.requests,
+            bytes: self.bytes - begin.bytes,
+            cpu_s: self.cpu_s - begin.cpu_s,
+            seconds: self.at.saturating_sub(begin.at).as_secs_f64(),
+            changes: 0,
+            memory: None,
+        }
+    }
 }
 
 /// Counters at a moment; the difference of two is an [`Outcome`].
-struct Mark {
+pub(crate) struct Mark {
     requests: u64,
     bytes: u64,
     cpu_s: f64,
@@ -92,13 +122,7 @@ pub(crate) fn drive(load: &Load<'_>, meter: &Meter, clock: &dyn Clock) -> anyhow
             Some(begin) if now >= begin.at + load.time => {
                 let end = clients.mark(meter, now)?;
                 clients.check_sessions()?;
-                return Ok(Outcome {
-                    requests: end.requests - begin.requests,
-                    bytes: end.bytes - begin.bytes,
-                    cpu_s: end.cpu_s - begin.cpu_s,
-                    seconds: end.at.saturating_sub(begin.at).as_secs_f64(),
-                    memory_growth_bytes: 0,
-                });
+                return Ok(end.since(begin));
             }
             _ => {}
         }
@@ -107,11 +131,7 @@ pub(crate) fn drive(load: &Load<'_>, meter: &Meter, clock: &dyn Clock) -> anyhow
 
 /// Opens connections that do nothing after one request, and reads the balancer's memory before and after.
 fn hold(load: &Load<'_>, meter: &Meter, clock: &dyn Clock) -> anyhow::Result<Outcome> {
-    let memory = || {
-        let resident = || meter.usage().map(|usage| usage.rss_bytes);
-        meter.pss_bytes().or_else(resident).context("the balancer has ended")
-    };
-    let before = memory()?;
+    let before = Memory::of(meter)?;
     let mut clients = Clients::new(load, clock.monotonic())?;
     let begin = clients.mark(meter, clock.monotonic())?;
     while clients.requests < u64::try_from(load.row.clients)? {
@@ -121,13 +141,8 @@ fn hold(load: &Load<'_>, meter: &Meter, clock: &dyn Clock) -> anyhow::Result<Out
         clients.turn(clock)?;
     }
     let end = clients.mark(meter, clock.monotonic())?;
-    Ok(Outcome {
-        requests: end.requests,
-        bytes: end.bytes,
-        cpu_s: end.cpu_s - begin.cpu_s,
-        seconds: end.at.saturating_sub(begin.at).as_secs_f64(),
-        memory_growth_bytes: memory()?.saturating_sub(before),
-    })
+    let memory = Memory { before, after: Memory::of(meter)? };
+    Ok(Outcome { memory: Some(memory), ..end.since(&begin) })
 }
 
 enum Stream {
@@ -190,7 +205,7 @@ impl Pace {
     }
 }
 
-struct Clients<'a> {
+pub(crate) struct Clients<'a> {
     load: &'a Load<'a>,
     poll: Poll,
     tls: Option<Arc<ClientConfig>>,
@@ -209,7 +224,7 @@ struct Clients<'a> {
 }
 
 impl<'a> Clients<'a> {
-    fn new(load: &'a Load<'a>, now: Duration) -> anyhow::Result<Self> {
+    pub(crate) fn new(load: &'a Load<'a>, now: Duration) -> anyhow::Result<Self> {
         let closing = match load.row.connections {
             Connections::Kept | Connections::Idle | Connections::Streams(_) => "",
             Connections::Fresh | Connections::Resumed => "Connection: close\r\n",
@@ -234,7 +249,7 @@ impl<'a> Clients<'a> {
     }
 
     /// Opens more connections.
-    fn open(&mut self, more: usize) -> anyhow::Result<()> {
+    pub(crate) fn open(&mut self, more: usize) -> anyhow::Result<()> {
         for _ in 0..more {
             let number = self.all.len();
             let mut client = self.client(number)?;
@@ -260,7 +275,7 @@ impl<'a> Clients<'a> {
     }
 
     /// Lets clients read and write that can; returns the time.
-    fn turn(&mut self, clock: &dyn Clock) -> anyhow::Result<Duration> {
+    pub(crate) fn turn(&mut self, clock: &dyn Clock) -> anyhow::Result<Duration> {
         let mut events = Events::with_capacity(EVENTS);
         let wait = if self.pace.is_some() { WAIT_PACED } else { WAIT };
         match self.poll.poll(&mut events, Some(wait)) {
@@ -379,7 +394,12 @@ impl<'a> Clients<'a> {
         Ok(())
     }
 
-    fn mark(&self, meter: &Meter, at: Duration) -> anyhow::Result<Mark> {
+    /// Complete responses so far.
+    pub(crate) fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    pub(crate) fn mark(&self, meter: &Meter, at: Duration) -> anyhow::Result<Mark> {
         let usage = meter.usage().context("the balancer has ended")?;
         Ok(Mark { requests: self.requests, bytes: self.bytes, cpu_s: usage.cpu_s, at })
     }

@@ -7,6 +7,7 @@
 
 mod answer;
 mod certificate;
+mod change;
 mod http2;
 mod load;
 mod program;
@@ -214,7 +215,13 @@ impl Bench {
         let outcome = std::thread::scope(|scope| {
             let drive = || {
                 stdx::sys::pin_thread(self.cores.others)?;
-                load::drive(&load, &meter, clock)
+                match row.changes {
+                    None => load::drive(&load, &meter, clock),
+                    Some(changes) => {
+                        let change = |number| running.change(balancer, row, &place, number);
+                        change::drive(&load, changes, &change, &meter, clock)
+                    }
+                }
             };
             scope.spawn(drive).join()
         });

@@ -88,6 +88,9 @@ impl Balancer {
     /// Why a row cannot be measured with it.
     pub(crate) fn obstacle(&self, row: &Row) -> Option<&'static str> {
         let missing = self.kind == Kind::Nginx && self.stream == Stream::Missing;
+        if self.kind != Kind::Vedette && row.changes.is_some() {
+            return Some("it is measured without the process that reads its configuration again");
+        }
         if self.kind == Kind::Nginx && matches!(row.workers, Workers::Threads(2..)) {
             return Some("its workers are processes");
         }
@@ -191,7 +194,8 @@ impl Running {
                 addresses.push(free);
             }
         }
-        let plan = Plan { row, listen: &addresses, servers: place.servers, folder: place.folder };
+        let (listen, servers) = (addresses.as_slice(), place.servers);
+        let plan = Plan { row, listen, servers, change: 0, folder: place.folder };
         let file = balancer.write(&plan)?;
         let processes = match row.workers {
             Workers::Processes(processes) => processes,
@@ -230,6 +234,24 @@ impl Running {
             }
             std::thread::sleep(Duration::from_millis(10));
         }
+    }
+
+    /// Writes the configuration with the number of a change and lets the processes read it.
+    pub(crate) fn change(
+        &self,
+        balancer: &Balancer,
+        row: &Row,
+        place: &Place<'_>,
+        change: u64,
+    ) -> anyhow::Result<()> {
+        use rustix::process::{Pid, Signal, kill_process};
+        let (listen, servers) = (self.addresses.as_slice(), place.servers);
+        balancer.write(&Plan { row, listen, servers, change, folder: place.folder })?;
+        for process in &self.processes {
+            let pid = Pid::from_child(process);
+            kill_process(pid, Signal::HUP).context("cannot signal the balancer")?;
+        }
+        Ok(())
     }
 
     pub(crate) fn pids(&self) -> Vec<u32> {

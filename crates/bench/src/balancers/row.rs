@@ -86,6 +86,15 @@ pub(crate) enum Workers {
     Processes(usize),
 }
 
+/// Changes of the configuration, one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Changes {
+    /// How many.
+    pub(crate) count: u64,
+    /// Pools of the configuration that no service uses.
+    pub(crate) pools: usize,
+}
+
 /// A kind of load.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Row {
@@ -104,6 +113,8 @@ pub(crate) struct Row {
     /// Virtual services, among which the clients are spread.
     pub(crate) services: usize,
     pub(crate) workers: Workers,
+    /// What is changed meanwhile; `None`: nothing, and the requests count.
+    pub(crate) changes: Option<Changes>,
 }
 
 impl Row {
@@ -119,6 +130,7 @@ impl Row {
             rate: None,
             services: 1,
             workers: Workers::One,
+            changes: None,
         }
     }
 
@@ -152,6 +164,10 @@ impl Row {
 
     const fn scaled(name: &'static str, label: &'static str, workers: Workers) -> Self {
         Self { workers, ..Self::kept(name, label, Via::Http, 64) }
+    }
+
+    const fn changed(name: &'static str, label: &'static str, changes: Changes) -> Self {
+        Self { changes: Some(changes), ..Self::kept(name, label, Via::Http, 8) }
     }
 
     /// Connections that are open at once.
@@ -237,6 +253,21 @@ pub(crate) static ROWS: &[Row] = &[
     Row::bulk("tcp-bulk-64", "TCP forwarding, 1 MiB, 64 connections", Via::Tcp, 64),
     Row::idle("idle", "10,000 idle connections", Via::Http),
     Row::idle("idle-tls", "10,000 idle TLS connections", Via::Tls(Key::Ec)),
+    Row::changed(
+        "change-100",
+        "a change of 100 pools under load",
+        Changes { count: 100, pools: 100 },
+    ),
+    Row::changed(
+        "change-20000",
+        "a change of 20,000 pools under load",
+        Changes { count: 10, pools: 20_000 },
+    ),
+    Row::changed(
+        "changes-10000",
+        "each of 10,000 changes of 1 pool under load",
+        Changes { count: 10_000, pools: 0 },
+    ),
 ];
 
 /// Names of all rows, in the order of the table.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use super::change::HEADER;
 use super::row::{Records, Row, Via, Workers};
 
 /// Chain and key of TLS in one file, for HAProxy.
@@ -28,6 +29,8 @@ pub(crate) struct Plan<'a> {
     /// An address for each virtual service.
     pub(crate) listen: &'a [SocketAddr],
     pub(crate) servers: &'a [SocketAddr],
+    /// Number of the newest change.
+    pub(crate) change: u64,
     /// For certificate, log and whatever the balancer writes.
     pub(crate) folder: &'a Path,
 }
@@ -68,6 +71,14 @@ impl Plan<'_> {
             });
             if self.row.via.key().is_some() {
                 service["tls"] = json!({ "certificates": ["bench"], "min_version": "1.3" });
+                if self.row.via == Via::Http2 {
+                    service["tls"]["alpn"] = json!(["h2"]);
+                }
+            }
+            if self.row.changes.is_some() {
+                service["rules"] = json!([{
+                    "then": { "set_response_header": { HEADER: self.change.to_string() } },
+                }]);
             }
             service
         });
@@ -76,6 +87,12 @@ impl Plan<'_> {
             "virtual_services": services.collect::<Vec<_>>(),
             "pools": [{ "name": "servers", "servers": servers }],
         });
+        let unused = self.row.changes.map_or(0, |changes| changes.pools);
+        if let Some(pools) = file["pools"].as_array_mut() {
+            pools.extend(
+                (0..unused).map(|n| json!({ "name": format!("p{n}"), "servers": servers })),
+            );
+        }
         if self.row.via.key().is_some() {
             let (cert, key) = (self.path(CERTIFICATE), self.path(KEY));
             file["certificates"] = json!([{ "name": "bench", "cert": cert, "key": key }]);
@@ -186,7 +203,7 @@ mod tests {
 
     fn plan<'a>(row: &'static str, servers: &'a [SocketAddr]) -> Plan<'a> {
         let row = ROWS.iter().find(|one| one.name == row).unwrap();
-        Plan { row, listen: &LISTEN, servers, folder: Path::new("/tmp/x") }
+        Plan { row, listen: &LISTEN, servers, change: 0, folder: Path::new("/tmp/x") }
     }
 
     const LISTEN: [SocketAddr; 1] =

@@ -52,11 +52,14 @@ enum Unit {
     Gbit,
     /// Bytes of the balancer's memory for a connection.
     Memory,
+    /// Milliseconds until a change is live.
+    Change,
 }
 
 impl Unit {
     fn of(row: &Row) -> Self {
         match (row.connections, row.body) {
+            _ if row.changes.is_some() => Self::Change,
             (Connections::Idle, _) => Self::Memory,
             (_, Body::Small) => Self::CpuTime,
             (_, Body::Bulk) => Self::Gbit,
@@ -68,6 +71,7 @@ impl Unit {
             Self::CpuTime => "CPU s per 100,000 requests",
             Self::Gbit => "Gbit per CPU s",
             Self::Memory => "bytes per connection",
+            Self::Change => "ms until it is live",
         }
     }
 
@@ -75,7 +79,11 @@ impl Unit {
         match self {
             Self::CpuTime => run.cpu_s / run.requests as f64 * REQUESTS,
             Self::Gbit => run.bytes as f64 * 8.0 / 1e9 / run.cpu_s,
-            Self::Memory => run.memory_growth_bytes as f64 / run.requests as f64,
+            Self::Memory => {
+                let growth = run.memory.map(|memory| memory.after.saturating_sub(memory.before));
+                growth.unwrap_or(0) as f64 / run.requests as f64
+            }
+            Self::Change => run.seconds * 1000.0 / run.changes as f64,
         }
     }
 }
@@ -88,11 +96,11 @@ impl Measured {
         Spread::of(figures.filter(|figure| figure.is_finite()).collect())
     }
 
-    /// CPU time or memory of a column for the same work, as a multiple of the first one's.
+    /// CPU time, memory or time of a column for the same work, as a multiple of the first one's.
     fn ratio(&self, column: usize) -> Option<f64> {
         let (first, other) = (self.spread(0)?.median, self.spread(column)?.median);
         let ratio = match self.unit() {
-            Unit::CpuTime | Unit::Memory => other / first,
+            Unit::CpuTime | Unit::Memory | Unit::Change => other / first,
             Unit::Gbit => first / other,
         };
         ratio.is_finite().then_some(ratio)
@@ -182,7 +190,9 @@ impl Comparison {
                         "figure": measured.unit().figure(run),
                         "requests": run.requests, "bytes": run.bytes,
                         "cpu_s": run.cpu_s, "seconds": run.seconds,
-                        "memory_growth_bytes": run.memory_growth_bytes,
+                        "changes": run.changes,
+                        "memory_before_bytes": run.memory.map(|memory| memory.before),
+                        "memory_after_bytes": run.memory.map(|memory| memory.after),
                     })
                 })
                 .collect();
@@ -224,7 +234,8 @@ mod tests {
             bytes: requests * 125_000_000,
             cpu_s,
             seconds: 2.0,
-            memory_growth_bytes: requests * 2048,
+            changes: 0,
+            memory: None,
         }
     }
 

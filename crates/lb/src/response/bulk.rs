@@ -7,9 +7,9 @@ use proxying::http1::Body;
 use crate::core::Core;
 use crate::exchange::Reply;
 use crate::pipes::MOVE_MAX;
+use crate::relay::pull_bulk;
 use crate::route::Upstream;
 use crate::session::Session;
-use crate::tunnel::pull_bulk;
 
 /// The part of a body that is worth a pipe, in bytes.
 const PART_MIN: u64 = 64 * 1024;
