@@ -1,5 +1,7 @@
 //! Buffers that a connection borrows only while it has bytes in them.
 
+use crate::pipes::{Pipe, Pipes};
+
 /// Size of a buffer: the largest head, and what one read or write moves.
 pub(crate) const SIZE: usize = 32 * 1024;
 /// Buffers that a thread keeps for the next use.
@@ -9,6 +11,7 @@ const KEPT: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
     free: Vec<Box<[u8]>>,
+    pub(crate) pipes: Pipes,
 }
 
 impl Buffers {
@@ -23,26 +26,47 @@ impl Buffers {
     }
 }
 
-/// Bytes on their way. Without any, it has no memory.
+/// Bytes on their way. Without any, it has neither memory nor a pipe.
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
     store: Option<Box<[u8]>>,
     start: usize,
     end: usize,
+    /// The bytes are in a pipe instead, not in memory.
+    pipe: Option<Box<Pipe>>,
 }
 
 impl Buffer {
-    /// The bytes.
+    /// The bytes in memory.
     pub(crate) fn data(&self) -> &[u8] {
         self.store.as_deref().map_or(&[], |store| &store[self.start..self.end])
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.start == self.end
+        self.start == self.end && self.pipe.as_deref().is_none_or(|pipe| pipe.held() == 0)
     }
 
-    /// Bytes that still fit.
+    /// The pipe, if the bytes are in one.
+    pub(crate) fn pipe(&mut self) -> Option<&mut Pipe> {
+        self.pipe.as_deref_mut()
+    }
+
+    /// The pipe of an empty buffer, borrowed if it has none; `None`: all are in use.
+    pub(crate) fn empty_pipe(&mut self, buffers: &mut Buffers) -> Option<&mut Pipe> {
+        if !self.is_empty() {
+            return None;
+        }
+        if self.pipe.is_none() {
+            self.pipe = buffers.pipes.take();
+        }
+        self.pipe()
+    }
+
+    /// Bytes that still fit; none behind those in a pipe.
     pub(crate) fn room(&self) -> usize {
+        if self.pipe.as_deref().is_some_and(|pipe| pipe.held() > 0) {
+            return 0;
+        }
         SIZE - (self.end - self.start)
     }
 
@@ -87,16 +111,26 @@ impl Buffer {
 
     /// Gives the memory back if there are no bytes.
     pub(crate) fn rest(&mut self, buffers: &mut Buffers) {
-        if self.is_empty()
-            && let Some(store) = self.store.take()
-        {
+        if !self.is_empty() {
+            return;
+        }
+        if let Some(store) = self.store.take() {
             buffers.give(store);
+        }
+        self.rest_pipe(buffers);
+    }
+
+    /// Gives the pipe back. Bytes in it are lost.
+    pub(crate) fn rest_pipe(&mut self, buffers: &mut Buffers) {
+        if let Some(pipe) = self.pipe.take() {
+            buffers.pipes.give(pipe);
         }
     }
 
     /// Removes all bytes and gives the memory back.
     pub(crate) fn clear(&mut self, buffers: &mut Buffers) {
         (self.start, self.end) = (0, 0);
+        self.rest_pipe(buffers);
         self.rest(buffers);
     }
 }

@@ -6,6 +6,12 @@ use std::net::Shutdown;
 use mio::net::TcpStream;
 
 use crate::buffer::{Buffer, Buffers};
+use crate::pipes::Pipe;
+
+/// Bytes after which a connection that is forwarded as it is may use a pipe.
+const BULK: u64 = 256 * 1024;
+/// Bytes of a read that are worth a pipe; for fewer, copying needs fewer calls.
+const BULK_READ: usize = 16 * 1024;
 
 /// A connection.
 #[derive(Debug)]
@@ -25,6 +31,8 @@ pub(crate) struct Conn {
     pub(crate) received: u64,
     /// Bytes written so far, before encryption.
     pub(crate) sent: u64,
+    /// Bytes of the last read.
+    last_read: usize,
     rtt: RoundTrip,
 }
 
@@ -47,8 +55,13 @@ impl Conn {
             shut: false,
             received: 0,
             sent: 0,
+            last_read: 0,
             rtt: RoundTrip::default(),
         }
+    }
+
+    pub(crate) fn stream_mut(&mut self) -> &mut TcpStream {
+        &mut self.stream
     }
 
     pub(crate) fn tls(&self) -> Option<&rustls::Connection> {
@@ -91,7 +104,7 @@ impl Conn {
                     self.readable = false;
                 }
                 buffer.filled(length);
-                self.received += length as u64;
+                self.has_read(length);
                 Ok(length)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -101,6 +114,55 @@ impl Conn {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
             Err(error) => Err(error),
         }
+    }
+
+    fn has_read(&mut self, length: usize) {
+        self.received += length as u64;
+        self.last_read = length;
+    }
+
+    /// Whether the bytes that arrive are so many that a pipe saves CPU time.
+    pub(crate) fn is_bulk(&self) -> bool {
+        let many = self.received > BULK && self.last_read >= BULK_READ;
+        many && self.tls.is_none() && self.readable && !self.eof
+    }
+
+    /// Reads once into an empty pipe; the result is that of [`Self::fill`].
+    pub(crate) fn fill_pipe(&mut self, pipe: &mut Pipe, limit: usize) -> io::Result<usize> {
+        match pipe.fill(&self.stream, limit) {
+            // A short read does not tell that the socket is empty: a pipe has few places.
+            Ok(length) if length > 0 => {
+                self.has_read(length);
+                Ok(length)
+            }
+            Ok(_) => {
+                self.eof = true;
+                self.readable = false;
+                Ok(0)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.readable = false;
+                Ok(0)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes as much of a pipe as the socket accepts; returns the number of bytes.
+    pub(crate) fn drain_pipe(&mut self, pipe: &mut Pipe) -> io::Result<usize> {
+        let whole = pipe.held();
+        while self.writable && pipe.held() > 0 {
+            match pipe.drain(&self.stream) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.writable = false,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let written = whole - pipe.held();
+        self.sent += written as u64;
+        Ok(written)
     }
 
     /// Writes as much as the socket accepts; returns the number of bytes.
@@ -231,7 +293,12 @@ impl Conn {
     }
 
     /// Whether an idle connection has nothing to say and is not about to end.
-    pub(crate) fn is_quiet(&self) -> bool {
+    pub(crate) fn is_quiet(&mut self) -> bool {
+        // The event may be about bytes that were read before it was looked at.
+        if self.readable && self.tls.is_none() && !self.half_closed {
+            let nothing = self.stream.peek(&mut [0]);
+            self.readable = !nothing.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+        }
         !self.readable && !self.eof && !self.half_closed
     }
 }

@@ -241,7 +241,7 @@ impl Core {
         let route = Route::of(pool, server);
         let list = self.sockets.idle.get_mut(&route)?;
         while let Some(place) = list.pop() {
-            let Some(Place::Idle(conn, ..)) = self.sockets.places.take(place) else { continue };
+            let Some(Place::Idle(mut conn, ..)) = self.sockets.places.take(place) else { continue };
             if !conn.is_quiet() {
                 self.sockets.places.free(place);
                 continue;
@@ -301,7 +301,7 @@ impl Core {
         if let Some(next) = self.queue.pop_front() {
             self.hub.again.push(next);
         }
-        let conn = match link.peer {
+        let mut conn = match link.peer {
             Peer::Socket(conn) => conn,
             Peer::Stream(stream) => return stream.end(&mut self.hub),
             Peer::Copy(_) => return,
@@ -328,7 +328,11 @@ impl Core {
             {
                 None
             }
-            Place::Idle(_, route, _) => {
+            Place::Idle(conn, route, _) => {
+                conn.note(event);
+                if conn.is_quiet() {
+                    return None;
+                }
                 // A server that says something without a request is not understood.
                 let route = *route;
                 self.close_idle(place, route);

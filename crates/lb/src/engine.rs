@@ -93,7 +93,8 @@ impl Engine {
     /// # Errors
     /// Problems of the configuration, addresses that cannot be used, missing resources.
     pub fn start(config: &Config, clock: &SharedClock) -> anyhow::Result<Self> {
-        let _as_many_as_allowed = stdx::sys::raise_open_files_limit();
+        // Where the limit is unknown, nothing uses more files than connections need.
+        let open_files = stdx::sys::raise_open_files_limit().unwrap_or(0);
         let threads = config.threads.or_else(|| std::thread::available_parallelism().ok());
         let threads = threads.map_or(1, std::num::NonZero::get);
         let snapshot = Arc::new(ArcSwap::from_pointee(Snapshot::empty(threads, Some(clock))));
@@ -111,10 +112,11 @@ impl Engine {
         }
         let ids = Ids::new(threads);
         for (number, poll) in polls.into_iter().enumerate() {
-            let threads =
+            let own =
                 Threads { ids: ids.clone(), mailboxes: mailboxes.clone().into(), own: number };
             let (snapshot, clock) = (Arc::clone(&snapshot), Arc::clone(clock));
-            let mut worker = Worker::new(snapshot, clock, &checkers, (poll, threads))?;
+            let mut worker = Worker::new(snapshot, clock, &checkers, (poll, own))?;
+            worker.share_files(open_files, threads);
             if let Some(records) = &records {
                 worker.record(records.recorder(&name, number));
             }
@@ -254,6 +256,8 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.set_reuse_address(true)?;
     socket.set_reuse_port(true)?;
     socket.set_nonblocking(true)?;
+    // Accepted connections inherit it.
+    socket.set_tcp_nodelay(true)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())

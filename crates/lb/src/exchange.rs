@@ -485,7 +485,11 @@ impl Session {
                 return Step::Close;
             }
         }
-        self.state = if exchange.plan.keep_alive && sent { State::Request } else { State::Linger };
+        self.state = match (sent, exchange.plan.keep_alive) {
+            (true, true) => State::Request,
+            (true, false) => State::Part,
+            (false, _) => State::Linger,
+        };
         if self.flush(core).is_none() { Step::Close } else { Step::Again }
     }
 

@@ -1,5 +1,6 @@
 //! Responses: those of servers as the client gets them, and those of the balancer itself.
 
+mod bulk;
 mod composed;
 
 use std::io;
@@ -56,10 +57,15 @@ impl Session {
             return Err(self.server_failed(Failure::Closed, core));
         }
         let mut drained = true;
+        let moved = self.move_body(core);
         if let Some(route) = &mut self.route
             && let Upstream::Ready(link) = &mut route.upstream
         {
-            match link.peer.fill(&mut route.from_server, &mut core.hub) {
+            let filled = match moved {
+                Some(moved) => moved,
+                None => link.peer.fill(&mut route.from_server, &mut core.hub),
+            };
+            match filled {
                 Ok(length) => {
                     drained = length == 0;
                     progress |= !drained;

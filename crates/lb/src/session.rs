@@ -9,10 +9,12 @@ use proxying::http2::hpack::List;
 
 use crate::auth::Awaited;
 use crate::buffer::Buffer;
+use crate::conn::Conn;
 use crate::core::Core;
 use crate::exchange::Exchange;
 use crate::peer::Peer;
 use crate::record::Draft;
+use crate::relay::push;
 use crate::route::{Failure, Route, Upstream};
 use crate::snapshot::Service;
 use crate::wheel::Entry;
@@ -45,6 +47,8 @@ pub(crate) enum State {
     Tunnel,
     /// Frames in both directions, by the place of the connection in [`Core::muxes`].
     Http2(usize),
+    /// The last response is sent, and the client has said that it sends nothing more.
+    Part,
     /// The last response is sent; the rest of the client's bytes are dropped.
     Linger,
 }
@@ -250,6 +254,7 @@ impl Session {
             State::Exchange => self.exchange(core),
             State::Tunnel => self.tunnel(core),
             State::Http2(place) => self.http2(place, core),
+            State::Part => self.part(core),
             State::Linger => self.linger(core),
         }
     }
@@ -284,10 +289,25 @@ impl Session {
 
     /// Writes what is ready for the client; `None`: the connection is gone.
     pub(crate) fn flush(&mut self, core: &mut Core) -> Option<usize> {
-        let sent = self.client.write(self.output.data(), &mut core.hub).ok()?;
-        self.output.consume(sent);
+        let sent = push(&mut self.output, &mut self.client, &mut core.hub).ok()?;
         self.client.flush().ok()?;
         Some(sent)
+    }
+
+    /// Closes a connection without waiting for the client, unless it has sent more.
+    fn part(&mut self, core: &mut Core) -> Step {
+        if self.flush(core).is_none() {
+            return Step::Close;
+        }
+        if !self.output.is_empty() {
+            return Step::Wait;
+        }
+        let silent = |conn: &Conn| !conn.readable && conn.tls().is_none();
+        if self.input.is_empty() && self.client.socket().is_some_and(silent) {
+            return Step::Close;
+        }
+        self.state = State::Linger;
+        Step::Again
     }
 
     fn linger(&mut self, core: &mut Core) -> Step {
@@ -316,7 +336,7 @@ impl Session {
             State::Detect if self.input.is_empty() => (Stage::Idle, times.keepalive),
             State::Request | State::Detect => (Stage::Head, times.client_header),
             State::Http2(place) => self.stage_http2(place, core),
-            State::Linger => (Stage::Linger, LINGER_MS),
+            State::Part | State::Linger => (Stage::Linger, LINGER_MS),
             State::Authenticate => (Stage::Queue, times.queue),
             State::Exchange | State::Tunnel => {
                 let upstream = self.route.as_ref().map(|route| &route.upstream);

@@ -1,6 +1,9 @@
 //! Bytes in both directions: TCP services, and WebSocket connections.
 
+use std::io;
+
 use crate::core::Core;
+use crate::relay::{pull, push};
 use crate::route::{Failure, Upstream};
 use crate::session::{Session, Step};
 use transactions::End;
@@ -25,19 +28,18 @@ impl Session {
         if !self.input.is_empty() && route.to_server.is_empty() {
             std::mem::swap(&mut self.input, &mut route.to_server);
         }
-        let mut relay = || -> std::io::Result<()> {
+        let mut relay = || -> io::Result<()> {
             if self.input.is_empty() {
-                moved += self.client.fill(&mut route.to_server, &mut core.hub)?;
+                moved += pull(&mut self.client, &mut route.to_server, server, &mut core.hub)?;
             }
-            let sent = server.write(route.to_server.data(), &mut core.hub)?;
-            route.to_server.consume(sent);
+            moved += push(&mut route.to_server, server, &mut core.hub)?;
             if !route.from_server.is_empty() && self.output.is_empty() {
                 std::mem::swap(&mut self.output, &mut route.from_server);
             }
-            moved += server.fill(&mut self.output, &mut core.hub)?;
-            let answered = self.client.write(self.output.data(), &mut core.hub)?;
-            self.output.consume(answered);
-            moved += sent + answered;
+            if route.from_server.is_empty() {
+                moved += pull(server, &mut self.output, &self.client, &mut core.hub)?;
+            }
+            moved += push(&mut self.output, &mut self.client, &mut core.hub)?;
             self.client.flush()?;
             server.flush()?;
             Ok(())

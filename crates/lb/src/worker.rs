@@ -27,12 +27,14 @@ use crate::recorder::{Recorder, offset_us};
 use crate::script::Scripts;
 use crate::session::{Session, Step};
 use crate::slab::Slab;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Service, Snapshot};
 use crate::udp::Udp;
 use crate::wheel::Entry;
 
 /// Connections that one listener accepts before others run.
 const ACCEPT_BATCH: usize = 64;
+/// How long the system waits for the first bytes of a connection before it is accepted without, in seconds.
+const DEFER_S: u8 = 1;
 /// Sessions of streams that a thread keeps for the next ones.
 const SPARE: usize = 256;
 /// Longest wait, in milliseconds: idle connections to servers are looked through that often.
@@ -87,6 +89,11 @@ impl Worker {
             clock,
             pending: Vec::new(),
         })
+    }
+
+    /// One of `threads` of a process that may open this many files.
+    pub(crate) fn share_files(&mut self, open_files: u64, threads: usize) {
+        self.core.hub.buffers.pipes.share(open_files, threads);
     }
 
     /// Counts and records transactions from now on.
@@ -323,7 +330,7 @@ impl Worker {
 
     fn accepted(
         &mut self,
-        mut stream: mio::net::TcpStream,
+        stream: mio::net::TcpStream,
         source: std::net::SocketAddr,
         number: usize,
     ) {
@@ -335,23 +342,28 @@ impl Worker {
             return;
         }
         self.core.count(&service.tally, Counter::Connections);
-        let _only_slower = stream.set_nodelay(true);
         let destination = if service.listen.ip().is_unspecified() {
             stream.local_addr().unwrap_or(service.listen)
         } else {
             service.listen
         };
         let entry = self.sessions.reserve();
-        if let Err(error) = self.core.watch(&mut stream, Who::Client(entry.0)) {
-            tracing::warn!("a connection cannot be watched: {error}");
-            self.sessions.free(entry.0);
-            return;
+        let mut conn = Conn::new(stream, None);
+        if client_begins(&service) {
+            // Its first bytes are there, usually.
+            (conn.readable, conn.writable) = (true, true);
         }
-        let client = Peer::Socket(Box::new(Conn::new(stream, None)));
         let ends = (source, destination);
-        let session = Session::new(entry, client, number, service, ends);
+        let session = Session::new(entry, Peer::Socket(Box::new(conn)), number, service, ends);
         self.sessions.put(entry.0, Box::new(session));
         self.run_session(entry.0, Session::run);
+        // Afterwards, so that no event is about bytes that have just been read.
+        let session = self.sessions.get_mut(entry.0);
+        let Some(conn) = session.and_then(|session| session.client.socket_mut()) else { return };
+        if let Err(error) = self.core.watch(conn.stream_mut(), Who::Client(entry.0)) {
+            tracing::warn!("a connection cannot be watched: {error}");
+            self.run_session(entry.0, |_, _| false);
+        }
     }
 
     /// Takes over the newest configuration: listeners appear and disappear, connections stay.
@@ -381,8 +393,12 @@ impl Worker {
             })
             .collect();
         for (listener, service) in self.listeners.iter_mut().zip(&self.core.services) {
-            if service.is_none() {
-                *listener = None;
+            match (&listener, service) {
+                (Some(open), Some(service)) => {
+                    let seconds = if client_begins(service) { DEFER_S } else { 0 };
+                    let _only_slower = stdx::sys::defer_accept(open, seconds);
+                }
+                _ => *listener = None,
             }
         }
         if snapshot.services.iter().any(|service| service.runs_scripts()) {
@@ -397,6 +413,11 @@ impl Worker {
             self.accept(number);
         }
     }
+}
+
+/// Whether the first bytes of a connection are always the client's.
+fn client_begins(service: &Service) -> bool {
+    service.kind == Kind::Http || service.tls.is_some() || service.accept_proxy
 }
 
 fn micros(time: Duration) -> u64 {

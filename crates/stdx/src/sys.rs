@@ -124,9 +124,8 @@ pub fn watch(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
 }
 
 /// Makes a listening socket hand out connections only once their first bytes are there, or
-/// `seconds` have passed (tcp(7), `TCP_DEFER_ACCEPT`): reading then needs no waiting.
-pub fn defer_accept(listener: &std::net::TcpListener, seconds: u8) -> io::Result<()> {
-    use std::os::fd::AsRawFd;
+/// `seconds` have passed (tcp(7), `TCP_DEFER_ACCEPT`): reading then needs no waiting. 0: at once.
+pub fn defer_accept(listener: &impl std::os::fd::AsRawFd, seconds: u8) -> io::Result<()> {
     let seconds = libc::c_int::from(seconds);
     // SAFETY: the descriptor is open as long as `listener` is borrowed; the value is a c_int, and
     // its size is told.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use bench::balancers::{BalancersOptions, Named};
+use bench::balancers::{BalancersOptions, Named, row_names};
 use clap::Args;
 
 /// The balancers that are measured without further arguments.
@@ -19,9 +19,7 @@ pub(crate) struct Lb {
     /// Runs of each balancer in each row; the table has medians, the smallest and the largest.
     #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u16).range(1..))]
     repeat: u16,
-    /// Only rows whose names contain this word: keep-alive-1, keep-alive-64, keep-alive-1000, new-64,
-    /// tls-64, tcp-64, udp-64, logged-64, bulk-64.
-    #[arg(long, value_name = "WORD", value_delimiter = ',')]
+    #[arg(long, value_name = "WORD", value_delimiter = ',', help = rows_help())]
     rows: Vec<String>,
     /// Another program: vedette, haproxy or nginx instead of the installed one, or a further column
     /// with a name such as haproxy-3.4. May be given several times.
@@ -30,6 +28,10 @@ pub(crate) struct Lb {
     /// Write the results to this file, with those of each run.
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+}
+
+fn rows_help() -> String {
+    format!("Only rows whose names contain this word: {}", row_names().join(", "))
 }
 
 impl Lb {

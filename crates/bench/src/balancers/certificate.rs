@@ -9,20 +9,28 @@ use openssl::ec::{EcGroup, EcKey};
 use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
 use openssl::pkey::PKey;
+use openssl::rsa::Rsa;
 use openssl::x509::extension::SubjectAlternativeName;
 use openssl::x509::{X509, X509NameBuilder};
 
+use super::row::Key;
 use super::settings::{CERTIFICATE, KEY, PEM};
 
 /// Longer than any measurement.
 const DAYS: u32 = 30;
+const RSA_BITS: u32 = 2048;
 /// Version 3, as X.509 counts.
 const VERSION: i32 = 2;
 
-/// Writes certificate and key (ECDSA P-256) into `folder`.
-pub(crate) fn write(folder: &Path) -> anyhow::Result<()> {
-    let key =
-        PKey::from_ec_key(EcKey::generate(&*EcGroup::from_curve_name(Nid::X9_62_PRIME256V1)?)?)?;
+/// Writes certificate and key into `folder`.
+pub(crate) fn write(folder: &Path, key: Key) -> anyhow::Result<()> {
+    let key = match key {
+        Key::Ec => {
+            let curve = EcGroup::from_curve_name(Nid::X9_62_PRIME256V1)?;
+            PKey::from_ec_key(EcKey::generate(&curve)?)?
+        }
+        Key::Rsa => PKey::from_rsa(Rsa::generate(RSA_BITS)?)?,
+    };
     let mut name = X509NameBuilder::new()?;
     name.append_entry_by_text("CN", "localhost")?;
     let name = name.build();

@@ -1,20 +1,22 @@
 //! The clients: one thread that keeps a request in flight on each of its connections.
 
+use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use mio::net::{TcpStream, UdpSocket};
 use mio::{Events, Interest, Poll, Token};
-use openssl::ssl::{
-    Ssl, SslContext, SslContextBuilder, SslMethod, SslStream, SslVerifyMode, SslVersion,
-};
+use rustls::{ClientConfig, ClientConnection, HandshakeKind};
 use stdx::clock::Clock;
 
 use super::answer::Answer;
+use super::http2::Http2;
 use super::row::{Connections, Row, Via};
+use super::tls;
 use crate::proc::Meter;
 
 /// Bytes read at once.
@@ -22,8 +24,14 @@ const BUFFER_BYTES: usize = 256 << 10;
 /// Ready connections taken at a time.
 const EVENTS: usize = 1024;
 const WAIT: Duration = Duration::from_millis(10);
+/// The same where requests begin at a rate.
+const WAIT_PACED: Duration = Duration::from_millis(1);
+/// Connections that are opened before others have their response, where all are to be open at once.
+const BATCH: usize = 250;
 /// How long nothing may come back.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
+/// The host of all requests.
+const AUTHORITY: &str = "bench.test";
 /// Clients have so many addresses, 127.0.0.2 and those after it: the ports of one would not be
 /// enough for a new connection per request.
 const ADDRESSES: u32 = 32;
@@ -33,7 +41,8 @@ const WARM: f64 = 0.25;
 /// What to ask, and whom.
 pub(crate) struct Load<'a> {
     pub(crate) row: &'a Row,
-    pub(crate) to: SocketAddr,
+    /// An address for each virtual service.
+    pub(crate) to: &'a [SocketAddr],
     /// How long is measured.
     pub(crate) time: Duration,
     /// Set when the user wants the end.
@@ -51,10 +60,42 @@ pub(crate) struct Outcome {
     pub(crate) cpu_s: f64,
     /// How long it was, seconds.
     pub(crate) seconds: f64,
+    /// Changes of the configuration.
+    pub(crate) changes: u64,
+    /// Memory of the balancer, where the row is about it.
+    pub(crate) memory: Option<Memory>,
+}
+
+/// Bytes of the balancer's memory before and after the load.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Memory {
+    pub(crate) before: u64,
+    pub(crate) after: u64,
+}
+
+impl Memory {
+    /// Bytes now.
+    pub(crate) fn of(meter: &Meter) -> anyhow::Result<u64> {
+        let resident = || meter.usage().map(|usage| usage.rss_bytes);
+        meter.pss_bytes().or_else(resident).context("the balancer has ended")
+    }
+}
+
+impl Mark {
+    pub(crate) fn since(&self, begin: &Self) -> Outcome {
+        Outcome {
+            requests: self.requests - begin.requests,
+            bytes: self.bytes - begin.bytes,
+            cpu_s: self.cpu_s - begin.cpu_s,
+            seconds: self.at.saturating_sub(begin.at).as_secs_f64(),
+            changes: 0,
+            memory: None,
+        }
+    }
 }
 
 /// Counters at a moment; the difference of two is an [`Outcome`].
-struct Mark {
+pub(crate) struct Mark {
     requests: u64,
     bytes: u64,
     cpu_s: f64,
@@ -63,28 +104,16 @@ struct Mark {
 
 /// Runs the load on the calling thread; `meter` reads the balancer's CPU time.
 pub(crate) fn drive(load: &Load<'_>, meter: &Meter, clock: &dyn Clock) -> anyhow::Result<Outcome> {
-    let mut clients = Clients::open(load)?;
-    let mut events = Events::with_capacity(EVENTS);
+    if load.row.connections == Connections::Idle {
+        return hold(load, meter, clock);
+    }
+    let mut clients = Clients::new(load, clock.monotonic())?;
+    clients.open(load.row.clients)?;
     let warm_till = clock.monotonic() + load.time.mul_f64(WARM);
     let wanted = u64::try_from(load.row.clients)?;
-    let (mut begin, mut heard) = (None::<Mark>, (0, clock.monotonic()));
+    let mut begin = None::<Mark>;
     loop {
-        match clients.poll.poll(&mut events, Some(WAIT)) {
-            Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error.into()),
-            _ => {}
-        }
-        for event in &events {
-            clients.advance(event.token().0)?;
-        }
-        let now = clock.monotonic();
-        if load.stop.load(Ordering::Relaxed) {
-            bail!("stopped");
-        }
-        if clients.bytes != heard.0 {
-            heard = (clients.bytes, now);
-        } else if now.saturating_sub(heard.1) > SILENCE_MAX {
-            bail!("no response for {} s", SILENCE_MAX.as_secs());
-        }
+        let now = clients.turn(clock)?;
         match &begin {
             // Each client has had a turn.
             None if now >= warm_till && clients.requests >= wanted => {
@@ -92,23 +121,35 @@ pub(crate) fn drive(load: &Load<'_>, meter: &Meter, clock: &dyn Clock) -> anyhow
             }
             Some(begin) if now >= begin.at + load.time => {
                 let end = clients.mark(meter, now)?;
-                return Ok(Outcome {
-                    requests: end.requests - begin.requests,
-                    bytes: end.bytes - begin.bytes,
-                    cpu_s: end.cpu_s - begin.cpu_s,
-                    seconds: end.at.saturating_sub(begin.at).as_secs_f64(),
-                });
+                clients.check_sessions()?;
+                return Ok(end.since(begin));
             }
             _ => {}
         }
     }
 }
 
+/// Opens connections that do nothing after one request, and reads the balancer's memory before and after.
+fn hold(load: &Load<'_>, meter: &Meter, clock: &dyn Clock) -> anyhow::Result<Outcome> {
+    let before = Memory::of(meter)?;
+    let mut clients = Clients::new(load, clock.monotonic())?;
+    let begin = clients.mark(meter, clock.monotonic())?;
+    while clients.requests < u64::try_from(load.row.clients)? {
+        if clients.requests == u64::try_from(clients.all.len())? {
+            clients.open(BATCH.min(load.row.clients - clients.all.len()))?;
+        }
+        clients.turn(clock)?;
+    }
+    let end = clients.mark(meter, clock.monotonic())?;
+    let memory = Memory { before, after: Memory::of(meter)? };
+    Ok(Outcome { memory: Some(memory), ..end.since(&begin) })
+}
+
 enum Stream {
     Plain(TcpStream),
     /// Each request and each response is one datagram.
     Datagrams(UdpSocket),
-    Tls(SslStream<TcpStream>),
+    Tls(Box<ClientConnection>, TcpStream),
 }
 
 impl Stream {
@@ -116,7 +157,7 @@ impl Stream {
         match self {
             Self::Plain(stream) => stream.read(buffer),
             Self::Datagrams(socket) => socket.recv(buffer),
-            Self::Tls(stream) => stream.read(buffer),
+            Self::Tls(tls, stream) => rustls::Stream::new(&mut **tls, stream).read(buffer),
         }
     }
 
@@ -124,7 +165,7 @@ impl Stream {
         match self {
             Self::Plain(stream) => stream.write(bytes),
             Self::Datagrams(socket) => socket.send(bytes),
-            Self::Tls(stream) => stream.write(bytes),
+            Self::Tls(tls, stream) => rustls::Stream::new(&mut **tls, stream).write(bytes),
         }
     }
 }
@@ -134,12 +175,41 @@ struct Client {
     /// Bytes of the request that are sent.
     sent: usize,
     answer: Answer,
+    /// Of a connection of HTTP/2, its streams.
+    streams: Option<Box<Http2>>,
 }
 
-struct Clients<'a> {
+/// When requests begin that have a rate.
+struct Pace {
+    rate: u32,
+    since: Duration,
+    /// Requests that have begun.
+    begun: u64,
+    /// Clients without a request.
+    free: VecDeque<usize>,
+}
+
+impl Pace {
+    /// The client whose turn it is, if one is due.
+    fn next(&mut self, now: Duration) -> Option<usize> {
+        /// Requests that are made up for if clients were late, as a part of a second.
+        const LATE: u64 = 10;
+        let due = (now.saturating_sub(self.since).as_secs_f64() * f64::from(self.rate)) as u64;
+        self.begun = self.begun.max(due.saturating_sub(u64::from(self.rate) / LATE));
+        if self.begun >= due {
+            return None;
+        }
+        let client = self.free.pop_front()?;
+        self.begun += 1;
+        Some(client)
+    }
+}
+
+pub(crate) struct Clients<'a> {
     load: &'a Load<'a>,
     poll: Poll,
-    tls: Option<SslContext>,
+    tls: Option<Arc<ClientConfig>>,
+    pace: Option<Pace>,
     request: Vec<u8>,
     all: Vec<Client>,
     /// Connections opened so far.
@@ -147,33 +217,97 @@ struct Clients<'a> {
     buffer: Vec<u8>,
     requests: u64,
     bytes: u64,
+    /// Connections that resumed a session.
+    resumed: u64,
+    /// The bytes when something came last, and when that was.
+    heard: (u64, Duration),
 }
 
 impl<'a> Clients<'a> {
-    fn open(load: &'a Load<'a>) -> anyhow::Result<Self> {
+    pub(crate) fn new(load: &'a Load<'a>, now: Duration) -> anyhow::Result<Self> {
         let closing = match load.row.connections {
-            Connections::Kept => "",
-            Connections::Fresh => "Connection: close\r\n",
+            Connections::Kept | Connections::Idle | Connections::Streams(_) => "",
+            Connections::Fresh | Connections::Resumed => "Connection: close\r\n",
         };
         let path = load.row.body.path();
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{closing}\r\n", load.to);
-        let tls = (load.row.via == Via::Tls).then(tls_context).transpose()?;
-        let mut clients = Self {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {AUTHORITY}\r\n{closing}\r\n");
+        let rate = load.row.rate;
+        Ok(Self {
             load,
             poll: Poll::new()?,
-            tls,
+            tls: tls::config(load.row)?,
+            pace: rate.map(|rate| Pace { rate, since: now, begun: 0, free: VecDeque::new() }),
             request: request.into_bytes(),
             all: Vec::with_capacity(load.row.clients),
             opened: 0,
             buffer: vec![0; BUFFER_BYTES],
             requests: 0,
             bytes: 0,
-        };
-        for number in 0..load.row.clients {
-            let stream = clients.connect(number)?;
-            clients.all.push(Client { stream, sent: 0, answer: Answer::default() });
+            resumed: 0,
+            heard: (0, now),
+        })
+    }
+
+    /// Opens more connections.
+    pub(crate) fn open(&mut self, more: usize) -> anyhow::Result<()> {
+        for _ in 0..more {
+            let number = self.all.len();
+            let mut client = self.client(number)?;
+            if let Some(pace) = &mut self.pace {
+                client.sent = self.request.len();
+                pace.free.push_back(number);
+            }
+            self.all.push(client);
         }
-        Ok(clients)
+        Ok(())
+    }
+
+    fn client(&mut self, number: usize) -> anyhow::Result<Client> {
+        let stream = self.connect(number)?;
+        let streams = match self.load.row.connections {
+            Connections::Streams(streams) => {
+                let path = self.load.row.body.path();
+                Some(Box::new(Http2::new(AUTHORITY, path, streams)))
+            }
+            _ => None,
+        };
+        Ok(Client { stream, sent: 0, answer: Answer::default(), streams })
+    }
+
+    /// Lets clients read and write that can; returns the time.
+    pub(crate) fn turn(&mut self, clock: &dyn Clock) -> anyhow::Result<Duration> {
+        let mut events = Events::with_capacity(EVENTS);
+        let wait = if self.pace.is_some() { WAIT_PACED } else { WAIT };
+        match self.poll.poll(&mut events, Some(wait)) {
+            Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error.into()),
+            _ => {}
+        }
+        for event in &events {
+            self.advance(event.token().0)?;
+        }
+        let now = clock.monotonic();
+        while let Some(number) = self.pace.as_mut().and_then(|pace| pace.next(now)) {
+            self.all[number].sent = 0;
+            self.advance(number)?;
+        }
+        if self.load.stop.load(Ordering::Relaxed) {
+            bail!("stopped");
+        }
+        if self.bytes != self.heard.0 {
+            self.heard = (self.bytes, now);
+        } else if now.saturating_sub(self.heard.1) > SILENCE_MAX {
+            bail!("no response for {} s", SILENCE_MAX.as_secs());
+        }
+        Ok(now)
+    }
+
+    /// Sessions must have been resumed where that is what is measured.
+    fn check_sessions(&self) -> anyhow::Result<()> {
+        let wanted = self.load.row.connections == Connections::Resumed;
+        if wanted && self.resumed * 2 < self.requests {
+            bail!("only {} of {} sessions were resumed", self.resumed, self.requests);
+        }
+        Ok(())
     }
 
     /// A new connection for client `number`.
@@ -190,7 +324,8 @@ impl<'a> Clients<'a> {
         }
         socket.bind(&SocketAddr::from((from, 0)).into()).context("no port for a client")?;
         // The kernel accepts on loopback, so this does not wait for the balancer.
-        socket.connect(&self.load.to.into()).context("cannot connect to the balancer")?;
+        let to = self.load.to[number % self.load.to.len()];
+        socket.connect(&to.into()).context("cannot connect to the balancer")?;
         socket.set_nonblocking(true)?;
         let interest = Interest::READABLE | Interest::WRITABLE;
         if datagrams {
@@ -200,10 +335,8 @@ impl<'a> Clients<'a> {
         }
         let mut stream = TcpStream::from_std(socket.into());
         self.poll.registry().register(&mut stream, Token(number), interest)?;
-        let Some(context) = &self.tls else { return Ok(Stream::Plain(stream)) };
-        let mut ssl = Ssl::new(context)?;
-        ssl.set_connect_state();
-        Ok(Stream::Tls(SslStream::new(ssl, stream)?))
+        let Some(config) = &self.tls else { return Ok(Stream::Plain(stream)) };
+        Ok(Stream::Tls(Box::new(tls::begin(config)?), stream))
     }
 
     /// Sends and reads on a client's connection until it must wait. Readiness is reported once: after
@@ -211,13 +344,15 @@ impl<'a> Clients<'a> {
     fn advance(&mut self, number: usize) -> anyhow::Result<()> {
         loop {
             let Some(client) = self.all.get_mut(number) else { return Ok(()) };
-            if client.sent < self.request.len() {
+            if let Some(streams) = &mut client.streams {
+                send_frames(streams, &mut client.stream)?;
+            } else if client.sent < self.request.len() {
                 match client.stream.write(&self.request[client.sent..]) {
                     Ok(n) => client.sent += n,
                     Err(error) if waits(&error) => return Ok(()),
                     Err(error) => return Err(error).context("a request could not be sent"),
                 }
-                if !matches!(client.stream, Stream::Tls(_)) && client.sent == self.request.len() {
+                if !matches!(client.stream, Stream::Tls(..)) && client.sent == self.request.len() {
                     return Ok(());
                 }
                 continue;
@@ -232,9 +367,14 @@ impl<'a> Clients<'a> {
                 return self.ended(number);
             }
             self.bytes += n as u64;
-            if client.answer.take(&self.buffer[..n])? {
+            if let Some(streams) = &mut client.streams {
+                self.requests += streams.take(&self.buffer[..n])?;
+            } else if client.answer.take(&self.buffer[..n])? {
                 self.requests += 1;
-                if self.load.row.connections == Connections::Kept {
+                if let Some(pace) = &mut self.pace {
+                    client.answer.clear();
+                    pace.free.push_back(number);
+                } else if self.load.row.connections == Connections::Kept {
                     client.answer.clear();
                     client.sent = 0;
                 }
@@ -247,12 +387,19 @@ impl<'a> Clients<'a> {
         if !self.all[number].answer.is_complete() {
             bail!("the balancer closed a connection before the response was complete");
         }
-        let stream = self.connect(number)?;
-        self.all[number] = Client { stream, sent: 0, answer: Answer::default() };
+        if let Stream::Tls(tls, _) = &self.all[number].stream {
+            self.resumed += u64::from(tls.handshake_kind() == Some(HandshakeKind::Resumed));
+        }
+        self.all[number] = self.client(number)?;
         Ok(())
     }
 
-    fn mark(&self, meter: &Meter, at: Duration) -> anyhow::Result<Mark> {
+    /// Complete responses so far.
+    pub(crate) fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    pub(crate) fn mark(&self, meter: &Meter, at: Duration) -> anyhow::Result<Mark> {
         let usage = meter.usage().context("the balancer has ended")?;
         Ok(Mark { requests: self.requests, bytes: self.bytes, cpu_s: usage.cpu_s, at })
     }
@@ -263,10 +410,31 @@ fn waits(error: &std::io::Error) -> bool {
     error.kind() == ErrorKind::WouldBlock
 }
 
-/// TLS 1.3 with any certificate: that of the measurement is self-signed.
-fn tls_context() -> anyhow::Result<SslContext> {
-    let mut builder = SslContextBuilder::new(SslMethod::tls_client())?;
-    builder.set_verify(SslVerifyMode::NONE);
-    builder.set_min_proto_version(Some(SslVersion::TLS1_3))?;
-    Ok(builder.build())
+/// Sends what frames are ready, as far as the connection accepts them.
+fn send_frames(streams: &mut Http2, stream: &mut Stream) -> anyhow::Result<()> {
+    while !streams.output.is_empty() {
+        match stream.write(&streams.output) {
+            Ok(n) => drop(streams.output.drain(..n)),
+            Err(error) if waits(&error) => break,
+            Err(error) => return Err(error).context("a request could not be sent"),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_begin_at_their_rate() {
+        let at = Duration::from_millis;
+        let free = (0..200).collect();
+        let mut pace = Pace { rate: 1_000, since: at(500), begun: 0, free };
+        let mut begun = |now| std::iter::from_fn(|| pace.next(at(now))).count();
+        assert_eq!([begun(500), begun(510), begun(510), begun(511)], [0, 10, 0, 1]);
+        // After a pause, a tenth of a second is made up for.
+        assert_eq!(begun(5_000), 100);
+        assert_eq!(begun(5_100), 89, "no client is free");
+    }
 }

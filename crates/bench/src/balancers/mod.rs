@@ -7,12 +7,15 @@
 
 mod answer;
 mod certificate;
+mod change;
+mod http2;
 mod load;
 mod program;
 mod row;
 mod server;
 mod settings;
 mod table;
+mod tls;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,15 +27,19 @@ use serde_json::json;
 use stdx::clock::Clock;
 
 pub use self::program::Named;
+pub use self::row::row_names;
 pub use self::table::Comparison;
 
 use self::load::{Load, Outcome};
 use self::program::{Balancer, Place, Running, said};
-use self::row::{Row, Via};
+use self::row::Row;
 use self::server::Servers;
 use self::table::{Column, Measured};
 use crate::Context;
 use crate::proc::Meter;
+
+/// Open files beyond the connections of a row: of servers, programs and their output.
+const FILES_MORE: u64 = 2_000;
 
 /// Parameters of `vedette bench lb`.
 #[derive(Debug, Clone)]
@@ -73,7 +80,8 @@ pub fn run(options: &BalancersOptions, context: &mut Context<'_>) -> anyhow::Res
     let rows = row::chosen(&options.rows)?;
     let cores = Cores::choose(&stdx::sys::cores_allowed()?)?;
     // The balancers inherit it.
-    stdx::sys::raise_open_files_limit().context("cannot raise the limit of open files")?;
+    let open_files =
+        stdx::sys::raise_open_files_limit().context("cannot raise the limit of open files")?;
     let mut notes = Vec::new();
     let balancers = installed(&options.balancers, &mut notes)?;
     notes.iter().for_each(|note| context.say(note));
@@ -86,6 +94,14 @@ pub fn run(options: &BalancersOptions, context: &mut Context<'_>) -> anyhow::Res
     };
     let mut measured = Vec::new();
     for row in rows {
+        let needed = row.open_files() + FILES_MORE;
+        if needed > open_files {
+            notes.push(format!(
+                "{} is left out: {needed} open files are needed, the limit is {open_files}.",
+                row.label
+            ));
+            continue;
+        }
         for balancer in &balancers {
             if let Some(obstacle) = balancer.obstacle(row) {
                 notes.push(format!("{}, {}: {obstacle}.", balancer.name, row.label));
@@ -189,17 +205,23 @@ impl Bench {
     ) -> anyhow::Result<Outcome> {
         std::fs::create_dir(folder)
             .with_context(|| format!("cannot create {}", folder.display()))?;
-        if row.via == Via::Tls {
-            certificate::write(folder)?;
+        if let Some(key) = row.via.key() {
+            certificate::write(folder, key)?;
         }
         let place = Place { folder, servers: &self.servers.addresses, core: self.cores.balancer };
         let running = Running::start(balancer, row, &place, clock)?;
-        let meter = Meter::new(&[running.pid()])?;
-        let load = Load { row, to: running.address, time: self.time, stop: &self.stop };
+        let meter = Meter::new(&running.pids())?;
+        let load = Load { row, to: &running.addresses, time: self.time, stop: &self.stop };
         let outcome = std::thread::scope(|scope| {
             let drive = || {
                 stdx::sys::pin_thread(self.cores.others)?;
-                load::drive(&load, &meter, clock)
+                match row.changes {
+                    None => load::drive(&load, &meter, clock),
+                    Some(changes) => {
+                        let change = |number| running.change(balancer, row, &place, number);
+                        change::drive(&load, changes, &change, &meter, clock)
+                    }
+                }
             };
             scope.spawn(drive).join()
         });

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use stdx::clock::Clock;
 
-use super::row::{Records, Row, Via};
+use super::row::{Records, Row, Via, Workers};
 use super::settings::{LOG, Plan};
 
 /// Until a balancer must listen.
@@ -88,6 +88,12 @@ impl Balancer {
     /// Why a row cannot be measured with it.
     pub(crate) fn obstacle(&self, row: &Row) -> Option<&'static str> {
         let missing = self.kind == Kind::Nginx && self.stream == Stream::Missing;
+        if self.kind != Kind::Vedette && row.changes.is_some() {
+            return Some("it is measured without the process that reads its configuration again");
+        }
+        if self.kind == Kind::Nginx && matches!(row.workers, Workers::Threads(2..)) {
+            return Some("its workers are processes");
+        }
         match row.via {
             Via::Udp if self.kind == Kind::Haproxy => Some("it does not forward UDP"),
             Via::Tcp | Via::Udp if missing => {
@@ -107,6 +113,30 @@ impl Balancer {
         let file = plan.folder.join("configuration");
         std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
         Ok(file)
+    }
+
+    fn spawn(&self, file: &Path, row: &Row, place: &Place<'_>) -> anyhow::Result<Child> {
+        let folder = place.folder;
+        let append = |name: &str| File::options().create(true).append(true).open(folder.join(name));
+        let messages = append(SAID)?;
+        let output = match (self.kind, row.records) {
+            (Kind::Haproxy, Records::Each) => append(LOG)?,
+            _ => messages.try_clone()?,
+        };
+        let mut command = self.command(file, folder);
+        command.stdin(Stdio::null()).stdout(output).stderr(messages);
+        // A process keeps to the core of the thread that started it.
+        let child = std::thread::scope(|scope| {
+            let start = || {
+                if row.workers == Workers::One {
+                    stdx::sys::pin_thread(place.core)?;
+                }
+                command.spawn()
+            };
+            scope.spawn(start).join()
+        });
+        let child = child.map_err(|_| anyhow::anyhow!("BUG: starting a program has panicked"))?;
+        child.with_context(|| format!("cannot start {}", self.path.display()))
     }
 
     fn command(&self, file: &Path, folder: &Path) -> Command {
@@ -143,8 +173,9 @@ fn stream_of(said: &str, exists: &dyn Fn(&Path) -> bool) -> Stream {
 
 /// A running balancer; it is killed when this is dropped.
 pub(crate) struct Running {
-    child: Child,
-    pub(crate) address: SocketAddr,
+    processes: Vec<Child>,
+    /// One for each virtual service.
+    pub(crate) addresses: Vec<SocketAddr>,
 }
 
 impl Running {
@@ -155,42 +186,45 @@ impl Running {
         place: &Place<'_>,
         clock: &dyn Clock,
     ) -> anyhow::Result<Self> {
-        let free = stdx::listening::free_address();
-        let address = free.context("no port of 127.0.0.1 is free for a balancer")?;
-        let Place { folder, servers, core } = *place;
-        let (via, records) = (row.via, row.records);
-        let plan = Plan { via, records, listen: address, servers, folder };
+        let mut addresses = Vec::new();
+        while addresses.len() < row.services {
+            let free = stdx::listening::free_address();
+            let free = free.context("no port of 127.0.0.1 is free for a balancer")?;
+            if !addresses.contains(&free) {
+                addresses.push(free);
+            }
+        }
+        let (listen, servers) = (addresses.as_slice(), place.servers);
+        let plan = Plan { row, listen, servers, change: 0, folder: place.folder };
         let file = balancer.write(&plan)?;
-        let messages = File::create(folder.join(SAID))?;
-        let output = match (balancer.kind, records) {
-            (Kind::Haproxy, Records::Each) => File::create(folder.join(LOG))?,
-            _ => messages.try_clone()?,
+        let processes = match row.workers {
+            Workers::Processes(processes) => processes,
+            Workers::One | Workers::Threads(_) => 1,
         };
-        let mut command = balancer.command(&file, folder);
-        command.stdin(Stdio::null()).stdout(output).stderr(messages);
-        // A process keeps to the core of the thread that started it.
-        let child = std::thread::scope(|scope| {
-            let start = || stdx::sys::pin_thread(core).and_then(|()| command.spawn());
-            scope.spawn(start).join()
-        });
-        let child = child.map_err(|_| anyhow::anyhow!("BUG: starting a program has panicked"))?;
-        let child = child.with_context(|| format!("cannot start {}", balancer.path.display()))?;
-        let mut running = Self { child, address };
-        running.wait(via, folder, clock)?;
+        let mut running = Self { processes: Vec::new(), addresses };
+        for _ in 0..processes {
+            let child = balancer.spawn(&file, row, place)?;
+            running.processes.push(child);
+        }
+        running.wait(row.via, place.folder, clock)?;
         Ok(running)
     }
 
     fn wait(&mut self, via: Via, folder: &Path, clock: &dyn Clock) -> anyhow::Result<()> {
         let start = clock.monotonic();
         loop {
-            if let Some(status) = self.child.try_wait()? {
-                bail!("it ended at once ({status}); messages: {}", said(folder));
+            for process in &mut self.processes {
+                if let Some(status) = process.try_wait()? {
+                    bail!("it ended at once ({status}); messages: {}", said(folder));
+                }
             }
-            let listens = match via {
+            let listens = self.addresses.iter().all(|address| match via {
                 // Its port cannot be bound once more.
-                Via::Udp => UdpSocket::bind(self.address).is_err(),
-                Via::Http | Via::Tls | Via::Tcp => TcpStream::connect(self.address).is_ok(),
-            };
+                Via::Udp => UdpSocket::bind(address).is_err(),
+                Via::Http | Via::Tls(_) | Via::Http2 | Via::Tcp => {
+                    TcpStream::connect(address).is_ok()
+                }
+            });
             if listens {
                 return Ok(());
             }
@@ -202,16 +236,36 @@ impl Running {
         }
     }
 
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+    /// Writes the configuration with the number of a change and lets the processes read it.
+    pub(crate) fn change(
+        &self,
+        balancer: &Balancer,
+        row: &Row,
+        place: &Place<'_>,
+        change: u64,
+    ) -> anyhow::Result<()> {
+        use rustix::process::{Pid, Signal, kill_process};
+        let (listen, servers) = (self.addresses.as_slice(), place.servers);
+        balancer.write(&Plan { row, listen, servers, change, folder: place.folder })?;
+        for process in &self.processes {
+            let pid = Pid::from_child(process);
+            kill_process(pid, Signal::HUP).context("cannot signal the balancer")?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn pids(&self) -> Vec<u32> {
+        self.processes.iter().map(Child::id).collect()
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         // None of them has children, and what they hold is worth nothing.
-        drop(self.child.kill());
-        drop(self.child.wait());
+        for process in &mut self.processes {
+            drop(process.kill());
+            drop(process.wait());
+        }
     }
 }
 

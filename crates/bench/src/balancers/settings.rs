@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::row::{Records, Via};
+use super::change::HEADER;
+use super::row::{Records, Row, Via, Workers};
 
 /// Chain and key of TLS in one file, for HAProxy.
 pub(crate) const PEM: &str = "both.pem";
@@ -17,22 +18,35 @@ pub(crate) const CERTIFICATE: &str = "certificate.pem";
 pub(crate) const KEY: &str = "key.pem";
 /// The access log.
 pub(crate) const LOG: &str = "access.log";
-/// Clients that may be connected, above the largest of the rows.
-const CLIENTS_MAX: usize = 4096;
+/// Clients that may be connected beyond those of the row.
+const CLIENTS_MORE: usize = 1000;
 /// Requests on a connection that nginx would otherwise close after 1,000.
 const REQUESTS_MAX: usize = 1_000_000_000;
 
 /// What a balancer is to do.
 pub(crate) struct Plan<'a> {
-    pub(crate) via: Via,
-    pub(crate) records: Records,
-    pub(crate) listen: SocketAddr,
+    pub(crate) row: &'a Row,
+    /// An address for each virtual service.
+    pub(crate) listen: &'a [SocketAddr],
     pub(crate) servers: &'a [SocketAddr],
+    /// Number of the newest change.
+    pub(crate) change: u64,
     /// For certificate, log and whatever the balancer writes.
     pub(crate) folder: &'a Path,
 }
 
 impl Plan<'_> {
+    fn threads(&self) -> usize {
+        match self.row.workers {
+            Workers::One | Workers::Processes(_) => 1,
+            Workers::Threads(threads) => threads,
+        }
+    }
+
+    fn clients_max(&self) -> usize {
+        self.row.clients + CLIENTS_MORE
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
@@ -45,25 +59,45 @@ impl Plan<'_> {
             .enumerate()
             .map(|(n, at)| json!({ "name": format!("s{n}"), "address": at.to_string() }))
             .collect();
-        let kind = match self.via {
-            Via::Http | Via::Tls => "http",
+        let kind = match self.row.via {
+            Via::Http | Via::Tls(_) | Via::Http2 => "http",
             Via::Tcp => "tcp",
             Via::Udp => "udp",
         };
-        let mut service = json!({
-            "name": "bench", "type": kind, "listen": self.listen.to_string(), "pool": "servers",
+        let services = self.listen.iter().enumerate().map(|(n, listen)| {
+            let mut service = json!({
+                "name": format!("bench{n}"), "type": kind, "listen": listen.to_string(),
+                "pool": "servers",
+            });
+            if self.row.via.key().is_some() {
+                service["tls"] = json!({ "certificates": ["bench"], "min_version": "1.3" });
+                if self.row.via == Via::Http2 {
+                    service["tls"]["alpn"] = json!(["h2"]);
+                }
+            }
+            if self.row.changes.is_some() {
+                service["rules"] = json!([{
+                    "then": { "set_response_header": { HEADER: self.change.to_string() } },
+                }]);
+            }
+            service
         });
         let mut file = json!({
-            "threads": 1,
+            "threads": self.threads(),
+            "virtual_services": services.collect::<Vec<_>>(),
             "pools": [{ "name": "servers", "servers": servers }],
         });
-        if self.via == Via::Tls {
+        let unused = self.row.changes.map_or(0, |changes| changes.pools);
+        if let Some(pools) = file["pools"].as_array_mut() {
+            pools.extend(
+                (0..unused).map(|n| json!({ "name": format!("p{n}"), "servers": servers })),
+            );
+        }
+        if self.row.via.key().is_some() {
             let (cert, key) = (self.path(CERTIFICATE), self.path(KEY));
             file["certificates"] = json!([{ "name": "bench", "cert": cert, "key": key }]);
-            service["tls"] = json!({ "certificates": ["bench"], "min_version": "1.3" });
         }
-        file["virtual_services"] = json!([service]);
-        if self.records == Records::Each {
+        if self.row.records == Records::Each {
             file["transactions"] = json!({ "folder": self.path("transactions") });
         }
         file.to_string()
@@ -71,23 +105,27 @@ impl Plan<'_> {
 
     /// `haproxy.cfg`. HAProxy writes its log to the standard output.
     pub(crate) fn haproxy(&self) -> String {
-        let mode = if self.via == Via::Tcp { "tcp" } else { "http\n    http-reuse always" };
-        let tls = match self.via {
-            Via::Tls => format!(" ssl crt {} ssl-min-ver TLSv1.3", self.path(PEM).display()),
-            Via::Http | Via::Tcp | Via::Udp => String::new(),
-        };
-        let (global, log) = match self.records {
+        let mode = if self.row.via == Via::Tcp { "tcp" } else { "http\n    http-reuse always" };
+        let alpn = if self.row.via == Via::Http2 { " alpn h2" } else { "" };
+        let tls = self.row.via.key().map_or_else(String::new, |_| {
+            format!(" ssl crt {} ssl-min-ver TLSv1.3{alpn}", self.path(PEM).display())
+        });
+        let (global, log) = match self.row.records {
             Records::Each => {
                 ("    log stdout format raw local0\n", "    log global\n    option httplog\n")
             }
             Records::Off => ("", ""),
         };
         let mut text = format!(
-            "global\n    nbthread 1\n    maxconn {CLIENTS_MAX}\n{global}\
+            "global\n    nbthread {}\n    maxconn {}\n    no strict-limits\n{global}\
              defaults\n    timeout connect 5s\n    timeout client 60s\n    timeout server 60s\n\
-             listen bench\n    bind {}{tls}\n    mode {mode}\n    balance roundrobin\n{log}",
-            self.listen
+             listen bench\n    mode {mode}\n    balance roundrobin\n{log}",
+            self.threads(),
+            self.clients_max(),
         );
+        for listen in self.listen {
+            let _infallible = writeln!(text, "    bind {listen}{tls}");
+        }
         for (n, server) in self.servers.iter().enumerate() {
             let _infallible = writeln!(text, "    server s{n} {server}");
         }
@@ -98,7 +136,9 @@ impl Plan<'_> {
     pub(crate) fn nginx(&self, stream: Option<&Path>) -> String {
         let folder = self.folder.display();
         let module = match stream {
-            Some(module) if self.via.is_opaque() => format!("load_module {};\n", module.display()),
+            Some(module) if self.row.via.is_opaque() => {
+                format!("load_module {};\n", module.display())
+            }
             _ => String::new(),
         };
         let servers: String =
@@ -106,31 +146,36 @@ impl Plan<'_> {
         let mut text = format!(
             "{module}daemon off;\nmaster_process off;\nworker_processes 1;\npid {folder}/pid;\n\
              worker_rlimit_nofile {files};\nevents {{ worker_connections {files}; }}\n",
-            files = 2 * CLIENTS_MAX + 64,
+            files = 2 * self.clients_max() + 64,
         );
-        if self.via.is_opaque() {
-            let datagrams = if self.via == Via::Udp { " udp" } else { "" };
+        let listens = |options: &str| -> String {
+            self.listen.iter().map(|listen| format!("listen {listen}{options}; ")).collect()
+        };
+        if self.row.via.is_opaque() {
+            let datagrams = if self.row.via == Via::Udp { " udp" } else { "" };
             let _infallible = writeln!(
                 text,
                 "stream {{\n  upstream servers {{ {servers}}}\n  \
-                 server {{ listen {}{datagrams}; proxy_pass servers; }}\n}}",
-                self.listen
+                 server {{ {}proxy_pass servers; }}\n}}",
+                listens(datagrams)
             );
             return text;
         }
-        let log = match self.records {
+        let log = match self.row.records {
             Records::Each => format!("{folder}/{LOG}"),
             Records::Off => "off".to_owned(),
         };
-        let (ssl, tls) = match self.via {
-            Via::Tls => (
-                " ssl",
-                format!(
-                    "ssl_certificate {folder}/{CERTIFICATE}; ssl_certificate_key {folder}/{KEY}; \
-                     ssl_protocols TLSv1.3;"
-                ),
-            ),
-            Via::Http | Via::Tcp | Via::Udp => ("", String::new()),
+        let tls = self.row.via.key().map_or_else(String::new, |_| {
+            format!(
+                "ssl_certificate {folder}/{CERTIFICATE}; ssl_certificate_key {folder}/{KEY}; \
+                 ssl_protocols TLSv1.3; ssl_session_tickets on;"
+            )
+        });
+        let options = match (self.row.via, self.row.workers) {
+            (Via::Tls(_), _) => " ssl",
+            (Via::Http2, _) => " ssl http2",
+            (_, Workers::Processes(_)) => " reuseport",
+            _ => "",
         };
         // A response that its client takes slowly waits in memory, as in the others, not in a file.
         let _infallible = writeln!(
@@ -140,10 +185,10 @@ impl Plan<'_> {
              fastcgi_temp_path {folder}/fastcgi;\n  uwsgi_temp_path {folder}/uwsgi;\n  \
              scgi_temp_path {folder}/scgi;\n  proxy_max_temp_file_size 0;\n  \
              upstream servers {{ {servers}keepalive 512; keepalive_requests {REQUESTS_MAX}; }}\n  \
-             server {{\n    listen {listen}{ssl};\n    {tls}\n    location / {{\n      \
+             server {{\n    {listen}\n    {tls}\n    location / {{\n      \
              proxy_pass http://servers;\n      proxy_http_version 1.1;\n      \
              proxy_set_header Connection \"\";\n    }}\n  }}\n}}",
-            listen = self.listen,
+            listen = listens(options),
         );
         text
     }
@@ -153,12 +198,16 @@ impl Plan<'_> {
 mod tests {
     use std::net::Ipv4Addr;
 
+    use super::super::row::ROWS;
     use super::*;
 
-    fn plan(via: Via, records: Records, servers: &[SocketAddr]) -> Plan<'_> {
-        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 8000));
-        Plan { via, records, listen, servers, folder: Path::new("/tmp/x") }
+    fn plan<'a>(row: &'static str, servers: &'a [SocketAddr]) -> Plan<'a> {
+        let row = ROWS.iter().find(|one| one.name == row).unwrap();
+        Plan { row, listen: &LISTEN, servers, change: 0, folder: Path::new("/tmp/x") }
     }
+
+    const LISTEN: [SocketAddr; 1] =
+        [SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8000)];
 
     fn servers() -> Vec<SocketAddr> {
         [9001, 9002].map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port))).to_vec()
@@ -167,13 +216,13 @@ mod tests {
     #[test]
     fn each_configuration_names_listener_and_servers() {
         let servers = servers();
-        for via in [Via::Http, Via::Tls, Via::Tcp, Via::Udp] {
-            let plan = plan(via, Records::Off, &servers);
+        for row in ROWS {
+            let plan = plan(row.name, &servers);
             for text in [plan.vedette(), plan.haproxy(), plan.nginx(None)] {
                 for address in ["127.0.0.1:8000", "127.0.0.1:9001", "127.0.0.1:9002"] {
                     assert!(text.contains(address), "{text}");
                 }
-                assert_eq!(text.contains(".pem"), via == Via::Tls, "{text}");
+                assert_eq!(text.contains(".pem"), row.via.key().is_some(), "{text}");
             }
         }
     }
@@ -181,8 +230,7 @@ mod tests {
     #[test]
     fn records_are_kept_only_in_rows_that_ask_for_them() {
         let servers = servers();
-        let (without, with) =
-            (plan(Via::Http, Records::Off, &servers), plan(Via::Http, Records::Each, &servers));
+        let (without, with) = (plan("keep-alive-64", &servers), plan("logged-64", &servers));
         let transactions = |text: &str| -> serde_json::Value {
             serde_json::from_str::<serde_json::Value>(text).unwrap()["transactions"].clone()
         };
@@ -196,11 +244,13 @@ mod tests {
     #[test]
     fn only_tcp_and_udp_load_the_module_of_nginx() {
         let (servers, module) = (servers(), Path::new("/m/stream.so"));
-        let text = |via| plan(via, Records::Off, &servers).nginx(Some(module));
-        assert!(text(Via::Tcp).starts_with("load_module /m/stream.so;\n"));
-        assert!(text(Via::Udp).starts_with("load_module /m/stream.so;\n"));
-        assert!(text(Via::Udp).contains("listen 127.0.0.1:8000 udp;"));
-        assert!(!text(Via::Http).contains("load_module"));
-        assert!(text(Via::Tls).contains("listen 127.0.0.1:8000 ssl;"));
+        let text = |row| plan(row, &servers).nginx(Some(module));
+        assert!(text("tcp-64").starts_with("load_module /m/stream.so;\n"));
+        assert!(text("udp-64").starts_with("load_module /m/stream.so;\n"));
+        assert!(text("udp-64").contains("listen 127.0.0.1:8000 udp;"));
+        assert!(!text("keep-alive-64").contains("load_module"));
+        assert!(text("tls-64").contains("listen 127.0.0.1:8000 ssl;"));
+        assert!(text("http2-8").contains("listen 127.0.0.1:8000 ssl http2;"));
+        assert!(text("processes-2").contains("listen 127.0.0.1:8000 reuseport;"));
     }
 }

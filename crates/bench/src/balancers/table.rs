@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use serde_json::{Map, Value, json};
 
 use super::load::Outcome;
-use super::row::{Body, Row};
+use super::row::{Body, Connections, Row};
 
 /// Requests to which the CPU times of the table refer.
 const REQUESTS: f64 = 100_000.0;
@@ -43,37 +43,71 @@ impl Spread {
     }
 }
 
-/// The figure of the table: CPU seconds for 100,000 requests, or Gbit for a CPU second.
-fn figure(body: Body, run: &Outcome) -> f64 {
-    match body {
-        Body::Small => run.cpu_s / run.requests as f64 * REQUESTS,
-        Body::Bulk => run.bytes as f64 * 8.0 / 1e9 / run.cpu_s,
+/// What the figure of a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    /// CPU seconds for 100,000 requests.
+    CpuTime,
+    /// Gbit for a CPU second.
+    Gbit,
+    /// Bytes of the balancer's memory for a connection.
+    Memory,
+    /// Milliseconds until a change is live.
+    Change,
+}
+
+impl Unit {
+    fn of(row: &Row) -> Self {
+        match (row.connections, row.body) {
+            _ if row.changes.is_some() => Self::Change,
+            (Connections::Idle, _) => Self::Memory,
+            (_, Body::Small) => Self::CpuTime,
+            (_, Body::Bulk) => Self::Gbit,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::CpuTime => "CPU s per 100,000 requests",
+            Self::Gbit => "Gbit per CPU s",
+            Self::Memory => "bytes per connection",
+            Self::Change => "ms until it is live",
+        }
+    }
+
+    fn figure(self, run: &Outcome) -> f64 {
+        match self {
+            Self::CpuTime => run.cpu_s / run.requests as f64 * REQUESTS,
+            Self::Gbit => run.bytes as f64 * 8.0 / 1e9 / run.cpu_s,
+            Self::Memory => {
+                let growth = run.memory.map(|memory| memory.after.saturating_sub(memory.before));
+                growth.unwrap_or(0) as f64 / run.requests as f64
+            }
+            Self::Change => run.seconds * 1000.0 / run.changes as f64,
+        }
     }
 }
 
 impl Measured {
     fn spread(&self, column: usize) -> Option<Spread> {
         let runs = self.runs.get(column)?;
-        let figures = runs.iter().map(|run| figure(self.row.body, run));
+        let figures = runs.iter().map(|run| self.unit().figure(run));
         // Too short a run uses no tick of CPU time.
         Spread::of(figures.filter(|figure| figure.is_finite()).collect())
     }
 
-    /// CPU time of a column for the same work, as a multiple of the first one's.
+    /// CPU time, memory or time of a column for the same work, as a multiple of the first one's.
     fn ratio(&self, column: usize) -> Option<f64> {
         let (first, other) = (self.spread(0)?.median, self.spread(column)?.median);
-        let ratio = match self.row.body {
-            Body::Small => other / first,
-            Body::Bulk => first / other,
+        let ratio = match self.unit() {
+            Unit::CpuTime | Unit::Memory | Unit::Change => other / first,
+            Unit::Gbit => first / other,
         };
         ratio.is_finite().then_some(ratio)
     }
 
-    fn unit(&self) -> &'static str {
-        match self.row.body {
-            Body::Small => "CPU s per 100,000 requests",
-            Body::Bulk => "Gbit per CPU s",
-        }
+    fn unit(&self) -> Unit {
+        Unit::of(self.row)
     }
 }
 
@@ -114,8 +148,8 @@ impl Comparison {
 
     fn line(&self, measured: &Measured) -> String {
         let mut line = format!("| {}", measured.row.label);
-        if measured.row.body == Body::Bulk {
-            let _infallible = write!(line, ", {}", measured.unit());
+        if measured.unit() != Unit::CpuTime {
+            let _infallible = write!(line, ", {}", measured.unit().name());
         }
         for column in 0..self.columns.len() {
             let cell = measured.spread(column).map_or("–".to_owned(), |found| {
@@ -153,9 +187,12 @@ impl Comparison {
                 .iter()
                 .map(|run| {
                     json!({
-                        "figure": figure(measured.row.body, run),
+                        "figure": measured.unit().figure(run),
                         "requests": run.requests, "bytes": run.bytes,
                         "cpu_s": run.cpu_s, "seconds": run.seconds,
+                        "changes": run.changes,
+                        "memory_before_bytes": run.memory.map(|memory| memory.before),
+                        "memory_after_bytes": run.memory.map(|memory| memory.after),
                     })
                 })
                 .collect();
@@ -170,7 +207,7 @@ impl Comparison {
             );
         }
         let Row { name, label, .. } = measured.row;
-        json!({ "name": name, "label": label, "unit": measured.unit(), "balancers": figures })
+        json!({ "name": name, "label": label, "unit": measured.unit().name(), "balancers": figures })
     }
 
     /// Writes [`Comparison::json`] to a file.
@@ -182,7 +219,7 @@ impl Comparison {
 
 /// Three digits, as far as they are behind the point.
 fn short(x: f64) -> String {
-    let digits = if x < 10.0 { 2 } else { 1 };
+    let digits = if x < 10.0 { 2 } else { usize::from(x < 1000.0) };
     format!("{x:.digits$}")
 }
 
@@ -192,7 +229,14 @@ mod tests {
     use super::*;
 
     fn run(requests: u64, cpu_s: f64) -> Outcome {
-        Outcome { requests, bytes: requests * 125_000_000, cpu_s, seconds: 2.0 }
+        Outcome {
+            requests,
+            bytes: requests * 125_000_000,
+            cpu_s,
+            seconds: 2.0,
+            changes: 0,
+            memory: None,
+        }
     }
 
     fn comparison() -> Comparison {
