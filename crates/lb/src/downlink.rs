@@ -34,7 +34,7 @@ impl Session {
         let mut input = std::mem::take(&mut self.input);
         take_frames(place, &mut input, core);
         self.input = input;
-        if self.is_orphan(core)
+        if self.leaves(core)
             && let Some(mux) = core.hub.muxes.get_mut(place)
         {
             mux.connection.drain();
@@ -58,11 +58,6 @@ impl Session {
             return Step::Close;
         }
         Step::again_if(read > 0 || written > 0)
-    }
-
-    /// Whether the service of this connection no longer exists.
-    fn is_orphan(&self, core: &Core) -> bool {
-        self.newest(core).is_none()
     }
 
     /// The stage of this connection. Its streams have their own.

@@ -17,6 +17,7 @@ use stdx::clock::SharedClock;
 use crate::acme::{Check, Keeper};
 use crate::auth::Checkers;
 use crate::config::{Config, Transactions};
+use crate::drain::Beginning;
 use crate::health::Monitors;
 use crate::mailbox::Mailbox;
 use crate::ocsp::Stapler;
@@ -90,6 +91,18 @@ impl Engine {
     /// # Errors
     /// Problems of the configuration, addresses that cannot be used, missing resources.
     pub fn start(config: &Config, clock: &SharedClock) -> anyhow::Result<Self> {
+        Self::begin(config, Beginning::Alone, clock)
+    }
+
+    /// The same beside an engine that is about to end, or not.
+    ///
+    /// # Errors
+    /// See [`start`](Self::start).
+    pub fn begin(
+        config: &Config,
+        beginning: Beginning,
+        clock: &SharedClock,
+    ) -> anyhow::Result<Self> {
         let _as_many_as_allowed = stdx::sys::raise_open_files_limit();
         let threads = config.threads.or_else(|| std::thread::available_parallelism().ok());
         let threads = threads.map_or(1, std::num::NonZero::get);
@@ -97,7 +110,8 @@ impl Engine {
         let mut mailboxes = Vec::new();
         let mut workers = Vec::new();
         let records = config.transactions.as_ref();
-        let records = records.map(|config| Records::start(config, clock)).transpose()?;
+        let records = records.map(|config| Records::start(config, beginning, clock));
+        let records = records.transpose()?;
         let name = config.name.clone().unwrap_or_else(machine);
         let checkers = Checkers::new(threads);
         for number in 0..threads {
@@ -214,6 +228,10 @@ impl Engine {
     pub fn measured(&self, now: Duration) -> Vec<Measured> {
         let now_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         self.snapshot.load().measured(now_ms)
+    }
+
+    pub(crate) fn mailboxes(&self) -> &[Arc<Mailbox>] {
+        &self.mailboxes
     }
 
     /// Closes all connections, and writes the records of what was carried.

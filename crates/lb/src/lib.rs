@@ -19,6 +19,7 @@ mod compression;
 mod conn;
 mod core;
 mod downlink;
+mod drain;
 mod edits;
 mod engine;
 mod exchange;
@@ -61,7 +62,8 @@ mod wheel;
 mod worker;
 
 pub use balancing as config;
+pub use drain::{Beginning, Drain, announce_ready};
 pub use engine::{Engine, check, read};
 pub use recorder::Counts;
-pub use service::run;
+pub use service::{Service, run};
 pub use tickets::{TICKET_ROTATION, TicketSecrets};

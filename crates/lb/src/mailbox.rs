@@ -7,6 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use mio::{Registry, Token, Waker};
 
+use crate::drain::{Left, Phase};
+
 /// The result of the check of a password.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Checked {
@@ -27,6 +29,10 @@ pub(crate) struct Mailbox {
     pub(crate) waker: Waker,
     /// The configuration is another one.
     pub(crate) changed: AtomicBool,
+    /// How far the engine is with its end.
+    pub(crate) phase: Mutex<Phase>,
+    /// What the thread still has to do, in the phase that it has seen last.
+    pub(crate) left: Mutex<(Phase, Left)>,
     /// The engine stops.
     pub(crate) stop: AtomicBool,
 }
@@ -40,6 +46,8 @@ impl Mailbox {
             checked: Mutex::new(Vec::new()),
             waker: Waker::new(registry, token)?,
             changed: AtomicBool::new(false),
+            phase: Mutex::default(),
+            left: Mutex::default(),
             stop: AtomicBool::new(false),
         })
     }

@@ -179,9 +179,11 @@ impl Session {
         if !interim && let Some(answered) = self.divert(response, core) {
             return answered;
         }
+        let leaves = self.leaves(core);
         let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
             return Answered::Malformed;
         };
+        exchange.plan.keep_alive &= !leaves;
         let plan = &exchange.plan;
         let written = !interim || plan.version.has_interim();
         let (offer, coded) = match plan.wanted {
@@ -341,6 +343,7 @@ impl Session {
 
     /// Responds without a server; the connection is kept if the request has ended, too.
     pub(crate) fn respond(&mut self, local: &Local, keep: bool, core: &mut Core) -> Step {
+        let keep = keep && !self.leaves(core);
         let form = Form::of(&self.client);
         let bodiless = local.status == 204 || local.status == 304;
         let out = &mut core.scratch;

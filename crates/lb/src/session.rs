@@ -259,6 +259,11 @@ impl Session {
         newest.filter(|newest| newest.listen == self.service.listen)
     }
 
+    /// Whether this connection carries no further request: the engine ends, or its service no longer exists.
+    pub(crate) fn leaves(&self, core: &Core) -> bool {
+        core.leaving || self.newest(core).is_none()
+    }
+
     /// Writes what is ready for the client; `None`: the connection is gone.
     pub(crate) fn flush(&mut self, core: &mut Core) -> Option<usize> {
         let sent = self.client.write(self.output.data(), &mut core.hub).ok()?;

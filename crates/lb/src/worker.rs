@@ -17,6 +17,7 @@ use crate::auth::{Checkers, Checks};
 use crate::config::Kind;
 use crate::conn::Conn;
 use crate::core::{Core, User, Who};
+use crate::drain::{LOOK_MS, Phase};
 use crate::mailbox::Mailbox;
 use crate::mirror::Launch;
 use crate::mux::{Newcomer, Owner};
@@ -42,18 +43,22 @@ const RETRY_MS: u64 = 5;
 /// A thread.
 pub(crate) struct Worker {
     poll: Poll,
-    core: Core,
+    pub(crate) core: Core,
     /// Boxed, so that a session moves by pointer.
-    sessions: Slab<Box<Session>>,
+    pub(crate) sessions: Slab<Box<Session>>,
     /// Those whose stream has ended, for the next one.
     spare: Vec<Entry>,
-    listeners: Vec<Option<TcpListener>>,
+    pub(crate) listeners: Vec<Option<TcpListener>>,
     udp: Udp,
     snapshot: Arc<ArcSwap<Snapshot>>,
-    mailbox: Arc<Mailbox>,
+    pub(crate) mailbox: Arc<Mailbox>,
     clock: SharedClock,
     /// Listeners that may have more connections to accept.
-    pending: Vec<usize>,
+    pub(crate) pending: Vec<usize>,
+    /// How far the engine is with its end, as this thread has seen it.
+    pub(crate) phase: Phase,
+    /// When the thread has looked what is left.
+    pub(crate) looked_ms: u64,
 }
 
 impl Worker {
@@ -83,6 +88,8 @@ impl Worker {
             mailbox,
             clock,
             pending: Vec::new(),
+            phase: Phase::Serving,
+            looked_ms: 0,
         })
     }
 
@@ -138,6 +145,7 @@ impl Worker {
                     recorder.rows.each_second();
                 }
             }
+            self.look_again();
             if self.mailbox.stop.load(Relaxed) {
                 self.close();
                 return Ok(());
@@ -240,7 +248,8 @@ impl Worker {
         }
         let now_ms = self.core.now_ms();
         let timers = [self.core.wheel.wait_ms(now_ms), self.udp.wait_ms(self.core.now_us)];
-        let timer = timers.into_iter().flatten().fold(SWEEP_MS, u64::min);
+        let most = if self.phase == Phase::Serving { SWEEP_MS } else { LOOK_MS };
+        let timer = timers.into_iter().flatten().fold(most, u64::min);
         let retries = self.core.has_queue() || !self.pending.is_empty();
         Duration::from_millis(if retries { timer.min(RETRY_MS) } else { timer })
     }
@@ -281,6 +290,7 @@ impl Worker {
         if self.mailbox.changed.swap(false, AcqRel) {
             self.reconfigure();
         }
+        self.follow_phase();
         let now_ms = self.core.now_ms();
         for done in std::mem::take(&mut *lock(&self.mailbox.checked)) {
             let waiting = self.core.checks.done(done, now_ms);
@@ -289,19 +299,28 @@ impl Worker {
     }
 
     fn accept(&mut self, number: usize) {
-        for _ in 0..ACCEPT_BATCH {
-            let Some(Some(listener)) = self.listeners.get(number) else { return };
-            match listener.accept() {
-                Ok((stream, source)) => self.accepted(stream, source, number),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-                Err(error) => {
-                    tracing::warn!("a connection cannot be accepted: {error}");
-                    break;
-                }
+        match self.accept_batch(number) {
+            Ok(false) => {}
+            Ok(true) => self.pending.push(number),
+            Err(error) => {
+                tracing::warn!("a connection cannot be accepted: {error}");
+                self.pending.push(number);
             }
         }
-        self.pending.push(number);
+    }
+
+    /// Accepts connections; whether there may be more.
+    pub(crate) fn accept_batch(&mut self, number: usize) -> io::Result<bool> {
+        for _ in 0..ACCEPT_BATCH {
+            let Some(Some(listener)) = self.listeners.get(number) else { return Ok(false) };
+            match listener.accept() {
+                Ok((stream, source)) => self.accepted(stream, source, number),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
     }
 
     fn accepted(

@@ -1,0 +1,234 @@
+//! The end of an engine whose clients must not notice: connections leave, another process or another machine
+//! takes the new ones.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::time::Duration;
+
+use socket2::{SockFilter, SockRef};
+use stdx::sync::lock;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::engine::Engine;
+use crate::worker::Worker;
+
+/// How long threads look what is left before they look again.
+pub(crate) const LOOK_MS: u64 = 50;
+/// How often the log says what is left.
+const REPORT_EVERY: Duration = Duration::from_secs(5);
+/// Time for handshakes in progress, while the system gives connections of a closed listener to nobody.
+const HANDSHAKES: Duration = Duration::from_millis(200);
+
+/// How far an engine is with its end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    #[default]
+    Serving,
+    /// The response to the next request of each connection is its last one.
+    Leaving,
+    /// No connection is begun: clients that try repeat it a second later, elsewhere.
+    Quiet,
+    /// Others accept connections.
+    Closed,
+}
+
+/// What a thread still has to do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// Connections of clients.
+    connections: usize,
+    /// Requests in progress.
+    requests: usize,
+}
+
+/// What else uses the files of an engine when it starts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Beginning {
+    /// Nothing: it is refused otherwise.
+    #[default]
+    Alone,
+    /// Another process, which drains as soon as this one is ready.
+    Takeover,
+}
+
+/// How an engine drains.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Drain {
+    /// Longest time until all connections are closed; zero: they are closed at once.
+    pub deadline: Duration,
+}
+
+/// Tells the service manager that the engine forwards (`sd_notify(3)`), if it wants to know, and the log what
+/// the system does with connections when processes follow each other.
+pub fn announce_ready(beginning: Beginning, drain: Drain) {
+    if let Some(socket) = std::env::var_os("NOTIFY_SOCKET")
+        && let Err(error) = notify(&socket)
+    {
+        tracing::warn!("the service manager does not learn that the engine is ready: {error}");
+    }
+    let follows = beginning == Beginning::Takeover || !drain.deadline.is_zero();
+    if follows && !migrates() {
+        tracing::warn!(
+            "net.ipv4.tcp_migrate_req is 0: connections that wait at a process that ends are not given to the \
+             other one. The engine delays new connections by a second while it ends, and a crash resets \
+             those that wait; set it to 1 with sysctl"
+        );
+    }
+}
+
+fn notify(socket: &OsStr) -> io::Result<()> {
+    let name = socket.as_bytes();
+    let address = match name.strip_prefix(b"@") {
+        Some(name) => SocketAddr::from_abstract_name(name)?,
+        None => SocketAddr::from_pathname(socket)?,
+    };
+    UnixDatagram::unbound()?.send_to_addr(b"READY=1", &address)?;
+    Ok(())
+}
+
+impl Engine {
+    /// Lets connections leave, and ends when there are none, or at the deadline. New connections are accepted
+    /// until others can take them.
+    pub async fn drain(&mut self, drain: Drain) {
+        let end = Instant::now() + drain.deadline;
+        let left = self.enter(Phase::Leaving, end).await;
+        tracing::info!(
+            connections = left.connections,
+            "the engine drains: connections close after their next response, the last ones within {} s",
+            drain.deadline.as_secs()
+        );
+        if !migrates() {
+            self.enter(Phase::Quiet, end).await;
+            sleep(HANDSHAKES).await;
+        }
+        let mut left = self.enter(Phase::Closed, end).await;
+        let mut report = Instant::now() + REPORT_EVERY;
+        while left.connections > 0 && Instant::now() < end {
+            sleep(Duration::from_millis(LOOK_MS)).await;
+            left = self.left(Phase::Closed).unwrap_or(left);
+            if Instant::now() >= report {
+                report += REPORT_EVERY;
+                tracing::info!(connections = left.connections, requests = left.requests, "the engine drains");
+            }
+        }
+        match left.connections {
+            0 => tracing::info!("the engine has drained: all connections are closed"),
+            connections => {
+                tracing::warn!(connections, "the time to drain is over; these connections are cut off");
+            }
+        }
+    }
+
+    /// Tells all threads of a phase, and waits until they have seen it; the result is what is left.
+    async fn enter(&self, phase: Phase, end: Instant) -> Left {
+        for mailbox in self.mailboxes() {
+            *lock(&mailbox.phase) = phase;
+            if let Err(error) = mailbox.waker.wake() {
+                tracing::error!("a thread learns of the end late: {error}");
+            }
+        }
+        let seen = async {
+            loop {
+                match self.left(phase) {
+                    Some(left) => break left,
+                    None => sleep(Duration::from_millis(1)).await,
+                }
+            }
+        };
+        timeout_at(end, seen).await.unwrap_or_default()
+    }
+
+    /// What is left, if all threads have seen the phase.
+    fn left(&self, phase: Phase) -> Option<Left> {
+        self.mailboxes().iter().try_fold(Left::default(), |sum, mailbox| {
+            let (seen, left) = *lock(&mailbox.left);
+            (seen >= phase).then_some(Left {
+                connections: sum.connections + left.connections,
+                requests: sum.requests + left.requests,
+            })
+        })
+    }
+}
+
+impl Worker {
+    /// Does what the phase of the engine wants.
+    pub(crate) fn follow_phase(&mut self) {
+        let phase = *lock(&self.mailbox.phase);
+        if phase == self.phase {
+            return;
+        }
+        self.core.leaving = true;
+        self.core.hub.wake_all();
+        if phase >= Phase::Quiet {
+            self.silence();
+        }
+        if phase == Phase::Closed {
+            self.close_listeners();
+        }
+        self.phase = phase;
+        self.look();
+    }
+
+    /// Tells what is left, each [`LOOK_MS`] while the engine drains.
+    pub(crate) fn look_again(&mut self) {
+        if self.phase != Phase::Serving && self.core.now_ms() >= self.looked_ms + LOOK_MS {
+            self.look();
+        }
+    }
+
+    fn look(&mut self) {
+        self.looked_ms = self.core.now_ms();
+        let sessions = self.sessions.places();
+        let sessions = sessions.into_iter().filter_map(|place| self.sessions.get(place));
+        let mut left = Left::default();
+        for session in sessions {
+            left.connections += usize::from(session.client.socket().is_some());
+            left.requests += usize::from(session.exchange.is_some());
+        }
+        *lock(&self.mailbox.left) = (self.phase, left);
+    }
+
+    /// Lets listeners ignore what begins connections. Handshakes in progress go on.
+    fn silence(&mut self) {
+        for listener in self.listeners.iter().flatten() {
+            if let Err(error) = ignore_new(&SockRef::from(listener)) {
+                tracing::warn!("connections that begin now may be reset: {error}");
+            }
+        }
+    }
+
+    /// Accepts what is complete, and leaves the rest to the listeners of others.
+    fn close_listeners(&mut self) {
+        for number in 0..self.listeners.len() {
+            while matches!(self.accept_batch(number), Ok(true)) {}
+            self.listeners[number] = None;
+        }
+        self.pending.clear();
+        self.core.services.iter_mut().for_each(|service| *service = None);
+    }
+}
+
+/// Whether the system gives connections that wait at a closed listener to another one of its address.
+pub(crate) fn migrates() -> bool {
+    let setting = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_migrate_req");
+    setting.is_ok_and(|text| text.trim() != "0")
+}
+
+/// Drops segments with SYN and without ACK.
+fn ignore_new(listener: &SockRef<'_>) -> io::Result<()> {
+    // BPF: load a byte of the header, AND, jump if equal, return the number of bytes that pass.
+    const LOAD: u16 = 0x30;
+    const AND: u16 = 0x54;
+    const EQUAL: u16 = 0x15;
+    const RETURN: u16 = 0x06;
+    listener.attach_filter(&[
+        SockFilter::new(LOAD, 0, 0, 13),
+        SockFilter::new(AND, 0, 0, 0x12),
+        SockFilter::new(EQUAL, 0, 1, 0x02),
+        SockFilter::new(RETURN, 0, 0, 0),
+        SockFilter::new(RETURN, 0, 0, u32::MAX),
+    ])
+}
