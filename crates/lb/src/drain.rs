@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use socket2::{SockFilter, SockRef};
 use stdx::sync::lock;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use crate::engine::Engine;
+use crate::session::State;
 use crate::worker::Worker;
 
 /// How long threads look what is left before they look again.
@@ -21,6 +22,13 @@ pub(crate) const LOOK_MS: u64 = 50;
 const REPORT_EVERY: Duration = Duration::from_secs(5);
 /// Time for handshakes in progress, while the system gives connections of a closed listener to nobody.
 const HANDSHAKES: Duration = Duration::from_millis(200);
+/// Time for clients to send the request whose response is the last one of their connection, before routes to this
+/// machine are withdrawn.
+const LEAVING: Duration = Duration::from_secs(3);
+/// Longest time for the last requests. Clients that would begin a connection wait for it.
+const QUIET: Duration = Duration::from_secs(2);
+/// Time in which routers learn of a withdrawal.
+const MOVING: Duration = Duration::from_secs(1);
 
 /// How far an engine is with its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +39,8 @@ pub(crate) enum Phase {
     Leaving,
     /// No connection is begun: clients that try repeat it a second later, elsewhere.
     Quiet,
+    /// Connections without a request in progress are closed.
+    Resting,
     /// Others accept connections.
     Closed,
 }
@@ -100,7 +110,9 @@ impl Engine {
             "the engine drains: connections close after their next response, the last ones within {} s",
             drain.deadline.as_secs()
         );
-        if !migrates() {
+        if self.announces_alone().is_some() {
+            self.give_away(end).await;
+        } else if !migrates() {
             self.enter(Phase::Quiet, end).await;
             sleep(HANDSHAKES).await;
         }
@@ -119,6 +131,24 @@ impl Engine {
             connections => {
                 tracing::warn!(connections, "the time to drain is over; these connections are cut off");
             }
+        }
+    }
+
+    /// Hands the VIPs over to other machines: connections that are left would lose their way, so all that can
+    /// end do so before.
+    async fn give_away(&self, end: Instant) {
+        sleep_until(end.min(Instant::now() + LEAVING)).await;
+        self.enter(Phase::Quiet, end).await;
+        let quiet = end.min(Instant::now() + QUIET);
+        sleep(HANDSHAKES).await;
+        while self.left(Phase::Quiet).is_none_or(|left| left.requests > 0) && Instant::now() < quiet {
+            sleep(Duration::from_millis(LOOK_MS)).await;
+        }
+        self.enter(Phase::Resting, end).await;
+        sleep(HANDSHAKES).await;
+        if let Some(announcer) = self.announces_alone() {
+            announcer.withdraw();
+            sleep_until(end.min(Instant::now() + MOVING)).await;
         }
     }
 
@@ -165,8 +195,10 @@ impl Worker {
         if phase >= Phase::Quiet {
             self.silence();
         }
-        if phase == Phase::Closed {
-            self.close_listeners();
+        match phase {
+            Phase::Resting => self.close_idle(),
+            Phase::Closed => self.close_listeners(),
+            _ => {}
         }
         self.phase = phase;
         self.look();
@@ -186,7 +218,7 @@ impl Worker {
         let mut left = Left::default();
         for session in sessions {
             left.connections += usize::from(session.client.socket().is_some());
-            left.requests += usize::from(session.exchange.is_some());
+            left.requests += usize::from(session.is_busy());
         }
         *lock(&self.mailbox.left) = (self.phase, left);
     }
@@ -196,6 +228,18 @@ impl Worker {
         for listener in self.listeners.iter().flatten() {
             if let Err(error) = ignore_new(&SockRef::from(listener)) {
                 tracing::warn!("connections that begin now may be reset: {error}");
+            }
+        }
+    }
+
+    fn close_idle(&mut self) {
+        for place in self.sessions.places() {
+            let session = self.sessions.get(place);
+            if session.is_some_and(|session| session.state == State::Request && !session.is_busy()) {
+                self.run_session(place, |session, core| {
+                    session.state = State::Linger;
+                    session.run(core)
+                });
             }
         }
     }

@@ -10,6 +10,7 @@
 
 pub mod acme;
 mod analytics;
+mod announce;
 mod applied;
 mod auth;
 mod buffer;

@@ -264,6 +264,17 @@ impl Session {
         core.leaving || self.newest(core).is_none()
     }
 
+    /// Whether it is about to be, or is being, of use for its client, and will end that by itself.
+    pub(crate) fn is_busy(&self) -> bool {
+        match self.state {
+            State::Proxy | State::Hello | State::Handshake => true,
+            State::Authenticate | State::Exchange => true,
+            State::Request | State::Detect => !self.input.is_empty() || !self.output.is_empty(),
+            State::Linger => !self.output.is_empty(),
+            State::Spare | State::Tunnel | State::Http2(_) => false,
+        }
+    }
+
     /// Writes what is ready for the client; `None`: the connection is gone.
     pub(crate) fn flush(&mut self, core: &mut Core) -> Option<usize> {
         let sent = self.client.write(self.output.data(), &mut core.hub).ok()?;

@@ -216,7 +216,7 @@ impl Worker {
     }
 
     /// Lets a session do something; one that has ended is removed.
-    fn run_session(&mut self, place: usize, body: fn(&mut Session, &mut Core) -> bool) {
+    pub(crate) fn run_session(&mut self, place: usize, body: fn(&mut Session, &mut Core) -> bool) {
         let Some(mut session) = self.sessions.take(place) else { return };
         if body(&mut session, &mut self.core) {
             self.sessions.put(place, session);

@@ -5,12 +5,12 @@ mod folder;
 mod link;
 mod session;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use balancing::{Config, Ocsp, Transactions};
+use balancing::{Announce, Config, Ocsp, Transactions};
 use lb::{Beginning, Drain, Engine, announce_ready};
 use stdx::clock::SharedClock;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -35,6 +35,8 @@ pub struct Options {
     pub token: Option<String>,
     /// Folder with the programs of monitors of type `script`; `None`: the server can run none.
     pub monitor_scripts: Option<PathBuf>,
+    /// File with what the engine announces to routers; `None`: it announces nothing.
+    pub announce: Option<PathBuf>,
     /// What else uses the folder.
     pub beginning: Beginning,
     /// What SIGTERM does.
@@ -132,6 +134,14 @@ async fn identity(folder: &Folder, options: &Options) -> anyhow::Result<Identity
     Ok(identity)
 }
 
+/// What a file says about routers.
+fn announcement(file: &Path) -> anyhow::Result<Announce> {
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("cannot read {}", file.display()))?;
+    let announce = Announce::parse(&text);
+    announce.map_err(|problem| anyhow::anyhow!("{}: {problem}", file.display()))
+}
+
 /// An engine under a server.
 struct Running {
     engine: Engine,
@@ -164,6 +174,7 @@ impl Running {
             transactions: Some(transactions),
             monitor_scripts: options.monitor_scripts.clone(),
             ocsp: Some(Ocsp { folder: folder.ocsp() }),
+            announce: options.announce.as_deref().map(announcement).transpose()?,
             ..Config::default()
         };
         let began = (clock.unix(), clock.monotonic());
@@ -208,9 +219,10 @@ impl Running {
 
     fn apply(&mut self, hash: &str, text: &str) -> anyhow::Result<()> {
         let sent = Config::parse(text).map_err(|problem| anyhow::anyhow!("{problem}"))?;
-        let Config { name, transactions, monitor_scripts, ocsp, .. } = self.own.clone();
+        let Config { name, transactions, monitor_scripts, ocsp, announce, .. } = self.own.clone();
         // The server decides about forwarding, not about files and programs of this machine.
-        let own = Config { name, transactions, monitor_scripts, ocsp, acme: None, ..sent };
+        let own =
+            Config { name, transactions, monitor_scripts, ocsp, announce, acme: None, ..sent };
         self.engine.apply(&own)?;
         hash.clone_into(&mut self.hash);
         Ok(())

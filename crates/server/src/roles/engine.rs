@@ -17,7 +17,7 @@ const IMPORT: &str = "import";
 const DATA: &str = "/var/lib/vedette-engine";
 
 /// Parameters of an engine that gets its configuration from a server.
-fn controlled() -> [Arg; 4] {
+fn controlled() -> [Arg; 5] {
     let controller = Arg::new("controller")
         .long("controller")
         .value_name("HOST:PORT")
@@ -48,7 +48,13 @@ fn controlled() -> [Arg; 4] {
             "With --controller: folder of programs that health monitors of type script may run; without it, \
              they run none",
         );
-    [controller, data, token, scripts]
+    let announce = Arg::new("announce")
+        .long("announce")
+        .value_name("FILE")
+        .requires("controller")
+        .value_parser(clap::value_parser!(PathBuf))
+        .help("With --controller: file (YAML) with the members of 'announce': routers of this machine");
+    [controller, data, token, scripts, announce]
 }
 
 /// Parameters of processes that follow each other.
@@ -182,6 +188,7 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
                 data: matches.get_one::<PathBuf>("data").cloned().unwrap_or_default(),
                 token: matches.get_one::<String>("token").cloned(),
                 monitor_scripts: matches.get_one::<PathBuf>("monitor-scripts").cloned(),
+                announce: matches.get_one::<PathBuf>("announce").cloned(),
                 beginning,
                 drain,
             };
