@@ -27,3 +27,9 @@ def setting(name, value):
     """Changes a setting of this network, such as net.ipv4.tcp_migrate_req."""
     with open("/proc/sys/" + name.replace(".", "/"), "w", encoding="utf-8") as file:
         file.write(str(value))
+
+
+def join(namespace):
+    """Moves the calling thread to the network of an open file of /proc/PID/ns/net."""
+    if libc.setns(namespace.fileno(), NEW_NETWORK):
+        raise AssertionError("setns: %s" % os.strerror(ctypes.get_errno()))

@@ -27,7 +27,6 @@ fn common(announce: &Announce) -> String {
     let mut text = format!(
         "# Written by vedette engine.\n\
          router id {router_id};\n\
-         protocol device vedette_devices {{ }}\n\
          protocol bfd vedette_bfd {{\n  \
            interface \"*\" {{ interval {} ms; multiplier {}; }};\n}}\n",
         bfd.interval.0.as_millis(),
@@ -100,8 +99,11 @@ fn processes(folder: &Path) -> Vec<(String, std::path::PathBuf)> {
     entries.filter_map(|entry| of(entry.path())).collect()
 }
 
+/// Whether the network of this process has a device. `/sys` may be that of another network.
 fn exists(device: &str) -> bool {
-    Path::new("/sys/class/net").join(device).exists()
+    let devices = std::fs::read_to_string("/proc/self/net/dev").unwrap_or_default();
+    let mut names = devices.lines().filter_map(|line| line.split_once(':'));
+    names.any(|(name, _)| name.trim() == device)
 }
 
 /// Writes the files of this process and removes those of processes that are gone.
