@@ -138,6 +138,17 @@ def get(client, timeout=TIMEOUT_S, keep=None):
         with inside(client):
             keep = socket.socket()
         keep.settimeout(timeout)
+    try:
+        return request(keep)
+    except OSError:
+        keep.close()
+        raise
+
+
+def request(keep):
+    try:
+        keep.getpeername()
+    except OSError:
         keep.connect((VIP, 80))
     keep.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     text = b""
@@ -177,6 +188,8 @@ class Load(threading.Thread):
             if connection and not self.keeps:
                 connection.close()
                 connection = None
+        if connection:
+            connection.close()
 
 
 @unittest.skipUnless(shutil.which("bird"), "needs BIRD 2 (bird2)")
@@ -296,7 +309,7 @@ class Announce(unittest.TestCase):
         for _ in range(3):
             times.append(self.withdrawal(self.engines[1].kill, 1))
             self.engines[1].wait()
-            self.assertTrue(get(self.client))
+            get(self.client).close()
             self.start_engine(1)
             self.wait_for_hops(*ENGINES)
         # Devices of processes that are gone have no files.
@@ -306,7 +319,8 @@ class Announce(unittest.TestCase):
 
     def test_a_machine_that_hangs_is_noticed_by_bfd(self):
         self.start_all()
-        bird = int(open(self.path("e2.pid"), encoding="utf-8").read())
+        with open(self.path("e2.pid"), encoding="utf-8") as file:
+            bird = int(file.read())
         taken = self.withdrawal(lambda: os.kill(bird, signal.SIGSTOP), 2)
         os.kill(bird, signal.SIGCONT)
         print("route gone after a hang of the machine: %.0f ms" % taken)

@@ -39,7 +39,7 @@ pub struct Announce {
 pub struct Neighbour {
     /// Its address, on a network of this machine.
     pub address: IpAddr,
-    /// Its autonomous system.
+    /// From 1; if it is that of this machine, the session is internal (iBGP).
     #[serde(rename = "as")]
     pub autonomous_system: u32,
 }
@@ -94,7 +94,9 @@ impl Announce {
             return Err("'announce.networks' is empty; add the networks of the VIPs".to_owned());
         }
         if self.router_id.is_unspecified() {
-            return Err("'announce.router_id' is 0.0.0.0; use an address of this machine".to_owned());
+            return Err(
+                "'announce.router_id' is 0.0.0.0; use an address of this machine".to_owned()
+            );
         }
         let systems = self.neighbours.iter().map(|neighbour| neighbour.autonomous_system);
         if systems.chain([self.local_as]).any(|number| number == 0) {
@@ -105,8 +107,10 @@ impl Announce {
             return Err(format!("neighbour {} exists twice in 'announce'", twice.address));
         }
         if self.bfd.multiplier == 0 || self.bfd.interval.0 > MOST {
-            return Err("'announce.bfd' needs a multiplier of at least 1 and an interval of at most 10s"
-                .to_owned());
+            return Err(
+                "'announce.bfd' needs a multiplier of at least 1 and an interval of at most 10s"
+                    .to_owned(),
+            );
         }
         Ok(())
     }

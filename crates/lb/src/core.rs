@@ -147,8 +147,6 @@ pub(crate) struct Core {
     queue: VecDeque<Entry>,
     /// Services by number of the listener.
     pub(crate) services: Vec<Option<Arc<Service>>>,
-    /// The engine is about to end: connections carry no further request.
-    pub(crate) leaving: bool,
     /// Where heads are composed.
     pub(crate) scratch: Vec<u8>,
     random: u64,
@@ -183,7 +181,6 @@ impl Core {
             sockets: Sockets::default(),
             queue: VecDeque::new(),
             services: Vec::new(),
-            leaving: false,
             scratch: Vec::new(),
             random: seed | 1,
             recorder: None,

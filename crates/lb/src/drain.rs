@@ -1,11 +1,7 @@
 //! The end of an engine whose clients must not notice: connections leave, another process or another machine
 //! takes the new ones.
 
-use std::ffi::OsStr;
 use std::io;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
 use socket2::{SockFilter, SockRef};
@@ -13,11 +9,11 @@ use stdx::sync::lock;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use crate::engine::Engine;
+use crate::phase::{LOOK_MS, Left, Phase};
 use crate::session::State;
+use crate::succession::{Drain, migrates};
 use crate::worker::Worker;
 
-/// How long threads look what is left before they look again.
-pub(crate) const LOOK_MS: u64 = 50;
 /// How often the log says what is left.
 const REPORT_EVERY: Duration = Duration::from_secs(5);
 /// Time for handshakes in progress, while the system gives connections of a closed listener to nobody.
@@ -29,75 +25,6 @@ const LEAVING: Duration = Duration::from_secs(3);
 const QUIET: Duration = Duration::from_secs(2);
 /// Time in which routers learn of a withdrawal.
 const MOVING: Duration = Duration::from_secs(1);
-
-/// How far an engine is with its end.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Phase {
-    #[default]
-    Serving,
-    /// The response to the next request of each connection is its last one.
-    Leaving,
-    /// No connection is begun: clients that try repeat it a second later, elsewhere.
-    Quiet,
-    /// Connections without a request in progress are closed.
-    Resting,
-    /// Others accept connections.
-    Closed,
-}
-
-/// What a thread still has to do.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Left {
-    /// Connections of clients.
-    connections: usize,
-    /// Requests in progress.
-    requests: usize,
-}
-
-/// What else uses the files of an engine when it starts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Beginning {
-    /// Nothing: it is refused otherwise.
-    #[default]
-    Alone,
-    /// Another process, which drains as soon as this one is ready.
-    Takeover,
-}
-
-/// How an engine drains.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Drain {
-    /// Longest time until all connections are closed; zero: they are closed at once.
-    pub deadline: Duration,
-}
-
-/// Tells the service manager that the engine forwards (`sd_notify(3)`), if it wants to know, and the log what
-/// the system does with connections when processes follow each other.
-pub fn announce_ready(beginning: Beginning, drain: Drain) {
-    if let Some(socket) = std::env::var_os("NOTIFY_SOCKET")
-        && let Err(error) = notify(&socket)
-    {
-        tracing::warn!("the service manager does not learn that the engine is ready: {error}");
-    }
-    let follows = beginning == Beginning::Takeover || !drain.deadline.is_zero();
-    if follows && !migrates() {
-        tracing::warn!(
-            "net.ipv4.tcp_migrate_req is 0: connections that wait at a process that ends are not given to the \
-             other one. The engine delays new connections by a second while it ends, and a crash resets \
-             those that wait; set it to 1 with sysctl"
-        );
-    }
-}
-
-fn notify(socket: &OsStr) -> io::Result<()> {
-    let name = socket.as_bytes();
-    let address = match name.strip_prefix(b"@") {
-        Some(name) => SocketAddr::from_abstract_name(name)?,
-        None => SocketAddr::from_pathname(socket)?,
-    };
-    UnixDatagram::unbound()?.send_to_addr(b"READY=1", &address)?;
-    Ok(())
-}
 
 impl Engine {
     /// Lets connections leave, and ends when there are none, or at the deadline. New connections are accepted
@@ -123,13 +50,20 @@ impl Engine {
             left = self.left(Phase::Closed).unwrap_or(left);
             if Instant::now() >= report {
                 report += REPORT_EVERY;
-                tracing::info!(connections = left.connections, requests = left.requests, "the engine drains");
+                tracing::info!(
+                    connections = left.connections,
+                    requests = left.requests,
+                    "the engine drains"
+                );
             }
         }
         match left.connections {
             0 => tracing::info!("the engine has drained: all connections are closed"),
             connections => {
-                tracing::warn!(connections, "the time to drain is over; these connections are cut off");
+                tracing::warn!(
+                    connections,
+                    "the time to drain is over; these connections are cut off"
+                );
             }
         }
     }
@@ -141,7 +75,8 @@ impl Engine {
         self.enter(Phase::Quiet, end).await;
         let quiet = end.min(Instant::now() + QUIET);
         sleep(HANDSHAKES).await;
-        while self.left(Phase::Quiet).is_none_or(|left| left.requests > 0) && Instant::now() < quiet {
+        while self.left(Phase::Quiet).is_none_or(|left| left.requests > 0) && Instant::now() < quiet
+        {
             sleep(Duration::from_millis(LOOK_MS)).await;
         }
         self.enter(Phase::Resting, end).await;
@@ -190,7 +125,7 @@ impl Worker {
         if phase == self.phase {
             return;
         }
-        self.core.leaving = true;
+        self.core.hub.leaving = true;
         self.core.hub.wake_all();
         if phase >= Phase::Quiet {
             self.silence();
@@ -235,7 +170,8 @@ impl Worker {
     fn close_idle(&mut self) {
         for place in self.sessions.places() {
             let session = self.sessions.get(place);
-            if session.is_some_and(|session| session.state == State::Request && !session.is_busy()) {
+            if session.is_some_and(|session| session.state == State::Request && !session.is_busy())
+            {
                 self.run_session(place, |session, core| {
                     session.state = State::Linger;
                     session.run(core)
@@ -253,12 +189,6 @@ impl Worker {
         self.pending.clear();
         self.core.services.iter_mut().for_each(|service| *service = None);
     }
-}
-
-/// Whether the system gives connections that wait at a closed listener to another one of its address.
-pub(crate) fn migrates() -> bool {
-    let setting = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_migrate_req");
-    setting.is_ok_and(|text| text.trim() != "0")
 }
 
 /// Drops segments with SYN and without ACK.

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use mio::{Registry, Token, Waker};
 
-use crate::drain::{Left, Phase};
+use crate::phase::{Left, Phase};
 
 /// The result of the check of a password.
 #[derive(Debug, Clone, Copy)]

@@ -12,7 +12,7 @@ use stdx::clock::SharedClock;
 use transactions::{Builder, Encoder, Limits, Log, Transaction};
 
 use crate::config::Transactions;
-use crate::drain::Beginning;
+use crate::succession::Beginning;
 
 /// Blocks that may wait for the disk; those of more are dropped and counted. A block takes at most
 /// 3.3 MB: 1 MiB of texts and 136 bytes for each of 16,384 rows.

@@ -179,11 +179,9 @@ impl Session {
         if !interim && let Some(answered) = self.divert(response, core) {
             return answered;
         }
-        let leaves = self.leaves(core);
         let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
             return Answered::Malformed;
         };
-        exchange.plan.keep_alive &= !leaves;
         let plan = &exchange.plan;
         let written = !interim || plan.version.has_interim();
         let (offer, coded) = match plan.wanted {
@@ -220,6 +218,7 @@ impl Session {
 
     /// What the cache and scripts make of a server's final response; `None`: the client gets it.
     fn divert(&mut self, response: &Response<'_>, core: &mut Core) -> Option<Answered> {
+        self.leave(core);
         let cached = self.consult_cache(response, core);
         cached.or_else(|| self.run_scripts(response, core).err().map(|Refused| Answered::Refused))
     }

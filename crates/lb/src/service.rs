@@ -6,8 +6,8 @@ use anyhow::Context;
 use stdx::clock::SharedClock;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::drain::{Beginning, Drain, announce_ready};
 use crate::engine::{Engine, read};
+use crate::succession::{Beginning, Drain, announce_ready};
 
 /// An engine with a file.
 #[derive(Debug, Clone)]

@@ -261,7 +261,15 @@ impl Session {
 
     /// Whether this connection carries no further request: the engine ends, or its service no longer exists.
     pub(crate) fn leaves(&self, core: &Core) -> bool {
-        core.leaving || self.newest(core).is_none()
+        core.hub.leaving || self.newest(core).is_none()
+    }
+
+    /// Lets the response in progress be the last one of a connection that leaves.
+    pub(crate) fn leave(&mut self, core: &Core) {
+        let leaves = self.leaves(core);
+        if let Some(exchange) = &mut self.exchange {
+            exchange.plan.keep_alive &= !leaves;
+        }
     }
 
     /// Whether it is about to be, or is being, of use for its client, and will end that by itself.

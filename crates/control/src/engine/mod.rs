@@ -136,8 +136,8 @@ async fn identity(folder: &Folder, options: &Options) -> anyhow::Result<Identity
 
 /// What a file says about routers.
 fn announcement(file: &Path) -> anyhow::Result<Announce> {
-    let text = std::fs::read_to_string(file)
-        .with_context(|| format!("cannot read {}", file.display()))?;
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let announce = Announce::parse(&text);
     announce.map_err(|problem| anyhow::anyhow!("{}: {problem}", file.display()))
 }
@@ -206,7 +206,9 @@ impl Running {
         if self.folder.is_owned()? {
             return Ok(());
         }
-        tracing::info!("the engine forwards beside another process; it waits until that one drains");
+        tracing::info!(
+            "the engine forwards beside another process; it waits until that one drains"
+        );
         while !self.folder.is_owned()? {
             tokio::time::sleep(LOOK_EVERY).await;
         }

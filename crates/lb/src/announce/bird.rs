@@ -18,6 +18,8 @@ use crate::config::Announce;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Longest response to a command.
 const RESPONSE_MAX: usize = 64 << 10;
+/// Names of the devices of routes begin with it, and so do their files.
+pub(super) const OF_ROUTES: &str = "vedbgp";
 /// The file that all engines of the machine write alike.
 const COMMON: &str = "vedette.conf";
 
@@ -56,10 +58,8 @@ fn routes(vips: &BTreeSet<IpAddr>, device: &str) -> String {
         if vips.peek().is_none() {
             continue;
         }
-        let _infallible = writeln!(
-            text,
-            "protocol static vedette_vips_{channel}_{device} {{\n  {channel};"
-        );
+        let _infallible =
+            writeln!(text, "protocol static vedette_vips_{channel}_{device} {{\n  {channel};");
         for vip in vips {
             let _infallible = writeln!(text, "{}", route(*vip, length, device));
         }
@@ -93,7 +93,7 @@ fn processes(folder: &Path) -> Vec<(String, std::path::PathBuf)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let of = |path: std::path::PathBuf| {
         let device = path.file_stem()?.to_str()?.to_owned();
-        let known = device.starts_with(super::devices::OF_ROUTES) && path.extension()? == "conf";
+        let known = device.starts_with(OF_ROUTES) && path.extension()? == "conf";
         known.then_some((device, path))
     };
     entries.filter_map(|entry| of(entry.path())).collect()
@@ -271,6 +271,9 @@ mod tests {
         assert!(long.contains("too long"), "{long}");
         let missing = configure(Path::new("/nonexistent/bird.ctl"), &RealClock::shared());
         let missing = missing.unwrap_err();
-        assert!(format!("{missing:#}").contains("/nonexistent/bird.ctl: No such file"), "{missing:#}");
+        assert!(
+            format!("{missing:#}").contains("/nonexistent/bird.ctl: No such file"),
+            "{missing:#}"
+        );
     }
 }

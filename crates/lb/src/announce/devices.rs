@@ -8,9 +8,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, bail, ensure};
 use stdx::sys::tun::Tun;
 
-/// Names begin with these, and end with the number of the process.
+/// Names begin with it, and end with the number of the process.
 const OF_VIPS: &str = "vedvip";
-pub(super) const OF_ROUTES: &str = "vedbgp";
 
 /// Has the VIPs, so that they are addresses of this machine.
 pub(super) struct Vips {
@@ -30,8 +29,8 @@ fn device(kind: &str) -> anyhow::Result<Tun> {
 }
 
 /// The routes to VIPs refer to it: they end with it.
-pub(super) fn of_routes() -> anyhow::Result<Tun> {
-    device(OF_ROUTES)
+pub(super) fn of_routes(prefix: &str) -> anyhow::Result<Tun> {
+    device(prefix)
 }
 
 impl Vips {

@@ -58,7 +58,7 @@ impl Announcer {
         clock: &SharedClock,
     ) -> anyhow::Result<Self> {
         let vips = Vips::new()?;
-        let tun = devices::of_routes()?;
+        let tun = devices::of_routes(bird::OF_ROUTES)?;
         let device = tun.name().to_owned();
         let routes = Arc::new(Mutex::new(Some(tun)));
         let (stop, stopped) = sync_channel(1);
@@ -200,7 +200,9 @@ impl Speaker {
                 self.fails = false;
             }
             Err(error) if !self.fails => {
-                tracing::error!("VIPs cannot be announced: {error:#}; forwarding continues, and the engine retries");
+                tracing::error!(
+                    "VIPs cannot be announced: {error:#}; forwarding continues, and the engine retries"
+                );
                 self.fails = true;
             }
             Err(_) => {}

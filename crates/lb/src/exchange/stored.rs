@@ -46,11 +46,10 @@ impl Session {
         if result.is_err() {
             return Err(self.refuse_for_script(core));
         }
-        let leaves = self.leaves(core);
+        self.leave(core);
         let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
             return Err(Step::Close);
         };
-        exchange.plan.keep_alive &= !leaves;
         let Upstream::Stored(serving) = &route.upstream else { return Err(Step::Close) };
         let response = serving.response(serving.fields());
         let (offer, coded) = reply::begin(exchange.plan.wanted, &response, &self.service, core);

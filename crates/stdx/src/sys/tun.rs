@@ -40,7 +40,7 @@ impl Tun {
         Ok(Self { name: name.to_owned(), _file: file })
     }
 
-    /// Its name.
+    /// The name, unique in the network of the process; at most 15 bytes.
     pub fn name(&self) -> &str {
         &self.name
     }
