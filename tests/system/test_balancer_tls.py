@@ -71,7 +71,7 @@ class Engines(bed.Case):
         made, = self.api.call("engine.generate", [engine])
         return engine, self.run_engine(name, made["token"])
 
-    def run_engine(self, name, token=None):
+    def run_engine(self, name, token=None, arguments=()):
         environment = dict(os.environ)
         environment.pop("VEDETTE_ENGINE_TOKEN", None)
         if token:
@@ -79,7 +79,7 @@ class Engines(bed.Case):
         with open(self.log(name), "ab") as log:
             process = subprocess.Popen(
                 [bed.BINARY, "engine", "--controller", "127.0.0.1:%d" % self.engines,
-                 "--data", os.path.join(self.folder, name)], stdout=log, stderr=log, env=environment)
+                 "--data", os.path.join(self.folder, name), *arguments], stdout=log, stderr=log, env=environment)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
@@ -268,6 +268,33 @@ class Link(Engines):
         before = self.text("one").count("connected to the server")
         self.run_engine("one")
         bed.wait_for("the connection", lambda: self.text("one").count("connected to the server") > before)
+
+    def test_a_process_takes_over_the_folder_of_another_one(self):
+        engine, first = self.enrol("one")
+        self.wait_for_configuration(engine)
+        first.kill()
+        first.wait()
+        context = ssl.create_default_context(cafile=self.pem)
+        running = self.run_engine("one", arguments=("--drain", "60s"))
+        bed.wait_for("the engine", lambda: self.text("one").count("connected to the server") == 2)
+        self.resumed(context)
+        before = self.text("one").count("runs with its stored configuration")
+        following = self.run_engine("one", arguments=("--drain", "60s", "--takeover"))
+        bed.wait_for("the other process", lambda: self.text("one").count("runs with its stored") > before)
+        # The old process still gets changes; the new one reads them when it takes over.
+        found, = self.api.call("virtualservice.get", filter={"name": self.called}, output=["virtualserviceid"])
+        self.api.call("virtualservice.update", **found, port=self.plain)
+        self.wait_for_configuration(engine)
+        self.assertNotIn("has taken over", self.text("one"))
+        running.send_signal(signal.SIGTERM)
+        self.assertEqual(running.wait(60), 0)
+        bed.wait_for("the connection", lambda: self.text("one").count("connected to the server") == 3)
+        self.assertIn("has taken over", self.text("one"))
+        self.assertIsNone(following.poll())
+        self.tls = self.plain
+        self.resumed(context)
+        bed.wait_for("both records", lambda: self.api.call(
+            "transaction.get", filter='engine="%s one"' % self.called, countOutput=True) in ("2", 2))
 
 
 class Stapling(unittest.TestCase):

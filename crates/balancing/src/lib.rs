@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod acme;
+mod announce;
 mod authentication;
 mod cache;
 mod check;
@@ -33,6 +34,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use acme::{Acme, AcmeCertificate, AcmeOrder, Challenge};
+pub use announce::{Announce, Bfd, Neighbour};
 pub use authentication::{
     Authentication, Basic, HIDDEN, Jwt, JwtAlgorithm, JwtKey, KeySet, NO_AUTHENTICATION,
     PasswordHash, Secret,
@@ -76,6 +78,9 @@ pub struct Config {
     /// A record of each request and connection; default: none are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<Transactions>,
+    /// Announces VIPs to routers; default: others see to it that packets arrive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub announce: Option<Announce>,
     /// Certificates by name.
     #[serde(default)]
     pub certificates: Vec<Certificate>,

@@ -16,9 +16,10 @@ const UNITS_MS: [(&str, u64); 5] =
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time(pub Duration);
 
-impl<'de> Deserialize<'de> for Time {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
+impl FromStr for Time {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
         let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
         let (digits, unit) = text.split_at(end);
         let unit = UNITS_MS.iter().find(|(known, _)| *known == unit);
@@ -26,10 +27,16 @@ impl<'de> Deserialize<'de> for Time {
             (Ok(number), Some((_, ms))) if number > 0 => {
                 Ok(Self(Duration::from_millis(u64::from(number) * ms)))
             }
-            _ => Err(de::Error::custom(format!(
+            _ => Err(format!(
                 "'{text}' is not a duration; write a number with ms, s, m, h or d, such as 5s"
-            ))),
+            )),
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
 

@@ -8,5 +8,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> anyhow::Result<()> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let file = PathBuf::from(std::env::args_os().next_back().unwrap_or_default());
-    lb::run(&file, &stdx::clock::RealClock::shared())
+    let (beginning, drain) = Default::default();
+    lb::run(&lb::Service { file, beginning, drain }, &stdx::clock::RealClock::shared())
 }

@@ -35,7 +35,7 @@ impl Session {
         let mut input = std::mem::take(&mut self.input);
         take_frames(place, &mut input, core);
         self.input = input;
-        if self.is_orphan(core)
+        if self.leaves(core)
             && let Some(connection) = core.hub.http2(place)
         {
             connection.drain();
@@ -59,11 +59,6 @@ impl Session {
             return Step::Close;
         }
         Step::again_if(read > 0 || written > 0)
-    }
-
-    /// Whether the service of this connection no longer exists.
-    fn is_orphan(&self, core: &Core) -> bool {
-        self.newest(core).is_none()
     }
 
     /// The stage of this connection. Its streams have their own.

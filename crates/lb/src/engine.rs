@@ -16,8 +16,9 @@ use proxying::engine_link::analytics::Measured;
 use stdx::clock::SharedClock;
 
 use crate::acme::{Check, Keeper};
+use crate::announce::Announcer;
 use crate::auth::Checkers;
-use crate::config::{Config, Transactions};
+use crate::config::{Announce, Config, Transactions};
 use crate::core::Who;
 use crate::health::Monitors;
 use crate::mailbox::Mailbox;
@@ -25,6 +26,7 @@ use crate::ocsp::Stapler;
 use crate::quic::{Ids, Threads};
 use crate::recorder::{Counts, Records};
 use crate::snapshot::{Endpoint, Snapshot};
+use crate::succession::Beginning;
 use crate::tickets::TicketSecrets;
 use crate::udp;
 use crate::worker::Worker;
@@ -62,6 +64,7 @@ pub struct Engine {
     monitors: Monitors,
     keeper: Keeper,
     stapler: Stapler,
+    announcer: Option<Announcer>,
     workers: Vec<JoinHandle<()>>,
     records: Option<Records>,
     fixed: Fixed,
@@ -73,11 +76,16 @@ pub struct Engine {
 struct Fixed {
     name: Option<String>,
     transactions: Option<Transactions>,
+    announce: Option<Announce>,
 }
 
 impl Fixed {
     fn of(config: &Config) -> Self {
-        Self { name: config.name.clone(), transactions: config.transactions.clone() }
+        Self {
+            name: config.name.clone(),
+            transactions: config.transactions.clone(),
+            announce: config.announce.clone(),
+        }
     }
 }
 
@@ -93,6 +101,18 @@ impl Engine {
     /// # Errors
     /// Problems of the configuration, addresses that cannot be used, missing resources.
     pub fn start(config: &Config, clock: &SharedClock) -> anyhow::Result<Self> {
+        Self::begin(config, Beginning::Alone, clock)
+    }
+
+    /// The same beside an engine that is about to end, or not.
+    ///
+    /// # Errors
+    /// See [`start`](Self::start).
+    pub fn begin(
+        config: &Config,
+        beginning: Beginning,
+        clock: &SharedClock,
+    ) -> anyhow::Result<Self> {
         // Where the limit is unknown, nothing uses more files than connections need.
         let open_files = stdx::sys::raise_open_files_limit().unwrap_or(0);
         let threads = config.threads.or_else(|| std::thread::available_parallelism().ok());
@@ -101,7 +121,8 @@ impl Engine {
         let mut mailboxes = Vec::new();
         let mut workers = Vec::new();
         let records = config.transactions.as_ref();
-        let records = records.map(|config| Records::start(config, clock)).transpose()?;
+        let records = records.map(|config| Records::start(config, beginning, clock));
+        let records = records.transpose()?;
         let name = config.name.clone().unwrap_or_else(machine);
         let checkers = Checkers::new(threads);
         let mut polls = Vec::new();
@@ -127,6 +148,12 @@ impl Engine {
             })?);
         }
         let monitors = Monitors::start(Arc::clone(&snapshot), Arc::clone(clock))?;
+        let announcer = config.announce.as_ref();
+        let announcer = announcer.map(|config| {
+            config.check().map_err(|problem| anyhow!(problem))?;
+            Announcer::start(config, &snapshot, clock)
+        });
+        let announcer = announcer.transpose()?;
         let fixed = Fixed::of(config);
         let (listening, keeper) = (HashSet::new(), Keeper::new(clock));
         let stapler = Stapler::new(clock);
@@ -138,6 +165,7 @@ impl Engine {
             monitors,
             keeper,
             stapler,
+            announcer,
             workers,
             records,
             fixed,
@@ -154,13 +182,16 @@ impl Engine {
     pub fn apply(&mut self, config: &Config) -> anyhow::Result<()> {
         if Fixed::of(config) != self.fixed {
             return Err(anyhow!(
-                "changes of 'name' and 'transactions' need a restart of the engine"
+                "changes of 'name', 'transactions' and 'announce' need a restart of the engine"
             ));
         }
         let before = self.snapshot.load_full();
         let now_ms = u64::try_from(self.clock.monotonic().as_millis()).unwrap_or(u64::MAX);
         let snapshot = Snapshot::compile(config, Some(&before), now_ms)
             .map_err(|problems| anyhow!(problems))?;
+        if let Some(announcer) = &mut self.announcer {
+            announcer.prepare(&snapshot)?;
+        }
         let certificates = self.keeper.prepare(config.acme.as_ref(), &snapshot.acme)?;
         let wanted: HashSet<Endpoint> =
             snapshot.services.iter().flat_map(|service| service.endpoints()).collect();
@@ -172,7 +203,7 @@ impl Engine {
                 } else {
                     listen(*address).map(|socket| streams.push((mailbox, socket)))
                 };
-                opened.with_context(|| format!("cannot listen on {address}"))?;
+                opened.map_err(|error| refusal(*address, error))?;
             }
         }
         self.listening = wanted;
@@ -191,6 +222,9 @@ impl Engine {
             if let Err(error) = mailbox.waker.wake() {
                 tracing::error!("a thread learns of the configuration late: {error}");
             }
+        }
+        if let Some(announcer) = &mut self.announcer {
+            announcer.tidy(&self.snapshot.load());
         }
         self.monitors.changed();
         if let Err(error) = self.keeper.apply(certificates) {
@@ -230,6 +264,16 @@ impl Engine {
         self.snapshot.load().measured(now_ms)
     }
 
+    /// Whether routers send packets here because this process alone says so.
+    pub(crate) fn announces_alone(&self) -> Option<&Announcer> {
+        let snapshot = self.snapshot.load();
+        self.announcer.as_ref().filter(|announcer| !announcer.has_successor(&snapshot))
+    }
+
+    pub(crate) fn mailboxes(&self) -> &[Arc<Mailbox>] {
+        &self.mailboxes
+    }
+
     /// Closes all connections, and writes the records of what was carried.
     pub fn stop(self) {
         stdx::thread::set_running(false);
@@ -243,10 +287,26 @@ impl Engine {
             let _panicked = worker.join();
         }
         self.monitors.stop();
+        if let Some(announcer) = self.announcer {
+            announcer.stop();
+        }
         if let Some(records) = self.records {
             records.end();
         }
     }
+}
+
+/// Why an address cannot be used, and what to do about it.
+fn refusal(address: SocketAddr, error: io::Error) -> anyhow::Error {
+    let foreign = error.kind() == io::ErrorKind::AddrNotAvailable;
+    let error = anyhow::Error::new(error).context(format!("cannot listen on {address}"));
+    if !foreign {
+        return error;
+    }
+    error.context(
+        "this machine does not have the address: list its network in 'announce', add it to a device, or set \
+         net.ipv4.ip_nonlocal_bind (net.ipv6.ip_nonlocal_bind) to 1",
+    )
 }
 
 /// A socket of its own for each thread: the system spreads new connections.

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use mio::{Registry, Token, Waker};
 
+use crate::phase::{Left, Phase};
 use crate::quic::Stray;
 
 /// The result of the check of a password.
@@ -31,6 +32,10 @@ pub(crate) struct Mailbox {
     pub(crate) waker: Waker,
     /// The configuration is another one.
     pub(crate) changed: AtomicBool,
+    /// How far the engine is with its end.
+    pub(crate) phase: Mutex<Phase>,
+    /// What the thread still has to do, in the phase that it has seen last.
+    pub(crate) left: Mutex<(Phase, Left)>,
     /// The engine stops.
     pub(crate) stop: AtomicBool,
 }
@@ -45,6 +50,8 @@ impl Mailbox {
             strays: Mutex::new(Vec::new()),
             waker: Waker::new(registry, token)?,
             changed: AtomicBool::new(false),
+            phase: Mutex::default(),
+            left: Mutex::default(),
             stop: AtomicBool::new(false),
         })
     }

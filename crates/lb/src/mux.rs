@@ -310,6 +310,8 @@ pub(crate) struct Hub {
     pub(crate) newcomers: Vec<Newcomer>,
     /// Copies of requests that have none.
     pub(crate) launches: Vec<Launch>,
+    /// The engine is about to end: connections carry no further request.
+    pub(crate) leaving: bool,
 }
 
 /// A stream that a client has begun.

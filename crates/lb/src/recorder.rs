@@ -12,6 +12,7 @@ use stdx::clock::SharedClock;
 use transactions::{Builder, Encoder, Limits, Log, Transaction};
 
 use crate::config::Transactions;
+use crate::succession::Beginning;
 
 /// Blocks that may wait for the disk; those of more are dropped and counted. A block takes at most
 /// 3.3 MB: 1 MiB of texts and 136 bytes for each of 16,384 rows.
@@ -118,9 +119,17 @@ impl Records {
     ///
     /// # Errors
     /// The folder cannot be used.
-    pub(crate) fn start(config: &Transactions, clock: &SharedClock) -> anyhow::Result<Self> {
+    pub(crate) fn start(
+        config: &Transactions,
+        beginning: Beginning,
+        clock: &SharedClock,
+    ) -> anyhow::Result<Self> {
         let limits = limits(config);
-        let log = Log::open(&config.folder, limits).with_context(|| {
+        let open = match beginning {
+            Beginning::Alone => Log::open,
+            Beginning::Takeover => Log::open_beside,
+        };
+        let log = open(&config.folder, limits).with_context(|| {
             format!("no transactions can be kept in {}", config.folder.display())
         })?;
         let encoder = Encoder::new()?;

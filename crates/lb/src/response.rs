@@ -224,6 +224,7 @@ impl Session {
 
     /// What the cache and scripts make of a server's final response; `None`: the client gets it.
     fn divert(&mut self, response: &Response<'_>, core: &mut Core) -> Option<Answered> {
+        self.leave(core);
         let cached = self.consult_cache(response, core);
         cached.or_else(|| self.run_scripts(response, core).err().map(|Refused| Answered::Refused))
     }
@@ -347,6 +348,7 @@ impl Session {
 
     /// Responds without a server; the connection is kept if the request has ended, too.
     pub(crate) fn respond(&mut self, local: &Local, keep: bool, core: &mut Core) -> Step {
+        let keep = keep && !self.leaves(core);
         let form = Form::of(&self.client);
         let bodiless = local.status == 204 || local.status == 304;
         let out = &mut core.scratch;

@@ -287,6 +287,30 @@ impl Session {
         newest.filter(|newest| newest.listen == self.service.listen)
     }
 
+    /// Whether this connection carries no further request: the engine ends, or its service no longer exists.
+    pub(crate) fn leaves(&self, core: &Core) -> bool {
+        core.hub.leaving || self.newest(core).is_none()
+    }
+
+    /// Lets the response in progress be the last one of a connection that leaves.
+    pub(crate) fn leave(&mut self, core: &Core) {
+        let leaves = self.leaves(core);
+        if let Some(exchange) = &mut self.exchange {
+            exchange.plan.keep_alive &= !leaves;
+        }
+    }
+
+    /// Whether it is about to be, or is being, of use for its client, and will end that by itself.
+    pub(crate) fn is_busy(&self) -> bool {
+        match self.state {
+            State::Proxy | State::Hello | State::Handshake => true,
+            State::Authenticate | State::Exchange => true,
+            State::Request | State::Detect => !self.input.is_empty() || !self.output.is_empty(),
+            State::Part | State::Linger => !self.output.is_empty(),
+            State::Spare | State::Tunnel | State::Http2(_) => false,
+        }
+    }
+
     /// Writes what is ready for the client; `None`: the connection is gone.
     pub(crate) fn flush(&mut self, core: &mut Core) -> Option<usize> {
         let sent = push(&mut self.output, &mut self.client, &mut core.hub).ok()?;

@@ -22,6 +22,7 @@ use crate::mirror::Launch;
 use crate::mux::{Newcomer, Owner};
 use crate::peer::Peer;
 use crate::peer::Stream;
+use crate::phase::{LOOK_MS, Phase};
 use crate::quic::{Quic, Threads};
 use crate::recorder::{Recorder, offset_us};
 use crate::script::Scripts;
@@ -45,19 +46,23 @@ const RETRY_MS: u64 = 5;
 /// A thread.
 pub(crate) struct Worker {
     poll: Poll,
-    core: Core,
+    pub(crate) core: Core,
     /// Boxed, so that a session moves by pointer.
-    sessions: Slab<Box<Session>>,
+    pub(crate) sessions: Slab<Box<Session>>,
     /// Those whose stream has ended, for the next one.
     spare: Vec<Entry>,
-    listeners: Vec<Option<TcpListener>>,
+    pub(crate) listeners: Vec<Option<TcpListener>>,
     udp: Udp,
-    quic: Quic,
+    pub(crate) quic: Quic,
     snapshot: Arc<ArcSwap<Snapshot>>,
-    mailbox: Arc<Mailbox>,
+    pub(crate) mailbox: Arc<Mailbox>,
     clock: SharedClock,
     /// Listeners that may have more connections to accept.
-    pending: Vec<usize>,
+    pub(crate) pending: Vec<usize>,
+    /// How far the engine is with its end, as this thread has seen it.
+    pub(crate) phase: Phase,
+    /// When the thread has looked what is left.
+    pub(crate) looked_ms: u64,
 }
 
 impl Worker {
@@ -88,6 +93,8 @@ impl Worker {
             mailbox,
             clock,
             pending: Vec::new(),
+            phase: Phase::Serving,
+            looked_ms: 0,
         })
     }
 
@@ -145,6 +152,7 @@ impl Worker {
                     recorder.rows.each_second();
                 }
             }
+            self.look_again();
             if self.mailbox.stop.load(Relaxed) {
                 self.close();
                 return Ok(());
@@ -224,7 +232,7 @@ impl Worker {
     }
 
     /// Lets a session do something; one that has ended is removed.
-    fn run_session(&mut self, place: usize, body: fn(&mut Session, &mut Core) -> bool) {
+    pub(crate) fn run_session(&mut self, place: usize, body: fn(&mut Session, &mut Core) -> bool) {
         let Some(mut session) = self.sessions.take(place) else { return };
         if body(&mut session, &mut self.core) {
             self.sessions.put(place, session);
@@ -256,12 +264,13 @@ impl Worker {
             return Duration::ZERO;
         }
         let now_ms = self.core.now_ms();
+        let most = if self.phase == Phase::Serving { SWEEP_MS } else { LOOK_MS };
         let timers = [
             self.core.wheel.wait_ms(now_ms),
             self.udp.wait_ms(self.core.now_us),
             self.quic.wait_ms(self.core.now_us),
         ];
-        let timer = timers.into_iter().flatten().fold(SWEEP_MS, u64::min);
+        let timer = timers.into_iter().flatten().fold(most, u64::min);
         let retries = self.core.has_queue() || !self.pending.is_empty();
         Duration::from_millis(if retries { timer.min(RETRY_MS) } else { timer })
     }
@@ -305,6 +314,7 @@ impl Worker {
         }
         let strays = std::mem::take(&mut *lock(&self.mailbox.strays));
         self.quic.strays(strays, &mut self.core);
+        self.follow_phase();
         let now_ms = self.core.now_ms();
         for done in std::mem::take(&mut *lock(&self.mailbox.checked)) {
             let waiting = self.core.checks.done(done, now_ms);
@@ -313,19 +323,28 @@ impl Worker {
     }
 
     fn accept(&mut self, number: usize) {
-        for _ in 0..ACCEPT_BATCH {
-            let Some(Some(listener)) = self.listeners.get(number) else { return };
-            match listener.accept() {
-                Ok((stream, source)) => self.accepted(stream, source, number),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-                Err(error) => {
-                    tracing::warn!("a connection cannot be accepted: {error}");
-                    break;
-                }
+        match self.accept_batch(number) {
+            Ok(false) => {}
+            Ok(true) => self.pending.push(number),
+            Err(error) => {
+                tracing::warn!("a connection cannot be accepted: {error}");
+                self.pending.push(number);
             }
         }
-        self.pending.push(number);
+    }
+
+    /// Accepts connections; whether there may be more.
+    pub(crate) fn accept_batch(&mut self, number: usize) -> io::Result<bool> {
+        for _ in 0..ACCEPT_BATCH {
+            let Some(Some(listener)) = self.listeners.get(number) else { return Ok(false) };
+            match listener.accept() {
+                Ok((stream, source)) => self.accepted(stream, source, number),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
     }
 
     fn accepted(

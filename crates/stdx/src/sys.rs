@@ -4,6 +4,7 @@
 pub mod confine;
 pub mod datagrams;
 pub mod gssapi;
+pub mod tun;
 
 use std::io;
 use std::os::fd::OwnedFd;

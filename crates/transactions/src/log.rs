@@ -1,4 +1,4 @@
-//! A folder of blocks, for its one writer.
+//! A folder of blocks, for its one writer, and for the process that follows it.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -32,7 +32,8 @@ struct Written {
     last_us: u64,
 }
 
-/// Appends blocks. While it exists, no other log can be opened in the folder.
+/// Appends blocks. While it exists, no other log can be opened in the folder, except
+/// [beside](Self::open_beside) it.
 #[derive(Debug)]
 pub struct Log {
     path: PathBuf,
@@ -41,41 +42,66 @@ pub struct Log {
     files: Vec<Written>,
     open: Option<File>,
     unsynced: bool,
-    _lock: File,
+    /// Locked by the process to which the folder belongs.
+    owner: File,
+    owned: bool,
+    /// Locked by the process that appends.
+    turn: File,
 }
 
 impl Log {
     /// Opens a folder for writing, and creates it where it is missing. An error of the kind
     /// `ResourceBusy` means that another process writes to it.
     pub fn open(path: &Path, limits: Limits) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-        let lock = private().create(true).truncate(false).open(path.join("lock"))?;
-        lock.try_lock().map_err(|error| match error {
-            std::fs::TryLockError::WouldBlock => io::Error::new(
-                io::ErrorKind::ResourceBusy,
-                format!("{} is in use by another process", path.display()),
-            ),
-            std::fs::TryLockError::Error(error) => error,
-        })?;
-        let mut files = Vec::new();
-        for name in names(path)? {
-            let Some(number) =
-                Path::new(&name).file_stem().and_then(|stem| stem.to_str()?.parse().ok())
-            else {
-                continue;
-            };
-            let file = File::open(path.join(&name))?;
-            let (first_us, last_us) = Folder::of_file(name, file)?.span().unwrap_or_default();
-            let bytes = std::fs::metadata(file_path(path, number))?.len();
-            files.push(Written { number, bytes, first_us, last_us });
+        let log = Self::open_beside(path, limits)?;
+        if log.owned {
+            return Ok(log);
         }
-        Ok(Self { path: path.to_owned(), limits, files, open: None, unsynced: false, _lock: lock })
+        let busy = format!("{} is in use by another process", path.display());
+        Err(io::Error::new(io::ErrorKind::ResourceBusy, busy))
+    }
+
+    /// The same while the log of another process may exist, which is about to end: both append to the
+    /// newest file, one at a time. The folder then belongs to this process.
+    pub fn open_beside(path: &Path, limits: Limits) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+        let owner = private().create(true).truncate(false).open(path.join("lock"))?;
+        let turn = private().create(true).truncate(false).open(path.join("turn"))?;
+        let owned = try_lock(&owner)?;
+        let (path, open) = (path.to_owned(), None);
+        let mut log =
+            Self { path, limits, files: Vec::new(), open, unsynced: false, owner, owned, turn };
+        log.find_files()?;
+        Ok(log)
+    }
+
+    /// Adds the files that are newer than the known ones.
+    fn find_files(&mut self) -> io::Result<()> {
+        let newest = self.files.last().map_or(0, |written| written.number);
+        for name in names(&self.path)? {
+            let number = Path::new(&name).file_stem().and_then(|stem| stem.to_str()?.parse().ok());
+            let Some(number) = number.filter(|number| *number > newest) else { continue };
+            let file = File::open(self.path.join(&name))?;
+            let (first_us, last_us) = Folder::of_file(name, file)?.span().unwrap_or_default();
+            let bytes = std::fs::metadata(file_path(&self.path, number))?.len();
+            self.files.push(Written { number, bytes, first_us, last_us });
+        }
+        Ok(())
     }
 
     /// Appends a block. After an error it is not kept, and the next one goes to a new file.
     pub fn append(&mut self, block: &[u8]) -> io::Result<()> {
         let header = Header::read(block).map_err(io::Error::other)?;
-        if self.must_rotate(&header) {
+        self.owned = self.owned || try_lock(&self.owner)?;
+        self.turn.lock()?;
+        let appended = self.append_in_turn(block, &header);
+        self.turn.unlock()?;
+        appended
+    }
+
+    fn append_in_turn(&mut self, block: &[u8], header: &Header) -> io::Result<()> {
+        self.follow()?;
+        if self.must_rotate(header) {
             self.rotate()?;
         }
         let (Some(file), Some(written)) = (&mut self.open, self.files.last_mut()) else {
@@ -92,6 +118,22 @@ impl Log {
         written.bytes += block.len() as u64;
         written.last_us = written.last_us.max(header.last_us);
         self.unsynced = true;
+        Ok(())
+    }
+
+    /// Goes on in the newest file if another process has begun one: readers look for nothing new in the
+    /// files before it.
+    fn follow(&mut self) -> io::Result<()> {
+        let Some(open) = &self.open else { return self.find_files() };
+        let known = self.files.len();
+        let bytes = open.metadata()?.len();
+        self.files.last_mut().into_iter().for_each(|written| written.bytes = bytes);
+        self.find_files()?;
+        if let Some(newest) = self.files.get(known..).and_then(<[_]>::last) {
+            let path = file_path(&self.path, newest.number);
+            self.sync()?;
+            self.open = Some(File::options().append(true).open(path)?);
+        }
         Ok(())
     }
 
@@ -114,7 +156,11 @@ impl Log {
         self.sync()?;
         self.open = None;
         let number = self.files.last().map_or(1, |written| written.number + 1);
-        let file = private().create_new(true).open(file_path(&self.path, number))?;
+        let file = File::options()
+            .append(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(file_path(&self.path, number))?;
         // A power cut must not free the number for other blocks: their position is their identity.
         File::open(&self.path)?.sync_all()?;
         self.open = Some(file);
@@ -136,6 +182,15 @@ impl Log {
                 _ => self.files.remove(0),
             };
         }
+    }
+}
+
+/// Whether this process has the lock now.
+fn try_lock(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(std::fs::TryLockError::WouldBlock) => Ok(false),
+        Err(std::fs::TryLockError::Error(error)) => Err(error),
     }
 }
 

@@ -28,6 +28,31 @@ fn a_folder_has_one_writer() {
 }
 
 #[test]
+fn the_log_of_a_process_that_follows_appends_in_the_same_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut tail = crate::Tail::new(folder.path(), crate::Position::default());
+    let mut old = Log::open(folder.path(), ALL).unwrap();
+    old.append(&block(0)).unwrap();
+    let mut new = Log::open_beside(folder.path(), ALL).unwrap();
+    assert!(Log::open(folder.path(), ALL).is_err());
+    let mut read = Vec::new();
+    let mut written = vec![block(0)];
+    for from in 1..9 {
+        let log = if from % 3 == 0 { &mut new } else { &mut old };
+        log.append(&block(from * 100)).unwrap();
+        written.push(block(from * 100));
+        read.extend(std::iter::from_fn(|| tail.read().unwrap()));
+    }
+    let blocks: Vec<_> = read.into_iter().map(|(_, bytes)| bytes).collect();
+    assert!(blocks == written, "a reader finds all blocks in their order");
+    assert_eq!(names(folder.path()).unwrap().len(), 2, "the file of the first, that of the second");
+    drop(old);
+    new.append(&block(900)).unwrap();
+    let third = Log::open(folder.path(), ALL).unwrap_err();
+    assert_eq!(third.kind(), io::ErrorKind::ResourceBusy, "the folder belongs to the second");
+}
+
+#[test]
 fn the_oldest_files_go_when_there_are_too_many_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits { bytes: 200_000, ..ALL };

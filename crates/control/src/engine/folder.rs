@@ -1,6 +1,6 @@
 //! The engine's folder: who it is, what it runs, what it recorded.
 
-use std::fs::{DirBuilder, File};
+use std::fs::{DirBuilder, File, TryLockError};
 use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -9,11 +9,13 @@ use anyhow::{Context, bail};
 use openssl::pkey::{PKey, Private};
 use openssl::x509::X509;
 
+use lb::Beginning;
+
 /// Holds the folder for one process.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
-    _lock: File,
+    lock: File,
 }
 
 /// How the engine and its server recognise each other.
@@ -39,16 +41,37 @@ const RING: &str = "ring";
 const NAME: &str = "name: ";
 
 impl Folder {
-    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+    /// Opens a folder. Beside a process that is about to end, it is [owned](Self::is_owned) later.
+    pub(super) fn open(path: &Path, beginning: Beginning) -> anyhow::Result<Self> {
         let problem = || format!("cannot use the folder {}", path.display());
         DirBuilder::new().recursive(true).mode(0o700).create(path).with_context(problem)?;
         let mut options = File::options();
         options.write(true).create(true).truncate(false).mode(0o600);
         let lock = options.open(path.join("lock")).with_context(problem)?;
-        if lock.try_lock().is_err() {
-            bail!("the folder {} is in use by another engine", path.display());
+        let folder = Self { path: path.to_owned(), lock };
+        if !folder.is_owned()? && beginning == Beginning::Alone {
+            bail!(
+                "the folder {} is in use by another engine; use --takeover to replace that one",
+                path.display()
+            );
         }
-        Ok(Self { path: path.to_owned(), _lock: lock })
+        Ok(folder)
+    }
+
+    /// Whether this process has the folder now, or already.
+    pub(super) fn is_owned(&self) -> anyhow::Result<bool> {
+        match self.lock.try_lock() {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => {
+                Err(error).with_context(|| format!("cannot lock {}", self.path.display()))
+            }
+        }
+    }
+
+    /// Leaves the folder to the process that follows.
+    pub(super) fn release(&self) -> anyhow::Result<()> {
+        self.lock.unlock().with_context(|| format!("cannot unlock {}", self.path.display()))
     }
 
     pub(super) fn transactions(&self) -> PathBuf {
@@ -139,14 +162,19 @@ mod tests {
     fn a_folder_keeps_what_it_was_given_for_one_process() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("engine");
-        let folder = Folder::open(&path).unwrap();
-        let second = Folder::open(&path).unwrap_err();
+        let folder = Folder::open(&path, Beginning::Alone).unwrap();
+        let second = Folder::open(&path, Beginning::Alone).unwrap_err();
         assert!(second.to_string().contains("in use by another engine"), "{second}");
+        let next = Folder::open(&path, Beginning::Takeover).unwrap();
+        assert!(!next.is_owned().unwrap());
         assert!(folder.identity().unwrap().is_none());
         assert_eq!(folder.configuration().unwrap(), None);
         folder.keep_configuration("abc", "{\n}").unwrap();
         let stored = Stored { hash: "abc".to_owned(), text: "{\n}".to_owned() };
         assert_eq!(folder.configuration().unwrap(), Some(stored));
+        folder.release().unwrap();
+        assert!(next.is_owned().unwrap());
+        assert!(!folder.is_owned().unwrap());
         std::fs::create_dir(folder.transactions()).unwrap();
         assert_eq!(folder.ring().unwrap(), folder.ring().unwrap());
         std::fs::write(path.join(IDENTITY), "name: x\n-----BEGIN").unwrap();

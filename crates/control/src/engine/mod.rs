@@ -5,15 +5,15 @@ mod folder;
 mod link;
 mod session;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use balancing::{Config, Ocsp, Transactions};
-use lb::Engine;
+use balancing::{Announce, Config, Ocsp, Transactions};
+use lb::{Beginning, Drain, Engine, announce_ready};
 use stdx::clock::SharedClock;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
 use folder::{Folder, Identity};
@@ -21,6 +21,8 @@ use folder::{Folder, Identity};
 /// Pauses before another attempt to connect: they double from the first to the last.
 const PAUSE: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
+/// How often a process looks whether the one before it has left the folder.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// How an engine finds its server.
 #[derive(Debug, Clone)]
@@ -33,6 +35,12 @@ pub struct Options {
     pub token: Option<String>,
     /// Folder with the programs of monitors of type `script`; `None`: the server can run none.
     pub monitor_scripts: Option<PathBuf>,
+    /// File with what the engine announces to routers; `None`: it announces nothing.
+    pub announce: Option<PathBuf>,
+    /// What else uses the folder.
+    pub beginning: Beginning,
+    /// What SIGTERM does.
+    pub drain: Drain,
 }
 
 /// Runs until SIGTERM or SIGINT. Without the server the engine goes on with its last configuration.
@@ -40,38 +48,72 @@ pub struct Options {
 /// # Errors
 /// The folder cannot be used, the token is refused, or the first enrolment fails.
 pub fn run(options: &Options, clock: &SharedClock) -> anyhow::Result<()> {
-    let folder = Folder::open(&options.data)?;
+    let folder = Folder::open(&options.data, options.beginning)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let renewal = Arc::new(Notify::new());
-        let mut hangup = signal(SignalKind::hangup()).context("cannot receive SIGHUP")?;
-        let mut terminate = signal(SignalKind::terminate()).context("cannot receive SIGTERM")?;
-        let mut interrupt = signal(SignalKind::interrupt()).context("cannot receive SIGINT")?;
-        let stop = async {
-            loop {
-                tokio::select! {
-                    _ = hangup.recv() => {
-                        tracing::info!("SIGHUP: the engine renews its certificate; the server sends the configuration");
-                        renewal.notify_one();
-                    }
-                    _ = terminate.recv() => break,
-                    _ = interrupt.recv() => break,
-                }
-            }
-        };
-        tokio::pin!(stop);
+        let mut signals = Signals::new(&renewal)?;
         let identity = tokio::select! {
             identity = identity(&folder, options) => identity?,
-            () = &mut stop => return Ok(()),
+            _ = signals.stop() => return Ok(()),
         };
         let mut running = Running::start(folder, identity, &renewal, options, clock)?;
-        tokio::select! {
-            never = running.follow(&options.controller) => never,
-            () = &mut stop => {}
+        announce_ready(options.beginning, options.drain);
+        let ended = tokio::select! {
+            never = running.follow(&options.controller) => never?,
+            ended = signals.stop() => ended,
+        };
+        if ended == Ended::Terminated && !options.drain.deadline.is_zero() {
+            // The process that follows this one goes on with the folder and the records.
+            running.folder.release()?;
+            tokio::select! {
+                () = running.engine.drain(options.drain) => {}
+                _ = signals.stop() => {}
+            }
         }
         running.engine.stop();
         Ok(())
     })
+}
+
+/// What ended a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    Terminated,
+    Interrupted,
+}
+
+struct Signals {
+    hangup: Signal,
+    terminate: Signal,
+    interrupt: Signal,
+    /// Notified by SIGHUP.
+    renewal: Arc<Notify>,
+}
+
+impl Signals {
+    fn new(renewal: &Arc<Notify>) -> anyhow::Result<Self> {
+        Ok(Self {
+            hangup: signal(SignalKind::hangup()).context("cannot receive SIGHUP")?,
+            terminate: signal(SignalKind::terminate()).context("cannot receive SIGTERM")?,
+            interrupt: signal(SignalKind::interrupt()).context("cannot receive SIGINT")?,
+            renewal: Arc::clone(renewal),
+        })
+    }
+
+    /// Waits for SIGTERM or SIGINT.
+    async fn stop(&mut self) -> Ended {
+        loop {
+            tokio::select! {
+                _ = self.hangup.recv() => {
+                    tracing::info!("SIGHUP: the engine renews its certificate; the server sends the configuration");
+                    self.renewal.notify_one();
+                }
+                _ = self.terminate.recv() => return Ended::Terminated,
+                _ = self.interrupt.recv() => return Ended::Interrupted,
+            }
+        }
+    }
 }
 
 /// What the folder has, or what the server issues for the token.
@@ -90,6 +132,14 @@ async fn identity(folder: &Folder, options: &Options) -> anyhow::Result<Identity
     folder.keep_identity(&identity)?;
     tracing::info!(name = identity.name, "the engine has enrolled");
     Ok(identity)
+}
+
+/// What a file says about routers.
+fn announcement(file: &Path) -> anyhow::Result<Announce> {
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let announce = Announce::parse(&text);
+    announce.map_err(|problem| anyhow::anyhow!("{}: {problem}", file.display()))
 }
 
 /// An engine under a server.
@@ -124,36 +174,65 @@ impl Running {
             transactions: Some(transactions),
             monitor_scripts: options.monitor_scripts.clone(),
             ocsp: Some(Ocsp { folder: folder.ocsp() }),
+            announce: options.announce.as_deref().map(announcement).transpose()?,
             ..Config::default()
         };
         let began = (clock.unix(), clock.monotonic());
-        let engine = Engine::start(&own, clock)?;
+        let engine = Engine::begin(&own, options.beginning, clock)?;
         let (clock, renewal) = (Arc::clone(clock), Arc::clone(renewal));
         let hash = String::new();
         let renewal_after = Duration::ZERO;
         let mut running =
             Self { engine, folder, identity, renewal, own, hash, clock, renewal_after, began };
-        if let Some(stored) = running.folder.configuration()? {
-            match running.apply(&stored.hash, &stored.text) {
-                Ok(()) => tracing::info!("the engine runs with its stored configuration"),
-                Err(error) => tracing::error!("the stored configuration cannot be used: {error:#}"),
-            }
-        }
+        running.use_stored()?;
         Ok(running)
+    }
+
+    /// Applies the stored configuration, unless it runs.
+    fn use_stored(&mut self) -> anyhow::Result<()> {
+        let Some(stored) = self.folder.configuration()? else { return Ok(()) };
+        if stored.hash == self.hash {
+            return Ok(());
+        }
+        match self.apply(&stored.hash, &stored.text) {
+            Ok(()) => tracing::info!("the engine runs with its stored configuration"),
+            Err(error) => tracing::error!("the stored configuration cannot be used: {error:#}"),
+        }
+        Ok(())
+    }
+
+    /// Waits until the process before this one has left the folder, and reads what it has stored last.
+    async fn own_folder(&mut self) -> anyhow::Result<()> {
+        if self.folder.is_owned()? {
+            return Ok(());
+        }
+        tracing::info!(
+            "the engine forwards beside another process; it waits until that one drains"
+        );
+        while !self.folder.is_owned()? {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        tracing::info!("the engine has taken over");
+        if let Some(identity) = self.folder.identity()? {
+            self.identity = identity;
+        }
+        self.use_stored()
     }
 
     fn apply(&mut self, hash: &str, text: &str) -> anyhow::Result<()> {
         let sent = Config::parse(text).map_err(|problem| anyhow::anyhow!("{problem}"))?;
-        let Config { name, transactions, monitor_scripts, ocsp, .. } = self.own.clone();
+        let Config { name, transactions, monitor_scripts, ocsp, announce, .. } = self.own.clone();
         // The server decides about forwarding, not about files and programs of this machine.
-        let own = Config { name, transactions, monitor_scripts, ocsp, acme: None, ..sent };
+        let own =
+            Config { name, transactions, monitor_scripts, ocsp, announce, acme: None, ..sent };
         self.engine.apply(&own)?;
         hash.clone_into(&mut self.hash);
         Ok(())
     }
 
     /// Stays connected with the server, as far as it can be reached.
-    async fn follow(&mut self, address: &str) {
+    async fn follow(&mut self, address: &str) -> anyhow::Result<Ended> {
+        self.own_folder().await?;
         let mut pause = PAUSE;
         loop {
             match link::connect(address, &self.identity).await {

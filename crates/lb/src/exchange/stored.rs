@@ -46,6 +46,7 @@ impl Session {
         if result.is_err() {
             return Err(self.refuse_for_script(core));
         }
+        self.leave(core);
         let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else {
             return Err(Step::Close);
         };

@@ -10,6 +10,13 @@ use stdx::sync::lock;
 #[derive(Debug, Default)]
 pub(crate) struct Checks(Mutex<Vec<Monitored>>);
 
+impl super::Server {
+    /// Whether requests of any client may go to it, as far as its monitors know.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.is_open() && self.shared.healthy.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
 impl Checks {
     pub(crate) fn all(&self) -> Vec<Monitored> {
         lock(&self.0).clone()

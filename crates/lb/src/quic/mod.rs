@@ -30,6 +30,7 @@ use crate::carrier::Carrier;
 use crate::core::{Core, Who};
 use crate::mailbox::Mailbox;
 use crate::mux::{Mux, Owner};
+use crate::phase::Left;
 use crate::session::Origin;
 use crate::snapshot::{Service, Snapshot};
 pub(crate) use ids::Ids;
@@ -363,6 +364,24 @@ impl Quic {
                 *listener = None;
             }
         }
+    }
+
+    /// Connections, and requests in progress.
+    pub(crate) fn left(core: &mut Core) -> Left {
+        let mut left = Left::default();
+        for place in core.hub.muxes.places() {
+            if let Some(link) = link(core, place) {
+                left.connections += 1;
+                left.requests += link.frames.requests();
+            }
+        }
+        left
+    }
+
+    /// Begins no connection any more. The system has no other socket for these clients as long as this one is open: they
+    /// learn at once that they have to come by TCP.
+    pub(crate) fn refuse_new(&mut self) {
+        self.listeners.iter_mut().flatten().for_each(|listener| listener.open = false);
     }
 
     /// Says goodbye to all clients.

@@ -69,7 +69,8 @@ impl Quic {
         let Some(one) = link(core, place) else { return };
         let (number, listen) = (one.number(), one.service().listen);
         let newest = core.services.get(number).and_then(Option::as_ref);
-        let kept = newest.is_some_and(|newest| newest.listen == listen && newest.quic.is_some());
+        let kept = !core.hub.leaving
+            && newest.is_some_and(|newest| newest.listen == listen && newest.quic.is_some());
         let Some(one) = link(core, place) else { return };
         one.check(!kept, now_ms);
         if one.flush(now_ms) {

@@ -2,9 +2,12 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use lb::config::Time;
 use lb::import::{Origin, import};
+use lb::{Beginning, Drain};
 use stdx::clock::RealClock;
 
 const CHECK: &str = "check";
@@ -14,7 +17,7 @@ const IMPORT: &str = "import";
 const DATA: &str = "/var/lib/vedette-engine";
 
 /// Parameters of an engine that gets its configuration from a server.
-fn controlled() -> [Arg; 4] {
+fn controlled() -> [Arg; 5] {
     let controller = Arg::new("controller")
         .long("controller")
         .value_name("HOST:PORT")
@@ -45,7 +48,27 @@ fn controlled() -> [Arg; 4] {
             "With --controller: folder of programs that health monitors of type script may run; without it, \
              they run none",
         );
-    [controller, data, token, scripts]
+    let announce = Arg::new("announce")
+        .long("announce")
+        .value_name("FILE")
+        .requires("controller")
+        .value_parser(clap::value_parser!(PathBuf))
+        .help("With --controller: file (YAML) with the members of 'announce': routers of this machine");
+    [controller, data, token, scripts, announce]
+}
+
+/// Parameters of processes that follow each other.
+fn succession() -> [Arg; 2] {
+    let drain = Arg::new("drain")
+        .long("drain")
+        .value_name("TIME")
+        .value_parser(|text: &str| text.parse::<Time>())
+        .help("Longest time, such as 30s, for which SIGTERM lets connections end; default: it closes them at once");
+    let takeover = Arg::new("takeover")
+        .long("takeover")
+        .action(ArgAction::SetTrue)
+        .help("Start beside an engine with the same files and addresses, which then gets SIGTERM");
+    [drain, takeover]
 }
 
 fn config() -> Arg {
@@ -71,13 +94,15 @@ pub(crate) fn command() -> Command {
              HTTP/2, gRPC calls, WebSocket, TCP and UDP to pools of servers, with or without TLS on either side.\n\
              With --config, SIGHUP reads the file again: open connections stay, and a file with errors \
              changes nothing. With --controller, the server sends each change; without the server, the \
-             engine goes on and keeps its records for it. SIGTERM ends the process and its connections.\n\
+             engine goes on and keeps its records for it. SIGTERM ends the process and its connections; with \
+             --drain it first lets them end.\n\
              Not supported yet: HTTP/3.",
         )
         .args_conflicts_with_subcommands(true)
         .subcommand_negates_reqs(true)
         .arg(config().required_unless_present("controller"))
         .args(controlled())
+        .args(succession())
         .arg(log)
         .subcommand(
             Command::new(CHECK)
@@ -152,6 +177,10 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     stdx::thread::on_failure(crate::failure::end_engine);
     stdx::thread::set_running(true);
     let clock = RealClock::shared();
+    let deadline = matches.get_one::<Time>("drain").map_or(Duration::ZERO, |time| time.0);
+    let drain = Drain { deadline };
+    let beginning =
+        if matches.get_flag("takeover") { Beginning::Takeover } else { Beginning::Alone };
     match matches.get_one::<String>("controller") {
         Some(controller) => {
             let options = control::engine::Options {
@@ -159,9 +188,12 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
                 data: matches.get_one::<PathBuf>("data").cloned().unwrap_or_default(),
                 token: matches.get_one::<String>("token").cloned(),
                 monitor_scripts: matches.get_one::<PathBuf>("monitor-scripts").cloned(),
+                announce: matches.get_one::<PathBuf>("announce").cloned(),
+                beginning,
+                drain,
             };
             control::engine::run(&options, &clock)
         }
-        None => lb::run(&file(matches), &clock),
+        None => lb::run(&lb::Service { file: file(matches), beginning, drain }, &clock),
     }
 }

@@ -1,0 +1,235 @@
+//! Announcement of VIPs to routers (BGP), through BIRD.
+//!
+//! A route to a VIP refers to a network device that exists as long as this process. If the process ends, also by
+//! SIGKILL, the kernel removes the device, BIRD learns of it from the kernel, and the routers from BIRD. No part of
+//! this waits for a timer.
+
+mod bird;
+mod devices;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use stdx::clock::SharedClock;
+use stdx::sync::lock;
+use stdx::sys::tun::Tun;
+
+use crate::config::Announce;
+use crate::snapshot::{Service, Snapshot};
+use devices::Vips;
+
+/// How often servers are looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Pause after an error of BIRD.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How long servers of a VIP that was withdrawn must be usable before it is announced again: routers that learn and
+/// forget a route all the time move the connections of others.
+const STABLE: Duration = Duration::from_secs(3);
+
+/// Announces the VIPs of an engine.
+pub(crate) struct Announcer {
+    config: Announce,
+    vips: Vips,
+    /// Routes refer to it; `None`: they are withdrawn.
+    routes: Arc<Mutex<Option<Tun>>>,
+    stop: SyncSender<()>,
+    thread: JoinHandle<()>,
+    device: String,
+}
+
+/// VIPs among addresses of services.
+fn vips_of<'s>(
+    config: &Announce,
+    services: impl Iterator<Item = &'s Arc<Service>>,
+) -> BTreeSet<IpAddr> {
+    services.map(|service| service.listen.ip()).filter(|vip| config.covers(*vip)).collect()
+}
+
+impl Announcer {
+    /// Makes the devices and begins to announce what `snapshot` has.
+    pub(crate) fn start(
+        config: &Announce,
+        snapshot: &Arc<ArcSwap<Snapshot>>,
+        clock: &SharedClock,
+    ) -> anyhow::Result<Self> {
+        let vips = Vips::new()?;
+        let tun = devices::of_routes(bird::OF_ROUTES)?;
+        let device = tun.name().to_owned();
+        let routes = Arc::new(Mutex::new(Some(tun)));
+        let (stop, stopped) = sync_channel(1);
+        let speaker = Speaker {
+            config: config.clone(),
+            device: device.clone(),
+            snapshot: Arc::clone(snapshot),
+            routes: Arc::clone(&routes),
+            health: Health::default(),
+            told: None,
+            clock: Arc::clone(clock),
+            fails: false,
+        };
+        let thread = stdx::thread::permanent("announcer", move || speaker.run(&stopped))?;
+        Ok(Self { config: config.clone(), vips, routes, stop, thread, device })
+    }
+
+    /// Makes the VIPs of a configuration addresses of this machine, before sockets are bound to them.
+    pub(crate) fn prepare(&mut self, next: &Snapshot) -> anyhow::Result<()> {
+        self.vips.add(&vips_of(&self.config, next.services.iter()))
+    }
+
+    /// Removes addresses that no service has.
+    pub(crate) fn tidy(&mut self, current: &Snapshot) {
+        if let Err(error) = self.vips.retain(&vips_of(&self.config, current.services.iter())) {
+            tracing::warn!("addresses of former services stay: {error:#}");
+        }
+    }
+
+    /// Whether another process of this machine announces the same VIPs: packets go on arriving.
+    pub(crate) fn has_successor(&self, snapshot: &Snapshot) -> bool {
+        let vips = vips_of(&self.config, snapshot.services.iter());
+        bird::announced_by_others(&self.config, &self.device, &vips)
+    }
+
+    /// Withdraws all routes, without the help of BIRD's control socket.
+    pub(crate) fn withdraw(&self) {
+        if lock(&self.routes).take().is_some() {
+            bird::remove(&self.config, &self.device);
+            tracing::info!("the VIPs are withdrawn");
+        }
+    }
+
+    pub(crate) fn stop(self) {
+        self.withdraw();
+        let _ended = self.stop.try_send(());
+        let _panicked = self.thread.join();
+    }
+}
+
+/// Which VIPs have usable servers.
+#[derive(Default)]
+struct Health {
+    /// Monotonic time from which a VIP is announced; `None`: some service has no usable server.
+    from: BTreeMap<IpAddr, Option<Duration>>,
+}
+
+impl Health {
+    /// VIPs to announce; `usable` has all VIPs, and whether their services have servers.
+    fn update(&mut self, usable: &BTreeMap<IpAddr, bool>, now: Duration) -> BTreeSet<IpAddr> {
+        self.from.retain(|vip, _| usable.contains_key(vip));
+        for (vip, usable) in usable {
+            // A VIP that is new need not prove itself.
+            let from = self.from.entry(*vip).or_insert(Some(now));
+            *from = usable.then(|| from.unwrap_or(now + STABLE));
+        }
+        let stable = self.from.iter().filter(|(_, from)| from.is_some_and(|from| now >= from));
+        stable.map(|(vip, _)| *vip).collect()
+    }
+}
+
+/// The thread.
+struct Speaker {
+    config: Announce,
+    device: String,
+    snapshot: Arc<ArcSwap<Snapshot>>,
+    routes: Arc<Mutex<Option<Tun>>>,
+    health: Health,
+    /// What BIRD has read.
+    told: Option<BTreeSet<IpAddr>>,
+    clock: SharedClock,
+    fails: bool,
+}
+
+impl Speaker {
+    fn run(mut self, stopped: &Receiver<()>) {
+        let mut pause = LOOK_EVERY;
+        while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+            let wanted = self.health.update(&self.usable(), self.clock.monotonic());
+            pause = LOOK_EVERY;
+            if self.told.as_ref() == Some(&wanted) {
+                continue;
+            }
+            let result = self.tell(&wanted);
+            if result.is_err() {
+                pause = PAUSE;
+            }
+            self.report(&wanted, result);
+        }
+    }
+
+    /// VIPs, and whether each of their services has a usable server.
+    fn usable(&self) -> BTreeMap<IpAddr, bool> {
+        let snapshot = self.snapshot.load();
+        let mut usable = BTreeMap::new();
+        for service in &snapshot.services {
+            let vip = service.listen.ip();
+            if self.config.covers(vip) {
+                let mut pools = service.target.pools();
+                let any = pools.any(|pool| pool.servers.iter().any(crate::pool::Server::is_usable));
+                *usable.entry(vip).or_insert(true) &= any;
+            }
+        }
+        usable
+    }
+
+    fn tell(&self, wanted: &BTreeSet<IpAddr>) -> anyhow::Result<()> {
+        // Held: a withdrawal in between would find the file again.
+        let routes = lock(&self.routes);
+        if routes.is_none() {
+            return Ok(());
+        }
+        bird::write(&self.config, &self.device, wanted)?;
+        drop(routes);
+        bird::configure(&self.config.bird, &self.clock)
+    }
+
+    fn report(&mut self, wanted: &BTreeSet<IpAddr>, result: anyhow::Result<()>) {
+        match result {
+            Ok(()) => {
+                let list = |vips: &BTreeSet<IpAddr>| {
+                    vips.iter().map(IpAddr::to_string).collect::<Vec<_>>().join(", ")
+                };
+                match wanted.is_empty() {
+                    true => tracing::info!("no VIP is announced"),
+                    false => tracing::info!("announced VIPs: {}", list(wanted)),
+                }
+                self.told = Some(wanted.clone());
+                self.fails = false;
+            }
+            Err(error) if !self.fails => {
+                tracing::error!(
+                    "VIPs cannot be announced: {error:#}; forwarding continues, and the engine retries"
+                );
+                self.fails = true;
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vip_returns_when_its_servers_have_been_usable_for_a_while() {
+        let vip: IpAddr = "192.0.2.1".parse().unwrap();
+        let begin = Duration::from_millis(1);
+        let mut health = Health::default();
+        let mut at = |usable: bool, ms: u64| {
+            let now = begin + Duration::from_millis(ms);
+            !health.update(&[(vip, usable)].into(), now).is_empty()
+        };
+        assert!(at(true, 0), "a new VIP is announced at once");
+        assert!(!at(false, 100), "and withdrawn at once");
+        assert!(!at(true, 200));
+        assert!(!at(false, 2_900));
+        assert!(!at(true, 3_000), "the time begins again");
+        assert!(!at(true, 5_900));
+        assert!(at(true, 6_000));
+        assert!(health.update(&BTreeMap::new(), begin).is_empty(), "its service is gone");
+    }
+}

@@ -1,0 +1,28 @@
+//! The phases in which an engine ends.
+
+/// How long threads wait before they look again what is left, in milliseconds.
+pub(crate) const LOOK_MS: u64 = 50;
+
+/// How far an engine is with its end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    #[default]
+    Serving,
+    /// The response to the next request of each connection is its last one.
+    Leaving,
+    /// No connection is begun: clients that try repeat it a second later, elsewhere.
+    Quiet,
+    /// Connections without a request in progress are closed.
+    Resting,
+    /// Others accept connections.
+    Closed,
+}
+
+/// What a thread still has to do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// Connections of clients.
+    pub(crate) connections: usize,
+    /// Requests in progress.
+    pub(crate) requests: usize,
+}

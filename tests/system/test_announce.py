@@ -1,0 +1,488 @@
+#!/usr/bin/env python3
+"""Engines on several machines announce a VIP by BGP: a router spreads connections over them (ECMP).
+
+Each machine is a network namespace: a client, a router with BIRD and a resilient group of next hops, four engines
+with BIRD, and a server.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import networks  # noqa: E402
+
+if __name__ == "__main__":
+    networks.enter()  # Before any thread exists.
+import bed  # noqa: E402
+
+TIMEOUT_S = 60
+VIP, VIP6 = "192.0.2.1", "2001:db8::1"
+ENGINES = (1, 2, 3, 4)
+#: A server: it responds to HTTP on port 80 and echoes lines on port 7.
+SERVER = r"""
+import http.server, socketserver, threading
+class Http(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"ok")
+    def log_message(self, *_):
+        pass
+class Echo(socketserver.StreamRequestHandler):
+    def handle(self):
+        for line in self.rfile:
+            self.wfile.write(line)
+class Threads(socketserver.ThreadingTCPServer):
+    allow_reuse_address, daemon_threads, request_queue_size = True, True, 1024
+echo, web = Threads(("0.0.0.0", 7), Echo), Threads(("0.0.0.0", 80), Http)
+threading.Thread(target=echo.serve_forever, daemon=True).start()
+print("READY", flush=True)
+web.serve_forever()
+"""
+
+
+class Machine:
+    """A process that keeps a network namespace; commands run in it."""
+
+    def __init__(self, case):
+        self.holder = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
+        case.addCleanup(self.holder.wait)
+        case.addCleanup(self.holder.kill)
+        own = os.readlink("/proc/self/ns/net")
+        bed.wait_for("a network namespace", lambda: os.readlink(
+            "/proc/%d/ns/net" % self.holder.pid) != own and self.comm() == "sleep", TIMEOUT_S, 0.01)
+        self.case = case
+        self.run("ip", "link", "set", "lo", "up")
+
+    def comm(self):
+        with open("/proc/%d/comm" % self.holder.pid, encoding="utf-8") as file:
+            return file.read().strip()
+
+    def command(self, *command):
+        return ["nsenter", "--target", str(self.holder.pid), "--net", *command]
+
+    def run(self, *command):
+        run = subprocess.run(self.command(*command), capture_output=True, text=True, check=False)
+        if run.returncode:
+            raise AssertionError("%s: %s%s" % (command, run.stdout, run.stderr))
+        return run.stdout
+
+    def start(self, *command, **more):
+        process = subprocess.Popen(self.command(*command), **more)
+        self.case.addCleanup(process.wait)
+        self.case.addCleanup(process.kill)
+        return process
+
+    def setting(self, name, value):
+        self.run("sh", "-c", "echo %s > /proc/sys/%s" % (value, name.replace(".", "/")))
+
+
+def connect(machine, name, address, other, other_name, other_address):
+    """A cable between two machines."""
+    machine.run("ip", "link", "add", name, "type", "veth", "peer", "name", other_name, "netns",
+                str(other.holder.pid))
+    for one, interface, own in ((machine, name, address), (other, other_name, other_address)):
+        one.run("ip", "address", "add", own, "dev", interface)
+        one.run("ip", "link", "set", interface, "up")
+
+
+@contextlib.contextmanager
+def inside(machine):
+    """Sockets of this thread are made in the network of a machine."""
+    with open("/proc/thread-self/ns/net", "rb") as own, \
+            open("/proc/%d/ns/net" % machine.holder.pid, "rb") as other:
+        networks.join(other)
+        try:
+            yield
+        finally:
+            networks.join(own)
+
+
+class Line:
+    """A connection through an engine to the echo service."""
+
+    def __init__(self, client, timeout=TIMEOUT_S):
+        with inside(client):
+            self.socket = socket.socket()
+        self.socket.settimeout(timeout)
+        self.socket.connect((VIP, 7))
+        self.stream = self.socket.makefile("rb")
+
+    def works(self):
+        try:
+            self.socket.sendall(b"line\n")
+            return self.stream.readline() == b"line\n"
+        except OSError:
+            return False
+
+    def close(self):
+        self.stream.close()
+        self.socket.close()
+
+
+def get(client, timeout=TIMEOUT_S, keep=None):
+    """A request on a new connection, or on that of `keep`; returns the connection unless it was its last request."""
+    if keep is None:
+        with inside(client):
+            keep = socket.socket()
+        keep.settimeout(timeout)
+    try:
+        return request(keep)
+    except OSError:
+        keep.close()
+        raise
+
+
+def request(keep):
+    try:
+        keep.getpeername()
+    except OSError:
+        keep.connect((VIP, 80))
+    keep.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    text = b""
+    while not text.endswith(b"\r\n\r\nok"):
+        data = keep.recv(4096)
+        if not data:
+            raise ConnectionError("the connection ended: %r" % text)
+        text += data
+    if not text.startswith(b"HTTP/1.1 200 "):
+        raise ConnectionError(repr(text))
+    if b"\r\nconnection: close\r\n" in text.lower():
+        keep.close()
+        return None
+    return keep
+
+
+class Load(threading.Thread):
+    """Requests until it is stopped."""
+
+    def __init__(self, client, keeps):
+        super().__init__(daemon=True)
+        self.client, self.keeps = client, keeps
+        self.stopped = threading.Event()
+        self.count, self.failures, self.longest = 0, [], 0.0
+
+    def run(self):
+        connection = None
+        while not self.stopped.is_set():
+            began = time.monotonic()
+            try:
+                connection = get(self.client, keep=connection)
+                self.count += 1
+                self.longest = max(self.longest, time.monotonic() - began)
+            except OSError as error:
+                self.failures.append(repr(error))
+                connection = None
+            if connection and not self.keeps:
+                connection.close()
+                connection = None
+        if connection:
+            connection.close()
+
+
+@unittest.skipUnless(shutil.which("bird"), "needs BIRD 2 (bird2)")
+class Announce(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        os.chmod(self.folder, 0o755)
+        self.client, self.router, self.server = Machine(self), Machine(self), Machine(self)
+        self.machines = {number: Machine(self) for number in ENGINES}
+        connect(self.client, "eth0", "10.9.0.2/24", self.router, "client", "10.9.0.1/24")
+        self.client.run("ip", "route", "add", "default", "via", "10.9.0.1")
+        connect(self.server, "eth0", "10.8.0.2/24", self.router, "server", "10.8.0.1/24")
+        self.server.run("ip", "route", "add", "default", "via", "10.8.0.1")
+        for name, value in (("net.ipv4.ip_forward", 1), ("net.ipv4.fib_multipath_hash_policy", 1)):
+            self.router.setting(name, value)
+        for number, machine in self.machines.items():
+            connect(machine, "eth0", "10.1.%d.2/24" % number, self.router, "e%d" % number, "10.1.%d.1/24" % number)
+            machine.run("ip", "-6", "address", "add", "fd00:%d::2/64" % number, "dev", "eth0", "nodad")
+            self.router.run("ip", "-6", "address", "add", "fd00:%d::1/64" % number, "dev", "e%d" % number, "nodad")
+            machine.run("ip", "route", "add", "default", "via", "10.1.%d.1" % number)
+            machine.setting("net.ipv4.tcp_migrate_req", 1)
+        server = self.server.start(sys.executable, "-c", SERVER, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.stdout.close)
+        self.assertEqual(server.stdout.readline(), "READY\n")
+        self.backend = server
+        self.engines = {}
+        self.birds = {}
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def bird(self, name, machine, text):
+        file = self.path(name + "-bird.conf")
+        with open(file, "w", encoding="utf-8") as out:
+            out.write(text)
+        return machine.start("bird", "-f", "-c", file, "-s", self.path(name + ".ctl"),
+                             "-P", self.path(name + ".pid"), stderr=subprocess.DEVNULL)
+
+    def start_router(self):
+        text = "router id 10.9.0.1;\nprotocol device { }\n" \
+               "protocol bfd { interface \"*\" { interval 50 ms; multiplier 3; }; }\n" \
+               "protocol kernel { ipv4 { import none; export all; }; merge paths on; }\n" \
+               "protocol kernel { ipv6 { import none; export all; }; merge paths on; }\n"
+        for number in ENGINES:
+            for channel, address in (("ipv4", "10.1.%d.2"), ("ipv6", "fd00:%d::2")):
+                text += "protocol bgp e%d%s { local as 65000; neighbor %s as 65001; bfd on; error wait time 1, 2; " \
+                        "connect retry time 1; connect delay time 1; " \
+                        "%s { import all; export none; }; }\n" % (number, channel, address % number, channel)
+        self.bird("router", self.router, text)
+
+    def start_bird(self, number):
+        os.makedirs(self.path("e%d" % number), exist_ok=True)
+        text = 'protocol device { }\ninclude "%s";\n' % self.path("e%d" % number, "*.conf")
+        self.birds[number] = self.bird("e%d" % number, self.machines[number], text)
+
+    def configuration(self, number, **more):
+        services = [{"name": "web", "type": "http", "listen": [VIP + ":80", "[%s]:80" % VIP6], "pool": "web"},
+                    {"name": "echo", "type": "tcp", "listen": VIP + ":7", "pool": "echo"}]
+        pools = [{"name": name, "servers": [{"name": "s", "address": "10.8.0.2:%d" % port}],
+                  "health": {"type": "tcp", "interval": "200ms", "timeout": "1s", "up": 1, "down": 1}}
+                 for name, port in (("web", 80), ("echo", 7))]
+        announce = {"networks": ["192.0.2.0/24", "2001:db8::/64"], "router_id": "10.1.%d.2" % number,
+                    "local_as": 65001, "bird": self.path("e%d.ctl" % number), "folder": self.path("e%d" % number),
+                    "neighbours": [{"address": "10.1.%d.1" % number, "as": 65000},
+                                   {"address": "fd00:%d::1" % number, "as": 65000}]}
+        config = {"name": "e%d" % number, "threads": 1, "announce": {**announce, **more},
+                  "virtual_services": services, "pools": pools}
+        file = self.path("lb-%d.yaml" % number)
+        with open(file, "w", encoding="utf-8") as out:
+            json.dump(config, out)
+        return file
+
+    def start_engine(self, number, *arguments, **more):
+        file = self.configuration(number, **more)
+        with open(self.path("e%d.log" % number), "ab") as log:
+            self.engines[number] = self.machines[number].start(
+                bed.BINARY, "engine", "--config", file, "--drain", "60s", *arguments, stderr=log)
+        return self.engines[number]
+
+    def log(self, number):
+        with open(self.path("e%d.log" % number), encoding="utf-8") as file:
+            return file.read()
+
+    def hops(self, *family):
+        """Numbers of the engines to which the router sends packets for the VIP."""
+        shown = self.router.run("ip", *family, "route", "show", VIP6 if family else VIP, "proto", "bird")
+        return {number for number in ENGINES if "dev e%d " % number in shown.replace("\n", " ") + " "}
+
+    def wait_for_hops(self, *numbers):
+        try:
+            bed.wait_for("routes to %s" % (numbers,), lambda: self.hops() == set(numbers), TIMEOUT_S, 0.05)
+        except AssertionError as problem:
+            logs = "\n".join(self.log(number) for number in self.engines)
+            raise AssertionError("%s\n%s" % (problem, logs)) from None
+
+    def start_all(self):
+        self.start_router()
+        for number in ENGINES:
+            self.start_bird(number)
+            self.start_engine(number)
+        self.wait_for_hops(*ENGINES)
+        bed.wait_for("routes of IPv6", lambda: self.hops("-6") == set(ENGINES), TIMEOUT_S)
+
+    def withdrawal(self, action, number):
+        """Milliseconds until the router sends no more packets to an engine."""
+        began = time.monotonic()
+        action()
+        while number in self.hops():
+            self.assertLess(time.monotonic() - began, TIMEOUT_S)
+        return (time.monotonic() - began) * 1000
+
+    def test_a_killed_engine_is_withdrawn_at_once(self):
+        self.start_all()
+        times = []
+        for _ in range(3):
+            times.append(self.withdrawal(self.engines[1].kill, 1))
+            self.engines[1].wait()
+            get(self.client).close()
+            self.start_engine(1)
+            self.wait_for_hops(*ENGINES)
+        # Devices of processes that are gone have no files.
+        files = os.listdir(self.path("e1"))
+        self.assertEqual(len([name for name in files if name.startswith("vedbgp")]), 1, files)
+        print("route gone after kill -9: %s ms (each look takes some)" % ", ".join("%.0f" % one for one in times))
+
+    def test_a_machine_that_hangs_is_noticed_by_bfd(self):
+        self.start_all()
+        with open(self.path("e2.pid"), encoding="utf-8") as file:
+            bird = int(file.read())
+        taken = self.withdrawal(lambda: os.kill(bird, signal.SIGSTOP), 2)
+        os.kill(bird, signal.SIGCONT)
+        print("route gone after a hang of the machine: %.0f ms" % taken)
+        self.wait_for_hops(*ENGINES)
+
+    def resilient(self):
+        """The router's table for the VIP with buckets that stay with their engine."""
+        for number in ENGINES:
+            self.router.run("ip", "nexthop", "replace", "id", str(number), "via", "10.1.%d.2" % number,
+                            "dev", "e%d" % number)
+        self.regroup(ENGINES)
+        self.router.run("ip", "route", "replace", VIP + "/32", "nhid", "100", "metric", "1")
+
+    def regroup(self, numbers):
+        self.router.run("ip", "nexthop", "replace", "id", "100", "group", "/".join(map(str, sorted(numbers))),
+                        "type", "resilient", "buckets", "128", "idle_timer", "1", "unbalanced_timer", "0")
+
+    def follow(self):
+        """Keeps the group as BIRD's routes are: what a router does in hardware."""
+        stopped = threading.Event()
+
+        def run():
+            known = set(ENGINES)
+            while not stopped.is_set():
+                shown = self.router.run("ip", "route", "show", VIP, "proto", "bird")
+                now = {number for number in ENGINES if "dev e%d " % number in shown.replace("\n", " ") + " "}
+                if now and now != known:
+                    self.regroup(now)
+                    known = now
+
+        thread = threading.Thread(target=run)
+        thread.start()
+
+        def stop():
+            stopped.set()
+            thread.join()
+
+        self.addCleanup(stop)
+
+    def test_connections_of_other_engines_survive_a_killed_one(self):
+        self.start_all()
+        self.resilient()
+        self.follow()
+        lines = [Line(self.client) for _ in range(80)]
+        for line in lines:
+            self.addCleanup(line.close)
+            self.assertTrue(line.works())
+
+        def carried(number):
+            shown = self.machines[number].run("ss", "-Htn", "state", "established", "sport", "=", ":7")
+            return {text.split()[3].rsplit(":", 1)[1] for text in shown.splitlines()}
+
+        of_killed = carried(3)
+        self.assertTrue(0 < len(of_killed) < 80, of_killed)
+        others = [line for line in lines if str(line.socket.getsockname()[1]) not in of_killed]
+        began = time.monotonic()
+        self.engines[3].kill()
+        failures, last = 0, began
+        while time.monotonic() < began + 3:
+            try:
+                get(self.client, timeout=0.1).close()
+            except OSError:
+                failures, last = failures + 1, time.monotonic()
+        broken = sum(not line.works() for line in others)
+        print("one of four engines killed: %d of %d connections of the others broken; new connections: %d failed, "
+              "the last one after %.0f ms" % (broken, len(others), failures, (last - began) * 1000))
+        self.assertEqual(broken, 0)
+
+    def load(self):
+        clients = [Load(self.client, keeps) for keeps in (True, True, False, False)]
+        for client in clients:
+            client.start()
+        return clients
+
+    def finish(self, clients, what):
+        for client in clients:
+            client.stopped.set()
+        for client in clients:
+            client.join(TIMEOUT_S)
+        failures = [failure for client in clients for failure in client.failures]
+        print("%s: %d requests, %d failed, the longest took %.0f ms" % (
+            what, sum(client.count for client in clients), len(failures),
+            max(client.longest for client in clients) * 1000))
+        self.assertEqual(failures, [])
+
+    def served(self, clients):
+        before = [client.count for client in clients]
+        bed.wait_for("requests", lambda: all(client.count > count + 20 for client, count in zip(
+            clients, before)), TIMEOUT_S)
+
+    def test_no_request_fails_when_engines_drain(self):
+        self.start_all()
+        self.resilient()
+        self.follow()
+        clients = self.load()
+        self.served(clients)
+        for number in (1, 2):
+            self.engines[number].send_signal(signal.SIGTERM)
+            self.assertEqual(self.engines[number].wait(TIMEOUT_S), 0)
+            self.assertNotIn(number, self.hops())
+            self.served(clients)
+        self.finish(clients, "planned drain of two of four engines")
+        self.assertIn("the VIPs are withdrawn", self.log(1))
+
+    def test_an_upgrade_withdraws_nothing(self):
+        self.start_router()
+        self.start_bird(1)
+        self.start_engine(1)
+        self.wait_for_hops(1)
+        clients = self.load()
+        self.served(clients)
+        for _ in range(2):
+            old, before = self.engines[1], self.log(1).count("announced VIPs")
+            self.start_engine(1, "--takeover")
+            bed.wait_for("the other process", lambda: self.log(1).count("announced VIPs") > before, TIMEOUT_S)
+            old.send_signal(signal.SIGTERM)
+            self.assertEqual(old.wait(TIMEOUT_S), 0)
+            self.assertEqual(self.hops(), {1})
+            self.served(clients)
+        self.finish(clients, "two upgrades of the only engine")
+
+    def test_a_vip_without_usable_servers_is_not_announced(self):
+        self.start_router()
+        for number in (1, 2):
+            self.start_bird(number)
+            self.start_engine(number)
+        self.wait_for_hops(1, 2)
+        self.backend.kill()
+        self.wait_for_hops()
+        server = self.server.start(sys.executable, "-c", SERVER, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.stdout.close)
+        self.wait_for_hops(1, 2)
+
+    def test_without_bird_the_engine_forwards_and_retries(self):
+        self.start_router()
+        self.start_engine(1)
+        bed.wait_for("an error", lambda: "BIRD does not respond at" in self.log(1), TIMEOUT_S)
+        self.assertIn("forwarding continues, and the engine retries", self.log(1))
+        self.router.run("ip", "route", "add", VIP, "via", "10.1.1.2")
+        get(self.client).close()
+        self.router.run("ip", "route", "del", VIP, "via", "10.1.1.2")
+        self.start_bird(1)
+        self.wait_for_hops(1)
+        # A control socket that accepts and says nothing.
+        self.birds[1].kill()
+        self.birds[1].wait()
+        self.wait_for_hops()
+
+    def test_engines_with_the_same_router_id_are_both_used(self):
+        self.start_router()
+        for number in (1, 2):
+            self.start_bird(number)
+            self.start_engine(number, router_id="10.1.1.2")
+        self.wait_for_hops(1, 2)
+
+    def test_an_address_of_no_machine_is_refused_with_a_remedy(self):
+        file = self.configuration(1, networks=["198.51.100.0/24"])
+        run = subprocess.run(self.machines[1].command(bed.BINARY, "engine", "--config", file), capture_output=True,
+                             text=True, timeout=TIMEOUT_S, check=False)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("net.ipv4.ip_nonlocal_bind", run.stderr)
+
+
+if __name__ == "__main__":
+    bed.main()
