@@ -126,7 +126,7 @@ fn stalled() -> (Line, TcpStream, TcpStream, Vec<u8>) {
     far_from.set_nonblocking(true).unwrap();
     let mut sent = Vec::new();
     let chunk = pattern(64 * 1024);
-    while !line.held.pipe().is_some_and(|pipe| pipe.held() > 0) {
+    while line.held.pipe().is_none_or(|pipe| pipe.held() == 0) {
         if let Ok(length) = far_from.write(&chunk) {
             sent.extend_from_slice(&chunk[..length]);
         }
