@@ -251,7 +251,7 @@ impl Session {
             return Ok(Outcome::Respond(Local { status: 413, ..Local::default() }, false));
         }
         let respond = |local: Local| {
-            let local = if to_head { local.to_head() } else { local };
+            let local = if to_head { local.for_head() } else { local };
             Ok(Outcome::Respond(local, keep))
         };
         let mut forward = match self.decide(request, core) {

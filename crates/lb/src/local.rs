@@ -14,20 +14,20 @@ pub(crate) struct Local {
     pub(crate) fields: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
     /// Length of the body that a response to HEAD has left out.
-    pub(crate) omitted: usize,
+    pub(crate) omitted: u32,
 }
 
 impl Local {
     /// The same response to HEAD.
-    pub(crate) fn to_head(mut self) -> Self {
-        self.omitted = self.length();
+    pub(crate) fn for_head(mut self) -> Self {
+        self.omitted = u32::try_from(self.body.len()).unwrap_or(u32::MAX);
         self.body.clear();
         self
     }
 
     /// Length of the body in a response to GET.
-    pub(crate) fn length(&self) -> usize {
-        self.omitted + self.body.len()
+    pub(crate) fn length(&self) -> u64 {
+        u64::from(self.omitted) + self.body.len() as u64
     }
 
     /// A response that says no more than its status.

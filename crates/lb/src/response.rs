@@ -368,7 +368,7 @@ impl Session {
         }
         self.service.announce(form, out);
         if !bodiless {
-            form.length(out, local.length() as u64);
+            form.length(out, local.length());
         }
         if !keep && form == Form::Http1 {
             out.extend_from_slice(b"Connection: close\r\n");
@@ -421,7 +421,7 @@ impl Session {
             return self.respond_grpc(local.status, core);
         }
         if exchange.is_some_and(|exchange| exchange.plan.to_head) {
-            local = local.to_head();
+            local = local.for_head();
         }
         self.respond(&local, keep, core)
     }

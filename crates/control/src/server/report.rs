@@ -79,7 +79,7 @@ impl Reporting {
     }
 
     /// What the log shows of the engine's error, unless it has shown one lately.
-    pub(super) fn to_log(&mut self, now: Instant) -> Option<&str> {
+    pub(super) fn log_due(&mut self, now: Instant) -> Option<&str> {
         let lately = self.logged.is_some_and(|at| now.duration_since(at) < LOG_PAUSE);
         if lately || self.report.error.is_empty() {
             return None;
@@ -100,7 +100,7 @@ impl Reporting {
     }
 
     /// What is to be stored now. It counts as stored.
-    pub(super) fn to_store(&mut self, now: Instant) -> Option<Report> {
+    pub(super) fn store_due(&mut self, now: Instant) -> Option<Report> {
         let shown = self.shown();
         if let Some((at, stored)) = &self.stored {
             let pause = if *stored == shown { REPORT_EVERY } else { STORE_PAUSE };
@@ -126,24 +126,24 @@ mod tests {
     fn alternating_errors_are_stored_once_a_second() {
         let start = Instant::now();
         let mut reporting = Reporting::new(Report::default());
-        assert!(reporting.to_store(start).is_some());
+        assert!(reporting.store_due(start).is_some());
         let (mut stored, mut logged) = (Vec::new(), 0);
         for step in 1..=3_000_u32 {
             reporting.applied("", &format!("{step}{}", "ä".repeat(32 << 10)));
             let now = start + Duration::from_millis(step.into());
-            stored.extend(reporting.to_store(now));
-            logged += u32::from(reporting.to_log(now).is_some());
+            stored.extend(reporting.store_due(now));
+            logged += u32::from(reporting.log_due(now).is_some());
         }
         assert_eq!((stored.len(), logged), (3, 1));
         assert!(stored.iter().all(|report| report.error.len() <= ERROR_MAX));
         reporting.applied("", "the last one");
         assert_eq!(reporting.due(), Some(start + Duration::from_secs(4)));
-        assert_eq!(reporting.to_store(start + Duration::from_millis(3_999)), None);
+        assert_eq!(reporting.store_due(start + Duration::from_millis(3_999)), None);
         assert_eq!(reporting.rest().unwrap().error, "the last one", "the connection ends");
-        let last = reporting.to_store(start + Duration::from_secs(4)).unwrap();
+        let last = reporting.store_due(start + Duration::from_secs(4)).unwrap();
         assert_eq!((last.error.as_str(), reporting.due()), ("the last one", None));
-        assert_eq!(reporting.to_store(start + Duration::from_secs(13)), None);
-        assert!(reporting.to_store(start + Duration::from_secs(14)).is_some(), "nothing changed");
+        assert_eq!(reporting.store_due(start + Duration::from_secs(13)), None);
+        assert!(reporting.store_due(start + Duration::from_secs(14)).is_some(), "nothing changed");
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
         reporting.applied("h", "");
         reporting.unsent(Some(&problem));
         assert!(!reporting.is_configured("h"));
-        assert_eq!(reporting.to_store(Instant::now()).unwrap().error, problem);
+        assert_eq!(reporting.store_due(Instant::now()).unwrap().error, problem);
         reporting.unsent(None);
         assert!(reporting.is_configured("h"), "the last configuration is wanted again");
         assert_eq!(reporting.rest().unwrap().error, "");

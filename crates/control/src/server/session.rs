@@ -296,7 +296,7 @@ impl Session<'_> {
             Message::Applied { hash, error } => {
                 self.reporting.applied(hash, error);
                 self.show_configured();
-                if let Some(error) = self.reporting.to_log(Instant::now()) {
+                if let Some(error) = self.reporting.log_due(Instant::now()) {
                     tracing::warn!(
                         engine = self.known.name,
                         "an engine refuses its configuration: {error}"
@@ -442,7 +442,7 @@ impl Session<'_> {
     }
 
     async fn store_report(&mut self) -> anyhow::Result<()> {
-        match self.reporting.to_store(Instant::now()) {
+        match self.reporting.store_due(Instant::now()) {
             Some(report) => self.store(report).await,
             None => Ok(()),
         }

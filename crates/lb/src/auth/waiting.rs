@@ -24,7 +24,7 @@ impl Session {
         self.leave_check(core);
         let mut busy = Local { retry_after: Some(1), ..Local::text(503) };
         if to_head {
-            busy = busy.to_head();
+            busy = busy.for_head();
         }
         self.respond(&busy, false, core)
     }
