@@ -14,7 +14,7 @@ use super::members::{
     word,
 };
 use super::virtualservice::refuse_unsuitable_changes;
-use super::{Reference, Use, poolgroup, refuse_used, refused, require};
+use super::{Reference, Use, poolgroup, refuse_used, refused, require, rules};
 use crate::call::{Call, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Get;
@@ -276,13 +276,10 @@ impl Plain for Pool {
     }
 
     fn delete(&self, _call: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
-        // Stored rules are JSON without spaces, and quotes within its texts are escaped.
         const USES: &[Use] = &[
             Use {
                 kind: "virtual service",
-                name: "SELECT name FROM virtualservices WHERE poolid = ? \
-                       OR rules LIKE '%\"poolid\":\"{id}\"%' \
-                       OR mirror LIKE '%\"poolid\":\"{id}\"%' ORDER BY name",
+                name: "SELECT name FROM virtualservices WHERE poolid = ? ORDER BY name",
             },
             Use {
                 kind: "pool group",
@@ -291,6 +288,7 @@ impl Plain for Pool {
             },
         ];
         refuse_used(edit, rows, "Pool", "poolid", USES)?;
+        rules::refuse_chosen(edit, rows, "Pool", "poolid")?;
         plain::delete_rows(&SPEC, edit, rows)
     }
 }
