@@ -12,7 +12,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, Text};
 use crate::object::{Field, Object, field};
-use crate::plain::{self, Child, Draft, Key, Plain, Spec, Unique, number, refuse_twin};
+use crate::plain::{self, Child, Draft, Key, Plain, Spec, Unique, number};
 use crate::write::{names, no_object_at};
 
 pub(crate) const METHODS: &[Method] = &[
@@ -61,7 +61,7 @@ static SPEC: Spec = Spec {
         select: Some("selectMembers"),
         counts: true,
         required: true,
-        check: |rows, row, path| refuse_twin(rows, row, &["poolid"], path),
+        unique: &["poolid"],
         refer: |_, edit, rows, path| {
             for (n, row) in rows.iter().enumerate() {
                 let id = u64::try_from(number(row, "poolid")).unwrap_or(0);
