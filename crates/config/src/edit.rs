@@ -94,7 +94,7 @@ impl<'a> Edit<'a> {
 
     /// The trail, if it keeps changes of the table.
     fn trail(&mut self, table: &'static Table) -> Option<&mut Trail> {
-        self.trail.as_mut().filter(|trail| trail.wants(table))
+        self.trail.as_mut().filter(|_| Trail::wants(table))
     }
 
     /// Notes a field of an object for the audit log.

@@ -15,7 +15,7 @@ use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field};
 use crate::params;
-use crate::plain::{self, Child, Draft, Key, Plain, Spec, Unique, number, refuse_twin, text};
+use crate::plain::{self, Child, Draft, Key, Plain, Seen, Spec, Unique, number, text};
 use crate::relate::Relation;
 use crate::write::names;
 
@@ -101,6 +101,7 @@ static SPEC: Spec = Spec {
         },
         Child {
             select: Some("selectTagFilters"),
+            unique: &["groupid", "tag", "value"],
             check: check_filter,
             refer: |_, edit, rows, _| check_groups(edit, rows, &[0]),
             ..Child::new(
@@ -206,12 +207,12 @@ impl Plain for UserGroup {
     }
 }
 
-fn check_filter(rows: &[Columns], row: &mut Columns, path: &str) -> ApiResult<()> {
+fn check_filter(_: &mut Seen, row: &mut Columns, _: &str) -> ApiResult<()> {
     let is_empty = |name: &str| text(row, name).unwrap_or_default().is_empty();
     if is_empty("tag") && !is_empty("value") {
         return Err(ApiError::params("Incorrect value for field \"tag\": cannot be empty."));
     }
-    refuse_twin(rows, row, &["groupid", "tag", "value"], path)
+    Ok(())
 }
 
 fn ids(rows: &[Columns], column: &str) -> Vec<u64> {

@@ -11,7 +11,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field, taken};
-use crate::plain::{self, Child, Draft, Key, Plain, Spec, Unique, number, refuse_twin, text};
+use crate::plain::{self, Child, Draft, Key, Plain, Spec, Unique, number, text};
 use crate::write::check_uuid;
 
 pub(crate) const METHODS: &[Method] = &[
@@ -59,21 +59,19 @@ static SPEC: Spec = Spec {
         select: Some("selectMappings"),
         counts: true,
         required: true,
-        check: |rows, row, path| {
+        check: |seen, row, path| {
             let kind = mapping_type(row);
-            let same = |other: &&Columns| mapping_type(other) == kind;
-            if kind == MappingType::Default && rows.iter().any(|other| same(&other)) {
-                return Err(taken(path, "type", kind.number()));
+            let value = text(row, "value").unwrap_or_default();
+            let number = kind.number();
+            let (name, own) = match kind {
+                MappingType::Default => ("type", number.to_string()),
+                MappingType::Equal => ("value", value.to_owned()),
+                _ => ("type, value", format!("{number}, {value}")),
+            };
+            if !seen.insert(vec![name.to_owned(), own.clone()]) {
+                return Err(taken(path, name, own));
             }
-            if kind == MappingType::Equal {
-                let value = text(row, "value");
-                let twin = |other: &&Columns| same(other) && text(other, "value") == value;
-                return match rows.iter().find(twin) {
-                    Some(_) => Err(taken(path, "value", value.unwrap_or_default())),
-                    None => Ok(()),
-                };
-            }
-            refuse_twin(rows, row, &["type", "value"], path)
+            Ok(())
         },
         ..Child::new(
             "mappings",

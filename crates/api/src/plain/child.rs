@@ -1,8 +1,10 @@
 //! Lists of rows that belong to an object, in tables of their own; links to other objects, too.
 
+use std::collections::{BTreeMap, HashSet};
+
 use config::Edit;
-use config::db::Value;
-use config::schema::Table;
+use config::db::{Row, Value};
+use config::schema::{Column, Table};
 use serde_json::Map;
 
 use crate::call::{Call, Json};
@@ -33,15 +35,20 @@ pub(crate) struct Child {
     pub(crate) fields: &'static [Field],
     /// Column with the id of a host, which is 0 for users who may not see the host.
     pub(crate) host: Option<&'static str>,
+    /// Columns that together no two rows of an object share.
+    pub(crate) unique: &'static [&'static str],
     /// An object has one at least.
     pub(crate) required: bool,
     /// Reads a row where the fields alone do not tell what is right.
     pub(crate) parse: Option<Parse>,
-    /// Refuses or completes a row; `rows` come before it.
-    pub(crate) check: fn(rows: &[Columns], row: &mut Columns, path: &str) -> ApiResult<()>,
+    /// Refuses or completes a row.
+    pub(crate) check: fn(seen: &mut Seen, row: &mut Columns, path: &str) -> ApiResult<()>,
     /// Refuses rows that refer to what is not there, or not for this user.
     pub(crate) refer: Refer,
 }
+
+/// What [`Child::check`] notes of the rows before, to refuse twins.
+pub(crate) type Seen = HashSet<Vec<String>>;
 
 /// See [`Child::parse`].
 pub(crate) type Parse = fn(&Call<'_>, &Map<String, Json>, &str) -> ApiResult<Columns>;
@@ -87,6 +94,7 @@ impl Child {
             among: None,
             fields,
             host: None,
+            unique: &[],
             required: false,
             parse: None,
             check: |_, _, _| Ok(()),
@@ -144,6 +152,7 @@ pub(super) fn parse(
 ) -> ApiResult<Vec<Columns>> {
     let names: Vec<&str> = child.fields.iter().map(|field| field.name).collect();
     let mut rows: Vec<Columns> = Vec::new();
+    let (mut links, mut seen, mut noted) = (HashSet::new(), HashSet::new(), Seen::new());
     for (path, members) in nested(list, path)? {
         only(members, &path, &names)?;
         let mut row = match child.parse {
@@ -156,12 +165,16 @@ pub(super) fn parse(
         if let Key::Link(column) = child.key {
             let link = child.fields.iter().find(|field| field.column == column);
             if let Some(field) = link
-                && rows.iter().any(|other| number(other, column) == number(&row, column))
+                && !links.insert(number(&row, column))
             {
                 return Err(taken(&path, field.name, number(&row, column)));
             }
         }
-        (child.check)(&rows, &mut row, &path)?;
+        (child.check)(&mut noted, &mut row, &path)?;
+        let own: Vec<String> = child.unique.iter().map(|column| shown(&row, column)).collect();
+        if !own.is_empty() && !seen.insert(own.clone()) {
+            return Err(taken(&path, &child.unique.join(", "), own.join(", ")));
+        }
         rows.push(row);
     }
     if rows.is_empty() && child.required {
@@ -170,7 +183,10 @@ pub(super) fn parse(
     Ok(rows)
 }
 
-/// Makes these the rows of the object.
+/// Rows that one statement deletes: databases limit its parameters.
+const GONE_AT_ONCE: usize = 10_000;
+
+/// Makes these the rows of the object. Only what differs is written, so that the audit log shows just that.
 pub(super) fn write(
     edit: &mut Edit<'_>,
     child: &Child,
@@ -178,15 +194,37 @@ pub(super) fn write(
     rows: &[Columns],
 ) -> ApiResult<()> {
     let (table, owner, key) = (child.table, child.owner, child.key.column());
-    if child.among.is_some() {
-        let sql = format!("SELECT {key} FROM {table} WHERE {owner} = ?{}", child.among());
-        let old = edit.query(&sql, &[id.into()])?;
-        let old: Vec<Value> = old.iter().filter_map(|row| row.get(key).cloned()).collect();
-        edit.delete_rows(table, &[(owner, &[id.into()]), (key, &old)])?;
-    } else {
-        edit.delete(table, owner, &[id])?;
-    }
+    let sql = format!("SELECT * FROM {table} WHERE {owner} = ?{} ORDER BY {key}", child.among());
+    let stored = edit.query(&sql, &[id.into()])?;
+    let (mut new, mut changed) = (Vec::new(), Vec::new());
+    let mut stored: BTreeMap<i64, Row> =
+        stored.into_iter().map(|row| (row.int(key), row)).collect();
+    let mut is_prefix = true;
     for (position, row) in (0_i64..).zip(rows) {
+        let place = match child.key {
+            Key::Position(_) => Some(position),
+            Key::Link(column) => Some(number(row, column)),
+            // Ids give the order: rows behind the first one that differs are written again.
+            Key::Id(_) => {
+                let next = stored.first_key_value().filter(|_| is_prefix);
+                let same = next.filter(|(_, before)| differing(child, before, row).is_empty());
+                is_prefix = same.is_some();
+                same.map(|(place, _)| *place)
+            }
+        };
+        match place.and_then(|place| Some((place, stored.remove(&place)?))) {
+            Some((place, before)) => changed.push((place, differing(child, &before, row))),
+            None => new.push((position, row)),
+        }
+    }
+    let gone: Vec<Value> = stored.into_keys().map(Value::from).collect();
+    for some in gone.chunks(GONE_AT_ONCE) {
+        edit.delete_rows(table, &[(owner, &[id.into()]), (key, some)])?;
+    }
+    for (place, row) in changed {
+        edit.update_rows(table, &[(owner, &[id.into()]), (key, &[place.into()])], &row)?;
+    }
+    for (position, row) in new {
         let mut columns = vec![(owner, Value::from(id))];
         columns.extend(row.iter().cloned());
         match child.key {
@@ -201,25 +239,24 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Refuses a row that has the same values in these columns as one before it.
-pub(crate) fn refuse_twin(
-    rows: &[Columns],
-    row: &Columns,
-    columns: &[&str],
-    path: &str,
-) -> ApiResult<()> {
-    let values = |row: &Columns| -> Vec<String> {
-        let value = |column: &&str| {
-            let found = row.iter().find(|(name, _)| name == column);
-            found.map_or_else(String::new, |(_, value)| value.to_string())
-        };
-        columns.iter().map(value).collect()
+/// Columns that get other values; those that are not given get their defaults.
+fn differing(child: &Child, before: &Row, row: &Columns) -> Columns {
+    let columns = child.table.columns.iter();
+    let columns = columns.filter(|one| ![child.owner, child.key.column()].contains(&one.name));
+    let value = |column: &Column| {
+        let given = row.iter().find(|(name, _)| *name == column.name);
+        given.map_or_else(|| column.default_value(), |(_, value)| value.clone())
     };
-    let own = values(row);
-    if rows.iter().any(|other| values(other) == own) {
-        return Err(taken(path, &columns.join(", "), own.join(", ")));
-    }
-    Ok(())
+    let all = columns.map(|column| (column.name, value(column)));
+    all.filter(|(name, new)| shown_of(before.get(name)) != new.to_string()).collect()
+}
+
+fn shown(row: &Columns, column: &str) -> String {
+    shown_of(row.iter().find(|(name, _)| *name == column).map(|(_, value)| value))
+}
+
+fn shown_of(value: Option<&Value>) -> String {
+    value.map_or_else(String::new, ToString::to_string)
 }
 
 /// A row's text in a column, if it is given.

@@ -169,16 +169,15 @@ impl Trail {
         let of = Rows::new(table, columns, table.key[0]);
         let objects = Objects::of(table, columns);
         for row in rows {
-            if self.is_full() {
-                return;
-            }
             if of.is_scenario(row) {
                 self.inserted_scenario(table, columns, row);
                 continue;
             }
             let (id, kind) = (of.subject.id(row), objects.kind(row));
             let name = kind.map_or("", |_| objects.name(row)).to_owned();
-            of.add(self.object(table, id, kind, name, AuditAction::Add), What::Object(kind), row);
+            if let Some(details) = self.object(table, id, kind, name, AuditAction::Add) {
+                of.add(details, What::Object(kind), row);
+            }
         }
     }
 
@@ -196,13 +195,12 @@ impl Trail {
         let key: Vec<Place> =
             catalog::member_key(table).map(|name| Place::of(table, columns, name)).collect();
         for row in rows {
-            if self.is_full() {
-                return;
-            }
             let key = key.iter().map(|place| place.value(row).to_string());
             let path = format!("{member}[{}]", key.collect::<Vec<_>>().join("."));
             let details = self.member(owner, of.subject.id(row), &path, AuditAction::Add);
-            of.add(details, What::Member(&path), row);
+            if let Some(details) = details {
+                of.add(details, What::Member(&path), row);
+            }
         }
     }
 }

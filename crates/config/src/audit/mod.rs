@@ -83,7 +83,8 @@ pub enum Described<'a> {
     },
 }
 
-/// Rows of one transaction that the log keeps; a transaction with more says so in its entries.
+/// Rows of one transaction whose values the log keeps. Of further rows it has the object alone, and the entries of the
+/// transaction say so.
 const ROWS_MAX: usize = 20_000;
 
 /// What a transaction has changed so far, with values.
@@ -109,8 +110,8 @@ struct Entry {
 
 impl Trail {
     /// Whether changes of the table are kept.
-    pub(crate) fn wants(&self, table: &'static Table) -> bool {
-        !self.is_full() && catalog::is_audited(table)
+    pub(crate) fn wants(table: &'static Table) -> bool {
+        catalog::is_audited(table)
     }
 
     fn is_full(&self) -> bool {
@@ -162,8 +163,10 @@ impl Trail {
         field: &str,
         text: Described<'_>,
     ) {
+        let is_full = self.is_full();
         let details = &mut self.entry(table.name, id).details;
         match text {
+            _ if is_full => {}
             Described::New(now) => details.push("", field, &["add", now]),
             Described::Changed { now, before } => {
                 details.push("", field, &["update", now, before]);
@@ -184,6 +187,7 @@ impl Trail {
         } else {
             return;
         };
+        let Some(details) = details else { return };
         details.repeats = true;
         for (name, what) in fields {
             if path.is_empty() || name != table.subject() {
@@ -193,7 +197,7 @@ impl Trail {
         }
     }
 
-    /// Notes what happens to an object; returns the place for its fields.
+    /// Notes what happens to an object; returns the place for its fields, unless there are too many.
     fn object(
         &mut self,
         table: &'static Table,
@@ -201,32 +205,42 @@ impl Trail {
         kind: Option<&'static Resource>,
         name: String,
         action: AuditAction,
-    ) -> &mut Details {
-        self.rows += 1;
+    ) -> Option<&mut Details> {
+        let is_full = self.takes_row();
         let entry = self.entry(table.name, id);
         entry.kind = kind;
         entry.name = name;
         entry.acts(Some(action));
-        &mut entry.details
+        (!is_full).then_some(&mut entry.details)
     }
 
-    /// Notes what happens to a member of an object; returns the place for its fields.
+    /// Counts a row; `true`: there is no room for its values.
+    fn takes_row(&mut self) -> bool {
+        let is_full = self.is_full();
+        self.rows += 1;
+        is_full
+    }
+
+    /// Notes what happens to a member of an object; returns the place for its fields, unless there are too many.
     fn member(
         &mut self,
         owner: &'static Table,
         id: u64,
         path: &str,
         action: AuditAction,
-    ) -> &mut Details {
-        self.rows += 1;
+    ) -> Option<&mut Details> {
+        let is_full = self.takes_row();
         let word = match action {
             AuditAction::Add => "add",
             AuditAction::Delete => "delete",
             _ => "update",
         };
         let details = &mut self.entry(owner.name, id).details;
+        if is_full {
+            return None;
+        }
         details.push(path, "", &[word]);
-        details
+        Some(details)
     }
 
     fn entry(&mut self, table: &'static str, id: u64) -> &mut Entry {
@@ -260,7 +274,7 @@ impl Trail {
         author: &Author,
     ) -> DbResult<Vec<Value>> {
         self.name_the_rest(connection)?;
-        let cut = self.is_full();
+        let cut = self.rows > ROWS_MAX;
         let mut ids = Cuids::new(author.at_s);
         let set = ids.next()?;
         let mut values = Vec::with_capacity(self.entries.len() * COLUMNS.len());

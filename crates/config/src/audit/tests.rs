@@ -174,3 +174,24 @@ fn the_last_value_counts_and_stays_at_the_place_of_the_first() {
     let details = r#"{"host.name":["update","two","one"],"host.tags[5]":["add"],"host.tags[5].hosttagid":["add","5"],"host.tags[5].tag":["add","a\"\\\u0001é\u0000"],"host.tags[5].value":["add","y"],"host.status":["update","1","0"],"host.macros[1]":["add"],"host.macros[1].hostmacroid":["add","1"],"host.macros[1].macro":["add","{$A}"],"host.macros[1].value":["add","open"],"host.macros[2]":["add"],"host.macros[2].hostmacroid":["add","2"],"host.macros[2].macro":["add","{$B}"],"host.macros[2].value":["add","******"],"host.macros[2].type":["add","1"],"host.macros[3]":["add"],"host.macros[3].hostmacroid":["add","3"],"host.macros[3].macro":["add","{$C}"],"host.macros[3].type":["add","1"]}"#;
     assert_eq!(new, [format!("1 4 {h} h {details}")]);
 }
+
+#[test]
+fn a_large_transaction_hides_no_object() {
+    let (_dir, config) = open();
+    let (h, other) = write(&config, |edit| Ok((host(edit, "h")?, host(edit, "other")?)));
+    let mut id = 0;
+    let new = change(&config, |edit| {
+        let columns = ["hosttagid", "hostid", "tag", "value"];
+        let tag = |n: u64| vec![n.into(), h.into(), "t".into(), n.to_string().into()];
+        let tags: Vec<_> = (1..=ROWS_MAX as u64).map(tag).collect();
+        edit.insert_many(&table::HOST_TAGS, &columns, &tags)?;
+        id = item(edit, h, "k", &[])?;
+        let one = [("hosttagid", 0.into()), ("hostid", other.into()), ("tag", "t".into())];
+        edit.insert(&table::HOST_TAGS, &one)
+    });
+    let [tags, item, member] = &new[..] else { panic!("{}", new.len()) };
+    assert!(tags.starts_with(&format!("1 4 {h} h {{")) && tags.contains("truncated"));
+    let cut = r#"{"truncated":["update","1","0"]}"#;
+    assert_eq!(*item, format!("0 15 {id} k {cut}"));
+    assert_eq!(*member, format!("1 4 {other} other {cut}"));
+}

@@ -1,6 +1,6 @@
 //! All objects of the load balancer as one file, with their private keys and other secrets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use balancing::{
     AcmeOrder, CertificateNotes, Config, Controller, EngineGroupNotes, ExpectedCertificate,
@@ -100,11 +100,18 @@ fn description(row: &Row) -> String {
 
 /// Undoes what problems and maintenance of monitored hosts have changed.
 fn restore_states(connection: &mut dyn Reader, objects: &mut Objects) -> Result<()> {
+    let mut states: BTreeMap<u64, HashMap<String, String>> = BTreeMap::new();
     for row in connection.query("SELECT poolid, name, state FROM pool_servers", &[])? {
-        let Some(pool) = objects.pools.get_mut(&row.id("poolid")) else { continue };
+        let state = (name(&row), row.text("state").to_owned());
+        states.entry(row.id("poolid")).or_default().extend([state]);
+    }
+    for (id, pool) in &mut objects.pools {
         let object = format!("pool '{}'", pool.name);
-        for server in pool.servers.iter_mut().filter(|server| server.name == row.text("name")) {
-            server.state = typed(row.text("state").into(), &object)?;
+        let Some(states) = states.get(id) else { continue };
+        for server in &mut pool.servers {
+            if let Some(state) = states.get(&server.name) {
+                server.state = typed(state.as_str().into(), &object)?;
+            }
         }
     }
     Ok(())

@@ -21,7 +21,7 @@ const GATHERS: u32 = 22;
 /// (469).
 const ROW_CODES: [u32; 12] = [6, 26, 27, 33, 38, 41, 53, 72, 117, 131, 349, 469];
 /// The server ends a question before we give it up, after so many seconds.
-const LIMIT: &str = "&max_execution_time=18";
+const SECONDS_MAX: u64 = 18;
 /// Users who may not say so: they change nothing (164), or this is set for them (452).
 const FIXED_CODES: [u32; 2] = [164, 452];
 /// A question took longer than it may (159), or would have (160).
@@ -68,9 +68,30 @@ impl Client {
 
     /// Asks any server a question; gives its answer.
     pub(crate) fn ask(&self, sql: &str) -> Result<Vec<u8>, Error> {
+        self.ask_within(SECONDS_MAX, sql)
+    }
+
+    /// When a search with several questions has to end.
+    pub(crate) fn deadline(&self) -> Duration {
+        self.clock.monotonic() + Duration::from_secs(SECONDS_MAX)
+    }
+
+    /// Asks any server one of the questions of a search.
+    pub(crate) fn ask_until(&self, deadline: Duration, sql: &str) -> Result<Vec<u8>, Error> {
+        let left = deadline.saturating_sub(self.clock.monotonic());
+        match left.as_secs() + u64::from(left.subsec_nanos() > 0) {
+            0 => {
+                let place = self.location();
+                Err(Error::storage_away(format!("ClickHouse at {place} is slow{TOO_LONG}")))
+            }
+            seconds => self.ask_within(seconds, sql),
+        }
+    }
+
+    fn ask_within(&self, seconds: u64, sql: &str) -> Result<Vec<u8>, Error> {
         self.any(|server| {
             if self.limits.load(Ordering::Relaxed) {
-                let limited = format!("{}{LIMIT}", self.in_database());
+                let limited = format!("{}&max_execution_time={seconds}", self.in_database());
                 let answer = self.send(server, &limited, sql.as_bytes())?;
                 if answer.status == 200 || !says(&answer.body, &FIXED_CODES) {
                     return self.answered(answer);
@@ -210,6 +231,7 @@ mod tests {
     use stdx::clock::SimClock;
 
     use super::*;
+    use crate::script::Script;
     use history::Fault;
 
     fn client(url: &str, clock: &Arc<SimClock>) -> Client {
@@ -233,6 +255,19 @@ mod tests {
         assert_eq!(asked(3), [0, 1, 2]);
         assert_eq!([asked(20), asked(20), asked(20)], [[2], [0], [1]]);
         assert_eq!(client.any(Ok::<_, Error>).unwrap(), 2);
+    }
+
+    #[test]
+    fn a_search_has_one_deadline_for_all_its_questions() {
+        let clock = SimClock::at(Duration::ZERO);
+        let client = Script::bodies(&["a", "b"], || client("http://h/x", &clock));
+        let deadline = client.deadline();
+        assert_eq!(client.ask_until(deadline, "SELECT 1").unwrap(), b"a");
+        clock.advance(Duration::from_millis(17_500));
+        assert_eq!(client.ask_until(deadline, "SELECT 2").unwrap(), b"b");
+        clock.advance(Duration::from_millis(500));
+        let error = client.ask_until(deadline, "SELECT 3").unwrap_err();
+        assert!(error.retry && error.message.contains("is slow; Vedette lets"), "{error}");
     }
 
     #[test]

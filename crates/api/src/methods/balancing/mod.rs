@@ -58,7 +58,7 @@ fn require(edit: &mut Edit<'_>, draft: &Draft<'_>, references: &[Reference]) -> 
 /// What may refer to an object.
 struct Use {
     kind: &'static str,
-    /// The names of those that do, by the object's id: `?`, or `{id}` within a text.
+    /// The names of those that do, by the object's id.
     name: &'static str,
 }
 
@@ -73,19 +73,22 @@ fn refuse_used(
     for row in rows {
         for one in uses {
             let id = row.id(key);
-            let sql = one.name.replace("{id}", &id.to_string());
-            let found = edit.query(&sql, &[Value::from(id)])?;
+            let found = edit.query(one.name, &[Value::from(id)])?;
             if let Some(user) = found.first() {
-                return Err(ApiError::params(format!(
-                    "{kind} \"{}\" cannot be deleted, because it is used by {} \"{}\".",
-                    row.text("name"),
-                    one.kind,
-                    user.text("name")
-                )));
+                return Err(used(kind, row, one.kind, user));
             }
         }
     }
     Ok(())
+}
+
+/// The error of an object that another one uses.
+fn used(kind: &str, row: &Row, user_kind: &str, user: &Row) -> ApiError {
+    ApiError::params(format!(
+        "{kind} \"{}\" cannot be deleted, because it is used by {user_kind} \"{}\".",
+        row.text("name"),
+        user.text("name")
+    ))
 }
 
 /// The error of an object that an engine would refuse.

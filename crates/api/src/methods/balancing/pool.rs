@@ -14,7 +14,7 @@ use super::members::{
     word,
 };
 use super::virtualservice::refuse_unsuitable_changes;
-use super::{Reference, Use, poolgroup, refuse_used, refused, require};
+use super::{Reference, Use, poolgroup, refuse_used, refused, require, rules};
 use crate::call::{Call, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Get;
@@ -22,7 +22,7 @@ use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Document, Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field};
 use crate::permission::{Need, and, on_hosts};
-use crate::plain::{self, Child, Draft, Key, Plain, Spec, Unique, number, refuse_twin, text};
+use crate::plain::{self, Child, Draft, Key, Plain, Seen, Spec, Unique, number, text};
 use crate::write::{Target, names, no_object_at};
 
 pub(crate) const METHODS: &[Method] = &[
@@ -108,6 +108,7 @@ static SPEC: Spec = Spec {
             counts: true,
             required: true,
             host: Some("hostid"),
+            unique: &["name"],
             check: check_server,
             refer: require_hosts,
             ..Child::new(
@@ -121,7 +122,7 @@ static SPEC: Spec = Spec {
         Child {
             select: Some("selectFurtherMonitors"),
             counts: true,
-            check: |rows, row, path| refuse_twin(rows, row, &["healthmonitorid"], path),
+            unique: &["healthmonitorid"],
             refer: require_monitors,
             ..Child::new(
                 "further_monitors",
@@ -148,11 +149,11 @@ static SPEC: Spec = Spec {
     )
 };
 
-fn check_server(rows: &[Columns], row: &mut Columns, path: &str) -> ApiResult<()> {
+fn check_server(_: &mut Seen, row: &mut Columns, path: &str) -> ApiResult<()> {
     if let Some(state) = text(row, "state") {
         word::<State>(&state.into(), &format!("{path}/state"))?;
     }
-    refuse_twin(rows, row, &["name"], path)
+    Ok(())
 }
 
 fn require_hosts(
@@ -276,13 +277,10 @@ impl Plain for Pool {
     }
 
     fn delete(&self, _call: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
-        // Stored rules are JSON without spaces, and quotes within its texts are escaped.
         const USES: &[Use] = &[
             Use {
                 kind: "virtual service",
-                name: "SELECT name FROM virtualservices WHERE poolid = ? \
-                       OR rules LIKE '%\"poolid\":\"{id}\"%' \
-                       OR mirror LIKE '%\"poolid\":\"{id}\"%' ORDER BY name",
+                name: "SELECT name FROM virtualservices WHERE poolid = ? ORDER BY name",
             },
             Use {
                 kind: "pool group",
@@ -291,6 +289,7 @@ impl Plain for Pool {
             },
         ];
         refuse_used(edit, rows, "Pool", "poolid", USES)?;
+        rules::refuse_chosen(edit, rows, "Pool", "poolid")?;
         plain::delete_rows(&SPEC, edit, rows)
     }
 }

@@ -6,13 +6,13 @@ use config::engines::Objects;
 use config::table;
 
 use super::virtualservice::refuse_unsuitable_changes;
-use super::{Use, refuse_used, refused};
+use super::{Use, refuse_used, refused, rules};
 use crate::call::{Call, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, Text};
 use crate::object::{Field, Object, field};
-use crate::plain::{self, Child, Draft, Key, Plain, Spec, Unique, number, refuse_twin};
+use crate::plain::{self, Child, Draft, Key, Plain, Spec, Unique, number};
 use crate::write::{names, no_object_at};
 
 pub(crate) const METHODS: &[Method] = &[
@@ -61,7 +61,7 @@ static SPEC: Spec = Spec {
         select: Some("selectMembers"),
         counts: true,
         required: true,
-        check: |rows, row, path| refuse_twin(rows, row, &["poolid"], path),
+        unique: &["poolid"],
         refer: |_, edit, rows, path| {
             for (n, row) in rows.iter().enumerate() {
                 let id = u64::try_from(number(row, "poolid")).unwrap_or(0);
@@ -151,14 +151,12 @@ impl Plain for PoolGroup {
     }
 
     fn delete(&self, _call: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
-        // Stored rules are JSON without spaces, and quotes within its texts are escaped.
         const USES: &[Use] = &[Use {
             kind: "virtual service",
-            name: "SELECT name FROM virtualservices WHERE poolgroupid = ? \
-                   OR rules LIKE '%\"poolgroupid\":\"{id}\"%' \
-                   OR mirror LIKE '%\"poolgroupid\":\"{id}\"%' ORDER BY name",
+            name: "SELECT name FROM virtualservices WHERE poolgroupid = ? ORDER BY name",
         }];
         refuse_used(edit, rows, "Pool group", "poolgroupid", USES)?;
+        rules::refuse_chosen(edit, rows, "Pool group", "poolgroupid")?;
         plain::delete_rows(&SPEC, edit, rows)
     }
 }

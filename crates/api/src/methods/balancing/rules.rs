@@ -3,9 +3,11 @@
 
 use balancing::{Mirror, Rule};
 use config::Edit;
+use config::db::Row;
 use serde_json::Value as Json;
 
 use super::members::{object, typed};
+use super::used;
 use crate::error::{ApiError, ApiResult};
 use crate::params;
 use crate::plain::Draft;
@@ -104,13 +106,47 @@ pub(super) fn require_pools(edit: &mut Edit<'_>, draft: &Draft<'_>) -> ApiResult
         let text = if draft.gives(member) { draft.text(member, None) } else { Default::default() };
         serde_json::from_str::<Json>(&text).unwrap_or_default()
     };
-    require_target(edit, &given("mirror"), &format!("{}/mirror", draft.path))?;
-    for (n, rule) in params::list(&given("rules")).into_iter().enumerate() {
-        let path = format!("{}/rules/{}/then", draft.path, n + 1);
-        require_target(edit, &rule["then"], &path)?;
-        require_target(edit, &rule["then"]["mirror"], &format!("{path}/mirror"))?;
-        for (n, pool) in params::list(&rule["then"]["script"]["pools"]).into_iter().enumerate() {
-            require_target(edit, pool, &format!("{path}/script/pools/{}", n + 1))?;
+    for (path, target) in targets(&given("rules"), &given("mirror")) {
+        require_target(edit, target, &format!("{}/{path}", draft.path))?;
+    }
+    Ok(())
+}
+
+/// What may choose a pool or a pool group, with its path.
+fn targets<'j>(rules: &'j Json, mirror: &'j Json) -> Vec<(String, &'j Json)> {
+    let mut all = vec![("mirror".to_owned(), mirror)];
+    for (n, rule) in rules.as_array().into_iter().flatten().enumerate() {
+        let (path, then) = (format!("rules/{}/then", n + 1), &rule["then"]);
+        all.push((format!("{path}/mirror"), &then["mirror"]));
+        for (n, pool) in then["script"]["pools"].as_array().into_iter().flatten().enumerate() {
+            all.push((format!("{path}/script/pools/{}", n + 1), pool));
+        }
+        all.push((path, then));
+    }
+    all
+}
+
+/// Refuses to delete what rules or mirrors of services choose by `member`.
+pub(super) fn refuse_chosen(
+    edit: &mut Edit<'_>,
+    rows: &[Row],
+    kind: &str,
+    member: &str,
+) -> ApiResult<()> {
+    for row in rows {
+        let id = row.id(member).to_string();
+        // Stored rules are JSON without spaces. Other members may have this name, too, such as headers.
+        let like = format!("%\"{member}\":\"{id}\"%");
+        let sql = "SELECT name, rules, mirror FROM virtualservices \
+                   WHERE rules LIKE ? OR mirror LIKE ? ORDER BY name";
+        let found = edit.query(sql, &[like.as_str().into(), like.as_str().into()])?;
+        let chooses = |service: &&Row| {
+            let stored = |column| serde_json::from_str(service.text(column)).unwrap_or_default();
+            let (rules, mirror): (Json, Json) = (stored("rules"), stored("mirror"));
+            targets(&rules, &mirror).iter().any(|(_, one)| one[member] == id.as_str())
+        };
+        if let Some(service) = found.iter().find(chooses) {
+            return Err(used(kind, row, "virtual service", service));
         }
     }
     Ok(())

@@ -251,6 +251,28 @@ fn what_is_used_stays() {
 }
 
 #[test]
+fn a_header_named_as_a_member_uses_no_pool() {
+    let edge = Edge::start();
+    let Edge { server, pool, .. } = &edge;
+    let other = server.create("pool.create", &json!({ "name": "api", "servers": servers("s") }));
+    let group = json!({ "name": "pg", "members": [{ "poolid": pool }] });
+    let group = server.create("poolgroup.create", &group);
+    let headers = json!({ "poolid": other, "poolgroupid": group });
+    let rules = json!({ "virtualserviceid": edge.service, "rules": [
+        { "then": { "poolgroupid": group } }, { "then": { "set_header": headers } },
+    ] });
+    server.call("virtualservice.update", &rules).unwrap();
+    server.call("pool.delete", &json!([other])).unwrap();
+    let used =
+        "Pool group \"pg\" cannot be deleted, because it is used by virtual service \"web\".";
+    server.refuses(&[("poolgroup.delete", json!([group]), -32602, used)]);
+    let rules = json!({ "virtualserviceid": edge.service,
+                        "rules": [{ "then": { "set_header": headers } }] });
+    server.call("virtualservice.update", &rules).unwrap();
+    server.call("poolgroup.delete", &json!([group])).unwrap();
+}
+
+#[test]
 fn the_configuration_follows_each_object() {
     let edge = Edge::start();
     let first = edge.configuration();

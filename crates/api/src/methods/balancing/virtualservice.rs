@@ -19,7 +19,7 @@ use crate::get::Get;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Document, Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
-use crate::plain::{self, Child, Draft, Key, Plain, Spec, Unique, number, refuse_twin};
+use crate::plain::{self, Child, Draft, Key, Plain, Spec, Unique, number};
 use crate::tags;
 use crate::write::{names, no_object_at};
 
@@ -135,7 +135,7 @@ static SPEC: Spec = Spec {
     children: &[
         Child {
             select: Some("selectCertificates"),
-            check: |rows, row, path| refuse_twin(rows, row, &["certificateid"], path),
+            unique: &["certificateid"],
             refer: |_, edit, rows, path| {
                 for (n, row) in rows.iter().enumerate() {
                     let id = u64::try_from(number(row, "certificateid")).unwrap_or(0);
@@ -155,7 +155,7 @@ static SPEC: Spec = Spec {
         },
         Child {
             select: Some("selectTags"),
-            check: |rows, row, path| refuse_twin(rows, row, &["tag", "value"], path),
+            unique: &["tag", "value"],
             ..Child::new(
                 "tags",
                 &table::VIRTUALSERVICE_TAGS,

@@ -22,9 +22,7 @@ use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field};
 use crate::params;
 use crate::permission::{Need, action_allowed, on_groups, on_hosts};
-use crate::plain::{
-    self, Action, Child, Draft, Key, Plain, Related, Spec, Unique, number, refuse_twin,
-};
+use crate::plain::{self, Action, Child, Draft, Key, Plain, Related, Spec, Unique, number};
 use crate::relate::Relation;
 use crate::write::Target;
 
@@ -127,11 +125,12 @@ static SPEC: Spec = Spec {
         },
         Child {
             select: Some("selectTags"),
-            check: |rows, row, path| {
+            unique: &["tag", "operator", "value"],
+            check: |_, row, _| {
                 if !row.iter().any(|(name, _)| *name == "operator") {
                     row.push(("operator", MaintenanceTagOperator::Contains.number().into()));
                 }
-                refuse_twin(rows, row, &["tag", "operator", "value"], path)
+                Ok(())
             },
             ..Child::new(
                 "tags",

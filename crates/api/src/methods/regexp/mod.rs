@@ -5,7 +5,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field};
-use crate::plain::{self, Child, Key, Plain, Spec, Unique, number, refuse_twin, text};
+use crate::plain::{self, Child, Key, Plain, Seen, Spec, Unique, number, text};
 use config::table;
 
 pub(crate) const METHODS: &[Method] = &[
@@ -59,6 +59,7 @@ static SPEC: Spec = Spec {
     children: &[Child {
         select: Some("selectExpressions"),
         required: true,
+        unique: &["expression_type", "expression"],
         check: check_expression,
         ..Child::new(
             "expressions",
@@ -84,7 +85,7 @@ impl Plain for Regexp {
 const ANY_INCLUDED: i64 = 1;
 const PATTERNS: [i64; 2] = [3, 4];
 
-fn check_expression(rows: &[Columns], row: &mut Columns, path: &str) -> ApiResult<()> {
+fn check_expression(_: &mut Seen, row: &mut Columns, path: &str) -> ApiResult<()> {
     let kind = number(row, "expression_type");
     let pattern = text(row, "expression").unwrap_or_default();
     if PATTERNS.contains(&kind) && eval::regex::check(pattern).is_err() {
@@ -101,7 +102,7 @@ fn check_expression(rows: &[Columns], row: &mut Columns, path: &str) -> ApiResul
             return Err(ApiError::at(&at, "value must be one of \",\", \".\", \"/\""));
         }
     }
-    refuse_twin(rows, row, &["expression_type", "expression"], path)
+    Ok(())
 }
 
 #[cfg(test)]

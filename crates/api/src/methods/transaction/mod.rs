@@ -30,6 +30,8 @@ const OPTIONS: &[&str] = &[
 /// Records of one result; each takes up to 16 kB.
 const LIMIT: i64 = 100;
 const LIMIT_MAX: i64 = 1_000;
+/// Records of one microsecond that a page is completed with.
+const ROWS_OF_LAST: usize = 1_000;
 const BARS_MAX: i64 = 1_000;
 const GROUPS: i64 = 50;
 const GROUPS_MAX: i64 = 1_000;
@@ -80,12 +82,13 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let _memory = call.hold(SEARCH_BYTES)?;
     let gone = call.gone.clone();
     let stop = || gone.is_gone();
-    let answer = call
-        .api
-        .deps
-        .transactions
-        .search(&query, &stop)
-        .map_err(|error| ApiError::application(error.to_string()))?;
+    let search = |query: &Query| {
+        let answer = call.api.deps.transactions.search(query, &stop);
+        answer.map_err(|error| ApiError::application(error.to_string()))
+    };
+    let mut answer = search(&query)?;
+    call.gone.check()?;
+    complete(&mut answer, &query, search)?;
     call.gone.check()?;
     if wanted.count {
         return Ok(answer.matched.to_string().into());
@@ -95,6 +98,33 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         return call.list(answer.rows.iter(), |out, row| push_row(out, row, &wanted.output));
     };
     Ok(whole(&answer, summary, &query, &wanted))
+}
+
+/// Appends the records that a full page lacks of its last microsecond: who pages by `began` would never see them.
+fn complete(
+    answer: &mut Answer,
+    query: &Query,
+    search: impl Fn(&Query) -> ApiResult<Answer>,
+) -> ApiResult<()> {
+    let is_cut = answer.matched > answer.rows.len() as u64;
+    let Some(last) = answer.rows.last().filter(|_| is_cut).map(Row::began_us) else {
+        return Ok(());
+    };
+    let of_last = search(&Query {
+        filter: query.filter.clone(),
+        from_us: last,
+        to_us: last,
+        rows: ROWS_OF_LAST,
+        bars: 0,
+        group: None,
+        threads: query.threads,
+    })?;
+    let before = answer.rows.partition_point(|row| row.began_us() > last);
+    if of_last.rows.len() > answer.rows.len() - before {
+        answer.rows.truncate(before);
+        answer.rows.extend(of_last.rows);
+    }
+    Ok(())
 }
 
 impl Wanted {

@@ -52,9 +52,13 @@ fn transaction(number: u64) -> Transaction<'static> {
 }
 
 fn server() -> Server {
+    server_with((0..100).map(transaction))
+}
+
+fn server_with(all: impl Iterator<Item = Transaction<'static>>) -> Server {
     let server = Server::start();
     let mut builder = Builder::default();
-    (0..100).for_each(|number| builder.push(&transaction(number)));
+    all.for_each(|one| builder.push(&one));
     let block = builder.finish(&mut Encoder::new().unwrap());
     let at = Position { file: 1, offset: 0 };
     let archive = &server.api.deps.transactions;
@@ -89,6 +93,27 @@ fn records_are_found_newest_first() {
     assert_eq!(all.as_array().unwrap().len(), 100);
     assert_eq!(all[0].as_object().unwrap().len(), COLUMNS.len());
     assert_eq!((&all[0]["client"], &all[0]["total"]), (&json!("127.0.0.1"), &json!("100000")));
+}
+
+#[test]
+fn pages_by_time_miss_no_record_of_the_same_time() {
+    // Ten requests begin in each second.
+    let of_second = |n| Transaction { began_us: BEGIN_US + n / 10 * US, ..transaction(n) };
+    let server = server_with((0..50).map(of_second));
+    let mut params = json!({ "output": ["began", "total"], "limit": 13 });
+    let (mut pages, mut seen) = (Vec::new(), std::collections::BTreeSet::new());
+    loop {
+        let page = server.call("transaction.get", &params).unwrap();
+        let page = page.as_array().unwrap();
+        pages.push(page.len());
+        let Some(last) = page.last() else { break };
+        params["filter"] = format!("began<{}", last["began"].as_str().unwrap()).into();
+        seen.extend(page.iter().map(|row| row["total"].as_str().unwrap().to_owned()));
+    }
+    assert_eq!((pages, seen.len()), (vec![20, 20, 10, 0], 50));
+    let none = json!({ "output": ["began"], "limit": 0, "histogram": 2 });
+    let none = server.call("transaction.get", &none).unwrap();
+    assert_eq!((&none["transactions"], &none["count"]), (&json!([]), &json!("50")));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Queries: a few statements each, over the rows that meet the filter.
 
+use std::time::Duration;
+
 use history::Error;
 use transactions::columns::{COLUMNS, TIMINGS};
 use transactions::{
@@ -40,7 +42,7 @@ pub(super) fn search(client: &Client, query: &Query, stop: Stop<'_>) -> Result<A
         summary: None,
         stopped: false,
     };
-    let search = Search { client, query, stop };
+    let search = Search { client, query, stop, deadline: client.deadline() };
     match search.fill(&mut answer) {
         Err(Ended::Failed(error)) => return Err(error),
         Err(Ended::Left) => answer.stopped = true,
@@ -53,6 +55,8 @@ struct Search<'q> {
     client: &'q Client,
     query: &'q Query,
     stop: Stop<'q>,
+    /// Of all its statements together.
+    deadline: Duration,
 }
 
 /// Times of the rows in question.
@@ -103,7 +107,7 @@ impl Search<'_> {
         if (self.stop)() {
             return Err(Ended::Left);
         }
-        Ok(self.client.ask(&format!("{statement} FORMAT RowBinary"))?)
+        Ok(self.client.ask_until(self.deadline, &format!("{statement} FORMAT RowBinary"))?)
     }
 
     fn numbers<const N: usize>(&self, statement: &str) -> Result<[u64; N], Ended> {
@@ -229,7 +233,8 @@ impl Search<'_> {
         let answer = self.ask(&format!(
             "SELECT {} FROM {} ORDER BY began DESC, {KEY} LIMIT {wanted}",
             names.join(", "),
-            self.from(oldest_us),
+            // It is 0 if the rows have been deleted meanwhile.
+            self.from(oldest_us.max(self.query.from_us)),
         ))?;
         let mut found = Found(Rows(&answer));
         let mut rows = Vec::new();

@@ -1,14 +1,14 @@
 //! `loadbalancer.import` and `.importcompare`: what a file has and the server has not is created, what differs is
 //! updated, and what the file does not have is deleted, as far as the rules allow it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use balancing::Config;
 use config::engines::Objects;
 use serde_json::{Map, json};
 
 use super::Stored;
-use super::kinds::{Entry, Kind, World, require_secrets, shown};
+use super::kinds::{Entry, Kind, World, require_secrets, shown, text};
 use super::names::Ids;
 use super::read::Around;
 use crate::call::{Call, Json};
@@ -129,8 +129,8 @@ fn carry_out(call: &Call<'_>, request: &Request) -> ApiResult<Json> {
     let around = Around { now: &now, group: group.as_deref() };
     let wanted = World::of(&request.config, &around)?;
     let ids = Ids::read(call)?;
-    let mut import =
-        Import { call, request, now: &now, wanted: &wanted, ids, done: Done::default() };
+    let (referred, done) = (wanted.referred(), Done::default());
+    let mut import = Import { call, request, now: &now, wanted: &wanted, referred, ids, done };
     // Nothing uses services, and their ports may be needed.
     import.delete(Kind::VirtualService)?;
     for kind in Kind::ALL {
@@ -212,6 +212,8 @@ struct Import<'i, 'a> {
     request: &'i Request,
     now: &'i World,
     wanted: &'i World,
+    /// What objects of the file refer to.
+    referred: BTreeSet<(Kind, &'i str)>,
     ids: Ids,
     done: Done,
 }
@@ -221,6 +223,7 @@ impl Import<'_, '_> {
     fn write(&mut self, kind: Kind) -> ApiResult<()> {
         let rule = self.request.rule(kind);
         for (name, entry) in self.wanted.all(kind) {
+            self.check_vip(kind, name, entry)?;
             let fate = match self.now.get(kind, name) {
                 None if rule.create => {
                     let id = self.create(kind, name, entry)?;
@@ -237,6 +240,28 @@ impl Import<'_, '_> {
             self.done.note(kind, fate, name);
         }
         Ok(())
+    }
+
+    /// Refuses to write a service whose VIP the rules leave with other addresses than the file has.
+    fn check_vip(&self, kind: Kind, name: &str, entry: &Entry) -> ApiResult<()> {
+        let rule = self.request.rule(kind);
+        let before = self.now.get(kind, name);
+        let is_written = before.map_or(rule.create, |before| rule.update && before != entry);
+        let vip = text(entry, "vip");
+        let both = (self.now.get(Kind::Vip, vip), self.wanted.get(Kind::Vip, vip));
+        let (Some(now), Some(wanted)) = both else { return Ok(()) };
+        let differ = ["ipv4", "ipv6"].iter().any(|one| text(now, one) != text(wanted, one));
+        if kind != Kind::VirtualService
+            || !is_written
+            || !differ
+            || self.request.rule(Kind::Vip).update
+        {
+            return Ok(());
+        }
+        let problem = format!(
+            "its VIP \"{vip}\" has other addresses than the file, and the rules do not update it"
+        );
+        Err(kind.error(name, problem))
     }
 
     fn create(&self, kind: Kind, name: &str, entry: &Entry) -> ApiResult<u64> {
@@ -256,12 +281,14 @@ impl Import<'_, '_> {
         self.call_method(kind, "update", name, &params.into()).map(drop)
     }
 
-    /// Deletes objects of a kind that the file does not have.
+    /// Deletes objects of a kind that the file neither has nor refers to.
     fn delete(&mut self, kind: Kind) -> ApiResult<()> {
         if !self.request.rule(kind).delete {
             return Ok(());
         }
-        let gone = self.now.all(kind).filter(|(name, _)| self.wanted.get(kind, name).is_none());
+        let gone = self.now.all(kind).filter(|(name, _)| {
+            self.wanted.get(kind, name).is_none() && !self.referred.contains(&(kind, name.as_str()))
+        });
         for (name, _) in gone {
             let id = self.id(kind, name)?.to_string();
             self.call_method(kind, "delete", name, &json!([id]))?;

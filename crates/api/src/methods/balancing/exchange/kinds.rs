@@ -1,6 +1,6 @@
 //! The kinds of objects of a file, and objects of a file by kind and name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use balancing::{Authentication, HIDDEN};
 use serde_json::Map;
@@ -124,6 +124,17 @@ impl World {
 
     pub(super) fn all(&self, kind: Kind) -> impl Iterator<Item = (&String, &Entry)> {
         self.0.get(&kind).into_iter().flatten()
+    }
+
+    /// Objects of the server that services and pools refer to, and that the file of a lone engine cannot have: engine
+    /// groups, VIPs and monitors.
+    pub(super) fn referred(&self) -> BTreeSet<(Kind, &str)> {
+        let services = self.all(Kind::VirtualService).flat_map(|(_, service)| {
+            [(Kind::EngineGroup, text(service, "engine_group")), (Kind::Vip, text(service, "vip"))]
+        });
+        let monitors = self.all(Kind::Pool).flat_map(|(_, pool)| elements(pool, "monitors"));
+        let monitors = monitors.filter_map(Json::as_str).map(|name| (Kind::HealthMonitor, name));
+        services.chain(monitors).collect()
     }
 
     /// Refuses a second object with the name.

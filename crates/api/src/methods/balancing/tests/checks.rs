@@ -434,3 +434,38 @@ fn revocation_lists_are_texts() {
     let text = "\"/1/tls/crl\": PEM text with certificate revocation lists";
     edge.server.refuses(&[("pool.update", pool, -32602, text)]);
 }
+
+#[test]
+fn an_update_of_a_list_logs_only_what_differs() {
+    let edge = Edge::start();
+    let server =
+        |name: &str, port: u16| json!({ "name": name, "address": "10.0.0.1", "port": port });
+    let update = |servers: Json| {
+        let params = json!({ "poolid": edge.pool, "servers": servers });
+        edge.server.call("pool.update", &params).unwrap();
+        let newest = json!({ "output": ["details"], "filter": { "resourcetype": 1002 },
+                             "sortfield": "auditid", "sortorder": "DESC", "limit": 1 });
+        let found = edge.server.call("auditlog.get", &newest).unwrap();
+        found[0]["details"].as_str().unwrap().to_owned()
+    };
+    update(json!([server("a", 80), server("b", 80), server("c", 80)]));
+    let details = update(json!([server("a", 80), server("b", 81), server("c", 80)]));
+    let port = r#"{"pool.servers[1]":["update"],"pool.servers[1].port":["update","81","80"]}"#;
+    assert_eq!(details, port);
+    let details = update(json!([server("a", 80), server("b", 81)]));
+    assert_eq!(details, r#"{"pool.servers[2]":["delete"]}"#);
+    let details = update(json!([server("a", 80), server("b", 81), server("d", 82)]));
+    assert!(details.starts_with(r#"{"pool.servers[2]":["add"]"#), "{details}");
+    assert!(!details.contains("servers[0]") && !details.contains("servers[1]"), "{details}");
+    let tags = |tags: &[&str]| {
+        let tags: Vec<Json> = tags.iter().map(|tag| json!({ "tag": tag, "value": "" })).collect();
+        let change = json!({ "virtualserviceid": edge.service, "tags": tags });
+        edge.server.call("virtualservice.update", &change).unwrap();
+        edge.server.text("SELECT MIN(virtualservicetagid) FROM virtualservice_tags")
+    };
+    let first = tags(&["x", "y"]);
+    assert_eq!(tags(&["x", "z", "y"]), first, "the first row stays");
+    let shown = json!({ "output": ["virtualserviceid"], "selectTags": ["tag"] });
+    let shown = edge.server.call("virtualservice.get", &shown).unwrap();
+    assert_eq!(shown[0]["tags"], json!([{ "tag": "x" }, { "tag": "z" }, { "tag": "y" }]));
+}

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::super::{Edge, certificate, ec_key, pem};
-use super::{compare, estate, has_only, import, rules, source};
+use super::{LONE, compare, estate, fates, has_only, import, rules, source};
 
 #[test]
 fn secrets_that_are_stored_stay_and_new_ones_replace_them() {
@@ -78,4 +78,39 @@ fn rights_decide_who_exports_and_imports() {
     let same = json!({ "source": text, "rules": rules(false) });
     has_only(&as_user(&weak, "loadbalancer.import", &same).unwrap(), "unchanged");
     assert_eq!(server.text("SELECT COUNT(*) AS n FROM pool_groups"), "1");
+}
+
+#[test]
+fn a_file_of_a_lone_engine_can_replace_all_objects() {
+    let edge = estate();
+    let mut config = balancing::Config::parse(&source(&edge.server)).unwrap();
+    config.controller = None;
+    let all = json!({ "rules": rules(true) });
+    let found = fates(&import(&edge.server, &config.render().unwrap(), &all).unwrap());
+    assert!(found.contains(&"health_monitors removed unused".to_owned()), "{found:?}");
+    let monitors = edge.server.text("SELECT COUNT(*) FROM healthmonitors WHERE name = 'overload'");
+    assert_eq!(monitors, "1", "a pool of the file still has it");
+    let all = json!({ "rules": rules(true), "enginegroupid": edge.group });
+    let found = fates(&import(&edge.server, LONE, &all).unwrap());
+    assert!(found.contains(&"health_monitors removed overload".to_owned()), "{found:?}");
+    assert!(found.contains(&"vips removed v".to_owned()), "{found:?}");
+    has_only(&import(&edge.server, LONE, &all).unwrap(), "unchanged");
+}
+
+#[test]
+fn a_service_does_not_get_a_vip_with_other_addresses() {
+    let edge = Edge::start();
+    let text = source(&edge.server).replace("192.0.2.1:443", "192.0.2.9:444");
+    let text = text.replace("192.0.2.1", "192.0.2.9");
+    let update = json!({ "updateExisting": true });
+    let skipping = json!({ "rules": { "virtual_services": update } });
+    let refused = import(&edge.server, &text, &skipping).unwrap_err();
+    assert!(
+        refused.starts_with("Virtual service \"web\": its VIP \"v\" has other addresses"),
+        "{refused}"
+    );
+    let both = json!({ "rules": { "virtual_services": update, "vips": update } });
+    import(&edge.server, &text, &both).unwrap();
+    let service = &edge.configuration()["configuration"]["virtual_services"][0];
+    assert_eq!(service["listen"].to_string().trim_matches(['[', ']']), "\"192.0.2.9:444\"");
 }
