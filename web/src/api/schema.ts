@@ -1819,7 +1819,7 @@ export interface VirtualService {
   poolgroupid: string;
   /** 1 = connections begin with a PROXY header. */
   accept_proxy: "0" | "1";
-  /** `{alpn, min_version, strict_sni, client_ca, client_auth, client_crl, expired_crl}`. */
+  /** `{alpn, alt_svc, min_version, strict_sni, client_ca, client_auth, client_crl, expired_crl}`. */
   tls: unknown;
   /** `{client_header, client_body, keepalive, server, connect, queue, tunnel, session}`. */
   timeouts: unknown;
@@ -1867,7 +1867,7 @@ export interface VirtualServiceInput {
   poolgroupid?: string | number;
   /** 1 = connections begin with a PROXY header. */
   accept_proxy?: "0" | "1" | 0 | 1;
-  /** `{alpn, min_version, strict_sni, client_ca, client_auth, client_crl, expired_crl}`. */
+  /** `{alpn, alt_svc, min_version, strict_sni, client_ca, client_auth, client_crl, expired_crl}`. */
   tls?: unknown;
   /** `{client_header, client_body, keepalive, server, connect, queue, tunnel, session}`. */
   timeouts?: unknown;
