@@ -258,7 +258,7 @@ class Upgrade(unittest.TestCase):
         self.upgrade_under_load()
         self.assertIn("net.ipv4.tcp_migrate_req is 0", self.log(1))
 
-    def test_requests_in_progress_end_and_the_deadline_cuts_off_the_rest(self):
+    def test_requests_in_progress_end_until_the_deadline(self):
         networks.setting("net.ipv4.tcp_migrate_req", 1)
         engine = self.start("--drain", "60s")
         connection = Http1(self.plain)
