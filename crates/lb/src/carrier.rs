@@ -3,7 +3,7 @@
 use proxying::http2::connection::Connection;
 use proxying::http2::frame::Code;
 
-use crate::quic::Link;
+use crate::quic_link::Link;
 
 #[derive(Debug)]
 pub(crate) enum Carrier {

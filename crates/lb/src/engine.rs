@@ -136,7 +136,7 @@ impl Engine {
             let own =
                 Threads { ids: ids.clone(), mailboxes: mailboxes.clone().into(), own: number };
             let (snapshot, clock) = (Arc::clone(&snapshot), Arc::clone(clock));
-            let mut worker = Worker::new(snapshot, clock, &checkers, (poll, own))?;
+            let mut worker = Worker::new(snapshot, clock, &checkers, poll, own)?;
             worker.share_files(open_files, threads);
             if let Some(records) = &records {
                 worker.record(records.recorder(&name, number));

@@ -4,8 +4,6 @@ use proxying::http1::{self, Version};
 use proxying::http2::hpack;
 use proxying::http3::qpack;
 
-use crate::peer::Peer;
-
 /// Size and ends of one chunk, and the last chunk without trailers.
 pub(crate) const OVERHEAD: usize = 32;
 
@@ -21,15 +19,6 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// What a peer understands.
-    pub(crate) fn of(peer: &Peer) -> Self {
-        match peer {
-            Peer::Socket(_) => Self::Http1,
-            Peer::Stream(stream) if stream.of.http3 => Self::Http3,
-            Peer::Stream(_) | Peer::Copy(_) => Self::Http2,
-        }
-    }
-
     pub(crate) fn of_version(version: Version) -> Self {
         match version {
             Version::Http10 | Version::Http11 => Self::Http1,

@@ -1,14 +1,13 @@
 //! What other threads have for a thread that forwards.
 
 use std::io;
-use std::net::{TcpListener, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use mio::{Registry, Token, Waker};
 
 use crate::phase::{Left, Phase};
-use crate::quic::Stray;
 
 /// The result of the check of a password.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +15,16 @@ pub(crate) struct Checked {
     /// Key of what was checked, see [`Checks`](crate::auth::Checks).
     pub(crate) key: [u8; 32],
     pub(crate) passed: bool,
+}
+
+/// A datagram that has reached another thread than its connection's.
+#[derive(Debug)]
+pub(crate) struct Stray {
+    /// Where it was sent to.
+    pub(crate) listener: SocketAddr,
+    pub(crate) from: SocketAddr,
+    pub(crate) to: Option<IpAddr>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// What the rest of the program gives to a thread.

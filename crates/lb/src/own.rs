@@ -7,21 +7,13 @@ use proxying::http1::{Field, Request};
 
 use crate::identity::Identity;
 use crate::snapshot::Service;
+use crate::variable::same_variable;
 
 /// The name of the client by its certificate.
 pub(crate) const CLIENT_CN: &[u8] = b"X-Client-CN";
 
 /// Those that each service may set.
 const FORWARDED: [&[u8]; 3] = [b"X-Forwarded-For", b"X-Forwarded-Proto", b"X-Forwarded-Port"];
-
-/// Whether servers may take both names for the same: gateways make one variable of `-` and `_`.
-pub(crate) fn same_variable(own: &[u8], other: &[u8]) -> bool {
-    let same = |(own, other): (&u8, &u8)| {
-        own.eq_ignore_ascii_case(other)
-            || (matches!(own, b'-' | b'_') && matches!(other, b'-' | b'_'))
-    };
-    own.len() == other.len() && own.iter().zip(other).all(same)
-}
 
 /// Whether servers get the header of this name, or of the same variable, from the balancer alone.
 pub(crate) fn is_own(service: &Service, name: &[u8]) -> bool {
@@ -55,19 +47,4 @@ pub(crate) fn seen<'r>(
     let certified = certified.filter(|_| service.forwarded.client_cert);
     seen.fields.extend(certified.map(|name| Field::new(CLIENT_CN, name.as_bytes())));
     Cow::Owned(seen)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dashes_and_underscores_are_one_variable() {
-        for name in ["X-User", "x-user", "x_user", "X_USER"] {
-            assert!(same_variable(b"X-User", name.as_bytes()), "{name}");
-        }
-        for name in ["X-Use", "X-Users", "X.User"] {
-            assert!(!same_variable(b"X-User", name.as_bytes()), "{name}");
-        }
-    }
 }

@@ -13,6 +13,7 @@ use crate::conn::Conn;
 use crate::form::Form;
 use crate::mirror::Source;
 use crate::mux::{Cut, Hub};
+use crate::origin::Facts;
 
 /// One of the two sides of a session. A server is none of the third kind.
 #[derive(Debug)]
@@ -43,15 +44,6 @@ pub(crate) struct Stream {
     pub(crate) of: Facts,
 }
 
-/// What is known of the connection that a stream is part of.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Facts {
-    pub(crate) rtt_us: u64,
-    pub(crate) tls: &'static str,
-    /// It is one of HTTP/3.
-    pub(crate) http3: bool,
-}
-
 impl Stream {
     pub(crate) fn new(mux: usize, number: u32, received: u64, of: Facts) -> Self {
         Self {
@@ -77,6 +69,11 @@ impl Stream {
         whole - data.len()
     }
 
+    /// How its heads are written.
+    fn form(&self) -> Form {
+        if self.of.http3 { Form::Http3 } else { Form::Http2 }
+    }
+
     /// How the peer has ended the stream early, if it has.
     pub(crate) fn cut(&self, hub: &Hub) -> Option<Cut> {
         hub.muxes.get(self.mux).and_then(|mux| mux.cut(self.number))
@@ -96,7 +93,7 @@ impl Stream {
 
     /// Ends a response, with its trailers, if there are any.
     pub(crate) fn end_with(&mut self, trailers: &[Field<'_>], hub: &mut Hub) {
-        let form = if self.of.http3 { Form::Http3 } else { Form::Http2 };
+        let form = self.form();
         let mut block = Vec::new();
         for field in trailers {
             form.field(&mut block, field.name, field.value);
@@ -138,6 +135,15 @@ impl Stream {
 }
 
 impl Peer {
+    /// How heads for it are written.
+    pub(crate) fn form(&self) -> Form {
+        match self {
+            Self::Socket(_) => Form::Http1,
+            Self::Stream(stream) => stream.form(),
+            Self::Copy(_) => Form::Http2,
+        }
+    }
+
     pub(crate) fn socket(&self) -> Option<&Conn> {
         match self {
             Self::Socket(conn) => Some(conn),

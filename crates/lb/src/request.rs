@@ -12,6 +12,7 @@ use crate::own;
 use crate::policy::{Applied, Forward};
 use crate::session::Session;
 use crate::snapshot::Service;
+use crate::variable::same_variable;
 
 /// The header of copies, which are not copied again: a mirror could send them back here.
 const COPIED: &[u8] = b"X-Vedette-Mirror";
@@ -119,7 +120,7 @@ pub(crate) fn drops_trailer(service: &Service, applied: &Applied, name: &[u8]) -
 /// the response depends on.
 pub(crate) fn writes(service: &Service, applied: &Applied, name: &str) -> bool {
     let name = name.as_bytes();
-    let same = |own: &[u8]| own::same_variable(own, name);
+    let same = |own: &[u8]| same_variable(own, name);
     same(b"x-forwarded-for")
         || (service.forwarded.forwarded.is_some() && same(b"forwarded"))
         || own::is_identity(service, name)

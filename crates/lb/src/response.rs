@@ -349,7 +349,7 @@ impl Session {
     /// Responds without a server; the connection is kept if the request has ended, too.
     pub(crate) fn respond(&mut self, local: &Local, keep: bool, core: &mut Core) -> Step {
         let keep = keep && !self.leaves(core);
-        let form = Form::of(&self.client);
+        let form = self.client.form();
         let bodiless = local.status == 204 || local.status == 304;
         let out = &mut core.scratch;
         out.clear();
@@ -385,7 +385,7 @@ impl Session {
     /// Responds to a call of gRPC for a server that did not: its clients look at a status of their own,
     /// 14 (unavailable), in the only header block.
     fn respond_grpc(&mut self, status: u16, core: &mut Core) -> Step {
-        let (form, out) = (Form::of(&self.client), &mut core.scratch);
+        let (form, out) = (self.client.form(), &mut core.scratch);
         out.clear();
         form.status(out, 200, b"");
         form.field(out, b"Content-Type", b"application/grpc");

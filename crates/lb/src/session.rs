@@ -12,6 +12,7 @@ use crate::buffer::Buffer;
 use crate::conn::Conn;
 use crate::core::Core;
 use crate::exchange::Exchange;
+use crate::origin::Origin;
 use crate::peer::Peer;
 use crate::record::Draft;
 use crate::relay::push;
@@ -92,20 +93,6 @@ struct Timer {
     due_ms: u64,
     /// Due time of the wheel's entry.
     entered_ms: u64,
-}
-
-/// A client's connection, as the sessions of its streams see it.
-#[derive(Debug, Clone)]
-pub(crate) struct Origin {
-    /// Number of the listener.
-    pub(crate) listener: usize,
-    pub(crate) service: Arc<Service>,
-    pub(crate) source: SocketAddr,
-    pub(crate) destination: SocketAddr,
-    /// Common name of the client's certificate.
-    pub(crate) client_name: Option<Arc<str>>,
-    /// Name that the client asked for in TLS.
-    pub(crate) sni: Option<Arc<str>>,
 }
 
 /// A client's connection.

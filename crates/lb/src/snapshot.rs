@@ -22,7 +22,7 @@ use crate::ocsp::Staple;
 use crate::policy::Rule;
 use crate::pool::group::{Group, Target};
 use crate::pool::{Pool, Server, ServerState, hash};
-use crate::quic;
+use crate::quic_settings;
 use crate::rate::{Limit, Table};
 use crate::tally::Tally;
 use crate::tickets::Tickets;
@@ -121,15 +121,7 @@ impl Snapshot {
                 }
             }
         }
-        if let Some(twice) = duplicate(services.iter().flat_map(|service| service.endpoints())) {
-            let mut udp = services.iter().filter(|service| service.listen == twice.address);
-            let hint = if twice.datagrams && udp.any(|service| service.quic.is_some()) {
-                " for datagrams; HTTP/3 needs the UDP port: remove 'h3' from 'tls.alpn', or move one"
-            } else {
-                ""
-            };
-            problems.push(format!("two virtual services listen on {}{hint}", twice.address));
-        }
+        problems.extend(collision(&services));
         if problems.is_empty() {
             let (pools, groups) = (pools.into_values().collect(), targets.groups());
             let (monitor_scripts, tls::Material { staples, tickets, .. }) =
@@ -283,6 +275,18 @@ impl<'s> Kept<'s> {
     }
 }
 
+/// The problem of two services at one address.
+fn collision(services: &[Arc<Service>]) -> Option<String> {
+    let twice = duplicate(services.iter().flat_map(|service| service.endpoints()))?;
+    let mut there = services.iter().filter(|service| service.listen == twice.address);
+    let hint = if twice.datagrams && there.any(|service| service.quic.is_some()) {
+        " for datagrams; HTTP/3 needs the UDP port: remove 'h3' from 'tls.alpn', or move one"
+    } else {
+        ""
+    };
+    Some(format!("two virtual services listen on {}{hint}", twice.address))
+}
+
 fn duplicate<T: std::hash::Hash + Eq + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
     let mut seen = HashSet::new();
     let mut values = values;
@@ -334,7 +338,7 @@ fn compile_service(
     let quic = tls
         .as_ref()
         .filter(|_| config.has_http3())
-        .map(|tls| quic::settings(config, tls))
+        .map(|tls| quic_settings::settings(config, tls))
         .transpose()?;
     let policies = config.authentication.as_ref().map(Policies::compile).transpose()?;
     let policies = policies.map(Arc::new);

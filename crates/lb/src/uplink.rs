@@ -9,7 +9,8 @@ use crate::buffer::Buffer;
 use crate::carrier::Carrier;
 use crate::core::{Core, Place, Route};
 use crate::mux::{Mux, Owner, Stall, Uplink};
-use crate::peer::{Facts, Stream};
+use crate::origin::Facts;
+use crate::peer::Stream;
 use crate::pool::Pool;
 use crate::wheel::Entry;
 

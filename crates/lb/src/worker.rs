@@ -70,7 +70,8 @@ impl Worker {
         snapshot: Arc<ArcSwap<Snapshot>>,
         clock: SharedClock,
         checkers: &Arc<Checkers>,
-        (poll, threads): (Poll, Threads),
+        poll: Poll,
+        threads: Threads,
     ) -> io::Result<Self> {
         let mailbox = Arc::clone(&threads.mailboxes[threads.own]);
         let seed = getrandom::u64().map_err(io::Error::other)?;

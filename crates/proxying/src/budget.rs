@@ -41,3 +41,15 @@ impl Budget {
         Ok(())
     }
 }
+
+/// A budget at a time.
+pub(crate) struct Purse<'b> {
+    pub(crate) budget: &'b mut Budget,
+    pub(crate) now_ms: u64,
+}
+
+impl Purse<'_> {
+    pub(crate) fn spend(&mut self, cost: u64) -> Result<(), Spent> {
+        self.budget.spend(cost, self.now_ms)
+    }
+}

@@ -12,8 +12,8 @@ use super::key::{Key, resource};
 use super::serving::{Serving, Shape};
 use super::settings::Cache;
 use crate::local::Local;
-use crate::own::same_variable;
 use crate::policy::Forward;
+use crate::variable::same_variable;
 
 /// Request fields with which servers and frameworks are known to choose another resource, host or method. The key
 /// does not have them, so the response could be one that other clients must not get.

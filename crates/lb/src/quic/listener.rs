@@ -15,7 +15,7 @@ use crate::snapshot::Service;
 /// Bytes of datagrams after which they are sent.
 const OUTBOX_BYTES: usize = 256 << 10;
 
-/// A listener.
+/// A socket with its endpoint. It outlives its place in the configuration until its last connection has ended.
 pub(super) struct Listener {
     socket: UdpSocket,
     pub(super) endpoint: Endpoint,

@@ -6,17 +6,15 @@
 //! [`HALF_OPEN_OF_CLIENT`] of one client; connections count among those of their service.
 
 mod ids;
-mod link;
 mod listener;
-mod settings;
 mod streams;
 
 use std::collections::BTreeSet;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use mio::net::UdpSocket;
@@ -28,16 +26,14 @@ use stdx::sys::datagrams::{Inbox, Incoming as Datagram};
 
 use crate::carrier::Carrier;
 use crate::core::{Core, Who};
-use crate::mailbox::Mailbox;
+use crate::mailbox::{Mailbox, Stray};
 use crate::mux::{Mux, Owner};
+use crate::origin::Origin;
 use crate::phase::Left;
-use crate::session::Origin;
+use crate::quic_link::{Link, Moment};
 use crate::snapshot::{Service, Snapshot};
 pub(crate) use ids::Ids;
-pub(crate) use link::Link;
-use link::Stage;
 use listener::Listener;
-pub(crate) use settings::settings;
 
 /// Longest datagram that is understood.
 const DATAGRAM_MAX: usize = 2048;
@@ -55,23 +51,6 @@ const HALF_OPEN_MAX: u32 = 4096;
 const HALF_OPEN_OF_CLIENT: u32 = 256;
 /// Datagrams for another thread that wait for it.
 const STRAYS_MAX: usize = 1024;
-
-/// The time of a wake-up.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Moment {
-    pub(super) us: u64,
-    pub(super) instant: Instant,
-}
-
-/// A datagram that has reached another thread than its connection's.
-#[derive(Debug)]
-pub(crate) struct Stray {
-    /// Where it was sent to.
-    listener: SocketAddr,
-    from: SocketAddr,
-    to: Option<IpAddr>,
-    bytes: Vec<u8>,
-}
 
 /// The threads of an engine.
 #[derive(Debug, Clone)]
@@ -146,7 +125,7 @@ impl Quic {
         let Datagram { from, to, bytes, .. } = datagram;
         let owner = self.threads.ids.owner(bytes).filter(|owner| *owner != self.threads.own);
         let Some(mailbox) = owner.and_then(|owner| self.threads.mailboxes.get(owner)) else {
-            return self.handle(number, (from, to), bytes, core);
+            return self.handle(number, datagram, core);
         };
         let Some(Some(listener)) = self.listeners.get(number) else { return };
         let stray = Stray { listener: listener.service.listen, from, to, bytes: bytes.to_vec() };
@@ -168,7 +147,8 @@ impl Quic {
                 one.as_ref().is_some_and(|one| one.service.listen == listener)
             };
             if let Some(number) = self.listeners.iter().position(same) {
-                self.handle(number, (from, to), &bytes, core);
+                let datagram = Datagram { from, to, bytes: &bytes, cut: false, at: None };
+                self.handle(number, datagram, core);
             }
         }
     }
@@ -176,8 +156,7 @@ impl Quic {
     fn handle(
         &mut self,
         number: usize,
-        (from, to): (SocketAddr, Option<IpAddr>),
-        bytes: &[u8],
+        Datagram { from, to, bytes, .. }: Datagram<'_>,
         core: &mut Core,
     ) {
         let now = self.now(core);

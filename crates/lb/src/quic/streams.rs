@@ -7,8 +7,9 @@ use proxying::engine_link::analytics::Counter;
 use proxying::http3::frame::Code;
 use quinn_proto::{Connection, Dir, Event, ReadError, StreamEvent, StreamId};
 
-use super::{Link, Moment, Quic, SEGMENTS, Stage, link};
+use super::{Quic, SEGMENTS, link};
 use crate::core::Core;
+use crate::quic_link::{Link, Moment, Stage};
 
 /// Content of a stream that its session has not read, in bytes: no more is taken from the transport.
 const INBOX_MAX: usize = 64 << 10;

@@ -13,7 +13,7 @@ use super::control::{SKIPPED, Streams};
 use super::frame::{self, Code, Error, Part, kind};
 use super::qpack;
 use super::request::{Phase, Request};
-use crate::budget::{Budget, RESET_COST};
+use crate::budget::{Budget, Purse, RESET_COST};
 pub use crate::http2::connection::{Event, Limits};
 use crate::http2::frame::Code as StreamCode;
 use crate::http2::hpack::List;
@@ -288,7 +288,8 @@ impl Connection {
         end: bool,
         now_ms: u64,
     ) -> Result<(), Code> {
-        match self.streams.receive(stream, input, end, (&mut self.budget, now_ms)) {
+        let mut purse = Purse { budget: &mut self.budget, now_ms };
+        match self.streams.receive(stream, input, end, &mut purse) {
             Ok(()) => Ok(()),
             Err(Error::Connection(code)) => Err(self.close(code)),
             Err(Error::Stream(code)) => {

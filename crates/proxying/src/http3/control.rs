@@ -2,7 +2,13 @@
 
 use super::frame::{Code, Error, Part, Reader, integer, kind};
 use super::qpack;
-use crate::budget::{Budget, RESET_COST};
+use crate::budget::{Purse, RESET_COST};
+
+/// Types of streams.
+pub(super) const CONTROL: u64 = 0;
+const PUSH: u64 = 1;
+const ENCODER: u64 = 2;
+const DECODER: u64 = 3;
 
 /// Longest payload of a frame on the control stream that is understood, in bytes.
 const PAYLOAD_MAX: u64 = 1024;
@@ -44,7 +50,7 @@ impl Streams {
         stream: u64,
         input: &[u8],
         end: bool,
-        (budget, now_ms): (&mut Budget, u64),
+        purse: &mut Purse<'_>,
     ) -> Result<(), Error> {
         let at = match self.0.iter().position(|(other, _)| *other == stream) {
             Some(at) => at,
@@ -63,7 +69,7 @@ impl Streams {
                 Ok(purpose) => self.0[at].1 = purpose,
                 Err(error) => {
                     self.0.remove(at);
-                    budget.spend(RESET_COST, now_ms)?;
+                    purse.spend(RESET_COST)?;
                     return Err(error);
                 }
             }
@@ -73,13 +79,13 @@ impl Streams {
             Purpose::Unknown(_) => {
                 if end {
                     self.0.remove(at);
-                    budget.spend(RESET_COST, now_ms)?;
+                    purse.spend(RESET_COST)?;
                 }
                 return Ok(());
             }
-            Purpose::Control(control) => control.receive(input, (budget, now_ms))?,
+            Purpose::Control(control) => control.receive(input, purse)?,
             Purpose::Encoder => {
-                budget.spend(1, now_ms)?;
+                purse.spend(1)?;
                 qpack::encoder_instructions(&mut input)
                     .map_err(|_| Error::Connection(Code::QpackEncoder))?;
             }
@@ -89,7 +95,7 @@ impl Streams {
                 let count = qpack::decoder_instructions(&mut rest)
                     .map_err(|_| Error::Connection(Code::QpackDecoder))?;
                 *bytes = rest.to_vec();
-                budget.spend(count.max(1), now_ms)?;
+                purse.spend(count.max(1))?;
             }
         }
         if end { Err(Error::Connection(Code::ClosedCriticalStream)) } else { Ok(()) }
@@ -106,11 +112,11 @@ impl Streams {
 
     fn purpose(&self, kind: u64) -> Result<Purpose, Error> {
         let purpose = match kind {
-            0 => Purpose::Control(Control::default()),
-            2 => Purpose::Encoder,
-            3 => Purpose::Decoder(Vec::new()),
+            CONTROL => Purpose::Control(Control::default()),
+            ENCODER => Purpose::Encoder,
+            DECODER => Purpose::Decoder(Vec::new()),
             // Only servers push.
-            1 => return Err(Error::Connection(Code::StreamCreation)),
+            PUSH => return Err(Error::Connection(Code::StreamCreation)),
             _ => return Err(Error::Stream(Code::StreamCreation)),
         };
         let same =
@@ -123,21 +129,17 @@ impl Streams {
 }
 
 impl Control {
-    fn receive(
-        &mut self,
-        mut input: &[u8],
-        (budget, now_ms): (&mut Budget, u64),
-    ) -> Result<(), Error> {
+    fn receive(&mut self, mut input: &[u8], purse: &mut Purse<'_>) -> Result<(), Error> {
         loop {
             let (taken, part) = self.reader.next(input);
             input = &input[taken..];
             let Some(part) = part else { return Ok(()) };
-            budget.spend(u64::from(part.first), now_ms)?;
-            self.part(&part, (budget, now_ms))?;
+            purse.spend(u64::from(part.first))?;
+            self.part(&part, purse)?;
         }
     }
 
-    fn part(&mut self, part: &Part<'_>, (budget, now_ms): (&mut Budget, u64)) -> Result<(), Error> {
+    fn part(&mut self, part: &Part<'_>, purse: &mut Purse<'_>) -> Result<(), Error> {
         let unexpected = Err(Error::Connection(Code::FrameUnexpected));
         if !self.settled && part.kind != kind::SETTINGS {
             return Err(Error::Connection(Code::MissingSettings));
@@ -155,7 +157,7 @@ impl Control {
             kind::SETTINGS | kind::CANCEL_PUSH | kind::GOAWAY | kind::MAX_PUSH_ID => {}
             _ => {
                 let cost = if part.first { part.length.min(1 << 30) / SKIPPED } else { 0 };
-                return Ok(budget.spend(cost, now_ms)?);
+                return Ok(purse.spend(cost)?);
             }
         }
         self.payload.extend_from_slice(part.data);

@@ -78,9 +78,9 @@ pub(super) fn as_http2(code: u64) -> http2::Code {
 /// What an error ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Error {
-    /// The connection.
+    /// All streams: CONNECTION_CLOSE.
     Connection(Code),
-    /// The stream.
+    /// One of them, in both directions: RESET_STREAM and STOP_SENDING.
     Stream(Code),
 }
 

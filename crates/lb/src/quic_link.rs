@@ -1,6 +1,7 @@
 //! An HTTP/3 connection of a client: streams of QUIC on the one side, frames on the other.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 use proxying::http2::connection::Limits;
@@ -10,9 +11,7 @@ use quinn_proto::crypto::rustls::HandshakeData;
 use quinn_proto::{ConnectionHandle, Dir, Side, StreamId, VarInt, WriteError};
 use rustls::pki_types::CertificateDer;
 
-use super::Moment;
-use crate::peer::Facts;
-use crate::session::Origin;
+use crate::origin::{Facts, Origin};
 use crate::snapshot::Service;
 use crate::tls::common_name;
 
@@ -21,14 +20,21 @@ const PING_MS: u64 = 10_000;
 /// How often deadlines are looked at while there are streams, in milliseconds.
 const CHECK_MS: u64 = 1000;
 
+/// The time of a wake-up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    pub(crate) us: u64,
+    pub(crate) instant: Instant,
+}
+
 /// A connection.
 #[derive(Debug)]
 pub(crate) struct Link {
-    pub(super) quic: quinn_proto::Connection,
+    pub(crate) quic: quinn_proto::Connection,
     pub(crate) frames: Connection,
-    pub(super) handle: ConnectionHandle,
+    pub(crate) handle: ConnectionHandle,
     /// Number of its listener of datagrams.
-    pub(super) listener: usize,
+    pub(crate) listener: usize,
     origin: Arc<Origin>,
     /// The control stream of this side, and what it has not accepted.
     control: Option<StreamId>,
@@ -37,15 +43,15 @@ pub(crate) struct Link {
     paused: Vec<u32>,
     /// Those of them whose sessions have.
     resumed: Vec<u32>,
-    pub(super) stage: Stage,
+    pub(crate) stage: Stage,
     times: Times,
     /// Its entry in the thread's timers.
-    pub(super) due_us: Option<u64>,
+    pub(crate) due_us: Option<u64>,
 }
 
 /// How far a connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     Handshake,
     Open,
     /// It is closed: late packets are still answered for a while.
@@ -64,7 +70,7 @@ struct Times {
 }
 
 impl Link {
-    pub(super) fn new(
+    pub(crate) fn new(
         quic: quinn_proto::Connection,
         handle: ConnectionHandle,
         listener: usize,
@@ -91,12 +97,12 @@ impl Link {
         }
     }
 
-    pub(super) fn service(&self) -> &Arc<Service> {
+    pub(crate) fn service(&self) -> &Arc<Service> {
         &self.origin.service
     }
 
     /// Number of the listener of connections at the same address.
-    pub(super) fn number(&self) -> usize {
+    pub(crate) fn number(&self) -> usize {
         self.origin.listener
     }
 
@@ -122,13 +128,13 @@ impl Link {
     }
 
     /// A stream is not read until [`Self::consumed`].
-    pub(super) fn pause(&mut self, stream: u32) {
+    pub(crate) fn pause(&mut self, stream: u32) {
         if !self.paused.contains(&stream) {
             self.paused.push(stream);
         }
     }
 
-    pub(super) fn take_resumed(&mut self) -> Vec<u32> {
+    pub(crate) fn take_resumed(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.resumed)
     }
 
@@ -138,7 +144,7 @@ impl Link {
     }
 
     /// The handshake is complete.
-    pub(super) fn establish(&mut self) {
+    pub(crate) fn establish(&mut self) {
         self.stage = Stage::Open;
         let session = self.quic.crypto_session();
         let data = session.handshake_data().and_then(|data| data.downcast::<HandshakeData>().ok());
@@ -154,7 +160,7 @@ impl Link {
     }
 
     /// Gives the transport what is ready; whether it has taken any content.
-    pub(super) fn flush(&mut self, now_ms: u64) -> bool {
+    pub(crate) fn flush(&mut self, now_ms: u64) -> bool {
         self.control_rest.extend(self.frames.take_control());
         if let Some(control) = self.control {
             let taken = write(&mut self.quic, control, &self.control_rest);
@@ -186,7 +192,7 @@ impl Link {
     }
 
     /// Sends what the connection ends with; once.
-    pub(super) fn close(&mut self, code: Code, now: Moment) {
+    pub(crate) fn close(&mut self, code: Code, now: Moment) {
         if self.stage != Stage::Closing {
             self.stage = Stage::Closing;
             self.frames.close(code);
@@ -195,7 +201,7 @@ impl Link {
     }
 
     /// Ends what has taken too long. `removed`: the service no longer has HTTP/3.
-    pub(super) fn check(&mut self, removed: bool, now_ms: u64) {
+    pub(crate) fn check(&mut self, removed: bool, now_ms: u64) {
         let times = self.origin.service.timeouts;
         if self.frames.requests() > 0 {
             self.times.busy = now_ms;
@@ -239,7 +245,7 @@ impl Link {
     }
 
     /// When it must run again without an event, in monotonic microseconds.
-    pub(super) fn next_us(&mut self, now: Moment) -> u64 {
+    pub(crate) fn next_us(&mut self, now: Moment) -> u64 {
         let release_ms = self.frames.next_release_ms().unwrap_or(u64::MAX);
         let check_us = self.check_ms(now.us / 1000).min(release_ms).saturating_mul(1000);
         let timeout = self.quic.poll_timeout();
@@ -251,13 +257,13 @@ impl Link {
     }
 
     /// The number of the request whose stream this is; `None`: it is of another kind.
-    pub(super) fn request_of(stream: StreamId) -> Option<u32> {
+    pub(crate) fn request_of(stream: StreamId) -> Option<u32> {
         let request = stream.dir() == Dir::Bi && stream.initiator() == Side::Client;
         u32::try_from(stream.index() + 1).ok().filter(|_| request)
     }
 
     /// The stream of a request.
-    pub(super) fn stream_of(request: u32) -> StreamId {
+    pub(crate) fn stream_of(request: u32) -> StreamId {
         StreamId::new(Side::Client, Dir::Bi, u64::from(request) - 1)
     }
 }
