@@ -44,6 +44,8 @@ pub(crate) struct Field {
     pub(crate) when: Option<When>,
     /// Refuses a text, by the columns of the fields before it; the error is for people.
     pub(crate) test: Option<Test>,
+    /// It is the id of a host, in a list of rows: 0 for users who may not see the host.
+    pub(crate) of_host: bool,
 }
 
 /// A field counts by the value of one before it in the table.
@@ -74,6 +76,11 @@ impl Field {
         error: &'static str,
     ) -> Self {
         Self { when: Some(When { field, values, error }), ..self }
+    }
+
+    /// The same field of a list, with the id of a host that not every user may see.
+    pub(crate) const fn of_host(self) -> Self {
+        Self { of_host: true, ..self }
     }
 
     /// The same field with a test of its text.
@@ -146,7 +153,7 @@ pub(crate) const fn field(
     access: Access,
     doc: &'static str,
 ) -> Field {
-    Field { name, kind, access, doc, column: name, when: None, test: None }
+    Field { name, kind, access, doc, column: name, when: None, test: None, of_host: false }
 }
 
 /// Whether a write makes or changes an object.

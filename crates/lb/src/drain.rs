@@ -123,7 +123,7 @@ impl Worker {
     /// Does what the phase of the engine wants.
     pub(crate) fn follow_phase(&mut self) {
         let phase = *lock(&self.mailbox.phase);
-        if phase == self.phase {
+        if phase == self.seen.phase {
             return;
         }
         self.core.hub.leaving = true;
@@ -136,19 +136,20 @@ impl Worker {
             Phase::Closed => self.close_listeners(),
             _ => {}
         }
-        self.phase = phase;
+        self.seen.phase = phase;
         self.look();
     }
 
     /// Tells what is left, each [`LOOK_MS`] while the engine drains.
     pub(crate) fn look_again(&mut self) {
-        if self.phase != Phase::Serving && self.core.now_ms() >= self.looked_ms + LOOK_MS {
+        if self.seen.phase != Phase::Serving && self.core.now_ms() >= self.seen.looked_ms + LOOK_MS
+        {
             self.look();
         }
     }
 
     fn look(&mut self) {
-        self.looked_ms = self.core.now_ms();
+        self.seen.looked_ms = self.core.now_ms();
         let sessions = self.sessions.places();
         let sessions = sessions.into_iter().filter_map(|place| self.sessions.get(place));
         let mut left = Quic::left(&mut self.core);
@@ -156,7 +157,7 @@ impl Worker {
             left.connections += usize::from(session.client.socket().is_some());
             left.requests += usize::from(session.is_busy());
         }
-        *lock(&self.mailbox.left) = (self.phase, left);
+        *lock(&self.mailbox.left) = (self.seen.phase, left);
     }
 
     /// Lets listeners ignore what begins connections. Handshakes in progress go on.

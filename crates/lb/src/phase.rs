@@ -26,3 +26,11 @@ pub(crate) struct Left {
     /// Requests in progress.
     pub(crate) requests: usize,
 }
+
+/// What a thread has seen of the engine's end.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Seen {
+    pub(crate) phase: Phase,
+    /// When it last looked what is left, in monotonic milliseconds.
+    pub(crate) looked_ms: u64,
+}

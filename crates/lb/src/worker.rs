@@ -22,7 +22,7 @@ use crate::mirror::Launch;
 use crate::mux::{Newcomer, Owner};
 use crate::peer::Peer;
 use crate::peer::Stream;
-use crate::phase::{LOOK_MS, Phase};
+use crate::phase::{LOOK_MS, Phase, Seen};
 use crate::quic::{Quic, Threads};
 use crate::recorder::{Recorder, offset_us};
 use crate::script::Scripts;
@@ -59,10 +59,7 @@ pub(crate) struct Worker {
     clock: SharedClock,
     /// Listeners that may have more connections to accept.
     pub(crate) pending: Vec<usize>,
-    /// How far the engine is with its end, as this thread has seen it.
-    pub(crate) phase: Phase,
-    /// When the thread has looked what is left.
-    pub(crate) looked_ms: u64,
+    pub(crate) seen: Seen,
 }
 
 impl Worker {
@@ -94,8 +91,7 @@ impl Worker {
             mailbox,
             clock,
             pending: Vec::new(),
-            phase: Phase::Serving,
-            looked_ms: 0,
+            seen: Seen::default(),
         })
     }
 
@@ -265,7 +261,7 @@ impl Worker {
             return Duration::ZERO;
         }
         let now_ms = self.core.now_ms();
-        let most = if self.phase == Phase::Serving { SWEEP_MS } else { LOOK_MS };
+        let most = if self.seen.phase == Phase::Serving { SWEEP_MS } else { LOOK_MS };
         let timers = [
             self.core.wheel.wait_ms(now_ms),
             self.udp.wait_ms(self.core.now_us),

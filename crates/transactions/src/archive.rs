@@ -282,8 +282,9 @@ impl Archive {
                 files.push((stream, kept));
             }
         }
-        let times = if files.is_empty() { (0, 0) } else { (whole.first_us, whole.last_us) };
-        let mut search = Search::new(query, times);
+        let (first_us, last_us) =
+            if files.is_empty() { (0, 0) } else { (whole.first_us, whole.last_us) };
+        let mut search = Search::new(query, first_us, last_us);
         let (mut some, mut count) = (Folder::of_files(), 0);
         for (stream, kept) in files {
             if stopped || stop() {

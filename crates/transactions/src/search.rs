@@ -90,7 +90,8 @@ struct Part<'q> {
 impl Folder {
     /// Answers a query.
     pub fn search(&self, query: &Query, stop: Stop<'_>) -> Answer {
-        let mut search = Search::new(query, self.span().unwrap_or_default());
+        let (first_us, last_us) = self.span().unwrap_or_default();
+        let mut search = Search::new(query, first_us, last_us);
         search.look_at(self, stop);
         search.finish(false)
     }
@@ -104,9 +105,9 @@ pub(crate) struct Search<'q> {
 }
 
 impl<'q> Search<'q> {
-    /// `span`: first and last `began` of all folders.
-    pub(crate) fn new(query: &'q Query, span: (u64, u64)) -> Self {
-        let bounds = query.from_us.max(span.0)..=query.to_us.min(span.1);
+    /// First and last `began` of all folders.
+    pub(crate) fn new(query: &'q Query, first_us: u64, last_us: u64) -> Self {
+        let bounds = query.from_us.max(first_us)..=query.to_us.min(last_us);
         let histogram = Histogram::new(&bounds, query.bars);
         let answer = Answer {
             matched: 0,

@@ -15,7 +15,7 @@ use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field};
 use crate::params;
-use crate::plain::{self, Child, Draft, Key, Plain, Seen, Spec, Unique, number, text};
+use crate::plain::{self, Child, Draft, Key, Plain, Seen, Select, Spec, Unique, number, text};
 use crate::relate::Relation;
 use crate::write::names;
 
@@ -77,13 +77,13 @@ static SPEC: Spec = Spec {
     }),
     children: &[
         Child {
-            select: Some("selectRights"),
+            select: Some(Select::Rows("selectRights")),
             refer: |_, edit, rows, _| check_groups(edit, rows, &[0, 1]),
             ..RIGHTS
         },
         Child {
             member: "hostgroup_rights",
-            select: Some("selectHostGroupRights"),
+            select: Some(Select::Rows("selectHostGroupRights")),
             among: Some(formatcp!(
                 "groupid IN (SELECT groupid FROM groups_ WHERE type = {GROUP_OF_HOSTS})"
             )),
@@ -92,7 +92,7 @@ static SPEC: Spec = Spec {
         },
         Child {
             member: "templategroup_rights",
-            select: Some("selectTemplateGroupRights"),
+            select: Some(Select::Rows("selectTemplateGroupRights")),
             among: Some(formatcp!(
                 "groupid IN (SELECT groupid FROM groups_ WHERE type = {GROUP_OF_TEMPLATES})"
             )),
@@ -100,7 +100,7 @@ static SPEC: Spec = Spec {
             ..RIGHTS
         },
         Child {
-            select: Some("selectTagFilters"),
+            select: Some(Select::Rows("selectTagFilters")),
             unique: &["groupid", "tag", "value"],
             check: check_filter,
             refer: |_, edit, rows, _| check_groups(edit, rows, &[0]),

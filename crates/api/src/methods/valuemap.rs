@@ -11,7 +11,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field, taken};
-use crate::plain::{self, Child, Draft, Key, Plain, Spec, Unique, number, text};
+use crate::plain::{self, Child, Draft, Key, Plain, Select, Spec, Unique, number, text};
 use crate::write::check_uuid;
 
 pub(crate) const METHODS: &[Method] = &[
@@ -56,8 +56,7 @@ static SPEC: Spec = Spec {
         error: "Value map \"{name}\" already exists.",
     }),
     children: &[Child {
-        select: Some("selectMappings"),
-        counts: true,
+        select: Some(Select::RowsOrCount("selectMappings")),
         required: true,
         check: |seen, row, path| {
             let kind = mapping_type(row);

@@ -20,9 +20,7 @@ pub(crate) struct Child {
     /// Member of the object.
     pub(crate) member: &'static str,
     /// Option of `get` that shows it.
-    pub(crate) select: Option<&'static str>,
-    /// The option takes `"count"`.
-    pub(crate) counts: bool,
+    pub(crate) select: Option<Select>,
     /// Its table.
     pub(crate) table: &'static Table,
     /// Column with the id of the object.
@@ -33,8 +31,6 @@ pub(crate) struct Child {
     pub(crate) among: Option<&'static str>,
     /// Its fields.
     pub(crate) fields: &'static [Field],
-    /// Column with the id of a host, which is 0 for users who may not see the host.
-    pub(crate) host: Option<&'static str>,
     /// Columns that together no two rows of an object share.
     pub(crate) unique: &'static [&'static str],
     /// An object has one at least.
@@ -45,6 +41,24 @@ pub(crate) struct Child {
     pub(crate) check: fn(seen: &mut Seen, row: &mut Columns, path: &str) -> ApiResult<()>,
     /// Refuses rows that refer to what is not there, or not for this user.
     pub(crate) refer: Refer,
+}
+
+/// An option of `get` that shows a list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Select {
+    /// It takes fields of the rows.
+    Rows(&'static str),
+    /// It also takes `"count"`, for the number of rows.
+    RowsOrCount(&'static str),
+}
+
+impl Select {
+    /// The option.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Rows(name) | Self::RowsOrCount(name) => name,
+        }
+    }
 }
 
 /// What [`Child::check`] notes of the rows before, to refuse twins.
@@ -87,13 +101,11 @@ impl Child {
         Self {
             member,
             select: None,
-            counts: false,
             table,
             owner,
             key,
             among: None,
             fields,
-            host: None,
             unique: &[],
             required: false,
             parse: None,
@@ -109,8 +121,9 @@ impl Child {
 
 /// Shows the list if the call asks for it.
 pub(super) fn show(found: &mut Found<'_, '_>, child: &Child, strict: bool) -> ApiResult<()> {
-    let Some(select) = child.select else { return Ok(()) };
-    let wanted = match (strict, child.counts) {
+    let Some(option) = child.select else { return Ok(()) };
+    let (select, counts) = (option.name(), matches!(option, Select::RowsOrCount(_)));
+    let wanted = match (strict, counts) {
         (false, _) => found.wants_uncounted(select)?,
         (true, true) => found.wants(select)?,
         (true, false) => found.wants_list(select)?,
@@ -125,13 +138,14 @@ pub(super) fn show(found: &mut Found<'_, '_>, child: &Child, strict: bool) -> Ap
         return Err(ApiError::at(&path, format!("value must be one of {}", list.join(", "))));
     }
     let Child { table, owner, key, .. } = child;
-    let seen =
-        child.host.and_then(|host| Some((host, on_hosts(found.call.user(), Need::Read, host)?)));
-    let shown = |field: &Field| match &seen {
-        Some((host, seen)) if *host == field.column => {
-            format!(", CASE WHEN {seen} THEN {host} ELSE 0 END AS {}", field.name)
+    let user = found.call.user();
+    let shown = |field: &Field| {
+        let Field { name, column, .. } = field;
+        let seen = field.of_host.then(|| on_hosts(user, Need::Read, column)).flatten();
+        match seen {
+            Some(seen) => format!(", CASE WHEN {seen} THEN {column} ELSE 0 END AS {name}"),
+            None => format!(", {column} AS {name}"),
         }
-        _ => format!(", {} AS {}", field.column, field.name),
     };
     let columns: String = child.fields.iter().map(shown).collect();
     let sql = format!(

@@ -17,7 +17,7 @@ use crate::object::{Columns, Object};
 use crate::permission::Need;
 use crate::relate::Relation;
 
-pub(crate) use child::{Child, Key, Seen, number, text};
+pub(crate) use child::{Child, Key, Seen, Select, number, text};
 pub(crate) use read::read;
 pub(crate) use write::{change, insert, remove, rows};
 

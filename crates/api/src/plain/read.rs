@@ -11,7 +11,7 @@ pub(crate) fn read(plain: &dyn Plain, call: &Call<'_>, input: &Json) -> ApiResul
     plain.allow(call, Action::Get)?;
     let spec = plain.spec();
     let mut options: Vec<&str> = spec.by_ids.iter().map(|(option, _)| *option).collect();
-    options.extend(spec.children.iter().filter_map(|child| child.select));
+    options.extend(spec.children.iter().filter_map(|child| Some(child.select?.name())));
     options.extend(spec.relations.iter().map(|related| related.select));
     options.extend(spec.options);
     let mut get = Get::new(call, input, spec.object, &options)?;

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use proxying::caching::{Asker, RequestDirectives, Use, is_safe};
+use proxying::caching::{RequestDirectives, Use, is_safe};
 use proxying::http1::{Field, Framing, Request};
 use transactions::Cached;
 
 use super::course::{Course, Fetch};
 use super::fields::Fields;
 use super::key::{Key, resource};
+use super::question::Question;
 use super::serving::{Serving, Shape};
 use super::settings::Cache;
 use crate::local::Local;
-use crate::policy::Forward;
 use crate::variable::same_variable;
 
 /// Request fields with which servers and frameworks are known to choose another resource, host or method. The key
@@ -48,25 +48,6 @@ pub(crate) enum Approach {
     Serve(Serving),
     /// It goes to a server.
     Forward(Option<Course>, Cached),
-}
-
-/// A request for the cache of a service.
-#[derive(Debug)]
-pub(crate) struct Question<'q> {
-    pub(crate) request: &'q Request<'q>,
-    pub(crate) forward: &'q Forward,
-    /// Header fields as servers get those that tell who the client is.
-    pub(crate) seen: &'q [Field<'q>],
-    /// Port by which the server may tell resources apart.
-    pub(crate) port: u16,
-    /// What the server learns of the client.
-    pub(crate) asker: Asker,
-    /// The server gets Forwarded as the client sent it.
-    pub(crate) passes_forwarded: bool,
-    /// A mirror has copied it.
-    pub(crate) is_copy: bool,
-    /// Monotonic microseconds.
-    pub(crate) now_us: u64,
 }
 
 impl Cache {

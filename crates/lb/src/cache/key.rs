@@ -2,7 +2,7 @@
 
 use proxying::http1::Request;
 
-use super::asking::Question;
+use super::question::Question;
 
 /// The resource, and what else of a request decides which of its responses may be used.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,11 +10,13 @@ mod fields;
 mod fill;
 mod key;
 mod object;
+mod question;
 mod serving;
 mod settings;
 mod store;
 
-pub(crate) use asking::{Approach, Question};
+pub(crate) use asking::Approach;
 pub(crate) use course::{Course, Moment, Reaction};
+pub(crate) use question::Question;
 pub(crate) use serving::Serving;
 pub(crate) use settings::Cache;

@@ -22,7 +22,7 @@ use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Document, Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field};
 use crate::permission::{Need, and, on_hosts};
-use crate::plain::{self, Child, Draft, Key, Plain, Seen, Spec, Unique, number, text};
+use crate::plain::{self, Child, Draft, Key, Plain, Seen, Select, Spec, Unique, number, text};
 use crate::write::{Target, names, no_object_at};
 
 pub(crate) const METHODS: &[Method] = &[
@@ -91,7 +91,7 @@ const SERVER: &[Field] = &[
     field("max_connections", Int(0, 65_535), Optional, "Requests at once; 0 = unlimited."),
     field("backup", OneOf(&[0, 1]), Optional, "1 = used if no other server is available."),
     field("state", Text(16), Optional, "`up`, `drain` or `down`."),
-    field("hostid", Id, Optional, "Monitored host that it is; 0 = none."),
+    field("hostid", Id, Optional, "Monitored host that it is; 0 = none.").of_host(),
 ];
 
 const MONITOR: &[Field] = &[field("healthmonitorid", Id, Required, "Health monitor.")];
@@ -104,10 +104,8 @@ static SPEC: Spec = Spec {
     }),
     children: &[
         Child {
-            select: Some("selectServers"),
-            counts: true,
+            select: Some(Select::RowsOrCount("selectServers")),
             required: true,
-            host: Some("hostid"),
             unique: &["name"],
             check: check_server,
             refer: require_hosts,
@@ -120,8 +118,7 @@ static SPEC: Spec = Spec {
             )
         },
         Child {
-            select: Some("selectFurtherMonitors"),
-            counts: true,
+            select: Some(Select::RowsOrCount("selectFurtherMonitors")),
             unique: &["healthmonitorid"],
             refer: require_monitors,
             ..Child::new(

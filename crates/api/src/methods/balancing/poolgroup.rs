@@ -12,7 +12,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, Text};
 use crate::object::{Field, Object, field};
-use crate::plain::{self, Child, Draft, Key, Plain, Spec, Unique, number};
+use crate::plain::{self, Child, Draft, Key, Plain, Select, Spec, Unique, number};
 use crate::write::{names, no_object_at};
 
 pub(crate) const METHODS: &[Method] = &[
@@ -58,8 +58,7 @@ static SPEC: Spec = Spec {
         error: "Pool group \"{name}\" already exists.",
     }),
     children: &[Child {
-        select: Some("selectMembers"),
-        counts: true,
+        select: Some(Select::RowsOrCount("selectMembers")),
         required: true,
         unique: &["poolid"],
         refer: |_, edit, rows, path| {

@@ -19,7 +19,7 @@ use crate::get::Get;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Document, Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
-use crate::plain::{self, Child, Draft, Key, Plain, Spec, Unique, number};
+use crate::plain::{self, Child, Draft, Key, Plain, Select, Spec, Unique, number};
 use crate::tags;
 use crate::write::{names, no_object_at};
 
@@ -134,7 +134,7 @@ static SPEC: Spec = Spec {
     }),
     children: &[
         Child {
-            select: Some("selectCertificates"),
+            select: Some(Select::Rows("selectCertificates")),
             unique: &["certificateid"],
             refer: |_, edit, rows, path| {
                 for (n, row) in rows.iter().enumerate() {
@@ -154,7 +154,7 @@ static SPEC: Spec = Spec {
             )
         },
         Child {
-            select: Some("selectTags"),
+            select: Some(Select::Rows("selectTags")),
             unique: &["tag", "value"],
             ..Child::new(
                 "tags",

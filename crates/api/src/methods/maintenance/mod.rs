@@ -22,7 +22,7 @@ use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field};
 use crate::params;
 use crate::permission::{Need, action_allowed, on_groups, on_hosts};
-use crate::plain::{self, Action, Child, Draft, Key, Plain, Related, Spec, Unique, number};
+use crate::plain::{self, Action, Child, Draft, Key, Plain, Related, Select, Spec, Unique, number};
 use crate::relate::Relation;
 use crate::write::Target;
 
@@ -112,7 +112,7 @@ static SPEC: Spec = Spec {
             )
         },
         Child {
-            select: Some("selectTimeperiods"),
+            select: Some(Select::Rows("selectTimeperiods")),
             required: true,
             parse: Some(periods::parse),
             ..Child::new(
@@ -124,7 +124,7 @@ static SPEC: Spec = Spec {
             )
         },
         Child {
-            select: Some("selectTags"),
+            select: Some(Select::Rows("selectTags")),
             unique: &["tag", "operator", "value"],
             check: |_, row, _| {
                 if !row.iter().any(|(name, _)| *name == "operator") {

@@ -5,7 +5,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field};
-use crate::plain::{self, Child, Key, Plain, Seen, Spec, Unique, number, text};
+use crate::plain::{self, Child, Key, Plain, Seen, Select, Spec, Unique, number, text};
 use config::table;
 
 pub(crate) const METHODS: &[Method] = &[
@@ -57,7 +57,7 @@ static SPEC: Spec = Spec {
         error: "Regular expression \"{name}\" already exists.",
     }),
     children: &[Child {
-        select: Some("selectExpressions"),
+        select: Some(Select::Rows("selectExpressions")),
         required: true,
         unique: &["expression_type", "expression"],
         check: check_expression,
