@@ -106,7 +106,46 @@
     wrap(Array.prototype, 'concat', function (array, values) {
         together(spreads(array) ? array : null, values.filter(spreads));
     });
-    wrap(Array, 'from', function (self, values) { together(null, values); });
+    // What iterates over it counts, and no `return` is called: it would run after an interrupt.
+    function bounded(source) {
+        if (source === null || source === undefined) return source;
+        var method = source[Symbol.iterator];
+        if (typeof method !== 'function') return source;
+        var inner = apply(method, source, []), next = inner.next, count = 0;
+        var own = {__proto__: null, next: function () {
+            if (++count > max) long(count);
+            if (count % 64 === 0) spend();
+            return apply(next, inner, []);
+        }};
+        return {__proto__: null, [Symbol.iterator]: function () { return own; }};
+    }
+    function iterated(self, values) { values[0] = bounded(values[0]); }
+    wrap(Array, 'from', function (self, values) {
+        together(null, values);
+        iterated(self, values);
+    });
+    all(Object, ['fromEntries', 'groupBy'], iterated);
+    wrap(Map, 'groupBy', iterated);
+    ['Map', 'Set', 'WeakMap', 'WeakSet', 'AggregateError'].forEach(function (name) {
+        var known = globalThis[name];
+        made(name, known, {__proto__: null,
+            apply: function (native, self, values) {
+                spend();
+                iterated(self, values);
+                return apply(native, self, values);
+            },
+            construct: function (native, values, target) {
+                spend();
+                iterated(native, values);
+                return construct(native, values, target);
+            }
+        });
+    });
+    function made(name, known, traps) {
+        var proxy = new Proxy(known, traps);
+        define(known.prototype, 'constructor', {value: proxy, writable: true, configurable: true});
+        define(globalThis, name, {value: proxy, writable: true, configurable: true});
+    }
     // What is nested counts as often as it is reached.
     function flattened(array, depth, counted) {
         counted += check(array);
@@ -125,7 +164,10 @@
     all(typed, ['sort', 'toSorted', 'join', 'toLocaleString', 'toString'],
         function (array) { check(array); });
     wrap(typed, 'set', function (array, values) { if (!isView(values[0])) check(values[0]); });
-    wrap(typedArray, 'from', function (self, values) { together(null, values); });
+    wrap(typedArray, 'from', function (self, values) {
+        together(null, values);
+        iterated(self, values);
+    });
     wrap(String, 'raw', function (self, values) {
         if (values[0] !== null && values[0] !== undefined) check(values[0].raw);
     });
@@ -213,7 +255,7 @@
         'toLocaleLowerCase', 'toLocaleUpperCase', 'toLowerCase', 'toUpperCase', 'trim', 'trimEnd',
         'trimStart'], nothing);
     wrap(JSON, 'parse', nothing);
-    all(Object, ['assign', 'entries', 'fromEntries', 'getOwnPropertyNames', 'keys', 'values'], nothing);
+    all(Object, ['assign', 'entries', 'getOwnPropertyNames', 'keys', 'values'], nothing);
     all(globalThis, ['decodeURI', 'decodeURIComponent', 'encodeURI', 'encodeURIComponent', 'escape',
         'unescape'], nothing);
     // An array that is made of another one, or of what has a length.
@@ -222,13 +264,14 @@
         'BigUint64Array'].forEach(function (name) {
         var known = globalThis[name];
         if (typeof known !== 'function') return;
-        var made = new Proxy(known, {__proto__: null, construct: function (native, values, target) {
+        made(name, known, {__proto__: null, construct: function (native, values, target) {
             spend();
-            if (!isView(values[0])) check(values[0]);
+            if (!isView(values[0])) {
+                check(values[0]);
+                if (values[0] !== null && typeof values[0] === 'object' && !isArray(values[0])) iterated(native, values);
+            }
             return construct(native, values, target);
         }});
-        define(known.prototype, 'constructor', {value: made, writable: true, configurable: true});
-        define(globalThis, name, {value: made, writable: true, configurable: true});
     });
     // Numbers from texts and texts from numbers take a time that grows with the square of the digits.
     function primitive(value) {

@@ -9,6 +9,9 @@ use rquickjs::{Ctx, Exception, Function, Object, Value};
 /// Wraps the methods.
 const WRAP: &str = include_str!("guards.js");
 
+/// Removes what guards cannot bound.
+const REMOVE: &str = include_str!("removals.js");
+
 /// What one call of a method may do.
 #[derive(Debug, Clone, Copy)]
 pub struct Work {
@@ -45,7 +48,51 @@ pub(crate) fn install(ctx: &Ctx<'_>, work: &Work, spend: Spend) -> Result<(), rq
     let is_proxy = |value: Value<'_>| value.is_proxy();
     let (spend, is_proxy) =
         (Function::new(ctx.clone(), spend)?, Function::new(ctx.clone(), is_proxy)?);
-    wrap.call((limits, spend, is_proxy))
+    wrap.call::<_, ()>((limits, spend, is_proxy))?;
+    let scans = |ctx: Ctx<'_>, text: String| -> Result<(), rquickjs::Error> {
+        match has_async(&text) {
+            true => Err(Exception::throw_message(&ctx, NO_ASYNC)),
+            false => Ok(()),
+        }
+    };
+    let remove: Function<'_> = ctx.eval(REMOVE)?;
+    remove.call((Function::new(ctx.clone(), scans)?,))
+}
+
+/// Why a script with an async function is refused.
+pub const NO_ASYNC: &str = "SyntaxError: async functions and import() are not available";
+
+/// Whether a script has async functions or `import()`: they would keep an interrupt as the reason of a rejected
+/// promise. Texts that only look like one count, too. Neither word may have escapes.
+pub fn has_async(source: &str) -> bool {
+    words(source, "import").any(|after| after.starts_with(['(', '/', '.']))
+        || words(source, "async").any(|after| {
+            let name = after.trim_start_matches(is_part);
+            let word = after.strip_suffix(name).unwrap_or_default();
+            match word {
+                "" => after.starts_with(['(', '*', '[', '#', '/', '\\', '"', '\'']),
+                "function" => true,
+                // An arrow, or a method.
+                _ => name.trim_start().starts_with(['(', '=', '/', '\\']),
+            }
+        })
+}
+
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$'
+}
+
+/// What follows a word, where it is neither a member's name nor the whole of a literal.
+fn words<'s>(source: &'s str, word: &'s str) -> impl Iterator<Item = &'s str> {
+    source.match_indices(word).filter_map(move |(at, _)| {
+        let (before, after) = (source.get(..at)?, source.get(at + word.len()..)?);
+        let member = before.ends_with('.') && !before.ends_with("..");
+        let quote = before.chars().next_back().filter(|c| matches!(c, '"' | '\'' | '`'));
+        let literal = quote.is_some_and(|quote| after.starts_with(quote));
+        let other = before.ends_with(is_part) || after.starts_with(is_part);
+        (!member && !literal && !other)
+            .then(|| after.trim_start_matches([' ', '\t', '\r', '\n', '\u{feff}']).trim_start())
+    })
 }
 
 /// Whether a script has literals of numbers of any length: operators on them are loops that nothing guards. Words

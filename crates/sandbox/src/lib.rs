@@ -6,12 +6,15 @@
 #![forbid(unsafe_code)]
 
 mod guards;
+mod reserve;
 
 use rquickjs::context::EvalOptions;
 use rquickjs::function::This;
 use rquickjs::{Coerced, Context, Ctx, Function, Object, Persistent, Runtime, Value};
 
-pub use guards::{Spend, Work, has_big_numbers};
+pub use guards::{NO_ASYNC, Spend, Work, has_async, has_big_numbers};
+use reserve::Reserve;
+use std::rc::Rc;
 
 /// What the engine says when its memory is used up.
 pub const OUT_OF_MEMORY: &str = "out of memory";
@@ -36,6 +39,14 @@ pub struct Sandbox {
     // Dropped before the runtime.
     context: Context,
     runtime: Runtime,
+    reserve: Rc<Reserve>,
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        // It belongs to the context, and the runtime holds it with the interrupt handler.
+        self.reserve.free_all();
+    }
 }
 
 impl std::fmt::Debug for Sandbox {
@@ -69,15 +80,32 @@ impl Sandbox {
     /// There is no memory.
     pub fn start(
         bounds: Bounds,
-        interrupts: impl FnMut() -> bool + 'static,
+        mut interrupts: impl FnMut() -> bool + 'static,
     ) -> Result<Self, String> {
         let failed = |e: rquickjs::Error| format!("the script engine did not start: {e}");
         let runtime = Runtime::new().map_err(failed)?;
         runtime.set_memory_limit(bounds.memory);
         runtime.set_max_stack_size(bounds.stack);
-        runtime.set_interrupt_handler(Some(Box::new(interrupts)));
+        let reserve = Rc::new(Reserve::default());
+        let own = Rc::clone(&reserve);
+        runtime.set_interrupt_handler(Some(Box::new(move || {
+            let over = interrupts();
+            if over {
+                own.free_one();
+            }
+            over
+        })));
         let context = Context::full(&runtime).map_err(failed)?;
-        Ok(Self { context, runtime })
+        let sandbox = Self { context, runtime, reserve };
+        match sandbox.is_ready() {
+            true => Ok(sandbox),
+            false => Err(format!("the script engine did not start: {OUT_OF_MEMORY}")),
+        }
+    }
+
+    /// Whether a script may run: there is memory to interrupt it. A sandbox that is not ready has to be replaced.
+    pub fn is_ready(&self) -> bool {
+        self.with(|ctx| self.reserve.fill(&ctx))
     }
 
     /// Gives access to the context.
@@ -125,6 +153,9 @@ impl Sandbox {
         let plain = |text: &str| Thrown { text: text.to_owned(), at: None };
         if has_big_numbers(body) {
             return Err(plain("numbers of any length, such as 1n, are not available"));
+        }
+        if has_async(body) {
+            return Err(plain(NO_ASYNC));
         }
         let written = format!("function({parameters}){{\"use strict\";\n{body}\n}}");
         self.with(|ctx| {

@@ -126,7 +126,10 @@ fn nothing_is_left_for_the_next_script() {
         "Object.getOwnPropertyDescriptor(RegExp.prototype, 'flags').get.leak = 1",
         "(class {}).__proto__.leak = 1",
         "[].values().map(x => x).__proto__.leak = 1",
-        "Iterator.from({next() {}}).__proto__.leak = 1",
+        "try { atob('%') } catch (e) { Object.getPrototypeOf(e).leak = 1 }",
+        "try { 'x'.repeat(1e9) } catch (e) { Object.getPrototypeOf(e).leak = 1 }",
+        "try { for (var s = 'x';;) s += s } catch (e) { Object.getPrototypeOf(e).leak = 1 }",
+        "Object.getPrototypeOf((async()=>{})()).leak = 1",
         "arguments.callee.leak = 1",
     ] {
         looks.set(2_000);
@@ -169,5 +172,140 @@ fn literals_of_big_numbers_are_recognized() {
         ("const in = 1", false),
     ] {
         assert_eq!(has_big_numbers(source), has, "{source}");
+    }
+}
+
+/// Runs a script on a thread of its own: one that hangs fails the test.
+fn ends(body: &'static str, needs_error: bool) {
+    let (tell, told) = std::sync::mpsc::sync_channel(1);
+    std::thread::Builder::new()
+        .stack_size(2 << 20)
+        .spawn(move || {
+            let looks = Rc::default();
+            let sandbox = sandbox(&looks);
+            looks.set(100);
+            let result = run(&sandbox, body);
+            drop(tell.send((result, sandbox.is_ready())));
+        })
+        .expect("a thread");
+    let (result, ready) =
+        told.recv_timeout(std::time::Duration::from_secs(60)).unwrap_or_else(|_| panic!("{body}"));
+    assert!(!needs_error || result.is_err(), "{body}: {result:?}");
+    assert!(ready, "{body}");
+}
+
+#[test]
+fn scripts_without_memory_can_be_interrupted() {
+    for body in [
+        "var o = null; try { for (;;) o = {o} } catch {} ; for (;;) { try { for (;;); } catch {} }",
+        "var o = null; try { for (;;) o = {o} } catch {} ; for (;;) { try { o = o.o; (function () {})() } catch {} }",
+        "var o = null; try { for (;;) o = {o} } catch {} ; for (;;) { try { o = o.o; [].map(String) } catch {} }",
+        "var o = null; try { for (;;) o = {o} } catch {} ; for (;;) { try { /(a+)+b/.test('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa') } catch {} }",
+    ] {
+        ends(body, true);
+    }
+}
+
+#[test]
+fn nothing_swallows_an_interrupt() {
+    for body in [
+        "var s = Symbol.dispose; for (;;) { try { using x = {[s]() { for (;;); }}; throw 1 } catch {} }",
+        "for (;;) { try { new Promise(() => { for (;;); }) } catch {} }",
+        "for (;;) { try { import({toString() { for (;;); }}) } catch {} }",
+        "async function f() { return {get then() { for (;;); }} } for (;;) { try { f() } catch {} }",
+        "var f = async x => { return {get then() { for (;;); }} }; for (;;) { try { f() } catch {} }",
+        "var o = {async 'm'() { for (;;); }}; for (;;) { try { o.m() } catch {} }",
+        "var f = async\u{2003}() => ({get then() { for (;;); }}); for (;;) { try { f() } catch {} }",
+        "var f = \\u0061sync () => ({get then() { for (;;); }}); for (;;) { try { f() } catch {} }",
+        "var e = {get 0() { for (;;); }, 1: 1}; for (;;) { try { Object.fromEntries({[Symbol.iterator]() {
+             return {next() { return {value: e} }, return() { for (;;); }} }}) } catch {} }",
+        "for (;;) { try { Array.from({[Symbol.iterator]() { return {next() { return {value: 1} },
+             return() { for (;;); }} }}, function () { for (;;); }) } catch {} }",
+    ] {
+        ends(body, true);
+    }
+}
+
+#[test]
+fn loops_over_iterators_are_bounded() {
+    for body in [
+        "return Array(4294967295).keys().drop(4e9).next()",
+        "return Array(4294967295).keys().includes(-1)",
+        "return Array(4294967295).keys().toArray()",
+        "return Array(4294967295).keys().join()",
+        "return Iterator.concat(Array(4294967295).keys()).drop(4e9).next()",
+        "return Math.sumPrecise(Array(4294967295).keys())",
+        "return new Set().union({size: 1, has() {}, keys() { return Array(4294967295).values() }})",
+        "return new Set().intersection({size: 1, has() {}, keys() { return Array(4294967295).values() }})",
+        "return new Set().difference({size: 1, has() {}, keys() { return Array(4294967295).values() }})",
+        "return new Set().symmetricDifference({size: 1, has() {}, keys() { return Array(4294967295).values() }})",
+        "return new Set().isSubsetOf({size: 1, has() {}, keys() { return Array(4294967295).values() }})",
+        "return new Set().isSupersetOf({size: 1, has() {}, keys() { return Array(4294967295).values() }})",
+        "return new Set().isDisjointFrom({size: 1, has() {}, keys() { return Array(4294967295).values() }})",
+        "return new Set(Array(4294967295).values())",
+        "return new Map(Array(4294967295).values())",
+        "return Array.from(Array(4294967295).values())",
+        "return Array.from.call(function () { return {set length(x) {}} }, Array(4294967295).values())",
+        "return Object.fromEntries({[Symbol.iterator]() { return Array(4294967295).fill([]).values() }})",
+        "return Object.groupBy(Array(4294967295).keys(), String)",
+        "return Map.groupBy(Array(4294967295).keys(), () => 1)",
+        "return new AggregateError(Array(4294967295).keys())",
+        "return [...Array(4294967295).keys()]",
+        "return Math.max(...Array(4294967295).keys())",
+    ] {
+        ends(body, true);
+    }
+}
+
+#[test]
+fn everything_that_scripts_reach_is_frozen() {
+    let looks = Rc::default();
+    let sandbox = sandbox(&looks);
+    looks.set(1_000_000);
+    let walk = "
+        function thrown(f) { try { f() } catch (e) { return e } }
+        var made = [globalThis, thrown(() => atob('%')), thrown(() => null.x), thrown(() => missing), thrown(() => [].at.call()),
+            thrown(() => { for (var s = 'x';;) s += s }), thrown(() => 'x'.repeat(1e9)), thrown(() => decodeURI('%')),
+            thrown(() => RegExp('(')), thrown(() => { var o = null; for (;;) o = {o} }), thrown(function f() { f() }),
+            function () {}, () => {}, function* () {}, (function* () {}).prototype.__proto__, class {}, [], {}, /a/, 'a', 1, true, Symbol(),
+            [].values(), [].entries(), new Map(), new Map().keys(), new Set(), new Set().values(), ''[Symbol.iterator](),
+            'a'.matchAll(/a/g), 'a'.matchAll('a'), 'a'.match(/a/), new Date(0), new Error('a'), new AggregateError([]),
+            (function () { return arguments })(), Object.getOwnPropertyDescriptors(/a/), (x => x)`a`, JSON.parse('[]')];
+        var own = new Set(made), seen = new Set(), rest = [], paths = new Map(), bad = [];
+        function push(value, path) { if (Object(value) === value && !paths.has(value)) { paths.set(value, path); rest.push(value) } }
+        made.forEach((one, at) => { push(Object.getPrototypeOf(Object(one)), at + '.__proto__') });
+        push(globalThis, 'globalThis');
+        while (rest.length) {
+            var one = rest.pop();
+            if (!Object.isFrozen(one)) bad.push(paths.get(one));
+            push(Object.getPrototypeOf(one), paths.get(one) + '.__proto__');
+            Reflect.ownKeys(one).forEach(name => {
+                var d = Object.getOwnPropertyDescriptor(one, name), p = paths.get(one) + '.' + String(name);
+                push(d.value, p); push(d.get, p); push(d.set, p);
+            });
+        }
+        return paths.size > 300 ? bad.join() : 'only ' + paths.size";
+    assert_eq!(run(&sandbox, walk).as_deref(), Ok(""));
+}
+
+#[test]
+fn async_functions_are_recognized() {
+    for (source, has) in [
+        ("async function f() {}", true),
+        ("async x => 1", true),
+        ("async () => 1", true),
+        ("[...async () => 1]", true),
+        ("o = {async m() {}}", true),
+        ("o = {async *m() {}}", true),
+        ("async/**/function f() {}", true),
+        ("import('a')", true),
+        ("import /**/ ('a')", true),
+        ("o = {'async': true, \"async\": 1, async: 2}", false),
+        ("x.async(1)", false),
+        ("// an async replication of data", false),
+        ("asynchronous(1)", false),
+        ("important('a')", false),
+    ] {
+        assert_eq!(has_async(source), has, "{source}");
     }
 }

@@ -293,6 +293,7 @@ impl Engine {
             self.browsers.close(&**outside);
         }
         let over = self.budget.over.load(Ordering::Relaxed);
+        self.spoiled |= !self.sandbox.is_ready();
         if let Err(error) = &result {
             // Where memory is short the error may have lost its text.
             let short = self.sandbox.memory_used() > MEMORY_BYTES_MAX / 2;
@@ -308,6 +309,9 @@ impl Engine {
 }
 
 fn compile(ctx: &Ctx<'_>, source: &str) -> Result<Persistent<Function<'static>>, String> {
+    if sandbox::has_async(source) {
+        return Err(sandbox::NO_ASYNC.to_owned());
+    }
     let mut options = EvalOptions::default();
     options.strict = false;
     let source = widen_constants(source);

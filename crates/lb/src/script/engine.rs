@@ -18,6 +18,8 @@ use crate::config::{self, OF_REQUEST, OF_RESPONSE};
 const RUN_BYTES_MAX: usize = 512 << 10;
 /// Memory of all compiled scripts of a thread, bytes: more are compiled again.
 const CODE_BYTES_MAX: usize = 64 << 20;
+/// Runs without a look at what they have left: it takes longer than most scripts.
+const RUNS_UNCHECKED: u32 = 4_096;
 /// Stack, bytes: the threads have 2 MiB.
 const STACK_BYTES_MAX: usize = 256 << 10;
 
@@ -72,6 +74,7 @@ pub(super) struct Engine {
     run: Rc<RefCell<Run>>,
     /// Memory without what a run has left.
     used: usize,
+    runs: u32,
 }
 
 impl Engine {
@@ -96,7 +99,7 @@ impl Engine {
         };
         let used = sandbox.memory_used();
         let functions = HashMap::new();
-        Ok(Self { functions, request, response, sandbox, watch, run, used })
+        Ok(Self { functions, request, response, sandbox, watch, run, used, runs: 0 })
     }
 
     /// Runs a part of a script about something, which is returned changed.
@@ -177,16 +180,21 @@ impl Engine {
         Ok(function)
     }
 
-    /// Whether the next script may run in it: no memory is held by what the last one has left.
-    pub(super) fn is_clean_after(&self, result: &Result<(), Failed>) -> bool {
-        let Err(Failed { reason, .. }) = result else { return true };
+    /// Whether the next script may run in it: no memory is held by what the last one has left, and it can be interrupted.
+    pub(super) fn is_clean_after(&mut self, result: &Result<(), Failed>) -> bool {
+        self.runs = self.runs.wrapping_add(1);
+        let short = result
+            .as_ref()
+            .is_err_and(|Failed { reason, .. }| reason == OVER || reason.contains(OUT_OF_MEMORY));
         if self.sandbox.has_jobs() {
             return false;
         }
-        if reason == OVER || reason.contains(OUT_OF_MEMORY) {
+        if short || self.runs.is_multiple_of(RUNS_UNCHECKED) {
             self.sandbox.collect_garbage();
-            return self.sandbox.memory_used() < self.used + RUN_BYTES_MAX / 4;
+            if self.sandbox.memory_used() >= self.used + RUN_BYTES_MAX / 4 {
+                return false;
+            }
         }
-        true
+        self.sandbox.is_ready()
     }
 }
