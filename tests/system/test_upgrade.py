@@ -13,9 +13,14 @@ import tempfile
 import threading
 import unittest
 
-import h2.config
-import h2.connection
-import h2.events
+# Debian's Python has the library for HTTP/2.
+PYTHON = "/usr/bin/python3"
+if os.path.realpath(sys.executable) != os.path.realpath(PYTHON):
+    os.execv(PYTHON, [PYTHON, *sys.argv])
+
+import h2.config  # noqa: E402
+import h2.connection  # noqa: E402
+import h2.events  # noqa: E402
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import networks  # noqa: E402

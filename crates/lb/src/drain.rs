@@ -22,6 +22,8 @@ const HANDSHAKES: Duration = Duration::from_millis(200);
 /// Time for clients to send the request whose response is the last one of their connection, before routes to this
 /// machine are withdrawn.
 const LEAVING: Duration = Duration::from_secs(3);
+/// Longest time for threads to see a phase, which takes them a wake-up.
+const SEEN: Duration = Duration::from_secs(1);
 /// Longest time for the last requests. Clients that would begin a connection wait for it.
 const QUIET: Duration = Duration::from_secs(2);
 /// Time in which routers learn of a withdrawal.
@@ -104,7 +106,8 @@ impl Engine {
                 }
             }
         };
-        timeout_at(end, seen).await.unwrap_or_default()
+        // Also after the deadline, so that what is cut off is known.
+        timeout_at(end.max(Instant::now() + SEEN), seen).await.unwrap_or_default()
     }
 
     /// What is left, if all threads have seen the phase.

@@ -49,7 +49,6 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Of a request to a server of HTTP/2 or HTTP/1, whose response is not compressed.
     fn of(request: &Request<'_>, applied: Applied, http2: bool) -> Self {
         Self {
             version: request.version,

@@ -285,7 +285,7 @@ impl Quic {
         socket.local_addr().is_ok_and(|address| service_at(snapshot, address).is_some())
     }
 
-    /// Takes over the newest configuration. A listener that it does not have ends with its last connection.
+    /// Takes over the newest configuration. A listener that is not in it ends with its last connection.
     pub(crate) fn reconfigure(
         &mut self,
         sockets: Vec<std::net::UdpSocket>,
