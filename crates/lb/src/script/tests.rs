@@ -168,8 +168,10 @@ fn hostile_scripts_end_and_leave_the_engine_usable() {
         "for (;;) request.respond({body: 'a'.repeat(16000)})",
         "for (;;) request.setHeader('X-A', 'b')",
         "var o = {}; for (var i = 0; ; i++) o['k' + i] = i",
+        "var o = null; try { for (;;) o = {o} } catch {} ; for (;;) { try { for (;;); } catch {} }",
         "String.prototype.leak = 1",
         "Object.prototype.leak = 1",
+        "try { atob('%') } catch (e) { Object.getPrototypeOf(e).leak = 1 }",
         "leak = 1",
     ] {
         assert_eq!(run(request).1, Outcome::Refuse, "{request}");
