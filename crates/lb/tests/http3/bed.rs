@@ -77,10 +77,22 @@ pools:
 
     /// A client's connection of QUIC, without HTTP/3.
     pub(crate) async fn quic(&self) -> (quinn::Endpoint, quinn::Connection) {
+        self.try_quic().await.unwrap()
+    }
+
+    async fn try_quic(
+        &self,
+    ) -> Result<(quinn::Endpoint, quinn::Connection), quinn::ConnectionError> {
         let endpoint = quinn::Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
         let connecting = endpoint.connect_with(self.client(), self.service, NAME).unwrap();
-        let connection = tokio::time::timeout(TIMEOUT, connecting).await.unwrap().unwrap();
-        (endpoint, connection)
+        let connection = tokio::time::timeout(TIMEOUT, connecting).await.unwrap()?;
+        Ok((endpoint, connection))
+    }
+
+    /// Waits until connections are accepted: the engine's threads take over a configuration one after the other.
+    pub(crate) async fn until_accepted(&self) {
+        let accepted = async { while self.try_quic().await.is_err() {} };
+        tokio::time::timeout(TIMEOUT, accepted).await.unwrap();
     }
 
     pub(crate) fn folder(&self) -> String {

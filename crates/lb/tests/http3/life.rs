@@ -51,6 +51,7 @@ async fn requests_in_progress_outlive_http3() {
     assert!(why.contains("H3_NO_ERROR"), "{why}");
     // It comes back.
     bed.apply(TLS);
+    bed.until_accepted().await;
     let (response, _) = bed.connect().await.get("/").await;
     assert_eq!(response.status(), 200);
     bed.engine.stop();
