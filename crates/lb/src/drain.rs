@@ -17,7 +17,7 @@ use crate::worker::Worker;
 
 /// How often the log says what is left.
 const REPORT_EVERY: Duration = Duration::from_secs(5);
-/// Time for handshakes in progress, while the system gives connections of a closed listener to nobody.
+/// Time for handshakes in progress: the system resets those that are not complete when their listener is closed.
 const HANDSHAKES: Duration = Duration::from_millis(200);
 /// Time for clients to send the request whose response is the last one of their connection, before routes to this
 /// machine are withdrawn.

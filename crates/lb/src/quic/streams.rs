@@ -251,8 +251,8 @@ impl Quic {
         }
     }
 
-    /// Sends what the transport has ready, and enters the connection's next deadline; or forgets it, if it has
-    /// ended.
+    /// Sends what the transport has ready and notes the connection's next deadline. A connection that has ended
+    /// is forgotten.
     fn transmit(&mut self, place: usize, now: Moment, core: &mut Core) {
         let Some(one) = link(core, place) else { return };
         let Some(Some(listener)) = self.listeners.get_mut(one.listener) else { return };

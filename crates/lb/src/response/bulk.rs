@@ -1,4 +1,4 @@
-//! Long bodies that nobody looks at: the kernel moves them from the server's socket to the client's.
+//! Long bodies that pass unchanged: the kernel moves them from the server's socket to the client's.
 
 use std::io;
 
