@@ -78,6 +78,9 @@ EXPLAINED = [
      "they are written.",
      lambda case, one, other: _has(case, 21) and any(word in str(one) for word in (
          "SyntaxError", "TypeError", "ReferenceError", "undefined", "[native code]", "[ecmascript code]"))),
+    ("no proxies in scripts", "Scripts: Proxy is removed here, since handlers of a proxy run where the time limit does not "
+     "interrupt.",
+     lambda case, one, other: _has(case, 21) and "Proxy" in _params(case) and '"undefined"' in json.dumps(other)),
     ("unseen ends of scripts", "Scripts: the reference ends texts at a zero, takes a brace too many, has TextEncoder "
      "and writes U+2028 escaped.",
      lambda case, one, other: _has(case, 21) and any(word in _params(case) for word in (
