@@ -173,7 +173,7 @@ pub(crate) struct Pool {
     /// Servers by weight, interleaved.
     schedule: Vec<u16>,
     turn: Arc<AtomicUsize>,
-    /// Points of a consistent hash, sorted.
+    /// Points of a consistent hash, sorted; empty if no hash chooses the server.
     ring: Vec<(u64, u16)>,
     /// It is for copies of requests, which do not wait for a server and get none that is ejected.
     pub(crate) for_copies: bool,
@@ -221,8 +221,26 @@ impl Pool {
     pub(crate) fn arranged(mut self) -> Self {
         self.schedule =
             arrange::schedule(&self.servers.iter().map(|server| server.weight).collect::<Vec<_>>());
-        self.ring = arrange::ring(&self.servers);
+        if self.hashes() {
+            self.ring = arrange::ring(&self.servers);
+        }
         self
+    }
+
+    /// Whether a hash may choose the server.
+    fn hashes(&self) -> bool {
+        let persists = matches!(
+            self.persistence,
+            Some((PersistenceKind::SourceIp | PersistenceKind::Header, _))
+        );
+        persists
+            || match self.algorithm {
+                Algorithm::SourceHash | Algorithm::UriHash | Algorithm::HeaderHash => true,
+                Algorithm::RoundRobin
+                | Algorithm::LeastConnections
+                | Algorithm::LeastLoad
+                | Algorithm::Random => false,
+            }
     }
 
     pub(crate) fn new(

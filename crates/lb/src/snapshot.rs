@@ -78,10 +78,11 @@ impl Snapshot {
         if size.is_some_and(|size| size < 1 << 20) {
             problems.push("'transactions.size' is at least 1M".to_owned());
         }
+        let named = ByName::of(before);
         let mut pools = BTreeMap::new();
         for pool in &config.pools {
-            let old = before.and_then(|before| before.pools.iter().find(|p| p.name == pool.name));
-            match compile_pool(pool, old.map(|pool| &**pool), threads, now_ms) {
+            let old = named.pools.get(&*pool.name).copied();
+            match compile_pool(pool, old, threads, now_ms) {
                 Ok(compiled) => {
                     if pools.insert(pool.name.clone(), Arc::new(compiled)).is_some() {
                         problems.push(format!("pool '{}' exists twice", pool.name));
@@ -90,7 +91,9 @@ impl Snapshot {
                 Err(problem) => problems.push(format!("pool '{}': {problem}", pool.name)),
             }
         }
-        let targets = Targets::of(&config.pool_groups, &pools, before, &mut problems);
+        let targets = Targets::of(&config.pool_groups, &pools, &named, &mut problems);
+        let pool_configs: HashMap<_, _> =
+            config.pools.iter().map(|pool| (&*pool.name, pool)).collect();
         let automatic = Automatic::compile(config.acme.as_ref(), before.map(|before| &before.acme));
         let material = material(config, &automatic, before, &mut problems);
         let limited = config.virtual_services.iter().any(|service| service.rate_limit.is_some());
@@ -102,8 +105,7 @@ impl Snapshot {
             if !names.insert(&service.name) {
                 problems.push(format!("virtual service '{}' exists twice", service.name));
             }
-            let old = before
-                .and_then(|before| before.services.iter().find(|old| old.name == service.name));
+            let old = named.services.get(&*service.name).copied();
             let shared = Shared {
                 counted: counted.as_ref(),
                 streams: &streams,
@@ -112,7 +114,7 @@ impl Snapshot {
             };
             let kept = Kept::of(old, &shared);
             let compiled = targets
-                .suit(service, config)
+                .suit(service, &pool_configs)
                 .and_then(|()| compile_service(service, &targets, &material, &kept));
             match compiled {
                 Ok(compiled) => services.extend(compiled),
@@ -185,6 +187,31 @@ fn material(
     tls::Material { certificates, staples, tickets }
 }
 
+/// What a snapshot has, by name: a change of one object of 20,000 looks each of them up.
+#[derive(Default)]
+struct ByName<'s> {
+    pools: HashMap<&'s str, &'s Pool>,
+    groups: HashMap<&'s str, &'s Group>,
+    /// A service with several addresses: the first.
+    services: HashMap<&'s str, &'s Arc<Service>>,
+}
+
+impl<'s> ByName<'s> {
+    fn of(snapshot: Option<&'s Snapshot>) -> Self {
+        let Some(snapshot) = snapshot else { return Self::default() };
+        Self {
+            pools: snapshot.pools.iter().map(|pool| (&*pool.name, &**pool)).collect(),
+            groups: snapshot.groups.iter().map(|group| (&*group.name, &**group)).collect(),
+            services: snapshot
+                .services
+                .iter()
+                .rev()
+                .map(|service| (&*service.name, service))
+                .collect(),
+        }
+    }
+}
+
 /// What services and rules may send requests to, by name.
 struct Targets(HashMap<String, Target>);
 
@@ -192,15 +219,14 @@ impl Targets {
     fn of(
         configs: &[config::PoolGroup],
         pools: &BTreeMap<String, Arc<Pool>>,
-        before: Option<&Snapshot>,
+        before: &ByName<'_>,
         problems: &mut Vec<String>,
     ) -> Self {
         let pool = |(name, pool): (&String, &Arc<Pool>)| (name.clone(), Target::Pool(pool.clone()));
         let mut targets: HashMap<_, _> = pools.iter().map(pool).collect();
         for config in configs {
             let name = &config.name;
-            let old = before.and_then(|before| before.groups.iter().find(|old| old.name == *name));
-            match Group::compile(config, pools, old.map(|old| &**old)) {
+            match Group::compile(config, pools, before.groups.get(&**name).copied()) {
                 Err(problem) => problems.push(format!("pool group '{name}': {problem}")),
                 Ok(_) if targets.contains_key(name) => {
                     problems
@@ -219,10 +245,14 @@ impl Targets {
     }
 
     /// Checks that a service can use all pools that it may send to by default.
-    fn suit(&self, service: &config::VirtualService, config: &Config) -> Result<(), String> {
+    fn suit(
+        &self,
+        service: &config::VirtualService,
+        configs: &HashMap<&str, &config::Pool>,
+    ) -> Result<(), String> {
         let target = self.named(&service.pool)?;
-        let chosen = |pool: &&config::Pool| target.pools().any(|one| one.name == pool.name);
-        config.pools.iter().filter(chosen).try_for_each(|pool| service.check_pool(pool))
+        let mut pools = target.pools().filter_map(|pool| configs.get(&*pool.name));
+        pools.try_for_each(|pool| service.check_pool(pool))
     }
 
     fn groups(&self) -> Vec<Arc<Group>> {

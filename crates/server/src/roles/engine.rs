@@ -90,13 +90,12 @@ pub(crate) fn command() -> Command {
         .about("Run the load balancer's engine, from a file or under a server: HTTP, gRPC, TCP, UDP, TLS")
         .long_about(
             "Run the load balancer's engine, from a file (--config) or under a Vedette server \
-             (--controller). It forwards requests of HTTP/1.1 and \
-             HTTP/2, gRPC calls, WebSocket, TCP and UDP to pools of servers, with or without TLS on either side.\n\
+             (--controller). It forwards requests of HTTP/1.1, \
+             HTTP/2 and HTTP/3, gRPC calls, WebSocket, TCP and UDP to pools of servers, with or without TLS on either side.\n\
              With --config, SIGHUP reads the file again: open connections stay, and a file with errors \
              changes nothing. With --controller, the server sends each change; without the server, the \
              engine goes on and keeps its records for it. SIGTERM ends the process and its connections; with \
-             --drain it first lets them end.\n\
-             Not supported yet: HTTP/3.",
+             --drain it first lets them end.",
         )
         .args_conflicts_with_subcommands(true)
         .subcommand_negates_reqs(true)
