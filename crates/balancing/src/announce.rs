@@ -15,8 +15,9 @@ use crate::{Network, Time};
 pub struct Announce {
     /// Addresses in these networks are VIPs. The engine adds them to a device of its own.
     pub networks: Vec<Network>,
-    /// Identifies this machine in BGP.
-    pub router_id: Ipv4Addr,
+    /// Identifies this machine in BGP; default: an address of the machine that is no VIP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub router_id: Option<Ipv4Addr>,
     /// Autonomous system of this machine.
     pub local_as: u32,
     /// Routers; empty: only routes are written, and BIRD's own configuration exports them.
@@ -93,7 +94,7 @@ impl Announce {
         if self.networks.is_empty() {
             return Err("'announce.networks' is empty; add the networks of the VIPs".to_owned());
         }
-        if self.router_id.is_unspecified() {
+        if self.router_id.is_some_and(|id| id.is_unspecified()) {
             return Err(
                 "'announce.router_id' is 0.0.0.0; use an address of this machine".to_owned()
             );

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{AcmeOrder, Health, VirtualService};
+use super::{AcmeOrder, Announce, Health, VirtualService};
 
 /// Objects by name. One that is not listed keeps what the server has stored of it.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
@@ -39,6 +39,11 @@ pub trait Named {
     fn description(&self) -> &str;
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 macro_rules! notes {
     ($($(#[$doc:meta])* $kind:ident { $($(#[$attribute:meta])* $member:ident: $of:ty,)* })+) => {$(
         $(#[$doc])*
@@ -67,7 +72,32 @@ macro_rules! notes {
 
 notes! {
     /// An engine group.
-    EngineGroupNotes {}
+    EngineGroupNotes {
+        /// 0: active/active, 1: N+M, 2: active/standby.
+        #[serde(skip_serializing_if = "is_zero")]
+        ha_mode: u32,
+        /// 0: distributed, 1: compact.
+        #[serde(skip_serializing_if = "is_zero")]
+        placement: u32,
+        /// Engines that announce a VIP; 0: all.
+        #[serde(skip_serializing_if = "is_zero")]
+        engines_per_vip: u32,
+        /// Engines whose room stays free.
+        #[serde(skip_serializing_if = "is_zero")]
+        spare_engines: u32,
+        /// VIPs of an engine at most; 0: no limit.
+        #[serde(skip_serializing_if = "is_zero")]
+        vips_per_engine: u32,
+        /// 1: VIPs return to engines that return.
+        #[serde(skip_serializing_if = "is_zero")]
+        rebalance: u32,
+        /// Seconds after which an engine without connection has failed; default: 3.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        failover_after: Option<u32>,
+        /// How engines announce VIPs; default: as the file of each engine says.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        announce: Option<Announce>,
+    }
     /// A VIP.
     VipNotes {
         /// IPv4 address; default: none.

@@ -17,6 +17,7 @@ mod keys;
 mod mirror;
 mod monitors;
 mod paths;
+pub mod placement;
 mod pool;
 mod rate;
 mod render;

@@ -10,6 +10,7 @@ pub mod analytics;
 pub mod authority;
 mod channel;
 pub mod engine;
+mod liveness;
 pub mod server;
 
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! The engine: threads that share nothing but the configuration.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -16,7 +16,7 @@ use proxying::engine_link::analytics::Measured;
 use stdx::clock::SharedClock;
 
 use crate::acme::{Check, Keeper};
-use crate::announce::Announcer;
+use crate::announce::{Announcer, Owned};
 use crate::auth::Checkers;
 use crate::config::{Announce, Config, Transactions};
 use crate::core::Who;
@@ -65,6 +65,7 @@ pub struct Engine {
     keeper: Keeper,
     stapler: Stapler,
     announcer: Option<Announcer>,
+    owned: Arc<Owned>,
     workers: Vec<JoinHandle<()>>,
     records: Option<Records>,
     fixed: Fixed,
@@ -76,16 +77,11 @@ pub struct Engine {
 struct Fixed {
     name: Option<String>,
     transactions: Option<Transactions>,
-    announce: Option<Announce>,
 }
 
 impl Fixed {
     fn of(config: &Config) -> Self {
-        Self {
-            name: config.name.clone(),
-            transactions: config.transactions.clone(),
-            announce: config.announce.clone(),
-        }
+        Self { name: config.name.clone(), transactions: config.transactions.clone() }
     }
 }
 
@@ -148,12 +144,6 @@ impl Engine {
             })?);
         }
         let monitors = Monitors::start(Arc::clone(&snapshot), Arc::clone(clock))?;
-        let announcer = config.announce.as_ref();
-        let announcer = announcer.map(|config| {
-            config.check().map_err(|problem| anyhow!(problem))?;
-            Announcer::start(config, &snapshot, clock)
-        });
-        let announcer = announcer.transpose()?;
         let fixed = Fixed::of(config);
         let (listening, keeper) = (HashSet::new(), Keeper::new(clock));
         let stapler = Stapler::new(clock);
@@ -165,7 +155,8 @@ impl Engine {
             monitors,
             keeper,
             stapler,
-            announcer,
+            announcer: None,
+            owned: Arc::default(),
             workers,
             records,
             fixed,
@@ -182,13 +173,14 @@ impl Engine {
     pub fn apply(&mut self, config: &Config) -> anyhow::Result<()> {
         if Fixed::of(config) != self.fixed {
             return Err(anyhow!(
-                "changes of 'name', 'transactions' and 'announce' need a restart of the engine"
+                "changes of 'name' and 'transactions' need a restart of the engine"
             ));
         }
         let before = self.snapshot.load_full();
         let now_ms = u64::try_from(self.clock.monotonic().as_millis()).unwrap_or(u64::MAX);
         let snapshot = Snapshot::compile(config, Some(&before), now_ms)
             .map_err(|problems| anyhow!(problems))?;
+        self.announce_by(config.announce.as_ref())?;
         if let Some(announcer) = &mut self.announcer {
             announcer.prepare(&snapshot)?;
         }
@@ -235,6 +227,39 @@ impl Engine {
             tracing::error!("OCSP responses cannot be fetched: {error}; reload the configuration");
         }
         Ok(())
+    }
+
+    /// Announces by these settings from now on. On an error those before stay in use.
+    fn announce_by(&mut self, wanted: Option<&Announce>) -> anyhow::Result<()> {
+        let current = self.announcer.as_ref().map(|announcer| announcer.settings().clone());
+        if current.as_ref() == wanted {
+            return Ok(());
+        }
+        wanted.map_or(Ok(()), Announce::check).map_err(|problem| anyhow!(problem))?;
+        // Both would have devices of the same names.
+        if let Some(announcer) = self.announcer.take() {
+            announcer.stop();
+        }
+        let start = |settings: &Announce| {
+            Announcer::start(settings, &self.snapshot, &self.owned, &self.clock)
+        };
+        let started = wanted.map(start).transpose();
+        if started.is_err() {
+            let mut before = current.as_ref().map(start).transpose();
+            if let Ok(Some(announcer)) = &mut before
+                && let Err(error) = announcer.prepare(&self.snapshot.load())
+            {
+                tracing::error!("VIPs cannot be added to this machine again: {error:#}");
+            }
+            self.announcer = before.ok().flatten();
+        }
+        self.announcer = started?;
+        Ok(())
+    }
+
+    /// Announces only these VIPs of its services; `None`: all.
+    pub fn own(&self, vips: Option<BTreeSet<IpAddr>>) {
+        self.owned.replace(vips);
     }
 
     /// Lets these checks of an authority pass, and no others.

@@ -25,6 +25,8 @@ pub const VERSION: u32 = 3;
 pub const MESSAGE_MAX: usize = 64 << 20;
 /// Longest message of an engine without a certificate, and longest text other than a configuration.
 pub const SMALL_MAX: usize = 64 << 10;
+/// Longest list of VIPs: more than 20,000 addresses.
+pub const VIPS_MAX: usize = 1 << 20;
 /// Longest text of a configuration: its message has a kind, a hash in hexadecimal digits, and two lengths as well.
 pub const CONFIGURATION_MAX: usize = MESSAGE_MAX - 1 - 64 - 2 * LENGTH;
 /// Bytes before a message's kind.
@@ -87,6 +89,11 @@ pub enum Message<'b> {
     Renewed { certificate: &'b [u8] },
     /// Engine, after the welcome: the version of its program.
     Program { version: &'b str },
+    /// Engine, after the welcome and after each [`Place`](Self::Place): the VIPs that it owns, and the number of the
+    /// message that told so (0: none did, so it announces all). Engines of older releases send none and get none.
+    Owning { generation: u64, vips: &'b str },
+    /// Server: the VIPs that the engine owns from now on, a list of addresses as JSON.
+    Place { generation: u64, vips: &'b str },
 }
 
 /// Why bytes are no message. The connection cannot go on, except after [`Form`](Self::Form).
@@ -162,6 +169,8 @@ impl<'b> Message<'b> {
             15 => Self::Renew { request: from.bytes()? },
             16 => Self::Renewed { certificate: from.bytes()? },
             17 => Self::Program { version: from.text(SMALL_MAX)? },
+            18 => Self::Owning { generation: from.u64()?, vips: from.text(VIPS_MAX)? },
+            19 => Self::Place { generation: from.u64()?, vips: from.text(VIPS_MAX)? },
             other => return Err(LinkError::Unknown(*other)),
         };
         if from.rest.is_empty() { Ok(message) } else { Err(LinkError::Length(*code)) }
@@ -198,6 +207,8 @@ impl<'b> Message<'b> {
             Self::Renew { .. } => 15,
             Self::Renewed { .. } => 16,
             Self::Program { .. } => 17,
+            Self::Owning { .. } => 18,
+            Self::Place { .. } => 19,
         }
     }
 
@@ -231,7 +242,9 @@ impl<'b> Message<'b> {
                     put_u64(out, number);
                 }
             }
-            Self::Checks { number, text } => {
+            Self::Checks { number, text }
+            | Self::Owning { generation: number, vips: text }
+            | Self::Place { generation: number, vips: text } => {
                 put_u64(out, number);
                 put_all(out, [text.as_bytes()]);
             }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
-use balancing::{Config, Listen, Monitors, Pool, PoolGroup, VirtualService};
+use balancing::{Announce, Config, Listen, Monitors, Pool, PoolGroup, VirtualService};
 use const_format::formatcp;
 use objects::sql::STATUS_ENABLED;
 use serde::de::DeserializeOwned;
@@ -13,6 +13,7 @@ use super::credential::{Credential, credentials};
 use super::groups;
 use super::hosts::{self, Asked, Effect};
 use super::monitors::{monitors, monitors_of_pools};
+use super::placement::NO_ANNOUNCE;
 use crate::db::{DbError, Reader, Row, query_by_ids};
 
 /// Why rows are no configuration.
@@ -61,6 +62,8 @@ pub struct Objects {
     pub pool_groups: BTreeMap<u64, PoolGroup>,
     /// By id.
     pub certificates: BTreeMap<u64, Credential>,
+    /// How engines of the group announce VIPs; `None`: each engine's own settings decide.
+    pub announce: Option<Announce>,
 }
 
 impl Objects {
@@ -71,7 +74,8 @@ impl Objects {
     pub fn of_group(connection: &mut dyn Reader, group: u64) -> Result<Self> {
         let sql = services_where(formatcp!("s.status = {STATUS_ENABLED} AND s.enginegroupid = ?"));
         let rows = connection.query(&sql, &[group.into()])?;
-        Self::of_rows(connection, rows)
+        let announce = announce(connection, group)?;
+        Ok(Self { announce, ..Self::of_rows(connection, rows)? })
     }
 
     /// The enabled services of all groups.
@@ -132,7 +136,7 @@ impl Objects {
         let pools = pools(connection, &all[0])?;
         let pool_groups = groups::load(connection, &all[1])?.typed(&pools)?;
         let certificates = credentials(connection, &all[2])?;
-        Ok(Self { services, pools, pool_groups, certificates })
+        Ok(Self { services, pools, pool_groups, certificates, announce: None })
     }
 
     /// The configuration of an engine with all these services.
@@ -145,6 +149,7 @@ impl Objects {
             virtual_services: self.services.iter().map(|service| service.config.clone()).collect(),
             pools: self.pools.values().cloned().collect(),
             pool_groups: self.pool_groups.values().cloned().collect(),
+            announce: self.announce.clone(),
             ..Config::default()
         }
     }
@@ -163,6 +168,7 @@ impl Objects {
             pools: pools.collect(),
             pool_groups: groups.collect(),
             certificates: certificates.collect(),
+            announce: None,
         }
     }
 
@@ -190,11 +196,22 @@ impl Objects {
             uses.iter().flat_map(|uses| uses.certificates.iter().copied()).collect();
         let certificates = credentials(connection, &Vec::from_iter(used))?;
         let pool_groups = groups.typed(&pools)?;
-        let mut objects = Self { services: Vec::new(), pools, pool_groups, certificates };
+        let (services, announce) = (Vec::new(), None);
+        let mut objects = Self { services, pools, pool_groups, certificates, announce };
         let services = rows.iter().zip(uses).map(|(row, uses)| service(row, uses, &objects));
         objects.services = services.collect::<Result<_>>()?;
         Ok(objects)
     }
+}
+
+/// How the engines of a group announce VIPs; `None`: as their own files say.
+fn announce(connection: &mut dyn Reader, group: u64) -> Result<Option<Announce>> {
+    let sql = "SELECT name, announce FROM enginegroups WHERE enginegroupid = ?";
+    let rows = connection.query(sql, &[group.into()])?;
+    let Some(row) = rows.first().filter(|row| row.text("announce") != NO_ANNOUNCE) else {
+        return Ok(None);
+    };
+    parsed(row, "announce", &format!("engine group '{}'", row.text("name"))).map(Some)
 }
 
 fn services_where(condition: &str) -> String {

@@ -9,6 +9,7 @@ pub mod hosts;
 mod monitors;
 pub mod orders;
 pub mod pem;
+mod placement;
 mod stored;
 mod tickets;
 
@@ -24,6 +25,7 @@ pub use catalogue::{Catalogue, CatalogueEngine, CataloguePool, CatalogueService}
 pub use compile::{CompileError, Objects, Service};
 pub use credential::Credential;
 pub use monitors::{Monitor, monitors, pools_of_monitor};
+pub use placement::{Placed, PlacedVip, keep_placement, placed_groups};
 pub use stored::stored;
 pub use tickets::{forget_tickets, groups_of_engines, rotate_tickets, ticket_secrets};
 

@@ -14,6 +14,7 @@ use super::compile::{Objects, Result, Service, parsed, typed};
 use super::credential::Credential;
 use super::hosts::TRIGGER;
 use super::monitors::{Monitor, monitors, monitors_of_pools};
+use super::placement::{FAILOVER_AFTER_S, NO_ANNOUNCE};
 use crate::db::{Reader, Row};
 
 /// A maintenance of hosts that does nothing to servers.
@@ -53,8 +54,8 @@ pub fn stored(connection: &mut dyn Reader, hosts: &BTreeMap<u64, String>) -> Res
     let controller = Controller {
         engine_groups: rows(connection, "enginegroups")?
             .iter()
-            .map(|row| EngineGroupNotes { name: name(row), description: description(row) })
-            .collect(),
+            .map(engine_group)
+            .collect::<Result<_>>()?,
         vips: rows(connection, "vips")?.iter().map(vip).collect::<Result<_>>()?,
         certificates: notes,
         health_monitors: monitor_notes(connection)?,
@@ -96,6 +97,26 @@ fn name(row: &Row) -> String {
 
 fn description(row: &Row) -> String {
     row.text("description").to_owned()
+}
+
+fn engine_group(row: &Row) -> Result<EngineGroupNotes> {
+    let number = |column| u32::try_from(row.int(column)).unwrap_or(0);
+    let announce = match row.text("announce") {
+        NO_ANNOUNCE => None,
+        _ => Some(parsed(row, "announce", &format!("engine group '{}'", row.text("name")))?),
+    };
+    Ok(EngineGroupNotes {
+        name: name(row),
+        description: description(row),
+        ha_mode: number("ha_mode"),
+        placement: number("placement"),
+        engines_per_vip: number("engines_per_vip"),
+        spare_engines: number("spare_engines"),
+        vips_per_engine: number("vips_per_engine"),
+        rebalance: number("rebalance"),
+        failover_after: Some(number("failover_after")).filter(|after| *after != FAILOVER_AFTER_S),
+        announce,
+    })
 }
 
 /// Undoes what problems and maintenance of monitored hosts have changed.

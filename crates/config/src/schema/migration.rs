@@ -11,7 +11,8 @@ use crate::db::{CONFIGURATION, Connection, DbError, DbResult};
 /// to version 6 is [`separate_state`]. Version 7 has an index on the priority of triggers, the record of
 /// changes and the audit log, version 8 what hosts have yet to take over from templates, version 9 the
 /// objects of the load balancer, each version after it more of their columns ([`BALANCING_COLUMNS`]),
-/// version 14 an index on the description of triggers, version 15 the caches of virtual services.
+/// version 14 an index on the description of triggers, version 15 the caches of virtual services,
+/// version 16 how engine groups place VIPs.
 const MIGRATIONS: &[&str] = &[
     "CREATE TABLE group_prototypes (group_prototypeid INTEGER NOT NULL, \
      hostid BIGINT NOT NULL DEFAULT 0 REFERENCES hosts (hostid) ON DELETE CASCADE, \
@@ -55,13 +56,23 @@ const BALANCING_COLUMNS: &[&str] = &[
     // A new index, on the description of triggers: missing ones are created afterwards.
     "",
     "ALTER TABLE virtualservices ADD COLUMN cache TEXT NOT NULL DEFAULT '{}';\n",
+    "ALTER TABLE enginegroups ADD COLUMN ha_mode BIGINT NOT NULL DEFAULT 0;\n\
+     ALTER TABLE enginegroups ADD COLUMN placement BIGINT NOT NULL DEFAULT 0;\n\
+     ALTER TABLE enginegroups ADD COLUMN engines_per_vip BIGINT NOT NULL DEFAULT 0;\n\
+     ALTER TABLE enginegroups ADD COLUMN spare_engines BIGINT NOT NULL DEFAULT 0;\n\
+     ALTER TABLE enginegroups ADD COLUMN vips_per_engine BIGINT NOT NULL DEFAULT 0;\n\
+     ALTER TABLE enginegroups ADD COLUMN rebalance BIGINT NOT NULL DEFAULT 0;\n\
+     ALTER TABLE enginegroups ADD COLUMN failover_after BIGINT NOT NULL DEFAULT 3;\n\
+     ALTER TABLE enginegroups ADD COLUMN announce TEXT NOT NULL DEFAULT '{}';\n\
+     ALTER TABLE engines ADD COLUMN drain BIGINT NOT NULL DEFAULT 0;\n",
 ];
 
 const VERSION: i64 = BALANCING + BALANCING_COLUMNS.len() as i64;
 
 /// Version 2 has an index on open problems, and sign-ins; version 3 the states of engines and a wider
-/// index on the time of events; version 4 what engines report of themselves and of certificates.
-const STATE_VERSION: i64 = 4;
+/// index on the time of events; version 4 what engines report of themselves and of certificates;
+/// version 5 which engines own which VIPs.
+const STATE_VERSION: i64 = 5;
 
 /// What brings the states of engines from version 3 to 4.
 const ENGINE_STATES: &str = "\

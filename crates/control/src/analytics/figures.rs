@@ -7,7 +7,7 @@ use proxying::engine_link::analytics::{Counter, Counts, State as Seen, Usage};
 use proxying::engine_link::histogram::Histogram;
 
 use super::windows::{Engine, Key, Object, seconds};
-use super::{Figure, Now, State, Subject};
+use super::{Figure, Now, Owned, State, Subject};
 
 const NO_POOL: &str = "There is no such pool.";
 
@@ -313,6 +313,16 @@ impl State {
             return Ok(engine
                 .configured
                 .map_or(Figure::Nothing, |yes| Figure::Unsigned(yes.into())));
+        }
+        let owned = self.owned.get(&id);
+        let placed = |figure: fn(&Owned) -> usize| {
+            Ok(owned.map_or(Figure::Nothing, |one| Figure::Unsigned(figure(one) as u64)))
+        };
+        match (name, figure.which) {
+            ("vips", "") => return placed(|owned| owned.vips),
+            ("vips", "unserved") => return placed(|owned| owned.without),
+            ("vips", "moved") => return placed(|owned| owned.moves),
+            _ => {}
         }
         let Some(usage) = &engine.newest else { return Ok(Figure::Nothing) };
         if let Some(figure) = used(engine, usage, figure) {

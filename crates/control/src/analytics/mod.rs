@@ -12,11 +12,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use balancing::placement::State as Seen;
 use config::engines::Catalogue;
 use proxying::engine_link::analytics::Portion;
 use stdx::clock::SharedClock;
 use stdx::sync::lock;
 
+use crate::liveness::Liveness;
 use windows::{Engine, Key};
 
 /// Engines report this often.
@@ -97,6 +99,19 @@ struct State {
     /// The names in the catalogue.
     known: Known,
     engines: HashMap<u64, Engine>,
+    liveness: Liveness,
+    owned: HashMap<u64, Owned>,
+}
+
+/// The placement of VIPs, for one engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Owned {
+    /// VIPs that the engine owns.
+    pub(crate) vips: usize,
+    /// VIPs of its group that no engine owns.
+    pub(crate) without: usize,
+    /// Moves of VIPs of its group since the start of the server.
+    pub(crate) moves: usize,
 }
 
 impl Board {
@@ -112,6 +127,7 @@ impl Board {
         let known = Known::of(&catalogue);
         let mut state = lock(&self.state);
         state.engines.retain(|engine, _| catalogue.engines.contains_key(engine));
+        state.liveness.retain(|engine| catalogue.engines.contains_key(&engine));
         for engine in state.engines.values_mut() {
             engine.objects.retain(|key, _| known.has(key));
         }
@@ -139,7 +155,7 @@ impl Board {
     pub(crate) fn take(&self, engine: u64, portion: Portion) {
         let now = self.clock.monotonic();
         let mut state = lock(&self.state);
-        let State { catalogue, known, engines } = &mut *state;
+        let State { catalogue, known, engines, .. } = &mut *state;
         if !catalogue.engines.contains_key(&engine) {
             return;
         }
@@ -148,7 +164,23 @@ impl Board {
 
     /// An engine has connected, or its connection has ended.
     pub(crate) fn connected(&self, engine: u64, connected: bool) {
-        lock(&self.state).engines.entry(engine).or_default().connected = connected;
+        let now = self.clock.monotonic();
+        let mut state = lock(&self.state);
+        state.engines.entry(engine).or_default().connected = connected;
+        match connected {
+            true => state.liveness.connected(engine, now),
+            false => state.liveness.lost(engine, now),
+        }
+    }
+
+    /// How an engine is seen that has failed when its connection is lost for longer than `hold`.
+    pub fn state(&self, engine: u64, hold: Duration) -> Seen {
+        lock(&self.state).liveness.state(engine, hold, self.began, self.clock.monotonic())
+    }
+
+    /// The placement of VIPs, by engine.
+    pub(crate) fn owned(&self, owned: HashMap<u64, Owned>) {
+        lock(&self.state).owned = owned;
     }
 
     /// Whether an engine runs the configuration that it should run.

@@ -1,13 +1,16 @@
 //! The engine's folder: who it is, what it runs, what it recorded.
 
+use std::collections::BTreeSet;
 use std::fs::{DirBuilder, File, TryLockError};
 use std::io::ErrorKind;
+use std::net::IpAddr;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use openssl::pkey::{PKey, Private};
 use openssl::x509::X509;
+use serde::{Deserialize, Serialize};
 
 use lb::Beginning;
 
@@ -34,8 +37,17 @@ pub(super) struct Stored {
     pub(super) text: String,
 }
 
+/// Which VIPs the engine announces.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct Owns {
+    /// Number of the message that told so.
+    pub(super) generation: u64,
+    pub(super) vips: BTreeSet<IpAddr>,
+}
+
 const IDENTITY: &str = "identity.pem";
 const CONFIGURATION: &str = "configuration";
+const PLACEMENT: &str = "placement";
 const RING: &str = "ring";
 /// The line before the certificates and the key.
 const NAME: &str = "name: ";
@@ -138,6 +150,18 @@ impl Folder {
         self.write(CONFIGURATION, &format!("{hash}\n{text}"))
     }
 
+    /// The VIPs that the server has last given to this engine.
+    pub(super) fn placement(&self) -> anyhow::Result<Option<Owns>> {
+        let Some(text) = self.read(PLACEMENT)? else { return Ok(None) };
+        let owns = serde_json::from_str(&text);
+        owns.map(Some)
+            .with_context(|| format!("{} is damaged", self.path.join(PLACEMENT).display()))
+    }
+
+    pub(super) fn keep_placement(&self, owns: &Owns) -> anyhow::Result<()> {
+        self.write(PLACEMENT, &serde_json::to_string(owns)?)
+    }
+
     /// The random number of the log of records. It is in the log's folder, so that a new log has a new
     /// number.
     pub(super) fn ring(&self) -> anyhow::Result<u64> {
@@ -172,6 +196,12 @@ mod tests {
         folder.keep_configuration("abc", "{\n}").unwrap();
         let stored = Stored { hash: "abc".to_owned(), text: "{\n}".to_owned() };
         assert_eq!(folder.configuration().unwrap(), Some(stored));
+        assert_eq!(folder.placement().unwrap(), None);
+        let owns = Owns { generation: 7, vips: ["192.0.2.1".parse().unwrap()].into() };
+        folder.keep_placement(&owns).unwrap();
+        assert_eq!(folder.placement().unwrap(), Some(owns));
+        std::fs::write(path.join(PLACEMENT), "{").unwrap();
+        assert!(folder.placement().unwrap_err().to_string().contains("placement is damaged"));
         folder.release().unwrap();
         assert!(next.is_owned().unwrap());
         assert!(!folder.is_owned().unwrap());

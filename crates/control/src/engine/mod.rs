@@ -3,6 +3,7 @@
 mod analytics;
 mod folder;
 mod link;
+mod placement;
 mod session;
 
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use stdx::clock::SharedClock;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
-use folder::{Folder, Identity};
+use folder::{Folder, Identity, Owns};
 
 /// Pauses before another attempt to connect: they double from the first to the last.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -153,6 +154,8 @@ struct Running {
     own: Config,
     /// Hash of the configuration that runs; empty: none.
     hash: String,
+    /// VIPs that it announces; `None`: all.
+    owns: Option<Owns>,
     clock: SharedClock,
     /// Monotonic time before which the engine asks for no certificate by itself.
     renewal_after: Duration,
@@ -182,8 +185,19 @@ impl Running {
         let (clock, renewal) = (Arc::clone(clock), Arc::clone(renewal));
         let hash = String::new();
         let renewal_after = Duration::ZERO;
-        let mut running =
-            Self { engine, folder, identity, renewal, own, hash, clock, renewal_after, began };
+        let mut running = Self {
+            engine,
+            folder,
+            identity,
+            renewal,
+            own,
+            hash,
+            owns: None,
+            clock,
+            renewal_after,
+            began,
+        };
+        running.own_stored()?;
         running.use_stored()?;
         Ok(running)
     }
@@ -216,6 +230,7 @@ impl Running {
         if let Some(identity) = self.folder.identity()? {
             self.identity = identity;
         }
+        self.own_stored()?;
         self.use_stored()
     }
 
@@ -223,6 +238,8 @@ impl Running {
         let sent = Config::parse(text).map_err(|problem| anyhow::anyhow!("{problem}"))?;
         let Config { name, transactions, monitor_scripts, ocsp, announce, .. } = self.own.clone();
         // The server decides about forwarding, not about files and programs of this machine.
+        // A group announces as the server says, unless this machine has settings of its own.
+        let announce = announce.or_else(|| sent.announce.clone());
         let own =
             Config { name, transactions, monitor_scripts, ocsp, announce, acme: None, ..sent };
         self.engine.apply(&own)?;

@@ -72,6 +72,8 @@ impl<'r> Session<'r> {
             _ => bail!("the server sent no greeting"),
         };
         link.send(&Message::Program { version: env!("CARGO_PKG_VERSION") }).await?;
+        let (generation, vips) = running.owning()?;
+        link.send(&Message::Owning { generation, vips: &vips }).await?;
         let tail = Tail::new(&running.folder.transactions(), kept);
         Ok(Self { link, running, tail, waiting: VecDeque::new(), waiting_bytes: 0, new_key: None })
     }
@@ -151,6 +153,12 @@ impl<'r> Session<'r> {
                 let secrets = secrets.context("the server sent secrets of another length")?;
                 self.running.engine.share_tickets(secrets);
                 Ok(())
+            }
+            Message::Place { generation, vips } => {
+                let vips = vips.to_owned();
+                self.running.place(generation, &vips)?;
+                let (generation, vips) = self.running.owning()?;
+                self.link.send(&Message::Owning { generation, vips: &vips }).await
             }
             Message::Renewed { certificate } => {
                 let certificate = X509::from_der(certificate)?;

@@ -3,6 +3,7 @@
 mod checks;
 mod groups;
 mod orders;
+mod placement;
 mod records;
 mod report;
 mod session;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use anyhow::Context;
 use config::Config;
 use openssl::ssl::{Ssl, SslAcceptor, SslMethod, SslVerifyMode, SslVersion};
+use socket2::{SockRef, TcpKeepalive};
 use stdx::clock::SharedClock;
 use stdx::seats::{Seat, Seats};
 use stdx::seldom::Seldom;
@@ -34,12 +36,17 @@ use crate::analytics::Board;
 use crate::authority::Authority;
 use checks::Checks;
 use groups::Groups;
+use placement::Placer;
 use tickets::Tickets;
 
 /// Connections of all engines.
 pub const CONNECTIONS_MAX: usize = 4_096;
 /// Connections of engines at one address.
 const CONNECTIONS_OF_SOURCE: usize = 256;
+/// The kernel asks whether the other side lives after a pause, so often, and so many times.
+const PROBE_AFTER: Duration = Duration::from_secs(2);
+const PROBE_EVERY: Duration = Duration::from_secs(1);
+const PROBES: u32 = 3;
 /// Pause after an error of accept(2), and how often it is logged.
 const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 const LOG_EVERY: Duration = Duration::from_secs(60);
@@ -54,6 +61,7 @@ pub(crate) struct Shared {
     pub(crate) groups: Groups,
     pub(crate) checks: Arc<Checks>,
     pub(crate) tickets: Arc<Tickets>,
+    pub(crate) placer: Arc<Placer>,
     /// The connection of each engine, so that a newer one replaces it.
     present: Mutex<HashMap<u64, Present>>,
     connections: AtomicU64,
@@ -142,6 +150,7 @@ pub async fn serve(listener: TcpListener, needs: Needs) -> anyhow::Result<()> {
         groups: Groups::new(Arc::clone(&config)),
         checks: Arc::new(Checks::new(Arc::clone(&config))),
         tickets: Arc::new(Tickets::new(Arc::clone(&config), Arc::clone(&clock))),
+        placer: Arc::new(Placer::new(Arc::clone(&config), Arc::clone(&clock), Arc::clone(&board))),
         config,
         records,
         clock,
@@ -154,6 +163,7 @@ pub async fn serve(listener: TcpListener, needs: Needs) -> anyhow::Result<()> {
         shared.groups.watch(),
         shared.tickets.watch(shared.groups.changes()),
         shared.tickets.rotate(),
+        shared.placer.keep(shared.groups.changes()),
         orders::keep(&shared, dns_hook),
         accept(listener, acceptor, Arc::clone(&shared))
     );
@@ -209,6 +219,14 @@ pub(crate) struct From<'s> {
     pub(crate) seat: &'s Arc<Seat>,
 }
 
+/// A machine without power closes no connection. Its VIPs must not wait for [`crate::SILENCE`].
+fn notice_failures(stream: &TcpStream) -> std::io::Result<()> {
+    let probes = TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBE_EVERY);
+    let socket = SockRef::from(stream);
+    socket.set_tcp_keepalive(&probes.with_retries(PROBES))?;
+    socket.set_tcp_user_timeout(Some(PROBE_AFTER + PROBE_EVERY * PROBES))
+}
+
 async fn connection(
     stream: TcpStream,
     from: From<'_>,
@@ -217,6 +235,7 @@ async fn connection(
 ) {
     let shake = async {
         stream.set_nodelay(true)?;
+        notice_failures(&stream)?;
         let mut stream = SslStream::new(Ssl::new(acceptor.context())?, stream)?;
         Pin::new(&mut stream).accept().await?;
         anyhow::Ok(stream)

@@ -18,6 +18,7 @@ use tokio_openssl::SslStream;
 use transactions::Stream;
 
 use super::checks::{Seat, Sheet};
+use super::placement::Told;
 use super::records::Records;
 use super::report::{Reporting, too_long};
 use super::{From, Place, Shared, blocking};
@@ -88,6 +89,7 @@ pub(super) async fn serve(
         records,
         seat,
         secrets: Secrets::default(),
+        placed: Told::default(),
         renewed: None,
         warned: false,
     };
@@ -195,6 +197,8 @@ struct Session<'s> {
     /// Its place among those who let checks of authorities pass.
     seat: Seat,
     secrets: Secrets,
+    /// The VIPs that it owns.
+    placed: Told,
     /// When it got its newest certificate.
     renewed: Option<Instant>,
     /// That its figures have an unknown form is in the log.
@@ -218,6 +222,7 @@ impl Session<'_> {
         sync.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut sheets = self.shared.checks.sheets();
         let mut tickets = self.shared.tickets.changes();
+        let mut decisions = self.shared.placer.decisions();
         self.configure().await?;
         self.hand_checks(&mut sheets).await?;
         self.store_report().await?;
@@ -237,6 +242,11 @@ impl Session<'_> {
                 changed = sheets.changed() => {
                     changed?;
                     self.hand_checks(&mut sheets).await?;
+                }
+                changed = decisions.changed() => {
+                    changed?;
+                    decisions.mark_unchanged();
+                    self.place().await?;
                 }
                 changed = tickets.changed() => {
                     changed?;
@@ -309,6 +319,12 @@ impl Session<'_> {
                 let request = request.to_vec();
                 self.renew(request).await?;
             }
+            Message::Owning { generation, vips } => {
+                let vips = serde_json::from_str(vips).context("an engine sent no list of VIPs")?;
+                self.shared.placer.claim(self.stream.engine, generation, vips);
+                self.placed.follow();
+                self.place().await?;
+            }
             Message::Program { version } => {
                 self.reporting.version(version);
                 self.store_report().await?;
@@ -354,6 +370,18 @@ impl Session<'_> {
     fn show_configured(&self) {
         let configured = self.reporting.is_configured(&self.sent);
         self.shared.board.configured(self.stream.engine, configured);
+    }
+
+    /// Tells the engine which VIPs it owns, unless it knows.
+    async fn place(&mut self) -> anyhow::Result<()> {
+        let (group, engine) = (self.known.group, self.stream.engine);
+        match self.placed.due(&self.shared.placer, group, engine) {
+            Ok(Some((generation, vips))) => {
+                self.link.send(&Message::Place { generation, vips: &vips }).await
+            }
+            Ok(None) => Ok(()),
+            Err(problem) => self.cannot_send(&problem).await,
+        }
     }
 
     /// Sends what the checks of authorities must find.

@@ -12,6 +12,7 @@ use anyhow::{Context, bail, ensure};
 use socket2::{Domain, SockAddr, Socket, Type};
 use stdx::clock::{Clock, SharedClock};
 
+use super::devices::OF_VIPS;
 use crate::config::Announce;
 
 /// Longest time for a command.
@@ -26,6 +27,11 @@ const COMMON: &str = "vedette.conf";
 /// Neighbours, and which routes they learn.
 fn common(announce: &Announce) -> String {
     let Announce { router_id, local_as, neighbours, bfd, .. } = announce;
+    let router_id = match router_id {
+        Some(id) => id.to_string(),
+        // All engines have the VIPs, so these identify none.
+        None => format!("from -\"{OF_VIPS}*\", \"*\""),
+    };
     let mut text = format!(
         "# Written by vedette engine.\n\
          router id {router_id};\n\

@@ -9,7 +9,7 @@ use anyhow::{Context, bail, ensure};
 use stdx::sys::tun::Tun;
 
 /// Names begin with it, and end with the number of the process.
-const OF_VIPS: &str = "vedvip";
+pub(super) const OF_VIPS: &str = "vedvip";
 
 /// Has the VIPs, so that they are addresses of this machine.
 pub(super) struct Vips {

@@ -6,6 +6,7 @@
 
 mod bird;
 mod devices;
+mod owned;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -22,6 +23,7 @@ use stdx::sys::tun::Tun;
 use crate::config::Announce;
 use crate::snapshot::{Service, Snapshot};
 use devices::Vips;
+pub(crate) use owned::Owned;
 
 /// How often servers are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -40,6 +42,7 @@ pub(crate) struct Announcer {
     stop: SyncSender<()>,
     thread: JoinHandle<()>,
     device: String,
+    owned: Arc<Owned>,
 }
 
 /// VIPs among addresses of services.
@@ -55,6 +58,7 @@ impl Announcer {
     pub(crate) fn start(
         config: &Announce,
         snapshot: &Arc<ArcSwap<Snapshot>>,
+        owned: &Arc<Owned>,
         clock: &SharedClock,
     ) -> anyhow::Result<Self> {
         let vips = Vips::new()?;
@@ -66,6 +70,7 @@ impl Announcer {
             config: config.clone(),
             device: device.clone(),
             snapshot: Arc::clone(snapshot),
+            owned: Arc::clone(owned),
             routes: Arc::clone(&routes),
             health: Health::default(),
             told: None,
@@ -73,7 +78,12 @@ impl Announcer {
             fails: false,
         };
         let thread = stdx::thread::permanent("announcer", move || speaker.run(&stopped))?;
-        Ok(Self { config: config.clone(), vips, routes, stop, thread, device })
+        let owned = Arc::clone(owned);
+        Ok(Self { config: config.clone(), vips, routes, stop, thread, device, owned })
+    }
+
+    pub(crate) const fn settings(&self) -> &Announce {
+        &self.config
     }
 
     /// Makes the VIPs of a configuration addresses of this machine, before sockets are bound to them.
@@ -90,7 +100,8 @@ impl Announcer {
 
     /// Whether another process of this machine announces the same VIPs: packets go on arriving.
     pub(crate) fn has_successor(&self, snapshot: &Snapshot) -> bool {
-        let vips = vips_of(&self.config, snapshot.services.iter());
+        let mut vips = vips_of(&self.config, snapshot.services.iter());
+        vips.retain(|vip| self.owned.has(*vip));
         bird::announced_by_others(&self.config, &self.device, &vips)
     }
 
@@ -135,6 +146,7 @@ struct Speaker {
     config: Announce,
     device: String,
     snapshot: Arc<ArcSwap<Snapshot>>,
+    owned: Arc<Owned>,
     routes: Arc<Mutex<Option<Tun>>>,
     health: Health,
     /// What BIRD has read.
@@ -160,13 +172,13 @@ impl Speaker {
         }
     }
 
-    /// VIPs, and whether each of their services has a usable server.
+    /// Owned VIPs, and whether each of their services has a usable server.
     fn usable(&self) -> BTreeMap<IpAddr, bool> {
         let snapshot = self.snapshot.load();
         let mut usable = BTreeMap::new();
         for service in &snapshot.services {
             let vip = service.listen.ip();
-            if self.config.covers(vip) {
+            if self.config.covers(vip) && self.owned.has(vip) {
                 let mut pools = service.target.pools();
                 let any = pools.any(|pool| pool.servers.iter().any(crate::pool::Server::is_usable));
                 *usable.entry(vip).or_insert(true) &= any;

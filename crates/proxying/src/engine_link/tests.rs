@@ -22,6 +22,8 @@ fn all() -> Vec<Message<'static>> {
         Message::Renew { request: b"\x30\x82" },
         Message::Renewed { certificate: b"c" },
         Message::Program { version: "1.0.0" },
+        Message::Owning { generation: 0, vips: "[]" },
+        Message::Place { generation: u64::MAX, vips: "[\"192.0.2.1\"]" },
     ]
 }
 

@@ -164,8 +164,8 @@ fn databases_of_the_versions_before_get_new_indexes() {
     assert_eq!(shown(&db, &of("main")), [INDEXES[1]]);
     let of_time = "SELECT name FROM state.sqlite_master WHERE name LIKE 'events_clock%'";
     assert_eq!(shown(&db, of_time), ["events_clock_eventid_source_object_value_severity_objectid"]);
-    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["15"]);
-    assert_eq!(shown(&db, "SELECT MAX(version) FROM state_version"), ["4"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["16"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM state_version"), ["5"]);
 }
 
 #[test]
@@ -173,16 +173,18 @@ fn triggers_get_an_index_on_their_description() {
     let dir = tempfile::tempdir().unwrap();
     let location = Location::Sqlite(dir.path().join("config.db"));
     drop(Db::open(location.clone()).unwrap());
-    let sql = "DROP INDEX triggers_description; ALTER TABLE virtualservices DROP COLUMN cache; \
-               DELETE FROM schema_version; \
-               INSERT INTO schema_version (version) VALUES (13);";
+    let sql = format!(
+        "DROP INDEX triggers_description; ALTER TABLE virtualservices DROP COLUMN cache; {} \
+         DELETE FROM schema_version; INSERT INTO schema_version (version) VALUES (13);",
+        without_placement()
+    );
     let file = rusqlite::Connection::open(dir.path().join("config.db")).unwrap();
-    file.execute_batch(sql).unwrap();
+    file.execute_batch(&sql).unwrap();
     drop(file);
     let db = Db::open(location).unwrap();
     let index = "SELECT name FROM main.sqlite_master WHERE name = 'triggers_description'";
     assert_eq!(shown(&db, index), ["triggers_description"]);
-    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["15"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["16"]);
 }
 
 #[test]
@@ -244,6 +246,7 @@ fn objects_of_the_load_balancer_get_new_columns() {
                  INSERT INTO healthmonitors (healthmonitorid, name) VALUES (1, 'm'); \
                  INSERT INTO virtualservices (virtualserviceid, name) VALUES (1, 'web'); \
                  INSERT INTO pools (poolid, name) VALUES (1, 'app');";
+    let version_11 = format!("{version_11} {}", without_placement());
     let version_10 = format!("{version_10} {version_11}");
     let db = older(&format!("{first} {version_10}"), 9);
     assert_eq!(shown(&db, "SELECT name, rate_limit FROM virtualservices"), ["web {}"]);
@@ -253,7 +256,7 @@ fn objects_of_the_load_balancer_get_new_columns() {
     let db = older(&version_10, 10);
     assert_eq!(shown(&db, "SELECT name, slow_start FROM pools"), ["app "]);
     drop(db);
-    let db = older(version_11, 11);
+    let db = older(&version_11, 11);
     let pools = "SELECT name, min_monitors, host_maintenance FROM pools";
     assert_eq!(shown(&db, pools), ["app 0 ignore"]);
     assert_eq!(shown(&db, "SELECT script, trigger_filter FROM healthmonitors"), ["{} {}"]);
@@ -261,12 +264,27 @@ fn objects_of_the_load_balancer_get_new_columns() {
     let columns = "SELECT name, authentication, compression FROM virtualservices";
     assert_eq!(shown(&db, columns), ["web {} {}"]);
     drop(db);
-    let version_14 = "ALTER TABLE virtualservices DROP COLUMN cache;";
+    let version_15 = without_placement();
+    let version_14 = format!("ALTER TABLE virtualservices DROP COLUMN cache; {version_15}");
     let db = older(&format!("ALTER TABLE virtualservices DROP COLUMN mirror; {version_14}"), 12);
     assert_eq!(shown(&db, "SELECT name, mirror FROM virtualservices"), ["web {}"]);
     drop(db);
-    let db = older(version_14, 14);
+    let db = older(&version_14, 14);
     assert_eq!(shown(&db, "SELECT name, cache FROM virtualservices"), ["web {}"]);
+    drop(db);
+    let group = "INSERT INTO enginegroups (enginegroupid, name) VALUES (1, 'edge');";
+    let db = older(&format!("{version_15} {group}"), 15);
+    let columns = "SELECT name, ha_mode, failover_after, announce FROM enginegroups";
+    assert_eq!(shown(&db, columns), ["edge 0 3 {}"]);
+}
+
+/// Removes what version 16 added.
+fn without_placement() -> String {
+    let groups = "ha_mode placement engines_per_vip spare_engines vips_per_engine rebalance \
+                  failover_after announce";
+    let of_groups = groups.split_whitespace().map(|column| ("enginegroups", column));
+    let columns = of_groups.chain([("engines", "drain")]);
+    columns.map(|(table, column)| format!("ALTER TABLE {table} DROP COLUMN {column};")).collect()
 }
 
 #[test]

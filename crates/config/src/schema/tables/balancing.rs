@@ -11,7 +11,19 @@ tables! { TABLES:
         "enginegroups",
         &["enginegroupid"],
         NOTHING,
-        &[id("enginegroupid"), text("name"), text("description")],
+        &[
+            id("enginegroupid"),
+            text("name"),
+            text("description"),
+            int("ha_mode", "0"),
+            int("placement", "0"),
+            int("engines_per_vip", "0"),
+            int("spare_engines", "0"),
+            int("vips_per_engine", "0"),
+            int("rebalance", "0"),
+            int("failover_after", "3"),
+            text_or("announce", "{}"),
+        ],
         &[],
     );
     /// The token that lets an engine enrol is stored as a digest; no token has an empty one.
@@ -24,6 +36,7 @@ tables! { TABLES:
             id("enginegroupid"),
             text("name"),
             text("description"),
+            int("drain", "0"),
             text("enrolment_digest"),
             int("enrolment_expires_at", "0"),
         ],

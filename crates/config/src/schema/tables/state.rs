@@ -6,7 +6,7 @@
 //! readers expect rows whose object is gone.
 
 use super::super::{Column, Reload, Table};
-use super::{AUDIT, AUDIT_INDEXES, id, int, owned, table, text};
+use super::{AUDIT, AUDIT_INDEXES, id, int, owned, table, text, text_or};
 
 tables! { TABLES:
     /// Who signed in and out; the rest of the audit log is written with the changes.
@@ -148,6 +148,14 @@ tables! { TABLES:
         &["enginegroupid"],
         Reload::Nothing,
         &[id("enginegroupid"), text("secrets"), int("rotated_at", "0")],
+        &[],
+    );
+    /// Which engines of a group own which VIPs; `assignment` is JSON.
+    ENGINE_PLACEMENTS = table(
+        "engine_placements",
+        &["enginegroupid"],
+        Reload::Nothing,
+        &[id("enginegroupid"), int("generation", "0"), text_or("assignment", "{}")],
         &[],
     );
 }
