@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use balancing::placement::State;
 use model::{Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, Sample};
 use tokio::sync::broadcast;
 use wire::history_service::Failure;
@@ -55,6 +56,12 @@ pub trait Live: Send + Sync {
     fn pool_health(&self, pool: u64) -> Option<Json> {
         let _unknown = pool;
         None
+    }
+    /// How the server sees an engine of the load balancer that has failed when its connection is lost for longer than
+    /// `hold_s` seconds.
+    fn engine_state(&self, engine: u64, hold_s: u32) -> State {
+        let (_, _) = (engine, hold_s);
+        State::Down
     }
     /// Values of items that may be missing within the span, because files were damaged or lost.
     fn history_gaps(&self, items: &[ItemId], span: history::Span) -> Vec<history::damage::Gap> {

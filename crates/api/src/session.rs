@@ -375,6 +375,11 @@ pub(crate) fn remove_ended(api: &Api) -> config::db::DbResult<()> {
             "DELETE FROM ticket_secrets WHERE NOT EXISTS (SELECT 1 FROM enginegroups g \
              WHERE g.enginegroupid = ticket_secrets.enginegroupid)",
             &[],
+        )?;
+        state.execute(
+            "DELETE FROM engine_placements WHERE NOT EXISTS (SELECT 1 FROM enginegroups g \
+             WHERE g.enginegroupid = engine_placements.enginegroupid)",
+            &[],
         )
     })?;
     Ok(())

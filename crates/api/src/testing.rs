@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use balancing::placement::State;
 use config::db::Location;
 use model::{
     Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, Sample,
@@ -69,6 +70,9 @@ impl Live for Idle {
     fn update_problems(&self, update: &ProblemUpdate) -> Result<(), String> {
         self.note(format!("update {update:?}"));
         Ok(())
+    }
+    fn engine_state(&self, _engine: u64, _hold_s: u32) -> State {
+        State::Up
     }
     fn check_now(&self, items: &[ItemId]) {
         self.note(format!("check {items:?}"));

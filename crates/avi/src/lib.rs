@@ -10,6 +10,7 @@
 
 mod agree;
 mod conditions;
+mod engines;
 mod group;
 mod kind;
 mod members;

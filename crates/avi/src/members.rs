@@ -168,7 +168,19 @@ const TRANSLATED: &[(Kind, &[&str])] = &[
         Kind::Certificate,
         &["name", "type", "key", "certificate", "certificate.certificate", "format"],
     ),
-    (Kind::EngineGroup, &["name", "description"]),
+    (
+        Kind::EngineGroup,
+        &[
+            "name",
+            "description",
+            "ha_mode",
+            "algo",
+            "buffer_se",
+            "max_vs_per_se",
+            "min_scaleout_per_vs",
+            "auto_rebalance",
+        ],
+    ),
     (
         Kind::PersistenceProfile,
         &[

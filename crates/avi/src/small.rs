@@ -1,4 +1,4 @@
-//! VIPs, certificates and engine groups.
+//! VIPs and certificates.
 
 use serde_json::{Value as Json, json};
 
@@ -88,14 +88,4 @@ pub(crate) fn show_certificate(object: &Json) -> Members {
         shown.insert("certificate".to_owned(), json!({ "certificate": object["certificate"] }));
     }
     shown
-}
-
-pub(crate) fn engine_group(reader: &Reader<'_>) -> Result<Plan> {
-    let Json::Object(group) = json!({
-        "name": reader.required("name")?,
-        "description": reader.text("description")?.unwrap_or_default(),
-    }) else {
-        return Ok(Plan::Profile);
-    };
-    Ok(Plan::Objects(vec![group]))
 }

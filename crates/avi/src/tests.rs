@@ -420,3 +420,36 @@ fn versions_differ_with_the_object() {
     assert_eq!(first, version_of(json!({ "a": 1 })));
     assert_ne!(first, version_of(json!({ "a": 2 })));
 }
+
+#[test]
+fn engine_groups_have_the_modes_of_avi() {
+    const KIND: Kind = Kind::EngineGroup;
+    for (given, expected) in [
+        (json!({}), json!({ "ha_mode": null })),
+        (
+            json!({ "ha_mode": "HA_MODE_SHARED", "algo": "PLACEMENT_ALGO_PACKED" }),
+            json!({ "ha_mode": 1, "spare_engines": 1, "vips_per_engine": 10, "placement": 1 }),
+        ),
+        (
+            json!({ "ha_mode": "HA_MODE_LEGACY_ACTIVE_STANDBY", "min_scaleout_per_vs": 1 }),
+            json!({ "ha_mode": 2, "spare_engines": 0, "engines_per_vip": 0 }),
+        ),
+        (
+            json!({ "ha_mode": "HA_MODE_SHARED_PAIR", "min_scaleout_per_vs": 2, "auto_rebalance": true }),
+            json!({ "ha_mode": 0, "spare_engines": 0, "engines_per_vip": 2, "rebalance": 1 }),
+        ),
+    ] {
+        let mut document = given;
+        document["name"] = "g".into();
+        let made = params(KIND, &document, &[]);
+        for (name, value) in members(expected) {
+            assert_eq!(made[&name], value, "{document}: {name}");
+        }
+        let shown = show(KIND, &made, &mut |_, _| String::new());
+        let again = params(KIND, &shown.into(), &[]);
+        for (name, value) in members(made) {
+            assert_eq!(again[&name], value, "{document}: {name}");
+        }
+    }
+    refused(KIND, &json!({ "name": "g", "ha_mode": "HA_MODE_OTHER" }), "ha_mode");
+}

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use crate::plan::{Name, Plan, Targets, members_of};
 use crate::reader::Reader;
-use crate::{Kind, Members, Result, group, monitor, pool, service, small};
+use crate::{Kind, Members, Result, engines, group, monitor, pool, service, small};
 
 /// Translates a checked object.
 ///
@@ -18,7 +18,7 @@ pub fn translate(kind: Kind, document: &Members, targets: &Targets) -> Result<Pl
         Kind::HealthMonitor => monitor::translate(&reader),
         Kind::VsVip => small::vip(&reader),
         Kind::Certificate => small::certificate(&reader),
-        Kind::EngineGroup => small::engine_group(&reader),
+        Kind::EngineGroup => engines::translate(&reader),
         Kind::VirtualService => service::translate(&reader, targets),
         profile => crate::profiles::check(profile, &reader, targets).map(|()| Plan::Profile),
     }
@@ -33,6 +33,7 @@ pub fn show(kind: Kind, object: &Json, name: &mut Name<'_>) -> Members {
         Kind::VsVip => small::show_vip(object),
         Kind::Certificate => small::show_certificate(object),
         Kind::VirtualService => service::show(object, name),
+        Kind::EngineGroup => engines::show(object),
         _ => members_of(json!({ "name": object["name"], "description": object["description"] })),
     }
 }

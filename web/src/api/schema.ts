@@ -2139,6 +2139,22 @@ export interface EngineGroup {
   name: string;
   /** Description. */
   description: string;
+  /** 0 = active/active: a VIP has several engines; 1 = N+M: room of spare engines stays free; 2 = active/standby: a VIP has one engine, another takes over. */
+  ha_mode: "0" | "1" | "2";
+  /** 0 = distributed: the engine with the fewest VIPs gets the next one; 1 = compact: the one with the most that has room. */
+  placement: "0" | "1";
+  /** Engines that announce a VIP; 0 = all with `ha_mode` 0, one with 1. With 2 it is one. */
+  engines_per_vip: string;
+  /** Engines whose room stays free for VIPs of failed ones, with `ha_mode` 1; needs `vips_per_engine`. */
+  spare_engines: string;
+  /** VIPs of an engine at most; 0 = no limit. */
+  vips_per_engine: string;
+  /** 1 = VIPs return to an engine that returns, and spread to a new one; each move breaks connections. */
+  rebalance: "0" | "1";
+  /** Seconds without connection after which other engines take the VIPs of an engine over. */
+  failover_after: string;
+  /** How engines announce VIPs, as `announce` of the engine's file; `{}` = as the file of each engine says. */
+  announce: unknown;
 }
 
 /** As `enginegroup.create` takes it. */
@@ -2147,6 +2163,22 @@ export interface EngineGroupInput {
   name: string;
   /** Description. */
   description?: string;
+  /** 0 = active/active: a VIP has several engines; 1 = N+M: room of spare engines stays free; 2 = active/standby: a VIP has one engine, another takes over. */
+  ha_mode?: "0" | "1" | "2" | 0 | 1 | 2;
+  /** 0 = distributed: the engine with the fewest VIPs gets the next one; 1 = compact: the one with the most that has room. */
+  placement?: "0" | "1" | 0 | 1;
+  /** Engines that announce a VIP; 0 = all with `ha_mode` 0, one with 1. With 2 it is one. */
+  engines_per_vip?: string | number;
+  /** Engines whose room stays free for VIPs of failed ones, with `ha_mode` 1; needs `vips_per_engine`. */
+  spare_engines?: string | number;
+  /** VIPs of an engine at most; 0 = no limit. */
+  vips_per_engine?: string | number;
+  /** 1 = VIPs return to an engine that returns, and spread to a new one; each move breaks connections. */
+  rebalance?: "0" | "1" | 0 | 1;
+  /** Seconds without connection after which other engines take the VIPs of an engine over. */
+  failover_after?: string | number;
+  /** How engines announce VIPs, as `announce` of the engine's file; `{}` = as the file of each engine says. */
+  announce?: unknown;
 }
 
 /** As `engine.get` shows it with `output: "extend"`. */
@@ -2159,6 +2191,8 @@ export interface Engine {
   description: string;
   /** Engine group. */
   enginegroupid: string;
+  /** 1 = its VIPs move to other engines, and it gets no others. */
+  drain: "0" | "1";
   /** End of its token; 0 = it has none. */
   enrolment_expires_at: string;
   /** Unix time of its last report; 0 = none. */
@@ -2187,6 +2221,8 @@ export interface EngineInput {
   description?: string;
   /** Engine group. */
   enginegroupid: string | number;
+  /** 1 = its VIPs move to other engines, and it gets no others. */
+  drain?: "0" | "1" | 0 | 1;
 }
 
 /** As `auditlog.get` shows it with `output: "extend"`. */
@@ -2261,6 +2297,7 @@ export type MethodName =
   | "enginegroup.create"
   | "enginegroup.delete"
   | "enginegroup.get"
+  | "enginegroup.placement"
   | "enginegroup.update"
   | "event.acknowledge"
   | "event.get"

@@ -1,8 +1,10 @@
 //! What the API asks of the running parts.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use api::{ItemState, Probe};
+use balancing::placement::State;
 use config::Config;
 use config::lld::worker::Outcomes;
 use config::snapshot::ItemType;
@@ -114,6 +116,11 @@ impl api::Live for Live {
 
     fn pool_health(&self, pool: u64) -> Option<api::Json> {
         self.board.as_ref()?.health(pool)
+    }
+
+    fn engine_state(&self, engine: u64, hold_s: u32) -> State {
+        let hold = Duration::from_secs(hold_s.into());
+        self.board.as_ref().map_or(State::Down, |board| board.state(engine, hold))
     }
 
     fn check_now(&self, items: &[ItemId]) {

@@ -7,7 +7,7 @@ use config::engines::{Desired, Objects, Service};
 use objects::UserType;
 use serde_json::{Value as Json, json};
 
-use super::refused;
+use super::{placement, refused};
 use crate::call::Call;
 use crate::error::{ApiError, ApiResult};
 use crate::object::missing;
@@ -15,8 +15,16 @@ use crate::write::only;
 use crate::{params, permission, rpc};
 
 /// Objects that the configuration of engines is made of.
-const OBJECTS: &[&str] =
-    &["certificate", "healthmonitor", "pool", "poolgroup", "vip", "virtualservice"];
+const OBJECTS: &[&str] = &[
+    "certificate",
+    "engine",
+    "enginegroup",
+    "healthmonitor",
+    "pool",
+    "poolgroup",
+    "vip",
+    "virtualservice",
+];
 
 const ACTIONS: &[&str] = &["create", "update", "delete"];
 
@@ -42,16 +50,25 @@ fn method(call: &Call<'_>, input: &Json) -> ApiResult<String> {
 
 pub(super) fn compare(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let members = input.as_object().ok_or_else(|| ApiError::at("/", "an object is expected"))?;
-    only(members, "/", &["method", "params"])?;
+    only(members, "/", &["method", "moves", "params"])?;
+    let with_moves = params::flag(input.get("moves"));
     let method = method(call, input)?;
     let params = input.get("params").ok_or_else(|| missing("/", "params"))?;
     let mut compared = None;
     let undone: ApiResult<()> = call.together(|call| {
         let all =
             || call.read(|connection| Objects::all(connection).map_err(|error| refused("", error)));
-        let before = all()?;
+        let placed = || call.read(|connection| Ok(placement::groups(call, connection)?));
+        let (before, placed_before) = (all()?, placed()?);
         rpc::run_inner(call, &method, params)?;
-        compared = Some(difference(&before, &all()?));
+        let services = difference(&before, &all()?);
+        compared = Some(match with_moves {
+            false => services,
+            true => {
+                let moves = placement::moves(&placed_before, &placed()?, call.now());
+                json!({ "services": services, "moves": moves })
+            }
+        });
         Err(ApiError::application("BUG: a comparison changes nothing"))
     });
     match (compared, undone) {

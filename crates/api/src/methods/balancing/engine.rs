@@ -15,7 +15,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::found::Found;
 use crate::get::Get;
 use crate::object::Access::{Optional, ReadOnly, Required};
-use crate::object::FieldKind::{Id, Int, Name, Nested, Text};
+use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
 use crate::plain::{self, Draft, Plain, Spec, Unique};
 use crate::{params, session};
@@ -35,6 +35,12 @@ const FIELDS: &[Field] = &[
     field("name", Name(128), Required, "Name, also in records of requests."),
     field("description", Text(65_535), Optional, "Description."),
     field("enginegroupid", Id, Required, "Engine group."),
+    field(
+        "drain",
+        OneOf(&[0, 1]),
+        Optional,
+        "1 = its VIPs move to other engines, and it gets no others.",
+    ),
     field("enrolment_expires_at", Int(0, i64::MAX), ReadOnly, "End of its token; 0 = it has none."),
     field("lastaccess", Int(0, i64::MAX), ReadOnly, "Unix time of its last report; 0 = none."),
     field("address", Text(0), ReadOnly, "Address that it reports from."),

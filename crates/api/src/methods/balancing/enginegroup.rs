@@ -1,20 +1,21 @@
 //! Engine groups: engines with the same configuration.
 
-use balancing::Pem;
+use balancing::{Announce, Pem};
 use config::Edit;
 use config::db::Row;
 use config::engines::{Desired, Objects};
 use config::table;
 use serde_json::{Value as Json, json};
 
+use super::members::{self, Member};
 use super::{Use, refuse_used, refused};
 use crate::call::{Call, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::methods::balancing::{engine, virtualservice};
 use crate::object::Access::{Optional, ReadOnly, Required};
-use crate::object::FieldKind::{Id, Name, Text};
+use crate::object::FieldKind::{Document, Id, Int, Name, OneOf, Text};
 use crate::object::{Field, Object, field};
-use crate::plain::{self, Plain, Related, Spec, Unique};
+use crate::plain::{self, Draft, Plain, Related, Spec, Unique};
 use crate::relate::Relation;
 use crate::write::{only, required_list};
 
@@ -25,11 +26,49 @@ pub(crate) const METHODS: &[Method] = &[
     Method::super_admin("enginegroup.delete", plain::delete::<EngineGroup>),
 ];
 
+/// Values of `ha_mode`.
+const N_PLUS_M: i64 = 1;
+const ACTIVE_STANDBY: i64 = 2;
+
 const FIELDS: &[Field] = &[
     field("enginegroupid", Id, ReadOnly, "Id of the engine group."),
     field("name", Name(128), Required, "Name."),
     field("description", Text(65_535), Optional, "Description."),
+    field("ha_mode", OneOf(&[0, 1, 2]), Optional, HA_MODE),
+    field("placement", OneOf(&[0, 1]), Optional, PLACEMENT),
+    field("engines_per_vip", Int(0, 1_000), Optional, ENGINES_PER_VIP),
+    field("spare_engines", Int(0, 1_000), Optional, SPARE_ENGINES),
+    field("vips_per_engine", Int(0, 20_000), Optional, "VIPs of an engine at most; 0 = no limit."),
+    field("rebalance", OneOf(&[0, 1]), Optional, REBALANCE),
+    field("failover_after", Int(1, 600), Optional, FAILOVER_AFTER),
+    field("announce", Document, Optional, ANNOUNCE),
 ];
+
+const HA_MODE: &str = "0 = active/active: a VIP has several engines; 1 = N+M: room of spare engines \
+                       stays free; 2 = active/standby: a VIP has one engine, another takes over.";
+const PLACEMENT: &str = "0 = distributed: the engine with the fewest VIPs gets the next one; 1 = compact: the \
+                         one with the most that has room.";
+const ENGINES_PER_VIP: &str =
+    "Engines that announce a VIP; 0 = all with `ha_mode` 0, one with 1. With 2 it is one.";
+const SPARE_ENGINES: &str = "Engines whose room stays free for VIPs of failed ones, with `ha_mode` 1; needs \
+                             `vips_per_engine`.";
+const REBALANCE: &str = "1 = VIPs return to an engine that returns, and spread to a new one; each move \
+                         breaks connections.";
+const FAILOVER_AFTER: &str =
+    "Seconds without connection after which other engines take the VIPs of an engine over.";
+const ANNOUNCE: &str = "How engines announce VIPs, as `announce` of the engine's file; `{}` = as the file of \
+                        each engine says.";
+
+const MEMBERS: &[Member] = &[("announce", announce)];
+
+fn announce(value: &Json, path: &str) -> ApiResult<String> {
+    let text = members::optional::<Announce>(value, path)?;
+    if text == "{}" {
+        return Ok(text);
+    }
+    members::typed::<Announce>(value, path)?.check().map_err(|error| ApiError::at(path, error))?;
+    Ok(text)
+}
 
 pub(crate) static ENGINE_GROUP: Object = Object {
     name: "enginegroup",
@@ -76,6 +115,38 @@ struct EngineGroup;
 impl Plain for EngineGroup {
     fn spec(&self) -> &'static Spec {
         &SPEC
+    }
+
+    fn given(&self, _call: &Call<'_>, draft: &mut Draft<'_>) -> ApiResult<()> {
+        members::read(draft, MEMBERS)
+    }
+
+    fn write(
+        &self,
+        _call: &Call<'_>,
+        _edit: &mut Edit<'_>,
+        draft: &mut Draft<'_>,
+        before: Option<&Row>,
+    ) -> ApiResult<()> {
+        let number = |column| draft.value(column, before).as_int();
+        let refuse =
+            |column: &str, text: &str| Err(ApiError::at(&format!("{}/{column}", draft.path), text));
+        let (mode, spare) = (number("ha_mode"), number("spare_engines"));
+        if spare > 0 && mode != N_PLUS_M {
+            return refuse(
+                "spare_engines",
+                "only groups with \"ha_mode\" 1 have spare engines; set 0",
+            );
+        }
+        if spare > 0 && number("vips_per_engine") == 0 {
+            let text = "room is counted in VIPs; set \"vips_per_engine\"";
+            return refuse("spare_engines", text);
+        }
+        if number("engines_per_vip") > 1 && mode == ACTIVE_STANDBY {
+            let text = "a VIP of an active/standby group has one engine; set 0 or 1";
+            return refuse("engines_per_vip", text);
+        }
+        Ok(())
     }
 
     fn delete(&self, _call: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {

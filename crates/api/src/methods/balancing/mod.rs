@@ -11,6 +11,7 @@ pub(crate) mod exchange;
 mod health;
 pub(crate) mod healthmonitor;
 mod members;
+mod placement;
 pub(crate) mod pool;
 pub(crate) mod poolgroup;
 mod rules;
@@ -29,6 +30,7 @@ use crate::write::{names, no_object_at};
 pub(crate) const METHODS: &[Method] = &[
     Method::admin("pool.health", health::health),
     Method::super_admin("enginegroup.compare", compare::compare),
+    Method::admin("enginegroup.placement", placement::placement),
     Method::super_admin("enginegroup.configuration", enginegroup::configuration),
     Method::super_admin("engine.generate", engine::generate),
     Method::super_admin("certificate.renew", certificate::renew),

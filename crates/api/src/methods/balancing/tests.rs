@@ -2,6 +2,7 @@ mod checks;
 mod exchange;
 mod groups;
 mod monitors;
+mod placement;
 mod rights;
 
 use openssl::asn1::Asn1Time;
@@ -362,7 +363,7 @@ fn a_comparison_names_the_services_and_changes_nothing() {
     assert_eq!(compare("virtualservice.update", change).unwrap(), expected, "another group");
     let bad = json!({ "poolid": edge.pool, "servers": [] });
     assert!(compare("pool.update", bad).unwrap_err().1.contains("cannot be empty"));
-    for method in ["host.create", "pool.get", "engine.delete", "pool", "enginegroup.compare"] {
+    for method in ["host.create", "pool.get", "engine.generate", "pool", "enginegroup.compare"] {
         let (_, text) = compare(method, json!({})).unwrap_err();
         assert!(text.contains("\"/method\": value must be one of certificate"), "{text}");
     }

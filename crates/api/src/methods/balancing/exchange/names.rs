@@ -73,7 +73,7 @@ impl Ids {
     pub(super) fn params(&self, kind: Kind, name: &str, entry: &Entry) -> ApiResult<Entry> {
         let from = From { kind, name };
         let mut params = match kind {
-            Kind::EngineGroup => Entry::new(),
+            Kind::EngineGroup => engine_group(entry),
             Kind::Vip => with_defaults(
                 entry,
                 &[("ipv4", json!("")), ("ipv6", json!("")), ("dns_names", json!([]))],
@@ -263,4 +263,18 @@ fn monitor(entry: &Entry) -> Entry {
             ("down", json!(3)),
         ],
     )
+}
+
+fn engine_group(entry: &Entry) -> Entry {
+    let none = [
+        "ha_mode",
+        "placement",
+        "engines_per_vip",
+        "spare_engines",
+        "vips_per_engine",
+        "rebalance",
+    ];
+    let mut defaults = Vec::from(none.map(|member| (member, json!(0))));
+    defaults.extend([("failover_after", json!(3)), ("announce", json!({}))]);
+    with_defaults(entry, &defaults)
 }

@@ -1,8 +1,8 @@
 //! A file as objects by name. What it does not say of an object stays as it is.
 
 use balancing::{
-    AcmeOrder, Certificate, CertificateNotes, Config, Controller, HIDDEN, MonitorNotes, Named, Pem,
-    Pool, named,
+    AcmeOrder, Certificate, CertificateNotes, Config, Controller, EngineGroupNotes, HIDDEN,
+    MonitorNotes, Named, Pem, Pool, named,
 };
 use config::engines::hosts::TriggerFilter;
 use config::engines::pem;
@@ -43,7 +43,7 @@ impl World {
         let world = Self::default();
         let mut reading = Reading { config, notes, around, shortened, world };
         for group in &notes.engine_groups {
-            let entry = reading.described(Kind::EngineGroup, Some(group), &group.name);
+            let entry = reading.engine_group(group);
             reading.world.insert(Kind::EngineGroup, &group.name, entry)?;
         }
         reading.vips()?;
@@ -69,6 +69,24 @@ impl Reading<'_> {
         if !text.is_empty() {
             entry.insert("description".to_owned(), text.into());
         }
+        entry
+    }
+
+    fn engine_group(&self, group: &EngineGroupNotes) -> Entry {
+        let mut entry = self.described(Kind::EngineGroup, Some(group), &group.name);
+        let EngineGroupNotes { failover_after, announce, .. } = group;
+        for (member, number) in [
+            ("ha_mode", group.ha_mode),
+            ("placement", group.placement),
+            ("engines_per_vip", group.engines_per_vip),
+            ("spare_engines", group.spare_engines),
+            ("vips_per_engine", group.vips_per_engine),
+            ("rebalance", group.rebalance),
+        ] {
+            put(&mut entry, member, Some(number).filter(|number| *number != 0));
+        }
+        put(&mut entry, "failover_after", failover_after.filter(|after| *after != 3));
+        put(&mut entry, "announce", announce.as_ref());
         entry
     }
 

@@ -80,6 +80,14 @@ fn monitored(server: &Server) -> String {
 fn estate() -> Edge {
     let edge = Edge::start();
     let make = |method: &str, params: Json| edge.server.create(method, &params);
+    let routers =
+        json!({ "networks": ["192.0.2.0/24"], "local_as": 65_001, "bfd": { "multiplier": 5 } });
+    let settings = json!({
+        "enginegroupid": edge.group, "ha_mode": 1, "placement": 1, "engines_per_vip": 2,
+        "spare_engines": 1, "vips_per_engine": 8, "rebalance": 1, "failover_after": 9,
+        "announce": routers,
+    });
+    edge.server.call("enginegroup.update", &settings).unwrap();
     let host = monitored(&edge.server);
     let filter = json!({ "name": "load", "tags": [{ "tag": "scope" }], "min_severity": 4 });
     let trigger = make(
