@@ -90,7 +90,7 @@ pub enum Message<'b> {
     /// Engine, after the welcome: the version of its program.
     Program { version: &'b str },
     /// Engine, after the welcome and after each [`Place`](Self::Place): the VIPs that it owns, and the number of the
-    /// message that told so (0: none did, so it announces all). Engines of older releases send none and get none.
+    /// message that named them (0: none did, so it announces all). Engines of older releases send none and get none.
     Owning { generation: u64, vips: &'b str },
     /// Server: the VIPs that the engine owns from now on, a list of addresses as JSON.
     Place { generation: u64, vips: &'b str },

@@ -40,7 +40,7 @@ pub(super) struct Stored {
 /// Which VIPs the engine announces.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct Owns {
-    /// Number of the message that told so.
+    /// Number of the message that named them.
     pub(super) generation: u64,
     pub(super) vips: BTreeSet<IpAddr>,
 }
