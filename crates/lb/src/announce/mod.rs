@@ -181,6 +181,9 @@ impl Speaker {
         if routes.is_none() {
             return Ok(());
         }
+        if self.told.is_none() {
+            bird::write_common(&self.config)?;
+        }
         bird::write(&self.config, &self.device, wanted)?;
         drop(routes);
         bird::configure(&self.config.bird, &self.clock)
