@@ -520,6 +520,28 @@ class Announce(unittest.TestCase):
         self.addCleanup(server.stdout.close)
         self.wait_for_hops(1, 2)
 
+    def test_a_vip_returns_when_servers_failed_while_bird_was_down(self):
+        self.start_router()
+        self.start_bird(1)
+        self.start_engine(1)
+        self.wait_for_hops(1)
+        file, = [name for name in os.listdir(self.path("e1")) if name.startswith("vedbgp")]
+
+        def told():
+            with open(self.path("e1", file), encoding="utf-8") as text:
+                return "route %s/" % VIP in text.read()
+
+        self.assertTrue(told())
+        self.birds[1].kill()
+        self.birds[1].wait()
+        self.backend.kill()
+        bed.wait_for("no VIP", lambda: not told(), TIMEOUT_S)
+        server = self.server.start(sys.executable, "-c", SERVER, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.stdout.close)
+        bed.wait_for("the VIP", told, TIMEOUT_S)
+        self.start_bird(1)
+        self.wait_for_hops(1)
+
     def test_without_bird_the_engine_forwards_and_retries(self):
         self.start_router()
         self.start_engine(1)
