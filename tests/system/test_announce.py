@@ -264,11 +264,12 @@ class Announce(unittest.TestCase):
             json.dump(config, out)
         return file
 
-    def start_engine(self, number, *arguments, **more):
+    def start_engine(self, number, *arguments, environment=None, drain="60s", **more):
         file = self.configuration(number, **more)
         with open(self.path("e%d.log" % number), "ab") as log:
             self.engines[number] = self.machines[number].start(
-                bed.BINARY, "engine", "--config", file, "--drain", "60s", *arguments, stderr=log)
+                bed.BINARY, "engine", "--config", file, "--drain", drain, *arguments, stderr=log,
+                env=environment)
         return self.engines[number]
 
     def log(self, number):
@@ -442,6 +443,71 @@ class Announce(unittest.TestCase):
             self.served(clients)
         self.finish(clients, "two upgrades of the only engine")
 
+    def start_ready(self, number, *arguments):
+        """An engine that has told its service manager that it is ready."""
+        address = self.path("notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(address)
+            self.addCleanup(os.unlink, address)
+            manager.settimeout(TIMEOUT_S)
+            environment = {**os.environ, "NOTIFY_SOCKET": address}
+            engine = self.start_engine(number, *arguments, environment=environment)
+            self.assertEqual(manager.recv(100), b"READY=1")
+        return engine
+
+    def test_a_process_that_has_just_started_is_a_successor(self):
+        self.start_router()
+        self.start_bird(1)
+        old = self.start_engine(1)
+        self.wait_for_hops(1)
+        line = Line(self.client)
+        self.addCleanup(line.close)
+        self.assertTrue(line.works())
+        before = self.log(1).count("announced VIPs")
+        self.start_ready(1, "--takeover")
+        # As early as a service manager can.
+        old.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        bed.wait_for("the other process", lambda: self.log(1).count("announced VIPs") > before, TIMEOUT_S)
+        taken = time.monotonic() - began
+        bed.wait_for("closed listeners", lambda: self.listeners(1) == 1, TIMEOUT_S)
+        # The old process waits for 3 seconds. Slower machines show nothing here.
+        if taken < 2:
+            self.assertNotIn("other machines get them", self.log(1))
+        self.assertEqual(self.hops(), {1})
+        self.assertTrue(line.works())
+        line.close()
+        self.assertEqual(old.wait(TIMEOUT_S), 0)
+        get(self.client).close()
+
+    def listeners(self, number):
+        """Sockets that accept connections for the echo service."""
+        return len(self.machines[number].run("ss", "-Htln", "sport", "=", ":7").splitlines())
+
+    def test_a_vip_is_withdrawn_when_a_successor_dies(self):
+        self.start_router()
+        self.start_bird(1)
+        old = self.start_engine(1, drain="1h")
+        self.wait_for_hops(1)
+        # It keeps the old process.
+        line = Line(self.client)
+        self.addCleanup(line.close)
+        self.assertTrue(line.works())
+        before = self.log(1).count("announced VIPs")
+        following = self.start_engine(1, "--takeover")
+        bed.wait_for("the other process", lambda: self.log(1).count("announced VIPs") > before, TIMEOUT_S)
+        old.send_signal(signal.SIGTERM)
+        bed.wait_for("closed listeners", lambda: self.listeners(1) == 1, TIMEOUT_S)
+        self.assertEqual(self.hops(), {1})
+        following.kill()
+        following.wait()
+        # Nothing on this machine accepts connections: others may.
+        self.wait_for_hops()
+        self.assertIsNone(old.poll())
+        self.start_engine(1, "--takeover")
+        self.wait_for_hops(1)
+        get(self.client).close()
+
     def test_a_vip_without_usable_servers_is_not_announced(self):
         self.start_router()
         for number in (1, 2):
@@ -453,6 +519,28 @@ class Announce(unittest.TestCase):
         server = self.server.start(sys.executable, "-c", SERVER, stdout=subprocess.PIPE, text=True)
         self.addCleanup(server.stdout.close)
         self.wait_for_hops(1, 2)
+
+    def test_a_vip_returns_when_servers_failed_while_bird_was_down(self):
+        self.start_router()
+        self.start_bird(1)
+        self.start_engine(1)
+        self.wait_for_hops(1)
+        file, = [name for name in os.listdir(self.path("e1")) if name.startswith("vedbgp")]
+
+        def told():
+            with open(self.path("e1", file), encoding="utf-8") as text:
+                return "route %s/" % VIP in text.read()
+
+        self.assertTrue(told())
+        self.birds[1].kill()
+        self.birds[1].wait()
+        self.backend.kill()
+        bed.wait_for("no VIP", lambda: not told(), TIMEOUT_S)
+        server = self.server.start(sys.executable, "-c", SERVER, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.stdout.close)
+        bed.wait_for("the VIP", told, TIMEOUT_S)
+        self.start_bird(1)
+        self.wait_for_hops(1)
 
     def test_without_bird_the_engine_forwards_and_retries(self):
         self.start_router()

@@ -31,6 +31,16 @@ pub enum Algorithm {
     HeaderHash,
 }
 
+impl Algorithm {
+    /// Whether a hash of something of the request chooses the server.
+    pub fn hashes(self) -> bool {
+        match self {
+            Self::SourceHash | Self::UriHash | Self::HeaderHash => true,
+            Self::RoundRobin | Self::LeastConnections | Self::LeastLoad | Self::Random => false,
+        }
+    }
+}
+
 /// What servers speak.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Protocol {
@@ -171,6 +181,16 @@ pub enum PersistenceKind {
     SourceIp,
     /// The value of a header that clients send.
     Header,
+}
+
+impl PersistenceKind {
+    /// Whether a hash of something of the request chooses the server.
+    pub fn hashes(self) -> bool {
+        match self {
+            Self::SourceIp | Self::Header => true,
+            Self::Cookie => false,
+        }
+    }
 }
 
 /// Keeps a client on one server.

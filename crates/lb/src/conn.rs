@@ -24,6 +24,8 @@ pub(crate) struct Conn {
     pub(crate) writable: bool,
     /// The peer has sent its end; the bytes before it may not have been read.
     half_closed: bool,
+    /// The peer sends urgent data (RFC 9293, 3.8.5): a read ends before it, a pipe never gets what is behind it.
+    urgent: bool,
     /// All bytes before the peer's end have been read.
     pub(crate) eof: bool,
     shut: bool,
@@ -51,6 +53,7 @@ impl Conn {
             readable: false,
             writable: false,
             half_closed: false,
+            urgent: false,
             eof: false,
             shut: false,
             received: 0,
@@ -73,6 +76,7 @@ impl Conn {
         self.readable |= event.is_readable() || event.is_read_closed() || event.is_error();
         self.writable |= event.is_writable() || event.is_error();
         self.half_closed |= event.is_read_closed();
+        self.urgent |= event.is_priority();
     }
 
     /// Error of a connection attempt.
@@ -100,7 +104,7 @@ impl Conn {
             }
             Ok(length) => {
                 // A short read has emptied the socket; what arrives afterwards is a new event.
-                if length < wanted && self.tls.is_none() && !self.half_closed {
+                if length < wanted && self.tls.is_none() && !self.half_closed && !self.urgent {
                     self.readable = false;
                 }
                 buffer.filled(length);
@@ -124,7 +128,7 @@ impl Conn {
     /// Whether the bytes that arrive are so many that a pipe saves CPU time.
     pub(crate) fn is_bulk(&self) -> bool {
         let many = self.received > BULK && self.last_read >= BULK_READ;
-        many && self.tls.is_none() && self.readable && !self.eof
+        many && self.tls.is_none() && self.readable && !self.eof && !self.urgent
     }
 
     /// Reads once into an empty pipe; the result is that of [`Self::fill`].

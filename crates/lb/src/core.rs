@@ -219,7 +219,8 @@ impl Core {
     }
 
     pub(crate) fn watch(&self, stream: &mut TcpStream, who: Who) -> io::Result<()> {
-        self.registry.register(stream, who.into(), Interest::READABLE | Interest::WRITABLE)
+        let interest = Interest::READABLE | Interest::WRITABLE | Interest::PRIORITY;
+        self.registry.register(stream, who.into(), interest)
     }
 
     /// Watches a listener.

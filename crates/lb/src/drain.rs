@@ -8,12 +8,13 @@ use socket2::{SockFilter, SockRef};
 use stdx::sync::lock;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
-use crate::engine::Engine;
+use crate::announce::Announcer;
+use crate::engine::{BACKLOG, Engine};
 use crate::phase::{LOOK_MS, Left, Phase};
 use crate::quic::Quic;
 use crate::session::State;
 use crate::succession::{Drain, migrates};
-use crate::worker::Worker;
+use crate::worker::{ACCEPT_BATCH, Worker};
 
 /// How often the log says what is left.
 const REPORT_EVERY: Duration = Duration::from_secs(5);
@@ -22,6 +23,8 @@ const HANDSHAKES: Duration = Duration::from_millis(200);
 /// Time for clients to send the request whose response is the last one of their connection, before routes to this
 /// machine are withdrawn.
 const LEAVING: Duration = Duration::from_secs(3);
+/// How often a process that accepts nothing looks whether another one still announces its VIPs.
+const CHECK_EVERY: Duration = Duration::from_secs(2);
 /// Longest time for threads to see a phase, which takes them a wake-up.
 const SEEN: Duration = Duration::from_secs(1);
 /// Longest time for the last requests. Clients that would begin a connection wait for it.
@@ -40,27 +43,20 @@ impl Engine {
             "the engine drains: connections close after their next response, the last ones within {} s",
             drain.deadline.as_secs()
         );
-        if self.announces_alone().is_some() {
+        let mut alone = self.announces_alone().is_some();
+        if alone {
+            sleep_until(end.min(Instant::now() + LEAVING)).await;
+            // A process that has just started announces its VIPs a moment later.
+            alone = self.announces_alone().is_some();
+        }
+        if alone {
             self.give_away(end).await;
         } else if !migrates() {
             self.enter(Phase::Quiet, end).await;
             sleep(HANDSHAKES).await;
         }
-        let mut left = self.enter(Phase::Closed, end).await;
-        let mut report = Instant::now() + REPORT_EVERY;
-        while left.connections > 0 && Instant::now() < end {
-            sleep(Duration::from_millis(LOOK_MS)).await;
-            left = self.left(Phase::Closed).unwrap_or(left);
-            if Instant::now() >= report {
-                report += REPORT_EVERY;
-                tracing::info!(
-                    connections = left.connections,
-                    requests = left.requests,
-                    "the engine drains"
-                );
-            }
-        }
-        match left.connections {
+        let left = self.enter(Phase::Closed, end).await;
+        match self.last_connections(left, end).await {
             0 => tracing::info!("the engine has drained: all connections are closed"),
             connections => {
                 tracing::warn!(
@@ -71,10 +67,38 @@ impl Engine {
         }
     }
 
+    /// Waits until no connection is left, at most until `end`; the result is their number.
+    async fn last_connections(&self, mut left: Left, end: Instant) -> usize {
+        let (mut report, mut check) = (Instant::now() + REPORT_EVERY, Instant::now());
+        let mut alone = false;
+        while left.connections > 0 && Instant::now() < end {
+            sleep(Duration::from_millis(LOOK_MS)).await;
+            left = self.left(Phase::Closed).unwrap_or(left);
+            if Instant::now() >= check {
+                check = Instant::now() + CHECK_EVERY;
+                let announcer = self.announces_alone();
+                let before = std::mem::replace(&mut alone, announcer.is_some());
+                // The process that followed has ended.
+                announcer.filter(|_| before).into_iter().for_each(Announcer::withdraw);
+            }
+            if Instant::now() >= report {
+                report += REPORT_EVERY;
+                tracing::info!(
+                    connections = left.connections,
+                    requests = left.requests,
+                    "the engine drains"
+                );
+            }
+        }
+        left.connections
+    }
+
     /// Hands the VIPs over to other machines: connections that are left would lose their way, so all that can
     /// end do so before.
     async fn give_away(&self, end: Instant) {
-        sleep_until(end.min(Instant::now() + LEAVING)).await;
+        tracing::info!(
+            "no other process of this machine announces the VIPs: other machines get them"
+        );
         self.enter(Phase::Quiet, end).await;
         let quiet = end.min(Instant::now() + QUIET);
         sleep(HANDSHAKES).await;
@@ -188,7 +212,9 @@ impl Worker {
     /// Accepts what is complete, and leaves the rest to the listeners of others.
     fn close_listeners(&mut self) {
         for number in 0..self.listeners.len() {
-            while matches!(self.accept_batch(number), Ok(true)) {}
+            // No more than were complete: others may connect faster than they are accepted.
+            let mut batches = 0..=BACKLOG / ACCEPT_BATCH;
+            while batches.next().is_some() && matches!(self.accept_batch(number), Ok(true)) {}
             self.listeners[number] = None;
         }
         self.quic.refuse_new();

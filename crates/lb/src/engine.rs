@@ -32,7 +32,7 @@ use crate::udp;
 use crate::worker::Worker;
 
 /// Connections that the system completes before the engine accepts them.
-const BACKLOG: i32 = 4096;
+pub(crate) const BACKLOG: usize = 4096;
 
 /// Reads and checks a configuration file.
 ///
@@ -302,6 +302,10 @@ impl Engine {
     /// Closes all connections, and writes the records of what was carried.
     pub fn stop(self) {
         stdx::thread::set_running(false);
+        // While connections are still accepted: afterwards routers would send them to nobody.
+        if let Some(announcer) = &self.announcer {
+            announcer.withdraw();
+        }
         for mailbox in &self.mailboxes {
             mailbox.stop.store(true, Relaxed);
             if let Err(error) = mailbox.waker.wake() {
@@ -344,6 +348,6 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     // Accepted connections inherit it.
     socket.set_tcp_nodelay(true)?;
     socket.bind(&address.into())?;
-    socket.listen(BACKLOG)?;
+    socket.listen(i32::try_from(BACKLOG).unwrap_or(i32::MAX))?;
     Ok(socket.into())
 }

@@ -60,6 +60,8 @@ pub(crate) struct Pipes {
     free: Vec<Box<Pipe>>,
     max: usize,
     count: Arc<()>,
+    /// The system has moved bytes: what it refuses now is the error of one connection.
+    pub(crate) proven: bool,
 }
 
 impl Pipes {

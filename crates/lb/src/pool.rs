@@ -221,26 +221,11 @@ impl Pool {
     pub(crate) fn arranged(mut self) -> Self {
         self.schedule =
             arrange::schedule(&self.servers.iter().map(|server| server.weight).collect::<Vec<_>>());
-        if self.hashes() {
+        let persistence = self.persistence.as_ref();
+        if self.algorithm.hashes() || persistence.is_some_and(|(kind, _)| kind.hashes()) {
             self.ring = arrange::ring(&self.servers);
         }
         self
-    }
-
-    /// Whether a hash may choose the server.
-    fn hashes(&self) -> bool {
-        let persists = matches!(
-            self.persistence,
-            Some((PersistenceKind::SourceIp | PersistenceKind::Header, _))
-        );
-        persists
-            || match self.algorithm {
-                Algorithm::SourceHash | Algorithm::UriHash | Algorithm::HeaderHash => true,
-                Algorithm::RoundRobin
-                | Algorithm::LeastConnections
-                | Algorithm::LeastLoad
-                | Algorithm::Random => false,
-            }
     }
 
     pub(crate) fn new(

@@ -35,13 +35,16 @@ pub(crate) fn pull_bulk(
     }
     let pipe = into.empty_pipe(&mut hub.buffers)?;
     match source.fill_pipe(pipe, limit) {
-        Err(error) if is_refused(&error) => {
+        Err(error) if is_refused(&error) && !hub.buffers.pipes.proven => {
             tracing::warn!("bytes are copied, as the system does not move them: {error}");
-            hub.buffers.pipes.refuse();
             into.rest_pipe(&mut hub.buffers);
+            hub.buffers.pipes.refuse();
             None
         }
-        result => Some(result),
+        result => {
+            hub.buffers.pipes.proven |= result.is_ok();
+            Some(result)
+        }
     }
 }
 

@@ -242,7 +242,10 @@ impl Route {
         tracing::debug!("server {}: {error}", server_of.name);
         server_of.shared.release();
         self.wish.tried.push(server);
-        self.pool.failed(server, core.now_ms());
+        // Where this machine has no descriptor or port left, no server is at fault.
+        if !stdx::sys::is_exhausted(error) {
+            self.pool.failed(server, core.now_ms());
+        }
         Failure::Connect
     }
 }

@@ -33,7 +33,7 @@ use crate::udp::Udp;
 use crate::wheel::Entry;
 
 /// Connections that one listener accepts before others run.
-const ACCEPT_BATCH: usize = 64;
+pub(crate) const ACCEPT_BATCH: usize = 64;
 /// How long the system waits for the first bytes of a connection before it is accepted without, in seconds.
 const DEFER_S: u8 = 1;
 /// Sessions of streams that a thread keeps for the next ones.
@@ -42,6 +42,8 @@ const SPARE: usize = 256;
 const SWEEP_MS: u64 = 1000;
 /// Wait while requests are queued or no file descriptor is free, in milliseconds.
 const RETRY_MS: u64 = 5;
+/// Shortest time between two warnings about connections that cannot be accepted, in milliseconds.
+const WARN_EVERY_MS: u64 = 10_000;
 
 /// A thread.
 pub(crate) struct Worker {
@@ -59,6 +61,8 @@ pub(crate) struct Worker {
     clock: SharedClock,
     /// Listeners that may have more connections to accept.
     pub(crate) pending: Vec<usize>,
+    /// Monotonic time of the next warning about connections that cannot be accepted, in milliseconds.
+    warns_ms: u64,
     pub(crate) seen: Seen,
 }
 
@@ -91,6 +95,7 @@ impl Worker {
             mailbox,
             clock,
             pending: Vec::new(),
+            warns_ms: 0,
             seen: Seen::default(),
         })
     }
@@ -320,13 +325,17 @@ impl Worker {
     }
 
     fn accept(&mut self, number: usize) {
-        match self.accept_batch(number) {
-            Ok(false) => {}
-            Ok(true) => self.pending.push(number),
-            Err(error) => {
-                tracing::warn!("a connection cannot be accepted: {error}");
-                self.pending.push(number);
+        let more = self.accept_batch(number).unwrap_or_else(|error| {
+            let now_ms = self.core.now_ms();
+            if now_ms >= self.warns_ms {
+                self.warns_ms = now_ms + WARN_EVERY_MS;
+                tracing::warn!("connections wait, as they cannot be accepted: {error}");
             }
+            true
+        });
+        // Once, also if an event is about it meanwhile.
+        if more && !self.pending.contains(&number) {
+            self.pending.push(number);
         }
     }
 

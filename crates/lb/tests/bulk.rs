@@ -253,3 +253,36 @@ fn a_long_body_that_breaks_off_is_not_complete() {
     served.join().expect("no panic");
     engine.stop();
 }
+
+#[test]
+fn bytes_behind_urgent_data_arrive() {
+    let _alone = lock(&ALONE);
+    let (listener, server) = listener();
+    let (engine, address, _records) = start("tcp", server);
+    for of_client in [true, false] {
+        let client = connect(address);
+        let (far, _) = listener.accept().expect("a connection");
+        far.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
+        let (mut from, to) = if of_client { (client, far) } else { (far, client) };
+        // Without the byte that is urgent: sockets drop it, unless another one follows.
+        let chunk: Vec<u8> = pattern(2 << 20, 0).into_iter().map(|byte| byte & 31).collect();
+        let sent = chunk.repeat(8);
+        let other = to.try_clone().expect("a socket");
+        let writer = std::thread::spawn(move || {
+            for _ in 0..8 {
+                from.write_all(&chunk).expect("an open connection");
+                let urgent = socket2::SockRef::from(&from).send_out_of_band(b"!");
+                urgent.expect("an open connection");
+            }
+            from.shutdown(Shutdown::Write).expect("an open connection");
+            from
+        });
+        let mut bytes = read(to);
+        bytes.retain(|byte| *byte != b'!');
+        assert!(bytes == sent, "{} of {} bytes", bytes.len(), sent.len());
+        other.shutdown(Shutdown::Write).expect("an open connection");
+        writer.join().expect("no panic");
+    }
+    counted(&engine, 2);
+    engine.stop();
+}

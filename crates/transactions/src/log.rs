@@ -1,12 +1,13 @@
 //! A folder of blocks, for its one writer, and for the process that follows it.
 
+use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::block::Header;
-use crate::folder::{ENDING, Folder, names};
+use crate::folder::{ENDING, Folder, Indexed, names};
 
 /// What a log keeps: the newest blocks within both limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,21 @@ struct Written {
     bytes: u64,
     first_us: u64,
     last_us: u64,
+}
+
+impl Written {
+    /// Takes in what another process has added; whether all of it is complete blocks.
+    fn take_in(&mut self, file: File) -> io::Result<bool> {
+        let bytes = file.metadata()?.len();
+        let mut added = Indexed::new(OsString::new(), file);
+        while self.bytes < bytes {
+            match added.next_from(self.bytes)? {
+                Some((at, length)) if at == self.bytes => self.bytes += u64::from(length),
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
 }
 
 /// Appends blocks. While it exists, no other log can be opened in the folder, except
@@ -82,8 +98,9 @@ impl Log {
             let number = Path::new(&name).file_stem().and_then(|stem| stem.to_str()?.parse().ok());
             let Some(number) = number.filter(|number| *number > newest) else { continue };
             let file = File::open(self.path.join(&name))?;
-            let (first_us, last_us) = Folder::of_file(name, file)?.span().unwrap_or_default();
-            let bytes = std::fs::metadata(file_path(&self.path, number))?.len();
+            let folder = Folder::of_file(name, file)?;
+            let (first_us, last_us) = folder.span().unwrap_or_default();
+            let bytes = folder.end();
             self.files.push(Written { number, bytes, first_us, last_us });
         }
         Ok(())
@@ -122,17 +139,21 @@ impl Log {
     }
 
     /// Goes on in the newest file if another process has begun one: readers look for nothing new in the
-    /// files before it.
+    /// files before it. Behind a block that the other process has not completed there is no place for others:
+    /// then no file is open.
     fn follow(&mut self) -> io::Result<()> {
-        let Some(open) = &self.open else { return self.find_files() };
         let known = self.files.len();
-        let bytes = open.metadata()?.len();
-        self.files.last_mut().into_iter().for_each(|written| written.bytes = bytes);
         self.find_files()?;
-        if let Some(newest) = self.files.get(known..).and_then(<[_]>::last) {
-            let path = file_path(&self.path, newest.number);
+        let begun = self.files.len() > known;
+        let Some(newest) = self.files.last_mut().filter(|_| self.open.is_some()) else {
+            return Ok(());
+        };
+        let path = file_path(&self.path, newest.number);
+        let whole = newest.take_in(File::open(&path)?)?;
+        if begun || !whole {
             self.sync()?;
-            self.open = Some(File::options().append(true).open(path)?);
+            let open = || File::options().append(true).open(path);
+            self.open = whole.then(open).transpose()?;
         }
         Ok(())
     }

@@ -100,6 +100,29 @@ fn a_block_that_was_cut_off_hides_no_other() {
 }
 
 #[test]
+fn a_process_that_dies_within_a_block_hides_none_of_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut tail = crate::Tail::new(folder.path(), crate::Position::default());
+    let mut old = Log::open(folder.path(), ALL).unwrap();
+    old.append(&block(0)).unwrap();
+    let mut new = Log::open_beside(folder.path(), ALL).unwrap();
+    new.append(&block(100)).unwrap();
+    old.append(&block(200)).unwrap();
+    let half = block(300);
+    let mut file = File::options().append(true).open(file_path(folder.path(), 2)).unwrap();
+    file.write_all(&half[..half.len() / 2]).unwrap();
+    drop(old);
+    for from in [400, 500] {
+        new.append(&block(from)).unwrap();
+    }
+    assert_eq!(rows(folder.path()), 500);
+    let read: Vec<_> =
+        std::iter::from_fn(|| tail.read().unwrap()).map(|(_, bytes)| bytes).collect();
+    assert!(read == [0, 100, 200, 400, 500].map(block));
+    assert_eq!(names(folder.path()).unwrap().len(), 3);
+}
+
+#[test]
 fn files_are_private() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();

@@ -198,7 +198,14 @@ impl Running {
             began,
         };
         running.own_stored()?;
-        running.use_stored()?;
+        if let Err(error) = running.use_stored() {
+            // Another process forwards, and must not end for one that cannot.
+            if !running.folder.is_owned()? {
+                running.engine.stop();
+                return Err(error.context("the engine does not take over"));
+            }
+            tracing::error!("{error:#}");
+        }
         Ok(running)
     }
 
@@ -208,10 +215,9 @@ impl Running {
         if stored.hash == self.hash {
             return Ok(());
         }
-        match self.apply(&stored.hash, &stored.text) {
-            Ok(()) => tracing::info!("the engine runs with its stored configuration"),
-            Err(error) => tracing::error!("the stored configuration cannot be used: {error:#}"),
-        }
+        self.apply(&stored.hash, &stored.text)
+            .context("the stored configuration cannot be used")?;
+        tracing::info!("the engine runs with its stored configuration");
         Ok(())
     }
 
@@ -231,7 +237,10 @@ impl Running {
             self.identity = identity;
         }
         self.own_stored()?;
-        self.use_stored()
+        if let Err(error) = self.use_stored() {
+            tracing::error!("{error:#}");
+        }
+        Ok(())
     }
 
     fn apply(&mut self, hash: &str, text: &str) -> anyhow::Result<()> {
@@ -265,5 +274,54 @@ impl Running {
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(PAUSE_MAX);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use openssl::hash::MessageDigest;
+    use openssl::x509::X509;
+    use stdx::clock::RealClock;
+
+    use super::*;
+    use crate::authority::new_key;
+
+    /// Starts an engine with a folder.
+    fn started(data: &Path, beginning: Beginning) -> anyhow::Result<Running> {
+        let key = new_key()?;
+        let mut builder = X509::builder()?;
+        builder.set_pubkey(&key)?;
+        builder.sign(&key, MessageDigest::sha256())?;
+        let certificate = builder.build();
+        let authority = certificate.clone();
+        let identity = Identity { name: "edge".to_owned(), key, certificate, authority };
+        let options = Options {
+            controller: String::new(),
+            data: data.to_owned(),
+            token: None,
+            monitor_scripts: None,
+            announce: None,
+            beginning,
+            drain: Drain::default(),
+        };
+        let folder = Folder::open(data, beginning)?;
+        Running::start(folder, identity, &Arc::default(), &options, &RealClock::shared())
+    }
+
+    #[test]
+    fn an_engine_that_cannot_forward_does_not_take_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let other = Folder::open(dir.path(), Beginning::Alone).unwrap();
+        let service = "{name: web, type: http, listen: '127.0.0.1:1', pool: missing}";
+        let text = format!("virtual_services: [{service}]\n");
+        other.keep_configuration("abc", &text).unwrap();
+        let error = started(dir.path(), Beginning::Takeover).err().unwrap();
+        let error = format!("{error:#}");
+        assert!(error.starts_with("the engine does not take over: the stored"), "{error}");
+        other.release().unwrap();
+        // Alone, it connects to the server, which may send a better one.
+        let running = started(dir.path(), Beginning::Takeover).unwrap();
+        assert_eq!(running.hash, "");
+        running.engine.stop();
     }
 }

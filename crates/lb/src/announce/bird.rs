@@ -112,22 +112,34 @@ fn exists(device: &str) -> bool {
     names.any(|(name, _)| name.trim() == device)
 }
 
-/// Writes the files of this process and removes those of processes that are gone.
+/// Writes what all processes of the machine have in common. Once for each process: one that drains must not
+/// bring back the neighbours of former settings.
+pub(super) fn write_common(announce: &Announce) -> anyhow::Result<()> {
+    if announce.neighbours.is_empty() {
+        Ok(())
+    } else {
+        replace(announce, COMMON, &common(announce))
+    }
+}
+
+/// Writes the file of this process and removes those of processes that are gone.
 pub(super) fn write(
     announce: &Announce,
     device: &str,
     vips: &BTreeSet<IpAddr>,
 ) -> anyhow::Result<()> {
-    let folder = &announce.folder;
-    let problem = || format!("cannot write to {}", folder.display());
-    std::fs::create_dir_all(folder).with_context(problem)?;
-    for (other, path) in processes(folder) {
+    for (other, path) in processes(&announce.folder) {
         if other != device && !exists(&other) {
             let _gone = std::fs::remove_file(path);
         }
     }
-    let replace = |name: &str, text: &str| -> std::io::Result<()> {
-        let path = folder.join(name);
+    replace(announce, &file_of(device), &routes(vips, device))
+}
+
+fn replace(announce: &Announce, name: &str, text: &str) -> anyhow::Result<()> {
+    let replaced = || -> std::io::Result<()> {
+        std::fs::create_dir_all(&announce.folder)?;
+        let path = announce.folder.join(name);
         if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
             return Ok(());
         }
@@ -135,10 +147,7 @@ pub(super) fn write(
         // BIRD reads it as another user.
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644))
     };
-    if !announce.neighbours.is_empty() {
-        replace(COMMON, &common(announce)).with_context(problem)?;
-    }
-    replace(&file_of(device), &routes(vips, device)).with_context(problem)
+    replaced().with_context(|| format!("cannot write to {}", announce.folder.display()))
 }
 
 /// Removes the file of this process.
@@ -244,6 +253,28 @@ mod tests {
         assert!(text.contains("  route 192.0.2.1/32 via \"vedbgp7\";\n"), "{text}");
         assert!(text.contains("  route 2001:db8::1/128 via \"vedbgp7\";\n"), "{text}");
         assert!(!routes(&BTreeSet::new(), "vedbgp7").contains("protocol"));
+    }
+
+    #[test]
+    fn a_process_that_drains_keeps_the_neighbours_of_the_next() {
+        let dir = tempfile::tempdir().unwrap();
+        let of = |neighbour: &str| {
+            Announce::parse(&format!(
+                "networks: [192.0.2.0/24]\nrouter_id: 10.0.0.1\nlocal_as: 1\nfolder: {}\n\
+                 neighbours: [{{address: {neighbour}, as: 2}}]\n",
+                dir.path().display()
+            ))
+            .unwrap()
+        };
+        let (old, new) = (of("10.0.0.2"), of("10.0.0.3"));
+        let vips = ["192.0.2.1".parse().unwrap()].into();
+        for (announce, device) in [(&old, "vedbgp1"), (&new, "vedbgp2")] {
+            write_common(announce).unwrap();
+            write(announce, device, &vips).unwrap();
+        }
+        write(&old, "vedbgp1", &BTreeSet::new()).unwrap();
+        let text = std::fs::read_to_string(dir.path().join(COMMON)).unwrap();
+        assert!(text.contains("neighbor 10.0.0.3 as 2"), "{text}");
     }
 
     /// What a control socket that sends this text leads to.

@@ -74,6 +74,7 @@ impl Announcer {
             routes: Arc::clone(&routes),
             health: Health::default(),
             told: None,
+            introduced: false,
             clock: Arc::clone(clock),
             fails: false,
         };
@@ -149,8 +150,10 @@ struct Speaker {
     owned: Arc<Owned>,
     routes: Arc<Mutex<Option<Tun>>>,
     health: Health,
-    /// What BIRD has read.
+    /// What BIRD has read; `None`: nothing yet, or the last attempt failed.
     told: Option<BTreeSet<IpAddr>>,
+    /// BIRD has read what all processes of the machine have in common.
+    introduced: bool,
     clock: SharedClock,
     fails: bool,
 }
@@ -193,6 +196,9 @@ impl Speaker {
         if routes.is_none() {
             return Ok(());
         }
+        if !self.introduced {
+            bird::write_common(&self.config)?;
+        }
         bird::write(&self.config, &self.device, wanted)?;
         drop(routes);
         bird::configure(&self.config.bird, &self.clock)
@@ -209,15 +215,19 @@ impl Speaker {
                     false => tracing::info!("announced VIPs: {}", list(wanted)),
                 }
                 self.told = Some(wanted.clone());
+                self.introduced = true;
                 self.fails = false;
             }
-            Err(error) if !self.fails => {
-                tracing::error!(
-                    "VIPs cannot be announced: {error:#}; forwarding continues, and the engine retries"
-                );
+            Err(error) => {
+                // The file may have been written, also if what is wanted next is what BIRD has read before.
+                self.told = None;
+                if !self.fails {
+                    tracing::error!(
+                        "VIPs cannot be announced: {error:#}; forwarding continues, and the engine retries"
+                    );
+                }
                 self.fails = true;
             }
-            Err(_) => {}
         }
     }
 }
