@@ -552,10 +552,21 @@ class Announce(unittest.TestCase):
         self.router.run("ip", "route", "del", VIP, "via", "10.1.1.2")
         self.start_bird(1)
         self.wait_for_hops(1)
-        # A control socket that accepts and says nothing.
-        self.birds[1].kill()
-        self.birds[1].wait()
-        self.wait_for_hops()
+
+    def test_a_bird_that_hangs_delays_nothing(self):
+        with socket.socket(socket.AF_UNIX) as listener, contextlib.ExitStack() as held:
+            listener.settimeout(TIMEOUT_S)
+            listener.bind(self.path("e1.ctl"))
+            listener.listen()
+            self.router.run("ip", "route", "add", VIP, "via", "10.1.1.2")
+            engine = self.start_engine(1)
+            for _ in range(3):
+                held.enter_context(listener.accept()[0])
+            get(self.client).close()
+            self.assertEqual(self.log(1).count("it takes longer than 5 s"), 1, self.log(1))
+            engine.send_signal(signal.SIGTERM)
+            self.assertEqual(engine.wait(TIMEOUT_S), 0)
+        self.assertIn("the VIPs are withdrawn", self.log(1))
 
     def test_engines_with_the_same_router_id_are_both_used(self):
         self.start_router()

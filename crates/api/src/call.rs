@@ -122,12 +122,24 @@ pub(crate) trait Transaction {
     fn with(&self, work: &mut dyn FnMut(&mut Edit<'_>)) -> bool;
     /// Keeps the effect until the commit.
     fn after_commit(&self, effect: Effect);
+    /// Who checks what must be unique among objects.
+    fn uniqueness(&self) -> Uniqueness;
+}
+
+/// Who checks what must be unique among objects that the methods of a transaction change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Uniqueness {
+    /// Each method.
+    EachChange,
+    /// The caller, after all changes: the order of these means nothing, so that two objects can exchange their values.
+    AllChanges,
 }
 
 /// The transaction of [`Call::together`], with the effects that wait for its commit.
 struct Together<'e, 'c> {
     edit: RefCell<&'e mut Edit<'c>>,
     effects: &'e RefCell<Vec<Effect>>,
+    uniqueness: Uniqueness,
 }
 
 impl Transaction for Together<'_, '_> {
@@ -139,6 +151,10 @@ impl Transaction for Together<'_, '_> {
 
     fn after_commit(&self, effect: Effect) {
         self.effects.borrow_mut().push(effect);
+    }
+
+    fn uniqueness(&self) -> Uniqueness {
+        self.uniqueness
     }
 }
 
@@ -244,14 +260,32 @@ impl<'a> Call<'a> {
 impl Call<'_> {
     /// Runs `work` with a call of the same user whose methods all share one transaction: all that
     /// they change is kept, or nothing. Their effects outside the database follow the commit.
-    pub(crate) fn together<T>(
+    pub(crate) fn together<T>(&self, work: impl FnMut(&Call<'_>) -> ApiResult<T>) -> ApiResult<T> {
+        self.within_one(Uniqueness::EachChange, work)
+    }
+
+    /// The same; methods that know it leave it to `work` to check what must be unique.
+    pub(crate) fn together_unordered<T>(
         &self,
+        work: impl FnMut(&Call<'_>) -> ApiResult<T>,
+    ) -> ApiResult<T> {
+        self.within_one(Uniqueness::AllChanges, work)
+    }
+
+    /// Whether this method checks what must be unique.
+    pub(crate) fn checks_uniqueness(&self) -> bool {
+        self.transaction.is_none_or(|all| all.uniqueness() == Uniqueness::EachChange)
+    }
+
+    fn within_one<T>(
+        &self,
+        uniqueness: Uniqueness,
         mut work: impl FnMut(&Call<'_>) -> ApiResult<T>,
     ) -> ApiResult<T> {
         let effects = RefCell::new(Vec::new());
         let result = self.write_checked(|edit| {
             effects.borrow_mut().clear();
-            let shared = Together { edit: RefCell::new(edit), effects: &effects };
+            let shared = Together { edit: RefCell::new(edit), effects: &effects, uniqueness };
             work(&Call { transaction: Some(&shared), ..self.to(None) })
         })?;
         for effect in effects.into_inner() {

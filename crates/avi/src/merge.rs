@@ -61,7 +61,11 @@ fn merged(actual: &Json, before: &Json, after: &Json) -> Json {
             for (name, value) in after {
                 if !own.contains_key(name) || old(name) != value {
                     let own = own.get(name).unwrap_or(&Json::Null);
-                    out.insert(name.clone(), merged(own, old(name), value));
+                    let value = merged(own, old(name), value);
+                    out.insert(
+                        name.clone(),
+                        if name == "alpn" { with_http3(own, value) } else { value },
+                    );
                 }
             }
             out.into()
@@ -75,6 +79,19 @@ fn merged(actual: &Json, before: &Json, after: &Json) -> Json {
         }
         _ => after.clone(),
     }
+}
+
+/// Protocols of TLS, with HTTP/3 if the service has it: Avi has no member for it.
+fn with_http3(own: &Json, mut protocols: Json) -> Json {
+    const HTTP3: &str = "h3";
+    let has = |list: &Json| list.as_array().is_some_and(|list| list.contains(&HTTP3.into()));
+    if has(own)
+        && !has(&protocols)
+        && let Some(list) = protocols.as_array_mut()
+    {
+        list.insert(0, HTTP3.into());
+    }
+    protocols
 }
 
 /// Servers keep what Avi has no member for, such as the monitored host that each one is.

@@ -200,6 +200,7 @@ impl Engine {
         }
         self.listening = wanted;
         let staples = snapshot.staples.clone();
+        snapshot.begin();
         // First, so that no thread takes a socket for which its configuration has no service.
         self.snapshot.store(Arc::new(snapshot));
         for (mailbox, socket) in streams {

@@ -12,7 +12,7 @@ use proxying::http1::{self, Body, Framing, HeadEnd, Piece, Refusal, Request, Ver
 
 use crate::auth::{Halt, Task};
 use crate::cache::{Approach, Course};
-use crate::compression::{Coded, Wanted};
+use crate::compression::{Acceptance, Coded};
 use crate::config::Protocol;
 use crate::core::Core;
 use crate::local::Local;
@@ -43,8 +43,8 @@ pub(crate) struct Plan {
     pub(crate) applied: Applied,
     /// Names in Connection: trailers with them end here.
     nominated: Vec<Vec<u8>>,
-    /// What the client accepts; `None`: the response is not compressed.
-    pub(crate) wanted: Option<Wanted>,
+    /// The codings that the client accepts; `None`: the response is not compressed.
+    pub(crate) accepted: Option<Acceptance>,
     pub(crate) caching: Caching,
 }
 
@@ -61,7 +61,7 @@ impl Plan {
             grpc: request.version.has_streams() && request::is_grpc(request),
             applied,
             nominated: trailers::nominated(request),
-            wanted: None,
+            accepted: None,
             caching: Caching::default(),
         }
     }
@@ -290,11 +290,11 @@ impl Session {
         let protocol = forward.pool.protocol;
         request::compose(&mut core.scratch, protocol, request, &forward, self, false);
         let wish = self.known(request).wish(&forward.pool);
-        let wanted = self.wanted(request, &forward);
+        let accepted = self.acceptance(request, &forward);
         let copy = self.begin_copy(request, &forward, core);
         let status = self.cache_status(|| "vedette; fwd=bypass".to_owned());
         let caching = Caching { course, status };
-        let plan = Plan { wanted, caching, ..Plan::of(request, forward.applied, http2) };
+        let plan = Plan { accepted, caching, ..Plan::of(request, forward.applied, http2) };
         let body = trailers::content(request, http2);
         let exchange = Exchange { copy, ..Exchange::new(plan, body) };
         Ok(Outcome::Forward(Box::new(exchange), Box::new(Route::new(forward.pool, wish))))

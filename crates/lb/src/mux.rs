@@ -192,7 +192,12 @@ impl Mux {
                 inbox.child
             }
             Event::Reset { stream, code } => {
+                let of_client = self.owner.is_of_client();
                 let inbox = self.inbox(stream)?;
+                // RFC 9113, 8.1: the response is complete; the server wants no more of the request.
+                if !of_client && inbox.ended && code == Code::NoError as u32 {
+                    return inbox.child;
+                }
                 let refused = code == Code::RefusedStream as u32;
                 inbox.cut = Some(if refused { Cut::Refused } else { Cut::Reset(code) });
                 inbox.child

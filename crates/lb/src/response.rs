@@ -190,9 +190,9 @@ impl Session {
         };
         let plan = &exchange.plan;
         let written = !interim || plan.version.has_interim();
-        let (offer, coded) = match plan.wanted {
+        let (offer, coded) = match &plan.accepted {
             Some(_) if interim => (Offer::Same, None),
-            wanted => reply::begin(wanted, response, &self.service, core),
+            accepted => reply::begin(accepted.as_ref(), response, &self.service, core),
         };
         if written {
             let head = Composed { exchange, route, server: Some(server), offer };

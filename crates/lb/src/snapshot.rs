@@ -14,7 +14,7 @@ use stdx::clock::SharedClock;
 
 use crate::acme::{self, Automatic, Challenges};
 use crate::auth::Policies;
-use crate::cache::Cache;
+use crate::cache::{Cache, Line};
 use crate::compression::{self, Streams};
 use crate::config::{self, Config, Kind};
 use crate::mirror::{Copies, Mirror};
@@ -132,6 +132,13 @@ impl Snapshot {
             Ok(Self { services, pools, groups, acme, monitor_scripts, staples, tickets, threads })
         } else {
             Err(problems.join("\n"))
+        }
+    }
+
+    /// It comes into use: changes of resources apply to its caches, too.
+    pub(crate) fn begin(&self) {
+        for service in &self.services {
+            service.caches.turn_to(service.cache.as_ref());
         }
     }
 
@@ -273,6 +280,7 @@ struct Kept<'s> {
     udp: Option<&'s UdpSettings>,
     compression: Option<&'s compression::Settings>,
     cache: Option<&'s Arc<Cache>>,
+    caches: Arc<Line>,
     streams: &'s Streams,
     copies: Arc<Copies>,
     tally: Arc<Tally>,
@@ -298,6 +306,7 @@ impl<'s> Kept<'s> {
             udp: old.and_then(|old| old.udp.as_ref()),
             compression: old.and_then(|old| old.compression.as_deref()),
             cache: old.and_then(|old| old.cache.as_ref()),
+            caches: old.map(|old| Arc::clone(&old.caches)).unwrap_or_default(),
             streams,
             copies: old.map(|old| Arc::clone(&old.copies)).unwrap_or_default(),
             tally: old.map_or_else(|| Arc::new(Tally::new(threads)), |old| Arc::clone(&old.tally)),
@@ -452,6 +461,7 @@ fn compile_at(
         policies: listening.policies,
         compression: listening.compression,
         cache: listening.cache,
+        caches: Arc::clone(&kept.caches),
         mirror: mirror.transpose()?.map(Arc::new),
         copies: Arc::clone(&kept.copies),
         udp: (config.kind == Kind::Udp)

@@ -3,7 +3,7 @@
 // the guard: array-likes that could tell another one then are refused.
 (function (limits, spend, isProxy) {
     'use strict';
-    var max = limits.elements;
+    var max = limits.elements, ITERATOR = Symbol.iterator;
     var apply = Reflect.apply, define = Object.defineProperty, isArray = Array.isArray;
     var describe = Object.getOwnPropertyDescriptor, parent = Object.getPrototypeOf;
     var isView = ArrayBuffer.isView, min = Math.min, stringify = JSON.stringify;
@@ -109,7 +109,7 @@
     // What iterates over it counts, and no `return` is called: it would run after an interrupt.
     function bounded(source) {
         if (source === null || source === undefined) return source;
-        var method = source[Symbol.iterator];
+        var method = source[ITERATOR];
         if (typeof method !== 'function') return source;
         var inner = apply(method, source, []), next = inner.next, count = 0;
         var own = {__proto__: null, next: function () {
@@ -117,8 +117,27 @@
             if (count % 64 === 0) spend();
             return apply(next, inner, []);
         }};
-        return {__proto__: null, [Symbol.iterator]: function () { return own; }};
+        return {__proto__: null, [ITERATOR]: function () { return own; }};
     }
+    // The engine calls `return` of what it spreads also after an interrupt, and without an end if that spreads again.
+    function closed(inner) {
+        var next = inner.next;
+        function through(name, value) {
+            spend();
+            var method = inner[name];
+            if (method === undefined || method === null) return {done: true, value};
+            return apply(method, inner, [value]);
+        }
+        var own = {__proto__: null,
+            next(value) { return apply(next, inner, [value]); },
+            return(value) { return through('return', value); }
+        };
+        if (typeof inner.throw === 'function') own.throw = function (value) { return through('throw', value); };
+        return own;
+    }
+    define(parent(parent([].values())), ITERATOR, {
+        value: ({[ITERATOR]() { return closed(this); }})[ITERATOR], writable: true, configurable: true
+    });
     function iterated(self, values) { values[0] = bounded(values[0]); }
     wrap(Array, 'from', function (self, values) {
         together(null, values);

@@ -17,16 +17,46 @@
     ['prepareStackTrace', 'stackTraceLimit', 'captureStackTrace'].forEach(function (name) {
         if (!delete Error[name]) throw new Error('cannot remove ' + name);
     });
+    // Without the symbol, what scripts iterate over inherits its method, and the one of iterators is guarded.
+    function hideIterator(iterator, before) {
+        var symbol = ({Symbol(text) { return text === undefined ? before() : before(text); }}).Symbol;
+        keys(before).forEach(function (name) {
+            if (name !== 'iterator') define(symbol, name, describe(before, name));
+        });
+        define(symbol, 'iterator', {get() { throw new TypeError('Symbol.iterator is not available'); }});
+        define(before.prototype, 'constructor', {value: symbol});
+        define(globalThis, 'Symbol', {value: symbol});
+        function hide(owner, name, without) {
+            var native = owner[name];
+            var made = ({[name](value) { return without(native(value)); }})[name];
+            define(owner, name, {value: made, writable: true, configurable: true});
+        }
+        function fromList(names) {
+            var length = names.length, at = 0;
+            while (at < length && names[at] !== iterator) at++;
+            for (; at + 1 < length; at++) names[at] = names[at + 1];
+            if (at < length) names.length = length - 1;
+            return names;
+        }
+        hide(Reflect, 'ownKeys', fromList);
+        hide(Object, 'getOwnPropertySymbols', fromList);
+        hide(Object, 'getOwnPropertyDescriptors', function (all) {
+            delete all[iterator];
+            return all;
+        });
+    }
     function refuse() {
         throw new TypeError('code cannot be made of texts');
     }
+    var text = ''[Symbol.iterator]();
     // What only syntax makes, and what only methods return.
     var functions = [function () {}, function* () {}, async function () {}, async function* () {}];
     functions.forEach(function (one) {
         define(parent(one), 'constructor', {value: refuse, configurable: true});
     });
+    hideIterator(Symbol.iterator, Symbol);
     var roots = functions.concat(known, given, [refuse, globalThis, [].values(), new Map().entries(), new Set().values(),
-        ''[Symbol.iterator](), 'a'.matchAll(/a/g), functions[2](),
+        text, 'a'.matchAll(/a/g), functions[2](),
         functions[1](), functions[1].prototype, functions[3](), functions[3].prototype,
         (function () { return arguments; })()]);
     var seen = new Set(), rest = roots.slice();

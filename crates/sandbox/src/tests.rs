@@ -176,7 +176,8 @@ fn literals_of_big_numbers_are_recognized() {
 }
 
 /// Runs a script on a thread of its own: one that hangs fails the test.
-fn ends(body: &'static str, needs_error: bool) {
+fn ends(body: &str, needs_error: bool) {
+    let script = body.to_owned();
     let (tell, told) = std::sync::mpsc::sync_channel(1);
     std::thread::Builder::new()
         .stack_size(2 << 20)
@@ -184,7 +185,7 @@ fn ends(body: &'static str, needs_error: bool) {
             let looks = Rc::default();
             let sandbox = sandbox(&looks);
             looks.set(100);
-            let result = run(&sandbox, body);
+            let result = run(&sandbox, &script);
             drop(tell.send((result, sandbox.is_ready())));
         })
         .expect("a thread");
@@ -258,6 +259,102 @@ fn loops_over_iterators_are_bounded() {
 }
 
 #[test]
+fn iterators_that_spread_themselves_end_in_time() {
+    let all =
+        "var it = [].values(), own = f => ({next: f, return: f}); function f() { return [...it] }";
+    for (body, needs_error) in [
+        ("it = {[Symbol.iterator]() { return this }, ...own(f)}; return f()", true),
+        ("it = {__proto__: Iterator.prototype, ...own(f)}; return f()", true),
+        ("it = {__proto__: it, ...own(f)}; return f()", true),
+        ("class I extends Iterator { next() { return f() } return() { return f() } } it = new I(); return f()", true),
+        ("it = (function* () {})(); Object.defineProperty(it, 'next', {value: f});
+          Object.defineProperty(it, 'return', {value: f}); return f()", true),
+        ("function* g() { try { yield 1; h() } finally { h() } } function h() { return [...g()] } return h()", true),
+        ("function* g() { try { yield 1; h() } finally { h() } } function h() { return Math.max(...g()) } return h()", true),
+        ("function* g() { try { yield 1; h() } finally { h() } } function h() { var [a, b] = g() } return h()", true),
+        ("function* g() { try { yield* g() } finally { [...g()] } } return [...g()]", true),
+        ("it = {__proto__: Iterator.prototype, next() { for (;;); }, get return() { return f() }}; return f()", true),
+        ("it = {__proto__: Iterator.prototype, next() { throw 1 }, return() { for (;;); }}; for (;;) try { f() } catch {}", true),
+        ("Object.defineProperties(it = {length: 9, get 0() { return f() }, get return() { return f() }},
+          Object.getOwnPropertyDescriptors(Array.prototype)); return f()", false),
+    ] {
+        ends(&format!("{all}; {body}"), needs_error);
+    }
+}
+
+#[test]
+fn no_script_gets_the_symbol_of_iterators() {
+    for list in [
+        "Reflect.ownKeys(Array.prototype)",
+        "Object.getOwnPropertySymbols(Array.prototype)",
+        "Object.getOwnPropertySymbols([].values().__proto__.__proto__)",
+        "Object.getOwnPropertySymbols(String.prototype)",
+        "Object.getOwnPropertySymbols(Map.prototype)",
+        "Object.getOwnPropertySymbols((function () { return arguments })())",
+        "Reflect.ownKeys(Object.getOwnPropertyDescriptors(Set.prototype))",
+        "Reflect.ownKeys(Object.assign({__proto__: null}, Object.getOwnPropertyDescriptors(Array.prototype)))",
+        "Reflect.ownKeys({...Object.getOwnPropertyDescriptors(Array.prototype)})",
+        "Reflect.ownKeys(Symbol).map(name => name === 'iterator' ? 0 : Symbol[name])",
+        "Object.values(Object.getOwnPropertyDescriptors(Symbol.prototype.constructor)).map(one => one.value)",
+    ] {
+        let body = format!(
+            "return {list}.filter(one => typeof one === 'symbol' && String(one).includes('iterator)')).length"
+        );
+        assert_eq!(alone(&body).as_deref(), Ok("0"), "{list}");
+    }
+    let error = alone("return Symbol.iterator").unwrap_err();
+    assert!(error.text.contains("Symbol.iterator is not available"), "{error}");
+    assert_eq!(alone("return Reflect.ownKeys([1, 2]).join()").as_deref(), Ok("0,1,length"));
+}
+
+#[test]
+fn generators_and_iterators_of_scripts_work() {
+    for (body, result) in [
+        ("function* g() { yield 1; yield 2 } return [...g()].join()", "1,2"),
+        (
+            "var o = ''; function* g() { try { yield 1; yield 2 } finally { o += 'end' } } for (var x of g()) { o += x; break } return o",
+            "1end",
+        ),
+        (
+            "function* g() { var x = yield 1; return x } function* h() { return yield* g() } var i = h(); i.next(); return i.next(5).value",
+            "5",
+        ),
+        (
+            "function* g() { try { yield 1 } catch (e) { yield e } } function* h() { yield* g() } var i = h(); i.next(); return i.throw(7).value",
+            "7",
+        ),
+        (
+            "function* g() { try { yield 1 } finally { yield 2 } } function* h() { yield* g() } var i = h(); i.next(); return i.return(7).value",
+            "2",
+        ),
+        (
+            "class I extends Iterator { n = 0; next() { return {done: this.n > 2, value: this.n++} } } return [...new I()].join()",
+            "0,1,2",
+        ),
+        (
+            "class I extends Iterator { next() { return {value: 4} } } var [a] = new I(); return a",
+            "4",
+        ),
+        (
+            "return [...new Map([[1, 2]]).keys(), ...new Set('ab'), ...[3].entries()].join()",
+            "1,a,b,0,3",
+        ),
+        (
+            "function* g() { yield ['a', 1] } return new Map(g()).get('a') + Object.fromEntries(g()).a",
+            "2",
+        ),
+        ("return Array.from('abc', x => x + x).join()", "aa,bb,cc"),
+        ("return [...'a1b2'.matchAll(/\\d/g)].join()", "1,2"),
+        (
+            "return Symbol('a').description + typeof Symbol.toPrimitive + (Symbol.for('b') === Symbol.for('b'))",
+            "asymboltrue",
+        ),
+    ] {
+        assert_eq!(alone(body).as_deref(), Ok(result), "{body}");
+    }
+}
+
+#[test]
 fn everything_that_scripts_reach_is_frozen() {
     let looks = Rc::default();
     let sandbox = sandbox(&looks);
@@ -268,7 +365,7 @@ fn everything_that_scripts_reach_is_frozen() {
             thrown(() => { for (var s = 'x';;) s += s }), thrown(() => 'x'.repeat(1e9)), thrown(() => decodeURI('%')),
             thrown(() => RegExp('(')), thrown(() => { var o = null; for (;;) o = {o} }), thrown(function f() { f() }),
             function () {}, () => {}, function* () {}, (function* () {}).prototype.__proto__, class {}, [], {}, /a/, 'a', 1, true, Symbol(),
-            [].values(), [].entries(), new Map(), new Map().keys(), new Set(), new Set().values(), ''[Symbol.iterator](),
+            [].values(), [].entries(), new Map(), new Map().keys(), new Set(), new Set().values(),
             'a'.matchAll(/a/g), 'a'.matchAll('a'), 'a'.match(/a/), new Date(0), new Error('a'), new AggregateError([]),
             (function () { return arguments })(), Object.getOwnPropertyDescriptors(/a/), (x => x)`a`, JSON.parse('[]')];
         var own = new Set(made), seen = new Set(), rest = [], paths = new Map(), bad = [];

@@ -113,6 +113,14 @@ fn an_update_has_what_the_client_has_changed() {
     let merged = json!({ "tls": { "alpn": ["h2", "http/1.1"], "strict_sni": true } });
     assert_eq!(of(json!({ "tls": tls })), merged);
     assert_eq!(of(json!({ "tls": {} })), json!({ "tls": {} }), "it is switched off");
+    let http3 = json!({ "tls": { "alpn": ["h3", "h2", "http/1.1"] } });
+    for (old, alpn) in
+        [(json!({}), json!(["h3", "http/1.1"])), (json!({ "tls": tls }), json!(["h3", "http/1.1"]))]
+    {
+        let after = members(json!({ "tls": { "alpn": ["http/1.1"] } }));
+        let changed = changes(&http3, &members(old.clone()), &after);
+        assert_eq!(changed["tls"]["alpn"], alpn, "Avi does not know HTTP/3: {old}");
+    }
     let rules = of(json!({ "rules": [{ "if": {}, "then": { "deny": 410 } }] }));
     assert_eq!(rules["rules"][0]["if"]["path"], "/ui");
     assert_eq!(

@@ -17,6 +17,8 @@ use crate::config::Announce;
 
 /// Longest time for a command.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Characters of BIRD's own texts in an error.
+const QUOTED_MAX: usize = 200;
 /// Longest response to a command.
 const RESPONSE_MAX: usize = 64 << 10;
 /// Names of the devices of routes begin with it, and so do their files.
@@ -160,8 +162,15 @@ pub(super) fn configure(socket: &Path, clock: &SharedClock) -> anyhow::Result<()
     let response = command(socket, "configure", &**clock)
         .with_context(|| format!("BIRD does not respond at {}", socket.display()))?;
     let problem = response.lines().find(|line| line.starts_with(['8', '9']));
-    ensure!(problem.is_none(), "BIRD refuses its configuration: {}", problem.unwrap_or_default());
-    Ok(())
+    match problem {
+        Some(problem) => bail!("BIRD refuses its configuration: {}", quoted(problem)),
+        None => Ok(()),
+    }
+}
+
+/// A text of BIRD on one line of a log.
+fn quoted(text: &str) -> String {
+    text.trim_end().chars().take(QUOTED_MAX).flat_map(char::escape_debug).collect()
 }
 
 /// Runs a command; the response has the lines with their codes.
@@ -175,7 +184,8 @@ fn command(socket: &Path, command: &str, clock: &dyn Clock) -> anyhow::Result<St
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut input = Input { stream: &stream, text: Vec::new(), end, clock };
     let greeting = input.response()?;
-    ensure!(greeting.starts_with("0001"), "it is not a control socket of BIRD: {greeting:?}");
+    let is_bird = greeting.starts_with("0001");
+    ensure!(is_bird, "it is not a control socket of BIRD: {}", quoted(&greeting));
     (&stream).write_all(format!("{command}\n").as_bytes())?;
     let response = input.response()?;
     let _gone = stream.shutdown(Shutdown::Both);
@@ -202,7 +212,8 @@ impl Input<'_> {
             ensure!(self.text.len() < RESPONSE_MAX, "its response is too long");
             let left = self.end.saturating_sub(self.clock.monotonic());
             ensure!(!left.is_zero(), "it takes longer than {} s", PATIENCE.as_secs());
-            self.stream.set_read_timeout(Some(left))?;
+            // Less than a microsecond would be no limit.
+            self.stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
             let mut bytes = [0; 4096];
             match self.stream.read(&mut bytes) {
                 Ok(0) => bail!("it closed the connection"),
@@ -292,6 +303,55 @@ mod tests {
         let result = configure(&path, &RealClock::shared()).map_err(|error| format!("{error:#}"));
         bird.join().unwrap();
         result.err().unwrap_or_default()
+    }
+
+    /// What a control socket leads to that accepts and then sends this as slowly, or nothing more.
+    fn hung(begin: &'static [u8], drip: bool) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("bird.ctl");
+        let listener = UnixListener::bind(&path).unwrap();
+        let bird = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.write_all(begin).unwrap();
+            while drip && stream.write_all(b"x").is_ok() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            // The engine gives up.
+            let _command = stream.read_to_end(&mut Vec::new());
+        });
+        let error = configure(&path, &RealClock::shared()).unwrap_err();
+        bird.join().unwrap();
+        format!("{error:#}")
+    }
+
+    #[test]
+    fn silent_and_slow_sockets_are_given_up() {
+        let cases: [(&[u8], bool); 4] = [
+            (b"", false),
+            (b"0001 BIRD ready.\n", false),
+            (b"", true),
+            (b"0001 ready.\n0002-", true),
+        ];
+        let all = cases.map(|(begin, drip)| std::thread::spawn(move || hung(begin, drip)));
+        for one in all {
+            let error = one.join().unwrap();
+            assert!(error.contains("it takes longer than 5 s"), "{error}");
+        }
+    }
+
+    #[test]
+    fn long_responses_are_neither_read_nor_quoted_in_whole() {
+        static LINES: std::sync::LazyLock<Vec<u8>> = std::sync::LazyLock::new(|| {
+            [&b"0001 BIRD ready.\n"[..], &b"0002-Reading configuration\n".repeat(40_000)].concat()
+        });
+        let lines = configured(&LINES);
+        assert!(lines.contains("too long"), "{lines}");
+        static LINE: std::sync::LazyLock<Vec<u8>> = std::sync::LazyLock::new(|| {
+            [&b"0001 BIRD ready.\n8002 \x1b[0m"[..], &[b'x'; 50_000], b"\n"].concat()
+        });
+        let line = configured(&LINE);
+        assert!(line.contains("refuses its configuration: 8002 \\u{1b}[0mxx"), "{line}");
+        assert!(line.len() < 400, "{line}");
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use proxying::caching::{RequestDirectives, Use, is_safe};
+use proxying::caching::{RequestDirectives, Use};
 use proxying::http1::{Field, Framing, Request};
 use transactions::Cached;
 
 use super::course::{Course, Fetch};
 use super::fields::Fields;
-use super::key::{Key, resource};
+use super::key::Key;
 use super::question::Question;
 use super::serving::{Serving, Shape};
 use super::settings::Cache;
@@ -51,13 +51,9 @@ pub(crate) enum Approach {
 }
 
 impl Cache {
-    /// Decides what happens to a request.
+    /// Decides what happens to a request with a safe method.
     pub(crate) fn look_up(self: &Arc<Self>, question: &Question<'_>) -> Approach {
         let Question { request, forward, .. } = *question;
-        if !is_safe(request.method) {
-            let change = Course::Change(Arc::clone(self), resource(request, question.port));
-            return Approach::Forward(Some(change), Cached::Passed);
-        }
         let asked = RequestDirectives::of(&request.fields);
         let passes = forward.no_cache || asked.no_store || !self.describes(question);
         let approach = match passes {

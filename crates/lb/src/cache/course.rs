@@ -8,6 +8,7 @@ use proxying::http1::{Field, Framing, Response, Version};
 use super::fields::Fields;
 use super::fill::Fill;
 use super::key::Key;
+use super::line::Change;
 use super::object::{Head, Object, Origin, Variant};
 use super::serving::{Serving, Shape};
 use super::settings::Cache;
@@ -45,7 +46,7 @@ pub(crate) enum Course {
     /// Its response may be stored.
     Fetch(Box<Fetch>),
     /// It changes a resource, so its stored responses are removed if the server does not refuse it.
-    Change(Arc<Cache>, Box<[u8]>),
+    Change(Change),
 }
 
 /// A request whose response may be stored.
@@ -80,9 +81,9 @@ impl Course {
     ) -> Reaction {
         match self {
             Self::Fetch(fetch) => fetch.react(response, at, writes),
-            Self::Change(cache, resource) => {
+            Self::Change(change) => {
                 if (200..400).contains(&response.status) {
-                    cache.store.invalidate(resource);
+                    change.invalidate();
                 }
                 Reaction::Forward
             }
@@ -104,6 +105,11 @@ impl Course {
         {
             fetch.remove_stale();
         }
+    }
+
+    /// Whether content of the response may be kept.
+    pub(crate) fn keeps(&self) -> bool {
+        matches!(self, Self::Fetch(_))
     }
 
     /// The response went to the client completely.

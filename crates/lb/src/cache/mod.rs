@@ -9,6 +9,7 @@ mod course;
 mod fields;
 mod fill;
 mod key;
+mod line;
 mod object;
 mod question;
 mod serving;
@@ -17,6 +18,7 @@ mod store;
 
 pub(crate) use asking::Approach;
 pub(crate) use course::{Course, Moment, Reaction};
+pub(crate) use line::Line;
 pub(crate) use question::Question;
 pub(crate) use serving::Serving;
 pub(crate) use settings::Cache;

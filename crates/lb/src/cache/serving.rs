@@ -66,6 +66,15 @@ impl Serving {
         }
     }
 
+    /// The response 304 with all that is known of the one that the client has; `None`: the client gets that one.
+    pub(crate) fn validated(&self) -> Option<Response<'_>> {
+        let validated = self.shape == Shape::NotModified;
+        validated.then(|| Response {
+            length: Some(self.object.length()),
+            ..self.response(self.object.head.fields.list())
+        })
+    }
+
     /// Its fields for this client.
     pub(crate) fn fields(&self) -> Vec<Field<'_>> {
         let mut fields = self.object.head.fields.list();

@@ -1,6 +1,7 @@
 //! Compression of servers' responses: which ones, and with which coding.
 
 mod accept;
+mod acceptance;
 mod encoder;
 pub(crate) mod reply;
 
@@ -11,7 +12,8 @@ use proxying::http1::{Body, Framing, Request, Response};
 
 use crate::config;
 use crate::slot::Slot;
-pub(crate) use accept::Wanted;
+use accept::Wanted;
+pub(crate) use acceptance::Acceptance;
 use encoder::Encoder;
 
 /// Fields that would no longer be true of a compressed response (RFC 9530, RFC 9421), or say that it is one.
@@ -77,6 +79,10 @@ pub(crate) enum Offer {
     Varies,
     /// Compressed.
     Coded(config::Coding),
+    /// Without content, to HEAD: with the head of the compressed one.
+    Head(config::Coding),
+    /// It tells the client that the compressed one, which it has, is still valid.
+    Unmodified,
 }
 
 impl Settings {
@@ -96,21 +102,27 @@ impl Settings {
     }
 
     /// What a request asks for; `None`: its response must not be transformed.
-    pub(crate) fn wanted(&self, request: &Request<'_>) -> Option<Wanted> {
-        let untouched = request.method == b"HEAD"
-            || request.websocket
+    pub(crate) fn acceptance(&self, request: &Request<'_>) -> Option<Acceptance> {
+        let untouched = request.websocket
             || forbids_transformation(request.fields.iter().map(|f| (f.name, f.value)));
-        (!untouched).then(|| Wanted::of(request, &self.config.algorithms))
+        let wanted = || Wanted::of(request, &self.config.algorithms);
+        (!untouched).then(|| Acceptance::of(request, wanted()))
     }
 
-    /// Whether a response may be compressed at all.
-    fn suits(&self, response: &Response<'_>, wanted: Wanted) -> bool {
+    /// Whether a response may be compressed at all. One to HEAD, or 304, is treated like the one with content, as far
+    /// as its head describes it.
+    fn suits(&self, response: &Response<'_>, accepted: &Acceptance) -> bool {
         let fields = || response.fields.iter().map(|field| (field.name, field.value));
         let value = |name: &[u8]| {
             fields().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value)
         };
-        let bodiless = Body::new(response.framing).has_ended();
-        if bodiless || matches!(response.status, ..200 | 204..=206 | 304) {
+        let unmodified = response.status == 304;
+        let described = accepted.to_head || unmodified;
+        let empty = match described {
+            true => response.length == Some(0),
+            false => Body::new(response.framing).has_ended(),
+        };
+        if empty || matches!(response.status, ..200 | 204..=206) {
             return false;
         }
         let announced = |value: &[u8]| {
@@ -122,29 +134,41 @@ impl Settings {
         if fields().any(untouched) || forbids_transformation(fields()) {
             return false;
         }
-        let media_type = value(b"content-type").unwrap_or_default();
+        let media_type = value(b"content-type");
+        // A response 304 need not have it.
+        let unknown = unmodified && media_type.is_none();
+        let media_type = media_type.unwrap_or_default();
         let end = memchr::memchr(b';', media_type).unwrap_or(media_type.len());
         let media_type = media_type[..end].trim_ascii();
         if is_grpc(media_type) {
             return false;
         }
-        if matches!(wanted, Wanted::Only(_)) {
+        if unknown || matches!(accepted.wanted, Wanted::Only(_)) {
             return true;
         }
-        let long = match response.framing {
-            Framing::Length(length) => length >= self.config.min_length,
-            _ => true,
+        let length = match response.framing {
+            Framing::Length(length) => Some(length),
+            _ => response.length.filter(|_| described),
         };
+        let long = length.is_none_or(|length| length >= self.config.min_length);
         long && self.config.types.iter().any(|range| matches(range.as_bytes(), media_type))
     }
 
-    fn offer(&self, response: &Response<'_>, wanted: Wanted) -> Offer {
-        if !self.suits(response, wanted) {
+    fn offer(&self, response: &Response<'_>, accepted: &Acceptance) -> Offer {
+        if !self.suits(response, accepted) {
             return Offer::Same;
         }
-        match wanted {
-            Wanted::Identity => Offer::Varies,
-            Wanted::Coding(coding) | Wanted::Only(coding) => Offer::Coded(coding),
+        let coding = match accepted.wanted {
+            Wanted::Identity => return Offer::Varies,
+            Wanted::Coding(coding) | Wanted::Only(coding) => coding,
+        };
+        let is_tag = |name: &[u8]| name.eq_ignore_ascii_case(b"etag");
+        let tag = response.fields.iter().find(|field| is_tag(field.name)).map(|field| field.value);
+        match response.status {
+            304 if tag.is_none_or(|tag| accepted.may_have_coded(tag)) => Offer::Unmodified,
+            304 => Offer::Varies,
+            _ if accepted.to_head => Offer::Head(coding),
+            _ => Offer::Coded(coding),
         }
     }
 
@@ -163,16 +187,33 @@ impl Coded {
 }
 
 impl Offer {
+    /// The compression of the content, also if it is not sent.
+    pub(crate) fn coding(self) -> Option<config::Coding> {
+        match self {
+            Self::Coded(coding) | Self::Head(coding) => Some(coding),
+            Self::Same | Self::Varies | Self::Unmodified => None,
+        }
+    }
+
+    /// Whether the response has the same head as a compressed one.
+    fn describes_coded(self) -> bool {
+        matches!(self, Self::Coded(_) | Self::Head(_) | Self::Unmodified)
+    }
+
+    /// Whether the length that the server has announced is still true.
+    pub(crate) fn keeps_length(self) -> bool {
+        !self.describes_coded()
+    }
+
     /// Whether a field of the server is left out.
     pub(crate) fn drops(self, name: &[u8]) -> bool {
-        matches!(self, Self::Coded(_)) && name.eq_ignore_ascii_case(b"accept-ranges")
+        self.describes_coded() && name.eq_ignore_ascii_case(b"accept-ranges")
     }
 
     /// Whether a field of the server is an entity tag that becomes a weak one: other bytes stand for the same
     /// content (RFC 9110, 8.8.3.3).
     pub(crate) fn weakens(self, name: &[u8], value: &[u8]) -> bool {
-        let coded = matches!(self, Self::Coded(_));
-        coded && name.eq_ignore_ascii_case(b"etag") && value.starts_with(b"\"")
+        self.describes_coded() && name.eq_ignore_ascii_case(b"etag") && value.starts_with(b"\"")
     }
 
     /// Whether Vary must name Accept-Encoding and does not. `dropped`: a rule removes that of the server.
@@ -236,9 +277,18 @@ mod tests {
     }
 
     fn offer(status: &str, fields: &str, wanted: Wanted) -> Offer {
+        offer_to("GET / HTTP/1.1\r\nHost: a\r\n", wanted, status, fields)
+    }
+
+    /// The offer for a response to a request with this head.
+    fn offer_to(request: &str, wanted: Wanted, status: &str, fields: &str) -> Offer {
+        let request = format!("{request}\r\n");
+        let request = Request::parse(request.as_bytes(), &Limits::default()).unwrap();
+        let accepted = Acceptance::of(&request, wanted);
         let head = format!("HTTP/1.1 {status}\r\n{fields}\r\n");
-        let response = Response::parse(head.as_bytes(), false, &Limits::default()).unwrap();
-        settings().offer(&response, wanted)
+        let to_head = request.method == b"HEAD";
+        let response = Response::parse(head.as_bytes(), to_head, &Limits::default()).unwrap();
+        settings().offer(&response, &accepted)
     }
 
     #[test]
@@ -274,12 +324,48 @@ mod tests {
             ("206 Partial Content", format!("{html}Content-Range: bytes 0-9/99\r\n"), Offer::Same),
             ("206 Partial Content", html.to_owned(), Offer::Same),
             ("204 No Content", html.to_owned(), Offer::Same),
-            ("304 Not Modified", html.to_owned(), Offer::Same),
         ] {
             assert_eq!(offer(status, &fields, Wanted::Coding(Coding::Gzip)), expected, "{fields}");
         }
         let fields = format!("{html}Content-Length: 2000\r\n");
         assert_eq!(offer("200 OK", &fields, Wanted::Identity), Offer::Varies);
+    }
+
+    #[test]
+    fn responses_without_content_describe_the_compressed_one() {
+        let gzip = Wanted::Coding(Coding::Gzip);
+        let (html, png) = ("Content-Type: text/html\r\n", "Content-Type: image/png\r\n");
+        let tag = "ETag: \"x\"\r\n";
+        let head = Offer::Head(Coding::Gzip);
+        for (fields, wanted, expected) in [
+            (format!("{html}Content-Length: 2000\r\n"), gzip, head),
+            (format!("{html}Transfer-Encoding: chunked\r\n"), gzip, head),
+            (html.to_owned(), gzip, head),
+            (format!("{html}Content-Length: 2000\r\n"), Wanted::Identity, Offer::Varies),
+            (format!("{html}Content-Length: 511\r\n"), gzip, Offer::Same),
+            (format!("{html}Content-Length: 0\r\n"), gzip, Offer::Same),
+            (format!("{html}Content-Encoding: br\r\n"), gzip, Offer::Same),
+            (format!("{png}Content-Length: 2000\r\n"), gzip, Offer::Same),
+        ] {
+            let request = "HEAD / HTTP/1.1\r\nHost: a\r\n";
+            assert_eq!(offer_to(request, wanted, "200 OK", &fields), expected, "{fields}");
+        }
+        for (tags, fields, wanted, expected) in [
+            ("W/\"x\"", tag.to_owned(), gzip, Offer::Unmodified),
+            ("\"y\", W/\"x\"", format!("{tag}{html}"), gzip, Offer::Unmodified),
+            ("\"x\"", tag.to_owned(), gzip, Offer::Varies),
+            ("W/\"xy\", \"x\"", tag.to_owned(), gzip, Offer::Varies),
+            ("*", tag.to_owned(), gzip, Offer::Unmodified),
+            ("W/\"x\"", "ETag: W/\"x\"\r\n".to_owned(), gzip, Offer::Unmodified),
+            ("W/\"x\"", tag.to_owned(), Wanted::Identity, Offer::Varies),
+            ("W/\"x\"", format!("{tag}{png}"), gzip, Offer::Same),
+            ("W/\"x\"", format!("{tag}Cache-Control: no-transform\r\n"), gzip, Offer::Same),
+            ("W/\"x\"", format!("{tag}Content-Length: 20\r\n{html}"), gzip, Offer::Same),
+        ] {
+            let request = format!("GET / HTTP/1.1\r\nHost: a\r\nIf-None-Match: {tags}\r\n");
+            let offer = offer_to(&request, wanted, "304 Not Modified", &fields);
+            assert_eq!(offer, expected, "{tags} {fields}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use proxying::http1::{self, Body, Piece, Response};
 use proxying::http2::message;
 
 use super::encoder::Encoder;
-use super::{Coded, Offer, Wanted, is_untouched};
+use super::{Acceptance, Coded, Offer, is_untouched};
 use crate::buffer::Buffer;
 use crate::cache::Course;
 use crate::core::Core;
@@ -23,15 +23,15 @@ const STEP: usize = 16 * 1024;
 
 /// Decides how a response leaves; begins its compression.
 pub(crate) fn begin(
-    wanted: Option<Wanted>,
+    accepted: Option<&Acceptance>,
     response: &Response<'_>,
     service: &Service,
     core: &Core,
 ) -> (Offer, Option<Box<Coded>>) {
-    let (Some(settings), Some(wanted)) = (&service.compression, wanted) else {
+    let (Some(settings), Some(accepted)) = (&service.compression, accepted) else {
         return (Offer::Same, None);
     };
-    let offer = settings.offer(response, wanted);
+    let offer = settings.offer(response, accepted);
     let Offer::Coded(coding) = offer else { return (offer, None) };
     let encoder = settings.slots().and_then(|slots| {
         let encoder = Encoder::new(coding, settings.config.level);

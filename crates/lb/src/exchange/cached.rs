@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use proxying::caching::Asker;
+use proxying::caching::{Asker, is_safe};
 use proxying::http1::{Body, Framing, Request};
 use transactions::Cached;
 
 use super::{Exchange, Outcome, Plan};
 use crate::cache::{Approach, Course, Question, Serving};
-use crate::compression::Wanted;
+use crate::compression::Acceptance;
 use crate::config::PersistenceKind;
 use crate::core::Core;
 use crate::own;
@@ -51,7 +51,13 @@ impl Session {
         forward: &Forward,
         core: &Core,
     ) -> Approach {
-        let Some(cache) = &self.service.cache else {
+        let own = self.service.cache.as_ref();
+        if !is_safe(request.method) {
+            let change = self.service.caches.change(own, request, self.port());
+            let cached = own.map_or(Cached::Unused, |_| Cached::Passed);
+            return Approach::Forward(Some(change), cached);
+        }
+        let Some(cache) = own else {
             return Approach::Forward(None, Cached::Unused);
         };
         let certified = self.client_name.as_deref();
@@ -101,8 +107,8 @@ impl Session {
         self.note_cached(Cached::Hit);
         let status = self.cache_status(|| serving.hit());
         let caching = Caching { course: None, status };
-        let wanted = self.wanted(request, &forward);
-        let plan = Plan { wanted, caching, ..Plan::of(request, forward.applied, false) };
+        let accepted = self.acceptance(request, &forward);
+        let plan = Plan { accepted, caching, ..Plan::of(request, forward.applied, false) };
         let exchange = Exchange::new(plan, Body::new(Framing::None));
         let mut route = Route::new(forward.pool, Wish::default());
         route.upstream = Upstream::Stored(Box::new(serving));
@@ -110,9 +116,13 @@ impl Session {
     }
 
     /// The codings that the client accepts; `None`: its response is not compressed.
-    pub(super) fn wanted(&self, request: &Request<'_>, forward: &Forward) -> Option<Wanted> {
+    pub(super) fn acceptance(
+        &self,
+        request: &Request<'_>,
+        forward: &Forward,
+    ) -> Option<Acceptance> {
         let compression = self.service.compression.as_ref().filter(|_| forward.compresses);
-        compression.and_then(|settings| settings.wanted(request))
+        compression.and_then(|settings| settings.acceptance(request))
     }
 
     /// Value of Cache-Status (RFC 9211), if clients of the service get it.

@@ -21,7 +21,7 @@ impl Exchange {
             grpc: false,
             applied: Applied::default(),
             nominated: Vec::new(),
-            wanted: None,
+            accepted: None,
             caching: Caching::default(),
         };
         // Its content is there without chunks. Trailers follow a length in HTTP/2 only.

@@ -52,7 +52,10 @@ impl Session {
         };
         let Upstream::Stored(serving) = &route.upstream else { return Err(Step::Close) };
         let response = serving.response(serving.fields());
-        let (offer, coded) = reply::begin(exchange.plan.wanted, &response, &self.service, core);
+        let accepted = exchange.plan.accepted.as_ref();
+        let described = serving.validated();
+        let described = described.as_ref().unwrap_or(&response);
+        let (offer, coded) = reply::begin(accepted, described, &self.service, core);
         core.scratch.clear();
         let head = Composed { exchange, route, server: None, offer };
         head.write(&mut core.scratch, &response, &self.service);

@@ -4,6 +4,7 @@ use std::io;
 
 use proxying::http1::Body;
 
+use crate::cache::Course;
 use crate::core::Core;
 use crate::exchange::Reply;
 use crate::pipes::MOVE_MAX;
@@ -24,7 +25,7 @@ impl Session {
         else {
             return None;
         };
-        let stored = exchange.plan.caching.course.is_some();
+        let stored = exchange.plan.caching.course.as_ref().is_some_and(Course::keeps);
         if self.output.pipe().is_some_and(|pipe| pipe.held() > 0) {
             // What follows would have to be copied.
             return Some(Ok(0));

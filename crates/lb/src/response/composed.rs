@@ -60,12 +60,13 @@ impl Composed<'_> {
             if offer.adds_vary(response, dropped(b"vary")) {
                 form.field(out, b"Vary", b"Accept-Encoding");
             }
-            match (offer, response.length) {
-                (Offer::Coded(coding), _) => {
-                    form.field(out, b"Content-Encoding", coding.name().as_bytes());
-                }
-                (_, Some(length)) if response.status != 204 => form.length(out, length),
-                _ => {}
+            if let Some(coding) = offer.coding() {
+                form.field(out, b"Content-Encoding", coding.name().as_bytes());
+            }
+            if let Some(length) = response.length.filter(|_| offer.keeps_length())
+                && response.status != 204
+            {
+                form.length(out, length);
             }
             if form == Form::Http1 {
                 framing(out, is_endless(response.framing, offer), self.exchange);

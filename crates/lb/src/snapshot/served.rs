@@ -8,7 +8,7 @@ use proxying::http1;
 
 use crate::acme::Challenges;
 use crate::auth::Policies;
-use crate::cache::Cache;
+use crate::cache::{Cache, Line};
 use crate::compression;
 use crate::config::{self, Forwarded, Kind, Network};
 use crate::form::Form;
@@ -56,6 +56,8 @@ pub(crate) struct Service {
     pub(crate) policies: Option<Arc<Policies>>,
     pub(crate) compression: Option<Arc<compression::Settings>>,
     pub(crate) cache: Option<Arc<Cache>>,
+    /// This cache and those before.
+    pub(crate) caches: Arc<Line>,
     pub(crate) mirror: Option<Arc<Mirror>>,
     pub(crate) copies: Arc<Copies>,
     /// Only of type `udp`.

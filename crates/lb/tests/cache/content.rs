@@ -122,3 +122,60 @@ fn get_coded(service: SocketAddr) -> Vec<u8> {
         chunks = &chunks[length..];
     }
 }
+
+/// The head of the response to a request with these lines.
+fn head_of(service: SocketAddr, lines: &str) -> String {
+    let mut client = connect(service);
+    let request = format!("{lines}Host: a.test\r\nConnection: close\r\n\r\n");
+    client.write_all(request.as_bytes()).expect("an open connection");
+    read_head(&mut client).expect("a response")
+}
+
+#[test]
+fn responses_without_content_have_the_head_of_coded_ones() {
+    let (app, _heads) = server(|head, _| {
+        let stored = !head.contains(" /passed ");
+        let fields = if stored { FRESH } else { "Cache-Control: no-store\r\nETag: \"one\"\r\n" };
+        if head.contains("If-None-Match: ") {
+            return format!("HTTP/1.1 304 Not Modified\r\n{fields}\r\n");
+        }
+        let media_type = if head.contains(" /png ") { "image/png" } else { "text/plain" };
+        let body = if head.starts_with("HEAD ") { String::new() } else { "x".repeat(9_000) };
+        format!(
+            "HTTP/1.1 200 OK\r\n{fields}Content-Type: {media_type}\r\nAccept-Ranges: bytes\r\n\
+             Content-Length: 9000\r\n\r\n{body}"
+        )
+    });
+    let (engine, service) = start(app, "", ", compression: {algorithms: [gzip]}");
+    const GZIP: &str = "Accept-Encoding: gzip\r\n";
+    let has = |head: &str, expected: &[&str], other: &[&str]| {
+        assert!(expected.iter().all(|one| head.contains(&format!("{one}\r\n"))), "{head}");
+        assert!(!other.iter().any(|one| head.contains(one)), "{head}");
+    };
+    let (weak, vary) = ("ETag: W/\"one\"", "Vary: Accept-Encoding");
+    for path in ["/passed", "/stored", "/png"] {
+        // Of these, the cache has what follows.
+        assert_eq!(body(service, path, "").len(), 9_000);
+        let ask = |method: &str, more: &str| {
+            head_of(service, &format!("{method} {path} HTTP/1.1\r\n{more}"))
+        };
+        let known = ask("GET", &format!("{GZIP}If-None-Match: W/\"one\"\r\n"));
+        assert!(known.starts_with("HTTP/1.1 304 "), "{known}");
+        if path == "/png" {
+            has(&known, &["ETag: \"one\""], &["Vary"]);
+            continue;
+        }
+        has(&known, &[weak, vary], &["Content-Encoding", "Content-Length"]);
+        let strong = ask("GET", &format!("{GZIP}If-None-Match: \"one\"\r\n"));
+        has(&strong, &["ETag: \"one\"", vary], &[]);
+        let head = ask("HEAD", GZIP);
+        has(
+            &head,
+            &[weak, vary, "Content-Encoding: gzip"],
+            &["Content-Length", "Accept-Ranges", "Transfer-Encoding"],
+        );
+        let plain = ask("HEAD", "");
+        has(&plain, &["ETag: \"one\"", vary, "Content-Length: 9000", "Accept-Ranges: bytes"], &[]);
+    }
+    engine.stop();
+}

@@ -3,6 +3,7 @@
 mod content;
 #[path = "../heads/mod.rs"]
 mod heads;
+mod reload;
 mod validation;
 mod variants;
 

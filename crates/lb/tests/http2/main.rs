@@ -2,6 +2,7 @@
 
 mod cached;
 mod copying;
+mod early;
 mod mirrors;
 mod side;
 mod stalls;

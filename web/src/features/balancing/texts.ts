@@ -45,6 +45,8 @@ export const texts = {
   since: "since",
   lastCheck: "checked",
   monitoredHost: "monitored host",
+  drainingHost: "monitored host: drains the server",
+  downHost: "monitored host: takes the server out of use",
   ignoredHost: "monitored host; still used because the pool has no other server",
   never: "never",
   passes: "Passed",

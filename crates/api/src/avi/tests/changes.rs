@@ -100,6 +100,46 @@ fn settings_of_the_ui_stay_in_a_service() {
 }
 
 #[test]
+fn http_3_of_a_service_stays() {
+    let client = Client::start();
+    client.create("pool", &pool("p1"));
+    let acme = json!({ "domains": ["www.example.com"], "terms_agreed": true });
+    client.server.create("certificate.create", &json!({ "name": "c1", "acme": acme }));
+    let mut written = service("web", &[443]);
+    written["ssl_key_and_certificate_refs"] = json!(["/api/sslkeyandcertificate?name=c1"]);
+    written["services"][0]["enable_ssl"] = true.into();
+    let created = client.create("virtualservice", &written);
+    let tls = json!({ "alpn": ["h3", "h2", "http/1.1"], "alt_svc": "h3=\":444\"" });
+    set(&client, "virtualservice", "virtualserviceid", &json!({ "tls": tls }));
+    let alpn = || {
+        let service = first(&client, "virtualservice.get");
+        assert_eq!(service["tls"]["alt_svc"], tls["alt_svc"]);
+        service["tls"]["alpn"].clone()
+    };
+    let shown = client.get(&path(&created));
+    assert_eq!(shown["services"][0]["enable_http2"], true);
+    let put = |change: &dyn Fn(&mut Json)| {
+        let mut body = client.get(&path(&created));
+        change(&mut body);
+        client.expect(200, Verb::Put, &path(&created), &body);
+        alpn()
+    };
+    let all = json!(["h3", "h2", "http/1.1"]);
+    assert_eq!(put(&|_| ()), all);
+    assert_eq!(put(&|body| body["description"] = "d".into()), all);
+    assert_eq!(put(&|body| body["services"][0]["port"] = 8443.into()), all);
+    let without = json!(["h3", "http/1.1"]);
+    assert_eq!(put(&|body| body["services"][0]["enable_http2"] = false.into()), without);
+    assert_eq!(put(&|body| body["services"][0]["enable_http2"] = true.into()), all);
+    // Another certificate, and the client's own document from before.
+    let acme = json!({ "domains": ["b.example.com"], "terms_agreed": true });
+    client.server.create("certificate.create", &json!({ "name": "c2", "acme": acme }));
+    written["ssl_key_and_certificate_refs"] = json!(["/api/sslkeyandcertificate?name=c2"]);
+    client.expect(200, Verb::Put, &path(&created), &written);
+    assert_eq!(alpn(), without);
+}
+
+#[test]
 fn a_certificate_that_is_ordered_can_be_renamed() {
     let client = Client::start();
     let acme = json!({ "domains": ["www.example.com"], "terms_agreed": true });

@@ -242,12 +242,12 @@ impl Plain for Pool {
 
     fn write(
         &self,
-        _call: &Call<'_>,
+        call: &Call<'_>,
         edit: &mut Edit<'_>,
         draft: &mut Draft<'_>,
         _before: Option<&Row>,
     ) -> ApiResult<()> {
-        poolgroup::refuse_name_of(edit, draft, "pool_groups", "pool group")?;
+        poolgroup::refuse_name_of(call, edit, draft, "pool_groups", "pool group")?;
         require(edit, draft, REFERENCES)
     }
 

@@ -94,12 +94,13 @@ static SPEC: Spec = Spec {
 
 /// Engines know pools and groups by name, wherever either may stand.
 pub(super) fn refuse_name_of(
+    call: &Call<'_>,
     edit: &mut Edit<'_>,
     draft: &Draft<'_>,
     table: &str,
     kind: &str,
 ) -> ApiResult<()> {
-    if !draft.gives("name") {
+    if !draft.gives("name") || !call.checks_uniqueness() {
         return Ok(());
     }
     let name = draft.text("name", None);
@@ -123,12 +124,12 @@ impl Plain for PoolGroup {
 
     fn write(
         &self,
-        _call: &Call<'_>,
+        call: &Call<'_>,
         edit: &mut Edit<'_>,
         draft: &mut Draft<'_>,
         _before: Option<&Row>,
     ) -> ApiResult<()> {
-        refuse_name_of(edit, draft, "pools", "pool")
+        refuse_name_of(call, edit, draft, "pools", "pool")
     }
 
     fn written(

@@ -91,7 +91,7 @@ impl Plain for Vip {
 
     fn write(
         &self,
-        _call: &Call<'_>,
+        call: &Call<'_>,
         edit: &mut Edit<'_>,
         draft: &mut Draft<'_>,
         before: Option<&Row>,
@@ -100,6 +100,9 @@ impl Plain for Vip {
         if given.iter().all(String::is_empty) {
             let text = "the VIP has no address; set \"ipv4\" or \"ipv6\"";
             return Err(ApiError::at(&draft.path, text));
+        }
+        if !call.checks_uniqueness() {
+            return Ok(());
         }
         for (column, address) in ["ipv4", "ipv6"].iter().zip(given) {
             let sql = format!("SELECT name FROM vips WHERE {column} = ? AND vipid <> ?");

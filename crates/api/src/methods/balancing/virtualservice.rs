@@ -255,7 +255,7 @@ impl Plain for VirtualService {
 
     fn write(
         &self,
-        _call: &Call<'_>,
+        call: &Call<'_>,
         edit: &mut Edit<'_>,
         draft: &mut Draft<'_>,
         before: Option<&Row>,
@@ -264,7 +264,10 @@ impl Plain for VirtualService {
         require(edit, draft, REFERENCES)?;
         rules::require_pools(edit, draft)?;
         authentication::restore(draft, before);
-        refuse_same_address(edit, draft, before)
+        match call.checks_uniqueness() {
+            true => refuse_same_address(edit, draft, before),
+            false => Ok(()),
+        }
     }
 
     fn written(

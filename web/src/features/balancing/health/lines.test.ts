@@ -45,6 +45,16 @@ test("a host that fails alone does not take the last server out of use", () => {
   expect(linesOf(server)[0]?.by).toContain("the pool has no other server");
 });
 
+test.each([
+  ["drain", "monitored host: drains the server"],
+  ["down", "monitored host: takes the server out of use"],
+  ["an effect of a newer server", "monitored host"],
+])("the effect %s of a host is shown", (effect, words) => {
+  const failed = { name: "maintenance", result: "fails", reason: "maintenance nightly", effect };
+  const server = { ...SERVER, engines: [], host_effect: effect, host_checks: [failed] };
+  expect(linesOf(server)[0]).toMatchObject({ by: words, reason: "maintenance nightly" });
+});
+
 test.each(["unknown", "not_checked", "a state of a newer server"])("%s is not good", (state) => {
   expect(stateOf(state).tone).toBe("off");
 });

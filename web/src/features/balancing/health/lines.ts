@@ -21,6 +21,10 @@ const RESULTS: Readonly<Record<string, State>> = {
   passes: { tone: "good", words: texts.passes },
   fails: { tone: "bad", words: texts.fails },
 };
+const EFFECTS: Readonly<Record<string, string>> = {
+  drain: texts.drainingHost,
+  down: texts.downHost,
+};
 const UNKNOWN: State = { tone: "off", words: texts.unknown };
 
 export const stateOf = (state: string): State => STATES[state] ?? UNKNOWN;
@@ -37,6 +41,12 @@ export interface Line extends State {
   checkedAt: number;
 }
 
+/** What a check of the host that fails does to the server. */
+function failedHost(server: ServerHealth, effect: string): string {
+  if (server.host_effect_ignored) return texts.ignoredHost;
+  return EFFECTS[effect] ?? texts.monitoredHost;
+}
+
 const RANK: Readonly<Record<Tone, number>> = { bad: 0, warn: 1, off: 2, good: 3 };
 
 /** All results of a server; those that do not pass come first. */
@@ -45,10 +55,7 @@ export function linesOf(server: ServerHealth): Line[] {
     ...resultOf(check.result),
     key: `host ${check.name}`,
     monitor: check.name,
-    by:
-      server.host_effect_ignored && check.result === "fails"
-        ? texts.ignoredHost
-        : texts.monitoredHost,
+    by: check.result === "fails" ? failedHost(server, check.effect) : texts.monitoredHost,
     reason: check.reason,
     changedAt: 0,
     checkedAt: 0,

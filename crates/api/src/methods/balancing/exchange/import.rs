@@ -11,6 +11,7 @@ use super::Stored;
 use super::kinds::{Entry, Kind, World, require_secrets, shown, text};
 use super::names::Ids;
 use super::read::Around;
+use super::unique;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::exchange::check_yaml;
@@ -100,7 +101,7 @@ pub(super) fn run(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     // A client that left while its import waited may have sent it again.
     call.gone.check()?;
     let request = Request::read(call, input)?;
-    call.together(|call| carry_out(call, &request))
+    call.together_unordered(|call| carry_out(call, &request))
 }
 
 /// `loadbalancer.importcompare`: the import is carried out and taken back, so that it is checked like a real one.
@@ -109,7 +110,7 @@ pub(super) fn compare(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     call.gone.check()?;
     let request = Request::read(call, input)?;
     let mut compared = None;
-    let undone: ApiResult<()> = call.together(|call| {
+    let undone: ApiResult<()> = call.together_unordered(|call| {
         compared = Some(carry_out(call, &request)?);
         Err(ApiError::application("BUG: a comparison changes nothing"))
     });
@@ -128,7 +129,7 @@ fn carry_out(call: &Call<'_>, request: &Request) -> ApiResult<Json> {
     let group = request.group.map(|id| group_name(call, id)).transpose()?;
     let around = Around { now: &now, group: group.as_deref() };
     let wanted = World::of(&request.config, &around)?;
-    let ids = Ids::read(call)?;
+    let ids = Ids::read(call, &wanted)?;
     let (referred, done) = (wanted.referred(), Done::default());
     let mut import = Import { call, request, now: &now, wanted: &wanted, referred, ids, done };
     // Nothing uses services, and their ports may be needed.
@@ -140,6 +141,7 @@ fn carry_out(call: &Call<'_>, request: &Request) -> ApiResult<Json> {
     for kind in others {
         import.delete(kind)?;
     }
+    unique::check(call, &|kind, name| import.done.is_written(kind, name))?;
     let touched = compare::difference(&before, &services()?);
     let objects = import.done.shown(&now, &wanted);
     Ok(json!({ "objects": objects, "services": touched, "ignored": request.ignored() }))
@@ -149,6 +151,16 @@ fn group_name(call: &Call<'_>, id: u64) -> ApiResult<String> {
     let rows = call.rows("SELECT name FROM enginegroups WHERE enginegroupid = ?", &[id.into()])?;
     let name = rows.first().map(|row| row.text("name").to_owned());
     name.ok_or_else(ApiError::no_object)
+}
+
+/// Whether a text, or one within an object or list, is the name.
+fn mentions(value: &Json, name: &str) -> bool {
+    match value {
+        Json::String(text) => text == name,
+        Json::Array(elements) => elements.iter().any(|one| mentions(one, name)),
+        Json::Object(members) => members.values().any(|one| mentions(one, name)),
+        _ => false,
+    }
 }
 
 /// What happened to an object.
@@ -169,6 +181,13 @@ struct Done(BTreeMap<Kind, BTreeMap<Fate, Vec<String>>>);
 impl Done {
     fn note(&mut self, kind: Kind, fate: Fate, name: &str) {
         self.0.entry(kind).or_default().entry(fate).or_default().push(name.to_owned());
+    }
+
+    fn is_written(&self, kind: Kind, name: &str) -> bool {
+        let has = |names: &Vec<String>| names.iter().any(|one| one == name);
+        let fates = self.0.get(&kind);
+        let written = [Fate::Added, Fate::Updated].map(|fate| fates.and_then(|all| all.get(&fate)));
+        written.into_iter().flatten().any(has)
     }
 
     /// In the form of `configuration.importcompare`, with the names of what stays.
@@ -230,7 +249,7 @@ impl Import<'_, '_> {
                     self.ids.put(kind, name, id);
                     Fate::Added
                 }
-                Some(before) if before == entry => Fate::Unchanged,
+                Some(before) if before == entry && !self.turns(entry) => Fate::Unchanged,
                 Some(_) if rule.update => {
                     self.update(kind, name, entry)?;
                     Fate::Updated
@@ -240,6 +259,18 @@ impl Import<'_, '_> {
             self.done.note(kind, fate, name);
         }
         Ok(())
+    }
+
+    /// Whether a name in an object stands for a pool group instead of a pool, or the other way round.
+    fn turns(&self, entry: &Entry) -> bool {
+        let both = [(Kind::Pool, Kind::PoolGroup), (Kind::PoolGroup, Kind::Pool)];
+        let mut turned = both.into_iter().flat_map(|(before, after)| {
+            let names = self.wanted.all(after).map(|(name, _)| name);
+            names.filter(move |name| {
+                self.now.get(before, name).is_some() && self.wanted.get(before, name).is_none()
+            })
+        });
+        turned.any(|name| entry.values().any(|value| mentions(value, name)))
     }
 
     /// Refuses to write a service whose VIP the rules leave with other addresses than the file has.

@@ -9,6 +9,7 @@ mod kinds;
 mod names;
 mod read;
 mod services;
+mod unique;
 
 use std::collections::{BTreeMap, BTreeSet};
 

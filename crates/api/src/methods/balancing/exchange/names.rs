@@ -1,13 +1,13 @@
 //! Objects of a file as parameters of the objects' methods: names become ids.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use config::db::Row;
 use const_format::formatcp;
 use objects::sql::KIND_HOST;
 use serde_json::{Map, json};
 
-use super::kinds::{Entry, Kind, elements, text};
+use super::kinds::{Entry, Kind, World, elements, text};
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
 
@@ -16,6 +16,8 @@ pub(super) struct Ids {
     objects: BTreeMap<(Kind, String), u64>,
     /// Monitored hosts.
     hosts: BTreeMap<String, u64>,
+    /// Names of pools in the file.
+    pools: BTreeSet<String>,
 }
 
 /// Who refers to something.
@@ -26,7 +28,8 @@ struct From<'n> {
 }
 
 impl Ids {
-    pub(super) fn read(call: &Call<'_>) -> ApiResult<Self> {
+    /// Of what the server has; `wanted` is what the file has.
+    pub(super) fn read(call: &Call<'_>, wanted: &World) -> ApiResult<Self> {
         let mut objects = BTreeMap::new();
         for kind in Kind::ALL {
             let (table, key) = (kind.table(), kind.key());
@@ -37,7 +40,8 @@ impl Ids {
             formatcp!("SELECT hostid AS id, host AS name FROM hosts WHERE kind = {KIND_HOST}");
         let hosts = call.rows(sql, &[])?;
         let hosts = hosts.iter().map(|row| (name_of(row), row.id("id"))).collect();
-        Ok(Self { objects, hosts })
+        let pools = wanted.all(Kind::Pool).map(|(name, _)| name.clone()).collect();
+        Ok(Self { objects, hosts, pools })
     }
 
     pub(super) fn get(&self, kind: Kind, name: &str) -> Option<u64> {
@@ -61,7 +65,9 @@ impl Ids {
     /// Replaces the name of a pool or pool group by its id.
     fn choose(&self, from: From<'_>, members: &mut Map<String, Json>) -> ApiResult<()> {
         let Some(Json::String(name)) = members.remove("pool") else { return Ok(()) };
-        if let Some(id) = self.get(Kind::PoolGroup, &name) {
+        // A group of the server may have a pool's name until it is deleted.
+        let group = self.get(Kind::PoolGroup, &name).filter(|_| !self.pools.contains(&name));
+        if let Some(id) = group {
             members.insert("poolgroupid".to_owned(), id.to_string().into());
             return Ok(());
         }

@@ -1,5 +1,6 @@
 //! Export and import of the load balancer's objects as a file.
 
+mod exchanges;
 mod guards;
 
 use serde_json::{Value as Json, json};
