@@ -1,8 +1,6 @@
 //! The last two values of every item, in as few bytes as possible.
 
-use std::hash::BuildHasher;
-
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::HashTable;
 use model::{ItemId, Sample, SampleValue, Timestamp};
 
 use super::Point;
@@ -44,7 +42,6 @@ const FREE: Entry = Entry {
 #[derive(Debug, Default)]
 pub(super) struct Latest {
     index: HashTable<u32>,
-    hasher: DefaultHashBuilder,
     pages: Vec<Box<[Entry]>>,
     used: u32,
     free: Vec<u32>,
@@ -70,7 +67,7 @@ impl Latest {
 
     fn find(&self, item: ItemId) -> Option<u32> {
         let entry = |&at: &u32| self.entry(at).item == item;
-        self.index.find(self.hasher.hash_one(item), entry).copied()
+        self.index.find(item.near_hash(), entry).copied()
     }
 
     fn entry(&self, at: u32) -> &Entry {
@@ -144,12 +141,12 @@ impl Latest {
         });
         let (page, row) = place(at);
         self.pages[page][row] = Entry { item, ..FREE };
-        let Self { index, pages, hasher, .. } = self;
+        let Self { index, pages, .. } = self;
         let rehash = |&at: &u32| {
             let (page, row) = place(at);
-            hasher.hash_one(pages[page][row].item)
+            pages[page][row].item.near_hash()
         };
-        index.insert_unique(hasher.hash_one(item), at, rehash);
+        index.insert_unique(item.near_hash(), at, rehash);
         at
     }
 
@@ -158,8 +155,7 @@ impl Latest {
         let entry = *self.entry(at);
         self.release(entry, 0);
         self.release(entry, 1);
-        let hash = self.hasher.hash_one(item);
-        if let Ok(found) = self.index.find_entry(hash, |&other| other == at) {
+        if let Ok(found) = self.index.find_entry(item.near_hash(), |&other| other == at) {
             found.remove();
         }
         self.free.push(at);
