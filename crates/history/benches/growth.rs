@@ -36,15 +36,50 @@ fn trends() -> Work {
     })
 }
 
-fn log_and_head() -> Work {
+/// An engine that does everything on the thread that asks.
+fn engine() -> (tempfile::TempDir, Embedded) {
     let dir = tempfile::tempdir().unwrap();
     let options = Options { background: false, sync_interval: None, ..Options::default() };
     let clock = SimClock::at(Duration::from_secs(START_S.into()));
-    let mut engine = Embedded::open(dir.path(), options, clock).unwrap().0;
+    let engine = Embedded::open(dir.path(), options, clock).unwrap().0;
+    (dir, engine)
+}
+
+fn log_and_head() -> Work {
+    let (dir, mut engine) = engine();
     Box::new(move |samples| {
         let _dir = &dir;
         engine.write(samples).unwrap();
     })
+}
+
+/// Nanoseconds a value of a full head becoming segments.
+fn seal(order: &[u32]) -> f64 {
+    let (_dir, mut engine) = engine();
+    let rounds =
+        (START_S..).flat_map(|second| order.chunks(ROUND).map(move |items| (second, items)));
+    let (mut round, mut rows) = (Vec::with_capacity(ROUND), 0);
+    for (second, items) in rounds {
+        if rows + items.len() > Options::default().head_rows {
+            break;
+        }
+        fill(&mut round, items, second);
+        engine.write(&round).unwrap();
+        rows += items.len();
+    }
+    let clock = RealClock::shared();
+    let start = clock.monotonic();
+    engine.flush().unwrap();
+    (clock.monotonic() - start).as_secs_f64() * 1e9 / rows as f64
+}
+
+fn fill(round: &mut Vec<Sample>, items: &[u32], second: u32) {
+    round.clear();
+    round.extend(items.iter().map(|&item| Sample {
+        item: ItemId(u64::from(item) + 100_000),
+        at: Timestamp { clock: second, ns: item },
+        value: SampleValue::Unsigned(u64::from(item % 100)),
+    }));
 }
 
 /// The items of all rounds, in turn or in one random order.
@@ -69,12 +104,7 @@ fn measure(mut work: Work, order: &[u32]) -> f64 {
     while measured < VALUES {
         let is_first = second == START_S;
         for items in order.chunks(ROUND) {
-            round.clear();
-            round.extend(items.iter().map(|&item| Sample {
-                item: ItemId(u64::from(item) + 100_000),
-                at: Timestamp { clock: second, ns: item },
-                value: SampleValue::Unsigned(u64::from(item % 100)),
-            }));
+            fill(&mut round, items, second);
             let start = clock.monotonic();
             work(&round);
             if !is_first {
@@ -109,6 +139,9 @@ fn main() {
             all = [all[0] + found[0], all[1] + found[1]];
             line(part, found);
         }
+        let sealed = [0, 1].map(|size| seal(&orders[size]));
+        all = [all[0] + sealed[0], all[1] + sealed[1]];
+        line("segments", sealed);
         line("together", all);
     }
 }

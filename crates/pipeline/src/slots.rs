@@ -248,7 +248,7 @@ impl Slots {
         let at = self.free.pop().unwrap_or_else(|| {
             if self.slab.len() == self.slab.capacity() {
                 // Doubling would leave up to half of it empty.
-                self.slab.reserve_exact((self.slab.len() / 4).max(1_024));
+                stdx::memory::grow(&mut self.slab, (self.slab.len() / 4).max(1_024));
             }
             self.slab.push(None);
             u32::try_from(self.slab.len() - 1).expect("BUG: 4 billion items")

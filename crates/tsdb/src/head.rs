@@ -275,6 +275,9 @@ impl Table {
         }
         let index = u32::try_from(series.len()).expect("BUG: 4 billion series");
         let last_at = (0, 0);
+        if series.len() == series.capacity() {
+            stdx::memory::grow(series, series.len().max(64));
+        }
         series.push(Series { item, kind, disordered: false, last: NONE, last_at, first: 0 });
         let rehash = |&index: &u32| hash(series[index as usize].item);
         self.places.insert_unique(hash(item), index, rehash);

@@ -119,6 +119,12 @@ pub(crate) struct ExistingTrigger {
 }
 
 impl ExistingTriggers {
+    /// Different ones.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.by_texts.values().map(Vec::len).sum()
+    }
+
     /// One with these texts on the host, other than `except`.
     pub(crate) fn find(
         &self,
