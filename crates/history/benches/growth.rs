@@ -8,7 +8,7 @@ use std::time::Duration;
 use history::trends::Folder;
 use history::{Driver as _, Embedded, Options, ValueCache};
 use model::{ItemId, Sample, SampleValue, Timestamp};
-use stdx::clock::{Clock as _, RealClock, SimClock};
+use stdx::clock::{RealClock, SimClock};
 
 const START_S: u32 = 1_800_000_000;
 /// Items of a small and of a large installation.

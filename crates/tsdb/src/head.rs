@@ -217,11 +217,17 @@ impl Head {
         for item in items.clone() {
             std::hint::black_box(series(item).map(|series| series.last));
         }
-        for row in items.filter_map(series).map(|series| series.last as usize) {
-            let columns = [&self.clock, &self.ns, &self.previous];
-            std::hint::black_box(columns.map(|column| column.get(row).copied()));
-            std::hint::black_box(self.bits.get(row).copied());
+        for row in items.filter_map(series).map(|series| series.last) {
+            std::hint::black_box(self.previous.get(row as usize).copied());
+            self.touch(row);
         }
+    }
+
+    /// Brings the columns of a row, if it is one, near the processor.
+    pub(crate) fn touch(&self, row: u32) {
+        let row = row as usize;
+        std::hint::black_box([&self.clock, &self.ns].map(|column| column.get(row).copied()));
+        std::hint::black_box(self.bits.get(row).copied());
     }
 
     /// Hands over the rows of an item in the order in which they came.
