@@ -248,7 +248,8 @@ impl Slots {
         let at = self.free.pop().unwrap_or_else(|| {
             if self.slab.len() == self.slab.capacity() {
                 // Doubling would leave up to half of it empty.
-                stdx::memory::grow(&mut self.slab, (self.slab.len() / 4).max(1_024));
+                let more = (self.slab.len() / 4).max(1_024);
+                stdx::memory::grow(&mut self.slab, more);
             }
             self.slab.push(None);
             u32::try_from(self.slab.len() - 1).expect("BUG: 4 billion items")
