@@ -217,6 +217,16 @@ mod tests {
     }
 
     #[test]
+    fn a_sign_in_does_not_need_its_entry() {
+        let server = Server::start();
+        let refuse = "CREATE TRIGGER full BEFORE INSERT ON access_log \
+                      BEGIN SELECT RAISE(ABORT, 'disk full'); END";
+        server.write_state_sql(&[refuse]);
+        let session = server.login("Admin", "zabbix");
+        assert!(server.api.is_signed_in(&session));
+    }
+
+    #[test]
     fn refused_sign_ins_are_written_up_to_a_limit_a_minute() {
         let server = Server::start();
         let refused = |n: u32| {
