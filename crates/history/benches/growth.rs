@@ -1,5 +1,5 @@
 //! What a value costs a shard with few items and with many: time grows where a table does not fit the
-//! processor's caches. `cargo bench -p history --bench growth` prints nanoseconds a value.
+//! processor's caches. `cargo bench -p history --bench growth` prints nanoseconds of CPU time a value.
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 
 use std::io::Write as _;
@@ -8,7 +8,8 @@ use std::time::Duration;
 use history::trends::Folder;
 use history::{Driver as _, Embedded, Options, ValueCache};
 use model::{ItemId, Sample, SampleValue, Timestamp};
-use stdx::clock::{RealClock, SimClock};
+use stdx::clock::SimClock;
+use stdx::sys::cpu_time;
 
 const START_S: u32 = 1_800_000_000;
 /// Items of a small and of a large installation.
@@ -67,10 +68,9 @@ fn seal(order: &[u32]) -> f64 {
         engine.write(&round).unwrap();
         rows += items.len();
     }
-    let clock = RealClock::shared();
-    let start = clock.monotonic();
+    let start = cpu_time();
     engine.flush().unwrap();
-    (clock.monotonic() - start).as_secs_f64() * 1e9 / rows as f64
+    (cpu_time() - start).as_secs_f64() * 1e9 / rows as f64
 }
 
 fn fill(round: &mut Vec<Sample>, items: &[u32], second: u32) {
@@ -98,17 +98,16 @@ fn order(items: u32, random: bool) -> Vec<u32> {
 
 /// Nanoseconds a value, once all items are known.
 fn measure(mut work: Work, order: &[u32]) -> f64 {
-    let clock = RealClock::shared();
     let (mut spent, mut measured, mut second) = (Duration::ZERO, 0, START_S);
     let mut round = Vec::with_capacity(ROUND);
     while measured < VALUES {
         let is_first = second == START_S;
         for items in order.chunks(ROUND) {
             fill(&mut round, items, second);
-            let start = clock.monotonic();
+            let start = cpu_time();
             work(&round);
             if !is_first {
-                spent += clock.monotonic() - start;
+                spent += cpu_time() - start;
                 measured += round.len();
             }
             if measured >= VALUES {
