@@ -96,7 +96,7 @@ fn check(bucket: &Bucket, (clock, values): &(u32, Vec<SampleValue>), what: &str)
             let all: Vec<u64> = values.iter().map(whole).collect();
             let ends = (all.iter().copied().min(), all.iter().copied().max());
             assert_eq!((Some(min), Some(max)), ends, "{what}");
-            assert_eq!(sum.0, all.iter().map(|&value| u128::from(value)).sum::<u128>(), "{what}");
+            assert_eq!(sum, Wide(all.iter().map(|&value| u128::from(value)).sum()), "{what}");
             assert_eq!(bucket.avg(), sum.0 as f64 / all.len() as f64, "{what}");
         }
         Sums::Float { min, max, sum } => {
