@@ -21,6 +21,8 @@ const VALUES: usize = 2_000_000;
 
 /// A part of the work of a shard on the values of one group commit.
 type Work = Box<dyn FnMut(&[Sample])>;
+/// A part before it has seen any value.
+type New = fn() -> Work;
 
 fn cache() -> Work {
     let mut cache = ValueCache::new(64 << 20);
@@ -120,7 +122,7 @@ fn measure(mut work: Work, order: &[u32]) -> f64 {
 }
 
 fn main() {
-    let parts: [(&str, fn() -> Work); 3] =
+    let parts: [(&str, New); 3] =
         [("value cache", cache), ("trends", trends), ("log and head", log_and_head)];
     let mut out = std::io::stdout().lock();
     writeln!(out, "ns a value                  {:>9} {:>9}  growth", SIZES[0], SIZES[1]).unwrap();
