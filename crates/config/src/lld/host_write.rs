@@ -53,7 +53,7 @@ pub(super) fn create(
             host_interfaces::create(edit, id, columns)?;
         }
         fill(edit, work, id, &Shape::default(), &new.shape)?;
-        templates(edit, work, (new.slot, id), &BTreeSet::new(), &new.shape.templates)?;
+        templates(edit, work, Host { slot: new.slot, id }, &BTreeSet::new(), &new.shape.templates)?;
         work.summary.created.hosts += 1;
     }
     Ok(())
@@ -68,7 +68,9 @@ pub(super) fn update(edit: &mut Edit<'_>, work: &mut Work<'_>, updates: &[Update
             apply(edit, work, one)?;
         }
         let Update { slot, id, now, then, .. } = one;
-        if templates(edit, work, (*slot, *id), &now.templates, &then.templates)? || differs {
+        if templates(edit, work, Host { slot: *slot, id: *id }, &now.templates, &then.templates)?
+            || differs
+        {
             work.summary.updated.hosts += 1;
         }
     }
@@ -139,15 +141,23 @@ fn made_for(host: &[Value]) -> [(&str, &[Value]); 2] {
     [("automatic", MADE), ("hostid", host)]
 }
 
+/// A discovered host, and what gives it.
+#[derive(Clone, Copy)]
+struct Host {
+    slot: Slot,
+    id: u64,
+}
+
 /// Links and unlinks templates; whether anything has changed. What is refused leaves nothing
 /// behind, so that the next comparison tries it again.
 fn templates(
     edit: &mut Edit<'_>,
     work: &mut Work<'_>,
-    (slot, id): (Slot, u64),
+    host: Host,
     now: &BTreeSet<String>,
     then: &BTreeSet<String>,
 ) -> DbResult<bool> {
+    let Host { slot, id } = host;
     if now == then {
         return Ok(false);
     }
