@@ -12,8 +12,8 @@ use objects::{Status, UserType};
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use config::Edit;
-use config::db::{Row, Value};
+use config::db::{DbError, DbResult, Row, Value};
+use config::{Edit, Statements};
 use sha2::{Digest, Sha256};
 use stdx::sync::lock;
 use tokio::sync::watch;
@@ -297,8 +297,25 @@ pub(crate) struct Verified {
     epoch: i64,
 }
 
-/// Opens a session; returns its id. Waits for no change of the configuration.
-pub(crate) fn open(api: &Api, by: Verified) -> ApiResult<String> {
+/// What failed when a session was opened.
+enum Opening {
+    Session(DbError),
+    Also(DbError),
+}
+
+impl From<DbError> for Opening {
+    fn from(error: DbError) -> Self {
+        Self::Session(error)
+    }
+}
+
+/// Opens a session; returns its id. Waits for no change of the configuration. `also` is done in the same
+/// transaction, so that a sign-in waits once for those of others. The session opens even if that fails.
+pub(crate) fn open(
+    api: &Api,
+    by: Verified,
+    also: impl Fn(&mut Statements<'_>) -> DbResult<()>,
+) -> ApiResult<String> {
     let id = random_hex(16)?;
     let now = api.deps.clock.unix_s();
     let row = [
@@ -308,8 +325,20 @@ pub(crate) fn open(api: &Api, by: Verified) -> ApiResult<String> {
         ("lastaccess", now.into()),
         ("epoch", by.epoch.into()),
     ];
-    api.deps.config.write_state(|state| state.insert(&table::SESSIONS, &row))?;
-    api.deps.config.sync_state()?;
+    let config = &api.deps.config;
+    let both = config.write_state(|state| {
+        state.insert(&table::SESSIONS, &row)?;
+        also(state).map_err(Opening::Also)
+    });
+    match both {
+        Ok(()) => {}
+        Err(Opening::Also(error)) => {
+            tracing::warn!(%error, "a sign-in could not be written to the audit log");
+            config.write_state(|state| state.insert(&table::SESSIONS, &row))?;
+        }
+        Err(Opening::Session(error)) => return Err(error.into()),
+    }
+    config.sync_state()?;
     Ok(id)
 }
 
@@ -347,7 +376,7 @@ pub(crate) fn end_all(
 }
 
 /// Removes sessions that are no longer valid from the database, and the states of what was deleted. To be called now and then.
-pub(crate) fn remove_ended(api: &Api) -> config::db::DbResult<()> {
+pub(crate) fn remove_ended(api: &Api) -> DbResult<()> {
     let limit = api.deps.config.snapshot().settings.session_s.unwrap_or(u64::MAX);
     let oldest = api.deps.clock.unix_s().saturating_sub(limit);
     api.deps.config.write_state(|state| {

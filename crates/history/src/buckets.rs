@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 
 use model::Sample;
 
-use crate::sums::Sums;
+use crate::sums::{Sums, Wide};
 use crate::{Error, Span};
 
 /// Beyond this a sum of floats may overflow on the way, and stores differ in what they do then.
@@ -48,7 +48,7 @@ impl Bucket {
     pub fn avg(&self) -> f64 {
         match self.sums {
             Sums::Float { sum, .. } => sum / self.num as f64,
-            Sums::Unsigned { sum, .. } => sum as f64 / self.num as f64,
+            Sums::Unsigned { sum, .. } => sum.0 as f64 / self.num as f64,
         }
     }
 
@@ -138,7 +138,7 @@ impl Reduced {
 
     /// A bucket of whole numbers, at least one.
     pub fn whole(clock: u32, num: u64, [min, max]: [u64; 2], sum: u128) -> Self {
-        Bucket::new(clock, num, Sums::Unsigned { min, max, sum }).into()
+        Bucket::new(clock, num, Sums::Unsigned { min, max, sum: Wide(sum) }).into()
     }
 }
 
@@ -213,7 +213,8 @@ mod tests {
         assert_eq!(got[1].avg(), 0.25);
         let whole = |value| Sample { value: SampleValue::Unsigned(value), ..float(5, 0.0) };
         let got = reduce(&[whole(u64::MAX), whole(u64::MAX), whole(1)], NonZeroU32::MAX);
-        let sums = Sums::Unsigned { min: 1, max: u64::MAX, sum: 2 * u128::from(u64::MAX) + 1 };
+        let sum = Wide(2 * u128::from(u64::MAX) + 1);
+        let sums = Sums::Unsigned { min: 1, max: u64::MAX, sum };
         assert_eq!(got, [Bucket { clock: 0, num: 3, sums }]);
         let text = Sample { value: SampleValue::Text("5".into()), ..float(5, 0.0) };
         assert_eq!(reduce(&[text], TEN), []);

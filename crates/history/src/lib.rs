@@ -46,7 +46,7 @@ pub use reader::{
     BucketQuery, Order, RangeQuery, Reader, buckets_by_parts, buckets_of, newest_of, range_of,
 };
 pub use store::{Extent, Store};
-pub use sums::Sums;
+pub use sums::{Sums, Wide};
 pub use tiers::Tiers;
 pub use tsdb::{Class, Damage, Day, Kind, Kinds, Options, Recovery, Retention, Span, TrendHour};
 pub use value_cache::ValueCache;

@@ -21,9 +21,15 @@ pub enum Sums {
         /// The highest.
         max: u64,
         /// Exact.
-        sum: u128,
+        sum: Wide,
     },
 }
+
+/// 128 bits that are aligned like 64, so that an hour of an item stays within a line of the processor's
+/// cache.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C, packed(8))]
+pub struct Wide(pub u128);
 
 impl Sums {
     /// Of one number. Texts, logs and NaN are none.
@@ -31,7 +37,9 @@ impl Sums {
     pub fn of(value: &SampleValue) -> Option<Self> {
         match *value {
             SampleValue::Float(v) if !v.is_nan() => Some(Self::Float { min: v, max: v, sum: v }),
-            SampleValue::Unsigned(v) => Some(Self::Unsigned { min: v, max: v, sum: v.into() }),
+            SampleValue::Unsigned(v) => {
+                Some(Self::Unsigned { min: v, max: v, sum: Wide(v.into()) })
+            }
             _ => None,
         }
     }
@@ -51,7 +59,7 @@ impl Sums {
             ) => {
                 *min = (*min).min(low);
                 *max = (*max).max(high);
-                *sum += more;
+                *sum = Wide(sum.0 + more.0);
             }
             _ => return false,
         }

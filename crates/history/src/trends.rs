@@ -11,17 +11,19 @@
 //! remembers them ([`crate::Driver::expect_trends`], [`Folder::refold_hour`]).
 
 mod acc;
+mod open;
 mod refold;
 mod stored;
 
 use std::collections::VecDeque;
 
 use foldhash::fast::FixedState;
-use hashbrown::hash_map::Entry;
+use hashbrown::hash_table::Entry;
 use hashbrown::{HashMap, HashSet};
 use model::{HOUR_S, ItemId, Sample, SampleValue, Trend, TrendValues};
 
 use self::acc::Acc;
+use self::open::{Open, OpenHours};
 use crate::{Span, TrendHour};
 
 pub use acc::merge;
@@ -61,7 +63,7 @@ type Key = (ItemId, u32, bool);
 #[derive(Debug)]
 pub struct Folder {
     // Fixed hashes: the same work is done in the same order every time.
-    open: HashMap<ItemId, Acc, FixedState>,
+    open: OpenHours,
     closed: HashMap<Key, Acc, FixedState>,
     queue: VecDeque<Key>,
     /// Hours that were over before they began to be folded, with the second since when they wait.
@@ -94,7 +96,7 @@ impl Folder {
     pub fn starting_at(from_s: u32) -> Self {
         let from = hour_of(from_s);
         Self {
-            open: HashMap::default(),
+            open: OpenHours::default(),
             closed: HashMap::default(),
             queue: VecDeque::new(),
             late: VecDeque::new(),
@@ -112,7 +114,7 @@ impl Folder {
     /// memory, as folding does.
     pub fn look_at(&self, items: impl Iterator<Item = ItemId>) {
         for item in items {
-            std::hint::black_box(self.open.get(&item).map(|acc| acc.hour));
+            std::hint::black_box(self.open.get(item).map(|acc| acc.hour));
         }
     }
 
@@ -126,7 +128,7 @@ impl Folder {
     /// [`open_hours`], oldest first. These hours replace what is stored and what was folded of
     /// the item since the start.
     pub fn refold(&mut self, item: ItemId, samples: &[Sample]) {
-        self.open.remove(&item);
+        self.open.remove(item);
         // Older hours may have been folded again on their own. Nothing that is over is younger than
         // the hour after the present one, but for stamps from the future.
         let from = self.written_until.saturating_add(1);
@@ -181,11 +183,11 @@ impl Folder {
         match self.open.entry(sample.item) {
             Entry::Vacant(entry) => {
                 if let Some(acc) = Acc::new(hour, merge, &sample.value) {
-                    entry.insert(acc);
+                    entry.insert(Open { item: sample.item, acc });
                 }
             }
             Entry::Occupied(mut entry) => {
-                let open = entry.get_mut();
+                let open = &mut entry.get_mut().acc;
                 if open.hour == hour && open.add(&sample.value) {
                     return;
                 }
@@ -253,8 +255,8 @@ impl Folder {
 
     /// What is folded of items held back is all that will be: it is added to what is stored.
     pub(crate) fn add_to_stored(&mut self) {
-        let open = self.open.iter_mut().filter(|(item, _)| self.held.contains(*item));
-        open.for_each(|(_, acc)| acc.merge = true);
+        let open = self.open.iter_mut().filter(|open| self.held.contains(&open.item));
+        open.for_each(|open| open.acc.merge = true);
         let closed = self.closed.iter_mut().filter(|((item, ..), _)| self.held.contains(item));
         closed.for_each(|(_, acc)| acc.merge = true);
     }
@@ -268,9 +270,9 @@ impl Folder {
         if hour != self.swept {
             self.swept = hour;
             self.swept_max = self.swept_max.max(hour);
-            let over: Vec<(ItemId, Acc)> = self.open.extract_if(|_, acc| acc.hour < hour).collect();
+            let over = self.open.take_before(hour);
             self.room = WAITING_MAX + 2 * over.len();
-            for (item, acc) in over {
+            for Open { item, acc } in over {
                 self.close(item, acc);
             }
             // Soon a crash would not have them folded again any more.
@@ -365,7 +367,7 @@ impl Folder {
 
     /// Hands out everything, the open hours as well: for an orderly stop.
     pub fn drain(&mut self, out: &mut Vec<Folded>) {
-        for (item, acc) in std::mem::take(&mut self.open) {
+        for Open { item, acc } in self.open.take_all() {
             self.close(item, acc);
         }
         while let Some((key, _)) = self.late.pop_front() {
@@ -376,7 +378,7 @@ impl Folder {
 
     /// Forgets an item that was deleted.
     pub fn forget(&mut self, item: ItemId) {
-        self.open.remove(&item);
+        self.open.remove(item);
         // The hours that wait are those of the last two hours, but for late samples: then the
         // hour is written, which harms nobody.
         for hour in
@@ -391,7 +393,7 @@ impl Folder {
     /// Forgets items whose history was cleared, all hours of them.
     pub fn clear(&mut self, items: &[ItemId]) {
         let items: HashSet<ItemId> = items.iter().copied().collect();
-        self.open.retain(|item, _| !items.contains(item));
+        self.open.retain(|item| !items.contains(&item));
         self.closed.retain(|(item, ..), _| !items.contains(item));
     }
 
@@ -401,7 +403,7 @@ impl Folder {
         let folded = |acc: &Acc| Folded { trend: acc.trend(item), merge: acc.merge || part };
         let inside = |acc: &&Acc| (first_hour..=last_hour).contains(&acc.hour);
         let mut pending: Vec<Folded> =
-            self.open.get(&item).filter(inside).map(folded).into_iter().collect();
+            self.open.get(item).filter(inside).map(folded).into_iter().collect();
         if !self.closed.is_empty() {
             let hours = (hour_of(first_hour)..=last_hour).step_by(HOUR_S as usize);
             let keys = hours.flat_map(|hour| [(item, hour, false), (item, hour, true)]);

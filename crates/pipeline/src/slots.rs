@@ -1,12 +1,10 @@
 //! What a shard remembers of each item that got a value: a slab with a compact index.
 
-use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use config::Snapshot;
 use config::snapshot::Item;
 use eval::preproc;
-use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use model::{HostId, ItemId, Timestamp, ValueType, shard_of};
 
@@ -129,10 +127,6 @@ pub(crate) struct Slots {
     unsupported: usize,
 }
 
-fn hash(id: ItemId) -> u64 {
-    FixedState::default().hash_one(id.0)
-}
-
 impl Slots {
     pub(crate) fn new(place: Place) -> Self {
         Self {
@@ -162,7 +156,7 @@ impl Slots {
 
     fn find(&self, id: ItemId) -> Option<SlotId> {
         let is = |at: &u32| self.slot_at(*at).is_some_and(|slot| slot.id == id);
-        self.index.find(hash(id), is).copied().map(SlotId)
+        self.index.find(id.near_hash(), is).copied().map(SlotId)
     }
 
     /// Brings slots near the processor: these searches do not wait for each other's memory, as
@@ -254,15 +248,16 @@ impl Slots {
         let at = self.free.pop().unwrap_or_else(|| {
             if self.slab.len() == self.slab.capacity() {
                 // Doubling would leave up to half of it empty.
-                self.slab.reserve_exact((self.slab.len() / 4).max(1_024));
+                let more = (self.slab.len() / 4).max(1_024);
+                stdx::memory::grow(&mut self.slab, more);
             }
             self.slab.push(None);
             u32::try_from(self.slab.len() - 1).expect("BUG: 4 billion items")
         });
         self.slab[at as usize] = Some(slot);
         let Self { index, slab, .. } = self;
-        let rehash = |at: &u32| slab[*at as usize].as_ref().map_or(0, |slot| hash(slot.id));
-        index.insert_unique(hash(id), at, rehash);
+        let rehash = |at: &u32| slab[*at as usize].as_ref().map_or(0, |slot| slot.id.near_hash());
+        index.insert_unique(id.near_hash(), at, rehash);
         SlotId(at)
     }
 
@@ -332,7 +327,7 @@ impl Slots {
     pub(crate) fn remove(&mut self, id: ItemId) {
         let Self { index, slab, .. } = self;
         let is = |at: &u32| slab[*at as usize].as_ref().is_some_and(|slot| slot.id == id);
-        if let Ok(entry) = index.find_entry(hash(id), is) {
+        if let Ok(entry) = index.find_entry(id.near_hash(), is) {
             let (at, _) = entry.remove();
             let gone = self.slab[at as usize].take();
             self.free.push(at);

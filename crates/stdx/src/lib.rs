@@ -1,6 +1,6 @@
 //! What every layer stands on and none owns: clocks, bounded queues that show their load,
 //! acknowledgements across shards, files that are replaced whole, locks, listening sockets, fair shares of connections,
-//! rarer log lines, how full the machine is, tickets of Kerberos, threads that must not end, and the
+//! rarer log lines, how full the machine is, large tables, tickets of Kerberos, threads that must not end, and the
 //! only system calls. Knows nothing of monitoring.
 
 pub mod ack;
@@ -10,6 +10,7 @@ pub mod file;
 pub mod kerberos;
 pub mod listening;
 pub mod machine;
+pub mod memory;
 pub mod queue;
 pub mod seats;
 pub mod seldom;

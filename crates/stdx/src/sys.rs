@@ -165,6 +165,21 @@ pub fn huge_pages(allowed: bool) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Asks the system to back a vector with huge pages, where it leaves the choice to programs. It is a wish:
+/// nothing depends on whether it is granted.
+pub fn prefer_huge_pages<T>(vector: &Vec<T>) {
+    const HUGE: usize = 2 << 20;
+    let start = vector.as_ptr().addr();
+    let end = start.saturating_add(vector.capacity().saturating_mul(size_of::<T>()));
+    // What shares a page with other memory is left alone.
+    let (first, last) = (start.next_multiple_of(HUGE), end / HUGE * HUGE);
+    if first < last {
+        let pages = vector.as_ptr().with_addr(first).cast_mut().cast();
+        // SAFETY: the range is inside the vector's allocation; the advice changes no content.
+        unsafe { libc::madvise(pages, last - first, libc::MADV_HUGEPAGE) };
+    }
+}
+
 /// Gives memory that was freed back to the system at once, where mimalloc allocates: by itself it
 /// does so when it is next asked for memory, which in an idle server may be never.
 pub fn give_memory_back() {

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use hashbrown::HashTable;
 use model::{ItemId, Timestamp};
 
 use crate::error::Damaged;
@@ -73,7 +74,7 @@ impl Head {
         self.len() * 24
             + self.bytes.len()
             + self.series.capacity() * size_of::<Series>()
-            + self.table.places.len() * 4
+            + self.table.places.allocation_size()
     }
 
     pub(crate) fn append(&mut self, rows: &Rows) {
@@ -212,18 +213,21 @@ impl Head {
     /// Brings what is newest of some items near the processor: these searches do not wait for each
     /// other's memory, as reading does.
     pub(crate) fn look_at(&self, items: impl Iterator<Item = u64> + Clone) {
-        for item in items.clone() {
-            std::hint::black_box(self.table.first(item));
-        }
-        let series = |item| self.series.get(self.table.first(item)? as usize);
+        let series = |item| self.series.get(self.table.first(item, &self.series)? as usize);
         for item in items.clone() {
             std::hint::black_box(series(item).map(|series| series.last));
         }
-        for row in items.filter_map(series).map(|series| series.last as usize) {
-            let columns = [&self.clock, &self.ns, &self.previous];
-            std::hint::black_box(columns.map(|column| column.get(row).copied()));
-            std::hint::black_box(self.bits.get(row).copied());
+        for row in items.filter_map(series).map(|series| series.last) {
+            std::hint::black_box(self.previous.get(row as usize).copied());
+            self.touch(row);
         }
+    }
+
+    /// Brings the columns of a row, if it is one, near the processor.
+    pub(crate) fn touch(&self, row: u32) {
+        let row = row as usize;
+        std::hint::black_box([&self.clock, &self.ns].map(|column| column.get(row).copied()));
+        std::hint::black_box(self.bits.get(row).copied());
     }
 
     /// Hands over the rows of an item in the order in which they came.
@@ -249,71 +253,45 @@ impl Head {
     }
 }
 
-/// Open addressing from (item, kind) to the place in `series`.
+/// From (item, kind) to the place in `series`. The kinds of an item are neighbours: who looks for all of
+/// them looks at one place.
 #[derive(Debug, Default)]
 struct Table {
-    places: Vec<u32>,
+    places: HashTable<u32>,
 }
 
-/// The kinds of an item are neighbours: who looks for all of them looks at one place.
-fn hash(item: u64) -> usize {
-    let key = item.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    usize::try_from(key >> 32).expect("BUG: 32 bits fit")
+fn hash(item: u64) -> u64 {
+    ItemId(item).near_hash()
 }
 
 impl Table {
-    /// What lies where the search for an item begins.
-    fn first(&self, item: u64) -> Option<u32> {
-        let mask = self.places.len().checked_sub(1)?;
-        self.places.get(hash(item) & mask).copied()
+    /// A series of the item, of any kind.
+    fn first(&self, item: u64, series: &[Series]) -> Option<u32> {
+        let is = |&index: &u32| series.get(index as usize).is_some_and(|one| one.item == item);
+        self.places.find(hash(item), is).copied()
     }
 
     fn find(&self, item: u64, kind: Kind, series: &[Series]) -> Option<u32> {
-        let mask = self.places.len().checked_sub(1)?;
-        let mut place = hash(item) & mask;
-        loop {
-            let index = *self.places.get(place)?;
-            let found = series.get(index as usize)?;
-            if found.item == item && found.kind == kind {
-                return Some(index);
-            }
-            place = (place + 1) & mask;
-        }
+        self.places.find(hash(item), of(item, kind, series)).copied()
     }
 
     fn get_or_add(&mut self, item: u64, kind: Kind, series: &mut Vec<Series>) -> u32 {
-        if (series.len() + 1) * 2 > self.places.len() {
-            self.grow(series);
+        if let Some(index) = self.find(item, kind, series) {
+            return index;
         }
-        let mask = self.places.len() - 1;
-        let mut place = hash(item) & mask;
-        loop {
-            let index = self.places[place];
-            if index == NONE {
-                let index = u32::try_from(series.len()).expect("BUG: 4 billion series");
-                self.places[place] = index;
-                let series_of =
-                    Series { item, kind, disordered: false, last: NONE, last_at: (0, 0), first: 0 };
-                series.push(series_of);
-                return index;
-            }
-            let found = &series[index as usize];
-            if found.item == item && found.kind == kind {
-                return index;
-            }
-            place = (place + 1) & mask;
+        let index = u32::try_from(series.len()).expect("BUG: 4 billion series");
+        let last_at = (0, 0);
+        if series.len() == series.capacity() {
+            stdx::memory::grow(series, series.len().max(64));
         }
+        series.push(Series { item, kind, disordered: false, last: NONE, last_at, first: 0 });
+        let rehash = |&index: &u32| hash(series[index as usize].item);
+        self.places.insert_unique(hash(item), index, rehash);
+        index
     }
+}
 
-    fn grow(&mut self, series: &[Series]) {
-        let len = (self.places.len() * 2).max(64);
-        self.places = vec![NONE; len];
-        for (index, known) in series.iter().enumerate() {
-            let mut place = hash(known.item) & (len - 1);
-            while self.places[place] != NONE {
-                place = (place + 1) & (len - 1);
-            }
-            self.places[place] = u32::try_from(index).expect("BUG: 4 billion series");
-        }
-    }
+/// Whether a place is that of a series.
+fn of(item: u64, kind: Kind, series: &[Series]) -> impl Fn(&u32) -> bool {
+    move |&index| series.get(index as usize).is_some_and(|one| one.item == item && one.kind == kind)
 }

@@ -21,6 +21,11 @@ use crate::writer::{SegmentWriter, temporary};
 /// (stamps from far away, imports) share one, which is kept as long as its youngest row.
 const DAYS_MAX: usize = 8;
 
+/// Series, and rows of each, that are looked at before they are gathered: with many items a series has few
+/// rows in a head, and all are far from each other.
+const SERIES_AHEAD: usize = 16;
+const ROWS_AHEAD: usize = 8;
+
 /// Where segments are written and who knows their classes.
 #[derive(Clone)]
 pub(crate) struct Place {
@@ -60,9 +65,22 @@ impl<'a> BySeries<'a> {
 
     /// Series sorted by item and kind.
     pub(crate) fn sorted(&self) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..).take(self.head.series.len()).collect();
-        order.sort_unstable_by_key(|&series| self.key(series));
-        order
+        // With their keys: to look these up in each comparison would be to wait for memory.
+        let series = self.head.series.iter().zip(0..);
+        let mut order: Vec<(u64, Kind, u32)> =
+            series.map(|(series, index)| (series.item, series.kind, index)).collect();
+        order.sort_unstable();
+        order.into_iter().map(|(.., index)| index).collect()
+    }
+
+    /// Brings the first rows of some series near the processor: these reads do not wait for each other.
+    fn look_at(&self, series: &[u32]) {
+        for &one in series {
+            std::hint::black_box(self.rows(one).first());
+        }
+        for &row in series.iter().flat_map(|&one| self.rows(one).iter().take(ROWS_AHEAD)) {
+            self.head.touch(row);
+        }
     }
 
     pub(crate) fn key(&self, series: u32) -> (u64, Kind) {
@@ -166,10 +184,13 @@ fn write_segment(
 ) -> Result<(), Error> {
     let mut writer = SegmentWriter::create(place.disk.as_ref(), &place.dir, id)?;
     let mut run = Run::default();
-    for &series in series {
-        by_series.gather(series, &wanted, &mut run);
-        let (item, kind) = by_series.key(series);
-        writer.push(item, kind, &run)?;
+    for series in series.chunks(SERIES_AHEAD) {
+        by_series.look_at(series);
+        for &series in series {
+            by_series.gather(series, &wanted, &mut run);
+            let (item, kind) = by_series.key(series);
+            writer.push(item, kind, &run)?;
+        }
     }
     writer.finish().map(drop)
 }

@@ -1,6 +1,6 @@
 //! The audit log: who changed what, and who signed in.
 
-use config::audit::{AuditAction, note_access};
+use config::audit::{AuditAction, Author, note_access};
 use config::db::Value;
 use stdx::sync::lock;
 
@@ -96,20 +96,30 @@ const NAME_MAX: usize = 100;
 /// Notes that a user of this name has signed in or out, or that somebody has tried to (id 0: there is no
 /// such user). A sign-in succeeds even if its entry cannot be written.
 pub(crate) fn note(call: &Call<'_>, action: AuditAction, userid: u64, username: &str) {
-    if !call.config().snapshot().settings.audit.enabled {
-        return;
-    }
-    let refused = &call.api.sessions.refused;
-    if action == AuditAction::FailedLogin && !lock(refused).admit(call.now()) {
-        return;
-    }
-    let username: String = username.chars().take(NAME_MAX).collect();
-    let author = call.author_named(userid, &username);
+    let Some(author) = entry(call, action, userid, username) else { return };
     let written: Result<(), config::db::DbError> =
         call.config().write_state(|state| note_access(state, action, &author));
     if let Err(error) = written {
         tracing::warn!(%error, "a sign-in could not be written to the audit log");
     }
+}
+
+/// The author of such an entry; `None` = there is to be none.
+pub(crate) fn entry(
+    call: &Call<'_>,
+    action: AuditAction,
+    userid: u64,
+    username: &str,
+) -> Option<Author> {
+    if !call.config().snapshot().settings.audit.enabled {
+        return None;
+    }
+    let refused = &call.api.sessions.refused;
+    if action == AuditAction::FailedLogin && !lock(refused).admit(call.now()) {
+        return None;
+    }
+    let username: String = username.chars().take(NAME_MAX).collect();
+    Some(call.author_named(userid, &username))
 }
 
 #[cfg(test)]
@@ -204,6 +214,16 @@ mod tests {
                 entry("4", "1", "Admin"),
             ]),
         )]);
+    }
+
+    #[test]
+    fn a_sign_in_does_not_need_its_entry() {
+        let server = Server::start();
+        let refuse = "CREATE TRIGGER full BEFORE INSERT ON access_log \
+                      BEGIN SELECT RAISE(ABORT, 'disk full'); END";
+        server.write_state_sql(&[refuse]);
+        let session = server.login("Admin", "zabbix");
+        assert!(server.api.is_signed_in(&session));
     }
 
     #[test]

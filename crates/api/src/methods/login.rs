@@ -1,6 +1,6 @@
 //! `user.login`, `user.logout`, `user.checkAuthentication`.
 
-use config::audit::AuditAction;
+use config::audit::{AuditAction, note_access};
 use serde_json::json;
 
 use crate::call::{Call, Json, Method};
@@ -44,8 +44,11 @@ pub(crate) fn sign_in(
     let verified = verify(call, username, password)?;
     let userid = verified.userid;
     session::user(call.api, userid, "", session::NO_ACCESS)?;
-    let id = session::open(call.api, verified)?;
-    auditlog::note(call, AuditAction::Login, userid, username);
+    let entry = auditlog::entry(call, AuditAction::Login, userid, username);
+    let id = session::open(call.api, verified, |state| match &entry {
+        Some(author) => note_access(state, AuditAction::Login, author),
+        None => Ok(()),
+    })?;
     Ok((userid, id))
 }
 

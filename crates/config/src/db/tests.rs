@@ -129,3 +129,38 @@ fn a_cancelled_statement_leaves_the_connection_usable() {
     let usable: DbResult<_> = db.read(|c| Ok(c.query("SELECT 1 AS one", &[])?[0].int("one")));
     assert_eq!(usable.unwrap(), 1);
 }
+
+/// A storm of problems is one transaction of the state after the other. A sign-in waits for the one under
+/// way, and perhaps for the next, not for the storm's end.
+#[test]
+fn a_storm_of_transactions_lets_others_in() {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    let (_dir, db) = sqlite();
+    let (transactions, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let waited = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::SeqCst) {
+                let write: DbResult<()> = db.write_state(|_| {
+                    transactions.fetch_add(1, Ordering::SeqCst);
+                    std::thread::sleep(Duration::from_millis(2));
+                    Ok(())
+                });
+                write.unwrap();
+            }
+        });
+        let mut waited: Vec<usize> = (0..25)
+            .map(|_| {
+                let before = transactions.load(Ordering::SeqCst);
+                let write: DbResult<usize> =
+                    db.write_state(|_| Ok(transactions.load(Ordering::SeqCst) - before));
+                write.unwrap()
+            })
+            .collect();
+        is_over.store(true, Ordering::SeqCst);
+        waited.sort_unstable();
+        waited
+    });
+    // Some may have been interrupted on their way to the lock.
+    assert!(waited[waited.len() / 2] <= 2, "{waited:?}");
+}

@@ -1,17 +1,18 @@
 //! The one connection that changes a part of the database.
 
 use std::path::Path;
-use std::sync::Mutex;
 use std::time::Duration;
 
-use stdx::sync::lock;
+use parking_lot::FairMutex;
 
 use super::durable::{Durable, SyncFile};
 use super::{Connection, DbError, DbResult};
 use crate::holds::Holds;
 
 pub(super) struct Writer {
-    connection: Mutex<Box<dyn Connection>>,
+    /// Fair: in a storm of problems one transaction follows the other, and the thread that writes them would
+    /// take the lock again before a sign-in that waits for it has woken up.
+    connection: FairMutex<Box<dyn Connection>>,
     /// `None`: the database syncs each commit itself.
     durable: Option<Durable>,
     /// `None`: the caller measures its changes.
@@ -37,7 +38,7 @@ impl Writer {
         if let Some(durable) = &durable {
             durable.committed();
         }
-        Ok(Self { connection: Mutex::new(connection), durable, holds })
+        Ok(Self { connection: FairMutex::new(connection), durable, holds })
     }
 
     /// Runs `work` in a transaction: all of it is kept, or, when it fails, nothing.
@@ -45,7 +46,7 @@ impl Writer {
         &self,
         work: impl FnOnce(&mut dyn Connection) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = lock(&self.connection);
+        let mut connection = self.connection.lock();
         let connection = &mut **connection;
         let _held = self.holds.as_ref().map(Holds::begin);
         connection.begin()?;
@@ -82,7 +83,7 @@ impl Writer {
         if self.durable.is_none() {
             return Ok(());
         }
-        let rows = lock(&self.connection).query(SQL, &[])?;
+        let rows = self.connection.lock().query(SQL, &[])?;
         match rows.first().map(|row| row.int("busy")) {
             Some(0) => Ok(()),
             _ => Err(DbError::unavailable(SQL, "a reader still uses the write-ahead log")),

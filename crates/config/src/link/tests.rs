@@ -396,3 +396,32 @@ fn a_template_of_seventy_items_on_a_thousand_hosts() {
     assert_eq!(count("SELECT CAST(COUNT(*) AS TEXT) AS v FROM item_tags"), "70070");
     assert_eq!(count("SELECT CAST(COUNT(*) AS TEXT) AS v FROM functions"), "20020");
 }
+
+#[test]
+fn triggers_of_one_name_are_not_compared_with_each_other() {
+    let b = Box::new();
+    let (t, h) = (b.host("T", 1), b.host("h", 0));
+    let items: Vec<NewItem> = (0..300).map(|n| new_item(t, &format!("k[{n}]"), &[])).collect();
+    let items = b.edit(|e| create_items(e, &items));
+    for n in 0..300 {
+        b.trigger("down", &format!("last(/T/k[{n}])=0"), &[]);
+    }
+    b.link(&[h], &[t]);
+    assert_eq!(b.triggers(h).len(), 300);
+    let names = BTreeSet::from(["down"]);
+    let found = |items: &[u64]| b.edit(|e| Ok(existing(e, items, &names)?.len()));
+    assert_eq!((found(&items[..1]), found(&items[..7]), found(&items)), (1, 7, 300));
+    // The same trigger is still found.
+    let again = b.config.write(|e| {
+        let resolved = resolve(e, "last(/T/k[7])=0", "", false).unwrap();
+        let new = NewTrigger {
+            columns: vec![("description", "down".into())],
+            expression: resolved.expression,
+            functions: resolved.functions,
+            ..NewTrigger::default()
+        };
+        create_triggers(e, &[new])
+    });
+    let expected = "Trigger \"down\" already exists on \"T\".";
+    assert!(matches!(again, Err(LinkError::Conflict(text)) if text == expected));
+}

@@ -9,7 +9,7 @@ use objects::sql::{FLAGS_DISCOVERED, KIND_HOST};
 use super::{Later, LinkError};
 use crate::Edit;
 use crate::db::{DbResult, Value, id_params, placeholders, query_by_ids};
-use crate::objects::{TriggerFunction, existing, insert_functions, replace_ids};
+use crate::objects::{TriggerFunction, TriggerTexts, existing, insert_functions, replace_ids};
 
 /// A trigger of a template with its functions, in the order of their ids.
 struct Source {
@@ -157,11 +157,8 @@ fn copy_level(
     let hosts: BTreeSet<u64> = children.values().flat_map(BTreeMap::keys).copied().collect();
     let done = related_children(edit, ids, Some(&hosts))?;
     let names: BTreeSet<&str> = sources.iter().map(|s| s.description.as_str()).collect();
-    let own = existing(
-        edit,
-        &hosts.into_iter().collect::<Vec<_>>(),
-        &names.into_iter().collect::<Vec<_>>(),
-    )?;
+    let own: BTreeSet<u64> = children.values().flat_map(BTreeMap::values).copied().collect();
+    let own = existing(edit, &Vec::from_iter(own), &names)?;
     let mut copies = Vec::new();
     let mut fresh = 0_u64;
     for (at, source) in sources.iter().enumerate() {
@@ -170,11 +167,13 @@ fn copy_level(
         for host in first.keys().filter(|host| !done.contains_key(&(source.id, **host))) {
             // Not linked to all templates of the trigger: not inherited.
             let Some(functions) = functions_on(source, *host, &children) else { continue };
-            let same = own.find(*host, &source.description, |ids, texts| {
-                let place =
-                    |text: &str| replace_ids(text, &mut |id| written(source, &functions, id));
-                ids != source.id && texts == (&place(&source.expression), &place(&source.recovery))
-            });
+            let place = |text: &str| replace_ids(text, &mut |id| written(source, &functions, id));
+            let texts = TriggerTexts {
+                description: source.description.clone(),
+                expression: place(&source.expression),
+                recovery: place(&source.recovery),
+            };
+            let same = own.find(*host, texts, Some(source.id));
             if let Some(same) = same.filter(|same| same.templateid > 0) {
                 return Err(LinkError::conflict(format!(
                     "Cannot inherit trigger \"{}\", because the host has the same trigger from \

@@ -13,7 +13,10 @@ pub(super) enum Step {
     /// With items of this level.
     Items(usize, Deed),
     Triggers(Deed),
-    Hosts,
+    /// Of hosts that rows give.
+    HostNames,
+    HostGroups,
+    Hosts(Deed),
 }
 
 /// What is done with objects of a kind, in this order.
@@ -117,7 +120,7 @@ mod tests {
     fn first_sentences_are_shown_and_others_counted() {
         let mut all = Errors::default();
         for row in (0..100).rev() {
-            all.extend(errors(Step::Hosts, &[(0, row, &format!("row {row}"))]));
+            all.extend(errors(Step::HostNames, &[(0, row, &format!("row {row}"))]));
         }
         let mut expected: Vec<String> =
             (0..SENTENCES_MAX).map(|row| format!("row {row}")).collect();

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use const_format::formatcp;
 use objects::sql::GROUP_OF_HOSTS;
 
+use super::errors::Step;
 use super::host_shape::{NewHost, group_name};
 use super::lost::{Known, Mark, Tables};
 use super::places::Place;
@@ -27,9 +28,18 @@ const DISCOVERED: i64 = 4;
 #[derive(Debug, Default)]
 pub(super) struct NewGroups {
     /// Those that split off from another group, by name, and that group.
-    split: BTreeMap<String, u64>,
+    pub(super) split: BTreeMap<String, u64>,
+    /// Origins that groups have no more.
+    pub(super) given_up: BTreeSet<u64>,
     /// Each with the group whose rights it gets.
     heirs: Vec<(u64, u64)>,
+}
+
+impl NewGroups {
+    /// Groups that split off, and origins that groups have no more.
+    pub(super) fn take(&mut self) -> (BTreeMap<String, u64>, BTreeSet<u64>) {
+        (std::mem::take(&mut self.split), std::mem::take(&mut self.given_up))
+    }
 }
 
 /// Puts hosts into the groups that patterns name. What people made is none of these, and that is
@@ -37,9 +47,10 @@ pub(super) struct NewGroups {
 pub(super) fn assign(
     connection: &mut dyn Reader,
     work: &mut Work<'_>,
-    hosts: &mut [(&Place, NewHost)],
+    hosts: &mut [NewHost],
 ) -> DbResult<BTreeSet<Made>> {
-    let all = hosts.iter().flat_map(|(_, host)| host.made_groups.iter().cloned());
+    work.errors.begin(Step::HostGroups);
+    let all = hosts.iter().flat_map(|host| host.made_groups.iter().cloned());
     let mut wanted: BTreeSet<Made> = all.collect();
     let names: BTreeSet<&str> = wanted.iter().map(|(_, name)| name.as_str()).collect();
     let taken = named(connection, PEOPLE, &Vec::from_iter(names))?;
@@ -49,7 +60,7 @@ pub(super) fn assign(
         ));
     }
     wanted.retain(|(_, name)| !taken.contains_key(name));
-    for (_, host) in hosts {
+    for host in hosts {
         host.made_groups.retain(|made| wanted.contains(made));
         host.shape.groups.extend(host.made_groups.iter().map(|(_, name)| name.clone()));
     }
@@ -160,13 +171,9 @@ pub(super) fn discover(
 }
 
 /// Gives groups whose pattern has changed the names that their rows give now. Where another
-/// discovered group has the name, or the group has a second origin, hosts change groups instead:
-/// returns the origins that groups have no more then.
-pub(super) fn rename(
-    stage: &mut Stage<'_, '_>,
-    work: &mut Work<'_>,
-) -> Result<BTreeSet<u64>, Stop> {
-    let mut given_up = BTreeSet::new();
+/// discovered group has the name, or the group has a second origin, hosts change groups instead: the
+/// step then has the origins that groups have no more.
+pub(super) fn rename(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result<(), Stop> {
     let patterns = patterns(work);
     let now = |row: &Row| patterns.get(&row.id("parent_group_prototypeid")).copied();
     let mut stale = load(stage.connection(), work)?;
@@ -188,7 +195,7 @@ pub(super) fn rename(
                 continue;
             }
             if taken.is_some() || is_shared(stage.connection(), row.id("groupid"))? {
-                given_up.insert(row.id("groupdiscoveryid"));
+                work.new_groups.given_up.insert(row.id("groupdiscoveryid"));
                 work.new_groups.split.insert(name, row.id("groupid"));
                 continue;
             }
@@ -198,7 +205,7 @@ pub(super) fn rename(
         let pattern = [("name", pattern.into())];
         edit.update(&table::GROUP_DISCOVERY, row.id("groupdiscoveryid"), &pattern)?;
     }
-    Ok(given_up)
+    Ok(())
 }
 
 fn substitution<'a>(work: &Work<'a>, place: &'a Place) -> Substitution<'a> {

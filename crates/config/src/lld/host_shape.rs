@@ -10,6 +10,7 @@ use super::groups::Made;
 use super::item_check::NAME_CHARS_MAX;
 use super::overrides::HOST;
 use super::places::Place;
+use super::slot::Slot;
 use super::substitute::Substitution;
 use crate::db::{DbResult, Reader, Row, Value, placeholders, query_by_ids};
 use crate::objects::{Columns, Tag};
@@ -49,7 +50,7 @@ pub(crate) struct HostPrototype {
     /// Ids and names of groups with LLD macros.
     pub(super) group_prototypes: Vec<(u64, String)>,
     /// Templates by name.
-    templates: BTreeSet<String>,
+    pub(super) templates: BTreeSet<String>,
     tags: Vec<Tag>,
     macros: BTreeSet<HostMacro>,
     interfaces: Vec<Row>,
@@ -83,7 +84,7 @@ pub(super) struct Shape {
 
 /// A host that is to be made, or as it should be.
 pub(super) struct NewHost {
-    pub(super) prototype: usize,
+    pub(super) slot: Slot,
     pub(super) status: i64,
     pub(super) shape: Shape,
     /// [`INTERFACE`] of each.
@@ -215,12 +216,11 @@ pub(super) fn cannot(host: &str, why: impl std::fmt::Display) -> String {
 /// What the prototype is in this row; `None` = nothing.
 pub(super) fn wanted(
     work: &Work<'_>,
-    at: usize,
-    place: &Place,
+    slot: Slot,
     from: &RulesHost,
     connection: &mut dyn Reader,
 ) -> DbResult<Result<Option<NewHost>, String>> {
-    let prototype = &work.rule.hosts[at];
+    let (prototype, place) = (&work.rule.hosts[slot.prototype], &work.rows[slot.row]);
     let row = Substitution::new(&place.row, &work.rule.tz);
     let host = row.name(prototype.row.text("host"));
     let name = row.name(prototype.row.text("name"));
@@ -257,8 +257,7 @@ pub(super) fn wanted(
         macros: macros(prototype, &row, from),
         host,
     };
-    let prototype = at;
-    let new = NewHost { prototype, status, shape, interfaces, made_groups, complaints, refused };
+    let new = NewHost { slot, status, shape, interfaces, made_groups, complaints, refused };
     Ok(Ok(Some(new)))
 }
 

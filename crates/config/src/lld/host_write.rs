@@ -8,10 +8,12 @@ use objects::sql::{KIND_HOST, KIND_TEMPLATE};
 use objects::{HostKind, Origin};
 
 use super::Work;
+use super::errors::{Deed, Step};
 use super::groups;
 use super::host_interfaces;
 use super::host_shape::{NewHost, Shape};
 use super::hosts::Update;
+use super::slot::Slot;
 use crate::Edit;
 use crate::db::{DbResult, Value, id_params, placeholders, query_by_ids};
 use crate::link::{LinkError, link_automatically, unlink_templates};
@@ -27,6 +29,7 @@ pub(super) fn create(
     work: &mut Work<'_>,
     creates: &[NewHost],
 ) -> DbResult<()> {
+    work.errors.begin(Step::Hosts(Deed::Create));
     for new in creates {
         let mut row: Vec<(&str, Value)> = vec![
             ("kind", HostKind::Host.number().into()),
@@ -37,7 +40,7 @@ pub(super) fn create(
         ];
         row.extend(new.shape.columns.iter().cloned());
         let id = edit.insert_new(&table::HOSTS, &row)?;
-        let prototype = &work.rule.hosts[new.prototype];
+        let prototype = &work.rule.hosts[new.slot.prototype];
         let discovery = [
             ("hostid", Value::from(id)),
             ("parent_hostid", prototype.id().into()),
@@ -50,7 +53,7 @@ pub(super) fn create(
             host_interfaces::create(edit, id, columns)?;
         }
         fill(edit, work, id, &Shape::default(), &new.shape)?;
-        templates(edit, work, id, &BTreeSet::new(), &new.shape.templates)?;
+        templates(edit, work, Host { slot: new.slot, id }, &BTreeSet::new(), &new.shape.templates)?;
         work.summary.created.hosts += 1;
     }
     Ok(())
@@ -58,13 +61,16 @@ pub(super) fn create(
 
 /// Changes hosts. One that only lacks templates that are refused stays as it is.
 pub(super) fn update(edit: &mut Edit<'_>, work: &mut Work<'_>, updates: &[Update]) -> DbResult<()> {
+    work.errors.begin(Step::Hosts(Deed::Change));
     for one in updates {
         let differs = one.differs_beside_templates();
         if differs {
             apply(edit, work, one)?;
         }
-        let Update { id, now, then, .. } = one;
-        if templates(edit, work, *id, &now.templates, &then.templates)? || differs {
+        let Update { slot, id, now, then, .. } = one;
+        if templates(edit, work, Host { slot: *slot, id: *id }, &now.templates, &then.templates)?
+            || differs
+        {
             work.summary.updated.hosts += 1;
         }
     }
@@ -73,7 +79,7 @@ pub(super) fn update(edit: &mut Edit<'_>, work: &mut Work<'_>, updates: &[Update
 
 /// All but templates.
 fn apply(edit: &mut Edit<'_>, work: &mut Work<'_>, update: &Update) -> DbResult<()> {
-    let Update { id, now, then, interfaces, pattern } = update;
+    let Update { id, now, then, interfaces, pattern, .. } = update;
     let mut row: Vec<(&str, Value)> =
         vec![("host", then.host.as_str().into()), ("name", then.name.as_str().into())];
     row.extend(then.columns.iter().cloned());
@@ -135,15 +141,23 @@ fn made_for(host: &[Value]) -> [(&str, &[Value]); 2] {
     [("automatic", MADE), ("hostid", host)]
 }
 
+/// A discovered host, and what gives it.
+#[derive(Clone, Copy)]
+struct Host {
+    slot: Slot,
+    id: u64,
+}
+
 /// Links and unlinks templates; whether anything has changed. What is refused leaves nothing
 /// behind, so that the next comparison tries it again.
 fn templates(
     edit: &mut Edit<'_>,
     work: &mut Work<'_>,
-    id: u64,
+    host: Host,
     now: &BTreeSet<String>,
     then: &BTreeSet<String>,
 ) -> DbResult<bool> {
+    let Host { slot, id } = host;
     if now == then {
         return Ok(false);
     }
@@ -165,7 +179,7 @@ fn templates(
     match unlink_templates(edit, &[id], &away, true) {
         Ok(()) => {}
         Err(LinkError::Db(error)) => return Err(error),
-        Err(LinkError::Conflict(text)) => work.errors.add(text),
+        Err(LinkError::Conflict(text)) => work.errors.add_of(slot, text),
     }
     let new = ids(then.difference(now).collect());
     if new.is_empty() {
@@ -175,7 +189,7 @@ fn templates(
         Ok(()) => {}
         Err(LinkError::Db(error)) => return Err(error),
         Err(LinkError::Conflict(text)) => {
-            work.errors.add(text);
+            work.errors.add_of(slot, text);
             return Ok(!away.is_empty());
         }
     }

@@ -1,19 +1,20 @@
 //! Hosts of discovered rows.
 
 use crate::table;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use objects::sql::{KIND_HOST, KIND_PROTOTYPE};
 
-use super::errors::Step;
+use super::errors::{Deed, Step};
 use super::groups;
+use super::host_index::HostWindow;
 use super::host_interfaces::{self, InterfaceChange};
 use super::host_shape::{
     NewHost, RulesHost, Shape, cannot, columns_of, host_macro, templates_of, wanted,
 };
 use super::host_write;
 use super::lost::{Known, Mark, Tables};
-use super::places::Place;
+use super::slot::Slot;
 use super::substitute::Substitution;
 use super::{Stage, Stop, Work};
 use crate::db::{DbResult, Reader, Row, Value, placeholders, query_by_ids};
@@ -53,6 +54,7 @@ impl Manual {
 
 /// A host as it is and as it should be.
 pub(super) struct Update {
+    pub(super) slot: Slot,
     pub(super) id: u64,
     pub(super) now: Shape,
     pub(super) then: Shape,
@@ -73,71 +75,17 @@ impl Update {
     }
 }
 
-/// Hosts that exist, and how to find them.
-struct State {
-    existing: Vec<Existing>,
-    /// (prototype's id, technical name) to index.
-    by_name: HashMap<(u64, String), usize>,
-    /// Technical names that prototypes had when their hosts were made, if they were others.
-    old_patterns: HashMap<u64, BTreeSet<String>>,
-}
-
-impl State {
-    /// The host made for this prototype and row: by its name, or by the name that the row gives
-    /// with what the prototype's name was before.
-    fn find(&self, prototype: u64, host: &str, row: &Substitution<'_>) -> Option<usize> {
-        let by = |host: &str| {
-            let found = self.by_name.get(&(prototype, host.to_owned())).copied()?;
-            (!self.existing[found].found).then_some(found)
-        };
-        by(host).or_else(|| {
-            self.old_patterns.get(&prototype)?.iter().find_map(|old| by(&row.name(old)))
-        })
-    }
-}
-
-/// Makes, changes and gives up hosts.
-pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result<(), Stop> {
-    if work.rule.hosts.is_empty() {
-        return Ok(());
-    }
-    work.errors.begin(Step::Hosts);
-    let given_up = groups::rename(stage, work)?;
+/// Makes and changes the hosts of a window.
+pub(super) fn discover(
+    stage: &mut Stage<'_, '_>,
+    work: &mut Work<'_>,
+    window: &HostWindow<'_>,
+) -> Result<(), Stop> {
     let from = RulesHost::load(stage.connection(), work.rule.hostid)?;
-    let mut state = load(stage.connection(), work)?;
-    let (mut creates, mut updates) = (Vec::new(), Vec::new());
-    let (mut hosts, mut names): (HashSet<String>, HashSet<String>) = Default::default();
-    let mut news = all_wanted(stage.connection(), work, &from)?;
-    let made = groups::assign(stage.connection(), work, &mut news)?;
-    let rule = work.rule;
-    for (place, new) in news {
-        let prototype = &rule.hosts[new.prototype];
-        if !hosts.insert(new.shape.host.clone()) {
-            work.errors.add(cannot(&new.shape.host, "another row gives the same name"));
-            continue;
-        }
-        let row = Substitution::new(&place.row, &rule.tz);
-        let found = state.find(prototype.id(), &new.shape.host, &row);
-        if let Some(index) = found {
-            state.existing[index].found = true;
-        }
-        if !names.insert(new.shape.name.clone()) {
-            work.errors.add(cannot(&new.shape.host, "another row gives its visible name"));
-            continue;
-        }
-        new.complaints.iter().for_each(|text| work.errors.add(text.clone()));
-        if let Some(refused) = new.refused {
-            work.errors.add(refused);
-            continue;
-        }
-        match found {
-            Some(index) => {
-                let one = &state.existing[index];
-                updates.push(update(stage.connection(), one, &prototype.row, new)?);
-            }
-            None => creates.push(new),
-        }
-    }
+    let mut existing = load(stage.connection(), work, window)?;
+    let mut news = all_wanted(stage.connection(), work, window, &from)?;
+    work.found_hosts.groups = groups::assign(stage.connection(), work, &mut news)?;
+    let (mut creates, mut updates) = plan(stage.connection(), work, window, &mut existing, news)?;
     refuse_taken(stage.connection(), work, &mut creates, &mut updates)?;
     updates.retain(|update| !update.is_empty());
     if !creates.is_empty() || !updates.is_empty() {
@@ -146,25 +94,66 @@ pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result
         host_write::update(edit, work, &updates)?;
         groups::give_rights(edit, &mut work.new_groups)?;
     }
-    give_up(stage, work, &state.existing)?;
-    groups::discover(stage, work, &made, &given_up)
+    let found = existing.values().filter(|one| one.found);
+    let known: Vec<Known> = found.map(|one| Known::new(&one.row, "hostid", true)).collect();
+    settle(stage, work, &known)
 }
 
-/// What all prototypes are in all rows.
-fn all_wanted<'a>(
+/// Compares what rows give with what exists.
+fn plan(
     connection: &mut dyn Reader,
-    work: &mut Work<'a>,
+    work: &mut Work<'_>,
+    window: &HostWindow<'_>,
+    existing: &mut BTreeMap<u64, Existing>,
+    news: Vec<NewHost>,
+) -> DbResult<(Vec<NewHost>, Vec<Update>)> {
+    work.errors.begin(Step::Hosts(Deed::Compare));
+    let (mut creates, mut updates) = (Vec::new(), Vec::new());
+    let (rule, before) = (work.rule, window.found);
+    for new in news {
+        let (slot, host, name) = (new.slot, new.shape.host.clone(), new.shape.name.clone());
+        let prototype = &rule.hosts[slot.prototype];
+        if before.hosts.contains(&host) || !work.found_hosts.hosts.insert(host.clone()) {
+            work.errors.add_of(slot, cannot(&host, "another row gives the same name"));
+            continue;
+        }
+        let row = Substitution::new(&work.rows[slot.row].row, &rule.tz);
+        let is_free = |id: u64| existing.get(&id).is_some_and(|one| !one.found);
+        let found = window.index.host(prototype.id(), &host, &row, is_free);
+        if let Some(one) = found.and_then(|id| existing.get_mut(&id)) {
+            one.found = true;
+            work.found_hosts.ids.insert(one.id());
+        }
+        if before.names.contains(&name) || !work.found_hosts.names.insert(name) {
+            work.errors.add_of(slot, cannot(&host, "another row gives its visible name"));
+            continue;
+        }
+        new.complaints.iter().for_each(|text| work.errors.add_of(slot, text.clone()));
+        if let Some(refused) = new.refused {
+            work.errors.add_of(slot, refused);
+            continue;
+        }
+        match found.and_then(|id| existing.get(&id)) {
+            Some(one) => updates.push(update(connection, one, &prototype.row, new)?),
+            None => creates.push(new),
+        }
+    }
+    Ok((creates, updates))
+}
+
+/// What the prototypes are in the rows of a window.
+fn all_wanted(
+    connection: &mut dyn Reader,
+    work: &mut Work<'_>,
+    window: &HostWindow<'_>,
     from: &RulesHost,
-) -> DbResult<Vec<(&'a Place, NewHost)>> {
-    let (rule, rows) = (work.rule, work.rows);
+) -> DbResult<Vec<NewHost>> {
+    work.errors.begin(Step::HostNames);
     let mut news = Vec::new();
-    for at in 0..rule.hosts.len() {
-        for place in rows {
-            match wanted(work, at, place, from, connection)? {
-                Ok(Some(new)) => news.push((place, new)),
-                Ok(None) => {}
-                Err(error) => work.errors.add(error),
-            }
+    for slot in window.slots() {
+        match wanted(work, slot, from, connection)? {
+            Ok(new) => news.extend(new),
+            Err(error) => work.errors.add_of(slot, error),
         }
     }
     Ok(news)
@@ -179,6 +168,7 @@ fn update(
     one.manual.take_from(&mut new.shape);
     let pattern = prototype.text("host");
     Ok(Update {
+        slot: new.slot,
         id: one.id(),
         now: one.shape.clone(),
         then: new.shape,
@@ -187,28 +177,21 @@ fn update(
     })
 }
 
-fn load(connection: &mut dyn Reader, work: &Work<'_>) -> DbResult<State> {
+/// Hosts that may be those of the window, as far as they still exist.
+fn load(
+    connection: &mut dyn Reader,
+    work: &Work<'_>,
+    window: &HostWindow<'_>,
+) -> DbResult<BTreeMap<u64, Existing>> {
     let sql = format!(
-        "SELECT h.*, d.parent_hostid AS d_parent, d.host AS d_host, {} FROM host_discovery d \
-         JOIN hosts h ON h.hostid = d.hostid WHERE h.kind = {KIND_HOST} AND d.parent_itemid = ?",
+        "SELECT h.*, d.host AS d_host, {} FROM host_discovery d \
+         JOIN hosts h ON h.hostid = d.hostid WHERE h.kind = {KIND_HOST} AND d.hostid IN ({{ids}})",
         Mark::COLUMNS
     );
-    let rows = connection.query(&sql, &[work.rule.id.into()])?;
-    let patterns: HashMap<u64, &str> =
-        work.rule.hosts.iter().map(|one| (one.id(), one.row.text("host"))).collect();
-    let mut state = State {
-        existing: complete(connection, rows)?,
-        by_name: HashMap::new(),
-        old_patterns: HashMap::new(),
-    };
-    for (index, one) in state.existing.iter().enumerate() {
-        let (parent, pattern) = (one.row.id("d_parent"), one.row.text("d_host"));
-        state.by_name.insert((parent, one.shape.host.clone()), index);
-        if patterns.get(&parent).is_some_and(|now| *now != pattern) {
-            state.old_patterns.entry(parent).or_default().insert(pattern.to_owned());
-        }
-    }
-    Ok(state)
+    let ids = window.candidates(work.rule, work.rows);
+    let rows = query_by_ids(connection, &sql, &[], &ids)?;
+    let existing = complete(connection, rows)?;
+    Ok(existing.into_iter().map(|one| (one.id(), one)).collect())
 }
 
 /// Hosts with what other tables have of them.
@@ -290,37 +273,50 @@ fn refuse_taken(
     let of_another =
         |of: &HashMap<String, u64>, name: &str, own: u64| of.get(name).is_some_and(|id| *id != own);
     let why = "another host or template has its name";
+    work.errors.begin(Step::Hosts(Deed::RefuseNew));
     creates.retain(|new| {
         let taken =
             of_another(&hosts, &new.shape.host, 0) || of_another(&names, &new.shape.name, 0);
         if taken {
-            work.errors.add(cannot(&new.shape.host, why));
+            work.errors.add_of(new.slot, cannot(&new.shape.host, why));
         }
         !taken
     });
+    work.errors.begin(Step::Hosts(Deed::RefuseChanged));
     for one in updates {
         let (host, name) = (one.then.host.clone(), one.then.name.clone());
         if of_another(&hosts, &host, one.id) {
             one.then.host.clone_from(&one.now.host);
             one.pattern = None;
-            work.errors.add(cannot(&host, why));
+            work.errors.add_of(one.slot, cannot(&host, why));
         }
         if of_another(&names, &name, one.id) {
             one.then.name.clone_from(&one.now.name);
-            work.errors.add(cannot(&host, why));
+            work.errors.add_of(one.slot, cannot(&host, why));
         }
     }
     Ok(())
 }
 
-fn give_up(
+/// Gives up those of these hosts that still exist; no row gives them.
+pub(super) fn give_up(
     stage: &mut Stage<'_, '_>,
     work: &mut Work<'_>,
-    existing: &[Existing],
+    ids: &[u64],
 ) -> Result<(), Stop> {
-    let known: Vec<Known> =
-        existing.iter().map(|one| Known::new(&one.row, "hostid", one.found)).collect();
-    let fates = work.fates(&known);
+    let sql = format!(
+        "SELECT h.hostid, h.status, {} FROM host_discovery d JOIN hosts h ON h.hostid = d.hostid \
+         WHERE h.kind = {KIND_HOST} AND d.hostid IN ({{ids}})",
+        Mark::COLUMNS
+    );
+    let rows = query_by_ids(stage.connection(), &sql, &[], ids)?;
+    let known: Vec<Known> = rows.iter().map(|row| Known::new(row, "hostid", false)).collect();
+    settle(stage, work, &known)
+}
+
+/// Writes what happens to these hosts.
+fn settle(stage: &mut Stage<'_, '_>, work: &mut Work<'_>, known: &[Known]) -> Result<(), Stop> {
+    let fates = work.fates(known);
     let tables = Tables { objects: &table::HOSTS, discovery: &table::HOST_DISCOVERY };
     let (lost, again) = fates.write(stage, &tables)?;
     work.summary.lost.hosts += lost;

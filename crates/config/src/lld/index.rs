@@ -169,7 +169,7 @@ impl Index {
 
 /// Splits ids, each with the number of objects that it stands for, so that those of a portion are up to
 /// `max` objects together, or one id.
-fn portions(ids: impl Iterator<Item = (u64, usize)>, max: usize) -> Vec<Vec<u64>> {
+pub(super) fn portions(ids: impl Iterator<Item = (u64, usize)>, max: usize) -> Vec<Vec<u64>> {
     let mut portions: Vec<Vec<u64>> = Vec::new();
     let mut room = 0;
     for (id, objects) in ids {

@@ -1,7 +1,7 @@
 //! Low-level discovery: rows of a rule become items, triggers and hosts.
 //!
 //! A rule's value is worked off in steps: windows of rows with all their items and triggers, then what
-//! is lost, then hosts. Each compares what should be with what is, at first only reading. At the first
+//! is lost, then windows of hosts, and those that are lost. Each compares what should be with what is, at first only reading. At the first
 //! difference it stops, and the same comparison in a transaction makes the changes. Rules run every
 //! minute and mostly find what they found before, so the usual case writes nothing, and while
 //! neither the value nor any configuration changed it does not even read.
@@ -13,6 +13,7 @@
 
 mod errors;
 mod groups;
+mod host_index;
 mod host_interfaces;
 mod host_shape;
 mod host_write;
@@ -190,6 +191,7 @@ struct Work<'a> {
     /// When a lost object is to be disabled or deleted next.
     due_s: Option<u64>,
     found: window::Found,
+    found_hosts: host_index::FoundHosts,
     keys: items::Keys,
 }
 
@@ -204,6 +206,7 @@ impl<'a> Work<'a> {
             new_groups: groups::NewGroups::default(),
             due_s: None,
             found: window::Found::default(),
+            found_hosts: host_index::FoundHosts::default(),
             keys: items::Keys::default(),
         }
     }

@@ -3,12 +3,13 @@
 use model::ItemId;
 
 use super::errors::Errors;
+use super::host_index::{FoundHosts, HostIndex};
 use super::index::Index;
 use super::items::Keys;
 use super::places::Place;
 use super::rule::{self, Rule};
 use super::window::{self, Found, Window};
-use super::{Stage, Stop, Summary, Work, hosts, lost};
+use super::{Stage, Stop, Summary, Work, groups, hosts, lost};
 use crate::Config;
 use crate::audit::Author;
 use crate::db::DbResult;
@@ -80,8 +81,7 @@ impl<'a> Turn<'a> {
             self.take(work);
         }
         self.give_up(&rule, &index, &found)?;
-        let work = self.step(&rule, &rows, hosts::discover)?;
-        self.take(work);
+        self.hosts(&rule, &rows)?;
         Ok(!keys.are_free_now())
     }
 
@@ -101,6 +101,37 @@ impl<'a> Turn<'a> {
                 self.take(work);
             }
         }
+        Ok(())
+    }
+
+    /// Hosts, window by window; then those that are lost, and the groups that no host needs any more.
+    fn hosts(&mut self, rule: &Rule, rows: &[Place]) -> Result<(), Stop> {
+        if rule.hosts.is_empty() {
+            return Ok(());
+        }
+        let mut renamed = self.step(rule, rows, groups::rename)?;
+        let (split, given_up) = renamed.new_groups.take();
+        self.take(renamed);
+        let (portion, mut found) = (self.config.portion(), FoundHosts::default());
+        let index = self.config.read(|connection| HostIndex::load(connection, rule, rows))?;
+        for places in index.windows(rule, portion) {
+            let window = index.window(places, &found);
+            let mut work = self.step(rule, rows, |stage, work| {
+                work.new_groups.split.clone_from(&split);
+                hosts::discover(stage, work, &window)
+            })?;
+            found.extend(std::mem::take(&mut work.found_hosts));
+            self.take(work);
+        }
+        let lost = self.config.read(|connection| index.lost(connection, &found, portion))?;
+        for ids in lost {
+            let work = self.step(rule, rows, |stage, work| hosts::give_up(stage, work, &ids))?;
+            self.take(work);
+        }
+        let work = self.step(rule, rows, |stage, work| {
+            groups::discover(stage, work, &found.groups, &given_up)
+        })?;
+        self.take(work);
         Ok(())
     }
 

@@ -37,7 +37,7 @@ pub(crate) use item::take_over_items;
 pub use item::{ItemChange, NewItem, Step, create_items, delete_items, update_items};
 pub use syntax::{Place, check as check_expression};
 pub use trigger::{NewTrigger, TriggerChange, TriggerFunction, create_triggers, replace_ids};
-pub(crate) use trigger::{existing, insert_functions};
+pub(crate) use trigger::{TriggerTexts, existing, insert_functions};
 pub use trigger_delete::delete_triggers;
 pub(crate) use trigger_update::take_over_triggers;
 pub use trigger_update::update_triggers;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Columns, Tag, column, new_uuid};
 use crate::Edit;
-use crate::db::{DbResult, Row, Value, placeholders, query_by_ids};
+use crate::db::{DbResult, Row, Value, query_by_ids};
 use crate::link::{LinkError, Work, inherit_triggers, later};
 
 /// A function call of a trigger's expressions.
@@ -99,55 +99,59 @@ pub fn replace_ids(text: &str, replace: &mut dyn FnMut(u64) -> String) -> String
     out
 }
 
-/// Triggers that hosts have already, by host and description.
+/// Triggers that hosts have already, by host and texts: a host may have very many of one name.
 pub(crate) struct ExistingTriggers {
-    by_name: HashMap<(u64, String), Vec<ExistingTrigger>>,
+    by_texts: HashMap<(u64, TriggerTexts), Vec<ExistingTrigger>>,
+}
+
+/// Description, expression and recovery expression, with functions as [`TriggerFunction::written`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct TriggerTexts {
+    pub(crate) description: String,
+    pub(crate) expression: String,
+    pub(crate) recovery: String,
 }
 
 /// A trigger that a host has.
 pub(crate) struct ExistingTrigger {
     pub(crate) id: u64,
     pub(crate) templateid: u64,
-    expression: String,
-    recovery: String,
 }
 
 impl ExistingTriggers {
-    /// One whose id and texts (functions written as [`TriggerFunction::written`]) are wanted.
+    /// Different ones.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.by_texts.values().map(Vec::len).sum()
+    }
+
+    /// One with these texts on the host, other than `except`.
     pub(crate) fn find(
         &self,
         host: u64,
-        description: &str,
-        wanted: impl Fn(u64, (&str, &str)) -> bool,
+        texts: TriggerTexts,
+        except: Option<u64>,
     ) -> Option<&ExistingTrigger> {
-        let of = self.by_name.get(&(host, description.to_owned()))?;
-        of.iter().find(|t| wanted(t.id, (&t.expression, &t.recovery)))
+        let of = self.by_texts.get(&(host, texts))?;
+        of.iter().find(|trigger| Some(trigger.id) != except)
     }
 }
 
-/// Triggers with these descriptions on these hosts.
+/// Triggers with these descriptions that use any of these items. Equal triggers use equal items, so these
+/// are all that new ones may be equal to.
 pub(crate) fn existing(
     edit: &mut Edit<'_>,
-    hosts: &[u64],
-    descriptions: &[&str],
+    items: &[u64],
+    descriptions: &BTreeSet<&str>,
 ) -> DbResult<ExistingTriggers> {
-    let mut hosts_of: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
-    let mut found: BTreeMap<u64, Row> = BTreeMap::new();
-    for portion in descriptions.chunks(1_000) {
-        let sql = format!(
-            "SELECT DISTINCT t.triggerid, t.templateid, t.description, t.expression, \
-             t.recovery_expression, i.hostid FROM triggers t \
-             JOIN functions f ON f.triggerid = t.triggerid JOIN items i ON i.itemid = f.itemid \
-             WHERE t.description IN ({}) AND i.hostid IN ({{ids}})",
-            placeholders(portion.len())
-        );
-        let names: Vec<Value> = portion.iter().map(|name| Value::from(*name)).collect();
-        for row in query_by_ids(edit, &sql, &names, hosts)? {
-            hosts_of.entry(row.id("triggerid")).or_default().insert(row.id("hostid"));
-            found.insert(row.id("triggerid"), row);
-        }
-    }
-    let ids: Vec<u64> = found.keys().copied().collect();
+    let sql = "SELECT DISTINCT t.triggerid, t.templateid, t.description, t.expression, \
+               t.recovery_expression, i.hostid FROM functions f \
+               JOIN triggers t ON t.triggerid = f.triggerid \
+               JOIN items i ON i.itemid = f.itemid WHERE f.itemid IN ({ids})";
+    let mut rows = query_by_ids(edit, sql, &[], items)?;
+    rows.retain(|row| descriptions.contains(row.text("description")));
+    let ids: BTreeSet<u64> = rows.iter().map(|row| row.id("triggerid")).collect();
+    let ids: Vec<u64> = ids.into_iter().collect();
     let sql =
         "SELECT functionid, itemid, name, parameter FROM functions WHERE triggerid IN ({ids})";
     let functions: HashMap<u64, String> = query_by_ids(edit, sql, &[], &ids)?
@@ -156,19 +160,19 @@ pub(crate) fn existing(
         .collect();
     let place =
         |text: &str| replace_ids(text, &mut |id| functions.get(&id).cloned().unwrap_or_default());
-    let mut by_name: HashMap<(u64, String), Vec<ExistingTrigger>> = HashMap::new();
-    for (id, row) in &found {
-        for host in hosts_of.get(id).into_iter().flatten() {
-            let key = (*host, row.text("description").to_owned());
-            by_name.entry(key).or_default().push(ExistingTrigger {
-                id: *id,
-                templateid: row.id("templateid"),
-                expression: place(row.text("expression")),
-                recovery: place(row.text("recovery_expression")),
-            });
-        }
+    let mut by_texts: HashMap<(u64, TriggerTexts), Vec<ExistingTrigger>> = HashMap::new();
+    // A trigger whose items are in several portions of ids comes several times.
+    let mut seen = BTreeSet::new();
+    for row in rows.iter().filter(|row| seen.insert((row.id("triggerid"), row.id("hostid")))) {
+        let texts = TriggerTexts {
+            description: row.text("description").to_owned(),
+            expression: place(row.text("expression")),
+            recovery: place(row.text("recovery_expression")),
+        };
+        let one = ExistingTrigger { id: row.id("triggerid"), templateid: row.id("templateid") };
+        by_texts.entry((row.id("hostid"), texts)).or_default().push(one);
     }
-    Ok(ExistingTriggers { by_name })
+    Ok(ExistingTriggers { by_texts })
 }
 
 /// Inserts functions: (id, trigger, call).
@@ -295,11 +299,9 @@ fn refuse_existing(
     triggers: &[NewTrigger],
     hosts: &HostsOfItems,
 ) -> Result<(), LinkError> {
-    let ids: BTreeSet<u64> = hosts.values().map(|(id, _, _)| *id).collect();
     let names: BTreeSet<&str> =
         triggers.iter().map(|trigger| text_in(&trigger.columns, "description")).collect();
-    let ids: Vec<u64> = ids.into_iter().collect();
-    let own = existing(edit, &ids, &names.into_iter().collect::<Vec<_>>())?;
+    let own = existing(edit, &Vec::from_iter(hosts.keys().copied()), &names)?;
     for trigger in triggers {
         let description = text_in(&trigger.columns, "description");
         let of: BTreeMap<u64, &str> = trigger
@@ -309,9 +311,13 @@ fn refuse_existing(
             .map(|(id, _, name)| (*id, name.as_str()))
             .collect();
         let place = |text: &str| with_calls(text, &trigger.functions);
-        let texts = (place(&trigger.expression), place(&trigger.recovery));
+        let texts = TriggerTexts {
+            description: description.to_owned(),
+            expression: place(&trigger.expression),
+            recovery: place(&trigger.recovery),
+        };
         for (host, name) in of {
-            if own.find(host, description, |_, found| found == (&texts.0, &texts.1)).is_some() {
+            if own.find(host, texts.clone(), None).is_some() {
                 return Err(LinkError::Conflict(format!(
                     "Trigger \"{description}\" already exists on \"{name}\"."
                 )));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use model::{HostId, ItemId, TriggerId};
+use model::{CompactString, HostId, ItemId, TriggerId};
 
 /// Buckets of a page. A clone of a map with a million entries touches 64 to 128 pointers, the
 /// change of one entry about 300 more.
@@ -66,7 +66,7 @@ impl Spread for str {
     }
 }
 
-impl Spread for Arc<str> {
+impl Spread for CompactString {
     fn spread(&self) -> u64 {
         str::spread(self)
     }

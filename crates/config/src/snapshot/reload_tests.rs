@@ -7,7 +7,7 @@ use eval::macros::MacroNodes;
 
 use super::tests::{host, item, open, write};
 use super::*;
-use crate::db::{DbResult, Row, Value};
+use crate::db::{DbResult, Reader, Row, Value};
 use crate::schema::{Column, Kind, Reload, Table, configuration_tables};
 use crate::{Conditions, Config, Edit};
 
@@ -186,4 +186,59 @@ fn each_change_of_a_monitored_table_reaches_the_snapshot() {
             compare(&config, &format!("a row of {} is gone", table.name));
         }
     }
+}
+
+/// Counts the rows that are read.
+struct Counting<'a> {
+    reader: &'a mut dyn Reader,
+    rows: usize,
+}
+
+impl Reader for Counting<'_> {
+    fn query(&mut self, sql: &str, params: &[Value]) -> DbResult<Vec<Row>> {
+        let rows = self.reader.query(sql, params)?;
+        self.rows += rows.len();
+        Ok(rows)
+    }
+}
+
+#[test]
+fn other_dependents_of_a_master_are_not_read_again() {
+    const MANY: usize = 500;
+    let (_dir, config) = open();
+    let dependent = |edit: &mut Edit<'_>, host: u64, master: u64, key: &str| {
+        item(edit, host, key, &[("type", 18.into()), ("master_itemid", Value::from(master))])
+    };
+    let (master, other, first) = write(&config, |edit| {
+        let host = host(edit, "h")?;
+        let (master, other) = (item(edit, host, "m", &[])?, item(edit, host, "o", &[])?);
+        let first = dependent(edit, host, master, "d")?;
+        for n in 1..MANY {
+            dependent(edit, host, master, &format!("d{n}"))?;
+        }
+        Ok((master, other, first))
+    });
+    let before = config.snapshot();
+    let of =
+        |snapshot: &Snapshot, id: u64| snapshot.items.get(&ItemId(id)).unwrap().dependents.len();
+    assert_eq!((of(&before, master), of(&before, other)), (MANY, 0));
+    write(&config, |edit| {
+        let host = edit.query("SELECT hostid FROM hosts WHERE host = 'h'", &[])?[0].id("hostid");
+        dependent(edit, host, master, "new")?;
+        edit.update(&table::ITEMS, first, &[("master_itemid", other.into())])
+    });
+    let live = config.snapshot();
+    let new = live.host_by_name("h").unwrap().item("new").unwrap().id;
+    assert_eq!((of(&live, master), of(&live, other)), (MANY, 1));
+    assert_eq!(picture(&live), picture(&config.read_all().unwrap()));
+
+    let touched = crate::Touched { items: [new, ItemId(first)].into(), ..Default::default() };
+    let read: DbResult<usize> = config.read(|connection| {
+        let mut counting = Counting { reader: connection, rows: 0 };
+        let next = apply(&mut counting, &before, &touched)?;
+        assert_eq!((of(&next, master), of(&next, other)), (MANY, 1));
+        Ok(counting.rows)
+    });
+    let read = read.unwrap();
+    assert!(read < 20, "{read} rows");
 }

@@ -2,7 +2,7 @@
 
 use model::{ItemId, SampleValue, Trend, TrendValues};
 
-use crate::sums::Sums;
+use crate::sums::{Sums, Wide};
 
 /// A sum that is beyond what floats hold is kept divided by this: 2 to the power of 64, as exact.
 const SCALE: f64 = 18_446_744_073_709_551_616.0;
@@ -36,7 +36,8 @@ impl Acc {
                 Sums::Float { min, max, sum }
             }
             TrendValues::Unsigned { min, avg, max } => {
-                Sums::Unsigned { min, max, sum: u128::from(avg) * u128::from(num) }
+                let sum = Wide(u128::from(avg) * u128::from(num));
+                Sums::Unsigned { min, max, sum }
             }
         };
         Self { hour, num, merge: false, scaled, sums }
@@ -109,7 +110,7 @@ impl Acc {
                 TrendValues::Float { min, avg, max }
             }
             Sums::Unsigned { min, max, sum } => {
-                let avg = u64::try_from(sum / u128::from(self.num)).unwrap_or(max);
+                let avg = u64::try_from(sum.0 / u128::from(self.num)).unwrap_or(max);
                 TrendValues::Unsigned { min, avg, max }
             }
         };

@@ -1,14 +1,13 @@
 //! The last two values of every item, in as few bytes as possible.
 
-use std::hash::BuildHasher;
-
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::HashTable;
 use model::{ItemId, Sample, SampleValue, Timestamp};
+use stdx::memory;
 
 use super::Point;
 
-/// Entries are allocated by so many, so that growing neither copies nor doubles.
-const PAGE: usize = 1024;
+/// Entries get room by so many, so that growing neither copies nor doubles. It is used entry by entry.
+const PAGE: usize = 1 << 18;
 
 /// Samples whose entries are found before they are put in.
 const SAMPLES_AHEAD: usize = 32;
@@ -44,9 +43,7 @@ const FREE: Entry = Entry {
 #[derive(Debug, Default)]
 pub(super) struct Latest {
     index: HashTable<u32>,
-    hasher: DefaultHashBuilder,
-    pages: Vec<Box<[Entry]>>,
-    used: u32,
+    pages: Vec<Vec<Entry>>,
     free: Vec<u32>,
     /// Texts and logs; `None` = free.
     boxed: Vec<Option<Box<SampleValue>>>,
@@ -63,14 +60,14 @@ impl Latest {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.pages.len() * PAGE * size_of::<Entry>()
+        self.pages.iter().map(Vec::len).sum::<usize>() * size_of::<Entry>()
             + self.index.capacity() * (size_of::<u32>() + 1)
             + self.boxed.iter().flatten().count() * (size_of::<SampleValue>() + 16)
     }
 
     fn find(&self, item: ItemId) -> Option<u32> {
         let entry = |&at: &u32| self.entry(at).item == item;
-        self.index.find(self.hasher.hash_one(item), entry).copied()
+        self.index.find(item.near_hash(), entry).copied()
     }
 
     fn entry(&self, at: u32) -> &Entry {
@@ -136,20 +133,25 @@ impl Latest {
 
     fn add(&mut self, item: ItemId) -> u32 {
         let at = self.free.pop().unwrap_or_else(|| {
-            if self.used as usize == self.pages.len() * PAGE {
-                self.pages.push(vec![FREE; PAGE].into_boxed_slice());
+            if self.pages.last().is_none_or(|page| page.len() == PAGE) {
+                // With few items, a huge page would be more than they need.
+                let first = self.pages.is_empty();
+                let page =
+                    if first { Vec::with_capacity(PAGE) } else { memory::with_capacity(PAGE) };
+                self.pages.push(page);
             }
-            self.used += 1;
-            self.used - 1
+            let last = self.pages.len() - 1;
+            self.pages[last].push(FREE);
+            u32::try_from(last * PAGE + self.pages[last].len() - 1).expect("BUG: 4 billion items")
         });
         let (page, row) = place(at);
         self.pages[page][row] = Entry { item, ..FREE };
-        let Self { index, pages, hasher, .. } = self;
+        let Self { index, pages, .. } = self;
         let rehash = |&at: &u32| {
             let (page, row) = place(at);
-            hasher.hash_one(pages[page][row].item)
+            pages[page][row].item.near_hash()
         };
-        index.insert_unique(hasher.hash_one(item), at, rehash);
+        index.insert_unique(item.near_hash(), at, rehash);
         at
     }
 
@@ -158,8 +160,7 @@ impl Latest {
         let entry = *self.entry(at);
         self.release(entry, 0);
         self.release(entry, 1);
-        let hash = self.hasher.hash_one(item);
-        if let Ok(found) = self.index.find_entry(hash, |&other| other == at) {
+        if let Ok(found) = self.index.find_entry(item.near_hash(), |&other| other == at) {
             found.remove();
         }
         self.free.push(at);

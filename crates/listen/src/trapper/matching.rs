@@ -167,10 +167,17 @@ impl<'s> Step<'s> {
         *self = last.map_or(Self::Nothing, |host| Self::Found(host, item));
     }
 
-    /// Brings the item of the first guess into the processor's caches.
+    /// Brings what the next step reads into the processor's caches: the host, or the item of the first
+    /// guess.
     fn look_at(&self) {
-        if let Self::Guess(host, first) = self {
-            std::hint::black_box(KeyGuesses::guessed(host, first).map(|item| item.host));
+        match self {
+            Self::Host(host) => {
+                std::hint::black_box(host.items.len());
+            }
+            Self::Guess(host, first) => {
+                std::hint::black_box(KeyGuesses::guessed(host, first).map(|item| item.host));
+            }
+            _ => {}
         }
     }
 }
@@ -236,6 +243,7 @@ impl<'s> Matcher<'s> {
         let mut last = None;
         for step in &mut steps {
             step.find_host(self.snapshot, &mut last);
+            step.look_at();
         }
         for (target, step) in targets.clone().zip(&mut steps) {
             if let (Target::Key { key, .. }, Step::Host(host)) = (target, *step) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::atomic::Ordering;
 
-use history::{Bucket, BucketQuery, Kind, Kinds, Span, Sums, buckets_of};
+use history::{Bucket, BucketQuery, Kind, Kinds, Span, Sums, Wide, buckets_of};
 use model::{ItemId, Sample, SampleValue, Timestamp, ValueType};
 
 use super::random::Random;
@@ -96,8 +96,8 @@ fn check(bucket: &Bucket, (clock, values): &(u32, Vec<SampleValue>), what: &str)
             let all: Vec<u64> = values.iter().map(whole).collect();
             let ends = (all.iter().copied().min(), all.iter().copied().max());
             assert_eq!((Some(min), Some(max)), ends, "{what}");
-            assert_eq!(sum, all.iter().map(|&value| u128::from(value)).sum::<u128>(), "{what}");
-            assert_eq!(bucket.avg(), sum as f64 / all.len() as f64, "{what}");
+            assert_eq!(sum, Wide(all.iter().map(|&value| u128::from(value)).sum()), "{what}");
+            assert_eq!(bucket.avg(), sum.0 as f64 / all.len() as f64, "{what}");
         }
         Sums::Float { min, max, sum } => {
             // No zero has a sign.
@@ -200,7 +200,7 @@ fn an_item_whose_retention_was_changed_has_each_row_once() {
         assert!(all > 144 + 24, "{} {all}", case.name);
         let view = case.driver.view(&[CHANGED], Span::ALL);
         let buckets = view.buckets(CHANGED, Kind::Unsigned, NonZeroU32::MAX).unwrap();
-        let sums = Sums::Unsigned { min: 0, max: 143, sum: 143 * 72 };
+        let sums = Sums::Unsigned { min: 0, max: 143, sum: Wide(143 * 72) };
         assert_eq!(buckets, [Bucket { clock: 0, num: 144, sums }], "{}", case.name);
         let mut all = view.samples(CHANGED, Kind::Unsigned.into()).unwrap();
         assert_eq!(all.len(), 144, "{}", case.name);

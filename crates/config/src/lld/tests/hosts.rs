@@ -59,7 +59,7 @@ pub(super) fn hosts(b: &Box) -> String {
 }
 
 #[test]
-fn rows_become_hosts() {
+pub(super) fn rows_become_hosts() {
     let b = boxed(&[]);
     let summary = b.discover(&rows("a b:y"));
     assert_eq!(summary.created.hosts, 2);
@@ -83,7 +83,7 @@ fn rows_become_hosts() {
 }
 
 #[test]
-fn lost_hosts_go_with_what_they_have() {
+pub(super) fn lost_hosts_go_with_what_they_have() {
     let b = boxed(&[("lifetime", "1h".into())]);
     b.discover(&rows("a b"));
     let marks = "SELECT h.host || ' ' || h.status || ' ' || d.ts_delete AS v \
@@ -105,7 +105,7 @@ fn lost_hosts_go_with_what_they_have() {
 }
 
 #[test]
-fn overrides_and_clashes() {
+pub(super) fn overrides_and_clashes() {
     let operation = json!({ "operationobject": "3", "operator": "2", "value": "vm-a",
         "opstatus": { "status": "0" }, "opinventory": { "inventory_mode": "1" },
         "optag": [{ "tag": "o", "value": "p" }],
@@ -146,7 +146,7 @@ fn overrides_and_clashes() {
 }
 
 #[test]
-fn own_interfaces_come_from_the_row() {
+pub(super) fn own_interfaces_come_from_the_row() {
     let b = boxed(&[]);
     b.edit(|e| {
         let prototypes = e.query("SELECT hostid FROM hosts WHERE kind = 2", &[])?;

@@ -3,6 +3,7 @@
 mod cost;
 mod fates;
 mod host_parts;
+mod host_portions;
 mod hosts;
 mod making;
 mod others;

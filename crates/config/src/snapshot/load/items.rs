@@ -1,6 +1,5 @@
 //! Items and discovery rules of hosts.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -123,17 +122,6 @@ fn between(
     Ok(found)
 }
 
-/// Masters of these items as the database has them now.
-pub(super) fn masters(
-    connection: &mut dyn Reader,
-    items: &BTreeSet<ItemId>,
-) -> DbResult<BTreeSet<ItemId>> {
-    let ids: Vec<u64> = items.iter().map(|id| id.0).collect();
-    let sql = "SELECT master_itemid FROM items WHERE master_itemid <> 0 AND itemid IN ({ids})";
-    let rows = query_by_ids(connection, sql, &[], &ids)?;
-    Ok(rows.iter().map(|row| ItemId(row.id("master_itemid"))).collect())
-}
-
 /// Ids of all items on these hosts.
 pub(super) fn ids_of_hosts(
     connection: &mut dyn Reader,
@@ -225,8 +213,10 @@ impl Around {
         connection.each(
             &format!(
                 "SELECT master_itemid, itemid FROM items \
-                 WHERE master_itemid {condition} AND flags IN {FLAGS_WITH_VALUES} \
-                 ORDER BY master_itemid, itemid"
+                 WHERE master_itemid {condition} AND type = {} \
+                 AND flags IN {FLAGS_WITH_VALUES} \
+                 ORDER BY master_itemid, itemid",
+                ItemType::Dependent.number()
             ),
             params,
             &mut |row| self.dependents.push(row.id(0), ItemId(row.id(1))),

@@ -8,9 +8,10 @@ mod shapes;
 mod text;
 mod triggers;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use foldhash::fast::FixedState;
 use model::{HostId, ItemId, TriggerId};
 
 use super::{Host, Hosts, Item, Macros, Snapshot, Trigger};
@@ -81,29 +82,57 @@ pub(crate) fn apply(
     if !items.is_empty() {
         triggers.extend(triggers::naming(connection, &touched.items)?);
         reload_items(connection, &mut next, &items)?;
+        let masters = masters(before, &next, &touched.items);
+        follow_dependents(&mut next, &masters, &touched.items);
     }
     reload_triggers(connection, &mut next, &triggers)?;
     Ok(next)
 }
 
-/// The items to read again: those touched, their masters before and now (whose list of dependent
-/// items changes), and those that touched triggers name or named.
+/// The items to read again: those touched, and those that touched triggers name or named.
 fn widen(
     connection: &mut dyn Reader,
     before: &Snapshot,
     touched: &Touched,
 ) -> DbResult<BTreeSet<ItemId>> {
     let mut items = touched.items.clone();
-    items.extend(items::masters(connection, &touched.items)?);
-    for id in &touched.items {
-        items.extend(before.items.get(id).map(|item| item.master()).filter(|id| id.0 != 0));
-    }
     items.extend(triggers::named(connection, &touched.triggers)?);
     for id in &touched.triggers {
         let functions = before.triggers.get(id).map_or(&[][..], |trigger| &*trigger.functions);
         items.extend(functions.iter().map(|function| function.item));
     }
     Ok(items)
+}
+
+/// The masters of touched items, before and now. Their lists of dependent items change.
+fn masters(before: &Snapshot, next: &Snapshot, touched: &BTreeSet<ItemId>) -> BTreeSet<ItemId> {
+    let items = [before, next].into_iter().flat_map(|s| touched.iter().map(|id| s.items.get(id)));
+    items.flatten().map(|item| item.master()).filter(|id| id.0 != 0).collect()
+}
+
+/// Puts touched items on the lists of their masters. A master may have many more dependent items than a
+/// change touches, so that they are not read again.
+fn follow_dependents(next: &mut Snapshot, masters: &BTreeSet<ItemId>, touched: &BTreeSet<ItemId>) {
+    let mut of_master: BTreeMap<ItemId, Vec<ItemId>> = BTreeMap::new();
+    for item in touched.iter().filter_map(|id| next.items.get(id)) {
+        of_master.entry(item.master()).or_default().push(item.id);
+    }
+    let touched: HashSet<ItemId, FixedState> = touched.iter().copied().collect();
+    let mut of_host: BTreeMap<HostId, Vec<Arc<Item>>> = BTreeMap::new();
+    for id in masters {
+        let Some(master) = next.items.get(id) else { continue };
+        let kept = master.dependents.iter().filter(|id| !touched.contains(*id)).copied();
+        let mut dependents: Vec<ItemId> =
+            kept.chain(of_master.remove(id).unwrap_or_default()).collect();
+        dependents.sort();
+        if *dependents != *master.dependents {
+            let master = Item { dependents: dependents.into(), ..Item::clone(master) };
+            of_host.entry(master.host).or_default().push(Arc::new(master));
+        }
+    }
+    for (host, masters) in of_host {
+        replace_on_host(next, host, &masters.iter().map(|item| item.id).collect(), masters);
+    }
 }
 
 /// Reads hosts with all that is on them; returns the triggers that may have changed with them.
@@ -171,19 +200,40 @@ fn reload_items(
         }
     }
     for item in read {
-        next.items.insert(item.id, Arc::clone(&item));
         of_host.entry(item.host).or_default().push(item);
     }
-    for (id, changed) in of_host {
-        let Some(before) = next.hosts.get(&id) else { continue };
-        let mut host = Host::clone(before);
-        let kept = host.items.iter().filter(|item| !ids.contains(&item.id)).cloned();
-        let mut items: Vec<Arc<Item>> = kept.chain(changed).collect();
-        items.sort_by(|a, b| a.key.cmp(&b.key));
-        host.items = items.into_boxed_slice();
-        next.hosts.insert(Arc::new(host));
+    let ids: HashSet<ItemId, FixedState> = ids.iter().copied().collect();
+    for (host, changed) in of_host {
+        replace_on_host(next, host, &ids, changed);
     }
     Ok(())
+}
+
+/// Puts items in the place of those with these ids. The host may have many more.
+fn replace_on_host(
+    next: &mut Snapshot,
+    host: HostId,
+    ids: &HashSet<ItemId, FixedState>,
+    mut changed: Vec<Arc<Item>>,
+) {
+    for item in &changed {
+        next.items.insert(item.id, Arc::clone(item));
+    }
+    let Some(before) = next.hosts.get(&host) else { return };
+    let kept: Vec<&Arc<Item>> = before.items.iter().filter(|one| !ids.contains(&one.id)).collect();
+    changed.sort_by(|a, b| a.key.cmp(&b.key));
+    let mut items = Vec::with_capacity(kept.len() + changed.len());
+    let mut rest = &kept[..];
+    for item in changed {
+        let (first, others) = rest.split_at(rest.partition_point(|one| one.key <= item.key));
+        items.extend(first.iter().copied().cloned());
+        items.push(item);
+        rest = others;
+    }
+    items.extend(rest.iter().copied().cloned());
+    let mut host = Host::clone(before);
+    host.items = items.into_boxed_slice();
+    next.hosts.insert(Arc::new(host));
 }
 
 fn reload_triggers(
