@@ -12,7 +12,7 @@ use anyhow::{Context, bail, ensure};
 use socket2::{Domain, SockAddr, Socket, Type};
 use stdx::clock::{Clock, SharedClock};
 
-use crate::config::Announce;
+use crate::config::Bird;
 
 /// Longest time for a command.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -24,8 +24,8 @@ pub(super) const OF_ROUTES: &str = "vedbgp";
 const COMMON: &str = "vedette.conf";
 
 /// Neighbours, and which routes they learn.
-fn common(announce: &Announce) -> String {
-    let Announce { router_id, local_as, neighbours, bfd, .. } = announce;
+fn common(config: &Bird) -> String {
+    let Bird { router_id, local_as, neighbours, bfd, .. } = config;
     let mut text = format!(
         "# Written by vedette engine.\n\
          router id {router_id};\n\
@@ -77,9 +77,9 @@ fn file_of(device: &str) -> String {
 }
 
 /// Whether another process of this machine announces all of these.
-pub(super) fn announced_by_others(announce: &Announce, own: &str, vips: &BTreeSet<IpAddr>) -> bool {
+pub(super) fn announced_by_others(config: &Bird, own: &str, vips: &BTreeSet<IpAddr>) -> bool {
     let mut others = String::new();
-    for (device, path) in processes(&announce.folder) {
+    for (device, path) in processes(&config.folder) {
         if device != own && exists(&device) {
             others += &std::fs::read_to_string(path).unwrap_or_default();
         }
@@ -107,12 +107,8 @@ fn exists(device: &str) -> bool {
 }
 
 /// Writes the files of this process and removes those of processes that are gone.
-pub(super) fn write(
-    announce: &Announce,
-    device: &str,
-    vips: &BTreeSet<IpAddr>,
-) -> anyhow::Result<()> {
-    let folder = &announce.folder;
+pub(super) fn write(config: &Bird, device: &str, vips: &BTreeSet<IpAddr>) -> anyhow::Result<()> {
+    let folder = &config.folder;
     let problem = || format!("cannot write to {}", folder.display());
     std::fs::create_dir_all(folder).with_context(problem)?;
     for (other, path) in processes(folder) {
@@ -129,15 +125,15 @@ pub(super) fn write(
         // BIRD reads it as another user.
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644))
     };
-    if !announce.neighbours.is_empty() {
-        replace(COMMON, &common(announce)).with_context(problem)?;
+    if !config.neighbours.is_empty() {
+        replace(COMMON, &common(config)).with_context(problem)?;
     }
     replace(&file_of(device), &routes(vips, device)).with_context(problem)
 }
 
 /// Removes the file of this process.
-pub(super) fn remove(announce: &Announce, device: &str) {
-    let _gone = std::fs::remove_file(announce.folder.join(file_of(device)));
+pub(super) fn remove(config: &Bird, device: &str) {
+    let _gone = std::fs::remove_file(config.folder.join(file_of(device)));
 }
 
 /// Lets BIRD read its configuration again.

@@ -1,14 +1,18 @@
-//! Announcement of VIPs to routers (BGP), through BIRD.
+//! Announcement of VIPs to routers (BGP), through BIRD, or to the machines of a network (VRRP), through keepalived.
 //!
-//! A route to a VIP refers to a network device that exists as long as this process. If the process ends, also by
-//! SIGKILL, the kernel removes the device, BIRD learns of it from the kernel, and the routers from BIRD. No part of
-//! this waits for a timer.
+//! A route to a VIP, or the group that has it, refers to a network device that exists as long as this process. If the
+//! process ends, also by SIGKILL, the kernel removes the device, the program learns of it from the kernel, and other
+//! machines from the program. No part of this waits for a timer.
 
 mod bird;
 mod devices;
+mod keepalived;
+mod speaker;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -22,10 +26,11 @@ use stdx::sys::tun::Tun;
 use crate::config::Announce;
 use crate::snapshot::{Service, Snapshot};
 use devices::Vips;
+use speaker::Speaker;
 
 /// How often servers are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Pause after an error of BIRD.
+/// Pause after an error.
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long servers of a VIP that was withdrawn must be usable before it is announced again: routers that learn and
 /// forget a route all the time move the connections of others.
@@ -34,9 +39,13 @@ const STABLE: Duration = Duration::from_secs(3);
 /// Announces the VIPs of an engine.
 pub(crate) struct Announcer {
     config: Announce,
-    vips: Vips,
+    speaker: Speaker,
+    /// `None`: the program adds them to a device of the machine.
+    vips: Option<Vips>,
     /// Routes refer to it; `None`: they are withdrawn.
     routes: Arc<Mutex<Option<Tun>>>,
+    /// Whether a configuration is in use, whose VIPs can be told.
+    applied: Arc<AtomicBool>,
     stop: SyncSender<()>,
     thread: JoinHandle<()>,
     device: String,
@@ -57,33 +66,49 @@ impl Announcer {
         snapshot: &Arc<ArcSwap<Snapshot>>,
         clock: &SharedClock,
     ) -> anyhow::Result<Self> {
-        let vips = Vips::new()?;
-        let tun = devices::of_routes(bird::OF_ROUTES)?;
+        let speaker = Speaker::new(&config.speaker);
+        let vips = speaker.vips()?;
+        let tun = speaker.device()?;
         let device = tun.name().to_owned();
         let routes = Arc::new(Mutex::new(Some(tun)));
+        let applied = Arc::new(AtomicBool::new(false));
         let (stop, stopped) = sync_channel(1);
-        let speaker = Speaker {
+        let follower = Follower {
             config: config.clone(),
+            speaker: speaker.clone(),
             device: device.clone(),
             snapshot: Arc::clone(snapshot),
             routes: Arc::clone(&routes),
+            applied: Arc::clone(&applied),
             health: Health::default(),
             told: None,
             clock: Arc::clone(clock),
             fails: false,
         };
-        let thread = stdx::thread::permanent("announcer", move || speaker.run(&stopped))?;
-        Ok(Self { config: config.clone(), vips, routes, stop, thread, device })
+        let thread = stdx::thread::permanent("announcer", move || follower.run(&stopped))?;
+        let config = config.clone();
+        Ok(Self { config, speaker, vips, routes, applied, stop, thread, device })
     }
 
     /// Makes the VIPs of a configuration addresses of this machine, before sockets are bound to them.
     pub(crate) fn prepare(&mut self, next: &Snapshot) -> anyhow::Result<()> {
-        self.vips.add(&vips_of(&self.config, next.services.iter()))
+        let Some(vips) = &mut self.vips else { return Ok(()) };
+        vips.add(&vips_of(&self.config, next.services.iter()))
     }
 
-    /// Removes addresses that no service has.
+    /// Whether sockets of an address are bound while this machine does not have it.
+    pub(crate) fn comes_and_goes(&self, address: IpAddr) -> bool {
+        self.vips.is_none() && self.config.covers(address)
+    }
+
+    /// Removes addresses that no service has, and announces the others.
     pub(crate) fn tidy(&mut self, current: &Snapshot) {
-        if let Err(error) = self.vips.retain(&vips_of(&self.config, current.services.iter())) {
+        // Under a server, an engine begins without services.
+        if !current.services.is_empty() {
+            self.applied.store(true, Release);
+        }
+        let Some(vips) = &mut self.vips else { return };
+        if let Err(error) = vips.retain(&vips_of(&self.config, current.services.iter())) {
             tracing::warn!("addresses of former services stay: {error:#}");
         }
     }
@@ -91,13 +116,13 @@ impl Announcer {
     /// Whether another process of this machine announces the same VIPs: packets go on arriving.
     pub(crate) fn has_successor(&self, snapshot: &Snapshot) -> bool {
         let vips = vips_of(&self.config, snapshot.services.iter());
-        bird::announced_by_others(&self.config, &self.device, &vips)
+        self.speaker.announced_by_others(&self.device, &vips)
     }
 
-    /// Withdraws all routes, without the help of BIRD's control socket.
+    /// Withdraws the VIPs, without the help of the program's control.
     pub(crate) fn withdraw(&self) {
         if lock(&self.routes).take().is_some() {
-            bird::remove(&self.config, &self.device);
+            self.speaker.remove(&self.device);
             tracing::info!("the VIPs are withdrawn");
         }
     }
@@ -131,23 +156,31 @@ impl Health {
 }
 
 /// The thread.
-struct Speaker {
+struct Follower {
     config: Announce,
+    speaker: Speaker,
     device: String,
     snapshot: Arc<ArcSwap<Snapshot>>,
     routes: Arc<Mutex<Option<Tun>>>,
+    /// Before, the VIPs of the process that this one follows must stay.
+    applied: Arc<AtomicBool>,
     health: Health,
-    /// What BIRD has read.
-    told: Option<BTreeSet<IpAddr>>,
+    /// What the program has read.
+    told: Option<BTreeMap<IpAddr, bool>>,
     clock: SharedClock,
     fails: bool,
 }
 
-impl Speaker {
+impl Follower {
     fn run(mut self, stopped: &Receiver<()>) {
         let mut pause = LOOK_EVERY;
         while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-            let wanted = self.health.update(&self.usable(), self.clock.monotonic());
+            if !self.applied.load(Acquire) {
+                continue;
+            }
+            let mut wanted = self.usable();
+            let stable = self.health.update(&wanted, self.clock.monotonic());
+            wanted.iter_mut().for_each(|(vip, usable)| *usable = stable.contains(vip));
             pause = LOOK_EVERY;
             if self.told.as_ref() == Some(&wanted) {
                 continue;
@@ -175,26 +208,27 @@ impl Speaker {
         usable
     }
 
-    fn tell(&self, wanted: &BTreeSet<IpAddr>) -> anyhow::Result<()> {
+    fn tell(&mut self, wanted: &BTreeMap<IpAddr, bool>) -> anyhow::Result<()> {
         // Held: a withdrawal in between would find the file again.
         let routes = lock(&self.routes);
         if routes.is_none() {
             return Ok(());
         }
-        bird::write(&self.config, &self.device, wanted)?;
+        self.speaker.write(&self.device, wanted)?;
         drop(routes);
-        bird::configure(&self.config.bird, &self.clock)
+        self.speaker.reload(&self.clock)
     }
 
-    fn report(&mut self, wanted: &BTreeSet<IpAddr>, result: anyhow::Result<()>) {
+    fn report(&mut self, wanted: &BTreeMap<IpAddr, bool>, result: anyhow::Result<()>) {
         match result {
             Ok(()) => {
                 let list = |vips: &BTreeSet<IpAddr>| {
                     vips.iter().map(IpAddr::to_string).collect::<Vec<_>>().join(", ")
                 };
-                match wanted.is_empty() {
+                let usable = speaker::usable(wanted);
+                match usable.is_empty() {
                     true => tracing::info!("no VIP is announced"),
-                    false => tracing::info!("announced VIPs: {}", list(wanted)),
+                    false => tracing::info!("announced VIPs: {}", list(&usable)),
                 }
                 self.told = Some(wanted.clone());
                 self.fails = false;
