@@ -165,6 +165,8 @@ class Http3Clients(unittest.TestCase):
             browser = subprocess.Popen([
                 "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                 "--disable-background-networking", "--user-data-dir=" + self.path("profile"), "--enable-quic",
+                # The system's first address is that of IPv6, and QUIC tries no second one.
+                "--host-resolver-rules=MAP localhost 127.0.0.1",
                 "--origin-to-force-quic-on=localhost:%d" % self.port,
                 "--ignore-certificate-errors-spki-list=" + self.authority.key_hash("www"),
                 "https://localhost:%d/" % self.port], stdout=log, stderr=log, start_new_session=True)

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,7 @@ import networks  # noqa: E402
 if __name__ == "__main__":
     networks.enter()  # Before any thread exists.
 import bed  # noqa: E402
-from machines import SERVER, TIMEOUT_S, VIP, VIP6, Load, Machine, connect, get  # noqa: E402
+from machines import SERVER, TIMEOUT_S, VIP, VIP6, Load, Machine, connect, get, inside  # noqa: E402
 
 #: Sorted in front of the others.
 ADDED = "192.0.1.1"
@@ -258,17 +259,21 @@ class Layer2(unittest.TestCase):
         # No machine reaches one: clients get a response rather than none.
         self.backend.kill()
         self.backend.wait()
-        self.wait("status 503", lambda: self.status() == "503")
+        self.wait("status 503", lambda: self.status() == [b"503"])
         self.assertEqual(len(self.owners()), 1)
 
     def status(self):
-        try:
-            get(self.client, 1).close()
-        except ConnectionError as error:
-            return str(error).split()[1] if "HTTP/1.1" in str(error) else None
-        except OSError:
-            return None
-        return "200"
+        """Status of a response to a request on a new connection."""
+        with inside(self.client):
+            stream = socket.socket()
+        with stream:
+            stream.settimeout(1)
+            try:
+                stream.connect((VIP, 80))
+                stream.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                return stream.makefile("rb").readline().split()[1:2]
+            except OSError:
+                return None
 
     def test_without_keepalived_the_engine_forwards(self):
         file = self.configure(1)

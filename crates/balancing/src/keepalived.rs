@@ -91,7 +91,7 @@ impl Keepalived {
             return Err("'announce.keepalived.priority' must be between 101 and 254".to_owned());
         }
         let interval = self.interval.0.as_millis();
-        if !(10..=40_000).contains(&interval) || interval % 10 != 0 {
+        if !(10..=40_000).contains(&interval) || !interval.is_multiple_of(10) {
             return Err(
                 "'announce.keepalived.interval' must be between 10ms and 40s, in steps of 10ms"
                     .to_owned(),
@@ -105,5 +105,60 @@ impl Keepalived {
                 .to_owned());
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Announce, Speaker};
+
+    const GOOD: &str = "networks: [192.0.2.0/24]\nkeepalived:\n  interface: eth0\n  virtual_router_id: 51\n  \
+                        address: 10.0.0.1\n  peers: [10.0.0.2]\n";
+
+    /// The problem of a file in which a line is replaced.
+    fn problem(old: &str, new: &str) -> String {
+        assert!(GOOD.contains(old), "{old}");
+        Announce::parse(&GOOD.replace(old, new)).err().unwrap_or_default()
+    }
+
+    #[test]
+    fn bad_members_are_refused_with_a_remedy() {
+        assert_eq!(problem("eth0", "eth0.5"), "");
+        for name in ["'eth0 }'", "''", "'a\"b'", "abcdefghijklmnop"] {
+            assert!(problem("eth0", name).contains("not the name of a network device"), "{name}");
+        }
+        assert!(problem("51", "0").contains("virtual_router_id"));
+        assert!(problem("51", "256").contains("virtual_router_id"));
+        assert!(problem("[10.0.0.2]", "[]").contains("'announce.keepalived.peers' is empty"));
+        assert!(problem("[10.0.0.2]", "[10.0.0.1]").contains("10.0.0.1 exists twice"));
+        assert!(problem("[10.0.0.2]", "['fd00::1']").contains("use one family"));
+        assert!(problem("10.0.0.2", "127.0.0.1").contains("that other machines can reach"));
+        let more = |line: &str| problem("  interface", &format!("  {line}\n  interface"));
+        assert!(more("priority: 100").contains("between 101 and 254"));
+        assert!(more("interval: 15ms").contains("in steps of 10ms"));
+        assert!(more("folder: relative").contains("must be an absolute path"));
+        assert!(more("folder: '/a\"b'").contains("must be an absolute path"));
+        assert!(more("nopreempt: true").contains("nopreempt"));
+    }
+
+    #[test]
+    fn bgp_and_vrrp_exclude_each_other() {
+        assert!(
+            problem("keepalived:", "router_id: 10.0.0.1\nkeepalived:").contains("only 'networks'")
+        );
+        assert!(problem("keepalived:", "folder: /x\nkeepalived:").contains("only 'networks'"));
+        let none = Announce::parse("networks: [192.0.2.0/24]").unwrap_err();
+        assert!(none.contains("'keepalived' for VRRP"), "{none}");
+    }
+
+    #[test]
+    fn a_written_file_is_read_again() {
+        let bird = "networks: [192.0.2.0/24]\nrouter_id: 10.0.0.1\nlocal_as: 65001\n";
+        for text in [GOOD, bird] {
+            let announce = Announce::parse(text).unwrap();
+            assert_eq!(matches!(announce.speaker, Speaker::Bird(_)), text == bird);
+            let written = serde_saphyr::to_string(&announce).unwrap();
+            assert_eq!(Announce::parse(&written).unwrap(), announce, "{written}");
+        }
     }
 }

@@ -42,9 +42,12 @@ impl Engine {
         );
         if self.announces_alone().is_some() {
             self.give_away(end).await;
-        } else if !migrates() {
-            self.enter(Phase::Quiet, end).await;
-            sleep(HANDSHAKES).await;
+        } else {
+            self.leave_vips_to_successor();
+            if !migrates() {
+                self.enter(Phase::Quiet, end).await;
+                sleep(HANDSHAKES).await;
+            }
         }
         let mut left = self.enter(Phase::Closed, end).await;
         let mut report = Instant::now() + REPORT_EVERY;

@@ -272,6 +272,12 @@ impl Engine {
         self.announcer.as_ref().filter(|announcer| !announcer.has_successor(&snapshot))
     }
 
+    pub(crate) fn leave_vips_to_successor(&self) {
+        if let Some(announcer) = &self.announcer {
+            announcer.leave_to_successor();
+        }
+    }
+
     pub(crate) fn mailboxes(&self) -> &[Arc<Mailbox>] {
         &self.mailboxes
     }

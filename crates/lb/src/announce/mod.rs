@@ -119,6 +119,13 @@ impl Announcer {
         self.speaker.announced_by_others(&self.device, &vips)
     }
 
+    /// Writes no more files that are of all processes of the machine: another one has the current configuration.
+    pub(crate) fn leave_to_successor(&self) {
+        if self.vips.is_none() {
+            let _shared = lock(&self.routes).take();
+        }
+    }
+
     /// Withdraws the VIPs, without the help of the program's control.
     pub(crate) fn withdraw(&self) {
         if lock(&self.routes).take().is_some() {
@@ -182,7 +189,7 @@ impl Follower {
             let stable = self.health.update(&wanted, self.clock.monotonic());
             wanted.iter_mut().for_each(|(vip, usable)| *usable = stable.contains(vip));
             pause = LOOK_EVERY;
-            if self.told.as_ref() == Some(&wanted) {
+            if self.told.as_ref() == Some(&wanted) || lock(&self.routes).is_none() {
                 continue;
             }
             let result = self.tell(&wanted);
