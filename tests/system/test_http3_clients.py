@@ -163,8 +163,9 @@ class Http3Clients(unittest.TestCase):
         # Its processes: those of its session.
         with open(self.path("chromium"), "ab") as log:
             browser = subprocess.Popen([
-                "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                "--disable-background-networking", "--user-data-dir=" + self.path("profile"), "--enable-quic",
+                "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                "--no-first-run", "--disable-background-networking",
+                "--user-data-dir=" + self.path("profile"), "--enable-quic",
                 # The system's first address is that of IPv6, and QUIC tries no second one.
                 "--host-resolver-rules=MAP localhost 127.0.0.1",
                 "--origin-to-force-quic-on=localhost:%d" % self.port,
