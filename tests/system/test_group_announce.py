@@ -19,7 +19,7 @@ import networks  # noqa: E402
 if __name__ == "__main__":
     networks.enter()  # Before any thread exists.
 import bed  # noqa: E402
-from test_announce import Machine, connect  # noqa: E402
+from machines import Machine, connect  # noqa: E402
 
 VIP = "192.0.2.1"
 ENGINES = (1, 2, 3)

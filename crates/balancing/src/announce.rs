@@ -1,4 +1,5 @@
-//! Announcement of VIPs by BGP, through a BIRD on the engine's machine.
+//! Announcement of VIPs: to routers by BGP, through a BIRD on the engine's machine, or to the machines of a network
+//! by VRRP, through a keepalived.
 
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr};
@@ -7,31 +8,118 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Network, Time};
+use crate::{Keepalived, Network, Time};
 
-/// Routers learn from this engine which VIPs it serves.
+/// Other machines learn from this engine which VIPs it serves.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Members", into = "Members")]
 pub struct Announce {
-    /// Addresses in these networks are VIPs. The engine adds them to a device of its own.
+    /// Addresses in these networks are VIPs.
     pub networks: Vec<Network>,
-    /// Identifies this machine in BGP; default: an address of the machine that is no VIP.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Program of this machine that tells the others.
+    pub speaker: Speaker,
+}
+
+/// Program that tells other machines of VIPs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Speaker {
+    /// Routers spread connections over all engines.
+    Bird(Bird),
+    /// One engine has the VIPs, and another one of the same network takes them over.
+    Keepalived(Keepalived),
+}
+
+/// BGP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bird {
+    /// Identifies this machine in BGP; `None`: an address of the machine that is no VIP.
     pub router_id: Option<Ipv4Addr>,
     /// Autonomous system of this machine.
     pub local_as: u32,
     /// Routers; empty: only routes are written, and BIRD's own configuration exports them.
-    #[serde(default)]
     pub neighbours: Vec<Neighbour>,
     /// Detection of failed machines and links.
-    #[serde(default)]
     pub bfd: Bfd,
     /// Control socket of BIRD.
-    #[serde(default = "Announce::bird")]
     pub bird: PathBuf,
     /// Folder whose files BIRD includes.
-    #[serde(default = "Announce::folder")]
     pub folder: PathBuf,
+}
+
+/// The members in the file.
+#[derive(Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Members {
+    networks: Vec<Network>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    keepalived: Option<Keepalived>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    router_id: Option<Ipv4Addr>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    local_as: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    neighbours: Option<Vec<Neighbour>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bfd: Option<Bfd>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bird: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    folder: Option<PathBuf>,
+}
+
+impl TryFrom<Members> for Announce {
+    type Error = &'static str;
+
+    fn try_from(members: Members) -> Result<Self, Self::Error> {
+        let Members { networks, keepalived, router_id, local_as, neighbours, bfd, bird, folder } =
+            members;
+        let for_bird = neighbours.is_some() || bfd.is_some() || bird.is_some() || folder.is_some();
+        let speaker = match (keepalived, router_id, local_as) {
+            (Some(keepalived), None, None) if !for_bird => Speaker::Keepalived(keepalived),
+            (Some(_), ..) => {
+                return Err("beside 'announce.keepalived', only 'networks' is possible");
+            }
+            (None, router_id, Some(local_as)) => Speaker::Bird(Bird {
+                router_id,
+                local_as,
+                neighbours: neighbours.unwrap_or_default(),
+                bfd: bfd.unwrap_or_default(),
+                bird: bird.unwrap_or_else(|| PathBuf::from("/run/bird/bird.ctl")),
+                folder: folder.unwrap_or_else(|| PathBuf::from("/etc/bird/vedette")),
+            }),
+            (None, ..) => {
+                return Err("'announce' needs 'local_as' for BGP, or 'keepalived' for VRRP");
+            }
+        };
+        Ok(Self { networks, speaker })
+    }
+}
+
+impl From<Announce> for Members {
+    fn from(Announce { networks, speaker }: Announce) -> Self {
+        let none = Self {
+            networks,
+            keepalived: None,
+            router_id: None,
+            local_as: None,
+            neighbours: None,
+            bfd: None,
+            bird: None,
+            folder: None,
+        };
+        match speaker {
+            Speaker::Keepalived(keepalived) => Self { keepalived: Some(keepalived), ..none },
+            Speaker::Bird(Bird { router_id, local_as, neighbours, bfd, bird, folder }) => Self {
+                router_id,
+                local_as: Some(local_as),
+                neighbours: Some(neighbours),
+                bfd: Some(bfd),
+                bird: Some(bird),
+                folder: Some(folder),
+                ..none
+            },
+        }
+    }
 }
 
 /// A router.
@@ -72,14 +160,6 @@ impl Announce {
         Ok(parsed)
     }
 
-    fn bird() -> PathBuf {
-        PathBuf::from("/run/bird/bird.ctl")
-    }
-
-    fn folder() -> PathBuf {
-        PathBuf::from("/etc/bird/vedette")
-    }
-
     /// Whether an address is a VIP.
     pub fn covers(&self, address: IpAddr) -> bool {
         self.networks.iter().any(|network| network.contains(address))
@@ -90,10 +170,19 @@ impl Announce {
     /// # Errors
     /// The first problem.
     pub fn check(&self) -> Result<(), String> {
-        const MOST: Duration = Duration::from_secs(10);
         if self.networks.is_empty() {
             return Err("'announce.networks' is empty; add the networks of the VIPs".to_owned());
         }
+        match &self.speaker {
+            Speaker::Bird(bird) => bird.check(),
+            Speaker::Keepalived(keepalived) => keepalived.check(),
+        }
+    }
+}
+
+impl Bird {
+    fn check(&self) -> Result<(), String> {
+        const MOST: Duration = Duration::from_secs(10);
         if self.router_id.is_some_and(|id| id.is_unspecified()) {
             return Err(
                 "'announce.router_id' is 0.0.0.0; use an address of this machine".to_owned()

@@ -13,6 +13,7 @@ mod controller;
 mod datagrams;
 mod group;
 mod health;
+mod keepalived;
 mod keys;
 mod mirror;
 mod monitors;
@@ -35,7 +36,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use acme::{Acme, AcmeCertificate, AcmeOrder, Challenge};
-pub use announce::{Announce, Bfd, Neighbour};
+pub use announce::{Announce, Bfd, Bird, Neighbour, Speaker};
 pub use authentication::{
     Authentication, Basic, HIDDEN, Jwt, JwtAlgorithm, JwtKey, KeySet, NO_AUTHENTICATION,
     PasswordHash, Secret,
@@ -48,6 +49,7 @@ pub use controller::{
 };
 pub use group::{Member, PoolGroup};
 pub use health::{Health, HealthKind, Monitors, ScriptMonitor};
+pub use keepalived::{Keepalived, LOWERED_MAX};
 pub use keys::{PublicKey, public_keys};
 pub use mirror::{Mirror, Percent};
 pub use monitors::{DnsMonitor, Octets, Rcode, RecordType, UdpMonitor};
@@ -79,7 +81,7 @@ pub struct Config {
     /// A record of each request and connection; default: none are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<Transactions>,
-    /// Announces VIPs to routers; default: others see to it that packets arrive.
+    /// Announces VIPs to routers or to other machines; default: others see to it that packets arrive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub announce: Option<Announce>,
     /// Certificates by name.

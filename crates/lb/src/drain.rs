@@ -51,9 +51,12 @@ impl Engine {
         }
         if alone {
             self.give_away(end).await;
-        } else if !migrates() {
-            self.enter(Phase::Quiet, end).await;
-            sleep(HANDSHAKES).await;
+        } else {
+            self.leave_vips_to_successor();
+            if !migrates() {
+                self.enter(Phase::Quiet, end).await;
+                sleep(HANDSHAKES).await;
+            }
         }
         let left = self.enter(Phase::Closed, end).await;
         match self.last_connections(left, end).await {

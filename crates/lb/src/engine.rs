@@ -189,11 +189,13 @@ impl Engine {
             snapshot.services.iter().flat_map(|service| service.endpoints()).collect();
         let (mut streams, mut datagrams) = (Vec::new(), Vec::new());
         for Endpoint { datagrams: of_datagrams, address } in wanted.difference(&self.listening) {
+            let announcer = self.announcer.as_ref();
+            let foreign = announcer.is_some_and(|one| one.comes_and_goes(address.ip()));
             for mailbox in &self.mailboxes {
                 let opened = if *of_datagrams {
-                    udp::bind(*address).map(|socket| datagrams.push((mailbox, socket)))
+                    udp::bind(*address, foreign).map(|socket| datagrams.push((mailbox, socket)))
                 } else {
-                    listen(*address).map(|socket| streams.push((mailbox, socket)))
+                    listen(*address, foreign).map(|socket| streams.push((mailbox, socket)))
                 };
                 opened.map_err(|error| refusal(*address, error))?;
             }
@@ -296,6 +298,12 @@ impl Engine {
         self.announcer.as_ref().filter(|announcer| !announcer.has_successor(&snapshot))
     }
 
+    pub(crate) fn leave_vips_to_successor(&self) {
+        if let Some(announcer) = &self.announcer {
+            announcer.leave_to_successor();
+        }
+    }
+
     pub(crate) fn mailboxes(&self) -> &[Arc<Mailbox>] {
         &self.mailboxes
     }
@@ -339,8 +347,9 @@ fn refusal(address: SocketAddr, error: io::Error) -> anyhow::Error {
     )
 }
 
-/// A socket of its own for each thread: the system spreads new connections.
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+/// A socket of its own for each thread: the system spreads new connections. `foreign`: this machine need not have the
+/// address.
+fn listen(address: SocketAddr, foreign: bool) -> io::Result<TcpListener> {
     use socket2::{Domain, Socket, Type};
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
     socket.set_reuse_address(true)?;
@@ -348,6 +357,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.set_nonblocking(true)?;
     // Accepted connections inherit it.
     socket.set_tcp_nodelay(true)?;
+    udp::allow_foreign(&socket, address, foreign)?;
     socket.bind(&address.into())?;
     socket.listen(i32::try_from(BACKLOG).unwrap_or(i32::MAX))?;
     Ok(socket.into())

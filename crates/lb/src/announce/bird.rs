@@ -13,7 +13,7 @@ use socket2::{Domain, SockAddr, Socket, Type};
 use stdx::clock::{Clock, SharedClock};
 
 use super::devices::OF_VIPS;
-use crate::config::Announce;
+use crate::config::Bird;
 
 /// Longest time for a command.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -27,8 +27,8 @@ pub(super) const OF_ROUTES: &str = "vedbgp";
 const COMMON: &str = "vedette.conf";
 
 /// Neighbours, and which routes they learn.
-fn common(announce: &Announce) -> String {
-    let Announce { router_id, local_as, neighbours, bfd, .. } = announce;
+fn common(config: &Bird) -> String {
+    let Bird { router_id, local_as, neighbours, bfd, .. } = config;
     let router_id = match router_id {
         Some(id) => id.to_string(),
         // All engines have the VIPs, so these identify none.
@@ -85,9 +85,9 @@ fn file_of(device: &str) -> String {
 }
 
 /// Whether another process of this machine announces all of these.
-pub(super) fn announced_by_others(announce: &Announce, own: &str, vips: &BTreeSet<IpAddr>) -> bool {
+pub(super) fn announced_by_others(config: &Bird, own: &str, vips: &BTreeSet<IpAddr>) -> bool {
     let mut others = String::new();
-    for (device, path) in processes(&announce.folder) {
+    for (device, path) in processes(&config.folder) {
         if device != own && exists(&device) {
             others += &std::fs::read_to_string(path).unwrap_or_default();
         }
@@ -116,32 +116,24 @@ fn exists(device: &str) -> bool {
 
 /// Writes what all processes of the machine have in common. Once for each process: one that drains must not
 /// bring back the neighbours of former settings.
-pub(super) fn write_common(announce: &Announce) -> anyhow::Result<()> {
-    if announce.neighbours.is_empty() {
-        Ok(())
-    } else {
-        replace(announce, COMMON, &common(announce))
-    }
+pub(super) fn write_common(config: &Bird) -> anyhow::Result<()> {
+    if config.neighbours.is_empty() { Ok(()) } else { replace(config, COMMON, &common(config)) }
 }
 
 /// Writes the file of this process and removes those of processes that are gone.
-pub(super) fn write(
-    announce: &Announce,
-    device: &str,
-    vips: &BTreeSet<IpAddr>,
-) -> anyhow::Result<()> {
-    for (other, path) in processes(&announce.folder) {
+pub(super) fn write(config: &Bird, device: &str, vips: &BTreeSet<IpAddr>) -> anyhow::Result<()> {
+    for (other, path) in processes(&config.folder) {
         if other != device && !exists(&other) {
             let _gone = std::fs::remove_file(path);
         }
     }
-    replace(announce, &file_of(device), &routes(vips, device))
+    replace(config, &file_of(device), &routes(vips, device))
 }
 
-fn replace(announce: &Announce, name: &str, text: &str) -> anyhow::Result<()> {
+fn replace(config: &Bird, name: &str, text: &str) -> anyhow::Result<()> {
     let replaced = || -> std::io::Result<()> {
-        std::fs::create_dir_all(&announce.folder)?;
-        let path = announce.folder.join(name);
+        std::fs::create_dir_all(&config.folder)?;
+        let path = config.folder.join(name);
         if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
             return Ok(());
         }
@@ -149,12 +141,12 @@ fn replace(announce: &Announce, name: &str, text: &str) -> anyhow::Result<()> {
         // BIRD reads it as another user.
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644))
     };
-    replaced().with_context(|| format!("cannot write to {}", announce.folder.display()))
+    replaced().with_context(|| format!("cannot write to {}", config.folder.display()))
 }
 
 /// Removes the file of this process.
-pub(super) fn remove(announce: &Announce, device: &str) {
-    let _gone = std::fs::remove_file(announce.folder.join(file_of(device)));
+pub(super) fn remove(config: &Bird, device: &str) {
+    let _gone = std::fs::remove_file(config.folder.join(file_of(device)));
 }
 
 /// Lets BIRD read its configuration again.
@@ -242,7 +234,9 @@ fn end_of_response(text: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use std::os::unix::net::UnixListener;
+    use std::path::PathBuf;
 
+    use balancing::{Bfd, Neighbour};
     use stdx::clock::RealClock;
 
     use super::*;
@@ -269,19 +263,22 @@ mod tests {
     #[test]
     fn a_process_that_drains_keeps_the_neighbours_of_the_next() {
         let dir = tempfile::tempdir().unwrap();
-        let of = |neighbour: &str| {
-            Announce::parse(&format!(
-                "networks: [192.0.2.0/24]\nrouter_id: 10.0.0.1\nlocal_as: 1\nfolder: {}\n\
-                 neighbours: [{{address: {neighbour}, as: 2}}]\n",
-                dir.path().display()
-            ))
-            .unwrap()
+        let of = |neighbour: &str| Bird {
+            router_id: None,
+            local_as: 1,
+            neighbours: vec![Neighbour {
+                address: neighbour.parse().unwrap(),
+                autonomous_system: 2,
+            }],
+            bfd: Bfd::default(),
+            bird: PathBuf::new(),
+            folder: dir.path().to_owned(),
         };
         let (old, new) = (of("10.0.0.2"), of("10.0.0.3"));
         let vips = ["192.0.2.1".parse().unwrap()].into();
-        for (announce, device) in [(&old, "vedbgp1"), (&new, "vedbgp2")] {
-            write_common(announce).unwrap();
-            write(announce, device, &vips).unwrap();
+        for (config, device) in [(&old, "vedbgp1"), (&new, "vedbgp2")] {
+            write_common(config).unwrap();
+            write(config, device, &vips).unwrap();
         }
         write(&old, "vedbgp1", &BTreeSet::new()).unwrap();
         let text = std::fs::read_to_string(dir.path().join(COMMON)).unwrap();

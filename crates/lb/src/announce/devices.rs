@@ -1,4 +1,4 @@
-//! The devices of an engine that announces: both exist as long as its process.
+//! The devices of an engine that announces: they exist as long as its process.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -19,7 +19,10 @@ pub(super) struct Vips {
 
 fn device(kind: &str) -> anyhow::Result<Tun> {
     let name = format!("{kind}{}", std::process::id());
-    let made = Tun::create(&name);
+    up(&name, Tun::create(&name))
+}
+
+fn up(name: &str, made: std::io::Result<Tun>) -> anyhow::Result<Tun> {
     let device = made.with_context(|| {
         format!("cannot make the device {name}: 'announce' needs CAP_NET_ADMIN and /dev/net/tun")
     })?;
@@ -31,6 +34,23 @@ fn device(kind: &str) -> anyhow::Result<Tun> {
 /// The routes to VIPs refer to it: they end with it.
 pub(super) fn of_routes(prefix: &str) -> anyhow::Result<Tun> {
     device(prefix)
+}
+
+/// A device that processes of this machine share. It ends with the last of them.
+pub(super) fn shared(name: &str) -> anyhow::Result<Tun> {
+    up(name, Tun::share(name))
+}
+
+/// How many processes share a device.
+pub(super) fn processes(name: &str) -> u64 {
+    let shown =
+        Command::new("ip").args(["-details", "-json", "link", "show", "dev", name]).output();
+    let shown = shown.map(|shown| shown.stdout).unwrap_or_default();
+    let shown: serde_json::Value = serde_json::from_slice(&shown).unwrap_or_default();
+    shown
+        .pointer("/0/linkinfo/info_data/numqueues")
+        .and_then(serde_json::Value::as_u64)
+        .unwrap_or(0)
 }
 
 impl Vips {

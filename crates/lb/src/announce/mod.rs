@@ -1,15 +1,19 @@
-//! Announcement of VIPs to routers (BGP), through BIRD.
+//! Announcement of VIPs to routers (BGP), through BIRD, or to the machines of a network (VRRP), through keepalived.
 //!
-//! A route to a VIP refers to a network device that exists as long as this process. If the process ends, also by
-//! SIGKILL, the kernel removes the device, BIRD learns of it from the kernel, and the routers from BIRD. No part of
-//! this waits for a timer.
+//! A route to a VIP, or the group that has it, refers to a network device that exists as long as this process. If the
+//! process ends, also by SIGKILL, the kernel removes the device, the program learns of it from the kernel, and other
+//! machines from the program. No part of this waits for a timer.
 
 mod bird;
 mod devices;
+mod keepalived;
 mod owned;
+mod speaker;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -24,10 +28,11 @@ use crate::config::Announce;
 use crate::snapshot::{Service, Snapshot};
 use devices::Vips;
 pub(crate) use owned::Owned;
+use speaker::Speaker;
 
 /// How often servers are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Pause after an error of BIRD.
+/// Pause after an error.
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long servers of a VIP that was withdrawn must be usable before it is announced again: routers that learn and
 /// forget a route all the time move the connections of others.
@@ -36,9 +41,13 @@ const STABLE: Duration = Duration::from_secs(3);
 /// Announces the VIPs of an engine.
 pub(crate) struct Announcer {
     config: Announce,
-    vips: Vips,
+    speaker: Speaker,
+    /// `None`: the program adds them to a device of the machine.
+    vips: Option<Vips>,
     /// Routes refer to it; `None`: they are withdrawn.
     routes: Arc<Mutex<Option<Tun>>>,
+    /// Whether a configuration is in use, whose VIPs can be told.
+    applied: Arc<AtomicBool>,
     stop: SyncSender<()>,
     thread: JoinHandle<()>,
     device: String,
@@ -61,26 +70,29 @@ impl Announcer {
         owned: &Arc<Owned>,
         clock: &SharedClock,
     ) -> anyhow::Result<Self> {
-        let vips = Vips::new()?;
-        let tun = devices::of_routes(bird::OF_ROUTES)?;
+        let speaker = Speaker::new(&config.speaker);
+        let vips = speaker.vips()?;
+        let tun = speaker.device()?;
         let device = tun.name().to_owned();
         let routes = Arc::new(Mutex::new(Some(tun)));
+        let applied = Arc::new(AtomicBool::new(false));
         let (stop, stopped) = sync_channel(1);
-        let speaker = Speaker {
+        let follower = Follower {
             config: config.clone(),
+            speaker: speaker.clone(),
             device: device.clone(),
             snapshot: Arc::clone(snapshot),
             owned: Arc::clone(owned),
             routes: Arc::clone(&routes),
+            applied: Arc::clone(&applied),
             health: Health::default(),
             told: None,
-            introduced: false,
             clock: Arc::clone(clock),
             fails: false,
         };
-        let thread = stdx::thread::permanent("announcer", move || speaker.run(&stopped))?;
-        let owned = Arc::clone(owned);
-        Ok(Self { config: config.clone(), vips, routes, stop, thread, device, owned })
+        let thread = stdx::thread::permanent("announcer", move || follower.run(&stopped))?;
+        let (config, owned) = (config.clone(), Arc::clone(owned));
+        Ok(Self { config, speaker, vips, routes, applied, stop, thread, device, owned })
     }
 
     pub(crate) const fn settings(&self) -> &Announce {
@@ -89,12 +101,23 @@ impl Announcer {
 
     /// Makes the VIPs of a configuration addresses of this machine, before sockets are bound to them.
     pub(crate) fn prepare(&mut self, next: &Snapshot) -> anyhow::Result<()> {
-        self.vips.add(&vips_of(&self.config, next.services.iter()))
+        let Some(vips) = &mut self.vips else { return Ok(()) };
+        vips.add(&vips_of(&self.config, next.services.iter()))
     }
 
-    /// Removes addresses that no service has.
+    /// Whether sockets of an address are bound while this machine does not have it.
+    pub(crate) fn comes_and_goes(&self, address: IpAddr) -> bool {
+        self.vips.is_none() && self.config.covers(address)
+    }
+
+    /// Removes addresses that no service has, and announces the others.
     pub(crate) fn tidy(&mut self, current: &Snapshot) {
-        if let Err(error) = self.vips.retain(&vips_of(&self.config, current.services.iter())) {
+        // Under a server, an engine begins without services.
+        if !current.services.is_empty() {
+            self.applied.store(true, Release);
+        }
+        let Some(vips) = &mut self.vips else { return };
+        if let Err(error) = vips.retain(&vips_of(&self.config, current.services.iter())) {
             tracing::warn!("addresses of former services stay: {error:#}");
         }
     }
@@ -103,13 +126,20 @@ impl Announcer {
     pub(crate) fn has_successor(&self, snapshot: &Snapshot) -> bool {
         let mut vips = vips_of(&self.config, snapshot.services.iter());
         vips.retain(|vip| self.owned.has(*vip));
-        bird::announced_by_others(&self.config, &self.device, &vips)
+        self.speaker.announced_by_others(&self.device, &vips)
     }
 
-    /// Withdraws all routes, without the help of BIRD's control socket.
+    /// Writes no more files that are of all processes of the machine: another one has the current configuration.
+    pub(crate) fn leave_to_successor(&self) {
+        if self.vips.is_none() {
+            let _shared = lock(&self.routes).take();
+        }
+    }
+
+    /// Withdraws the VIPs, without the help of the program's control.
     pub(crate) fn withdraw(&self) {
         if lock(&self.routes).take().is_some() {
-            bird::remove(&self.config, &self.device);
+            self.speaker.remove(&self.device);
             tracing::info!("the VIPs are withdrawn");
         }
     }
@@ -143,28 +173,34 @@ impl Health {
 }
 
 /// The thread.
-struct Speaker {
+struct Follower {
     config: Announce,
+    speaker: Speaker,
     device: String,
     snapshot: Arc<ArcSwap<Snapshot>>,
     owned: Arc<Owned>,
     routes: Arc<Mutex<Option<Tun>>>,
+    /// Before, the VIPs of the process that this one follows must stay.
+    applied: Arc<AtomicBool>,
     health: Health,
-    /// What BIRD has read; `None`: nothing yet, or the last attempt failed.
-    told: Option<BTreeSet<IpAddr>>,
-    /// BIRD has read what all processes of the machine have in common.
-    introduced: bool,
+    /// What the program has read; `None`: nothing yet, or the last attempt failed.
+    told: Option<BTreeMap<IpAddr, bool>>,
     clock: SharedClock,
     fails: bool,
 }
 
-impl Speaker {
+impl Follower {
     fn run(mut self, stopped: &Receiver<()>) {
         let mut pause = LOOK_EVERY;
         while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-            let wanted = self.health.update(&self.usable(), self.clock.monotonic());
+            if !self.applied.load(Acquire) {
+                continue;
+            }
+            let mut wanted = self.usable();
+            let stable = self.health.update(&wanted, self.clock.monotonic());
+            wanted.iter_mut().for_each(|(vip, usable)| *usable = stable.contains(vip));
             pause = LOOK_EVERY;
-            if self.told.as_ref() == Some(&wanted) {
+            if self.told.as_ref() == Some(&wanted) || lock(&self.routes).is_none() {
                 continue;
             }
             let result = self.tell(&wanted);
@@ -181,7 +217,7 @@ impl Speaker {
         let mut usable = BTreeMap::new();
         for service in &snapshot.services {
             let vip = service.listen.ip();
-            if self.config.covers(vip) && self.owned.has(vip) {
+            if self.config.covers(vip) && (!self.speaker.is_placed() || self.owned.has(vip)) {
                 let mut pools = service.target.pools();
                 let any = pools.any(|pool| pool.servers.iter().any(crate::pool::Server::is_usable));
                 *usable.entry(vip).or_insert(true) &= any;
@@ -190,36 +226,33 @@ impl Speaker {
         usable
     }
 
-    fn tell(&self, wanted: &BTreeSet<IpAddr>) -> anyhow::Result<()> {
+    fn tell(&mut self, wanted: &BTreeMap<IpAddr, bool>) -> anyhow::Result<()> {
         // Held: a withdrawal in between would find the file again.
         let routes = lock(&self.routes);
         if routes.is_none() {
             return Ok(());
         }
-        if !self.introduced {
-            bird::write_common(&self.config)?;
-        }
-        bird::write(&self.config, &self.device, wanted)?;
+        self.speaker.write(&self.device, wanted)?;
         drop(routes);
-        bird::configure(&self.config.bird, &self.clock)
+        self.speaker.reload(&self.clock)
     }
 
-    fn report(&mut self, wanted: &BTreeSet<IpAddr>, result: anyhow::Result<()>) {
+    fn report(&mut self, wanted: &BTreeMap<IpAddr, bool>, result: anyhow::Result<()>) {
         match result {
             Ok(()) => {
                 let list = |vips: &BTreeSet<IpAddr>| {
                     vips.iter().map(IpAddr::to_string).collect::<Vec<_>>().join(", ")
                 };
-                match wanted.is_empty() {
+                let usable = speaker::usable(wanted);
+                match usable.is_empty() {
                     true => tracing::info!("no VIP is announced"),
-                    false => tracing::info!("announced VIPs: {}", list(wanted)),
+                    false => tracing::info!("announced VIPs: {}", list(&usable)),
                 }
                 self.told = Some(wanted.clone());
-                self.introduced = true;
                 self.fails = false;
             }
             Err(error) => {
-                // The file may have been written, also if what is wanted next is what BIRD has read before.
+                // The file may have been written, also if what is wanted next is what the program has read before.
                 self.told = None;
                 if !self.fails {
                     tracing::error!(

@@ -24,16 +24,26 @@ const RECEIVE_BYTES: usize = 4 << 20;
 const OUTBOX_BYTES: usize = 256 << 10;
 
 /// Opens a socket for one thread: the system gives all datagrams of one client to the same thread, as long
-/// as there are as many sockets.
-pub(crate) fn bind(address: SocketAddr) -> io::Result<std::net::UdpSocket> {
+/// as there are as many sockets. `foreign`: this machine need not have the address.
+pub(crate) fn bind(address: SocketAddr, foreign: bool) -> io::Result<std::net::UdpSocket> {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM.nonblocking(), None)?;
     socket.set_reuse_port(true)?;
     receive_buffer(socket.as_fd(), RECEIVE_BYTES)?;
     if address.ip().is_unspecified() {
         note_destination(socket.as_fd(), address.is_ipv6())?;
     }
+    allow_foreign(&socket, address, foreign)?;
     socket.bind(&address.into())?;
     Ok(socket.into())
+}
+
+/// Lets a socket be bound to an address that this machine may get later.
+pub(crate) fn allow_foreign(socket: &Socket, address: SocketAddr, foreign: bool) -> io::Result<()> {
+    match address {
+        SocketAddr::V4(_) if foreign => socket.set_freebind_v4(true),
+        SocketAddr::V6(_) if foreign => socket.set_freebind_v6(true),
+        _ => Ok(()),
+    }
 }
 
 /// The neighbours of all sessions of a thread.

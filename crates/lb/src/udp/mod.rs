@@ -26,8 +26,8 @@ use crate::slab::Slab;
 use crate::snapshot::{Service, Snapshot};
 use crate::udp_settings::Counts;
 use link::{Link, Refusal, is_unreachable, may_try_another};
-pub(crate) use listener::bind;
 use listener::{Chains, Listener};
+pub(crate) use listener::{allow_foreign, bind};
 use session::{Client, Course, Ending, Session};
 
 /// Longest datagram.

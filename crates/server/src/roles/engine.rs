@@ -53,7 +53,10 @@ fn controlled() -> [Arg; 5] {
         .value_name("FILE")
         .requires("controller")
         .value_parser(clap::value_parser!(PathBuf))
-        .help("With --controller: file (YAML) with the members of 'announce': routers of this machine");
+        .help(
+            "With --controller: file (YAML) with the members of 'announce': how other machines learn of the \
+             VIPs of this one",
+        );
     [controller, data, token, scripts, announce]
 }
 

@@ -18,6 +18,19 @@ impl Tun {
     /// # Errors
     /// The name is too long or in use, the permission or `/dev/net/tun` is missing.
     pub fn create(name: &str) -> io::Result<Self> {
+        Self::open(name, libc::IFF_TUN_EXCL)
+    }
+
+    /// Makes a device that several processes may have, or joins those that have it: it exists as long as one of
+    /// them. Needs `CAP_NET_ADMIN`.
+    ///
+    /// # Errors
+    /// The name is too long or of another device, the permission or `/dev/net/tun` is missing.
+    pub fn share(name: &str) -> io::Result<Self> {
+        Self::open(name, libc::IFF_MULTI_QUEUE)
+    }
+
+    fn open(name: &str, kind: libc::c_int) -> io::Result<Self> {
         let mut request = libc::ifreq {
             ifr_name: [0; libc::IFNAMSIZ],
             // SAFETY: integers and addresses, for which all bits zero are valid.
@@ -29,7 +42,7 @@ impl Tun {
         for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
             *to = libc::c_char::from_ne_bytes([from]);
         }
-        let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_TUN_EXCL;
+        let flags = libc::IFF_TUN | libc::IFF_NO_PI | kind;
         request.ifr_ifru.ifru_flags = flags as libc::c_short;
         // Closed by programs that this process starts.
         let file = OpenOptions::new().read(true).write(true).open("/dev/net/tun")?;

@@ -1,6 +1,6 @@
 //! Engine groups: engines with the same configuration.
 
-use balancing::{Announce, Pem};
+use balancing::{Announce, Pem, Speaker};
 use config::Edit;
 use config::db::Row;
 use config::engines::{Desired, Objects};
@@ -66,7 +66,13 @@ fn announce(value: &Json, path: &str) -> ApiResult<String> {
     if text == "{}" {
         return Ok(text);
     }
-    members::typed::<Announce>(value, path)?.check().map_err(|error| ApiError::at(path, error))?;
+    let announce = members::typed::<Announce>(value, path)?;
+    announce.check().map_err(|error| ApiError::at(path, error))?;
+    if matches!(announce.speaker, Speaker::Keepalived(_)) {
+        let problem =
+            "keepalived has addresses of one machine; use the file of each engine (--announce)";
+        return Err(ApiError::at(path, problem));
+    }
     Ok(text)
 }
 
