@@ -37,7 +37,7 @@ impl Carrier {
     pub(crate) fn consumed(&mut self, stream: u32, counted: u32) {
         match self {
             Self::Http2(connection) => connection.consumed(stream, counted),
-            Self::Http3(link) => link.consumed(stream, counted),
+            Self::Http3(link) => link.consumed(counted),
         }
     }
 

@@ -26,7 +26,10 @@ pub(crate) struct Mux {
     pub(crate) owner: Owner,
     /// The owner will run.
     pub(crate) woken: bool,
+    /// In ascending order of their numbers.
     pub(crate) streams: Vec<Inbox>,
+    /// Bytes of content in all of them that have not been read.
+    unread: usize,
     /// Streams whose sessions wait for room.
     blocked: Vec<u32>,
 }
@@ -117,6 +120,25 @@ pub(crate) enum Cut {
     Lost,
 }
 
+impl Inbox {
+    fn unread(&self) -> usize {
+        self.content.len() - self.read
+    }
+
+    /// Forgets content that has been read. The rest moves when that costs no more than reading did: with a client
+    /// that is always faster than the server it never becomes empty.
+    fn skip(&mut self, length: usize) {
+        self.read += length;
+        if self.read == self.content.len() {
+            self.content = Vec::new();
+            self.read = 0;
+        } else if self.read > self.content.len() / 2 {
+            self.content = self.content[self.read..].to_vec();
+            self.read = 0;
+        }
+    }
+}
+
 impl Owner {
     fn is_of_client(&self) -> bool {
         matches!(self, Self::Client(_) | Self::Quic)
@@ -125,12 +147,19 @@ impl Owner {
 
 impl Mux {
     pub(crate) fn new(connection: Carrier, owner: Owner) -> Self {
-        Self { connection, owner, woken: false, streams: Vec::new(), blocked: Vec::new() }
+        Self {
+            connection,
+            owner,
+            woken: false,
+            streams: Vec::new(),
+            unread: 0,
+            blocked: Vec::new(),
+        }
     }
 
-    /// A stream begins that belongs to a session.
+    /// A stream begins that belongs to a session. Heads of HTTP/3 arrive in any order.
     pub(crate) fn begin(&mut self, stream: u32, child: Option<Entry>) {
-        self.streams.push(Inbox {
+        let inbox = Inbox {
             stream,
             child,
             heads: VecDeque::new(),
@@ -140,7 +169,9 @@ impl Mux {
             trailers: None,
             ended: false,
             cut: None,
-        });
+        };
+        let at = self.streams.partition_point(|other| other.stream < stream);
+        self.streams.insert(at, inbox);
     }
 
     fn place(&self, stream: u32) -> Option<usize> {
@@ -153,7 +184,12 @@ impl Mux {
 
     /// Bytes of content that the session of a stream has not read.
     pub(crate) fn held(&self, stream: u32) -> usize {
-        self.place(stream).map_or(0, |at| self.streams[at].content.len() - self.streams[at].read)
+        self.place(stream).map_or(0, |at| self.streams[at].unread())
+    }
+
+    /// The same of all streams.
+    pub(crate) fn held_by_all(&self) -> usize {
+        self.unread
     }
 
     pub(crate) fn inbox(&mut self, stream: u32) -> Option<&mut Inbox> {
@@ -181,6 +217,7 @@ impl Mux {
                 inbox.content.extend_from_slice(data);
                 inbox.ended |= end;
                 let child = inbox.child;
+                self.unread += data.len();
                 let padding = counted - u32::try_from(data.len()).unwrap_or(counted);
                 self.connection.consumed(stream, padding);
                 child
@@ -277,12 +314,9 @@ impl Mux {
         let Some(at) = self.place(stream) else { return (0, true) };
         let inbox = &mut self.streams[at];
         let length = take(&inbox.content[inbox.read..]);
-        inbox.read += length;
-        let empty = inbox.read == inbox.content.len();
-        if empty {
-            inbox.content = Vec::new();
-            inbox.read = 0;
-        }
+        inbox.skip(length);
+        self.unread -= length;
+        let empty = inbox.content.is_empty();
         let eof = empty && inbox.ended;
         self.connection.consumed(stream, u32::try_from(length).unwrap_or(u32::MAX));
         (length, eof)
@@ -291,8 +325,8 @@ impl Mux {
     /// A session has ended: so does its stream.
     fn end(&mut self, stream: u32, code: Code) {
         if let Some(at) = self.place(stream) {
-            let inbox = self.streams.remove(at);
-            let unread = inbox.content.len() - inbox.read;
+            let unread = self.streams.remove(at).unread();
+            self.unread -= unread;
             self.connection.consumed(stream, u32::try_from(unread).unwrap_or(u32::MAX));
         }
         self.connection.reset(stream, code);
@@ -381,7 +415,13 @@ impl Hub {
                 }
                 self.newcomers.push(Newcomer { mux: place, stream });
             }
-            (event, _) => self.again.extend(mux.deliver(event)),
+            (event, _) => {
+                let child = mux.deliver(event);
+                // Once for all frames that arrive together, however small they are.
+                if let Some(child) = child.filter(|child| self.again.last() != Some(child)) {
+                    self.again.push(child);
+                }
+            }
         }
     }
 
@@ -443,6 +483,7 @@ impl Hub {
             mux.owner = Owner::Gone;
             // No session would notice the end of a stream that has none.
             mux.streams.retain(|inbox| inbox.child.is_some());
+            mux.unread = mux.streams.iter().map(Inbox::unread).sum();
         }
         self.free_if_empty(place);
     }
@@ -453,3 +494,6 @@ impl Hub {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! An HTTP/3 connection of a client: streams of QUIC on the one side, frames on the other.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -36,17 +37,27 @@ pub(crate) struct Link {
     /// Number of its listener of datagrams.
     pub(crate) listener: usize,
     origin: Arc<Origin>,
-    /// The control stream of this side, and what it has not accepted.
-    control: Option<StreamId>,
-    control_rest: Vec<u8>,
-    /// Streams that are not read until their sessions have read what there is.
+    control: Control,
+    /// Streams that are not read until sessions have read some of what there is.
     paused: Vec<u32>,
-    /// Those of them whose sessions have.
+    /// Those of them that are read again.
     resumed: Vec<u32>,
+    /// Complete responses that the client has not acknowledged: until then the end of the connection would cut them
+    /// off.
+    leaving: Vec<StreamId>,
     pub(crate) stage: Stage,
     times: Times,
     /// Its entry in the thread's timers.
     pub(crate) due_us: Option<u64>,
+}
+
+/// The control stream of this side.
+#[derive(Debug, Default)]
+struct Control {
+    /// After the handshake, if the client accepts it.
+    stream: Option<StreamId>,
+    /// What it has not accepted.
+    rest: Vec<u8>,
 }
 
 /// How far a connection is.
@@ -64,8 +75,10 @@ struct Times {
     began: u64,
     /// When it last had a stream.
     busy: u64,
-    /// When output was last accepted, or there was none.
+    /// When parts of responses last left that wait for nothing else.
     moved: u64,
+    /// Frames with such parts until then.
+    sent: u64,
     pinged: u64,
 }
 
@@ -87,12 +100,12 @@ impl Link {
             handle,
             listener,
             origin: Arc::new(origin),
-            control: None,
-            control_rest: Vec::new(),
+            control: Control::default(),
             paused: Vec::new(),
             resumed: Vec::new(),
+            leaving: Vec::new(),
             stage: Stage::Handshake,
-            times: Times { began: now_ms, busy: now_ms, moved: now_ms, pinged: now_ms },
+            times: Times { began: now_ms, busy: now_ms, moved: now_ms, sent: 0, pinged: now_ms },
             due_us: None,
         }
     }
@@ -106,10 +119,39 @@ impl Link {
         self.origin.listener
     }
 
-    /// What sessions of its streams begin with.
+    /// What sessions of its streams begin with. A client that has moved keeps the address that the handshake has
+    /// proved: the transport follows before it knows that the new one is the client's.
     pub(crate) fn origin(&self) -> Origin {
-        // The client may have moved.
-        Origin { source: self.quic.remote_address(), ..Origin::clone(&self.origin) }
+        Origin::clone(&self.origin)
+    }
+
+    /// The client's address at the beginning.
+    pub(crate) fn client(&self) -> IpAddr {
+        self.origin.source.ip()
+    }
+
+    /// Requests whose responses are not complete, or not acknowledged.
+    pub(crate) fn requests(&self) -> usize {
+        self.frames.requests() + self.leaving.len()
+    }
+
+    /// The client has all of a response.
+    pub(crate) fn acknowledged(&mut self, stream: StreamId) {
+        self.leaving.retain(|other| *other != stream);
+    }
+
+    /// The client does not want the rest of a response.
+    pub(crate) fn stopped(&mut self, stream: StreamId) {
+        if self.leaving.contains(&stream) {
+            self.acknowledged(stream);
+            self.abandon(stream);
+        }
+    }
+
+    /// Frees what is held of a response.
+    fn abandon(&mut self, stream: StreamId) {
+        let code = VarInt::from_u32(Code::RequestCancelled as u32);
+        let _ended = self.quic.send_stream(stream).reset(code);
     }
 
     pub(crate) fn facts(&self) -> Facts {
@@ -117,13 +159,10 @@ impl Link {
         Facts { rtt_us, tls: "TLSv1.3", http3: true }
     }
 
-    /// A session has read from its inbox.
-    pub(crate) fn consumed(&mut self, stream: u32, counted: u32) {
-        if counted > 0
-            && let Some(at) = self.paused.iter().position(|other| *other == stream)
-        {
-            self.paused.swap_remove(at);
-            self.resumed.push(stream);
+    /// A session has read from its inbox: there is room again, for it and for others.
+    pub(crate) fn consumed(&mut self, counted: u32) {
+        if counted > 0 {
+            self.resumed.append(&mut self.paused);
         }
     }
 
@@ -156,22 +195,26 @@ impl Link {
         origin.client_name = first.and_then(common_name).map(Arc::from);
         origin.sni = data.and_then(|data| data.server_name).map(Arc::from);
         self.origin = Arc::new(origin);
-        self.control = self.quic.streams().open(Dir::Uni);
+        self.control.stream = self.quic.streams().open(Dir::Uni);
     }
 
     /// Gives the transport what is ready; whether it has taken any content.
     pub(crate) fn flush(&mut self, now_ms: u64) -> bool {
-        self.control_rest.extend(self.frames.take_control());
-        if let Some(control) = self.control {
-            let taken = write(&mut self.quic, control, &self.control_rest);
-            self.control_rest.drain(..taken);
+        self.control.rest.extend(self.frames.take_control());
+        if let Some(stream) = self.control.stream {
+            let taken = write(&mut self.quic, stream, &self.control.rest);
+            self.control.rest.drain(..taken);
         }
-        let quic = &mut self.quic;
-        let moved = self.frames.flush(|stream, bytes, end| {
+        let (quic, leaving) = (&mut self.quic, &mut self.leaving);
+        if leaving.is_empty() {
+            self.times.moved = now_ms;
+        }
+        let moved = self.frames.flush(now_ms, |stream, bytes, end| {
             let stream = StreamId::from(VarInt::from_u64(stream).unwrap_or(VarInt::MAX));
             let taken = write(quic, stream, bytes);
-            if end && taken == bytes.len() {
-                let _already_stopped = quic.send_stream(stream).finish();
+            // It fails if the client has stopped the stream.
+            if end && taken == bytes.len() && quic.send_stream(stream).finish().is_ok() {
+                leaving.push(stream);
             }
             taken
         });
@@ -185,16 +228,21 @@ impl Link {
                 Order::Stop(..) => self.quic.recv_stream(stream).stop(code),
             };
         }
-        if moved || self.frames.waiting() == 0 {
-            self.times.moved = now_ms;
-        }
         moved
+    }
+
+    /// The client has closed the connection, or is gone.
+    pub(crate) fn lose(&mut self) {
+        self.stage = Stage::Closing;
+        self.leaving.clear();
+        self.frames.close(Code::NoError);
     }
 
     /// Sends what the connection ends with; once.
     pub(crate) fn close(&mut self, code: Code, now: Moment) {
         if self.stage != Stage::Closing {
             self.stage = Stage::Closing;
+            self.leaving.clear();
             self.frames.close(code);
             self.quic.close(now.instant, VarInt::from_u32(code as u32), Bytes::new());
         }
@@ -203,7 +251,7 @@ impl Link {
     /// Ends what has taken too long. `removed`: the service no longer has HTTP/3.
     pub(crate) fn check(&mut self, removed: bool, now_ms: u64) {
         let times = self.origin.service.timeouts;
-        if self.frames.requests() > 0 {
+        if self.requests() > 0 {
             self.times.busy = now_ms;
             if now_ms >= self.times.pinged + PING_MS {
                 self.times.pinged = now_ms;
@@ -214,14 +262,16 @@ impl Link {
             Stage::Handshake => now_ms >= self.times.began.saturating_add(times.client_header),
             Stage::Open => {
                 now_ms >= self.times.busy.saturating_add(times.keepalive)
-                    || now_ms >= self.times.moved.saturating_add(times.client_body)
-                    || self.frames.is_drained()
+                    || (self.frames.is_drained() && self.leaving.is_empty())
             }
             Stage::Closing => false,
         };
         if late {
             self.frames.close(Code::NoError);
         } else if self.stage == Stage::Open {
+            let before_ms = now_ms.saturating_sub(times.client_body);
+            self.frames.expire_output(before_ms);
+            self.expire_leaving(before_ms, now_ms);
             let before_ms = now_ms.saturating_sub(times.client_header);
             // An error is noted in the connection.
             let _closed = self.frames.expire_heads(before_ms, now_ms);
@@ -231,14 +281,27 @@ impl Link {
         }
     }
 
+    /// Abandons responses of which nothing has left for so long.
+    fn expire_leaving(&mut self, before_ms: u64, now_ms: u64) {
+        if self.leaving.is_empty() || now_ms < self.times.moved + CHECK_MS {
+            return;
+        }
+        let sent = self.quic.stats().frame_tx.stream;
+        if sent != self.times.sent {
+            (self.times.sent, self.times.moved) = (sent, now_ms);
+        } else if self.times.moved < before_ms {
+            for stream in std::mem::take(&mut self.leaving) {
+                self.abandon(stream);
+            }
+        }
+    }
+
     /// When deadlines must be looked at again, in monotonic milliseconds.
     fn check_ms(&self, now_ms: u64) -> u64 {
         let times = &self.origin.service.timeouts;
         match self.stage {
             Stage::Handshake => self.times.began.saturating_add(times.client_header),
-            Stage::Open if self.frames.requests() > 0 || self.frames.is_draining() => {
-                now_ms + CHECK_MS
-            }
+            Stage::Open if self.requests() > 0 || self.frames.is_draining() => now_ms + CHECK_MS,
             Stage::Open => self.times.busy.saturating_add(times.keepalive),
             Stage::Closing => u64::MAX,
         }

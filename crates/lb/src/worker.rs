@@ -116,49 +116,58 @@ impl Worker {
     /// The system's poll has failed.
     pub(crate) fn run(mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(1024);
-        let mut due = Vec::new();
         let mut swept_ms = self.core.now_ms();
-        loop {
-            match self.poll.poll(&mut events, Some(self.wait())) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                other => other?,
-            }
-            self.core.now_us = micros(self.clock.monotonic());
-            for event in &events {
-                self.dispatch(event);
-            }
-            for number in std::mem::take(&mut self.pending) {
-                self.accept(number);
-            }
+        while !self.mailbox.stop.load(Relaxed) {
+            self.turn(&mut events)?;
             let now_ms = self.core.now_ms();
-            self.core.wheel.due(now_ms, &mut due);
-            for (place, generation) in due.drain(..) {
-                if self.sessions.generation(place) == generation {
-                    self.run_session(place, Session::timer);
-                }
-            }
-            self.udp.run(&mut self.core);
-            self.quic.run(&mut self.core);
-            self.core.wake_first();
-            self.run_again();
             if now_ms >= swept_ms + SWEEP_MS {
                 swept_ms = now_ms;
-                self.core.sweep();
-                // The machine's clock may have been set.
-                self.core.checks.set_unix(offset_us(&self.clock));
-                self.udp.each_second(now_ms);
-                for service in self.core.services.iter().flatten() {
-                    service.copies.report(&service.name, now_ms);
-                }
-                if let Some(recorder) = &mut self.core.recorder {
-                    recorder.rows.each_second();
-                }
+                self.sweep(now_ms);
             }
             self.look_again();
-            if self.mailbox.stop.load(Relaxed) {
-                self.close();
-                return Ok(());
+        }
+        self.close();
+        Ok(())
+    }
+
+    /// Waits once, and does what has become possible.
+    fn turn(&mut self, events: &mut Events) -> io::Result<()> {
+        match self.poll.poll(events, Some(self.wait())) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
+            other => other?,
+        }
+        self.core.now_us = micros(self.clock.monotonic());
+        for event in &*events {
+            self.dispatch(event);
+        }
+        for number in std::mem::take(&mut self.pending) {
+            self.accept(number);
+        }
+        let mut due = Vec::new();
+        self.core.wheel.due(self.core.now_ms(), &mut due);
+        for (place, generation) in due {
+            if self.sessions.generation(place) == generation {
+                self.run_session(place, Session::timer);
             }
+        }
+        self.udp.run(&mut self.core);
+        self.quic.run(&mut self.core);
+        self.core.wake_first();
+        self.run_again();
+        Ok(())
+    }
+
+    /// Does what is done each second.
+    fn sweep(&mut self, now_ms: u64) {
+        self.core.sweep();
+        // The machine's clock may have been set.
+        self.core.checks.set_unix(offset_us(&self.clock));
+        self.udp.each_second(now_ms);
+        for service in self.core.services.iter().flatten() {
+            service.copies.report(&service.name, now_ms);
+        }
+        if let Some(recorder) = &mut self.core.recorder {
+            recorder.rows.each_second();
         }
     }
 
@@ -448,3 +457,6 @@ fn client_begins(service: &Service) -> bool {
 fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@ mod streams;
 
 use std::collections::BTreeSet;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -100,7 +100,7 @@ impl Quic {
         for round in 0.. {
             let Some(Some(listener)) = self.listeners.get(number) else { break };
             if round == ROUNDS {
-                self.again.push(number);
+                self.later(number);
                 break;
             }
             match inbox.receive(listener.fd()) {
@@ -118,6 +118,13 @@ impl Quic {
             }
         }
         self.inbox = Some(inbox);
+    }
+
+    /// Lets a busy socket be read again, once, however often it is called until then.
+    fn later(&mut self, number: usize) {
+        if !self.again.contains(&number) {
+            self.again.push(number);
+        }
     }
 
     /// Handles a datagram, or gives it to its thread.
@@ -167,7 +174,7 @@ impl Quic {
             None => {}
             Some(DatagramEvent::Response(transmit)) => listener.send(&transmit, &response),
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
-                self.event(number, handle, event, core);
+                self.event(number, handle, event, from.ip(), core);
             }
             Some(DatagramEvent::NewConnection(incoming)) => self.accept(number, incoming, core),
         }
@@ -178,11 +185,16 @@ impl Quic {
         number: usize,
         handle: ConnectionHandle,
         event: ConnectionEvent,
+        from: IpAddr,
         core: &mut Core,
     ) {
         let Some(Some(listener)) = self.listeners.get(number) else { return };
         let Some(place) = listener.places.get(&handle.0).copied() else { return };
         if let Some(link) = link(core, place) {
+            // A client cannot move to where it could not have begun.
+            if from != link.client() && !listener.service.admits(from) {
+                return;
+            }
             link.quic.handle_event(event);
             core.hub.wake(place);
         }
@@ -195,12 +207,6 @@ impl Quic {
         let service = Arc::clone(&listener.service);
         let source = incoming.remote_address();
         let mut response = Vec::new();
-        if listener.half_open >= RETRY_ABOVE && incoming.may_retry() {
-            if let Ok(transmit) = listener.endpoint.retry(incoming, &mut response) {
-                listener.send(&transmit, &response);
-            }
-            return;
-        }
         let full = service.connections.load(Relaxed) >= service.connections_max
             || listener.half_open >= HALF_OPEN_MAX
             || listener.handshakes_of(source.ip()) >= HALF_OPEN_OF_CLIENT;
@@ -211,6 +217,12 @@ impl Quic {
         if !listener.open {
             let transmit = listener.endpoint.refuse(incoming, &mut response);
             return listener.send(&transmit, &response);
+        }
+        if listener.half_open >= RETRY_ABOVE && incoming.may_retry() {
+            if let Ok(transmit) = listener.endpoint.retry(incoming, &mut response) {
+                listener.send(&transmit, &response);
+            }
+            return;
         }
         let local = incoming.local_ip().unwrap_or(service.listen.ip());
         let (handle, quic) =
@@ -261,13 +273,10 @@ impl Quic {
 
     /// Lets connections run that were woken, and sends their datagrams.
     pub(crate) fn run_again(&mut self, core: &mut Core) {
-        let woken = std::mem::take(&mut core.hub.quic_again);
-        if woken.is_empty() {
-            return;
-        }
-        for place in woken {
+        for place in std::mem::take(&mut core.hub.quic_again) {
             self.drive(place, core);
         }
+        // Also what belongs to no connection.
         self.listeners.iter_mut().flatten().for_each(Listener::flush);
     }
 
@@ -351,7 +360,7 @@ impl Quic {
         for place in core.hub.muxes.places() {
             if let Some(link) = link(core, place) {
                 left.connections += 1;
-                left.requests += link.frames.requests();
+                left.requests += link.requests();
             }
         }
         left
@@ -381,4 +390,19 @@ fn service_at(snapshot: &Snapshot, address: SocketAddr) -> Option<&Arc<Service>>
 
 fn link(core: &mut Core, place: usize) -> Option<&mut Link> {
     core.hub.muxes.get_mut(place)?.connection.link()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_socket_is_read_again_once() {
+        let threads = Threads { ids: Ids::new(1), mailboxes: Arc::new([]), own: 0 };
+        let mut quic = Quic::new(threads, Instants::new());
+        for number in [3, 4, 3, 3] {
+            quic.later(number);
+        }
+        assert_eq!(quic.again, [3, 4]);
+    }
 }

@@ -9,10 +9,16 @@ use quinn_proto::{Connection, Dir, Event, ReadError, StreamEvent, StreamId};
 
 use super::{Quic, SEGMENTS, link};
 use crate::core::Core;
+use crate::mux::Mux;
 use crate::quic_link::{Link, Moment, Stage};
 
 /// Content of a stream that its session has not read, in bytes: no more is taken from the transport.
 const INBOX_MAX: usize = 64 << 10;
+/// The same of all streams of a connection.
+const INBOXES_MAX: usize = 1 << 20;
+/// What is taken at once of a stream whose head has not arrived while the others have that much: a request without
+/// content does not wait for them.
+const HEAD_PART: usize = 4 << 10;
 
 /// How a stream ends, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +54,15 @@ fn take(quic: &mut Connection, stream: StreamId, most: usize, into: &mut Vec<u8>
     // The connection is asked for datagrams anyway.
     let _ = chunks.finalize();
     tail
+}
+
+/// Bytes that may be taken of a request now.
+fn room(mux: &mut Mux, request: u32) -> usize {
+    let rest = INBOXES_MAX.saturating_sub(mux.held_by_all());
+    match mux.inbox(request) {
+        Some(_) => INBOX_MAX.saturating_sub(mux.held(request)).min(rest),
+        None => INBOX_MAX.min(rest.max(HEAD_PART)),
+    }
 }
 
 impl Quic {
@@ -101,7 +116,7 @@ impl Quic {
             match event {
                 Event::Connected => {
                     one.establish();
-                    let (listener, client) = (one.listener, one.origin().source.ip());
+                    let (listener, client) = (one.listener, one.client());
                     let service = Arc::clone(one.service());
                     core.count(&service.tally, Counter::Handshakes);
                     if let Some(Some(listener)) = self.listeners.get_mut(listener) {
@@ -123,8 +138,7 @@ impl Quic {
     fn lost(&mut self, place: usize, core: &mut Core) {
         self.half_open_no_more(place, core);
         let Some(one) = link(core, place) else { return };
-        one.frames.close(Code::NoError);
-        one.stage = Stage::Closing;
+        one.lose();
         core.hub.lose(place);
     }
 
@@ -149,6 +163,7 @@ impl Quic {
             }
             StreamEvent::Stopped { id, error_code } => match Link::request_of(id) {
                 Some(request) => {
+                    one.stopped(id);
                     let code = error_code.into_inner();
                     if let Ok(Some(event)) = one.frames.cancelled(request, code, now_ms) {
                         core.hub.deliver(place, event);
@@ -157,7 +172,8 @@ impl Quic {
                 // The control stream of this side.
                 None => drop(one.frames.close(Code::ClosedCriticalStream)),
             },
-            StreamEvent::Finished { .. } | StreamEvent::Available { .. } => {}
+            StreamEvent::Finished { id } => one.acknowledged(id),
+            StreamEvent::Available { .. } => {}
         }
     }
 
@@ -172,7 +188,7 @@ impl Quic {
     fn read(&mut self, place: usize, request: u32, core: &mut Core, now_ms: u64) {
         loop {
             let Some(mux) = core.hub.muxes.get_mut(place) else { return };
-            let room = INBOX_MAX.saturating_sub(mux.held(request));
+            let room = room(mux, request);
             let Some(one) = mux.connection.link() else { return };
             if room == 0 {
                 return one.pause(request);
@@ -234,7 +250,7 @@ impl Quic {
                 Tail::Open | Tail::End => return,
                 Tail::Reset(_) => {
                     // An error is noted in the connection.
-                    let _closed = one.frames.unidirectional_reset(id);
+                    let _closed = one.frames.unidirectional_reset(id, now_ms);
                     return;
                 }
             }
@@ -247,7 +263,7 @@ impl Quic {
         if one.stage == Stage::Handshake
             && let Some(Some(listener)) = self.listeners.get_mut(one.listener)
         {
-            listener.shaken(one.origin().source.ip());
+            listener.shaken(one.client());
         }
     }
 

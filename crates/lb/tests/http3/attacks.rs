@@ -10,11 +10,11 @@ use crate::TLS;
 use crate::bed::{Bed, NAME, TIMEOUT};
 
 /// A control stream with empty SETTINGS.
-const CONTROL: &[u8] = &[0, 4, 0];
+pub(crate) const CONTROL: &[u8] = &[0, 4, 0];
 /// HEADERS: GET https://a/ with names and values of the static table and one literal.
 const GET: &[u8] = &[1, 8, 0, 0, 0xd1, 0xd7, 0xc1, 0x50, 1, b'a'];
 
-async fn unidirectional(connection: &Connection, bytes: &[u8]) -> quinn::SendStream {
+pub(crate) async fn unidirectional(connection: &Connection, bytes: &[u8]) -> quinn::SendStream {
     let mut stream = connection.open_uni().await.unwrap();
     stream.write_all(bytes).await.unwrap();
     stream

@@ -4,6 +4,8 @@
 mod attacks;
 mod bed;
 mod life;
+mod moves;
+mod order;
 
 use bed::{Bed, ask};
 

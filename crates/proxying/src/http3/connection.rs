@@ -303,7 +303,9 @@ impl Connection {
     ///
     /// # Errors
     /// The connection ends.
-    pub fn unidirectional_reset(&mut self, stream: u64) -> Result<(), Code> {
+    pub fn unidirectional_reset(&mut self, stream: u64, now_ms: u64) -> Result<(), Code> {
+        let spent = self.budget.spend(RESET_COST, now_ms);
+        spent.map_err(|_| self.close(Code::ExcessiveLoad))?;
         match self.streams.reset(stream) {
             Err(Error::Connection(code)) => Err(self.close(code)),
             _ => Ok(()),
@@ -320,15 +322,27 @@ impl Connection {
         code: u64,
         now_ms: u64,
     ) -> Result<Option<Event<'static>>, Code> {
-        if self.budget.spend(RESET_COST, now_ms).is_err() {
-            return Err(self.close(Code::ExcessiveLoad));
-        }
+        // Clients abandon both directions: the second one costs nothing.
         if self.place(number).is_none() {
             return Ok(None);
+        }
+        if self.budget.spend(RESET_COST, now_ms).is_err() {
+            return Err(self.close(Code::ExcessiveLoad));
         }
         self.refuse(number, Code::RequestCancelled);
         let code = frame::as_http2(code) as u32;
         Ok(Some(Event::Reset { stream: number, code }))
+    }
+
+    /// Ends the complete responses of which the client has accepted nothing for so long. Others have sessions with
+    /// deadlines of their own.
+    pub fn expire_output(&mut self, before_ms: u64) {
+        let stuck = |request: &&Request| request.is_stuck(before_ms);
+        let stuck: Vec<u32> =
+            self.requests.iter().filter(stuck).map(|request| request.number).collect();
+        for number in stuck {
+            self.refuse(number, Code::RequestCancelled);
+        }
     }
 
     /// Refuses the requests whose head has not come for so long.

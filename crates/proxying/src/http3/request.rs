@@ -38,6 +38,8 @@ pub(super) struct Request {
     pub(super) sent: bool,
     /// What the transport has not taken.
     pub(super) output: Vec<u8>,
+    /// When it last took any, or was offered the first of it; `None`: it was not offered yet.
+    pub(super) moved_ms: Option<u64>,
 }
 
 impl Request {
@@ -54,7 +56,13 @@ impl Request {
             ended: false,
             sent: false,
             output: Vec::new(),
+            moved_ms: None,
         }
+    }
+
+    /// Whether the transport has taken nothing of a complete response since then.
+    pub(super) fn is_stuck(&self, before_ms: u64) -> bool {
+        self.sent && !self.output.is_empty() && self.moved_ms.is_some_and(|at| at < before_ms)
     }
 
     /// Checks that a frame may come now.

@@ -47,6 +47,9 @@ impl Connection {
             return;
         }
         let before = request.output.len();
+        if before == 0 {
+            request.moved_ms = None;
+        }
         write(&mut request.output);
         self.waiting += request.output.len() - before;
         self.budget.earn();
@@ -71,7 +74,7 @@ impl Connection {
     /// Gives output to the transport. `write` gets the number of a stream in QUIC, bytes, and whether they end
     /// it, and returns how many of them are taken: fewer, if the stream has no room until
     /// [`Self::writable`]. Returns whether any were taken.
-    pub fn flush(&mut self, mut write: impl FnMut(u64, &[u8], bool) -> usize) -> bool {
+    pub fn flush(&mut self, now_ms: u64, mut write: impl FnMut(u64, &[u8], bool) -> usize) -> bool {
         let before = self.waiting;
         for number in std::mem::take(&mut self.ready) {
             let Some(at) = self.place(number) else { continue };
@@ -79,6 +82,9 @@ impl Connection {
             let taken = write(id(number), &request.output, request.sent);
             request.output.drain(..taken);
             self.waiting -= taken;
+            if taken > 0 || request.moved_ms.is_none() {
+                request.moved_ms = Some(now_ms);
+            }
             if request.output.is_empty() {
                 request.output = Vec::new();
                 self.remove_if_complete(number);

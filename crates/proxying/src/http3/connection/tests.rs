@@ -90,7 +90,7 @@ fn the_head_of_a_get_waits_a_moment_for_its_end() {
 /// All that the transport gets, with the streams that it ends; it takes `most` bytes of each stream.
 fn flushed(connection: &mut Connection, most: usize) -> Vec<(u64, usize, bool)> {
     let mut all = Vec::new();
-    connection.flush(|stream, bytes, end| {
+    connection.flush(0, |stream, bytes, end| {
         let taken = bytes.len().min(most);
         all.push((stream, taken, end && taken == bytes.len()));
         taken
@@ -197,4 +197,55 @@ fn late_heads_are_refused() {
     let code = Code::RequestIncomplete;
     assert_eq!(connection.take_orders(), [Order::Reset(0, code), Order::Stop(0, code)]);
     assert_eq!((connection.is_open(late), connection.is_open(young)), (false, true));
+}
+
+#[test]
+fn abandoning_both_directions_costs_as_much_as_one() {
+    // A browser leaves a page with many requests in progress.
+    let mut connection = Connection::new(LIMITS, 0);
+    for number in 1..=100 {
+        connection.begin(0).unwrap();
+        events(&mut connection, number, GET).unwrap();
+    }
+    for number in 1..=100 {
+        let event = connection.cancelled(number, 0x10c, 0).unwrap();
+        assert!(matches!(event, Some(Event::Reset { .. })), "{number}");
+        assert_eq!(connection.cancelled(number, 0x10c, 0), Ok(None));
+    }
+    assert_eq!(connection.closed(), None);
+    // It is the streams that cost.
+    let cost = (0..100).try_for_each(|_| {
+        let number = connection.begin(0)?;
+        connection.cancelled(number, 0x10c, 0).map(drop)
+    });
+    assert_eq!(cost, Err(Code::ExcessiveLoad));
+}
+
+#[test]
+fn unidirectional_streams_are_not_abandoned_for_nothing() {
+    let mut connection = Connection::new(LIMITS, 0);
+    let mut resets = (0..1000).map(|number| connection.unidirectional_reset(2 + 4 * number, 0));
+    assert_eq!(resets.next(), Some(Ok(())));
+    assert!(resets.any(|result| result == Err(Code::ExcessiveLoad)));
+}
+
+#[test]
+fn a_response_that_nobody_reads_ends_alone() {
+    let mut connection = Connection::new(LIMITS, 0);
+    for number in 1..=2 {
+        connection.begin(0).unwrap();
+        events(&mut connection, number, &format!("{GET}$")).unwrap();
+    }
+    connection.send_headers(1, &[0xd9], true);
+    // It was not offered yet.
+    connection.expire_output(5000);
+    assert_eq!(connection.requests(), 2);
+    assert!(!connection.flush(5000, |_, _, _| 0));
+    connection.expire_output(5000);
+    assert_eq!((connection.requests(), connection.take_orders()), (2, vec![]));
+    connection.expire_output(5001);
+    let code = Code::RequestCancelled;
+    assert_eq!((connection.requests(), connection.take_orders()), (1, vec![Order::Reset(0, code)]));
+    assert!(connection.is_open(2) && connection.closed().is_none());
+    assert_eq!(connection.waiting(), 0);
 }
