@@ -11,7 +11,7 @@ import flowcase  # noqa: E402
 
 class Balancing(flowcase.FlowCase):
     def test_balancing(self):
-        self.walk("balancing", steps=8)
+        self.walk("balancing", steps=9)
 
     def test_rules(self):
         self.walk("rules", steps=7)

@@ -74,6 +74,22 @@ export async function balancing() {
     await row("Virtual services", SERVICE).getByText("192.0.2.30:8080").waitFor();
   });
 
+  await step("placement of an engine group", async () => {
+    await go("/balancing/engine-groups");
+    await link(GROUP).click();
+    await heading(new RegExp(GROUP)).waitFor();
+    await page.getByText("The group has no engines.").waitFor();
+    await page.getByRole("tab", { name: "Load" }).click();
+    await page.getByText("No engine of this group has reported figures recently.").waitFor();
+    await link("Edit engine group").click();
+    await page.getByLabel("Mode").selectOption({ label: "Active/standby" });
+    await button("Save engine group").click();
+    await heading(/Active\/standby/).waitFor();
+    const [saved] = await call("enginegroup.get", { filter: { name: GROUP } });
+    expect(saved.ha_mode === "2", `the mode is ${saved.ha_mode}`);
+    await go("/balancing/services");
+  });
+
   await step("edit virtual service", async () => {
     await link(SERVICE).click();
     await heading(`Edit ${SERVICE}`).waitFor();

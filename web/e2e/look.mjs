@@ -22,6 +22,8 @@ const PAGES = [
   ["virtual services", "/balancing/services", /^Virtual services/],
   ["balance a service", "/balancing/services/balance", /^Balance a service/],
   ["engines", "/balancing/engines", /^Engines/],
+  ["engine groups", "/balancing/engine-groups", /^Engine groups/],
+  ["create engine group", "/balancing/engine-groups/new", /^Create engine group/],
   ["create virtual service", "/balancing/services/new", /^Create virtual service/],
   ["create pool", "/balancing/pools/new", /^Create pool/],
   ["transactions", "/transactions", /^Transactions/],

@@ -22,7 +22,7 @@ export function mockServer(state = process.env.MOCK ?? "") {
       const start = async () => {
         const { mockEstate } = await server.ssrLoadModule("/src/api/mock/estate.ts");
         const { DENIED } = await server.ssrLoadModule("/src/api/mock/api.ts");
-        const api = mockEstate({ hosts: state === "empty" ? 0 : undefined });
+        const api = mockEstate(state === "empty" ? { hosts: 0 } : { balancer: true });
         if (state === "refused") for (const method of READS) api.refuse(method, DENIED);
         return api;
       };

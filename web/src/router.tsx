@@ -338,6 +338,13 @@ const engineGroups = createRoute({
   component: page(() => import("~/features/balancing/others"), "EngineGroupsPage"),
 });
 
+const engineGroup = createRoute({
+  getParentRoute: () => inside,
+  path: "/balancing/engine-groups/$id/placement",
+  validateSearch: (search) => pickSearch(search, ["view", "text", "show"]),
+  component: page(() => import("~/features/balancing/groups/page"), "GroupPage"),
+});
+
 const engines = createRoute({
   getParentRoute: () => inside,
   path: "/balancing/engines",
@@ -427,6 +434,7 @@ const pages = [
   vips,
   certificates,
   engineGroups,
+  engineGroup,
   engines,
   balance,
   balancedNew,

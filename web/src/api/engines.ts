@@ -20,6 +20,21 @@ export interface BalancingChange {
   params: object;
 }
 
+/** A VIP that a change moves: ids of its engines before and after. */
+export interface MovedVip {
+  vipid: string;
+  name: string;
+  enginegroupid: string;
+  from: string[];
+  to: string[];
+}
+
+/** What `enginegroup.compare` returns with `moves`. */
+export interface Compared {
+  services: TouchedService[];
+  moves: MovedVip[];
+}
+
 /** A virtual service that a change touches. */
 export interface TouchedService {
   virtualserviceid: string;
@@ -109,6 +124,13 @@ export const enginesQuery = (refreshMs = REFRESH_MS) =>
 
 export const saveEngine = (id: string | null, members: Members<"engine">) =>
   id ? rpc("engine.update", { engineid: id, ...members }) : rpc("engine.create", members);
+/** Moves the VIPs of an engine to others, or lets it get VIPs again. */
+export const drained = (engineid: string, on: boolean) => ({
+  method: "engine.update",
+  params: { engineid, drain: on ? "1" : "0" } as const,
+});
+export const drainEngine = (engineid: string, on: boolean) =>
+  rpc("engine.update", drained(engineid, on).params);
 export const deleteEngine = (id: string) => rpc("engine.delete", [id]);
 /** A new token for an engine; its older tokens stop to work. */
 export const generateEngineToken = async (id: string) => {
@@ -122,9 +144,20 @@ export interface Touched extends TouchedService {
   from: string;
 }
 
-/** The services that a change would touch. The server checks the change as if it were made. */
-export async function compareChange(change: BalancingChange): Promise<Touched[]> {
-  const touched = await rpc("enginegroup.compare", change);
+/** What a change would do. */
+export interface Effect {
+  touched: Touched[];
+  moves: MovedVip[];
+}
+
+/** What a change would do. The server checks the change as if it were made, and computes moves if asked for them. */
+export async function compareChange(change: BalancingChange, moves: boolean): Promise<Effect> {
+  const compared = await rpc("enginegroup.compare", moves ? { ...change, moves } : change);
+  if (Array.isArray(compared)) return { touched: await withGroups(compared), moves: [] };
+  return { touched: await withGroups(compared.services), moves: compared.moves };
+}
+
+async function withGroups(touched: TouchedService[]): Promise<Touched[]> {
   const virtualserviceids = touched.map((one) => one.virtualserviceid);
   const output = ["virtualserviceid", "enginegroupid"] as const;
   const now = touched.length ? await rpc("virtualservice.get", { output, virtualserviceids }) : [];

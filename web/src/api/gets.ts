@@ -20,6 +20,7 @@ import type { GroupPrototype } from "./host-prototypes";
 import type { FilterCondition, MacroPath, Override, RuleFilter } from "./item-config";
 import type { PreprocessingStep } from "./items";
 import type { MaintenanceTag } from "./maintenance";
+import type { GroupSettings } from "./placement";
 import type * as schema from "./schema";
 import type { Right, RoleElement } from "./users";
 import type { WebStep } from "./web-scenarios";
@@ -250,7 +251,7 @@ export interface Gets {
   >;
   "engine.get": Get<Row<schema.Engine>, unknown, { engineids?: Ids; enginegroupids?: Ids }>;
   "enginegroup.get": Get<
-    schema.EngineGroup,
+    Omit<schema.EngineGroup, keyof GroupSettings> & GroupSettings,
     { selectVirtualServices: Many<"virtualservices", schema.VirtualService> },
     { enginegroupids?: Ids }
   >;

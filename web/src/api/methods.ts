@@ -5,11 +5,12 @@ import type { Tag } from "~/util/tags";
 import type { PoolHealth } from "./balancing";
 import type { BalancingFile, BalancingImport, FileImport } from "./balancing-file";
 import type { Comparison, ImportFormat, ImportRules } from "./configuration";
-import type { BalancingChange, EngineToken, TouchedService } from "./engines";
+import type { BalancingChange, Compared, EngineToken, TouchedService } from "./engines";
 import type { Acknowledgement } from "./events";
 import type { GetMethod, GetParams, Gets } from "./gets";
 import type { RawState, RawSummary } from "./host-states";
 import type { TestOutcome } from "./item-test";
+import type { GroupPlacement } from "./placement";
 import type { Late } from "./queue";
 import type * as schema from "./schema";
 import type { TransactionAnswer, TransactionParams } from "./transactions";
@@ -148,7 +149,11 @@ interface Others {
   "configuration.import": { params: Import; result: boolean };
   "configuration.importcompare": { params: Import; result: Comparison | [] };
   "engine.generate": { params: string[]; result: EngineToken[] };
-  "enginegroup.compare": { params: BalancingChange; result: TouchedService[] };
+  "enginegroup.compare": {
+    params: BalancingChange & { moves?: boolean };
+    result: TouchedService[] | Compared;
+  };
+  "enginegroup.placement": { params: { enginegroupids: string[] }; result: GroupPlacement[] };
   "event.acknowledge": { params: Acknowledgement; result: { eventids: (string | number)[] } };
   "history.gaps": {
     params: { itemids: string[]; time_from?: number; time_till?: number; limit?: number };

@@ -1,5 +1,6 @@
 import type { RowOf } from "../gets";
 import { type Answers, MockApi } from "./api";
+import { balancerAnswers } from "./balancer";
 import type { Stored, Tables } from "./tables";
 
 const GROUPS = ["Shop/Web", "Shop/Databases", "Network/Riga", "Network/Tallinn"].map((name, n) => ({
@@ -368,12 +369,16 @@ export interface EstateOptions {
   hosts?: number;
   /** Unix seconds. */
   clock?: () => number;
+  /** Whether there are engine groups of the load balancer too. */
+  balancer?: boolean;
 }
 
 /** A server with an invented estate; without hosts it is as empty as after the installation. */
-export function mockEstate({ hosts = 48, clock = unixNow }: EstateOptions = {}): MockApi {
+export function mockEstate(options: EstateOptions = {}): MockApi {
+  const { hosts = 48, clock = unixNow, balancer = false } = options;
   const tables = tablesOf(hosts, clock());
-  return new MockApi(tables, answersFor(tables, clock));
+  const further = balancer ? balancerAnswers(tables, clock) : {};
+  return new MockApi(tables, { ...answersFor(tables, clock), ...further });
 }
 
 const unixNow = () => Math.floor(Date.now() / 1000);

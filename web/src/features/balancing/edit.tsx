@@ -17,13 +17,14 @@ import { useFresh } from "~/shared/fresh";
 import { Page } from "~/shared/page";
 import { EnginesPanel } from "./engines/panel";
 import { Figures } from "./figures";
+import { EngineGroupForm } from "./groups/form";
 import { PoolHealthCard } from "./health/card";
 import type { Kind } from "./kinds";
 import { Order } from "./order";
 import { PoolForm } from "./pool-form";
 import { PoolGroupForm } from "./pool-group-form";
 import { ServiceForm } from "./service-form";
-import { CertificateForm, EngineGroupForm, MonitorForm, VipForm } from "./simple-form";
+import { CertificateForm, MonitorForm, VipForm } from "./simple-form";
 import { texts } from "./texts";
 
 const newRoute = getRouteApi("/inside/balancing/$kind/new");

@@ -33,12 +33,17 @@ interface NameProps {
   name: string;
 }
 
+/** Where an object is opened: an engine group has a page of its own, others their forms. */
+export const addressOf = (kind: Kind, id: string) =>
+  kind === "engine-groups"
+    ? ({ to: "/balancing/engine-groups/$id/placement", params: { id } } as const)
+    : ({ to: "/balancing/$kind/$id/edit", params: { kind, id } } as const);
+
 /** The name of an object, which opens it. */
 export function NameLink({ kind, id, name }: NameProps) {
   return (
     <Link
-      to="/balancing/$kind/$id/edit"
-      params={{ kind, id }}
+      {...addressOf(kind, id)}
       onClick={(event) => event.stopPropagation()}
       title={name}
       className="truncate font-medium hover:underline"
@@ -124,9 +129,7 @@ export function ObjectsPage<T>(props: ObjectsPageProps<T>) {
           idOf={idOf}
           selected={mayBalance() ? selected : undefined}
           onSelect={mayBalance() ? setSelected : undefined}
-          onOpen={(row) =>
-            void navigate({ to: "/balancing/$kind/$id/edit", params: { kind, id: idOf(row) } })
-          }
+          onOpen={(row) => void navigate(addressOf(kind, idOf(row)))}
           empty={
             <NoRows icon={props.icon} word={word} onClear={onClear} action={create}>
               {props.children}

@@ -21,6 +21,8 @@ import { formatCount } from "~/util/format";
 import { useNow } from "~/util/hooks";
 import { formatClock } from "~/util/time";
 import { daysLeft } from "./expiry";
+import { modeOf } from "./groups/draft";
+import { texts as groupTexts } from "./groups/texts";
 import type { Kind } from "./kinds";
 import { NameLink, ObjectsPage } from "./list";
 import { OrderState } from "./order";
@@ -132,6 +134,7 @@ const CERTIFICATES = columnsOf<Certificate>("certificates", certificateId, [
   [texts.key, "7rem", (row) => row.algorithm],
 ]);
 const GROUPS = columnsOf<EngineGroup>("engine-groups", groupId, [
+  [groupTexts.mode, "minmax(11rem, 1fr)", modeOf],
   [texts.services, "9rem", (row) => formatCount(Number(row.virtualservices))],
 ]);
 

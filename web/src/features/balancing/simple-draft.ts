@@ -1,4 +1,4 @@
-import type { Certificate, EngineGroup, Monitor, Vip } from "~/api/balancing";
+import type { Certificate, Monitor, Vip } from "~/api/balancing";
 import type { Members } from "~/api/methods";
 
 /** The drafts of these forms are texts; `name` is in all. */
@@ -6,11 +6,6 @@ export interface Fields {
   name: string;
   description: string;
 }
-
-export const groupDraft = (row: EngineGroup | null): Fields => ({
-  name: row?.name ?? "",
-  description: row?.description ?? "",
-});
 
 export const vipDraft = (row: Vip | null) => ({
   name: row?.name ?? "",

@@ -1,14 +1,11 @@
 import {
   type Certificate,
   deleteCertificates,
-  deleteEngineGroups,
   deleteMonitors,
   deleteVips,
-  type EngineGroup,
   type Monitor,
   mayBalance,
   saveCertificate,
-  saveEngineGroup,
   saveMonitor,
   saveVip,
   type Vip,
@@ -27,7 +24,6 @@ import {
   certificateDraft,
   certificateParams,
   type Fields,
-  groupDraft,
   monitorDraft,
   monitorParams,
   vipDraft,
@@ -364,23 +360,6 @@ export function CertificateForm({ row }: { row: Certificate | null }) {
         params: { certificateid: row?.certificateid, ...certificateParams(draft) },
       })}
       remove={deleteCertificates}
-    />
-  );
-}
-
-export function EngineGroupForm({ row }: { row: EngineGroup | null }) {
-  return (
-    <SimpleForm
-      kind="engine-groups"
-      word={texts.groupWord}
-      title={texts.engineGroup}
-      note={texts.groupNote}
-      loss={texts.usedWarning}
-      id={row?.enginegroupid ?? null}
-      first={groupDraft(row)}
-      fields={[NAME, DESCRIPTION]}
-      save={(draft) => saveEngineGroup(row?.enginegroupid ?? null, draft)}
-      remove={deleteEngineGroups}
     />
   );
 }

@@ -75,7 +75,6 @@ export const texts = {
   engineGroups: "Engine groups",
   engineGroup: "Engine group",
   groupWord: "engine group",
-  groupNote: "Engines with the same configuration. The name is not part of the configuration.",
   groupHint: "Its engines serve the virtual service.",
   groupsEmpty: "All engines of a group run the same configuration.",
   noGroupYet: "No engine groups yet. Create one first.",

@@ -1,12 +1,19 @@
+import type { ReactNode } from "react";
 import { ApiError } from "~/api/client";
-import { type BalancingChange, compareChange, type Touched } from "~/api/engines";
+import {
+  type BalancingChange,
+  compareChange,
+  type Effect,
+  type MovedVip,
+  type Touched,
+} from "~/api/engines";
 import { ask } from "~/ui/confirm";
 import { plural } from "~/util/format";
 import { texts } from "./texts";
 import { Applied, TouchedList } from "./touched";
 
 /** What the dialogs of a change say. */
-interface Words {
+export interface Words {
   question: string;
   action: string;
   done: string;
@@ -26,35 +33,50 @@ export function switchWords(count: number, on: boolean): Words {
     : { question: texts.disableQuestion(what), action: texts.disable, done: texts.disabled(what) };
 }
 
-/** The services that a change would touch; null if the user's role denies the comparison. */
-async function touchedBy(change: BalancingChange): Promise<Touched[] | null> {
+/** What a change would do; null if the user's role denies the comparison. */
+async function effectOf(change: BalancingChange, moves: boolean): Promise<Effect | null> {
   try {
-    return await compareChange(change);
+    return await compareChange(change, moves);
   } catch (error) {
     if (error instanceof ApiError && /No permissions to call/.test(error.data)) return null;
     throw error;
   }
 }
 
+function Effects({ touched, change }: { touched: Touched[] | null; change: BalancingChange }) {
+  if (!touched) return <p>{texts.unchecked}</p>;
+  if (touched.length === 0) return <p className="text-sm">{texts.untouched}</p>;
+  return <TouchedList touched={touched} change={change} />;
+}
+
 /**
  * Saves a change once the user has seen what it touches, and then shows the engines that get it. False:
- * the user cancelled. A change that touches nothing is saved at once. Throws what the server refuses.
+ * the user cancelled. A change that touches no service and moves no VIP is saved at once. Throws what the
+ * server refuses. `moving` shows the VIPs that move; without it, they are not looked at.
  */
 export async function reviewed<R>(
   words: Words,
   change: BalancingChange,
   save: () => Promise<R>,
+  moving?: (moves: readonly MovedVip[]) => ReactNode,
 ): Promise<R | false> {
-  const touched = await touchedBy(change);
-  if (touched?.length === 0) return save();
+  const effect = await effectOf(change, moving !== undefined);
+  const touched = effect?.touched ?? null;
+  const moves = effect?.moves ?? [];
+  if (touched?.length === 0 && moves.length === 0) return save();
   const answer = await ask({
     title: words.question,
-    body: touched ? <TouchedList touched={touched} change={change} /> : <p>{texts.unchecked}</p>,
+    body: (
+      <>
+        {moves.length > 0 && moving?.(moves)}
+        <Effects touched={touched} change={change} />
+      </>
+    ),
     choices: [{ value: "save", label: words.action, look: "primary" }],
   });
   if (answer !== "save") return false;
   const result = await save();
-  if (touched) {
+  if (touched?.length) {
     const groups = new Set(touched.flatMap((one) => [one.enginegroupid, one.from]));
     void ask({
       title: words.done,
@@ -72,6 +94,7 @@ export function savedReviewed<R>(
   id: string | null,
   change: BalancingChange,
   save: () => Promise<R>,
+  moving?: (moves: readonly MovedVip[]) => ReactNode,
 ): Promise<R | false> {
-  return id === null ? save() : reviewed(saveWords(word), change, save);
+  return id === null ? save() : reviewed(saveWords(word), change, save, moving);
 }

@@ -9,6 +9,7 @@ export const texts = {
   disable: "Disable",
   disabled: (what: string) => `Disabled: ${what}`,
   touches: (count: string) => `The change affects ${count}. Nothing is saved yet.`,
+  untouched: "No virtual service changes its configuration. Nothing is saved yet.",
   serviceWord: "virtual service",
   engineWord: "engine",
   connectionWord: "connection",

@@ -131,8 +131,8 @@ function GroupCard({ group, engines, onAdd, ...on }: GroupCardProps) {
     <Card
       title={
         <Link
-          to="/balancing/$kind/$id/edit"
-          params={{ kind: "engine-groups", id: group.enginegroupid }}
+          to="/balancing/engine-groups/$id/placement"
+          params={{ id: group.enginegroupid }}
           className="hover:underline"
         >
           {group.name}

@@ -17,7 +17,6 @@ import { serviceDraft, serviceParams } from "../service-draft";
 import {
   certificateDraft,
   certificateParams,
-  groupDraft,
   monitorDraft,
   monitorParams,
   vipDraft,
@@ -107,7 +106,7 @@ function monitorStep(draft: BalanceDraft, taken: Taken): Step[] {
 function groupStep(draft: BalanceDraft, taken: Taken): Step[] {
   if (draft.enginegroupid !== NEW) return [];
   const name = free(FIRST_GROUP, taken.group);
-  const members = { ...groupDraft(null), name };
+  const members = { name };
   return [
     { key: "group", word: texts.groupWord, name, save: (id) => saveEngineGroup(id, members) },
   ];
