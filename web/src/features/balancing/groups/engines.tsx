@@ -75,7 +75,7 @@ const COLUMNS: readonly Column<EngineSeen>[] = [
   {
     id: "state",
     header: texts.state,
-    width: "minmax(15rem, 1fr)",
+    width: "minmax(17rem, 1fr)",
     on: "wide",
     cell: (engine) => <Status engine={engine} />,
   },
