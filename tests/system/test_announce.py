@@ -5,6 +5,7 @@ Each machine is a network namespace: a client, a router with BIRD and a resilien
 with BIRD, and a server.
 """
 
+import contextlib
 import json
 import os
 import shutil

@@ -79,7 +79,7 @@ pools:
         let listener = std::net::TcpListener::bind(service).unwrap();
         listener.set_nonblocking(true).unwrap();
         lock(&mailbox.listeners).push(listener);
-        lock(&mailbox.datagrams).push(crate::udp::bind(service).unwrap());
+        lock(&mailbox.datagrams).push(crate::udp::bind(service, false).unwrap());
         worker.reconfigure();
         let mut roots = rustls::RootCertStore::empty();
         roots.add(certificate.der().clone()).unwrap();
