@@ -221,7 +221,7 @@ impl Worker {
             self.listeners[number] = None;
         }
         self.quic.refuse_new();
-        self.pending.clear();
+        self.pending.listeners.clear();
         self.core.services.iter_mut().for_each(|service| *service = None);
     }
 }

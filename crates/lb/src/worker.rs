@@ -45,6 +45,31 @@ const RETRY_MS: u64 = 5;
 /// Shortest time between two warnings about connections that cannot be accepted, in milliseconds.
 const WARN_EVERY_MS: u64 = 10_000;
 
+/// Connections that wait to be accepted.
+#[derive(Default)]
+pub(crate) struct Pending {
+    /// Listeners that may have some.
+    pub(crate) listeners: Vec<usize>,
+    /// Monotonic time of the next warning that they cannot be accepted, in milliseconds.
+    warns_ms: u64,
+}
+
+impl Pending {
+    /// Once for each listener, also if an event is about it meanwhile.
+    fn add(&mut self, listener: usize) {
+        if !self.listeners.contains(&listener) {
+            self.listeners.push(listener);
+        }
+    }
+
+    fn warn(&mut self, error: &io::Error, now_ms: u64) {
+        if now_ms >= self.warns_ms {
+            self.warns_ms = now_ms + WARN_EVERY_MS;
+            tracing::warn!("connections wait, as they cannot be accepted: {error}");
+        }
+    }
+}
+
 /// A thread.
 pub(crate) struct Worker {
     poll: Poll,
@@ -59,10 +84,7 @@ pub(crate) struct Worker {
     snapshot: Arc<ArcSwap<Snapshot>>,
     pub(crate) mailbox: Arc<Mailbox>,
     clock: SharedClock,
-    /// Listeners that may have more connections to accept.
-    pub(crate) pending: Vec<usize>,
-    /// Monotonic time of the next warning about connections that cannot be accepted, in milliseconds.
-    warns_ms: u64,
+    pub(crate) pending: Pending,
     pub(crate) seen: Seen,
 }
 
@@ -94,8 +116,7 @@ impl Worker {
             snapshot,
             mailbox,
             clock,
-            pending: Vec::new(),
-            warns_ms: 0,
+            pending: Pending::default(),
             seen: Seen::default(),
         })
     }
@@ -140,7 +161,7 @@ impl Worker {
         for event in &*events {
             self.dispatch(event);
         }
-        for number in std::mem::take(&mut self.pending) {
+        for number in std::mem::take(&mut self.pending.listeners) {
             self.accept(number);
         }
         let mut due = Vec::new();
@@ -282,7 +303,7 @@ impl Worker {
             self.quic.wait_ms(self.core.now_us),
         ];
         let timer = timers.into_iter().flatten().fold(most, u64::min);
-        let retries = self.core.has_queue() || !self.pending.is_empty();
+        let retries = self.core.has_queue() || !self.pending.listeners.is_empty();
         Duration::from_millis(if retries { timer.min(RETRY_MS) } else { timer })
     }
 
@@ -335,16 +356,11 @@ impl Worker {
 
     fn accept(&mut self, number: usize) {
         let more = self.accept_batch(number).unwrap_or_else(|error| {
-            let now_ms = self.core.now_ms();
-            if now_ms >= self.warns_ms {
-                self.warns_ms = now_ms + WARN_EVERY_MS;
-                tracing::warn!("connections wait, as they cannot be accepted: {error}");
-            }
+            self.pending.warn(&error, self.core.now_ms());
             true
         });
-        // Once, also if an event is about it meanwhile.
-        if more && !self.pending.contains(&number) {
-            self.pending.push(number);
+        if more {
+            self.pending.add(number);
         }
     }
 
