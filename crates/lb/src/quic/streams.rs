@@ -307,3 +307,32 @@ impl Quic {
         core.hub.abandon(place);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proxying::http2::connection::{Connection, Event, Limits, Role};
+
+    use super::*;
+    use crate::carrier::Carrier;
+    use crate::mux::Owner;
+
+    #[test]
+    fn streams_share_the_room_of_their_connection() {
+        const FULL: u32 = 16;
+        let connection = Connection::new(Role::Server, Limits { streams: 100, list: 4096 }, 0);
+        let mut mux = Mux::new(Carrier::Http2(Box::new(connection)), Owner::Quic);
+        let content = vec![b'x'; INBOX_MAX];
+        mux.begin(99, None);
+        for stream in 1..=FULL {
+            assert_eq!((room(&mut mux, 99), room(&mut mux, 100)), (INBOX_MAX, INBOX_MAX));
+            mux.begin(stream, None);
+            let counted = u32::try_from(content.len()).unwrap();
+            mux.deliver(Event::Data { stream, data: &content, counted, end: false });
+            assert_eq!(room(&mut mux, stream), 0);
+        }
+        // A head may still come.
+        assert_eq!((room(&mut mux, 99), room(&mut mux, 100)), (0, HEAD_PART));
+        mux.read(1, |unread| unread.len().min(1000));
+        assert_eq!((room(&mut mux, 99), room(&mut mux, 2)), (1000, 0));
+    }
+}
