@@ -14,6 +14,8 @@ SMALL = {"roles", "users", "usergroups", "user_groups", "group_rights", "tag_fil
          "state_version", "state_ids", "state_settings",
          # Few: a row for each process of the load balancer.
          "engines", "engine_states", "engine_certificates", "engine_authorities", "ticket_secrets",
+         # Few: a row for each group of them.
+         "engine_placements",
          # Few: a row for each certificate that is ordered.
          "certificate_states",
          # Rows only while hosts take over changes of templates.

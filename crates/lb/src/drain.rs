@@ -23,6 +23,9 @@ const HANDSHAKES: Duration = Duration::from_millis(200);
 /// Time for clients to send the request whose response is the last one of their connection, before routes to this
 /// machine are withdrawn.
 const LEAVING: Duration = Duration::from_secs(3);
+/// Time for clients that have just connected to send their request, and for those of idle connections to learn of
+/// their end. New connections wait meanwhile: with the rest, less than the second after which clients try again.
+const RESTING: Duration = Duration::from_millis(500);
 /// How often a process that accepts nothing looks whether another one still announces its VIPs.
 const CHECK_EVERY: Duration = Duration::from_secs(2);
 /// Longest time for threads to see a phase, which takes them a wake-up.
@@ -110,7 +113,7 @@ impl Engine {
             sleep(Duration::from_millis(LOOK_MS)).await;
         }
         self.enter(Phase::Resting, end).await;
-        sleep(HANDSHAKES).await;
+        sleep(RESTING).await;
         if let Some(announcer) = self.announces_alone() {
             announcer.withdraw();
             sleep_until(end.min(Instant::now() + MOVING)).await;
