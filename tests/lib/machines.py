@@ -175,3 +175,16 @@ class Load(threading.Thread):
                 connection = None
         if connection:
             connection.close()
+
+
+def finish(case, clients, what):
+    """Stops loads; no request of theirs may have failed."""
+    for client in clients:
+        client.stopped.set()
+    for client in clients:
+        client.join(TIMEOUT_S)
+    failures = [failure for client in clients for failure in client.failures]
+    print("%s: %d requests, %d failed, the longest took %.0f ms" % (
+        what, sum(client.count for client in clients), len(failures),
+        max(client.longest for client in clients) * 1000))
+    case.assertEqual(failures, [])

@@ -24,7 +24,7 @@ import networks  # noqa: E402
 if __name__ == "__main__":
     networks.enter()  # Before any thread exists.
 import bed  # noqa: E402
-from machines import SERVER, TIMEOUT_S, VIP, VIP6, Line, Load, Machine, connect, get  # noqa: E402
+from machines import SERVER, TIMEOUT_S, VIP, VIP6, Line, Load, Machine, connect, finish, get  # noqa: E402
 
 ENGINES = (1, 2, 3, 4)
 
@@ -233,17 +233,6 @@ class Announce(unittest.TestCase):
             client.start()
         return clients
 
-    def finish(self, clients, what):
-        for client in clients:
-            client.stopped.set()
-        for client in clients:
-            client.join(TIMEOUT_S)
-        failures = [failure for client in clients for failure in client.failures]
-        print("%s: %d requests, %d failed, the longest took %.0f ms" % (
-            what, sum(client.count for client in clients), len(failures),
-            max(client.longest for client in clients) * 1000))
-        self.assertEqual(failures, [])
-
     def served(self, clients):
         before = [client.count for client in clients]
         bed.wait_for("requests", lambda: all(client.count > count + 20 for client, count in zip(
@@ -260,7 +249,7 @@ class Announce(unittest.TestCase):
             self.assertEqual(self.engines[number].wait(TIMEOUT_S), 0)
             self.assertNotIn(number, self.hops())
             self.served(clients)
-        self.finish(clients, "planned drain of two of four engines")
+        finish(self, clients, "planned drain of two of four engines")
         self.assertIn("the VIPs are withdrawn", self.log(1))
 
     def test_an_upgrade_withdraws_nothing(self):
@@ -278,7 +267,7 @@ class Announce(unittest.TestCase):
             self.assertEqual(old.wait(TIMEOUT_S), 0)
             self.assertEqual(self.hops(), {1})
             self.served(clients)
-        self.finish(clients, "two upgrades of the only engine")
+        finish(self, clients, "two upgrades of the only engine")
 
     def start_ready(self, number, *arguments):
         """An engine that has told its service manager that it is ready."""

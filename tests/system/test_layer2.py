@@ -22,7 +22,7 @@ import networks  # noqa: E402
 if __name__ == "__main__":
     networks.enter()  # Before any thread exists.
 import bed  # noqa: E402
-from machines import SERVER, TIMEOUT_S, VIP, VIP6, Load, Machine, connect, get, inside  # noqa: E402
+from machines import SERVER, TIMEOUT_S, VIP, VIP6, Load, Machine, connect, finish, get, inside  # noqa: E402
 
 #: Sorted in front of the others.
 ADDED = "192.0.1.1"
@@ -157,15 +157,7 @@ class Layer2(unittest.TestCase):
 
     def finish(self, clients, what):
         self.served(clients)
-        for client in clients:
-            client.stopped.set()
-        for client in clients:
-            client.join(TIMEOUT_S)
-        failures = [failure for client in clients for failure in client.failures]
-        print("%s: %d requests, %d failed, the longest took %.0f ms" % (
-            what, sum(client.count for client in clients), len(failures),
-            max(client.longest for client in clients) * 1000))
-        self.assertEqual(failures, [])
+        finish(self, clients, what)
 
     def takeover(self, action, taker):
         """Milliseconds until the other machine has the VIPs, and until it responds."""

@@ -29,7 +29,7 @@ pub enum Speaker {
     Keepalived(Keepalived),
 }
 
-/// BGP.
+/// What BIRD announces by BGP, and to whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bird {
     /// Identifies this machine in BGP; `None`: an address of the machine that is no VIP.

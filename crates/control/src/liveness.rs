@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use balancing::placement::State;
 
-/// For this long after the start of the server, an engine may not have connected again: engines retry after 30 s at
-/// most.
+/// Time after the start of the server in which engines may connect again. They retry within 30 s.
 const GRACE: Duration = Duration::from_secs(45);
 /// Engines that are lost within this time were lost together.
 const TOGETHER: Duration = Duration::from_secs(10);

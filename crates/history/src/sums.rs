@@ -25,8 +25,7 @@ pub enum Sums {
     },
 }
 
-/// 128 bits that are aligned like 64, so that an hour of an item stays within a line of the processor's
-/// cache.
+/// 128 bits with the alignment of 64: an open hour of an item fits a cache line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, packed(8))]
 pub struct Wide(pub u128);

@@ -311,7 +311,7 @@ impl Engine {
     /// Closes all connections, and writes the records of what was carried.
     pub fn stop(self) {
         stdx::thread::set_running(false);
-        // While connections are still accepted: afterwards routers would send them to nobody.
+        // Before the listeners close: routers would go on sending connections here.
         if let Some(announcer) = &self.announcer {
             announcer.withdraw();
         }

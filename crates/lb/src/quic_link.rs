@@ -42,8 +42,7 @@ pub(crate) struct Link {
     paused: Vec<u32>,
     /// Those of them that are read again.
     resumed: Vec<u32>,
-    /// Complete responses that the client has not acknowledged: until then the end of the connection would cut them
-    /// off.
+    /// Complete responses that the client has not acknowledged: an end of the connection would cut them off.
     leaving: Vec<StreamId>,
     pub(crate) stage: Stage,
     times: Times,

@@ -50,7 +50,7 @@ impl Running {
         Ok(())
     }
 
-    /// The number and the VIPs that the server is told.
+    /// Generation of the placement and a list of the VIPs (JSON), as the engine reports them to the server.
     pub(super) fn owning(&self) -> anyhow::Result<(u64, String)> {
         match &self.owns {
             Some(owns) => Ok((owns.generation, serde_json::to_string(&owns.vips)?)),

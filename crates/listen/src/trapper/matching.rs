@@ -167,8 +167,7 @@ impl<'s> Step<'s> {
         *self = last.map_or(Self::Nothing, |host| Self::Found(host, item));
     }
 
-    /// Brings what the next step reads into the processor's caches: the host, or the item of the first
-    /// guess.
+    /// Brings what the next step reads into the processor's caches: the host, or its likely item.
     fn look_at(&self) {
         match self {
             Self::Host(host) => {

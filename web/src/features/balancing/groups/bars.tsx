@@ -27,7 +27,7 @@ interface MeasureProps {
   tone: "accent" | "good";
 }
 
-/** A bar with its value beside it. */
+/** A bar and its value. */
 function Measure({ label, value, share, marks, tone }: MeasureProps) {
   return (
     <span
