@@ -10,6 +10,7 @@ mod conditions;
 mod discovery_writer;
 mod hosts;
 mod operations;
+pub mod text;
 
 pub use discovery_writer::DiscoveryWriter;
 

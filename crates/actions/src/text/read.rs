@@ -1,0 +1,406 @@
+//! Reads what texts need of an event from the database and the snapshot.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use config::Snapshot;
+use config::db::{DbResult, Reader, Row, query_by_ids};
+use const_format::formatcp;
+use model::{EventId, EventOrigin, ItemId, Severity, Timestamp, TriggerId};
+use objects::sql::SOURCE_TRIGGER;
+use objects::{DiscoveryCheckType, DiscoveryState, EventObject, EventSource};
+
+use super::Needs;
+use super::facts::{
+    Action, Agent, Counts, Device, DeviceService, Event, Facts, ItemTexts, Line, Monitored, Person,
+    Subject, TriggerTexts, Update,
+};
+
+/// Templates above each other that are followed.
+const TEMPLATE_DEPTH_MAX: usize = 64;
+/// Symptoms that a text lists.
+const SYMPTOMS_MAX: usize = 1000;
+
+/// Which texts are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// The action.
+    pub action: u64,
+    /// The problem event, or the only one.
+    pub event: EventId,
+    /// The event that ended the problem, once it has ended.
+    pub recovery: Option<EventId>,
+    /// The row of `acknowledges` that the message reports.
+    pub update: Option<u64>,
+}
+
+/// Reads what the texts need; `None` = the event is deleted. `c` reads both parts of the database.
+pub fn read(
+    c: &mut dyn Reader,
+    snapshot: &Arc<Snapshot>,
+    request: &Request,
+    needs: &Needs,
+    now: Timestamp,
+) -> DbResult<Option<Facts>> {
+    let ids: Vec<u64> =
+        std::iter::once(request.event).chain(request.recovery).map(|id| id.0).collect();
+    let mut events = read_events(c, &ids, needs.tags)?;
+    let Some(event) = events.remove(&request.event.0) else { return Ok(None) };
+    let (event, cause_id) = event;
+    let recovery = request.recovery.and_then(|id| events.remove(&id.0)).map(|(event, _)| event);
+    let name = c.query("SELECT name FROM actions WHERE actionid = ?", &[request.action.into()])?;
+    let name = name.first().map_or_else(String::new, |row| row.text("name").to_owned());
+    let mut updates = Vec::new();
+    if needs.updates {
+        let sql = "SELECT * FROM acknowledges WHERE eventid = ? ORDER BY acknowledgeid";
+        let rows = c.query(sql, &[event.id.into()])?;
+        updates = read_updates(c, &rows)?;
+    }
+    let mut update = None;
+    if let Some(id) = request.update {
+        let rows = c.query("SELECT * FROM acknowledges WHERE acknowledgeid = ?", &[id.into()])?;
+        update = read_updates(c, &rows)?.pop();
+    }
+    let cause = if needs.cause && cause_id != 0 { read_cause(c, cause_id)? } else { None };
+    let symptoms = if needs.symptoms { read_symptoms(c, snapshot, event.id)? } else { Vec::new() };
+    let subject = read_subject(c, snapshot, &event, needs)?;
+    Ok(Some(Facts {
+        now,
+        snapshot: Arc::clone(snapshot),
+        action: Action { id: request.action, name },
+        event,
+        recovery,
+        update,
+        subject,
+        updates,
+        cause,
+        symptoms,
+        alerts: Vec::new(),
+    }))
+}
+
+/// Events with their causes, by id. Those of later versions are left out.
+fn read_events(
+    c: &mut dyn Reader,
+    ids: &[u64],
+    with_tags: bool,
+) -> DbResult<BTreeMap<u64, (Event, u64)>> {
+    let rows = query_by_ids(c, "SELECT * FROM events WHERE eventid IN ({ids})", &[], ids)?;
+    let mut tags = if with_tags { read_tags(c, ids)? } else { BTreeMap::new() };
+    let event = |row: &Row| {
+        let id = row.id("eventid");
+        let event = Event {
+            id,
+            origin: origin(row)?,
+            at: Timestamp { clock: number(row, "clock"), ns: number(row, "ns") },
+            value: row.int("value"),
+            name: row.text("name").to_owned(),
+            severity: severity(row.int("severity")),
+            acknowledged: row.int("acknowledged") == 1,
+            opdata: row.text("opdata").to_owned(),
+            tags: tags.remove(&id).unwrap_or_default(),
+        };
+        Some((id, (event, row.id("cause_eventid"))))
+    };
+    Ok(rows.iter().filter_map(event).collect())
+}
+
+/// Tags in the order in which they were made, by event.
+fn read_tags(c: &mut dyn Reader, ids: &[u64]) -> DbResult<BTreeMap<u64, Vec<(String, String)>>> {
+    let sql = "SELECT eventid, tag, value FROM event_tags WHERE eventid IN ({ids}) \
+               ORDER BY eventtagid";
+    let mut tags: BTreeMap<u64, Vec<(String, String)>> = BTreeMap::new();
+    for row in query_by_ids(c, sql, &[], ids)? {
+        let tag = (row.text("tag").to_owned(), row.text("value").to_owned());
+        tags.entry(row.id("eventid")).or_default().push(tag);
+    }
+    Ok(tags)
+}
+
+fn number(row: &Row, column: &str) -> u32 {
+    u32::try_from(row.int(column)).unwrap_or(0)
+}
+
+fn severity(number: i64) -> Severity {
+    Severity::from_number(number).unwrap_or(Severity::NotClassified)
+}
+
+fn origin(row: &Row) -> Option<EventOrigin> {
+    let id = row.id("objectid");
+    let source = EventSource::from_number(row.int("source"))?;
+    let object = EventObject::from_number(row.int("object"))?;
+    Some(match (source, object) {
+        (EventSource::Trigger, EventObject::Trigger) => EventOrigin::Trigger(TriggerId(id)),
+        (EventSource::Internal, EventObject::Trigger) => {
+            EventOrigin::InternalTrigger(TriggerId(id))
+        }
+        (_, EventObject::Item) => EventOrigin::InternalItem(ItemId(id)),
+        (_, EventObject::LldRule) => EventOrigin::InternalLldRule(ItemId(id)),
+        (_, EventObject::DiscoveredHost) => EventOrigin::DiscoveredHost(id),
+        (_, EventObject::DiscoveredService) => EventOrigin::DiscoveredService(id),
+        (_, EventObject::AutoregisteredHost) => EventOrigin::AutoregisteredHost(id),
+        (_, EventObject::Service) => EventOrigin::Service(id),
+        (_, EventObject::Trigger) => return None,
+    })
+}
+
+fn read_updates(c: &mut dyn Reader, rows: &[Row]) -> DbResult<Vec<Update>> {
+    let mut users: Vec<u64> = rows.iter().map(|row| row.id("userid")).collect();
+    users.sort_unstable();
+    users.dedup();
+    let people = read_people(c, &users)?;
+    let update = |row: &Row| Update {
+        clock: number(row, "clock"),
+        author: people.get(&row.id("userid")).cloned(),
+        actions: number(row, "action"),
+        message: row.text("message").to_owned(),
+        severity: (severity(row.int("old_severity")), severity(row.int("new_severity"))),
+        suppress_until: number(row, "suppress_until"),
+    };
+    Ok(rows.iter().map(update).collect())
+}
+
+/// Users by id, with their groups.
+pub(super) fn read_people(c: &mut dyn Reader, ids: &[u64]) -> DbResult<BTreeMap<u64, Person>> {
+    let sql = "SELECT userid, username, name, surname FROM users WHERE userid IN ({ids})";
+    let mut people = BTreeMap::new();
+    for row in query_by_ids(c, sql, &[], ids)? {
+        let person = Person {
+            id: row.id("userid"),
+            username: row.text("username").to_owned(),
+            name: row.text("name").to_owned(),
+            surname: row.text("surname").to_owned(),
+            groups: Vec::new(),
+        };
+        people.insert(person.id, person);
+    }
+    let sql = "SELECT userid, usrgrpid FROM user_groups WHERE userid IN ({ids})";
+    for row in query_by_ids(c, sql, &[], ids)? {
+        if let Some(person) = people.get_mut(&row.id("userid")) {
+            person.groups.push(row.id("usrgrpid"));
+        }
+    }
+    Ok(people)
+}
+
+fn read_cause(c: &mut dyn Reader, id: u64) -> DbResult<Option<(Event, Vec<Update>)>> {
+    let Some((mut event, _)) = read_events(c, &[id], true)?.remove(&id) else { return Ok(None) };
+    let ended = c.query("SELECT r_eventid FROM events WHERE eventid = ?", &[id.into()])?;
+    if ended.first().is_some_and(|row| row.id("r_eventid") != 0) {
+        event.value = 0;
+    }
+    let sql = "SELECT * FROM acknowledges WHERE eventid = ? ORDER BY acknowledgeid";
+    let rows = c.query(sql, &[id.into()])?;
+    Ok(Some((event, read_updates(c, &rows)?)))
+}
+
+fn read_symptoms(c: &mut dyn Reader, snapshot: &Snapshot, cause: u64) -> DbResult<Vec<Line>> {
+    let sql = formatcp!(
+        "SELECT eventid, objectid, clock, name, severity FROM problems \
+         WHERE source = {SOURCE_TRIGGER} AND cause_eventid = ? ORDER BY eventid LIMIT {SYMPTOMS_MAX}"
+    );
+    let rows = c.query(sql, &[cause.into()])?;
+    let ids: Vec<u64> = rows.iter().map(|row| row.id("eventid")).collect();
+    let mut tags = read_tags(c, &ids)?;
+    let hosts = |row: &Row| {
+        let trigger = snapshot.triggers.get(&TriggerId(row.id("objectid")));
+        let ids = trigger.map(|trigger| snapshot.hosts_of(trigger)).unwrap_or_default();
+        let hosts = ids.iter().filter_map(|id| snapshot.hosts.get(id));
+        hosts.map(|host| host.host.to_string()).collect()
+    };
+    let line = |row: &Row| Line {
+        hosts: hosts(row),
+        name: row.text("name").to_owned(),
+        severity: severity(row.int("severity")),
+        clock: number(row, "clock"),
+        tags: tags.remove(&row.id("eventid")).unwrap_or_default(),
+    };
+    Ok(rows.iter().map(line).collect())
+}
+
+fn read_subject(
+    c: &mut dyn Reader,
+    snapshot: &Snapshot,
+    event: &Event,
+    needs: &Needs,
+) -> DbResult<Subject> {
+    let mut facts = match event.origin {
+        EventOrigin::Trigger(id) | EventOrigin::InternalTrigger(id) => {
+            let Some(trigger) = snapshot.triggers.get(&id) else { return Ok(Subject::Gone) };
+            let functions = trigger.problem_functions();
+            Monitored {
+                trigger: Some(Arc::clone(trigger)),
+                items: functions.iter().map(|f| snapshot.items.get(&f.item).cloned()).collect(),
+                hosts: snapshot.hosts_of(trigger),
+                ..Monitored::default()
+            }
+        }
+        EventOrigin::InternalItem(id) | EventOrigin::InternalLldRule(id) => {
+            let Some(item) = snapshot.items.get(&id) else { return Ok(Subject::Gone) };
+            Monitored {
+                items: vec![Some(Arc::clone(item))],
+                hosts: vec![item.host],
+                // The event's name is the error.
+                error: event.name.clone(),
+                ..Monitored::default()
+            }
+        }
+        EventOrigin::DiscoveredHost(_) | EventOrigin::DiscoveredService(_) => {
+            return Ok(read_device(c, event.origin)?.map_or(Subject::Gone, Subject::Device));
+        }
+        EventOrigin::AutoregisteredHost(id) => {
+            return Ok(read_agent(c, id)?.map_or(Subject::Gone, Subject::Agent));
+        }
+        // Services have no tables yet.
+        EventOrigin::Service(_) => return Ok(Subject::Gone),
+    };
+    add_texts(c, &mut facts, needs)?;
+    if let Some(id) = facts.trigger.as_ref().map(|trigger| trigger.id) {
+        add_of_trigger(c, &mut facts, id, needs)?;
+    }
+    Ok(Subject::Monitored(Box::new(facts)))
+}
+
+/// What the snapshot does not have of hosts and items.
+fn add_texts(c: &mut dyn Reader, facts: &mut Monitored, needs: &Needs) -> DbResult<()> {
+    if needs.item_texts {
+        let ids: Vec<u64> = facts.items.iter().flatten().map(|item| item.id.0).collect();
+        let sql = "SELECT itemid, name, key_, description FROM items WHERE itemid IN ({ids})";
+        for row in query_by_ids(c, sql, &[], &ids)? {
+            let texts = ItemTexts {
+                name: row.text("name").to_owned(),
+                key: row.text("key_").to_owned(),
+                description: row.text("description").to_owned(),
+            };
+            facts.item_texts.insert(ItemId(row.id("itemid")), texts);
+        }
+    }
+    if needs.descriptions {
+        let ids: Vec<u64> = facts.hosts.iter().map(|id| id.0).collect();
+        let sql = "SELECT hostid, description FROM hosts WHERE hostid IN ({ids})";
+        for row in query_by_ids(c, sql, &[], &ids)? {
+            let description = row.text("description").to_owned();
+            facts.descriptions.insert(model::HostId(row.id("hostid")), description);
+        }
+    }
+    Ok(())
+}
+
+/// What the snapshot does not have of the trigger.
+fn add_of_trigger(
+    c: &mut dyn Reader,
+    facts: &mut Monitored,
+    id: TriggerId,
+    needs: &Needs,
+) -> DbResult<()> {
+    if needs.trigger_texts {
+        let sql = "SELECT comments, url, url_name FROM triggers WHERE triggerid = ?";
+        if let Some(row) = c.query(sql, &[id.0.into()])?.first() {
+            facts.trigger_texts = TriggerTexts {
+                comments: row.text("comments").to_owned(),
+                url: row.text("url").to_owned(),
+                url_name: row.text("url_name").to_owned(),
+            };
+        }
+    }
+    if needs.error {
+        let sql = "SELECT error FROM trigger_states WHERE triggerid = ?";
+        let rows = c.query(sql, &[id.0.into()])?;
+        facts.error = rows.first().map_or_else(String::new, |row| row.text("error").to_owned());
+    }
+    if needs.counts {
+        facts.counts = read_counts(c, id)?;
+    }
+    if needs.templates {
+        facts.templates = read_templates(c, id)?;
+    }
+    Ok(())
+}
+
+fn read_counts(c: &mut dyn Reader, id: TriggerId) -> DbResult<Counts> {
+    let sql = formatcp!(
+        "SELECT value, acknowledged, COUNT(*) AS events FROM events \
+         WHERE source = {SOURCE_TRIGGER} AND object = 0 AND objectid = ? GROUP BY value, acknowledged"
+    );
+    let mut counts = Counts::default();
+    for row in c.query(sql, &[id.0.into()])? {
+        let events = row.id("events");
+        let problem = row.int("value") == 1;
+        if row.int("acknowledged") == 1 {
+            counts.acknowledged += events;
+            counts.problems_acknowledged += if problem { events } else { 0 };
+        } else {
+            counts.unacknowledged += events;
+            counts.problems_unacknowledged += if problem { events } else { 0 };
+        }
+    }
+    Ok(counts)
+}
+
+/// Names of the templates whose trigger is the first of those that the trigger comes from.
+fn read_templates(c: &mut dyn Reader, id: TriggerId) -> DbResult<Vec<String>> {
+    let mut first = id.0;
+    for _ in 0..TEMPLATE_DEPTH_MAX {
+        let sql = "SELECT templateid FROM triggers WHERE triggerid = ?";
+        let above = c.query(sql, &[first.into()])?.first().map_or(0, |row| row.id("templateid"));
+        if above == 0 {
+            break;
+        }
+        first = above;
+    }
+    if first == id.0 {
+        return Ok(Vec::new());
+    }
+    let sql = "SELECT DISTINCT h.name AS name FROM functions f JOIN items i ON i.itemid = f.itemid \
+               JOIN hosts h ON h.hostid = i.hostid WHERE f.triggerid = ? ORDER BY h.name";
+    let rows = c.query(sql, &[first.into()])?;
+    Ok(rows.iter().map(|row| row.text("name").to_owned()).collect())
+}
+
+fn read_device(c: &mut dyn Reader, origin: EventOrigin) -> DbResult<Option<Device>> {
+    let column = match origin {
+        EventOrigin::DiscoveredService(_) => "s.dserviceid",
+        _ => "s.dhostid",
+    };
+    let sql = format!(
+        "SELECT r.name AS rule, s.ip, s.dns, s.port, s.status, s.lastup, s.lastdown, k.type, \
+         d.status AS d_status, d.lastup AS d_lastup, d.lastdown AS d_lastdown \
+         FROM dservices s JOIN dhosts d ON d.dhostid = s.dhostid \
+         JOIN drules r ON r.druleid = d.druleid JOIN dchecks k ON k.dcheckid = s.dcheckid \
+         WHERE {column} = ? ORDER BY s.dserviceid LIMIT 1"
+    );
+    let rows = c.query(&sql, &[origin.object_id().into()])?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let state = |status: &str, up: &str, down: &str| {
+        let status = DiscoveryState::from_number(row.int(status)).unwrap_or(DiscoveryState::Down);
+        (status, number(row, if status == DiscoveryState::Up { up } else { down }))
+    };
+    let (status, since) = state("d_status", "d_lastup", "d_lastdown");
+    let of_service = matches!(origin, EventOrigin::DiscoveredService(_));
+    let check = DiscoveryCheckType::from_number(row.int("type")).filter(|_| of_service);
+    let service = check.map(|check| {
+        let (status, since) = state("status", "lastup", "lastdown");
+        let port = u16::try_from(row.int("port")).unwrap_or(0);
+        DeviceService { check, port, status, since }
+    });
+    Ok(Some(Device {
+        rule: row.text("rule").to_owned(),
+        ip: row.text("ip").to_owned(),
+        dns: row.text("dns").to_owned(),
+        status,
+        since,
+        service,
+    }))
+}
+
+fn read_agent(c: &mut dyn Reader, id: u64) -> DbResult<Option<Agent>> {
+    let sql = "SELECT host, listen_ip, listen_port, host_metadata FROM autoreg_hosts \
+               WHERE autoreg_hostid = ?";
+    let rows = c.query(sql, &[id.into()])?;
+    Ok(rows.first().map(|row| Agent {
+        host: row.text("host").to_owned(),
+        ip: row.text("listen_ip").to_owned(),
+        port: u16::try_from(row.int("listen_port")).unwrap_or(0),
+        metadata: row.text("host_metadata").to_owned(),
+    }))
+}

@@ -1,0 +1,209 @@
+//! Updates, causes, symptoms, and what escalations did.
+
+use super::*;
+use crate::text::{Alert, AlertKind, Facts, Person, Progress};
+
+use About::{LateUpdate, Problem, Recovery, Update};
+
+#[test]
+fn macros_of_an_update() {
+    let world = updated(with_trigger());
+    world.check(
+        Update(1),
+        &[
+            (
+                "{EVENT.UPDATE.ACTION}",
+                "acknowledged, commented and changed severity from High to Disaster",
+            ),
+            ("{EVENT.UPDATE.DATE} {EVENT.UPDATE.TIME}", "2026.11.23 19:09:44"),
+            ("{EVENT.UPDATE.MESSAGE}|{EVENT.UPDATE.STATUS}", "seen \"it\"|1"),
+            ("{USER.FULLNAME}", "Inaccessible user"),
+            ("{EVENT.SEVERITY} {TRIGGER.SEVERITY} {EVENT.ACK.STATUS}", "Disaster High Yes"),
+            ("{EVENT.STATUS} {EVENT.VALUE} {ITEM.VALUE}", "PROBLEM 1 2.93 KB"),
+            (
+                "{EVENT.ACK.HISTORY}",
+                "2026.11.23 19:09:44 \"Inaccessible user\"\n\
+                 Actions: acknowledged and changed severity from High to Disaster.\nseen \"it\"",
+            ),
+        ],
+    );
+    world.stay(
+        Update(1),
+        "EVENT.RECOVERY.ID EVENT.UPDATE.NSEVERITY EVENT.UPDATE.SEVERITY EVENT.UPDATE.ACTIONJSON \
+         EVENT.UPDATE.TIMESTAMP USER.USERNAME USER.NAME USER.SURNAME USER.ALIAS",
+    );
+}
+
+#[test]
+fn what_users_did() {
+    let world = updated(with_trigger());
+    let until = START + 6636;
+    for (n, (action, severity, until, words)) in [
+        (6, (0, 0), 0, "acknowledged and commented"),
+        (4, (0, 0), 0, "commented"),
+        (16, (0, 0), 0, "unacknowledged"),
+        (8, (5, 1), 0, "changed severity from Disaster to Information"),
+        (5, (0, 0), 0, "commented and closed"),
+        (32, (0, 0), until, "suppressed until 2026.11.23 21:00:00"),
+        (32, (0, 0), 0, "suppressed indefinitely"),
+        (64, (0, 0), 0, "unsuppressed"),
+        (
+            15,
+            (4, 2),
+            0,
+            "acknowledged, commented, changed severity from High to Warning and closed",
+        ),
+        (256, (0, 0), 0, ""),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let id = 10 + n as u64;
+        update(&world, id, START + 30, action, "text", severity, until);
+        assert_eq!(world.text(Update(id), "{EVENT.UPDATE.ACTION}"), words);
+    }
+    let text = "{EVENT.UPDATE.HISTORY}";
+    let history = world.text(Problem, text);
+    assert_eq!(history.matches("Actions: ").count(), 9, "{history}");
+    assert!(
+        history.contains("seen \"it\"\n\n2026.11.23 19:09:54 \"Inaccessible user\"\nActions: ")
+    );
+}
+
+#[test]
+fn the_author_is_shown_to_those_who_may_see_him() {
+    let world = updated(with_trigger());
+    let text = "{USER.FULLNAME}";
+    let name = |recipient: &Recipient| world.expander(Update(1), &[text]).expand(text, recipient);
+    let of_group =
+        |user, group| Recipient { sees: Sees::Groups { user, groups: vec![group] }, ..anybody() };
+    let full = "Zabbix Administrator (Admin)";
+    assert_eq!(name(&admin()), full);
+    assert_eq!(name(&of_group(ALICE, 7)), "Inaccessible user");
+    assert_eq!(name(&of_group(ADMIN, 9)), full);
+    world.put(&table::USERGROUPS, &[("usrgrpid", 88_u64.into()), ("name", "Own".into())]);
+    world.run("INSERT INTO user_groups (userid, usrgrpid) VALUES (1, 88)");
+    assert_eq!(name(&of_group(ALICE, 88)), full);
+    world.run("UPDATE users SET name = '', surname = '' WHERE userid = 1");
+    assert_eq!(name(&admin()), "Admin");
+    world.run_state("UPDATE acknowledges SET userid = 77");
+    assert_eq!(name(&admin()), "unknown");
+}
+
+#[test]
+fn an_update_after_the_recovery() {
+    let world = ended(updated(with_trigger()));
+    world.check(
+        LateUpdate(1),
+        &[
+            ("{EVENT.STATUS} {EVENT.RECOVERY.ID} {EVENT.UPDATE.STATUS}", "RESOLVED 101 1"),
+            ("{ITEM.VALUE} {EVENT.UPDATE.MESSAGE}", "0 B seen \"it\""),
+        ],
+    );
+}
+
+#[test]
+fn causes_and_symptoms() {
+    let world = updated(with_trigger());
+    let columns = |name: &str, severity: i64| -> Vec<(&'static str, Value)> {
+        vec![
+            ("clock", (START - 60).into()),
+            ("value", Value::from(1)),
+            ("name", name.into()),
+            ("severity", severity.into()),
+            ("opdata", "down".into()),
+        ]
+    };
+    event(&world, 90, (0, 0, TRIGGER), &columns("Cause is here", 5));
+    tag(&world, 60, 90, "net", "core");
+    world.run_state(&format!("UPDATE events SET cause_eventid = 90 WHERE eventid = {PROBLEM}"));
+    world.check(
+        Problem,
+        &[
+            ("[{EVENT.CAUSE.NAME}] {EVENT.CAUSE.ID}", "[Cause is here] 90"),
+            (
+                "{EVENT.CAUSE.SEVERITY} {EVENT.CAUSE.NSEVERITY} {EVENT.CAUSE.STATUS}",
+                "Disaster 5 PROBLEM",
+            ),
+            (
+                "{EVENT.CAUSE.TAGS} {EVENT.CAUSE.TAGS.net} {EVENT.CAUSE.OPDATA}",
+                "net:core core down",
+            ),
+            ("{EVENT.CAUSE.TIME} {EVENT.CAUSE.AGE}", "19:08:24 2m 5s"),
+            ("[{EVENT.CAUSE.UPDATE.HISTORY}]{EVENT.CAUSE.ACK.STATUS}", "[]No"),
+        ],
+    );
+    world.stay(Problem, "EVENT.CAUSE.NOSUCH EVENT.CAUSE.ID1");
+    for (id, name, severity) in [(110_u64, "First", 2), (111, "Second", 4)] {
+        event(&world, id, (0, 0, TRIGGER), &columns(name, severity));
+        world.put_state(
+            &table::PROBLEMS,
+            &[
+                ("eventid", id.into()),
+                ("objectid", TRIGGER.into()),
+                ("clock", START.into()),
+                ("name", name.into()),
+                ("severity", severity.into()),
+                ("cause_eventid", PROBLEM.into()),
+            ],
+        );
+    }
+    tag(&world, 61, 111, "svc", "x");
+    world.check(
+        Problem,
+        &[(
+            "{EVENT.SYMPTOMS}",
+            "Host: \"web-1\" Problem name: \"First\" Severity: \"Warning\" Age: 1m 5s \
+             Problem tags: \"\"\n\
+             Host: \"web-1\" Problem name: \"Second\" Severity: \"High\" Age: 1m 5s \
+             Problem tags: \"svc:x\"",
+        )],
+    );
+}
+
+#[test]
+fn what_the_escalation_did() {
+    let world = ended(with_trigger());
+    let alice = Person {
+        id: ALICE,
+        username: "alice".into(),
+        name: "Alice".into(),
+        surname: "Sink".into(),
+        groups: vec![8],
+    };
+    let message = |media: &str, sendto: &str| AlertKind::Message {
+        media: media.into(),
+        sendto: sendto.into(),
+        user: Some(alice.clone()),
+    };
+    let alert = |step, progress, error: &str, kind| Alert {
+        step,
+        clock: START + step,
+        progress,
+        error: error.into(),
+        kind,
+    };
+    let command = || AlertKind::Command { host: "web-1".into() };
+    let text = "{ESC.HISTORY}";
+    let mut expander = world.expander(Recovery, &[text]);
+    let facts: &mut Facts = &mut expander.facts;
+    facts.alerts = vec![
+        alert(1, Progress::Done, "", message("Hook", "alice")),
+        alert(2, Progress::Running, "", message("Hook", "alice")),
+        alert(3, Progress::Failed, "No media defined for user.", message("", "")),
+        alert(4, Progress::Done, "", command()),
+        alert(5, Progress::Failed, "Process exited with code: 5.", command()),
+    ];
+    assert_eq!(
+        expander.expand(text, &anybody()),
+        "Problem started: 2026.11.23 19:09:24 Age: 1m 5s\n\
+         1. 2026.11.23 19:09:25 message sent        Hook alice \"Alice Sink (alice)\"\n\
+         2. 2026.11.23 19:09:26 message in progress Hook alice \"Alice Sink (alice)\"\n\
+         3. 2026.11.23 19:09:27 message failed        \"Alice Sink (alice)\" No media defined for user.\n\
+         4. 2026.11.23 19:09:28 script  executed    \"web-1\"\n\
+         5. 2026.11.23 19:09:29 script  failed      \"web-1\" Process exited with code: 5.\n\
+         Problem ended: 2026.11.23 19:10:24"
+    );
+    let bob = Recipient { sees: Sees::Groups { user: 3, groups: vec![9] }, ..anybody() };
+    assert!(expander.expand(text, &bob).contains("Hook alice \"Inaccessible user\""));
+}
