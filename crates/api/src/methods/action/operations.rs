@@ -20,7 +20,6 @@ use crate::write::{Target, nested, nested_ids, only};
 /// Operations of the field that are not performed yet.
 const MESSAGES: [OperationKind; 2] = [OperationKind::Message, OperationKind::Script];
 
-/// An operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Operation {
     kind: OperationKind,
