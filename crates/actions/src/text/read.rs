@@ -1,6 +1,6 @@
 //! Reads what texts need of an event from the database and the snapshot.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use config::Snapshot;
@@ -8,16 +8,21 @@ use config::db::{DbResult, Reader, Row, query_by_ids};
 use const_format::formatcp;
 use model::{EventId, EventOrigin, ItemId, Severity, Timestamp, TriggerId};
 use objects::sql::SOURCE_TRIGGER;
-use objects::{DiscoveryCheckType, DiscoveryState, EventObject, EventSource};
+use objects::{
+    AlertStatus, AlertType, DiscoveryCheckType, DiscoveryState, EventObject, EventSource,
+};
 
 use super::Needs;
 use super::facts::{
-    Action, Agent, Counts, Device, DeviceService, Event, Facts, ItemTexts, Line, Monitored, Person,
-    Subject, TriggerTexts, Update,
+    Action, Agent, Alert, AlertKind, Counts, Device, DeviceService, Event, Facts, ItemTexts, Line,
+    Monitored, Person, Progress, Subject, TriggerTexts, Update,
 };
 
 /// Templates above each other that are followed.
 const TEMPLATE_DEPTH_MAX: usize = 64;
+/// Alerts that a text lists.
+const ALERTS_MAX: usize = 1000;
+const ALERT_COMMAND: &str = AlertType::Command.text();
 /// Symptoms that a text lists.
 const SYMPTOMS_MAX: usize = 1000;
 
@@ -64,6 +69,7 @@ pub fn read(
     let cause = if needs.cause && cause_id != 0 { read_cause(c, cause_id)? } else { None };
     let symptoms = if needs.symptoms { read_symptoms(c, snapshot, event.id)? } else { Vec::new() };
     let subject = read_subject(c, snapshot, &event, needs)?;
+    let alerts = if needs.alerts { read_alerts(c, request.action, event.id)? } else { Vec::new() };
     Ok(Some(Facts {
         now,
         snapshot: Arc::clone(snapshot),
@@ -75,8 +81,55 @@ pub fn read(
         updates,
         cause,
         symptoms,
-        alerts: Vec::new(),
+        alerts,
     }))
+}
+
+/// What the action sent and ran because of the event, its end and its updates.
+fn read_alerts(c: &mut dyn Reader, action: u64, event: u64) -> DbResult<Vec<Alert>> {
+    let sql = formatcp!(
+        "SELECT esc_step, clock, status, error, alerttype, mediatypeid, sendto, userid, \
+         CASE alerttype WHEN {ALERT_COMMAND} THEN message ELSE '' END AS command FROM alerts \
+         WHERE actionid = ? AND (eventid = ? OR p_eventid = ?) ORDER BY alertid LIMIT {ALERTS_MAX}"
+    );
+    let rows = c.query(sql, &[action.into(), event.into(), event.into()])?;
+    let distinct = |column: &str| {
+        let ids: BTreeSet<u64> = rows.iter().map(|row| row.id(column)).collect();
+        Vec::from_iter(ids)
+    };
+    let people = read_people(c, &distinct("userid"))?;
+    let sql = "SELECT mediatypeid, name FROM media_types WHERE mediatypeid IN ({ids})";
+    let media = query_by_ids(c, sql, &[], &distinct("mediatypeid"))?;
+    let media: BTreeMap<u64, &str> =
+        media.iter().map(|row| (row.id("mediatypeid"), row.text("name"))).collect();
+    let alert = |row: &Row| {
+        let kind = if AlertType::Command.is(row.int("alerttype")) {
+            let command = row.text("command");
+            let host = command.split_once(':').map_or(command, |(host, _)| host);
+            AlertKind::Command { host: host.to_owned() }
+        } else {
+            let media = media.get(&row.id("mediatypeid")).copied().unwrap_or_default();
+            AlertKind::Message {
+                media: media.to_owned(),
+                // Several addresses stand in lines.
+                sendto: row.text("sendto").replace('\n', ", "),
+                user: people.get(&row.id("userid")).cloned(),
+            }
+        };
+        let progress = match AlertStatus::from_number(row.int("status")) {
+            Some(AlertStatus::Sent) => Progress::Done,
+            Some(AlertStatus::Failed) => Progress::Failed,
+            Some(AlertStatus::NotSent | AlertStatus::New) | None => Progress::Running,
+        };
+        Alert {
+            step: number(row, "esc_step"),
+            clock: number(row, "clock"),
+            progress,
+            error: row.text("error").to_owned(),
+            kind,
+        }
+    };
+    Ok(rows.iter().map(alert).collect())
 }
 
 /// Events with their causes, by id. Those of later versions are left out.
@@ -161,7 +214,7 @@ fn read_updates(c: &mut dyn Reader, rows: &[Row]) -> DbResult<Vec<Update>> {
 }
 
 /// Users by id, with their groups.
-pub(super) fn read_people(c: &mut dyn Reader, ids: &[u64]) -> DbResult<BTreeMap<u64, Person>> {
+fn read_people(c: &mut dyn Reader, ids: &[u64]) -> DbResult<BTreeMap<u64, Person>> {
     let sql = "SELECT userid, username, name, surname FROM users WHERE userid IN ({ids})";
     let mut people = BTreeMap::new();
     for row in query_by_ids(c, sql, &[], ids)? {

@@ -1,8 +1,6 @@
 //! Updates, causes, symptoms, and what escalations did.
 
 use super::*;
-use crate::text::{Alert, AlertKind, Facts, Person, Progress};
-
 use About::{LateUpdate, Problem, Recovery, Update};
 
 #[test]
@@ -163,47 +161,63 @@ fn causes_and_symptoms() {
 
 #[test]
 fn what_the_escalation_did() {
-    let world = ended(with_trigger());
-    let alice = Person {
-        id: ALICE,
-        username: "alice".into(),
-        name: "Alice".into(),
-        surname: "Sink".into(),
-        groups: vec![8],
-    };
-    let message = |media: &str, sendto: &str| AlertKind::Message {
-        media: media.into(),
-        sendto: sendto.into(),
-        user: Some(alice.clone()),
-    };
-    let alert = |step, progress, error: &str, kind| Alert {
-        step,
-        clock: START + step,
-        progress,
-        error: error.into(),
-        kind,
-    };
-    let command = || AlertKind::Command { host: "web-1".into() };
+    let world = ended(updated(with_trigger()));
+    world.put(&table::MEDIA_TYPES, &[("mediatypeid", 70_u64.into()), ("name", "Hook".into())]);
+    world.put(&table::USERGROUPS, &[("usrgrpid", 88_u64.into()), ("name", "Ops".into())]);
+    world.run(&format!("INSERT INTO user_groups (userid, usrgrpid) VALUES ({ALICE}, 88)"));
+    let none = "No media defined for user.";
+    for (id, (event, problem, step, status, error, kind, media, message)) in [
+        (PROBLEM, 0, 1, 1, "", 0, 70, "text"),
+        (PROBLEM, 0, 2, 3, "", 0, 70, "text"),
+        (PROBLEM, 0, 2, 0, "refused", 0, 70, "text"),
+        (PROBLEM, 0, 3, 2, none, 0, 0, ""),
+        (PROBLEM, 0, 4, 1, "", 1, 0, "web-1:touch x:y"),
+        (PROBLEM, 0, 5, 2, "Process exited with code: 5.", 1, 0, "web-1:false"),
+        (RECOVERY, PROBLEM, 1, 1, "", 0, 70, "text"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        world.put_state(
+            &table::ALERTS,
+            &[
+                ("alertid", Value::from(id as u64 + 1)),
+                ("actionid", ACTION.into()),
+                ("eventid", event.into()),
+                ("p_eventid", problem.into()),
+                ("userid", ALICE.into()),
+                ("clock", (START + 1 + id as u32).into()),
+                ("mediatypeid", Value::from(media)),
+                ("sendto", if media == 0 { "" } else { "alice" }.into()),
+                ("message", message.into()),
+                ("status", Value::from(status)),
+                ("error", error.into()),
+                ("esc_step", Value::from(step)),
+                ("alerttype", Value::from(kind)),
+            ],
+        );
+    }
+    // Another action's.
+    world.put_state(
+        &table::ALERTS,
+        &[("alertid", 50_u64.into()), ("actionid", 9_u64.into()), ("eventid", PROBLEM.into())],
+    );
     let text = "{ESC.HISTORY}";
-    let mut expander = world.expander(Recovery, &[text]);
-    let facts: &mut Facts = &mut expander.facts;
-    facts.alerts = vec![
-        alert(1, Progress::Done, "", message("Hook", "alice")),
-        alert(2, Progress::Running, "", message("Hook", "alice")),
-        alert(3, Progress::Failed, "No media defined for user.", message("", "")),
-        alert(4, Progress::Done, "", command()),
-        alert(5, Progress::Failed, "Process exited with code: 5.", command()),
-    ];
+    let expander = world.expander(Recovery, &[text]);
     assert_eq!(
         expander.expand(text, &anybody()),
         "Problem started: 2026.11.23 19:09:24 Age: 1m 5s\n\
          1. 2026.11.23 19:09:25 message sent        Hook alice \"Alice Sink (alice)\"\n\
          2. 2026.11.23 19:09:26 message in progress Hook alice \"Alice Sink (alice)\"\n\
-         3. 2026.11.23 19:09:27 message failed        \"Alice Sink (alice)\" No media defined for user.\n\
-         4. 2026.11.23 19:09:28 script  executed    \"web-1\"\n\
-         5. 2026.11.23 19:09:29 script  failed      \"web-1\" Process exited with code: 5.\n\
+         2. 2026.11.23 19:09:27 message in progress Hook alice \"Alice Sink (alice)\" refused\n\
+         3. 2026.11.23 19:09:28 message failed        \"Alice Sink (alice)\" No media defined for user.\n\
+         4. 2026.11.23 19:09:29 script  executed    \"web-1\"\n\
+         5. 2026.11.23 19:09:30 script  failed      \"web-1\" Process exited with code: 5.\n\
+         1. 2026.11.23 19:09:31 message sent        Hook alice \"Alice Sink (alice)\"\n\
          Problem ended: 2026.11.23 19:10:24"
     );
-    let bob = Recipient { sees: Sees::Groups { user: 3, groups: vec![9] }, ..anybody() };
-    assert!(expander.expand(text, &bob).contains("Hook alice \"Inaccessible user\""));
+    let of_group =
+        |group| Recipient { sees: Sees::Groups { user: 3, groups: vec![group] }, ..anybody() };
+    assert!(expander.expand(text, &of_group(9)).contains("Hook alice \"Inaccessible user\""));
+    assert!(expander.expand(text, &of_group(88)).contains("Hook alice \"Alice Sink (alice)\""));
 }
