@@ -15,7 +15,6 @@ pub struct Facts {
     pub now: Timestamp,
     /// The configuration.
     pub snapshot: Arc<Snapshot>,
-    /// The action.
     pub action: Action,
     /// The problem event, or the only one.
     pub event: Event,
@@ -42,19 +41,15 @@ impl Facts {
     }
 }
 
-/// An action.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Action {
-    /// Its id.
     pub id: u64,
-    /// Its name.
     pub name: String,
 }
 
 /// An event as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Its id.
     pub id: u64,
     /// Source and object.
     pub origin: EventOrigin,
@@ -62,7 +57,6 @@ pub struct Event {
     pub at: Timestamp,
     /// The API's `value`.
     pub value: i64,
-    /// Its name.
     pub name: String,
     /// The current severity.
     pub severity: Severity,
@@ -77,13 +71,10 @@ pub struct Event {
 /// A user, as far as texts name users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
-    /// The id.
     pub id: u64,
     /// Name for signing in.
     pub username: String,
-    /// Name.
     pub name: String,
-    /// Surname.
     pub surname: String,
     /// User groups.
     pub groups: Vec<u64>,
@@ -113,11 +104,9 @@ pub struct Line {
     pub hosts: Vec<String>,
     /// Name of the event.
     pub name: String,
-    /// Its severity.
     pub severity: Severity,
     /// When it began, seconds since 1970.
     pub clock: u32,
-    /// Its tags.
     pub tags: Vec<(String, String)>,
 }
 
@@ -150,7 +139,6 @@ pub struct Alert {
 /// Kinds of what actions send and run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AlertKind {
-    /// A message.
     Message {
         /// Name of the media type; empty = the user has no media.
         media: String,
@@ -159,7 +147,6 @@ pub enum AlertKind {
         /// The recipient; `None` = the user is deleted.
         user: Option<Person>,
     },
-    /// A command.
     Command {
         /// Technical name of the host that it ran on.
         host: String,
@@ -184,12 +171,11 @@ pub enum Subject {
 /// What texts tell about a trigger, an item or a low-level discovery rule.
 #[derive(Debug, Clone, Default)]
 pub struct Monitored {
-    /// The trigger.
     pub trigger: Option<Arc<Trigger>>,
     /// Items of the functions in the order of the problem expression, or the only item. Those that
     /// are deleted are `None`: the others keep their numbers.
     pub items: Vec<Option<Arc<Item>>>,
-    /// Items of the functions of the recovery expression.
+    /// Hosts of all functions: those whose user macros count.
     pub hosts: Vec<HostId>,
     /// What the configuration calls the items.
     pub item_texts: BTreeMap<ItemId, ItemTexts>,
@@ -208,11 +194,8 @@ pub struct Monitored {
 /// Texts of an item as they are configured.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ItemTexts {
-    /// Name.
     pub name: String,
-    /// Key.
     pub key: String,
-    /// Description.
     pub description: String,
 }
 
@@ -257,12 +240,10 @@ pub struct Device {
     pub service: Option<DeviceService>,
 }
 
-/// A service of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceService {
     /// How it was checked.
     pub check: DiscoveryCheckType,
-    /// Port.
     pub port: u16,
     /// State.
     pub status: DiscoveryState,
@@ -277,18 +258,14 @@ pub struct Agent {
     pub host: String,
     /// Address.
     pub ip: String,
-    /// Port.
     pub port: u16,
-    /// Metadata.
     pub metadata: String,
 }
 
 /// A business service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Service {
-    /// Name.
     pub name: String,
-    /// Description.
     pub description: String,
     /// Tags in the order in which they are configured.
     pub tags: Vec<(String, String)>,

@@ -19,6 +19,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use config::Snapshot;
 use eval::macros::{
     FunctionEnv, MacroKind, MacroScope, Token, TokenKind, UNKNOWN, UserMacro, is_inner,
     substitute_within,
@@ -69,6 +70,17 @@ pub enum Sees {
 }
 
 impl Recipient {
+    /// `zone` as users have it: the name of a time zone, or `default` for the server's.
+    pub fn new(snapshot: &Snapshot, zone: &str, sees: Sees) -> Self {
+        let server = || snapshot.settings.time_zone();
+        let time_zone = match zone {
+            "" | "default" => server(),
+            "system" => TimeZone::system(),
+            name => TimeZone::get(name).unwrap_or_else(|_| server()),
+        };
+        Self { time_zone, sees }
+    }
+
     fn sees(&self, person: &Person) -> bool {
         match &self.sees {
             Sees::Everybody => true,
@@ -84,9 +96,7 @@ impl Recipient {
 pub struct Sent {
     /// Address.
     pub sendto: String,
-    /// Subject.
     pub subject: String,
-    /// Message.
     pub message: String,
 }
 

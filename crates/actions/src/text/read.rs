@@ -7,7 +7,7 @@ use config::Snapshot;
 use config::db::{DbResult, Reader, Row, query_by_ids};
 use const_format::formatcp;
 use model::{EventId, EventOrigin, ItemId, Severity, Timestamp, TriggerId};
-use objects::sql::SOURCE_TRIGGER;
+use objects::sql::{OBJECT_TRIGGER, SOURCE_TRIGGER};
 use objects::{
     AlertStatus, AlertType, DiscoveryCheckType, DiscoveryState, EventObject, EventSource,
 };
@@ -29,7 +29,6 @@ const SYMPTOMS_MAX: usize = 1000;
 /// Which texts are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// The action.
     pub action: u64,
     /// The problem event, or the only one.
     pub event: EventId,
@@ -373,7 +372,7 @@ fn add_of_trigger(
 fn read_counts(c: &mut dyn Reader, id: TriggerId) -> DbResult<Counts> {
     let sql = formatcp!(
         "SELECT value, acknowledged, COUNT(*) AS events FROM events \
-         WHERE source = {SOURCE_TRIGGER} AND object = 0 AND objectid = ? GROUP BY value, acknowledged"
+         WHERE source = {SOURCE_TRIGGER} AND object = {OBJECT_TRIGGER} AND objectid = ? GROUP BY value, acknowledged"
     );
     let mut counts = Counts::default();
     for row in c.query(sql, &[id.0.into()])? {

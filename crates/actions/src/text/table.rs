@@ -308,3 +308,67 @@ impl Occasion {
         bit(self.origin) == TRIGGER
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = include_str!("../../../../docs/macros.md");
+
+    /// The rows of the table as the documentation shows them.
+    fn document() -> String {
+        let mut text = String::from(
+            "| Macros | Trigger | Service | Internal | Discovery | Autoregistration | With a number |\n\
+             | --- | --- | --- | --- | --- | --- | --- |\n",
+        );
+        for (sources, indexed, when, names) in ROWS {
+            let names: Vec<String> = names.iter().map(|name| format!("`{{{name}}}`")).collect();
+            let yes = match when {
+                When::Always => "yes",
+                When::Recovered => "recovery",
+                When::Open => "problem, update",
+                When::Updated => "update",
+            };
+            let kinds = match sources & INTERNAL {
+                0 | INTERNAL => "",
+                UNKNOWN_TRIGGER => "triggers",
+                ITEM => "items",
+                RULE => "discovery rules",
+                _ => "triggers, items",
+            };
+            let internal = match (kinds, sources & INTERNAL) {
+                ("", 0) => String::new(),
+                ("", _) => yes.to_owned(),
+                _ if yes == "yes" => kinds.to_owned(),
+                _ => format!("{kinds}: {yes}"),
+            };
+            let cell = |bit: u8| if sources & bit == 0 { "" } else { yes };
+            let number = if *indexed { "yes" } else { "" };
+            text.push_str(&format!(
+                "| {} | {} | {} | {internal} | {} | {} | {number} |\n",
+                names.join(" "),
+                cell(TRIGGER),
+                cell(SERVICE),
+                cell(DEVICE),
+                cell(AGENT),
+            ));
+        }
+        text
+    }
+
+    #[test]
+    fn the_documentation_has_this_table() {
+        let table = document();
+        assert!(PAGE.contains(&table), "docs/macros.md must hold this table:\n{table}");
+    }
+
+    #[test]
+    fn each_macro_of_a_source_has_one_row() {
+        for (n, (sources, .., names)) in ROWS.iter().enumerate() {
+            for (others, .., known) in &ROWS[n + 1..] {
+                let twice = names.iter().find(|name| known.contains(name));
+                assert!(sources & others == 0 || twice.is_none(), "{twice:?}");
+            }
+        }
+    }
+}

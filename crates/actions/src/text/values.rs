@@ -18,6 +18,9 @@ use model::{HostId, ItemId, Sample, SampleValue, Timestamp, Trend};
 /// Values beyond those asked for that are read at first: some may be later within the second.
 const SPARE_VALUES: usize = 16;
 
+/// Longest value that texts work with, bytes: a template may have it very often.
+const VALUE_BYTES_MAX: usize = 1 << 20;
+
 /// Later than all values.
 pub(super) const LATEST: Timestamp = Timestamp { clock: u32::MAX, ns: 999_999_999 };
 
@@ -47,12 +50,12 @@ impl Values {
         }
     }
 
-    /// The newest value of the item that is not later than `till`.
+    /// The newest value of the item that is not later than `till`. A very long text is cut.
     pub(super) fn of_item(&self, item: &Item, till: Timestamp) -> Option<SampleValue> {
         let known = self.items.borrow().get(&(item.id, till)).cloned();
         known.unwrap_or_else(|| {
             let values = self.view().last_n(item.id, 1, till);
-            let value = values.ok().and_then(|mut values| Some(values.pop()?.value));
+            let value = values.ok().and_then(|mut values| Some(cut_value(values.pop()?.value)));
             self.items.borrow_mut().insert((item.id, till), value.clone());
             value
         })
@@ -76,7 +79,7 @@ impl Values {
         }
         let compiled = func::Function::parse_stored(&function.name, &function.parameter).ok()?;
         let value = compiled.eval(&operand.facts, &mut self.view(), &self.moment(at)).ok()?;
-        value.as_text()
+        value.as_text().map(cut)
     }
 
     /// The value of a formula in the eyes of these hosts.
@@ -91,7 +94,8 @@ impl Values {
         known.unwrap_or_else(|| {
             let value = Expression::parse(&key.0).ok().and_then(|expression| {
                 let mut operands = Formula { values: self, hosts, at };
-                eval::expr::eval(&expression, &mut operands, Mode::Strict).ok()?.as_text()
+                let value = eval::expr::eval(&expression, &mut operands, Mode::Strict).ok()?;
+                value.as_text().map(cut)
             });
             self.formulas.borrow_mut().insert(key, value.clone());
             value
@@ -105,6 +109,26 @@ impl Values {
 
     fn view(&self) -> View<'_> {
         View { snapshot: &self.snapshot, history: &*self.history }
+    }
+}
+
+fn cut(mut text: String) -> String {
+    if text.len() > VALUE_BYTES_MAX {
+        text.truncate(text.floor_char_boundary(VALUE_BYTES_MAX));
+    }
+    text
+}
+
+fn cut_value(value: SampleValue) -> SampleValue {
+    match value {
+        SampleValue::Text(text) if text.len() > VALUE_BYTES_MAX => {
+            SampleValue::Text(text[..text.floor_char_boundary(VALUE_BYTES_MAX)].into())
+        }
+        SampleValue::Log(mut log) if log.0.len() > VALUE_BYTES_MAX => {
+            log.0 = log.0[..log.0.floor_char_boundary(VALUE_BYTES_MAX)].into();
+            SampleValue::Log(log)
+        }
+        value => value,
     }
 }
 

@@ -289,13 +289,7 @@ pub struct GlobalRegexp {
 /// Global regular expressions in the form that functions use.
 pub fn global_regexes(regexps: &BTreeMap<String, Vec<GlobalRegexp>>) -> GlobalRegexes {
     let expression = |e: &GlobalRegexp| GlobalExpression {
-        kind: match e.kind {
-            0 => GlobalKind::Included,
-            1 => GlobalKind::AnyIncluded(e.delimiter),
-            2 => GlobalKind::NotIncluded,
-            3 => GlobalKind::True,
-            _ => GlobalKind::False,
-        },
+        kind: GlobalKind::new(e.kind, e.delimiter),
         expression: e.expression.clone(),
         case_sensitive: e.case_sensitive,
     };

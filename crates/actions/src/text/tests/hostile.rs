@@ -134,3 +134,16 @@ fn a_long_value_does_not_multiply() {
     let text = "{ITEM.VALUE}".repeat(5000);
     assert_eq!(world.text(Problem, &text), "v".repeat(MESSAGE_BYTES_MAX));
 }
+
+#[test]
+fn macro_functions_get_a_part_of_a_very_long_value() {
+    let mut world = with_trigger();
+    world.run("UPDATE items SET value_type = 4 WHERE itemid = 20");
+    world.put(&table::ITEM_TAGS, &[("itemtagid", 1_u64.into()), ("itemid", ITEM_K.into())]);
+    let long = format!("{}end", "ä".repeat(1 << 20));
+    world.shelf().put(ITEM_K, START, SampleValue::Text(long.into()));
+    for text in ["{ITEM.VALUE}", "{FUNCTION.VALUE}", "{?last(//k)}"] {
+        let text = format!("{{{text}.regsub(end, too long)}}");
+        assert_eq!(world.text(Problem, &text), "", "{text}");
+    }
+}

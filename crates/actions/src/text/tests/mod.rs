@@ -149,7 +149,7 @@ impl World {
         self.expander(about, &[text]).expand(text, &anybody())
     }
 
-    /// Each text with what becomes of it.
+    /// Each text with the text that it becomes.
     fn check(&self, about: About, cases: &[(&str, &str)]) {
         let texts: Vec<&str> = cases.iter().map(|(text, _)| *text).collect();
         let expander = self.expander(about, &texts);
@@ -307,7 +307,7 @@ fn with_trigger() -> World {
     for (clock, item, value) in [
         (START - 290, ITEM_K, SampleValue::Unsigned(0)),
         (START - 290, ITEM_F, SampleValue::Float(0.5)),
-        (START - 10, ITEM_F, SampleValue::Float(2.718_28)),
+        (START - 10, ITEM_F, SampleValue::Float("2.71828".parse().unwrap())),
         (START, ITEM_K, SampleValue::Unsigned(3000)),
     ] {
         world.shelf().put(item, clock, value);

@@ -267,12 +267,18 @@ fn times_are_those_of_the_recipient() {
     let world = ended(with_trigger());
     let text = "{EVENT.DATE} {EVENT.TIME}, {EVENT.RECOVERY.TIME} {{EVENT.TIMESTAMP}.fmttime(%H)}";
     let rest = "{{EVENT.TIMESTAMP}.fmttime(%H)}";
+    world.put(
+        &table::SETTINGS,
+        &[("name", "default_timezone".into()), ("value", "Europe/Berlin".into())],
+    );
     for (zone, expected) in [
         ("Asia/Tokyo", "2026.11.24 04:09:24, 04:10:24"),
         ("America/St_Johns", "2026.11.23 15:39:24, 15:40:24"),
         ("UTC", "2026.11.23 19:09:24, 19:10:24"),
+        ("default", "2026.11.23 20:09:24, 20:10:24"),
+        ("No/Such", "2026.11.23 20:09:24, 20:10:24"),
     ] {
-        let recipient = Recipient { time_zone: TimeZone::get(zone).unwrap(), ..anybody() };
+        let recipient = Recipient::new(&world.config.snapshot(), zone, Sees::Everybody);
         let made = world.expander(Recovery, &[text]).expand(text, &recipient);
         assert_eq!(made, format!("{expected} {rest}"));
     }
