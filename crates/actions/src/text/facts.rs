@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use config::Snapshot;
 use config::snapshot::{Item, Trigger};
-use model::{EventOrigin, HostId, ItemId, Severity, Timestamp};
+use model::{EventOrigin, GroupId, HostId, ItemId, Severity, Timestamp};
 use objects::{DiscoveryCheckType, DiscoveryState};
 
 /// Everything that the texts about one event need.
@@ -183,12 +183,31 @@ pub struct Monitored {
     pub descriptions: BTreeMap<HostId, String>,
     /// What the configuration says about the trigger.
     pub trigger_texts: TriggerTexts,
-    /// Names of the templates that the trigger comes from.
-    pub templates: Vec<String>,
+    /// The templates that the trigger comes from.
+    pub templates: Vec<Template>,
+    /// Who may read the groups of the hosts and templates.
+    pub rights: Vec<Right>,
     /// How many events the trigger has.
     pub counts: Counts,
     /// Why it is unknown or not supported now.
     pub error: String,
+}
+
+/// A template that a trigger comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    pub name: String,
+    /// Its template groups.
+    pub groups: Vec<GroupId>,
+}
+
+/// What members of a user group may do with a group of hosts or templates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Right {
+    pub user_group: u64,
+    pub group: GroupId,
+    /// They may read it; otherwise they may not, whatever their other user groups say.
+    pub reads: bool,
 }
 
 /// Texts of an item as they are configured.

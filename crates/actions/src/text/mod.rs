@@ -10,6 +10,8 @@ mod facts;
 mod monitored;
 mod needs;
 mod read;
+mod row;
+mod subject;
 mod table;
 mod values;
 mod words;
@@ -30,7 +32,7 @@ use model::HostId;
 
 pub use facts::{
     Action, Agent, Alert, AlertKind, Counts, Device, DeviceService, Event, Facts, ItemTexts, Line,
-    Monitored, Person, Progress, Service, Subject, TriggerTexts, Update,
+    Monitored, Person, Progress, Right, Service, Subject, Template, TriggerTexts, Update,
 };
 pub use needs::Needs;
 pub use read::{Request, read};

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use config::snapshot::{Function, Host, Item, Trigger, TriggerRecovery};
 use eval::macros::{FunctionEnv, MacroScope, Place, TokenKind, UNKNOWN, substitute_user};
 use eval::units::{log_text, value_text};
-use model::{EventOrigin, HostId, SampleValue, Timestamp};
+use model::{EventOrigin, GroupId, HostId, SampleValue, Timestamp};
 
 use super::facts::{ItemTexts, Monitored};
 use super::values::LATEST;
-use super::{Expander, Recipient};
+use super::{Expander, Recipient, Sees};
 
 /// A text that is part of a text, seen from what the event is about.
 pub(super) struct About<'a> {
@@ -140,9 +140,8 @@ impl About<'_> {
                 TriggerRecovery::RecoveryExpression(recovery) => self.explained(trigger, recovery),
                 TriggerRecovery::Expression | TriggerRecovery::None => String::new(),
             },
-            "TRIGGER.HOSTGROUP.NAME" => self.groups(),
-            "TRIGGER.TEMPLATE.NAME" if self.facts.templates.is_empty() => return None,
-            "TRIGGER.TEMPLATE.NAME" => self.facts.templates.join(", "),
+            "TRIGGER.HOSTGROUP.NAME" => return self.groups(),
+            "TRIGGER.TEMPLATE.NAME" => return self.templates(),
             "TRIGGER.EVENTS.ACK" => counts.acknowledged.to_string(),
             "TRIGGER.EVENTS.UNACK" => counts.unacknowledged.to_string(),
             "TRIGGER.EVENTS.PROBLEM.ACK" => counts.problems_acknowledged.to_string(),
@@ -152,14 +151,27 @@ impl About<'_> {
     }
 
     /// Names of the groups of all hosts, each once, in the order of the alphabet.
-    fn groups(&self) -> String {
+    fn groups(&self) -> Option<String> {
         let hosts = self.facts.hosts.iter();
         let hosts = hosts.filter_map(|id| self.expander.facts.snapshot.hosts.get(id));
-        let mut names: Vec<&str> =
-            hosts.flat_map(|host| host.group_names.iter().map(|name| &**name)).collect();
-        names.sort_unstable();
-        names.dedup();
-        names.join(", ")
+        let groups = hosts.flat_map(|host| host.groups.iter().zip(&host.group_names));
+        let readable = groups.filter(|(id, _)| self.reads(**id));
+        joined(readable.map(|(_, name)| &**name).collect())
+    }
+
+    fn templates(&self) -> Option<String> {
+        let templates = self.facts.templates.iter();
+        let readable = templates.filter(|one| one.groups.iter().any(|group| self.reads(*group)));
+        joined(readable.map(|template| template.name.as_str()).collect())
+    }
+
+    /// The recipient may read the group.
+    fn reads(&self, group: GroupId) -> bool {
+        let Sees::Groups { groups, .. } = &self.recipient.sees else { return true };
+        let rights = self.facts.rights.iter();
+        let mut own =
+            rights.filter(|right| right.group == group && groups.contains(&right.user_group));
+        own.next().is_some_and(|right| right.reads && own.all(|right| right.reads))
     }
 
     /// An expression as people write it.
@@ -252,6 +264,13 @@ impl About<'_> {
             });
         self.expander.values.of_formula(text, &self.facts.hosts, self.at())
     }
+}
+
+/// Names in the order of the alphabet, each once; `None` = there are none.
+fn joined(mut names: Vec<&str>) -> Option<String> {
+    names.sort_unstable();
+    names.dedup();
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 /// The place of a function by the digit behind a macro's name.

@@ -15,6 +15,7 @@ pub struct Needs {
     pub(super) trigger_texts: bool,
     pub(super) descriptions: bool,
     pub(super) templates: bool,
+    pub(super) rights: bool,
     pub(super) counts: bool,
     pub(super) error: bool,
 }
@@ -58,6 +59,7 @@ impl Needs {
             starts("TRIGGER.URL") || matches!(name, "TRIGGER.DESCRIPTION" | "TRIGGER.COMMENT");
         self.descriptions |= name == "HOST.DESCRIPTION";
         self.templates |= name == "TRIGGER.TEMPLATE.NAME";
+        self.rights |= matches!(name, "TRIGGER.TEMPLATE.NAME" | "TRIGGER.HOSTGROUP.NAME");
         self.counts |= starts("TRIGGER.EVENTS.");
         self.error |= name.ends_with(".STATE.ERROR");
     }
@@ -85,7 +87,11 @@ mod tests {
             ("{TRIGGER.EVENTS.PROBLEM.ACK}", Needs { counts: true, ..none }),
             ("{TRIGGER.STATE.ERROR}", Needs { error: true, ..none }),
             ("{HOST.DESCRIPTION2}", Needs { descriptions: true, ..none }),
-            ("{TRIGGER.TEMPLATE.NAME} {ESC.HISTORY", Needs { templates: true, ..none }),
+            ("{TRIGGER.HOSTGROUP.NAME}", Needs { rights: true, ..none }),
+            (
+                "{TRIGGER.TEMPLATE.NAME} {ESC.HISTORY",
+                Needs { templates: true, rights: true, ..none },
+            ),
         ] {
             assert_eq!(Needs::of([text]), needs, "{text}");
         }

@@ -32,6 +32,8 @@ const PROBLEM: u64 = 100;
 const RECOVERY: u64 = 101;
 const ADMIN: u64 = 1;
 const ALICE: u64 = 2;
+/// The user group of recipients.
+const USERS: u64 = 77;
 
 type Columns<'a> = &'a [(&'static str, Value)];
 
@@ -167,9 +169,9 @@ impl World {
     }
 }
 
-/// Reads in UTC, and may see nobody but the members of group 7.
+/// Reads in UTC, and may see nobody but the members of [`USERS`].
 fn anybody() -> Recipient {
-    let sees = Sees::Groups { user: ALICE, groups: vec![7] };
+    let sees = Sees::Groups { user: ALICE, groups: vec![USERS] };
     Recipient { time_zone: TimeZone::UTC, sees }
 }
 
@@ -200,6 +202,14 @@ fn tag(world: &World, id: u64, event: u64, tag: &str, value: &str) {
     );
 }
 
+/// Gives users a right on a group.
+fn right(world: &World, group: u64, permission: i64) {
+    world.put(
+        &table::GROUP_RIGHTS,
+        &[("usrgrpid", USERS.into()), ("groupid", group.into()), ("permission", permission.into())],
+    );
+}
+
 /// A host with an inventory, user macros and two items.
 fn with_host() -> World {
     let world = World::empty();
@@ -215,6 +225,8 @@ fn with_host() -> World {
         ],
     );
     world.put(&table::HOST_GROUPS, &[("hostid", HOST.into()), ("groupid", 5_u64.into())]);
+    world.put(&table::USERGROUPS, &[("usrgrpid", USERS.into()), ("name", "Users".into())]);
+    right(&world, 5, 2);
     world.put(
         &table::INTERFACES,
         &[

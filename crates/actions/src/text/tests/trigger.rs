@@ -329,3 +329,49 @@ fn a_deleted_trigger_leaves_the_event() {
         ],
     );
 }
+
+#[test]
+fn groups_and_templates_that_the_recipient_may_read() {
+    let world = with_trigger();
+    for (id, name, kind) in [(6_u64, "Secret", 0), (7, "Denied", 0), (8, "Templates", 1)] {
+        world.put(
+            &table::GROUPS,
+            &[("groupid", id.into()), ("name", name.into()), ("type", Value::from(kind))],
+        );
+    }
+    for group in [6_u64, 7] {
+        world.put(&table::HOST_GROUPS, &[("hostid", HOST.into()), ("groupid", group.into())]);
+    }
+    right(&world, 7, 0);
+    world.put(
+        &table::HOSTS,
+        &[
+            ("hostid", 50_u64.into()),
+            ("kind", Value::from(1)),
+            ("host", "T".into()),
+            ("name", "Linux".into()),
+        ],
+    );
+    world.put(&table::HOST_GROUPS, &[("hostid", 50_u64.into()), ("groupid", 8_u64.into())]);
+    world.put(&table::ITEMS, &[("itemid", 51_u64.into()), ("hostid", 50_u64.into())]);
+    world.put(&table::TRIGGERS, &[("triggerid", 52_u64.into()), ("expression", "{53}>0".into())]);
+    world.put(
+        &table::FUNCTIONS,
+        &[
+            ("functionid", 53_u64.into()),
+            ("triggerid", 52_u64.into()),
+            ("itemid", 51_u64.into()),
+            ("name", "last".into()),
+        ],
+    );
+    world.run(&format!("UPDATE triggers SET templateid = 52 WHERE triggerid = {TRIGGER}"));
+    let text = "{TRIGGER.HOSTGROUP.NAME}|{TRIGGER.TEMPLATE.NAME}";
+    let made = |recipient: &Recipient| world.expander(Problem, &[text]).expand(text, recipient);
+    assert_eq!(made(&admin()), "Denied, Group, Secret|Linux");
+    assert_eq!(made(&anybody()), "Group|*UNKNOWN*");
+    right(&world, 8, 3);
+    assert_eq!(made(&anybody()), "Group|Linux");
+    let stranger = Sees::Groups { user: 9, groups: Vec::new() };
+    let stranger = Recipient { sees: stranger, ..anybody() };
+    assert_eq!(made(&stranger), "*UNKNOWN*|*UNKNOWN*");
+}

@@ -77,7 +77,7 @@ fn the_author_is_shown_to_those_who_may_see_him() {
         |user, group| Recipient { sees: Sees::Groups { user, groups: vec![group] }, ..anybody() };
     let full = "Zabbix Administrator (Admin)";
     assert_eq!(name(&admin()), full);
-    assert_eq!(name(&of_group(ALICE, 7)), "Inaccessible user");
+    assert_eq!(name(&of_group(ALICE, USERS)), "Inaccessible user");
     assert_eq!(name(&of_group(ADMIN, 9)), full);
     world.put(&table::USERGROUPS, &[("usrgrpid", 88_u64.into()), ("name", "Own".into())]);
     world.run("INSERT INTO user_groups (userid, usrgrpid) VALUES (1, 88)");
