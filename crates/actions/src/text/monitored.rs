@@ -182,9 +182,12 @@ impl About<'_> {
                 let function = trigger.functions.iter().find(|one| one.id.0 == id)?;
                 let item = snapshot.items.get(&function.item)?;
                 let host = snapshot.host_of(item)?;
-                let query = format!("/{}/{}", host.host, item.written_key());
-                let parameter = function.parameter.strip_prefix('$').unwrap_or(&function.parameter);
-                Some(format!("{}({query}{parameter})", function.name))
+                let stored = &*function.parameter;
+                let parameter = stored.strip_prefix('$').unwrap_or(stored);
+                let parameter = parameter.strip_prefix(',').unwrap_or(parameter);
+                let comma = if parameter.is_empty() { "" } else { "," };
+                let (name, host, key) = (&function.name, &host.host, item.written_key());
+                Some(format!("{name}(/{host}/{key}{comma}{parameter})"))
             };
             written().unwrap_or_else(|| UNKNOWN.to_owned())
         })

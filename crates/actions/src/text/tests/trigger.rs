@@ -375,3 +375,35 @@ fn groups_and_templates_that_the_recipient_may_read() {
     let stranger = Recipient { sees: stranger, ..anybody() };
     assert_eq!(made(&stranger), "*UNKNOWN*|*UNKNOWN*");
 }
+
+#[test]
+fn expressions_show_parameters_and_user_macros() {
+    let world = with_trigger();
+    world.run("UPDATE functions SET name = 'count', parameter = '$,10m,\"gt\",\"1\"' WHERE functionid = 1");
+    world.put(
+        &table::TRIGGER_TAGS,
+        &[("triggertagid", 9_u64.into()), ("triggerid", TRIGGER.into())],
+    );
+    let expression = "{1}>{$LIMIT} and {2}<>\"{$PLAIN}\" or {$HIDDEN}=1";
+    world.run(&format!(
+        "UPDATE triggers SET expression = '{expression}' WHERE triggerid = {TRIGGER}"
+    ));
+    world.put(
+        &table::TRIGGER_TAGS,
+        &[("triggertagid", 10_u64.into()), ("triggerid", TRIGGER.into())],
+    );
+    world.check(
+        Problem,
+        &[
+            (
+                "{TRIGGER.EXPRESSION}",
+                "count(/web-1/k,10m,\"gt\",\"1\")>{$LIMIT} and last(/web-1/f)<>\"{$PLAIN}\" \
+                 or {$HIDDEN}=1",
+            ),
+            (
+                "{TRIGGER.EXPRESSION.EXPLAIN}",
+                "1>{$LIMIT} and 2.71828<>\"{$PLAIN}\" or \"******\"=1",
+            ),
+        ],
+    );
+}
