@@ -5,6 +5,7 @@
 //! [`Value`] (belongs to an item) → [`Sample`] (preprocessed, typed, stamped) → `Block` →
 //! `Segment` (both in `tsdb`).
 
+pub mod alert;
 mod availability;
 mod batch;
 mod discovery;
@@ -18,6 +19,7 @@ mod push;
 mod time;
 mod value;
 
+pub use alert::Outgoing;
 pub use availability::*;
 pub use batch::*;
 pub use compact_str::CompactString;
