@@ -175,7 +175,7 @@ impl Announce {
         }
         match &self.speaker {
             Speaker::Bird(bird) => bird.check(),
-            Speaker::Keepalived(keepalived) => keepalived.check(),
+            Speaker::Keepalived(keepalived) => keepalived.check(&self.networks),
         }
     }
 }
