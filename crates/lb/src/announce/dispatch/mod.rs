@@ -13,7 +13,7 @@ mod standing;
 mod table;
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -27,7 +27,7 @@ use stdx::clock::SharedClock;
 use crate::config::{Announce, Dispatch, Keepalived};
 use crate::snapshot::Snapshot;
 use machines::Machines;
-use probe::{Prober, Responder};
+use probe::Prober;
 use rules::Rules;
 pub(super) use standing::Standing;
 use table::Table;
@@ -54,7 +54,6 @@ impl Dispatcher {
         network::restrict_arp(&config.interface)?;
         let Keepalived { address, peers, .. } = config;
         let port = dispatch.port.get();
-        let responder = Responder::new(*address, port, peers)?;
         let prober = Prober::new(*address, port, peers)?;
         let standing = Arc::new(Standing::default());
         let spreading = Spreading {
@@ -70,9 +69,12 @@ impl Dispatcher {
             fails: false,
         };
         let machines = Machines::new(*address, peers, clock.monotonic());
-        let of_responder = Arc::clone(&standing);
+        let (of_responder, of_peers) = (Arc::clone(&standing), peers.clone());
+        let listen = SocketAddr::new(*address, port);
         let threads = vec![
-            thread("responder", move |stopped| responder.run(&of_responder, stopped))?,
+            thread("responder", move |stopped| {
+                probe::respond(listen, &of_peers, &of_responder, stopped)
+            })?,
             thread("dispatcher", move |stopped| spreading.run(prober, machines, stopped))?,
         ];
         Ok(Self { standing, threads })

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -21,6 +21,8 @@ const VERSION: u8 = 1;
 const LENGTH: usize = 16;
 /// How soon a responder notices that it has to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Pause after an error.
+const PAUSE: Duration = Duration::from_secs(1);
 /// Messages read in one round at most.
 const ROUND_MAX: usize = 64;
 
@@ -60,47 +62,67 @@ impl Message {
 }
 
 /// A socket of an address of this machine, which may get it later.
-fn socket(address: IpAddr, port: u16, shared: bool) -> std::io::Result<UdpSocket> {
+fn socket(address: SocketAddr, shared: bool) -> std::io::Result<UdpSocket> {
     let domain = if address.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
     let socket = Socket::new(domain, Type::DGRAM, None)?;
     match address {
-        IpAddr::V4(_) => socket.set_freebind_v4(true)?,
-        IpAddr::V6(_) => socket.set_freebind_v6(true)?,
+        SocketAddr::V4(_) => socket.set_freebind_v4(true)?,
+        SocketAddr::V6(_) => socket.set_freebind_v6(true)?,
     }
     socket.set_reuse_port(shared)?;
-    socket.bind(&SocketAddr::new(address, port).into())?;
+    socket.bind(&address.into())?;
     Ok(socket.into())
 }
 
+/// Responds to probes from when the engine serves until it leaves the group, and waits for the end.
+///
+/// Before, another process of this machine may respond, and would not get what this one gets.
+pub(super) fn respond(
+    address: SocketAddr,
+    peers: &[IpAddr],
+    standing: &Standing,
+    stopped: &Receiver<()>,
+) {
+    let (mut pause, mut fails) = (LOOK_EVERY, false);
+    while !standing.has_left() && stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+        if standing.unusable().is_none() {
+            continue;
+        }
+        match Responder::new(address, peers) {
+            Ok(responder) => return responder.run(standing, stopped),
+            Err(error) if !fails => {
+                tracing::error!(
+                    "other machines give this one no connections: {error:#}; forwarding continues, and the engine retries"
+                );
+            }
+            Err(_) => {}
+        }
+        (pause, fails) = (PAUSE, true);
+    }
+}
+
 /// Responds to probes of the other machines.
-pub(super) struct Responder {
+struct Responder {
     socket: UdpSocket,
     peers: Vec<IpAddr>,
 }
 
 impl Responder {
-    pub(super) fn new(address: IpAddr, port: u16, peers: &[IpAddr]) -> anyhow::Result<Self> {
-        let made = socket(address, port, true).and_then(|socket| {
+    fn new(address: SocketAddr, peers: &[IpAddr]) -> anyhow::Result<Self> {
+        let made = socket(address, true).and_then(|socket| {
             socket.set_read_timeout(Some(LOOK_EVERY))?;
             Ok(socket)
         });
-        let address = SocketAddr::new(address, port);
         let socket =
             made.with_context(|| format!("cannot listen for other machines at UDP {address}"))?;
         Ok(Self { socket, peers: peers.to_vec() })
     }
 
-    /// Responds until the engine leaves the group, and waits for the end.
-    pub(super) fn run(self, standing: &Standing, stopped: &Receiver<()>) {
-        while !standing.has_left() {
-            if stopped.try_recv() != Err(TryRecvError::Empty) {
-                return;
-            }
+    fn run(self, standing: &Standing, stopped: &Receiver<()>) {
+        while !standing.has_left() && stopped.try_recv() == Err(TryRecvError::Empty) {
             self.respond(standing);
         }
-        // From now on, the system refuses probes.
-        drop(self.socket);
-        let _end = stopped.recv();
+        // With the socket closed, the system refuses probes.
     }
 
     fn respond(&self, standing: &Standing) {
@@ -180,7 +202,7 @@ impl Prober {
 }
 
 fn connected(own: IpAddr, peer: SocketAddr) -> std::io::Result<UdpSocket> {
-    let socket = socket(own, 0, false)?;
+    let socket = socket(SocketAddr::new(own, 0), false)?;
     socket.connect(peer)?;
     socket.set_nonblocking(true)?;
     Ok(socket)
@@ -231,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_machine_is_found_and_refuses_when_it_has_left() {
-        let responder = Responder::new(OTHER, 0, &[ASKING]).unwrap();
+        let responder = Responder::new(SocketAddr::new(OTHER, 0), &[ASKING]).unwrap();
         let port = responder.socket.local_addr().unwrap().port();
         let standing = Arc::new(Standing::default());
         let (stop, stopped) = sync_channel(1);
@@ -250,13 +272,14 @@ mod tests {
         until(&mut prober, &mut machines, false);
         standing.set(0);
         assert!(standing.has_left(), "it does not return");
-        stop.try_send(()).unwrap();
         thread.join().unwrap();
+        drop(stop);
     }
 
     #[test]
     fn strangers_get_no_response_and_cannot_respond() {
-        let responder = Responder::new(OTHER, 0, &["127.0.0.4".parse().unwrap()]).unwrap();
+        let responder =
+            Responder::new(SocketAddr::new(OTHER, 0), &["127.0.0.4".parse().unwrap()]).unwrap();
         let port = responder.socket.local_addr().unwrap().port();
         let standing = Standing::default();
         standing.set(0);
