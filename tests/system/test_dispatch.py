@@ -110,7 +110,10 @@ class Dispatch(Segment):
     SERVER = SERVER
 
     def adapt(self, config):
-        config["announce"]["keepalived"]["dispatch"] = {}
+        settings = config["announce"]["keepalived"]
+        settings["dispatch"] = {}
+        settings["address"] = settings["address"].replace("192.0.2.", self.OWN)
+        settings["peers"] = [peer.replace("192.0.2.", self.OWN) for peer in settings["peers"]]
         addresses = [VIP + ":7", "[%s]:7" % VIP6]
         config["virtual_services"] += [
             {"name": "echo", "type": "tcp", "listen": addresses, "pool": "echo"},
@@ -118,13 +121,16 @@ class Dispatch(Segment):
         config["pools"] += [
             {"name": name, "servers": [{"name": "s", "address": "192.0.2.20:7"}]} for name in ("echo", "datagrams")]
 
+    #: Network of the machines' own addresses.
+    OWN = "192.0.2."
+
     def spread_of(self, number):
         """Machines over which an engine last spread connections."""
         lines = [line for line in self.log("e%d.log" % number).splitlines() if "connections to VIPs are spread" in line
                  or "serves the connections of its VIPs alone" in line]
         if not lines or "spread over: " not in lines[-1]:
             return [number]
-        return [int(one.strip().rpartition(".")[2]) - 10 for one in lines[-1].partition("spread over: ")[2].split(",")]
+        return [int(one[-2:]) - 10 for one in lines[-1].partition("spread over: ")[2].strip().split(", ")]
 
     def spread_over(self, *expected, among=None):
         self.wait("rules for %s" % (expected,), lambda: all(
@@ -300,6 +306,15 @@ class Dispatch(Segment):
         # Nothing of it is left.
         self.wait("no rules", lambda: not self.tables(killed))
         self.assertNotIn(VIP + "/", self.machines[killed].run("ip", "address"))
+
+    def test_machines_can_have_ipv6_addresses(self):
+        self.OWN = "2001:db8::"
+        owner, *others = self.start_group()
+        for vip in (VIP, VIP6):
+            self.assertEqual({line.engine for line in self.lines(60, vip)}, set(self.NUMBERS))
+        self.kill(owner)
+        self.spread_over(*others)
+        self.assertEqual({line.engine for line in self.lines(60)}, set(others))
 
     def test_rules_belong_to_the_engine(self):
         """Neither a service manager that ends the processes of a service nor another program removes them."""

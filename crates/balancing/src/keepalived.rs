@@ -56,7 +56,8 @@ pub struct Dispatch {
 
 impl Dispatch {
     const fn port() -> NonZeroU16 {
-        NonZeroU16::new(10_059).unwrap()
+        // 10059
+        NonZeroU16::MIN.saturating_add(10_058)
     }
 }
 
@@ -134,8 +135,16 @@ impl Keepalived {
                 "'announce.keepalived.dispatch' is limited to {SHARING_MAX} machines in 'peers'"
             ));
         }
-        let mut machines = self.peers.iter().chain([&self.address]);
-        match machines.find(|one| vips.iter().any(|network| network.contains(**one))) {
+        let machines = || self.peers.iter().chain([&self.address]);
+        let is_of_link =
+            |one: &IpAddr| matches!(one, IpAddr::V6(one) if one.is_unicast_link_local());
+        if machines().any(is_of_link) {
+            return Err(
+                "'announce.keepalived.dispatch' needs addresses of machines beyond fe80::/10"
+                    .to_owned(),
+            );
+        }
+        match machines().find(|one| vips.iter().any(|network| network.contains(**one))) {
             Some(machine) => Err(format!(
                 "'announce.networks' contains the machine {machine}; with 'dispatch' they can only have VIPs"
             )),
@@ -195,6 +204,10 @@ mod tests {
         assert!(wide("10.0.0.1/32").contains("contains the machine 10.0.0.1"));
         assert!(wide("10.0.0.0/24").contains("contains the machine 10.0.0.2"));
         assert_eq!(wide("10.0.0.3/32"), "");
+        let text = GOOD
+            .replace("10.0.0.1", "fe80::1")
+            .replace("[10.0.0.2]", "['fd00::2']\n  dispatch: {}");
+        assert!(Announce::parse(&text).unwrap_err().contains("beyond fe80::/10"));
     }
 
     #[test]
