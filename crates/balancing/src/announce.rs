@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Keepalived, Network, Time};
+use crate::{Dispatch, Keepalived, Network, Time};
 
 /// Other machines learn from this engine which VIPs it serves.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
@@ -165,6 +165,18 @@ impl Announce {
         self.networks.iter().any(|network| network.contains(address))
     }
 
+    /// How machines of a group share the connections of its VIPs, if they do.
+    #[must_use]
+    pub const fn dispatched(&self) -> Option<(&Keepalived, Dispatch)> {
+        match &self.speaker {
+            Speaker::Keepalived(keepalived) => match keepalived.dispatch {
+                Some(dispatch) => Some((keepalived, dispatch)),
+                None => None,
+            },
+            Speaker::Bird(_) => None,
+        }
+    }
+
     /// Checks what types alone do not exclude.
     ///
     /// # Errors
@@ -175,7 +187,7 @@ impl Announce {
         }
         match &self.speaker {
             Speaker::Bird(bird) => bird.check(),
-            Speaker::Keepalived(keepalived) => keepalived.check(),
+            Speaker::Keepalived(keepalived) => keepalived.check(&self.networks),
         }
     }
 }

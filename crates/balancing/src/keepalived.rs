@@ -2,16 +2,19 @@
 
 use std::collections::HashSet;
 use std::net::IpAddr;
-use std::num::NonZeroU8;
+use std::num::{NonZeroU8, NonZeroU16};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Time;
+use crate::{Network, Time};
 
 /// Priority is lowered by the number of VIPs whose services have no usable server, by this at most.
 pub const LOWERED_MAX: u8 = 100;
+
+/// Machines that share connections, beside this one, at most.
+const SHARING_MAX: usize = 31;
 
 /// One machine of the group has the VIPs.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
@@ -37,6 +40,25 @@ pub struct Keepalived {
     /// Folder whose files keepalived includes.
     #[serde(default = "Keepalived::folder")]
     pub folder: PathBuf,
+    /// The machine that has the VIPs spreads connections over all machines; `None`: it serves them alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dispatch: Option<Dispatch>,
+}
+
+/// How the machines of a group share connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dispatch {
+    /// UDP port of all machines, at which they find out which of them have a live engine.
+    #[serde(default = "Dispatch::port")]
+    pub port: NonZeroU16,
+}
+
+impl Dispatch {
+    const fn port() -> NonZeroU16 {
+        // 10059
+        NonZeroU16::MIN.saturating_add(10_058)
+    }
 }
 
 impl Keepalived {
@@ -57,7 +79,7 @@ impl Keepalived {
     }
 
     /// Checks what types alone do not exclude. keepalived ends if its file has errors.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self, vips: &[Network]) -> Result<(), String> {
         let name = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         if !(1..16).contains(&self.interface.len()) || !self.interface.bytes().all(name) {
             return Err("'announce.keepalived.interface' is not the name of a network device; \
@@ -104,7 +126,30 @@ impl Keepalived {
             return Err("'announce.keepalived.folder' must be an absolute path without control characters, quotes and any of \\ $ @ ! # ~"
                 .to_owned());
         }
-        Ok(())
+        if self.dispatch.is_some() { self.check_dispatch(vips) } else { Ok(()) }
+    }
+
+    fn check_dispatch(&self, vips: &[Network]) -> Result<(), String> {
+        if self.peers.len() > SHARING_MAX {
+            return Err(format!(
+                "'announce.keepalived.dispatch' is limited to {SHARING_MAX} machines in 'peers'"
+            ));
+        }
+        let machines = || self.peers.iter().chain([&self.address]);
+        let is_of_link =
+            |one: &IpAddr| matches!(one, IpAddr::V6(one) if one.is_unicast_link_local());
+        if machines().any(is_of_link) {
+            return Err(
+                "'announce.keepalived.dispatch' needs addresses of machines beyond fe80::/10"
+                    .to_owned(),
+            );
+        }
+        match machines().find(|one| vips.iter().any(|network| network.contains(**one))) {
+            Some(machine) => Err(format!(
+                "'announce.networks' contains the machine {machine}; with 'dispatch' they can only have VIPs"
+            )),
+            None => Ok(()),
+        }
     }
 }
 
@@ -142,6 +187,30 @@ mod tests {
     }
 
     #[test]
+    fn dispatch_refuses_what_would_spread_other_packets() {
+        let more = |line: &str| problem("  interface", &format!("  {line}\n  interface"));
+        assert_eq!(more("dispatch: {}"), "");
+        assert_eq!(more("dispatch: {port: 7}"), "");
+        assert!(more("dispatch: {port: 0}").contains("port"));
+        assert!(more("dispatch: {port: 65536}").contains("port"));
+        assert!(more("dispatch: {peers: []}").contains("peers"));
+        let peers: Vec<String> = (2..34).map(|n| format!("10.0.0.{n}")).collect();
+        let peers = format!("[{}]\n  dispatch: {{}}", peers.join(", "));
+        assert!(problem("[10.0.0.2]", &peers).contains("limited to 31 machines"));
+        let wide = |address: &str| {
+            let text = GOOD.replace("192.0.2.0/24", address) + "  dispatch: {}\n";
+            Announce::parse(&text).err().unwrap_or_default()
+        };
+        assert!(wide("10.0.0.1/32").contains("contains the machine 10.0.0.1"));
+        assert!(wide("10.0.0.0/24").contains("contains the machine 10.0.0.2"));
+        assert_eq!(wide("10.0.0.3/32"), "");
+        let text = GOOD
+            .replace("10.0.0.1", "fe80::1")
+            .replace("[10.0.0.2]", "['fd00::2']\n  dispatch: {}");
+        assert!(Announce::parse(&text).unwrap_err().contains("beyond fe80::/10"));
+    }
+
+    #[test]
     fn bgp_and_vrrp_exclude_each_other() {
         assert!(
             problem("keepalived:", "router_id: 10.0.0.1\nkeepalived:").contains("only 'networks'")
@@ -154,7 +223,8 @@ mod tests {
     #[test]
     fn a_written_file_is_read_again() {
         let bird = "networks: [192.0.2.0/24]\nrouter_id: 10.0.0.1\nlocal_as: 65001\n";
-        for text in [GOOD, bird] {
+        let dispatch = format!("{GOOD}  dispatch: {{port: 7}}\n");
+        for text in [GOOD, &dispatch, bird] {
             let announce = Announce::parse(text).unwrap();
             assert_eq!(matches!(announce.speaker, Speaker::Bird(_)), text == bird);
             let written = serde_saphyr::to_string(&announce).unwrap();

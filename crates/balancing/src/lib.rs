@@ -49,7 +49,7 @@ pub use controller::{
 };
 pub use group::{Member, PoolGroup};
 pub use health::{Health, HealthKind, Monitors, ScriptMonitor};
-pub use keepalived::{Keepalived, LOWERED_MAX};
+pub use keepalived::{Dispatch, Keepalived, LOWERED_MAX};
 pub use keys::{PublicKey, public_keys};
 pub use mirror::{Mirror, Percent};
 pub use monitors::{DnsMonitor, Octets, Rcode, RecordType, UdpMonitor};

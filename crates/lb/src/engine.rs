@@ -50,6 +50,7 @@ pub fn read(file: &Path) -> anyhow::Result<Config> {
 /// All problems, one per line.
 pub fn check(config: &Config) -> anyhow::Result<()> {
     let snapshot = Snapshot::compile(config, None, 0).map_err(|problems| anyhow!(problems))?;
+    config.announce.as_ref().map_or(Ok(()), Announce::check).map_err(|problem| anyhow!(problem))?;
     match crate::health::impossible(&snapshot) {
         problems if problems.is_empty() => Ok(()),
         problems => Err(anyhow!(problems.join("\n"))),

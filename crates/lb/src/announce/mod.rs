@@ -6,6 +6,7 @@
 
 mod bird;
 mod devices;
+mod dispatch;
 mod keepalived;
 mod owned;
 mod speaker;
@@ -27,6 +28,7 @@ use stdx::sys::tun::Tun;
 use crate::config::Announce;
 use crate::snapshot::{Service, Snapshot};
 use devices::Vips;
+use dispatch::{Dispatcher, Standing};
 pub(crate) use owned::Owned;
 use speaker::Speaker;
 
@@ -44,6 +46,7 @@ pub(crate) struct Announcer {
     speaker: Speaker,
     /// `None`: the program adds them to a device of the machine.
     vips: Option<Vips>,
+    dispatcher: Option<Dispatcher>,
     /// Routes refer to it; `None`: they are withdrawn.
     routes: Arc<Mutex<Option<Tun>>>,
     /// Whether a configuration is in use, whose VIPs can be told.
@@ -71,6 +74,10 @@ impl Announcer {
         clock: &SharedClock,
     ) -> anyhow::Result<Self> {
         let speaker = Speaker::new(&config.speaker);
+        let dispatched = config.dispatched();
+        let dispatched = dispatched.map(|(keepalived, dispatch)| (config, keepalived, dispatch));
+        let dispatcher = dispatched.map(|settings| Dispatcher::start(settings, snapshot, clock));
+        let dispatcher = dispatcher.transpose()?;
         let vips = speaker.vips()?;
         let tun = speaker.device()?;
         let device = tun.name().to_owned();
@@ -85,6 +92,7 @@ impl Announcer {
             owned: Arc::clone(owned),
             routes: Arc::clone(&routes),
             applied: Arc::clone(&applied),
+            standing: dispatcher.as_ref().map(|dispatcher| Arc::clone(dispatcher.standing())),
             health: Health::default(),
             told: None,
             clock: Arc::clone(clock),
@@ -92,7 +100,7 @@ impl Announcer {
         };
         let thread = stdx::thread::permanent("announcer", move || follower.run(&stopped))?;
         let (config, owned) = (config.clone(), Arc::clone(owned));
-        Ok(Self { config, speaker, vips, routes, applied, stop, thread, device, owned })
+        Ok(Self { config, speaker, vips, dispatcher, routes, applied, stop, thread, device, owned })
     }
 
     pub(crate) const fn settings(&self) -> &Announce {
@@ -131,14 +139,23 @@ impl Announcer {
 
     /// Writes no more files that are of all processes of the machine: another one has the current configuration.
     pub(crate) fn leave_to_successor(&self) {
-        if self.vips.is_none() {
+        if !self.speaker.is_placed() {
+            self.leave_group();
             let _shared = lock(&self.routes).take();
+        }
+    }
+
+    /// Lets other engines serve the connections of the group.
+    fn leave_group(&self) {
+        if let Some(dispatcher) = &self.dispatcher {
+            dispatcher.leave();
         }
     }
 
     /// Withdraws the VIPs, without the help of the program's control.
     pub(crate) fn withdraw(&self) {
         if lock(&self.routes).take().is_some() {
+            self.leave_group();
             self.speaker.remove(&self.device);
             tracing::info!("the VIPs are withdrawn");
         }
@@ -148,6 +165,9 @@ impl Announcer {
         self.withdraw();
         let _ended = self.stop.try_send(());
         let _panicked = self.thread.join();
+        if let Some(dispatcher) = self.dispatcher {
+            dispatcher.stop();
+        }
     }
 }
 
@@ -182,6 +202,8 @@ struct Follower {
     routes: Arc<Mutex<Option<Tun>>>,
     /// Before, the VIPs of the process that this one follows must stay.
     applied: Arc<AtomicBool>,
+    /// What the other machines learn; `None`: nothing.
+    standing: Option<Arc<Standing>>,
     health: Health,
     /// What the program has read; `None`: nothing yet, or the last attempt failed.
     told: Option<BTreeMap<IpAddr, bool>>,
@@ -200,6 +222,10 @@ impl Follower {
             let stable = self.health.update(&wanted, self.clock.monotonic());
             wanted.iter_mut().for_each(|(vip, usable)| *usable = stable.contains(vip));
             pause = LOOK_EVERY;
+            if let Some(standing) = &self.standing {
+                let unusable = wanted.values().filter(|usable| !**usable).count();
+                standing.set(u16::try_from(unusable).unwrap_or(u16::MAX));
+            }
             if self.told.as_ref() == Some(&wanted) || lock(&self.routes).is_none() {
                 continue;
             }

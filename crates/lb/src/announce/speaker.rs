@@ -38,11 +38,12 @@ impl Speaker {
         }
     }
 
-    /// A device of the engine that has the VIPs. keepalived adds them to a device of the machine, where it has them.
+    /// A device of the engine that has the VIPs. keepalived adds them to a device of the machine, where it has them;
+    /// machines that share connections have them also while they are elsewhere.
     pub(super) fn vips(&self) -> anyhow::Result<Option<devices::Vips>> {
         match self {
-            Self::Bird { .. } => devices::Vips::new().map(Some),
-            Self::Keepalived { .. } => Ok(None),
+            Self::Keepalived { config, .. } if config.dispatch.is_none() => Ok(None),
+            _ => devices::Vips::new().map(Some),
         }
     }
 
