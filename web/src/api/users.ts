@@ -22,6 +22,16 @@ export class NoInterfaceAccess extends Error {
   }
 }
 
+/** Where a user gets messages. `sendto` of e-mail is a list; `active` "1" = off; `severity` has a bit for each. */
+export interface Media {
+  mediaid: string;
+  mediatypeid: string;
+  sendto: string | string[];
+  active: string;
+  severity: string;
+  period: string;
+}
+
 export interface User {
   userid: string;
   username: string;
@@ -33,6 +43,7 @@ export interface User {
   attempt_failed: string;
   role: { name: string; type: string } | [];
   usrgrps: { usrgrpid: string; name: string }[];
+  medias: Media[];
 }
 
 /** `permission`: 0 deny, 2 read, 3 read and write. */
@@ -167,6 +178,7 @@ export const usersQuery = () =>
           ],
           selectRole: ["name", "type"],
           selectUsrgrps: ["usrgrpid", "name"],
+          selectMedias: ["mediaid", "mediatypeid", "sendto", "active", "severity", "period"],
           sortfield: "username",
         },
         signal,

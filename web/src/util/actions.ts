@@ -1,13 +1,15 @@
 import { EventSource } from "~/api/schema";
 import { CHECKS } from "./network";
 
-/** "1" = network discovery, "2" = agents that announce themselves. */
-export type ActionSource = "1" | "2";
+/** The source of the events that an action applies to. */
+export type ActionSource = (typeof EventSource)[keyof typeof EventSource];
 
 export interface ActionCondition {
   conditiontype: string;
   operator: string;
   value: string;
+  /** The tag whose value is compared. */
+  value2?: string;
   formulaid?: string;
 }
 
