@@ -19,6 +19,7 @@ pub(crate) mod httptest;
 pub(crate) mod item;
 pub(crate) mod login;
 pub(crate) mod maintenance;
+pub(crate) mod mediatype;
 pub(crate) mod regexp;
 pub(crate) mod role;
 pub(crate) mod running;
@@ -69,6 +70,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     item::RULE_METHODS,
     login::METHODS,
     maintenance::METHODS,
+    mediatype::METHODS,
     regexp::METHODS,
     role::METHODS,
     running::METHODS,
@@ -109,6 +111,7 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &drule::DHOST,
     &drule::DSERVICE,
     &action::ACTION,
+    &mediatype::MEDIA_TYPE,
     &user::USER,
     &usergroup::USER_GROUP,
     &role::ROLE,

@@ -30,6 +30,7 @@ const TYPES: &[(&str, &str)] = &[
     ("dhost", "FoundHost"),
     ("dservice", "FoundService"),
     ("action", "Action"),
+    ("mediatype", "MediaType"),
     ("user", "User"),
     ("usergroup", "UserGroup"),
     ("role", "Role"),
