@@ -186,6 +186,34 @@ export const usersQuery = () =>
     meta: { live: "config" },
   });
 
+/** Users by name, for choices and texts. */
+export const userNamesQuery = () =>
+  queryOptions({
+    queryKey: ["users", "names"],
+    queryFn: ({ signal }) =>
+      rpc(
+        "user.get",
+        { output: ["userid", "username", "name", "surname"], sortfield: "username" },
+        signal,
+      ),
+    meta: { live: "config" },
+  });
+
+/** User groups by name, for choices and texts. */
+export const userGroupNamesQuery = () =>
+  queryOptions({
+    queryKey: ["usergroups", "names"],
+    queryFn: ({ signal }) =>
+      rpc("usergroup.get", { output: ["usrgrpid", "name"], sortfield: "name" }, signal),
+    meta: { live: "config" },
+  });
+
+/** First and last name with the user name: "Ann Berg (ann)". */
+export function fullName(user: { username: string; name: string; surname: string }): string {
+  const words = [user.name, user.surname].filter(Boolean).join(" ");
+  return words ? `${words} (${user.username})` : user.username;
+}
+
 export const userGroupsQuery = () =>
   queryOptions({
     queryKey: ["usergroups"],
