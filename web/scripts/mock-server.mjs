@@ -22,7 +22,9 @@ export function mockServer(state = process.env.MOCK ?? "") {
       const start = async () => {
         const { mockEstate } = await server.ssrLoadModule("/src/api/mock/estate.ts");
         const { DENIED } = await server.ssrLoadModule("/src/api/mock/api.ts");
-        const api = mockEstate(state === "empty" ? { hosts: 0 } : { balancer: true });
+        const api = mockEstate(
+          state === "empty" ? { hosts: 0 } : { balancer: true, alerting: true },
+        );
         if (state === "refused") for (const method of READS) api.refuse(method, DENIED);
         return api;
       };

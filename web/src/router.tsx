@@ -263,6 +263,25 @@ const actionEdit = createRoute({
   component: page(() => import("~/features/actions/edit"), "ActionEditPage"),
 });
 
+const mediaTypes = createRoute({
+  getParentRoute: () => inside,
+  path: "/media-types",
+  validateSearch: (search) => pickSearch(search, ["text"]),
+  component: page(() => import("~/features/media-types/page"), "MediaTypesPage"),
+});
+
+const mediaTypeNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/media-types/new",
+  component: page(() => import("~/features/media-types/edit"), "MediaTypeNewPage"),
+});
+
+const mediaTypeEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/media-types/$mediatypeid/edit",
+  component: page(() => import("~/features/media-types/edit"), "MediaTypeEditPage"),
+});
+
 const autoregistration = createRoute({
   getParentRoute: () => inside,
   path: "/autoregistration",
@@ -422,6 +441,9 @@ const pages = [
   actions,
   actionNew,
   actionEdit,
+  mediaTypes,
+  mediaTypeNew,
+  mediaTypeEdit,
   autoregistration,
   queue,
   health,

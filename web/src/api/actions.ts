@@ -5,8 +5,30 @@ import { rpc } from "./client";
 import { pollInterval } from "./live";
 import type { Members } from "./methods";
 
+/** What an operation sends; `mediatypeid` "0" = by all media types. */
+export interface OperationMessage {
+  /** "1" = the media type's text. */
+  default_msg: string;
+  subject?: string;
+  message?: string;
+  mediatypeid?: string;
+}
+
 export interface ActionOperation {
   operationtype: string;
+  /** "0" = as long as the action's steps. */
+  esc_period?: string;
+  esc_step_from?: string;
+  /** "0" = until the problem ends. */
+  esc_step_to?: string;
+  evaltype?: string;
+  opconditions?: { conditiontype: string; operator: string; value: string }[];
+  opmessage?: OperationMessage;
+  opmessage_grp?: { usrgrpid: string }[];
+  opmessage_usr?: { userid: string }[];
+  opcommand?: { scriptid: string };
+  opcommand_hst?: { hostid: string }[];
+  opcommand_grp?: { groupid: string }[];
   opgroup?: { groupid: string }[];
   optemplate?: { templateid: string }[];
   optag?: Tag[];
@@ -19,6 +41,11 @@ export interface Action {
   eventsource: ActionSource;
   /** "0" = switched on. */
   status: string;
+  /** How long a step lasts. */
+  esc_period: string;
+  pause_suppressed: string;
+  pause_symptoms: string;
+  notify_if_canceled: string;
   filter: {
     evaltype: string;
     formula: string;
@@ -26,27 +53,40 @@ export interface Action {
     conditions: ActionCondition[];
   };
   operations: ActionOperation[];
+  recovery_operations: ActionOperation[];
+  update_operations: ActionOperation[];
 }
 
 const ALL = {
   output: "extend",
   selectFilter: "extend",
   selectOperations: "extend",
+  selectRecoveryOperations: "extend",
+  selectUpdateOperations: "extend",
 } as const;
 
 export const actionsQuery = (source: ActionSource) =>
   queryOptions({
     queryKey: ["actions", source],
-    queryFn: ({ signal }) =>
+    queryFn: ({ signal }): Promise<Action[]> =>
       rpc("action.get", { ...ALL, filter: { eventsource: source }, sortfield: "name" }, signal),
     refetchInterval: pollInterval,
+    meta: { live: "config" },
+  });
+
+/** Actions on events of all sources. */
+export const allActionsQuery = () =>
+  queryOptions({
+    queryKey: ["actions", "all"],
+    queryFn: ({ signal }): Promise<Action[]> =>
+      rpc("action.get", { ...ALL, sortfield: "name" }, signal),
     meta: { live: "config" },
   });
 
 export const actionQuery = (actionid: string) =>
   queryOptions({
     queryKey: ["actions", "one", actionid],
-    queryFn: async ({ signal }) =>
+    queryFn: async ({ signal }): Promise<Action | null> =>
       (await rpc("action.get", { ...ALL, actionids: actionid }, signal))[0] ?? null,
     meta: { live: "config" },
   });

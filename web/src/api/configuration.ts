@@ -1,4 +1,5 @@
 import { rpc } from "./client";
+import { session } from "./session-store";
 
 export type ImportFormat = "yaml" | "xml" | "json";
 
@@ -49,6 +50,8 @@ function rules(removeMissing: boolean): ImportRules {
     graphs: all,
     httptests: all,
     valueMaps: all,
+    // Others may not import them.
+    ...(session()?.type === 3 ? { mediaTypes: two } : {}),
   };
 }
 

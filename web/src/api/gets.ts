@@ -6,6 +6,7 @@ import type { Check } from "~/util/network";
 import type { Pair } from "~/util/pairs";
 import type { Tag, TagFilter } from "~/util/tags";
 import type { ActionOperation } from "./actions";
+import type { AlertRow } from "./alerts";
 import type {
   AcmeOrder,
   MonitorSettings,
@@ -20,9 +21,10 @@ import type { GroupPrototype } from "./host-prototypes";
 import type { FilterCondition, MacroPath, Override, RuleFilter } from "./item-config";
 import type { PreprocessingStep } from "./items";
 import type { MaintenanceTag } from "./maintenance";
+import type { MediaTypeRow, MessageTemplate } from "./media-types";
 import type { GroupSettings } from "./placement";
 import type * as schema from "./schema";
-import type { Right, RoleElement } from "./users";
+import type { Media, Right, RoleElement } from "./users";
 import type { WebStep } from "./web-scenarios";
 
 /** A row of the schema. What the server computes has no type there: it is a text, except `urls`. */
@@ -213,8 +215,29 @@ export interface Gets {
     {
       selectFilter: One<"filter", ActionFilter>;
       selectOperations: Many<"operations", ActionOperation>;
+      selectRecoveryOperations: Many<"recovery_operations", ActionOperation>;
+      selectUpdateOperations: Many<"update_operations", ActionOperation>;
     },
-    { actionids?: Ids }
+    { actionids?: Ids; mediatypeids?: Ids }
+  >;
+  "alert.get": Get<
+    AlertRow,
+    {
+      selectUsers: Many<"users", Row<schema.User>>;
+      selectMediatypes: Many<"mediatypes", MediaTypeRow>;
+      selectHosts: Many<"hosts", HostRow>;
+    },
+    ByHost & {
+      actionids?: Ids;
+      eventids?: Ids;
+      mediatypeids?: Ids;
+      objectids?: Ids;
+      userids?: Ids;
+      eventsource?: number;
+      eventobject?: number;
+      time_from?: number;
+      time_till?: number;
+    }
   >;
   "certificate.get": Get<
     Omit<schema.Certificate, "names" | "acme"> & { names: string[]; acme: AcmeOrder },
@@ -314,6 +337,11 @@ export interface Gets {
     },
     ByHost & { maintenanceids?: Ids; states?: readonly MaintenanceState[] }
   >;
+  "mediatype.get": Get<
+    MediaTypeRow,
+    { selectMessageTemplates: Many<"message_templates", MessageTemplate> },
+    { mediatypeids?: Ids }
+  >;
   "pool.get": Get<
     Omit<schema.Pool, keyof PoolSettings> & PoolSettings,
     {
@@ -351,6 +379,7 @@ export interface Gets {
     {
       selectRole: Optional<"role", schema.Role>;
       selectUsrgrps: Many<"usrgrps", schema.UserGroup>;
+      selectMedias: Many<"medias", Media>;
     },
     { userids?: Ids }
   >;

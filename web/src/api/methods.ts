@@ -10,6 +10,7 @@ import type { Acknowledgement } from "./events";
 import type { GetMethod, GetParams, Gets } from "./gets";
 import type { RawState, RawSummary } from "./host-states";
 import type { TestOutcome } from "./item-test";
+import type { MediaTypeRow, MessageTemplate } from "./media-types";
 import type { GroupPlacement } from "./placement";
 import type { Late } from "./queue";
 import type * as schema from "./schema";
@@ -18,6 +19,12 @@ import type { LoginAnswer } from "./users";
 
 /** Item types come from a table (`util/item-types.ts`) that holds them as texts. */
 type OfType<T extends { type: unknown }> = Omit<T, "type"> & { type: string | number };
+
+/** Fields of a media type as texts, its password, and what belongs to it. */
+type MediaTypeInput = Omit<MediaTypeRow, "mediatypeid"> & {
+  passwd: string;
+  message_templates: MessageTemplate[];
+};
 
 /** What `create` takes of each object; `update` takes any part of it and the id. */
 interface Inputs {
@@ -35,6 +42,7 @@ interface Inputs {
   item: OfType<schema.ItemInput>;
   itemprototype: OfType<schema.ItemPrototypeInput>;
   maintenance: schema.MaintenanceInput;
+  mediatype: MediaTypeInput;
   pool: schema.PoolInput;
   poolgroup: schema.PoolGroupInput;
   role: schema.RoleInput;
@@ -66,6 +74,7 @@ interface Keys {
   item: "itemid";
   itemprototype: "itemid";
   maintenance: "maintenanceid";
+  mediatype: "mediatypeid";
   pool: "poolid";
   poolgroup: "poolgroupid";
   role: "roleid";

@@ -2259,6 +2259,7 @@ export type MethodName =
   | "action.delete"
   | "action.get"
   | "action.update"
+  | "alert.get"
   | "apiinfo.timezone"
   | "apiinfo.version"
   | "auditlog.get"
@@ -2360,6 +2361,10 @@ export type MethodName =
   | "maintenance.delete"
   | "maintenance.get"
   | "maintenance.update"
+  | "mediatype.create"
+  | "mediatype.delete"
+  | "mediatype.get"
+  | "mediatype.update"
   | "pool.create"
   | "pool.delete"
   | "pool.get"
@@ -2559,6 +2564,18 @@ export const ON_FAIL: readonly Choice[] = [
   ["3","Set error to"],
 ] as const;
 
+export const AlertStatus = {
+  NotSent: "0",
+  Sent: "1",
+  Failed: "2",
+  New: "3",
+} as const;
+
+export const AlertType = {
+  Message: "0",
+  Command: "1",
+} as const;
+
 export const ConditionKind = {
   HostGroup: "0",
   Host: "1",
@@ -2586,6 +2603,21 @@ export const ConditionKind = {
   TagValue: "26",
   Service: "27",
   ServiceName: "28",
+} as const;
+
+export const ConditionOperator = {
+  Equals: "0",
+  NotEquals: "1",
+  Contains: "2",
+  NotContains: "3",
+  In: "4",
+  AtLeast: "5",
+  AtMost: "6",
+  NotIn: "7",
+  Matches: "8",
+  NotMatches: "9",
+  Yes: "10",
+  No: "11",
 } as const;
 
 export const CorrelationMode = {
@@ -2622,6 +2654,14 @@ export const DiscoveryState = {
   Down: "1",
   Discovered: "2",
   Lost: "3",
+} as const;
+
+export const EmailProvider = {
+  Smtp: "0",
+  Gmail: "1",
+  GmailRelay: "2",
+  Office365: "3",
+  Office365Relay: "4",
 } as const;
 
 export const EvalType = {
@@ -2673,11 +2713,47 @@ export const MappingType = {
   Default: "5",
 } as const;
 
+export const MediaTypeKind = {
+  Email: "0",
+  Script: "1",
+  Sms: "2",
+  Webhook: "4",
+} as const;
+
+export const MessageFormat = {
+  Text: "0",
+  Html: "1",
+} as const;
+
 export const OnFail = {
   Original: "0",
   Discard: "1",
   SetValue: "2",
   SetError: "3",
+} as const;
+
+export const OperationKind = {
+  Message: "0",
+  Script: "1",
+  AddHost: "2",
+  RemoveHost: "3",
+  AddGroups: "4",
+  RemoveGroups: "5",
+  Link: "6",
+  Unlink: "7",
+  Enable: "8",
+  Disable: "9",
+  Inventory: "10",
+  NotifyRecovered: "11",
+  NotifyUpdated: "12",
+  AddTags: "13",
+  RemoveTags: "14",
+} as const;
+
+export const OperationMode = {
+  Problem: "0",
+  Recovery: "1",
+  Update: "2",
 } as const;
 
 export const Origin = {
@@ -2703,6 +2779,17 @@ export const RecoveryMode = {
   Expression: "0",
   RecoveryExpression: "1",
   None: "2",
+} as const;
+
+export const SmtpAuthentication = {
+  None: "0",
+  Password: "1",
+} as const;
+
+export const SmtpSecurity = {
+  None: "0",
+  StartTls: "1",
+  Tls: "2",
 } as const;
 
 export const State = {

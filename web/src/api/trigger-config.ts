@@ -131,6 +131,24 @@ export const triggerSearchQuery = (text: string, templateid?: string) =>
     staleTime: 10_000,
   });
 
+/** Triggers by id with their hosts, for texts. */
+export const triggerNamesQuery = (triggerids: string[]) =>
+  queryOptions({
+    queryKey: ["triggers", "names", triggerids],
+    queryFn: ({ signal }): Promise<FoundTrigger[]> =>
+      rpc(
+        "trigger.get",
+        { output: ["triggerid", "description"], selectHosts: ["name"], triggerids },
+        signal,
+      ),
+    enabled: triggerids.length > 0,
+    staleTime: 60_000,
+  });
+
+/** "web1: Load is high". */
+export const triggerLabel = ({ hosts, description }: FoundTrigger) =>
+  [hosts[0]?.name, description].filter(Boolean).join(": ");
+
 /** An item that an expression names. */
 export interface ReferredItem {
   itemid: string;

@@ -22,6 +22,16 @@ export class NoInterfaceAccess extends Error {
   }
 }
 
+/** Where a user gets messages. `sendto` of e-mail is a list; `active` "1" = off; `severity` has a bit for each. */
+export interface Media {
+  mediaid: string;
+  mediatypeid: string;
+  sendto: string | string[];
+  active: string;
+  severity: string;
+  period: string;
+}
+
 export interface User {
   userid: string;
   username: string;
@@ -33,6 +43,7 @@ export interface User {
   attempt_failed: string;
   role: { name: string; type: string } | [];
   usrgrps: { usrgrpid: string; name: string }[];
+  medias: Media[];
 }
 
 /** `permission`: 0 deny, 2 read, 3 read and write. */
@@ -167,12 +178,41 @@ export const usersQuery = () =>
           ],
           selectRole: ["name", "type"],
           selectUsrgrps: ["usrgrpid", "name"],
+          selectMedias: ["mediaid", "mediatypeid", "sendto", "active", "severity", "period"],
           sortfield: "username",
         },
         signal,
       ),
     meta: { live: "config" },
   });
+
+/** Users by name, for choices and texts. */
+export const userNamesQuery = () =>
+  queryOptions({
+    queryKey: ["users", "names"],
+    queryFn: ({ signal }) =>
+      rpc(
+        "user.get",
+        { output: ["userid", "username", "name", "surname"], sortfield: "username" },
+        signal,
+      ),
+    meta: { live: "config" },
+  });
+
+/** User groups by name, for choices and texts. */
+export const userGroupNamesQuery = () =>
+  queryOptions({
+    queryKey: ["usergroups", "names"],
+    queryFn: ({ signal }) =>
+      rpc("usergroup.get", { output: ["usrgrpid", "name"], sortfield: "name" }, signal),
+    meta: { live: "config" },
+  });
+
+/** First and last name with the user name: "Ann Berg (ann)". */
+export function fullName(user: { username: string; name: string; surname: string }): string {
+  const words = [user.name, user.surname].filter(Boolean).join(" ");
+  return words ? `${words} (${user.username})` : user.username;
+}
 
 export const userGroupsQuery = () =>
   queryOptions({

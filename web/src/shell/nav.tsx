@@ -21,6 +21,7 @@ export interface Destination {
     | "/discovery"
     | "/discovery-rules"
     | "/actions"
+    | "/media-types"
     | "/autoregistration"
     | "/balancing/services"
     | "/balancing/pools"
@@ -41,14 +42,19 @@ export interface Destination {
   key: string;
   /** Lowest user type that sees it: 1 user, 2 admin, 3 super admin. */
   lowest?: 2 | 3;
-  /** The user interface element of roles that shows it; without one every role does. */
-  element?: string;
+  /** The user interface element of roles that shows it, or several of which one is enough. */
+  element?: string | readonly string[];
 }
 
 interface Section {
   title: string;
   pages: readonly Destination[];
 }
+
+/** Each for actions on events of one source. */
+const ACTION_ELEMENTS = ["trigger", "service", "discovery", "autoregistration", "internal"].map(
+  (source) => `configuration.${source}_actions`,
+);
 
 const BALANCING: Section = {
   title: "Load balancing",
@@ -73,6 +79,28 @@ const BALANCING: Section = {
       icon: "power",
       key: "n",
       lowest: 2,
+    },
+  ],
+};
+
+const ALERTS: Section = {
+  title: "Alerts",
+  pages: [
+    {
+      to: "/actions",
+      label: "Actions",
+      icon: "play",
+      key: "a",
+      lowest: 2,
+      element: ACTION_ELEMENTS,
+    },
+    {
+      to: "/media-types",
+      label: "Media types",
+      icon: "send",
+      key: "k",
+      lowest: 3,
+      element: "administration.media_types",
     },
   ],
 };
@@ -136,14 +164,6 @@ const DESTINATIONS: readonly Section[] = [
         element: "configuration.discovery",
       },
       {
-        to: "/actions",
-        label: "Actions",
-        icon: "play",
-        key: "a",
-        lowest: 2,
-        element: "configuration.discovery_actions",
-      },
-      {
         to: "/autoregistration",
         label: "Autoregistration",
         icon: "key",
@@ -153,6 +173,7 @@ const DESTINATIONS: readonly Section[] = [
       },
     ],
   },
+  ALERTS,
   BALANCING,
   {
     title: "Administration",
@@ -188,7 +209,8 @@ const DESTINATIONS: readonly Section[] = [
 
 function isOpen(page: Destination): boolean {
   const type = session()?.type ?? 0;
-  return type >= (page.lowest ?? 1) && (!page.element || allows(page.element));
+  const elements = [page.element ?? []].flat();
+  return type >= (page.lowest ?? 1) && (elements.length === 0 || elements.some(allows));
 }
 
 /** The pages that the user may open, by section. */

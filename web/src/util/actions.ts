@@ -1,18 +1,31 @@
-import { EventSource } from "~/api/schema";
+import { EventSource, ConditionKind as Kind, OperationKind } from "~/api/schema";
 import { CHECKS } from "./network";
+import { SEVERITIES, severityName } from "./severity";
 
-/** "1" = network discovery, "2" = agents that announce themselves. */
-export type ActionSource = "1" | "2";
+/** The source of the events that an action applies to. */
+export type ActionSource = (typeof EventSource)[keyof typeof EventSource];
 
 export interface ActionCondition {
   conditiontype: string;
   operator: string;
   value: string;
+  /** The tag whose value is compared. */
+  value2?: string;
   formulaid?: string;
 }
 
 /** How the value of a condition is chosen. */
-export type ValueKind = "text" | "rule" | "check" | readonly (readonly [string, string])[];
+export type ValueKind =
+  | "text"
+  /** The operator says it all. */
+  | "none"
+  /** A text; `value2` names the tag. */
+  | "tag"
+  | Referred
+  | readonly (readonly [string, string])[];
+
+/** Objects whose id is the value. */
+export type Referred = "rule" | "check" | "group" | "host" | "template" | "trigger";
 
 export interface ConditionKind {
   type: string;
@@ -27,13 +40,94 @@ const OPERATORS: Record<string, string> = {
   "1": "is not",
   "2": "contains",
   "3": "does not contain",
+  "4": "in",
   "5": "is at least",
   "6": "is at most",
+  "7": "not in",
   "8": "matches",
   "9": "does not match",
+  "10": "yes",
+  "11": "no",
 };
 const EQUAL = ["0", "1"];
 const LIKE = ["2", "3", "8", "9"];
+const CONTAINS = ["2", "3"];
+const TAGGED = ["0", "1", "2", "3"];
+
+const GROUP: ConditionKind = {
+  type: Kind.HostGroup,
+  name: "Host group",
+  operators: EQUAL,
+  value: "group",
+};
+const HOST: ConditionKind = { type: Kind.Host, name: "Host", operators: EQUAL, value: "host" };
+const TEMPLATE: ConditionKind = {
+  type: Kind.Template,
+  name: "Template",
+  operators: EQUAL,
+  value: "template",
+};
+const TAG: ConditionKind = { type: Kind.Tag, name: "Tag name", operators: TAGGED, value: "text" };
+const TAG_VALUE: ConditionKind = {
+  type: Kind.TagValue,
+  name: "Tag value",
+  operators: TAGGED,
+  value: "tag",
+};
+
+const TRIGGERS: readonly ConditionKind[] = [
+  {
+    type: Kind.Severity,
+    name: "Trigger severity",
+    operators: ["5", "6", "0", "1"],
+    value: SEVERITIES.map((severity) => [String(severity), severityName(severity)] as const),
+  },
+  GROUP,
+  HOST,
+  TEMPLATE,
+  { type: Kind.Trigger, name: "Trigger", operators: EQUAL, value: "trigger" },
+  { type: Kind.EventName, name: "Event name", operators: CONTAINS, value: "text" },
+  TAG,
+  TAG_VALUE,
+  {
+    type: Kind.TimePeriod,
+    name: "Time period",
+    operators: ["4", "7"],
+    value: "text",
+    hint: "1-5,08:00-18:00",
+  },
+  {
+    type: Kind.Suppressed,
+    name: "Problem is suppressed",
+    operators: ["11", "10"],
+    value: "none",
+  },
+];
+
+const SERVICES: readonly ConditionKind[] = [
+  { type: Kind.ServiceName, name: "Service name", operators: CONTAINS, value: "text" },
+  { type: Kind.Service, name: "Service", operators: EQUAL, value: "text", hint: "Service ID" },
+  TAG,
+  TAG_VALUE,
+];
+
+const INTERNAL: readonly ConditionKind[] = [
+  {
+    type: Kind.InternalEvent,
+    name: "Event type",
+    operators: ["0"],
+    value: [
+      ["0", "item is not supported"],
+      ["2", "discovery rule is not supported"],
+      ["4", "trigger is unknown"],
+    ],
+  },
+  GROUP,
+  HOST,
+  TEMPLATE,
+  TAG,
+  TAG_VALUE,
+];
 
 const NETWORK: readonly ConditionKind[] = [
   {
@@ -92,8 +186,15 @@ const AGENTS: readonly ConditionKind[] = [
   { type: "22", name: "Host name", operators: LIKE, value: "text" },
 ];
 
-export const conditionKinds = (source: ActionSource) =>
-  source === EventSource.Discovery ? NETWORK : AGENTS;
+const KINDS: Record<ActionSource, readonly ConditionKind[]> = {
+  [EventSource.Trigger]: TRIGGERS,
+  [EventSource.Discovery]: NETWORK,
+  [EventSource.Autoregistration]: AGENTS,
+  [EventSource.Internal]: INTERNAL,
+  [EventSource.Service]: SERVICES,
+};
+
+export const conditionKinds = (source: ActionSource) => KINDS[source];
 
 export function conditionKind(source: ActionSource, type: string): ConditionKind | undefined {
   return conditionKinds(source).find((kind) => kind.type === type);
@@ -101,42 +202,78 @@ export function conditionKind(source: ActionSource, type: string): ConditionKind
 
 export const operatorName = (operator: string) => OPERATORS[operator] ?? operator;
 
-/** A condition in words; `names` tells rules and checks by id. */
+const shownChoice = (choices: readonly (readonly [string, string])[], value: string) =>
+  choices.find(([known]) => known === value)?.[1] ?? value;
+
+/** A condition in words; `names` has the names of objects by kind and id. */
 export function conditionWords(
   source: ActionSource,
-  { conditiontype, operator, value }: ActionCondition,
+  { conditiontype, operator, value, value2 }: ActionCondition,
   names: ReadonlyMap<string, string>,
 ): string {
   const kind = conditionKind(source, conditiontype);
-  const shown = Array.isArray(kind?.value)
-    ? (kind.value.find(([known]) => known === value)?.[1] ?? value)
-    : kind?.value === "text"
-      ? value
-      : (names.get(`${kind?.value} ${value}`) ?? value);
-  return `${kind?.name ?? conditiontype} ${operatorName(operator)} ${shown}`;
+  const does = operatorName(operator);
+  if (!kind) return `Condition ${conditiontype} ${does} ${value}`;
+  if (kind.value === "none") return `${kind.name}: ${does}`;
+  if (kind.value === "tag") return `Value of tag ${value2 ?? ""} ${does} ${value || '""'}`;
+  if (kind.value === "text") return `${kind.name} ${does} ${value}`;
+  if (typeof kind.value !== "string")
+    return `${kind.name} ${does} ${shownChoice(kind.value, value)}`;
+  return `${kind.name} ${does} ${names.get(`${kind.value} ${value}`) ?? value}`;
 }
 
 /** What operations need beside their type. */
-export type OperationNeed = "opgroup" | "optemplate" | "optag" | "opinventory" | undefined;
+export type OperationNeed =
+  | "message"
+  | "involved"
+  | "command"
+  | "opgroup"
+  | "optemplate"
+  | "optag"
+  | "opinventory"
+  | undefined;
 
-export const OPERATIONS: readonly (readonly [type: string, name: string, need: OperationNeed])[] = [
-  ["2", "Add host", undefined],
-  ["4", "Add to host groups", "opgroup"],
-  ["6", "Link templates", "optemplate"],
-  ["13", "Add host tags", "optag"],
-  ["10", "Set inventory mode", "opinventory"],
-  ["8", "Enable host", undefined],
-  ["9", "Disable host", undefined],
-  ["5", "Remove from host groups", "opgroup"],
-  ["7", "Unlink templates", "optemplate"],
-  ["14", "Remove host tags", "optag"],
-  ["3", "Remove host", undefined],
+type Offered = readonly [type: string, name: string, need: OperationNeed];
+
+const MESSAGE: Offered = [OperationKind.Message, "Send message", "message"];
+const RECOVERED: Offered = [OperationKind.NotifyRecovered, "Notify all involved", "involved"];
+const UPDATED: Offered = [OperationKind.NotifyUpdated, "Notify all involved", "involved"];
+/** Existing ones are kept as they are. */
+const COMMAND: Offered = [OperationKind.Script, "Run script", "command"];
+
+const ON_HOSTS: readonly Offered[] = [
+  [OperationKind.AddHost, "Add host", undefined],
+  [OperationKind.AddGroups, "Add to host groups", "opgroup"],
+  [OperationKind.Link, "Link templates", "optemplate"],
+  [OperationKind.AddTags, "Add host tags", "optag"],
+  [OperationKind.Inventory, "Set inventory mode", "opinventory"],
+  [OperationKind.Enable, "Enable host", undefined],
+  [OperationKind.Disable, "Disable host", undefined],
+  [OperationKind.RemoveGroups, "Remove from host groups", "opgroup"],
+  [OperationKind.Unlink, "Unlink templates", "optemplate"],
+  [OperationKind.RemoveTags, "Remove host tags", "optag"],
+  [OperationKind.RemoveHost, "Remove host", undefined],
 ];
+const ALL_OPERATIONS = [...ON_HOSTS, MESSAGE, RECOVERED, UPDATED, COMMAND];
+
+/** When operations are done: at the problem, at its end, at changes by users. */
+export type Mode = "operations" | "recoveries" | "updates";
+
+/** Whether operations have steps, and actions an escalation: hosts that are found happen once. */
+export const hasSteps = (source: ActionSource) =>
+  source !== EventSource.Discovery && source !== EventSource.Autoregistration;
+
+/** The operations that a form offers, as kind and name. */
+export function offeredOperations(source: ActionSource, mode: Mode): readonly Offered[] {
+  if (mode === "recoveries") return [RECOVERED, MESSAGE];
+  if (mode === "updates") return [UPDATED, MESSAGE];
+  return hasSteps(source) ? [MESSAGE] : [...ON_HOSTS, MESSAGE];
+}
 
 export function operationName(type: string): string {
-  return OPERATIONS.find(([known]) => known === type)?.[1] ?? `Operation ${type}`;
+  return ALL_OPERATIONS.find(([known]) => known === type)?.[1] ?? `Operation ${type}`;
 }
 
 export function operationNeed(type: string): OperationNeed {
-  return OPERATIONS.find(([known]) => known === type)?.[2];
+  return ALL_OPERATIONS.find(([known]) => known === type)?.[2];
 }

@@ -3,10 +3,12 @@
 use std::fmt::{Debug, Write};
 
 use objects::{
-    ConditionKind, CorrelationMode, Discover, DiscoveryCheckType, DiscoveryState, EvalType,
-    EventSource, InterfaceNeed, InterfaceType, ItemType, MacroOperator, MacroType, MaintenanceType,
-    MappingType, OnFail, Origin, Param, ParamRule, Params, PeriodType, ProblemMode, RecoveryMode,
-    Severity, State, Status, StepKind, ValueType,
+    AlertStatus, AlertType, ConditionKind, ConditionOperator, CorrelationMode, Discover,
+    DiscoveryCheckType, DiscoveryState, EmailProvider, EvalType, EventSource, InterfaceNeed,
+    InterfaceType, ItemType, MacroOperator, MacroType, MaintenanceType, MappingType, MediaTypeKind,
+    MessageFormat, OnFail, OperationKind, OperationMode, Origin, Param, ParamRule, Params,
+    PeriodType, ProblemMode, RecoveryMode, Severity, SmtpAuthentication, SmtpSecurity, State,
+    Status, StepKind, ValueType,
 };
 use serde_json::json;
 
@@ -37,11 +39,15 @@ fn named_kinds(out: &mut String) {
         };
     }
     named!(
+        AlertStatus,
+        AlertType,
         ConditionKind,
+        ConditionOperator,
         CorrelationMode,
         Discover,
         DiscoveryCheckType,
         DiscoveryState,
+        EmailProvider,
         EvalType,
         EventSource,
         InterfaceType,
@@ -49,11 +55,17 @@ fn named_kinds(out: &mut String) {
         MacroType,
         MaintenanceType,
         MappingType,
+        MediaTypeKind,
+        MessageFormat,
         OnFail,
+        OperationKind,
+        OperationMode,
         Origin,
         PeriodType,
         ProblemMode,
         RecoveryMode,
+        SmtpAuthentication,
+        SmtpSecurity,
         State,
         Status,
         ValueType,

@@ -1,4 +1,5 @@
 import type { RowOf } from "../gets";
+import { alertingTables } from "./alerting";
 import { type Answers, MockApi } from "./api";
 import { balancerAnswers } from "./balancer";
 import type { Stored, Tables } from "./tables";
@@ -212,6 +213,7 @@ function tablesOf(
   );
   return {
     "action.get": [],
+    "alert.get": [],
     "dhost.get": [],
     "discoveryrule.get": [],
     "drule.get": [],
@@ -224,6 +226,7 @@ function tablesOf(
     "item.get": items,
     "itemprototype.get": [],
     "maintenance.get": [],
+    "mediatype.get": [],
     "problem.get": problems,
     "role.get": [],
     "template.get": [
@@ -242,7 +245,16 @@ function tablesOf(
     "triggerprototype.get": [],
     "trend.get": [],
     "user.get": [
-      { userid: "1", username: "Admin", name: "", surname: "", roleid: "3", usrgrps: [], role: [] },
+      {
+        userid: "1",
+        username: "Admin",
+        name: "",
+        surname: "",
+        roleid: "3",
+        usrgrps: [],
+        role: [],
+        medias: [],
+      },
     ],
     "usergroup.get": [],
     "usermacro.get": [],
@@ -371,12 +383,15 @@ export interface EstateOptions {
   clock?: () => number;
   /** Whether there are engine groups of the load balancer too. */
   balancer?: boolean;
+  /** Whether there are media types, actions and messages about problems too. */
+  alerting?: boolean;
 }
 
 /** A server with an invented estate; without hosts it is as empty as after the installation. */
 export function mockEstate(options: EstateOptions = {}): MockApi {
-  const { hosts = 48, clock = unixNow, balancer = false } = options;
+  const { hosts = 48, clock = unixNow, balancer = false, alerting = false } = options;
   const tables = tablesOf(hosts, clock());
+  if (alerting) Object.assign(tables, alertingTables(tables["problem.get"]));
   const further = balancer ? balancerAnswers(tables, clock) : {};
   return new MockApi(tables, { ...answersFor(tables, clock), ...further });
 }

@@ -1,9 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
-import { networkRulesQuery } from "~/api/network";
-import { EvalType, EventSource } from "~/api/schema";
+import { EvalType } from "~/api/schema";
 import { AddButton } from "~/shared/forms/rows-editor";
 import { IconButton } from "~/ui/button";
-import { Input, Select, TextField } from "~/ui/field";
+import { Select, TextField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import {
   type ActionCondition,
@@ -11,11 +9,11 @@ import {
   conditionKind,
   conditionKinds,
   operatorName,
-  type ValueKind,
 } from "~/util/actions";
-import { checkWords } from "~/util/network";
 import { replaced, without } from "~/util/rows";
+import { ConditionValue } from "./condition-value";
 import { type ActionDraft, letterOf, newCondition } from "./draft";
+import { useConditionNames } from "./names";
 import { texts } from "./texts";
 
 const JOINS = [
@@ -24,57 +22,6 @@ const JOINS = [
   ["2", "Or"],
   ["3", "Formula"],
 ] as const;
-
-/** Rules and checks by `rule id` and `check id`, for texts and choices. */
-export function useRuleNames(source: ActionSource): ReadonlyMap<string, string> {
-  const { data = [] } = useQuery({
-    ...networkRulesQuery(),
-    enabled: source === EventSource.Discovery,
-  });
-  const names = new Map<string, string>();
-  for (const rule of data) {
-    names.set(`rule ${rule.druleid}`, rule.name);
-    for (const check of rule.dchecks) {
-      names.set(`check ${check.dcheckid}`, `${rule.name}: ${checkWords(check)}`);
-    }
-  }
-  return names;
-}
-
-interface ValueProps {
-  kind: ValueKind | undefined;
-  hint?: string;
-  value: string;
-  onChange: (value: string) => void;
-  names: ReadonlyMap<string, string>;
-}
-
-function Value({ kind, hint, value, onChange, names }: ValueProps) {
-  if (kind === undefined || kind === "text") {
-    return (
-      <Input
-        aria-label={texts.conditionValue}
-        placeholder={hint}
-        maxLength={255}
-        value={value}
-        onChange={(e) => onChange(e.target.value)}
-      />
-    );
-  }
-  const named = [...names].flatMap(([id, name]) => {
-    const [what, number] = id.split(" ");
-    return what === kind ? [[number ?? "", name] as const] : [];
-  });
-  const options = typeof kind === "string" ? [["", "Choose…"] as const, ...named] : kind;
-  return (
-    <Select
-      aria-label={texts.conditionValue}
-      options={options}
-      value={value}
-      onChange={(e) => onChange(e.target.value)}
-    />
-  );
-}
 
 interface ConditionsEditorProps {
   source: ActionSource;
@@ -85,15 +32,15 @@ interface ConditionsEditorProps {
 
 /** When the action applies. */
 export function ConditionsEditor({ source, draft, set, problems }: ConditionsEditorProps) {
-  const names = useRuleNames(source);
   const { conditions } = draft;
+  const names = useConditionNames(source, conditions);
   const change = (at: number, next: ActionCondition) =>
     set({ conditions: replaced(conditions, at, next) });
   const kinds = conditionKinds(source).map(({ type, name }) => [type, name] as const);
   return (
     <div className="flex flex-col gap-2">
       {conditions.length === 0 && (
-        <p className="text-xs text-faint">{texts.withoutConditionsTheAction}</p>
+        <p className="text-xs text-faint">{texts.withoutConditions(source)}</p>
       )}
       {conditions.length > 1 && (
         <Segmented
@@ -104,7 +51,10 @@ export function ConditionsEditor({ source, draft, set, problems }: ConditionsEdi
         />
       )}
       {conditions.map((condition, at) => {
-        const kind = conditionKind(source, condition.conditiontype);
+        const { conditiontype } = condition;
+        const kind = conditionKind(source, conditiontype);
+        // A kind that forms do not offer stays.
+        const other = kind ? [] : [[conditiontype, texts.conditionNumber(conditiontype)] as const];
         return (
           <div
             // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
@@ -114,23 +64,24 @@ export function ConditionsEditor({ source, draft, set, problems }: ConditionsEdi
             <span className="text-xs text-faint">{letterOf(at)}</span>
             <Select
               aria-label={texts.condition}
-              options={kinds}
+              options={[...kinds, ...other]}
               value={condition.conditiontype}
               onChange={(e) => change(at, newCondition(source, e.target.value))}
             />
             <Select
               aria-label={texts.conditionOperator}
               className="max-sm:col-start-2"
-              options={(kind?.operators ?? []).map((one) => [one, operatorName(one)] as const)}
+              options={(kind?.operators ?? [condition.operator]).map(
+                (one) => [one, operatorName(one)] as const,
+              )}
               value={condition.operator}
               onChange={(e) => change(at, { ...condition, operator: e.target.value })}
             />
             <span className="max-sm:col-start-2">
-              <Value
-                kind={kind?.value}
-                hint={kind?.hint}
-                value={condition.value}
-                onChange={(value) => change(at, { ...condition, value })}
+              <ConditionValue
+                kind={kind}
+                condition={condition}
+                onChange={(next) => change(at, { ...condition, ...next })}
                 names={names}
               />
             </span>

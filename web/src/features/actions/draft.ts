@@ -1,23 +1,24 @@
-import type { Action, ActionOperation } from "~/api/actions";
+import type { Action } from "~/api/actions";
 import type { Members } from "~/api/methods";
-import { ConditionKind, EvalType, Status } from "~/api/schema";
+import { ConditionKind, EvalType, EventSource, OperationKind, Status } from "~/api/schema";
 import {
   type ActionCondition,
   type ActionSource,
   conditionKind,
   conditionKinds,
-  operationNeed,
+  hasSteps,
+  type Mode,
 } from "~/util/actions";
-import type { Tag } from "~/util/tags";
-
-/** An operation as the form holds it: the member that its type needs is used. */
-export interface OperationDraft {
-  type: string;
-  groups: string[];
-  templates: string[];
-  tags: Tag[];
-  inventory: string;
-}
+import { modesOf } from "~/util/event-sources";
+import {
+  firstOperation,
+  newOperation,
+  type OperationDraft,
+  operationDraft,
+  operationParams,
+  operationProblem,
+  periodProblem,
+} from "./operation-draft";
 
 /** An action as the form holds it. */
 export interface ActionDraft {
@@ -27,6 +28,13 @@ export interface ActionDraft {
   formula: string;
   conditions: ActionCondition[];
   operations: OperationDraft[];
+  recoveries: OperationDraft[];
+  updates: OperationDraft[];
+  /** How long a step lasts. */
+  period: string;
+  pauseSuppressed: boolean;
+  pauseSymptoms: boolean;
+  notifyCanceled: boolean;
 }
 
 /** A condition to begin with. */
@@ -36,95 +44,126 @@ export function newCondition(source: ActionSource, type?: string): ActionConditi
   return { conditiontype: kind?.type ?? "", operator: kind?.operators[0] ?? "0", value };
 }
 
-export function newOperation(type: string): OperationDraft {
-  return { type, groups: [], templates: [], tags: [{ tag: "", value: "" }], inventory: "1" };
+/** The modes of operations that actions of a source have. */
+export function modes(source: ActionSource): readonly Mode[] {
+  const all = ["operations", "recoveries", "updates"] as const;
+  return all.slice(0, modesOf(source).length);
 }
 
-function operationDraft(operation: ActionOperation): OperationDraft {
-  const { operationtype, opgroup, optemplate, optag, opinventory } = operation;
+/** A new action tells the end and changes of a problem to those who heard of it. */
+function newDraft(source: ActionSource): ActionDraft {
+  const has = modes(source);
   return {
-    type: operationtype,
-    groups: opgroup?.map((one) => one.groupid) ?? [],
-    templates: optemplate?.map((one) => one.templateid) ?? [],
-    tags: optag ?? [],
-    inventory: opinventory?.inventory_mode ?? "1",
+    name: "",
+    on: true,
+    evaltype: "0",
+    formula: "",
+    conditions: [],
+    operations: [firstOperation(source)],
+    recoveries: has.includes("recoveries") ? [newOperation(OperationKind.NotifyRecovered)] : [],
+    updates: has.includes("updates") ? [newOperation(OperationKind.NotifyUpdated)] : [],
+    period: "1h",
+    pauseSuppressed: true,
+    pauseSymptoms: true,
+    notifyCanceled: true,
   };
 }
 
-export function actionDraft(action: Action | null): ActionDraft {
+export function actionDraft(action: Action | null, source: ActionSource): ActionDraft {
+  if (!action) return newDraft(source);
   return {
-    name: action?.name ?? "",
-    on: action ? action.status === Status.Enabled : true,
-    evaltype: action?.filter.evaltype ?? "0",
-    formula: action?.filter.formula ?? "",
-    conditions:
-      action?.filter.conditions.map(({ conditiontype, operator, value }) => ({
-        conditiontype,
-        operator,
-        value,
-      })) ?? [],
-    operations: action?.operations.map(operationDraft) ?? [newOperation("2")],
+    name: action.name,
+    on: action.status === Status.Enabled,
+    evaltype: action.filter.evaltype,
+    formula: action.filter.formula,
+    conditions: action.filter.conditions.map(({ conditiontype, operator, value, value2 }) => ({
+      conditiontype,
+      operator,
+      value,
+      value2,
+    })),
+    operations: action.operations.map(operationDraft),
+    recoveries: action.recovery_operations.map(operationDraft),
+    updates: action.update_operations.map(operationDraft),
+    period: action.esc_period,
+    pauseSuppressed: action.pause_suppressed === "1",
+    pauseSymptoms: action.pause_symptoms === "1",
+    notifyCanceled: action.notify_if_canceled === "1",
   };
 }
 
 /** The letter of the condition at this place. */
 export const letterOf = (at: number) => String.fromCharCode(65 + at);
 
+/** Whether a condition lacks what it is compared with. */
+function isIncomplete(source: ActionSource, condition: ActionCondition): boolean {
+  const kind = conditionKind(source, condition.conditiontype);
+  if (kind?.value === "none") return false;
+  if (kind?.value === "tag") return !condition.value2?.trim();
+  // A received value may be empty; everything else says something.
+  return condition.conditiontype !== ConditionKind.ReceivedValue && !condition.value.trim();
+}
+
 /** What is wrong with a draft, by field; the server has the last word on the rest. */
-export function actionProblems(draft: ActionDraft): Record<string, string> {
+export function actionProblems(draft: ActionDraft, source: ActionSource): Record<string, string> {
   const problems: Record<string, string> = {};
   if (!draft.name.trim()) problems.name = "Enter a name.";
   if (draft.evaltype === EvalType.Formula && !draft.formula.trim()) {
     problems.formula = "Enter a formula, such as A and (B or C).";
   }
-  for (const [n, condition] of draft.conditions.entries()) {
-    // A received value may be empty; everything else says something.
-    if (condition.conditiontype !== ConditionKind.ReceivedValue && !condition.value.trim()) {
+  for (const [n, condition] of draft.conditions.entries())
+    if (isIncomplete(source, condition))
       problems[`condition${n}`] = `Enter a value for condition ${letterOf(n)}.`;
+  const period = hasSteps(source) ? periodProblem(draft.period) : undefined;
+  if (period) problems.period = period;
+  const has = modes(source);
+  if (has.every((mode) => draft[mode].length === 0))
+    problems.operations = "Add at least one operation.";
+  for (const mode of has)
+    for (const [n, operation] of draft[mode].entries()) {
+      const problem = operationProblem(operation, source, mode);
+      if (problem) problems[`${mode}${n}`] = problem;
     }
-  }
-  if (draft.operations.length === 0) problems.operations = "Add at least one operation.";
-  for (const [n, { type, groups, templates, tags }] of draft.operations.entries()) {
-    const need = operationNeed(type);
-    const missing =
-      (need === "opgroup" && groups.length === 0 && "Choose host groups.") ||
-      (need === "optemplate" && templates.length === 0 && "Choose templates.") ||
-      (need === "optag" && tags.every((tag) => !tag.tag.trim()) && "Add at least one tag.");
-    if (missing) problems[`operation${n}`] = missing;
-  }
   return problems;
 }
 
-function operationParams({ type, groups, templates, tags, inventory }: OperationDraft): object {
-  const members = { operationtype: type };
-  switch (operationNeed(type)) {
-    case "opgroup":
-      return { ...members, opgroup: groups.map((groupid) => ({ groupid })) };
-    case "optemplate":
-      return { ...members, optemplate: templates.map((templateid) => ({ templateid })) };
-    case "optag":
-      return { ...members, optag: tags.filter((tag) => tag.tag.trim()) };
-    case "opinventory":
-      return { ...members, opinventory: { inventory_mode: inventory } };
-    default:
-      return members;
-  }
+function filterParams(draft: ActionDraft, source: ActionSource) {
+  const byFormula = draft.evaltype === EvalType.Formula;
+  return {
+    evaltype: draft.evaltype,
+    formula: byFormula ? draft.formula.trim() : undefined,
+    conditions: draft.conditions.map(({ conditiontype, operator, value, value2 }, at) => {
+      const kind = conditionKind(source, conditiontype)?.value;
+      return {
+        conditiontype,
+        operator,
+        value: kind === "none" ? undefined : value,
+        value2: kind === "tag" ? value2 : undefined,
+        formulaid: byFormula ? letterOf(at) : undefined,
+      };
+    }),
+  };
 }
 
 /** A draft without problems, as `action.create` and `action.update` take it. */
-export function actionParams(draft: ActionDraft): Members<"action"> {
-  const byFormula = draft.evaltype === EvalType.Formula;
-  return {
+export function actionParams(draft: ActionDraft, source: ActionSource): Members<"action"> {
+  const has = modes(source);
+  const operations = (mode: Mode) =>
+    draft[mode].map((operation) => operationParams(operation, source, mode));
+  const flag = (on: boolean) => (on ? "1" : "0");
+  const params: Members<"action"> & Record<string, unknown> = {
     name: draft.name.trim(),
-    status: draft.on ? "0" : "1",
-    filter: {
-      evaltype: draft.evaltype,
-      formula: byFormula ? draft.formula.trim() : undefined,
-      conditions: draft.conditions.map((condition, at) => ({
-        ...condition,
-        formulaid: byFormula ? letterOf(at) : undefined,
-      })),
-    },
-    operations: draft.operations.map(operationParams),
+    status: draft.on ? Status.Enabled : Status.Disabled,
+    filter: filterParams(draft, source),
+    operations: operations("operations"),
   };
+  if (has.includes("recoveries")) params.recovery_operations = operations("recoveries");
+  if (has.includes("updates")) params.update_operations = operations("updates");
+  if (hasSteps(source)) params.esc_period = draft.period.trim();
+  if (source === EventSource.Trigger) {
+    params.pause_suppressed = flag(draft.pauseSuppressed);
+    params.pause_symptoms = flag(draft.pauseSymptoms);
+    params.notify_if_canceled = flag(draft.notifyCanceled);
+  }
+  return params;
 }

@@ -4,16 +4,17 @@ import { Found, Gone } from "~/shared/fallback";
 import { useFresh } from "~/shared/fresh";
 import { Page } from "~/shared/page";
 import { ActionForm } from "./form";
+import { sourceOf, titleOf } from "./sources";
 import { texts } from "./texts";
 
 const newRoute = getRouteApi("/inside/actions/new");
 const editRoute = getRouteApi("/inside/actions/$actionid/edit");
 
 export function ActionNewPage() {
-  const agents = newRoute.useSearch().source === "agents";
+  const source = sourceOf(newRoute.useSearch().source);
   return (
-    <Page title={texts.createActionText(agents ? "autoregistration" : "discovery")} scroll>
-      <ActionForm source={agents ? "2" : "1"} action={null} />
+    <Page title={texts.createActionText(titleOf(source).toLowerCase())} scroll>
+      <ActionForm key={source} source={source} action={null} />
     </Page>
   );
 }

@@ -7,13 +7,90 @@ import { ObjectForm } from "~/shared/forms/object-form";
 import { FormSection } from "~/shared/forms/section";
 import { useDraft } from "~/shared/forms/use-draft";
 import { Checkbox, TextField } from "~/ui/field";
-import type { ActionSource } from "~/util/actions";
+import { type ActionSource, hasSteps, type Mode } from "~/util/actions";
 import { ConditionsEditor } from "./conditions-editor";
-import { actionDraft, actionParams, actionProblems } from "./draft";
+import { type ActionDraft, actionDraft, actionParams, actionProblems, modes } from "./draft";
+import { useRecipientNames } from "./names";
 import { OperationsEditor } from "./operations-editor";
+import { wordOf } from "./sources";
 import { texts } from "./texts";
+import { Timeline } from "./timeline";
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
+interface PartProps {
+  source: ActionSource;
+  draft: ActionDraft;
+  set: (next: Partial<ActionDraft>) => void;
+  problems: Record<string, string>;
+}
+
+/** How long steps last, and when they wait. */
+function Steps({ source, draft, set, problems }: PartProps) {
+  const box = (key: "pauseSuppressed" | "pauseSymptoms" | "notifyCanceled", label: string) => (
+    <Checkbox
+      label={label}
+      checked={draft[key]}
+      onChange={(e) => set({ [key]: e.target.checked })}
+    />
+  );
+  return (
+    <FormSection title={texts.steps} note={texts.stepsNote}>
+      <TextField
+        label={texts.stepDuration}
+        required
+        fieldClass="max-w-48"
+        hint={texts.stepDurationHint}
+        error={problems.period}
+        value={draft.period}
+        onChange={(period) => set({ period })}
+      />
+      {source === EventSource.Trigger && (
+        <div className="flex flex-col gap-1.5">
+          {box("pauseSuppressed", texts.pauseSuppressed)}
+          {box("pauseSymptoms", texts.pauseSymptoms)}
+          {box("notifyCanceled", texts.notifyCanceled)}
+        </div>
+      )}
+    </FormSection>
+  );
+}
+
+/** The operations of each mode, and what they come to. */
+function Operations({ source, draft, set, problems }: PartProps) {
+  const linked = draft.operations.flatMap((operation) => operation.templates);
+  const { data: names } = useQuery(templateNamesQuery(linked));
+  const recipients = useRecipientNames();
+  const stepped = hasSteps(source);
+  const titles: Record<Mode, readonly [title: string, note: string]> = {
+    operations: [texts.operations, stepped ? texts.operationsNote : texts.hostOperationsNote],
+    recoveries: [texts.recoveryOperations, texts.recoveryNote],
+    updates: [texts.updateOperations, texts.updateNote(source)],
+  };
+  return (
+    <>
+      {modes(source).map((mode) => (
+        <FormSection key={mode} title={titles[mode][0]} note={titles[mode][1]}>
+          <OperationsEditor
+            source={source}
+            mode={mode}
+            operations={draft[mode]}
+            onChange={(operations) => set({ [mode]: operations })}
+            period={draft.period}
+            names={names ?? NO_NAMES}
+            recipients={recipients}
+            problems={problems}
+          />
+        </FormSection>
+      ))}
+      {stepped && (
+        <FormSection title={texts.escalation} note={texts.escalationNote}>
+          <Timeline draft={draft} source={source} names={recipients} />
+        </FormSection>
+      )}
+    </>
+  );
+}
 
 interface FormProps {
   source: ActionSource;
@@ -22,20 +99,23 @@ interface FormProps {
 
 /** Creates or edits an action. */
 export function ActionForm({ source, action }: FormProps) {
-  const drafting = useDraft(() => actionDraft(action), actionProblems);
+  const drafting = useDraft(
+    () => actionDraft(action, source),
+    (draft) => actionProblems(draft, source),
+  );
   const { draft, set, problems } = drafting;
   const navigate = useNavigate();
   const client = useQueryClient();
-  const linked = draft.operations.flatMap((operation) => operation.templates);
-  const { data: names } = useQuery(templateNamesQuery(linked));
   const leave = () => {
     void client.invalidateQueries({ queryKey: ["actions"] });
-    const search = { source: source === EventSource.Autoregistration ? "agents" : undefined };
-    void navigate({ to: "/actions", search });
+    void navigate({ to: "/actions", search: { source: wordOf(source) } });
   };
   const id = action?.actionid ?? null;
-  const members = () =>
-    id === null ? { ...actionParams(draft), eventsource: source } : actionParams(draft);
+  const members = () => {
+    const params = actionParams(draft, source);
+    return id === null ? { ...params, eventsource: source } : params;
+  };
+  const part = { source, draft, set, problems };
   return (
     <ObjectForm
       word={texts.action}
@@ -45,7 +125,7 @@ export function ActionForm({ source, action }: FormProps) {
       onSaved={leave}
       remove={() => deleteActions([id ?? ""])}
       onDeleted={leave}
-      loss="Hosts that it created are kept."
+      loss={hasSteps(source) ? texts.lossOfMessages : texts.lossOfHosts}
     >
       <FormSection title={texts.actionLabel}>
         <TextField
@@ -63,27 +143,11 @@ export function ActionForm({ source, action }: FormProps) {
           onChange={(e) => set({ on: e.target.checked })}
         />
       </FormSection>
-      <FormSection
-        title={texts.conditions}
-        note={
-          source === EventSource.Discovery
-            ? "Checked for each discovery event of a host or a service."
-            : "Checked when an agent registers and when its registration data changes."
-        }
-      >
-        <ConditionsEditor source={source} draft={draft} set={set} problems={problems} />
+      <FormSection title={texts.conditions} note={texts.conditionsNote(source)}>
+        <ConditionsEditor {...part} />
       </FormSection>
-      <FormSection
-        title={texts.operations}
-        note="Operations that add something create the host if it does not exist."
-      >
-        <OperationsEditor
-          operations={draft.operations}
-          onChange={(operations) => set({ operations })}
-          names={names ?? NO_NAMES}
-          problems={problems}
-        />
-      </FormSection>
+      {hasSteps(source) && <Steps {...part} />}
+      <Operations {...part} />
     </ObjectForm>
   );
 }

@@ -12,17 +12,16 @@ import { nameColumns } from "~/ui/name-columns";
 import { Segmented } from "~/ui/segmented";
 import { Empty, SkeletonRows } from "~/ui/state";
 import type { Column } from "~/ui/table";
-import { type ActionSource, conditionWords, operationName } from "~/util/actions";
-import { useRuleNames } from "./conditions-editor";
+import { type ActionSource, conditionWords, hasSteps } from "~/util/actions";
+import { stagesOf } from "./escalation";
+import { type RecipientNames, useConditionNames, useRecipientNames } from "./names";
+import { operationDraft } from "./operation-draft";
+import { operationWords, whenWords } from "./operation-words";
+import { allowedSources, sourceOf, titleOf, wordOf } from "./sources";
 import { texts } from "./texts";
 
 const route = getRouteApi("/inside/actions");
 const idOf = (action: Action) => action.actionid;
-const SOURCES = [
-  ["network", "Discovery"],
-  ["agents", "Autoregistration"],
-] as const;
-
 function CreateLink({ source }: { source: string | undefined }) {
   return (
     <Link to="/actions/new" search={{ source }} className={buttonClass("primary")}>
@@ -45,83 +44,100 @@ function Name({ action }: { action: Action }) {
   );
 }
 
-const operations = (action: Action) =>
-  action.operations.map((one) => operationName(one.operationtype)).join(", ");
 const state = (action: Action) => <Switch on={action.status === Status.Enabled} />;
 
-function columnsOf(source: ActionSource, names: ReadonlyMap<string, string>): Column<Action>[] {
+interface Names {
+  conditions: ReadonlyMap<string, string>;
+  recipients: RecipientNames;
+}
+
+/** What an action does: its steps in a line, or its operations. */
+function doesWords(action: Action, { recipients }: Names): string {
+  const drafts = action.operations.map(operationDraft);
+  if (!hasSteps(action.eventsource))
+    return drafts.map((one) => operationWords(one, recipients)).join(", ");
+  const stages = stagesOf(drafts, action.esc_period).map((stage) => {
+    const does = stage.operations.map((one) => operationWords(one, recipients)).join("; ");
+    return `${whenWords(stage)}: ${does}`;
+  });
+  return stages.join(" → ") || texts.nobodyIsNotified;
+}
+
+function columnsOf(source: ActionSource, names: Names): Column<Action>[] {
   const conditions = ({ filter }: Action) =>
-    filter.conditions.map((one) => conditionWords(source, one, names)).join("; ") || "Always";
+    filter.conditions.map((one) => conditionWords(source, one, names.conditions)).join("; ") ||
+    texts.always;
+  const does = (action: Action) => doesWords(action, names);
+  const soft = (words: string) => (
+    <span className="text-soft" title={words}>
+      {words}
+    </span>
+  );
   return [
     ...nameColumns<Action>({
       header: texts.actionLabel,
       name: (action) => <Name action={action} />,
       nameWidth: "minmax(10rem, 1fr)",
       state,
-      stateWidth: "8rem",
-      more: operations,
+      stateWidth: "7rem",
+      more: does,
     }),
     {
       id: "conditions",
       header: texts.conditions,
-      width: "minmax(12rem, 1.6fr)",
+      width: "minmax(12rem, 1.3fr)",
       on: "wide",
-      cell: (action) => (
-        <span className="text-soft" title={conditions(action)}>
-          {conditions(action)}
-        </span>
-      ),
+      cell: (action) => soft(conditions(action)),
     },
     {
       id: "operations",
       header: texts.operations,
-      width: "minmax(12rem, 1.6fr)",
+      width: "minmax(12rem, 2fr)",
       on: "wide",
-      cell: (action) => (
-        <span className="text-soft" title={operations(action)}>
-          {operations(action)}
-        </span>
-      ),
+      cell: (action) => soft(does(action)),
     },
   ];
 }
 
-/** What happens to hosts that discovery found, or that announced themselves. */
+/** What happens when a problem begins, a host is found, an agent registers. */
 export function ActionsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const agents = search.source === "agents";
-  const source: ActionSource = agents ? "2" : "1";
+  const source = sourceOf(search.source);
   const query = useQuery(actionsQuery(source));
   const { data, error } = query;
-  const names = useRuleNames(source);
-  const columns = useMemo(() => columnsOf(source, names), [source, names]);
+  const used = useMemo(() => data?.flatMap((action) => action.filter.conditions) ?? [], [data]);
+  const conditions = useConditionNames(source, used);
+  const recipients = useRecipientNames();
+  const columns = useMemo(
+    () => columnsOf(source, { conditions, recipients }),
+    [source, conditions, recipients],
+  );
   const { selected, setSelected, buttons } = useSwitches({
-    word: "action",
+    word: texts.action,
     queryKey: "actions",
-    warning: "Hosts that they created are kept.",
+    warning: hasSteps(source) ? texts.lossOfMessages : texts.lossOfHosts,
     enable: enableActions,
     remove: deleteActions,
   });
   const chosen = [...selected].filter((id) => data?.some((action) => action.actionid === id));
-  const title = agents ? "Autoregistration actions" : "Discovery actions";
+  const title = texts.actionsOf(titleOf(source));
+  const create = <CreateLink source={wordOf(source)} />;
   return (
     <Page
       title={title}
       actions={
         <>
           {buttons(chosen)}
-          <CreateLink source={search.source} />
+          {create}
         </>
       }
       bar={
         <Segmented
           label={texts.eventSource}
-          value={agents ? "agents" : "network"}
-          onChange={(v) =>
-            void navigate({ search: { source: v === "agents" ? v : undefined }, replace: true })
-          }
-          options={SOURCES}
+          value={source}
+          onChange={(next) => void navigate({ search: { source: wordOf(next) }, replace: true })}
+          options={allowedSources().map(([one, , , name]) => [one, name] as const)}
         />
       }
     >
@@ -144,12 +160,8 @@ export function ActionsPage() {
                 void navigate({ to: "/actions/$actionid/edit", params: { actionid }, search: {} })
               }
               empty={
-                <Empty
-                  icon="play"
-                  title={texts.noActions}
-                  action={<CreateLink source={search.source} />}
-                >
-                  {agents ? texts.anActionCreatesHosts : texts.anActionCreatesHostsFor}
+                <Empty icon="play" title={texts.noActions} action={create}>
+                  {texts.purpose(source)}
                 </Empty>
               }
             />

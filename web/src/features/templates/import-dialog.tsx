@@ -64,8 +64,13 @@ function Report({ results }: { results: Results }) {
   );
 }
 
+interface ImportProps {
+  title?: string;
+  onClose: () => void;
+}
+
 /** Imports files in the order of their dependencies: first what would change, then the changes. */
-export function ImportDialog({ onClose }: { onClose: () => void }) {
+export function ImportDialog({ title = texts.importTemplates, onClose }: ImportProps) {
   const client = useQueryClient();
   const [files, setFiles] = useState<readonly Source[]>([]);
   const [removeMissing, setRemoveMissing] = useState(false);
@@ -107,7 +112,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   const possible = changes.length > 0 || (refused.length > 0 && results.length > 1);
   return (
     <Dialog
-      title={texts.importTemplates}
+      title={title}
       onClose={onClose}
       wide
       footer={

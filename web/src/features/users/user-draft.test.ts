@@ -12,6 +12,7 @@ const DRAFT: UserDraft = {
   password: "",
   again: "",
   current: "",
+  medias: [],
 };
 
 describe("passwordProblem", () => {

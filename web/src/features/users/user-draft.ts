@@ -1,4 +1,5 @@
 import type { Members } from "~/api/methods";
+import { type MediaDraft, mediaParams } from "./media-draft";
 
 /** A user as the dialog holds it. */
 export interface UserDraft {
@@ -13,6 +14,7 @@ export interface UserDraft {
   again: string;
   /** The own password up to now, which changing it asks for. */
   current: string;
+  medias: MediaDraft[];
 }
 
 const PASSWORD_MIN = 8;
@@ -35,7 +37,7 @@ export function passwordProblem(
 /** The draft as the create and update methods take it, with what this editor may change. */
 export function userParams(
   draft: UserDraft,
-  who: { admin: boolean; own: boolean },
+  who: { admin: boolean; own: boolean; mediaChanged?: boolean },
 ): Members<"user"> {
   return {
     username: who.admin ? draft.username.trim() : undefined,
@@ -45,6 +47,8 @@ export function userParams(
     usrgrps: who.admin ? draft.groupids.map((usrgrpid) => ({ usrgrpid })) : undefined,
     autologin: draft.autologin ? "1" : "0",
     autologout: draft.autologin ? "0" : draft.autologout.trim() || "0",
+    // A role can deny a user changes of media, but not of the rest.
+    medias: who.mediaChanged ? mediaParams(draft.medias) : undefined,
     passwd: draft.password || undefined,
     current_passwd: who.own && draft.password ? draft.current : undefined,
   };

@@ -1,8 +1,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { explain } from "~/api/errors";
+import { Status } from "~/api/schema";
 import { allows, session } from "~/api/session-store";
 import {
   deleteUser,
+  type Media,
   rolesQuery,
   saveUser,
   type User,
@@ -19,6 +21,8 @@ import { Checkbox, Field, SelectField, TextField } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { Empty } from "~/ui/state";
 import { toast } from "~/ui/toast";
+import { mediaDraft, mediaProblem } from "./media-draft";
+import { MediaEditor } from "./media-editor";
 import { texts } from "./texts";
 import { passwordProblem, type UserDraft, userParams } from "./user-draft";
 
@@ -38,6 +42,7 @@ function draftOf(user: User | null): UserDraft {
     password: "",
     again: "",
     current: "",
+    medias: user?.medias.map(mediaDraft) ?? [],
   };
 }
 
@@ -84,7 +89,8 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
     ? "Enter a user name."
     : admin && !draft.roleid
       ? "Choose a role."
-      : passwordProblem(draft, user === null, own);
+      : (passwordProblem(draft, user === null, own) ?? mediaProblem(draft.medias));
+  const mediaChanged = JSON.stringify(draft.medias) !== JSON.stringify(draftOf(user).medias);
   const text = (
     key: "username" | "name" | "surname" | "autologout",
     label: string,
@@ -112,7 +118,7 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
           : undefined
       }
       problem={problem}
-      save={() => saveUser(user?.userid ?? null, userParams(draft, { admin, own }))}
+      save={() => saveUser(user?.userid ?? null, userParams(draft, { admin, own, mediaChanged }))}
       saved={`${draft.username} was saved.`}
       keys={KEYS}
       onClose={onClose}
@@ -160,8 +166,16 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
           onChange={(e) => set({ autologin: e.target.checked, autologout: "0" })}
         />
       </div>
+      <MediaEditor medias={draft.medias} onChange={(medias) => set({ medias })} />
     </SaveDialog>
   );
+}
+
+/** How many media a user gets messages on. */
+function MediaCount({ medias }: { medias: readonly Media[] }) {
+  const count = medias.filter((media) => media.active === Status.Enabled).length;
+  if (count === 0) return <span className="text-faint">{texts.noneOn}</span>;
+  return texts.mediaOn(count);
 }
 
 export function Users({ onEdit }: { onEdit: (user: User) => void }) {
@@ -187,6 +201,7 @@ export function Users({ onEdit }: { onEdit: (user: User) => void }) {
         ["Name", ""],
         ["Role", ""],
         ["Groups", ""],
+        ["Media", "w-28"],
         ["", "w-40"],
       ]}
       empty={<Empty icon="users" title={texts.youDoNotHavePermissionTo} />}
@@ -202,6 +217,10 @@ export function Users({ onEdit }: { onEdit: (user: User) => void }) {
           <td className={`${CELL} text-soft`}>{Array.isArray(user.role) ? "" : user.role.name}</td>
           <td className={`${CELL} text-soft`}>
             {user.usrgrps.map((group) => group.name).join(", ")}
+          </td>
+          {/* Others see only their own. */}
+          <td className={`${CELL} text-soft`}>
+            {(admin || user.userid === me) && <MediaCount medias={user.medias} />}
           </td>
           <td className="px-2 py-1 text-right whitespace-nowrap">
             {admin && Number(user.attempt_failed) >= BLOCKED_AT && (

@@ -25,6 +25,7 @@ const LISTS = [
   ["/maintenance", "/maintenance"],
   ["/discovery-rules", "/discovery-rules"],
   ["/actions", "/actions"],
+  ["/media-types", "/media-types"],
   ["/autoregistration", "/autoregistration"],
   ["/templates", "/templates"],
   ["/balancing/services", "/balancing/services"],

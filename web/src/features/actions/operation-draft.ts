@@ -1,0 +1,193 @@
+import type { ActionOperation } from "~/api/actions";
+import { ConditionKind, ConditionOperator, EventSource, OperationKind } from "~/api/schema";
+import { type ActionSource, hasSteps, type Mode, operationNeed } from "~/util/actions";
+import type { Tag } from "~/util/tags";
+import { periodSeconds } from "~/util/time";
+
+/** An operation as the form holds it: the members that its type needs are used. */
+export interface OperationDraft {
+  type: string;
+  groups: string[];
+  templates: string[];
+  tags: Tag[];
+  inventory: string;
+  users: string[];
+  userGroups: string[];
+  /** "0" = all. */
+  mediaType: string;
+  ownText: boolean;
+  subject: string;
+  message: string;
+  /** First and last step; "0" as the last: until the problem ends. */
+  from: string;
+  to: string;
+  /** Of its steps; "" = as long as the action's. */
+  period: string;
+  /** Which problems it is for: "" all, "0" unacknowledged, "1" acknowledged. */
+  acknowledged: string;
+  /** What the form does not edit: the script and where it runs. */
+  command?: Pick<ActionOperation, "opcommand" | "opcommand_hst" | "opcommand_grp">;
+}
+
+export function newOperation(type: string, step = "1"): OperationDraft {
+  return {
+    type,
+    groups: [],
+    templates: [],
+    tags: [{ tag: "", value: "" }],
+    inventory: "1",
+    users: [],
+    userGroups: [],
+    mediaType: "0",
+    ownText: false,
+    subject: "",
+    message: "",
+    from: step,
+    to: step,
+    period: "",
+    acknowledged: "",
+  };
+}
+
+export function operationDraft(operation: ActionOperation): OperationDraft {
+  const { operationtype, opmessage, esc_period = "0" } = operation;
+  const { opcommand, opcommand_hst, opcommand_grp } = operation;
+  return {
+    type: operationtype,
+    groups: operation.opgroup?.map((one) => one.groupid) ?? [],
+    templates: operation.optemplate?.map((one) => one.templateid) ?? [],
+    tags: operation.optag ?? [],
+    inventory: operation.opinventory?.inventory_mode ?? "1",
+    users: operation.opmessage_usr?.map((one) => one.userid) ?? [],
+    userGroups: operation.opmessage_grp?.map((one) => one.usrgrpid) ?? [],
+    mediaType: opmessage?.mediatypeid ?? "0",
+    ownText: opmessage?.default_msg === "0",
+    subject: opmessage?.subject ?? "",
+    message: opmessage?.message ?? "",
+    from: operation.esc_step_from ?? "1",
+    to: operation.esc_step_to ?? "1",
+    period: periodSeconds(esc_period) === 0 ? "" : esc_period,
+    acknowledged:
+      operation.opconditions?.find((one) => one.conditiontype === ConditionKind.Acknowledged)
+        ?.value ?? "",
+    command: opcommand && { opcommand, opcommand_hst, opcommand_grp },
+  };
+}
+
+const PERIOD_MIN = 60;
+const PERIOD_MAX = 604_800;
+const STEP_MAX = 99_999;
+
+/** What is wrong with the duration of a step; macros have a duration when they are used. */
+export function periodProblem(text: string): string | undefined {
+  if (text.trim().startsWith("{$")) return undefined;
+  const seconds = periodSeconds(text);
+  if (seconds !== null && seconds >= PERIOD_MIN && seconds <= PERIOD_MAX) return undefined;
+  return "Enter a step duration from 1m to 7d.";
+}
+
+const isStep = (text: string, min: number) =>
+  /^\d+$/.test(text.trim()) && Number(text) >= min && Number(text) <= STEP_MAX;
+
+/** What is wrong with the steps of an operation. */
+function stepProblem({ from, to, period }: OperationDraft): string | undefined {
+  if (!isStep(from, 1)) return "Enter the first step, from 1.";
+  if (!isStep(to, 0)) return "Enter the last step, or 0 for no end.";
+  if (Number(to) !== 0 && Number(to) < Number(from))
+    return "The last step must not be before the first.";
+  return period.trim() ? periodProblem(period) : undefined;
+}
+
+export function operationProblem(
+  draft: OperationDraft,
+  source: ActionSource,
+  mode: Mode,
+): string | undefined {
+  const need = operationNeed(draft.type);
+  if (need === "opgroup" && draft.groups.length === 0) return "Choose host groups.";
+  if (need === "optemplate" && draft.templates.length === 0) return "Choose templates.";
+  if (need === "optag" && draft.tags.every((tag) => !tag.tag.trim()))
+    return "Add at least one tag.";
+  if (need === "message" && draft.users.length + draft.userGroups.length === 0)
+    return "Choose users or user groups.";
+  if ((need === "message" || need === "involved") && draft.ownText && !draft.message.trim())
+    return "Enter a message.";
+  return mode === "operations" && hasSteps(source) ? stepProblem(draft) : undefined;
+}
+
+function textParams({ ownText, subject, message }: OperationDraft) {
+  return ownText ? { default_msg: "0", subject, message } : { default_msg: "1" };
+}
+
+/** What an operation of this kind has of its own. */
+function ofKind(draft: OperationDraft): Partial<ActionOperation> {
+  const { mediaType } = draft;
+  switch (operationNeed(draft.type)) {
+    case "message":
+      return {
+        opmessage: { ...textParams(draft), mediatypeid: mediaType },
+        opmessage_grp: draft.userGroups.map((usrgrpid) => ({ usrgrpid })),
+        opmessage_usr: draft.users.map((userid) => ({ userid })),
+      };
+    case "involved":
+      return {
+        opmessage:
+          mediaType === "0" ? textParams(draft) : { ...textParams(draft), mediatypeid: mediaType },
+      };
+    case "command":
+      return {
+        opcommand: draft.command?.opcommand,
+        opcommand_hst: draft.command?.opcommand_hst?.map(({ hostid }) => ({ hostid })),
+        opcommand_grp: draft.command?.opcommand_grp?.map(({ groupid }) => ({ groupid })),
+      };
+    case "opgroup":
+      return { opgroup: draft.groups.map((groupid) => ({ groupid })) };
+    case "optemplate":
+      return { optemplate: draft.templates.map((templateid) => ({ templateid })) };
+    case "optag":
+      return { optag: draft.tags.filter((tag) => tag.tag.trim()) };
+    case "opinventory":
+      return { opinventory: { inventory_mode: draft.inventory } };
+    default:
+      return {};
+  }
+}
+
+/** Steps, and for problems of triggers the condition. */
+function stepParams(draft: OperationDraft, source: ActionSource): Partial<ActionOperation> {
+  const steps = {
+    esc_period: draft.period.trim() || "0",
+    esc_step_from: draft.from.trim(),
+    esc_step_to: draft.to.trim(),
+  };
+  if (source !== EventSource.Trigger) return steps;
+  const conditions = draft.acknowledged
+    ? [
+        {
+          conditiontype: ConditionKind.Acknowledged,
+          operator: ConditionOperator.Equals,
+          value: draft.acknowledged,
+        },
+      ]
+    : [];
+  return { ...steps, evaltype: "0", opconditions: conditions };
+}
+
+export function operationParams(
+  draft: OperationDraft,
+  source: ActionSource,
+  mode: Mode,
+): ActionOperation {
+  const steps = mode === "operations" && hasSteps(source) ? stepParams(draft, source) : {};
+  return { operationtype: draft.type, ...ofKind(draft), ...steps };
+}
+
+/** The first step after all others. */
+export function nextStep(operations: readonly OperationDraft[]): string {
+  const last = Math.max(0, ...operations.map(({ from, to }) => Math.max(+from || 0, +to || 0)));
+  return String(last + 1);
+}
+
+/** The operation that a new action begins with. */
+export const firstOperation = (source: ActionSource) =>
+  newOperation(hasSteps(source) ? OperationKind.Message : OperationKind.AddHost);

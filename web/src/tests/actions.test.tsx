@@ -1,0 +1,82 @@
+// @vitest-environment happy-dom
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { mockEstate } from "~/api/mock/estate";
+import { openPage } from "./app";
+
+const estate = () => {
+  const api = mockEstate({ hosts: 3, alerting: true });
+  api.answers["action.update"] = () => ({ actionids: ["1"] });
+  api.answers["action.create"] = () => ({ actionids: ["9"] });
+  return api;
+};
+const press = (name: string | RegExp) => fireEvent.click(screen.getByRole("button", { name }));
+const lines = async () =>
+  within(await screen.findByRole("list", { name: "Escalation" }))
+    .getAllByRole("listitem")
+    .map((line) => line.textContent);
+
+test("the list says in words whom an action notifies when", async () => {
+  await openPage(estate(), "/actions");
+  const table = await screen.findByRole("grid", { name: "Trigger actions" });
+  const row = await within(table).findByRole("row", { name: /Production problems/ });
+  await waitFor(() =>
+    expect(row.textContent).toContain(
+      "At once: On call by Chat → After 10m: Ann Berg (ann) → After 30m: Boris Kalns (boris) by Pager",
+    ),
+  );
+  expect(row.textContent).toContain("Host group is Shop/Web; Trigger severity is at least Average");
+});
+
+test("the escalation of an action is drawn as a line of time", async () => {
+  await openPage(estate(), "/actions/1/edit");
+  await screen.findByRole("button", { name: "Remove On call" });
+  await waitFor(async () =>
+    expect(await lines()).toEqual([
+      "At onceStep 1On callby Chat",
+      "After 10mSteps 2–3every 10m, 2 timesAnn Berg (ann)by all their mediaonly while unacknowledged",
+      "After 30mSteps from 4every 1h, until the problem endsBoris Kalns (boris)by Pager",
+      "At each change by a userAll involvedby as before",
+      "When the problem endsAll involvedby as before",
+      "Steps wait while the problem is suppressed or a symptom.",
+    ]),
+  );
+  fireEvent.change(screen.getByLabelText(/^Default step duration/), { target: { value: "5m" } });
+  expect((await lines())[1]).toContain("After 5m");
+});
+
+test("an action is saved as it was read", async () => {
+  const api = estate();
+  const [stored] = api.tables["action.get"] ?? [];
+  await openPage(api, "/actions/1/edit");
+  fireEvent.change(await screen.findByLabelText(/^Name/), { target: { value: "Production" } });
+  press("Save action");
+  await waitFor(() => expect(api.callsOf("action.update")).toHaveLength(1));
+  const [sent] = api.callsOf("action.update") as Record<string, unknown>[];
+  // Default texts have neither subject nor message.
+  const operations = stored?.operations?.map(({ opmessage, ...rest }) => ({
+    ...rest,
+    opmessage: { default_msg: opmessage?.default_msg, mediatypeid: opmessage?.mediatypeid },
+  }));
+  expect(sent).toMatchObject({ name: "Production", operations });
+  expect(sent).not.toHaveProperty("eventsource");
+});
+
+test("an action without recipients is not saved", async () => {
+  const api = estate();
+  await openPage(api, "/actions/new");
+  await screen.findByRole("heading", { name: "Create trigger action" });
+  fireEvent.change(screen.getByLabelText(/^Name/), { target: { value: "A" } });
+  expect((await lines())[0]).toContain("Nobody yet");
+  press("Create action");
+  expect((await screen.findByRole("alert")).textContent).toBe("Choose users or user groups.");
+  expect(api.callsOf("action.create")).toEqual([]);
+});
+
+test("a role sees the actions of the sources that it allows", async () => {
+  const denied = ["trigger", "service", "internal"].map((one) => `configuration.${one}_actions`);
+  await openPage(estate(), "/actions", { type: 2, denied });
+  await screen.findByRole("heading", { name: "Discovery actions" });
+  const sources = screen.getAllByRole("radio").map((radio) => radio.textContent);
+  expect(sources).toEqual(["Discovery", "Autoregistration"]);
+});

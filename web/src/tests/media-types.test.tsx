@@ -1,0 +1,65 @@
+// @vitest-environment happy-dom
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { mockEstate } from "~/api/mock/estate";
+import { openPage } from "./app";
+
+const estate = () => {
+  const api = mockEstate({ hosts: 3, alerting: true });
+  api.answers["mediatype.create"] = () => ({ mediatypeids: ["9"] });
+  api.answers["mediatype.update"] = () => ({ mediatypeids: ["9"] });
+  return api;
+};
+const press = (name: string | RegExp) => fireEvent.click(screen.getByRole("button", { name }));
+const type = (label: string | RegExp, value: string) =>
+  fireEvent.change(screen.getByLabelText(label), { target: { value } });
+
+test("the list says which actions need a disabled media type", async () => {
+  await openPage(estate(), "/media-types");
+  const table = await screen.findByRole("grid", { name: "Media types" });
+  const row = (name: RegExp) => within(table).getByRole("row", { name });
+  await waitFor(() =>
+    expect(row(/Pager/).textContent).toContain("Its messages fail: the media type is disabled."),
+  );
+  expect(row(/Chat/).textContent).toContain("Production problems");
+  expect(row(/E-mail/).textContent).toContain("1 action with all media types");
+});
+
+test("a new e-mail media type is sent with its texts", async () => {
+  const api = estate();
+  await openPage(api, "/media-types/new");
+  await screen.findByRole("heading", { name: "Create media type" });
+  press("Create media type");
+  expect((await screen.findByRole("alert")).textContent).toBe("Enter a name.");
+  type(/^Name/, "Mail");
+  type(/^SMTP server/, "mail.example.org");
+  type(/^Sender's address/, "monitoring@example.org");
+  type("Encryption", "1");
+  press("Create media type");
+  await waitFor(() => expect(api.callsOf("mediatype.create")).toHaveLength(1));
+  expect(api.callsOf("mediatype.create")[0]).toMatchObject({
+    name: "Mail",
+    type: "0",
+    smtp_server: "mail.example.org",
+    smtp_security: "1",
+    smtp_verify_peer: "1",
+    message_templates: [{ recovery: "0" }, { recovery: "1" }, { recovery: "2" }],
+  });
+});
+
+test("an existing password is neither read nor overwritten", async () => {
+  const api = estate();
+  const stored = api.tables["mediatype.get"]?.[0];
+  Object.assign(stored ?? {}, { smtp_authentication: "1", username: "monitoring" });
+  await openPage(api, "/media-types/1/edit");
+  const box = await screen.findByLabelText<HTMLInputElement>("Password");
+  expect(box.value).toBe("");
+  for (const call of api.callsOf("mediatype.get"))
+    expect((call as { output: string[] }).output).not.toContain("passwd");
+  type(/^Description/, "Mail of the team");
+  press("Save media type");
+  await waitFor(() => expect(api.callsOf("mediatype.update")).toHaveLength(1));
+  const [params] = api.callsOf("mediatype.update") as Record<string, unknown>[];
+  expect(params).toMatchObject({ mediatypeid: "1", description: "Mail of the team" });
+  expect(params).not.toHaveProperty("passwd");
+});
