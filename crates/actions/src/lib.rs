@@ -8,6 +8,8 @@
 mod action;
 mod conditions;
 mod discovery_writer;
+#[cfg_attr(not(test), expect(dead_code, reason = "the escalator uses it"))]
+mod escalation;
 mod hosts;
 mod operations;
 
