@@ -10,6 +10,8 @@ mod conditions;
 mod discovery_writer;
 #[cfg_attr(not(test), expect(dead_code, reason = "the escalator uses it"))]
 mod escalation;
+#[cfg_attr(not(test), expect(dead_code, reason = "the escalator uses it"))]
+mod globals;
 mod hosts;
 mod operations;
 
