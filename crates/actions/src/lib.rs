@@ -14,6 +14,8 @@ mod escalation;
 mod globals;
 mod hosts;
 mod operations;
+#[cfg_attr(not(test), expect(dead_code, reason = "the escalator uses it"))]
+mod recipients;
 
 pub use discovery_writer::DiscoveryWriter;
 
