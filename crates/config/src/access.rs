@@ -98,8 +98,10 @@ impl TagFilters {
                 filters.iter().any(fits)
             })
         };
-        let mut ways =
-            hosts.into_iter().filter_map(|host| self.ways.get(&(user, host))).flatten();
+        let mut ways = hosts.into_iter().filter_map(|host| self.ways.get(&(user, host))).flatten();
         self.filters.is_empty() || ways.any(shows)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -251,8 +251,7 @@ impl Recipients<'_> {
         let is_known = user.media.iter().any(|media| Some(&media.address) == used);
         let fits = |media: &&Media| {
             used.is_some_and(|used| {
-                media.address == *used
-                    || !is_known && media.address.media_type == used.media_type
+                media.address == *used || !is_known && media.address.media_type == used.media_type
             }) && self.is_open(media, user)
         };
         user.media.iter().filter(fits).map(|media| &media.address).collect::<Vec<_>>().into_iter()

@@ -78,8 +78,7 @@ fn by_users(
         let action = u32::try_from(row.int("action")).unwrap_or(0);
         let (event, until) = (row.id("eventid"), row.int("suppress_until"));
         if ProblemAction::Suppress.is_in(action) {
-            let end =
-                if until == 0 { SuppressionEnd::User } else { SuppressionEnd::At(until) };
+            let end = if until == 0 { SuppressionEnd::User } else { SuppressionEnd::At(until) };
             found.insert(event, end);
         } else if ProblemAction::Unsuppress.is_in(action) {
             found.remove(&event);
