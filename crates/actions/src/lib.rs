@@ -11,6 +11,7 @@ mod discovery_writer;
 #[cfg_attr(not(test), expect(dead_code, reason = "the escalator uses it"))]
 mod escalation;
 #[cfg_attr(not(test), expect(dead_code, reason = "the escalator uses it"))]
+mod escalator;
 mod globals;
 mod hosts;
 mod operations;

@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 use objects::EvalType;
 
 /// Duration of a step if the configured one is not valid.
-pub(crate) const DEFAULT_DURATION_S: u32 = 3_600;
+pub(crate) const DEFAULT_DURATION_S: NonZeroU32 = NonZeroU32::new(3_600).unwrap();
 
 /// An action as it is configured now.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -46,6 +46,8 @@ pub(crate) struct Address {
 pub(crate) struct MediaType {
     pub(crate) enabled: bool,
     pub(crate) templates: BTreeMap<(EventSource, OperationMode), Text>,
+    /// Names and values of a webhook's or script's parameters with unexpanded macros.
+    pub(crate) parameters: Vec<(String, String)>,
 }
 
 /// Subject and text with unexpanded macros.

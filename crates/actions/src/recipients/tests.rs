@@ -64,7 +64,7 @@ impl World {
         let alice = user(ALICE, vec![media(HOOK, "alice"), media(MAIL, "a@x")]);
         let bob = user(BOB, vec![media(HOOK, "bob")]);
         let templates = [((EventSource::Trigger, OperationMode::Problem), text("template"))];
-        let hook = MediaType { enabled: true, templates: templates.into() };
+        let hook = MediaType { enabled: true, templates: templates.into(), ..MediaType::default() };
         let mail = MediaType { enabled: true, ..MediaType::default() };
         let directory = Directory {
             users: [(ALICE, alice), (BOB, bob)].into(),
