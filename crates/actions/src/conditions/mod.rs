@@ -15,8 +15,7 @@ use eval::lld::Formula;
 use objects::{ConditionKind, ConditionOperator as Op, EvalType};
 
 pub(crate) use discovered::read as read_discovered;
-#[cfg_attr(not(test), expect(unused_imports, reason = "the escalator uses them"))]
-pub(crate) use problem::{InternalSubject, Origin, ServiceSubject, TriggerSubject};
+pub(crate) use problem::{Origin, TriggerSubject};
 
 /// One comparison with what an event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]

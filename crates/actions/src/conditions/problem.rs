@@ -75,6 +75,7 @@ impl Subject for TriggerSubject<'_> {
 
 /// An item, a discovery rule or a trigger that became unsupported or unknown.
 #[derive(Debug)]
+#[cfg_attr(not(test), expect(dead_code, reason = "no events of this source are made so far"))]
 pub(crate) struct InternalSubject<'a> {
     pub(crate) origin: Origin,
     /// The number of the condition's value: 0 an item, 2 a discovery rule that is not supported, 4 a trigger whose
@@ -95,6 +96,7 @@ impl Subject for InternalSubject<'_> {
 
 /// A service whose status changed.
 #[derive(Debug)]
+#[cfg_attr(not(test), expect(dead_code, reason = "no events of this source are made so far"))]
 pub(crate) struct ServiceSubject<'a> {
     pub(crate) id: u64,
     pub(crate) name: &'a str,

@@ -97,6 +97,11 @@ impl Sending {
         self.doubtful = true;
     }
 
+    #[cfg(test)]
+    pub(super) fn handed(&self) -> impl Iterator<Item = AlertId> {
+        self.handed.keys().copied()
+    }
+
     fn room(&self, media_type: u64) -> usize {
         let used = self.handed.values().filter(|other| **other == media_type).count();
         WINDOW.saturating_sub(used)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use config::Snapshot;
 use config::db::{DbResult, Reader};
-use objects::{EventSource, OperationMode, Severity};
+use objects::{OperationMode, Severity};
 
 use super::configured::{Action, Configured};
 use super::events::{self, Event, News, Position, Problems, Update};
