@@ -10,6 +10,7 @@ use discovery::Recorder;
 use model::{DiscoveryResult, NewEvent};
 use stdx::queue::Receiver;
 
+use crate::Bell;
 use crate::action::Actions;
 
 /// Discovery results per transaction.
@@ -18,6 +19,7 @@ const BATCH_MAX: usize = 200;
 /// Writes discovery results.
 pub struct DiscoveryWriter {
     config: Arc<Config>,
+    bell: Bell,
 }
 
 impl std::fmt::Debug for DiscoveryWriter {
@@ -27,9 +29,9 @@ impl std::fmt::Debug for DiscoveryWriter {
 }
 
 impl DiscoveryWriter {
-    /// Nothing is kept in memory: the database is the truth.
-    pub fn new(config: Arc<Config>) -> Self {
-        Self { config }
+    /// Nothing is kept in memory: the database is the truth. `bell` rings after new events.
+    pub fn new(config: Arc<Config>, bell: Bell) -> Self {
+        Self { config, bell }
     }
 
     /// Writes results until [`DiscoveryResult::End`], or until all senders are gone. Blocks: give it a
@@ -93,7 +95,9 @@ impl DiscoveryWriter {
                 self.config.sync_state()?;
             }
             Ok::<_, DbError>(())
-        })
+        })?;
+        self.bell.ring();
+        Ok(())
     }
 }
 

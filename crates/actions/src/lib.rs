@@ -20,7 +20,7 @@ mod recipients;
 pub mod text;
 
 pub use discovery_writer::DiscoveryWriter;
-pub use escalator::{Addressee, Bell, Escalator, Expand, Sent, Subject, Texts};
+pub use escalator::{Bell, Escalator, EventTexts};
 
 #[cfg(test)]
 mod tests;

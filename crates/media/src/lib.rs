@@ -5,6 +5,7 @@
 //! database, so that queues stay short, and a slow media type delays no other.
 
 mod attempt;
+mod configured;
 mod lane;
 mod mail;
 mod program;
@@ -17,6 +18,7 @@ mod stored;
 mod testing;
 mod webhook;
 
+pub use configured::Configured;
 pub use queues::{ATTEMPT_MAX, Figures, Queues, Setup, Trial};
 pub use settings::{Kind, Mail, MediaType, Program, Security, Sms, Verify, Webhook};
 pub use stored::media_types;

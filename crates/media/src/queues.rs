@@ -172,6 +172,11 @@ impl Queues {
         }
     }
 
+    /// Whether a media type has settings here.
+    pub(crate) fn knows(&self, media_type: MediaTypeId) -> bool {
+        lock(&self.0.state).types.contains_key(&media_type)
+    }
+
     /// What happens now, in all queues.
     pub fn figures(&self) -> Figures {
         let state = lock(&self.0.state);

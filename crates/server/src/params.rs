@@ -181,6 +181,12 @@ pub(crate) const SERVER: &[Param] = &[
         "Addresses and networks that may query internal statistics.",
     ),
     param(
+        "alert-scripts",
+        "DIR",
+        "",
+        "Folder with the programs of script media types; default: \"alertscripts\" in the data folder.",
+    ),
+    param(
         "external-scripts",
         "DIR",
         "",

@@ -34,7 +34,8 @@ use sending::Sending;
 use turn::Turn;
 
 pub use inbox::Bell;
-pub use texts::{Addressee, Expand, Sent, Subject, Texts};
+pub use texts::EventTexts;
+use texts::Texts;
 
 /// Longest wait without a note.
 const WAIT_MAX: Duration = Duration::from_secs(60);

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use actions::Bell;
 use anyhow::Context;
 use config::retry::Stop;
 use control::analytics::Board;
@@ -19,8 +20,8 @@ use crate::parts::evaluation::Evaluation;
 use crate::parts::remember::Memory;
 use crate::parts::requests::Requests;
 use crate::parts::{
-    Kept, Part, Running, api, collection, discovered, engines, evaluation, history as stored,
-    listeners, upkeep, web,
+    Kept, Part, Running, alerting, api, collection, discovered, engines, evaluation,
+    history as stored, listeners, upkeep, web,
 };
 use crate::{failure, first_start};
 
@@ -84,9 +85,11 @@ async fn start(
     let mut history = running.add("history", stored::start(&base)?);
     let memory = Memory::open(data);
     let unsupported = memory.known().unsupported;
-    let evaluation =
-        running.add("evaluation", evaluation::start(&base, &mut history, unsupported)?);
-    let discovered = running.add("discovery", discovered::start(&base)?);
+    let bell = Bell::default();
+    let evaluation = running
+        .add("evaluation", evaluation::start(&base, &mut history, unsupported, bell.clone())?);
+    let discovered = running.add("discovery", discovered::start(&base, bell.clone())?);
+    running.add("alerting", alerting::start(&base, &history, &evaluation, bell.clone())?);
 
     let counters = Arc::<Counters>::default();
     let meter = measure(&base, &history, &evaluation, Arc::clone(&counters));
@@ -125,7 +128,7 @@ async fn start(
     stdx::sys::give_memory_back();
     huge_pages(true);
 
-    upkeep::start(&base, &evaluation, running);
+    upkeep::start(&base, &evaluation, bell, running);
     let (address, secured) = web.address()?;
     web.start(&base, &service, running)?;
     first_start::greet(&address, secured, &addresses, base.first)?;

@@ -7,7 +7,8 @@ tables! { TABLES:
     MEDIA_TYPES = table(
         "media_types",
         &["mediatypeid"],
-        Reload::Nothing,
+        // The media follow the revision of the snapshot.
+        Reload::Discovery,
         MEDIA_TYPES_COLUMNS,
         &[&["name"]],
     );

@@ -1,0 +1,64 @@
+//! Messages of actions: the escalator, and the media that send them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actions::{Bell, Escalator, EventTexts};
+use anyhow::Context as _;
+use collect::resolver::Resolver;
+use media::{ATTEMPT_MAX, Configured, Queues, Setup};
+
+use super::base::Base;
+use super::evaluation::Evaluation;
+use super::{Kept, Part, blocking, history};
+
+/// How long attempts may go on when the server stops.
+const ATTEMPTS_END: Duration = Duration::from_secs(5);
+
+/// Starts both; the handle sends what users test. `bell` rings for what happens.
+pub(crate) fn start(
+    base: &Base<'_>,
+    history: &history::Opened,
+    evaluation: &Evaluation,
+    bell: Bell,
+) -> anyhow::Result<Part<Queues>> {
+    let (config, clock) = (&base.config, &base.clock);
+    let queues = Queues::new(setup(base)?, Arc::new(bell.clone()));
+    let media = Configured::new(Arc::clone(config), queues.clone());
+    let shards = Arc::clone(&evaluation.shards) as Arc<dyn ::history::Reader>;
+    let texts =
+        EventTexts::new(Arc::clone(config), Arc::clone(clock), history.reader(shards, clock));
+    let escalator = Escalator::new(
+        Arc::clone(config),
+        Arc::clone(clock),
+        bell.clone(),
+        Arc::new(media),
+        Box::new(texts),
+    )
+    .context("cannot continue the escalations of the last run")?;
+    let stop = base.stop_writers.clone();
+    let thread = stdx::thread::permanent("escalator", move || escalator.run(&stop))?;
+    let sending = queues.clone();
+    let end = move || {
+        sending.stop(ATTEMPTS_END);
+        // It ends when it has written the last reports.
+        bell.end();
+        drop(thread.join());
+        Kept::All
+    };
+    Ok(Part::new(queues, blocking(end)))
+}
+
+fn setup(base: &Base<'_>) -> anyhow::Result<Setup> {
+    let values = base.values;
+    let programs = values.path("alert-scripts").unwrap_or_else(|| base.data.join("alertscripts"));
+    let instance = base.config.identity()?.context("BUG: a configuration without an id")?;
+    Ok(Setup {
+        clock: Arc::clone(&base.clock),
+        resolver: Resolver::new(Arc::clone(&base.clock)),
+        programs: Some(programs),
+        authorities: values.path("ssl-ca-location"),
+        instance,
+        attempt_max: ATTEMPT_MAX,
+    })
+}
