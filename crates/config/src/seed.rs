@@ -1,11 +1,15 @@
-//! What an empty database starts with: roles, user groups, the first users. Names and ids are
-//! those that API clients know from Zabbix.
+//! What an empty database starts with: roles, user groups, the first users, media types. Names and ids
+//! are those that API clients know from Zabbix.
+
+mod media_types;
 
 use crate::table;
 use serde_json::json;
 
 use crate::Edit;
 use crate::db::{DbResult, Value};
+
+pub(crate) use media_types::media_type_rows;
 
 /// Fills an empty database; returns whether it did. `admin_hash` is the bcrypt hash of the first
 /// password of `Admin`.
@@ -81,5 +85,16 @@ pub fn seed(edit: &mut Edit<'_>, admin_hash: &str) -> DbResult<bool> {
             )?;
         }
     }
+    media_types(edit)?;
     Ok(true)
+}
+
+/// Adds the first media types, unless the step from an older version did so.
+fn media_types(edit: &mut Edit<'_>) -> DbResult<()> {
+    if edit.query("SELECT mediatypeid FROM media_types LIMIT 1", &[])?.is_empty() {
+        for (table, row) in media_type_rows() {
+            edit.insert(table, &row)?;
+        }
+    }
+    Ok(())
 }

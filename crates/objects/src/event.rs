@@ -6,15 +6,15 @@ numbered! {
     /// Where an event comes from; the API's `source` of events and `eventsource` of actions.
     EventSource: u8 {
         /// A trigger found a problem, or its end.
-        Trigger = 0, "", "Trigger";
+        Trigger = 0, "TRIGGERS", "Trigger";
         /// Network discovery found a device or a service, or lost it.
-        Discovery = 1, "", "Discovery";
+        Discovery = 1, "DISCOVERY", "Discovery";
         /// An active agent announced itself.
-        Autoregistration = 2, "", "Autoregistration";
+        Autoregistration = 2, "AUTOREGISTRATION", "Autoregistration";
         /// An object became unsupported or unknown, or normal again.
-        Internal = 3, "", "Internal";
+        Internal = 3, "INTERNAL", "Internal";
         /// The status of a service changed.
-        Service = 4, "", "Service";
+        Service = 4, "SERVICE", "Service";
     }
 }
 

@@ -2,6 +2,7 @@
 //! API, the words of exports, labels for people, and what follows from a kind.
 
 mod action;
+mod alerting;
 mod event;
 mod filter;
 mod host;
@@ -19,6 +20,10 @@ mod value_map;
 mod value_type;
 
 pub use action::{ConditionKind, ConditionOperator, OperationKind};
+pub use alerting::{
+    AlertStatus, AlertType, EmailProvider, EscalationStatus, ExecuteOn, MediaTypeKind,
+    MessageFormat, OperationMode, ScriptScope, ScriptType, SmtpAuthentication, SmtpSecurity,
+};
 pub use event::{DiscoveryCheckType, DiscoveryState, EventObject, EventSource, ProblemAction};
 pub use filter::{EvalType, MacroOperator};
 pub use host::{GroupKind, HostKind, InventoryMode, MacroType};

@@ -50,6 +50,7 @@ const fn resource(
 /// Numbers observed on Zabbix 7.0.22.
 const RESOURCES: &[Resource] = &[
     resource("users", None, 0, "user", "username"),
+    resource("media_types", None, 3, "mediatype", "name"),
     resource("hosts", Some(("kind", &[0])), 4, "host", "host"),
     resource("hosts", Some(("kind", &[1])), 30, "template", "host"),
     resource("hosts", Some(("kind", &[2])), 37, "hostprototype", "host"),
@@ -64,6 +65,7 @@ const RESOURCES: &[Resource] = &[
     resource("items", Some(("flags", &[2])), 36, "itemprototype", "name"),
     resource("valuemaps", None, 17, "valuemap", "name"),
     resource("drules", None, 23, "drule", "name"),
+    resource("scripts", None, 25, "script", "name"),
     resource("maintenances", None, 27, "maintenance", "name"),
     resource("regexps", None, 28, "regexp", "name"),
     resource("globalmacros", None, 29, "usermacro", "macro"),
@@ -110,6 +112,10 @@ const MEMBERS: &[(&str, &str, &str)] = &[
     ("valuemap_mappings", "valuemaps", "mappings"),
     ("regexp_expressions", "regexps", "expressions"),
     ("user_groups", "users", "usrgrps"),
+    ("media", "users", "medias"),
+    ("media_type_params", "media_types", "parameters"),
+    ("media_type_messages", "media_types", "message_templates"),
+    ("script_params", "scripts", "parameters"),
     ("group_rights", "usergroups", "rights"),
     ("tag_filters", "usergroups", "tag_filters"),
     ("dchecks", "drules", "dchecks"),
@@ -129,7 +135,12 @@ const MEMBERS: &[(&str, &str, &str)] = &[
 /// Columns whose values are secrets.
 const SECRETS: &[(&str, &str)] = &[
     ("users", "passwd"),
-    ("users", "medias"),
+    // Receivers often take the address for a token.
+    ("media", "sendto"),
+    ("media_types", "passwd"),
+    ("media_type_params", "value"),
+    ("scripts", "password"),
+    ("script_params", "value"),
     ("hosts", "tls_psk"),
     ("hosts", "tls_psk_identity"),
     ("hosts", "ipmi_password"),

@@ -1,5 +1,7 @@
 //! How a new database gets its tables, and how one of an older version is brought up to date.
 
+mod alerting;
+
 use super::Table;
 use super::tables::{configuration_tables, state_tables};
 use crate::db::{CONFIGURATION, Connection, DbError, DbResult};
@@ -12,7 +14,7 @@ use crate::db::{CONFIGURATION, Connection, DbError, DbResult};
 /// changes and the audit log, version 8 what hosts have yet to take over from templates, version 9 the
 /// objects of the load balancer, each version after it more of their columns ([`BALANCING_COLUMNS`]),
 /// version 14 an index on the description of triggers, version 15 the caches of virtual services,
-/// version 16 how engine groups place VIPs.
+/// version 16 how engine groups place VIPs, version 17 alerting ([`alerting`]).
 const MIGRATIONS: &[&str] = &[
     "CREATE TABLE group_prototypes (group_prototypeid INTEGER NOT NULL, \
      hostid BIGINT NOT NULL DEFAULT 0 REFERENCES hosts (hostid) ON DELETE CASCADE, \
@@ -67,12 +69,15 @@ const BALANCING_COLUMNS: &[&str] = &[
      ALTER TABLE engines ADD COLUMN drain BIGINT NOT NULL DEFAULT 0;\n",
 ];
 
-const VERSION: i64 = BALANCING + BALANCING_COLUMNS.len() as i64;
+/// The first version with media types.
+const ALERTING: i64 = BALANCING + BALANCING_COLUMNS.len() as i64 + 1;
+
+const VERSION: i64 = ALERTING;
 
 /// Version 2 has an index on open problems, and sign-ins; version 3 the states of engines and a wider
 /// index on the time of events; version 4 what engines report of themselves and of certificates;
-/// version 5 which engines own which VIPs.
-const STATE_VERSION: i64 = 5;
+/// version 5 which engines own which VIPs; version 6 alerts and escalations.
+const STATE_VERSION: i64 = 6;
 
 /// What brings the states of engines from version 3 to 4.
 const ENGINE_STATES: &str = "\
@@ -109,7 +114,8 @@ pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult
             // A database without these objects gets whole tables.
             let done = usize::try_from(found - BALANCING).unwrap_or(usize::MAX);
             let columns = BALANCING_COLUMNS.get(done..).unwrap_or_default().concat();
-            run(connection, &(columns + &newest_configuration()))?;
+            let newest = newest_configuration(connection)?;
+            run(connection, &(columns + &newest))?;
         }
         let used = !connection.query("SELECT roleid FROM roles LIMIT 1", &[])?.is_empty();
         return Ok(if used { Before::Separate } else { Before::New });
@@ -136,9 +142,9 @@ pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult
 }
 
 /// Creates what the configuration does not have yet, once its state is separate.
-fn newest_configuration() -> String {
-    let missing: String = configuration_tables().map(Table::create_missing).collect();
-    format!("{missing}INSERT INTO schema_version (version) VALUES ({VERSION});\n")
+fn newest_configuration(connection: &mut dyn Connection) -> DbResult<String> {
+    let missing = alerting::statements(connection)?;
+    Ok(format!("{missing}INSERT INTO schema_version (version) VALUES ({VERSION});\n"))
 }
 
 /// Creates the tables of the state, or what those of an older version do not have. With `before` new
@@ -231,7 +237,7 @@ pub(crate) fn separate_state(connection: &mut dyn Connection, before: Before) ->
          DELETE FROM ids WHERE name IN ({STATE_IDS});\n\
          DELETE FROM settings WHERE name = 'findings_written';\n"
     );
-    sql += &newest_configuration();
+    sql += &newest_configuration(connection)?;
     run(connection, &sql)
 }
 

@@ -1,10 +1,8 @@
 //! `user.get`.
 
-use std::collections::BTreeMap;
-
 use config::db::query_by_ids;
 
-use super::USER;
+use super::{USER, media};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get};
@@ -29,12 +27,11 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         "usrgrpids",
         "t.userid IN (SELECT userid FROM user_groups WHERE usrgrpid IN ({ids}))",
     )?;
-    for (option, member) in [("mediaids", "mediaid"), ("mediatypeids", "mediatypeid")] {
-        if let Some(ids) = params::ids(input, option)? {
-            let likes = vec!["t.medias LIKE ?"; ids.len()].join(" OR ");
-            let condition = if ids.is_empty() { "1 = 0".to_owned() } else { format!("({likes})") };
-            get.and(condition, ids.iter().map(|id| format!("%\"{member}\":\"{id}\"%").into()));
-        }
+    for (option, condition) in [
+        ("mediaids", "t.userid IN (SELECT userid FROM media WHERE mediaid IN ({ids}))"),
+        ("mediatypeids", "t.userid IN (SELECT userid FROM media WHERE mediatypeid IN ({ids}))"),
+    ] {
+        get.by_ids(option, condition)?;
     }
     let me = call.user().id;
     if !call.is_super_admin() {
@@ -48,7 +45,7 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             );
         }
     }
-    get.need(&["medias", "userdirectoryid", "roleid"]);
+    get.need(&["userdirectoryid", "roleid"]);
     let mut found = get.run()?;
     if found.output.has("provisioned") {
         for row in &mut found.rows {
@@ -110,26 +107,15 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
         let relation = Relation::new("role", &role::ROLE);
         found.relate_one(&relation, &wanted, &pairs)?;
     }
-    let medias: BTreeMap<u64, Vec<Json>> = found
-        .rows
-        .iter()
-        .map(|row| (row.id, serde_json::from_str(row.row.text("medias")).unwrap_or_default()))
-        .collect();
     if let Some(wanted) = found.wants_uncounted("selectMedias")? {
-        for row in &mut found.rows {
-            let mut list = medias.get(&row.id).cloned().unwrap_or_default();
-            for media in list.iter_mut().filter_map(Json::as_object_mut) {
-                media.retain(|name, _| wanted.has(name));
-            }
-            row.out.insert("medias", Json::Array(list));
-        }
+        media::show(found, &wanted)?;
     }
     if let Some(wanted) = found.wants_uncounted("selectMediatypes")? {
-        let id = |media: &Json| media["mediatypeid"].as_str().and_then(|id| id.parse().ok());
-        let pairs: Vec<(u64, u64)> = medias
-            .iter()
-            .flat_map(|(user, list)| list.iter().filter_map(id).map(|kind| (*user, kind)))
-            .collect();
+        let pairs = found.call.pairs(
+            "SELECT userid, mediatypeid FROM media WHERE userid IN ({ids}) \
+             ORDER BY userid, mediatypeid",
+            &found.ids(),
+        )?;
         let relation = Relation::unserved("mediatypes");
         found.relate_as(&relation, &wanted, &pairs)?;
     }

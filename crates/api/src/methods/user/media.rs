@@ -1,118 +1,245 @@
-//! Media of users: where messages go. Kept as JSON in the user's row.
+//! Media of users: where messages go.
+
+use std::collections::BTreeMap;
 
 use config::Edit;
-use config::schema::tables;
+use config::db::{Row, Value, query_by_ids};
+use config::table;
+use objects::MediaTypeKind;
 use serde_json::{Map, json};
 
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
+use crate::found::Found;
+use crate::get::Output;
 use crate::object::missing;
 use crate::params;
 use crate::write::{nested, only};
 
 const KNOWN: &[&str] = &["mediaid", "mediatypeid", "sendto", "active", "severity", "period"];
 
-/// Checks a list of media. Gives them as they are kept, without ids.
-pub(super) fn parse(value: &Json, path: &str) -> ApiResult<Vec<Map<String, Json>>> {
-    let mut medias = Vec::new();
+/// Characters of the addresses of a medium together, and of its periods.
+const TEXT_MAX: usize = 1_024;
+
+/// A medium as a client gives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Media {
+    path: String,
+    /// Id of a medium that the user has; `None` = a new one.
+    id: Option<u64>,
+    mediatypeid: u64,
+    /// Addresses; e-mail has several.
+    sendto: Vec<String>,
+    active: i64,
+    severity: i64,
+    period: String,
+}
+
+/// Checks a list of media by itself. With `knows_ids` media may have ids.
+pub(super) fn parse(value: &Json, path: &str, knows_ids: bool) -> ApiResult<Vec<Media>> {
+    let known = if knows_ids { KNOWN } else { &KNOWN[1..] };
+    let mut medias: Vec<Media> = Vec::new();
     for (path, members) in nested(value, path)? {
-        only(members, &path, KNOWN)?;
-        let at = |name: &str| format!("{path}/{name}");
-        let kind = members.get("mediatypeid").ok_or_else(|| missing(&path, "mediatypeid"))?;
-        let kind = params::id(kind, &at("mediatypeid"))?;
-        let sendto = match members.get("sendto") {
-            None => return Err(missing(&path, "sendto")),
-            Some(Json::Array(list)) => {
-                let numbered = list.iter().enumerate();
-                let texts = numbered
-                    .map(|(n, v)| params::text(v, &format!("{}/{}", at("sendto"), n + 1)))
-                    .collect::<ApiResult<Vec<String>>>()?;
-                if texts.is_empty() {
-                    return Err(ApiError::at(&at("sendto"), "cannot be empty"));
-                }
-                Json::from(texts)
-            }
-            Some(value) => params::text(value, &at("sendto"))?.into(),
-        };
-        let number = |name: &str, default: i64, max: i64| match members.get(name) {
-            None => Ok(default),
-            Some(value) => match params::int(value, &at(name))? {
-                n if (0..=max).contains(&n) => Ok(n),
-                _ => Err(ApiError::at(&at(name), format_args!("value must be one of 0-{max}"))),
-            },
-        };
-        let period = match members.get("period") {
-            None => "1-7,00:00-24:00".to_owned(),
-            Some(value) => params::text(value, &at("period"))?,
-        };
-        if !is_period(&period) {
-            return Err(ApiError::at(&at("period"), "a time period is expected"));
+        only(members, &path, known)?;
+        let media = Media::parse(members, path)?;
+        if media.id.is_some() && medias.iter().any(|other| other.id == media.id) {
+            let id = media.id.unwrap_or(0);
+            return Err(crate::object::taken(&media.path, "mediaid", id));
         }
-        let one = json!({
-            "mediaid": members.get("mediaid").map(|v| params::id(v, &at("mediaid"))).transpose()?,
-            "mediatypeid": kind.to_string(),
-            "sendto": sendto,
-            "active": number("active", 0, 1)?.to_string(),
-            "severity": number("severity", 63, 63)?.to_string(),
-            "period": period,
-            "userdirectory_mediaid": "0",
-            "provisioned": "0",
-        });
-        if let Json::Object(one) = one {
-            medias.push(one);
-        }
+        medias.push(media);
     }
     Ok(medias)
 }
 
-/// JSON text of media for the user's row; new ones get ids, known ones keep theirs.
-pub(super) fn stored(
-    edit: &mut Edit<'_>,
-    medias: &[Map<String, Json>],
-    now: &str,
-    path: &str,
-) -> ApiResult<String> {
-    let known: Vec<Json> = serde_json::from_str(now).unwrap_or_default();
-    let mut out = Vec::new();
-    for (n, media) in medias.iter().enumerate() {
-        let mut media = media.clone();
-        let kind = media["mediatypeid"].as_str().and_then(|id| id.parse().ok()).unwrap_or(0);
-        let email = media_kind(edit, kind, &format!("{path}/{}/mediatypeid", n + 1))? == Some(0);
-        shape_sendto(&mut media, email);
-        let given = media["mediaid"].as_u64().map(|id| id.to_string());
-        let id = match given {
-            Some(id) if known.iter().any(|old| old["mediaid"] == id.as_str()) => id,
-            Some(_) => return Err(ApiError::no_object()),
-            None => edit.next_id_of("media", 1)?.to_string(),
+impl Media {
+    fn parse(members: &Map<String, Json>, path: String) -> ApiResult<Self> {
+        let at = |name: &str| format!("{path}/{name}");
+        let number = |name: &str, default: i64, wrong: &str, max: i64| match members.get(name) {
+            None => Ok(default),
+            Some(value) => match params::int(value, &at(name))? {
+                n if (0..=max).contains(&n) => Ok(n),
+                _ => Err(ApiError::at(&at(name), format_args!("value must be one of {wrong}"))),
+            },
         };
-        media.insert("mediaid".to_owned(), id.into());
-        out.push(Json::Object(media));
+        let id = members.get("mediaid").map(|v| params::id(v, &at("mediaid"))).transpose()?;
+        let kind = members.get("mediatypeid").ok_or_else(|| missing(&path, "mediatypeid"))?;
+        let mediatypeid = params::id(kind, &at("mediatypeid"))?;
+        let sendto = members.get("sendto").ok_or_else(|| missing(&path, "sendto"))?;
+        let sendto = sendto_of(sendto, &at("sendto"))?;
+        let active = number("active", 0, "0, 1", 1)?;
+        let severity = number("severity", 63, "0-63", 63)?;
+        let period = match members.get("period") {
+            None => "1-7,00:00-24:00".to_owned(),
+            Some(value) => params::text(value, &at("period"))?,
+        };
+        if period.is_empty() {
+            return Err(ApiError::at(&at("period"), "cannot be empty"));
+        }
+        if period.chars().count() > TEXT_MAX {
+            return Err(ApiError::at(&at("period"), "value is too long"));
+        }
+        if !is_period(&period) {
+            return Err(ApiError::at(&at("period"), "a time period is expected"));
+        }
+        Ok(Self { id, mediatypeid, sendto, active, severity, period, path })
     }
-    Ok(Json::Array(out).to_string())
+
+    /// The address as it is stored.
+    fn stored_sendto(&self, kind: MediaTypeKind) -> ApiResult<String> {
+        let path = format!("{}/sendto", self.path);
+        if kind == MediaTypeKind::Email {
+            for (n, address) in self.sendto.iter().enumerate() {
+                let path = format!("{path}/{}", n + 1);
+                if address.is_empty() {
+                    return Err(ApiError::at(&path, "cannot be empty"));
+                }
+                if !is_address(address) {
+                    return Err(ApiError::at(&path, "an email address is expected"));
+                }
+            }
+        } else if self.sendto.len() > 1 {
+            return Err(ApiError::at(&path, "a character string is expected"));
+        }
+        let sendto = self.sendto.join("\n");
+        if sendto.chars().count() > TEXT_MAX {
+            return Err(ApiError::at(&path, "value is too long"));
+        }
+        Ok(sendto)
+    }
 }
 
-/// Type of the media type (0 = email), which must exist. While media types are not kept at all,
-/// any is taken.
-fn media_kind(edit: &mut Edit<'_>, id: u64, path: &str) -> ApiResult<Option<i64>> {
-    if !tables().any(|table| table.name == "mediatypes") {
-        return Ok(None);
-    }
-    let rows = edit.query("SELECT type FROM mediatypes WHERE mediatypeid = ?", &[id.into()])?;
-    match rows.first() {
-        Some(row) => Ok(Some(row.int("type"))),
-        None => Err(ApiError::at(path, "object does not exist")),
+/// One address, or a list of some.
+fn sendto_of(value: &Json, path: &str) -> ApiResult<Vec<String>> {
+    match value {
+        Json::String(text) => Ok(vec![text.clone()]),
+        Json::Array(list) => {
+            let text = |(n, v): (usize, &Json)| params::text(v, &format!("{path}/{}", n + 1));
+            let texts = list.iter().enumerate().map(text).collect::<ApiResult<Vec<String>>>()?;
+            if texts.is_empty() {
+                return Err(ApiError::at(path, "cannot be empty"));
+            }
+            Ok(texts)
+        }
+        _ => Err(ApiError::at(path, "an array is expected")),
     }
 }
 
-/// Email has a list of addresses, everything else one.
-fn shape_sendto(media: &mut Map<String, Json>, email: bool) {
-    let sendto = media.get("sendto").cloned().unwrap_or_default();
-    let shaped = match sendto {
-        Json::Array(list) if list.len() == 1 && !email => list[0].clone(),
-        Json::String(text) if email => json!([text]),
-        other => other,
+/// Makes these the media of a user: known ones keep their ids, those that are not in the list go.
+pub(super) fn write(edit: &mut Edit<'_>, userid: u64, medias: &[Media]) -> ApiResult<()> {
+    let kinds: Vec<u64> = medias.iter().map(|media| media.mediatypeid).collect();
+    let sql = "SELECT mediatypeid, type FROM media_types WHERE mediatypeid IN ({ids})";
+    let kinds = query_by_ids(edit, sql, &[], &kinds)?;
+    let kinds: BTreeMap<u64, i64> =
+        kinds.iter().map(|row| (row.id("mediatypeid"), row.int("type"))).collect();
+    let sql = "SELECT mediaid FROM media WHERE userid = ?";
+    let stored = edit.query(sql, &[userid.into()])?;
+    let mut gone: Vec<u64> = stored.iter().map(|row| row.id("mediaid")).collect();
+    let mut rows = Vec::new();
+    for media in medias {
+        let kind = kinds.get(&media.mediatypeid).and_then(|kind| MediaTypeKind::from_number(*kind));
+        let kind = kind.ok_or_else(|| {
+            ApiError::at(&format!("{}/mediatypeid", media.path), "object does not exist")
+        })?;
+        if let Some(id) = media.id {
+            let place = gone.iter().position(|other| *other == id).ok_or_else(|| {
+                ApiError::at(
+                    &format!("{}/mediaid", media.path),
+                    "object does not exist or belongs to another object",
+                )
+            })?;
+            gone.remove(place);
+        }
+        let row = vec![
+            ("mediatypeid", Value::from(media.mediatypeid)),
+            ("sendto", media.stored_sendto(kind)?.into()),
+            ("active", media.active.into()),
+            ("severity", media.severity.into()),
+            ("period", media.period.as_str().into()),
+        ];
+        rows.push((media.id, row));
+    }
+    edit.delete(&table::MEDIA, "mediaid", &gone)?;
+    for (id, mut row) in rows {
+        if let Some(id) = id {
+            edit.update(&table::MEDIA, id, &row)?;
+        } else {
+            row.push(("userid", userid.into()));
+            edit.insert_new(&table::MEDIA, &row)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds the media of the found users.
+pub(super) fn show(found: &mut Found<'_, '_>, wanted: &Output) -> ApiResult<()> {
+    let ids = found.ids();
+    let sql = "SELECT m.*, t.type AS kind FROM media m \
+               JOIN media_types t ON t.mediatypeid = m.mediatypeid \
+               WHERE m.userid IN ({ids}) ORDER BY m.userid, m.mediaid";
+    let rows = found.call.read(|c| Ok(query_by_ids(c, sql, &[], &ids)?))?;
+    let mut of_user: BTreeMap<u64, Vec<Json>> = BTreeMap::new();
+    for row in &rows {
+        let mut media = shown(row);
+        media.retain(|name, _| wanted.has(name));
+        of_user.entry(row.id("userid")).or_default().push(Json::Object(media));
+    }
+    for row in &mut found.rows {
+        let list = of_user.remove(&row.id).unwrap_or_default();
+        row.out.insert("medias", Json::Array(list));
+    }
+    Ok(())
+}
+
+fn shown(row: &Row) -> Map<String, Json> {
+    let sendto = row.text("sendto");
+    let sendto = match MediaTypeKind::Email.is(row.int("kind")) {
+        true => sendto.split('\n').collect(),
+        false => Json::from(sendto),
     };
-    media.insert("sendto".to_owned(), shaped);
+    let directory = row.id("userdirectory_mediaid");
+    let all = [
+        ("mediaid", row.id("mediaid").to_string().into()),
+        ("mediatypeid", row.id("mediatypeid").to_string().into()),
+        ("sendto", sendto),
+        ("active", row.int("active").to_string().into()),
+        ("severity", row.int("severity").to_string().into()),
+        ("period", row.text("period").into()),
+        ("userdirectory_mediaid", directory.to_string().into()),
+        ("provisioned", json!(u8::from(directory != 0).to_string())),
+    ];
+    all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// `a@example.com`, or with a name: `Name <a@example.com>`.
+pub(crate) fn is_address(text: &str) -> bool {
+    if text.contains(['\n', '\r']) {
+        return false;
+    }
+    let address = match text.split_once('<') {
+        Some((_, rest)) => match rest.strip_suffix('>') {
+            Some(address) => address,
+            None => return false,
+        },
+        None => text,
+    };
+    let Some((local, domain)) = address.rsplit_once('@') else { return false };
+    let atom = |text: &str| {
+        let special = |c: char| "!#$%&'*+-/=?^_`{|}~".contains(c);
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || special(c))
+    };
+    let label = |text: &str| {
+        let inner = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        (1..=63).contains(&text.len()) && inner && !text.starts_with('-') && !text.ends_with('-')
+    };
+    let literal = domain.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let domain_ok = match literal {
+        Some(ip) => {
+            let ip = ip.strip_prefix("IPv6:").unwrap_or(ip);
+            ip.parse::<std::net::IpAddr>().is_ok()
+        }
+        None => domain.len() <= 253 && domain.contains('.') && domain.split('.').all(label),
+    };
+    local.len() <= 64 && local.split('.').all(atom) && domain_ok
 }
 
 /// `1-5,09:00-18:00;6-7,10:00-12:00`; a part may be a user macro.
@@ -137,7 +264,7 @@ fn is_period(text: &str) -> bool {
             .and_then(|(from, to)| minute(from).zip(minute(to)))
             .is_some_and(|(from, to)| from < to)
     };
-    !text.is_empty() && text.trim_end_matches(';').split(';').all(one)
+    text.split(';').all(one)
 }
 
 #[cfg(test)]
@@ -149,7 +276,8 @@ mod tests {
         for (text, good) in [
             ("1-7,00:00-24:00", true),
             ("1-5,09:00-18:00;6-7,10:00-12:00", true),
-            ("1,9:00-18:00;{$P};", true),
+            ("1,9:00-18:00;{$P}", true),
+            ("1,9:00-18:00;", false),
             ("{$P}", true),
             ("x", false),
             ("", false),
@@ -170,11 +298,39 @@ mod tests {
             (json!({ "sendto": "x" }), false),
             (json!({ "mediatypeid": 1 }), false),
             (json!({ "mediatypeid": 1, "sendto": [] }), false),
+            (json!({ "mediatypeid": 1, "sendto": 5 }), false),
+            (json!({ "mediatypeid": 1, "sendto": "x", "mediaid": 1 }), false),
             (json!({ "mediatypeid": 1, "sendto": "x", "severity": 64 }), false),
             (json!({ "mediatypeid": 1, "sendto": "x", "period": "x" }), false),
             (json!({ "mediatypeid": 1, "sendto": "x", "nosuch": 1 }), false),
         ] {
-            assert_eq!(parse(&json!([media]), "/1/medias").is_ok(), good, "{media}");
+            assert_eq!(parse(&json!([media]), "/1/medias", false).is_ok(), good, "{media}");
+        }
+    }
+
+    #[test]
+    fn addresses_of_e_mail() {
+        for (text, good) in [
+            ("a@b.c", true),
+            ("Bob <d.e+f@example.com>", true),
+            ("<a@b.c>", true),
+            ("X<a@b.c>", true),
+            ("a@[127.0.0.1]", true),
+            ("a@[IPv6:::1]", true),
+            ("nomail", false),
+            ("a@b", false),
+            ("a b@c.d", false),
+            ("a@b.c>", false),
+            ("X <a@b.c> y", false),
+            ("é@b.c", false),
+            ("@b.c", false),
+            ("a@", false),
+            ("a@b@c.d", false),
+            ("a@b.c\n", false),
+            ("X\r\nBcc: y@b.c <a@b.c>", false),
+            ("a@-b.c", false),
+        ] {
+            assert_eq!(is_address(text), good, "{text}");
         }
     }
 }

@@ -139,12 +139,13 @@ fn media_and_blocking() {
     let server = Server::start();
     let ug = server.create("usergroup.create", &json!({ "name": "ug" }));
     let id = user(&server, "u1", 1, &ug);
-    let update = json!({ "userid": id, "medias": [{ "mediatypeid": "3", "sendto": "x" }] });
+    let update =
+        json!({ "userid": id, "medias": [{ "mediatypeid": "1", "sendto": "x@example.com" }] });
     server.call("user.update", &update).unwrap();
     let get = json!({ "userids": id, "output": ["attempt_failed"], "selectMedias": ["sendto", "severity"], "getAccess": true });
     let shown = json!([{
         "userid": id, "attempt_failed": "0", "gui_access": "0", "debug_mode": "0", "users_status": "0",
-        "medias": [{ "sendto": "x", "severity": "63" }],
+        "medias": [{ "sendto": ["x@example.com"], "severity": "63" }],
     }]);
     server.answers(&[
         ("user.get", get, shown),

@@ -5,9 +5,9 @@ use config::db::{Row, Value, query_by_ids};
 use config::table;
 use const_format::formatcp;
 use objects::sql::TYPE_SUPER_ADMIN;
-use serde_json::Map;
 
-use super::{GUEST, USER, fields, media, password};
+use super::media::{self, Media};
+use super::{GUEST, USER, fields, password};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::object::{Columns, Mode, taken};
@@ -28,7 +28,7 @@ struct UserInput {
     hash: Option<String>,
     roleid: Option<u64>,
     groups: Option<Vec<u64>>,
-    medias: Option<Vec<Map<String, Json>>>,
+    medias: Option<Vec<Media>>,
 }
 
 impl UserInput {
@@ -64,7 +64,10 @@ impl UserInput {
                 .get("usrgrps")
                 .map(|v| nested_ids(v, &at("usrgrps"), "usrgrpid"))
                 .transpose()?,
-            medias: object.get("medias").map(|v| media::parse(v, &at("medias"))).transpose()?,
+            medias: object
+                .get("medias")
+                .map(|v| media::parse(v, &at("medias"), mode == Mode::Update))
+                .transpose()?,
         })
     }
 
@@ -87,7 +90,7 @@ impl UserInput {
     }
 
     /// Checks references and gives all columns.
-    fn row(&self, edit: &mut Edit<'_>, now: Option<&Row>) -> ApiResult<Columns> {
+    fn row(&self, edit: &mut Edit<'_>) -> ApiResult<Columns> {
         let mut row = self.columns.clone();
         if let Some(hash) = &self.hash {
             row.push(("passwd", hash.as_str().into()));
@@ -104,15 +107,13 @@ impl UserInput {
                 return Err(ApiError::at(&path, "object does not exist"));
             }
         }
-        if let Some(medias) = &self.medias {
-            let path = format!("{}/medias", self.path);
-            let now = now.map_or("", |row| row.text("medias"));
-            row.push(("medias", media::stored(edit, medias, now, &path)?.into()));
-        }
         Ok(row)
     }
 
-    fn write_groups(&self, edit: &mut Edit<'_>, id: u64) -> ApiResult<()> {
+    fn write_members(&self, edit: &mut Edit<'_>, id: u64) -> ApiResult<()> {
+        if let Some(medias) = &self.medias {
+            media::write(edit, id, medias)?;
+        }
         let Some(groups) = &self.groups else { return Ok(()) };
         edit.delete(&table::USER_GROUPS, "userid", &[id])?;
         for group in groups {
@@ -148,9 +149,9 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         let mut ids = Vec::new();
         for user in &users {
             check_free(edit, user.username.as_deref().unwrap_or_default(), 0)?;
-            let row = user.row(edit, None)?;
+            let row = user.row(edit)?;
             let id = edit.insert_new(&table::USERS, &row)?;
-            user.write_groups(edit, id)?;
+            user.write_members(edit, id)?;
             ids.push(id);
         }
         Ok(USER.result(&ids))
@@ -177,13 +178,13 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     call.write(|edit| {
         for (id, user) in &users {
             let rows = edit.query("SELECT * FROM users WHERE userid = ?", &[(*id).into()])?;
-            let now = rows.first().ok_or_else(ApiError::no_object)?;
+            rows.first().ok_or_else(ApiError::no_object)?;
             if let Some(username) = &user.username {
                 check_free(edit, username, *id)?;
             }
-            let row = user.row(edit, Some(now))?;
+            let row = user.row(edit)?;
             edit.update(&table::USERS, *id, &row)?;
-            user.write_groups(edit, *id)?;
+            user.write_members(edit, *id)?;
             if *id == call.user().id {
                 check_self(edit, *id)?;
             }

@@ -164,8 +164,8 @@ fn databases_of_the_versions_before_get_new_indexes() {
     assert_eq!(shown(&db, &of("main")), [INDEXES[1]]);
     let of_time = "SELECT name FROM state.sqlite_master WHERE name LIKE 'events_clock%'";
     assert_eq!(shown(&db, of_time), ["events_clock_eventid_source_object_value_severity_objectid"]);
-    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["16"]);
-    assert_eq!(shown(&db, "SELECT MAX(version) FROM state_version"), ["5"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["17"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM state_version"), ["6"]);
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn triggers_get_an_index_on_their_description() {
     let db = Db::open(location).unwrap();
     let index = "SELECT name FROM main.sqlite_master WHERE name = 'triggers_description'";
     assert_eq!(shown(&db, index), ["triggers_description"]);
-    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["16"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["17"]);
 }
 
 #[test]
@@ -285,6 +285,55 @@ fn without_placement() -> String {
     let of_groups = groups.split_whitespace().map(|column| ("enginegroups", column));
     let columns = of_groups.chain([("engines", "drain")]);
     columns.map(|(table, column)| format!("ALTER TABLE {table} DROP COLUMN {column};")).collect()
+}
+
+/// Removes what version 17 added to the configuration, and adds what it removed.
+fn without_alerting() -> String {
+    let tables = "media_type_messages media_type_params media media_types";
+    let drops: String =
+        tables.split_whitespace().map(|table| format!("DROP TABLE {table};")).collect();
+    let columns = "esc_period esc_step_from esc_step_to evaltype recovery";
+    let columns: String = columns
+        .split_whitespace()
+        .map(|column| format!("ALTER TABLE operations DROP COLUMN {column};"))
+        .collect();
+    format!("{drops} {columns} ALTER TABLE users ADD COLUMN medias TEXT NOT NULL DEFAULT '';")
+}
+
+#[test]
+fn media_of_users_get_a_table_of_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.db");
+    let location = Location::Sqlite(path.clone());
+    drop(Db::open(location.clone()).unwrap());
+    let medias = r#"[{"mediaid":"5","mediatypeid":"1","sendto":["a@b.c","O''Hara <o@b.c>"],"active":"1",
+        "severity":"7","period":"1-5,09:00-18:00"},{"mediaid":"6","mediatypeid":"3","sendto":"+49"}]"#;
+    let older = without_alerting();
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch(&format!(
+            "{older} INSERT INTO roles (roleid, name) VALUES (1, 'r'); \
+             INSERT INTO users (userid, username, medias) VALUES (1, 'u', '{medias}'), (2, 'v', ''); \
+             INSERT INTO actions (actionid, name) VALUES (1, 'a'); \
+             INSERT INTO operations (operationid, actionid, operationtype) VALUES (1, 1, 2); \
+             DELETE FROM schema_version; INSERT INTO schema_version (version) VALUES (16);"
+        ))
+        .unwrap();
+    let db = Db::open(location).unwrap();
+    assert_eq!(
+        shown(
+            &db,
+            "SELECT mediaid, userid, mediatypeid, sendto, active, severity, period FROM media"
+        ),
+        ["5 1 1 a@b.c\nO'Hara <o@b.c> 1 7 1-5,09:00-18:00"],
+        "the other was of a media type that did not exist"
+    );
+    let types = "SELECT mediatypeid, name, status FROM media_types ORDER BY mediatypeid";
+    assert_eq!(shown(&db, types), ["1 Email 1", "4 Email (HTML) 1"]);
+    let steps =
+        "SELECT operationtype, esc_period, esc_step_from, esc_step_to, recovery FROM operations";
+    assert_eq!(shown(&db, steps), ["2 0 1 1 0"]);
+    assert!(shown(&db, "SELECT * FROM alerts").is_empty());
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Network discovery: rules and what they found, agents that announced themselves, and the actions
-//! that make hosts of both.
+//! Network discovery: rules and what they found, agents that announced themselves, and actions with
+//! what they do to hosts.
 
 use super::super::{Column, Reload, Table};
 use super::{id, int, owned, state, table, text, text_or};
@@ -115,6 +115,12 @@ tables! { TABLES:
             owned("actionid", "actions"),
             int("operationtype", "0"),
             int("inventory_mode", "0"),
+            text_or("esc_period", "0"),
+            int("esc_step_from", "1"),
+            int("esc_step_to", "1"),
+            int("evaltype", "0"),
+            // The operation mode: 0 problem, 1 recovery, 2 update.
+            int("recovery", "0"),
         ],
         &[&["actionid"]],
     );

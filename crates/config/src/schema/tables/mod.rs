@@ -9,6 +9,7 @@ macro_rules! tables {
     };
 }
 
+mod alerting;
 mod balancing;
 mod found;
 mod hosts;
@@ -71,6 +72,7 @@ pub(crate) fn balancing_tables() -> impl Iterator<Item = &'static Table> {
 
 /// The tables by name.
 pub mod named {
+    pub use super::alerting::*;
     pub use super::balancing::*;
     pub use super::found::*;
     pub use super::hosts::*;
@@ -93,6 +95,7 @@ pub(crate) fn configuration_tables() -> impl Iterator<Item = &'static Table> {
         people::TABLES,
         maintenance::TABLES,
         found::TABLES,
+        alerting::TABLES,
         balancing::TABLES,
     ]
     .into_iter()

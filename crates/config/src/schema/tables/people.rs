@@ -103,7 +103,6 @@ const USERS_COLUMNS: &[Column] = &[
     state(int("attempt_failed", "0")),
     state(text("attempt_ip")),
     state(int("attempt_clock", "0")),
-    text("medias"),
     // Grows when all sessions of the user are to end.
     state(int("session_epoch", "0")),
 ];

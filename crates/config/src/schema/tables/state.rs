@@ -158,7 +158,68 @@ tables! { TABLES:
         &[id("enginegroupid"), int("generation", "0"), text_or("assignment", "{}")],
         &[],
     );
+    /// Messages and commands of actions, one row for each recipient and media, or target of a command.
+    ALERTS = table(
+        "alerts",
+        &["alertid"],
+        Reload::Nothing,
+        ALERTS_COLUMNS,
+        // The first for what is due of a media type, the others for what users look for.
+        &[
+            &["status", "mediatypeid", "nextcheck", "alertid"],
+            &["eventid"],
+            &["p_eventid"],
+            &["actionid", "userid"],
+            &["userid"],
+            &["clock"],
+        ],
+    );
+    /// Actions that are under way: one row for each action and event, until all is done.
+    ESCALATIONS = table(
+        "escalations",
+        &["escalationid"],
+        Reload::Nothing,
+        &[
+            id("escalationid"),
+            id("actionid"),
+            owned("eventid", "events"),
+            id("r_eventid"),
+            // 0 = the event is not of a trigger.
+            id("triggerid"),
+            int("status", "0"),
+            // The last step that was done.
+            int("esc_step", "0"),
+            // When the next step is due; 0 = not by time.
+            int("nextcheck", "0"),
+        ],
+        &[&["nextcheck"], &["eventid"], &["actionid"], &["triggerid"]],
+    );
 }
+
+const ALERTS_COLUMNS: &[Column] = &[
+    id("alertid"),
+    id("actionid"),
+    owned("eventid", "events"),
+    id("userid"),
+    int("clock", "0"),
+    id("mediatypeid"),
+    // Several addresses of e-mail are separated by line feeds.
+    text("sendto"),
+    text("subject"),
+    text("message"),
+    int("status", "0"),
+    int("retries", "0"),
+    text("error"),
+    int("esc_step", "0"),
+    int("alerttype", "0"),
+    // The problem's event, of recoveries and updates after them.
+    id("p_eventid"),
+    id("acknowledgeid"),
+    // Of webhooks and scripts: JSON with expanded macros.
+    text_or("parameters", "{}"),
+    // When the next attempt is due.
+    int("nextcheck", "0"),
+];
 
 const EVENTS_COLUMNS: &[Column] = &[
     id("eventid"),

@@ -1,0 +1,104 @@
+//! The step to the first version with alerting: media types, media of users in a table of their own, and
+//! operations with steps and modes.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value as Json;
+
+use super::super::Table;
+use super::super::tables::configuration_tables;
+use crate::db::{Connection, DbResult, Row, Value};
+use crate::seed::media_type_rows;
+
+/// What operations did not have.
+const OPERATIONS: &str = "\
+    ALTER TABLE operations ADD COLUMN esc_period TEXT NOT NULL DEFAULT '0';\n\
+    ALTER TABLE operations ADD COLUMN esc_step_from BIGINT NOT NULL DEFAULT 1;\n\
+    ALTER TABLE operations ADD COLUMN esc_step_to BIGINT NOT NULL DEFAULT 1;\n\
+    ALTER TABLE operations ADD COLUMN evaltype BIGINT NOT NULL DEFAULT 0;\n\
+    ALTER TABLE operations ADD COLUMN recovery BIGINT NOT NULL DEFAULT 0;\n";
+
+/// Creates the missing tables, with the first media types and the media that users had as JSON in a
+/// column of `users`.
+pub(super) fn statements(connection: &mut dyn Connection) -> DbResult<String> {
+    let mut sql = String::new();
+    // Very old versions got the table of operations with these columns just before.
+    if !has_column(connection, "operations", "esc_step_from") {
+        sql += OPERATIONS;
+    }
+    let is_new = !has_column(connection, "media_types", "mediatypeid");
+    sql.extend(configuration_tables().map(Table::create_missing));
+    let rows = media_type_rows();
+    if is_new {
+        sql.extend(rows.iter().map(|(table, row)| insert(table, row)));
+    }
+    if has_column(connection, "users", "medias") {
+        let users = connection.query("SELECT userid, medias FROM users WHERE medias <> ''", &[])?;
+        let types = rows.iter().filter(|(table, _)| table.name == "media_types");
+        let types: BTreeSet<u64> = types.map(|(_, row)| unsigned(&row[0].1)).collect();
+        for row in &users {
+            sql += &media(row, &types);
+        }
+        sql += "ALTER TABLE users DROP COLUMN medias;\n";
+    }
+    Ok(sql)
+}
+
+fn has_column(connection: &mut dyn Connection, table: &str, column: &str) -> bool {
+    connection.query(&format!("SELECT {column} FROM {table} LIMIT 1"), &[]).is_ok()
+}
+
+fn unsigned(value: &Value) -> u64 {
+    u64::try_from(value.as_int()).unwrap_or(0)
+}
+
+/// Statements for the media of a user. Those of media types that do not exist are left out.
+fn media(user: &Row, types: &BTreeSet<u64>) -> String {
+    let userid = user.id("userid");
+    let medias: Vec<Json> = serde_json::from_str(user.text("medias")).unwrap_or_default();
+    let number =
+        |media: &Json, name: &str| media[name].as_str().and_then(|n| n.parse::<u64>().ok());
+    let mut sql = String::new();
+    for one in &medias {
+        let (id, kind) = (number(one, "mediaid"), number(one, "mediatypeid").unwrap_or(0));
+        let (Some(id), true) = (id, types.contains(&kind)) else {
+            tracing::warn!(
+                userid,
+                mediatypeid = kind,
+                "removing a medium of an unknown media type"
+            );
+            continue;
+        };
+        let sendto = match &one["sendto"] {
+            Json::Array(list) => {
+                let list: Vec<&str> = list.iter().filter_map(Json::as_str).collect();
+                list.join("\n")
+            }
+            other => other.as_str().unwrap_or_default().to_owned(),
+        };
+        sql += &insert(
+            Table::named("media"),
+            &[
+                ("mediaid", id.into()),
+                ("userid", userid.into()),
+                ("mediatypeid", kind.into()),
+                ("sendto", sendto.into()),
+                ("active", number(one, "active").unwrap_or(0).into()),
+                ("severity", number(one, "severity").unwrap_or(63).into()),
+                ("period", one["period"].as_str().unwrap_or("1-7,00:00-24:00").into()),
+            ],
+        );
+    }
+    sql
+}
+
+/// An INSERT with the values as literals.
+fn insert(table: &Table, row: &[(&str, Value)]) -> String {
+    let names: Vec<&str> = row.iter().map(|(name, _)| *name).collect();
+    let literal = |(_, value): &(&str, Value)| match value {
+        Value::Int(number) => number.to_string(),
+        Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
+    };
+    let values: Vec<String> = row.iter().map(literal).collect();
+    format!("INSERT INTO {table} ({}) VALUES ({});\n", names.join(", "), values.join(", "))
+}
