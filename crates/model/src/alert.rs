@@ -36,13 +36,20 @@ pub enum Outcome {
         /// Tags for the problem, which a webhook returned.
         tags: Vec<(String, String)>,
     },
-    /// The receiver does not have the message.
+    /// The receiver does not have the message. It counts as a failed attempt (`retries`).
     Failed {
         /// Reason as users see it, up to 2,048 characters.
         error: String,
-        /// Time until the next attempt; `None`: it was the last one, or another one is useless.
+        /// Time until the next attempt; `None`: it was the last one.
         again: Option<Duration>,
     },
+    /// No attempt with these settings can succeed: none was made, and none counts.
+    Impossible {
+        /// Reason as users see it, up to 2,048 characters.
+        error: String,
+    },
+    /// The media stop and have not started the attempt.
+    NotStarted,
     /// The attempt was interrupted when the receiver may already have had the message.
     Unknown {
         /// What interrupted it, up to 2,048 characters.
