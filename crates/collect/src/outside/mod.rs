@@ -1,5 +1,7 @@
 //! The world as scripts see it: requests over the network, and time that passes.
 
+mod kerberos;
+
 use std::cell::Cell;
 use std::io;
 use std::time::Duration;
@@ -14,24 +16,65 @@ use ureq::{Agent, AsSendBody, Body, Error, Proxy};
 use wire::http_auth::{self, digest, ntlm};
 
 /// Redirects that one request follows.
-pub(super) const REDIRECTS_MAX: u32 = 10;
+const REDIRECTS_MAX: u32 = 10;
+
+/// Time for which an idle connection is kept.
+const IDLE_MAX: Duration = Duration::from_secs(3);
+/// Idle connections that are kept, to one server and to all.
+const KEPT_MAX: (usize, usize) = (1, 8);
 
 /// The network and the thread's own sleep.
-pub(crate) struct World {
+pub struct World {
     /// Measures what is left of a call's time.
-    pub(crate) clock: SharedClock,
+    clock: SharedClock,
     /// For servers that ask for Kerberos.
-    pub(crate) tickets: Tickets,
+    tickets: Tickets,
     /// Address of a WebDriver.
-    pub(crate) webdriver: Option<String>,
+    webdriver: Option<String>,
+    /// Keeps connections from call to call.
+    kept: Option<Agent>,
+}
+
+impl std::fmt::Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("World").finish_non_exhaustive()
+    }
+}
+
+impl World {
+    /// Each request has its own connection.
+    pub fn new(clock: SharedClock, tickets: Tickets) -> Self {
+        Self { clock, tickets, webdriver: None, kept: None }
+    }
+
+    /// Scripts lead browsers through the WebDriver at this address.
+    pub fn with_webdriver(self, webdriver: Option<String>) -> Self {
+        Self { webdriver, ..self }
+    }
+
+    /// Connections are kept for the next request, except those through a proxy and those on which a server has
+    /// learned who sends the requests (NTLM, Kerberos).
+    pub fn keeping_connections(self) -> Self {
+        Self { kept: Some(with_config(None, IDLE_MAX, KEPT_MAX)), ..self }
+    }
+
+    /// The agent for a call, and whether it may have a connection from before.
+    fn agent(&self, call: &HttpCall) -> Result<(Agent, bool), String> {
+        let personal = matches!(call.auth, HttpAuth::Ntlm(..) | HttpAuth::Negotiate);
+        match &self.kept {
+            Some(kept) if call.proxy.is_none() && !personal => Ok((kept.clone(), true)),
+            _ => Ok((agent(call)?, false)),
+        }
+    }
 }
 
 impl Outside for World {
     fn http(&self, call: &HttpCall) -> Result<HttpAnswer, String> {
+        let (agent, kept) = self.agent(call)?;
         Exchange {
             call,
-            agent: agent(call)?,
-            asked_before: Cell::new(false),
+            agent,
+            asked_before: Cell::new(kept),
             clock: &self.clock,
             tickets: &self.tickets,
             end: self.clock.monotonic() + call.timeout,
@@ -48,52 +91,59 @@ impl Outside for World {
     }
 }
 
-/// Certificates are not checked: the field's scripts reach devices with their own, and have no way
-/// to name one.
+/// An agent for one call, whose connections end with it.
 fn agent(call: &HttpCall) -> Result<Agent, String> {
     let proxy = match &call.proxy {
         Some(address) => Some(Proxy::new(address).map_err(|e| said(&e))?),
         None => None,
     };
+    Ok(with_config(proxy, call.timeout, (3, 10)))
+}
+
+/// Certificates are not checked: the field's scripts reach devices with their own, and have no way
+/// to name one.
+fn with_config(proxy: Option<Proxy>, idle_max: Duration, kept_max: (usize, usize)) -> Agent {
     let tls = TlsConfig::builder().provider(TlsProvider::NativeTls).disable_verification(true);
-    Ok(Agent::config_builder()
+    Agent::config_builder()
         .http_status_as_error(false)
         .allow_non_standard_methods(true)
-        .timeout_global(Some(call.timeout))
+        .max_idle_age(idle_max)
+        .max_idle_connections_per_host(kept_max.0)
+        .max_idle_connections(kept_max.1)
         .max_redirects(REDIRECTS_MAX)
         .max_redirects_will_error(false)
         .user_agent("")
         .proxy(proxy)
         .tls_config(tls.build())
         .build()
-        .new_agent())
+        .new_agent()
 }
 
 /// One request of a script, which may take several to prove who sends it.
-pub(super) struct Exchange<'a> {
-    pub(super) call: &'a HttpCall,
+struct Exchange<'a> {
+    call: &'a HttpCall,
     agent: Agent,
     /// The agent may have kept a connection.
     asked_before: Cell<bool>,
-    pub(super) clock: &'a SharedClock,
-    pub(super) tickets: &'a Tickets,
+    clock: &'a SharedClock,
+    tickets: &'a Tickets,
     /// When the script's time is over.
-    pub(super) end: Duration,
+    end: Duration,
 }
 
 /// A request as it leaves, with no redirect followed.
-pub(super) struct Leg<'a> {
-    pub(super) method: &'a str,
-    pub(super) url: String,
-    pub(super) headers: &'a [(String, String)],
-    pub(super) body: Option<&'a [u8]>,
+struct Leg<'a> {
+    method: &'a str,
+    url: String,
+    headers: &'a [(String, String)],
+    body: Option<&'a [u8]>,
     /// The server that the script named: others get no secrets.
-    pub(super) at_home: bool,
+    at_home: bool,
 }
 
 impl<'a> Leg<'a> {
     /// The script's own request.
-    pub(super) fn of(call: &'a HttpCall) -> Self {
+    fn of(call: &'a HttpCall) -> Self {
         Self {
             method: &call.method,
             url: call.url.clone(),
@@ -156,7 +206,7 @@ impl Exchange<'_> {
     }
 
     /// Sends one request; a redirect is its answer.
-    pub(super) fn send_leg(&self, leg: &Leg<'_>, proof: Option<&str>) -> Result<HttpAnswer, Error> {
+    fn send_leg(&self, leg: &Leg<'_>, proof: Option<&str>) -> Result<HttpAnswer, Error> {
         self.sent(leg, proof, 0)
     }
 
@@ -218,7 +268,7 @@ fn is_gone(error: &io::Error) -> bool {
 }
 
 /// What the server asks, if it refused.
-pub(super) fn asked(answer: &HttpAnswer) -> impl Iterator<Item = &str> {
+fn asked(answer: &HttpAnswer) -> impl Iterator<Item = &str> {
     let refused = answer.status == 401;
     let headers = answer
         .headers
@@ -233,10 +283,10 @@ fn random<const N: usize>() -> Result<[u8; N], String> {
     Ok(bytes)
 }
 
-pub(super) const BAD_URL: &str = "URL using bad/illegal format or missing URL.";
+const BAD_URL: &str = "URL using bad/illegal format or missing URL.";
 
 /// What went wrong, in the words that the field's scripts look for.
-pub(super) fn said(error: &Error) -> String {
+fn said(error: &Error) -> String {
     match error {
         Error::HostNotFound => "Could not resolve hostname.".to_owned(),
         Error::ConnectionFailed => "Could not connect to server.".to_owned(),
@@ -251,7 +301,7 @@ pub(super) fn said(error: &Error) -> String {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use std::io::{BufRead, BufReader, Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
 
@@ -320,7 +370,7 @@ pub(super) mod tests {
             auth,
             timeout: Duration::from_secs(60),
         };
-        let world = World { clock: RealClock::shared(), tickets, webdriver: None };
+        let world = World::new(RealClock::shared(), tickets);
         let answer = world.http(&call);
         // A server that still waits for a connection gets one that says nothing.
         drop(TcpStream::connect(address));
