@@ -12,9 +12,11 @@ mod queues;
 mod session;
 mod settings;
 mod sms;
+mod stored;
 #[cfg(test)]
 mod testing;
 mod webhook;
 
 pub use queues::{ATTEMPT_MAX, Figures, Queues, Setup, Trial};
 pub use settings::{Kind, Mail, MediaType, Program, Security, Sms, Verify, Webhook};
+pub use stored::media_types;
