@@ -11,6 +11,9 @@ use stdx::kerberos::Tickets;
 use crate::attempt::{Failure, Log, Result, Sent, Tools};
 use crate::settings::Webhook;
 
+/// Tags that one webhook can return.
+const TAGS_MAX: usize = 1_000;
+
 /// Characters of a tag's name and value.
 const TAG_CHARS_MAX: usize = 255;
 
@@ -60,8 +63,8 @@ impl Engine {
             Ok(returned) => {
                 let returned = returned.unwrap_or_default();
                 log.add(|| format!("< {returned}"));
-                let tags = if webhook.tags { self.tags(message, &returned) } else { Vec::new() };
-                Ok(Sent { tags })
+                let tags = webhook.tags.then(|| returned_tags(message, &returned));
+                Ok(Sent { tags: tags.unwrap_or_default() })
             }
             Err(CallError::Compile(why)) => Err(Failure::Impossible(why)),
             Err(CallError::Run(why)) => Err(Failure::Failed(why)),
@@ -76,16 +79,15 @@ impl Engine {
             }
         }
     }
+}
 
-    /// The message is sent, whatever is returned.
-    fn tags(&self, message: &Outgoing, returned: &str) -> Vec<(String, String)> {
-        let _engine = self;
-        tags(returned).unwrap_or_else(|| {
-            let media_type = message.media_type.0;
-            tracing::warn!(media_type, "a webhook returned no JSON object with an object \"tags\"");
-            Vec::new()
-        })
-    }
+/// The message is sent, whatever is returned.
+fn returned_tags(message: &Outgoing, returned: &str) -> Vec<(String, String)> {
+    tags(returned).unwrap_or_else(|| {
+        let media_type = message.media_type.0;
+        tracing::warn!(media_type, "a webhook returned no JSON object with an object \"tags\"");
+        Vec::new()
+    })
 }
 
 /// The argument: a JSON object with the parameters in their order.
@@ -114,7 +116,8 @@ fn tags(returned: &str) -> Option<Vec<(String, String)>> {
         other => Some(other.to_string()),
     };
     let tag = |(name, value): (&String, &Value)| Some((cut(name), cut(&text(value)?)));
-    Some(tags.iter().filter(|(name, _)| !name.is_empty()).filter_map(tag).collect())
+    let named = tags.iter().filter(|(name, _)| !name.is_empty());
+    Some(named.filter_map(tag).take(TAGS_MAX).collect())
 }
 
 fn cut(text: &str) -> String {

@@ -25,8 +25,8 @@ pub(super) enum Stage {
     Data,
     /// The whole message is on its way.
     End,
-    /// The server has accepted the message.
-    Accepted,
+    /// The server has answered to the message.
+    Farewell,
 }
 
 impl Stage {
@@ -42,7 +42,7 @@ impl Stage {
             Self::RcptTo => "RCPT TO",
             Self::Data => "DATA",
             Self::End => "end of data",
-            Self::Accepted => "QUIT",
+            Self::Farewell => "QUIT",
         }
     }
 

@@ -38,16 +38,18 @@ pub(crate) async fn send(
 ) -> Result<Sent> {
     let from = Address::parse(&mail.from).map_err(Failure::Impossible)?;
     let to = address::recipients(&message.sendto).map_err(Failure::Impossible)?;
-    let stage = Cell::new(Stage::Connect);
+    let (stage, answered) = (Cell::new(Stage::Connect), Cell::new(None));
     let letter = Letter { tools, mail, from: &from, to: &to, stage: &stage };
-    let ended = tokio::select! {
+    let timed_out = tokio::select! {
         biased;
-        result = letter.deliver(message, log) => return result,
+        result = letter.deliver(message, log, &answered) => return result,
         () = tokio::time::sleep(tools.attempt_max) => true,
         () = tools.cancelled() => false,
     };
-    match (stage.get(), ended) {
-        (Stage::Accepted, _) => Ok(Sent::default()),
+    if let Some(result) = answered.take() {
+        return result;
+    }
+    match (stage.get(), timed_out) {
         (Stage::Connect, true) => Err(letter.unreachable("connection timed out")),
         (stage, true) => {
             Err(stage.broken(&format!("timed out after {} s", tools.attempt_max.as_secs())))
@@ -74,15 +76,23 @@ impl Letter<'_> {
         ))
     }
 
-    async fn deliver(&self, message: &Outgoing, log: &mut Log) -> Result<Sent> {
+    /// `answered` gets the result before the farewell, which may hang.
+    async fn deliver(
+        &self,
+        message: &Outgoing,
+        log: &mut Log,
+        answered: &Cell<Option<Result<Sent>>>,
+    ) -> Result<Sent> {
         let stream = self.connect().await?;
         let (mut dialog, offers) = self.open(stream, log).await?;
         let result = self.transact(&mut dialog, offers, message).await;
-        let farewell = dialog.command(Stage::Accepted, "QUIT");
+        let result = result.map(|()| Sent::default());
+        answered.set(Some(result.clone()));
         if !matches!(result, Err(Failure::Unknown(_))) {
+            let farewell = dialog.command(Stage::Farewell, "QUIT");
             let _ignored = tokio::time::timeout(FAREWELL_MAX, farewell).await;
         }
-        result.map(|()| Sent::default())
+        result
     }
 
     async fn connect(&self) -> Result<TcpStream> {
@@ -222,9 +232,7 @@ impl Letter<'_> {
         dialog.send(stage, start).await?;
         let stage = self.at(Stage::End);
         dialog.send(stage, last).await?;
-        dialog.reply(stage).await?.expect(stage, 250)?;
-        self.at(Stage::Accepted);
-        Ok(())
+        dialog.reply(stage).await?.expect(stage, 250).map(drop)
     }
 }
 

@@ -120,10 +120,6 @@ fn serve(stream: TcpStream, mut script: Script, seen: &mut Seen) -> std::io::Res
         }
         command = text.trim_end().to_owned();
         seen.push(command.clone());
-        if command == "QUIT" {
-            write!(line.get_mut(), "221 bye\r\n")?;
-            return Ok(());
-        }
     }
 }
 
@@ -289,6 +285,18 @@ async fn a_stop_ends_attempts() {
         assert_eq!(result, Err(expected), "{at}");
         tokio::task::spawn_blocking(|| server.thread.join().unwrap()).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_farewell_that_hangs_changes_nothing() {
+    let script = Script { at: vec![("QUIT", Hangs)], ..Script::default() };
+    let (result, seen, _) = exchange(script, "a@b.test", LONG, unchanged).await;
+    assert_eq!((result, seen.last().map(String::as_str)), (Ok(Sent::default()), Some("QUIT")));
+    let at = vec![("end", Says("552 too large")), ("QUIT", Hangs)];
+    let script = Script { at, ..Script::default() };
+    let (result, ..) = exchange(script, "a@b.test", LONG, unchanged).await;
+    let expected = "wrong answer on end of data \"552 too large\"";
+    assert_eq!(result, Err(Failure::failed(expected)));
 }
 
 #[tokio::test]
@@ -466,7 +474,8 @@ async fn a_server_without_starttls_gets_nothing() {
     let at = vec![("STARTTLS", Says("220 go\r\n250 AUTH PLAIN"))];
     let script = Script { at, offers: "STARTTLS", ..Script::default() };
     let (result, ..) = exchange_plain(script, start).await;
-    assert!(matches!(result, Err(Failure::Failed(_))), "{result:?}");
+    let expected = "the SMTP server sent data in clear text after STARTTLS";
+    assert_eq!(result, Err(Failure::failed(expected)));
 }
 
 /// The server does not start TLS itself.
