@@ -7,6 +7,7 @@
 mod attempt;
 mod lane;
 mod mail;
+mod modems;
 mod program;
 mod queues;
 mod session;
@@ -18,5 +19,5 @@ mod testing;
 mod webhook;
 
 pub use queues::{ATTEMPT_MAX, Figures, Queues, Setup, Trial};
-pub use settings::{Kind, Mail, MediaType, Program, Security, Sms, Verify, Webhook};
+pub use settings::{Kind, Login, Mail, MediaType, Program, Security, Sms, Verify, Webhook};
 pub use stored::media_types;

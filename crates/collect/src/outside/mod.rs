@@ -18,10 +18,19 @@ use wire::http_auth::{self, digest, ntlm};
 /// Redirects that one request follows.
 const REDIRECTS_MAX: u32 = 10;
 
-/// Time for which an idle connection is kept.
-const IDLE_MAX: Duration = Duration::from_secs(3);
-/// Idle connections that are kept, to one server and to all.
-const KEPT_MAX: (usize, usize) = (1, 8);
+/// Connections that are kept from call to call.
+const KEPT: Idle = Idle { time: Duration::from_secs(3), to_one: 1, to_all: 8 };
+
+/// Idle connections of an agent.
+#[derive(Debug, Clone, Copy)]
+struct Idle {
+    /// How long they are kept.
+    time: Duration,
+    /// How many, to one server.
+    to_one: usize,
+    /// How many, to all servers.
+    to_all: usize,
+}
 
 /// The network and the thread's own sleep.
 pub struct World {
@@ -55,7 +64,7 @@ impl World {
     /// Connections are kept for the next request, except those through a proxy and those on which a server has
     /// learned who sends the requests (NTLM, Kerberos).
     pub fn keeping_connections(self) -> Self {
-        Self { kept: Some(with_config(None, IDLE_MAX, KEPT_MAX)), ..self }
+        Self { kept: Some(with_config(None, KEPT)), ..self }
     }
 
     /// The agent for a call, and whether it may have a connection from before.
@@ -97,19 +106,19 @@ fn agent(call: &HttpCall) -> Result<Agent, String> {
         Some(address) => Some(Proxy::new(address).map_err(|e| said(&e))?),
         None => None,
     };
-    Ok(with_config(proxy, call.timeout, (3, 10)))
+    Ok(with_config(proxy, Idle { time: call.timeout, to_one: 3, to_all: 10 }))
 }
 
 /// Certificates are not checked: the field's scripts reach devices with their own, and have no way
 /// to name one.
-fn with_config(proxy: Option<Proxy>, idle_max: Duration, kept_max: (usize, usize)) -> Agent {
+fn with_config(proxy: Option<Proxy>, idle: Idle) -> Agent {
     let tls = TlsConfig::builder().provider(TlsProvider::NativeTls).disable_verification(true);
     Agent::config_builder()
         .http_status_as_error(false)
         .allow_non_standard_methods(true)
-        .max_idle_age(idle_max)
-        .max_idle_connections_per_host(kept_max.0)
-        .max_idle_connections(kept_max.1)
+        .max_idle_age(idle.time)
+        .max_idle_connections_per_host(idle.to_one)
+        .max_idle_connections(idle.to_all)
         .max_redirects(REDIRECTS_MAX)
         .max_redirects_will_error(false)
         .user_agent("")

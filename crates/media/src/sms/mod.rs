@@ -3,10 +3,7 @@
 
 mod modem;
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex};
 
 use model::Outgoing;
 use stdx::sync::lock;
@@ -18,19 +15,6 @@ use modem::{Modem, Until};
 
 /// Connects the parts of a text; phones only compare it with texts of the same sender.
 static REFERENCE: AtomicU8 = AtomicU8::new(0);
-
-/// Who uses a modem has it alone: its queue, or a user who tests it.
-#[derive(Debug, Default)]
-pub(crate) struct Modems(Mutex<HashMap<PathBuf, Arc<Mutex<()>>>>);
-
-impl Modems {
-    fn line(&self, path: &Path) -> Arc<Mutex<()>> {
-        let mut all = lock(&self.0);
-        // Lines that nobody uses are forgotten.
-        all.retain(|known, line| known == path || Arc::strong_count(line) > 1);
-        Arc::clone(all.entry(path.to_owned()).or_default())
-    }
-}
 
 /// Sends one text; blocks.
 pub(crate) fn send(tools: &Tools, sms: &Sms, message: &Outgoing, log: &mut Log) -> Result<Sent> {
