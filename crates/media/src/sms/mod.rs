@@ -33,8 +33,8 @@ pub(crate) fn send(tools: &Tools, sms: &Sms, message: &Outgoing, log: &mut Log) 
     modem.command("AT+CMGF=0\r", Until::Ok)?;
     for part in &parts {
         modem.command(&format!("AT+CMGS={}\r", part.length), Until::Prompt)?;
-        let sent = modem.command(&format!("{}\u{1a}", part.digits), Until::Sent);
-        sent.map_err(|failure| match failure {
+        modem.say(&format!("{}\u{1a}", part.digits))?;
+        modem.listen(Until::Sent).map_err(|failure| match failure {
             // The network may have the text.
             Failure::Failed(why) if !why.contains("ERROR") => Failure::Unknown(why),
             Failure::Cancelled => {
