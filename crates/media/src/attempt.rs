@@ -9,7 +9,7 @@ use stdx::clock::SharedClock;
 use stdx::kerberos::Tickets;
 use tokio::sync::watch;
 
-use crate::sms::Modems;
+use crate::modems::Modems;
 
 /// Characters of an error that are stored.
 const ERROR_CHARS_MAX: usize = 2_048;

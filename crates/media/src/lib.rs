@@ -8,6 +8,7 @@ mod attempt;
 mod configured;
 mod lane;
 mod mail;
+mod modems;
 mod program;
 mod queues;
 mod session;
@@ -20,5 +21,5 @@ mod webhook;
 
 pub use configured::Configured;
 pub use queues::{ATTEMPT_MAX, Figures, Queues, Setup, Trial};
-pub use settings::{Kind, Mail, MediaType, Program, Security, Sms, Verify, Webhook};
+pub use settings::{Kind, Login, Mail, MediaType, Program, Security, Sms, Verify, Webhook};
 pub use stored::media_types;

@@ -94,13 +94,11 @@ async fn run(tools: &Tools, mut child: Child, output: Receiver, log: &mut Log) -
     let ended = tokio::select! {
         biased;
         status = child.wait() => Ok(status),
-        why = read(&output, &mut kept) => match why {
-            // It has closed both streams, or nothing can be read.
-            _closed => tokio::select! {
-                biased;
-                status = child.wait() => Ok(status),
-                why = end(tools) => Err(why),
-            },
+        // It has closed both streams, or nothing can be read.
+        _closed = read(&output, &mut kept) => tokio::select! {
+            biased;
+            status = child.wait() => Ok(status),
+            why = end(tools) => Err(why),
         },
         why = end(tools) => Err(why),
     };

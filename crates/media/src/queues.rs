@@ -156,7 +156,7 @@ impl Queues {
                 }
                 return !idle;
             };
-            if lane.allow(*limit, &self.0.room) == Hire::One {
+            while lane.allow(*limit, &self.0.room) == Hire::One {
                 hired.push(Arc::clone(lane));
             }
             true

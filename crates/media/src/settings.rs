@@ -11,7 +11,7 @@ pub(crate) const SESSIONS_MAX: usize = 100;
 /// A way to reach users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MediaType {
-    /// Its id.
+    /// By which alerts name it.
     pub id: MediaTypeId,
     /// Whether it is switched on.
     pub enabled: bool,
@@ -61,8 +61,8 @@ pub struct Mail {
     pub from: String,
     /// Protection of the connection.
     pub security: Security,
-    /// Name and password; `None`: no login.
-    pub login: Option<(String, String)>,
+    /// How it logs in; `None`: not at all.
+    pub login: Option<Login>,
     /// Messages are HTML.
     pub html: bool,
 }
@@ -71,6 +71,21 @@ impl std::fmt::Debug for Mail {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // No password in logs.
         f.debug_struct("Mail").field("server", &self.server).field("port", &self.port).finish()
+    }
+}
+
+/// Who logs in to a mail server.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Login {
+    /// Name of the account.
+    pub user: String,
+    /// In clear text.
+    pub password: String,
+}
+
+impl std::fmt::Debug for Login {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Login").field("user", &self.user).finish_non_exhaustive()
     }
 }
 

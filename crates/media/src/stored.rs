@@ -8,7 +8,7 @@ use eval::num::parse_seconds;
 use model::MediaTypeId;
 use objects::{MediaTypeKind, MessageFormat, SmtpAuthentication, SmtpSecurity, Status};
 
-use crate::settings::{Kind, Mail, MediaType, Program, Security, Sms, Verify, Webhook};
+use crate::settings::{Kind, Login, Mail, MediaType, Program, Security, Sms, Verify, Webhook};
 
 /// What stands in the database where no time can be read: the API accepts none of these.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -57,7 +57,9 @@ fn kind(row: &Row) -> Option<Kind> {
             security: security(row)?,
             login: match SmtpAuthentication::from_number(row.int("smtp_authentication"))? {
                 SmtpAuthentication::None => None,
-                SmtpAuthentication::Password => Some((text("username"), text("passwd"))),
+                SmtpAuthentication::Password => {
+                    Some(Login { user: text("username"), password: text("passwd") })
+                }
             },
             html: MessageFormat::from_number(row.int("message_format"))? == MessageFormat::Html,
         })),
@@ -158,7 +160,7 @@ mod tests {
             helo: String::new(),
             from: String::from("a@b.test"),
             security: Security::StartTls(Verify { peer: false, host: true }),
-            login: Some((String::from("u"), String::from("word"))),
+            login: Some(Login { user: String::from("u"), password: String::from("word") }),
             html: false,
         };
         let expected = MediaType {

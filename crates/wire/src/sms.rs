@@ -9,9 +9,27 @@ pub const PARTS_MAX: usize = 8;
 /// Digits of a number (ITU-T E.164 allows 15; some networks have longer ones of their own).
 const DIGITS: std::ops::RangeInclusive<usize> = 2..=20;
 
-/// Septets and units of 16 bits of a text in one part, and of each part of a longer text.
-const SEPTETS: (usize, usize) = (160, 153);
-const UNITS: (usize, usize) = (70, 67);
+/// Characters of a part.
+#[derive(Debug, Clone, Copy)]
+struct Size {
+    /// Of the only one.
+    alone: usize,
+    /// Of several, which have a header.
+    each: usize,
+}
+
+const SEPTETS: Size = Size { alone: 160, each: 153 };
+/// Units of 16 bits.
+const UNITS: Size = Size { alone: 70, each: 67 };
+
+/// Which part of which text.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    reference: u8,
+    total: usize,
+    /// From 1.
+    number: usize,
+}
 
 /// The default alphabet in the order of its codes; the code 27 leads to the extension.
 const ALPHABET: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\u{1b}ÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡\
@@ -66,11 +84,8 @@ pub fn parts(number: &str, text: &str, reference: u8) -> Result<Vec<Part>, NoNum
         }
     };
     let total = made.len();
-    Ok(made
-        .into_iter()
-        .enumerate()
-        .map(|(n, body)| body.part(&to, (reference, total, n)))
-        .collect())
+    let place = |at: usize| Place { reference, total, number: at + 1 };
+    Ok(made.into_iter().enumerate().map(|(at, body)| body.part(&to, place(at))).collect())
 }
 
 struct Body<'a> {
@@ -87,11 +102,10 @@ enum Bytes<'a> {
 }
 
 impl Body<'_> {
-    /// `of`: reference, number of parts, this one from 0.
-    fn part(&self, to: &[u8], of: (u8, usize, usize)) -> Part {
+    fn part(&self, to: &[u8], place: Place) -> Part {
         let number = |n: usize| u8::try_from(n).unwrap_or(u8::MAX);
-        let several = of.1 > 1;
-        let header: &[u8] = &[5, 0, 3, of.0, number(of.1), number(of.2 + 1)];
+        let several = place.total > 1;
+        let header: &[u8] = &[5, 0, 3, place.reference, number(place.total), number(place.number)];
         let header = if several { header } else { &[] };
         let first = if several { 0x41 } else { 0x01 };
         let mut octets = vec![first, 0];
@@ -121,13 +135,13 @@ impl Body<'_> {
 }
 
 /// Splits what is too long for one part. No part begins at a place that `inside` names.
-fn split<T>(all: &[T], (one, each): (usize, usize), inside: impl Fn(usize) -> bool) -> Vec<&[T]> {
-    if all.len() <= one {
+fn split<T>(all: &[T], size: Size, inside: impl Fn(usize) -> bool) -> Vec<&[T]> {
+    if all.len() <= size.alone {
         return vec![all];
     }
     let (mut parts, mut start) = (Vec::new(), 0);
     while start < all.len() && parts.len() < PARTS_MAX {
-        let mut end = all.len().min(start + each);
+        let mut end = all.len().min(start + size.each);
         if end < all.len() && inside(end) {
             end -= 1;
         }

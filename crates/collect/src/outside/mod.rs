@@ -18,10 +18,19 @@ use wire::http_auth::{self, digest, ntlm};
 /// Redirects that one request follows.
 const REDIRECTS_MAX: u32 = 10;
 
-/// Time for which an idle connection is kept.
-const IDLE_MAX: Duration = Duration::from_secs(3);
-/// Idle connections that are kept, to one server and to all.
-const KEPT_MAX: (usize, usize) = (1, 8);
+/// Connections that are kept from call to call.
+const KEPT: Idle = Idle { time: Duration::from_secs(3), to_one: 1, to_all: 8 };
+
+/// Idle connections of an agent.
+#[derive(Debug, Clone, Copy)]
+struct Idle {
+    /// How long they are kept.
+    time: Duration,
+    /// How many, to one server.
+    to_one: usize,
+    /// How many, to all servers.
+    to_all: usize,
+}
 
 /// The network and the thread's own sleep.
 pub struct World {
@@ -55,7 +64,7 @@ impl World {
     /// Connections are kept for the next request, except those through a proxy and those on which a server has
     /// learned who sends the requests (NTLM, Kerberos).
     pub fn keeping_connections(self) -> Self {
-        Self { kept: Some(with_config(None, IDLE_MAX, KEPT_MAX)), ..self }
+        Self { kept: Some(with_config(None, KEPT)), ..self }
     }
 
     /// The agent for a call, and whether it may have a connection from before.
@@ -97,19 +106,19 @@ fn agent(call: &HttpCall) -> Result<Agent, String> {
         Some(address) => Some(Proxy::new(address).map_err(|e| said(&e))?),
         None => None,
     };
-    Ok(with_config(proxy, call.timeout, (3, 10)))
+    Ok(with_config(proxy, Idle { time: call.timeout, to_one: 3, to_all: 10 }))
 }
 
 /// Certificates are not checked: the field's scripts reach devices with their own, and have no way
 /// to name one.
-fn with_config(proxy: Option<Proxy>, idle_max: Duration, kept_max: (usize, usize)) -> Agent {
+fn with_config(proxy: Option<Proxy>, idle: Idle) -> Agent {
     let tls = TlsConfig::builder().provider(TlsProvider::NativeTls).disable_verification(true);
     Agent::config_builder()
         .http_status_as_error(false)
         .allow_non_standard_methods(true)
-        .max_idle_age(idle_max)
-        .max_idle_connections_per_host(kept_max.0)
-        .max_idle_connections(kept_max.1)
+        .max_idle_age(idle.time)
+        .max_idle_connections_per_host(idle.to_one)
+        .max_idle_connections(idle.to_all)
         .max_redirects(REDIRECTS_MAX)
         .max_redirects_will_error(false)
         .user_agent("")
@@ -301,143 +310,4 @@ fn said(error: &Error) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io::{BufRead, BufReader, Read as _, Write as _};
-    use std::net::{TcpListener, TcpStream};
-
-    use stdx::clock::RealClock;
-
-    use super::*;
-
-    /// A request as a server sees it: head and body.
-    fn read(connection: &mut BufReader<TcpStream>) -> Option<String> {
-        let mut text = String::new();
-        while !text.ends_with("\r\n\r\n") {
-            if connection.read_line(&mut text).ok()? == 0 {
-                return None;
-            }
-        }
-        let length = text.lines().find_map(|line| {
-            let (name, value) = line.split_once(": ")?;
-            name.eq_ignore_ascii_case("content-length").then(|| value.parse().ok())?
-        });
-        let mut body = vec![0; length.unwrap_or(0)];
-        connection.read_exact(&mut body).ok()?;
-        Some(text + str::from_utf8(&body).unwrap())
-    }
-
-    /// Header of an answer whose connection ends when another request comes over it.
-    const LAST: &str = "X-Last: 1\r\n";
-
-    /// What comes of a call to a server that gives these answers (status, headers), one after the
-    /// other, over one connection only unless it says [`LAST`]; and the requests that it saw.
-    fn exchange(
-        auth: HttpAuth,
-        answers: &'static [(&str, &str)],
-    ) -> (Result<HttpAnswer, String>, Vec<String>) {
-        exchange_with(Tickets::new(RealClock::shared()), auth, answers)
-    }
-
-    /// The same with tickets of elsewhere.
-    pub(crate) fn exchange_with(
-        tickets: Tickets,
-        auth: HttpAuth,
-        answers: &'static [(&str, &str)],
-    ) -> (Result<HttpAnswer, String>, Vec<String>) {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let server = std::thread::spawn(move || {
-            let mut seen = Vec::new();
-            let mut connection = BufReader::new(listener.accept().unwrap().0);
-            for (status, headers) in answers {
-                seen.push(read(&mut connection).unwrap());
-                let answer = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: 2\r\n\r\nok");
-                connection.get_mut().write_all(answer.as_bytes()).unwrap();
-                if headers.ends_with(LAST) {
-                    read(&mut connection).unwrap();
-                    drop(connection);
-                    connection = BufReader::new(listener.accept().unwrap().0);
-                }
-            }
-            seen
-        });
-        let call = HttpCall {
-            method: "POST".to_owned(),
-            url: format!("http://{address}/a/b?c=d"),
-            headers: vec![("X-A".to_owned(), "1".to_owned())],
-            body: Some(b"text".to_vec()),
-            proxy: None,
-            auth,
-            timeout: Duration::from_secs(60),
-        };
-        let world = World::new(RealClock::shared(), tickets);
-        let answer = world.http(&call);
-        // A server that still waits for a connection gets one that says nothing.
-        drop(TcpStream::connect(address));
-        (answer, server.join().unwrap())
-    }
-
-    pub(crate) fn proof(request: &str) -> &str {
-        let line = request.lines().find(|line| line.to_lowercase().starts_with("authorization: "));
-        line.map_or("", |line| line.split_once(": ").unwrap().1)
-    }
-
-    fn who() -> (String, String) {
-        ("DOMAIN\\name".to_owned(), "word".to_owned())
-    }
-
-    #[test]
-    fn digest_answers_what_the_server_asks() {
-        let asks = "WWW-Authenticate: Basic realm=\"r\"\r\n\
-                    WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n";
-        let answers: &'static [(&str, &str)] =
-            vec![("401 Unauthorized", asks), ("200 OK", "X-B: 2\r\n")].leak();
-        let (name, word) = who();
-        let (answer, seen) = exchange(HttpAuth::Digest(name, word), answers);
-        let answer = answer.unwrap();
-        assert_eq!((answer.status, &answer.body[..]), (200, &b"ok"[..]));
-        assert_eq!(proof(&seen[0]), "");
-        let said = proof(&seen[1]);
-        assert!(said.starts_with("Digest username=\"DOMAIN\\\\name\", realm=\"r\""), "{said}");
-        assert!(said.contains("uri=\"/a/b?c=d\"") && said.contains("qop=auth"), "{said}");
-        assert!(seen[1].ends_with("text") && seen[1].starts_with("POST /a/b?c=d "));
-    }
-
-    #[test]
-    fn ntlm_takes_three_messages_on_one_connection() {
-        // The challenge holds a nonce and says nothing of the server.
-        let asks = "WWW-Authenticate: NTLM TlRMTVNTUAACAAAAAAAAADAAAAAHgoigASNFZ4mrze8AAAAAAAAAAAAAAAAwAAAA\r\n";
-        let answers: &'static [(&str, &str)] =
-            vec![("401 Unauthorized", asks), ("200 OK", "")].leak();
-        let (name, word) = who();
-        let (answer, seen) = exchange(HttpAuth::Ntlm(name, word), answers);
-        assert_eq!(answer.unwrap().status, 200);
-        assert!(proof(&seen[0]).starts_with("NTLM TlRMTVNTUAAB"), "{}", seen[0]);
-        // The body goes along when the server can know who sends it.
-        assert!(!seen[0].ends_with("text") && seen[1].ends_with("text"));
-        assert!(proof(&seen[1]).starts_with("NTLM TlRMTVNTUAAD"), "{}", seen[1]);
-    }
-
-    #[test]
-    fn a_request_whose_connection_ends_goes_out_once_more() {
-        let asks = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\nX-Last: 1\r\n";
-        let answers: &'static [(&str, &str)] =
-            vec![("401 Unauthorized", asks), ("200 OK", "")].leak();
-        let (name, word) = who();
-        let (answer, seen) = exchange(HttpAuth::Digest(name, word), answers);
-        assert_eq!(answer.unwrap().status, 200);
-        assert!(seen[1].ends_with("text") && proof(&seen[1]).starts_with("Digest "), "{seen:?}");
-    }
-
-    #[test]
-    fn a_refusal_without_a_challenge_is_the_answer() {
-        let refusals: &'static [(&str, &str)] = &[("401 Unauthorized", "")];
-        for auth in [HttpAuth::Digest(who().0, who().1), HttpAuth::Ntlm(who().0, who().1)] {
-            let (answer, seen) = exchange(auth, refusals);
-            assert_eq!((answer.unwrap().status, seen.len()), (401, 1));
-        }
-        let (answer, seen) = exchange(HttpAuth::Basic(who().0, who().1), &[("200 OK", "")]);
-        assert_eq!(answer.unwrap().status, 200);
-        assert_eq!(proof(&seen[0]), "Basic RE9NQUlOXG5hbWU6d29yZA==");
-    }
-}
+mod tests;

@@ -21,7 +21,7 @@ use tokio_openssl::SslStream;
 use wire::smtp::{Offers, stuffed};
 
 use crate::attempt::{Failure, Log, Result, Sent, Tools, os_error};
-use crate::settings::{Mail, Security, Verify};
+use crate::settings::{Login, Mail, Security, Verify};
 use address::Address;
 use compose::Cover;
 use dialog::{Dialog, Stage, Stream};
@@ -140,9 +140,9 @@ impl Letter<'_> {
             dialog = Dialog::new(self.protect(stream, verify).await?, log);
             offers = self.hello(&mut dialog).await?;
         }
-        if let Some((user, password)) = &self.mail.login {
+        if let Some(account) = &self.mail.login {
             self.at(Stage::Auth);
-            login(&mut dialog, offers, early || late.is_some(), (user, password)).await?;
+            login(&mut dialog, offers, early || late.is_some(), account).await?;
         }
         Ok((dialog, offers))
     }
@@ -240,7 +240,7 @@ async fn login(
     dialog: &mut Dialog<'_>,
     offers: Offers,
     protected: bool,
-    (user, password): (&str, &str),
+    Login { user, password }: &Login,
 ) -> Result<()> {
     let stage = Stage::Auth;
     let Some(mechanism) = offers.mechanism(protected) else {

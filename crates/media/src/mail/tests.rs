@@ -350,7 +350,7 @@ async fn addresses_beyond_ascii_need_the_extension() {
 }
 
 fn with_login(mail: &mut Mail, _: &mut Tools) {
-    mail.login = Some((String::from("tim"), String::from("word")));
+    mail.login = Some(Login { user: String::from("tim"), password: String::from("word") });
 }
 
 #[tokio::test]

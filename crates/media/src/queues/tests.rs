@@ -196,6 +196,21 @@ fn sessions_send_at_the_same_time() {
 }
 
 #[test]
+fn more_sessions_take_what_waits() {
+    let (listener, mail) = silent_server();
+    let (queues, reports) = start(vec![mail.clone()], None);
+    for number in 0..4 {
+        queues.send(alert(number, 1)).unwrap();
+    }
+    let first = listener.accept().unwrap();
+    queues.configure(vec![MediaType { sessions: 4, ..mail }]);
+    let others: Vec<_> = (0..3).map(|_| listener.accept().unwrap()).collect();
+    assert!(lock(&reports.reports).is_empty());
+    drop((first, others));
+    reports.wait(4);
+}
+
+#[test]
 fn a_stop_accounts_for_every_message() {
     let (listener, mail) = silent_server();
     let script = "Zabbix.sleep(30000); return 1";

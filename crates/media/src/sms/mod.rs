@@ -3,10 +3,7 @@
 
 mod modem;
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex};
 
 use model::Outgoing;
 use stdx::sync::lock;
@@ -18,19 +15,6 @@ use modem::{Modem, Until};
 
 /// Connects the parts of a text; phones only compare it with texts of the same sender.
 static REFERENCE: AtomicU8 = AtomicU8::new(0);
-
-/// Who uses a modem has it alone: its queue, or a user who tests it.
-#[derive(Debug, Default)]
-pub(crate) struct Modems(Mutex<HashMap<PathBuf, Arc<Mutex<()>>>>);
-
-impl Modems {
-    fn line(&self, path: &Path) -> Arc<Mutex<()>> {
-        let mut all = lock(&self.0);
-        // Lines that nobody uses are forgotten.
-        all.retain(|known, line| known == path || Arc::strong_count(line) > 1);
-        Arc::clone(all.entry(path.to_owned()).or_default())
-    }
-}
 
 /// Sends one text; blocks.
 pub(crate) fn send(tools: &Tools, sms: &Sms, message: &Outgoing, log: &mut Log) -> Result<Sent> {
@@ -49,8 +33,8 @@ pub(crate) fn send(tools: &Tools, sms: &Sms, message: &Outgoing, log: &mut Log) 
     modem.command("AT+CMGF=0\r", Until::Ok)?;
     for part in &parts {
         modem.command(&format!("AT+CMGS={}\r", part.length), Until::Prompt)?;
-        let sent = modem.command(&format!("{}\u{1a}", part.digits), Until::Sent);
-        sent.map_err(|failure| match failure {
+        modem.say(&format!("{}\u{1a}", part.digits))?;
+        modem.listen(Until::Sent).map_err(|failure| match failure {
             // The network may have the text.
             Failure::Failed(why) if !why.contains("ERROR") => Failure::Unknown(why),
             Failure::Cancelled => {

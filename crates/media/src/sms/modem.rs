@@ -63,8 +63,18 @@ impl<'a> Modem<'a> {
     /// Sends a command and reads the response. Lines that come by themselves, such as of received messages, are
     /// part of it.
     pub(super) fn command(&mut self, text: &str, until: Until) -> Result<String> {
+        self.say(text)?;
+        self.listen(until)
+    }
+
+    /// Sends a command or a text.
+    pub(super) fn say(&mut self, text: &str) -> Result<()> {
         self.log.add(|| format!("> {}", text.trim_end_matches(['\r', '\u{1a}'])));
-        self.send(text.as_bytes())?;
+        self.send(text.as_bytes())
+    }
+
+    /// Reads the response.
+    pub(super) fn listen(&mut self, until: Until) -> Result<String> {
         let mut response = Vec::new();
         loop {
             match verdict(&response, until) {
