@@ -74,10 +74,7 @@ impl Announcer {
         clock: &SharedClock,
     ) -> anyhow::Result<Self> {
         let speaker = Speaker::new(&config.speaker);
-        let dispatched = config.dispatched();
-        let dispatched = dispatched.map(|(keepalived, dispatch)| (config, keepalived, dispatch));
-        let dispatcher = dispatched.map(|settings| Dispatcher::start(settings, snapshot, clock));
-        let dispatcher = dispatcher.transpose()?;
+        let dispatcher = Dispatcher::start(config, snapshot, clock)?;
         let vips = speaker.vips()?;
         let tun = speaker.device()?;
         let device = tun.name().to_owned();

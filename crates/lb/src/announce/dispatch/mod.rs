@@ -24,7 +24,7 @@ use anyhow::Context;
 use arc_swap::ArcSwap;
 use stdx::clock::SharedClock;
 
-use crate::config::{Announce, Dispatch, Keepalived};
+use crate::config::{Announce, Keepalived};
 use crate::snapshot::Snapshot;
 use machines::Machines;
 use probe::Prober;
@@ -44,12 +44,13 @@ pub(super) struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Begins to respond to other machines, and to look for them.
+    /// Begins to respond to other machines, and to look for them. `None`: machines do not share connections.
     pub(super) fn start(
-        (announce, config, dispatch): (&Announce, &Keepalived, Dispatch),
+        announce: &Announce,
         snapshot: &Arc<ArcSwap<Snapshot>>,
         clock: &SharedClock,
-    ) -> anyhow::Result<Self> {
+    ) -> anyhow::Result<Option<Self>> {
+        let Some((config, dispatch)) = announce.dispatched() else { return Ok(None) };
         // Before this machine has VIPs of another one.
         network::restrict_arp(&config.interface)?;
         let Keepalived { address, peers, .. } = config;
@@ -77,7 +78,7 @@ impl Dispatcher {
             })?,
             thread("dispatcher", move |stopped| spreading.run(prober, machines, stopped))?,
         ];
-        Ok(Self { standing, threads })
+        Ok(Some(Self { standing, threads }))
     }
 
     pub(super) const fn standing(&self) -> &Arc<Standing> {

@@ -85,7 +85,7 @@ impl Rules {
         let _infallible =
             write!(text, "  chain all_machines {{\n    counter\n    ether saddr set {own}\n");
         for (_, mac) in others {
-            let _infallible = write!(text, "    ether daddr set {mac} dup to \"{interface}\"\n");
+            let _infallible = writeln!(text, "    ether daddr set {mac} dup to \"{interface}\"");
         }
         let _infallible = write!(text, "    ether daddr set {own} accept\n  }}\n");
     }

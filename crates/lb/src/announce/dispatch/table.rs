@@ -25,11 +25,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Characters of errors of nft in an error.
 const QUOTED_MAX: usize = 300;
 
-/// The table.
+/// Exists until it is dropped, or some time after it is left or this process ends.
 pub(super) struct Table {
     name: String,
     holder: Child,
-    /// The table ends some time after it is closed.
+    /// `nft` ends some time after it is closed.
     input: Option<ChildStdin>,
 }
 
