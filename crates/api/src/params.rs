@@ -131,3 +131,20 @@ pub(crate) fn delete_ids(params: &Json) -> ApiResult<Vec<u64>> {
     }
     Ok(ids)
 }
+
+/// `90`, `90s`, `15m`, `1h`, `1d`, `1w` in seconds.
+pub(crate) fn time_unit(text: &str, path: &str) -> ApiResult<u64> {
+    let fail = || ApiError::at(path, "a time unit is expected");
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 's')) => (&text[..at], 1),
+        Some((at, 'm')) => (&text[..at], 60),
+        Some((at, 'h')) => (&text[..at], 3_600),
+        Some((at, 'd')) => (&text[..at], 86_400),
+        Some((at, 'w')) => (&text[..at], 604_800),
+        _ => (text, 1),
+    };
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(fail());
+    }
+    digits.parse::<u64>().ok().and_then(|n| n.checked_mul(unit)).ok_or_else(fail)
+}

@@ -19,9 +19,11 @@ pub(crate) mod httptest;
 pub(crate) mod item;
 pub(crate) mod login;
 pub(crate) mod maintenance;
+pub(crate) mod mediatype;
 pub(crate) mod regexp;
 pub(crate) mod role;
 pub(crate) mod running;
+pub(crate) mod script;
 pub(crate) mod settings;
 pub(crate) mod task;
 pub(crate) mod template;
@@ -69,9 +71,11 @@ pub(crate) const ALL: &[&[Method]] = &[
     item::RULE_METHODS,
     login::METHODS,
     maintenance::METHODS,
+    mediatype::METHODS,
     regexp::METHODS,
     role::METHODS,
     running::METHODS,
+    script::METHODS,
     settings::METHODS,
     task::METHODS,
     template::METHODS,
@@ -109,6 +113,8 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &drule::DHOST,
     &drule::DSERVICE,
     &action::ACTION,
+    &mediatype::MEDIA_TYPE,
+    &script::SCRIPT,
     &user::USER,
     &usergroup::USER_GROUP,
     &role::ROLE,

@@ -30,6 +30,8 @@ const TYPES: &[(&str, &str)] = &[
     ("dhost", "FoundHost"),
     ("dservice", "FoundService"),
     ("action", "Action"),
+    ("mediatype", "MediaType"),
+    ("script", "Script"),
     ("user", "User"),
     ("usergroup", "UserGroup"),
     ("role", "Role"),

@@ -2,6 +2,7 @@
 
 mod hosts;
 mod items;
+mod media;
 mod order;
 mod rules;
 mod shared;
@@ -62,6 +63,7 @@ pub(super) fn run(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         host_groups: [ids("host_groups")?, ids("groups")?].concat(),
         templates: ids("templates")?,
         hosts: ids("hosts")?,
+        media_types: ids("mediaTypes")?,
     })?;
     let pretty = params::flag(input.get("prettyprint"));
     let mut root = Map::new();
@@ -80,6 +82,7 @@ struct Wanted {
     host_groups: Vec<u64>,
     templates: Vec<u64>,
     hosts: Vec<u64>,
+    media_types: Vec<u64>,
 }
 
 struct Export<'c, 'a> {
@@ -182,6 +185,7 @@ impl Export<'_, '_> {
             owners.iter().flat_map(|id| unserved.of(*id, 0, "graph")).collect();
         graphs.sort_by_cached_key(|graph| natural(text(graph, "name")));
         put_list(&mut tree, "graphs", graphs);
+        put_list(&mut tree, "media_types", self.media_types(&wanted.media_types)?);
         Ok(Json::Object(tree))
     }
 

@@ -7,6 +7,7 @@ mod interfaces;
 mod items;
 mod links;
 mod lld;
+mod media;
 mod older;
 mod owners;
 mod room;
@@ -295,6 +296,7 @@ impl Import<'_, '_> {
         for owner in &owners {
             self.host_prototypes(owner)?;
         }
+        self.media_types(tree, PATH)?;
         self.delete_missing()
     }
 }

@@ -15,6 +15,11 @@ pub(super) fn to_7_0(mut tree: Json) -> Json {
     if version == "6.0" {
         split_groups(&mut tree);
     }
+    for media_type in elements(&mut tree, "media_types").filter_map(Json::as_object_mut) {
+        if let Some(format) = media_type.shift_remove("content_type") {
+            media_type.insert("message_format".to_owned(), format);
+        }
+    }
     for owners in ["templates", "hosts"] {
         for owner in elements(&mut tree, owners) {
             for item in elements(owner, "items") {

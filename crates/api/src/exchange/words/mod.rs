@@ -2,6 +2,7 @@
 
 mod hosts;
 mod items;
+mod media;
 mod web;
 
 use serde_json::Map;
@@ -16,6 +17,9 @@ pub(super) use hosts::{
 pub(super) use items::{
     CONDITION, DISCOVERED, FILTER, ITEM, MACRO_PATH, OPERATION, OPERATION_SETS, OVERRIDE, RULE,
     STEP, TRIGGER, VALUES,
+};
+pub(super) use media::{
+    MEDIA_TYPE, MEDIA_TYPE_REST, MESSAGE_TEMPLATE, SCRIPT_PARAMETER, WEBHOOK_PARAMETER,
 };
 pub(super) use web::{SCENARIO, WEB_STEP};
 

@@ -27,7 +27,7 @@ pub(super) fn check(object: &Json, path: &str) -> ApiResult<()> {
         }
     }
     if let Some(value) = text("autologout")? {
-        let seconds = seconds(&value, &at("autologout"))?;
+        let seconds = params::time_unit(&value, &at("autologout"))?;
         if seconds != 0 && !(90..=86_400).contains(&seconds) {
             return Err(ApiError::at(&at("autologout"), "value must be one of 0, 90-86400"));
         }
@@ -39,7 +39,7 @@ pub(super) fn check(object: &Json, path: &str) -> ApiResult<()> {
         }
     }
     if let Some(value) = text("refresh")?
-        && seconds(&value, &at("refresh"))? > 3_600
+        && params::time_unit(&value, &at("refresh"))? > 3_600
     {
         return Err(ApiError::at(&at("refresh"), "value must be one of 0-3600"));
     }
@@ -54,23 +54,6 @@ pub(super) fn check(object: &Json, path: &str) -> ApiResult<()> {
         return Err(ApiError::at(&at("url"), "unacceptable URL"));
     }
     Ok(())
-}
-
-/// `90`, `90s`, `15m`, `1h`, `1d`, `1w` in seconds.
-fn seconds(text: &str, path: &str) -> ApiResult<u64> {
-    let fail = || ApiError::at(path, "a time unit is expected");
-    let (digits, unit) = match text.char_indices().last() {
-        Some((at, 's')) => (&text[..at], 1),
-        Some((at, 'm')) => (&text[..at], 60),
-        Some((at, 'h')) => (&text[..at], 3_600),
-        Some((at, 'd')) => (&text[..at], 86_400),
-        Some((at, 'w')) => (&text[..at], 604_800),
-        _ => (text, 1),
-    };
-    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(fail());
-    }
-    digits.parse::<u64>().ok().and_then(|n| n.checked_mul(unit)).ok_or_else(fail)
 }
 
 /// `default`, `UTC`, `Area/Place`. Which places there are is for the one who shows the time.
@@ -100,7 +83,7 @@ fn is_time_zone(name: &str) -> bool {
 }
 
 /// No scheme (a page of our own) or one that a browser opens without running it.
-fn is_address(url: &str) -> bool {
+pub(crate) fn is_address(url: &str) -> bool {
     let scheme = url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
     match scheme {
         Some(scheme)

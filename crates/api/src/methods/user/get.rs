@@ -6,7 +6,7 @@ use super::{USER, media};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get};
-use crate::methods::{role, usergroup};
+use crate::methods::{mediatype, role, usergroup};
 use crate::params;
 use crate::relate::Relation;
 
@@ -116,7 +116,7 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
              ORDER BY userid, mediatypeid",
             &found.ids(),
         )?;
-        let relation = Relation::unserved("mediatypes");
+        let relation = Relation::new("mediatypes", &mediatype::MEDIA_TYPE);
         found.relate_as(&relation, &wanted, &pairs)?;
     }
     Ok(())

@@ -1,0 +1,101 @@
+//! Which fields media types of a kind have.
+
+use config::db::{Row, Value};
+use objects::{MediaTypeKind, SmtpAuthentication, SmtpSecurity};
+
+use super::SPEC;
+use crate::error::{ApiError, ApiResult};
+use crate::methods::user::is_web_address;
+use crate::params;
+use crate::plain::{Draft, OnlyWhen, complete_kinds, only};
+
+type When = &'static [(&'static str, &'static [i64])];
+
+const EMAIL: When = &[("type", &[MediaTypeKind::Email as i64])];
+const ENCRYPTED: When = &[
+    ("type", &[MediaTypeKind::Email as i64]),
+    ("smtp_security", &[SmtpSecurity::StartTls as i64, SmtpSecurity::Tls as i64]),
+];
+const BY_PASSWORD: When = &[
+    ("type", &[MediaTypeKind::Email as i64]),
+    ("smtp_authentication", &[SmtpAuthentication::Password as i64]),
+];
+const SCRIPT: When = &[("type", &[MediaTypeKind::Script as i64])];
+const SMS: When = &[("type", &[MediaTypeKind::Sms as i64])];
+const WEBHOOK: When = &[("type", &[MediaTypeKind::Webhook as i64])];
+const WITH_MENU: When = &[("type", &[MediaTypeKind::Webhook as i64]), ("show_event_menu", &[1])];
+
+const OWN: &[OnlyWhen] = &[
+    OnlyWhen::new("smtp_server", EMAIL).required(),
+    OnlyWhen::new("smtp_port", EMAIL),
+    OnlyWhen::new("smtp_helo", EMAIL),
+    OnlyWhen::new("smtp_email", EMAIL).required(),
+    OnlyWhen::new("smtp_security", EMAIL),
+    OnlyWhen::new("smtp_verify_peer", ENCRYPTED),
+    OnlyWhen::new("smtp_verify_host", ENCRYPTED),
+    OnlyWhen::new("smtp_authentication", EMAIL),
+    OnlyWhen::new("username", BY_PASSWORD),
+    OnlyWhen::new("passwd", BY_PASSWORD),
+    OnlyWhen::new("message_format", EMAIL),
+    OnlyWhen::new("provider", EMAIL),
+    OnlyWhen::new("exec_path", SCRIPT).required(),
+    OnlyWhen::new("gsm_modem", SMS).required(),
+    OnlyWhen::new("script", WEBHOOK).required(),
+    OnlyWhen::new("timeout", WEBHOOK),
+    OnlyWhen::new("process_tags", WEBHOOK),
+    OnlyWhen::new("show_event_menu", WEBHOOK),
+    OnlyWhen::new("event_menu_url", WITH_MENU).required(),
+    OnlyWhen::new("event_menu_name", WITH_MENU).required(),
+];
+
+/// Checks values that mean the same for all kinds.
+pub(super) fn check_given(draft: &Draft<'_>) -> ApiResult<()> {
+    let at = |name: &str| format!("{}/{name}", draft.path);
+    let given = |name: &str| draft.input.get(name).is_some();
+    if given("content_type") && given("message_format") {
+        return Err(ApiError::params(format!(
+            "Deprecated parameter \"{}\" cannot be used with \"{}\".",
+            at("content_type"),
+            at("message_format")
+        )));
+    }
+    for (name, min, max) in [("attempt_interval", 0, 3_600), ("timeout", 1, 60)] {
+        if draft.gives(name) {
+            let seconds = params::time_unit(&draft.text(name, None), &at(name))?;
+            if !(min..=max).contains(&seconds) {
+                let what = format!("value must be one of {min}-{max}");
+                return Err(ApiError::at(&at(name), what));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks which fields are given and gives those that the kind does not have their defaults.
+pub(super) fn complete(draft: &mut Draft<'_>, before: Option<&Row>) -> ApiResult<MediaTypeKind> {
+    let number = draft.value("type", before).as_int();
+    let kind = MediaTypeKind::from_number(number)
+        .ok_or_else(|| ApiError::at(&format!("{}/type", draft.path), "an integer is expected"))?;
+    complete_kinds(&SPEC, OWN, draft, before)?;
+    if kind == MediaTypeKind::Sms {
+        only(draft, "maxsessions", &Value::from(1_u8))?;
+    }
+    if draft.gives("event_menu_url") {
+        let url = draft.text("event_menu_url", before);
+        if !is_web_address(&url) {
+            let path = format!("{}/event_menu_url", draft.path);
+            return Err(ApiError::at(&path, "unacceptable URL"));
+        }
+    }
+    Ok(kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_fields_come_after_what_decides_about_them() {
+        crate::plain::check_rules(&SPEC, OWN);
+    }
+}
