@@ -6,6 +6,8 @@
 //! An escalation that waits for something other than a moment has no due time and costs nothing until an event wakes it.
 
 #[cfg(test)]
+mod simulation;
+#[cfg(test)]
 mod tests;
 
 use std::num::NonZeroU32;
@@ -181,7 +183,11 @@ impl Plan {
             let step = before.step.saturating_add(1);
             orders.extend(self.step(problem, step));
             let duration = i64::from(self.duration_of(step).get());
-            let due = before.due().unwrap_or(now).min(now).saturating_add(duration);
+            // After a pause the time counts from now on.
+            let due = match before.waits {
+                Waits::Until(due) => due.saturating_add(duration),
+                _ => now,
+            };
             let due = if due <= now { now.saturating_add(duration) } else { due };
             progress = Progress { step, waits: Waits::Until(due), ..before };
         }

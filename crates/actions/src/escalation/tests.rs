@@ -25,7 +25,7 @@ fn plan(operations: Vec<StepOperation>) -> Plan {
     }
 }
 
-fn open() -> Problem {
+pub(super) fn open() -> Problem {
     Problem {
         recovered: false,
         acknowledged: false,
