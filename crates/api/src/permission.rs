@@ -1,9 +1,8 @@
 //! Who may call what, and who sees which object.
 //!
-//! Objects on hosts and templates are seen through their groups: a user group has rights on
-//! groups (0 deny, 2 read, 3 read and write); the highest right of a user's groups counts, but
-//! one deny on any group of the host denies. Super admins see everything.
+//! Objects on hosts and templates are seen through their groups, see [`config::access`].
 
+use config::access;
 use objects::UserType;
 
 use crate::call::{Json, User};
@@ -26,7 +25,7 @@ impl Need {
 
     const fn level(self) -> u8 {
         match self {
-            Self::Read => 2,
+            Self::Read => access::READ,
             Self::Write => 3,
         }
     }
@@ -110,8 +109,8 @@ pub(crate) fn on_hosts(user: &User, need: Need, column: &str) -> Option<String> 
     Some(format!(
         "{column} IN (SELECT hg.hostid FROM host_groups hg \
            JOIN group_rights r ON r.groupid = hg.groupid AND r.usrgrpid IN ({groups}) \
-           GROUP BY hg.hostid HAVING MIN(r.permission) > 0 AND MAX(r.permission) >= {})",
-        need.level()
+           GROUP BY hg.hostid HAVING {})",
+        access::granted(need.level())
     ))
 }
 
@@ -123,8 +122,8 @@ pub(crate) fn on_groups(user: &User, need: Need, column: &str) -> Option<String>
     let groups = list(&user.groups);
     Some(format!(
         "{column} IN (SELECT r.groupid FROM group_rights r WHERE r.usrgrpid IN ({groups}) \
-           GROUP BY r.groupid HAVING MIN(r.permission) > 0 AND MAX(r.permission) >= {})",
-        need.level()
+           GROUP BY r.groupid HAVING {})",
+        access::granted(need.level())
     ))
 }
 

@@ -5,6 +5,7 @@
 //! next snapshot is built from the touched objects alone and swapped in whole. Readers take
 //! [`Config::snapshot`] (one atomic load) or a read connection.
 
+pub mod access;
 pub mod audit;
 pub mod change;
 pub mod db;

@@ -18,7 +18,7 @@ mod unsent;
 mod update;
 
 pub use load::initial_triggers;
-pub use maintenance::Watch as MaintenanceWatch;
+pub use maintenance::{SuppressionEnd, SuppressionHook, Watch as MaintenanceWatch, suppressed};
 pub use marks::unwritten;
 pub use problems::{Hooks, Problems, Stats, replay};
 pub use record::record;

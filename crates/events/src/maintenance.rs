@@ -17,8 +17,10 @@ use eval::maintenance::Maintenance;
 use objects::sql::{KIND_HOST, OBJECT_TRIGGER, SOURCE_TRIGGER};
 use objects::{EvalType, MaintenanceType};
 
+mod suppressed;
 mod tags;
 
+pub use suppressed::{SuppressionEnd, suppressed};
 use tags::Tags;
 
 /// Hosts and groups are looked at again after so many seconds, whatever else happens.
@@ -38,20 +40,34 @@ struct Running {
 /// What a host's row says: maintenance, type, since when.
 type Mark = (u64, bool, i64);
 
+/// Told which problems are suppressed otherwise than before, after the commit. It must not block.
+pub type SuppressionHook = Box<dyn Fn(&[u64]) + Send>;
+
 /// Keeps hosts and problems as the maintenances want them.
-#[derive(Debug)]
 pub struct Watch {
     config: Arc<Config>,
     /// What ran at the last look, and when hosts were gone through.
     before: Option<(Vec<Running>, i64)>,
     /// Problems up to this event were gone through.
     seen_event: u64,
+    hook: Option<SuppressionHook>,
+}
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watch").field("before", &self.before).finish_non_exhaustive()
+    }
 }
 
 impl Watch {
     /// Nothing is known yet: the first look goes through everything.
     pub fn new(config: Arc<Config>) -> Self {
-        Self { config, before: None, seen_event: 0 }
+        Self { config, before: None, seen_event: 0, hook: None }
+    }
+
+    /// Calls `hook` from now on.
+    pub fn telling(self, hook: SuppressionHook) -> Self {
+        Self { hook: Some(hook), ..self }
     }
 
     /// Brings hosts and problems up to `now`, seconds since 1970.
@@ -165,6 +181,15 @@ impl Watch {
             let new = wanted.iter().filter(|(key, until)| has.get(key) != Some(until));
             insert(edit, &new.collect::<Vec<_>>())
         })?;
+        if let Some(hook) = &self.hook {
+            let differs = |other: &BTreeMap<(u64, u64), i64>, (key, until): (&_, &i64)| {
+                other.get(key) != Some(until)
+            };
+            let old = has.iter().filter(|one| differs(&wanted, *one));
+            let new = wanted.iter().filter(|one| differs(&has, *one));
+            let events: BTreeSet<u64> = old.chain(new).map(|((event, _), _)| *event).collect();
+            hook(&Vec::from_iter(events));
+        }
         Ok(newest)
     }
 }

@@ -22,19 +22,21 @@ use crate::{batch, last_batch};
 /// that an acknowledgement, which waits for the transaction, is not felt.
 const BATCH_MAX: usize = 1_000;
 
-/// Who wants to know. Both are called after the commit, in order, and must not block.
+/// Who wants to know. All are called after the commit, in order, and must not block.
 pub struct Hooks {
     /// A problem was opened or closed.
     pub problem: Box<dyn Fn(ProblemChange) + Send + Sync>,
     /// The trigger's state is another than its shard concluded: its last problem was closed by
     /// hand, or its recovery left problems open. The shard must take it over.
     pub trigger: Box<dyn Fn(TriggerId, TriggerState) + Send + Sync>,
+    /// There are new events, or new updates of problems.
+    pub written: Box<dyn Fn() + Send + Sync>,
 }
 
 impl Hooks {
     /// Nobody listens.
     pub fn none() -> Self {
-        Self { problem: Box::new(|_| ()), trigger: Box::new(|_, _| ()) }
+        Self { problem: Box::new(|_| ()), trigger: Box::new(|_, _| ()), written: Box::new(|| ()) }
     }
 }
 
@@ -346,11 +348,20 @@ impl Problems {
 
     /// To be called while the lock is held: two transactions must not be reported in the wrong order.
     fn report(&self, effects: Vec<Effect>) {
+        let is_any = !effects.is_empty();
         for effect in effects {
             match effect {
                 Effect::Problem(change) => (self.inner.hooks.problem)(change),
                 Effect::Trigger(trigger, state) => (self.inner.hooks.trigger)(trigger, state),
             }
         }
+        if is_any {
+            self.report_written();
+        }
+    }
+
+    /// New events or updates are committed.
+    pub(crate) fn report_written(&self) {
+        (self.inner.hooks.written)();
     }
 }

@@ -25,6 +25,8 @@ struct World {
     problems: Problems,
     changes: Arc<Mutex<Vec<(u64, TriggerState)>>>,
     states: Arc<Mutex<Vec<(u64, TriggerState)>>>,
+    /// How often it was told of new events and updates.
+    written: Arc<Mutex<usize>>,
     dir: tempfile::TempDir,
 }
 
@@ -92,6 +94,8 @@ impl World {
         let changes = Arc::new(Mutex::new(Vec::new()));
         let states = Arc::new(Mutex::new(Vec::new()));
         let (note_change, note_state) = (Arc::clone(&changes), Arc::clone(&states));
+        let written: Arc<Mutex<usize>> = Arc::default();
+        let note_written = Arc::clone(&written);
         let hooks = Hooks {
             problem: Box::new(move |change: ProblemChange| {
                 note_change.lock().unwrap().push((change.trigger.0, change.state));
@@ -99,9 +103,10 @@ impl World {
             trigger: Box::new(move |trigger, state| {
                 note_state.lock().unwrap().push((trigger.0, state));
             }),
+            written: Box::new(move || *note_written.lock().unwrap() += 1),
         };
         let problems = Problems::open(Arc::clone(&config), clock.clone(), hooks).unwrap();
-        Self { config, clock, problems, changes, states, dir }
+        Self { config, clock, problems, changes, states, written, dir }
     }
 
     /// The same database after a restart.
@@ -314,6 +319,19 @@ fn acknowledge_in_all_ways() {
         world.update(&[EventId(5)], acknowledge(true)),
         Err(UpdateError::NotFound(EventId(5)))
     ));
+}
+
+#[test]
+fn new_events_and_updates_are_told() {
+    let world = World::new();
+    let told = || std::mem::take(&mut *world.written.lock().unwrap());
+    world.problems.write(&[problem(1, 100, &[])]).unwrap();
+    assert_eq!(told(), 1);
+    let update = ProblemUpdate { acknowledge: Some(true), ..ProblemUpdate::default() };
+    world.update(&world.open_events(1), update).unwrap();
+    assert_eq!(told(), 1);
+    world.problems.write(&[]).unwrap();
+    assert_eq!(told(), 0);
 }
 
 #[test]

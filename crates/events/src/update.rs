@@ -78,6 +78,7 @@ impl Problems {
             }
             Ok::<_, UpdateError>(effects)
         })?;
+        self.report_written();
         Ok(self.sync()?)
     }
 }

@@ -37,6 +37,10 @@ ids! {
     EventId,
     /// A user.
     UserId,
+    /// A media type: a way to reach users.
+    MediaTypeId,
+    /// A message to one address of one user, with all attempts to send it.
+    AlertId,
 }
 
 /// Ids of one run are neighbours in hash tables: eight entries of 4 or 8 bytes are one line of the

@@ -5,6 +5,7 @@
 //! [`Value`] (belongs to an item) → [`Sample`] (preprocessed, typed, stamped) → `Block` →
 //! `Segment` (both in `tsdb`).
 
+pub mod alert;
 mod availability;
 mod batch;
 mod discovery;

@@ -1,7 +1,6 @@
 //! What conditions on events of network discovery and autoregistration are compared with.
 
-use config::Edit;
-use config::db::{DbResult, Row};
+use config::db::{DbResult, Reader, Row};
 use eval::ranges::{AddressRanges, numbers};
 use model::{EventOrigin, NewEvent};
 use objects::{ConditionKind as Kind, ConditionOperator as Op, DiscoveryState};
@@ -40,24 +39,24 @@ struct Agent {
 }
 
 /// Reads what conditions on the event are compared with.
-pub(crate) fn read(edit: &mut Edit<'_>, event: &NewEvent) -> DbResult<Box<dyn Subject>> {
+pub(crate) fn read(connection: &mut dyn Reader, event: &NewEvent) -> DbResult<Box<dyn Subject>> {
     if let EventOrigin::AutoregisteredHost(id) = event.origin {
         let sql = "SELECT host, host_metadata FROM autoreg_hosts WHERE autoreg_hostid = ?";
-        let rows = edit.query(sql, &[id.into()])?;
+        let rows = connection.query(sql, &[id.into()])?;
         let text = |name: &str| rows.first().map_or("", |row| row.text(name)).to_owned();
         return Ok(Box::new(Agent { name: text("host"), metadata: text("host_metadata") }));
     }
-    Ok(Box::new(DeviceEvent { device: Device::read(edit, event.origin)?, event: *event }))
+    Ok(Box::new(DeviceEvent { device: Device::read(connection, event.origin)?, event: *event }))
 }
 
 impl Device {
     /// Without a rule and services if it was deleted.
-    fn read(edit: &mut Edit<'_>, origin: EventOrigin) -> DbResult<Self> {
+    fn read(connection: &mut dyn Reader, origin: EventOrigin) -> DbResult<Self> {
         let (table, key) = match origin {
             EventOrigin::DiscoveredHost(_) => ("h", "dhostid"),
             _ => ("s", "dserviceid"),
         };
-        let rows = edit.query(
+        let rows = connection.query(
             &format!(
                 "SELECT h.druleid, s.dcheckid, c.type, s.ip, s.port, s.value, \
                  {table}.status, {table}.lastup, {table}.lastdown \

@@ -2,7 +2,12 @@
 //! is compared with depends on the source.
 
 mod discovered;
+mod problem;
+mod tagged;
+#[cfg(test)]
+mod tests;
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 
 use config::db::Row;
@@ -10,6 +15,7 @@ use eval::lld::Formula;
 use objects::{ConditionKind, ConditionOperator as Op, EvalType};
 
 pub(crate) use discovered::read as read_discovered;
+pub(crate) use problem::{Origin, TriggerSubject};
 
 /// One comparison with what an event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +23,8 @@ pub(crate) struct Condition {
     kind: ConditionKind,
     operator: Op,
     value: String,
+    /// The name of the tag whose value is compared.
+    value2: String,
     /// Its name in the formula.
     id: String,
 }
@@ -28,6 +36,7 @@ impl Condition {
             kind: ConditionKind::from_number(row.int("conditiontype"))?,
             operator: Op::from_number(row.int("operator"))?,
             value: row.text("value").to_owned(),
+            value2: row.text("value2").to_owned(),
             id: row.text("formulaid").to_owned(),
         })
     }
@@ -45,11 +54,36 @@ impl Condition {
         self.equal(self.value.parse() == Ok(id))
     }
 
+    /// One of the ids, or none of them.
+    fn is_among(&self, ids: &BTreeSet<u64>) -> bool {
+        self.equal(self.value.parse().is_ok_and(|id: u64| ids.contains(&id)))
+    }
+
+    /// The same condition, and whether it wants that no text meets it.
+    fn affirmed(&self) -> (Op, bool) {
+        match self.operator {
+            Op::NotEquals => (Op::Equals, true),
+            Op::NotContains => (Op::Contains, true),
+            Op::NotMatches => (Op::Matches, true),
+            operator => (operator, false),
+        }
+    }
+
+    /// Compares several texts: a negative operator wants that none of them is as it says.
+    fn compare_all<'a>(&self, mut texts: impl Iterator<Item = &'a str>) -> bool {
+        let (operator, negative) = self.affirmed();
+        texts.any(|text| self.compare_as(operator, text)) != negative
+    }
+
     /// Compares a text as the operator says. An invalid regular expression matches nothing.
     fn compare(&self, text: &str) -> bool {
+        self.compare_as(self.operator, text)
+    }
+
+    fn compare_as(&self, operator: Op, text: &str) -> bool {
         let value = self.value.as_str();
         let matches = || eval::regex::is_match(value, text, false);
-        match self.operator {
+        match operator {
             Op::Equals => text == value,
             Op::NotEquals => text != value,
             Op::Contains => text.contains(value),

@@ -219,3 +219,51 @@ fn tags_choose_problems() {
         assert_eq!(world.hosts(), [Data, Data, Out]);
     }
 }
+
+#[test]
+fn suppression_of_new_problems_is_known_before_the_look() {
+    let mut world = World::new();
+    let tz = jiff::tz::TimeZone::UTC;
+    let ends = |world: &World, fresh: Option<u64>, now: i64| {
+        let read = world
+            .config
+            .read(|connection| super::suppressed(connection, &[20, 21, 22, 30], fresh, now, &tz));
+        let ends: Vec<_> = read.unwrap().into_iter().collect();
+        ends
+    };
+    world.maintenance(1, false, NOW);
+    world.of_group(1, 1);
+    let until = SuppressionEnd::At(NOW + 3_600);
+    assert_eq!(ends(&world, None, NOW), []);
+    assert_eq!(ends(&world, Some(20), NOW), [(20, until), (21, until)]);
+    assert_eq!(ends(&world, Some(21), NOW), [(21, until)]);
+    let told: Arc<std::sync::Mutex<Vec<u64>>> = Arc::default();
+    let note = Arc::clone(&told);
+    let hook = Box::new(move |events: &[u64]| note.lock().unwrap().extend_from_slice(events));
+    world.watch = Watch::new(Arc::clone(&world.config)).telling(hook);
+    world.watch.look(NOW).unwrap();
+    assert_eq!(std::mem::take(&mut *told.lock().unwrap()), [20, 21]);
+    assert_eq!(ends(&world, None, NOW), [(20, until), (21, until)]);
+    // Rows whose time is over count no more, though the next look deletes them.
+    assert_eq!(ends(&world, None, NOW + 3_600), []);
+    world.watch.look(NOW + 3_600).unwrap();
+    assert_eq!(std::mem::take(&mut *told.lock().unwrap()), [20, 21]);
+    // Users decide by the newest update.
+    for (action, until, expected) in [
+        (32_i64, 0, Some(SuppressionEnd::User)),
+        (64, 0, None),
+        (32, NOW + 9_000, Some(SuppressionEnd::At(NOW + 9_000))),
+        (4, 0, Some(SuppressionEnd::At(NOW + 9_000))),
+    ] {
+        let row = [
+            ("eventid", Value::from(22_u64)),
+            ("action", action.into()),
+            ("suppress_until", until.into()),
+        ];
+        let work = |state: &mut Statements<'_>| state.insert_new(&table::ACKNOWLEDGES, &row);
+        world.config.write_state(work).unwrap();
+        let expected: Vec<_> = expected.map(|end| (22, end)).into_iter().collect();
+        assert_eq!(ends(&world, None, NOW + 3_600), expected, "{action}");
+    }
+    assert_eq!(ends(&world, None, NOW + 9_000), []);
+}

@@ -41,7 +41,7 @@ fn problems_do_not_wait_for_the_disk_of_earlier_ones() {
     let (opened, openings) = sync_channel(10);
     let hooks = Hooks {
         problem: Box::new(move |change: ProblemChange| opened.send(change.trigger.0).unwrap()),
-        trigger: Box::new(|_, _| ()),
+        ..Hooks::none()
     };
     let problems = Problems::open(Arc::clone(&world.config), world.clock.clone(), hooks).unwrap();
     let (tx, rx) = bounded("findings", 10);

@@ -35,8 +35,8 @@ fn open(config: &Arc<Config>, clock: &Arc<SimClock>) -> (Problems, Told) {
     let told = Told::default();
     let note = Arc::clone(&told);
     let hooks = Hooks {
-        problem: Box::new(|_| ()),
         trigger: Box::new(move |trigger, state| note.lock().unwrap().push((trigger, state))),
+        ..Hooks::none()
     };
     (Problems::open(Arc::clone(config), clock.clone(), hooks).unwrap(), told)
 }

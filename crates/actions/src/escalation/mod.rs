@@ -1,0 +1,264 @@
+//! What an escalation does next: a function of the action, the problem and what was done so far. It reads no clock and no
+//! database.
+//!
+//! A step is due one duration after the step before it was *due*, so that delays do not add up. If the server is down for
+//! longer than a duration, the missed steps do not follow at once: the next one is due a whole duration after the late one.
+//! An escalation that waits for something other than a moment has no due time and costs nothing until an event wakes it.
+
+#[cfg(test)]
+mod tests;
+
+use std::num::NonZeroU32;
+
+use objects::EvalType;
+
+/// Duration of a step if the configured one is not valid.
+pub(crate) const DEFAULT_DURATION_S: NonZeroU32 = NonZeroU32::new(3_600).unwrap();
+
+/// An action as it is configured now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// Duration of steps without an operation that has its own.
+    pub(crate) duration_s: NonZeroU32,
+    pub(crate) operations: Vec<StepOperation>,
+    /// It has operations for the end of a problem.
+    pub(crate) has_recovery: bool,
+    /// Waits while the problem is suppressed.
+    pub(crate) pauses_suppressed: bool,
+    /// Waits while the problem is a symptom.
+    pub(crate) pauses_symptoms: bool,
+    /// Users who got a message are told when the escalation is cancelled.
+    pub(crate) notifies_if_canceled: bool,
+}
+
+/// An operation of one or more steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StepOperation {
+    pub(crate) id: u64,
+    /// The first step that has it.
+    pub(crate) first: u32,
+    /// The last step that has it; `None` = all steps that follow.
+    pub(crate) last: Option<u32>,
+    /// Its own duration.
+    pub(crate) duration_s: Option<NonZeroU32>,
+    pub(crate) conditions: Acknowledgement,
+}
+
+/// Conditions of an operation on the acknowledgement of the problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Acknowledgement {
+    pub(crate) combined: EvalType,
+    /// What each of them wants the acknowledgement to be.
+    pub(crate) wanted: Vec<bool>,
+}
+
+/// The problem as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) recovered: bool,
+    pub(crate) acknowledged: bool,
+    pub(crate) suppressed: Suppressed,
+    pub(crate) symptom: bool,
+    /// A trigger that its trigger depends on has a problem.
+    pub(crate) depends_on_problem: bool,
+    /// What the escalation cannot go on without.
+    pub(crate) missing: Option<Missing>,
+}
+
+/// Whether, and how long, a problem is suppressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Suppressed {
+    No,
+    /// Until this second; nothing else is heard of its end.
+    Until(i64),
+    /// Until an event ends it.
+    UntilEvent,
+}
+
+/// Why an escalation does not go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// The event, the trigger or the action was deleted.
+    Deleted,
+    /// The trigger of this name is switched off.
+    Trigger(String),
+    /// The host of this name is switched off.
+    Host(String),
+    /// The item with this key is switched off.
+    Item(String),
+    /// The action of this name is switched off.
+    Action(String),
+}
+
+/// How far an escalation has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// The last step that was made; 0 = none.
+    pub(crate) step: u32,
+    pub(crate) waits: Waits,
+    /// A user has a message of it.
+    pub(crate) told: bool,
+}
+
+/// What an escalation waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waits {
+    /// The second in which its next step is due.
+    Until(i64),
+    /// The second in which its pause ends, unless an event ends it before.
+    PausedUntil(i64),
+    /// The event that ends its pause.
+    Paused,
+    /// The end of the problem: all steps are made.
+    Recovery,
+}
+
+/// What to do now, and what to wait for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Turn {
+    pub(crate) orders: Vec<Order>,
+    /// `None` = the escalation has ended.
+    pub(crate) next: Option<Progress>,
+}
+
+/// One thing to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// These operations, in this step.
+    Step { step: u32, operations: Vec<u64> },
+    /// All operations for the end of the problem.
+    Recovery,
+    /// A note to all users who got a message.
+    Cancel(Missing),
+}
+
+impl Progress {
+    /// An escalation that starts now.
+    pub(crate) fn start(now: i64) -> Self {
+        Self { step: 0, waits: Waits::Until(now), told: false }
+    }
+
+    /// The second in which to look again without an event.
+    pub(crate) fn due(&self) -> Option<i64> {
+        match self.waits {
+            Waits::Until(at) | Waits::PausedUntil(at) => Some(at),
+            Waits::Paused | Waits::Recovery => None,
+        }
+    }
+}
+
+impl Plan {
+    /// What is to be done at `now`, seconds since 1970.
+    pub(crate) fn look(&self, problem: &Problem, before: Progress, now: i64) -> Turn {
+        let end = |orders| Turn { orders, next: None };
+        let is_due = before.due().is_some_and(|due| due <= now);
+        if let Some(missing) = &problem.missing {
+            let stays = !is_due && !problem.recovered && *missing != Missing::Deleted;
+            if stays && before.due().is_some() {
+                return Turn { orders: Vec::new(), next: Some(before) };
+            }
+            return end(self.cancel(missing, before));
+        }
+        let pause = self.pause(problem);
+        if problem.recovered {
+            return end(self.recover(problem, before, pause.is_some(), now));
+        }
+        let paused = matches!(before.waits, Waits::Paused | Waits::PausedUntil(_));
+        if let Some(waits) = pause.filter(|_| is_due || paused) {
+            return Turn { orders: Vec::new(), next: Some(Progress { waits, ..before }) };
+        }
+        if is_due || paused {
+            return self.go_on(problem, before, now);
+        }
+        Turn { orders: Vec::new(), next: Some(before) }
+    }
+
+    /// One step, if there is one.
+    fn go_on(&self, problem: &Problem, before: Progress, now: i64) -> Turn {
+        let mut orders = Vec::new();
+        let mut progress = before;
+        if self.has_step_after(before.step) {
+            let step = before.step.saturating_add(1);
+            orders.extend(self.step(problem, step));
+            let duration = i64::from(self.duration_of(step).get());
+            let due = before.due().unwrap_or(now).min(now).saturating_add(duration);
+            let due = if due <= now { now.saturating_add(duration) } else { due };
+            progress = Progress { step, waits: Waits::Until(due), ..before };
+        }
+        let is_over = !self.has_step_after(progress.step);
+        if is_over {
+            progress.waits = Waits::Recovery;
+        }
+        Turn { orders, next: Some(progress).filter(|_| !is_over || self.has_recovery) }
+    }
+
+    fn recover(&self, problem: &Problem, before: Progress, paused: bool, now: i64) -> Vec<Order> {
+        // Nobody hears of the end of a problem of which nobody has heard because of the pause.
+        if paused && !before.told {
+            return Vec::new();
+        }
+        let mut orders = Vec::new();
+        // A problem that ends before the escalation was looked at is told first.
+        if before.step == 0 && !paused && before.due().is_none_or(|due| due <= now) {
+            orders.extend(self.step(problem, 1).filter(|_| self.has_step_after(0)));
+        }
+        if self.has_recovery {
+            orders.push(Order::Recovery);
+        }
+        orders
+    }
+
+    fn cancel(&self, missing: &Missing, before: Progress) -> Vec<Order> {
+        let tells = self.notifies_if_canceled && before.told && *missing != Missing::Deleted;
+        if tells { vec![Order::Cancel(missing.clone())] } else { Vec::new() }
+    }
+
+    /// What the problem makes the escalation wait for.
+    fn pause(&self, problem: &Problem) -> Option<Waits> {
+        let suppressed = match problem.suppressed {
+            Suppressed::No => None,
+            Suppressed::Until(at) => Some(Waits::PausedUntil(at)),
+            Suppressed::UntilEvent => Some(Waits::Paused),
+        };
+        let symptom = problem.symptom && self.pauses_symptoms;
+        if symptom || problem.depends_on_problem {
+            return Some(Waits::Paused);
+        }
+        suppressed.filter(|_| self.pauses_suppressed)
+    }
+
+    /// `None` = no operation of the step applies.
+    fn step(&self, problem: &Problem, step: u32) -> Option<Order> {
+        let met = |one: &&StepOperation| one.conditions.met(problem.acknowledged);
+        let operations: Vec<u64> = self.on(step).filter(met).map(|one| one.id).collect();
+        (!operations.is_empty()).then_some(Order::Step { step, operations })
+    }
+
+    fn on(&self, step: u32) -> impl Iterator<Item = &StepOperation> {
+        self.operations
+            .iter()
+            .filter(move |one| one.first <= step && one.last.is_none_or(|last| step <= last))
+    }
+
+    /// The smallest of those of its operations, whether they apply or not.
+    fn duration_of(&self, step: u32) -> NonZeroU32 {
+        self.on(step).filter_map(|one| one.duration_s).min().unwrap_or(self.duration_s)
+    }
+
+    fn has_step_after(&self, step: u32) -> bool {
+        self.operations.iter().any(|one| one.last.is_none_or(|last| step < last))
+    }
+}
+
+impl Acknowledgement {
+    fn met(&self, acknowledged: bool) -> bool {
+        let fits = |wanted: &bool| *wanted == acknowledged;
+        match self.combined {
+            EvalType::And => self.wanted.iter().all(fits),
+            // All conditions are of one kind: alternatives.
+            EvalType::AndOr | EvalType::Or | EvalType::Formula => {
+                self.wanted.is_empty() || self.wanted.iter().any(fits)
+            }
+        }
+    }
+}

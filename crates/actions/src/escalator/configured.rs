@@ -1,0 +1,204 @@
+//! Actions that send messages, as they are configured.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use config::Snapshot;
+use config::db::{DbResult, Reader, Row, query_by_ids};
+use eval::num::parse_seconds;
+use objects::{EvalType, EventSource, OperationKind, OperationMode, Status};
+
+use crate::conditions::{Condition, Filter};
+use crate::escalation::{Acknowledgement, DEFAULT_DURATION_S, Plan, StepOperation};
+use crate::globals::Globals;
+use crate::recipients::{Audience, Message, Text};
+
+/// An action. Operations that run scripts are left out.
+#[derive(Debug)]
+pub(super) struct Action {
+    pub(super) id: u64,
+    pub(super) name: String,
+    pub(super) enabled: bool,
+    pub(super) source: EventSource,
+    pub(super) filter: Filter,
+    pub(super) plan: Plan,
+    /// Messages of operations by the id of the operation.
+    pub(super) messages: BTreeMap<u64, (OperationMode, Message)>,
+}
+
+impl Action {
+    /// Messages for the end or for updates of problems.
+    pub(super) fn of_mode(&self, mode: OperationMode) -> impl Iterator<Item = &Message> {
+        let wanted = move |(own, _): &&(OperationMode, Message)| *own == mode;
+        self.messages.values().filter(wanted).map(|(_, message)| message)
+    }
+}
+
+/// All actions by id, of one state of the configuration.
+#[derive(Debug, Default)]
+pub(super) struct Configured {
+    revision: Option<u64>,
+    actions: Arc<BTreeMap<u64, Action>>,
+}
+
+impl Configured {
+    /// The actions of this state; read when it has changed.
+    pub(super) fn of(
+        &mut self,
+        connection: &mut dyn Reader,
+        snapshot: &Snapshot,
+    ) -> DbResult<Arc<BTreeMap<u64, Action>>> {
+        if self.revision != Some(snapshot.revision) {
+            self.actions = Arc::new(read(connection, &Globals::of(snapshot))?);
+            self.revision = Some(snapshot.revision);
+        }
+        Ok(Arc::clone(&self.actions))
+    }
+}
+
+fn read(connection: &mut dyn Reader, globals: &Globals<'_>) -> DbResult<BTreeMap<u64, Action>> {
+    let rows = connection.query("SELECT * FROM actions ORDER BY actionid", &[])?;
+    let ids: Vec<u64> = rows.iter().map(|row| row.id("actionid")).collect();
+    let sql = "SELECT * FROM action_conditions WHERE actionid IN ({ids}) ORDER BY sortorder";
+    let conditions = group(query_by_ids(connection, sql, &[], &ids)?, "actionid");
+    let mut operations = read_operations(connection, &ids)?;
+    let mut actions = BTreeMap::new();
+    for row in &rows {
+        let id = row.id("actionid");
+        let of_action = conditions.get(&id).map_or(&[][..], Vec::as_slice);
+        let of_action: Option<Vec<_>> = of_action.iter().map(Condition::from_row).collect();
+        let filter = of_action.and_then(|of_action| Filter::new(row, of_action));
+        // One that a later version wrote does nothing.
+        let source = EventSource::from_number(row.int("eventsource"));
+        let (Some(filter), Some(source)) = (filter, source) else { continue };
+        let action = Action {
+            id,
+            name: row.text("name").to_owned(),
+            enabled: Status::Enabled.is(row.int("status")),
+            source,
+            filter,
+            plan: Plan {
+                duration_s: step_duration(globals, row, row.text("name")),
+                operations: Vec::new(),
+                has_recovery: false,
+                pauses_suppressed: row.int("pause_suppressed") == 1,
+                pauses_symptoms: row.int("pause_symptoms") == 1,
+                notifies_if_canceled: row.int("notify_if_canceled") == 1,
+            },
+            messages: BTreeMap::new(),
+        };
+        actions.insert(id, with_operations(action, operations.remove(&id), globals));
+    }
+    Ok(actions)
+}
+
+fn with_operations(
+    mut action: Action,
+    operations: Option<Vec<Operation>>,
+    globals: &Globals<'_>,
+) -> Action {
+    for operation in operations.unwrap_or_default() {
+        let row = &operation.row;
+        let Some(mode) = OperationMode::from_number(row.int("recovery")) else { continue };
+        let id = row.id("operationid");
+        if mode == OperationMode::Problem {
+            let step = |name: &str| u32::try_from(row.int(name)).unwrap_or(0);
+            action.plan.operations.push(StepOperation {
+                id,
+                first: step("esc_step_from").max(1),
+                last: Some(step("esc_step_to")).filter(|last| *last > 0),
+                duration_s: own_duration(globals, row, &action.name),
+                conditions: operation.conditions,
+            });
+        }
+        action.plan.has_recovery |= mode == OperationMode::Recovery;
+        action.messages.insert(id, (mode, operation.message));
+    }
+    action
+}
+
+/// A duration that is not valid counts as one hour.
+fn step_duration(globals: &Globals<'_>, row: &Row, action: &str) -> NonZeroU32 {
+    let text = row.text("esc_period");
+    globals.duration(text).unwrap_or_else(|| {
+        tracing::warn!(
+            "action \"{action}\": \"{text}\" is not a valid step duration; using 1 hour"
+        );
+        DEFAULT_DURATION_S
+    })
+}
+
+/// `None` = the action's.
+fn own_duration(globals: &Globals<'_>, row: &Row, action: &str) -> Option<NonZeroU32> {
+    let is_none = parse_seconds(row.text("esc_period")) == Some(0);
+    (!is_none).then(|| step_duration(globals, row, action))
+}
+
+/// An operation that sends messages.
+struct Operation {
+    row: Row,
+    conditions: Acknowledgement,
+    message: Message,
+}
+
+type Rows = BTreeMap<u64, Vec<Row>>;
+
+fn group(rows: Vec<Row>, by: &str) -> Rows {
+    let mut groups = Rows::new();
+    for row in rows {
+        groups.entry(row.id(by)).or_default().push(row);
+    }
+    groups
+}
+
+fn read_operations(
+    connection: &mut dyn Reader,
+    actions: &[u64],
+) -> DbResult<BTreeMap<u64, Vec<Operation>>> {
+    let mut select = |sql: &str, ids: &[u64]| query_by_ids(connection, sql, &[], ids);
+    let rows =
+        select("SELECT * FROM operations WHERE actionid IN ({ids}) ORDER BY operationid", actions)?;
+    let ids: Vec<u64> = rows.iter().map(|row| row.id("operationid")).collect();
+    let mut of = |table: &str| -> DbResult<Rows> {
+        let sql = format!("SELECT * FROM {table} WHERE operationid IN ({{ids}})");
+        Ok(group(select(&sql, &ids)?, "operationid"))
+    };
+    let messages = of("operation_messages")?;
+    let users = of("operation_message_users")?;
+    let groups = of("operation_message_groups")?;
+    let conditions = of("operation_conditions")?;
+    let mut found: BTreeMap<u64, Vec<Operation>> = BTreeMap::new();
+    for row in rows {
+        let id = row.id("operationid");
+        let to = match OperationKind::from_number(row.int("operationtype")) {
+            Some(OperationKind::Message) => {
+                let list = |rows: &Rows, name: &str| -> Vec<u64> {
+                    rows.get(&id).into_iter().flatten().map(|row| row.id(name)).collect()
+                };
+                let users = list(&users, "userid");
+                Audience::Named { users, groups: list(&groups, "usrgrpid") }
+            }
+            Some(OperationKind::NotifyRecovered | OperationKind::NotifyUpdated) => {
+                Audience::Involved
+            }
+            _ => continue,
+        };
+        let message = messages.get(&id).and_then(|rows| rows.first());
+        let own = message.filter(|row| row.int("default_msg") == 0);
+        let text = |row: &Row| Text {
+            subject: row.text("subject").to_owned(),
+            message: row.text("message").to_owned(),
+        };
+        let media_type = message.map_or(0, |row| row.id("mediatypeid"));
+        let message =
+            Message { to, media_type: Some(media_type).filter(|id| *id != 0), text: own.map(text) };
+        let wanted = conditions.get(&id).into_iter().flatten();
+        let conditions = Acknowledgement {
+            combined: EvalType::from_number(row.int("evaltype")).unwrap_or(EvalType::AndOr),
+            wanted: wanted.map(|row| row.text("value") == "1").collect(),
+        };
+        found.entry(row.id("actionid")).or_default().push(Operation { row, conditions, message });
+    }
+    Ok(found)
+}

@@ -1,0 +1,211 @@
+//! The escalator: follows events and updates of problems, and decides who gets which message, when.
+//!
+//! The database is the truth, and memory holds next to nothing: a position tells up to which event and update escalations
+//! were made, in the same transaction as these, so that a crash skips none and repeats none. Escalations that are due are
+//! found by an index, so that problems which wait for nothing cost nothing. Reading and deciding take no lock; the
+//! transaction that follows only writes rows.
+
+mod configured;
+mod events;
+mod inbox;
+mod monitored;
+mod people;
+mod sending;
+mod stored;
+mod texts;
+mod turn;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use config::Config;
+use config::db::DbResult;
+use config::retry::Stop;
+use model::alert::{Media, Report};
+use stdx::clock::SharedClock;
+
+use configured::Configured;
+use events::Position;
+use sending::Sending;
+use turn::Turn;
+
+pub use inbox::Bell;
+pub use texts::{Addressee, Expand, Sent, Subject, Texts};
+
+/// Longest wait without a note.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+/// Wait after a failed transaction.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// A clock that differs by less was adjusted, not set back.
+const SET_BACK_S: i64 = 2;
+
+/// Writes escalations and alerts, and hands alerts to the media.
+pub struct Escalator {
+    config: Arc<Config>,
+    clock: SharedClock,
+    bell: Bell,
+    texts: Box<dyn Texts>,
+    sending: Sending,
+    configured: Configured,
+    /// `None` = to be read.
+    position: Option<Position>,
+    /// Problems whose suppression has changed, and that no look has covered yet.
+    woken: BTreeSet<u64>,
+    all_woken: bool,
+    reports: Vec<Report>,
+    /// Unix and monotonic time of the last look, seconds.
+    looked_at: (i64, i64),
+}
+
+impl std::fmt::Debug for Escalator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Escalator").field("position", &self.position).finish_non_exhaustive()
+    }
+}
+
+impl Escalator {
+    /// Continues where the last run ended. The first run ever begins with the next event.
+    pub fn new(
+        config: Arc<Config>,
+        clock: SharedClock,
+        bell: Bell,
+        media: Arc<dyn Media>,
+        texts: Box<dyn Texts>,
+    ) -> DbResult<Self> {
+        let position = config.read(Position::read)?;
+        config.write_state(|state| position.write(state))?;
+        let sending = Sending::start(&config, media)?;
+        let looked_at = times(&clock);
+        Ok(Self {
+            config,
+            clock,
+            bell,
+            texts,
+            sending,
+            configured: Configured::default(),
+            position: Some(position),
+            woken: BTreeSet::new(),
+            // Pauses may have ended meanwhile.
+            all_woken: true,
+            reports: Vec::new(),
+            looked_at,
+        })
+    }
+
+    /// Works until [`Bell::end`]. Blocks: give it a thread of its own. While the database is down it retries each second;
+    /// when the server stops meanwhile, the next start continues.
+    pub fn run(mut self, stop: &Stop) {
+        let mut is_down = false;
+        let mut ended = false;
+        loop {
+            match self.work() {
+                Ok(wait) if ended && self.reports.is_empty() => {
+                    tracing::debug!(?wait, "the escalator ends");
+                    return;
+                }
+                Ok(wait) => {
+                    is_down = false;
+                    ended = self.take(wait);
+                }
+                Err(error) => {
+                    if !std::mem::replace(&mut is_down, true) {
+                        tracing::error!(%error, "cannot write escalations and alerts; retrying");
+                    }
+                    self.position = None;
+                    self.sending.doubt();
+                    if stop.is_over() {
+                        return;
+                    }
+                    std::thread::sleep(RETRY_AFTER);
+                    ended |= self.take(Duration::ZERO);
+                }
+            }
+        }
+    }
+
+    /// Takes what has come, or comes within the time; returns whether nothing more will.
+    fn take(&mut self, within: Duration) -> bool {
+        let mail = self.bell.take(within);
+        self.woken.extend(mail.woken);
+        self.all_woken |= mail.all_woken;
+        self.reports.extend(mail.reports);
+        mail.ended
+    }
+
+    /// Does all that there is to do now; returns how long there is nothing else.
+    fn work(&mut self) -> DbResult<Duration> {
+        self.follow_clock()?;
+        let now = times(&self.clock).0;
+        self.sending.settle(&self.config, &self.reports, now)?;
+        self.reports.clear();
+        if self.all_woken {
+            self.config.write_state(|state| stored::wake_all(state, now))?;
+            self.all_woken = false;
+        }
+        let mut is_full = true;
+        while is_full {
+            is_full = self.look(now)?;
+            self.sending.serve(&self.config, now)?;
+        }
+        let next = self.config.read(stored::next_due)?;
+        let next = next.into_iter().chain(self.sending.next_due()).min();
+        let left = next
+            .and_then(|due| u64::try_from(due).ok())
+            .map(|due| Duration::from_secs(due).saturating_sub(self.clock.unix()));
+        Ok(left.unwrap_or(WAIT_MAX).min(WAIT_MAX))
+    }
+
+    /// One transaction; returns whether there is more to do.
+    fn look(&mut self, now: i64) -> DbResult<bool> {
+        let before = match self.position {
+            Some(position) => position,
+            None => self.config.read(Position::read)?,
+        };
+        let snapshot = self.config.snapshot();
+        let turn = Turn { snapshot: &snapshot, texts: &*self.texts, now, woken: &self.woken };
+        let configured = &mut self.configured;
+        let outcome = self.config.read(|connection| turn.look(connection, configured, before))?;
+        let (position, changes) = (outcome.position, outcome.changes);
+        let media_types: BTreeSet<u64> = changes
+            .alerts
+            .iter()
+            .filter_map(|alert| alert.address.as_ref())
+            .map(|address| address.media_type)
+            .collect();
+        if position != before || !changes.is_empty() {
+            self.config.write_state(|state| {
+                changes.write(state, now)?;
+                position.write(state)
+            })?;
+        }
+        self.position = Some(position);
+        self.woken.clear();
+        for media_type in media_types {
+            self.sending.add(media_type, now);
+        }
+        Ok(outcome.is_full)
+    }
+
+    /// A clock that was set back would delay all that is due.
+    fn follow_clock(&mut self) -> DbResult<()> {
+        let (unix, monotonic) = times(&self.clock);
+        let expected = self.looked_at.0 + (monotonic - self.looked_at.1);
+        let back = expected - unix;
+        if back > SET_BACK_S {
+            tracing::warn!(seconds = back, "the clock was set back; escalation steps follow it");
+            self.config.write_state(|state| stored::set_back(state, back))?;
+            self.sending.doubt();
+        }
+        self.looked_at = (unix, monotonic);
+        Ok(())
+    }
+}
+
+fn times(clock: &SharedClock) -> (i64, i64) {
+    let seconds = |time: Duration| i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+    (seconds(clock.unix()), seconds(clock.monotonic()))
+}

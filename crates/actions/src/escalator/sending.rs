@@ -1,0 +1,303 @@
+//! Hands stored alerts to the media, and stores how the attempts ended.
+//!
+//! An alert that waits has the second of its next attempt in `nextcheck`. Before an attempt is handed over, the row says so:
+//! `nextcheck` is 0 until the report comes. After a crash such an alert is not sent again, because the receiver may have it;
+//! its error says so. No more than [`WINDOW`] alerts of a media type are in that state.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use config::Config;
+use config::db::{DbResult, Reader, Row, Value, query_by_ids};
+use config::{Statements, table};
+use const_format::formatcp;
+use model::alert::{Media, Outcome, Outgoing, Refused, Report};
+use model::{AlertId, EventId, MediaTypeId};
+use objects::{AlertStatus, AlertType};
+
+/// Alerts of one media type that are handed over and not reported yet.
+const WINDOW: usize = 200;
+/// A queue that is full without an alert of ours is tried again after this.
+const FULL_S: i64 = 1;
+/// Longest error of an alert, characters.
+const ERROR_CHARS_MAX: usize = 2_048;
+
+/// Condition: messages that wait for an attempt, or whose attempt is being made.
+const OPEN: &str = formatcp!(
+    "status IN ({}, {}) AND alerttype = {}",
+    AlertStatus::NotSent.text(),
+    AlertStatus::New.text(),
+    AlertType::Message.text()
+);
+
+/// The error of alerts whose outcome is not known.
+const UNCERTAIN: &str =
+    "The server stopped during the attempt. The message may have been sent; it is not sent again.";
+
+/// Alerts on their way.
+pub(super) struct Sending {
+    media: Arc<dyn Media>,
+    /// When alerts of a media type are due. May have seconds in which nothing is due.
+    due: BTreeSet<(i64, u64)>,
+    /// Alerts that are handed over, with their media types.
+    handed: BTreeMap<AlertId, u64>,
+    /// A transaction failed: rows may say that they are handed over without being so.
+    doubtful: bool,
+    /// The media take no more.
+    stopping: bool,
+}
+
+impl Sending {
+    /// Nothing is handed over. What a crash has left is marked.
+    pub(super) fn start(config: &Config, media: Arc<dyn Media>) -> DbResult<Self> {
+        let sql = formatcp!(
+            "UPDATE alerts SET status = {}, error = ? WHERE {OPEN} AND nextcheck = 0",
+            AlertStatus::Failed.text()
+        );
+        let marked = config.write_state(|state| state.execute(sql, &[Value::from(UNCERTAIN)]))?;
+        if marked > 0 {
+            tracing::warn!(alerts = marked, "the server stopped while it was sending messages");
+        }
+        let mut sending = Self {
+            media,
+            due: BTreeSet::new(),
+            handed: BTreeMap::new(),
+            doubtful: false,
+            stopping: false,
+        };
+        sending.read_due(config)?;
+        Ok(sending)
+    }
+
+    fn read_due(&mut self, config: &Config) -> DbResult<()> {
+        let sql = formatcp!(
+            "SELECT mediatypeid, MIN(nextcheck) AS due FROM alerts WHERE {OPEN} AND nextcheck > 0 \
+             GROUP BY mediatypeid"
+        );
+        let rows = config.read(|connection| connection.query(sql, &[]))?;
+        self.due = rows.iter().map(|row| (row.int("due"), row.id("mediatypeid"))).collect();
+        Ok(())
+    }
+
+    /// There are new alerts of this media type.
+    pub(super) fn add(&mut self, media_type: u64, now: i64) {
+        self.due.insert((now, media_type));
+    }
+
+    /// The second in which an attempt is due that can be handed over.
+    pub(super) fn next_due(&self) -> Option<i64> {
+        if self.stopping {
+            return None;
+        }
+        self.due.iter().find(|(_, media_type)| self.room(*media_type) > 0).map(|(at, _)| *at)
+    }
+
+    /// What a failed transaction may have changed is read again.
+    pub(super) fn doubt(&mut self) {
+        self.doubtful = true;
+    }
+
+    #[cfg(test)]
+    pub(super) fn handed(&self) -> impl Iterator<Item = AlertId> {
+        self.handed.keys().copied()
+    }
+
+    fn room(&self, media_type: u64) -> usize {
+        let used = self.handed.values().filter(|other| **other == media_type).count();
+        WINDOW.saturating_sub(used)
+    }
+
+    /// Hands over what is due, up to the window of each media type.
+    pub(super) fn serve(&mut self, config: &Config, now: i64) -> DbResult<()> {
+        if self.doubtful {
+            self.release(config, now)?;
+        }
+        let due: BTreeSet<u64> =
+            self.due.iter().take_while(|(at, _)| *at <= now).map(|(_, id)| *id).collect();
+        for media_type in due {
+            let room = self.room(media_type);
+            if room > 0 && !self.stopping {
+                self.serve_one(config, media_type, room, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn serve_one(
+        &mut self,
+        config: &Config,
+        media_type: u64,
+        room: usize,
+        now: i64,
+    ) -> DbResult<()> {
+        let sql = format!(
+            "SELECT * FROM alerts WHERE {OPEN} AND mediatypeid = ? AND nextcheck > 0 \
+             AND nextcheck <= ? ORDER BY nextcheck, alertid LIMIT {room}"
+        );
+        let params = [media_type.into(), now.into()];
+        let rows = config.read(|connection| connection.query(&sql, &params))?;
+        let ids: Vec<u64> = rows.iter().map(|row| row.id("alertid")).collect();
+        if !ids.is_empty() {
+            config.write_state(|state| set_due(state, &ids, 0))?;
+            // Durable before the first attempt.
+            config.sync_state()?;
+        }
+        let mut refused = Vec::new();
+        let mut again = now;
+        for row in &rows {
+            let attempt = outgoing(row);
+            let alert = attempt.alert;
+            if !refused.is_empty() {
+                refused.push(alert.0);
+                continue;
+            }
+            match self.media.send(attempt) {
+                Ok(()) => drop(self.handed.insert(alert, media_type)),
+                Err(Refused::Full(_)) => {
+                    again = now + FULL_S;
+                    refused.push(alert.0);
+                }
+                Err(Refused::Stopping(_)) => {
+                    self.stopping = true;
+                    refused.push(alert.0);
+                }
+            }
+        }
+        if !refused.is_empty() {
+            config.write_state(|state| set_due(state, &refused, again))?;
+        }
+        self.due.retain(|(_, id)| *id != media_type);
+        let sql = formatcp!(
+            "SELECT MIN(nextcheck) AS due FROM alerts WHERE {OPEN} AND mediatypeid = ? \
+             AND nextcheck > 0"
+        );
+        let rows = config.read(|connection| connection.query(sql, &[media_type.into()]))?;
+        let next = rows.first().map(|row| row.int("due")).filter(|due| *due > 0);
+        self.due.extend(next.map(|due| (due, media_type)));
+        Ok(())
+    }
+
+    /// Rows that say that they are handed over, and are not, wait again.
+    fn release(&mut self, config: &Config, now: i64) -> DbResult<()> {
+        let sql = formatcp!("SELECT alertid FROM alerts WHERE {OPEN} AND nextcheck = 0");
+        let rows = config.read(|connection| connection.query(sql, &[]))?;
+        let ids = rows.iter().map(|row| row.id("alertid"));
+        let ids: Vec<u64> = ids.filter(|id| !self.handed.contains_key(&AlertId(*id))).collect();
+        if !ids.is_empty() {
+            config.write_state(|state| set_due(state, &ids, now))?;
+        }
+        self.read_due(config)?;
+        self.doubtful = false;
+        Ok(())
+    }
+
+    /// Stores how attempts ended.
+    pub(super) fn settle(&mut self, config: &Config, reports: &[Report], now: i64) -> DbResult<()> {
+        if reports.is_empty() {
+            return Ok(());
+        }
+        config.write_state(|state| {
+            reports.iter().try_for_each(|report| write_outcome(state, report, now))
+        })?;
+        for report in reports {
+            let Some(media_type) = self.handed.remove(&report.alert) else { continue };
+            let due = match &report.outcome {
+                Outcome::Failed { again: Some(again), .. } => due_after(now, *again),
+                Outcome::NotStarted => now,
+                // It made room for others.
+                _ => continue,
+            };
+            self.due.insert((due, media_type));
+        }
+        Ok(())
+    }
+}
+
+/// In whole seconds, not earlier.
+fn due_after(now: i64, again: std::time::Duration) -> i64 {
+    let seconds = again.as_secs() + u64::from(again.subsec_nanos() > 0);
+    now.saturating_add(i64::try_from(seconds).unwrap_or(i64::MAX))
+}
+
+fn set_due(state: &mut Statements<'_>, alerts: &[u64], due: i64) -> DbResult<()> {
+    for portion in alerts.chunks(5_000) {
+        let marks = config::db::placeholders(portion.len());
+        let sql = format!("UPDATE alerts SET nextcheck = ? WHERE alertid IN ({marks})");
+        let params = std::iter::once(due.into()).chain(portion.iter().map(|id| Value::from(*id)));
+        state.execute(&sql, &Vec::from_iter(params))?;
+    }
+    Ok(())
+}
+
+fn outgoing(row: &Row) -> Outgoing {
+    let problem = match row.id("p_eventid") {
+        0 => row.id("eventid"),
+        problem => problem,
+    };
+    Outgoing {
+        alert: AlertId(row.id("alertid")),
+        media_type: MediaTypeId(row.id("mediatypeid")),
+        sendto: row.text("sendto").to_owned(),
+        subject: row.text("subject").to_owned(),
+        message: row.text("message").to_owned(),
+        parameters: serde_json::from_str(row.text("parameters")).unwrap_or_default(),
+        problem: EventId(problem),
+        failures: u32::try_from(row.int("retries")).unwrap_or(0),
+    }
+}
+
+fn write_outcome(state: &mut Statements<'_>, report: &Report, now: i64) -> DbResult<()> {
+    let (status, failures, error, due) = match &report.outcome {
+        Outcome::Sent { tags } => {
+            add_tags(state, report.alert, tags)?;
+            (AlertStatus::Sent, 0, "", 0)
+        }
+        Outcome::Failed { error, again: Some(again) } => {
+            (AlertStatus::NotSent, 1, error.as_str(), due_after(now, *again))
+        }
+        Outcome::Failed { error, again: None } => (AlertStatus::Failed, 1, error.as_str(), 0),
+        Outcome::Impossible { error } | Outcome::Unknown { error } => {
+            (AlertStatus::Failed, 0, error.as_str(), 0)
+        }
+        Outcome::NotStarted => return set_due(state, &[report.alert.0], now),
+    };
+    let error: String = error.chars().take(ERROR_CHARS_MAX).collect();
+    state
+        .execute(
+            "UPDATE alerts SET status = ?, retries = retries + ?, error = ?, nextcheck = ? \
+             WHERE alertid = ?",
+            &[
+                status.number().into(),
+                failures.into(),
+                error.into(),
+                due.into(),
+                report.alert.0.into(),
+            ],
+        )
+        .map(drop)
+}
+
+/// Adds the tags that a webhook returned to the problem. A tag of the same name with another value stays.
+fn add_tags(state: &mut Statements<'_>, alert: AlertId, tags: &[(String, String)]) -> DbResult<()> {
+    if tags.is_empty() {
+        return Ok(());
+    }
+    let sql = "SELECT e.eventid AS eventid FROM alerts a \
+               JOIN events e ON e.eventid = CASE WHEN a.p_eventid = 0 THEN a.eventid ELSE a.p_eventid END \
+               WHERE a.alertid = ?";
+    let rows = state.query(sql, &[alert.0.into()])?;
+    let Some(event) = rows.first().map(|row| row.id("eventid")) else { return Ok(()) };
+    let sql = "SELECT tag, value FROM event_tags WHERE eventid IN ({ids})";
+    let rows = query_by_ids(state as &mut dyn Reader, sql, &[], &[event])?;
+    let mut known: BTreeSet<(String, String)> =
+        rows.iter().map(|row| (row.text("tag").to_owned(), row.text("value").to_owned())).collect();
+    for tag in tags.iter().filter(|tag| known.insert((*tag).clone())) {
+        let row = [
+            ("eventid", event.into()),
+            ("tag", tag.0.as_str().into()),
+            ("value", tag.1.as_str().into()),
+        ];
+        state.insert_new(&table::EVENT_TAGS, &row)?;
+    }
+    Ok(())
+}

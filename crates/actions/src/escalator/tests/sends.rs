@@ -1,0 +1,173 @@
+//! From alerts to attempts, and crashes at the worst moments.
+
+use super::*;
+
+const STATES: &str = "SELECT status, retries, error, nextcheck > 0 FROM alerts ORDER BY alertid";
+
+fn failed(error: &str, again: Option<u64>) -> Outcome {
+    let again = again.map(Duration::from_secs);
+    Outcome::Failed { error: error.to_owned(), again }
+}
+
+fn first_alert(world: &World) -> u64 {
+    world.rows("SELECT MIN(alertid) FROM alerts")[0].parse().unwrap()
+}
+
+#[test]
+fn failed_attempts_are_repeated_when_they_are_due() {
+    let mut world = World::new();
+    world.problem(TRIGGER);
+    assert_eq!(world.sent(), ["alice PROBLEM"]);
+    let alert = first_alert(&world);
+    assert_eq!(world.rows(STATES), ["3|0||0"]);
+    world.report(alert, failed("sink said 500", Some(10)));
+    assert_eq!(world.work(), 10);
+    assert_eq!(world.rows(STATES), ["0|1|sink said 500|1"]);
+    assert_eq!(world.after(10), ["alice PROBLEM"]);
+    world.report(alert, Outcome::Sent { tags: Vec::new() });
+    world.work();
+    assert_eq!(world.rows(STATES), ["1|1||0"]);
+}
+
+#[test]
+fn outcomes_that_are_final() {
+    for (outcome, row) in [
+        (failed("no", None), "2|1|no|0"),
+        (Outcome::Impossible { error: "never".to_owned() }, "2|0|never|0"),
+        (Outcome::Unknown { error: "cut".to_owned() }, "2|0|cut|0"),
+        (failed(&"ä".repeat(3_000), None), &format!("2|1|{}|0", "ä".repeat(2_048))),
+    ] {
+        let mut world = World::new();
+        world.problem(TRIGGER);
+        world.work();
+        world.report(first_alert(&world), outcome);
+        assert_eq!(world.sent(), ["alice PROBLEM"]);
+        assert_eq!(world.rows(STATES), [row]);
+    }
+}
+
+#[test]
+fn attempts_that_were_not_started_wait_for_the_next_start() {
+    let mut world = World::new();
+    world.problem(TRIGGER);
+    world.work();
+    world.report(first_alert(&world), Outcome::NotStarted);
+    assert_eq!(world.sent(), ["alice PROBLEM", "alice PROBLEM"]);
+    *lock(&world.sink.room) = Some(0);
+    world.report(first_alert(&world), Outcome::NotStarted);
+    world.work();
+    assert_eq!(world.rows(STATES), ["3|0||1"]);
+    let mut world = world.restarted();
+    assert_eq!(world.after(1), ["alice PROBLEM"]);
+}
+
+#[test]
+fn full_queues_lose_nothing() {
+    let mut world = World::new();
+    *lock(&world.sink.room) = Some(1);
+    world.problem(TRIGGER);
+    world.problem(CHILD);
+    world.recovery(TRIGGER);
+    assert_eq!(world.sent().len(), 1);
+    let mut total = 1;
+    for _ in 0..10 {
+        *lock(&world.sink.room) = Some(1);
+        total += world.after(1).len();
+    }
+    assert_eq!(world.rows("SELECT COUNT(*) FROM alerts"), [total.to_string()]);
+    assert_eq!(total, 3);
+}
+
+#[test]
+fn a_crash_between_event_and_look_skips_no_event() {
+    let world = World::new();
+    world.problem(TRIGGER);
+    let mut world = world.restarted();
+    assert_eq!(world.sent(), ["alice PROBLEM"]);
+    let mut world = world.restarted();
+    assert_eq!(world.sent(), Vec::<String>::new(), "and repeats none");
+    assert_eq!(world.after(60), ["alice PROBLEM", "bob SECOND"]);
+}
+
+#[test]
+fn a_crash_before_the_hand_over_loses_no_alert() {
+    let mut world = World::new();
+    world.problem(TRIGGER);
+    let now = T as i64;
+    assert!(!world.escalator.look(now).unwrap());
+    assert_eq!(world.rows(STATES), ["3|0||1"]);
+    let mut world = world.restarted();
+    assert_eq!(world.sent(), ["alice PROBLEM"]);
+}
+
+#[test]
+fn a_crash_during_an_attempt_leaves_an_error_that_says_so() {
+    let mut world = World::new();
+    world.problem(TRIGGER);
+    assert_eq!(world.sent(), ["alice PROBLEM"]);
+    let mut world = world.restarted();
+    assert_eq!(world.sent(), Vec::<String>::new());
+    let rows = world.rows(STATES);
+    assert!(rows[0].starts_with("2|0|The server stopped during the attempt."), "{rows:?}");
+    // Whoever may have the message hears of the end.
+    world.recovery(TRIGGER);
+    assert_eq!(world.sent(), ["alice OK"]);
+}
+
+#[test]
+fn a_failed_transaction_leaves_no_alert_behind() {
+    let mut world = World::new();
+    world.problem(TRIGGER);
+    world.escalator.look(T as i64).unwrap();
+    // As after a hand-over whose transaction ended without a result.
+    world.run_state("UPDATE alerts SET nextcheck = 0");
+    assert_eq!(world.sent(), Vec::<String>::new());
+    world.escalator.sending.doubt();
+    assert_eq!(world.sent(), ["alice PROBLEM"]);
+}
+
+#[test]
+fn a_clock_that_is_set_back_delays_no_step() {
+    let mut world = World::new();
+    world.problem(TRIGGER);
+    world.work();
+    world.clock.set_back(Duration::from_secs(3_600));
+    assert_eq!(world.sent(), ["alice PROBLEM"]);
+    assert_eq!(world.work(), 60);
+    assert_eq!(world.after(60), ["alice PROBLEM", "bob SECOND"]);
+}
+
+#[test]
+fn tags_of_webhooks_are_added_to_the_problem() {
+    let mut world = World::new();
+    world.problem(TRIGGER);
+    world.work();
+    let tags = [("ticket", "7"), ("ticket", "8"), ("ticket", "7")];
+    let tags = tags.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    world.report(first_alert(&world), Outcome::Sent { tags });
+    world.work();
+    assert_eq!(world.rows("SELECT tag, value FROM event_tags"), ["ticket|7", "ticket|8"]);
+}
+
+#[test]
+fn the_thread_ends_after_the_last_report() {
+    let world = World::new();
+    world.problem(TRIGGER);
+    let World { config, escalator, bell, sink, clock, .. } = world;
+    let stop = Stop::new(clock);
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| escalator.run(&stop));
+        let alert = loop {
+            if let Some(attempt) = lock(&sink.taken).first() {
+                break attempt.alert;
+            }
+            assert!(!thread.is_finished());
+            std::thread::yield_now();
+        };
+        bell.report(Report { alert, outcome: Outcome::Sent { tags: Vec::new() } });
+        bell.end();
+        thread.join().unwrap();
+    });
+    let status = |c: &mut dyn Reader| c.query("SELECT status FROM alerts", &[]);
+    assert_eq!(config.read(status).unwrap()[0].int("status"), 1);
+}

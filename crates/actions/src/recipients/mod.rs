@@ -1,0 +1,283 @@
+//! Who gets a message of an operation, and by which media: a function of users, media and media types as they are now.
+//! It reads no clock and no database.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use objects::{EventSource, OperationMode, Severity};
+
+use crate::globals::Globals;
+
+/// A user, as far as messages are concerned.
+#[derive(Debug, Clone)]
+pub(crate) struct User {
+    pub(crate) id: u64,
+    /// A member of a disabled user group, whatever the user's other groups.
+    pub(crate) disabled: bool,
+    /// May read all hosts of the event.
+    pub(crate) reads: bool,
+    /// The user's setting: a name, or `default`.
+    pub(crate) zone: String,
+    pub(crate) media: Vec<Media>,
+}
+
+/// Where a user gets messages.
+#[derive(Debug, Clone)]
+pub(crate) struct Media {
+    pub(crate) address: Address,
+    pub(crate) enabled: bool,
+    /// A bit for each severity.
+    pub(crate) severities: i64,
+    /// When it is used; may have global macros.
+    pub(crate) period: String,
+}
+
+/// A media type and an address as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Address {
+    pub(crate) media_type: u64,
+    pub(crate) sendto: String,
+}
+
+/// What messages need to know of a media type.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct MediaType {
+    pub(crate) enabled: bool,
+    pub(crate) templates: BTreeMap<(EventSource, OperationMode), Text>,
+    /// Names and values of a webhook's or script's parameters with unexpanded macros.
+    pub(crate) parameters: Vec<(String, String)>,
+}
+
+/// Subject and text with unexpanded macros.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Text {
+    pub(crate) subject: String,
+    pub(crate) message: String,
+}
+
+/// The message of an operation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Message {
+    pub(crate) to: Audience,
+    /// `None` = all.
+    pub(crate) media_type: Option<u64>,
+    /// `None` = that of each media type.
+    pub(crate) text: Option<Text>,
+}
+
+/// Who a message is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Audience {
+    Named {
+        users: Vec<u64>,
+        groups: Vec<u64>,
+    },
+    /// All users who got a message of the escalation; of updates also those who changed the problem before.
+    Involved,
+}
+
+impl Default for Audience {
+    fn default() -> Self {
+        Self::Named { users: Vec::new(), groups: Vec::new() }
+    }
+}
+
+/// The users and media types that operations name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Directory {
+    pub(crate) users: BTreeMap<u64, User>,
+    /// Members of user groups.
+    pub(crate) members: BTreeMap<u64, Vec<u64>>,
+    pub(crate) media_types: BTreeMap<u64, MediaType>,
+}
+
+/// What messages are about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Occasion<'a> {
+    pub(crate) source: EventSource,
+    pub(crate) mode: OperationMode,
+    /// The trigger's, not the one that a user gave the problem.
+    pub(crate) severity: Severity,
+    pub(crate) now: i64,
+    /// Who made the update: gets no message of it.
+    pub(crate) author: Option<u64>,
+    pub(crate) involved: &'a [Involved],
+}
+
+/// A user who is involved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Involved {
+    pub(crate) user: u64,
+    /// The media of a message that the user got; `None` = the user changed the problem.
+    pub(crate) address: Option<Address>,
+    /// What the message said.
+    pub(crate) last: Text,
+}
+
+/// A message to one address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Draft {
+    pub(crate) user: u64,
+    /// `None` = the user has none.
+    pub(crate) address: Option<Address>,
+    pub(crate) text: Text,
+    pub(crate) fate: Fate,
+}
+
+/// Whether a message can be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Send,
+    /// The user has no media, or only of other types.
+    NoMedia,
+    MediaTypeDisabled,
+    /// The media type has no text for the occasion.
+    NoText,
+}
+
+impl Fate {
+    /// The error of the alert, and its number of attempts, which clients compare; empty = none.
+    pub(crate) fn error(self) -> (&'static str, i64) {
+        match self {
+            Self::Send => ("", 0),
+            Self::NoMedia => ("No media defined for user.", 3),
+            Self::MediaTypeDisabled => ("Media type disabled.", 0),
+            Self::NoText => ("No message defined for media type.", 0),
+        }
+    }
+
+    /// Errors of alerts that were never sent to their address.
+    pub(crate) fn never_sent() -> [&'static str; 2] {
+        [Self::MediaTypeDisabled.error().0, Self::NoText.error().0]
+    }
+}
+
+/// Makes messages.
+#[derive(Debug)]
+pub(crate) struct Recipients<'a> {
+    pub(crate) directory: &'a Directory,
+    pub(crate) globals: &'a Globals<'a>,
+    pub(crate) occasion: Occasion<'a>,
+}
+
+impl Recipients<'_> {
+    /// One for each address that gets the operation's message.
+    pub(crate) fn of(&self, message: &Message) -> Vec<Draft> {
+        match &message.to {
+            Audience::Named { users, groups } => {
+                let of_groups = groups.iter().filter_map(|id| self.directory.members.get(id));
+                // A user who is named more than once gets one message.
+                let users: BTreeSet<u64> =
+                    users.iter().chain(of_groups.flatten()).copied().collect();
+                users.into_iter().flat_map(|user| self.named(message, user)).collect()
+            }
+            Audience::Involved => self.involved(message),
+        }
+    }
+
+    /// A note to all addresses that got a message, with the subject of the last one and what it said.
+    pub(crate) fn note(&self, note: &str) -> Vec<Draft> {
+        let mut drafts: Vec<Draft> = Vec::new();
+        // The last message to an address comes last.
+        for one in self.occasion.involved.iter().rev() {
+            let Some(user) = self.user(one.user) else { continue };
+            for address in self.addresses_again(user, one) {
+                let known =
+                    drafts.iter().any(|d| d.user == user.id && d.address.as_ref() == Some(address));
+                if !known {
+                    let text = Text {
+                        subject: one.last.subject.clone(),
+                        message: format!("{note}\nLast message sent:\n{}", one.last.message),
+                    };
+                    drafts.push(self.draft(user.id, address, Some(&text)));
+                }
+            }
+        }
+        drafts.reverse();
+        drafts
+    }
+
+    /// A user who gets messages at all.
+    fn user(&self, id: u64) -> Option<&User> {
+        let user = self.directory.users.get(&id)?;
+        (!user.disabled && user.reads && self.occasion.author != Some(id)).then_some(user)
+    }
+
+    fn named(&self, message: &Message, user: u64) -> Vec<Draft> {
+        let Some(user) = self.user(user) else { return Vec::new() };
+        let fits = |media: &&Media| {
+            message.media_type.is_none_or(|wanted| wanted == media.address.media_type)
+        };
+        let media: Vec<&Media> = user.media.iter().filter(fits).collect();
+        if media.is_empty() {
+            let text = message.text.clone().unwrap_or_default();
+            return vec![Draft { user: user.id, address: None, text, fate: Fate::NoMedia }];
+        }
+        media
+            .into_iter()
+            .filter(|media| self.is_open(media, user))
+            .map(|media| self.draft(user.id, &media.address, message.text.as_ref()))
+            .collect()
+    }
+
+    fn involved(&self, message: &Message) -> Vec<Draft> {
+        let involved = self.occasion.involved;
+        let mut addresses: BTreeSet<(u64, &Address)> = BTreeSet::new();
+        for one in involved.iter().filter(|one| one.address.is_some()) {
+            let Some(user) = self.user(one.user) else { continue };
+            addresses.extend(self.addresses_again(user, one).map(|address| (user.id, address)));
+        }
+        let told: BTreeSet<u64> =
+            involved.iter().filter(|one| one.address.is_some()).map(|one| one.user).collect();
+        let only_changed: BTreeSet<u64> =
+            involved.iter().map(|one| one.user).filter(|user| !told.contains(user)).collect();
+        let again = addresses
+            .into_iter()
+            .map(|(user, address)| self.draft(user, address, message.text.as_ref()));
+        let others = only_changed.into_iter().flat_map(|user| {
+            // Nobody has promised such a user a message: it is no error if there is no media.
+            self.named(message, user).into_iter().filter(|draft| draft.fate != Fate::NoMedia)
+        });
+        again.chain(others).collect()
+    }
+
+    /// The user's media by which a message came; if the address has changed since, those of its type.
+    fn addresses_again<'u>(
+        &self,
+        user: &'u User,
+        involved: &Involved,
+    ) -> impl Iterator<Item = &'u Address> {
+        let used = involved.address.as_ref();
+        let is_known = user.media.iter().any(|media| Some(&media.address) == used);
+        let fits = |media: &&Media| {
+            used.is_some_and(|used| {
+                media.address == *used || !is_known && media.address.media_type == used.media_type
+            }) && self.is_open(media, user)
+        };
+        user.media.iter().filter(fits).map(|media| &media.address).collect::<Vec<_>>().into_iter()
+    }
+
+    /// The media takes messages of this severity now.
+    fn is_open(&self, media: &Media, user: &User) -> bool {
+        let zone = self.globals.zone(&user.zone);
+        let now = self.occasion.now;
+        media.enabled
+            && media.severities & (1 << self.occasion.severity.number()) != 0
+            && self.globals.in_periods(&media.period, now, &zone).unwrap_or(false)
+    }
+
+    fn draft(&self, user: u64, address: &Address, own: Option<&Text>) -> Draft {
+        let media_type = self.directory.media_types.get(&address.media_type);
+        let occasion = (self.occasion.source, self.occasion.mode);
+        let template = || media_type.and_then(|one| one.templates.get(&occasion)).cloned();
+        let text = own.cloned().or_else(template);
+        let fate = match &text {
+            _ if !media_type.is_some_and(|one| one.enabled) => Fate::MediaTypeDisabled,
+            None => Fate::NoText,
+            Some(_) => Fate::Send,
+        };
+        Draft { user, address: Some(address.clone()), text: text.unwrap_or_default(), fate }
+    }
+}

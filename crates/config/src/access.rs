@@ -1,0 +1,107 @@
+//! Who sees which host: the rule that the API and messages to users share.
+//!
+//! A user group has rights on groups of hosts and templates (0 deny, 2 read, 3 read and write). Of the rights of a user's
+//! groups on the groups of a host, the highest counts, but one deny denies. Super admins see everything.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::db::{DbResult, Reader, id_params, placeholders, query_by_ids};
+
+/// Right to see a host, its data and its problems.
+pub const READ: u8 = 2;
+
+/// The condition after `HAVING` for rows of `group_rights r`, grouped by what the rights are on: they grant the level.
+pub fn granted(level: u8) -> String {
+    format!("MIN(r.permission) > 0 AND MAX(r.permission) >= {level}")
+}
+
+/// Pairs of user and host: which of `users` have rights to read which of `hosts`. It leaves out the type of the users' roles.
+pub fn readers(
+    connection: &mut dyn Reader,
+    users: &[u64],
+    hosts: &[u64],
+) -> DbResult<BTreeSet<(u64, u64)>> {
+    let mut found = BTreeSet::new();
+    for portion in users.chunks(1_000) {
+        let sql = format!(
+            "SELECT ug.userid AS userid, hg.hostid AS hostid FROM user_groups ug \
+             JOIN group_rights r ON r.usrgrpid = ug.usrgrpid \
+             JOIN host_groups hg ON hg.groupid = r.groupid \
+             WHERE ug.userid IN ({}) AND hg.hostid IN ({{ids}}) \
+             GROUP BY ug.userid, hg.hostid HAVING {}",
+            placeholders(portion.len()),
+            granted(READ)
+        );
+        let users = id_params(portion.iter().copied());
+        let rows = query_by_ids(connection, &sql, &users, hosts)?;
+        found.extend(rows.iter().map(|row| (row.id("userid"), row.id("hostid"))));
+    }
+    Ok(found)
+}
+
+/// Which problems the tag filters of user groups show.
+///
+/// A group without filters on a group of hosts shows all problems of these hosts.
+#[derive(Debug, Default)]
+pub struct TagFilters {
+    /// By user group and group of hosts: name and value of tags; an empty one is any.
+    filters: BTreeMap<(u64, u64), Vec<(String, String)>>,
+    /// By user and host: user groups with a right on a group of the host.
+    ways: BTreeMap<(u64, u64), BTreeSet<(u64, u64)>>,
+}
+
+impl TagFilters {
+    /// Those of the user groups of `users` on `hosts`.
+    pub fn read(connection: &mut dyn Reader, users: &[u64], hosts: &[u64]) -> DbResult<Self> {
+        let sql = "SELECT usrgrpid, groupid, tag, value FROM tag_filters";
+        let mut filters: BTreeMap<(u64, u64), Vec<(String, String)>> = BTreeMap::new();
+        for row in connection.query(sql, &[])? {
+            let tag = (row.text("tag").to_owned(), row.text("value").to_owned());
+            filters.entry((row.id("usrgrpid"), row.id("groupid"))).or_default().push(tag);
+        }
+        let mut ways: BTreeMap<(u64, u64), BTreeSet<(u64, u64)>> = BTreeMap::new();
+        // Most servers have none.
+        let users = if filters.is_empty() { &[] } else { users };
+        for portion in users.chunks(1_000) {
+            let sql = format!(
+                "SELECT ug.userid AS userid, ug.usrgrpid AS usrgrpid, r.groupid AS groupid, \
+                 hg.hostid AS hostid FROM user_groups ug \
+                 JOIN group_rights r ON r.usrgrpid = ug.usrgrpid AND r.permission >= {READ} \
+                 JOIN host_groups hg ON hg.groupid = r.groupid \
+                 WHERE ug.userid IN ({}) AND hg.hostid IN ({{ids}})",
+                placeholders(portion.len())
+            );
+            let users = id_params(portion.iter().copied());
+            for row in query_by_ids(connection, &sql, &users, hosts)? {
+                let way = (row.id("usrgrpid"), row.id("groupid"));
+                ways.entry((row.id("userid"), row.id("hostid"))).or_default().insert(way);
+            }
+        }
+        Ok(Self { filters, ways })
+    }
+
+    /// The user, who may read the hosts, sees their problem with these tags.
+    pub fn show(
+        &self,
+        user: u64,
+        hosts: impl IntoIterator<Item = u64>,
+        tags: &[(String, String)],
+    ) -> bool {
+        let any = |wanted: &(String, String), (name, value): &(String, String)| {
+            wanted.0 == *name && (wanted.1.is_empty() || wanted.1 == *value)
+        };
+        let shows = |way: &(u64, u64)| {
+            self.filters.get(way).is_none_or(|filters| {
+                let fits = |one: &(String, String)| {
+                    one.0.is_empty() || tags.iter().any(|tag| any(one, tag))
+                };
+                filters.iter().any(fits)
+            })
+        };
+        let mut ways = hosts.into_iter().filter_map(|host| self.ways.get(&(user, host))).flatten();
+        self.filters.is_empty() || ways.any(shows)
+    }
+}
+
+#[cfg(test)]
+mod tests;
