@@ -7,6 +7,7 @@
 
 mod event;
 mod facts;
+mod for_events;
 mod monitored;
 mod needs;
 mod read;
@@ -34,6 +35,7 @@ pub use facts::{
     Action, Agent, Alert, AlertKind, Counts, Device, DeviceService, Event, Facts, ItemTexts, Line,
     Monitored, Person, Progress, Right, Service, Subject, Template, TriggerTexts, Update,
 };
+pub use for_events::EventTexts;
 pub use needs::Needs;
 pub use read::{Request, read};
 
@@ -94,12 +96,12 @@ impl Recipient {
 }
 
 /// A message as it is sent: what `{ALERT.*}` stands for in parameters.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Sent {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sent<'a> {
     /// Address.
-    pub sendto: String,
-    pub subject: String,
-    pub message: String,
+    pub sendto: &'a str,
+    pub subject: &'a str,
+    pub message: &'a str,
 }
 
 /// Where a text goes.
@@ -108,7 +110,7 @@ enum Goal<'a> {
     /// To a recipient: values of secret macros are hidden.
     Message,
     /// To the program or service that sends the message: it may need secrets.
-    Parameter(&'a Sent),
+    Parameter(Sent<'a>),
     /// To a host, to be run: it may need secrets.
     Command(Option<HostId>),
 }
@@ -148,7 +150,7 @@ impl Expander {
     }
 
     /// Name or value of a media type's parameter. Values of secret macros are in it.
-    pub fn parameter(&self, template: &str, recipient: &Recipient, sent: &Sent) -> String {
+    pub fn parameter(&self, template: &str, recipient: &Recipient, sent: Sent<'_>) -> String {
         self.text(template, PARAMETER_BYTES_MAX, recipient, Goal::Parameter(sent))
     }
 
@@ -231,9 +233,9 @@ impl Expander {
             return None;
         }
         match (goal, name) {
-            (Goal::Parameter(sent), "ALERT.SENDTO") => Some(sent.sendto.clone()),
-            (Goal::Parameter(sent), "ALERT.SUBJECT") => Some(sent.subject.clone()),
-            (Goal::Parameter(sent), "ALERT.MESSAGE") => Some(sent.message.clone()),
+            (Goal::Parameter(sent), "ALERT.SENDTO") => Some(sent.sendto.to_owned()),
+            (Goal::Parameter(sent), "ALERT.SUBJECT") => Some(sent.subject.to_owned()),
+            (Goal::Parameter(sent), "ALERT.MESSAGE") => Some(sent.message.to_owned()),
             (Goal::Command(target), _) => {
                 let of_host = match name.strip_prefix("HOST.TARGET.")? {
                     "CONN" => "HOST.CONN",

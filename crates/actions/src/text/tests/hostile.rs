@@ -15,8 +15,8 @@ fn texts_end_at_their_limits() {
     let message = expander.expand(&"ä".repeat(40_000), &anybody());
     assert_eq!(message.len(), MESSAGE_BYTES_MAX - 1);
     assert_eq!(expander.expand(&"x".repeat(65_535), &anybody()).len(), 65_535);
-    let sent = Sent { message: "m".repeat(65_535), ..Sent::default() };
-    let parameter = expander.parameter(&"{ALERT.MESSAGE}".repeat(100), &anybody(), &sent);
+    let sent = Sent { message: &"m".repeat(65_535), ..Sent::default() };
+    let parameter = expander.parameter(&"{ALERT.MESSAGE}".repeat(100), &anybody(), sent);
     assert_eq!(parameter.len(), PARAMETER_BYTES_MAX);
     assert_eq!(expander.subject("two\nlines", &anybody()), "two\nlines");
 }
@@ -94,9 +94,9 @@ fn values_are_not_expanded_again() {
         assert_eq!(world.text(Problem, text), harm, "{text}");
     }
     assert_eq!(world.text(Problem, "{EVENT.OPDATA}"), format!("k=2.93 KB f={harm}"));
-    let sent = Sent { message: harm.into(), ..Sent::default() };
+    let sent = Sent { message: harm, ..Sent::default() };
     let expander = world.expander(Problem, &[]);
-    assert_eq!(expander.parameter("{ALERT.MESSAGE}", &anybody(), &sent), harm);
+    assert_eq!(expander.parameter("{ALERT.MESSAGE}", &anybody(), sent), harm);
 }
 
 #[test]

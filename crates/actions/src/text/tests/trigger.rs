@@ -211,7 +211,7 @@ fn user_macros_hide_secrets_and_do_not_nest() {
     );
     let expander = world.expander(Problem, &[]);
     let sent = Sent::default();
-    assert_eq!(expander.parameter("{$HIDDEN}", &anybody(), &sent), "topsecret");
+    assert_eq!(expander.parameter("{$HIDDEN}", &anybody(), sent), "topsecret");
     assert_eq!(expander.command("x {$HIDDEN}", None), "x topsecret");
     assert_eq!(expander.subject("{$HIDDEN}", &anybody()), "******");
 }
@@ -221,9 +221,9 @@ fn parameters_have_the_message() {
     let world = updated(with_trigger());
     let texts = ["{EVENT.SOURCE}{EVENT.VALUE}{EVENT.UPDATE.STATUS}", "{EVENT.TAGSJSON}"];
     let sent = Sent {
-        sendto: "alice \"q\"".into(),
-        subject: "S {HOST.NAME}".into(),
-        message: "line\n{ALERT.SUBJECT} \\ ä".into(),
+        sendto: "alice \"q\"",
+        subject: "S {HOST.NAME}",
+        message: "line\n{ALERT.SUBJECT} \\ ä",
     };
     for (about, text, expected) in [
         (Problem, "{ALERT.SENDTO}|{{ALERT.SENDTO}.uppercase()}", "alice \"q\"|ALICE \"Q\""),
@@ -235,7 +235,7 @@ fn parameters_have_the_message() {
         (Update(1), "{USER.FULLNAME}", "Inaccessible user"),
     ] {
         let expander = world.expander(about, &texts);
-        assert_eq!(expander.parameter(text, &anybody(), &sent), expected, "{text}");
+        assert_eq!(expander.parameter(text, &anybody(), sent), expected, "{text}");
     }
 }
 

@@ -1,6 +1,8 @@
 //! Updates, causes, symptoms, and what escalations did.
 
 use super::*;
+use crate::text::EventTexts;
+use crate::{Addressee, Sent, Subject, Texts};
 use About::{LateUpdate, Problem, Recovery, Update};
 
 #[test]
@@ -220,4 +222,30 @@ fn what_the_escalation_did() {
         |group| Recipient { sees: Sees::Groups { user: 3, groups: vec![group] }, ..anybody() };
     assert!(expander.expand(text, &of_group(9)).contains("Hook alice \"Inaccessible user\""));
     assert!(expander.expand(text, &of_group(88)).contains("Hook alice \"Alice Sink (alice)\""));
+}
+
+#[test]
+fn texts_for_the_escalator() {
+    let World { config, shelf, _dir } = updated(with_trigger());
+    let config = Arc::new(config);
+    let clock = stdx::clock::SimClock::at(std::time::Duration::from_secs(NOW.into()));
+    let texts = EventTexts::new(Arc::clone(&config), shelf, clock);
+    let subject = Subject { action: ACTION, event: PROBLEM, recovery: None, update: Some(1) };
+    let templates =
+        ["{USER.FULLNAME}: {EVENT.UPDATE.MESSAGE}", "{EVENT.TAGS} {TIME}", "{ALERT.MESSAGE}!"];
+    let made = |event: u64, super_admin: bool| {
+        let to = Addressee { user: ALICE, zone: TimeZone::UTC, super_admin, groups: Vec::new() };
+        let subject = Subject { event, ..subject };
+        let expand: Result<_, DbError> = config.read(|c| texts.about(c, subject, &templates));
+        let expand = expand.unwrap()?;
+        let message = expand.message(templates[1], &to);
+        let sent = Sent { sendto: "", subject: "", message: &message };
+        Some((expand.subject(templates[0], &to), expand.parameter(templates[2], &to, sent)))
+    };
+    let message = "empty, host:web-1, scope:cpu, scope:load, two words:a, \"b\" 19:10:29!";
+    let stranger = ("Inaccessible user: seen \"it\"".to_owned(), message.to_owned());
+    assert_eq!(made(PROBLEM, false), Some(stranger));
+    let subject_of_admin = "Zabbix Administrator (Admin): seen \"it\"";
+    assert_eq!(made(PROBLEM, true), Some((subject_of_admin.to_owned(), message.to_owned())));
+    assert_eq!(made(999, true), None);
 }
