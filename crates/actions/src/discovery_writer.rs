@@ -11,6 +11,7 @@ use model::{DiscoveryResult, NewEvent};
 use stdx::queue::Receiver;
 
 use crate::action::Actions;
+use crate::escalator::Bell;
 
 /// Discovery results per transaction.
 const BATCH_MAX: usize = 200;
@@ -18,6 +19,8 @@ const BATCH_MAX: usize = 200;
 /// Writes discovery results.
 pub struct DiscoveryWriter {
     config: Arc<Config>,
+    /// Told of new events.
+    bell: Bell,
 }
 
 impl std::fmt::Debug for DiscoveryWriter {
@@ -28,8 +31,8 @@ impl std::fmt::Debug for DiscoveryWriter {
 
 impl DiscoveryWriter {
     /// Nothing is kept in memory: the database is the truth.
-    pub fn new(config: Arc<Config>) -> Self {
-        Self { config }
+    pub fn new(config: Arc<Config>, bell: Bell) -> Self {
+        Self { config, bell }
     }
 
     /// Writes results until [`DiscoveryResult::End`], or until all senders are gone. Blocks: give it a
@@ -93,7 +96,9 @@ impl DiscoveryWriter {
                 self.config.sync_state()?;
             }
             Ok::<_, DbError>(())
-        })
+        })?;
+        self.bell.ring();
+        Ok(())
     }
 }
 

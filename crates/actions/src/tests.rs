@@ -10,7 +10,7 @@ use config::schema::Table;
 use config::table;
 use model::{DiscoveryResult, SeenAddress, SeenAgent, SeenService, Timestamp};
 
-use crate::DiscoveryWriter;
+use crate::{Bell, DiscoveryWriter};
 
 const NOW: u32 = 1_800_000_000;
 const RULE: u64 = 1;
@@ -41,7 +41,7 @@ impl World {
         config.tell_deleted(Arc::new(move |deleted| {
             *told.lock().unwrap() += deleted.items.len();
         }));
-        let writer = DiscoveryWriter::new(Arc::clone(&config));
+        let writer = DiscoveryWriter::new(Arc::clone(&config), Bell::default());
         let world = Self { config, writer, gone, now: NOW, _dir: dir };
         world.put(
             &table::DRULES,

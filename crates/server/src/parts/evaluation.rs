@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::api::{LiveHub, LiveNote};
+use ::api::LiveNote;
 use ::events::{Hooks, Problems, Unsent};
 use anyhow::Context;
 use config::lld::worker as lld;
@@ -63,8 +63,7 @@ pub(crate) fn start(
     let sizes = ShardsConfig { after_crash: base.crashed, ..ShardsConfig::default() };
     let shards = Arc::new(ShardSet::spawn(sizes, deps).context("cannot start the shards")?);
     // What shards find meanwhile waits in the queues.
-    let problems =
-        Problems::open(Arc::clone(config), Arc::clone(clock), hooks(&base.hub, &shards))?;
+    let problems = Problems::open(Arc::clone(config), Arc::clone(clock), hooks(base, &shards))?;
     let stop = base.stop_writers.clone();
     let worker = lld::Worker::new(Arc::clone(config), Arc::clone(clock), stop.clone());
     let lld = worker.status(&lld_values_in);
@@ -89,10 +88,11 @@ pub(crate) fn start(
     Ok(Part::new(Evaluation { shards, problems, notes, lld }, blocking(end)))
 }
 
-fn hooks(hub: &LiveHub, shards: &Arc<ShardSet>) -> Hooks {
-    let (hub, shards) = (hub.clone(), Arc::clone(shards));
+fn hooks(base: &Base<'_>, shards: &Arc<ShardSet>) -> Hooks {
+    let (hub, shards, bell) = (base.hub.clone(), Arc::clone(shards), base.bell.clone());
     Hooks {
         problem: Box::new(move |_| hub.tell(LiveNote::Problems)),
         trigger: Box::new(move |trigger, state| shards.set_trigger(trigger, state)),
+        written: Box::new(move || bell.ring()),
     }
 }

@@ -27,7 +27,10 @@ pub(crate) fn start(base: &Base<'_>, evaluation: &Evaluation, running: &mut Runn
         Arc::clone(clock),
     );
     running.add("housekeeping", Part::task("housekeeping", housekeeping));
-    let maintenance = maintenance(MaintenanceWatch::new(Arc::clone(config)), Arc::clone(clock));
+    let bell = base.bell.clone();
+    let watch = MaintenanceWatch::new(Arc::clone(config))
+        .telling(Box::new(move |problems| bell.suppression_changed(problems)));
+    let maintenance = maintenance(watch, Arc::clone(clock));
     running.add("maintenance", Part::task("maintenance", maintenance));
     let old = super::transactions::delete_old(Arc::clone(&base.transactions), Arc::clone(clock));
     running.add("transactions", Part::task("transactions", old));
