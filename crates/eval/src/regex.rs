@@ -214,6 +214,19 @@ pub enum GlobalKind {
     False,
 }
 
+impl GlobalKind {
+    /// The kind with this number of the API; `delimiter` is between the texts of the second.
+    pub const fn new(number: u8, delimiter: char) -> Self {
+        match number {
+            0 => Self::Included,
+            1 => Self::AnyIncluded(delimiter),
+            2 => Self::NotIncluded,
+            3 => Self::True,
+            _ => Self::False,
+        }
+    }
+}
+
 /// All expressions of a global regular expression hold for the text.
 pub fn global_matches(expressions: &[GlobalExpression], text: &str) -> Result<bool, RegexError> {
     let contains = |needle: &str, exact: bool| {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::snapshot::Item;
+use config::snapshot::query::items_of;
 use eval::expr::{ExprError, ExprValue, Expression, ItemCall};
 use eval::func;
 use foldhash::fast::FixedState;
@@ -16,7 +17,6 @@ use tokio::sync::oneshot;
 
 use crate::command::{Scope, is_calculated};
 use crate::core::Core;
-use crate::evaluator::items_of;
 use crate::fault::{Of, contained};
 use crate::functions::PeerView;
 use crate::peers::Purpose;

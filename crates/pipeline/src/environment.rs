@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use config::Snapshot;
-use config::snapshot::{GlobalRegexp, Macros};
+use config::snapshot::{GlobalRegexp, Macros, global_regexes};
 use eval::macros::MacroScope;
-use eval::regex::{GlobalExpression, GlobalKind, GlobalRegexes};
+use eval::regex::GlobalRegexes;
 use jiff::tz::TimeZone;
 use model::HostId;
 
@@ -25,7 +25,7 @@ impl Environment {
     pub(crate) fn new(snapshot: &Snapshot) -> Self {
         Self {
             tz: time_zone(&snapshot.settings.timezone),
-            globals: globals(&snapshot.regexps),
+            globals: global_regexes(&snapshot.regexps),
             macros: Arc::clone(&snapshot.macros),
             regexps: Arc::clone(&snapshot.regexps),
             timezone: snapshot.settings.timezone.clone(),
@@ -39,7 +39,7 @@ impl Environment {
         }
         if !Arc::ptr_eq(&self.regexps, &snapshot.regexps) {
             self.regexps = Arc::clone(&snapshot.regexps);
-            self.globals = globals(&self.regexps);
+            self.globals = global_regexes(&self.regexps);
         }
         self.macros = Arc::clone(&snapshot.macros);
     }
@@ -58,20 +58,4 @@ fn time_zone(name: &str) -> TimeZone {
             TimeZone::system()
         }),
     }
-}
-
-fn globals(regexps: &BTreeMap<String, Vec<GlobalRegexp>>) -> GlobalRegexes {
-    let expression = |e: &GlobalRegexp| GlobalExpression {
-        kind: match e.kind {
-            0 => GlobalKind::Included,
-            1 => GlobalKind::AnyIncluded(e.delimiter),
-            2 => GlobalKind::NotIncluded,
-            3 => GlobalKind::True,
-            _ => GlobalKind::False,
-        },
-        expression: e.expression.clone(),
-        case_sensitive: e.case_sensitive,
-    };
-    let all = regexps.iter();
-    all.map(|(name, list)| (name.clone(), list.iter().map(expression).collect())).collect()
 }

@@ -4,12 +4,10 @@
 use std::sync::Arc;
 
 use config::Snapshot;
-use config::snapshot::{Function, Host, Item, Trigger};
-use eval::expr::{
-    ExprError, ExprValue, Expression, Filter, FilterItem, ItemCall, ItemQuery, Mode, Operands,
-};
-use eval::func::{self, Moment, foreach_base, is_trend_function};
-use eval::key::ItemKey;
+use config::snapshot::query::{self, Operand};
+use config::snapshot::{Function, Item, Trigger};
+use eval::expr::{ExprError, ExprValue, Expression, ItemCall, Mode, Operands};
+use eval::func::{Moment, is_trend_function};
 use eval::macros::{FunctionEnv, TokenKind, substitute_user};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -19,12 +17,6 @@ use model::{HostId, ItemId, Timestamp, TriggerState};
 use crate::environment::Environment;
 use crate::functions::{self, Compiler, History, item_of};
 use crate::slots::Slots;
-
-/// Items that one call with wildcards may name.
-const ITEMS_PER_CALL_MAX: usize = 100_000;
-
-/// Gives the bucket bound of an item.
-type Bucket<'a> = dyn Fn(&func::Item) -> Option<String> + 'a;
 
 /// Everything an evaluation reads, borrowed from the shard.
 pub(crate) struct Evaluator<'a> {
@@ -49,8 +41,10 @@ impl Evaluator<'_> {
         if !trigger.functions.iter().any(|function| reason(function).is_some()) {
             return None;
         }
-        let in_order = ordered_functions(trigger);
-        in_order.into_iter().find_map(|f| reason(f).map(|why| self.failed(f, why)))
+        trigger
+            .ordered_functions()
+            .into_iter()
+            .find_map(|f| reason(f).map(|why| self.failed(f, why)))
     }
 
     /// Value of a trigger's expression at a moment.
@@ -141,74 +135,16 @@ impl Evaluator<'_> {
         hosts: &[HostId],
         at: Timestamp,
     ) -> Result<ExprValue, String> {
-        let failed = |reason: &str| {
-            let (name, query) = (&call.function, &call.query);
-            let filter = query.filter.as_ref().map(|f| format!("?[{f}]")).unwrap_or_default();
-            let params: String = call.params.iter().map(|p| format!(",{}", p.value)).collect();
-            let (host, key) = (&query.host, &query.key);
-            format!("Cannot evaluate function {name}(/{host}/{key}{filter}{params}): {reason}.")
+        let items = query::items_of(self.snapshot, &call.query, hosts)
+            .map_err(|reason| query::failed(call, &reason))?;
+        let operand = |item: &Arc<Item>| Operand {
+            facts: item_of(item, self.expected_from(item.id)),
+            lacks: self.usable(item, &call.function).err(),
         };
-        let items = self.items_of(&call.query, hosts).map_err(|reason| failed(&reason))?;
-        let mut params = call.params.clone();
-        for param in params.iter_mut().filter(|p| p.value.contains("{$")) {
-            let env = FunctionEnv { tz: &self.env.tz };
-            param.value = substitute_user(&param.value, &self.env.scope(hosts), &env);
-        }
+        let operands: Vec<Operand> = items.iter().map(operand).collect();
         let moment = Moment { now: at, tz: &self.env.tz, globals: &self.env.globals };
-        let Some(base) = foreach_base(&call.function) else {
-            let [item] = &items[..] else { return Err(failed("item does not exist")) };
-            self.usable(item, &call.function).map_err(failed)?;
-            let function = func::Function::parse(&call.function, &params)
-                .map_err(|e| failed(&e.to_string()))?;
-            let facts = item_of(item, self.expected_from(item.id));
-            return function
-                .eval(&facts, &mut self.history, &moment)
-                .map_err(|e| failed(&e.to_string()));
-        };
-        let facts = |item: &Arc<Item>| item_of(item, self.expected_from(item.id));
-        if !call.query.is_wildcard() {
-            return Err(failed("the function needs a query for several items"));
-        }
-        if base == "exists" {
-            return Ok(func::exists_foreach(&items.iter().map(facts).collect::<Vec<_>>()));
-        }
-        func::check_foreach(&call.function, &params).map_err(|e| failed(&e.to_string()))?;
-        let percentile = call.function == "bucket_percentile";
-        let second = if base == "rate" && params.len() == 2 { params.pop() } else { None };
-        let (percent, which) = if percentile { (second, None) } else { (None, second) };
-        let which = match which {
-            Some(which) => match which.value.parse::<usize>() {
-                Ok(which @ 1..) => which,
-                _ => return Err(failed("invalid parameter #2")),
-            },
-            None => 1,
-        };
-        let usable: Vec<func::Item> = items
-            .iter()
-            .filter(|item| self.usable(item, &call.function).is_ok())
-            .map(facts)
-            .collect();
-        let function = func::Function::parse(base, &params).map_err(|e| failed(&e.to_string()))?;
-        let bucket = |item: &func::Item| bucket_bound(self.snapshot, item.id, which);
-        let bucket: Option<&Bucket<'_>> = if base == "rate" { Some(&bucket) } else { None };
-        let rates = function
-            .eval_foreach(&usable, bucket, &mut self.history, &moment)
-            .map_err(|e| failed(&e.to_string()))?;
-        match percent {
-            Some(percent) => eval::expr::bucket_percentile(&rates, &percent.value)
-                .map_err(|error| failed(&error)),
-            None if percentile => Err(failed("invalid number of parameters")),
-            None => Ok(rates),
-        }
-    }
-
-    /// The items that a query names.
-    pub(crate) fn items_of(
-        &self,
-        query: &ItemQuery,
-        hosts: &[HostId],
-    ) -> Result<Vec<Arc<Item>>, String> {
-        items_of(self.snapshot, query, hosts)
+        let scope = self.env.scope(hosts);
+        query::evaluate(call, &operands, self.snapshot, scope, &moment, &mut self.history)
     }
 }
 
@@ -224,123 +160,6 @@ fn lacks(item: &Item, function: &Function) -> Option<&'static str> {
         (true, _, 0) => Some("item trends are disabled"),
         (false, 0, _) => Some("item history is disabled"),
         _ => None,
-    }
-}
-
-/// The items that a query names, seen from `hosts`.
-pub(crate) fn items_of(
-    snapshot: &Snapshot,
-    query: &ItemQuery,
-    hosts: &[HostId],
-) -> Result<Vec<Arc<Item>>, String> {
-    let filter = match &query.filter {
-        Some(text) => Some(Filter::parse(text).map_err(|e| e.to_string())?),
-        None => None,
-    };
-    let mut found = Vec::new();
-    if query.host == "*" && query.key == "*" {
-        return Err("the query names neither a host nor an item key".to_owned());
-    }
-    if query.host == "*" {
-        let monitored = snapshot.hosts.values().filter(|host| host.monitored);
-        for host in monitored {
-            add_items(host, query, filter.as_ref(), &mut found)?;
-        }
-        // The order of hosts in memory means nothing; that of ids is the same at each evaluation.
-        found.sort_unstable_by_key(|item: &Arc<Item>| item.id);
-        return Ok(found);
-    }
-    let host = match host_number(&query.host) {
-        Some(number) => hosts.get(number).and_then(|id| snapshot.hosts.get(id)),
-        None => snapshot.host_by_name(&query.host),
-    };
-    let host = match host {
-        Some(host) => host,
-        None if query.is_wildcard() => return Ok(found),
-        None => return Err(format!("host \"{}\" does not exist", query.host)),
-    };
-    add_items(host, query, filter.as_ref(), &mut found)?;
-    Ok(found)
-}
-
-/// Which of the hosts at hand: none given or `{HOST.HOST}` = the first, `{HOST.HOST2}` = the
-/// second.
-fn host_number(host: &str) -> Option<usize> {
-    if host.is_empty() {
-        return Some(0);
-    }
-    let number = host.strip_prefix("{HOST.HOST")?.strip_suffix('}')?;
-    if number.is_empty() { Some(0) } else { number.parse::<usize>().ok()?.checked_sub(1) }
-}
-
-fn add_items(
-    host: &Arc<Host>,
-    query: &ItemQuery,
-    filter: Option<&Filter>,
-    found: &mut Vec<Arc<Item>>,
-) -> Result<(), String> {
-    let passes = |item: &Item| filter.is_none_or(|f| f.matches(&Candidate { host, item }));
-    let named = ItemKey::parse(&query.key).ok();
-    let pattern =
-        named.filter(|key| (0..key.param_count()).any(|at| key.param(at).as_deref() == Some("*")));
-    if query.key != "*" && pattern.is_none() {
-        let written = |item: &&Arc<Item>| item.written_key() == query.key;
-        let item = host.item(&query.key).or_else(|| {
-            // Formulas name keys as they are configured, with their macros.
-            query.key.contains('{').then(|| host.items.iter().find(written)).flatten()
-        });
-        found.extend(item.filter(|item| passes(item)).cloned());
-        return Ok(());
-    }
-    for item in host.items.iter().filter(|item| !item.discovery_rule) {
-        let fits = pattern.as_ref().is_none_or(|pattern| key_fits(pattern, &item.key));
-        if fits && passes(item) {
-            if found.len() == ITEMS_PER_CALL_MAX {
-                return Err(format!("it names more than {ITEMS_PER_CALL_MAX} items"));
-            }
-            found.push(Arc::clone(item));
-        }
-    }
-    Ok(())
-}
-
-/// A key with `*` as parameters fits keys that differ in these only.
-fn key_fits(pattern: &ItemKey, key: &str) -> bool {
-    let Ok(key) = ItemKey::parse(key) else { return false };
-    if key.name != pattern.name || key.param_count() != pattern.param_count() {
-        return false;
-    }
-    (0..key.param_count()).all(|at| {
-        let wanted = pattern.param(at);
-        wanted.as_deref() == Some("*") || wanted == key.param(at)
-    })
-}
-
-/// The bound of a bucket is the `which`-th parameter of the item's key, counted from 1.
-fn bucket_bound(snapshot: &Snapshot, item: ItemId, which: usize) -> Option<String> {
-    let item = snapshot.items.get(&item)?;
-    ItemKey::parse(&item.key).ok()?.param(which.checked_sub(1)?)
-}
-
-struct Candidate<'a> {
-    host: &'a Host,
-    item: &'a Item,
-}
-
-impl FilterItem for Candidate<'_> {
-    fn in_group(&self, name: &str) -> bool {
-        let inside = |group: &str| {
-            group.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        self.host.group_names.iter().any(|group| inside(group))
-    }
-
-    fn has_tag(&self, tag: &str, value: Option<&str>) -> bool {
-        let tags = self.item.extra.as_ref().map_or(&[][..], |extra| &extra.tags);
-        let fits = |(name, is): &(Arc<str>, Arc<str>)| {
-            **name == *tag && value.is_none_or(|value| **is == *value)
-        };
-        tags.iter().chain(&self.host.tags).any(fits)
     }
 }
 
@@ -361,7 +180,7 @@ impl Operands for TriggerOperands<'_, '_> {
     }
 
     fn item_call(&mut self, call: &ItemCall) -> Result<ExprValue, String> {
-        let hosts = hosts_of(self.evaluator.snapshot, self.trigger);
+        let hosts = self.evaluator.snapshot.hosts_of(self.trigger);
         self.evaluator.call(call, &hosts, self.at)
     }
 
@@ -369,12 +188,12 @@ impl Operands for TriggerOperands<'_, '_> {
         if token == "{TRIGGER.VALUE}" {
             return Ok(ExprValue::Unsigned((self.state == TriggerState::Problem).into()));
         }
-        let hosts = hosts_of(self.evaluator.snapshot, self.trigger);
+        let hosts = self.evaluator.snapshot.hosts_of(self.trigger);
         user_macro(self.evaluator.env, &hosts, token)
     }
 
     fn text(&mut self, text: &str) -> Result<String, String> {
-        let hosts = hosts_of(self.evaluator.snapshot, self.trigger);
+        let hosts = self.evaluator.snapshot.hosts_of(self.trigger);
         user_macros(self.evaluator.env, &hosts, text)
     }
 
@@ -450,37 +269,4 @@ fn user_macros(env: &Environment, hosts: &[HostId], text: &str) -> Result<String
         )),
         None => Ok(substitute_user(text, &scope, &FunctionEnv { tz: &env.tz })),
     }
-}
-
-/// Hosts of a trigger's functions in the order in which the expression names them, each once.
-pub(crate) fn hosts_of(snapshot: &Snapshot, trigger: &Trigger) -> Vec<HostId> {
-    let mut hosts = Vec::new();
-    for function in ordered_functions(trigger) {
-        if let Some(item) = snapshot.items.get(&function.item)
-            && !hosts.contains(&item.host)
-        {
-            hosts.push(item.host);
-        }
-    }
-    hosts
-}
-
-/// Functions in the order in which the problem expression names them: what the digit of
-/// `{ITEM.VALUE2}` counts.
-pub(crate) fn problem_functions(trigger: &Trigger) -> Vec<&Function> {
-    in_order(trigger, &trigger.expression.function_ids())
-}
-
-fn ordered_functions(trigger: &Trigger) -> Vec<&Function> {
-    let ids: Vec<_> = trigger.expressions().flat_map(|each| each.function_ids()).collect();
-    in_order(trigger, &ids)
-}
-
-fn in_order<'a>(trigger: &'a Trigger, ids: &[(u64, std::ops::Range<usize>)]) -> Vec<&'a Function> {
-    let mut ordered: Vec<&Function> = Vec::with_capacity(trigger.functions.len());
-    for (id, _) in ids {
-        let named = trigger.functions.iter().find(|function| function.id.0 == *id);
-        ordered.extend(named.filter(|f| !ordered.iter().any(|known| known.id == f.id)));
-    }
-    ordered
 }

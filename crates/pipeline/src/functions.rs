@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use config::{Snapshot, snapshot};
-use eval::expr::{ExprValue, HistoryParam, parse_history_params};
+use eval::expr::ExprValue;
 use eval::func::{FuncError, Function, HistoryValue, HistoryView, Item, Moment};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -39,27 +39,10 @@ impl Compiler {
         if self.known.len() >= COMPILED_MAX {
             self.known.clear();
         }
-        let compiled = Arc::new(parse(&function.name, &function.parameter));
+        let compiled = Arc::new(Function::parse_stored(&function.name, &function.parameter));
         self.known.insert(key, Arc::clone(&compiled));
         compiled
     }
-}
-
-fn parse(name: &str, parameter: &str) -> Result<Function, FuncError> {
-    let params = stored_params(parameter)?;
-    Function::parse(name, &params)
-}
-
-/// Parameters as stored: with or without the `$` that stands for the item.
-fn stored_params(parameter: &str) -> Result<Vec<HistoryParam>, FuncError> {
-    let text = match parameter.strip_prefix('$') {
-        Some(rest) => rest.strip_prefix(',').unwrap_or(rest),
-        None => parameter,
-    };
-    if text.is_empty() {
-        return Ok(Vec::new());
-    }
-    parse_history_params(text).map_err(|_| FuncError::Param(1))
 }
 
 /// What a function needs to know of an item.

@@ -53,6 +53,10 @@ pub(crate) fn macros(data: &[u8]) {
     let env = FunctionEnv { tz: &TimeZone::UTC };
     drop(eval::macros::UserMacro::parse(&text));
     eval::macros::tokens(&text).count();
+    let whole = eval::macros::substitute(&text, &env, &mut |_| Some(value.clone()));
+    let bytes = whole.len() / 2;
+    let half = eval::macros::substitute_within(&text, bytes, &env, &mut |_| Some(value.clone()));
+    assert!(half.len() <= bytes && whole.starts_with(&half), "a cut text is not the beginning");
     for name in ["regsub", "iregsub", "fmtnum", "fmttime", "regrepl", "tr", "urldecode", "btoa"] {
         drop(eval::macros::apply(name, &text, &value, &env));
     }

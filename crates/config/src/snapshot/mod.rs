@@ -12,6 +12,7 @@ mod item;
 mod load;
 #[cfg(test)]
 mod macro_tests;
+pub mod query;
 #[cfg(test)]
 pub(crate) mod reload_tests;
 pub mod source;
@@ -22,7 +23,7 @@ pub mod web;
 
 use std::sync::Arc;
 
-use model::{ItemId, TriggerId};
+use model::{HostId, ItemId, TriggerId};
 
 pub use cow_map::{CowMap, Same, Spread};
 pub(crate) use expand::Resolver;
@@ -63,5 +64,28 @@ impl Snapshot {
     /// The host that owns the item.
     pub fn host_of(&self, item: &Item) -> Option<&Arc<Host>> {
         self.hosts.get(&item.host)
+    }
+
+    /// Hosts of a trigger's functions in the order in which the expression names them, each once.
+    pub fn hosts_of(&self, trigger: &Trigger) -> Vec<HostId> {
+        let mut hosts = Vec::new();
+        for function in trigger.ordered_functions() {
+            if let Some(item) = self.items.get(&function.item)
+                && !hosts.contains(&item.host)
+            {
+                hosts.push(item.host);
+            }
+        }
+        hosts
+    }
+
+    /// A value (in text form) of the item with units and value map, as messages show it.
+    pub fn message_text(&self, item: &Item, text: &str, tz: &jiff::tz::TimeZone) -> String {
+        let (units, map) = match &item.extra {
+            Some(extra) => (&*extra.units, self.valuemaps.get(&extra.valuemap)),
+            None => ("", None),
+        };
+        let map = map.map_or(&[][..], |map| map);
+        eval::units::format_value(text, item.value_type, units, map, tz)
     }
 }

@@ -1,10 +1,12 @@
 //! What a snapshot holds of each object: only what monitoring needs, texts shared.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use eval::expr::Expression;
 use eval::macros::{MacroDef, MacroNodes};
+use eval::regex::{GlobalExpression, GlobalKind, GlobalRegexes};
 use jiff::tz::TimeZone;
 use model::{FunctionId, GroupId, HostId, InterfaceId, ItemId, Severity, TriggerId};
 
@@ -201,6 +203,37 @@ impl Trigger {
         };
         std::iter::once(&self.expression).chain(recovery)
     }
+
+    /// Functions in the order in which the problem expression names them: what the digit of
+    /// `{ITEM.VALUE2}` counts.
+    pub fn problem_functions(&self) -> Vec<&Function> {
+        self.in_order(&self.expression.function_ids())
+    }
+
+    /// Functions of the recovery expression, in its order.
+    pub fn recovery_functions(&self) -> Vec<&Function> {
+        match &self.recovery {
+            TriggerRecovery::RecoveryExpression(expression) => {
+                self.in_order(&expression.function_ids())
+            }
+            TriggerRecovery::Expression | TriggerRecovery::None => Vec::new(),
+        }
+    }
+
+    /// Functions of both expressions, those of the problem expression first.
+    pub fn ordered_functions(&self) -> Vec<&Function> {
+        let ids: Vec<_> = self.expressions().flat_map(|each| each.function_ids()).collect();
+        self.in_order(&ids)
+    }
+
+    fn in_order(&self, ids: &[(u64, Range<usize>)]) -> Vec<&Function> {
+        let mut ordered: Vec<&Function> = Vec::with_capacity(self.functions.len());
+        for (id, _) in ids {
+            let named = self.functions.iter().find(|function| function.id.0 == *id);
+            ordered.extend(named.filter(|f| !ordered.iter().any(|known| known.id == f.id)));
+        }
+        ordered
+    }
 }
 
 /// One function call in an expression.
@@ -251,6 +284,17 @@ pub struct GlobalRegexp {
     pub delimiter: char,
     /// Upper and lower case differ.
     pub case_sensitive: bool,
+}
+
+/// Global regular expressions in the form that functions use.
+pub fn global_regexes(regexps: &BTreeMap<String, Vec<GlobalRegexp>>) -> GlobalRegexes {
+    let expression = |e: &GlobalRegexp| GlobalExpression {
+        kind: GlobalKind::new(e.kind, e.delimiter),
+        expression: e.expression.clone(),
+        case_sensitive: e.case_sensitive,
+    };
+    let all = regexps.iter();
+    all.map(|(name, list)| (name.clone(), list.iter().map(expression).collect())).collect()
 }
 
 /// Settings that the server obeys.

@@ -234,6 +234,35 @@ impl Expression {
         found
     }
 
+    /// The expression with values in place of its functions and of the macros that are operands.
+    pub fn explained(
+        &self,
+        function: &mut dyn FnMut(u64) -> String,
+        operand: &mut dyn FnMut(&str) -> String,
+    ) -> String {
+        let mut known: Vec<(Range<usize>, String)> = Vec::new();
+        self.root.walk(&mut |node| {
+            if let NodeKind::Macro = node.kind {
+                let written = &self.text[node.span.clone()];
+                let value = operand(written);
+                let plain = value == written || crate::num::parse_suffixed(&value).is_some();
+                let shown = if plain { value } else { format!("\"{value}\"") };
+                known.push((node.span.clone(), shown));
+            }
+        });
+        known.extend(self.function_ids().into_iter().map(|(id, span)| (span, function(id))));
+        known.sort_by_key(|(span, _)| span.start);
+        let mut out = String::with_capacity(self.text.len());
+        let mut last = 0;
+        for (span, value) in known {
+            out.push_str(&self.text[last..span.start]);
+            out.push_str(&value);
+            last = span.end;
+        }
+        out.push_str(&self.text[last..]);
+        out
+    }
+
     /// The text with each `{functionid}` replaced: how a stored expression is shown.
     pub fn replace_function_ids(&self, replace: &mut dyn FnMut(u64) -> String) -> String {
         let mut out = String::with_capacity(self.text.len());

@@ -248,7 +248,24 @@ pub fn is_date_function(name: &str) -> bool {
     matches!(name, "date" | "dayofmonth" | "dayofweek" | "now" | "time")
 }
 
+/// Parameters as stored: with or without the `$` that stands for the item.
+fn stored_params(parameter: &str) -> Result<Vec<HistoryParam>, FuncError> {
+    let text = match parameter.strip_prefix('$') {
+        Some(rest) => rest.strip_prefix(',').unwrap_or(rest),
+        None => parameter,
+    };
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    crate::expr::parse_history_params(text).map_err(|_| FuncError::Param(1))
+}
+
 impl Function {
+    /// Compiles a trigger's call; `parameter` as it is stored.
+    pub fn parse_stored(name: &str, parameter: &str) -> Result<Self, FuncError> {
+        Self::parse(name, &stored_params(parameter)?)
+    }
+
     /// Compiles a call; macros in the parameters are already resolved. For `*_foreach` give
     /// the name from [`foreach_base`].
     pub fn parse(name: &str, params: &[HistoryParam]) -> Result<Self, FuncError> {

@@ -143,8 +143,7 @@ pub fn apply(
     }
 }
 
-/// `value`: unix time, `2020-01-01T02:00:00` (with or without offset), `2020.01.01 02:00:00`,
-/// a date or a time of today.
+/// `value`: unix time, `2020-01-01T02:00:00` (with or without offset), or a date.
 fn format_time(
     value: &str,
     format: &str,
@@ -160,14 +159,16 @@ fn format_time(
 }
 
 fn parse_time(value: &str, tz: &TimeZone) -> Option<jiff::Zoned> {
-    if let Ok(second) = value.parse::<i64>() {
+    // A date as messages write it is the number in front of its first dot, in the field.
+    let number = value.split_once('.').map_or(value, |(number, _)| number);
+    if let Ok(second) = number.parse::<i64>() {
         return Some(local(second, tz));
     }
     if let Ok(at) = value.parse::<jiff::Timestamp>() {
         return Some(at.to_zoned(tz.clone()));
     }
     let wall = value.parse::<DateTime>().ok().or_else(|| {
-        ["%Y.%m.%d %H:%M:%S", "%Y.%m.%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d"].iter().find_map(|f| {
+        ["%Y-%m-%d %H:%M:%S", "%Y-%m-%d"].iter().find_map(|f| {
             let parsed = jiff::fmt::strtime::parse(f, value).ok()?;
             let time = parsed.to_time().unwrap_or_default();
             Some(parsed.to_date().ok()?.to_datetime(time))
@@ -312,6 +313,7 @@ mod tests {
             ("fmttime(\"%H:%M:%S\",-1h)", "2020-01-01T02:00:00", Some("01:00:00")),
             ("fmttime(\"%d\",/M+1M-1d)", "2020-02-10", Some("29")),
             ("fmttime(%Y,+1q)", "0", None),
+            ("fmttime(%d/%m/%Y)", "2026.11.23", Some("01/01/1970")),
             ("regrepl(a,b,b,c)", "aabb", Some("cccc")),
             ("tr(a-c,x-z)", "abcd", Some("xyzd")),
             ("tr(abc,x)", "abcd", Some("xxxd")),

@@ -33,10 +33,23 @@ pub fn substitute(
     env: &FunctionEnv<'_>,
     resolve: &mut dyn FnMut(&Token<'_>) -> Option<String>,
 ) -> String {
-    let mut out = String::with_capacity(text.len());
+    substitute_within(text, usize::MAX, env, resolve)
+}
+
+/// The same, for a result that is cut after `bytes`: what lies behind is not resolved, and may be
+/// missing.
+pub fn substitute_within(
+    text: &str,
+    bytes: usize,
+    env: &FunctionEnv<'_>,
+    resolve: &mut dyn FnMut(&Token<'_>) -> Option<String>,
+) -> String {
+    let mut out = String::with_capacity(text.len().min(bytes));
     let mut last = 0;
     let mut at = 0;
-    while let Some(token) = next_token(text, at) {
+    while out.len() < bytes
+        && let Some(token) = next_token(text, at)
+    {
         at = token.span.end;
         let value = match &token.kind {
             TokenKind::Function { inner, function, params } => {
@@ -57,6 +70,9 @@ pub fn substitute(
         }
     }
     out.push_str(&text[last..]);
+    if out.len() > bytes {
+        out.truncate(out.floor_char_boundary(bytes));
+    }
     out
 }
 
@@ -124,6 +140,22 @@ mod tests {
         ] {
             assert_eq!(substitute(text, &FunctionEnv { tz: &tz }, host), out, "{text}");
         }
+    }
+
+    #[test]
+    fn a_bounded_result_resolves_no_more_than_fits() {
+        let tz = jiff::tz::TimeZone::UTC;
+        let mut resolved = 0;
+        let out = substitute_within(
+            &"{HOST.HOST}".repeat(10_000),
+            11,
+            &FunctionEnv { tz: &tz },
+            &mut |_| {
+                resolved += 1;
+                Some("äö".to_owned())
+            },
+        );
+        assert_eq!((out.as_str(), resolved), ("äöäöä", 3));
     }
 
     #[test]

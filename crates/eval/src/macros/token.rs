@@ -66,6 +66,10 @@ impl Token<'_> {
 /// looked for up to the end of the text.
 const EXPRESSION_BYTES_MAX: usize = 2048;
 
+/// Longest quoted text, tag name or list of parameters; without a bound, each one that is not closed
+/// would be looked for up to the end of the text.
+const PART_BYTES_MAX: usize = 8192;
+
 /// All macros of a text from left to right; what only looks like one is skipped.
 pub fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     let mut at = 0;
@@ -128,29 +132,39 @@ fn name_len(text: &str, from: usize) -> usize {
     from + text.as_bytes()[from..].iter().take_while(name).count()
 }
 
+/// Beginnings of macros whose name ends with the name of a tag.
+const TAGGED: &[&str] =
+    &["EVENT.TAGS.", "EVENT.RECOVERY.TAGS.", "EVENT.CAUSE.TAGS.", "SERVICE.TAGS."];
+
+/// The bytes from `from` on in which a part of a macro must end.
+fn near(text: &str, from: usize) -> &[u8] {
+    let bytes = text.as_bytes();
+    &bytes[from.min(bytes.len())..bytes.len().min(from + PART_BYTES_MAX)]
+}
+
 /// `{HOST.NAME}`, `{EVENT.TAGS.any tag}`, `{EVENT.TAGS."quoted}"}`
 fn builtin(rest: &str) -> Option<(usize, TokenKind<'_>)> {
     let bytes = rest.as_bytes();
     let mut len = name_len(rest, 1);
-    for prefix in ["EVENT.TAGS.", "EVENT.RECOVERY.TAGS."] {
-        if rest[1..].starts_with(prefix) {
-            let from = 1 + prefix.len();
-            len = if bytes.get(from) == Some(&b'"') {
-                quoted_end(rest, from)?
-            } else {
-                from + rest[from..].find('}')?
-            };
-        }
+    let tagged = TAGGED.iter().find(|prefix| rest[1..].starts_with(**prefix));
+    if let Some(prefix) = tagged {
+        let from = 1 + prefix.len();
+        len = if bytes.get(from) == Some(&b'"') {
+            quoted_end(rest, from)?
+        } else {
+            from + near(rest, from).iter().position(|b| *b == b'}')?
+        };
     }
     if bytes.get(len) != Some(&b'}') {
         return None;
     }
     let full = &rest[1..len];
-    let tags = full.starts_with("EVENT.TAGS.") || full.starts_with("EVENT.RECOVERY.TAGS.");
     let last = full.as_bytes().last()?;
     // `{ALERT.SENDTO}` has no index, `{ITEM.VALUE2}` and `{HOST.IP1}` have.
     let (name, index) = match last {
-        b'1'..=b'9' if !tags && full.len() > 1 => (&full[..full.len() - 1], Some(last - b'0')),
+        b'1'..=b'9' if tagged.is_none() && full.len() > 1 => {
+            (&full[..full.len() - 1], Some(last - b'0'))
+        }
         _ => (full, None),
     };
     Some((len + 1, TokenKind::Builtin { name, index }))
@@ -158,11 +172,11 @@ fn builtin(rest: &str) -> Option<(usize, TokenKind<'_>)> {
 
 /// End (behind the closing quote) of the quoted text at `from`; `\"` and `\\` are escapes.
 fn quoted_end(text: &str, from: usize) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut at = from + 1;
+    let bytes = near(text, from);
+    let mut at = 1;
     loop {
         match bytes.get(at)? {
-            b'"' => return Some(at + 1),
+            b'"' => return Some(from + at + 1),
             b'\\' if matches!(bytes.get(at + 1), Some(b'"' | b'\\')) => at += 2,
             _ => at += 1,
         }
@@ -218,7 +232,7 @@ fn params_end(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = from;
     let mut start = true;
-    loop {
+    while at < from + PART_BYTES_MAX {
         match bytes.get(at)? {
             b'"' if start => {
                 at = quoted_end(text, at)?;
@@ -236,6 +250,7 @@ fn params_end(text: &str, from: usize) -> Option<usize> {
             }
         }
     }
+    None
 }
 
 #[cfg(test)]
@@ -247,6 +262,17 @@ mod tests {
         // Each further level used to double the time.
         let text = "{{?1+".repeat(800);
         assert_eq!(tokens(&text).count(), 0);
+    }
+
+    #[test]
+    fn parts_that_are_not_closed_cost_little() {
+        for part in
+            ["{$A:\"", "{$A:", "{EVENT.TAGS.\"", "{EVENT.TAGS.", "{{A}.b(", "{{A}.b(\"", "{{"]
+        {
+            let text = part.repeat(65_536 / part.len());
+            let inner = usize::from(part.starts_with("{{A"));
+            assert_eq!(tokens(&text).count(), inner * (65_536 / part.len()), "{part}");
+        }
     }
 
     #[test]
@@ -284,6 +310,9 @@ mod tests {
             ("{HOST.NAME}", "HOST.NAME", None),
             ("{HOST.NAME3}", "HOST.NAME", Some(3)),
             ("{EVENT.TAGS.cpu1}", "EVENT.TAGS.cpu1", None),
+            ("{EVENT.CAUSE.TAGS.Cpu 1}", "EVENT.CAUSE.TAGS.Cpu 1", None),
+            ("{SERVICE.TAGS.team}", "SERVICE.TAGS.team", None),
+            ("{EVENT.TAGS.\"a}1\"}", "EVENT.TAGS.\"a}1\"", None),
         ] {
             assert_eq!(token_at(text, 0).unwrap().kind, TokenKind::Builtin { name, index });
         }

@@ -7,6 +7,10 @@ use crate::regex;
 /// Longest chain of linked templates that is followed.
 pub const TEMPLATE_DEPTH_MAX: usize = 64;
 
+/// Longest context. Without a bound, each macro that is not closed would be read up to the end of the
+/// text.
+const CONTEXT_BYTES_MAX: usize = 4096;
+
 /// A user macro as written: `{$NAME}`, `{$NAME:context}`, `{$NAME:regex:"pattern"}`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct UserMacro {
@@ -74,7 +78,8 @@ impl UserMacro {
             let (value, end) = unquote(text, at)?;
             (value, end + spaces(text, end))
         } else {
-            let len = text[at..].find('}')?;
+            let near = &text.as_bytes()[at..text.len().min(at + CONTEXT_BYTES_MAX)];
+            let len = near.iter().position(|b| *b == b'}')?;
             (text[at..at + len].to_owned(), at + len)
         };
         if text.as_bytes().get(end) != Some(&b'}') {
@@ -111,7 +116,7 @@ fn spaces(text: &str, from: usize) -> usize {
 fn unquote(text: &str, from: usize) -> Option<(String, usize)> {
     let mut value = String::new();
     let mut chars = text[from + 1..].char_indices().peekable();
-    while let Some((offset, c)) = chars.next() {
+    while let Some((offset, c)) = chars.next().filter(|(offset, _)| *offset < CONTEXT_BYTES_MAX) {
         match c {
             '"' => return Some((value, from + 2 + offset)),
             '\\' if matches!(chars.peek(), Some((_, '"'))) => {

@@ -1,5 +1,6 @@
 //! Values as notifications show them: units, suffixes, value maps.
 
+mod sample;
 mod shown;
 
 use jiff::tz::TimeZone;
@@ -9,6 +10,7 @@ pub use objects::MappingType;
 use crate::num::{format_f64, parse_f64, parse_suffixed, trim_zeros};
 use crate::regex;
 
+pub use sample::{log_text, value_text};
 pub use shown::show_value;
 
 /// `30m` → 1800. Whole seconds with suffix `s m h d w`.

@@ -8,13 +8,13 @@ mod values;
 use std::sync::Arc;
 
 use config::snapshot::{Function, Host, Trigger};
-use eval::expr::{Expression, NodeKind};
+use eval::expr::Expression;
 use eval::macros::{
     FunctionEnv, Group, Place, Token, TokenKind, UNKNOWN, group_of, is_inner, substitute,
 };
 use model::{HostId, Timestamp};
 
-use crate::evaluator::{Evaluator, hosts_of, problem_functions};
+use crate::evaluator::Evaluator;
 
 /// Longest name of an event, in characters (the API's limit).
 const NAME_CHARS_MAX: usize = 2_048;
@@ -37,7 +37,7 @@ pub(crate) fn of_event(
     at: Timestamp,
     now: Timestamp,
 ) -> Texts {
-    let hosts = hosts_of(evaluator.snapshot, trigger);
+    let hosts = evaluator.snapshot.hosts_of(trigger);
     let mut resolver = Resolver { evaluator, trigger, hosts: &hosts, owner: None, at, now };
     let name = if trigger.event_name.is_empty() {
         resolver.text(&trigger.description, Place::EventName)
@@ -96,7 +96,7 @@ impl<'b> Resolver<'_, 'b> {
             add_tag(&mut tags, tag, value);
         }
         let mut seen = Vec::new();
-        for function in problem_functions(self.trigger) {
+        for function in self.trigger.problem_functions() {
             let Some(item) = self.evaluator.snapshot.items.get(&function.item).cloned() else {
                 continue;
             };
@@ -175,7 +175,7 @@ impl<'b> Resolver<'_, 'b> {
             Group::TriggerId => Some(self.trigger.id.0.to_string()),
             Group::TriggerExplain => Some(self.explain()),
             Group::FunctionValue => {
-                let id = problem_functions(self.trigger).get(index)?.id.0;
+                let id = self.trigger.problem_functions().get(index)?.id.0;
                 self.function_value(id)
             }
             _ => None,
@@ -187,7 +187,7 @@ impl<'b> Resolver<'_, 'b> {
         if let Some(owner) = &self.owner {
             return Some(Arc::clone(owner));
         }
-        let function = *problem_functions(self.trigger).get(index)?;
+        let function = *self.trigger.problem_functions().get(index)?;
         let item = self.evaluator.snapshot.items.get(&function.item)?;
         self.evaluator.snapshot.hosts.get(&item.host).cloned()
     }
@@ -212,32 +212,14 @@ impl<'b> Resolver<'_, 'b> {
     /// The expression with values in place of functions and user macros.
     fn explain(&mut self) -> String {
         let expression = Arc::clone(&self.trigger.expression);
-        let scope = self.evaluator.env.scope(self.hosts);
-        let mut known: Vec<(std::ops::Range<usize>, String)> = Vec::new();
-        expression.root.walk(&mut |node| {
-            if let NodeKind::Macro = node.kind {
-                let tz = self.evaluator.env.tz.clone();
-                let written = &expression.text[node.span.clone()];
-                let env = FunctionEnv { tz: &tz };
-                let value = eval::macros::substitute_user(written, &scope, &env);
-                let plain = value == written || eval::num::parse_suffixed(&value).is_some();
-                let shown = if plain { value } else { format!("\"{value}\"") };
-                known.push((node.span.clone(), shown));
-            }
-        });
-        for (id, span) in expression.function_ids() {
-            known.push((span, self.function_value(id).unwrap_or_else(|| UNKNOWN.to_owned())));
-        }
-        known.sort_by_key(|(span, _)| span.start);
-        let mut out = String::with_capacity(expression.text.len());
-        let mut last = 0;
-        for (span, value) in known {
-            out.push_str(&expression.text[last..span.start]);
-            out.push_str(&value);
-            last = span.end;
-        }
-        out.push_str(&expression.text[last..]);
-        out
+        let env = self.evaluator.env;
+        let scope = env.scope(self.hosts);
+        expression.explained(
+            &mut |id| self.function_value(id).unwrap_or_else(|| UNKNOWN.to_owned()),
+            &mut |written| {
+                eval::macros::substitute_user(written, &scope, &FunctionEnv { tz: &env.tz })
+            },
+        )
     }
 
     fn function_value(&mut self, id: u64) -> Option<String> {
