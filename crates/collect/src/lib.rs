@@ -1,11 +1,12 @@
 //! What those who listen (`listen`) and those who poll (`poll`) share: [`Context`] with clock,
-//! configuration, [`sink`], [`counters`], [`availability`], [`resolver`] and [`tls`]. Nothing here
-//! listens or asks by itself.
+//! configuration, [`sink`], [`counters`], [`availability`], [`resolver`] and [`tls`]; and what scripts
+//! reach ([`outside`]). Nothing here listens or asks by itself.
 
 pub mod availability;
 mod context;
 pub mod counters;
 pub mod expected;
+pub mod outside;
 pub mod positions;
 pub mod queue;
 pub mod read;

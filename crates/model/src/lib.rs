@@ -19,6 +19,7 @@ mod push;
 mod time;
 mod value;
 
+pub use alert::Outgoing;
 pub use availability::*;
 pub use batch::*;
 pub use compact_str::CompactString;

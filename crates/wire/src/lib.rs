@@ -13,6 +13,8 @@
 //! * [`ipmi`]: sessions with management controllers, their sensors.
 //! * [`java_gateway`]: JMX items, asked through a gateway.
 //! * [`telnet`]: text and negotiations of terminals.
+//! * [`sms`]: text messages as modems take them.
+//! * [`smtp`]: the client side of mail.
 //! * [`snmp`]: messages of all versions of SNMP.
 //! * [`vmware`]: the API of vCenters and ESXi hosts.
 //! * [`peers`]: who may connect.
@@ -32,6 +34,8 @@ pub mod peers;
 mod reading;
 pub mod sender;
 pub mod services;
+pub mod sms;
+pub mod smtp;
 pub mod snmp;
 pub mod telnet;
 pub mod trapper;

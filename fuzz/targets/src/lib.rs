@@ -70,6 +70,16 @@ pub const TARGETS: &[Target] = &[
         ],
     },
     Target {
+        name: "smtp",
+        run: wires::smtp,
+        seeds: &[
+            "250-mx greets\r\n250-AUTH PLAIN LOGIN CRAM-MD5\r\n250-STARTTLS\r\n250 SMTPUTF8\r\n",
+            "334 PDE4OTYuNjk3MTcwOTUyQHBvc3RvZmZpY2UucmVzdG9uLm1jaS5uZXQ+\r\n",
+            "line\r\n.\r\n..\r\n.x",
+        ],
+    },
+    Target { name: "sms", run: wires::sms, seeds: &["+46 708\0hello {€}", "112\0ž😀"] },
+    Target {
         name: "java-gateway",
         run: wires::java_gateway,
         seeds: &[

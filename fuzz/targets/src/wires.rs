@@ -185,3 +185,42 @@ fn datagram_keys() -> &'static [Keys] {
         std::iter::once(Keys::NONE).chain(keys.into_iter().filter_map(|p| of(p).ok())).collect()
     })
 }
+
+/// Replies of mail servers, and messages to them.
+pub(crate) fn smtp(data: &[u8]) {
+    use wire::smtp::{Mechanism, Offers, reply, stuffed};
+    for end in [data.len() / 2, data.len()] {
+        if let Ok(Some((code, length))) = reply(&data[..end]) {
+            assert!(code < 1_000 && (3..=end).contains(&length));
+            // More bytes do not change a whole reply.
+            assert_eq!(reply(data), Ok(Some((code, length))));
+        }
+    }
+    let text = text(data);
+    let offers = Offers::parse(&text);
+    for mechanism in [Mechanism::Plain, Mechanism::Login, Mechanism::CramMd5] {
+        for step in 0..3 {
+            let response = mechanism.response(step, &text, "user", &text);
+            assert!(response.is_none_or(|response| !response.contains(['\r', '\n'])));
+        }
+        assert!(!mechanism.command(&text, &text).contains(['\r', '\n']));
+    }
+    assert_eq!(offers.mechanism(true).is_some(), offers.mechanism(false).is_some());
+    // Only the end has a line with nothing but a dot.
+    let message = text.replace("\r\n", "\n").replace('\n', "\r\n");
+    let sent = stuffed(&message);
+    let ends = format!("\r\n{sent}").matches("\r\n.\r\n").count();
+    assert!(ends == 1 && sent.ends_with(".\r\n"));
+}
+
+/// Text messages: a number and a text with a zero byte between them.
+pub(crate) fn sms(data: &[u8]) {
+    let text = text(data);
+    let (number, text) = text.split_once('\0').unwrap_or(("+123", &text));
+    let Ok(parts) = wire::sms::parts(number, text, 7) else { return };
+    assert!((1..=wire::sms::PARTS_MAX).contains(&parts.len()));
+    for part in parts {
+        assert!(part.length <= 164 && part.digits.len() == 2 + 2 * part.length);
+        assert!(part.digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+    }
+}

@@ -8,6 +8,7 @@
 
 mod name;
 mod psk;
+pub mod public;
 
 use std::path::PathBuf;
 use std::pin::Pin;

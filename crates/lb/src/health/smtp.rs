@@ -2,10 +2,9 @@
 
 use std::net::IpAddr;
 
-use super::outcome::Outcome;
+use wire::smtp::{Malformed, reply};
 
-/// Longest reply of a server in bytes; RFC 5321, 4.5.3.1.5 allows 512 for each line.
-const REPLY_MAX: usize = 16_384;
+use super::outcome::Outcome;
 
 /// Position in the dialogue.
 #[derive(Debug)]
@@ -73,57 +72,9 @@ fn refused(code: u16, expected: u16) -> Next {
     Next::Done(Outcome::Failed(format!("reply {code} instead of {expected}")))
 }
 
-/// No reply of SMTP.
-#[derive(Debug, PartialEq, Eq)]
-struct Malformed;
-
-/// The code of a whole reply and its length (RFC 5321, 4.2): the last line has a space behind the code, or
-/// nothing; the lines before it have a hyphen.
-fn reply(received: &[u8]) -> Result<Option<(u16, usize)>, Malformed> {
-    let mut start = 0;
-    let mut expected = None;
-    while let Some(end) = memchr::memchr(b'\n', &received[start..]) {
-        let line = received[start..start + end].trim_ascii_end();
-        start += end + 1;
-        let code = line.get(..3).filter(|code| code.iter().all(u8::is_ascii_digit));
-        let code = code.ok_or(Malformed)?;
-        if *expected.get_or_insert(code) != code {
-            return Err(Malformed);
-        }
-        match line.get(3) {
-            None | Some(b' ') => {
-                let number = code.iter().fold(0, |all, digit| all * 10 + u16::from(digit - b'0'));
-                return Ok(Some((number, start)));
-            }
-            Some(b'-') => {}
-            Some(_) => return Err(Malformed),
-        }
-    }
-    if received.len() >= REPLY_MAX { Err(Malformed) } else { Ok(None) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_reply_may_have_several_lines_with_one_code() {
-        for (text, expected) in [
-            ("", Ok(None)),
-            ("220 ready", Ok(None)),
-            ("220 ready\r\n", Ok(Some((220, 11)))),
-            ("220\n", Ok(Some((220, 4)))),
-            ("250-a\r\n250-b\r\n", Ok(None)),
-            ("250-a\r\n250 b\r\nmore", Ok(Some((250, 14)))),
-            ("250-a\r\n251 b\r\n", Err(Malformed)),
-            ("HTTP/1.1 400 Bad\r\n", Err(Malformed)),
-            ("220x\r\n", Err(Malformed)),
-            ("\r\n", Err(Malformed)),
-        ] {
-            assert_eq!(reply(text.as_bytes()), expected, "{text:?}");
-        }
-        assert_eq!(reply(&[b'2'; REPLY_MAX]), Err(Malformed));
-    }
 
     #[test]
     fn a_server_that_greets_passes() {

@@ -8,9 +8,7 @@
 //! shard goes on. A value in a worker is not stored yet: its sender gets "processed" when it has returned
 //! and is written.
 
-mod http;
 mod items;
-mod kerberos;
 mod pool;
 mod queue;
 

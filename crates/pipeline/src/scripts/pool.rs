@@ -3,12 +3,12 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use collect::outside::World;
 use eval::script::{Outside, Scripts};
 use stdx::clock::SharedClock;
 use stdx::kerberos::Tickets;
 use stdx::sync::lock;
 
-use super::http::World;
 use super::queue::{Owner, Queue, Taken};
 use super::{Done, Held, Job};
 use crate::fault;
@@ -78,7 +78,7 @@ impl<W: Work> Pool<W> {
         webdriver: Option<String>,
     ) -> Self {
         let tickets = Tickets::new(SharedClock::clone(&clock));
-        let world = World { clock: SharedClock::clone(&clock), tickets, webdriver };
+        let world = World::new(SharedClock::clone(&clock), tickets).with_webdriver(webdriver);
         Self::with_outside(clock, Arc::new(world), workers_max)
     }
 

@@ -6,11 +6,11 @@ use std::path::{Component, Path, PathBuf};
 use std::pin::Pin;
 use std::time::Duration;
 
+use collect::tls::public::{self, WRONG_NAME};
 use openssl::error::ErrorStack;
 use openssl::pkey::PKey;
-use openssl::ssl::{Ssl, SslContext, SslFiletype, SslMethod, SslMode, SslVerifyMode, SslVersion};
+use openssl::ssl::{Ssl, SslContext, SslMode};
 use openssl::x509::X509;
-use openssl::x509::store::X509Lookup;
 use stdx::clock::SharedClock;
 use tokio::net::TcpStream;
 use tokio_openssl::SslStream;
@@ -22,8 +22,6 @@ use crate::settings::WebFiles;
 const FRESH: Duration = Duration::from_secs(60);
 /// Contexts kept at one time: more than anybody has client certificates.
 const CONTEXTS_MAX: usize = 256;
-/// OpenSSL's numbers of a certificate for somebody else: by name, by address.
-const WRONG_NAME: [i32; 2] = [62, 64];
 
 /// What a request wants of TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -68,29 +66,7 @@ impl Contexts {
 
     fn session(&self, host: &str, wish: &TlsWish<'_>) -> Result<Ssl, Failure> {
         let context = self.context(wish)?;
-        let mut ssl = Ssl::new(&context).map_err(|e| failed(&e))?;
-        let address = host.parse::<std::net::IpAddr>().ok();
-        if address.is_none() {
-            ssl.set_hostname(host).map_err(|e| failed(&e))?;
-        }
-        if wish.verify_host {
-            let param = ssl.param_mut();
-            match address {
-                Some(address) => param.set_ip(address),
-                None => param.set_host(host),
-            }
-            .map_err(|e| failed(&e))?;
-        }
-        let (peer, name) = (wish.verify_peer, wish.verify_host);
-        let mode = if peer || name { SslVerifyMode::PEER } else { SslVerifyMode::NONE };
-        ssl.set_verify_callback(mode, move |good, found| {
-            let wanted = match WRONG_NAME.contains(&found.error().as_raw()) {
-                true => name,
-                false => peer,
-            };
-            good || !wanted
-        });
-        Ok(ssl)
+        public::session(&context, host, wish.verify_peer, wish.verify_host).map_err(|e| failed(&e))
     }
 
     fn context(&self, wish: &TlsWish<'_>) -> Result<SslContext, Failure> {
@@ -111,17 +87,8 @@ impl Contexts {
     }
 
     fn make(&self, wish: &TlsWish<'_>) -> Result<SslContext, Failure> {
-        let mut context = SslContext::builder(SslMethod::tls_client()).map_err(|e| failed(&e))?;
-        if let Some(folder) = &self.files.authorities {
-            let store = context.cert_store_mut();
-            let lookup = store.add_lookup(X509Lookup::hash_dir()).map_err(|e| failed(&e))?;
-            let folder = folder.to_string_lossy();
-            lookup.add_dir(&folder, SslFiletype::PEM).map_err(|e| failed(&e))?;
-        }
-        // After the operator's folder: of two authorities with one name the first counts.
-        let usual = context.set_default_verify_paths();
-        usual.map_err(|e| failed(&e))?;
-        context.set_min_proto_version(Some(SslVersion::TLS1_2)).map_err(|e| failed(&e))?;
+        let authorities = self.files.authorities.as_deref();
+        let mut context = public::client(authorities).map_err(|e| failed(&e))?;
         context.set_alpn_protos(b"\x08http/1.1").map_err(|e| failed(&e))?;
         // An idle connection costs no buffers.
         context.set_mode(SslMode::RELEASE_BUFFERS);

@@ -5,7 +5,7 @@ use stdx::kerberos::{Proof, TicketError};
 use wire::http::Url;
 use wire::http_auth::negotiate;
 
-use super::http::{BAD_URL, Exchange, Leg, REDIRECTS_MAX, asked, said};
+use super::{BAD_URL, Exchange, Leg, REDIRECTS_MAX, asked, said};
 
 /// Answers of a server that wants to hear more; Kerberos alone needs none.
 const MORE_MAX: usize = 4;
@@ -89,7 +89,7 @@ mod tests {
     use stdx::clock::RealClock;
     use stdx::kerberos::{Counting, Open, Talk, Tickets};
 
-    use super::super::http::tests::{exchange_with, proof};
+    use super::super::tests::{exchange_with, proof};
     use super::*;
 
     fn none(service: &str) -> Result<Box<dyn Talk>, TicketError> {

@@ -1,5 +1,7 @@
 //! The world as scripts see it: requests over the network, and time that passes.
 
+mod kerberos;
+
 use std::cell::Cell;
 use std::io;
 use std::time::Duration;
@@ -14,24 +16,74 @@ use ureq::{Agent, AsSendBody, Body, Error, Proxy};
 use wire::http_auth::{self, digest, ntlm};
 
 /// Redirects that one request follows.
-pub(super) const REDIRECTS_MAX: u32 = 10;
+const REDIRECTS_MAX: u32 = 10;
+
+/// Connections that are kept from call to call.
+const KEPT: Idle = Idle { time: Duration::from_secs(3), to_one: 1, to_all: 8 };
+
+/// Idle connections of an agent.
+#[derive(Debug, Clone, Copy)]
+struct Idle {
+    /// How long they are kept.
+    time: Duration,
+    /// How many, to one server.
+    to_one: usize,
+    /// How many, to all servers.
+    to_all: usize,
+}
 
 /// The network and the thread's own sleep.
-pub(crate) struct World {
+pub struct World {
     /// Measures what is left of a call's time.
-    pub(crate) clock: SharedClock,
+    clock: SharedClock,
     /// For servers that ask for Kerberos.
-    pub(crate) tickets: Tickets,
+    tickets: Tickets,
     /// Address of a WebDriver.
-    pub(crate) webdriver: Option<String>,
+    webdriver: Option<String>,
+    /// Keeps connections from call to call.
+    kept: Option<Agent>,
+}
+
+impl std::fmt::Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("World").finish_non_exhaustive()
+    }
+}
+
+impl World {
+    /// Each request has its own connection.
+    pub fn new(clock: SharedClock, tickets: Tickets) -> Self {
+        Self { clock, tickets, webdriver: None, kept: None }
+    }
+
+    /// Scripts lead browsers through the WebDriver at this address.
+    pub fn with_webdriver(self, webdriver: Option<String>) -> Self {
+        Self { webdriver, ..self }
+    }
+
+    /// Connections are kept for the next request, except those through a proxy and those on which a server has
+    /// learned who sends the requests (NTLM, Kerberos).
+    pub fn keeping_connections(self) -> Self {
+        Self { kept: Some(with_config(None, KEPT)), ..self }
+    }
+
+    /// The agent for a call, and whether it may have a connection from before.
+    fn agent(&self, call: &HttpCall) -> Result<(Agent, bool), String> {
+        let personal = matches!(call.auth, HttpAuth::Ntlm(..) | HttpAuth::Negotiate);
+        match &self.kept {
+            Some(kept) if call.proxy.is_none() && !personal => Ok((kept.clone(), true)),
+            _ => Ok((agent(call)?, false)),
+        }
+    }
 }
 
 impl Outside for World {
     fn http(&self, call: &HttpCall) -> Result<HttpAnswer, String> {
+        let (agent, kept) = self.agent(call)?;
         Exchange {
             call,
-            agent: agent(call)?,
-            asked_before: Cell::new(false),
+            agent,
+            asked_before: Cell::new(kept),
             clock: &self.clock,
             tickets: &self.tickets,
             end: self.clock.monotonic() + call.timeout,
@@ -48,52 +100,59 @@ impl Outside for World {
     }
 }
 
-/// Certificates are not checked: the field's scripts reach devices with their own, and have no way
-/// to name one.
+/// An agent for one call, whose connections end with it.
 fn agent(call: &HttpCall) -> Result<Agent, String> {
     let proxy = match &call.proxy {
         Some(address) => Some(Proxy::new(address).map_err(|e| said(&e))?),
         None => None,
     };
+    Ok(with_config(proxy, Idle { time: call.timeout, to_one: 3, to_all: 10 }))
+}
+
+/// Certificates are not checked: the field's scripts reach devices with their own, and have no way
+/// to name one.
+fn with_config(proxy: Option<Proxy>, idle: Idle) -> Agent {
     let tls = TlsConfig::builder().provider(TlsProvider::NativeTls).disable_verification(true);
-    Ok(Agent::config_builder()
+    Agent::config_builder()
         .http_status_as_error(false)
         .allow_non_standard_methods(true)
-        .timeout_global(Some(call.timeout))
+        .max_idle_age(idle.time)
+        .max_idle_connections_per_host(idle.to_one)
+        .max_idle_connections(idle.to_all)
         .max_redirects(REDIRECTS_MAX)
         .max_redirects_will_error(false)
         .user_agent("")
         .proxy(proxy)
         .tls_config(tls.build())
         .build()
-        .new_agent())
+        .new_agent()
 }
 
 /// One request of a script, which may take several to prove who sends it.
-pub(super) struct Exchange<'a> {
-    pub(super) call: &'a HttpCall,
+struct Exchange<'a> {
+    call: &'a HttpCall,
     agent: Agent,
     /// The agent may have kept a connection.
     asked_before: Cell<bool>,
-    pub(super) clock: &'a SharedClock,
-    pub(super) tickets: &'a Tickets,
+    clock: &'a SharedClock,
+    tickets: &'a Tickets,
     /// When the script's time is over.
-    pub(super) end: Duration,
+    end: Duration,
 }
 
 /// A request as it leaves, with no redirect followed.
-pub(super) struct Leg<'a> {
-    pub(super) method: &'a str,
-    pub(super) url: String,
-    pub(super) headers: &'a [(String, String)],
-    pub(super) body: Option<&'a [u8]>,
+struct Leg<'a> {
+    method: &'a str,
+    url: String,
+    headers: &'a [(String, String)],
+    body: Option<&'a [u8]>,
     /// The server that the script named: others get no secrets.
-    pub(super) at_home: bool,
+    at_home: bool,
 }
 
 impl<'a> Leg<'a> {
     /// The script's own request.
-    pub(super) fn of(call: &'a HttpCall) -> Self {
+    fn of(call: &'a HttpCall) -> Self {
         Self {
             method: &call.method,
             url: call.url.clone(),
@@ -156,7 +215,7 @@ impl Exchange<'_> {
     }
 
     /// Sends one request; a redirect is its answer.
-    pub(super) fn send_leg(&self, leg: &Leg<'_>, proof: Option<&str>) -> Result<HttpAnswer, Error> {
+    fn send_leg(&self, leg: &Leg<'_>, proof: Option<&str>) -> Result<HttpAnswer, Error> {
         self.sent(leg, proof, 0)
     }
 
@@ -218,7 +277,7 @@ fn is_gone(error: &io::Error) -> bool {
 }
 
 /// What the server asks, if it refused.
-pub(super) fn asked(answer: &HttpAnswer) -> impl Iterator<Item = &str> {
+fn asked(answer: &HttpAnswer) -> impl Iterator<Item = &str> {
     let refused = answer.status == 401;
     let headers = answer
         .headers
@@ -233,10 +292,10 @@ fn random<const N: usize>() -> Result<[u8; N], String> {
     Ok(bytes)
 }
 
-pub(super) const BAD_URL: &str = "URL using bad/illegal format or missing URL.";
+const BAD_URL: &str = "URL using bad/illegal format or missing URL.";
 
 /// What went wrong, in the words that the field's scripts look for.
-pub(super) fn said(error: &Error) -> String {
+fn said(error: &Error) -> String {
     match error {
         Error::HostNotFound => "Could not resolve hostname.".to_owned(),
         Error::ConnectionFailed => "Could not connect to server.".to_owned(),
@@ -251,143 +310,4 @@ pub(super) fn said(error: &Error) -> String {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use std::io::{BufRead, BufReader, Read as _, Write as _};
-    use std::net::{TcpListener, TcpStream};
-
-    use stdx::clock::RealClock;
-
-    use super::*;
-
-    /// A request as a server sees it: head and body.
-    fn read(connection: &mut BufReader<TcpStream>) -> Option<String> {
-        let mut text = String::new();
-        while !text.ends_with("\r\n\r\n") {
-            if connection.read_line(&mut text).ok()? == 0 {
-                return None;
-            }
-        }
-        let length = text.lines().find_map(|line| {
-            let (name, value) = line.split_once(": ")?;
-            name.eq_ignore_ascii_case("content-length").then(|| value.parse().ok())?
-        });
-        let mut body = vec![0; length.unwrap_or(0)];
-        connection.read_exact(&mut body).ok()?;
-        Some(text + str::from_utf8(&body).unwrap())
-    }
-
-    /// Header of an answer whose connection ends when another request comes over it.
-    const LAST: &str = "X-Last: 1\r\n";
-
-    /// What comes of a call to a server that gives these answers (status, headers), one after the
-    /// other, over one connection only unless it says [`LAST`]; and the requests that it saw.
-    fn exchange(
-        auth: HttpAuth,
-        answers: &'static [(&str, &str)],
-    ) -> (Result<HttpAnswer, String>, Vec<String>) {
-        exchange_with(Tickets::new(RealClock::shared()), auth, answers)
-    }
-
-    /// The same with tickets of elsewhere.
-    pub(crate) fn exchange_with(
-        tickets: Tickets,
-        auth: HttpAuth,
-        answers: &'static [(&str, &str)],
-    ) -> (Result<HttpAnswer, String>, Vec<String>) {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let server = std::thread::spawn(move || {
-            let mut seen = Vec::new();
-            let mut connection = BufReader::new(listener.accept().unwrap().0);
-            for (status, headers) in answers {
-                seen.push(read(&mut connection).unwrap());
-                let answer = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: 2\r\n\r\nok");
-                connection.get_mut().write_all(answer.as_bytes()).unwrap();
-                if headers.ends_with(LAST) {
-                    read(&mut connection).unwrap();
-                    drop(connection);
-                    connection = BufReader::new(listener.accept().unwrap().0);
-                }
-            }
-            seen
-        });
-        let call = HttpCall {
-            method: "POST".to_owned(),
-            url: format!("http://{address}/a/b?c=d"),
-            headers: vec![("X-A".to_owned(), "1".to_owned())],
-            body: Some(b"text".to_vec()),
-            proxy: None,
-            auth,
-            timeout: Duration::from_secs(60),
-        };
-        let world = World { clock: RealClock::shared(), tickets, webdriver: None };
-        let answer = world.http(&call);
-        // A server that still waits for a connection gets one that says nothing.
-        drop(TcpStream::connect(address));
-        (answer, server.join().unwrap())
-    }
-
-    pub(crate) fn proof(request: &str) -> &str {
-        let line = request.lines().find(|line| line.to_lowercase().starts_with("authorization: "));
-        line.map_or("", |line| line.split_once(": ").unwrap().1)
-    }
-
-    fn who() -> (String, String) {
-        ("DOMAIN\\name".to_owned(), "word".to_owned())
-    }
-
-    #[test]
-    fn digest_answers_what_the_server_asks() {
-        let asks = "WWW-Authenticate: Basic realm=\"r\"\r\n\
-                    WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n";
-        let answers: &'static [(&str, &str)] =
-            vec![("401 Unauthorized", asks), ("200 OK", "X-B: 2\r\n")].leak();
-        let (name, word) = who();
-        let (answer, seen) = exchange(HttpAuth::Digest(name, word), answers);
-        let answer = answer.unwrap();
-        assert_eq!((answer.status, &answer.body[..]), (200, &b"ok"[..]));
-        assert_eq!(proof(&seen[0]), "");
-        let said = proof(&seen[1]);
-        assert!(said.starts_with("Digest username=\"DOMAIN\\\\name\", realm=\"r\""), "{said}");
-        assert!(said.contains("uri=\"/a/b?c=d\"") && said.contains("qop=auth"), "{said}");
-        assert!(seen[1].ends_with("text") && seen[1].starts_with("POST /a/b?c=d "));
-    }
-
-    #[test]
-    fn ntlm_takes_three_messages_on_one_connection() {
-        // The challenge holds a nonce and says nothing of the server.
-        let asks = "WWW-Authenticate: NTLM TlRMTVNTUAACAAAAAAAAADAAAAAHgoigASNFZ4mrze8AAAAAAAAAAAAAAAAwAAAA\r\n";
-        let answers: &'static [(&str, &str)] =
-            vec![("401 Unauthorized", asks), ("200 OK", "")].leak();
-        let (name, word) = who();
-        let (answer, seen) = exchange(HttpAuth::Ntlm(name, word), answers);
-        assert_eq!(answer.unwrap().status, 200);
-        assert!(proof(&seen[0]).starts_with("NTLM TlRMTVNTUAAB"), "{}", seen[0]);
-        // The body goes along when the server can know who sends it.
-        assert!(!seen[0].ends_with("text") && seen[1].ends_with("text"));
-        assert!(proof(&seen[1]).starts_with("NTLM TlRMTVNTUAAD"), "{}", seen[1]);
-    }
-
-    #[test]
-    fn a_request_whose_connection_ends_goes_out_once_more() {
-        let asks = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\nX-Last: 1\r\n";
-        let answers: &'static [(&str, &str)] =
-            vec![("401 Unauthorized", asks), ("200 OK", "")].leak();
-        let (name, word) = who();
-        let (answer, seen) = exchange(HttpAuth::Digest(name, word), answers);
-        assert_eq!(answer.unwrap().status, 200);
-        assert!(seen[1].ends_with("text") && proof(&seen[1]).starts_with("Digest "), "{seen:?}");
-    }
-
-    #[test]
-    fn a_refusal_without_a_challenge_is_the_answer() {
-        let refusals: &'static [(&str, &str)] = &[("401 Unauthorized", "")];
-        for auth in [HttpAuth::Digest(who().0, who().1), HttpAuth::Ntlm(who().0, who().1)] {
-            let (answer, seen) = exchange(auth, refusals);
-            assert_eq!((answer.unwrap().status, seen.len()), (401, 1));
-        }
-        let (answer, seen) = exchange(HttpAuth::Basic(who().0, who().1), &[("200 OK", "")]);
-        assert_eq!(answer.unwrap().status, 200);
-        assert_eq!(proof(&seen[0]), "Basic RE9NQUlOXG5hbWU6d29yZA==");
-    }
-}
+mod tests;
