@@ -10,8 +10,8 @@ use discovery::Recorder;
 use model::{DiscoveryResult, NewEvent};
 use stdx::queue::Receiver;
 
-use crate::Bell;
 use crate::action::Actions;
+use crate::escalator::Bell;
 
 /// Discovery results per transaction.
 const BATCH_MAX: usize = 200;
@@ -19,6 +19,7 @@ const BATCH_MAX: usize = 200;
 /// Writes discovery results.
 pub struct DiscoveryWriter {
     config: Arc<Config>,
+    /// Told of new events.
     bell: Bell,
 }
 
@@ -29,7 +30,7 @@ impl std::fmt::Debug for DiscoveryWriter {
 }
 
 impl DiscoveryWriter {
-    /// Nothing is kept in memory: the database is the truth. `bell` rings after new events.
+    /// Nothing is kept in memory: the database is the truth.
     pub fn new(config: Arc<Config>, bell: Bell) -> Self {
         Self { config, bell }
     }

@@ -22,7 +22,7 @@ mod recipients;
 pub mod text;
 
 pub use discovery_writer::DiscoveryWriter;
-pub use escalator::{Bell, Escalator, EventTexts};
+pub use escalator::{Addressee, Bell, Escalator, Expand, Sent, Subject, Texts};
 
 #[cfg(test)]
 mod tests;

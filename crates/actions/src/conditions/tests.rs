@@ -177,7 +177,7 @@ fn conditions_are_combined() {
     let subject = ServiceSubject { id: 7, name: "Shop", tags: &tags };
     let named = |id: &str, condition: Condition| Condition { id: id.to_owned(), ..condition };
     // A and B are of one kind, and A is met; C is met; D is not.
-    let conditions = vec![
+    let conditions = [
         named("A", condition(25, 0, "a", "")),
         named("B", condition(25, 0, "x", "")),
         named("C", condition(27, 0, "7", "")),

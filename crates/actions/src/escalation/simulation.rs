@@ -324,7 +324,7 @@ fn run(seed: u64) -> (Journal, Journal) {
     let mut random = Random(seed);
     let plan = plan_of(&mut random);
     let script = script_of(&mut random);
-    let mut problems = vec![super::tests::open(); PROBLEMS];
+    let mut problems = vec![tests::open(); PROBLEMS];
     let mut store = Store::default();
     let mut models: BTreeMap<usize, Model> = BTreeMap::new();
     let mut expected = Journal::new();
@@ -372,10 +372,15 @@ fn run(seed: u64) -> (Journal, Journal) {
     (store.journal, expected)
 }
 
+/// A number from the environment.
+#[expect(clippy::disallowed_methods, reason = "for longer runs, and to repeat one")]
+fn given(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
 #[test]
 fn random_lives_of_problems_agree_with_the_model() {
-    let seeds = std::env::var("SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(50_u64);
-    let first = std::env::var("SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(1_u64);
+    let (seeds, first) = (given("SEEDS").unwrap_or(50), given("SEED").unwrap_or(1));
     let (mut orders, mut cancelled) = (0, 0);
     for seed in first..first + seeds {
         println!("seed {seed}");

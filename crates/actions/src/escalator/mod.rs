@@ -34,8 +34,7 @@ use sending::Sending;
 use turn::Turn;
 
 pub use inbox::Bell;
-pub use texts::EventTexts;
-use texts::Texts;
+pub use texts::{Addressee, Expand, Sent, Subject, Texts};
 
 /// Longest wait without a note.
 const WAIT_MAX: Duration = Duration::from_secs(60);

@@ -227,7 +227,7 @@ fn suppression_of_new_problems_is_known_before_the_look() {
     let ends = |world: &World, fresh: Option<u64>, now: i64| {
         let read = world
             .config
-            .read(|connection| super::suppressed(connection, &[20, 21, 22, 30], fresh, now, &tz));
+            .read(|connection| suppressed(connection, &[20, 21, 22, 30], fresh, now, &tz));
         let ends: Vec<_> = read.unwrap().into_iter().collect();
         ends
     };

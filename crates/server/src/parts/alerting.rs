@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actions::{Bell, Escalator, EventTexts};
+use actions::Escalator;
+use actions::text::EventTexts;
 use anyhow::Context as _;
 use collect::resolver::Resolver;
 use media::{ATTEMPT_MAX, Configured, Queues, Setup};
@@ -15,19 +16,18 @@ use super::{Kept, Part, blocking, history};
 /// How long attempts may go on when the server stops.
 const ATTEMPTS_END: Duration = Duration::from_secs(5);
 
-/// Starts both; the handle sends what users test. `bell` rings for what happens.
+/// Starts both; the handle sends what users test.
 pub(crate) fn start(
     base: &Base<'_>,
     history: &history::Opened,
     evaluation: &Evaluation,
-    bell: Bell,
 ) -> anyhow::Result<Part<Queues>> {
-    let (config, clock) = (&base.config, &base.clock);
+    let (config, clock, bell) = (&base.config, &base.clock, base.bell.clone());
     let queues = Queues::new(setup(base)?, Arc::new(bell.clone()));
     let media = Configured::new(Arc::clone(config), queues.clone());
     let shards = Arc::clone(&evaluation.shards) as Arc<dyn ::history::Reader>;
     let texts =
-        EventTexts::new(Arc::clone(config), Arc::clone(clock), history.reader(shards, clock));
+        EventTexts::new(Arc::clone(config), history.reader(shards, clock), Arc::clone(clock));
     let escalator = Escalator::new(
         Arc::clone(config),
         Arc::clone(clock),

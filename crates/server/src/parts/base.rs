@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::api::LiveHub;
+use actions::Bell;
 use config::Config;
 use config::db::Location;
 use config::retry::Stop;
@@ -29,6 +30,8 @@ pub(crate) struct Base<'v> {
     pub(crate) engine_authority: Option<String>,
     /// To browsers.
     pub(crate) hub: LiveHub,
+    /// To the escalator.
+    pub(crate) bell: Bell,
     /// Ends the tries of writers while the configuration database is down.
     pub(crate) stop_writers: Stop,
     /// The last run ended without writing everything.
@@ -70,6 +73,7 @@ impl<'v> Base<'v> {
             transactions,
             engine_authority,
             hub: LiveHub::default(),
+            bell: Bell::default(),
             stop_writers: Stop::new(Arc::clone(&clock)),
             clock,
             crashed: last_run.crashed,

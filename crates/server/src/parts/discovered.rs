@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::{Bell, DiscoveryWriter};
+use actions::DiscoveryWriter;
 use model::DiscoveryResult;
 use stdx::queue::{Sender, bounded};
 
@@ -12,10 +12,10 @@ use super::{Kept, Part, blocking};
 /// Addresses that were looked at and agents that announced themselves, waiting to be written.
 const RESULTS_MAX: usize = 1_000;
 
-/// Starts the writer; the handle takes what was found. `bell` rings after new events.
-pub(crate) fn start(base: &Base<'_>, bell: Bell) -> anyhow::Result<Part<Sender<DiscoveryResult>>> {
+/// Starts the writer; the handle takes what was found.
+pub(crate) fn start(base: &Base<'_>) -> anyhow::Result<Part<Sender<DiscoveryResult>>> {
     let (results, queue) = bounded::<DiscoveryResult>("discovery", RESULTS_MAX);
-    let writing = DiscoveryWriter::new(Arc::clone(&base.config), bell);
+    let writing = DiscoveryWriter::new(Arc::clone(&base.config), base.bell.clone());
     let stop = base.stop_writers.clone();
     let thread = stdx::thread::permanent("discovery", move || writing.run(queue, &stop))?;
     let last = results.clone();

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use ::api::{LiveHub, LiveNote};
+use ::api::LiveNote;
 use ::events::{Hooks, Problems, Unsent};
-use actions::Bell;
 use anyhow::Context;
 use config::lld::worker as lld;
 use model::{ItemId, TriggerFinding, UnixSeconds};
@@ -32,12 +31,11 @@ pub(crate) struct Evaluation {
 }
 
 /// Starts them on the drivers of the history. `unsupported`: items that were not supported at the end of
-/// the last run, with the reasons. `bell` rings after new events.
+/// the last run, with the reasons.
 pub(crate) fn start(
     base: &Base<'_>,
     history: &mut history::Opened,
     unsupported: Vec<(ItemId, Box<str>)>,
-    bell: Bell,
 ) -> anyhow::Result<Part<Evaluation>> {
     let (config, clock) = (&base.config, &base.clock);
     let unsent = Unsent::new(base.data.join("unsent-events"));
@@ -65,8 +63,7 @@ pub(crate) fn start(
     let sizes = ShardsConfig { after_crash: base.crashed, ..ShardsConfig::default() };
     let shards = Arc::new(ShardSet::spawn(sizes, deps).context("cannot start the shards")?);
     // What shards find meanwhile waits in the queues.
-    let problems =
-        Problems::open(Arc::clone(config), Arc::clone(clock), hooks(&base.hub, &shards, bell))?;
+    let problems = Problems::open(Arc::clone(config), Arc::clone(clock), hooks(base, &shards))?;
     let stop = base.stop_writers.clone();
     let worker = lld::Worker::new(Arc::clone(config), Arc::clone(clock), stop.clone());
     let lld = worker.status(&lld_values_in);
@@ -91,8 +88,8 @@ pub(crate) fn start(
     Ok(Part::new(Evaluation { shards, problems, notes, lld }, blocking(end)))
 }
 
-fn hooks(hub: &LiveHub, shards: &Arc<ShardSet>, bell: Bell) -> Hooks {
-    let (hub, shards) = (hub.clone(), Arc::clone(shards));
+fn hooks(base: &Base<'_>, shards: &Arc<ShardSet>) -> Hooks {
+    let (hub, shards, bell) = (base.hub.clone(), Arc::clone(shards), base.bell.clone());
     Hooks {
         problem: Box::new(move |_| hub.tell(LiveNote::Problems)),
         trigger: Box::new(move |trigger, state| shards.set_trigger(trigger, state)),

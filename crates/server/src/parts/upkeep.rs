@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actions::Bell;
 use config::Config;
 use events::{MaintenanceWatch, Problems};
 use pipeline::ShardSet;
@@ -18,8 +17,8 @@ const HOUSEKEEPING: Duration = Duration::from_secs(3600);
 /// How long events of resolved problems are kept.
 const EVENTS_KEPT: Duration = Duration::from_secs(365 * 86_400);
 
-/// Starts all of it. `bell` rings when suppressions change.
-pub(crate) fn start(base: &Base<'_>, evaluation: &Evaluation, bell: Bell, running: &mut Running) {
+/// Starts all of it.
+pub(crate) fn start(base: &Base<'_>, evaluation: &Evaluation, running: &mut Running) {
     let (config, clock) = (&base.config, &base.clock);
     let housekeeping = housekeeping(
         Arc::clone(&evaluation.shards),
@@ -28,8 +27,9 @@ pub(crate) fn start(base: &Base<'_>, evaluation: &Evaluation, bell: Bell, runnin
         Arc::clone(clock),
     );
     running.add("housekeeping", Part::task("housekeeping", housekeeping));
-    let watch = MaintenanceWatch::new(Arc::clone(config));
-    let watch = watch.telling(Box::new(move |problems| bell.suppression_changed(problems)));
+    let bell = base.bell.clone();
+    let watch = MaintenanceWatch::new(Arc::clone(config))
+        .telling(Box::new(move |problems| bell.suppression_changed(problems)));
     let maintenance = maintenance(watch, Arc::clone(clock));
     running.add("maintenance", Part::task("maintenance", maintenance));
     let old = super::transactions::delete_old(Arc::clone(&base.transactions), Arc::clone(clock));

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actions::Bell;
 use anyhow::Context;
 use config::retry::Stop;
 use control::analytics::Board;
@@ -85,11 +84,10 @@ async fn start(
     let mut history = running.add("history", stored::start(&base)?);
     let memory = Memory::open(data);
     let unsupported = memory.known().unsupported;
-    let bell = Bell::default();
-    let evaluation = running
-        .add("evaluation", evaluation::start(&base, &mut history, unsupported, bell.clone())?);
-    let discovered = running.add("discovery", discovered::start(&base, bell.clone())?);
-    running.add("alerting", alerting::start(&base, &history, &evaluation, bell.clone())?);
+    let evaluation =
+        running.add("evaluation", evaluation::start(&base, &mut history, unsupported)?);
+    let discovered = running.add("discovery", discovered::start(&base)?);
+    running.add("alerting", alerting::start(&base, &history, &evaluation)?);
 
     let counters = Arc::<Counters>::default();
     let meter = measure(&base, &history, &evaluation, Arc::clone(&counters));
@@ -128,7 +126,7 @@ async fn start(
     stdx::sys::give_memory_back();
     huge_pages(true);
 
-    upkeep::start(&base, &evaluation, bell, running);
+    upkeep::start(&base, &evaluation, running);
     let (address, secured) = web.address()?;
     web.start(&base, &service, running)?;
     first_start::greet(&address, secured, &addresses, base.first)?;

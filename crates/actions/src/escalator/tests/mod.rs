@@ -14,7 +14,6 @@ use model::{AlertId, EventId, ProblemUpdate, Timestamp, TriggerFinding, TriggerI
 use stdx::clock::SimClock;
 use stdx::sync::lock;
 
-use super::texts::{Addressee, Expand, Sent, Subject};
 use super::*;
 
 const T: u64 = 1_800_000_000;
