@@ -1,5 +1,6 @@
 //! Actions: conditions, how they compare, and operations, for all sources of events.
 
+use crate::alerting::OperationMode;
 use crate::event::EventSource;
 use crate::numbered::numbered;
 
@@ -99,21 +100,21 @@ numbered! {
 }
 
 impl ConditionKind {
-    /// Kinds of the conditions of actions on events of this source. For network discovery and
-    /// autoregistration in the order in which conditions are shown, for the others by number.
+    /// Kinds of the conditions of actions on events of this source, in the order in which conditions are
+    /// shown.
     pub const fn of(source: EventSource) -> &'static [Self] {
         match source {
             EventSource::Trigger => &[
-                Self::HostGroup,
-                Self::Host,
-                Self::Trigger,
                 Self::EventName,
+                Self::Trigger,
                 Self::Severity,
-                Self::TimePeriod,
-                Self::Template,
+                Self::Host,
+                Self::HostGroup,
                 Self::Suppressed,
                 Self::Tag,
                 Self::TagValue,
+                Self::Template,
+                Self::TimePeriod,
             ],
             EventSource::Discovery => &[
                 Self::Address,
@@ -129,14 +130,14 @@ impl ConditionKind {
             ],
             EventSource::Autoregistration => &[Self::AgentName, Self::AgentMetadata, Self::Proxy],
             EventSource::Internal => &[
-                Self::HostGroup,
-                Self::Host,
-                Self::Template,
                 Self::InternalEvent,
+                Self::Host,
+                Self::HostGroup,
                 Self::Tag,
                 Self::TagValue,
+                Self::Template,
             ],
-            EventSource::Service => &[Self::Tag, Self::TagValue, Self::Service, Self::ServiceName],
+            EventSource::Service => &[Self::Service, Self::ServiceName, Self::Tag, Self::TagValue],
         }
     }
 
@@ -165,7 +166,7 @@ impl ConditionKind {
             Self::ReceivedValue => {
                 &[Op::Equals, Op::NotEquals, Op::AtLeast, Op::AtMost, Op::Contains, Op::NotContains]
             }
-            Self::Suppressed => &[Op::Yes, Op::No],
+            Self::Suppressed => &[Op::No, Op::Yes],
             Self::AgentName | Self::AgentMetadata => TEXT,
             Self::Tag | Self::TagValue => TAG,
         }
@@ -223,6 +224,23 @@ impl OperationKind {
         Self::AddTags,
         Self::RemoveTags,
     ];
+
+    /// Those of actions on events of this source in this mode, by number.
+    pub fn of(source: EventSource, mode: OperationMode) -> Vec<Self> {
+        let mut kinds = vec![Self::Message];
+        if source != EventSource::Internal {
+            kinds.push(Self::Script);
+        }
+        match (source, mode) {
+            (_, OperationMode::Recovery) => kinds.push(Self::NotifyRecovered),
+            (_, OperationMode::Update) => kinds.push(Self::NotifyUpdated),
+            (EventSource::Discovery | EventSource::Autoregistration, OperationMode::Problem) => {
+                kinds.extend(Self::ON_HOSTS);
+            }
+            _ => {}
+        }
+        kinds
+    }
 
     /// The API's member with the parameters of an operation on hosts; empty = it has none.
     pub const fn member(self) -> &'static str {

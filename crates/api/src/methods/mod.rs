@@ -23,6 +23,7 @@ pub(crate) mod mediatype;
 pub(crate) mod regexp;
 pub(crate) mod role;
 pub(crate) mod running;
+pub(crate) mod script;
 pub(crate) mod settings;
 pub(crate) mod task;
 pub(crate) mod template;
@@ -74,6 +75,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     regexp::METHODS,
     role::METHODS,
     running::METHODS,
+    script::METHODS,
     settings::METHODS,
     task::METHODS,
     template::METHODS,
@@ -112,6 +114,7 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &drule::DSERVICE,
     &action::ACTION,
     &mediatype::MEDIA_TYPE,
+    &script::SCRIPT,
     &user::USER,
     &usergroup::USER_GROUP,
     &role::ROLE,

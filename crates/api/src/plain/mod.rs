@@ -2,6 +2,7 @@
 //! in its [`Spec`]; what only it does, in the hooks of its [`Plain`].
 
 mod child;
+mod only;
 mod read;
 mod write;
 
@@ -18,6 +19,9 @@ use crate::permission::Need;
 use crate::relate::Relation;
 
 pub(crate) use child::{Child, Key, Seen, Select, number, text};
+#[cfg(test)]
+pub(crate) use only::check_rules;
+pub(crate) use only::{OnlyWhen, complete as complete_kinds, only};
 pub(crate) use read::read;
 pub(crate) use write::{change, insert, remove, rows};
 

@@ -31,6 +31,7 @@ const TYPES: &[(&str, &str)] = &[
     ("dservice", "FoundService"),
     ("action", "Action"),
     ("mediatype", "MediaType"),
+    ("script", "Script"),
     ("user", "User"),
     ("usergroup", "UserGroup"),
     ("role", "Role"),

@@ -7,17 +7,22 @@ use eval::lld::{FormulaError, formula_ids};
 use eval::ranges::{AddressRanges, numbers};
 use objects::{
     ConditionKind, ConditionOperator, DiscoveryCheckType, DiscoveryState, EvalType, EventSource,
+    Severity,
 };
 use serde_json::Map;
 
-use crate::call::Json;
+use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
+use crate::methods::user::is_period;
 use crate::object::{missing, taken};
 use crate::params;
-use crate::write::{nested, only};
+use crate::permission::{Need, on_hosts};
+use crate::write::{Target, nested, only};
 
 /// Characters of a condition's value.
 const VALUE_MAX: usize = 255;
+/// What became unsupported or unknown: item, discovery rule, trigger.
+const INTERNAL_EVENTS: &[i64] = &[0, 2, 4];
 /// Seconds of the condition on how long something is up or down.
 const UPTIME_MAX_S: i64 = 2_592_000;
 
@@ -27,6 +32,8 @@ pub(super) struct Condition {
     kind: ConditionKind,
     operator: ConditionOperator,
     value: String,
+    /// Name of the tag whose value is compared.
+    value2: String,
     id: String,
 }
 
@@ -68,7 +75,8 @@ impl Filter {
                 (Ok(a), Ok(b)) => a.cmp(&b),
                 _ => a.value.cmp(&b.value),
             };
-            (rank(a.kind), a.operator).cmp(&(rank(b.kind), b.operator)).then(values)
+            let names = a.value2.cmp(&b.value2);
+            (rank(a.kind), a.operator).cmp(&(rank(b.kind), b.operator)).then(names).then(values)
         });
         for (n, condition) in conditions.iter_mut().enumerate() {
             condition.id = letters(n);
@@ -108,26 +116,43 @@ impl Filter {
         Ok(Self { evaltype: EvalType::Formula, formula: renamed(formula, &used), conditions })
     }
 
-    /// Refuses conditions on what is not there.
-    pub(super) fn check(&self, edit: &mut Edit<'_>) -> ApiResult<()> {
+    /// Refuses conditions on what is not there, or not for this user.
+    pub(super) fn check(&self, call: &Call<'_>, edit: &mut Edit<'_>) -> ApiResult<()> {
         for condition in &self.conditions {
-            let (table, key, what, name) = match condition.kind {
+            let id: u64 = condition.value.parse().unwrap_or(0);
+            let (exists, what, name) = match condition.kind {
+                ConditionKind::HostGroup => {
+                    let allowed = call.allowed(edit, Target::HostGroup, Need::Read, &[id])?;
+                    (!allowed.is_empty(), "condition or operation host group", "Host group")
+                }
+                ConditionKind::Host => {
+                    let allowed = call.allowed(edit, Target::Host, Need::Read, &[id])?;
+                    (!allowed.is_empty(), "condition or operation host", "Host")
+                }
+                ConditionKind::Template => {
+                    let allowed = call.allowed(edit, Target::Template, Need::Read, &[id])?;
+                    (!allowed.is_empty(), "condition or operation template", "Template")
+                }
+                ConditionKind::Trigger => {
+                    (has_trigger(call, edit, id)?, "condition trigger", "Trigger")
+                }
                 ConditionKind::DiscoveryRule => {
-                    ("drules", "druleid", "discovery rule", "Discovery rule")
+                    let sql = "SELECT druleid FROM drules WHERE druleid = ?";
+                    let found = !edit.query(sql, &[id.into()])?.is_empty();
+                    (found, "condition discovery rule", "Discovery rule")
                 }
                 ConditionKind::DiscoveryCheck => {
-                    ("dchecks", "dcheckid", "discovery check", "Discovery check")
+                    let sql = "SELECT dcheckid FROM dchecks WHERE dcheckid = ?";
+                    let found = !edit.query(sql, &[id.into()])?.is_empty();
+                    (found, "condition discovery check", "Discovery check")
                 }
-                ConditionKind::Proxy => ("", "", "proxy", "Proxy"),
+                // There are none yet.
+                ConditionKind::Proxy => (false, "condition proxy", "Proxy"),
+                ConditionKind::Service => (false, "condition service", "Service"),
                 _ => continue,
             };
-            let id: u64 = condition.value.parse().unwrap_or(0);
-            let sql = format!("SELECT {key} FROM {table} WHERE {key} = ?");
-            if table.is_empty() || edit.query(&sql, &[id.into()])?.is_empty() {
-                return Err(ApiError::application(format!(
-                    "Incorrect action condition {what}. {name} does not exist or you have no \
-                     access to it."
-                )));
+            if !exists {
+                return Err(no_access(what, name));
             }
         }
         Ok(())
@@ -143,6 +168,7 @@ impl Filter {
                 ("conditiontype", condition.kind.number().into()),
                 ("operator", condition.operator.number().into()),
                 ("value", condition.value.as_str().into()),
+                ("value2", condition.value2.as_str().into()),
                 ("formulaid", condition.id.as_str().into()),
             ];
             edit.insert(&table::ACTION_CONDITIONS, &row)?;
@@ -196,27 +222,54 @@ impl Condition {
         source: EventSource,
         by_formula: bool,
     ) -> ApiResult<Self> {
-        let known: &[&str] = &["conditiontype", "operator", "value", "formulaid"];
-        let known = if by_formula { known } else { &known[..3] };
         let at = |name: &str| format!("{path}/{name}");
         let number = |name: &str| members.get(name).map(|v| params::int(v, &at(name))).transpose();
         let kind = number("conditiontype")?.ok_or_else(|| missing(path, "conditiontype"))?;
         let kinds = ConditionKind::of(source);
         let Some(kind) = kinds.iter().copied().find(|known| known.is(kind)) else {
             let mut all: Vec<i64> = kinds.iter().map(|kind| kind.number()).collect();
-            all.sort_unstable();
+            if source != EventSource::Service {
+                all.sort_unstable();
+            }
             return Err(one_of(&at("conditiontype"), all.into_iter()));
         };
-        only(members, path, known)?;
-        let operator = number("operator")?.unwrap_or(0);
+        let has_value = kind != ConditionKind::Suppressed;
+        let has_name = kind == ConditionKind::TagValue;
+        let known: Vec<&str> = [
+            ("conditiontype", true),
+            ("operator", true),
+            ("value", has_value),
+            ("value2", has_name),
+            ("formulaid", by_formula),
+        ]
+        .into_iter()
+        .filter_map(|(name, has)| has.then_some(name))
+        .collect();
+        only(members, path, &known)?;
+        let operator = match number("operator")? {
+            Some(operator) => operator,
+            None if !has_value => return Err(missing(path, "operator")),
+            None => 0,
+        };
         let operators = kind.operators();
         let Some(operator) = operators.iter().copied().find(|known| known.is(operator)) else {
             return Err(one_of(&at("operator"), operators.iter().map(|known| known.number())));
         };
-        let value = members.get("value").ok_or_else(|| missing(path, "value"))?;
-        let value = params::text(value, &at("value"))?;
-        if value.chars().count() > VALUE_MAX {
-            return Err(ApiError::at(&at("value"), "value is too long"));
+        let text = |name: &str, required: bool| match members.get(name) {
+            None if required => Err(missing(path, name)),
+            None => Ok(String::new()),
+            Some(value) => {
+                let value = params::text(value, &at(name))?;
+                if value.chars().count() > VALUE_MAX {
+                    return Err(ApiError::at(&at(name), "value is too long"));
+                }
+                Ok(value)
+            }
+        };
+        let value = text("value", has_value && !has_name)?;
+        let value2 = text("value2", has_name)?;
+        if has_name && value2.is_empty() {
+            return Err(ApiError::at(&at("value2"), "cannot be empty"));
         }
         check_value(kind, &value, &at("value"))?;
         let id = match (by_formula, members.get("formulaid")) {
@@ -224,8 +277,27 @@ impl Condition {
             (true, None) => return Err(missing(path, "formulaid")),
             (false, _) => String::new(),
         };
-        Ok(Self { kind, operator, value, id })
+        Ok(Self { kind, operator, value, value2, id })
     }
+}
+
+/// What is not there, or not for this user.
+pub(super) fn no_access(what: &str, name: &str) -> ApiError {
+    ApiError::application(format!(
+        "Incorrect action {what}. {name} does not exist or you have no access to it."
+    ))
+}
+
+/// Whether the user may read a trigger: all of its hosts.
+fn has_trigger(call: &Call<'_>, edit: &mut Edit<'_>, id: u64) -> ApiResult<bool> {
+    let mut sql = "SELECT triggerid FROM triggers WHERE triggerid = ?".to_owned();
+    if let Some(right) = on_hosts(call.user(), Need::Read, "i.hostid") {
+        sql += &format!(
+            " AND NOT EXISTS (SELECT 1 FROM functions f JOIN items i ON i.itemid = f.itemid \
+             WHERE f.triggerid = triggers.triggerid AND NOT ({right}))"
+        );
+    }
+    Ok(!edit.query(&sql, &[id.into()])?.is_empty())
 }
 
 fn check_value(kind: ConditionKind, value: &str, path: &str) -> ApiResult<()> {
@@ -251,13 +323,29 @@ fn check_value(kind: ConditionKind, value: &str, path: &str) -> ApiResult<()> {
         ConditionKind::Uptime if !(0..=UPTIME_MAX_S).contains(&number()?) => {
             Err(ApiError::at(path, format_args!("value must be one of 0-{UPTIME_MAX_S}")))
         }
-        ConditionKind::DiscoveryRule | ConditionKind::DiscoveryCheck | ConditionKind::Proxy => {
-            params::id(&Json::from(value), path).map(drop)
+        ConditionKind::HostGroup
+        | ConditionKind::Host
+        | ConditionKind::Trigger
+        | ConditionKind::Template
+        | ConditionKind::Service
+        | ConditionKind::DiscoveryRule
+        | ConditionKind::DiscoveryCheck
+        | ConditionKind::Proxy => params::id(&Json::from(value), path).map(drop),
+        ConditionKind::Severity => among(Severity::NUMBERS),
+        ConditionKind::InternalEvent => among(INTERNAL_EVENTS),
+        ConditionKind::TimePeriod if !is_period(value) => {
+            Err(ApiError::at(path, "a time period is expected"))
         }
         ConditionKind::DiscoveryObject => {
             among(&EventSource::Discovery.objects().iter().map(|o| o.number()).collect::<Vec<_>>())
         }
-        ConditionKind::AgentName | ConditionKind::AgentMetadata if value.is_empty() => {
+        ConditionKind::AgentName
+        | ConditionKind::AgentMetadata
+        | ConditionKind::EventName
+        | ConditionKind::ServiceName
+        | ConditionKind::Tag
+            if value.is_empty() =>
+        {
             Err(ApiError::at(path, "cannot be empty"))
         }
         _ => Ok(()),

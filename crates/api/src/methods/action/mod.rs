@@ -1,12 +1,12 @@
-//! Actions: what happens to hosts that discovery found or that announced themselves.
+//! Actions: what follows from events: messages, scripts, and changes of hosts that were found.
 
 mod conditions;
 mod operations;
+mod rights;
 mod write;
 
-use std::collections::BTreeMap;
-
-use config::db::{Row, Value, query_by_ids};
+use config::db::{Row, query_by_ids};
+use objects::ConditionKind;
 use serde_json::{Map, json};
 
 use crate::call::{Call, Json, Method};
@@ -16,10 +16,10 @@ use crate::methods::item::eval_formula;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
-use crate::permission::{Need, on_groups, on_hosts};
+use crate::params;
 
 pub(crate) const METHODS: &[Method] = &[
-    Method::admin("action.get", get),
+    Method::user("action.get", get),
     Method::admin("action.create", write::create),
     Method::admin("action.update", write::update),
     Method::admin("action.delete", write::delete),
@@ -28,14 +28,26 @@ pub(crate) const METHODS: &[Method] = &[
 const FIELDS: &[Field] = &[
     field("actionid", Id, ReadOnly, "Id of the action."),
     field("name", Name(255), Required, "Name."),
-    field("eventsource", Int(0, 4), Required, "1 = network discovery, 2 = autoregistration."),
+    field(
+        "eventsource",
+        Int(0, 4),
+        Required,
+        "0 = triggers, 1 = network discovery, 2 = autoregistration, 3 = internal events, 4 = services.",
+    ),
     field("status", OneOf(&[0, 1]), Optional, "1 = switched off."),
-    field("esc_period", Text(0), ReadOnly, "Of actions with steps."),
-    field("pause_suppressed", OneOf(&[0, 1]), ReadOnly, "Of actions on triggers."),
-    field("notify_if_canceled", OneOf(&[0, 1]), ReadOnly, "Of actions on triggers."),
-    field("pause_symptoms", OneOf(&[0, 1]), ReadOnly, "Of actions on triggers."),
+    field(
+        "esc_period",
+        Text(0),
+        Optional,
+        "Duration of a step; triggers, internal events, services.",
+    ),
+    field("pause_suppressed", OneOf(&[0, 1]), Optional, "Triggers: 1 = wait while suppressed."),
+    field("notify_if_canceled", OneOf(&[0, 1]), Optional, "Triggers: 1 = tell of cancellations."),
+    field("pause_symptoms", OneOf(&[0, 1]), Optional, "Triggers: 1 = wait while a symptom."),
     field("filter", Nested, Optional, "When: `{evaltype, formula, conditions}`."),
-    field("operations", Nested, Required, "What then happens."),
+    field("operations", Nested, Optional, "What then happens, in steps."),
+    field("recovery_operations", Nested, Optional, "What happens when the problem ends."),
+    field("update_operations", Nested, Optional, "What happens when the problem is updated."),
 ];
 
 pub(crate) static ACTION: Object = Object {
@@ -48,55 +60,60 @@ pub(crate) static ACTION: Object = Object {
     sort: &["actionid", "name", "status"],
 };
 
-/// What only actions on triggers have: nothing is found by them.
-const OF_TRIGGERS: &[&str] =
-    &["groupids", "hostids", "triggerids", "mediatypeids", "usrgrpids", "userids", "scriptids"];
+/// Options that select by what operations refer to.
+const BY_OPERATIONS: &[(&str, &str)] = &[
+    ("mediatypeids", "operation_messages x ON x.mediatypeid IN ({ids})"),
+    ("usrgrpids", "operation_message_groups x ON x.usrgrpid IN ({ids})"),
+    ("userids", "operation_message_users x ON x.userid IN ({ids})"),
+    ("scriptids", "operation_commands x ON x.scriptid IN ({ids})"),
+];
 
-fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+/// Options that select by what conditions refer to.
+const BY_CONDITIONS: &[(&str, ConditionKind)] = &[
+    ("groupids", ConditionKind::HostGroup),
+    ("hostids", ConditionKind::Host),
+    ("triggerids", ConditionKind::Trigger),
+];
+
+pub(crate) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut get = Get::new(call, input, &ACTION, &[])?;
     get.need(&["evaltype", "formula"]);
     get.by_ids("actionids", "t.actionid IN ({ids})")?;
-    for option in OF_TRIGGERS {
-        get.by_ids(option, "t.actionid IN ({ids}) AND 1 = 0")?;
+    for (option, uses) in BY_OPERATIONS {
+        let condition = format!(
+            "t.actionid IN (SELECT o.actionid FROM operations o JOIN {uses} \
+             AND x.operationid = o.operationid)"
+        );
+        get.by_ids(option, &condition)?;
     }
-    // A user sees those all of whose groups and templates the user sees.
-    let need = Need::of_get(get.flag("editable"));
-    for (table, right) in [
-        ("operation_groups", on_groups(call.user(), need, "x.groupid")),
-        ("operation_templates", on_hosts(call.user(), need, "x.templateid")),
-    ] {
-        if let Some(right) = right {
+    for (option, kind) in BY_CONDITIONS {
+        if let Some(ids) = params::ids(input, option)? {
+            // Values of conditions are texts.
+            let list: Vec<String> = ids.iter().map(|id| format!("'{id}'")).collect();
+            let list = if list.is_empty() { "''".to_owned() } else { list.join(", ") };
             let condition = format!(
-                "NOT EXISTS (SELECT 1 FROM operations o JOIN {table} x \
-                 ON x.operationid = o.operationid WHERE o.actionid = t.actionid AND NOT ({right}))"
+                "t.actionid IN (SELECT actionid FROM action_conditions \
+                 WHERE conditiontype = {} AND value IN ({list}))",
+                kind.text()
             );
-            get.and(condition, [] as [Value; 0]);
+            get.and(condition, []);
         }
     }
+    rights::limit(&mut get, call)?;
     let mut found = get.run()?;
     if let Some(wanted) = found.wants("selectFilter")? {
         filters(&mut found, &wanted)?;
     }
-    if let Some(wanted) = found.wants_uncounted("selectOperations")? {
-        let operations = operations::shown(&found, &wanted)?;
-        put(&mut found, "operations", operations);
-    }
-    for (option, member) in [
-        ("selectRecoveryOperations", "recovery_operations"),
-        ("selectUpdateOperations", "update_operations"),
-    ] {
-        if found.wants_uncounted(option)?.is_some() {
-            put(&mut found, member, BTreeMap::new());
+    for ((member, mode), option) in operations::LISTS.into_iter().zip([
+        "selectOperations",
+        "selectRecoveryOperations",
+        "selectUpdateOperations",
+    ]) {
+        if let Some(wanted) = found.wants_uncounted(option)? {
+            operations::show(&mut found, member, mode, &wanted)?;
         }
     }
     Ok(found.finish())
-}
-
-fn put(found: &mut Found<'_, '_>, member: &str, mut lists: BTreeMap<u64, Vec<Json>>) {
-    for row in &mut found.rows {
-        let list = lists.remove(&row.id).unwrap_or_default();
-        row.out.insert(member.to_owned(), Json::Array(list));
-    }
 }
 
 fn filters(found: &mut Found<'_, '_>, wanted: &Output) -> ApiResult<()> {

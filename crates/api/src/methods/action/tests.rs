@@ -1,3 +1,5 @@
+mod messages;
+
 use serde_json::{Value as Json, json};
 
 use crate::testing::Server;
@@ -97,7 +99,7 @@ fn an_action_lives() {
         })
     );
     let none = json!({ "groupids": group, "countOutput": true });
-    assert_eq!(get(none), json!("0"), "groups are of actions on triggers");
+    assert_eq!(get(none), json!("0"), "no condition is on a group");
     server.call("action.delete", &json!([id])).unwrap();
     assert_eq!(get(json!({ "countOutput": true })), json!("0"));
 }
@@ -165,7 +167,7 @@ fn actions_that_are_refused() {
         (json!({ "name": "q" }), "\"eventsource\" is missing".to_owned()),
         (with("name", json!("")), format!("{at}/name\": cannot be empty.")),
         (with("eventsource", json!(9)), format!("{at}/eventsource\": value must be one of")),
-        (with("eventsource", json!(0)), "not supported yet".to_owned()),
+        (with("eventsource", json!(0)), "operationtype\": value must be one of 0, 1.".to_owned()),
         (with("esc_period", json!("1h")), format!("{at}\": unexpected parameter \"esc_period\".")),
         (with("status", json!(3)), format!("{at}/status\": value must be one of 0, 1.")),
         (with("operations", json!([])), "No operations defined for action \"a\".".to_owned()),
@@ -174,7 +176,7 @@ fn actions_that_are_refused() {
             "Operation \"Add host\" already exists for action \"a\".".to_owned(),
         ),
         (operation(json!({})), "\"operationtype\" is missing".to_owned()),
-        (operation(json!({ "operationtype": 0 })), "not supported yet".to_owned()),
+        (operation(json!({ "operationtype": 0 })), "\"opmessage\" is missing".to_owned()),
         (
             operation(json!({ "operationtype": 11 })),
             "value must be one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14.".to_owned(),

@@ -8,20 +8,31 @@ use serde_json::json;
 
 use super::ACTION;
 use super::conditions::Filter;
-use super::operations::{self, Operation};
+use super::operations::{self, LISTS, Operation, Place};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::object::{Columns, Mode};
 use crate::params;
 
-/// Sources whose actions are performed.
-const SUPPORTED: [EventSource; 2] = [EventSource::Discovery, EventSource::Autoregistration];
-
 /// An action as a client gives it.
 struct Given {
+    name: String,
     columns: Columns,
     filter: Option<Filter>,
-    operations: Option<Vec<Operation>>,
+    /// By [`LISTS`]; `None` = not given.
+    operations: [Option<Vec<Operation>>; 3],
+}
+
+/// Members that only actions on some sources have.
+fn is_of(source: EventSource, member: &str) -> bool {
+    match member {
+        "esc_period" | "recovery_operations" => operations::has_steps(source),
+        "update_operations" => matches!(source, EventSource::Trigger | EventSource::Service),
+        "pause_suppressed" | "pause_symptoms" | "notify_if_canceled" => {
+            source == EventSource::Trigger
+        }
+        _ => true,
+    }
 }
 
 impl Given {
@@ -39,14 +50,15 @@ impl Given {
             let text = format!("Cannot update \"eventsource\" for action \"{name}\".");
             return Err(ApiError::params(text));
         }
-        let Some(source) = EventSource::from_number(source).filter(|one| SUPPORTED.contains(one))
-        else {
-            return Err(ApiError::at(
-                &at("eventsource"),
-                "actions on triggers, internal events and services are not supported yet: value \
-                 must be one of 1, 2",
-            ));
-        };
+        let source = EventSource::from_number(source)
+            .ok_or_else(|| ApiError::at(&at("eventsource"), "an integer is expected"))?;
+        let foreign = object.as_object().and_then(|m| m.keys().find(|name| !is_of(source, name)));
+        if let Some(name) = foreign {
+            return Err(ApiError::at(path, format_args!("unexpected parameter \"{name}\"")));
+        }
+        if let Some(value) = object.get("esc_period") {
+            operations::check_period(value, &at("esc_period"))?;
+        }
         let name = match object.get("name") {
             Some(name) => params::text(name, &at("name"))?,
             None => now.map_or("", |(name, _)| name).to_owned(),
@@ -57,14 +69,13 @@ impl Given {
             columns.push(("evaltype", filter.evaltype.number().into()));
             columns.push(("formula", filter.formula.as_str().into()));
         }
-        let operations = object.get("operations");
-        if now.is_none() && operations.is_none() {
-            return Err(operations::none(&name));
+        let mut lists = [None, None, None];
+        for (list, (member, mode)) in lists.iter_mut().zip(LISTS) {
+            let place = Place { source, mode, action: &name };
+            let value = object.get(member);
+            *list = value.map(|v| operations::parse(v, &at(member), place)).transpose()?;
         }
-        let operations = operations
-            .map(|value| operations::parse(value, &at("operations"), &name))
-            .transpose()?;
-        Ok(Self { columns, filter, operations })
+        Ok(Self { name, columns, filter, operations: lists })
     }
 
     /// Checks what depends on what is stored.
@@ -77,18 +88,40 @@ impl Given {
                 return Err(ApiError::params(format!("Action \"{name}\" already exists.")));
             }
         }
+        self.check_does_something(edit, id)?;
         if let Some(filter) = &self.filter {
-            filter.check(edit)?;
+            filter.check(call, edit)?;
         }
-        self.operations.iter().flatten().try_for_each(|operation| operation.check(call, edit))
+        let mut operations = self.operations.iter().flatten().flatten();
+        operations.try_for_each(|operation| operation.check(call, edit))
+    }
+
+    /// Lists that are not given stay as they are.
+    fn check_does_something(&self, edit: &mut Edit<'_>, id: u64) -> ApiResult<()> {
+        for (list, (_, mode)) in self.operations.iter().zip(LISTS) {
+            let some = match list {
+                Some(list) => !list.is_empty(),
+                None => {
+                    let sql = "SELECT 1 AS one FROM operations \
+                               WHERE actionid = ? AND recovery = ? LIMIT 1";
+                    !edit.query(sql, &[id.into(), mode.number().into()])?.is_empty()
+                }
+            };
+            if some {
+                return Ok(());
+            }
+        }
+        Err(operations::none(&self.name))
     }
 
     fn write_owned(&self, edit: &mut Edit<'_>, id: u64) -> ApiResult<()> {
         if let Some(filter) = &self.filter {
             filter.write(edit, id)?;
         }
-        if let Some(operations) = &self.operations {
-            operations::write(edit, id, operations)?;
+        for (list, (_, mode)) in self.operations.iter().zip(LISTS) {
+            if let Some(list) = list {
+                operations::write(edit, id, mode, list)?;
+            }
         }
         Ok(())
     }

@@ -6,61 +6,46 @@ use objects::{MediaTypeKind, SmtpAuthentication, SmtpSecurity};
 use super::SPEC;
 use crate::error::{ApiError, ApiResult};
 use crate::methods::user::is_web_address;
-use crate::object::missing;
 use crate::params;
-use crate::plain::Draft;
+use crate::plain::{Draft, OnlyWhen, complete_kinds, only};
 
-/// A field that media types of one kind have. Others keep its default.
-struct Own {
-    name: &'static str,
-    kind: MediaTypeKind,
-    /// It also needs one of these values of another field.
-    also: Option<(&'static str, &'static [i64])>,
-    /// It cannot be empty.
-    required: bool,
-}
+type When = &'static [(&'static str, &'static [i64])];
 
-const fn own(name: &'static str, kind: MediaTypeKind) -> Own {
-    Own { name, kind, also: None, required: false }
-}
+const EMAIL: When = &[("type", &[MediaTypeKind::Email as i64])];
+const ENCRYPTED: When = &[
+    ("type", &[MediaTypeKind::Email as i64]),
+    ("smtp_security", &[SmtpSecurity::StartTls as i64, SmtpSecurity::Tls as i64]),
+];
+const BY_PASSWORD: When = &[
+    ("type", &[MediaTypeKind::Email as i64]),
+    ("smtp_authentication", &[SmtpAuthentication::Password as i64]),
+];
+const SCRIPT: When = &[("type", &[MediaTypeKind::Script as i64])];
+const SMS: When = &[("type", &[MediaTypeKind::Sms as i64])];
+const WEBHOOK: When = &[("type", &[MediaTypeKind::Webhook as i64])];
+const WITH_MENU: When = &[("type", &[MediaTypeKind::Webhook as i64]), ("show_event_menu", &[1])];
 
-impl Own {
-    const fn required(self) -> Self {
-        Self { required: true, ..self }
-    }
-
-    const fn with(self, field: &'static str, values: &'static [i64]) -> Self {
-        Self { also: Some((field, values)), ..self }
-    }
-}
-
-const ENCRYPTED: &[i64] = &[SmtpSecurity::StartTls as i64, SmtpSecurity::Tls as i64];
-const BY_PASSWORD: &[i64] = &[SmtpAuthentication::Password as i64];
-
-use MediaTypeKind::{Email, Script, Sms, Webhook};
-
-/// Fields that decide about others come before them.
-const OWN: &[Own] = &[
-    own("smtp_server", Email).required(),
-    own("smtp_port", Email),
-    own("smtp_helo", Email),
-    own("smtp_email", Email).required(),
-    own("smtp_security", Email),
-    own("smtp_verify_peer", Email).with("smtp_security", ENCRYPTED),
-    own("smtp_verify_host", Email).with("smtp_security", ENCRYPTED),
-    own("smtp_authentication", Email),
-    own("username", Email).with("smtp_authentication", BY_PASSWORD),
-    own("passwd", Email).with("smtp_authentication", BY_PASSWORD),
-    own("message_format", Email),
-    own("provider", Email),
-    own("exec_path", Script).required(),
-    own("gsm_modem", Sms).required(),
-    own("script", Webhook).required(),
-    own("timeout", Webhook),
-    own("process_tags", Webhook),
-    own("show_event_menu", Webhook),
-    own("event_menu_url", Webhook).required().with("show_event_menu", &[1]),
-    own("event_menu_name", Webhook).required().with("show_event_menu", &[1]),
+const OWN: &[OnlyWhen] = &[
+    OnlyWhen::new("smtp_server", EMAIL).required(),
+    OnlyWhen::new("smtp_port", EMAIL),
+    OnlyWhen::new("smtp_helo", EMAIL),
+    OnlyWhen::new("smtp_email", EMAIL).required(),
+    OnlyWhen::new("smtp_security", EMAIL),
+    OnlyWhen::new("smtp_verify_peer", ENCRYPTED),
+    OnlyWhen::new("smtp_verify_host", ENCRYPTED),
+    OnlyWhen::new("smtp_authentication", EMAIL),
+    OnlyWhen::new("username", BY_PASSWORD),
+    OnlyWhen::new("passwd", BY_PASSWORD),
+    OnlyWhen::new("message_format", EMAIL),
+    OnlyWhen::new("provider", EMAIL),
+    OnlyWhen::new("exec_path", SCRIPT).required(),
+    OnlyWhen::new("gsm_modem", SMS).required(),
+    OnlyWhen::new("script", WEBHOOK).required(),
+    OnlyWhen::new("timeout", WEBHOOK),
+    OnlyWhen::new("process_tags", WEBHOOK),
+    OnlyWhen::new("show_event_menu", WEBHOOK),
+    OnlyWhen::new("event_menu_url", WITH_MENU).required(),
+    OnlyWhen::new("event_menu_name", WITH_MENU).required(),
 ];
 
 /// Checks values that mean the same for all kinds.
@@ -86,17 +71,13 @@ pub(super) fn check_given(draft: &Draft<'_>) -> ApiResult<()> {
     Ok(())
 }
 
-/// Refuses fields that the media type does not have and misses those that it must have; a media type
-/// that becomes one of another kind loses what that does not have.
+/// Checks which fields are given and gives those that the kind does not have their defaults.
 pub(super) fn complete(draft: &mut Draft<'_>, before: Option<&Row>) -> ApiResult<MediaTypeKind> {
     let number = draft.value("type", before).as_int();
     let kind = MediaTypeKind::from_number(number)
         .ok_or_else(|| ApiError::at(&format!("{}/type", draft.path), "an integer is expected"))?;
-    let is_new_kind = before.is_none_or(|row| row.int("type") != number);
-    for field in OWN {
-        field.complete(draft, before, kind, is_new_kind)?;
-    }
-    if kind == Sms {
+    complete_kinds(&SPEC, OWN, draft, before)?;
+    if kind == MediaTypeKind::Sms {
         only(draft, "maxsessions", &Value::from(1_u8))?;
     }
     if draft.gives("event_menu_url") {
@@ -109,75 +90,12 @@ pub(super) fn complete(draft: &mut Draft<'_>, before: Option<&Row>) -> ApiResult
     Ok(kind)
 }
 
-impl Own {
-    fn complete(
-        &self,
-        draft: &mut Draft<'_>,
-        before: Option<&Row>,
-        kind: MediaTypeKind,
-        is_new_kind: bool,
-    ) -> ApiResult<()> {
-        let name = self.name;
-        let holds = |draft: &Draft<'_>| {
-            self.also.is_none_or(|(field, values)| {
-                let before = before.filter(|_| !is_new_kind);
-                values.contains(&draft.value(field, before).as_int())
-            })
-        };
-        if kind != self.kind || !holds(draft) {
-            let column = SPEC.table.column(name);
-            let default =
-                column.map_or_else(|| Value::from(""), config::schema::Column::default_value);
-            return only(draft, name, &default);
-        }
-        if self.required && draft.gives(name) && draft.text(name, None).is_empty() {
-            return Err(ApiError::at(&format!("{}/{name}", draft.path), "cannot be empty"));
-        }
-        if self.required && is_new_kind && !draft.gives(name) {
-            return Err(missing(&draft.path, name));
-        }
-        Ok(())
-    }
-}
-
-/// Gives a field the only value that it can have.
-fn only(draft: &mut Draft<'_>, name: &'static str, value: &Value) -> ApiResult<()> {
-    let path = format!("{}/{name}", draft.path);
-    if draft.gives(name) && !same(&draft.value(name, None), value) {
-        let seconds = |text: &str| params::time_unit(text, &path).unwrap_or(0);
-        let what = match value {
-            Value::Text(text) if text.is_empty() => "value must be empty".to_owned(),
-            Value::Text(text) => format!("value must be {}", seconds(text)),
-            Value::Int(number) => format!("value must be {number}"),
-        };
-        return Err(ApiError::at(&path, what));
-    }
-    draft.set(name, value.clone());
-    Ok(())
-}
-
-/// Times are equal if they last equally long.
-fn same(given: &Value, only: &Value) -> bool {
-    let seconds = |value: &Value| params::time_unit(&value.to_string(), "").ok();
-    match only {
-        Value::Text(text) if !text.is_empty() => seconds(given) == seconds(only),
-        _ => given == only,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn own_fields_are_columns_and_come_after_what_decides_about_them() {
-        for (n, field) in OWN.iter().enumerate() {
-            assert!(SPEC.table.column(field.name).is_some(), "{}", field.name);
-            if let Some((other, _)) = field.also {
-                let place = OWN.iter().position(|one| one.name == other).unwrap();
-                assert!(place < n, "{}", field.name);
-                assert_eq!(OWN[place].kind, field.kind);
-            }
-        }
+    fn own_fields_come_after_what_decides_about_them() {
+        crate::plain::check_rules(&SPEC, OWN);
     }
 }

@@ -211,7 +211,7 @@ fn shown(row: &Row) -> Map<String, Json> {
 }
 
 /// `a@example.com`, or with a name: `Name <a@example.com>`.
-pub(crate) fn is_address(text: &str) -> bool {
+fn is_address(text: &str) -> bool {
     if text.contains(['\n', '\r']) {
         return false;
     }
@@ -243,7 +243,7 @@ pub(crate) fn is_address(text: &str) -> bool {
 }
 
 /// `1-5,09:00-18:00;6-7,10:00-12:00`; a part may be a user macro.
-fn is_period(text: &str) -> bool {
+pub(crate) fn is_period(text: &str) -> bool {
     let day = |text: &str| text.parse::<u8>().ok().filter(|day| (1..=7).contains(day));
     let minute = |text: &str| {
         let (hours, minutes) = text.split_once(':')?;

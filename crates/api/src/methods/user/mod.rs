@@ -12,6 +12,7 @@ use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
 
 pub(crate) use fields::is_address as is_web_address;
+pub(crate) use media::is_period;
 pub(crate) use write::{check_super_admin_left, end_sessions};
 
 pub(crate) const METHODS: &[Method] = &[
