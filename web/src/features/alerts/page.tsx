@@ -82,33 +82,33 @@ export function AlertsPage() {
       filters={<FilterBar search={search} text={text} onText={setText} onChange={change} />}
       onClear={onClear}
       query={query}
-      beside={
-        open && (
-          <AlertDetails
-            key={open.alertid}
-            alert={open}
-            source={sourceOf(search).split("-")[0] ?? ""}
-            actionName={actionName}
-            onClose={() => change({ alert: undefined })}
-          />
-        )
-      }
     >
       {rows && (
-        <VirtualTable
-          label={texts.actionLog}
-          columns={columns}
-          count={rows.length}
-          rowAt={(index) => rows[index]}
-          idOf={idOf}
-          openId={search.alert}
-          onOpen={(alert) => change({ alert: alert.alertid })}
-          empty={
-            <NoRows icon="log" word={texts.alertWord} onClear={onClear}>
-              {texts.nothingInTheRange}
-            </NoRows>
-          }
-        />
+        <div className="relative h-full">
+          <VirtualTable
+            label={texts.actionLog}
+            columns={columns}
+            count={rows.length}
+            rowAt={(index) => rows[index]}
+            idOf={idOf}
+            openId={search.alert}
+            onOpen={(alert) => change({ alert: alert.alertid })}
+            empty={
+              <NoRows icon="log" word={texts.alertWord} onClear={onClear}>
+                {texts.nothingInTheRange}
+              </NoRows>
+            }
+          />
+          {open && (
+            <AlertDetails
+              key={open.alertid}
+              alert={open}
+              source={sourceOf(search).split("-")[0] ?? ""}
+              actionName={actionName}
+              onClose={() => change({ alert: undefined })}
+            />
+          )}
+        </div>
       )}
     </ListPage>
   );
