@@ -15,6 +15,8 @@ async function actions(group) {
 
   await step("create discovery action", async () => {
     await link("Actions").click();
+    await heading(/^Trigger actions/).waitFor();
+    await page.getByRole("radio", { name: "Discovery", exact: true }).click();
     await heading(/^Discovery actions/).waitFor();
     await link("Create action").first().click();
     await heading("Create discovery action").waitFor();

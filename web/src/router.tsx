@@ -282,6 +282,25 @@ const mediaTypeEdit = createRoute({
   component: page(() => import("~/features/media-types/edit"), "MediaTypeEditPage"),
 });
 
+const alerts = createRoute({
+  getParentRoute: () => inside,
+  path: "/alerts",
+  validateSearch: (search) =>
+    pickSearch(search, [
+      "source",
+      "status",
+      "text",
+      "user",
+      "action",
+      "media",
+      "event",
+      "from",
+      "to",
+      "alert",
+    ]),
+  component: page(() => import("~/features/alerts/page"), "AlertsPage"),
+});
+
 const autoregistration = createRoute({
   getParentRoute: () => inside,
   path: "/autoregistration",
@@ -444,6 +463,7 @@ const pages = [
   mediaTypes,
   mediaTypeNew,
   mediaTypeEdit,
+  alerts,
   autoregistration,
   queue,
   health,

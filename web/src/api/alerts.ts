@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 import { rpc, rpcCount } from "./client";
 import type { GetParams, Gets } from "./gets";
 
@@ -56,14 +56,20 @@ export interface Alert extends AlertRow {
 
 /** Delivery goes on after the event, without a notice on the stream. */
 const POLL_MS = 10_000;
-/** Rows of one problem that are shown. */
-export const EVENT_ALERTS_MAX = 500;
+/** Rows of one problem that are read. */
+const EVENT_ALERTS_MAX = 500;
+
+export interface EventAlerts {
+  alerts: Alert[];
+  /** There are no older ones. */
+  complete: boolean;
+}
 
 /** All messages and commands of a problem: of its start, its updates and its end, the newest first. */
 export const eventAlertsQuery = (eventid: string, recovery: string | undefined) =>
   queryOptions({
     queryKey: ["alerts", "event", eventid, recovery ?? ""],
-    queryFn: async ({ signal }): Promise<Alert[]> => {
+    queryFn: async ({ signal }): Promise<EventAlerts> => {
       const eventids = recovery && recovery !== "0" ? [eventid, recovery] : [eventid];
       const rows = await rpc(
         "alert.get",
@@ -77,7 +83,8 @@ export const eventAlertsQuery = (eventid: string, recovery: string | undefined) 
         signal,
       );
       // A recovery can end several problems.
-      return rows.filter((row) => row.eventid === eventid || row.p_eventid === eventid);
+      const alerts = rows.filter((row) => row.eventid === eventid || row.p_eventid === eventid);
+      return { alerts, complete: rows.length < EVENT_ALERTS_MAX };
     },
     refetchInterval: POLL_MS,
     meta: { live: "problems" },
@@ -88,7 +95,7 @@ export interface AlertFilter {
   eventsource: number;
   /** Kinds of the objects of these events. */
   eventobject?: number;
-  status?: string;
+  statuses?: readonly string[];
   text?: string;
   userids?: readonly string[];
   actionids?: readonly string[];
@@ -106,7 +113,7 @@ function narrowed(filter: AlertFilter): Narrowing {
   return {
     eventsource: filter.eventsource,
     eventobject: filter.eventobject,
-    filter: filter.status ? { status: filter.status } : undefined,
+    filter: filter.statuses?.length ? { status: filter.statuses } : undefined,
     search: filter.text
       ? { subject: filter.text, message: filter.text, sendto: filter.text }
       : undefined,
@@ -124,7 +131,6 @@ export const alertCountQuery = (filter: AlertFilter) =>
   queryOptions({
     queryKey: ["alerts", "total", filter],
     queryFn: ({ signal }) => rpcCount("alert.get", narrowed(filter), signal),
-    placeholderData: keepPreviousData,
     refetchInterval: POLL_MS,
     meta: { live: "problems" },
   });
@@ -145,7 +151,9 @@ export const alertsQuery = (filter: AlertFilter, limit: number) =>
         },
         signal,
       ),
-    placeholderData: keepPreviousData,
+    // While more rows of the same filter are read, those before stay.
+    placeholderData: (rows, query) =>
+      JSON.stringify(query?.queryKey[2]) === JSON.stringify(filter) ? rows : undefined,
     refetchInterval: POLL_MS,
     meta: { live: "problems" },
   });

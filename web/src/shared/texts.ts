@@ -170,5 +170,7 @@ export const texts = {
   contextName: "Context name",
   securityName: "Security name",
   community: "Community",
+  command: "Command",
+  userThatYouCannotView: "A user that you cannot view",
   deleteQuestion: (name: string) => `Delete ${name}?`,
 } as const;

@@ -22,6 +22,7 @@ export interface Destination {
     | "/discovery-rules"
     | "/actions"
     | "/media-types"
+    | "/alerts"
     | "/autoregistration"
     | "/balancing/services"
     | "/balancing/pools"
@@ -101,6 +102,14 @@ const ALERTS: Section = {
       key: "k",
       lowest: 3,
       element: "administration.media_types",
+    },
+    {
+      to: "/alerts",
+      label: "Action log",
+      icon: "log",
+      key: "z",
+      lowest: 3,
+      element: "reports.action_log",
     },
   ],
 };

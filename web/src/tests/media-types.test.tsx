@@ -19,7 +19,9 @@ test("the list says which actions need a disabled media type", async () => {
   const table = await screen.findByRole("grid", { name: "Media types" });
   const row = (name: RegExp) => within(table).getByRole("row", { name });
   await waitFor(() =>
-    expect(row(/Pager/).textContent).toContain("Its messages fail: the media type is disabled."),
+    expect(row(/Pager/).textContent).toContain(
+      "Messages fail, because it is disabled: Production problems",
+    ),
   );
   expect(row(/Chat/).textContent).toContain("Production problems");
   expect(row(/E-mail/).textContent).toContain("1 action with all media types");

@@ -10,7 +10,7 @@ import { Checkbox, TextField } from "~/ui/field";
 import { type ActionSource, hasSteps, type Mode } from "~/util/actions";
 import { ConditionsEditor } from "./conditions-editor";
 import { type ActionDraft, actionDraft, actionParams, actionProblems, modes } from "./draft";
-import { useRecipientNames } from "./names";
+import { type RecipientNames, useRecipientNames } from "./names";
 import { OperationsEditor } from "./operations-editor";
 import { wordOf } from "./sources";
 import { texts } from "./texts";
@@ -56,11 +56,11 @@ function Steps({ source, draft, set, problems }: PartProps) {
   );
 }
 
-/** The operations of each mode, and what they come to. */
-function Operations({ source, draft, set, problems }: PartProps) {
+/** The operations of each mode. */
+function Operations(props: PartProps & { recipients: RecipientNames }) {
+  const { source, draft, set, problems, recipients } = props;
   const linked = draft.operations.flatMap((operation) => operation.templates);
   const { data: names } = useQuery(templateNamesQuery(linked));
-  const recipients = useRecipientNames();
   const stepped = hasSteps(source);
   const titles: Record<Mode, readonly [title: string, note: string]> = {
     operations: [texts.operations, stepped ? texts.operationsNote : texts.hostOperationsNote],
@@ -83,11 +83,6 @@ function Operations({ source, draft, set, problems }: PartProps) {
           />
         </FormSection>
       ))}
-      {stepped && (
-        <FormSection title={texts.escalation} note={texts.escalationNote}>
-          <Timeline draft={draft} source={source} names={recipients} />
-        </FormSection>
-      )}
     </>
   );
 }
@@ -104,6 +99,7 @@ export function ActionForm({ source, action }: FormProps) {
     (draft) => actionProblems(draft, source),
   );
   const { draft, set, problems } = drafting;
+  const recipients = useRecipientNames();
   const navigate = useNavigate();
   const client = useQueryClient();
   const leave = () => {
@@ -146,8 +142,15 @@ export function ActionForm({ source, action }: FormProps) {
       <FormSection title={texts.conditions} note={texts.conditionsNote(source)}>
         <ConditionsEditor {...part} />
       </FormSection>
-      {hasSteps(source) && <Steps {...part} />}
-      <Operations {...part} />
+      {hasSteps(source) && (
+        <>
+          <FormSection title={texts.escalation} note={texts.escalationNote}>
+            <Timeline draft={draft} source={source} names={recipients} />
+          </FormSection>
+          <Steps {...part} />
+        </>
+      )}
+      <Operations {...part} recipients={recipients} />
     </ObjectForm>
   );
 }

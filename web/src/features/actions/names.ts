@@ -4,7 +4,7 @@ import { groupsQuery } from "~/api/groups";
 import { hostNamesQuery } from "~/api/hosts";
 import { mediaTypeNamesQuery } from "~/api/media-types";
 import { networkRulesQuery } from "~/api/network";
-import { EventSource } from "~/api/schema";
+import { EventSource, Status } from "~/api/schema";
 import { templateNamesQuery } from "~/api/templates";
 import { triggerLabel, triggerNamesQuery } from "~/api/trigger-config";
 import { fullName, userGroupNamesQuery, userNamesQuery } from "~/api/users";
@@ -59,6 +59,8 @@ export interface RecipientNames {
   user: (id: string) => string;
   group: (id: string) => string;
   mediaType: (id: string) => string;
+  /** Whether a media type is known to be disabled. */
+  isOff: (id: string) => boolean;
   /** Choices, each as id and name. */
   users: readonly (readonly [string, string])[];
   groups: readonly (readonly [string, string])[];
@@ -84,6 +86,8 @@ export function useRecipientNames(): RecipientNames {
       user: namer(lists.users, "user"),
       group: namer(lists.groups, "user group"),
       mediaType: namer(lists.mediaTypes, "media type"),
+      isOff: (id: string) =>
+        types?.some((one) => one.mediatypeid === id && one.status === Status.Disabled) ?? false,
     };
   }, [users, groups, types]);
 }

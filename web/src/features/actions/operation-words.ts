@@ -13,7 +13,7 @@ export function recipients(operation: OperationDraft, names: RecipientNames): st
 /** By what: a media type, or all that its recipients have. */
 export function by(operation: OperationDraft, names: RecipientNames): string {
   if (operation.mediaType !== "0") return names.mediaType(operation.mediaType);
-  return operationNeed(operation.type) === "involved" ? "as before" : "all their media";
+  return operationNeed(operation.type) === "involved" ? "the same media" : "all their media";
 }
 
 /** Which problems an operation is for, if not all. */

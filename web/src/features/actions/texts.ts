@@ -107,6 +107,7 @@ export const texts = {
   nobodyOfTheEnd: "Nobody is notified of the end.",
   byMedia: (name: string) => `by ${name}`,
   withOwnText: "own text",
+  typeIsOff: "The media type is disabled: messages fail.",
   atOnce: "At once",
   atEachUpdate: (source: ActionSource) =>
     source === EventSource.Service ? "When the status changes" : "At each change by a user",

@@ -37,6 +37,9 @@ function Line({ operation, names }: LineProps) {
       <span className="text-soft">{texts.byMedia(by(operation, names))}</span>
       {condition && <span className="text-xs text-accent-ink">{condition}</span>}
       {operation.ownText && <span className="text-xs text-soft">{texts.withOwnText}</span>}
+      {names.isOff(operation.mediaType) && (
+        <span className="text-xs text-bad-ink">{texts.typeIsOff}</span>
+      )}
     </p>
   );
 }
@@ -104,37 +107,39 @@ export function Timeline({ draft, source, names }: TimelineProps) {
   const stages = stagesOf(draft.operations, draft.period);
   const has = modes(source);
   return (
-    <ol aria-label={texts.escalation} className="pt-1 pl-2.5">
-      {stages.length === 0 && (
-        <Moment when={texts.atOnce} icon="mute">
-          <p className="text-bad-ink">{texts.nobodyIsNotified}</p>
-        </Moment>
-      )}
-      {stages.map((stage) => (
-        <Moment
-          key={stage.from}
-          when={whenWords(stage)}
-          what={stepWords(stage)}
-          repeats={repeatWords(stage)}
-        >
-          <Lines operations={stage.operations} names={names} nobody="" />
-        </Moment>
-      ))}
-      {has.includes("updates") && (
-        <Moment when={texts.atEachUpdate(source)} icon="comment">
-          <Lines operations={draft.updates} names={names} nobody={texts.nobodyOfUpdates} />
-        </Moment>
-      )}
-      {has.includes("recoveries") && (
-        <Moment when={texts.atTheEnd} icon="check" tone="good">
-          <Lines operations={draft.recoveries} names={names} nobody={texts.nobodyOfTheEnd} />
-        </Moment>
-      )}
+    <>
+      <ol aria-label={texts.escalation} className="pt-1 pl-2.5">
+        {stages.length === 0 && (
+          <Moment when={texts.atOnce} icon="mute">
+            <p className="text-bad-ink">{texts.nobodyIsNotified}</p>
+          </Moment>
+        )}
+        {stages.map((stage) => (
+          <Moment
+            key={stage.from}
+            when={whenWords(stage)}
+            what={stepWords(stage)}
+            repeats={repeatWords(stage)}
+          >
+            <Lines operations={stage.operations} names={names} nobody="" />
+          </Moment>
+        ))}
+        {has.includes("updates") && (
+          <Moment when={texts.atEachUpdate(source)} icon="comment">
+            <Lines operations={draft.updates} names={names} nobody={texts.nobodyOfUpdates} />
+          </Moment>
+        )}
+        {has.includes("recoveries") && (
+          <Moment when={texts.atTheEnd} icon="check" tone="good">
+            <Lines operations={draft.recoveries} names={names} nobody={texts.nobodyOfTheEnd} />
+          </Moment>
+        )}
+      </ol>
       {source === EventSource.Trigger && (draft.pauseSuppressed || draft.pauseSymptoms) && (
-        <li className="pt-1 pl-5 text-xs text-soft">
+        <p className="text-xs text-soft">
           {texts.paused(draft.pauseSuppressed, draft.pauseSymptoms)}
-        </li>
+        </p>
       )}
-    </ol>
+    </>
   );
 }

@@ -19,7 +19,7 @@ export const texts = {
     [names, all > 0 && `${all === 1 ? "1 action" : `${all} actions`} with all media types`]
       .filter(Boolean)
       .join("; "),
-  messagesFail: (used: string) => `${used}. Its messages fail: the media type is disabled.`,
+  messagesFail: (used: string) => `Messages fail, because it is disabled: ${used}`,
   lossOnDelete:
     "Users lose their addresses of this type. A media type that an action uses cannot be deleted.",
   name: "Name",

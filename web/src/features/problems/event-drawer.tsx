@@ -20,6 +20,7 @@ import { tagText } from "~/util/tags";
 import { formatClock, formatDuration, type TimeRange, zoneAt } from "~/util/time";
 import { History } from "./acknowledges";
 import { opData, silencesOf } from "./columns";
+import { Notifications } from "./notifications";
 import { Reply } from "./reply";
 import { texts } from "./texts";
 
@@ -172,6 +173,15 @@ export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: ()
             </Section>
             <Section title={texts.values}>
               <Graph row={row} />
+            </Section>
+            <Section title={texts.notifications}>
+              {event.isSuccess ? (
+                <Notifications eventid={eventid} recovery={event.data?.r_eventid} />
+              ) : event.error ? (
+                <p className="text-soft">{texts.notificationsAreUnknown}</p>
+              ) : (
+                <SkeletonRows rows={2} />
+              )}
             </Section>
             <Section title={texts.messagesAndActions}>
               <History entries={event.data?.acknowledges ?? []} />

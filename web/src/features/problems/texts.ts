@@ -81,4 +81,12 @@ export const texts = {
   notUpdated: (count: string, why: string) => `${count} not updated: ${why}`,
   notClosedTheTrigger: (count: string) =>
     `${count} not closed: the trigger does not allow manual close.`,
+  notifications: "Notifications",
+  notificationsAreUnknown: "Unknown: the problem could not be read.",
+  nobodyWasNotified: "Nobody was notified.",
+  asFarAsYouMayView: "Notifications of users that you cannot view are not shown.",
+  byMedia: (name: string) => `by ${name}`,
+  showAll: (count: number) => `Show all ${count}`,
+  olderOnes: "Older notifications are in the action log.",
+  inTheActionLog: "Show in the action log",
 } as const;

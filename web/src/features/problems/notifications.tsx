@@ -1,0 +1,116 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { allActionsQuery } from "~/api/actions";
+import { type Alert, eventAlertsQuery } from "~/api/alerts";
+import { allows, session } from "~/api/session-store";
+import { DeliveryMark, mediaTypeOf, recipientOf } from "~/shared/alerts";
+import { QueryError, StaleError } from "~/shared/fallback";
+import { Button } from "~/ui/button";
+import { SkeletonRows } from "~/ui/state";
+import { occasionOf, summaryOf } from "~/util/alerts";
+import { formatClock } from "~/util/time";
+import { texts } from "./texts";
+
+/** Rows before "Show all". */
+const SHORT = 5;
+
+/** Names of actions, for those who may read them. */
+function useActionNames(): ReadonlyMap<string, string> {
+  const { data = [] } = useQuery({
+    ...allActionsQuery(),
+    enabled: (session()?.type ?? 0) >= 2,
+  });
+  return new Map(data.map((action) => [action.actionid, action.name]));
+}
+
+function Row({ alert, action }: { alert: Alert; action: string | undefined }) {
+  const media = mediaTypeOf(alert);
+  const details = [occasionOf(alert), alert.sendto.replaceAll("\n", ", "), action]
+    .filter(Boolean)
+    .join(" · ");
+  return (
+    <li className="border-l-2 pl-3">
+      <p className="flex flex-wrap items-baseline gap-x-2">
+        <span className="min-w-0 font-medium break-words">{recipientOf(alert)}</span>
+        {media && <span className="text-soft">{texts.byMedia(media)}</span>}
+        <span className="ml-auto text-xs">
+          <DeliveryMark alert={alert} />
+        </span>
+      </p>
+      <p className="flex flex-wrap gap-x-2 text-xs text-soft">
+        <span className="tabular">{formatClock(Number(alert.clock))}</span>
+        <span className="min-w-0 break-all">{details}</span>
+      </p>
+      {alert.error && <p className="text-xs break-words text-bad-ink">{alert.error}</p>}
+      {(alert.subject || alert.message) && (
+        <details className="text-xs">
+          <summary className="cursor-pointer break-words text-soft">
+            {alert.subject || texts.message}
+          </summary>
+          <p className="mt-1 rounded-md bg-sunken px-2 py-1.5 break-words whitespace-pre-wrap">
+            {alert.message}
+          </p>
+        </details>
+      )}
+    </li>
+  );
+}
+
+interface NotificationsProps {
+  eventid: string;
+  /** The event of the problem's end. */
+  recovery: string | undefined;
+}
+
+/** Who was notified of the problem, when, by what, and with which result. */
+export function Notifications({ eventid, recovery }: NotificationsProps) {
+  const query = useQuery(eventAlertsQuery(eventid, recovery));
+  const names = useActionNames();
+  const [all, setAll] = useState(false);
+  const { data, error, refetch } = query;
+  if (!data)
+    return error ? (
+      <QueryError error={error} onRetry={() => void refetch()} />
+    ) : (
+      <SkeletonRows rows={2} />
+    );
+  const { alerts, complete } = data;
+  const superAdmin = session()?.type === 3;
+  const shown = all ? alerts : alerts.slice(0, SHORT);
+  return (
+    <div className="flex flex-col gap-3">
+      <StaleError query={query} />
+      {alerts.length === 0 ? (
+        <p>
+          <span className="font-medium">{texts.nobodyWasNotified}</span>{" "}
+          {!superAdmin && <span className="text-soft">{texts.asFarAsYouMayView}</span>}
+        </p>
+      ) : (
+        <>
+          <p>{summaryOf(alerts)}</p>
+          <ol aria-label={texts.notifications} className="flex flex-col gap-3">
+            {shown.map((alert) => (
+              <Row key={alert.alertid} alert={alert} action={names.get(alert.actionid)} />
+            ))}
+          </ol>
+        </>
+      )}
+      {alerts.length > shown.length && (
+        <Button small className="self-start" onClick={() => setAll(true)}>
+          {texts.showAll(alerts.length)}
+        </Button>
+      )}
+      {!complete && <p className="text-xs text-soft">{texts.olderOnes}</p>}
+      {superAdmin && allows("reports.action_log") && alerts.length > 0 && (
+        <Link
+          to="/alerts"
+          search={{ event: [eventid, recovery].filter((id) => id && id !== "0").join(",") }}
+          className="self-start text-xs text-accent-ink hover:underline"
+        >
+          {texts.inTheActionLog}
+        </Link>
+      )}
+    </div>
+  );
+}
