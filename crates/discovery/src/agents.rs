@@ -7,6 +7,9 @@ use const_format::formatcp;
 use model::{EventOrigin, NewEvent, SeenAgent};
 use objects::sql::KIND_HOST;
 
+/// An agent without a host that repeats itself makes an event only after this time, as with 7.0.
+const REPEATED_AFTER_S: u32 = 120;
+
 /// Keeps what an agent told of itself, and makes an event where there is no such host, or where the
 /// agent tells something else than before.
 pub(super) fn agent(
@@ -35,7 +38,7 @@ pub(super) fn agent(
             };
             let mut told = columns.iter().filter(|(name, _)| told(name));
             let same = told.all(|(name, value)| row.get(name) == Some(value));
-            if same && known(edit, &seen.host)? {
+            if same && (known(edit, &seen.host)? || is_recent(edit, id, seen.at.clock)?) {
                 return Ok(());
             }
             if !same {
@@ -56,4 +59,14 @@ pub(super) fn agent(
 fn known(edit: &mut Edit<'_>, host: &str) -> DbResult<bool> {
     let sql = formatcp!("SELECT hostid FROM hosts WHERE kind = {KIND_HOST} AND host = ?");
     Ok(!edit.query(sql, &[host.into()])?.is_empty())
+}
+
+/// The agent made an event a moment before `now`.
+fn is_recent(edit: &mut Edit<'_>, agent: u64, now: u32) -> DbResult<bool> {
+    let origin = EventOrigin::AutoregisteredHost(agent);
+    let sql = "SELECT COALESCE(MAX(clock), 0) AS clock FROM events WHERE source = ? AND object = ? AND objectid = ?";
+    let params = [origin.source().number().into(), origin.object().number().into(), agent.into()];
+    let rows = edit.query(sql, &params)?;
+    let newest = rows.first().map_or(0, |row| row.int("clock"));
+    Ok(newest > 0 && i64::from(now) - newest <= REPEATED_AFTER_S.into())
 }
