@@ -71,7 +71,7 @@ async function action() {
     await page.getByLabel("Name", { exact: false }).first().fill(ACTION);
     await button("Add condition").click();
     await lines().first().getByText("Nobody yet").waitFor();
-    await page.getByRole("button", { name: "Choose users" }).first().click();
+    await page.getByRole("button", { name: "Users", exact: true }).click();
     await page.getByRole("option").filter({ hasText: user }).first().click();
     await page.keyboard.press("Escape");
     await page.getByLabel("Send by").selectOption({ label: TYPE });

@@ -139,7 +139,12 @@ export function StepFields({ operation, set, source, period }: StepProps) {
           {(id) => (
             <Select
               id={id}
-              options={ACKNOWLEDGED}
+              options={
+                // Conditions of both kinds stay until another choice is made.
+                operation.acknowledged.includes(",")
+                  ? [...ACKNOWLEDGED, [operation.acknowledged, texts.bothConditions]]
+                  : ACKNOWLEDGED
+              }
               value={operation.acknowledged}
               onChange={(e) => set({ acknowledged: e.target.value })}
             />

@@ -1,5 +1,11 @@
 import type { ActionOperation } from "~/api/actions";
-import { ConditionKind, ConditionOperator, EventSource, OperationKind } from "~/api/schema";
+import {
+  ConditionKind,
+  ConditionOperator,
+  EvalType,
+  EventSource,
+  OperationKind,
+} from "~/api/schema";
 import { type ActionSource, hasSteps, type Mode, operationNeed } from "~/util/actions";
 import type { Tag } from "~/util/tags";
 import { periodSeconds } from "~/util/time";
@@ -23,8 +29,10 @@ export interface OperationDraft {
   to: string;
   /** Of its steps; "" = as long as the action's. */
   period: string;
-  /** Which problems it is for: "" all, "0" unacknowledged, "1" acknowledged. */
+  /** Which problems it is for: "" all, "0" unacknowledged, "1" acknowledged, "0,1" conditions of both kinds. */
   acknowledged: string;
+  /** How conditions of both kinds are joined. */
+  evaltype: string;
   /** What the form does not edit: the script and where it runs. */
   command?: Pick<ActionOperation, "opcommand" | "opcommand_hst" | "opcommand_grp">;
 }
@@ -46,6 +54,7 @@ export function newOperation(type: string, step = "1"): OperationDraft {
     to: step,
     period: "",
     acknowledged: "",
+    evaltype: EvalType.AndOr,
   };
 }
 
@@ -67,9 +76,8 @@ export function operationDraft(operation: ActionOperation): OperationDraft {
     from: operation.esc_step_from ?? "1",
     to: operation.esc_step_to ?? "1",
     period: periodSeconds(esc_period) === 0 ? "" : esc_period,
-    acknowledged:
-      operation.opconditions?.find((one) => one.conditiontype === ConditionKind.Acknowledged)
-        ?.value ?? "",
+    acknowledged: operation.opconditions?.map(({ value }) => value).join(",") ?? "",
+    evaltype: operation.evaltype ?? EvalType.AndOr,
     command: opcommand && { opcommand, opcommand_hst, opcommand_grp },
   };
 }
@@ -119,6 +127,17 @@ function textParams({ ownText, subject, message }: OperationDraft) {
   return ownText ? { default_msg: "0", subject, message } : { default_msg: "1" };
 }
 
+/** The script and its targets; those of services have none, not even an empty list. */
+function commandParams({ command }: OperationDraft): Partial<ActionOperation> {
+  const hosts = command?.opcommand_hst?.map(({ hostid }) => ({ hostid })) ?? [];
+  const groups = command?.opcommand_grp?.map(({ groupid }) => ({ groupid })) ?? [];
+  return {
+    opcommand: command?.opcommand,
+    opcommand_hst: hosts.length > 0 ? hosts : undefined,
+    opcommand_grp: groups.length > 0 ? groups : undefined,
+  };
+}
+
 /** What an operation of this kind has of its own. */
 function ofKind(draft: OperationDraft): Partial<ActionOperation> {
   const { mediaType } = draft;
@@ -135,11 +154,7 @@ function ofKind(draft: OperationDraft): Partial<ActionOperation> {
           mediaType === "0" ? textParams(draft) : { ...textParams(draft), mediatypeid: mediaType },
       };
     case "command":
-      return {
-        opcommand: draft.command?.opcommand,
-        opcommand_hst: draft.command?.opcommand_hst?.map(({ hostid }) => ({ hostid })),
-        opcommand_grp: draft.command?.opcommand_grp?.map(({ groupid }) => ({ groupid })),
-      };
+      return commandParams(draft);
     case "opgroup":
       return { opgroup: draft.groups.map((groupid) => ({ groupid })) };
     case "optemplate":
@@ -162,15 +177,14 @@ function stepParams(draft: OperationDraft, source: ActionSource): Partial<Action
   };
   if (source !== EventSource.Trigger) return steps;
   const conditions = draft.acknowledged
-    ? [
-        {
-          conditiontype: ConditionKind.Acknowledged,
-          operator: ConditionOperator.Equals,
-          value: draft.acknowledged,
-        },
-      ]
-    : [];
-  return { ...steps, evaltype: "0", opconditions: conditions };
+    .split(",")
+    .filter(Boolean)
+    .map((value) => ({
+      conditiontype: ConditionKind.Acknowledged,
+      operator: ConditionOperator.Equals,
+      value,
+    }));
+  return { ...steps, evaltype: draft.evaltype, opconditions: conditions };
 }
 
 export function operationParams(

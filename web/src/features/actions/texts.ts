@@ -77,6 +77,7 @@ export const texts = {
   allProblems: "All",
   unacknowledgedProblems: "Only unacknowledged",
   acknowledgedProblems: "Only acknowledged",
+  bothConditions: "Acknowledged and unacknowledged",
   problems: "Problems",
   fromStep: "From step",
   toStep: "To step",
