@@ -167,7 +167,7 @@ static HOSTS: Discovery = Discovery(&Spec {
         ),
         related(
             "selectDServices",
-            Relation::new("dservices", &DSERVICE),
+            Relation::new("dservices", &DSERVICE).bare(),
             "SELECT dhostid, dserviceid FROM dservices WHERE dhostid IN ({ids}) \
              ORDER BY dserviceid",
         ),

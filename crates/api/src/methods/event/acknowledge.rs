@@ -45,7 +45,7 @@ pub(super) fn run(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let update = read(call, input)?;
     let events = params::ids(input, "eventids")?.ok_or_else(|| missing("/", "eventids"))?;
     if events.is_empty() {
-        return Err(ApiError::at("/eventids", "cannot be empty"));
+        return Ok(json!({ "eventids": events }));
     }
     let mut seen: Vec<u64> = events.clone();
     seen.sort_unstable();
@@ -78,7 +78,12 @@ fn read(call: &Call<'_>, input: &Json) -> ApiResult<ProblemUpdate> {
         return Err(ApiError::at("/", format_args!("unexpected parameter \"{name}\"")));
     }
     let action = input.get("action").ok_or_else(|| missing("/", "action"))?;
-    let actions = action_of(call.user(), params::int(action, "/action")?)?;
+    let action = params::int(action, "/action")?;
+    // Said before anything else that is wrong with the bits.
+    if action & i64::from(Action::RankSymptom.bit()) != 0 && input.get("cause_eventid").is_none() {
+        return Err(missing("/", "cause_eventid"));
+    }
+    let actions = action_of(call.user(), action)?;
     let is = |action: Action| action.is_in(actions);
     if !is(Action::RankSymptom) && input.get("cause_eventid").is_some() {
         return Err(ApiError::at("/", "unexpected parameter \"cause_eventid\""));
@@ -99,9 +104,10 @@ fn read(call: &Call<'_>, input: &Json) -> ApiResult<ProblemUpdate> {
         update.message = message;
     }
     if is(Action::Severity) {
-        let severity = input.get("severity").map_or(Ok(-1), |v| params::int(v, "/severity"))?;
-        let severity = u8::try_from(severity).ok().and_then(Severity::from_api);
-        update.severity = Some(severity.ok_or_else(|| wrong("severity", "must be from 0 to 5"))?);
+        let number = input.get("severity").map_or(Ok(0), |v| params::int(v, "/severity"))?;
+        let severity = u8::try_from(number).ok().and_then(Severity::from_api);
+        let unexpected = || wrong("severity", format_args!("unexpected value \"{number}\""));
+        update.severity = Some(severity.ok_or_else(unexpected)?);
     }
     if is(Action::Suppress) {
         let until =

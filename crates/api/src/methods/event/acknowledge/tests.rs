@@ -174,6 +174,9 @@ fn what_is_refused() {
         ),
         (json!({ "action": 2, "cause_eventid": 2 }), "unexpected parameter \"cause_eventid\""),
         (json!({ "action": 256 }), "\"cause_eventid\" is missing"),
+        (json!({ "action": -1 }), "\"cause_eventid\" is missing"),
+        (json!({ "action": 8 }), ""),
+        (json!({ "action": 8, "severity": 6 }), "\"severity\": unexpected value \"6\"."),
         (json!({ "action": 1 }), "trigger does not allow manual closing"),
     ] {
         let mut params = members.clone();
