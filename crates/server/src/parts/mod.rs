@@ -1,6 +1,7 @@
 //! What a role consists of. Each part starts from what it needs of the parts before it and says how it
 //! ends; a role is a list of parts, which end in reverse order.
 
+pub(crate) mod alerting;
 pub(crate) mod api;
 pub(crate) mod balancing;
 pub(crate) mod base;

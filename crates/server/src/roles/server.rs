@@ -19,8 +19,8 @@ use crate::parts::evaluation::Evaluation;
 use crate::parts::remember::Memory;
 use crate::parts::requests::Requests;
 use crate::parts::{
-    Kept, Part, Running, api, collection, discovered, engines, evaluation, history as stored,
-    listeners, upkeep, web,
+    Kept, Part, Running, alerting, api, collection, discovered, engines, evaluation,
+    history as stored, listeners, upkeep, web,
 };
 use crate::{failure, first_start};
 
@@ -87,6 +87,7 @@ async fn start(
     let evaluation =
         running.add("evaluation", evaluation::start(&base, &mut history, unsupported)?);
     let discovered = running.add("discovery", discovered::start(&base)?);
+    alerting::start(&base, &history, &evaluation.shards, running)?;
 
     let counters = Arc::<Counters>::default();
     let meter = measure(&base, &history, &evaluation, Arc::clone(&counters));
