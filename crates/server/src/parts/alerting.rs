@@ -63,7 +63,7 @@ pub(crate) fn start(
 
 /// Gives the media the media types as they are.
 fn configure(queues: &Queues, config: &Config) -> anyhow::Result<()> {
-    queues.configure(config.read(media::media_types)?);
+    queues.configure(config.read(|connection| media::media_types(connection))?);
     Ok(())
 }
 
