@@ -43,8 +43,7 @@ pub(crate) fn start(
         sending.stop(ATTEMPTS_END);
         // It ends when it has written the last reports.
         bell.end();
-        drop(thread.join());
-        Kept::All
+        Kept::all_if(thread.join().is_ok())
     };
     Ok(Part::new(queues, blocking(end)))
 }
