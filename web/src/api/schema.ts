@@ -1561,17 +1561,17 @@ export interface Action {
   actionid: string;
   /** Name. */
   name: string;
-  /** 1 = network discovery, 2 = autoregistration. */
+  /** 0 = triggers, 1 = network discovery, 2 = autoregistration, 3 = internal events, 4 = services. */
   eventsource: string;
   /** 1 = switched off. */
   status: "0" | "1";
-  /** Of actions with steps. */
+  /** Duration of a step; triggers, internal events, services. */
   esc_period: string;
-  /** Of actions on triggers. */
+  /** Triggers: 1 = wait while suppressed. */
   pause_suppressed: "0" | "1";
-  /** Of actions on triggers. */
+  /** Triggers: 1 = tell of cancellations. */
   notify_if_canceled: "0" | "1";
-  /** Of actions on triggers. */
+  /** Triggers: 1 = wait while a symptom. */
   pause_symptoms: "0" | "1";
 }
 
@@ -1579,14 +1579,302 @@ export interface Action {
 export interface ActionInput {
   /** Name. */
   name: string;
-  /** 1 = network discovery, 2 = autoregistration. */
+  /** 0 = triggers, 1 = network discovery, 2 = autoregistration, 3 = internal events, 4 = services. */
   eventsource: string | number;
   /** 1 = switched off. */
   status?: "0" | "1" | 0 | 1;
+  /** Duration of a step; triggers, internal events, services. */
+  esc_period?: string;
+  /** Triggers: 1 = wait while suppressed. */
+  pause_suppressed?: "0" | "1" | 0 | 1;
+  /** Triggers: 1 = tell of cancellations. */
+  notify_if_canceled?: "0" | "1" | 0 | 1;
+  /** Triggers: 1 = wait while a symptom. */
+  pause_symptoms?: "0" | "1" | 0 | 1;
   /** When: `{evaltype, formula, conditions}`. */
   filter?: unknown;
-  /** What then happens. */
-  operations: unknown;
+  /** What then happens, in steps. */
+  operations?: unknown;
+  /** What happens when the problem ends. */
+  recovery_operations?: unknown;
+  /** What happens when the problem is updated. */
+  update_operations?: unknown;
+}
+
+/** As `mediatype.get` shows it with `output: "extend"`. */
+export interface MediaType {
+  /** Id of the media type. */
+  mediatypeid: string;
+  /** 0 = e-mail, 1 = script, 2 = SMS, 4 = webhook. */
+  type: "0" | "1" | "2" | "4";
+  /** Name. */
+  name: string;
+  /** E-mail: host name or address of the mail server. */
+  smtp_server: string;
+  /** E-mail: name that the server gives itself. */
+  smtp_helo: string;
+  /** E-mail: address of the sender. */
+  smtp_email: string;
+  /** Script: name of the program. */
+  exec_path: string;
+  /** SMS: serial device of the modem. */
+  gsm_modem: string;
+  /** E-mail: user name at the mail server. */
+  username: string;
+  /** E-mail: password at the mail server. */
+  passwd: string;
+  /** 1 = switched off (default). */
+  status: "0" | "1";
+  /** E-mail: port of the mail server. */
+  smtp_port: string;
+  /** E-mail: 0 = clear text, 1 = STARTTLS, 2 = TLS. */
+  smtp_security: "0" | "1" | "2";
+  /** E-mail: 1 = check the certificate. */
+  smtp_verify_peer: "0" | "1";
+  /** E-mail: 1 = check the certificate's name. */
+  smtp_verify_host: "0" | "1";
+  /** E-mail: 1 = by user name and password. */
+  smtp_authentication: "0" | "1";
+  /** Messages sent at once; 0 = no limit. */
+  maxsessions: string;
+  /** Attempts to send a message. */
+  maxattempts: string;
+  /** Time between attempts, up to an hour. */
+  attempt_interval: string;
+  /** E-mail: 0 = plain text, 1 = HTML (default). */
+  message_format: "0" | "1";
+  /** Webhook: JavaScript. */
+  script: string;
+  /** Webhook: time limit of the script, 1 to 60 seconds. */
+  timeout: string;
+  /** Webhook: 1 = add returned tags to the event. */
+  process_tags: "0" | "1";
+  /** Webhook: 1 = events have a menu entry. */
+  show_event_menu: "0" | "1";
+  /** Webhook: address of the menu entry. */
+  event_menu_url: string;
+  /** Webhook: text of the menu entry. */
+  event_menu_name: string;
+  /** Description. */
+  description: string;
+  /** E-mail: 0 = any server, 1 = Gmail, 2 = Gmail relay, 3 = Office365, 4 = Office365 relay. */
+  provider: "0" | "1" | "2" | "3" | "4";
+  /** Older name of `message_format`. */
+  content_type: "0" | "1";
+}
+
+/** As `mediatype.create` takes it. */
+export interface MediaTypeInput {
+  /** 0 = e-mail, 1 = script, 2 = SMS, 4 = webhook. */
+  type: "0" | "1" | "2" | "4" | 0 | 1 | 2 | 4;
+  /** Name. */
+  name: string;
+  /** E-mail: host name or address of the mail server. */
+  smtp_server?: string;
+  /** E-mail: name that the server gives itself. */
+  smtp_helo?: string;
+  /** E-mail: address of the sender. */
+  smtp_email?: string;
+  /** Script: name of the program. */
+  exec_path?: string;
+  /** SMS: serial device of the modem. */
+  gsm_modem?: string;
+  /** E-mail: user name at the mail server. */
+  username?: string;
+  /** E-mail: password at the mail server. */
+  passwd?: string;
+  /** 1 = switched off (default). */
+  status?: "0" | "1" | 0 | 1;
+  /** E-mail: port of the mail server. */
+  smtp_port?: string | number;
+  /** E-mail: 0 = clear text, 1 = STARTTLS, 2 = TLS. */
+  smtp_security?: "0" | "1" | "2" | 0 | 1 | 2;
+  /** E-mail: 1 = check the certificate. */
+  smtp_verify_peer?: "0" | "1" | 0 | 1;
+  /** E-mail: 1 = check the certificate's name. */
+  smtp_verify_host?: "0" | "1" | 0 | 1;
+  /** E-mail: 1 = by user name and password. */
+  smtp_authentication?: "0" | "1" | 0 | 1;
+  /** Messages sent at once; 0 = no limit. */
+  maxsessions?: string | number;
+  /** Attempts to send a message. */
+  maxattempts?: string | number;
+  /** Time between attempts, up to an hour. */
+  attempt_interval?: string;
+  /** E-mail: 0 = plain text, 1 = HTML (default). */
+  message_format?: "0" | "1" | 0 | 1;
+  /** Webhook: JavaScript. */
+  script?: string;
+  /** Webhook: time limit of the script, 1 to 60 seconds. */
+  timeout?: string;
+  /** Webhook: 1 = add returned tags to the event. */
+  process_tags?: "0" | "1" | 0 | 1;
+  /** Webhook: 1 = events have a menu entry. */
+  show_event_menu?: "0" | "1" | 0 | 1;
+  /** Webhook: address of the menu entry. */
+  event_menu_url?: string;
+  /** Webhook: text of the menu entry. */
+  event_menu_name?: string;
+  /** Description. */
+  description?: string;
+  /** E-mail: 0 = any server, 1 = Gmail, 2 = Gmail relay, 3 = Office365, 4 = Office365 relay. */
+  provider?: "0" | "1" | "2" | "3" | "4" | 0 | 1 | 2 | 3 | 4;
+  /** Older name of `message_format`. */
+  content_type?: "0" | "1" | 0 | 1;
+  /** Webhook: `[{name, value}]`; script: `[{sortorder, value}]`. */
+  parameters?: unknown;
+  /** Default texts: `[{eventsource, recovery, subject, message}]`. */
+  message_templates?: unknown;
+}
+
+/** As `script.get` shows it with `output: "extend"`. */
+export interface Script {
+  /** Id of the script. */
+  scriptid: string;
+  /** Name. */
+  name: string;
+  /** Command, or JavaScript of a webhook. */
+  command: string;
+  /** Right on the host: 2 = read, 3 = write. */
+  host_access: "2" | "3";
+  /** User group that may run it; 0 = all. */
+  usrgrpid: string;
+  /** Host group on which it runs; 0 = all. */
+  groupid: string;
+  /** Description. */
+  description: string;
+  /** Question before it runs. */
+  confirmation: string;
+  /** 0 = shell, 1 = IPMI, 2 = SSH, 3 = Telnet, 5 = webhook, 6 = URL. */
+  type: "0" | "1" | "2" | "3" | "5" | "6";
+  /** Shell: 0 = agent, 1 = server, 2 = proxy or server. */
+  execute_on: "0" | "1" | "2";
+  /** Webhook: time limit, 1 to 60 seconds. */
+  timeout: string;
+  /** Webhook: `[{name, value}]`. */
+  parameters: Record<string, string>[];
+  /** 1 = operations of actions, 2 = hosts, 4 = events. */
+  scope: "1" | "2" | "4";
+  /** SSH, Telnet: port. */
+  port: string;
+  /** SSH: 0 = password, 1 = key. */
+  authtype: "0" | "1";
+  /** SSH, Telnet: user name. */
+  username: string;
+  /** SSH, Telnet: password, or passphrase of the key. */
+  password: string;
+  /** SSH: file of the public key. */
+  publickey: string;
+  /** SSH: file of the private key. */
+  privatekey: string;
+  /** Place in the menu, with `/`. */
+  menu_path: string;
+  /** URL: the address. */
+  url: string;
+  /** URL: 1 = in a new window. */
+  new_window: "0" | "1";
+  /** 1 = the user gives an input. */
+  manualinput: "0" | "1";
+  /** Question for the input. */
+  manualinput_prompt: string;
+  /** Pattern or list of the input. */
+  manualinput_validator: string;
+  /** 0 = pattern, 1 = list. */
+  manualinput_validator_type: "0" | "1";
+  /** Input that is shown first. */
+  manualinput_default_value: string;
+}
+
+/** As `script.create` takes it. */
+export interface ScriptInput {
+  /** Name. */
+  name: string;
+  /** Command, or JavaScript of a webhook. */
+  command?: string;
+  /** Right on the host: 2 = read, 3 = write. */
+  host_access?: "2" | "3" | 2 | 3;
+  /** User group that may run it; 0 = all. */
+  usrgrpid?: string | number;
+  /** Host group on which it runs; 0 = all. */
+  groupid?: string | number;
+  /** Description. */
+  description?: string;
+  /** Question before it runs. */
+  confirmation?: string;
+  /** 0 = shell, 1 = IPMI, 2 = SSH, 3 = Telnet, 5 = webhook, 6 = URL. */
+  type: "0" | "1" | "2" | "3" | "5" | "6" | 0 | 1 | 2 | 3 | 5 | 6;
+  /** Shell: 0 = agent, 1 = server, 2 = proxy or server. */
+  execute_on?: "0" | "1" | "2" | 0 | 1 | 2;
+  /** Webhook: time limit, 1 to 60 seconds. */
+  timeout?: string;
+  /** Webhook: `[{name, value}]`. */
+  parameters?: Record<string, string>[];
+  /** 1 = operations of actions, 2 = hosts, 4 = events. */
+  scope: "1" | "2" | "4" | 1 | 2 | 4;
+  /** SSH, Telnet: port. */
+  port?: string;
+  /** SSH: 0 = password, 1 = key. */
+  authtype?: "0" | "1" | 0 | 1;
+  /** SSH, Telnet: user name. */
+  username?: string;
+  /** SSH, Telnet: password, or passphrase of the key. */
+  password?: string;
+  /** SSH: file of the public key. */
+  publickey?: string;
+  /** SSH: file of the private key. */
+  privatekey?: string;
+  /** Place in the menu, with `/`. */
+  menu_path?: string;
+  /** URL: the address. */
+  url?: string;
+  /** URL: 1 = in a new window. */
+  new_window?: "0" | "1" | 0 | 1;
+  /** 1 = the user gives an input. */
+  manualinput?: "0" | "1" | 0 | 1;
+  /** Question for the input. */
+  manualinput_prompt?: string;
+  /** Pattern or list of the input. */
+  manualinput_validator?: string;
+  /** 0 = pattern, 1 = list. */
+  manualinput_validator_type?: "0" | "1" | 0 | 1;
+  /** Input that is shown first. */
+  manualinput_default_value?: string;
+}
+
+/** As `alert.get` shows it with `output: "extend"`. */
+export interface Alert {
+  /** Id of the alert. */
+  alertid: string;
+  /** Action that made it. */
+  actionid: string;
+  /** Event that it is about. */
+  eventid: string;
+  /** Recipient; 0 = a command. */
+  userid: string;
+  /** When it was made, unix time. */
+  clock: string;
+  /** Media type; 0 = none. */
+  mediatypeid: string;
+  /** Address; several are separated by line feeds. */
+  sendto: string;
+  /** Subject. */
+  subject: string;
+  /** Text, or host and command. */
+  message: string;
+  /** 0 in progress, 1 sent or run, 2 failed, 3 new. */
+  status: string;
+  /** Attempts that failed. */
+  retries: string;
+  /** Why the last attempt failed. */
+  error: string;
+  /** Step of the escalation. */
+  esc_step: string;
+  /** 0 message, 1 command. */
+  alerttype: string;
+  /** Event of the problem; recoveries. */
+  p_eventid: string;
+  /** Update of the problem; updates. */
+  acknowledgeid: string;
 }
 
 /** As `user.get` shows it with `output: "extend"`. */
@@ -2385,6 +2673,10 @@ export type MethodName =
   | "role.delete"
   | "role.get"
   | "role.update"
+  | "script.create"
+  | "script.delete"
+  | "script.get"
+  | "script.update"
   | "settings.get"
   | "settings.update"
   | "task.create"

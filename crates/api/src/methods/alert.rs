@@ -187,7 +187,9 @@ impl About {
             Self::Item => {
                 format!("e.objectid IN (SELECT i.itemid FROM items i WHERE {condition})")
             }
-            Self::Other(_) => "1 = 0".to_owned(),
+            Self::Other(_) => {
+                format!("e.objectid IN (SELECT i.itemid FROM items i WHERE 1 = 0 AND {condition})")
+            }
         }
     }
 
