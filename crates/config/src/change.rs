@@ -26,7 +26,7 @@ pub(crate) struct Inheritance {
 }
 
 /// Deleted objects of which the server keeps more than the configuration: history of items, problems of
-/// triggers, alerts of actions. Read from the record of a transaction, so it has cascades, children on hosts and
+/// triggers, alerts of actions and to users. Read from the record of a transaction, so it has cascades, children on hosts and
 /// dependent items too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Deleted {
@@ -36,6 +36,8 @@ pub struct Deleted {
     pub triggers: Vec<TriggerId>,
     /// Actions.
     pub actions: Vec<u64>,
+    /// Users.
+    pub users: Vec<u64>,
 }
 
 impl Deleted {
@@ -44,11 +46,13 @@ impl Deleted {
         self.items.extend(more.items);
         self.triggers.extend(more.triggers);
         self.actions.extend(more.actions);
+        self.users.extend(more.users);
     }
 
     /// Whether nothing was deleted.
     pub fn is_empty(&self) -> bool {
-        self.items.is_empty() && self.triggers.is_empty() && self.actions.is_empty()
+        let alerted = self.actions.is_empty() && self.users.is_empty();
+        self.items.is_empty() && self.triggers.is_empty() && alerted
     }
 }
 
@@ -320,7 +324,7 @@ impl Changes {
         recorded.is_some_and(|recorded| recorded.subjects.contains(id))
     }
 
-    /// The deleted items and triggers.
+    /// The deleted objects.
     pub(crate) fn deleted(&self) -> Deleted {
         let of = |table| {
             let recorded = self.recorded.get(&(table, Operation::Delete));
@@ -330,6 +334,7 @@ impl Changes {
             items: of("items").map(ItemId).collect(),
             triggers: of("triggers").map(TriggerId).collect(),
             actions: of("actions").collect(),
+            users: of("users").collect(),
         }
     }
 

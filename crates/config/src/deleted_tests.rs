@@ -23,7 +23,7 @@ fn of(items: &[u64], triggers: &[u64]) -> Deleted {
     Deleted {
         items: items.iter().map(|id| ItemId(*id)).collect(),
         triggers: triggers.iter().map(|id| TriggerId(*id)).collect(),
-        actions: Vec::new(),
+        ..Deleted::default()
     }
 }
 
@@ -51,12 +51,17 @@ fn items_that_the_database_deletes_with_their_host_are_told() {
 }
 
 #[test]
-fn deleted_actions_are_told() {
+fn deleted_actions_and_users_are_told() {
     let (_dir, config) = open();
     let action = write(&config, |edit| edit.insert_new(&table::ACTIONS, &[("name", "a".into())]));
+    let role = write(&config, |edit| edit.insert_new(&table::ROLES, &[("name", "r".into())]));
+    let columns = [("username", "u".into()), ("roleid", role.into())];
+    let user = write(&config, |edit| edit.insert_new(&table::USERS, &columns));
     let told = follow(&config);
     write(&config, |edit| edit.delete(&table::ACTIONS, "actionid", &[action]));
     assert_eq!(told(), Deleted { actions: vec![action], ..Deleted::default() });
+    write(&config, |edit| edit.delete(&table::USERS, "userid", &[user]));
+    assert_eq!(told(), Deleted { users: vec![user], ..Deleted::default() });
 }
 
 #[test]

@@ -42,14 +42,21 @@ impl Problems {
         let escalations =
             |state: &mut Statements<'_>| state.delete(&table::ESCALATIONS, "actionid", actions);
         self.config().write_state(escalations)?;
-        for action in actions {
-            let portion = |state: &mut Statements<'_>| {
-                state.execute(
-                    "DELETE FROM alerts WHERE alertid IN \
-                     (SELECT alertid FROM alerts WHERE actionid = ? LIMIT ?)",
-                    &[(*action).into(), PORTION.into()],
-                )
-            };
+        self.remove_alerts("actionid", actions)
+    }
+
+    /// Removes the alerts to these users, who were deleted, in short transactions.
+    pub fn remove_alerts_to(&self, users: &[u64]) -> DbResult<()> {
+        self.remove_alerts("userid", users)
+    }
+
+    fn remove_alerts(&self, column: &str, ids: &[u64]) -> DbResult<()> {
+        let sql = format!(
+            "DELETE FROM alerts WHERE alertid IN (SELECT alertid FROM alerts WHERE {column} = ? LIMIT ?)"
+        );
+        for id in ids {
+            let portion =
+                |state: &mut Statements<'_>| state.execute(&sql, &[(*id).into(), PORTION.into()]);
             while self.config().write_state(portion)? > 0 {}
         }
         Ok(())

@@ -461,8 +461,10 @@ fn alerts_and_escalations_go_with_their_action() {
         let event = events[0].id("eventid");
         for action in [5_u64, 6] {
             let of = [("actionid", action.into()), ("eventid", event.into())];
-            state.insert_new(&table::ALERTS, &of)?;
-            state.insert_new(&table::ALERTS, &of)?;
+            for user in [8_u64, 9] {
+                let to = [of[0].clone(), of[1].clone(), ("userid", user.into())];
+                state.insert_new(&table::ALERTS, &to)?;
+            }
             state.insert_new(&table::ESCALATIONS, &of)?;
         }
         Ok::<_, DbError>(())
@@ -471,4 +473,6 @@ fn alerts_and_escalations_go_with_their_action() {
     world.problems.remove_alerts_of(&[5, 7]).unwrap();
     assert_eq!(world.rows("SELECT actionid FROM alerts"), ["6", "6"]);
     assert_eq!(world.rows("SELECT actionid FROM escalations"), ["6"]);
+    world.problems.remove_alerts_to(&[9]).unwrap();
+    assert_eq!(world.rows("SELECT userid FROM alerts"), ["8"]);
 }

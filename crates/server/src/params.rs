@@ -194,12 +194,6 @@ pub(crate) const SERVER: &[Param] = &[
          folder.",
     ),
     param(
-        "alert-scripts",
-        "DIR",
-        "",
-        "Folder with the programs of media types; default: \"alertscripts\" in the data folder.",
-    ),
-    param(
         "ssl-cert-location",
         "DIR",
         "",

@@ -28,10 +28,10 @@ pub(super) struct Action {
 }
 
 impl Action {
-    /// Messages for the end or for updates of problems.
+    /// Messages for the end or for updates of problems, the last one first, as 7.0 sends them.
     pub(super) fn of_mode(&self, mode: OperationMode) -> impl Iterator<Item = &Message> {
         let wanted = move |(own, _): &&(OperationMode, Message)| *own == mode;
-        self.messages.values().filter(wanted).map(|(_, message)| message)
+        self.messages.values().rev().filter(wanted).map(|(_, message)| message)
     }
 }
 

@@ -208,7 +208,8 @@ impl<'a> Look<'a> {
                 Order::Step { step, operations } => {
                     let about = About::problem(&event, step);
                     let messages = operations.iter().filter_map(|id| action.messages.get(id));
-                    for (_, message) in messages {
+                    let messages = Vec::from_iter(messages.map(|(_, message)| message));
+                    for message in messages.into_iter().rev() {
                         self.send(connection, action, &event, about, Say::Message(message))?;
                     }
                 }

@@ -163,7 +163,7 @@ pub(crate) struct Recipients<'a> {
 }
 
 impl Recipients<'_> {
-    /// One for each address that gets the operation's message.
+    /// One for each address that gets the operation's message, the last user first, as 7.0 makes alerts.
     pub(crate) fn of(&self, message: &Message) -> Vec<Draft> {
         match &message.to {
             Audience::Named { users, groups } => {
@@ -171,7 +171,7 @@ impl Recipients<'_> {
                 // A user who is named more than once gets one message.
                 let users: BTreeSet<u64> =
                     users.iter().chain(of_groups.flatten()).copied().collect();
-                users.into_iter().flat_map(|user| self.named(message, user)).collect()
+                users.into_iter().rev().flat_map(|user| self.named(message, user)).collect()
             }
             Audience::Involved => self.involved(message),
         }
@@ -235,8 +235,9 @@ impl Recipients<'_> {
             involved.iter().map(|one| one.user).filter(|user| !told.contains(user)).collect();
         let again = addresses
             .into_iter()
+            .rev()
             .map(|(user, address)| self.draft(user, address, message.text.as_ref()));
-        let others = only_changed.into_iter().flat_map(|user| {
+        let others = only_changed.into_iter().rev().flat_map(|user| {
             // Nobody has promised such a user a message: it is no error if there is no media.
             self.named(message, user).into_iter().filter(|draft| draft.fate != Fate::NoMedia)
         });

@@ -55,15 +55,10 @@ pub(super) fn tags_json(tags: &[(String, String)]) -> String {
     serde_json::Value::Array(tags.iter().map(one).collect()).to_string()
 }
 
-/// The value of the tag with this name, written as macros write it: in quotes or not. Of several
-/// values, the first in the order of the alphabet.
+/// The value of the tag with this name, written as macros write it.
 pub(super) fn tag_value(tags: &[(String, String)], written: &str) -> Option<String> {
-    let name = match written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        Some(quoted) => quoted.replace("\\\"", "\"").replace("\\\\", "\\"),
-        None => written.to_owned(),
-    };
-    let tag = sorted(tags).into_iter().find(|(tag, _)| *tag == name)?;
-    Some(tag.1.clone())
+    let tags = tags.iter().map(|(tag, value)| (tag.as_str(), value.as_str()));
+    eval::macros::tag_value(tags, written).map(str::to_owned)
 }
 
 /// What the user did, such as `acknowledged and closed`; comments are named where `comments` says so.

@@ -16,7 +16,7 @@ pub use func::{
 pub use inventory::inventory_field;
 pub use places::{Group, MACROS, Place, Rules, TABLE, UserMacros, group_of};
 use token::next_token;
-pub use token::{Token, TokenKind, token_at, tokens};
+pub use token::{Token, TokenKind, tag_value, token_at, tokens};
 pub use user::{
     Context, MASK, MacroDef, MacroKind, MacroNodes, MacroScope, TEMPLATE_DEPTH_MAX, UserMacro,
     UserMacroError,

@@ -136,6 +136,19 @@ fn name_len(text: &str, from: usize) -> usize {
 const TAGGED: &[&str] =
     &["EVENT.TAGS.", "EVENT.RECOVERY.TAGS.", "EVENT.CAUSE.TAGS.", "SERVICE.TAGS."];
 
+/// The value of the tag that the end of a macro's name means, in quotes or not: `service` of
+/// `{EVENT.TAGS.service}`. Of several values, the first in the order of the alphabet.
+pub fn tag_value<'t>(
+    tags: impl Iterator<Item = (&'t str, &'t str)>,
+    written: &str,
+) -> Option<&'t str> {
+    let name = match written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(quoted) => quoted.replace("\\\"", "\"").replace("\\\\", "\\"),
+        None => written.to_owned(),
+    };
+    tags.filter(|(tag, _)| *tag == name).map(|(_, value)| value).min()
+}
+
 /// The bytes from `from` on in which a part of a macro must end.
 fn near(text: &str, from: usize) -> &[u8] {
     let bytes = text.as_bytes();

@@ -7,8 +7,8 @@ use config::objects::{Deleted, GoneHook};
 use events::Problems;
 use pipeline::ShardSet;
 
-/// Deletes the history of deleted items, the errors of deleted discovery rules, and the alerts of deleted actions,
-/// and closes the problems of deleted triggers.
+/// Deletes the history of deleted items, the errors of deleted discovery rules, and the alerts of deleted actions
+/// and users, and closes the problems of deleted triggers.
 pub(super) fn hook(
     shards: &Arc<ShardSet>,
     problems: &Problems,
@@ -38,5 +38,10 @@ fn forget(shards: &ShardSet, problems: &Problems, deleted: &Deleted) {
         && let Err(error) = problems.remove_alerts_of(&deleted.actions)
     {
         tracing::warn!(%error, "cannot delete the alerts of deleted actions");
+    }
+    if !deleted.users.is_empty()
+        && let Err(error) = problems.remove_alerts_to(&deleted.users)
+    {
+        tracing::warn!(%error, "cannot delete the alerts to deleted users");
     }
 }

@@ -41,7 +41,7 @@ const FIELDS: &[Field] = &[
     field("cause_eventid", Id, ReadOnly, "Cause of which this is a symptom."),
     field("opdata", Text(0), ReadOnly, "Operational data."),
     field("suppressed", Nested, ReadOnly, "1 = suppressed now."),
-    field("urls", Nested, ReadOnly, "Links of the trigger."),
+    field("urls", Nested, ReadOnly, "Menu entries that media types make of tags."),
 ];
 
 pub(crate) static EVENT: Object = Object {

@@ -3,6 +3,7 @@
 mod acknowledge;
 mod counts;
 mod get;
+mod menu;
 mod problem;
 mod shown;
 mod steps;

@@ -152,10 +152,7 @@ pub(super) fn complete(found: &mut Found<'_, '_>) -> ApiResult<()> {
         }
     }
     if found.output.has("urls") {
-        // Media types with links in their menu are the only source of these; none exists yet.
-        for row in &mut found.rows {
-            row.out.insert("urls", Json::Array(Vec::new()));
-        }
+        super::menu::entries(found)?;
     }
     if found.output.has("opdata") {
         operational_data(found)?;
