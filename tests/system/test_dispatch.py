@@ -194,7 +194,7 @@ class Dispatch(Segment):
         self.assertEqual(self.owners(), [owner])
         for line in self.lines(30):
             self.assertTrue(line.works(os.urandom(300_000)), line.engine)
-        # Neighbours know the VIP at the machine that has it, whoever responds.
+        # Neighbours know the VIP at the machine that has it, also if another one responds.
         own = self.machines[owner].run("ip", "link", "show", "dev", "eth0").split("link/ether ")[1].split()[0]
         self.assertIn("lladdr %s" % own, self.client.run("ip", "neigh", "show", VIP))
 
@@ -382,7 +382,7 @@ class Dispatch(Segment):
         self.spread_over(*left, among=left)
         self.assertEqual(self.engines[number].wait(TIMEOUT_S), 0)
 
-    def test_a_machine_that_reaches_fewer_servers_gets_no_connections(self):
+    def test_a_machine_with_fewer_servers_gets_no_connections(self):
         owner, cut, third = self.start_group()
         self.machines[cut].run("ip", "route", "add", "blackhole", "192.0.2.20/32")
         self.spread_over(owner, third, among=(owner, third))

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_machine_is_lost_after_nine_rounds_a_refusing_one_at_once() {
+    fn silent_machines_are_lost_later_refusing_ones_at_once() {
         let mut group = group();
         group.responded(OTHER, 0, at(0));
         group.responded(THIRD, 0, at(0));

@@ -32,7 +32,7 @@ struct Message {
     is_response: bool,
     /// VIPs without usable servers; 0 in a probe.
     unusable: u16,
-    /// Chosen by who asks, so that only those who have read a probe can respond to it.
+    /// Random number of the sender of a probe: only those who have read the probe can respond to it.
     key: u64,
 }
 
