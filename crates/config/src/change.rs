@@ -26,7 +26,7 @@ pub(crate) struct Inheritance {
 }
 
 /// Deleted objects of which the server keeps more than the configuration: history of items, problems of
-/// triggers. Read from the record of a transaction, so it has cascades, children on hosts and
+/// triggers, alerts of actions. Read from the record of a transaction, so it has cascades, children on hosts and
 /// dependent items too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Deleted {
@@ -34,6 +34,8 @@ pub struct Deleted {
     pub items: Vec<ItemId>,
     /// Triggers and trigger prototypes.
     pub triggers: Vec<TriggerId>,
+    /// Actions.
+    pub actions: Vec<u64>,
 }
 
 impl Deleted {
@@ -41,11 +43,12 @@ impl Deleted {
     pub(crate) fn extend(&mut self, more: Self) {
         self.items.extend(more.items);
         self.triggers.extend(more.triggers);
+        self.actions.extend(more.actions);
     }
 
     /// Whether nothing was deleted.
     pub fn is_empty(&self) -> bool {
-        self.items.is_empty() && self.triggers.is_empty()
+        self.items.is_empty() && self.triggers.is_empty() && self.actions.is_empty()
     }
 }
 
@@ -326,6 +329,7 @@ impl Changes {
         Deleted {
             items: of("items").map(ItemId).collect(),
             triggers: of("triggers").map(TriggerId).collect(),
+            actions: of("actions").collect(),
         }
     }
 

@@ -23,6 +23,7 @@ fn of(items: &[u64], triggers: &[u64]) -> Deleted {
     Deleted {
         items: items.iter().map(|id| ItemId(*id)).collect(),
         triggers: triggers.iter().map(|id| TriggerId(*id)).collect(),
+        actions: Vec::new(),
     }
 }
 
@@ -47,6 +48,15 @@ fn items_that_the_database_deletes_with_their_host_are_told() {
     let rows = config.read(|connection| connection.query(sql, &[])).unwrap();
     assert_eq!(rows[0].text("subjects"), c.to_string(), "others that follow the record know, too");
     assert_eq!(config.snapshot().revision, revision + 1);
+}
+
+#[test]
+fn deleted_actions_are_told() {
+    let (_dir, config) = open();
+    let action = write(&config, |edit| edit.insert_new(&table::ACTIONS, &[("name", "a".into())]));
+    let told = follow(&config);
+    write(&config, |edit| edit.delete(&table::ACTIONS, "actionid", &[action]));
+    assert_eq!(told(), Deleted { actions: vec![action], ..Deleted::default() });
 }
 
 #[test]

@@ -37,6 +37,24 @@ impl Problems {
         })
     }
 
+    /// Removes the alerts and escalations of these actions, which were deleted, in short transactions.
+    pub fn remove_alerts_of(&self, actions: &[u64]) -> DbResult<()> {
+        let escalations =
+            |state: &mut Statements<'_>| state.delete(&table::ESCALATIONS, "actionid", actions);
+        self.config().write_state(escalations)?;
+        for action in actions {
+            let portion = |state: &mut Statements<'_>| {
+                state.execute(
+                    "DELETE FROM alerts WHERE alertid IN \
+                     (SELECT alertid FROM alerts WHERE actionid = ? LIMIT ?)",
+                    &[(*action).into(), PORTION.into()],
+                )
+            };
+            while self.config().write_state(portion)? > 0 {}
+        }
+        Ok(())
+    }
+
     /// Removes open problems whose trigger no longer exists. To be called now and then: a crash may come
     /// between the deletion of a trigger and [`Problems::remove_of`].
     pub fn remove_orphans(&self) -> DbResult<()> {

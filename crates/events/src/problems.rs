@@ -270,6 +270,10 @@ impl Problems {
         &self.inner.clock
     }
 
+    pub(crate) fn config(&self) -> &Config {
+        &self.inner.config
+    }
+
     /// A transaction of the writer, which repeats it after an error. When the database could not be
     /// asked whether the transaction was kept, its repetition asks, and does nothing if it was.
     fn write_batch(

@@ -433,3 +433,24 @@ fn problems_of_deleted_triggers_and_old_events_go() {
     assert_eq!(world.rows("SELECT objectid, value FROM events"), ["4|1"]);
     assert_eq!(world.problems.stats().open, 1);
 }
+
+#[test]
+fn alerts_and_escalations_go_with_their_action() {
+    let world = World::new();
+    world.problems.write(&[problem(1, 1, &[])]).unwrap();
+    let state = |state: &mut config::Statements<'_>| {
+        let events = state.query("SELECT eventid FROM events", &[])?;
+        let event = events[0].id("eventid");
+        for action in [5_u64, 6] {
+            let of = [("actionid", action.into()), ("eventid", event.into())];
+            state.insert_new(&table::ALERTS, &of)?;
+            state.insert_new(&table::ALERTS, &of)?;
+            state.insert_new(&table::ESCALATIONS, &of)?;
+        }
+        Ok::<_, DbError>(())
+    };
+    world.config.write_state(state).unwrap();
+    world.problems.remove_alerts_of(&[5, 7]).unwrap();
+    assert_eq!(world.rows("SELECT actionid FROM alerts"), ["6", "6"]);
+    assert_eq!(world.rows("SELECT actionid FROM escalations"), ["6"]);
+}

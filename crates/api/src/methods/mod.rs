@@ -2,6 +2,7 @@
 //! that other objects need: what is shared lives beside this folder.
 
 pub(crate) mod action;
+pub(crate) mod alert;
 pub(crate) mod apiinfo;
 pub(crate) mod auditlog;
 pub(crate) mod authentication;
@@ -42,6 +43,7 @@ use crate::single::Single;
 /// All methods.
 pub(crate) const ALL: &[&[Method]] = &[
     action::METHODS,
+    alert::METHODS,
     apiinfo::METHODS,
     auditlog::METHODS,
     authentication::METHODS,
@@ -115,6 +117,7 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &action::ACTION,
     &mediatype::MEDIA_TYPE,
     &script::SCRIPT,
+    &alert::ALERT,
     &user::USER,
     &usergroup::USER_GROUP,
     &role::ROLE,

@@ -32,6 +32,7 @@ const TYPES: &[(&str, &str)] = &[
     ("action", "Action"),
     ("mediatype", "MediaType"),
     ("script", "Script"),
+    ("alert", "Alert"),
     ("user", "User"),
     ("usergroup", "UserGroup"),
     ("role", "Role"),

@@ -7,8 +7,8 @@ use config::objects::{Deleted, GoneHook};
 use events::Problems;
 use pipeline::ShardSet;
 
-/// Deletes the history of deleted items and the errors of deleted discovery rules, and closes the problems of
-/// deleted triggers.
+/// Deletes the history of deleted items, the errors of deleted discovery rules, and the alerts of deleted actions,
+/// and closes the problems of deleted triggers.
 pub(super) fn hook(
     shards: &Arc<ShardSet>,
     problems: &Problems,
@@ -33,5 +33,10 @@ fn forget(shards: &ShardSet, problems: &Problems, deleted: &Deleted) {
         && let Err(error) = problems.remove_of(&deleted.triggers)
     {
         tracing::warn!(%error, "cannot close the problems of deleted triggers");
+    }
+    if !deleted.actions.is_empty()
+        && let Err(error) = problems.remove_alerts_of(&deleted.actions)
+    {
+        tracing::warn!(%error, "cannot delete the alerts of deleted actions");
     }
 }

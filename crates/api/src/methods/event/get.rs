@@ -9,7 +9,7 @@ use super::{shown, steps};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get};
-use crate::methods::{drule, host, trigger};
+use crate::methods::{alert, drule, host, trigger};
 use crate::object::Access::ReadOnly;
 use crate::object::FieldKind::{Id, Int, Nested, Text};
 use crate::object::{Field, Object, field};
@@ -184,11 +184,8 @@ fn selects(found: &mut Found<'_, '_>, about: (i64, i64)) -> ApiResult<()> {
         }
     }
     for option in ["selectAlerts", "select_alerts"] {
-        if found.wants(option)?.is_some() {
-            // Nothing sends messages yet.
-            for row in &mut found.rows {
-                row.out.insert("alerts", Json::Array(Vec::new()));
-            }
+        if let Some(wanted) = found.wants(option)? {
+            alert::of_events(found, &wanted)?;
         }
     }
     for option in ["selectAcknowledges", "select_acknowledges"] {

@@ -293,6 +293,16 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 ));
             }
         }
+        let sql = "SELECT x.userid, a.name FROM operation_message_users x \
+                   JOIN operations o ON o.operationid = x.operationid \
+                   JOIN actions a ON a.actionid = o.actionid \
+                   WHERE x.userid IN ({ids}) ORDER BY x.userid, a.actionid";
+        if let Some(used) = query_by_ids(edit, sql, &[], &ids)?.first() {
+            let user = known.get(&used.id("userid")).map_or("", String::as_str);
+            let action = used.text("name");
+            let text = format!("User \"{user}\" is used in \"{action}\" action.");
+            return Err(ApiError::params(text));
+        }
         // The database deletes their tokens and memberships; a session without its user is not valid.
         edit.delete(&table::USERS, "userid", &ids)?;
         Ok(USER.result(&ids))

@@ -401,6 +401,14 @@ fn users_see_actions_whose_parts_they_see() {
     let rights = json!({ "usrgrpid": ug, "hostgroup_rights": [{ "id": group, "permission": 2 }] });
     server.call("usergroup.update", &rights).unwrap();
     assert_eq!(seen().as_array().unwrap().len(), 2);
+    let used = "User \"u2\" is used in \"to u2\" action.";
+    let u2 =
+        server.call("user.get", &json!({ "filter": { "username": "u2" } })).unwrap()[0]["userid"]
+            .clone();
+    let to_u2 =
+        json!([{ "operationtype": 0, "opmessage": {}, "opmessage_usr": [{ "userid": u2 }] }]);
+    server.create("action.create", &action(0, json!({ "name": "to u2", "operations": to_u2 })));
+    server.refuses(&[("user.delete", json!([u2]), -32602, used)]);
     // An administrator writes to users of the own groups only.
     let to_admin =
         server.call_as(Some(&session), "action.create", &action(0, json!({ "name": "b" })));

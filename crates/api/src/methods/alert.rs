@@ -1,0 +1,271 @@
+//! Alerts: messages and commands of actions.
+
+use config::db::Value;
+use objects::{EventObject, EventSource, UserType};
+
+use crate::call::{Call, Json, Method, User};
+use crate::error::{ApiError, ApiResult};
+use crate::found::Found;
+use crate::get::{Get, Output};
+use crate::methods::{host, mediatype, user};
+use crate::object::Access::ReadOnly;
+use crate::object::FieldKind::{Id, Int, Text};
+use crate::object::{Field, FieldKind, Object, field};
+use crate::params;
+use crate::permission::{Need, by_tag_filters, on_hosts, on_triggers};
+use crate::relate::Relation;
+
+pub(crate) const METHODS: &[Method] = &[Method::user("alert.get", get)];
+
+const INT: FieldKind = Int(0, i64::MAX);
+
+const FIELDS: &[Field] = &[
+    field("alertid", Id, ReadOnly, "Id of the alert."),
+    field("actionid", Id, ReadOnly, "Action that made it."),
+    field("eventid", Id, ReadOnly, "Event that it is about."),
+    field("userid", Id, ReadOnly, "Recipient; 0 = a command."),
+    field("clock", INT, ReadOnly, "When it was made, unix time."),
+    field("mediatypeid", Id, ReadOnly, "Media type; 0 = none."),
+    field("sendto", Text(0), ReadOnly, "Address; several are separated by line feeds."),
+    field("subject", Text(0), ReadOnly, "Subject."),
+    field("message", Text(0), ReadOnly, "Text, or host and command."),
+    field("status", INT, ReadOnly, "0 in progress, 1 sent or run, 2 failed, 3 new."),
+    field("retries", INT, ReadOnly, "Attempts that failed."),
+    field("error", Text(0), ReadOnly, "Why the last attempt failed."),
+    field("esc_step", INT, ReadOnly, "Step of the escalation."),
+    field("alerttype", INT, ReadOnly, "0 message, 1 command."),
+    field("p_eventid", Id, ReadOnly, "Event of the problem; recoveries."),
+    field("acknowledgeid", Id, ReadOnly, "Update of the problem; updates."),
+];
+
+pub(crate) static ALERT: Object = Object {
+    name: "alert",
+    table: "alerts",
+    key: "alertid",
+    keys: "alertids",
+    fields: FIELDS,
+    strict: true,
+    sort: &["alertid", "clock", "eventid", "status", "sendto", "mediatypeid"],
+};
+
+const OPTIONS: &[&str] = &[
+    "alertids",
+    "actionids",
+    "eventids",
+    "userids",
+    "mediatypeids",
+    "objectids",
+    "groupids",
+    "hostids",
+    "eventsource",
+    "eventobject",
+    "time_from",
+    "time_till",
+    "selectHosts",
+    "selectMediatypes",
+    "selectUsers",
+];
+
+fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let mut get = Get::new(call, input, &ALERT, OPTIONS)?;
+    get.need(&["eventid", "userid", "mediatypeid"]);
+    let source = one_of(input, "eventsource", EventSource::NUMBERS)?;
+    let object = one_of(input, "eventobject", EventObject::NUMBERS)?;
+    get.and(
+        "EXISTS (SELECT 1 FROM events e WHERE e.eventid = t.eventid AND e.source = ? AND e.object = ?)",
+        [source.into(), object.into()],
+    );
+    let about = About::of(source, object);
+    about.limit(&mut get, call);
+    if let Some(seen) = recipients_seen(call.user(), "t") {
+        get.and(seen, []);
+    }
+    for (option, condition) in [
+        ("alertids", "t.alertid IN ({ids})"),
+        ("actionids", "t.actionid IN ({ids})"),
+        ("eventids", "t.eventid IN ({ids})"),
+        ("userids", "t.userid IN ({ids})"),
+        ("mediatypeids", "t.mediatypeid IN ({ids})"),
+    ] {
+        get.by_ids(option, condition)?;
+    }
+    get.by_ids("objectids", &of_event("e.objectid IN ({ids})"))?;
+    for (option, condition) in [
+        ("hostids", "i.hostid IN ({ids})"),
+        ("groupids", "i.hostid IN (SELECT hostid FROM host_groups WHERE groupid IN ({ids}))"),
+    ] {
+        get.by_ids(option, &of_event(&about.by_items(condition)))?;
+    }
+    for (option, condition) in [("time_from", "t.clock >= ?"), ("time_till", "t.clock <= ?")] {
+        if let Some(value) = input.get(option).filter(|value| !value.is_null()) {
+            let path = format!("/{option}");
+            let time = params::int(value, &path).ok().filter(|time| *time >= 0);
+            let time =
+                time.ok_or_else(|| ApiError::at(&path, "an unsigned integer is expected"))?;
+            get.and(condition, [Value::Int(time)]);
+        }
+    }
+    let mut found = get.run()?;
+    selects(&mut found, about)?;
+    Ok(found.finish())
+}
+
+/// A number of a catalog; not given = 0.
+fn one_of(input: &Json, option: &str, numbers: &[i64]) -> ApiResult<i64> {
+    let path = format!("/{option}");
+    let value = input.get(option).filter(|value| !value.is_null());
+    let number = value.map_or(Ok(0), |value| params::int(value, &path))?;
+    if numbers.contains(&number) {
+        return Ok(number);
+    }
+    let list: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    Err(ApiError::at(&path, format!("value must be one of {}", list.join(", "))))
+}
+
+/// A condition on the alert's event `e`.
+fn of_event(condition: &str) -> String {
+    format!("EXISTS (SELECT 1 FROM events e WHERE e.eventid = t.eventid AND {condition})")
+}
+
+/// What the events are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum About {
+    Trigger,
+    Item,
+    /// No hosts: found devices, agents, services.
+    Other(EventSource),
+}
+
+impl About {
+    fn of(source: i64, object: i64) -> Self {
+        let is = |kind: EventObject| kind.is(object);
+        if is(EventObject::Trigger) {
+            Self::Trigger
+        } else if is(EventObject::Item) || is(EventObject::LldRule) {
+            Self::Item
+        } else {
+            Self::Other(EventSource::from_number(source).unwrap_or(EventSource::Trigger))
+        }
+    }
+
+    /// Only alerts on objects that this user may see.
+    fn limit(self, get: &mut Get<'_, '_>, call: &Call<'_>) {
+        let need = Need::of_get(get.flag("editable"));
+        match self {
+            Self::Trigger => {
+                if let Some(right) = on_triggers(call.user(), need, "e.objectid") {
+                    get.and(of_event(&right), []);
+                }
+                if let Some(right) = by_tag_filters(call.user(), "e.eventid", "e.objectid") {
+                    get.and(of_event(&right), []);
+                }
+            }
+            Self::Item => {
+                if let Some(right) = on_hosts(call.user(), need, "i.hostid") {
+                    get.and(of_event(&self.by_items(&right)), []);
+                }
+            }
+            Self::Other(source) => {
+                let lowest = match source {
+                    EventSource::Service => UserType::SuperAdmin,
+                    _ => UserType::Admin,
+                };
+                if call.user().kind < lowest {
+                    get.and("1 = 0", []);
+                }
+            }
+        }
+    }
+
+    /// A condition on the event `e` by one on the items `i` of its object.
+    fn by_items(self, condition: &str) -> String {
+        match self {
+            Self::Trigger => format!(
+                "e.objectid IN (SELECT f.triggerid FROM functions f \
+                 JOIN items i ON i.itemid = f.itemid WHERE {condition})"
+            ),
+            Self::Item => {
+                format!("e.objectid IN (SELECT i.itemid FROM items i WHERE {condition})")
+            }
+            Self::Other(_) => "1 = 0".to_owned(),
+        }
+    }
+
+    /// Pairs of events and hosts, by events.
+    const fn hosts(self) -> Option<&'static str> {
+        match self {
+            Self::Trigger => Some(
+                "SELECT DISTINCT e.eventid, i.hostid FROM events e \
+                 JOIN functions f ON f.triggerid = e.objectid JOIN items i ON i.itemid = f.itemid \
+                 WHERE e.eventid IN ({ids})",
+            ),
+            Self::Item => Some(
+                "SELECT e.eventid, i.hostid FROM events e JOIN items i ON i.itemid = e.objectid \
+                 WHERE e.eventid IN ({ids})",
+            ),
+            Self::Other(_) => None,
+        }
+    }
+}
+
+/// Condition on alerts, in the table of this alias, whose recipients the user sees: those of own groups,
+/// and commands. `None` = all.
+pub(crate) fn recipients_seen(user: &User, alias: &str) -> Option<String> {
+    (user.kind != UserType::SuperAdmin).then(|| {
+        let me = user.id;
+        format!(
+            "({alias}.userid IN (0, {me}) OR {alias}.userid IN (SELECT other.userid \
+             FROM user_groups other JOIN user_groups own ON own.usrgrpid = other.usrgrpid \
+             WHERE own.userid = {me}))"
+        )
+    })
+}
+
+fn selects(found: &mut Found<'_, '_>, about: About) -> ApiResult<()> {
+    let pairs = |found: &Found<'_, '_>, column: &str| -> Vec<(u64, u64)> {
+        found.rows.iter().map(|row| (row.id, row.row.id(column))).collect()
+    };
+    if let Some(wanted) = found.wants_list("selectHosts")? {
+        let events = pairs(found, "eventid");
+        let mut ids: Vec<u64> = events.iter().map(|(_, event)| *event).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let hosts = match about.hosts() {
+            Some(sql) => found.call.pairs(sql, &ids)?,
+            None => Vec::new(),
+        };
+        let mut all = Vec::new();
+        for (alert, event) in events {
+            let own = hosts.iter().filter(|(of, _)| *of == event);
+            all.extend(own.map(|(_, host)| (alert, *host)));
+        }
+        found.relate_as(&Relation::new("hosts", &host::HOST), &wanted, &all)?;
+    }
+    if let Some(wanted) = found.wants_list("selectMediatypes")? {
+        let pairs = pairs(found, "mediatypeid");
+        let relation = Relation::new("mediatypes", &mediatype::MEDIA_TYPE);
+        found.relate_as(&relation, &wanted, &pairs)?;
+    }
+    if let Some(wanted) = found.wants_list("selectUsers")? {
+        let pairs = pairs(found, "userid");
+        found.relate_as(&Relation::new("users", &user::USER), &wanted, &pairs)?;
+    }
+    Ok(())
+}
+
+/// Adds the alerts of each event, newest first.
+pub(crate) fn of_events(found: &mut Found<'_, '_>, wanted: &Output) -> ApiResult<()> {
+    let names: Vec<&str> =
+        FIELDS.iter().map(|field| field.name).filter(|name| *name != "eventid").collect();
+    let seen = recipients_seen(found.call.user(), "alerts");
+    let seen = seen.map_or_else(String::new, |seen| format!(" AND {seen}"));
+    let sql = format!(
+        "SELECT eventid AS owner, {} FROM alerts WHERE eventid IN ({{ids}}){seen} \
+         ORDER BY eventid, alertid DESC",
+        names.join(", ")
+    );
+    found.attach("alerts", wanted, &sql, &names)
+}
+
+#[cfg(test)]
+mod tests;
