@@ -57,13 +57,16 @@ impl Filter {
         let by_formula = evaltype == EvalType::Formula;
         let known: &[&str] = &["evaltype", "conditions", "formula"];
         only(members, path, if by_formula { known } else { &known[..2] })?;
+        let formula = match by_formula {
+            true => Some(members.get("formula").ok_or_else(|| missing(path, "formula"))?),
+            false => None,
+        };
         let list = members.get("conditions").map(|v| nested(v, &at("conditions"))).transpose()?;
         let mut conditions = Vec::new();
         for (path, members) in list.unwrap_or_default() {
             conditions.push(Condition::parse(members, &path, source, by_formula)?);
         }
-        if by_formula {
-            let formula = members.get("formula").ok_or_else(|| missing(path, "formula"))?;
+        if let Some(formula) = formula {
             let formula = params::text(formula, &at("formula"))?;
             return Self::by_formula(&formula, conditions, path);
         }
@@ -88,6 +91,9 @@ impl Filter {
         let at = |name: &str| format!("{path}/{name}");
         let wrong = |error: FormulaError| match error {
             FormulaError::Syntax(rest) => {
+                // At the end, the last character shows where it is.
+                let last = formula.char_indices().next_back().map_or("", |(at, _)| &formula[at..]);
+                let rest = if rest.is_empty() { last } else { &rest };
                 ApiError::at(&at("formula"), format_args!("incorrect syntax near \"{rest}\""))
             }
             other => ApiError::at(&at("formula"), other),

@@ -6,7 +6,7 @@ mod rights;
 mod write;
 
 use config::db::{Row, query_by_ids};
-use objects::ConditionKind;
+use objects::{ConditionKind, EventSource};
 use serde_json::{Map, json};
 
 use crate::call::{Call, Json, Method};
@@ -30,7 +30,7 @@ const FIELDS: &[Field] = &[
     field("name", Name(255), Required, "Name."),
     field(
         "eventsource",
-        Int(0, 4),
+        OneOf(EventSource::NUMBERS),
         Required,
         "0 = triggers, 1 = network discovery, 2 = autoregistration, 3 = internal events, 4 = services.",
     ),

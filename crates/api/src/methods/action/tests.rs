@@ -212,6 +212,7 @@ fn actions_that_are_refused() {
         (formula("A and B", &["A"]), "incorrect number of conditions".to_owned()),
         (formula("A", &["B"]), "not defined in the formula".to_owned()),
         (formula("A xx", &["A"]), "incorrect syntax near \" xx\"".to_owned()),
+        (formula("A and", &["A"]), "incorrect syntax near \"d\"".to_owned()),
         (condition(json!({ "operator": 0 })), "\"conditiontype\" is missing".to_owned()),
         (condition(json!({ "conditiontype": 10 })), "\"value\" is missing".to_owned()),
         (value(7, ""), "cannot be empty".to_owned()),

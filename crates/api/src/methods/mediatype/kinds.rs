@@ -61,8 +61,9 @@ pub(super) fn check_given(draft: &Draft<'_>) -> ApiResult<()> {
     }
     for (name, min, max) in [("attempt_interval", 0, 3_600), ("timeout", 1, 60)] {
         if draft.gives(name) {
-            let seconds = params::time_unit(&draft.text(name, None), &at(name))?;
-            if !(min..=max).contains(&seconds) {
+            let text = draft.text(name, None);
+            let seconds = params::time_unit(text.trim_start_matches('-'), &at(name))?;
+            if text.starts_with('-') || !(min..=max).contains(&seconds) {
                 let what = format!("value must be one of {min}-{max}");
                 return Err(ApiError::at(&at(name), what));
             }

@@ -244,7 +244,13 @@ impl Plain for MediaType {
     }
 
     fn given(&self, _: &Call<'_>, draft: &mut Draft<'_>) -> ApiResult<()> {
-        kinds::check_given(draft)
+        kinds::check_given(draft)?;
+        if draft.id != 0 {
+            return Ok(());
+        }
+        // A new one depends on nothing that is stored.
+        let kind = kinds::complete(draft, None)?;
+        lists::complete_parameters(draft, kind, None)
     }
 
     fn write(
@@ -254,6 +260,9 @@ impl Plain for MediaType {
         draft: &mut Draft<'_>,
         before: Option<&Row>,
     ) -> ApiResult<()> {
+        if before.is_none() {
+            return Ok(());
+        }
         let kind = kinds::complete(draft, before)?;
         lists::complete_parameters(draft, kind, before)
     }

@@ -47,6 +47,8 @@ fn fields_depend_on_the_kind() {
         (with(mail(), json!({ "maxsessions": 101 })), "value must be one of 0-100."),
         (with(mail(), json!({ "maxattempts": 0 })), "value must be one of 1-100."),
         (with(mail(), json!({ "attempt_interval": "2h" })), "value must be one of 0-3600."),
+        (with(mail(), json!({ "attempt_interval": "-1" })), "value must be one of 0-3600."),
+        (with(mail(), json!({ "attempt_interval": "-x" })), "a time unit is expected."),
         (with(mail(), json!({ "attempt_interval": "{$X}" })), "a time unit is expected."),
         (with(mail(), json!({ "attempt_interval": "" })), "cannot be empty."),
         (
@@ -92,6 +94,10 @@ fn fields_depend_on_the_kind() {
         ),
         (with(webhook(), json!({ "smtp_server": "x" })), "smtp_server\": value must be empty."),
         (with(webhook(), json!({ "name": "Email" })), "Media type \"Email\" already exists."),
+        (
+            with(webhook(), json!({ "name": "Email", "smtp_server": "x" })),
+            "\"/1/smtp_server\": value must be empty.",
+        ),
     ] {
         server.refuses(&[("mediatype.create", object, -32602, refused)]);
     }
