@@ -56,25 +56,18 @@ fn media_type(node: &Json, path: &str) -> ApiResult<Map<String, Json>> {
     let is_kind = |kind: MediaTypeKind| text(node, "type") == kind.word();
     let words: &[Word] =
         if is_kind(MediaTypeKind::Script) { SCRIPT_PARAMETER } else { WEBHOOK_PARAMETER };
-    let parameters = rows(node, ("parameters", "parameter"), words, &[words[0].export], path)?;
+    let parameters = rows(node, "parameters", words, &[words[0].export], path)?;
     out.insert("parameters".to_owned(), parameters);
-    let messages = ("message_templates", "message_template");
     let required = ["event_source", "operation_mode"];
-    let messages = rows(node, messages, MESSAGE_TEMPLATE, &required, path)?;
+    let messages = rows(node, "message_templates", MESSAGE_TEMPLATE, &required, path)?;
     out.insert("message_templates".to_owned(), messages);
     Ok(out)
 }
 
 /// A list of simple objects, each of which has these members.
-fn rows(
-    node: &Json,
-    (name, one): (&str, &str),
-    words: &[Word],
-    required: &[&str],
-    path: &str,
-) -> ApiResult<Json> {
+fn rows(node: &Json, name: &str, words: &[Word], required: &[&str], path: &str) -> ApiResult<Json> {
     let mut rows = Vec::new();
-    for (path, node) in list(node, name, one, path)? {
+    for (path, node) in list(node, name, name.trim_end_matches('s'), path)? {
         check_members(node, &[words], &[], &path)?;
         require(node, required, &path)?;
         rows.push(Json::Object(to_api(words, node, &path)?));

@@ -14,7 +14,7 @@ use crate::error::ApiResult;
 use crate::get::{Found, Get, Output};
 use crate::methods::item::eval_formula;
 use crate::object::Access::{Optional, ReadOnly, Required};
-use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
+use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
 use crate::params;
 
