@@ -281,7 +281,8 @@ impl<'a> Look<'a> {
         };
         let is_expanded = matches!(say, Say::Note(_));
         let alerts = self.expanded(connection, (action, event), about, drafts, is_expanded)?;
-        if about.update == 0 {
+        // Messages of one recovery do not involve each other's users.
+        if about.mode == OperationMode::Problem {
             let told = self.told.entry((action.id, event.id)).or_default();
             told.extend(alerts.iter().filter(|alert| alert.fate == Fate::Send).map(|alert| {
                 let address = alert.address.clone();
