@@ -1,7 +1,6 @@
 //! What methods do outside the configuration database. A rollback cannot undo it, so it runs after
 //! the commit: see [`crate::call::Call::after_commit`].
 
-use config::table;
 use model::ItemId;
 
 use crate::Api;
@@ -24,11 +23,7 @@ impl Effect {
     pub(crate) fn run(&self, api: &Api) -> Result<(), String> {
         match self {
             Self::ClearHistory(items) => api.deps.live.clear_history(items)?,
-            Self::MaintenancesGone(ids) => api
-                .deps
-                .config
-                .write_state(|state| state.delete(&table::EVENT_SUPPRESS, "maintenanceid", ids))
-                .map_err(|error| error.to_string())?,
+            Self::MaintenancesGone(ids) => api.deps.live.end_suppressions(ids)?,
             Self::CheckNow(items) => api.deps.live.check_now(items),
         }
         Ok(())

@@ -41,6 +41,8 @@ pub trait Live: Send + Sync {
     fn sync(&self) -> Result<(), String>;
     /// Changes problems; returns when that is stored.
     fn update_problems(&self, update: &ProblemUpdate) -> Result<(), String>;
+    /// Ends the suppression of problems by these maintenances, which were deleted.
+    fn end_suppressions(&self, maintenances: &[u64]) -> Result<(), String>;
     /// Checks the items at once.
     fn check_now(&self, items: &[ItemId]);
     /// The value that an item has now, by its check, formula or figure; the error is the item's.

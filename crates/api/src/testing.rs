@@ -74,6 +74,10 @@ impl Live for Idle {
     fn engine_state(&self, _engine: u64, _hold_s: u32) -> State {
         State::Up
     }
+    fn end_suppressions(&self, maintenances: &[u64]) -> Result<(), String> {
+        self.note(format!("end suppressions {maintenances:?}"));
+        Ok(())
+    }
     fn check_now(&self, items: &[ItemId]) {
         self.note(format!("check {items:?}"));
     }

@@ -18,7 +18,9 @@ mod unsent;
 mod update;
 
 pub use load::initial_triggers;
-pub use maintenance::{SuppressionEnd, SuppressionHook, Watch as MaintenanceWatch, suppressed};
+pub use maintenance::{
+    SuppressionEnd, SuppressionHook, Watch as MaintenanceWatch, end_suppressions, suppressed,
+};
 pub use marks::unwritten;
 pub use problems::{Hooks, Problems, Stats, replay};
 pub use record::record;

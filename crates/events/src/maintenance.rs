@@ -20,7 +20,7 @@ use objects::{EvalType, MaintenanceType};
 mod suppressed;
 mod tags;
 
-pub use suppressed::{SuppressionEnd, suppressed};
+pub use suppressed::{SuppressionEnd, end_suppressions, suppressed};
 use tags::Tags;
 
 /// Hosts and groups are looked at again after so many seconds, whatever else happens.

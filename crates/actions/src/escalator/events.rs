@@ -15,7 +15,7 @@ use crate::escalation::{Missing, Problem, Suppressed};
 
 /// Events and updates that are looked at in one transaction.
 const BATCH_MAX: usize = 500;
-/// A suppression that ends by itself is over this long after its end: one that was extended is known by then.
+/// A suppression that ends by itself is over this long after its end: an extension is written by then.
 const GRACE_S: i64 = 2;
 /// Longest chain of dependencies that is followed.
 const DEPTH_MAX: usize = 32;

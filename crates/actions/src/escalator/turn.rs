@@ -81,8 +81,6 @@ struct Look<'a> {
     problems: Problems,
     people: People,
     told: Told,
-    /// Users who get a message of the order that is carried out.
-    telling: Vec<Involved>,
     running: BTreeSet<(u64, u64)>,
     changes: Changes,
 }
@@ -134,7 +132,6 @@ impl<'a> Look<'a> {
             problems,
             people,
             told,
-            telling: Vec::new(),
             running,
             changes: Changes::default(),
         })
@@ -224,8 +221,6 @@ impl<'a> Look<'a> {
                     self.send(connection, action, &event, about, Say::Note(&note(&missing)))?;
                 }
             }
-            // Who gets a message is involved in what comes later, not in the other operations of this moment.
-            self.told.entry((one.action, one.event)).or_default().append(&mut self.telling);
         }
         // Events that are not of triggers have one step and no end.
         match turn.next.filter(|_| event.is_of_trigger()) {
@@ -287,13 +282,13 @@ impl<'a> Look<'a> {
         };
         let is_expanded = matches!(say, Say::Note(_));
         let alerts = self.expanded(connection, (action, event), about, drafts, is_expanded)?;
-        if about.update == 0 {
-            self.telling.extend(alerts.iter().filter(|alert| alert.fate == Fate::Send).map(
-                |alert| {
-                    let address = alert.address.clone();
-                    Involved { user: alert.user, address, last: Text::default() }
-                },
-            ));
+        // Messages of one recovery do not involve each other's users.
+        if about.mode == OperationMode::Problem {
+            let told = self.told.entry((action.id, event.id)).or_default();
+            told.extend(alerts.iter().filter(|alert| alert.fate == Fate::Send).map(|alert| {
+                let address = alert.address.clone();
+                Involved { user: alert.user, address, last: Text::default() }
+            }));
         }
         self.changes.alerts.extend(alerts);
         Ok(())

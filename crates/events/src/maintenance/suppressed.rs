@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use config::db::{DbResult, Reader, query_by_ids};
+use config::{Config, table};
 use const_format::formatcp;
 use jiff::tz::TimeZone;
 use objects::ProblemAction;
@@ -25,6 +26,16 @@ impl SuppressionEnd {
             _ => Self::User,
         }
     }
+}
+
+/// Ends the suppression of problems by these maintenances, which were deleted; returns the events.
+pub fn end_suppressions(config: &Config, maintenances: &[u64]) -> DbResult<Vec<u64>> {
+    config.write_state(|state| {
+        let sql = "SELECT DISTINCT eventid FROM event_suppress WHERE maintenanceid IN ({ids})";
+        let rows = query_by_ids(state, sql, &[], maintenances)?;
+        state.delete(&table::EVENT_SUPPRESS, "maintenanceid", maintenances)?;
+        Ok(rows.iter().map(|row| row.id("eventid")).collect())
+    })
 }
 
 /// Those of `problems` that are suppressed at `now`, seconds since 1970. Problems from `fresh` on may be too new for

@@ -50,6 +50,7 @@ pub(crate) fn start(
             discoveries: Arc::clone(&evaluation.lld.outcomes),
             config: Arc::clone(&base.config),
             clock: Arc::clone(&base.clock),
+            bell: base.bell.clone(),
             capacity: Capacity { data: base.data.clone(), meter: Arc::clone(meter) },
             board,
             damages: history.damages.clone(),

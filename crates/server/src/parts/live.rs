@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use actions::Bell;
 use api::{ItemState, Probe};
 use balancing::placement::{Assignment, State};
 use config::Config;
@@ -29,6 +30,8 @@ pub(crate) struct Live {
     pub(crate) discoveries: Arc<Outcomes>,
     pub(crate) config: Arc<Config>,
     pub(crate) clock: SharedClock,
+    /// To the escalator.
+    pub(crate) bell: Bell,
     pub(crate) capacity: Capacity,
     /// What engines of the load balancer report; `None`: the server does not listen for them.
     pub(crate) board: Option<Arc<Board>>,
@@ -125,6 +128,12 @@ impl api::Live for Live {
 
     fn assignment(&self, group: u64) -> Option<Assignment> {
         self.board.as_ref()?.assignment(group)
+    }
+
+    fn end_suppressions(&self, maintenances: &[u64]) -> Result<(), String> {
+        let ended = events::end_suppressions(&self.config, maintenances);
+        self.bell.suppression_changed(&ended.map_err(|error| error.to_string())?);
+        Ok(())
     }
 
     fn check_now(&self, items: &[ItemId]) {

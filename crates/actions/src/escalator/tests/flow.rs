@@ -260,3 +260,14 @@ fn users_lose_messages_with_their_rights() {
     assert_eq!(world.after(60), ["alice PROBLEM"]);
     assert_eq!(world.rows("SELECT COUNT(*) FROM alerts"), ["1"]);
 }
+
+#[test]
+fn a_named_user_of_the_recovery_is_not_involved_by_it() {
+    let mut world = World::new();
+    world.run("DELETE FROM operations WHERE recovery = 0");
+    operation(&world.config, 402, 1, (1, 1), Some(BOB), "NAMED");
+    world.problem(TRIGGER);
+    assert_eq!(world.sent(), Vec::<String>::new());
+    world.recovery(TRIGGER);
+    assert_eq!(world.sent(), ["bob NAMED"]);
+}

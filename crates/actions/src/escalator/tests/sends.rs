@@ -109,7 +109,7 @@ fn a_crash_during_an_attempt_leaves_an_error_that_says_so() {
     assert_eq!(world.sent(), Vec::<String>::new());
     let rows = world.rows(STATES);
     assert!(rows[0].starts_with("2|0|The server stopped during the attempt."), "{rows:?}");
-    // Whoever may have the message hears of the end.
+    // A user who may have the message gets the one of the end.
     world.recovery(TRIGGER);
     assert_eq!(world.sent(), ["alice OK"]);
 }
