@@ -2,25 +2,14 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
-  type RouteComponent,
   type RouterHistory,
   redirect,
 } from "@tanstack/react-router";
-import type { ComponentType } from "react";
 import { session } from "~/api/session-store";
 import { Crash, NotFound } from "~/shared/fallback";
+import { page } from "~/shell/page";
 import { Shell } from "~/shell/shell";
-import { lazyComponent } from "~/ui/lazy";
 import { parseSearch, pickSearch, stringifySearch } from "~/util/search";
-
-/** A page whose code is loaded when it is opened. */
-function page<K extends string>(
-  // Not by the component's type, which depends on that of the routes.
-  load: () => Promise<Record<K, unknown>>,
-  name: K,
-): RouteComponent {
-  return lazyComponent(async () => (await load())[name] as ComponentType);
-}
 
 const root = createRootRoute();
 

@@ -36,6 +36,9 @@ impl Live for Idle {
     fn update_problems(&self, _update: &ProblemUpdate) -> Result<(), String> {
         Err("nothing runs here".to_owned())
     }
+    fn end_suppressions(&self, _maintenances: &[u64]) -> Result<(), String> {
+        Ok(())
+    }
     fn check_now(&self, _items: &[ItemId]) {}
     fn fetch(&self, _probe: Probe) -> Result<String, String> {
         Err("nothing runs here".to_owned())

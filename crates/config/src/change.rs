@@ -34,9 +34,7 @@ pub struct Deleted {
     pub items: Vec<ItemId>,
     /// Triggers and trigger prototypes.
     pub triggers: Vec<TriggerId>,
-    /// Actions.
     pub actions: Vec<u64>,
-    /// Users.
     pub users: Vec<u64>,
 }
 

@@ -1353,7 +1353,7 @@ export interface Event {
   opdata: string;
   /** 1 = suppressed now. */
   suppressed: unknown;
-  /** Links of the trigger. */
+  /** Menu entries that media types make of tags. */
   urls: unknown;
 }
 
@@ -1393,7 +1393,7 @@ export interface Problem {
   opdata: string;
   /** 1 = suppressed now. */
   suppressed: unknown;
-  /** Links of the trigger. */
+  /** Menu entries that media types make of tags. */
   urls: unknown;
 }
 
@@ -1562,7 +1562,7 @@ export interface Action {
   /** Name. */
   name: string;
   /** 0 = triggers, 1 = network discovery, 2 = autoregistration, 3 = internal events, 4 = services. */
-  eventsource: string;
+  eventsource: "0" | "1" | "2" | "3" | "4";
   /** 1 = switched off. */
   status: "0" | "1";
   /** Duration of a step; triggers, internal events, services. */
@@ -1580,7 +1580,7 @@ export interface ActionInput {
   /** Name. */
   name: string;
   /** 0 = triggers, 1 = network discovery, 2 = autoregistration, 3 = internal events, 4 = services. */
-  eventsource: string | number;
+  eventsource: "0" | "1" | "2" | "3" | "4" | 0 | 1 | 2 | 3 | 4;
   /** 1 = switched off. */
   status?: "0" | "1" | 0 | 1;
   /** Duration of a step; triggers, internal events, services. */

@@ -62,7 +62,7 @@ impl Position {
     }
 }
 
-/// An event.
+/// An event, as decisions and conditions need it.
 #[derive(Debug, Clone)]
 pub(super) struct Event {
     pub(super) id: u64,

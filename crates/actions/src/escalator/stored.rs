@@ -15,7 +15,7 @@ const DUE_MAX: usize = 500;
 
 const PAUSED: &str = EscalationStatus::Paused.text();
 
-/// An escalation.
+/// A row of `escalations`, or one that is to be inserted.
 #[derive(Debug, Clone)]
 pub(super) struct Escalation {
     /// 0 = it has no row yet.

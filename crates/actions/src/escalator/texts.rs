@@ -6,7 +6,6 @@ use jiff::tz::TimeZone;
 /// What a message is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subject {
-    /// The action.
     pub action: u64,
     /// The problem event, or the only one.
     pub event: u64,
@@ -19,7 +18,6 @@ pub struct Subject {
 /// Whom a text is for.
 #[derive(Debug, Clone)]
 pub struct Addressee {
-    /// The user.
     pub user: u64,
     /// In which times are shown.
     pub zone: TimeZone,
@@ -53,9 +51,9 @@ pub trait Texts: Send + Sync {
 
 /// Expands macros in texts about one event, within the limits of alerts.
 pub trait Expand {
-    /// A subject.
+    /// At most 255 characters.
     fn subject(&self, template: &str, to: &Addressee) -> String;
-    /// A message.
+    /// At most 65,535 bytes.
     fn message(&self, template: &str, to: &Addressee) -> String;
     /// Name or value of a parameter of a media type.
     fn parameter(&self, template: &str, to: &Addressee, sent: Sent<'_>) -> String;

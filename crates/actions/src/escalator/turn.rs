@@ -281,7 +281,7 @@ impl<'a> Look<'a> {
             Say::Note(note) => recipients.note(note),
         };
         let is_expanded = matches!(say, Say::Note(_));
-        let alerts = self.expanded(connection, (action, event), about, drafts, is_expanded)?;
+        let alerts = self.expanded(connection, action, event, about, drafts, is_expanded)?;
         // Messages of one recovery do not involve each other's users.
         if about.mode == OperationMode::Problem {
             let told = self.told.entry((action.id, event.id)).or_default();
@@ -321,7 +321,8 @@ impl<'a> Look<'a> {
     fn expanded(
         &self,
         connection: &mut dyn Reader,
-        (action, event): (&Action, &Event),
+        action: &Action,
+        event: &Event,
         about: About,
         drafts: Vec<Draft>,
         is_expanded: bool,
