@@ -34,7 +34,7 @@ pub struct Deleted {
     pub items: Vec<ItemId>,
     /// Triggers and trigger prototypes.
     pub triggers: Vec<TriggerId>,
-    /// Actions.
+    /// Those whose alerts and escalations are still stored.
     pub actions: Vec<u64>,
 }
 
