@@ -27,6 +27,8 @@ OTHERWISE = {
     "cond-errors": ["recorded {\"code\": -32500, \"message\": \"Application error.\", \"data\": \"SQL statement"],
     # A suppression without an end suppresses, instead of leaving only an entry.
     "upd-errors": ["event.get differs at $.result[0].suppression_data"],
+    # Tags of webhooks stay with the problem.
+    "hook-tags": ["event.get differs at $.result[1].tags"],
     # A problem that has ended before it was suppressed stays as it is.
     "pause-maintenance-off": ["event.get differs at $.result[0].suppression_data"],
 }

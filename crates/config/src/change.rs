@@ -34,7 +34,9 @@ pub struct Deleted {
     pub items: Vec<ItemId>,
     /// Triggers and trigger prototypes.
     pub triggers: Vec<TriggerId>,
+    /// Those whose alerts and escalations are still stored.
     pub actions: Vec<u64>,
+    /// Those whose alerts are still stored.
     pub users: Vec<u64>,
 }
 

@@ -224,19 +224,19 @@ impl Recipients<'_> {
 
     fn involved(&self, message: &Message) -> Vec<Draft> {
         let involved = self.occasion.involved;
-        let mut addresses: BTreeSet<(u64, &Address)> = BTreeSet::new();
+        let mut addresses: BTreeMap<u64, BTreeSet<&Address>> = BTreeMap::new();
         for one in involved.iter().filter(|one| one.address.is_some()) {
             let Some(user) = self.user(one.user) else { continue };
-            addresses.extend(self.addresses_again(user, one).map(|address| (user.id, address)));
+            addresses.entry(user.id).or_default().extend(self.addresses_again(user, one));
         }
         let told: BTreeSet<u64> =
             involved.iter().filter(|one| one.address.is_some()).map(|one| one.user).collect();
         let only_changed: BTreeSet<u64> =
             involved.iter().map(|one| one.user).filter(|user| !told.contains(user)).collect();
-        let again = addresses
-            .into_iter()
-            .rev()
-            .map(|(user, address)| self.draft(user, address, message.text.as_ref()));
+        let again = addresses.into_iter().rev().flat_map(|(user, addresses)| {
+            addresses.into_iter().map(move |address| (user, address))
+        });
+        let again = again.map(|(user, address)| self.draft(user, address, message.text.as_ref()));
         let others = only_changed.into_iter().rev().flat_map(|user| {
             // Nobody has promised such a user a message: it is no error if there is no media.
             self.named(message, user).into_iter().filter(|draft| draft.fate != Fate::NoMedia)
