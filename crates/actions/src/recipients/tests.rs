@@ -134,9 +134,9 @@ fn deleted_users_get_nothing() {
 }
 
 #[test]
-fn an_operation_reaches_a_user_once() {
+fn an_operation_reaches_a_user_once_the_last_one_first() {
     let world = World::new();
-    assert_eq!(world.of(&to(&[ALICE], &[OPS, NIGHT])), ["alice", "a@x", "bob"]);
+    assert_eq!(world.of(&to(&[ALICE], &[OPS, NIGHT])), ["bob", "alice", "a@x"]);
 }
 
 #[test]

@@ -22,10 +22,10 @@ fn steps_recovery_and_rows() {
         world.rows(ALERTS),
         [
             format!("{event}|0|0|101|901|alice|PROBLEM|text {event} Asia/Tokyo|1|0||1"),
-            format!("{event}|0|0|101|901|alice|PROBLEM|text {event} Asia/Tokyo|1|0||2"),
             format!("{event}|0|0|102|902|bob|SECOND|text {event} Asia/Tokyo|1|0||2"),
-            format!("{end}|{event}|0|101|901|alice|OK|text {event} Asia/Tokyo|3|0||1"),
+            format!("{event}|0|0|101|901|alice|PROBLEM|text {event} Asia/Tokyo|1|0||2"),
             format!("{end}|{event}|0|102|902|bob|OK|text {event} Asia/Tokyo|3|0||1"),
+            format!("{end}|{event}|0|101|901|alice|OK|text {event} Asia/Tokyo|3|0||1"),
         ]
     );
     assert_eq!(world.rows("SELECT * FROM escalations"), Vec::<String>::new());
