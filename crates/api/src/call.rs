@@ -57,7 +57,7 @@ impl Method {
 /// The user of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
-    /// Id.
+    /// `userid`.
     pub id: u64,
     /// Login name.
     pub username: String,

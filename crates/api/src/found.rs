@@ -24,7 +24,6 @@ pub(crate) struct ShownColumns {
 /// A row and what of it goes out.
 #[derive(Debug)]
 pub(crate) struct FoundRow {
-    /// Its id.
     pub(crate) id: u64,
     /// The row with all columns that were read.
     pub(crate) row: Row,

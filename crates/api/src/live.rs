@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use balancing::placement::State;
+use balancing::placement::{Assignment, State};
 use model::{Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, Sample};
 use tokio::sync::broadcast;
 use wire::history_service::Failure;
@@ -62,6 +62,12 @@ pub trait Live: Send + Sync {
     fn engine_state(&self, engine: u64, hold_s: u32) -> State {
         let (_, _) = (engine, hold_s);
         State::Down
+    }
+    /// The placement of a group's VIPs that engines are told. `None`: nothing has been decided yet, or the server does
+    /// not listen for engines.
+    fn assignment(&self, group: u64) -> Option<Assignment> {
+        let _undecided = group;
+        None
     }
     /// Values of items that may be missing within the span, because files were damaged or lost.
     fn history_gaps(&self, items: &[ItemId], span: history::Span) -> Vec<history::damage::Gap> {

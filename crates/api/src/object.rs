@@ -27,7 +27,6 @@ pub(crate) struct Object {
     pub(crate) sort: &'static [&'static str],
 }
 
-/// A field.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field {
     /// Its name in the API and in the table.
@@ -140,7 +139,6 @@ pub(crate) enum Access {
     Required,
     /// May be given.
     Optional,
-    /// Only read.
     ReadOnly,
     /// Only written (secrets); never in output.
     WriteOnly,
@@ -159,7 +157,6 @@ pub(crate) const fn field(
 /// Whether a write makes or changes an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// `create`
     Create,
     /// `update`: the id must be given, all else may be left out.
     Update,

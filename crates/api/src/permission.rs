@@ -12,9 +12,9 @@ use crate::error::{ApiError, ApiResult};
 /// Right that a call needs on an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Need {
-    /// 2
+    /// 2 in the API.
     Read,
-    /// 3
+    /// 3 in the API.
     Write,
 }
 

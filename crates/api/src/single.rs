@@ -28,7 +28,6 @@ pub(crate) struct Single {
     pub(crate) check: fn(&Call<'_>, &mut Edit<'_>, &mut Change) -> ApiResult<()>,
 }
 
-/// A setting.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
     /// Its name in the API.

@@ -335,7 +335,7 @@ pub enum ForwardedField {
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Forwarded {
-    /// `X-Forwarded-For`.
+    /// What becomes of `X-Forwarded-For`, which names the client's address.
     pub x_forwarded_for: ForwardedFor,
     /// `X-Forwarded-Proto` is overwritten; `false`: removed.
     pub x_forwarded_proto: bool,

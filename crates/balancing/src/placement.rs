@@ -140,6 +140,8 @@ pub enum Reason {
     Full,
     /// What is left is kept for VIPs of engines that fail.
     Spare,
+    /// The server has not decided yet; it does so within a second.
+    Undecided,
 }
 
 impl fmt::Display for Reason {
@@ -150,6 +152,7 @@ impl fmt::Display for Reason {
             Self::FewEngines(up) => write!(f, "only {up} engines of the group are up"),
             Self::Full => f.write_str("all engines that are up have reached \"vips_per_engine\""),
             Self::Spare => f.write_str("the remaining room is kept free by \"spare_engines\""),
+            Self::Undecided => f.write_str("the server has not placed the VIP yet"),
         }
     }
 }

@@ -102,7 +102,7 @@ pub enum ClientAuth {
     Require,
 }
 
-/// A version of TLS.
+/// A version of TLS that clients or servers may be required to speak.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub enum TlsVersion {
     /// TLS 1.2, with forward secrecy only.

@@ -97,7 +97,7 @@ pub struct AgentOptions {
     pub asked: Asked,
     /// The API of the server.
     pub login: Login,
-    /// Hosts.
+    /// Number of hosts.
     pub hosts: usize,
     /// Items per host.
     pub items: usize,

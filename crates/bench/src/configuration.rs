@@ -30,7 +30,7 @@ pub struct ConfigOptions {
     pub server: String,
     /// The API of the same server.
     pub login: Login,
-    /// Hosts.
+    /// Number of hosts.
     pub hosts: usize,
     /// Items of all hosts together.
     pub items: usize,

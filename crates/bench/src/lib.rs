@@ -62,7 +62,7 @@ pub struct Login {
     pub url: String,
     /// User name.
     pub user: String,
-    /// Password.
+    /// Password of that user.
     pub password: String,
 }
 

@@ -14,7 +14,6 @@ pub(crate) struct Usage {
     pub(crate) cpu_s: f64,
     /// Resident memory, bytes, summed: memory that processes share counts once for each.
     pub(crate) rss_bytes: u64,
-    /// Processes.
     pub(crate) processes: usize,
 }
 

@@ -37,7 +37,7 @@ pub struct TrapperOptions {
     pub server: String,
     /// The API of the same server.
     pub login: Login,
-    /// Hosts.
+    /// Number of hosts.
     pub hosts: usize,
     /// Items per host.
     pub items: usize,

@@ -45,9 +45,8 @@ impl Reason {
 /// One late item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Late {
-    /// The item.
     pub item: ItemId,
-    /// Its host.
+    /// The host that owns the item.
     pub host: HostId,
     /// How it gets its values.
     pub kind: ItemType,

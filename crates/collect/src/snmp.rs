@@ -24,7 +24,7 @@ pub const fn missing(value: &Value<'_>) -> Option<&'static str> {
 pub enum OidStyle {
     /// `iso.3.6`
     Named,
-    /// `.1.3.6`
+    /// As in `.1.3.6`.
     Numeric,
 }
 

@@ -82,7 +82,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// From its letter.
+    /// The unit of a letter, as in `5m` (minutes) and `1M` (a month).
     pub const fn from_letter(letter: u8) -> Option<Self> {
         Some(match letter {
             b's' => Self::Second,

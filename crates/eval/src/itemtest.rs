@@ -17,7 +17,6 @@ pub const SHOWN_BYTES_MAX: usize = 512 << 10;
 /// What is to be tested.
 #[derive(Debug, Clone)]
 pub struct StepsTest<'a> {
-    /// The steps.
     pub steps: &'a [Step],
     /// The value, or [`Payload::NotSupported`].
     pub value: Payload,

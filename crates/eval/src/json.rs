@@ -8,7 +8,6 @@ pub const DEPTH_MAX: usize = 64;
 /// A JSON value borrowed from its text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Json<'a> {
-    /// `null`
     Null,
     /// `true`, `false`
     Bool(bool),

@@ -19,7 +19,6 @@ pub struct ItemKey {
 pub enum KeyParam {
     /// A value, without its quotes.
     Text {
-        /// The value.
         value: String,
         /// It was written in quotes; kept so that the key comes out as it went in.
         quoted: bool,

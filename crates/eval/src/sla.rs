@@ -105,7 +105,7 @@ pub struct Asked {
     pub count: Option<usize>,
 }
 
-/// A service level.
+/// The service level that a service has to reach, and when it counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServiceLevel {
     /// Length of a reporting period.

@@ -9,7 +9,7 @@ fn count(values: &[f64]) -> f64 {
     values.len() as f64
 }
 
-/// Sum.
+/// Sum; `None` if it is not finite.
 pub fn sum(values: &[f64]) -> Option<f64> {
     // Rust's sum of nothing is -0.
     finite(if values.is_empty() { 0.0 } else { values.iter().sum() })
@@ -41,13 +41,11 @@ fn moment(values: &[f64], power: i32) -> Option<f64> {
     finite(values.iter().map(|v| (v - mean).powi(power)).sum())
 }
 
-/// Kurtosis.
 pub fn kurtosis(values: &[f64]) -> Option<f64> {
     let second = moment(values, 2)?;
     finite(moment(values, 4)? * count(values) / (second * second))
 }
 
-/// Skewness.
 pub fn skewness(values: &[f64]) -> Option<f64> {
     let n = count(values);
     finite(moment(values, 3)? / n / (moment(values, 2)? / n).powf(1.5))

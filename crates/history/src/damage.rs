@@ -15,7 +15,6 @@ use crate::{Embedded, Error, Span};
 /// Values of an item that may be missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// The item.
     pub item: ItemId,
     /// The time range.
     pub span: Span,

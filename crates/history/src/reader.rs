@@ -20,7 +20,6 @@ pub enum Order {
 /// Which samples are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RangeQuery {
-    /// The item.
     pub item: ItemId,
     /// Only values kept as this type; an item may have changed its type. Character, text and
     /// binary values are kept alike.
@@ -44,7 +43,6 @@ impl RangeQuery {
 /// Which numbers are wanted, and how coarse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BucketQuery {
-    /// The item.
     pub item: ItemId,
     /// Only values kept as this type. Types without numbers have no buckets.
     pub value_type: ValueType,

@@ -11,7 +11,6 @@ pub enum Extent {
     Nothing,
     /// Those of some items: see [`Store::takes`].
     Some,
-    /// All.
     All,
 }
 

@@ -19,7 +19,6 @@ use crate::script::{Choice, Outcome, Script, Scripted};
 pub(crate) enum Decision {
     /// Respond without a server.
     Respond(Local),
-    /// Forward.
     Forward(Forward),
     /// A script has failed, and the client gets an error.
     Fail,

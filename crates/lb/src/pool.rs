@@ -190,7 +190,6 @@ pub(crate) struct Wish {
     pub(crate) tried: Vec<u16>,
 }
 
-/// A choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// This server; a place is taken.

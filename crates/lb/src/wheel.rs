@@ -11,7 +11,7 @@ const SLOTS: u64 = 1024;
 /// An entry: the connection's place and its generation there.
 pub(crate) type Entry = (usize, u32);
 
-/// The wheel.
+/// Timers in slots by the time at which they are due.
 #[derive(Debug)]
 pub(crate) struct Wheel {
     slots: Vec<Vec<Entry>>,

@@ -26,7 +26,6 @@ pub enum StartError {
     /// An address of the trapper is taken or does not exist.
     #[error("cannot listen on {address}: {error}")]
     Listen {
-        /// The address.
         address: SocketAddr,
         /// What the system says.
         error: std::io::Error,
@@ -34,7 +33,6 @@ pub enum StartError {
     /// The address for traps is taken or does not exist.
     #[error("cannot receive SNMP traps on {address}: {error}")]
     Traps {
-        /// The address.
         address: SocketAddr,
         /// What the system says.
         error: std::io::Error,

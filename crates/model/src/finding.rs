@@ -4,7 +4,7 @@ pub use objects::Severity;
 
 use crate::{Timestamp, TriggerId, UnixSeconds};
 
-/// State of a trigger.
+/// Whether a trigger has a problem, as far as is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TriggerState {
     /// The problem expression is false, or the recovery expression true.

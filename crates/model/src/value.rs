@@ -21,7 +21,6 @@ pub struct LogMeta {
 /// A value that belongs to an item, before preprocessing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Value {
-    /// The item.
     pub item: ItemId,
     /// When it was measured.
     pub at: Timestamp,
@@ -48,7 +47,6 @@ pub enum Payload {
 }
 
 impl Payload {
-    /// Bytes of its text.
     pub fn text_bytes(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
@@ -62,7 +60,6 @@ impl Payload {
 /// A preprocessed, typed, stamped value: what history keeps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
-    /// The item.
     pub item: ItemId,
     /// When it was measured.
     pub at: Timestamp,
@@ -107,7 +104,6 @@ impl SampleValue {
 /// One hour of a numeric item.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
-    /// The item.
     pub item: ItemId,
     /// Start of the hour, seconds since 1970.
     pub hour: u32,

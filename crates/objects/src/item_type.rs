@@ -14,7 +14,6 @@ pub enum ItemType {
     Simple = 3,
     /// `zabbix[...]`.
     Internal = 5,
-    /// Active agent.
     AgentActive = 7,
     /// Value of a web scenario.
     Web = 9,
@@ -22,34 +21,25 @@ pub enum ItemType {
     External = 10,
     /// Database monitor.
     Database = 11,
-    /// IPMI.
     Ipmi = 12,
-    /// SSH.
     Ssh = 13,
-    /// Telnet.
     Telnet = 14,
     /// Calculated from other items.
     Calculated = 15,
-    /// JMX.
     Jmx = 16,
-    /// SNMP trap.
     SnmpTrap = 17,
     /// Part of a master item's value.
     Dependent = 18,
-    /// HTTP agent.
     HttpAgent = 19,
     /// SNMP agent.
     Snmp = 20,
-    /// Script.
     Script = 21,
-    /// Browser.
     Browser = 22,
 }
 
 /// Which host interface an item needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InterfaceNeed {
-    /// None.
     None,
     /// Any that the host has, or none: the item may name another address.
     Any,

@@ -22,7 +22,6 @@ pub enum Scope {
 /// What an item is like now.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ItemReport {
-    /// The item.
     pub item: ItemId,
     /// The newest value and the one before. Of items that got no value since the start they come
     /// from history; items that keep no history have none then.
@@ -34,9 +33,7 @@ pub struct ItemReport {
 /// What a trigger is like now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TriggerReport {
-    /// The trigger.
     pub trigger: TriggerId,
-    /// Its state.
     pub state: TriggerState,
     /// Why its last evaluation failed; empty = it did not.
     pub error: String,
@@ -64,7 +61,6 @@ pub enum Command {
     Configure,
     /// History of items of this shard, to be read on the asking thread.
     View {
-        /// The items.
         items: Vec<ItemId>,
         /// What of them.
         scope: Scope,
@@ -73,7 +69,6 @@ pub enum Command {
     },
     /// Newest values and states of items of this shard.
     Items {
-        /// The items.
         items: Vec<ItemId>,
         /// Where to.
         reply: oneshot::Sender<ItemReports>,
@@ -85,16 +80,12 @@ pub enum Command {
     },
     /// States of triggers; those of other shards are left out.
     Triggers {
-        /// The triggers.
         triggers: Vec<TriggerId>,
         /// Where to.
         reply: oneshot::Sender<Vec<TriggerReport>>,
     },
     /// Calculates these calculated items now.
-    CheckNow {
-        /// The items.
-        items: Vec<ItemId>,
-    },
+    CheckNow { items: Vec<ItemId> },
     /// Calculates an item that need not exist, for tests of items; nothing is stored.
     Calculate {
         /// Its host and formula.
@@ -104,7 +95,6 @@ pub enum Command {
     },
     /// A trigger's state was changed by others (closed by hand, problems left open).
     TriggerState {
-        /// The trigger.
         trigger: TriggerId,
         /// Its state from now on.
         state: TriggerState,
@@ -112,7 +102,6 @@ pub enum Command {
     /// Deletes history and trends of items, whichever shard owns them: their directory may be shared by
     /// what an earlier number of shards left.
     Clear {
-        /// The items.
         items: Vec<ItemId>,
         /// Told when nothing of them will be seen again, or why it may be.
         reply: oneshot::Sender<Result<(), history::Error>>,

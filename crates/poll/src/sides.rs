@@ -12,9 +12,7 @@ use model::HostId;
 pub enum InternalValue {
     /// A whole number.
     Unsigned(u64),
-    /// A float.
     Float(f64),
-    /// Text.
     Text(String),
     /// There is nothing to measure now: the item gets no value and stays as it is.
     Nothing,

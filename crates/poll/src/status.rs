@@ -74,7 +74,6 @@ impl Status {
         found
     }
 
-    /// Counters.
     pub fn counters(&self) -> &Counters {
         &self.context().counters
     }

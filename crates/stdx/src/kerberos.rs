@@ -134,7 +134,6 @@ fn of_this_process(service: &str) -> Result<Box<dyn Talk>, TicketError> {
 pub struct Counting;
 
 impl Counting {
-    /// An [`Open`].
     pub fn open(_service: &str) -> Result<Box<dyn Talk>, TicketError> {
         Ok(Box::new(Self))
     }

@@ -252,7 +252,7 @@ pub struct FsSpace {
     pub free: u64,
     /// Inodes in all.
     pub inodes_total: u64,
-    /// Inodes free.
+    /// Inodes free, with those reserved for root.
     pub inodes_free: u64,
     /// Inodes free for an ordinary user.
     pub inodes_available: u64,

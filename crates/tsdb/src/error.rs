@@ -88,7 +88,6 @@ pub enum Error {
         "a text of {bytes} bytes for item {item} is too large (limit {limit}); cut it before it is stored"
     )]
     TooLarge {
-        /// The item.
         item: u64,
         /// Size of the text.
         bytes: usize,

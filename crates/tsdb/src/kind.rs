@@ -210,7 +210,6 @@ pub(crate) const fn at(clock: u32, ns: u32) -> Timestamp {
 /// An hour of an item whose trend is to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TrendHour {
-    /// The item.
     pub item: ItemId,
     /// Start of the hour, in seconds since 1970.
     pub hour: u32,

@@ -29,7 +29,6 @@ const TITLE: &str = "vedette-history-manifest";
 /// The file's name in the engine's directory.
 pub(crate) const NAME: &str = "manifest";
 
-/// A WAL file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WalFile {
     /// When it was created, in seconds since 1970.
@@ -54,7 +53,6 @@ impl Closed {
     }
 }
 
-/// A segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SegmentFile {
     pub(crate) rows: u64,

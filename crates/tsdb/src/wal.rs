@@ -40,7 +40,7 @@ const _: () = assert!(
 /// Milliseconds in nanoseconds: most senders are no more precise.
 const MS: u32 = 1_000_000;
 
-/// The header of a file.
+/// The header, which names its sequence number.
 pub(crate) fn file_header(seq: u64) -> Vec<u8> {
     let mut out = FILE_MAGIC.to_vec();
     out.extend_from_slice(&FORMAT.to_le_bytes());

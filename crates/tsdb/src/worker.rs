@@ -67,10 +67,13 @@ pub(crate) enum Done {
 
 /// Who seals and merges, one job after the other.
 pub(crate) enum Worker {
-    /// A thread.
     Thread(Thread),
     /// The owner itself, when it says so: everything happens in one order, as tests need it.
-    Owner { place: Place, jobs: VecDeque<Job>, done: VecDeque<Done> },
+    Owner {
+        place: Place,
+        jobs: VecDeque<Job>,
+        done: VecDeque<Done>,
+    },
 }
 
 pub(crate) struct Thread {

@@ -12,7 +12,6 @@ pub struct Endpoint<'a> {
     pub address: &'a str,
     /// Name; empty = none.
     pub username: &'a str,
-    /// Password.
     pub password: &'a str,
 }
 

@@ -53,7 +53,6 @@ pub enum Target<'a> {
 /// What was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content<'a> {
-    /// A value.
     Value(Cow<'a, str>),
     /// The item is not supported, and why (`state` 1).
     NotSupported(Cow<'a, str>),

@@ -233,7 +233,6 @@ pub const OLD_TEXT_ANSWER: &str = "OK";
 pub struct PushRow<'a> {
     /// For which item.
     pub target: Target<'a>,
-    /// The value.
     pub value: Cow<'a, str>,
     /// When.
     pub at: Moment,

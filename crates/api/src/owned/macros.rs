@@ -130,13 +130,11 @@ pub(crate) fn check_value(kind: i64, value: &str, path: &str) -> ApiResult<()> {
 pub(crate) struct MacroInput {
     /// Existing macro that is meant.
     pub(crate) id: Option<u64>,
-    /// `{$NAME}`
+    /// With braces, as in `{$NAME}`.
     pub(crate) name: Option<String>,
-    /// Value.
     pub(crate) value: Option<String>,
     /// Type.
     pub(crate) kind: Option<i64>,
-    /// Description.
     pub(crate) description: Option<String>,
     /// `automatic` was given, as 0: a macro that discovery made becomes the user's own.
     pub(crate) manual: bool,

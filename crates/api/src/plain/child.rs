@@ -21,7 +21,6 @@ pub(crate) struct Child {
     pub(crate) member: &'static str,
     /// Option of `get` that shows it.
     pub(crate) select: Option<Select>,
-    /// Its table.
     pub(crate) table: &'static Table,
     /// Column with the id of the object.
     pub(crate) owner: &'static str,
@@ -29,7 +28,6 @@ pub(crate) struct Child {
     pub(crate) key: Key,
     /// Condition on the rows of the table that are this list; `None` = all of the object.
     pub(crate) among: Option<&'static str>,
-    /// Its fields.
     pub(crate) fields: &'static [Field],
     /// Columns that together no two rows of an object share.
     pub(crate) unique: &'static [&'static str],

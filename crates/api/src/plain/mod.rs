@@ -70,7 +70,6 @@ impl Spec {
 
 /// Fields that no two objects share.
 pub(crate) struct Unique {
-    /// The columns.
     pub(crate) columns: &'static [&'static str],
     /// Condition on the rows among which they are unique; `None` = all.
     pub(crate) among: Option<&'static str>,

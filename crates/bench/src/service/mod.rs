@@ -36,7 +36,7 @@ pub struct ServiceOptions {
     pub login: Login,
     /// `HOST:PORT` of the service over gRPC.
     pub grpc: String,
-    /// Hosts.
+    /// Number of hosts.
     pub hosts: usize,
     /// Items per host.
     pub items: usize,

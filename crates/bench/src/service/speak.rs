@@ -32,7 +32,6 @@ pub(super) struct Peer {
     pub(super) token: String,
 }
 
-/// A read.
 #[derive(Debug, Clone)]
 pub(super) enum Read {
     Range(RangeRequest),

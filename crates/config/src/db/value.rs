@@ -8,7 +8,6 @@ use std::sync::Arc;
 pub enum Value {
     /// BIGINT.
     Int(i64),
-    /// TEXT.
     Text(String),
 }
 

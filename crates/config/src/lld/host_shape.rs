@@ -41,7 +41,6 @@ const FROM_RULES_HOST: &[&str] = &[
 /// What an interface is; `main` and `type` first.
 pub(super) const INTERFACE: &[&str] = &["main", "type", "useip", "ip", "dns", "port", "details"];
 
-/// A host prototype.
 #[derive(PartialEq)]
 pub(crate) struct HostPrototype {
     pub(crate) row: Row,

@@ -56,11 +56,11 @@ pub const OBJECTS_MAX: usize = 500_000;
 /// How many objects of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Items.
+    /// Number of items.
     pub items: usize,
-    /// Triggers.
+    /// Number of triggers.
     pub triggers: usize,
-    /// Hosts.
+    /// Number of hosts.
     pub hosts: usize,
 }
 

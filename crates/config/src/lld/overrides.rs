@@ -14,7 +14,6 @@ pub(super) const TRIGGER: i64 = 1;
 /// `operationobject`: host prototype.
 pub(super) const HOST: i64 = 3;
 
-/// An override.
 #[derive(PartialEq)]
 pub(super) struct Override {
     pub(super) filter: RowFilter,

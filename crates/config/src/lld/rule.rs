@@ -51,7 +51,6 @@ pub(super) enum Lifetime {
     NotAtAll,
 }
 
-/// An item prototype.
 #[derive(PartialEq)]
 pub(crate) struct ItemPrototype {
     pub(crate) row: Row,

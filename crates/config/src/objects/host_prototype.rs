@@ -22,7 +22,6 @@ pub struct HostPrototypeParts {
     pub group_prototypes: Option<Vec<GroupPrototype>>,
     /// Templates of its hosts.
     pub templates: Option<Vec<u64>>,
-    /// Tags.
     pub tags: Option<Vec<Tag>>,
     /// Columns of `interfaces`, for `custom_interfaces` 1.
     pub interfaces: Option<Vec<Columns>>,

@@ -36,7 +36,6 @@ pub struct NewItem {
     pub columns: Columns,
     /// Preprocessing in order.
     pub preprocessing: Vec<Step>,
-    /// Tags.
     pub tags: Vec<Tag>,
 }
 

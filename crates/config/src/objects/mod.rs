@@ -46,7 +46,7 @@ pub use web::{WebScenario, delete_web_scenarios, write_web_scenario};
 /// Columns of a row and their values; names are those of the table.
 pub type Columns = Vec<(&'static str, Value)>;
 
-/// A tag.
+/// A name with a value, which may be empty, on a host, item, trigger, event or web scenario.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tag {
     /// Name.

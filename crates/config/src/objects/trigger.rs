@@ -47,13 +47,12 @@ pub struct NewTrigger {
     pub recovery: String,
     /// Function calls of both expressions.
     pub functions: Vec<TriggerFunction>,
-    /// Tags.
     pub tags: Vec<Tag>,
     /// Triggers that it depends on.
     pub depends_on: Vec<u64>,
 }
 
-/// A change of a trigger.
+/// What an update of a trigger changes; `None` stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TriggerChange {
     /// Which.

@@ -21,7 +21,7 @@ const UNSIGNED: i64 = 3;
 /// A scenario to be written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WebScenario {
-    /// Name.
+    /// Name, unique on the host.
     pub name: String,
     /// Names of the steps, in order.
     pub steps: Vec<String>,
@@ -33,7 +33,6 @@ pub struct WebScenario {
     pub uuid: String,
     /// All of it as the API's JSON.
     pub doc: String,
-    /// Tags.
     pub tags: Vec<Tag>,
 }
 

@@ -19,16 +19,14 @@ pub use tables::tables;
 pub enum Kind {
     /// Whole number, 64 bits.
     Int,
-    /// Text.
     Text,
 }
 
-/// A column.
+/// A column, as both databases get it.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
     /// Its name, which is the API's.
     pub name: &'static str,
-    /// Its kind.
     pub kind: Kind,
     /// Value of a row that does not say.
     pub default: &'static str,
@@ -65,10 +63,9 @@ pub enum Reload {
     Everything,
 }
 
-/// A table.
+/// A table, as both databases get it.
 #[derive(Debug, Clone, Copy)]
 pub struct Table {
-    /// Its name.
     pub name: &'static str,
     /// Primary key.
     pub key: &'static [&'static str],

@@ -10,7 +10,7 @@ use super::source::Snmp;
 /// All rules that are switched on, by their ids.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Discovery {
-    /// The rules.
+    /// In the order of their ids.
     pub rules: Vec<Arc<DiscoveryRule>>,
     /// An action is switched on that makes hosts of agents that announce themselves.
     pub autoregisters: bool,
@@ -19,9 +19,8 @@ pub struct Discovery {
 /// A rule, macros resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscoveryRule {
-    /// Its id.
+    /// `druleid`.
     pub id: u64,
-    /// Its name.
     pub name: Arc<str>,
     /// Where to look.
     pub addresses: AddressRanges,
@@ -38,7 +37,7 @@ pub struct DiscoveryRule {
 /// What to look for at each address, macros resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscoveryCheck {
-    /// Its id.
+    /// `dcheckid`.
     pub id: u64,
     /// What it is.
     pub kind: CheckKind,

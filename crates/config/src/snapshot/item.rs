@@ -14,9 +14,7 @@ pub use objects::ItemType;
 /// whose members read like members of the item.
 #[derive(Debug, Clone)]
 pub struct Item {
-    /// Its id.
     pub id: ItemId,
-    /// The host.
     pub host: HostId,
     /// Where its values come from: the master of a dependent item, the interface of others; 0 =
     /// none. No item has both, and eight bytes are 16 of the allocator's.

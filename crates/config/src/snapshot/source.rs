@@ -18,7 +18,6 @@ pub enum Source {
     Snmp(Box<str>),
     /// IPMI: the sensor.
     Ipmi(Box<str>),
-    /// JMX.
     Jmx(Jmx),
     /// HTTP agent.
     Http(Box<Http>),
@@ -50,7 +49,6 @@ pub struct Jmx {
     pub endpoint: String,
     /// Name; empty = none.
     pub username: String,
-    /// Password.
     pub password: String,
 }
 
@@ -71,7 +69,7 @@ pub struct Http {
     pub method: u8,
     /// Ranges of status codes that are wanted, `200,301-302`; empty = any.
     pub status_codes: String,
-    /// Follow redirects.
+    /// Whether redirects are followed, at most ten.
     pub follow_redirects: bool,
     /// 0 body, 1 headers, 2 both.
     pub retrieve_mode: u8,
@@ -83,7 +81,6 @@ pub struct Http {
     pub authtype: u8,
     /// Name.
     pub username: String,
-    /// Password.
     pub password: String,
     /// Check the certificate of the peer.
     pub verify_peer: bool,
@@ -384,7 +381,6 @@ pub struct Ipmi {
     pub privilege: u8,
     /// Name.
     pub username: String,
-    /// Password.
     pub password: String,
 }
 

@@ -15,7 +15,6 @@ use super::{CowMap, Item, ItemType};
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub struct Host {
-    /// Its id.
     pub id: HostId,
     /// Items and discovery rules, sorted by key.
     pub items: Box<[Arc<Item>]>,
@@ -35,7 +34,6 @@ pub struct Host {
     pub group_names: Box<[Arc<str>]>,
     /// Host tags, template tags included.
     pub tags: Box<[(Arc<str>, Arc<str>)]>,
-    /// Interfaces.
     pub interfaces: Box<[Interface]>,
     /// Templates in the order in which macros are looked up.
     pub templates: Box<[HostId]>,
@@ -111,7 +109,7 @@ pub struct Tls {
     pub issuer: Arc<str>,
     /// Required subject of the peer's certificate; empty = any.
     pub subject: Arc<str>,
-    /// PSK identity.
+    /// Identity that the host names in a handshake with a pre-shared key.
     pub psk_identity: Arc<str>,
     /// PSK as hexadecimal digits.
     pub psk: Arc<str>,
@@ -134,7 +132,6 @@ impl Default for Tls {
 /// An interface of a host, macros resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
-    /// Its id.
     pub id: InterfaceId,
     /// 1 agent, 2 SNMP, 3 IPMI, 4 JMX.
     pub kind: u8,
@@ -146,7 +143,7 @@ pub struct Interface {
     pub ip: Arc<str>,
     /// Name.
     pub dns: Arc<str>,
-    /// Port.
+    /// 0 if a macro of it is not set.
     pub port: u16,
     /// How to speak SNMP with it; `None` for other kinds.
     pub snmp: Option<Arc<Snmp>>,
@@ -157,7 +154,6 @@ pub struct Interface {
 /// A trigger of a host.
 #[derive(Debug, Clone)]
 pub struct Trigger {
-    /// Its id.
     pub id: TriggerId,
     /// Name with macros unresolved.
     pub description: Arc<str>,
@@ -212,7 +208,6 @@ impl Trigger {
 pub struct Function {
     /// Its id: `{id}` in the stored expression.
     pub id: FunctionId,
-    /// The item.
     pub item: ItemId,
     /// Name, as in `last`.
     pub name: Arc<str>,

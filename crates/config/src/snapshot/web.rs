@@ -20,7 +20,6 @@ pub struct Scenario {
     pub authtype: u8,
     /// Name.
     pub username: String,
-    /// Password.
     pub password: String,
     /// Proxy; empty = none.
     pub proxy: String,
@@ -65,7 +64,6 @@ pub struct WebStep {
     pub required: String,
     /// Ranges of status codes; empty = any.
     pub status_codes: String,
-    /// Follow redirects.
     pub follow_redirects: bool,
     /// 0 body, 1 headers, 2 both: where is looked for what is required and for variables.
     pub retrieve_mode: u8,

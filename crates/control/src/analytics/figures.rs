@@ -314,7 +314,7 @@ impl State {
                 .configured
                 .map_or(Figure::Nothing, |yes| Figure::Unsigned(yes.into())));
         }
-        let owned = self.owned.get(&id);
+        let owned = self.placements.owned.get(&id);
         let placed = |figure: fn(&Owned) -> usize| {
             Ok(owned.map_or(Figure::Nothing, |one| Figure::Unsigned(figure(one) as u64)))
         };

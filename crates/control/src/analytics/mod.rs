@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use balancing::placement::State as Seen;
+use balancing::placement::{Assignment, State as Seen};
 use config::engines::Catalogue;
 use proxying::engine_link::analytics::Portion;
 use stdx::clock::SharedClock;
@@ -100,7 +100,16 @@ struct State {
     known: Known,
     engines: HashMap<u64, Engine>,
     liveness: Liveness,
-    owned: HashMap<u64, Owned>,
+    placements: Placements,
+}
+
+/// The newest placement of VIPs.
+#[derive(Debug, Default)]
+pub(crate) struct Placements {
+    /// By group.
+    pub(crate) assignments: HashMap<u64, Assignment>,
+    /// By engine.
+    pub(crate) owned: HashMap<u64, Owned>,
 }
 
 /// The placement of VIPs, for one engine.
@@ -178,9 +187,13 @@ impl Board {
         lock(&self.state).liveness.state(engine, hold, self.began, self.clock.monotonic())
     }
 
-    /// The placement of VIPs, by engine.
-    pub(crate) fn owned(&self, owned: HashMap<u64, Owned>) {
-        lock(&self.state).owned = owned;
+    pub(crate) fn place(&self, placements: Placements) {
+        lock(&self.state).placements = placements;
+    }
+
+    /// Which engines of a group own which VIPs; `None`: nothing has been decided.
+    pub fn assignment(&self, group: u64) -> Option<Assignment> {
+        lock(&self.state).placements.assignments.get(&group).cloned()
     }
 
     /// Whether an engine runs the configuration that it should run.

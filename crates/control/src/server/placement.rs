@@ -15,7 +15,7 @@ use stdx::clock::SharedClock;
 use stdx::sync::lock;
 use tokio::sync::watch;
 
-use crate::analytics::{Board, Owned};
+use crate::analytics::{Board, Owned, Placements};
 
 /// How often the states of engines are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -213,7 +213,7 @@ impl Placer {
 
     fn publish(&self, work: &Work) {
         let mut decided = Decided::new();
-        let mut owned = HashMap::new();
+        let mut placements = Placements::default();
         for known in work.groups.values() {
             let Some((_, placement)) = &known.decision else { continue };
             let placed = &known.placed;
@@ -223,10 +223,11 @@ impl Placer {
             for engine in placed.group.engines.keys() {
                 let own = placement.assignment.values().filter(|one| one.is_owned_by(*engine));
                 let figures = Owned { vips: own.count(), without, moves: known.moves };
-                owned.insert(*engine, figures);
+                placements.owned.insert(*engine, figures);
             }
+            placements.assignments.insert(placed.id, placement.assignment.clone());
         }
-        self.board.owned(owned);
+        self.board.place(placements);
         self.decided.send_if_modified(|before| {
             let differs = *before != decided;
             *before = decided;

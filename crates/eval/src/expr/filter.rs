@@ -12,9 +12,7 @@ pub enum Filter {
     Tag(String, Option<String>),
     /// `<>`
     Not(Box<Self>),
-    /// `and`
     And(Box<Self>, Box<Self>),
-    /// `or`
     Or(Box<Self>, Box<Self>),
 }
 

@@ -49,7 +49,7 @@ pub enum NodeKind {
     Text(String),
     /// `{$M}`, `{#L}`, `{TRIGGER.VALUE}`, `{{#L}.regsub(...)}`: the span is its text.
     Macro,
-    /// `{12345}`
+    /// `{12345}`, as the database stores a function.
     FunctionId(u64),
     /// `-x`
     Negate(Box<Node>),
@@ -80,9 +80,7 @@ pub enum NodeKind {
 /// Operators of two operands, the loosest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BinaryOp {
-    /// `or`
     Or,
-    /// `and`
     And,
     /// `=`
     Equal,

@@ -29,7 +29,6 @@ pub enum Group {
     Operators,
     /// What values will be.
     Prediction,
-    /// Texts.
     Texts,
 }
 
@@ -48,7 +47,6 @@ pub enum Takes {
 /// brackets, `…` stands for more of the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signature {
-    /// Its name.
     pub name: &'static str,
     /// Its chapter.
     pub group: Group,

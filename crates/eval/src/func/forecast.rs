@@ -9,15 +9,11 @@ const NEVER: f64 = f64::MAX;
 /// Kind of curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fit {
-    /// `linear`
     Linear,
     /// `polynomial1` … `polynomial6`
     Polynomial(usize),
-    /// `exponential`
     Exponential,
-    /// `logarithmic`
     Logarithmic,
-    /// `power`
     Power,
 }
 

@@ -17,7 +17,7 @@ pub struct Period {
     pub shift: Option<Shift>,
 }
 
-/// Length of a period.
+/// How far back a period reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeriodLength {
     /// `#5`: that many newest values.

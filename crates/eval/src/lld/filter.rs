@@ -26,13 +26,9 @@ pub struct Condition {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ConditionOp {
-    /// 8
     Matches = 8,
-    /// 9
     NotMatches = 9,
-    /// 12
     Exists = 12,
-    /// 13
     NotExists = 13,
 }
 
@@ -55,9 +51,7 @@ impl ConditionOp {
 pub enum EvalType {
     /// 0: alternatives on one macro, all macros
     AndOr = 0,
-    /// 1
     And = 1,
-    /// 2
     Or = 2,
     /// 3: by the formula
     Formula = 3,
@@ -79,7 +73,6 @@ impl EvalType {
 /// The text is no formula.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormulaError {
-    /// Syntax.
     #[error("check expression starting from \"{0}\"")]
     Syntax(String),
     /// A condition that does not exist.
@@ -93,13 +86,9 @@ pub enum FormulaError {
 /// A formula over named conditions: `(A or B) and not C`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Formula<T> {
-    /// A condition.
     Condition(T),
-    /// `not`
     Not(Box<Self>),
-    /// `and`
     And(Vec<Self>),
-    /// `or`
     Or(Vec<Self>),
 }
 

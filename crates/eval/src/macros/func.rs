@@ -33,7 +33,6 @@ pub enum MacroFunctionError {
     /// The value cannot be treated so.
     #[error("macro function \"{function}\" cannot be applied to the value: {reason}")]
     Value {
-        /// The function.
         function: String,
         /// What is wrong.
         reason: String,

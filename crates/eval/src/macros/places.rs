@@ -13,7 +13,6 @@ pub enum Group {
     HostOld,
     /// The port of the interface.
     HostPort,
-    /// The id of the host.
     HostId,
     /// Text about the host, and what its agent told at registration.
     HostAbout,
@@ -37,7 +36,6 @@ pub enum Group {
     ItemAbout,
     /// The discovery rule of an internal event.
     DiscoveryRule,
-    /// The id of the trigger.
     TriggerId,
     /// The expression with values in place of its functions.
     TriggerExplain,
@@ -51,7 +49,6 @@ pub enum Group {
     Time,
     /// The date when the text is made, the unix time, the zone.
     Date,
-    /// The event.
     Event,
     /// The event's cause and symptoms.
     EventCause,
@@ -69,7 +66,6 @@ pub enum Group {
     Service,
     /// The user who runs a script, or reads.
     User,
-    /// A map.
     Map,
 }
 
@@ -132,7 +128,6 @@ pub enum Place {
     JmxEndpoint,
     /// The text of a script, a command or a query of an item.
     ItemScript,
-    /// Name of an item.
     ItemName,
     /// Periods of an item: update interval, storage, timeout.
     ItemPeriod,
@@ -176,7 +171,6 @@ pub enum UserMacros {
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
-    /// The place.
     pub place: Place,
     /// The place in words.
     pub title: &'static str,

@@ -141,7 +141,6 @@ pub struct MacroDef {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum MacroKind {
-    /// 0
     #[default]
     Text = 0,
     /// 1: never shown

@@ -12,9 +12,9 @@ pub struct ApiStep {
     pub kind: u8,
     /// `params`, joined by line feeds.
     pub params: String,
-    /// `error_handler`
+    /// `error_handler` of the API.
     pub error_handler: u8,
-    /// `error_handler_params`
+    /// `error_handler_params` of the API.
     pub error_handler_params: String,
 }
 

@@ -16,7 +16,6 @@ const RESULT_BYTES_MAX: usize = 64 << 20;
 pub struct Remembered {
     /// Index of the step.
     pub step: u8,
-    /// The value.
     pub value: Payload,
     /// When it was measured.
     pub at: Timestamp,

@@ -95,7 +95,6 @@ pub(super) enum Matching {
 /// How octets of SNMP values are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SnmpFormat {
-    /// 0
     Unchanged,
     /// 1: UTF-8 from Hex-STRING
     Utf8,

@@ -56,7 +56,6 @@ const CHECKS_MAX: u64 = 200_000;
 pub struct LogLine {
     /// Level as the script gave it: 0 to 5.
     pub level: i32,
-    /// Text.
     pub text: String,
 }
 
@@ -136,7 +135,7 @@ impl Scripts {
         result
     }
 
-    /// The engine.
+    /// The engine; a spoiled one is replaced.
     pub fn engine(&mut self) -> Result<&mut Engine, String> {
         match &mut self.engine {
             Some(engine) if !engine.spoiled => {}

@@ -66,7 +66,6 @@ impl Plan {
 /// Everything before it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The day.
     pub day: Day,
     /// The last item of that day that is done.
     pub after: Option<(Kind, ItemId)>,

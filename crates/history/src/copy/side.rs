@@ -63,9 +63,7 @@ pub enum Side {
         /// The number of the shard that owns an item.
         owner: Box<dyn Fn(ItemId) -> usize>,
     },
-    /// A store.
     Store {
-        /// A driver of it.
         driver: Box<dyn Driver>,
         /// See [`Store::tells_types`].
         tells_types: bool,

@@ -59,7 +59,7 @@ pub struct Counters {
 pub struct Figures {
     /// Batches that were to be written.
     pub writes: u64,
-    /// Reads.
+    /// Reads since the start.
     pub reads: u64,
     /// Calls and batches that failed as a whole, answers that broke off.
     pub failed: u64,
@@ -230,7 +230,6 @@ impl Open {
         Self { counters: Arc::clone(counters), gauge }
     }
 
-    /// An answer.
     pub(super) fn answer(counters: &Arc<Counters>) -> Self {
         Self::new(counters, |counters| &counters.answers)
     }

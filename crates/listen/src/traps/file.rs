@@ -15,7 +15,6 @@ const READ_BYTES_MAX: u64 = 4 << 20;
 /// A trap that does not end is cut here.
 const TRAP_BYTES_MAX: usize = 1 << 20;
 
-/// A trap of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FileTrap {
     pub(super) address: String,

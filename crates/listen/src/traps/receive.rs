@@ -36,7 +36,6 @@ pub(super) enum TrapError {
     Denied,
 }
 
-/// A trap.
 #[derive(Debug)]
 pub(super) struct Trap {
     pub(super) text: String,

@@ -5,7 +5,6 @@ use model::{CompactString, LogMeta};
 /// What a check brought.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckReply {
-    /// A value.
     Value(String),
     /// Log lines, and where the item goes on the next time.
     Lines(Box<Lines>),

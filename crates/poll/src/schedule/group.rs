@@ -60,7 +60,6 @@ impl Group {
 /// What an item waits for when it is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waits {
-    /// Its interface.
     Interface,
     /// A place of the group.
     Group(Group),

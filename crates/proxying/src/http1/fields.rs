@@ -173,11 +173,8 @@ pub fn trailers(section: &[u8]) -> Result<Vec<Field<'_>>, Refusal> {
 /// The members of Connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options<'a> {
-    /// `close`.
     pub close: bool,
-    /// `keep-alive`.
     pub keep_alive: bool,
-    /// `upgrade`.
     pub upgrade: bool,
     /// Names of fields that end here.
     nominated: Vec<&'a [u8]>,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::{ItemState, Probe};
-use balancing::placement::State;
+use balancing::placement::{Assignment, State};
 use config::Config;
 use config::lld::worker::Outcomes;
 use config::snapshot::ItemType;
@@ -121,6 +121,10 @@ impl api::Live for Live {
     fn engine_state(&self, engine: u64, hold_s: u32) -> State {
         let hold = Duration::from_secs(hold_s.into());
         self.board.as_ref().map_or(State::Down, |board| board.state(engine, hold))
+    }
+
+    fn assignment(&self, group: u64) -> Option<Assignment> {
+        self.board.as_ref()?.assignment(group)
     }
 
     fn check_now(&self, items: &[ItemId]) {

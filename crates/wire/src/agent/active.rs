@@ -124,7 +124,6 @@ impl ActiveItem<'_> {
 pub struct GlobalRegexp<'a> {
     /// Name without `@`.
     pub name: Cow<'a, str>,
-    /// The expression.
     pub expression: Cow<'a, str>,
     /// 0 included, 1 any included, 2 not included, 3 true, 4 false.
     pub expression_type: u8,
@@ -150,7 +149,6 @@ pub struct RemoteCommand<'a> {
 pub struct ActiveList<'a> {
     /// Revision of this list.
     pub config_revision: u64,
-    /// The items.
     pub items: Vec<ActiveItem<'a>>,
     /// The global regular expressions that the items name.
     pub regexps: Vec<GlobalRegexp<'a>>,

@@ -114,7 +114,6 @@ pub(crate) fn parse_seconds(text: &str) -> Option<u64> {
 /// What an agent answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer<'a> {
-    /// A value.
     Value(Cow<'a, str>),
     /// Nothing to store (`"value":null`).
     Nothing,

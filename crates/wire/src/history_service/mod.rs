@@ -47,10 +47,8 @@ pub struct Log {
     /// Time written in the line, seconds since 1970; 0 = unknown.
     #[prost(uint32, tag = "2")]
     pub clock: u32,
-    /// Source.
     #[prost(string, tag = "3")]
     pub source: String,
-    /// Severity.
     #[prost(uint32, tag = "4")]
     pub severity: u32,
     /// Event id.

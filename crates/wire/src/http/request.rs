@@ -14,9 +14,7 @@ pub struct Request<'a> {
     pub target: &'a str,
     /// The server's name and special port.
     pub host: &'a str,
-    /// `Authorization`.
     pub authorization: Option<&'a str>,
-    /// `Proxy-Authorization`.
     pub proxy_authorization: Option<&'a str>,
     /// A proxy reads this.
     pub proxied: bool,

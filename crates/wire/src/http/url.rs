@@ -44,7 +44,6 @@ pub enum UrlError {
     /// Known, but not HTTP.
     #[error("Protocol \"{0}\" disabled")]
     SwitchedOff(String),
-    /// Unknown.
     #[error("Protocol \"{0}\" not supported")]
     Unknown(String),
 }

@@ -16,7 +16,7 @@ pub struct Request<'a> {
     pub netfn: u8,
     /// Logical unit, 0 to 3.
     pub lun: u8,
-    /// Command.
+    /// Number of the command within the network function.
     pub command: u8,
     /// Parameters.
     pub data: &'a [u8],

@@ -15,7 +15,7 @@ const DEVICE_RELATIVE: u8 = 0x60;
 /// The header of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Its id.
+    /// Ids of records need not be consecutive.
     pub id: u16,
     /// Its type: 1 full, 2 compact, others are no readable sensors.
     pub kind: u8,
@@ -67,7 +67,7 @@ pub enum Thresholds {
     Fixed([Option<u8>; 6]),
 }
 
-/// A sensor.
+/// A sensor, as its record describes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sensor {
     /// Address of the controller that has it; 0x20 is the one that is asked.
@@ -86,7 +86,6 @@ pub struct Sensor {
     pub reading: u8,
     /// States that it can have, one bit for each.
     pub states: u16,
-    /// Its name.
     pub name: String,
     /// Units of its value.
     pub units: Units,

@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
         self.expect(wanted).map(Self::new)
     }
 
-    /// An INTEGER.
+    /// Reads an INTEGER that fits 64 bits.
     pub fn integer(&mut self) -> Result<i64, SnmpError> {
         signed(self.expect(tag::INTEGER)?)
     }
@@ -231,7 +231,7 @@ impl Writer {
         self.element(tag, &octets[from..]);
     }
 
-    /// An INTEGER.
+    /// Writes an INTEGER in as few octets as possible.
     pub fn integer(&mut self, number: i64) {
         self.signed(tag::INTEGER, number);
     }

@@ -259,7 +259,6 @@ impl<'a> TrapV1<'a> {
 /// A datagram of version 1 or 2c.
 #[derive(Debug, Clone, Copy)]
 pub struct Message<'a> {
-    /// Its version.
     pub version: Version,
     /// The community, which is a password in clear.
     pub community: &'a [u8],

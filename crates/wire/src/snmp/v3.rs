@@ -24,9 +24,9 @@ pub struct Envelope<'a> {
     pub boots: u32,
     /// Seconds since then.
     pub time: u32,
-    /// User.
+    /// Name of the user (`msgUserName`).
     pub user: &'a [u8],
-    /// Context.
+    /// `contextName`.
     pub context: &'a [u8],
 }
 
@@ -108,9 +108,8 @@ pub struct Sealed<'a> {
 pub struct Opened<'a> {
     /// Engine that the context belongs to.
     pub context_engine: &'a [u8],
-    /// Context.
+    /// `contextName`.
     pub context: &'a [u8],
-    /// The PDU.
     pub pdu: Pdu<'a>,
 }
 

@@ -16,13 +16,11 @@ pub enum Value<'a> {
     Oid(OidRef<'a>),
     /// `IpAddress`.
     Ip([u8; 4]),
-    /// `Counter32`.
     Counter32(u32),
     /// `Gauge32`, `Unsigned32`.
     Gauge32(u32),
     /// `TimeTicks`: hundredths of a second.
     TimeTicks(u32),
-    /// `Counter64`.
     Counter64(u64),
     /// `UInteger32` of RFC 1442.
     UInteger32(u32),

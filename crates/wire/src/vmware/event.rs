@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Node;
 
-/// An event.
+/// An event of the service's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// Number, greater for later events.

@@ -97,7 +97,7 @@ pub fn answer(text: &str) -> Result<Node, VmwareError> {
 pub struct Service {
     /// `VMware vCenter Server 6.5.0 build-5973321`
     pub full_name: String,
-    /// `6.5.0`
+    /// As in `6.5.0`.
     pub version: String,
     /// `VirtualCenter` or `HostAgent`.
     pub api_type: String,

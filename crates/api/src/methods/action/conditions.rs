@@ -26,7 +26,6 @@ const INTERNAL_EVENTS: &[i64] = &[0, 2, 4];
 /// Seconds of the condition on how long something is up or down.
 const UPTIME_MAX_S: i64 = 2_592_000;
 
-/// A condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Condition {
     kind: ConditionKind,

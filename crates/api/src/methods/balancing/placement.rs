@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use balancing::placement::{Placement, State};
+use balancing::placement::{Placement, Reason, State};
 use config::db::{DbResult, Reader};
 use config::engines::{Placed, placed_groups};
 use serde_json::{Value as Json, json};
@@ -11,14 +11,20 @@ use crate::call::Call;
 use crate::error::{ApiError, ApiResult};
 use crate::write::{only, required_list};
 
-/// All groups by id, with engines as the server sees them now.
+/// All groups by id, with engines as the server sees them now. The assignment before is what engines were told.
 pub(super) fn groups(
     call: &Call<'_>,
     connection: &mut dyn Reader,
 ) -> DbResult<BTreeMap<u64, Placed>> {
     let live = &call.api.deps.live;
     let groups = placed_groups(connection, &|engine, hold_s| live.engine_state(engine, hold_s))?;
-    Ok(groups.into_iter().map(|placed| (placed.id, placed)).collect())
+    let current = groups.into_iter().map(|mut placed| {
+        if let Some(assignment) = live.assignment(placed.id) {
+            placed.group.before = assignment;
+        }
+        (placed.id, placed)
+    });
+    Ok(current.collect())
 }
 
 pub(super) fn placement(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -31,9 +37,18 @@ pub(super) fn placement(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     found.map(|placed| Ok(shown(placed?, now_s))).collect()
 }
 
+/// Only what was decided is shown as active: engines may be told something else than what this moment's states would
+/// give.
 fn shown(placed: &Placed, now_s: u64) -> Json {
     let group = &placed.group;
-    let placement = group.place(now_s);
+    let mut placement = group.place(now_s);
+    for (vip, assigned) in &mut placement.assignment {
+        let decided = group.before.get(vip).cloned().unwrap_or_default();
+        if decided.owners.is_empty() && !assigned.owners.is_empty() {
+            placement.short.insert(*vip, Reason::Undecided);
+        }
+        *assigned = decided;
+    }
     let standby = group.standby(&placement);
     let vips = placement.assignment.iter().map(|(vip, assigned)| {
         let lives = |engine: u64| group.engines.get(&engine).is_some_and(|one| *one != State::Down);

@@ -34,7 +34,6 @@ pub(super) const FIELDS: &[Field] = &[
     field("allow_redirect", OneOf(&[0, 1]), Optional, "ICMP: answers from elsewhere count."),
 ];
 
-/// A check.
 #[derive(Debug, Clone)]
 pub(super) struct Check {
     /// The one that it changes; 0 = a new one.

@@ -11,7 +11,6 @@ use crate::object::{Field, Object, field};
 /// Which of the three objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// `item`
     Item,
     /// `itemprototype`
     Prototype,

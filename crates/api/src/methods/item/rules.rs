@@ -24,21 +24,14 @@ pub(crate) struct Shape {
     pub(crate) item_type: ItemType,
     /// The API's `value_type`.
     pub(crate) value_type: i64,
-    /// Key.
     pub(crate) key: String,
-    /// `authtype`
     pub(crate) authtype: i64,
-    /// `request_method`
     pub(crate) request_method: i64,
-    /// `post_type`
     pub(crate) post_type: i64,
-    /// `allow_traps`
     pub(crate) allow_traps: i64,
-    /// `lifetime_type`
     pub(crate) lifetime_type: i64,
     /// `enabled_lifetime_type`
     pub(crate) enabled_type: i64,
-    /// `snmp_oid`
     pub(crate) snmp_oid: String,
 }
 

@@ -33,7 +33,6 @@ struct Checked {
     tags: Option<Vec<Tag>>,
 }
 
-/// `create`
 pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
     let ids = call.write_checked(|edit| {
         let objects = params::objects(input)?;
@@ -392,7 +391,6 @@ fn refuse_read_only(row: &Row, members: &Map<String, Json>, path: &str) -> ApiRe
     }
 }
 
-/// `update`
 pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
     let ids = call.write_checked(|edit| {
         let updates = kind.object().updates(input)?;
@@ -447,7 +445,6 @@ fn writable(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64], kind: Kind) -> Ap
     rows_of(edit, &sql, "itemid", ids)
 }
 
-/// `delete`
 pub(super) fn delete(
     call: &Call<'_>,
     input: &Json,

@@ -16,7 +16,7 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// Of hosts.
+    /// Members that are hosts.
     pub(crate) fn hosts(edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Self> {
         let sql = "SELECT o.maintenanceid, h.host AS name FROM maintenance_hosts o \
                    JOIN hosts h ON h.hostid = o.hostid WHERE o.hostid IN ({ids})";

@@ -39,7 +39,6 @@ pub(crate) const METHODS: &[Method] = &[
 /// Which of the two objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// `trigger`
     Trigger,
     /// `triggerprototype`
     Prototype,

@@ -132,7 +132,6 @@ fn check_items(
     check_prototypes(items, description, kind)
 }
 
-/// `create`
 pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
     let ids = call.write(|edit| {
         let mut new: Vec<NewTrigger> = Vec::new();
@@ -276,7 +275,6 @@ fn writable(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64], kind: Kind) -> Ap
     rows_of(edit, &sql, "triggerid", ids)
 }
 
-/// `update`
 pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
     let updates = kind.object().updates(input)?;
     let ids: Vec<u64> = updates.iter().map(|(_, id, _)| *id).collect();
@@ -381,7 +379,6 @@ fn change(
     Ok((TriggerChange { id, columns, expressions, tags, depends_on }, now))
 }
 
-/// `delete`
 pub(super) fn delete(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
     let stored = expressions_of(call, &ids, "expression")?;

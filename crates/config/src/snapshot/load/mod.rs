@@ -21,7 +21,6 @@ use crate::db::{Db, DbError, DbResult, Reader};
 /// Which rows to read.
 #[derive(Debug, Clone)]
 pub(super) enum Scope {
-    /// All.
     All,
     /// Of these ids only.
     Ids(Vec<u64>),

@@ -36,7 +36,6 @@ pub(crate) struct TlsWish<'a> {
     pub(crate) cert_file: &'a str,
     /// File of its key; empty = the certificate's.
     pub(crate) key_file: &'a str,
-    /// Password of the key.
     pub(crate) key_password: &'a str,
 }
 

@@ -72,7 +72,6 @@ pub(super) enum Heard<'a> {
     AskAgain,
     /// The device refuses us, and why.
     Refused(&'static str),
-    /// The answer.
     Answer(Pdu<'a>),
 }
 

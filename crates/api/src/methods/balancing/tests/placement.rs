@@ -31,16 +31,26 @@ fn placements_name_engines_and_reasons() {
     assert_eq!(placement(&edge)["vips"][0]["reason"], "no engine of the group is up");
     assert_eq!(placement(&edge)["engines"], json!([]), "an engine without certificate");
     let [first, second] = pair(&edge, &json!({ "ha_mode": 2, "vips_per_engine": 5 }));
-    let shown = placement(&edge);
-    let since = shown["vips"][0]["engines"][0]["since"].clone();
+    let vip = placement(&edge)["vips"][0].take();
+    assert_eq!(vip["reason"], "the server has not placed the VIP yet");
+    assert_eq!(vip["engines"], json!([]), "nothing that was not decided is active");
+    let decided = |engine: &str, since: u64| {
+        let owners = format!(r#"{{"owners": [{{"engine": {engine}, "since": {since}}}]}}"#);
+        edge.server.write_state_sql(&[&format!(
+            "INSERT OR REPLACE INTO engine_placements (enginegroupid, generation, assignment) \
+             VALUES ({}, {since}, '{{\"{}\": {owners}}}')",
+            edge.group, edge.vip
+        )]);
+    };
+    decided(&first, 3);
     assert_eq!(
-        shown,
+        placement(&edge),
         json!({
             "enginegroupid": edge.group,
             "vips": [{
                 "vipid": edge.vip, "wanted": "1", "reason": "",
                 "engines": [
-                    { "engineid": first, "role": "active", "since": since },
+                    { "engineid": first, "role": "active", "since": "3" },
                     { "engineid": second, "role": "standby", "since": "0" },
                 ],
             }],
@@ -51,12 +61,7 @@ fn placements_name_engines_and_reasons() {
         })
     );
     // A stored placement stays, also one that would not be made today.
-    let owners = format!(r#"{{"owners": [{{"engine": {second}, "since": 77}}]}}"#);
-    edge.server.write_state_sql(&[&format!(
-        "INSERT INTO engine_placements (enginegroupid, generation, assignment) \
-         VALUES ({}, 3, '{{\"{}\": {owners}}}')",
-        edge.group, edge.vip
-    )]);
+    decided(&second, 77);
     let engine = &placement(&edge)["vips"][0]["engines"][0];
     assert_eq!(*engine, json!({ "engineid": second, "role": "active", "since": "77" }));
     // A disabled service needs no VIP; one that is each machine's is not placed.
