@@ -32,7 +32,7 @@ impl Export<'_, '_> {
             out.shift_remove("password");
             let mut own = parameters.remove(&id).unwrap_or_default();
             if !is_script {
-                own.sort_by(|a, b| a.text("name").cmp(b.text("name")));
+                own.sort_by_cached_key(|row| natural(row.text("name")));
             }
             let words = if is_script { SCRIPT_PARAMETER } else { WEBHOOK_PARAMETER };
             let shown = |row: &Row, words| Json::Object(to_export(words, &object(row)));

@@ -42,7 +42,6 @@ pub(super) fn check_period(value: &Json, path: &str) -> ApiResult<()> {
     messages::period(value, path, false).map(drop)
 }
 
-/// What an action does, in which of its steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Operation {
     kind: OperationKind,
