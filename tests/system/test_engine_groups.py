@@ -113,6 +113,8 @@ class Groups(bed.Case):
         return False
 
     def settled(self):
+        undecided = "the server has not placed the VIP yet"
+        bed.wait_for("a placement", lambda: all(vip["reason"] != undecided for vip in self.placement()["vips"]))
         bed.wait_for("engines that own what the server says", self.agree)
         return self.owners()
 

@@ -23,14 +23,15 @@ const HANDSHAKES: Duration = Duration::from_millis(200);
 /// Time for clients to send the request whose response is the last one of their connection, before routes to this
 /// machine are withdrawn.
 const LEAVING: Duration = Duration::from_secs(3);
-/// Time for clients that have just connected to send their request, and for those of idle connections to learn of
-/// their end. New connections wait meanwhile: with the rest, less than the second after which clients try again.
+/// Time for clients of idle connections to learn of their end. New connections wait meanwhile: with the rest, less than
+/// the second after which clients try again, unless requests take longer.
 const RESTING: Duration = Duration::from_millis(500);
 /// How often a process that accepts nothing looks whether another one still announces its VIPs.
 const CHECK_EVERY: Duration = Duration::from_secs(2);
 /// Longest time for threads to see a phase, which takes them a wake-up.
 const SEEN: Duration = Duration::from_secs(1);
-/// Longest time for the last requests. Clients that would begin a connection wait for it.
+/// Longest time for the last requests, also of clients that have just connected. Clients that would begin a connection
+/// wait for it.
 const QUIET: Duration = Duration::from_secs(2);
 /// Time in which routers learn of a withdrawal.
 const MOVING: Duration = Duration::from_secs(1);
@@ -188,7 +189,7 @@ impl Worker {
         let mut left = Quic::left(&mut self.core);
         for session in sessions {
             left.connections += usize::from(session.client.socket().is_some());
-            left.requests += usize::from(session.is_busy());
+            left.requests += usize::from(session.is_busy() || session.is_new());
         }
         *lock(&self.mailbox.left) = (self.seen.phase, left);
     }

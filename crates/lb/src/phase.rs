@@ -23,7 +23,7 @@ pub(crate) enum Phase {
 pub(crate) struct Left {
     /// Connections of clients.
     pub(crate) connections: usize,
-    /// Requests in progress.
+    /// Requests in progress, and those that clients who have just connected are about to send.
     pub(crate) requests: usize,
 }
 

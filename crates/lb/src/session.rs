@@ -298,6 +298,12 @@ impl Session {
         }
     }
 
+    /// Whether its client has connected and sent nothing yet, so that it is about to.
+    pub(crate) fn is_new(&self) -> bool {
+        matches!(self.state, State::Request | State::Detect)
+            && self.client.socket().is_some_and(|conn| conn.received == 0)
+    }
+
     /// Writes what is ready for the client; `None`: the connection is gone.
     pub(crate) fn flush(&mut self, core: &mut Core) -> Option<usize> {
         let sent = push(&mut self.output, &mut self.client, &mut core.hub).ok()?;

@@ -38,6 +38,9 @@ pub use texts::{Addressee, Expand, Sent, Subject, Texts};
 
 /// Longest wait without a note.
 const WAIT_MAX: Duration = Duration::from_secs(60);
+/// How often all paused escalations are looked at: not every end of a pause is an event. A trigger that another one
+/// depends on may be disabled, a dependency removed, an action changed.
+const WAKE_EVERY_S: i64 = 60;
 /// Wait after a failed transaction.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// A clock that differs by less was adjusted, not set back.
@@ -56,6 +59,8 @@ pub struct Escalator {
     /// Problems whose suppression has changed, and that no look has covered yet.
     woken: BTreeSet<u64>,
     all_woken: bool,
+    /// When all paused escalations were looked at, monotonic seconds.
+    woken_at: i64,
     reports: Vec<Report>,
     /// Unix and monotonic time of the last look, seconds.
     looked_at: (i64, i64),
@@ -91,6 +96,7 @@ impl Escalator {
             woken: BTreeSet::new(),
             // Pauses may have ended meanwhile.
             all_woken: true,
+            woken_at: looked_at.1,
             reports: Vec::new(),
             looked_at,
         })
@@ -142,14 +148,17 @@ impl Escalator {
         let now = times(&self.clock).0;
         self.sending.settle(&self.config, &self.reports, now)?;
         self.reports.clear();
-        if self.all_woken {
+        let monotonic = self.looked_at.1;
+        if self.all_woken || monotonic >= self.woken_at + WAKE_EVERY_S {
             self.config.write_state(|state| stored::wake_all(state, now))?;
             self.all_woken = false;
+            self.woken_at = monotonic;
         }
-        let mut is_full = true;
-        while is_full {
-            is_full = self.look(now)?;
-            self.sending.serve(&self.config, now)?;
+        let is_full = self.look(now)?;
+        self.sending.serve(&self.config, now)?;
+        if is_full {
+            // Reports and the end of the server do not wait for a backlog.
+            return Ok(Duration::ZERO);
         }
         let next = self.config.read(stored::next_due)?;
         let next = next.into_iter().chain(self.sending.next_due()).min();

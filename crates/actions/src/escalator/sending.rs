@@ -2,7 +2,7 @@
 //!
 //! An alert that waits has the second of its next attempt in `nextcheck`. Before an attempt is handed over, the row says so:
 //! `nextcheck` is 0 until the report comes. After a crash such an alert is not sent again, because the receiver may have it;
-//! its error says so. No more than [`WINDOW`] alerts of a media type are in that state.
+//! its error says so. Only as many alerts of a media type are in that state as its sessions send soon.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use model::alert::{Media, Outcome, Outgoing, Refused, Report};
 use model::{AlertId, EventId, MediaTypeId};
 use objects::{AlertStatus, AlertType};
 
-/// Alerts of one media type that are handed over and not reported yet.
-const WINDOW: usize = 200;
+/// Alerts of one media type that are handed over and not reported yet: twice as many as it has sessions, up to this.
+const WINDOW_MAX: usize = 200;
 /// A queue that is full without an alert of ours is tried again after this.
 const FULL_S: i64 = 1;
 /// Longest error of an alert, characters.
@@ -41,6 +41,8 @@ pub(super) struct Sending {
     due: BTreeSet<(i64, u64)>,
     /// Alerts that are handed over, with their media types.
     handed: BTreeMap<AlertId, u64>,
+    /// How many alerts of a media type may be handed over, as of its last ones.
+    windows: BTreeMap<u64, usize>,
     /// A transaction failed: rows may say that they are handed over without being so.
     doubtful: bool,
     /// The media take no more.
@@ -62,6 +64,7 @@ impl Sending {
             media,
             due: BTreeSet::new(),
             handed: BTreeMap::new(),
+            windows: BTreeMap::new(),
             doubtful: false,
             stopping: false,
         };
@@ -104,7 +107,7 @@ impl Sending {
 
     fn room(&self, media_type: u64) -> usize {
         let used = self.handed.values().filter(|other| **other == media_type).count();
-        WINDOW.saturating_sub(used)
+        self.windows.get(&media_type).unwrap_or(&WINDOW_MAX).saturating_sub(used)
     }
 
     /// Hands over what is due, up to the window of each media type.
@@ -115,8 +118,13 @@ impl Sending {
         let due: BTreeSet<u64> =
             self.due.iter().take_while(|(at, _)| *at <= now).map(|(_, id)| *id).collect();
         for media_type in due {
+            if self.stopping {
+                return Ok(());
+            }
+            self.windows
+                .insert(media_type, config.read(|connection| window(connection, media_type))?);
             let room = self.room(media_type);
-            if room > 0 && !self.stopping {
+            if room > 0 {
                 self.serve_one(config, media_type, room, now)?;
             }
         }
@@ -130,12 +138,7 @@ impl Sending {
         room: usize,
         now: i64,
     ) -> DbResult<()> {
-        let sql = format!(
-            "SELECT * FROM alerts WHERE {OPEN} AND mediatypeid = ? AND nextcheck > 0 \
-             AND nextcheck <= ? ORDER BY nextcheck, alertid LIMIT {room}"
-        );
-        let params = [media_type.into(), now.into()];
-        let rows = config.read(|connection| connection.query(&sql, &params))?;
+        let rows = config.read(|connection| due(connection, media_type, room, now))?;
         let ids: Vec<u64> = rows.iter().map(|row| row.id("alertid")).collect();
         if !ids.is_empty() {
             config.write_state(|state| set_due(state, &ids, 0))?;
@@ -211,6 +214,34 @@ impl Sending {
         }
         Ok(())
     }
+}
+
+/// How many alerts of a media type may be handed over.
+fn window(connection: &mut dyn Reader, media_type: u64) -> DbResult<usize> {
+    let sql = "SELECT maxsessions FROM media_types WHERE mediatypeid = ?";
+    let rows = connection.query(sql, &[media_type.into()])?;
+    // 0 = no limit; one that was deleted has one session, which says so.
+    let sessions =
+        rows.first().map_or(1, |row| usize::try_from(row.int("maxsessions")).unwrap_or(1));
+    Ok(if sessions == 0 { WINDOW_MAX } else { (2 * sessions).min(WINDOW_MAX) })
+}
+
+/// The alerts of a media type that are due first, at most `most`. One query for each status, in the order of its index:
+/// thousands may wait.
+fn due(connection: &mut dyn Reader, media_type: u64, most: usize, now: i64) -> DbResult<Vec<Row>> {
+    let sql = format!(
+        "SELECT * FROM alerts WHERE status = ? AND mediatypeid = ? AND nextcheck > 0 AND nextcheck <= ? \
+         AND alerttype = {} ORDER BY nextcheck, alertid LIMIT {most}",
+        AlertType::Message.text()
+    );
+    let mut rows = Vec::new();
+    for status in [AlertStatus::NotSent, AlertStatus::New] {
+        let params = [status.number().into(), media_type.into(), now.into()];
+        rows.append(&mut connection.query(&sql, &params)?);
+    }
+    rows.sort_by_key(|row| (row.int("nextcheck"), row.id("alertid")));
+    rows.truncate(most);
+    Ok(rows)
 }
 
 /// In whole seconds, not earlier.

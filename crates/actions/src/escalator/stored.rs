@@ -120,10 +120,13 @@ pub(super) fn wake_all(state: &mut Statements<'_>, now: i64) -> DbResult<()> {
 
 /// The clock was set back: what is due stays due after the same time.
 pub(super) fn set_back(state: &mut Statements<'_>, by: i64) -> DbResult<()> {
-    for table in ["escalations", "alerts"] {
+    // Alerts that are done are many.
+    let open =
+        formatcp!(" AND status IN ({}, {})", AlertStatus::NotSent.text(), AlertStatus::New.text());
+    for (table, open) in [("escalations", ""), ("alerts", open)] {
         let sql = format!(
             "UPDATE {table} SET nextcheck = CASE WHEN nextcheck > ? THEN nextcheck - ? ELSE 1 END \
-             WHERE nextcheck > 0"
+             WHERE nextcheck > 0{open}"
         );
         state.execute(&sql, &[by.into(), by.into()])?;
     }
@@ -268,16 +271,11 @@ pub(super) fn told(connection: &mut dyn Reader, problems: &[u64]) -> DbResult<To
     let mut told = Told::new();
     for (problem, other) in [("eventid", " AND p_eventid = 0"), ("p_eventid", "")] {
         let sql = format!(
-            "SELECT alertid, actionid, {problem} AS problem, userid, mediatypeid, sendto, status, \
-             error FROM alerts WHERE alerttype = {} AND acknowledgeid = 0 AND mediatypeid <> 0{other} \
-             AND {problem} IN ({{ids}}) ORDER BY alertid",
-            AlertType::Message.number()
+            "SELECT MAX(alertid) AS newest, actionid, {problem} AS problem, userid, mediatypeid, sendto \
+             FROM alerts WHERE {WAS_SENT}{other} AND {problem} IN ({{ids}}) \
+             GROUP BY actionid, {problem}, userid, mediatypeid, sendto ORDER BY newest"
         );
-        for row in query_by_ids(connection, &sql, &[], problems)? {
-            let failed = AlertStatus::Failed.is(row.int("status"));
-            if failed && Fate::never_sent().contains(&row.text("error")) {
-                continue;
-            }
+        for row in query_by_ids(connection, &sql, &never_sent(), problems)? {
             let address = Address {
                 media_type: row.id("mediatypeid"),
                 sendto: row.text("sendto").to_owned(),
@@ -291,24 +289,32 @@ pub(super) fn told(connection: &mut dyn Reader, problems: &[u64]) -> DbResult<To
     Ok(told)
 }
 
-/// The same of one escalation, with texts.
+/// Condition: messages that were sent, or that are on their way. Has the parameters of [`never_sent`].
+const WAS_SENT: &str = formatcp!(
+    "alerttype = {} AND acknowledgeid = 0 AND mediatypeid <> 0 \
+     AND NOT (status = {} AND error IN (?, ?))",
+    AlertType::Message.text(),
+    AlertStatus::Failed.text()
+);
+
+fn never_sent() -> [Value; 2] {
+    Fate::never_sent().map(Value::from)
+}
+
+/// The same of one escalation, with the text of the last message to each address.
 pub(super) fn last_messages(
     connection: &mut dyn Reader,
     action: u64,
     problem: u64,
 ) -> DbResult<Vec<Involved>> {
     let sql = format!(
-        "SELECT userid, mediatypeid, sendto, subject, message, status, error FROM alerts \
-         WHERE alerttype = {} AND acknowledgeid = 0 AND mediatypeid <> 0 AND actionid = ? \
-         AND (eventid = ? OR p_eventid = ?) ORDER BY alertid",
-        AlertType::Message.number()
+        "SELECT userid, mediatypeid, sendto, subject, message FROM alerts WHERE alertid IN \
+         (SELECT MAX(alertid) FROM alerts WHERE {WAS_SENT} AND actionid = ? \
+         AND (eventid = ? OR p_eventid = ?) GROUP BY userid, mediatypeid, sendto) ORDER BY alertid"
     );
-    let params = [action.into(), problem.into(), problem.into()];
+    let mut params = never_sent().to_vec();
+    params.extend([action.into(), problem.into(), problem.into()]);
     let rows = connection.query(&sql, &params)?;
-    let was_sent = |row: &&Row| {
-        !AlertStatus::Failed.is(row.int("status"))
-            || !Fate::never_sent().contains(&row.text("error"))
-    };
     let one = |row: &Row| Involved {
         user: row.id("userid"),
         address: Some(Address {
@@ -320,5 +326,5 @@ pub(super) fn last_messages(
             message: row.text("message").to_owned(),
         },
     };
-    Ok(rows.iter().filter(was_sent).map(one).collect())
+    Ok(rows.iter().map(one).collect())
 }

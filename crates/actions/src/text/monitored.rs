@@ -265,7 +265,8 @@ impl About<'_> {
                 }
                 _ => None,
             });
-        self.expander.values.of_formula(text, &self.facts.hosts, self.at())
+        let anywhere = self.recipient.sees == Sees::Everybody;
+        self.expander.values.of_formula(text, &self.facts.hosts, anywhere, self.at())
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Values {
     globals: OnceCell<GlobalRegexes>,
     items: RefCell<HashMap<(ItemId, Timestamp), Option<SampleValue>>>,
     functions: RefCell<HashMap<(u64, Timestamp), Option<String>>>,
-    formulas: RefCell<HashMap<(String, Timestamp), Option<String>>>,
+    formulas: RefCell<HashMap<(String, Timestamp), Found>>,
 }
 
 impl Values {
@@ -82,24 +82,27 @@ impl Values {
         value.as_text().map(cut)
     }
 
-    /// The value of a formula in the eyes of these hosts.
+    /// The value of a formula in the eyes of these hosts. `anywhere`: it may be about others, too.
     pub(super) fn of_formula(
         &self,
         text: String,
         hosts: &[HostId],
+        anywhere: bool,
         at: Timestamp,
     ) -> Option<String> {
         let key = (text, at);
         let known = self.formulas.borrow().get(&key).cloned();
-        known.unwrap_or_else(|| {
+        let Found { value, is_foreign } = known.unwrap_or_else(|| {
+            let mut operands = Formula { values: self, hosts, is_foreign: false, at };
             let value = Expression::parse(&key.0).ok().and_then(|expression| {
-                let mut operands = Formula { values: self, hosts, at };
                 let value = eval::expr::eval(&expression, &mut operands, Mode::Strict).ok()?;
                 value.as_text().map(cut)
             });
-            self.formulas.borrow_mut().insert(key, value.clone());
-            value
-        })
+            let found = Found { value, is_foreign: operands.is_foreign };
+            self.formulas.borrow_mut().insert(key, found.clone());
+            found
+        });
+        value.filter(|_| anywhere || !is_foreign)
     }
 
     fn moment(&self, now: Timestamp) -> Moment<'_> {
@@ -142,10 +145,20 @@ fn operand(item: &Arc<Item>) -> Operand {
     Operand { facts, lacks: (!item.enabled).then_some("item is disabled") }
 }
 
+/// What a formula gave.
+#[derive(Debug, Clone)]
+struct Found {
+    value: Option<String>,
+    /// It is about hosts that are not the event's.
+    is_foreign: bool,
+}
+
 /// The operands of an expression macro.
 struct Formula<'a> {
     values: &'a Values,
     hosts: &'a [HostId],
+    /// It is about other hosts, too.
+    is_foreign: bool,
     at: Timestamp,
 }
 
@@ -165,6 +178,8 @@ impl Operands for Formula<'_> {
         let snapshot = &*self.values.snapshot;
         let items = query::items_of(snapshot, &call.query, self.hosts)
             .map_err(|reason| query::failed(call, &reason))?;
+        // What a recipient may see is known of the event's hosts alone.
+        self.is_foreign |= items.iter().any(|item| !self.hosts.contains(&item.host));
         let operands: Vec<Operand> = items.iter().map(operand).collect();
         let scope = MacroScope { nodes: &*snapshot.macros, hosts: self.hosts };
         let moment = self.values.moment(self.at);

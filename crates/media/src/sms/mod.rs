@@ -31,19 +31,31 @@ pub(crate) fn send(tools: &Tools, sms: &Sms, message: &Outgoing, log: &mut Log) 
         other => Err(other),
     })?;
     modem.command("AT+CMGF=0\r", Until::Ok)?;
-    for part in &parts {
-        modem.command(&format!("AT+CMGS={}\r", part.length), Until::Prompt)?;
-        modem.say(&format!("{}\u{1a}", part.digits))?;
-        modem.listen(Until::Sent).map_err(|failure| match failure {
-            // The network may have the text.
-            Failure::Failed(why) if !why.contains("ERROR") => Failure::Unknown(why),
-            Failure::Cancelled => {
-                Failure::Unknown(String::from("the server was stopped while the modem sent"))
+    for (sent, part) in parts.iter().enumerate() {
+        part_of(&mut modem, part).map_err(|failure| match failure {
+            // The receiver has the parts before; another attempt would repeat them.
+            Failure::Failed(why) | Failure::Impossible(why) if sent > 0 => {
+                Failure::Unknown(format!("part {} of {}: {why}", sent + 1, parts.len()))
             }
+            Failure::Cancelled if sent > 0 => Failure::Unknown(String::from(STOPPED)),
             other => other,
         })?;
     }
     Ok(Sent::default())
+}
+
+const STOPPED: &str = "the server was stopped while the modem sent";
+
+fn part_of(modem: &mut Modem<'_>, part: &sms::Part) -> Result<()> {
+    modem.command(&format!("AT+CMGS={}\r", part.length), Until::Prompt)?;
+    modem.say(&format!("{}\u{1a}", part.digits))?;
+    let sent = modem.listen(Until::Sent);
+    sent.map(drop).map_err(|failure| match failure {
+        // The network may have the text.
+        Failure::Failed(why) if !why.contains("ERROR") => Failure::Unknown(why),
+        Failure::Cancelled => Failure::Unknown(String::from(STOPPED)),
+        other => other,
+    })
 }
 
 #[cfg(test)]

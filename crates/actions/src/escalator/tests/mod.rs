@@ -286,6 +286,8 @@ fn fill(config: &Config) {
                 ("name", format!("m{media_type}").into()),
                 ("type", number(kind)),
                 ("status", number(0)),
+                // No limit.
+                ("maxsessions", number(0)),
             ],
         );
     }

@@ -311,6 +311,19 @@ fn texts_without_values_read_no_history() {
 }
 
 #[test]
+fn formulas_about_other_hosts_are_for_super_admins() {
+    let world = with_trigger();
+    let host = ("hostid", 60_u64.into());
+    world.put(&table::HOSTS, &[host.clone(), ("host", "hidden".into()), ("name", "H".into())]);
+    let item = [("itemid", 600_u64.into()), host, ("key_", "k".into()), ("value_type", 3.into())];
+    world.put(&table::ITEMS, &item);
+    let text = "{?count(/hidden/k,1h)} {?last(//k)}";
+    let expander = world.expander(Problem, &[text]);
+    assert_eq!(expander.expand(text, &admin()), "0 3000");
+    assert_eq!(expander.expand(text, &anybody()), "*UNKNOWN* 3000");
+}
+
+#[test]
 fn a_deleted_trigger_leaves_the_event() {
     let world = with_trigger();
     world.run(&format!("DELETE FROM functions WHERE triggerid = {TRIGGER}"));

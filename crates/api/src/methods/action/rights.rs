@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use config::db::{Row, Value};
+use config::db::{Row, Value, query_by_ids};
 use objects::ConditionKind;
 
 use crate::call::Call;
 use crate::error::ApiResult;
 use crate::get::Get;
-use crate::permission::{Need, on_groups, on_hosts};
+use crate::permission::{Need, on_groups, on_hosts, on_triggers};
 use crate::write::Target;
 
 /// Limits `get` to what this user may see.
@@ -50,11 +50,12 @@ pub(super) fn limit(get: &mut Get<'_, '_>, call: &Call<'_>) -> ApiResult<()> {
     Ok(())
 }
 
-/// Actions with conditions on hosts, groups or templates that the user may not read.
+/// Actions with conditions on hosts, groups, templates or triggers that the user may not read.
 fn hidden_by_conditions(call: &Call<'_>, need: Need) -> ApiResult<BTreeSet<u64>> {
     let sql = format!(
         "SELECT actionid, conditiontype, value FROM action_conditions \
-         WHERE conditiontype IN ({}, {}, {})",
+         WHERE conditiontype IN ({}, {}, {}, {})",
+        ConditionKind::Trigger.text(),
         ConditionKind::HostGroup.text(),
         ConditionKind::Host.text(),
         ConditionKind::Template.text()
@@ -71,6 +72,18 @@ fn hidden_by_conditions(call: &Call<'_>, need: Need) -> ApiResult<BTreeSet<u64>>
         let ids: Vec<u64> = of_kind().map(id).collect();
         let allowed = call.read(|connection| call.allowed(connection, target, need, &ids))?;
         let others = of_kind().filter(|row| !allowed.contains(&id(row)));
+        hidden.extend(others.map(|row| row.id("actionid")));
+    }
+    let of_triggers =
+        || rows.iter().filter(|row| ConditionKind::Trigger.is(row.int("conditiontype")));
+    let ids: Vec<u64> = of_triggers().map(id).collect();
+    if let Some(right) = on_triggers(call.user(), need, "t.triggerid") {
+        let sql = format!(
+            "SELECT t.triggerid FROM triggers t WHERE t.triggerid IN ({{ids}}) AND {right}"
+        );
+        let allowed = call.read(|connection| Ok(query_by_ids(connection, &sql, &[], &ids)?))?;
+        let allowed: BTreeSet<u64> = allowed.iter().map(|row| row.id("triggerid")).collect();
+        let others = of_triggers().filter(|row| !allowed.contains(&id(row)));
         hidden.extend(others.map(|row| row.id("actionid")));
     }
     Ok(hidden)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use balancing::placement::{Placement, Reason, State};
+use balancing::placement::{Assigned, Placement, Reason, State};
 use config::db::{DbResult, Reader};
 use config::engines::{Placed, placed_groups};
 use serde_json::{Value as Json, json};
@@ -41,17 +41,18 @@ pub(super) fn placement(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 /// give.
 fn shown(placed: &Placed, now_s: u64) -> Json {
     let group = &placed.group;
+    let lives = |engine: u64| group.engines.get(&engine).is_some_and(|one| *one != State::Down);
     let mut placement = group.place(now_s);
     for (vip, assigned) in &mut placement.assignment {
         let decided = group.before.get(vip).cloned().unwrap_or_default();
-        if decided.owners.is_empty() && !assigned.owners.is_empty() {
+        let serves = |assigned: &Assigned| assigned.owners.iter().any(|one| lives(one.engine));
+        if !serves(&decided) && serves(assigned) {
             placement.short.insert(*vip, Reason::Undecided);
         }
         *assigned = decided;
     }
     let standby = group.standby(&placement);
     let vips = placement.assignment.iter().map(|(vip, assigned)| {
-        let lives = |engine: u64| group.engines.get(&engine).is_some_and(|one| *one != State::Down);
         let owners = assigned.owners.iter().filter(|owner| lives(owner.engine));
         let mut engines: Vec<Json> = owners
             .map(|owner| {

@@ -13,6 +13,7 @@ use serde_json::json;
 use crate::call::Json;
 use crate::error::ApiResult;
 use crate::get::Found;
+use crate::methods::user::is_web_address;
 
 /// Tags of an event.
 type Tags = Vec<(String, String)>;
@@ -31,7 +32,9 @@ pub(super) fn entries(found: &mut Found<'_, '_>) -> ApiResult<()> {
         let own = tags.get(&row.id).map_or(&[][..], Vec::as_slice);
         let entry = |menu: &config::db::Row| {
             let text = |column: &str| resolved(menu.text(column), own, &tz);
-            Some(json!({ "url": text("event_menu_url")?, "name": text("event_menu_name")? }))
+            // Values of tags come from anywhere.
+            let url = text("event_menu_url").filter(|url| is_web_address(url))?;
+            Some(json!({ "url": url, "name": text("event_menu_name")? }))
         };
         row.out.insert("urls", Json::Array(menus.iter().filter_map(entry).collect()));
     }

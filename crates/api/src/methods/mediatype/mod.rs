@@ -177,8 +177,7 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 
 /// The options less what only super admins see.
 fn public(input: &Json) -> Json {
-    let mut input = input.clone();
-    let Some(members) = input.as_object_mut() else { return input };
+    let mut members = input.as_object().cloned().unwrap_or_default();
     members.retain(|name, _| name != "selectMessageTemplates");
     for option in ["filter", "search"] {
         if let Some(Json::Object(fields)) = members.get_mut(option) {
@@ -197,7 +196,7 @@ fn public(input: &Json) -> Json {
         Some(_) => Vec::new(),
     };
     members.insert("output".to_owned(), Json::Array(shown));
-    input
+    Json::Object(members)
 }
 
 #[derive(Default)]

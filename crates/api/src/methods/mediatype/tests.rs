@@ -197,6 +197,9 @@ fn only_super_admins_see_secrets() {
             "users": [{ "userid": user, "username": "u2" }],
         }])
     );
+    // Parameters may also be a list.
+    let all = as_admin("mediatype.get", json!([])).unwrap();
+    assert!(!all.as_array().unwrap().is_empty() && !all.to_string().contains("passwd"), "{all}");
     for option in ["filter", "search"] {
         let counted = as_admin(
             "mediatype.get",

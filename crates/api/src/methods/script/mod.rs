@@ -23,7 +23,7 @@ use crate::plain::{self, Child, Draft, Key, Plain, Spec, Unique, delete_rows, ne
 use crate::relate::Relation;
 
 pub(crate) const METHODS: &[Method] = &[
-    Method::user("script.get", plain::get::<Script>),
+    Method::user("script.get", get),
     Method::super_admin("script.create", plain::create::<Script>),
     Method::super_admin("script.update", plain::update::<Script>),
     Method::super_admin("script.delete", plain::delete::<Script>),
@@ -119,6 +119,23 @@ const OF_HOSTS: &str = "(t.groupid = 0 OR EXISTS (SELECT 1 FROM groups_ g \
 #[derive(Default)]
 struct Script;
 
+/// `script.get`; users who are not super admins see no secrets, and cannot search for them.
+fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    if call.is_super_admin() {
+        return plain::read(&Script, call, input);
+    }
+    let mut input = input.clone();
+    for option in ["filter", "search"] {
+        if let Some(Json::Object(fields)) = input.get_mut(option) {
+            fields.retain(|name, _| !SECRET.contains(&name.as_str()));
+        }
+    }
+    plain::read(&Script, call, &input)
+}
+
+/// What may hold secrets.
+const SECRET: &[&str] = &["password", "parameters", "command"];
+
 impl Plain for Script {
     fn spec(&self) -> &'static Spec {
         &SPEC
@@ -202,9 +219,11 @@ fn show_parameters(found: &mut Found<'_, '_>) -> ApiResult<()> {
     let ids = found.ids();
     let sql = "SELECT * FROM script_params WHERE scriptid IN ({ids}) ORDER BY scriptid, position";
     let rows = found.call.read(|c| Ok(query_by_ids(c, sql, &[], &ids)?))?;
+    let is_shown = found.call.is_super_admin();
     let mut of_script: BTreeMap<u64, Vec<Json>> = BTreeMap::new();
     for row in &rows {
-        let shown = json!({ "name": row.text("name"), "value": row.text("value") });
+        let value = if is_shown { row.text("value") } else { "" };
+        let shown = json!({ "name": row.text("name"), "value": value });
         of_script.entry(row.id("scriptid")).or_default().push(shown);
     }
     for row in &mut found.rows {

@@ -192,7 +192,7 @@ tables! { TABLES:
             // When the next step is due; 0 = not by time.
             int("nextcheck", "0"),
         ],
-        &[&["nextcheck"], &["eventid"], &["actionid"], &["triggerid"]],
+        &[&["nextcheck"], &["status"], &["eventid"], &["actionid"], &["triggerid"]],
     );
 }
 
