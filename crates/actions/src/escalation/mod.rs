@@ -29,7 +29,7 @@ pub(crate) struct Plan {
     pub(crate) pauses_suppressed: bool,
     /// Waits while the problem is a symptom.
     pub(crate) pauses_symptoms: bool,
-    /// Users who got a message are told when the escalation is cancelled.
+    /// Whether users who got a message get a note when the escalation is cancelled.
     pub(crate) notifies_if_canceled: bool,
 }
 
@@ -199,12 +199,12 @@ impl Plan {
     }
 
     fn recover(&self, problem: &Problem, before: Progress, paused: bool, now: i64) -> Vec<Order> {
-        // Nobody hears of the end of a problem of which nobody has heard because of the pause.
+        // The pause held the problem back, so its end is not reported either.
         if paused && !before.told {
             return Vec::new();
         }
         let mut orders = Vec::new();
-        // A problem that ends before the escalation was looked at is told first.
+        // The problem and its end came together: the message about the problem goes first.
         if before.step == 0 && !paused && before.due().is_none_or(|due| due <= now) {
             orders.extend(self.step(problem, 1).filter(|_| self.has_step_after(0)));
         }

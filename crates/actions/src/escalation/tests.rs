@@ -254,7 +254,7 @@ fn cancellation_comes_when_the_next_step_is_due() {
     run.at(0, &open());
     assert_eq!((run.at(30, &off), run.due()), (String::new(), Some(60)));
     assert_eq!((run.at(60, &off), run.due()), ("Trigger(\"t\")".into(), None));
-    // Nobody was told.
+    // No message was sent before.
     let mut run = Run::new(plan(vec![operation(10, 2, 2)]));
     run.at(0, &open());
     assert_eq!((run.at(60, &off), run.due()), (String::new(), None));

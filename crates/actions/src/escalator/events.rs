@@ -130,7 +130,7 @@ pub(super) struct Update {
 }
 
 impl Update {
-    /// Users are told of it: of changes of the rank alone they are not.
+    /// Whether users get a message of it. A change of the rank alone is not worth one.
     pub(super) fn is_told(&self) -> bool {
         use ProblemAction as Action;
         self.actions & !(Action::RankCause.bit() | Action::RankSymptom.bit()) != 0

@@ -263,7 +263,8 @@ impl Changes {
     }
 }
 
-/// Users who got a message, by action and problem, oldest first. A message of an update involves nobody.
+/// Users who got a message about the problem or its end, by action and problem, oldest first. Messages about updates do
+/// not count.
 pub(super) type Told = BTreeMap<(u64, u64), Vec<Involved>>;
 
 /// Reads who got messages of these problems, without the messages' texts.

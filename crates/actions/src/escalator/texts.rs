@@ -30,7 +30,6 @@ pub struct Addressee {
 /// A message as it is sent: what parameters of its media type refer to.
 #[derive(Debug, Clone, Copy)]
 pub struct Sent<'a> {
-    /// Address.
     pub sendto: &'a str,
     /// Subject with expanded macros.
     pub subject: &'a str,

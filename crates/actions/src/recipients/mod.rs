@@ -238,7 +238,7 @@ impl Recipients<'_> {
         });
         let again = again.map(|(user, address)| self.draft(user, address, message.text.as_ref()));
         let others = only_changed.into_iter().rev().flat_map(|user| {
-            // Nobody has promised such a user a message: it is no error if there is no media.
+            // A user who only changed the problem and has no media gets no alert that says so.
             self.named(message, user).into_iter().filter(|draft| draft.fate != Fate::NoMedia)
         });
         again.chain(others).collect()

@@ -142,7 +142,6 @@ pub enum AlertKind {
     Message {
         /// Name of the media type; empty = the user has no media.
         media: String,
-        /// Address.
         sendto: String,
         /// The recipient; `None` = the user is deleted.
         user: Option<Person>,
@@ -221,9 +220,7 @@ pub struct ItemTexts {
 /// Texts of a trigger as they are configured.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TriggerTexts {
-    /// Description.
     pub comments: String,
-    /// Link.
     pub url: String,
     /// Name of the link.
     pub url_name: String,
@@ -247,7 +244,6 @@ pub struct Counts {
 pub struct Device {
     /// Name of the discovery rule.
     pub rule: String,
-    /// Address.
     pub ip: String,
     /// Its name.
     pub dns: String,
@@ -275,7 +271,6 @@ pub struct DeviceService {
 pub struct Agent {
     /// Name as the agent gives it.
     pub host: String,
-    /// Address.
     pub ip: String,
     pub port: u16,
     pub metadata: String,

@@ -98,7 +98,6 @@ impl Recipient {
 /// A message as it is sent: what `{ALERT.*}` stands for in parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sent<'a> {
-    /// Address.
     pub sendto: &'a str,
     pub subject: &'a str,
     pub message: &'a str,
