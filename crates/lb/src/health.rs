@@ -196,7 +196,7 @@ impl Table {
                 let shared = &pool.server(server).shared;
                 shared.checks.arrange(pool.monitors.iter().map(|monitor| &*monitor.name));
                 if pool.monitors.is_empty() {
-                    shared.set_healthy(true, now);
+                    shared.set_unmonitored(now);
                 }
                 for (at, monitor) in pool.monitors.iter().enumerate() {
                     let spread =

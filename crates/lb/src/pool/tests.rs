@@ -87,6 +87,17 @@ fn failing_server_is_ejected_unless_it_is_the_last() {
 }
 
 #[test]
+fn a_new_configuration_ends_no_ejection() {
+    let pool = pool("round_robin", &[1, 1]);
+    (0..3).for_each(|_| pool.failed(0, 0));
+    pool.servers[0].shared.set_unmonitored(10);
+    assert!((0..4).all(|_| chosen(&pool, &Wish::default(), 20) == 1));
+    pool.servers[1].shared.set_healthy(false, 0);
+    pool.servers[1].shared.set_unmonitored(10);
+    assert!(pool.keeps(1, 20), "its monitors are gone, and what they said with them");
+}
+
+#[test]
 fn copies_get_no_ejected_server_and_take_none_from_clients() {
     let pool = pool("round_robin", &[1, 1]);
     let copies = pool.for_copies();
