@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use balancing::placement::{Assignment, State};
+use model::alert::outlook::Outlook;
 use model::{Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, Sample};
 use tokio::sync::broadcast;
 use wire::history_service::Failure;
@@ -70,6 +71,11 @@ pub trait Live: Send + Sync {
     fn assignment(&self, group: u64) -> Option<Assignment> {
         let _undecided = group;
         None
+    }
+    /// Why users got messages about an event, or none, and what comes next. `None` = the event was deleted.
+    fn outlook(&self, event: u64) -> Result<Option<Outlook>, String> {
+        let _unknown = event;
+        Ok(None)
     }
     /// Values of items that may be missing within the span, because files were damaged or lost.
     fn history_gaps(&self, items: &[ItemId], span: history::Span) -> Vec<history::damage::Gap> {

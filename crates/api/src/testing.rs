@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use balancing::placement::State;
 use config::db::Location;
+use model::alert::outlook::{OfAction, Outlook};
 use model::{
     Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, Sample,
     SampleValue, Timestamp,
@@ -27,6 +28,8 @@ pub(crate) struct Server {
     pub(crate) asked: Arc<Mutex<Vec<String>>>,
     /// Items that have a newest value.
     pub(crate) valued: Arc<Mutex<Vec<ItemId>>>,
+    /// What actions do about each event.
+    pub(crate) outlook: Arc<Mutex<Vec<OfAction>>>,
     session: String,
     _dir: tempfile::TempDir,
 }
@@ -34,6 +37,7 @@ pub(crate) struct Server {
 struct Idle {
     asked: Arc<Mutex<Vec<String>>>,
     valued: Arc<Mutex<Vec<ItemId>>>,
+    outlook: Arc<Mutex<Vec<OfAction>>>,
 }
 
 impl Idle {
@@ -73,6 +77,10 @@ impl Live for Idle {
     }
     fn engine_state(&self, _engine: u64, _hold_s: u32) -> State {
         State::Up
+    }
+    fn outlook(&self, event: u64) -> Result<Option<Outlook>, String> {
+        let actions = self.outlook.lock().unwrap().clone();
+        Ok(Some(Outlook { event, at: 1_800_000_000, actions }))
     }
     fn end_suppressions(&self, maintenances: &[u64]) -> Result<(), String> {
         self.note(format!("end suppressions {maintenances:?}"));
@@ -136,7 +144,12 @@ impl Server {
         let clock = SimClock::at(std::time::Duration::from_secs(1_800_000_000));
         let asked = Arc::new(Mutex::new(Vec::new()));
         let valued = Arc::new(Mutex::new(Vec::new()));
-        let live = Idle { asked: Arc::clone(&asked), valued: Arc::clone(&valued) };
+        let outlook = Arc::new(Mutex::new(Vec::new()));
+        let live = Idle {
+            asked: Arc::clone(&asked),
+            valued: Arc::clone(&valued),
+            outlook: Arc::clone(&outlook),
+        };
         let gone = Arc::clone(&asked);
         config.tell_deleted(Arc::new(move |deleted| {
             let mut asked = gone.lock().unwrap();
@@ -159,7 +172,8 @@ impl Server {
             hub: LiveHub::default(),
             clock: clock.clone(),
         });
-        let mut server = Self { api, clock, asked, valued, session: String::new(), _dir: dir };
+        let mut server =
+            Self { api, clock, asked, valued, outlook, session: String::new(), _dir: dir };
         server.session = server.login("Admin", "zabbix");
         server
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actions::Bell;
+use actions::{Bell, Explainer};
 use api::{ItemState, Probe};
 use balancing::placement::{Assignment, State};
 use config::Config;
@@ -13,6 +13,7 @@ use control::analytics::Board;
 use events::Problems;
 use internals::Capacity;
 use listen::{Intake, PushError};
+use model::alert::outlook::Outlook;
 use model::{Available, HostId, InterfaceId, InterfaceState, ItemId, Payload, ProblemUpdate, Push};
 use pipeline::ShardSet;
 use poll::InternalValue;
@@ -32,6 +33,7 @@ pub(crate) struct Live {
     pub(crate) clock: SharedClock,
     /// To the escalator.
     pub(crate) bell: Bell,
+    pub(crate) explainer: Explainer,
     pub(crate) capacity: Capacity,
     /// What engines of the load balancer report; `None`: the server does not listen for them.
     pub(crate) board: Option<Arc<Board>>,
@@ -124,6 +126,10 @@ impl api::Live for Live {
     fn engine_state(&self, engine: u64, hold_s: u32) -> State {
         let hold = Duration::from_secs(hold_s.into());
         self.board.as_ref().map_or(State::Down, |board| board.state(engine, hold))
+    }
+
+    fn outlook(&self, event: u64) -> Result<Option<Outlook>, String> {
+        self.explainer.outlook(event).map_err(|error| error.to_string())
     }
 
     fn assignment(&self, group: u64) -> Option<Assignment> {
