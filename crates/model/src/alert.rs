@@ -4,6 +4,7 @@
 //! failure they report when the next attempt is due; the alert waits for it in the database, not in a queue.
 
 pub mod outlook;
+pub mod rehearsal;
 
 use std::time::Duration;
 

@@ -34,7 +34,7 @@ use events::Position;
 use sending::Sending;
 use turn::Turn;
 
-pub use explainer::Explainer;
+pub use explainer::{Explainer, Prepared};
 pub use inbox::Bell;
 pub use texts::{Addressee, Expand, Sent, Subject, Texts};
 

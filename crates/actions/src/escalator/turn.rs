@@ -1,6 +1,7 @@
 //! One look at new events, new updates and due escalations: what is read, and what follows from it.
 
 mod outlook;
+mod rehearsal;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +19,8 @@ use crate::conditions::{Subject as Compared, TriggerSubject, read_discovered};
 use crate::escalation::{Missing, Order, Progress};
 use crate::globals::Globals;
 use crate::recipients::{Draft, Fate, Involved, Message, Occasion, Recipients, Text};
+
+pub(super) use rehearsal::Rehearsal;
 
 /// What was looked at, and what is to be written.
 #[derive(Debug)]

@@ -51,7 +51,7 @@ pub(crate) fn start(
             config: Arc::clone(&base.config),
             clock: Arc::clone(&base.clock),
             bell: base.bell.clone(),
-            explainer: alerting::explainer(base, history, evaluation),
+            explainer: Arc::new(alerting::explainer(base, history, evaluation)),
             capacity: Capacity { data: base.data.clone(), meter: Arc::clone(meter) },
             board,
             damages: history.damages.clone(),

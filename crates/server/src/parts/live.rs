@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actions::{Bell, Explainer};
-use api::{ItemState, Probe};
+use actions::{Bell, Explainer, Prepared};
+use api::{ItemState, Probe, Rehearse};
 use balancing::placement::{Assignment, State};
 use config::Config;
+use config::db::Reader;
 use config::lld::worker::Outcomes;
 use config::snapshot::ItemType;
 use control::analytics::Board;
@@ -14,6 +15,7 @@ use events::Problems;
 use internals::Capacity;
 use listen::{Intake, PushError};
 use model::alert::outlook::Outlook;
+use model::alert::rehearsal::{Rehearsed, Span};
 use model::{Available, HostId, InterfaceId, InterfaceState, ItemId, Payload, ProblemUpdate, Push};
 use pipeline::ShardSet;
 use poll::InternalValue;
@@ -33,7 +35,7 @@ pub(crate) struct Live {
     pub(crate) clock: SharedClock,
     /// To the escalator.
     pub(crate) bell: Bell,
-    pub(crate) explainer: Explainer,
+    pub(crate) explainer: Arc<Explainer>,
     pub(crate) capacity: Capacity,
     /// What engines of the load balancer report; `None`: the server does not listen for them.
     pub(crate) board: Option<Arc<Board>>,
@@ -132,6 +134,17 @@ impl api::Live for Live {
         self.explainer.outlook(event).map_err(|error| error.to_string())
     }
 
+    fn prepare(
+        &self,
+        connection: &mut dyn Reader,
+        action: u64,
+    ) -> Result<Option<Box<dyn Rehearse>>, String> {
+        let prepared = self.explainer.prepare(connection, action);
+        let explainer = Arc::clone(&self.explainer);
+        let rehearsal = |action| Box::new(Rehearsal { explainer, action }) as Box<dyn Rehearse>;
+        prepared.map(|action| action.map(rehearsal)).map_err(|error| error.to_string())
+    }
+
     fn assignment(&self, group: u64) -> Option<Assignment> {
         self.board.as_ref()?.assignment(group)
     }
@@ -196,4 +209,16 @@ fn refused(error: PushError) -> Failure {
         PushError::NotStored => Reason::NotKept,
     };
     reason.with(error.to_string())
+}
+
+struct Rehearsal {
+    explainer: Arc<Explainer>,
+    action: Prepared,
+}
+
+impl Rehearse for Rehearsal {
+    fn run(&self, span: Span, is_gone: &dyn Fn() -> bool) -> Result<Option<Rehearsed>, String> {
+        let run = self.explainer.rehearse(&self.action, span, is_gone);
+        run.map_err(|error| error.to_string())
+    }
 }

@@ -2,6 +2,7 @@
 
 mod flow;
 mod outlook;
+mod rehearsal;
 mod sends;
 
 use std::sync::Mutex;

@@ -49,7 +49,8 @@ fn the_steps_that_follow_have_their_times() {
 fn each_condition_is_shown_with_what_it_is_compared_to() {
     let mut world = World::new();
     condition(&world.config, 0, 0, "5000");
-    condition(&world.config, 0, 0, "5001");
+    let other = [("sortorder", 1.into()), ("value", "5001".into())];
+    world.put(&table::ACTION_CONDITIONS, &[&[("actionid", ACTION.into())][..], &other].concat());
     world.renamed();
     let event = world.problem(TRIGGER);
     world.work();
@@ -110,7 +111,6 @@ fn a_user_without_a_message_has_a_reason() {
 fn a_pause_and_a_cancellation_are_told_before_they_act() {
     let mut world = World::new();
     world.problem(TRIGGER);
-    world.run_state("INSERT INTO problems (eventid, objectid) VALUES (77, 1)");
     world.work();
     let event = world.problem(CHILD);
     world.work();

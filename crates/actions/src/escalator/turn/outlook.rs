@@ -118,7 +118,7 @@ impl Look<'_> {
     }
 }
 
-fn verdict(of: recipients::Verdict) -> Verdict {
+pub(super) fn verdict(of: recipients::Verdict) -> Verdict {
     match of {
         recipients::Verdict::Made(Fate::Send) => Verdict::Sent,
         recipients::Verdict::Made(Fate::NoMedia) => Verdict::NoMedia,

@@ -2,6 +2,7 @@
 
 mod conditions;
 mod operations;
+pub(crate) mod rehearse;
 mod rights;
 mod write;
 
@@ -25,6 +26,7 @@ pub(crate) const METHODS: &[Method] = &[
     Method::admin("action.create", write::create),
     Method::admin("action.update", write::update),
     Method::admin("action.delete", write::delete),
+    Method::admin("action.rehearse", rehearse::rehearse),
 ];
 
 const FIELDS: &[Field] = &[

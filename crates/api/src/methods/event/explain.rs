@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::alert::outlook::{Case, OfAction, Operation, Outlook, Running, Step, Waits};
-use objects::{OperationMode, UserType};
+use objects::UserType;
 use serde_json::{Value as Json, json};
 
 use crate::call::Call;
@@ -156,11 +156,7 @@ impl People {
         let cases = operation.cases.iter().filter_map(|case| self.case(case));
         json!({
             "operationid": operation.id.to_string(),
-            "mode": match operation.mode {
-                OperationMode::Problem => "problem",
-                OperationMode::Recovery => "recovery",
-                OperationMode::Update => "update",
-            },
+            "mode": action::rehearse::mode(operation.mode),
             "to_involved": flag(operation.to_involved),
             "users": cases.collect::<Vec<_>>(),
         })
