@@ -5,6 +5,7 @@
 //! agreement is kept, and [`access`] tells who sees which service.
 
 pub mod access;
+pub mod causes;
 pub mod keeper;
 pub mod sli;
 pub mod tree;

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use config::Snapshot;
 use config::db::{DbResult, Reader};
-use objects::{OperationMode, Severity};
+use objects::OperationMode;
 
 use super::configured::{Action, Configured};
 use super::events::{self, Event, News, Position, Problems, Update};
 use super::monitored::{self, Origins, Trigger};
-use super::people::People;
+use super::people::{People, Seen};
 use super::stored::{self, Changes, Escalation, NewAlert, Told, Wanted};
 use super::texts::{Addressee, Sent, Subject, Texts};
-use crate::conditions::{TriggerSubject, read_discovered};
+use crate::conditions::{ServiceSubject, TriggerSubject, read_discovered};
 use crate::escalation::{Missing, Order, Progress};
 use crate::globals::Globals;
 use crate::recipients::{Draft, Fate, Involved, Message, Occasion, Recipients, Text};
@@ -77,6 +77,8 @@ struct Look<'a> {
     actions: &'a BTreeMap<u64, Action>,
     events: BTreeMap<u64, Event>,
     triggers: BTreeMap<u64, Trigger>,
+    /// Names of services.
+    services: BTreeMap<u64, String>,
     origins: Origins,
     problems: Problems,
     people: People,
@@ -102,6 +104,9 @@ impl<'a> Look<'a> {
         let of_triggers: BTreeSet<u64> =
             events.values().map(Event::trigger).filter(|id| *id != 0).collect();
         let triggers = monitored::triggers(connection, &Vec::from_iter(of_triggers))?;
+        let of_services: BTreeSet<u64> =
+            events.values().map(Event::service).filter(|id| *id != 0).collect();
+        let services = monitored::services(connection, &Vec::from_iter(of_services))?;
         // Conditions are looked at for new events and for updates.
         let conditional: BTreeSet<u64> = news
             .opened
@@ -121,13 +126,16 @@ impl<'a> Look<'a> {
         let authors = authors(connection, &of_updates)?;
         let involved = told.values().flatten().map(|one| one.user).chain(authors);
         let hosts: BTreeSet<u64> = triggers.values().flat_map(|one| &one.hosts).copied().collect();
-        let people = People::read(connection, actions.values(), involved, &Vec::from_iter(hosts))?;
+        let hosts = Vec::from_iter(hosts);
+        let seen = Seen { hosts: &hosts, services: &Vec::from_iter(services.keys().copied()) };
+        let people = People::read(connection, actions.values(), involved, &seen)?;
         Ok(Self {
             turn,
             globals: Globals::of(turn.snapshot),
             actions,
             events,
             triggers,
+            services,
             origins,
             problems,
             people,
@@ -172,6 +180,12 @@ impl<'a> Look<'a> {
             actions.retain(|action| action.filter.fits(&*subject));
             return Ok(actions);
         }
+        if event.service() != 0 {
+            let Some(name) = self.services.get(&event.service()) else { return Ok(Vec::new()) };
+            let subject = ServiceSubject { id: event.service(), name, tags: &event.tags };
+            actions.retain(|action| action.filter.fits(&subject));
+            return Ok(actions);
+        }
         let known = self.triggers.get(&event.trigger()).zip(self.origins.get(&event.trigger()));
         let Some((trigger, (origin, triggers))) = known else { return Ok(Vec::new()) };
         let subject = TriggerSubject {
@@ -191,6 +205,9 @@ impl<'a> Look<'a> {
     /// Does what is due of an escalation.
     fn escalate(&mut self, connection: &mut dyn Reader, mut one: Escalation) -> DbResult<()> {
         let known = self.events.get(&one.event).zip(self.actions.get(&one.action));
+        let known = known.filter(|(event, _)| {
+            event.service() == 0 || self.services.contains_key(&event.service())
+        });
         let Some((event, action)) = known.map(|(event, action)| (event.clone(), action)) else {
             self.changes.ended.extend(Some(one.id).filter(|id| *id != 0));
             return Ok(());
@@ -222,8 +239,8 @@ impl<'a> Look<'a> {
                 }
             }
         }
-        // Events that are not of triggers have one step and no end.
-        match turn.next.filter(|_| event.is_of_trigger()) {
+        // Events of discovery have one step and no end.
+        match turn.next.filter(|_| event.lasts()) {
             Some(next) if one.id == 0 || next != one.progress => {
                 self.changes.kept.push(Escalation { progress: next, ..one });
             }
@@ -264,12 +281,15 @@ impl<'a> Look<'a> {
     ) -> DbResult<()> {
         let trigger = self.triggers.get(&event.trigger());
         let none = BTreeSet::new();
-        self.people.look_at(trigger.map_or(&none, |one| &one.hosts), &event.tags);
+        match event.service() {
+            0 => self.people.look_at(trigger.map_or(&none, |one| &one.hosts), &event.tags),
+            service => self.people.look_at_service(service),
+        }
         let involved = self.involved(connection, action, event, about, &say)?;
         let occasion = Occasion {
             source: event.source,
             mode: about.mode,
-            severity: trigger.map_or(Severity::NotClassified, |one| one.severity),
+            severity: trigger.map_or_else(|| event.own_severity(), |one| one.severity),
             now: self.turn.now,
             author: Some(about.author).filter(|author| *author != 0),
             involved: &involved,
@@ -394,6 +414,8 @@ struct About {
     /// 0 = the event itself.
     problem: u64,
     update: u64,
+    /// It reports another status of a service.
+    alarm: bool,
     /// Of the update.
     author: u64,
     step: u32,
@@ -402,7 +424,7 @@ struct About {
 impl About {
     fn problem(event: &Event, step: u32) -> Self {
         let mode = OperationMode::Problem;
-        Self { mode, event: event.id, problem: 0, update: 0, author: 0, step }
+        Self { mode, event: event.id, problem: 0, update: 0, alarm: false, author: 0, step }
     }
 
     fn recovery(event: &Event) -> Self {
@@ -413,13 +435,16 @@ impl About {
     fn update(event: &Event, update: &Update) -> Self {
         let about =
             if event.recovery == 0 { Self::problem(event, 1) } else { Self::recovery(event) };
-        Self { mode: OperationMode::Update, update: update.id, author: update.user, ..about }
+        let mode = OperationMode::Update;
+        let alarm = update.alarm != 0;
+        Self { mode, update: update.id, alarm, author: update.user, ..about }
     }
 
     fn subject(&self, action: u64, event: &Event) -> Subject {
         let nonzero = |id: u64| Some(id).filter(|id| *id != 0);
         let recovery = nonzero(event.recovery).filter(|_| self.problem != 0);
-        Subject { action, event: event.id, recovery, update: nonzero(self.update) }
+        let update = nonzero(self.update);
+        Subject { action, event: event.id, recovery, update, status_changed: self.alarm }
     }
 
     fn alert(self, action: u64, draft: Draft, text: Text) -> NewAlert {

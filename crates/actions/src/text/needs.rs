@@ -18,6 +18,7 @@ pub struct Needs {
     pub(super) rights: bool,
     pub(super) counts: bool,
     pub(super) error: bool,
+    pub(super) root_cause: bool,
 }
 
 impl Needs {
@@ -61,6 +62,7 @@ impl Needs {
         self.templates |= name == "TRIGGER.TEMPLATE.NAME";
         self.rights |= matches!(name, "TRIGGER.TEMPLATE.NAME" | "TRIGGER.HOSTGROUP.NAME");
         self.counts |= starts("TRIGGER.EVENTS.");
+        self.root_cause |= name == "SERVICE.ROOTCAUSE";
         self.error |= name.ends_with(".STATE.ERROR");
     }
 }
@@ -85,6 +87,7 @@ mod tests {
             ("{ESC.HISTORY}", Needs { alerts: true, ..none }),
             ("{TRIGGER.URL.NAME}", Needs { trigger_texts: true, ..none }),
             ("{TRIGGER.EVENTS.PROBLEM.ACK}", Needs { counts: true, ..none }),
+            ("{SERVICE.ROOTCAUSE}", Needs { root_cause: true, ..none }),
             ("{TRIGGER.STATE.ERROR}", Needs { error: true, ..none }),
             ("{HOST.DESCRIPTION2}", Needs { descriptions: true, ..none }),
             ("{TRIGGER.HOSTGROUP.NAME}", Needs { rights: true, ..none }),

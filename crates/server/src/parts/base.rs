@@ -32,6 +32,8 @@ pub(crate) struct Base<'v> {
     pub(crate) hub: LiveHub,
     /// To the escalator.
     pub(crate) bell: Bell,
+    /// To the thread that keeps the status of services.
+    pub(crate) services: services::keeper::Bell,
     /// Ends the tries of writers while the configuration database is down.
     pub(crate) stop_writers: Stop,
     /// The last run ended without writing everything.
@@ -74,6 +76,7 @@ impl<'v> Base<'v> {
             engine_authority,
             hub: LiveHub::default(),
             bell: Bell::default(),
+            services: services::keeper::Bell::default(),
             stop_writers: Stop::new(Arc::clone(&clock)),
             clock,
             crashed: last_run.crashed,

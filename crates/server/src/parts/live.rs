@@ -32,6 +32,8 @@ pub(crate) struct Live {
     pub(crate) clock: SharedClock,
     /// To the escalator.
     pub(crate) bell: Bell,
+    /// To the thread that keeps the status of services.
+    pub(crate) services: services::keeper::Bell,
     pub(crate) capacity: Capacity,
     /// What engines of the load balancer report; `None`: the server does not listen for them.
     pub(crate) board: Option<Arc<Board>>,
@@ -132,7 +134,9 @@ impl api::Live for Live {
 
     fn end_suppressions(&self, maintenances: &[u64]) -> Result<(), String> {
         let ended = events::end_suppressions(&self.config, maintenances);
-        self.bell.suppression_changed(&ended.map_err(|error| error.to_string())?);
+        let ended = ended.map_err(|error| error.to_string())?;
+        self.services.problems_changed(&ended);
+        self.bell.suppression_changed(&ended);
         Ok(())
     }
 

@@ -123,7 +123,10 @@ fn refuse_circles(edit: &mut Edit<'_>, services: &[u64]) -> ApiResult<()> {
 
 /// A service has problems of its own or children.
 fn refuse_mixed(edit: &mut Edit<'_>, services: &[u64]) -> ApiResult<()> {
-    for condition in ["serviceid IN ({ids})", "serviceid IN (SELECT parentid FROM service_links WHERE serviceid IN ({ids}))"] {
+    for condition in [
+        "serviceid IN ({ids})",
+        "serviceid IN (SELECT parentid FROM service_links WHERE serviceid IN ({ids}))",
+    ] {
         let sql = format!(
             "SELECT s.name FROM services s WHERE s.{condition} \
              AND EXISTS (SELECT 1 FROM service_problem_tags t WHERE t.serviceid = s.serviceid) \

@@ -9,9 +9,7 @@ use config::Edit;
 use config::db::Row;
 use config::objects::new_uuid;
 use config::table;
-use objects::{
-    PropagationRule, ServiceAlgorithm, ServiceTagOperator, Severity, StatusRuleKind,
-};
+use objects::{PropagationRule, ServiceAlgorithm, ServiceTagOperator, Severity, StatusRuleKind};
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
@@ -68,7 +66,12 @@ const FIELDS: &[Field] = &[
     field("children", Nested, Optional, "Children: `[{serviceid}]`."),
     field("tags", Nested, Optional, "Tags: `[{tag, value}]`."),
     field("problem_tags", Nested, Optional, "Tags of its problems: `[{tag, operator, value}]`."),
-    field("status_rules", Nested, Optional, "Rules: `[{type, limit_value, limit_status, new_status}]`."),
+    field(
+        "status_rules",
+        Nested,
+        Optional,
+        "Rules: `[{type, limit_value, limit_status, new_status}]`.",
+    ),
 ];
 
 pub(crate) static SERVICE: Object = Object {
@@ -82,10 +85,8 @@ pub(crate) static SERVICE: Object = Object {
     sort: &["serviceid", "name", "status", "sortorder", "created_at"],
 };
 
-const TAG: &[Field] = &[
-    field("tag", Name(255), Required, "Tag."),
-    field("value", Text(255), Optional, "Its value."),
-];
+const TAG: &[Field] =
+    &[field("tag", Name(255), Required, "Tag."), field("value", Text(255), Optional, "Its value.")];
 
 const PROBLEM_TAG: &[Field] = &[
     field("tag", Name(255), Required, "Tag."),
@@ -170,7 +171,8 @@ static SPEC: Spec = Spec {
 
 /// Percentages end at 100.
 fn check_rule(_: &mut Seen, row: &mut Columns, path: &str) -> ApiResult<()> {
-    let is_percent = StatusRuleKind::from_number(number(row, "type")).is_some_and(StatusRuleKind::is_percent);
+    let is_percent =
+        StatusRuleKind::from_number(number(row, "type")).is_some_and(StatusRuleKind::is_percent);
     if is_percent && number(row, "limit_value") > 100 {
         return Err(ApiError::at(&format!("{path}/limit_value"), "value must be one of 1-100"));
     }
@@ -186,7 +188,8 @@ impl Plain for Service {
     }
 
     fn select(&self, get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json) -> ApiResult<()> {
-        if let Some((condition, values)) = access(call).condition(rights::need(get), "t.serviceid") {
+        if let Some((condition, values)) = access(call).condition(rights::need(get), "t.serviceid")
+        {
             get.and(condition, values);
         }
         select::conditions(get, call, input)
@@ -241,12 +244,7 @@ impl Plain for Service {
         Ok(())
     }
 
-    fn written(
-        &self,
-        call: &Call<'_>,
-        edit: &mut Edit<'_>,
-        drafts: &[Draft<'_>],
-    ) -> ApiResult<()> {
+    fn written(&self, call: &Call<'_>, edit: &mut Edit<'_>, drafts: &[Draft<'_>]) -> ApiResult<()> {
         links::write(call, edit, drafts)
     }
 

@@ -25,7 +25,12 @@ pub(super) fn need(get: &Get<'_, '_>) -> Need {
 /// Refuses services that the user does not see.
 pub(super) fn must_see(call: &Call<'_>, edit: &mut Edit<'_>, ids: &BTreeSet<u64>) -> ApiResult<()> {
     let list = Vec::from_iter(ids.iter().copied());
-    let rows = query_by_ids(edit, "SELECT serviceid FROM services WHERE serviceid IN ({ids})", &[], &list)?;
+    let rows = query_by_ids(
+        edit,
+        "SELECT serviceid FROM services WHERE serviceid IN ({ids})",
+        &[],
+        &list,
+    )?;
     let seen = access(call).among(edit, Need::Read, &list)?;
     if rows.len() < ids.len() || seen.len() < ids.len() {
         return Err(ApiError::no_object());
@@ -82,7 +87,11 @@ pub(super) fn may_delete(call: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> 
 }
 
 /// Those of these services that the user may change now.
-pub(super) fn open(call: &Call<'_>, edit: &mut Edit<'_>, ids: &BTreeSet<u64>) -> ApiResult<BTreeSet<u64>> {
+pub(super) fn open(
+    call: &Call<'_>,
+    edit: &mut Edit<'_>,
+    ids: &BTreeSet<u64>,
+) -> ApiResult<BTreeSet<u64>> {
     Ok(access(call).among(edit, Need::Write, &Vec::from_iter(ids.iter().copied()))?)
 }
 

@@ -43,7 +43,9 @@ pub(super) fn conditions(get: &mut Get<'_, '_>, _call: &Call<'_>, input: &Json) 
 
 /// 0 stands for services without parents, or without children.
 fn relatives(get: &mut Get<'_, '_>, input: &Json) -> ApiResult<()> {
-    for (option, own, other) in [("parentids", "serviceid", "parentid"), ("childids", "parentid", "serviceid")] {
+    for (option, own, other) in
+        [("parentids", "serviceid", "parentid"), ("childids", "parentid", "serviceid")]
+    {
         let Some(ids) = params::ids(input, option)? else { continue };
         let some = ids.iter().filter(|id| **id != 0).map(ToString::to_string).collect::<Vec<_>>();
         let list = if some.is_empty() { "NULL".to_owned() } else { some.join(",") };
@@ -76,7 +78,8 @@ fn check_tags(input: &Json) -> ApiResult<()> {
             if tag.get("tag").is_none() {
                 return Err(crate::object::missing(&path, "tag"));
             }
-            let operator = tag.get("operator").map(|value| params::int(value, &format!("{path}/operator")));
+            let operator =
+                tag.get("operator").map(|value| params::int(value, &format!("{path}/operator")));
             if operator.transpose()?.is_some_and(|operator| !(0..=5).contains(&operator)) {
                 let text = "value must be one of 0, 1, 2, 3, 4, 5";
                 return Err(ApiError::at(&format!("{path}/operator"), text));

@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use config::db::{Value, query_by_ids};
-use const_format::formatcp;
-use objects::PropagationRule;
-use serde_json::json;
+use serde_json::{Map, json};
 use services::access::Need;
+use services::causes::causes;
 
 use super::rights;
 use crate::call::Json;
@@ -33,18 +32,6 @@ pub(super) fn readonly(found: &mut Found<'_, '_>) -> ApiResult<()> {
     Ok(())
 }
 
-/// The causes of a service's status: its own problems, and those of children that are not in order and count.
-const CAUSES: &str = formatcp!(
-    "WITH RECURSIVE causes(service, below) AS (SELECT s.serviceid, s.serviceid FROM service_states s \
-     WHERE s.serviceid IN ({{ids}}) UNION SELECT c.service, l.serviceid FROM causes c \
-     JOIN service_links l ON l.parentid = c.below JOIN service_states s ON s.serviceid = l.serviceid \
-     JOIN services v ON v.serviceid = l.serviceid WHERE v.propagation_rule <> {}) \
-     SELECT DISTINCT c.service AS service, p.eventid AS eventid, p.severity AS severity, p.name AS name \
-     FROM causes c JOIN service_problems sp ON sp.serviceid = c.below \
-     JOIN problems p ON p.eventid = sp.eventid WHERE p.r_eventid = 0 ORDER BY p.eventid",
-    PropagationRule::Ignore.text()
-);
-
 const EVENT: [&str; 3] = ["eventid", "severity", "name"];
 
 pub(super) fn problem_events(found: &mut Found<'_, '_>) -> ApiResult<()> {
@@ -53,18 +40,24 @@ pub(super) fn problem_events(found: &mut Found<'_, '_>) -> ApiResult<()> {
         && let Some(n) = names.iter().position(|name| !EVENT.contains(&name.as_str()))
     {
         let path = format!("/selectProblemEvents/{}", n + 1);
-        return Err(ApiError::at(&path, "value must be one of \"eventid\", \"severity\", \"name\""));
+        return Err(ApiError::at(
+            &path,
+            "value must be one of \"eventid\", \"severity\", \"name\"",
+        ));
     }
     let ids = found.ids();
-    let rows = found.call.read(|connection| Ok(query_by_ids(connection, CAUSES, &[], &ids)?))?;
+    let causes = found.call.read(|connection| Ok(causes(connection, &ids)?))?;
     let mut of_service: BTreeMap<u64, Vec<Json>> = BTreeMap::new();
-    for row in &rows {
-        let mut event = serde_json::Map::new();
-        for name in EVENT.iter().filter(|name| wanted.has(name)) {
-            let value = if *name == "name" { row.text(name).to_owned() } else { row.int(name).to_string() };
-            event.insert((*name).to_owned(), value.into());
-        }
-        of_service.entry(row.id("service")).or_default().push(event.into());
+    for cause in causes {
+        let members = [
+            ("eventid", cause.event.to_string()),
+            ("severity", cause.severity.to_string()),
+            ("name", cause.name),
+        ];
+        let shown = members.into_iter().filter(|(name, _)| wanted.has(name));
+        let event: Map<String, Json> =
+            shown.map(|(name, value)| (name.to_owned(), value.into())).collect();
+        of_service.entry(cause.service).or_default().push(event.into());
     }
     for row in &mut found.rows {
         let events = of_service.remove(&row.id).unwrap_or_default();
@@ -106,7 +99,8 @@ pub(super) fn timeline(found: &mut Found<'_, '_>) -> ApiResult<()> {
         let sql = "SELECT serviceid, clock, value FROM service_alarms WHERE clock >= ? AND clock < ? \
                    AND serviceid IN ({ids}) ORDER BY clock, servicealarmid";
         let params: [Value; 2] = [from.into(), to.into()];
-        let rows = found.call.read(|connection| Ok(query_by_ids(connection, sql, &params, &ids)?))?;
+        let rows =
+            found.call.read(|connection| Ok(query_by_ids(connection, sql, &params, &ids)?))?;
         let mut alarms: BTreeMap<u64, Vec<Json>> = BTreeMap::new();
         for row in &rows {
             let alarm = json!({ "clock": row.int("clock"), "value": row.int("value") });
@@ -131,6 +125,7 @@ fn starts(found: &Found<'_, '_>, ids: &[u64], at: i64) -> ApiResult<BTreeMap<u64
     let sql = "SELECT a.serviceid AS serviceid, a.value AS value FROM service_alarms a JOIN \
                (SELECT serviceid, MAX(servicealarmid) AS newest FROM service_alarms \
                WHERE clock < ? AND serviceid IN ({ids}) GROUP BY serviceid) n ON n.newest = a.servicealarmid";
-    let rows = found.call.read(|connection| Ok(query_by_ids(connection, sql, &[at.into()], ids)?))?;
+    let rows =
+        found.call.read(|connection| Ok(query_by_ids(connection, sql, &[at.into()], ids)?))?;
     Ok(rows.iter().map(|row| (row.id("serviceid"), row.int("value"))).collect())
 }

@@ -7,7 +7,9 @@ use jiff::tz::TimeZone;
 use objects::SlaPeriod;
 use serde_json::json;
 use services::access::Need;
-use services::sli::{Agreement, Asked, Downtime, Indicator, Interval, PERIODS_MAX, TIME_MAX, Timeline};
+use services::sli::{
+    Agreement, Asked, Downtime, Indicator, Interval, PERIODS_MAX, TIME_MAX, Timeline,
+};
 
 use super::{SLA, only_seen};
 use crate::call::{Call, Json};
@@ -37,7 +39,8 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut services = if periods.is_empty() { Vec::new() } else { seen_services(call, id)? };
     services.retain(|(service, _)| wanted.as_ref().is_none_or(|ids| ids.contains(service)));
     if periods.len().saturating_mul(services.len()) > CELLS_MAX {
-        let text = format!("The result is limited to {CELLS_MAX} values: name fewer services or periods.");
+        let text =
+            format!("The result is limited to {CELLS_MAX} values: name fewer services or periods.");
         return Err(ApiError::params(text));
     }
     // By period, then by service.
@@ -63,7 +66,8 @@ fn shown((from, to): &Interval) -> Json {
 }
 
 fn cell(found: &Indicator) -> Json {
-    let downtime = |one: &Downtime| json!({ "name": one.name, "period_from": one.from, "period_to": one.to });
+    let downtime =
+        |one: &Downtime| json!({ "name": one.name, "period_from": one.from, "period_to": one.to });
     // Clients know whole percentages as whole numbers.
     let sli = match found.sli {
         None => json!(-1),
@@ -95,7 +99,11 @@ fn asked(input: &Json) -> ApiResult<Asked> {
     };
     let most = i64::try_from(PERIODS_MAX).unwrap_or(i64::MAX);
     let periods = number("periods", 1, most)?.and_then(|periods| usize::try_from(periods).ok());
-    Ok(Asked { from: number("period_from", 0, TIME_MAX)?, to: number("period_to", 0, TIME_MAX)?, periods })
+    Ok(Asked {
+        from: number("period_from", 0, TIME_MAX)?,
+        to: number("period_to", 0, TIME_MAX)?,
+        periods,
+    })
 }
 
 /// The agreement, if the user sees it.
@@ -140,7 +148,8 @@ fn agreement(connection: &mut dyn Reader, row: &Row) -> ApiResult<Agreement> {
 /// Services of the agreement that the user sees, with the time of their creation.
 fn seen_services(call: &Call<'_>, id: u64) -> ApiResult<Vec<(u64, i64)>> {
     let seen = access(call).condition(Need::Read, "s.serviceid");
-    let (seen, more) = seen.map_or((String::new(), Vec::new()), |(sql, values)| (format!(" AND {sql}"), values));
+    let (seen, more) =
+        seen.map_or((String::new(), Vec::new()), |(sql, values)| (format!(" AND {sql}"), values));
     let mut values = vec![id.into()];
     values.extend(more);
     let sql = format!(

@@ -50,8 +50,18 @@ const FIELDS: &[Field] = &[
     field("status", OneOf(&[0, 1]), Optional, "0 = switched off, 1 = on (default)."),
     field("description", Text(0), Optional, "Description."),
     field("service_tags", Nested, Required, "Tags of its services: `[{tag, operator, value}]`."),
-    field("schedule", Nested, Optional, "Seconds of the week: `[{period_from, period_to}]`; none = always."),
-    field("excluded_downtimes", Nested, Optional, "What does not count: `[{name, period_from, period_to}]`."),
+    field(
+        "schedule",
+        Nested,
+        Optional,
+        "Seconds of the week: `[{period_from, period_to}]`; none = always.",
+    ),
+    field(
+        "excluded_downtimes",
+        Nested,
+        Optional,
+        "What does not count: `[{name, period_from, period_to}]`.",
+    ),
 ];
 
 pub(crate) static SLA: Object = Object {
@@ -61,7 +71,16 @@ pub(crate) static SLA: Object = Object {
     keys: "slaids",
     fields: FIELDS,
     strict: true,
-    sort: &["slaid", "name", "period", "slo", "effective_date", "timezone", "status", "description"],
+    sort: &[
+        "slaid",
+        "name",
+        "period",
+        "slo",
+        "effective_date",
+        "timezone",
+        "status",
+        "description",
+    ],
 };
 
 const TAG: &[Field] = &[
@@ -86,18 +105,34 @@ const SCHEDULE: usize = 1;
 const DOWNTIMES: usize = 2;
 
 static SPEC: Spec = Spec {
-    unique: Some(Unique { columns: &["name"], among: None, error: "SLA \"{name}\" already exists." }),
+    unique: Some(Unique {
+        columns: &["name"],
+        among: None,
+        error: "SLA \"{name}\" already exists.",
+    }),
     children: &[
         Child {
             select: Some(Select::RowsOrCount("selectServiceTags")),
             unique: &["tag", "value"],
             required: true,
-            ..Child::new("service_tags", &table::SLA_SERVICE_TAGS, "slaid", Key::Position("position"), TAG)
+            ..Child::new(
+                "service_tags",
+                &table::SLA_SERVICE_TAGS,
+                "slaid",
+                Key::Position("position"),
+                TAG,
+            )
         },
         Child {
             select: Some(Select::RowsOrCount("selectSchedule")),
             unique: &["period_from", "period_to"],
-            ..Child::new("schedule", &table::SLA_SCHEDULES, "slaid", Key::Position("position"), PERIOD)
+            ..Child::new(
+                "schedule",
+                &table::SLA_SCHEDULES,
+                "slaid",
+                Key::Position("position"),
+                PERIOD,
+            )
         },
         Child {
             select: Some(Select::RowsOrCount("selectExcludedDowntimes")),
@@ -151,7 +186,8 @@ impl Plain for Sla {
             return Ok(());
         }
         let seen = access(call).condition(Need::Read, "g.serviceid");
-        let (seen, values) = seen.map_or((String::new(), Vec::new()), |(sql, values)| (format!(" AND {sql}"), values));
+        let (seen, values) = seen
+            .map_or((String::new(), Vec::new()), |(sql, values)| (format!(" AND {sql}"), values));
         get.by_ids(
             "serviceids",
             &format!(
@@ -176,7 +212,10 @@ impl Plain for Sla {
             let zone = draft.text("timezone", None);
             if zone != "system" && (zone.is_empty() || TimeZone::get(&zone).is_err()) {
                 let path = format!("{}/timezone", draft.path);
-                return Err(ApiError::at(&path, "value must be \"system\" or the name of a time zone"));
+                return Err(ApiError::at(
+                    &path,
+                    "value must be \"system\" or the name of a time zone",
+                ));
             }
         }
         let is_new = draft.input.get("slaid").is_none();
@@ -224,7 +263,9 @@ fn joined(schedule: &[Columns]) -> Vec<Columns> {
         }
     }
     joined.retain(|part| *part != (0, WEEK_S));
-    let row = |(from, to): (i64, i64)| vec![("period_from", Value::from(from)), ("period_to", Value::from(to))];
+    let row = |(from, to): (i64, i64)| {
+        vec![("period_from", Value::from(from)), ("period_to", Value::from(to))]
+    };
     joined.into_iter().map(row).collect()
 }
 
