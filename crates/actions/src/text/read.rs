@@ -63,7 +63,7 @@ pub fn read(
         update = read_updates(c, &rows)?.pop();
     }
     let cause = if needs.cause && cause_id != 0 { read_cause(c, cause_id)? } else { None };
-    let symptoms = if needs.symptoms { read_symptoms(c, snapshot, event.id)? } else { Vec::new() };
+    let symptoms = if needs.problems { read_symptoms(c, snapshot, event.id)? } else { Vec::new() };
     let subject = read_subject(c, snapshot, &event, needs)?;
     let alerts = if needs.alerts { read_alerts(c, request.action, event.id)? } else { Vec::new() };
     Ok(Some(Facts {

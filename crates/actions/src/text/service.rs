@@ -27,7 +27,7 @@ pub(super) fn read(
     let sql = "SELECT tag, value FROM service_tags WHERE serviceid = ? ORDER BY servicetagid";
     let tags = c.query(sql, &[id.into()])?;
     let tags = tags.iter().map(|row| (row.text("tag").to_owned(), row.text("value").to_owned()));
-    let root_cause = if needs.root_cause { read_causes(c, snapshot, id)? } else { Vec::new() };
+    let root_cause = if needs.problems { read_causes(c, snapshot, id)? } else { Vec::new() };
     Ok(Some(Service {
         name: row.text("name").to_owned(),
         description: row.text("description").to_owned(),

@@ -89,20 +89,17 @@ pub(crate) fn start(
 }
 
 fn hooks(base: &Base<'_>, shards: &Arc<ShardSet>) -> Hooks {
-    let (hub, shards, bell) = (base.hub.clone(), Arc::clone(shards), base.bell.clone());
-    let (ended, services) = (base.services.clone(), base.services.clone());
+    let (hub, shards, bells) = (base.hub.clone(), Arc::clone(shards), base.bells.clone());
+    let services = bells.services.clone();
     Hooks {
         problem: Box::new(move |change| {
             // One that was deleted has no event that tells of it.
             if change.state == TriggerState::Ok {
-                ended.problems_changed(&[change.event.0]);
+                services.problems_changed(&[change.event.0]);
             }
             hub.tell(LiveNote::Problems);
         }),
         trigger: Box::new(move |trigger, state| shards.set_trigger(trigger, state)),
-        written: Box::new(move || {
-            services.ring();
-            bell.ring();
-        }),
+        written: Box::new(move || bells.ring()),
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actions::Bell;
 use api::{ItemState, Probe};
 use balancing::placement::{Assignment, State};
 use config::Config;
@@ -20,6 +19,8 @@ use stdx::clock::SharedClock;
 use tokio::runtime::Handle;
 use wire::history_service::{Failure, Reason};
 
+use super::base::Bells;
+
 /// The running parts, for the API's blocking threads.
 pub(crate) struct Live {
     pub(crate) shards: Arc<ShardSet>,
@@ -30,10 +31,8 @@ pub(crate) struct Live {
     pub(crate) discoveries: Arc<Outcomes>,
     pub(crate) config: Arc<Config>,
     pub(crate) clock: SharedClock,
-    /// To the escalator.
-    pub(crate) bell: Bell,
-    /// To the thread that keeps the status of services.
-    pub(crate) services: services::keeper::Bell,
+    /// To those who follow problems.
+    pub(crate) bells: Bells,
     pub(crate) capacity: Capacity,
     /// What engines of the load balancer report; `None`: the server does not listen for them.
     pub(crate) board: Option<Arc<Board>>,
@@ -134,9 +133,7 @@ impl api::Live for Live {
 
     fn end_suppressions(&self, maintenances: &[u64]) -> Result<(), String> {
         let ended = events::end_suppressions(&self.config, maintenances);
-        let ended = ended.map_err(|error| error.to_string())?;
-        self.services.problems_changed(&ended);
-        self.bell.suppression_changed(&ended);
+        self.bells.suppression_changed(&ended.map_err(|error| error.to_string())?);
         Ok(())
     }
 

@@ -14,8 +14,9 @@ use super::{Kept, Part, blocking};
 
 /// Starts the thread that keeps it.
 pub(crate) fn start(base: &Base<'_>) -> anyhow::Result<Part<()>> {
-    let (config, bell) = (&base.config, base.services.clone());
-    let (hub, escalator, suppressing) = (base.hub.clone(), base.bell.clone(), Arc::clone(config));
+    let (config, bell) = (&base.config, base.bells.services.clone());
+    let (hub, escalator, suppressing) =
+        (base.hub.clone(), base.bells.escalator.clone(), Arc::clone(config));
     let hooks = Hooks {
         suppressions: Box::new(move |connection, events, fresh, now| {
             ends(&suppressing, connection, events, fresh, now)

@@ -28,11 +28,9 @@ pub(crate) fn start(base: &Base<'_>, evaluation: &Evaluation, running: &mut Runn
         Arc::clone(clock),
     );
     running.add("housekeeping", Part::task("housekeeping", housekeeping));
-    let (bell, services) = (base.bell.clone(), base.services.clone());
-    let watch = MaintenanceWatch::new(Arc::clone(config)).telling(Box::new(move |problems| {
-        services.problems_changed(problems);
-        bell.suppression_changed(problems);
-    }));
+    let bells = base.bells.clone();
+    let watch = MaintenanceWatch::new(Arc::clone(config))
+        .telling(Box::new(move |problems| bells.suppression_changed(problems)));
     let maintenance = maintenance(watch, Arc::clone(clock));
     running.add("maintenance", Part::task("maintenance", maintenance));
     let old = super::transactions::delete_old(Arc::clone(&base.transactions), Arc::clone(clock));
@@ -91,8 +89,7 @@ fn expire_services(config: &Config, now: u64) -> DbResult<()> {
         return Ok(());
     }
     let kept = setting("hk_services")?.and_then(|text| eval::num::parse_seconds(&text));
-    let kept =
-        kept.and_then(|seconds| u64::try_from(seconds).ok()).unwrap_or(EVENTS_KEPT.as_secs());
+    let kept = kept.map_or(EVENTS_KEPT.as_secs(), u64::from);
     services::keeper::expire(config, now.saturating_sub(kept))
 }
 

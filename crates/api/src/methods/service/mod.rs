@@ -26,6 +26,7 @@ use crate::write::check_uuid;
 
 pub(crate) use rights::access;
 pub(crate) use select::TAGGED;
+pub(crate) use services::access::Need;
 
 pub(crate) const METHODS: &[Method] = &[
     Method::user("service.get", plain::get::<Service>),
