@@ -2,6 +2,7 @@
 
 mod flow;
 mod sends;
+mod services;
 
 use std::sync::Mutex;
 
