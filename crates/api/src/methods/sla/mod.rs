@@ -218,10 +218,6 @@ impl Plain for Sla {
                 ));
             }
         }
-        let is_new = draft.input.get("slaid").is_none();
-        if is_new && draft.children[0].is_none() {
-            return Err(crate::object::missing(&draft.path, "service_tags"));
-        }
         Ok(())
     }
 
