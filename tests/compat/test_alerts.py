@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import bed  # noqa: E402
 
 #: Scenarios of what does not exist yet: shown, not counted.
-LATER = re.compile("^(cmd-|corr-close-old|service-|internal-)")
+LATER = re.compile("^(cmd-|corr-close-old|internal-)")
 #: What Vedette answers otherwise on purpose, by scenario: a part of each line that may differ.
 OTHERWISE = {
     # A media type that does not exist is named, instead of the statement that failed.

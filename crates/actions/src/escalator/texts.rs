@@ -13,6 +13,8 @@ pub struct Subject {
     pub recovery: Option<u64>,
     /// The row of `acknowledges` that the message reports.
     pub update: Option<u64>,
+    /// The message reports another status of a service.
+    pub status_changed: bool,
 }
 
 /// Whom a text is for.

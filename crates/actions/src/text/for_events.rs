@@ -42,6 +42,7 @@ impl Texts for EventTexts {
             event: EventId(subject.event),
             recovery: subject.recovery.map(EventId),
             update: subject.update,
+            status_changed: subject.status_changed,
         };
         let needs = Needs::of(templates.iter().copied());
         let now = Timestamp::from_unix(self.clock.unix());

@@ -12,6 +12,7 @@ mod monitored;
 mod needs;
 mod read;
 mod row;
+mod service;
 mod subject;
 mod table;
 mod values;

@@ -22,7 +22,7 @@ pub(crate) fn start(
     history: &history::Opened,
     evaluation: &Evaluation,
 ) -> anyhow::Result<Part<Queues>> {
-    let (config, clock, bell) = (&base.config, &base.clock, base.bell.clone());
+    let (config, clock, bell) = (&base.config, &base.clock, base.bells.escalator.clone());
     let queues = Queues::new(setup(base)?, Arc::new(bell.clone()));
     let media = Configured::new(Arc::clone(config), queues.clone());
     let escalator = Escalator::new(

@@ -50,7 +50,7 @@ pub(crate) fn start(
             discoveries: Arc::clone(&evaluation.lld.outcomes),
             config: Arc::clone(&base.config),
             clock: Arc::clone(&base.clock),
-            bell: base.bell.clone(),
+            bells: base.bells.clone(),
             explainer: Arc::new(alerting::explainer(base, history, evaluation)),
             capacity: Capacity { data: base.data.clone(), meter: Arc::clone(meter) },
             board,

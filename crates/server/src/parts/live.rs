@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actions::{Bell, Explainer, Prepared};
+use actions::{Explainer, Prepared};
 use api::{ItemState, Probe, Rehearse};
 use balancing::placement::{Assignment, State};
 use config::Config;
@@ -23,6 +23,8 @@ use stdx::clock::SharedClock;
 use tokio::runtime::Handle;
 use wire::history_service::{Failure, Reason};
 
+use super::base::Bells;
+
 /// The running parts, for the API's blocking threads.
 pub(crate) struct Live {
     pub(crate) shards: Arc<ShardSet>,
@@ -33,8 +35,8 @@ pub(crate) struct Live {
     pub(crate) discoveries: Arc<Outcomes>,
     pub(crate) config: Arc<Config>,
     pub(crate) clock: SharedClock,
-    /// To the escalator.
-    pub(crate) bell: Bell,
+    /// To those who follow problems.
+    pub(crate) bells: Bells,
     pub(crate) explainer: Arc<Explainer>,
     pub(crate) capacity: Capacity,
     /// What engines of the load balancer report; `None`: the server does not listen for them.
@@ -151,7 +153,7 @@ impl api::Live for Live {
 
     fn end_suppressions(&self, maintenances: &[u64]) -> Result<(), String> {
         let ended = events::end_suppressions(&self.config, maintenances);
-        self.bell.suppression_changed(&ended.map_err(|error| error.to_string())?);
+        self.bells.suppression_changed(&ended.map_err(|error| error.to_string())?);
         Ok(())
     }
 

@@ -20,7 +20,7 @@ use crate::parts::remember::Memory;
 use crate::parts::requests::Requests;
 use crate::parts::{
     Kept, Part, Running, alerting, api, collection, discovered, engines, evaluation,
-    history as stored, listeners, upkeep, web,
+    history as stored, listeners, services, upkeep, web,
 };
 use crate::{failure, first_start};
 
@@ -87,6 +87,7 @@ async fn start(
     let evaluation =
         running.add("evaluation", evaluation::start(&base, &mut history, unsupported)?);
     let discovered = running.add("discovery", discovered::start(&base)?);
+    running.add("services", services::start(&base)?);
     running.add("alerting", alerting::start(&base, &history, &evaluation)?);
 
     let counters = Arc::<Counters>::default();

@@ -4,6 +4,7 @@ mod flow;
 mod outlook;
 mod rehearsal;
 mod sends;
+mod services;
 
 use std::sync::Mutex;
 
