@@ -71,8 +71,8 @@ impl Turn<'_> {
 }
 
 /// Everything that the decisions of a turn depend on.
-struct Look<'a> {
-    turn: &'a Turn<'a>,
+pub(super) struct Look<'a> {
+    pub(super) turn: &'a Turn<'a>,
     globals: Globals<'a>,
     actions: &'a BTreeMap<u64, Action>,
     events: BTreeMap<u64, Event>,
@@ -82,7 +82,7 @@ struct Look<'a> {
     people: People,
     told: Told,
     running: BTreeSet<(u64, u64)>,
-    changes: Changes,
+    pub(super) changes: Changes,
 }
 
 impl<'a> Look<'a> {
@@ -162,7 +162,7 @@ impl<'a> Look<'a> {
     fn applying(&self, connection: &mut dyn Reader, event: &Event) -> DbResult<Vec<&'a Action>> {
         let actions = self.actions.values();
         let mut actions: Vec<&Action> = actions
-            .filter(|one| one.enabled && one.source == event.source && !one.messages.is_empty())
+            .filter(|one| one.enabled && one.source == event.source && one.is_escalated())
             .collect();
         if actions.is_empty() {
             return Ok(actions);
@@ -204,6 +204,10 @@ impl<'a> Look<'a> {
             match order {
                 Order::Step { step, operations } => {
                     let about = About::problem(&event, step);
+                    let commands = operations.iter().filter_map(|id| action.commands.get(id));
+                    for (_, command) in commands {
+                        self.run(connection, action, &event, about, command)?;
+                    }
                     let messages = operations.iter().filter_map(|id| action.messages.get(id));
                     let messages = Vec::from_iter(messages.map(|(_, message)| message));
                     for message in messages.into_iter().rev() {
@@ -212,6 +216,9 @@ impl<'a> Look<'a> {
                 }
                 Order::Recovery => {
                     let about = About::recovery(&event);
+                    for command in action.commands_of(OperationMode::Recovery) {
+                        self.run(connection, action, &event, about, command)?;
+                    }
                     for message in action.of_mode(OperationMode::Recovery) {
                         self.send(connection, action, &event, about, Say::Message(message))?;
                     }
@@ -245,8 +252,11 @@ impl<'a> Look<'a> {
             .filter(|one| fits.contains(&one.id) || self.running.contains(&(one.id, event.id)))
             .collect();
         for action in actions {
+            let about = About::update(&event, update);
+            for command in action.commands_of(OperationMode::Update) {
+                self.run(connection, action, &event, about, command)?;
+            }
             for message in action.of_mode(OperationMode::Update) {
-                let about = About::update(&event, update);
                 self.send(connection, action, &event, about, Say::Message(message))?;
             }
         }
@@ -388,7 +398,7 @@ enum Say<'a> {
 
 /// What an alert reports.
 #[derive(Debug, Clone, Copy)]
-struct About {
+pub(super) struct About {
     mode: OperationMode,
     event: u64,
     /// 0 = the event itself.
@@ -416,13 +426,13 @@ impl About {
         Self { mode: OperationMode::Update, update: update.id, author: update.user, ..about }
     }
 
-    fn subject(&self, action: u64, event: &Event) -> Subject {
+    pub(super) fn subject(&self, action: u64, event: &Event) -> Subject {
         let nonzero = |id: u64| Some(id).filter(|id| *id != 0);
         let recovery = nonzero(event.recovery).filter(|_| self.problem != 0);
         Subject { action, event: event.id, recovery, update: nonzero(self.update) }
     }
 
-    fn alert(self, action: u64, draft: Draft, text: Text) -> NewAlert {
+    pub(super) fn alert(self, action: u64, draft: Draft, text: Text) -> NewAlert {
         NewAlert {
             action,
             event: self.event,
@@ -434,6 +444,7 @@ impl About {
             parameters: Vec::new(),
             step: self.step,
             fate: draft.fate,
+            command: None,
         }
     }
 }
