@@ -8,10 +8,11 @@ use config::db::{DbResult, Reader, Row, query_by_ids};
 use eval::macros::{FunctionEnv, MacroScope, TokenKind, substitute};
 use eval::num::parse_seconds;
 use model::command::{CommandKind, Remote, Task, Work};
-use model::{GroupId, HostId};
+use model::{EventId, GroupId, HostId};
 use objects::{ExecuteOn, ScriptType};
 
-use crate::text::{PARAMETER_BYTES_MAX, Quoting, Script};
+use crate::text::{PARAMETER_BYTES_MAX, Person, Quoting, Script};
+use crate::{Subject, Texts};
 
 /// A script as it is stored.
 #[derive(Clone)]
@@ -209,4 +210,60 @@ pub fn read(connection: &mut dyn Reader, ids: &[u64]) -> DbResult<BTreeMap<u64, 
         }
     }
     Ok(scripts)
+}
+
+/// What a user runs a script on.
+#[derive(Debug, Clone)]
+pub struct Occasion<'a> {
+    /// The host.
+    pub host: HostId,
+    /// The event, with the one that ended its problem.
+    pub event: Option<(EventId, Option<EventId>)>,
+    /// Who runs it.
+    pub user: &'a Person,
+    /// What the user typed.
+    pub input: Option<&'a str>,
+}
+
+impl Occasion<'_> {
+    /// Expands templates, each with its quoting; `shown`: secrets are hidden. `None` = the event was deleted.
+    pub fn expand(
+        &self,
+        connection: &mut dyn Reader,
+        texts: &dyn Texts,
+        snapshot: &Snapshot,
+        templates: &[(&str, Quoting)],
+        shown: bool,
+    ) -> DbResult<Option<Vec<String>>> {
+        let script = |quoting: Quoting| Script {
+            target: Some(self.host),
+            quoting,
+            shown,
+            user: Some(self.user),
+            input: self.input,
+        };
+        let Some((event, recovery)) = self.event else {
+            let one = |(text, quoting): &(&str, Quoting)| script(*quoting).on_host(text, snapshot);
+            return Ok(Some(templates.iter().map(one).collect()));
+        };
+        let recovery = recovery.map(|id| id.0);
+        let subject = Subject { action: 0, event: event.0, recovery, update: None };
+        let all: Vec<&str> = templates.iter().map(|(text, _)| *text).collect();
+        let Some(texts) = texts.about(connection, subject, &all)? else { return Ok(None) };
+        let one = |(text, quoting): &(&str, Quoting)| texts.command(text, &script(*quoting));
+        Ok(Some(templates.iter().map(one).collect()))
+    }
+}
+
+/// A user by id.
+pub fn person(connection: &mut dyn Reader, user: u64) -> DbResult<Option<Person>> {
+    let sql = "SELECT userid, username, name, surname FROM users WHERE userid = ?";
+    let rows = connection.query(sql, &[user.into()])?;
+    Ok(rows.first().map(|row| Person {
+        id: row.id("userid"),
+        username: row.text("username").to_owned(),
+        name: row.text("name").to_owned(),
+        surname: row.text("surname").to_owned(),
+        groups: Vec::new(),
+    }))
 }

@@ -11,6 +11,7 @@ pub mod positions;
 pub mod program;
 pub mod queue;
 pub mod read;
+pub mod remote;
 pub mod resolver;
 pub mod sink;
 pub mod snapshots;

@@ -15,6 +15,7 @@ use super::base::Base;
 use super::collection::Collection;
 use super::evaluation::Evaluation;
 use super::live::Live;
+use super::scripts::Scripts;
 use super::{Kept, Part, blocking, history};
 
 /// What others use of it.
@@ -34,6 +35,7 @@ pub(crate) fn start(
     meter: &Arc<Meter>,
     counters: Arc<Counters>,
     board: Option<Arc<Board>>,
+    scripts: Scripts,
 ) -> Part<Service> {
     // Before the API: browsers ask for what shards know.
     configure_shards(&base.config, &evaluation.shards);
@@ -54,6 +56,7 @@ pub(crate) fn start(
             capacity: Capacity { data: base.data.clone(), meter: Arc::clone(meter) },
             board,
             damages: history.damages.clone(),
+            scripts,
         }),
         transactions: Arc::clone(&base.transactions),
         engine_authority: base.engine_authority.clone(),

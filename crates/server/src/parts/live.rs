@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actions::Bell;
-use api::{ItemState, Probe};
+use api::{Execution, ItemState, Probe, ScriptRun};
 use balancing::placement::{Assignment, State};
 use config::Config;
 use config::lld::worker::Outcomes;
@@ -19,6 +19,8 @@ use poll::InternalValue;
 use stdx::clock::SharedClock;
 use tokio::runtime::Handle;
 use wire::history_service::{Failure, Reason};
+
+use super::scripts::Scripts;
 
 /// The running parts, for the API's blocking threads.
 pub(crate) struct Live {
@@ -37,6 +39,7 @@ pub(crate) struct Live {
     pub(crate) board: Option<Arc<Board>>,
     /// Damage of the embedded history.
     pub(crate) damages: history::damage::Damages,
+    pub(crate) scripts: Scripts,
 }
 
 impl api::Live for Live {
@@ -134,6 +137,18 @@ impl api::Live for Live {
         let ended = events::end_suppressions(&self.config, maintenances);
         self.bell.suppression_changed(&ended.map_err(|error| error.to_string())?);
         Ok(())
+    }
+
+    fn run_script(&self, execution: &Execution) -> ScriptRun {
+        self.scripts.run(execution)
+    }
+
+    fn script_texts(
+        &self,
+        execution: &Execution,
+        templates: &[String],
+    ) -> Result<Vec<String>, String> {
+        self.scripts.shown(execution, templates)
     }
 
     fn check_now(&self, items: &[ItemId]) {
