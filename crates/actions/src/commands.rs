@@ -108,7 +108,7 @@ impl Stored {
                 .iter()
                 .map(|(name, value)| (name.as_str(), value.as_str()))
                 .collect(),
-            _ => vec![("", &self.command)],
+            _ => vec![("", self.command.as_str())],
         }
     }
 

@@ -112,7 +112,9 @@ impl Running {
                 found.failed.iter().try_for_each(|report| write_outcome(state, report, now))
             })?;
         }
-        self.launch(config, snapshot, &scripts, found.ready, now)?;
+        if self.launch(config, snapshot, &scripts, found.ready, now)? {
+            found.next = Some(now);
+        }
         let later = config.read(|connection| later(connection, now))?;
         self.due = found.next.into_iter().chain(later).min();
         Ok(())
@@ -136,7 +138,7 @@ impl Running {
                 chosen.fail(alert, GONE);
                 continue;
             };
-            if !snapshot.hosts.contains_key(&HostId(host)) {
+            if snapshot.hosts.get(&HostId(host)).is_none() {
                 if row.int("clock") + UNKNOWN_HOST_S > now {
                     chosen.next = Some(now + 1);
                 } else {
@@ -155,6 +157,7 @@ impl Running {
         chosen
     }
 
+    /// True: some could not be started, which made room.
     fn launch(
         &mut self,
         config: &Config,
@@ -162,9 +165,9 @@ impl Running {
         scripts: &BTreeMap<u64, Stored>,
         ready: Vec<Ready>,
         now: i64,
-    ) -> DbResult<()> {
+    ) -> DbResult<bool> {
         if ready.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let ids: Vec<u64> = ready.iter().map(|one| one.alert).collect();
         let sql = "SELECT alertid, parameters FROM alerts WHERE alertid IN ({ids})";
@@ -189,9 +192,8 @@ impl Running {
             config.write_state(|state| {
                 failed.iter().try_for_each(|report| write_outcome(state, report, now))
             })?;
-            self.add(now);
         }
-        Ok(())
+        Ok(!failed.is_empty())
     }
 
     /// Rows that say that they are started, and are not, wait again.

@@ -172,6 +172,3 @@ impl Shared {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

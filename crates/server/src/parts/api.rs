@@ -26,17 +26,25 @@ pub(crate) struct Service {
     pub(crate) gate: Gate,
 }
 
+/// What else the API asks.
+pub(crate) struct Others {
+    pub(crate) meter: Arc<Meter>,
+    /// Of the history service.
+    pub(crate) counters: Arc<Counters>,
+    /// What engines of the load balancer report.
+    pub(crate) board: Option<Arc<Board>>,
+    pub(crate) scripts: Scripts,
+}
+
 /// Makes the API of the parts that run. From now on shards and browsers hear of changes of the configuration.
 pub(crate) fn start(
     base: &Base<'_>,
     history: &history::Opened,
     evaluation: &Evaluation,
     collection: &Collection,
-    meter: &Arc<Meter>,
-    counters: Arc<Counters>,
-    board: Option<Arc<Board>>,
-    scripts: Scripts,
+    others: Others,
 ) -> Part<Service> {
+    let Others { meter, counters, board, scripts } = others;
     // Before the API: browsers ask for what shards know.
     configure_shards(&base.config, &evaluation.shards);
     let shards = Arc::clone(&evaluation.shards);
@@ -53,7 +61,7 @@ pub(crate) fn start(
             config: Arc::clone(&base.config),
             clock: Arc::clone(&base.clock),
             bell: base.bell.clone(),
-            capacity: Capacity { data: base.data.clone(), meter: Arc::clone(meter) },
+            capacity: Capacity { data: base.data.clone(), meter },
             board,
             damages: history.damages.clone(),
             scripts,

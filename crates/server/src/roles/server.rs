@@ -102,16 +102,8 @@ async fn start(
     let alerting = alerting::start(&base, &history, &evaluation, &collection.pollers)?;
     let scripts = running.add("alerting", alerting).scripts;
     running.add("meter", Part::task("meter", Arc::clone(&meter).run(collection.pollers.clone())));
-    let api = api::start(
-        &base,
-        &history,
-        &evaluation,
-        &collection,
-        &meter,
-        counters,
-        board.clone(),
-        scripts,
-    );
+    let others = api::Others { meter, counters, board: board.clone(), scripts };
+    let api = api::start(&base, &history, &evaluation, &collection, others);
     let service = running.add("API", api);
     let requests = Requests {
         api: Arc::clone(&service.api),

@@ -260,7 +260,7 @@ fn offered(call: &Call<'_>, members: &Map<String, Json>) -> ApiResult<Json> {
         input: given,
     };
     expand(call, &execution, &mut scripts)?;
-    Ok(json!({ id.to_string(): scripts }))
+    Ok(json!({ (id.to_string()): scripts }))
 }
 
 fn is_allowed(script: &Json, writable: &BTreeSet<u64>) -> bool {
