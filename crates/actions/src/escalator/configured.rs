@@ -198,7 +198,7 @@ impl Members {
                 Audience::Named { users, groups: list(&self.groups, "usrgrpid") }
             }
             OperationKind::NotifyRecovered | OperationKind::NotifyUpdated => Audience::Involved,
-            OperationKind::Command => {
+            OperationKind::Script => {
                 let mut hosts = list(&self.script_hosts, "hostid");
                 let all = hosts.len();
                 hosts.retain(|host| *host != 0);

@@ -238,4 +238,6 @@ fn show_parameters(found: &mut Found<'_, '_>) -> ApiResult<()> {
 }
 
 #[cfg(test)]
+mod run_tests;
+#[cfg(test)]
 mod tests;
