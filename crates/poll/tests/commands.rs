@@ -33,7 +33,7 @@ impl Bench {
         let written = Arc::<Written>::default();
         let runtime = tokio::runtime::Handle::current();
         let setup = CommanderSetup { on_server, runtime };
-        let commander = Commander::new(&rig.handle.status(), setup, Arc::clone(&written) as _);
+        let commander = Commander::new(&rig.handle.status(), setup, written.clone());
         Self { rig, commander, written }
     }
 

@@ -168,7 +168,7 @@ impl NewAlert {
     /// Why it goes nowhere, and what counts as its attempts; empty = it is sent or run.
     fn error(&self) -> (&str, i64) {
         match &self.command {
-            Some(command) => (&command.error, 0),
+            Some(command) => (command.error.as_str(), 0),
             None => self.fate.error(),
         }
     }

@@ -20,13 +20,18 @@ fn host(config: &Config, id: u64, group: u64, status: i64) {
 
 fn script(config: &Config, id: u64, more: Columns<'_>) {
     let row = [
-        ("scriptid", id.into()),
+        ("scriptid", Value::from(id)),
         ("name", format!("s{id}").into()),
         ("type", 0_i64.into()),
         ("execute_on", 1_i64.into()),
         ("command", "run {EVENT.ID} {$SECRET}".into()),
     ];
-    put(config, &table::SCRIPTS, &[&row[..], more].concat());
+    let mut row = row.to_vec();
+    for (name, value) in more {
+        row.retain(|(other, _)| other != name);
+        row.push((*name, value.clone()));
+    }
+    put(config, &table::SCRIPTS, &row);
 }
 
 /// An operation that runs a script on hosts (0 = the event's) and host groups.
@@ -176,16 +181,6 @@ fn what_cannot_run_says_why() {
     world.run("UPDATE hosts SET status = 0 WHERE hostid = 50");
     put(
         &world.config,
-        &table::FUNCTIONS,
-        &[
-            ("functionid", 9_u64.into()),
-            ("triggerid", CHILD.into()),
-            ("itemid", 509_u64.into()),
-            ("name", "last".into()),
-        ],
-    );
-    put(
-        &world.config,
         &table::ITEMS,
         &[
             ("itemid", 509_u64.into()),
@@ -194,7 +189,18 @@ fn what_cannot_run_says_why() {
             ("type", 2_i64.into()),
         ],
     );
-    world.run("DELETE FROM trigger_depends");
+    put(
+        &world.config,
+        &table::FUNCTIONS,
+        &[
+            ("functionid", 9_u64.into()),
+            ("triggerid", CHILD.into()),
+            ("itemid", 509_u64.into()),
+            ("name", "last".into()),
+        ],
+    );
+    // The other trigger, which this one depends on.
+    world.recovery(TRIGGER);
     let second = world.problem(CHILD);
     assert_eq!(world.started(), Vec::<String>::new());
     assert!(second > event);
@@ -235,9 +241,9 @@ fn tasks_have_the_settings_of_their_script() {
                 ("timeout", "7s".into()),
             ][..],
         ),
-        (812, &[("type", 3_i64.into()), ("username", "u".into()), ("port", "2323".into())]),
-        (813, &[("execute_on", 0_i64.into())]),
-        (814, &[("type", 2_i64.into()), ("username", "u".into()), ("port", "x".into())]),
+        (812, &[("type", 3_i64.into()), ("username", "u".into()), ("port", "2323".into())][..]),
+        (813, &[("execute_on", 0_i64.into())][..]),
+        (814, &[("type", 2_i64.into()), ("username", "u".into()), ("port", "x".into())][..]),
     ] {
         script(&world.config, id, more);
         host(&world.config, id, 5000, 0);

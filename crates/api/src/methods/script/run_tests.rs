@@ -6,16 +6,15 @@ use crate::testing::Server;
 
 const NO_OBJECT: &str = "No permissions to referred object or it does not exist!";
 
-/// A problem (event 1) on the host.
+/// A problem (event 1) on the host `h`.
 fn problem(server: &Server, host: &str) {
-    server.write_sql(&[
-        &format!("INSERT INTO items (itemid, hostid, name, key_, type) VALUES (9001, {host}, 'i', 'i', 2)"),
-        "INSERT INTO triggers (triggerid, description, expression) VALUES (9002, 't', '{1}>0')",
-        "INSERT INTO functions (functionid, triggerid, itemid, name) VALUES (9003, 9002, 9001, 'last')",
-    ]);
-    server.write_state_sql(&[
-        "INSERT INTO events (eventid, source, object, objectid, value, name) VALUES (1, 0, 0, 9002, 1, 'p')",
-    ]);
+    let item = json!({ "hostid": host, "name": "t", "key_": "t", "type": 2, "value_type": 3 });
+    server.create("item.create", &item);
+    let trigger = json!({ "description": "t", "expression": "last(/h/t)>0" });
+    let trigger = server.create("trigger.create", &trigger);
+    server.write_state_sql(&[&format!(
+        "INSERT INTO events (eventid, objectid, value, clock) VALUES (1, {trigger}, 1, 1)"
+    )]);
 }
 
 struct World {
