@@ -2627,7 +2627,7 @@ export interface AuditEntry {
   clock: string;
   /** Address that the call came from. */
   ip: string;
-  /** 0 add, 1 update, 2 delete, 4 sign-out, 8 sign-in, 9 refused sign-in. */
+  /** 0 add, 1 update, 2 delete, 4 sign-out, 7 script, 8 sign-in, 9 refused sign-in. */
   action: string;
   /** Kind of the object; the numbers are 7.0's up to 54. */
   resourcetype: string;

@@ -19,7 +19,8 @@ use super::texts::Texts;
 use crate::conditions::{ServiceSubject, Subject as Compared, TriggerSubject, read_discovered};
 use crate::escalation::{Order, Progress};
 use crate::globals::Globals;
-use messages::{About, Say, note};
+pub(super) use messages::About;
+use messages::{Say, note};
 
 pub(super) use rehearsal::Rehearsal;
 
@@ -77,8 +78,8 @@ impl Turn<'_> {
 }
 
 /// Everything that the decisions of a turn depend on.
-struct Look<'a> {
-    turn: &'a Turn<'a>,
+pub(super) struct Look<'a> {
+    pub(super) turn: &'a Turn<'a>,
     globals: Globals<'a>,
     actions: &'a BTreeMap<u64, Action>,
     events: BTreeMap<u64, Event>,
@@ -90,7 +91,7 @@ struct Look<'a> {
     people: People,
     told: Told,
     running: BTreeSet<(u64, u64)>,
-    changes: Changes,
+    pub(super) changes: Changes,
 }
 
 impl<'a> Look<'a> {
@@ -176,7 +177,7 @@ impl<'a> Look<'a> {
     fn applying(&self, connection: &mut dyn Reader, event: &Event) -> DbResult<Vec<&'a Action>> {
         let actions = self.actions.values();
         let mut actions: Vec<&Action> = actions
-            .filter(|one| one.enabled && one.source == event.source && !one.messages.is_empty())
+            .filter(|one| one.enabled && one.source == event.source && one.is_escalated())
             .collect();
         if actions.is_empty() {
             return Ok(actions);
@@ -234,6 +235,10 @@ impl<'a> Look<'a> {
             match order {
                 Order::Step { step, operations } => {
                     let about = About::problem(&event, step);
+                    let commands = operations.iter().filter_map(|id| action.commands.get(id));
+                    for (_, command) in commands {
+                        self.run(connection, action, &event, about, command)?;
+                    }
                     let messages = operations.iter().filter_map(|id| action.messages.get(id));
                     let messages = Vec::from_iter(messages.map(|(_, message)| message));
                     for message in messages.into_iter().rev() {
@@ -242,6 +247,9 @@ impl<'a> Look<'a> {
                 }
                 Order::Recovery => {
                     let about = About::recovery(&event);
+                    for command in action.commands_of(OperationMode::Recovery) {
+                        self.run(connection, action, &event, about, command)?;
+                    }
                     for message in action.of_mode(OperationMode::Recovery) {
                         self.send(connection, action, &event, about, Say::Message(message))?;
                     }
@@ -293,8 +301,11 @@ impl<'a> Look<'a> {
             .filter(|one| fits.contains(&one.id) || self.running.contains(&(one.id, event.id)))
             .collect();
         for action in actions {
+            let about = About::update(&event, update);
+            for command in action.commands_of(OperationMode::Update) {
+                self.run(connection, action, &event, about, command)?;
+            }
             for message in action.of_mode(OperationMode::Update) {
-                let about = About::update(&event, update);
                 self.send(connection, action, &event, about, Say::Message(message))?;
             }
         }

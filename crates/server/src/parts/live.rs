@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actions::{Explainer, Prepared};
-use api::{ItemState, Probe, Rehearse};
+use api::{Execution, ItemState, Probe, Rehearse, ScriptRun};
 use balancing::placement::{Assignment, State};
 use config::Config;
 use config::db::Reader;
@@ -24,6 +24,7 @@ use tokio::runtime::Handle;
 use wire::history_service::{Failure, Reason};
 
 use super::base::Bells;
+use super::scripts::Scripts;
 
 /// The running parts, for the API's blocking threads.
 pub(crate) struct Live {
@@ -43,6 +44,7 @@ pub(crate) struct Live {
     pub(crate) board: Option<Arc<Board>>,
     /// Damage of the embedded history.
     pub(crate) damages: history::damage::Damages,
+    pub(crate) scripts: Scripts,
 }
 
 impl api::Live for Live {
@@ -155,6 +157,18 @@ impl api::Live for Live {
         let ended = events::end_suppressions(&self.config, maintenances);
         self.bells.suppression_changed(&ended.map_err(|error| error.to_string())?);
         Ok(())
+    }
+
+    fn run_script(&self, execution: &Execution) -> ScriptRun {
+        self.scripts.run(execution)
+    }
+
+    fn script_texts(
+        &self,
+        execution: &Execution,
+        templates: &[String],
+    ) -> Result<Vec<String>, String> {
+        self.scripts.shown(execution, templates)
     }
 
     fn check_now(&self, items: &[ItemId]) {

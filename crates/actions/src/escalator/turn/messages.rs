@@ -145,7 +145,7 @@ pub(super) enum Say<'a> {
 
 /// What an alert reports.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct About {
+pub(in crate::escalator) struct About {
     mode: OperationMode,
     event: u64,
     /// 0 = the event itself.
@@ -177,14 +177,14 @@ impl About {
         Self { mode, update: update.id, alarm, author: update.user, ..about }
     }
 
-    fn subject(&self, action: u64, event: &Event) -> Subject {
+    pub(in crate::escalator) fn subject(&self, action: u64, event: &Event) -> Subject {
         let nonzero = |id: u64| Some(id).filter(|id| *id != 0);
         let recovery = nonzero(event.recovery).filter(|_| self.problem != 0);
         let update = nonzero(self.update);
         Subject { action, event: event.id, recovery, update, status_changed: self.alarm }
     }
 
-    fn alert(self, action: u64, draft: Draft, text: Text) -> NewAlert {
+    pub(in crate::escalator) fn alert(self, action: u64, draft: Draft, text: Text) -> NewAlert {
         NewAlert {
             action,
             event: self.event,
@@ -196,6 +196,7 @@ impl About {
             parameters: Vec::new(),
             step: self.step,
             fate: draft.fate,
+            command: None,
         }
     }
 }

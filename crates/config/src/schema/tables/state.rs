@@ -247,8 +247,11 @@ const ALERTS_COLUMNS: &[Column] = &[
     // The problem's event, of recoveries and updates after them.
     id("p_eventid"),
     id("acknowledgeid"),
-    // Of webhooks and scripts: JSON with expanded macros.
+    // Of webhooks, scripts and commands: JSON with expanded macros.
     text_or("parameters", "{}"),
+    // Of commands.
+    id("scriptid"),
+    id("target_hostid"),
     // When the next attempt is due.
     int("nextcheck", "0"),
 ];
