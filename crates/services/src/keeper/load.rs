@@ -6,7 +6,8 @@ use config::db::{DbResult, Reader, Row, Value, query_by_ids};
 use const_format::formatcp;
 use objects::sql::{OBJECT_TRIGGER, SOURCE_TRIGGER};
 use objects::{
-    ProblemAction, PropagationRule, ServiceAlgorithm, ServiceTagOperator, Severity, StatusRuleKind,
+    EventSource, ProblemAction, PropagationRule, ServiceAlgorithm, ServiceTagOperator, Severity,
+    StatusRuleKind,
 };
 
 use super::matching::{ProblemTag, Tag};
@@ -175,7 +176,7 @@ impl Position {
             "SELECT eventid, source, value FROM events WHERE eventid > ? ORDER BY eventid LIMIT {BATCH_MAX}"
         );
         let events = connection.query(sql, &[self.event.into()])?;
-        let is_of_trigger = |row: &&Row| row.int("source") == 0;
+        let is_of_trigger = |row: &&Row| EventSource::Trigger.is(row.int("source"));
         let of_value = |value: i64| -> Vec<u64> {
             let rows = events.iter().filter(is_of_trigger).filter(|row| row.int("value") == value);
             rows.map(|row| row.id("eventid")).collect()

@@ -1,5 +1,7 @@
 //! Options of `service.get` that select services.
 
+use const_format::formatcp;
+use objects::ServiceTagOperator;
 use serde_json::json;
 
 use crate::call::{Call, Json};
@@ -8,9 +10,12 @@ use crate::get::Get;
 use crate::{params, tags};
 
 /// Services that have a tag of the agreements in `{ids}`, as `service_tags g` and `sla_service_tags a`.
-pub(crate) const TAGGED: &str = "a.tag = g.tag AND (CASE WHEN a.operator = 2 THEN \
-    CASE WHEN LOWER(g.value) LIKE '%' || REPLACE(REPLACE(REPLACE(LOWER(a.value), '!', '!!'), '%', '!%'), '_', '!_') || '%' \
-    ESCAPE '!' THEN 1 ELSE 0 END ELSE CASE WHEN g.value = a.value THEN 1 ELSE 0 END END) = 1";
+pub(crate) const TAGGED: &str = formatcp!(
+    "a.tag = g.tag AND (CASE WHEN a.operator = {} THEN CASE WHEN LOWER(g.value) LIKE '%' || \
+     REPLACE(REPLACE(REPLACE(LOWER(a.value), '!', '!!'), '%', '!%'), '_', '!_') || '%' ESCAPE '!' \
+     THEN 1 ELSE 0 END ELSE CASE WHEN g.value = a.value THEN 1 ELSE 0 END END) = 1",
+    ServiceTagOperator::Contains.text()
+);
 
 /// Adds the conditions of the options.
 pub(super) fn conditions(get: &mut Get<'_, '_>, _call: &Call<'_>, input: &Json) -> ApiResult<()> {
