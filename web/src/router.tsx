@@ -271,6 +271,25 @@ const mediaTypeEdit = createRoute({
   component: page(() => import("~/features/media-types/edit"), "MediaTypeEditPage"),
 });
 
+const scripts = createRoute({
+  getParentRoute: () => inside,
+  path: "/scripts",
+  validateSearch: (search) => pickSearch(search, ["text", "scope"]),
+  component: page(() => import("~/features/scripts/page"), "ScriptsPage"),
+});
+
+const scriptNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/scripts/new",
+  component: page(() => import("~/features/scripts/edit"), "ScriptNewPage"),
+});
+
+const scriptEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/scripts/$scriptid/edit",
+  component: page(() => import("~/features/scripts/edit"), "ScriptEditPage"),
+});
+
 const alerts = createRoute({
   getParentRoute: () => inside,
   path: "/alerts",
@@ -452,6 +471,9 @@ const pages = [
   mediaTypes,
   mediaTypeNew,
   mediaTypeEdit,
+  scripts,
+  scriptNew,
+  scriptEdit,
   alerts,
   autoregistration,
   queue,

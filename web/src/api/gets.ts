@@ -24,6 +24,7 @@ import type { MaintenanceTag } from "./maintenance";
 import type { MediaTypeRow, MessageTemplate } from "./media-types";
 import type { GroupSettings } from "./placement";
 import type * as schema from "./schema";
+import type { ScriptRow } from "./scripts";
 import type { Media, Right, RoleElement } from "./users";
 import type { WebStep } from "./web-scenarios";
 
@@ -360,6 +361,15 @@ export interface Gets {
     schema.Role,
     { selectRules: One<"rules", RoleRules>; selectUsers: Many<"users", Row<schema.User>> },
     { roleids?: Ids }
+  >;
+  "script.get": Get<
+    ScriptRow,
+    {
+      selectHosts: Many<"hosts", HostRow>;
+      selectHostGroups: Many<"hostgroups", schema.HostGroup>;
+      selectActions: Many<"actions", schema.Action>;
+    },
+    { scriptids?: Ids; hostids?: Ids; groupids?: Ids; usrgrpids?: Ids }
   >;
   "template.get": Get<
     TemplateRow,

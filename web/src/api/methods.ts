@@ -14,6 +14,7 @@ import type { MediaTypeRow, MessageTemplate } from "./media-types";
 import type { GroupPlacement } from "./placement";
 import type { Late } from "./queue";
 import type * as schema from "./schema";
+import type { Execution, MenuScript } from "./scripts";
 import type { TransactionAnswer, TransactionParams } from "./transactions";
 import type { LoginAnswer } from "./users";
 
@@ -46,6 +47,7 @@ interface Inputs {
   pool: schema.PoolInput;
   poolgroup: schema.PoolGroupInput;
   role: schema.RoleInput;
+  script: OfType<schema.ScriptInput>;
   template: schema.TemplateInput;
   templategroup: schema.TemplateGroupInput;
   token: schema.TokenInput;
@@ -78,6 +80,7 @@ interface Keys {
   pool: "poolid";
   poolgroup: "poolgroupid";
   role: "roleid";
+  script: "scriptid";
   template: "templateid";
   templategroup: "groupid";
   token: "tokenid";
@@ -188,6 +191,18 @@ interface Others {
     params: { type: "overview" | "overview by proxy" | "details"; limit?: number };
     result: (RawQueueLine & Late)[];
   };
+  "script.execute": {
+    params: { scriptid: string; hostid?: string; eventid?: string; manualinput?: string };
+    result: Execution;
+  };
+  "script.getscriptsbyevents": {
+    params: { eventid: string; scriptid?: string; manualinput?: string };
+    result: Record<string, MenuScript[]> | MenuScript[][];
+  };
+  "script.getscriptsbyhosts": {
+    params: { hostid: string; scriptid?: string; manualinput?: string };
+    result: Record<string, MenuScript[]> | MenuScript[][];
+  };
   "task.create": {
     params: { type: number; request: { itemid: string } }[];
     result: { taskids: string[] };
@@ -205,8 +220,11 @@ interface Others {
 /** Parameters and result of every method that the UI calls. */
 export type Methods = Creates & Updates & Deletes & Gotten & Others;
 
+/** Methods of the server that its schema does not name yet. */
+type Announced = "script.execute" | "script.getscriptsbyevents" | "script.getscriptsbyhosts";
+
 /** A method that the UI calls; a name that the server does not have is none. */
-export type Method = keyof Methods & schema.MethodName;
+export type Method = keyof Methods & (schema.MethodName | Announced);
 
 /** The methods whose result does not follow from their parameters. */
 export type FixedMethod = Exclude<Method, GetMethod>;

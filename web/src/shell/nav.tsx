@@ -23,6 +23,7 @@ export interface Destination {
     | "/actions"
     | "/media-types"
     | "/alerts"
+    | "/scripts"
     | "/autoregistration"
     | "/balancing/services"
     | "/balancing/pools"
@@ -102,6 +103,14 @@ const ALERTS: Section = {
       key: "k",
       lowest: 3,
       element: "administration.media_types",
+    },
+    {
+      to: "/scripts",
+      label: "Scripts",
+      icon: "code",
+      key: "1",
+      lowest: 3,
+      element: "administration.scripts",
     },
     {
       to: "/alerts",

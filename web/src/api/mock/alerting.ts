@@ -1,6 +1,7 @@
 import type { Action, ActionOperation } from "../actions";
 import type { AlertRow } from "../alerts";
 import type { MediaTypeRow } from "../media-types";
+import { SCRIPTS } from "./scripts";
 import type { Stored, Tables } from "./tables";
 
 const USERS = [
@@ -228,6 +229,7 @@ export function alertingTables(problems: readonly Stored<"problem.get">[]): Tabl
       alertsOf(eventid, name, Number(clock), n),
     ),
     "mediatype.get": MEDIA_TYPES,
+    "script.get": SCRIPTS,
     "user.get": USERS.map(([userid, username, name, surname]) => ({
       userid,
       username,

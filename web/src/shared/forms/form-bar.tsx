@@ -26,6 +26,7 @@ const LISTS = [
   ["/discovery-rules", "/discovery-rules"],
   ["/actions", "/actions"],
   ["/media-types", "/media-types"],
+  ["/scripts", "/scripts"],
   ["/autoregistration", "/autoregistration"],
   ["/templates", "/templates"],
   ["/balancing/services", "/balancing/services"],
