@@ -6,6 +6,7 @@ import type { PoolHealth } from "./balancing";
 import type { BalancingFile, BalancingImport, FileImport } from "./balancing-file";
 import type { Comparison, ImportFormat, ImportRules } from "./configuration";
 import type { BalancingChange, Compared, EngineToken, TouchedService } from "./engines";
+import type { Escalation } from "./escalations";
 import type { Acknowledgement } from "./events";
 import type { GetMethod, GetParams, Gets } from "./gets";
 import type { RawState, RawSummary } from "./host-states";
@@ -166,6 +167,7 @@ interface Others {
     result: TouchedService[] | Compared;
   };
   "enginegroup.placement": { params: { enginegroupids: string[] }; result: GroupPlacement[] };
+  "escalation.get": { params: { eventids: string[] }; result: Escalation[] };
   "event.acknowledge": { params: Acknowledgement; result: { eventids: (string | number)[] } };
   "history.gaps": {
     params: { itemids: string[]; time_from?: number; time_till?: number; limit?: number };
@@ -221,7 +223,25 @@ interface Others {
 export type Methods = Creates & Updates & Deletes & Gotten & Others;
 
 /** Methods of the server that its schema does not name yet. */
-type Announced = "script.execute" | "script.getscriptsbyevents" | "script.getscriptsbyhosts";
+type Announced =
+  | "correlation.create"
+  | "correlation.delete"
+  | "correlation.get"
+  | "correlation.update"
+  | "escalation.get"
+  | "mediatype.test"
+  | "script.execute"
+  | "script.getscriptsbyevents"
+  | "script.getscriptsbyhosts"
+  | "service.create"
+  | "service.delete"
+  | "service.get"
+  | "service.update"
+  | "sla.create"
+  | "sla.delete"
+  | "sla.get"
+  | "sla.getsli"
+  | "sla.update";
 
 /** A method that the UI calls; a name that the server does not have is none. */
 export type Method = keyof Methods & (schema.MethodName | Announced);
