@@ -290,6 +290,52 @@ const scriptEdit = createRoute({
   component: page(() => import("~/features/scripts/edit"), "ScriptEditPage"),
 });
 
+const services = createRoute({
+  getParentRoute: () => inside,
+  path: "/services",
+  validateSearch: (search) => pickSearch(search, ["text", "tags", "status", "open", "sla"]),
+  component: page(() => import("~/features/services/page"), "ServicesPage"),
+});
+
+const serviceNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/services/new",
+  validateSearch: (search) => pickSearch(search, ["parent"]),
+  component: page(() => import("~/features/services/edit"), "ServiceNewPage"),
+});
+
+const serviceEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/services/$serviceid/edit",
+  component: page(() => import("~/features/services/edit"), "ServiceEditPage"),
+});
+
+const slas = createRoute({
+  getParentRoute: () => inside,
+  path: "/sla",
+  validateSearch: (search) => pickSearch(search, ["text"]),
+  component: page(() => import("~/features/sla/page"), "SlasPage"),
+});
+
+const slaNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/sla/new",
+  component: page(() => import("~/features/sla/edit"), "SlaNewPage"),
+});
+
+const slaEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/sla/$slaid/edit",
+  component: page(() => import("~/features/sla/edit"), "SlaEditPage"),
+});
+
+const slaReport = createRoute({
+  getParentRoute: () => inside,
+  path: "/sla-report",
+  validateSearch: (search) => pickSearch(search, ["sla", "service", "from", "to"]),
+  component: page(() => import("~/features/sla/report"), "SlaReportPage"),
+});
+
 const alerts = createRoute({
   getParentRoute: () => inside,
   path: "/alerts",
@@ -471,6 +517,13 @@ const pages = [
   mediaTypes,
   mediaTypeNew,
   mediaTypeEdit,
+  services,
+  serviceNew,
+  serviceEdit,
+  slas,
+  slaNew,
+  slaEdit,
+  slaReport,
   scripts,
   scriptNew,
   scriptEdit,

@@ -25,6 +25,8 @@ import type { MediaTypeRow, MessageTemplate } from "./media-types";
 import type { GroupSettings } from "./placement";
 import type * as schema from "./schema";
 import type { ScriptRow } from "./scripts";
+import type { ProblemEvent, ServiceRow, StatusRule, TagCondition } from "./services";
+import type { ExcludedDowntime, SlaRow } from "./slas";
 import type { Media, Right, RoleElement } from "./users";
 import type { WebStep } from "./web-scenarios";
 
@@ -370,6 +372,27 @@ export interface Gets {
       selectActions: Many<"actions", schema.Action>;
     },
     { scriptids?: Ids; hostids?: Ids; groupids?: Ids; usrgrpids?: Ids }
+  >;
+  "service.get": Get<
+    ServiceRow,
+    {
+      selectParents: Many<"parents", ServiceRow>;
+      selectChildren: Many<"children", ServiceRow>;
+      selectTags: Many<"tags", Tag>;
+      selectProblemTags: Many<"problem_tags", TagCondition>;
+      selectProblemEvents: Many<"problem_events", ProblemEvent>;
+      selectStatusRules: Many<"status_rules", StatusRule>;
+    },
+    ByTags & { serviceids?: Ids; parentids?: Ids; childids?: Ids; slaids?: Ids }
+  >;
+  "sla.get": Get<
+    SlaRow,
+    {
+      selectServiceTags: Many<"service_tags", TagCondition>;
+      selectSchedule: Many<"schedule", { period_from: string; period_to: string }>;
+      selectExcludedDowntimes: Many<"excluded_downtimes", ExcludedDowntime>;
+    },
+    { slaids?: Ids; serviceids?: Ids }
   >;
   "template.get": Get<
     TemplateRow,

@@ -16,6 +16,8 @@ import type { GroupPlacement } from "./placement";
 import type { Late } from "./queue";
 import type * as schema from "./schema";
 import type { Execution, MenuScript } from "./scripts";
+import type { ServiceInput } from "./services";
+import type { SlaInput, Sli, SliParams } from "./slas";
 import type { TransactionAnswer, TransactionParams } from "./transactions";
 import type { LoginAnswer } from "./users";
 
@@ -49,6 +51,8 @@ interface Inputs {
   poolgroup: schema.PoolGroupInput;
   role: schema.RoleInput;
   script: OfType<schema.ScriptInput>;
+  service: ServiceInput;
+  sla: SlaInput;
   template: schema.TemplateInput;
   templategroup: schema.TemplateGroupInput;
   token: schema.TokenInput;
@@ -82,6 +86,8 @@ interface Keys {
   poolgroup: "poolgroupid";
   role: "roleid";
   script: "scriptid";
+  service: "serviceid";
+  sla: "slaid";
   template: "templateid";
   templategroup: "groupid";
   token: "tokenid";
@@ -205,6 +211,7 @@ interface Others {
     params: { hostid: string; scriptid?: string; manualinput?: string };
     result: Record<string, MenuScript[]> | MenuScript[][];
   };
+  "sla.getsli": { params: SliParams; result: Sli };
   "task.create": {
     params: { type: number; request: { itemid: string } }[];
     result: { taskids: string[] };

@@ -23,6 +23,9 @@ export interface Destination {
     | "/actions"
     | "/media-types"
     | "/alerts"
+    | "/services"
+    | "/sla"
+    | "/sla-report"
     | "/scripts"
     | "/autoregistration"
     | "/balancing/services"
@@ -81,6 +84,21 @@ const BALANCING: Section = {
       icon: "power",
       key: "n",
       lowest: 2,
+    },
+  ],
+};
+
+const SERVICES: Section = {
+  title: "Services",
+  pages: [
+    { to: "/services", label: "Services", icon: "tree", key: "2", element: "services.services" },
+    { to: "/sla", label: "SLA", icon: "target", key: "3", lowest: 2, element: "services.sla" },
+    {
+      to: "/sla-report",
+      label: "SLA report",
+      icon: "bars",
+      key: "4",
+      element: "services.sla_report",
     },
   ],
 };
@@ -154,6 +172,7 @@ const DESTINATIONS: readonly Section[] = [
       },
     ],
   },
+  SERVICES,
   {
     title: "Data collection",
     pages: [

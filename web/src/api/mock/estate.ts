@@ -3,6 +3,7 @@ import { alertingTables } from "./alerting";
 import { type Answers, MockApi } from "./api";
 import { balancerAnswers } from "./balancer";
 import { scriptAnswers } from "./scripts";
+import { serviceAnswers, serviceTables } from "./services";
 import type { Stored, Tables } from "./tables";
 
 const GROUPS = ["Shop/Web", "Shop/Databases", "Network/Riga", "Network/Tallinn"].map((name, n) => ({
@@ -392,10 +393,11 @@ export interface EstateOptions {
 export function mockEstate(options: EstateOptions = {}): MockApi {
   const { hosts = 48, clock = unixNow, balancer = false, alerting = false } = options;
   const tables = tablesOf(hosts, clock());
-  if (alerting) Object.assign(tables, alertingTables(tables["problem.get"]));
+  const problems = tables["problem.get"];
+  if (alerting) Object.assign(tables, alertingTables(problems), serviceTables(problems));
   const further = {
     ...(balancer ? balancerAnswers(tables, clock) : {}),
-    ...(alerting ? scriptAnswers : {}),
+    ...(alerting ? { ...scriptAnswers, ...serviceAnswers(tables, clock) } : {}),
   };
   return new MockApi(tables, { ...answersFor(tables, clock), ...further });
 }

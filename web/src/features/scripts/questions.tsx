@@ -46,9 +46,12 @@ function InputTest({ draft, onClose }: { draft: ScriptDraft; onClose: () => void
         </>
       }
     >
-      <form
+      {/* Not a form: the page has one around it, which Enter would save. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: Enter in the box checks */}
+      <div
         className="flex flex-col gap-3"
-        onSubmit={(event) => {
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.target instanceof HTMLButtonElement) return;
           event.preventDefault();
           setTried(true);
         }}
@@ -80,7 +83,7 @@ function InputTest({ draft, onClose }: { draft: ScriptDraft; onClose: () => void
             </span>
           </p>
         )}
-      </form>
+      </div>
     </Dialog>
   );
 }

@@ -27,6 +27,8 @@ const LISTS = [
   ["/actions", "/actions"],
   ["/media-types", "/media-types"],
   ["/scripts", "/scripts"],
+  ["/services", "/services"],
+  ["/sla", "/sla"],
   ["/autoregistration", "/autoregistration"],
   ["/templates", "/templates"],
   ["/balancing/services", "/balancing/services"],
