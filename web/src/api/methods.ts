@@ -11,7 +11,7 @@ import type { Acknowledgement } from "./events";
 import type { GetMethod, GetParams, Gets } from "./gets";
 import type { RawState, RawSummary } from "./host-states";
 import type { TestOutcome } from "./item-test";
-import type { MediaTypeRow, MessageTemplate } from "./media-types";
+import type { MediaTypeAnswer, MediaTypeRow, MediaTypeTest, MessageTemplate } from "./media-types";
 import type { GroupPlacement } from "./placement";
 import type { Late } from "./queue";
 import type * as schema from "./schema";
@@ -193,6 +193,7 @@ interface Others {
   "loadbalancer.export": { params: { virtualserviceids?: string[] }; result: BalancingFile };
   "loadbalancer.import": { params: FileImport; result: BalancingImport };
   "loadbalancer.importcompare": { params: FileImport; result: BalancingImport };
+  "mediatype.test": { params: MediaTypeTest; result: MediaTypeAnswer };
   "pool.health": { params: { poolids: string[] }; result: PoolHealth[] };
   "problem.counts": { params: { suppressed?: boolean }; result: string[] };
   "queue.get": {

@@ -114,6 +114,12 @@ export const scriptAnswers: Answers = {
     const logs = [{ level: 3, ms: 4, message: "ticket made" }];
     return { response: "success", value, debug: { logs, ms: "12" } };
   },
+  "mediatype.test": ({ sendto, parameters }) => ({
+    result: parameters ? '{"ok":true}' : `250 accepted for ${sendto}`,
+    duration: "87",
+    log: parameters ? [] : ["connected", "250 accepted"],
+    script_log: parameters ? [{ level: 4, ms: 3, message: "sending" }] : [],
+  }),
   "script.create": () => ({ scriptids: ["9"] }),
   "script.update": () => ({ scriptids: ["9"] }),
   "script.delete": (scriptids) => ({ scriptids }),
