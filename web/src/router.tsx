@@ -336,6 +336,25 @@ const slaReport = createRoute({
   component: page(() => import("~/features/sla/report"), "SlaReportPage"),
 });
 
+const correlations = createRoute({
+  getParentRoute: () => inside,
+  path: "/correlation",
+  validateSearch: (search) => pickSearch(search, ["text"]),
+  component: page(() => import("~/features/correlation/page"), "CorrelationsPage"),
+});
+
+const correlationNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/correlation/new",
+  component: page(() => import("~/features/correlation/edit"), "CorrelationNewPage"),
+});
+
+const correlationEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/correlation/$correlationid/edit",
+  component: page(() => import("~/features/correlation/edit"), "CorrelationEditPage"),
+});
+
 const alerts = createRoute({
   getParentRoute: () => inside,
   path: "/alerts",
@@ -524,6 +543,9 @@ const pages = [
   slaNew,
   slaEdit,
   slaReport,
+  correlations,
+  correlationNew,
+  correlationEdit,
   scripts,
   scriptNew,
   scriptEdit,

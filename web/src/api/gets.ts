@@ -16,6 +16,7 @@ import type {
   PoolSettings,
   ServiceSettings,
 } from "./balancing";
+import type { CorrelationFilter, CorrelationRow } from "./correlations";
 import type { Acknowledge } from "./events";
 import type { GroupPrototype } from "./host-prototypes";
 import type { FilterCondition, MacroPath, Override, RuleFilter } from "./item-config";
@@ -246,6 +247,14 @@ export interface Gets {
     Omit<schema.Certificate, "names" | "acme"> & { names: string[]; acme: AcmeOrder },
     unknown,
     { certificateids?: Ids }
+  >;
+  "correlation.get": Get<
+    CorrelationRow,
+    {
+      selectFilter: One<"filter", CorrelationFilter>;
+      selectOperations: Many<"operations", { type: string }>;
+    },
+    { correlationids?: Ids }
   >;
   "dhost.get": Get<
     schema.FoundHost,

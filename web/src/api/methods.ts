@@ -5,6 +5,7 @@ import type { Tag } from "~/util/tags";
 import type { PoolHealth } from "./balancing";
 import type { BalancingFile, BalancingImport, FileImport } from "./balancing-file";
 import type { Comparison, ImportFormat, ImportRules } from "./configuration";
+import type { CorrelationInput } from "./correlations";
 import type { BalancingChange, Compared, EngineToken, TouchedService } from "./engines";
 import type { Escalation } from "./escalations";
 import type { Acknowledgement } from "./events";
@@ -34,6 +35,7 @@ type MediaTypeInput = Omit<MediaTypeRow, "mediatypeid"> & {
 interface Inputs {
   action: schema.ActionInput;
   certificate: schema.CertificateInput;
+  correlation: CorrelationInput;
   discoveryrule: OfType<schema.DiscoveryRuleInput>;
   drule: schema.NetworkDiscoveryRuleInput;
   engine: schema.EngineInput;
@@ -69,6 +71,7 @@ interface Inputs {
 interface Keys {
   action: "actionid";
   certificate: "certificateid";
+  correlation: "correlationid";
   discoveryrule: "itemid";
   drule: "druleid";
   engine: "engineid";

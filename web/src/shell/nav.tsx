@@ -24,6 +24,7 @@ export interface Destination {
     | "/media-types"
     | "/alerts"
     | "/services"
+    | "/correlation"
     | "/sla"
     | "/sla-report"
     | "/scripts"
@@ -191,6 +192,14 @@ const DESTINATIONS: readonly Section[] = [
         key: "w",
         lowest: 2,
         element: "configuration.maintenance",
+      },
+      {
+        to: "/correlation",
+        label: "Event correlation",
+        icon: "merge",
+        key: "5",
+        lowest: 3,
+        element: "configuration.event_correlation",
       },
       {
         to: "/discovery-rules",

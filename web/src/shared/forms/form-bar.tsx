@@ -27,6 +27,7 @@ const LISTS = [
   ["/actions", "/actions"],
   ["/media-types", "/media-types"],
   ["/scripts", "/scripts"],
+  ["/correlation", "/correlation"],
   ["/services", "/services"],
   ["/sla", "/sla"],
   ["/autoregistration", "/autoregistration"],
