@@ -38,7 +38,7 @@ export const texts = {
   sortOrderHint: "0 to 999. Services of a level are sorted by it.",
   problemTags: "Problem tags",
   problemTagsNote:
-    "Problems with all of these tags set the status of this service. Without tags, only services below it do.",
+    "Problems with all of these tags set the status of this service. A service with child services has no problem tags.",
   tagWord: "tag",
   tagName: "Tag name",
   tagOperator: "Tag operator",
