@@ -31,6 +31,8 @@ export const texts = {
   belowUnknown: (why: string) => `Services below cannot be shown. ${why}`,
   cut: (count: number) =>
     `The first ${formatCount(count)} services of this level are shown. Search for others.`,
+  cutFound: (count: number) =>
+    `The first ${formatCount(count)} services are shown. Change the filters to find others.`,
   general: "Service",
   name: "Name",
   description: "Description",
