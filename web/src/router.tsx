@@ -271,6 +271,90 @@ const mediaTypeEdit = createRoute({
   component: page(() => import("~/features/media-types/edit"), "MediaTypeEditPage"),
 });
 
+const scripts = createRoute({
+  getParentRoute: () => inside,
+  path: "/scripts",
+  validateSearch: (search) => pickSearch(search, ["text", "scope"]),
+  component: page(() => import("~/features/scripts/page"), "ScriptsPage"),
+});
+
+const scriptNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/scripts/new",
+  component: page(() => import("~/features/scripts/edit"), "ScriptNewPage"),
+});
+
+const scriptEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/scripts/$scriptid/edit",
+  component: page(() => import("~/features/scripts/edit"), "ScriptEditPage"),
+});
+
+const services = createRoute({
+  getParentRoute: () => inside,
+  path: "/services",
+  validateSearch: (search) => pickSearch(search, ["text", "tags", "status", "open", "sla"]),
+  component: page(() => import("~/features/services/page"), "ServicesPage"),
+});
+
+const serviceNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/services/new",
+  validateSearch: (search) => pickSearch(search, ["parent"]),
+  component: page(() => import("~/features/services/edit"), "ServiceNewPage"),
+});
+
+const serviceEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/services/$serviceid/edit",
+  component: page(() => import("~/features/services/edit"), "ServiceEditPage"),
+});
+
+const slas = createRoute({
+  getParentRoute: () => inside,
+  path: "/sla",
+  validateSearch: (search) => pickSearch(search, ["text"]),
+  component: page(() => import("~/features/sla/page"), "SlasPage"),
+});
+
+const slaNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/sla/new",
+  component: page(() => import("~/features/sla/edit"), "SlaNewPage"),
+});
+
+const slaEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/sla/$slaid/edit",
+  component: page(() => import("~/features/sla/edit"), "SlaEditPage"),
+});
+
+const slaReport = createRoute({
+  getParentRoute: () => inside,
+  path: "/sla-report",
+  validateSearch: (search) => pickSearch(search, ["sla", "service", "from", "to"]),
+  component: page(() => import("~/features/sla/report"), "SlaReportPage"),
+});
+
+const correlations = createRoute({
+  getParentRoute: () => inside,
+  path: "/correlation",
+  validateSearch: (search) => pickSearch(search, ["text"]),
+  component: page(() => import("~/features/correlation/page"), "CorrelationsPage"),
+});
+
+const correlationNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/correlation/new",
+  component: page(() => import("~/features/correlation/edit"), "CorrelationNewPage"),
+});
+
+const correlationEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/correlation/$correlationid/edit",
+  component: page(() => import("~/features/correlation/edit"), "CorrelationEditPage"),
+});
+
 const alerts = createRoute({
   getParentRoute: () => inside,
   path: "/alerts",
@@ -452,6 +536,19 @@ const pages = [
   mediaTypes,
   mediaTypeNew,
   mediaTypeEdit,
+  services,
+  serviceNew,
+  serviceEdit,
+  slas,
+  slaNew,
+  slaEdit,
+  slaReport,
+  correlations,
+  correlationNew,
+  correlationEdit,
+  scripts,
+  scriptNew,
+  scriptEdit,
   alerts,
   autoregistration,
   queue,

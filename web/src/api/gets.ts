@@ -24,6 +24,7 @@ import type { MaintenanceTag } from "./maintenance";
 import type { MediaTypeRow, MessageTemplate } from "./media-types";
 import type { GroupSettings } from "./placement";
 import type * as schema from "./schema";
+import type { ServiceGets } from "./service-gets";
 import type { Media, Right, RoleElement } from "./users";
 import type { WebStep } from "./web-scenarios";
 
@@ -37,18 +38,18 @@ interface Related<Name extends string, T, Shape> {
   shape: Shape;
 }
 /** Rows; with "count" their number as a text. */
-type Many<Name extends string, T> = Related<Name, T, "many">;
+export type Many<Name extends string, T> = Related<Name, T, "many">;
 /** A row; with `Optional` an empty list if there is none. */
-type One<Name extends string, T> = Related<Name, T, "one">;
+export type One<Name extends string, T> = Related<Name, T, "one">;
 type Optional<Name extends string, T> = Related<Name, T, "optional">;
 
-interface Get<T, Selects = unknown, Filters = unknown> {
+export interface Get<T, Selects = unknown, Filters = unknown> {
   row: T;
   selects: Selects;
   filters: Filters;
 }
 
-type Ids = string | readonly string[];
+export type Ids = string | readonly string[];
 
 interface Runtime {
   /** 1: not supported, see `error`. */
@@ -65,7 +66,7 @@ export interface Newest {
   prevclock: string;
 }
 
-type HostRow = Row<schema.Host>;
+export type HostRow = Row<schema.Host>;
 type TemplateRow = Row<schema.Template>;
 type ItemRow = Row<schema.Item> & Runtime & Newest;
 type TriggerRow = Row<schema.Trigger>;
@@ -116,7 +117,7 @@ interface ByHost {
   templateids?: Ids;
 }
 
-interface ByTags {
+export interface ByTags {
   tags?: readonly TagFilter[];
 }
 
@@ -209,7 +210,7 @@ interface ActionFilter {
  * What each `get` reads: fields of its rows, what `select…` adds, and what narrows the rows besides
  * the parameters of all (`GetParams`). The fields are the schema's; the schema does not have the rest.
  */
-export interface Gets {
+export interface Gets extends ServiceGets {
   "action.get": Get<
     Omit<schema.Action, "eventsource"> & { eventsource: ActionSource },
     {

@@ -174,3 +174,26 @@ export function enableMediaTypes(mediatypeids: string[], on: boolean): Promise<u
 export function deleteMediaTypes(mediatypeids: string[]): Promise<unknown> {
   return rpc("mediatype.delete", mediatypeids);
 }
+
+/** A test message, or the parameters of a test run. */
+export interface MediaTypeTest {
+  mediatypeid: string;
+  sendto?: string | string[];
+  subject?: string;
+  message?: string;
+  parameters?: { name?: string; value: string }[];
+}
+
+/** What the receiver answered, or the webhook returned. */
+export interface MediaTypeAnswer {
+  result: string;
+  /** Milliseconds. */
+  duration?: string;
+  /** Lines of the dialogue with the receiver. */
+  log?: string[];
+  /** What a webhook logged. */
+  script_log?: { level: number | string; ms: number | string; message: string }[];
+}
+
+export const testMediaType = (params: MediaTypeTest): Promise<MediaTypeAnswer> =>
+  rpc("mediatype.test", params);

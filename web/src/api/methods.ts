@@ -5,15 +5,20 @@ import type { Tag } from "~/util/tags";
 import type { PoolHealth } from "./balancing";
 import type { BalancingFile, BalancingImport, FileImport } from "./balancing-file";
 import type { Comparison, ImportFormat, ImportRules } from "./configuration";
+import type { CorrelationInput } from "./correlations";
 import type { BalancingChange, Compared, EngineToken, TouchedService } from "./engines";
+import type { Escalation } from "./escalations";
 import type { Acknowledgement } from "./events";
 import type { GetMethod, GetParams, Gets } from "./gets";
 import type { RawState, RawSummary } from "./host-states";
 import type { TestOutcome } from "./item-test";
-import type { MediaTypeRow, MessageTemplate } from "./media-types";
+import type { MediaTypeAnswer, MediaTypeRow, MediaTypeTest, MessageTemplate } from "./media-types";
 import type { GroupPlacement } from "./placement";
 import type { Late } from "./queue";
 import type * as schema from "./schema";
+import type { Execution, MenuScript } from "./scripts";
+import type { ServiceInput } from "./services";
+import type { SlaInput, Sli, SliParams } from "./slas";
 import type { TransactionAnswer, TransactionParams } from "./transactions";
 import type { LoginAnswer } from "./users";
 
@@ -30,6 +35,7 @@ type MediaTypeInput = Omit<MediaTypeRow, "mediatypeid"> & {
 interface Inputs {
   action: schema.ActionInput;
   certificate: schema.CertificateInput;
+  correlation: CorrelationInput;
   discoveryrule: OfType<schema.DiscoveryRuleInput>;
   drule: schema.NetworkDiscoveryRuleInput;
   engine: schema.EngineInput;
@@ -46,6 +52,9 @@ interface Inputs {
   pool: schema.PoolInput;
   poolgroup: schema.PoolGroupInput;
   role: schema.RoleInput;
+  script: OfType<schema.ScriptInput>;
+  service: ServiceInput;
+  sla: SlaInput;
   template: schema.TemplateInput;
   templategroup: schema.TemplateGroupInput;
   token: schema.TokenInput;
@@ -62,6 +71,7 @@ interface Inputs {
 interface Keys {
   action: "actionid";
   certificate: "certificateid";
+  correlation: "correlationid";
   discoveryrule: "itemid";
   drule: "druleid";
   engine: "engineid";
@@ -78,6 +88,9 @@ interface Keys {
   pool: "poolid";
   poolgroup: "poolgroupid";
   role: "roleid";
+  script: "scriptid";
+  service: "serviceid";
+  sla: "slaid";
   template: "templateid";
   templategroup: "groupid";
   token: "tokenid";
@@ -163,6 +176,7 @@ interface Others {
     result: TouchedService[] | Compared;
   };
   "enginegroup.placement": { params: { enginegroupids: string[] }; result: GroupPlacement[] };
+  "escalation.get": { params: { eventids: string[] }; result: Escalation[] };
   "event.acknowledge": { params: Acknowledgement; result: { eventids: (string | number)[] } };
   "history.gaps": {
     params: { itemids: string[]; time_from?: number; time_till?: number; limit?: number };
@@ -182,12 +196,26 @@ interface Others {
   "loadbalancer.export": { params: { virtualserviceids?: string[] }; result: BalancingFile };
   "loadbalancer.import": { params: FileImport; result: BalancingImport };
   "loadbalancer.importcompare": { params: FileImport; result: BalancingImport };
+  "mediatype.test": { params: MediaTypeTest; result: MediaTypeAnswer };
   "pool.health": { params: { poolids: string[] }; result: PoolHealth[] };
   "problem.counts": { params: { suppressed?: boolean }; result: string[] };
   "queue.get": {
     params: { type: "overview" | "overview by proxy" | "details"; limit?: number };
     result: (RawQueueLine & Late)[];
   };
+  "script.execute": {
+    params: { scriptid: string; hostid?: string; eventid?: string; manualinput?: string };
+    result: Execution;
+  };
+  "script.getscriptsbyevents": {
+    params: { eventid: string; scriptid?: string; manualinput?: string };
+    result: Record<string, MenuScript[]> | MenuScript[][];
+  };
+  "script.getscriptsbyhosts": {
+    params: { hostid: string; scriptid?: string; manualinput?: string };
+    result: Record<string, MenuScript[]> | MenuScript[][];
+  };
+  "sla.getsli": { params: SliParams; result: Sli };
   "task.create": {
     params: { type: number; request: { itemid: string } }[];
     result: { taskids: string[] };
@@ -205,8 +233,29 @@ interface Others {
 /** Parameters and result of every method that the UI calls. */
 export type Methods = Creates & Updates & Deletes & Gotten & Others;
 
+/** Methods of the server that its schema does not name yet. */
+type Announced =
+  | "correlation.create"
+  | "correlation.delete"
+  | "correlation.get"
+  | "correlation.update"
+  | "escalation.get"
+  | "mediatype.test"
+  | "script.execute"
+  | "script.getscriptsbyevents"
+  | "script.getscriptsbyhosts"
+  | "service.create"
+  | "service.delete"
+  | "service.get"
+  | "service.update"
+  | "sla.create"
+  | "sla.delete"
+  | "sla.get"
+  | "sla.getsli"
+  | "sla.update";
+
 /** A method that the UI calls; a name that the server does not have is none. */
-export type Method = keyof Methods & schema.MethodName;
+export type Method = keyof Methods & (schema.MethodName | Announced);
 
 /** The methods whose result does not follow from their parameters. */
 export type FixedMethod = Exclude<Method, GetMethod>;

@@ -20,7 +20,8 @@ export type RoleAction =
   | "add_problem_comments"
   | "manage_api_tokens"
   | "edit_maintenance"
-  | "invoke_execute_now";
+  | "invoke_execute_now"
+  | "execute_scripts";
 
 export type EndReason = "expired" | "signed-out";
 

@@ -60,6 +60,7 @@ export const texts = {
   savingNowWouldOverwrite: "Saving now would overwrite these changes:",
   tag: "tag",
   tagName: "Tag name",
+  tagOperator: "Tag operator",
   nameWord: "name",
   tagValue: "Tag value",
   chooseALongerOne: " Choose a longer one.",

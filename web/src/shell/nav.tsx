@@ -23,6 +23,11 @@ export interface Destination {
     | "/actions"
     | "/media-types"
     | "/alerts"
+    | "/services"
+    | "/correlation"
+    | "/sla"
+    | "/sla-report"
+    | "/scripts"
     | "/autoregistration"
     | "/balancing/services"
     | "/balancing/pools"
@@ -84,6 +89,21 @@ const BALANCING: Section = {
   ],
 };
 
+const SERVICES: Section = {
+  title: "Services",
+  pages: [
+    { to: "/services", label: "Services", icon: "tree", key: "2", element: "services.services" },
+    { to: "/sla", label: "SLA", icon: "target", key: "3", lowest: 2, element: "services.sla" },
+    {
+      to: "/sla-report",
+      label: "SLA report",
+      icon: "bars",
+      key: "4",
+      element: "services.sla_report",
+    },
+  ],
+};
+
 const ALERTS: Section = {
   title: "Alerts",
   pages: [
@@ -102,6 +122,14 @@ const ALERTS: Section = {
       key: "k",
       lowest: 3,
       element: "administration.media_types",
+    },
+    {
+      to: "/scripts",
+      label: "Scripts",
+      icon: "code",
+      key: "1",
+      lowest: 3,
+      element: "administration.scripts",
     },
     {
       to: "/alerts",
@@ -145,6 +173,7 @@ const DESTINATIONS: readonly Section[] = [
       },
     ],
   },
+  SERVICES,
   {
     title: "Data collection",
     pages: [
@@ -163,6 +192,14 @@ const DESTINATIONS: readonly Section[] = [
         key: "w",
         lowest: 2,
         element: "configuration.maintenance",
+      },
+      {
+        to: "/correlation",
+        label: "Event correlation",
+        icon: "merge",
+        key: "5",
+        lowest: 3,
+        element: "configuration.event_correlation",
       },
       {
         to: "/discovery-rules",

@@ -42,6 +42,7 @@ const GROUPS: readonly Group[] = [
       ["m", "Write a message"],
       ["c", "Close the problem"],
       ["s", "Silence; also on hosts"],
+      ["r", "Run a script; also on hosts"],
     ],
   },
 ];

@@ -22,15 +22,38 @@ test("the problem says who was notified and why a message failed", async () => {
   await openPage(api, `/problems?event=${told}`);
   const details = await drawer();
   await details.findByText("3 notifications: 1 failed, 1 in progress, 1 sent.");
+  await details.findByText(/by Pager/);
   const rows = within(details.getByRole("list", { name: "Notifications" }))
     .getAllByRole("listitem")
     .map((row) => row.textContent ?? "");
-  expect(rows[0]).toMatch(/Boris Kalns.*by Chat.*Retrying after 1 failed.*Step 3.*HTTP status 503/);
-  expect(rows[1]).toMatch(/Ann Berg.*by E-mail.*Failed.*550 no such user/);
-  expect(rows[2]).toMatch(/Ann Berg.*by Chat.*Sent/);
-  await waitFor(() => expect(rows[2]).not.toContain("undefined"));
+  expect(rows[0]).toMatch(/^In \d+m( \d+s)?Boris Kalns \(boris\) by Pager.*Step 4 · Production/);
+  expect(rows[1]).toMatch(/Boris Kalns.*by Chat.*Retrying after 1 failed.*Step 3.*HTTP status 503/);
+  expect(rows[2]).toMatch(/Ann Berg.*by E-mail.*Failed.*550 no such user/);
+  expect(rows[3]).toMatch(/Ann Berg.*by Chat.*Sent/);
+  await waitFor(() => expect(rows[3]).not.toContain("undefined"));
   const link = details.getByRole("link", { name: "Show in the action log" });
   expect(link.getAttribute("href")).toContain(`event=${told}`);
+});
+
+test("without its response what happens next is unknown", async () => {
+  const api = estate();
+  api.refuse("escalation.get", DENIED);
+  const { told } = eventsOf(api);
+  await openPage(api, `/problems?event=${told}`);
+  const details = await drawer();
+  await details.findByText(/^What happens next is unknown\. No permissions/);
+  const list = within(details.getByRole("list", { name: "Notifications" }));
+  expect(list.getAllByRole("listitem")).toHaveLength(3);
+});
+
+test("a paused escalation says why", async () => {
+  const api = estate();
+  const answer = api.answers["escalation.get"];
+  api.answers["escalation.get"] = async (params) =>
+    ((await answer?.(params)) ?? []).map((one) => ({ ...one, paused: "symptom", nextcheck: "0" }));
+  const { told } = eventsOf(api);
+  await openPage(api, `/problems?event=${told}`);
+  await (await drawer()).findByText("Paused while the problem is a symptom");
 });
 
 test("a problem that nobody heard of says so", async () => {

@@ -65,3 +65,40 @@ test("an existing password is neither read nor overwritten", async () => {
   expect(params).toMatchObject({ mediatypeid: "1", description: "Mail of the team" });
   expect(params).not.toHaveProperty("passwd");
 });
+
+test("a test message shows what the receiver answered", async () => {
+  const api = estate();
+  await openPage(api, "/media-types/1/edit");
+  fireEvent.click(await screen.findByRole("button", { name: "Test…" }));
+  const dialog = within(await screen.findByRole("dialog", { name: "Test E-mail" }));
+  dialog.getByText("Enter an address.");
+  type(/^Send to/, "ann@example.org");
+  press("Send test");
+  await dialog.findByText("Sent in 87 ms");
+  expect(dialog.getAllByRole("region", { name: "Output" })[0]?.textContent).toContain(
+    "250 accepted for ann@example.org",
+  );
+  expect(api.callsOf("mediatype.test")).toMatchObject([
+    { mediatypeid: "1", sendto: ["ann@example.org"], subject: "Test subject" },
+  ]);
+  expect(api.callsOf("mediatype.update")).toEqual([]);
+});
+
+test("a failed test shows the reason and the log of the webhook, and no success", async () => {
+  const api = estate();
+  api.refuse("mediatype.test", {
+    code: -32500,
+    message: "Application error.",
+    data: "Chat responded with 403.\n\nLog:\ntoken is wrong",
+  });
+  await openPage(api, "/media-types/2/edit");
+  await screen.findByRole("button", { name: "Test…" });
+  type(/^Description/, "Edited");
+  press("Test…");
+  const dialog = within(await screen.findByRole("dialog", { name: "Test Chat" }));
+  dialog.getByText(/Save your changes to test them/);
+  press("Send test");
+  await dialog.findByText("Chat responded with 403.");
+  dialog.getByText("token is wrong");
+  expect(dialog.queryByText(/^Sent in/)).toBeNull();
+});

@@ -238,7 +238,6 @@ type Offered = readonly [type: string, name: string, need: OperationNeed];
 const MESSAGE: Offered = [OperationKind.Message, "Send message", "message"];
 const RECOVERED: Offered = [OperationKind.NotifyRecovered, "Notify all involved", "involved"];
 const UPDATED: Offered = [OperationKind.NotifyUpdated, "Notify all involved", "involved"];
-/** Existing ones are kept as they are. */
 const COMMAND: Offered = [OperationKind.Script, "Run script", "command"];
 
 const ON_HOSTS: readonly Offered[] = [
@@ -263,11 +262,15 @@ export type Mode = "operations" | "recoveries" | "updates";
 export const hasSteps = (source: ActionSource) =>
   source !== EventSource.Discovery && source !== EventSource.Autoregistration;
 
+/** Whether scripts run on hosts: services have none, so their scripts run on the server. */
+export const runsOnHosts = (source: ActionSource) => source !== EventSource.Service;
+
 /** The operations that a form offers, as kind and name. */
 export function offeredOperations(source: ActionSource, mode: Mode): readonly Offered[] {
-  if (mode === "recoveries") return [RECOVERED, MESSAGE];
-  if (mode === "updates") return [UPDATED, MESSAGE];
-  return hasSteps(source) ? [MESSAGE] : [...ON_HOSTS, MESSAGE];
+  const direct = source === EventSource.Internal ? [MESSAGE] : [MESSAGE, COMMAND];
+  if (mode === "recoveries") return [RECOVERED, ...direct];
+  if (mode === "updates") return [UPDATED, ...direct];
+  return hasSteps(source) ? direct : [...ON_HOSTS, ...direct];
 }
 
 export function operationName(type: string): string {

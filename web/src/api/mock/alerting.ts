@@ -1,6 +1,7 @@
 import type { Action, ActionOperation } from "../actions";
 import type { AlertRow } from "../alerts";
 import type { MediaTypeRow } from "../media-types";
+import { SCRIPTS } from "./scripts";
 import type { Stored, Tables } from "./tables";
 
 const USERS = [
@@ -227,7 +228,26 @@ export function alertingTables(problems: readonly Stored<"problem.get">[]): Tabl
     "alert.get": told.flatMap(({ eventid = "", name = "", clock }, n) =>
       alertsOf(eventid, name, Number(clock), n),
     ),
+    "correlation.get": [
+      {
+        correlationid: "1",
+        name: "Application is up again",
+        description: "",
+        status: "0",
+        filter: {
+          evaltype: "1",
+          formula: "",
+          eval_formula: "A and B",
+          conditions: [
+            { type: "3", oldtag: "application", newtag: "application", formulaid: "A" },
+            { type: "5", tag: "state", value: "up", operator: "0", formulaid: "B" },
+          ],
+        },
+        operations: [{ type: "0" }, { type: "1" }],
+      },
+    ],
     "mediatype.get": MEDIA_TYPES,
+    "script.get": SCRIPTS,
     "user.get": USERS.map(([userid, username, name, surname]) => ({
       userid,
       username,

@@ -2,6 +2,8 @@ import type { RowOf } from "../gets";
 import { alertingTables } from "./alerting";
 import { type Answers, MockApi } from "./api";
 import { balancerAnswers } from "./balancer";
+import { scriptAnswers } from "./scripts";
+import { serviceAnswers, serviceTables } from "./services";
 import type { Stored, Tables } from "./tables";
 
 const GROUPS = ["Shop/Web", "Shop/Databases", "Network/Riga", "Network/Tallinn"].map((name, n) => ({
@@ -391,8 +393,12 @@ export interface EstateOptions {
 export function mockEstate(options: EstateOptions = {}): MockApi {
   const { hosts = 48, clock = unixNow, balancer = false, alerting = false } = options;
   const tables = tablesOf(hosts, clock());
-  if (alerting) Object.assign(tables, alertingTables(tables["problem.get"]));
-  const further = balancer ? balancerAnswers(tables, clock) : {};
+  const problems = tables["problem.get"];
+  if (alerting) Object.assign(tables, alertingTables(problems), serviceTables(problems));
+  const further = {
+    ...(balancer ? balancerAnswers(tables, clock) : {}),
+    ...(alerting ? { ...scriptAnswers, ...serviceAnswers(tables, clock) } : {}),
+  };
   return new MockApi(tables, { ...answersFor(tables, clock), ...further });
 }
 

@@ -29,6 +29,8 @@ const textOf = (value: unknown) => String(value ?? "").toLowerCase();
 
 /** Whether the row, or one of its related rows, has one of these ids. */
 function hasId(row: Row, key: string, ids: readonly unknown[]): boolean {
+  const list = row[`${key}s`];
+  if (Array.isArray(list)) return ids.some((id) => list.includes(String(id)));
   if (key in row) return ids.some((id) => String(id) === String(row[key]));
   const related = Object.values(row).filter(Array.isArray).flat() as Row[];
   return related.some((one) => ids.some((id) => String(id) === String(one[key])));

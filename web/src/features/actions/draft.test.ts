@@ -88,6 +88,28 @@ describe("an action's draft", () => {
     } as unknown as Action;
     expect(actionParams(actionDraft(action, "0"), "0").operations).toEqual([stored]);
   });
+  it("runs a script where it is told to", () => {
+    const run = { ...newOperation("1"), script: "9" };
+    const operation = (next: Partial<typeof run>, source: "0" | "4" = "0") => {
+      const draft = { ...problems, operations: [{ ...run, ...next }] };
+      return {
+        wrong: actionProblems(draft, source).operations0,
+        sent: (actionParams(draft, source).operations as Record<string, unknown>[])[0],
+      };
+    };
+    expect(operation({ targetHosts: ["7"] }).sent).toMatchObject({
+      opcommand: { scriptid: "9" },
+      opcommand_hst: [{ hostid: "0" }, { hostid: "7" }],
+      opcommand_grp: undefined,
+    });
+    expect(operation({ script: "" }).wrong).toBe("Choose a script.");
+    expect(operation({ currentHost: false }).wrong).toBe("Choose where the script runs.");
+    expect(operation({ currentHost: false, targetGroups: ["4"] }).wrong).toBeUndefined();
+    const service = operation({ currentHost: true }, "4");
+    expect(service.wrong).toBeUndefined();
+    expect(service.sent).toMatchObject({ opcommand: { scriptid: "9" } });
+    expect(service.sent).not.toHaveProperty("opcommand_hst");
+  });
   it("names conditions where a formula joins them", () => {
     const params = actionParams({ ...agents, evaltype: "3", formula: " not A " }, "2");
     expect(params).toMatchObject({

@@ -5,6 +5,7 @@ import { hostNamesQuery } from "~/api/hosts";
 import { mediaTypeNamesQuery } from "~/api/media-types";
 import { networkRulesQuery } from "~/api/network";
 import { EventSource, Status } from "~/api/schema";
+import { actionScriptsQuery } from "~/api/scripts";
 import { templateNamesQuery } from "~/api/templates";
 import { triggerLabel, triggerNamesQuery } from "~/api/trigger-config";
 import { fullName, userGroupNamesQuery, userNamesQuery } from "~/api/users";
@@ -59,23 +60,27 @@ export interface RecipientNames {
   user: (id: string) => string;
   group: (id: string) => string;
   mediaType: (id: string) => string;
+  script: (id: string) => string;
   /** Whether a media type is known to be disabled. */
   isOff: (id: string) => boolean;
   /** Choices, each as id and name. */
   users: readonly (readonly [string, string])[];
   groups: readonly (readonly [string, string])[];
   mediaTypes: readonly (readonly [string, string])[];
+  scripts: readonly (readonly [string, string])[];
 }
 
 export function useRecipientNames(): RecipientNames {
   const { data: users } = useQuery(userNamesQuery());
   const { data: groups } = useQuery(userGroupNamesQuery());
   const { data: types } = useQuery(mediaTypeNamesQuery());
+  const { data: scripts } = useQuery(actionScriptsQuery());
   return useMemo(() => {
     const lists = {
       users: (users ?? []).map((one) => [one.userid, fullName(one)] as const),
       groups: (groups ?? []).map((one) => [one.usrgrpid, one.name] as const),
       mediaTypes: (types ?? []).map((one) => [one.mediatypeid, one.name] as const),
+      scripts: (scripts ?? []).map((one) => [one.scriptid, one.name] as const),
     };
     const namer = (list: readonly (readonly [string, string])[], word: string) => {
       const names = new Map(list);
@@ -86,8 +91,9 @@ export function useRecipientNames(): RecipientNames {
       user: namer(lists.users, "user"),
       group: namer(lists.groups, "user group"),
       mediaType: namer(lists.mediaTypes, "media type"),
+      script: namer(lists.scripts, "script"),
       isOff: (id: string) =>
         types?.some((one) => one.mediatypeid === id && one.status === Status.Disabled) ?? false,
     };
-  }, [users, groups, types]);
+  }, [users, groups, types, scripts]);
 }

@@ -6,7 +6,7 @@ import {
   EventSource,
   OperationKind,
 } from "~/api/schema";
-import { type ActionSource, hasSteps, type Mode, operationNeed } from "~/util/actions";
+import { type ActionSource, hasSteps, type Mode, operationNeed, runsOnHosts } from "~/util/actions";
 import type { Tag } from "~/util/tags";
 import { periodSeconds } from "~/util/time";
 
@@ -33,8 +33,12 @@ export interface OperationDraft {
   acknowledged: string;
   /** How conditions of both kinds are joined. */
   evaltype: string;
-  /** What the form does not edit: the script and where it runs. */
-  command?: Pick<ActionOperation, "opcommand" | "opcommand_hst" | "opcommand_grp">;
+  /** Of operations that run a script; "" = none chosen yet. */
+  script: string;
+  /** The script runs on the host of the event. */
+  currentHost: boolean;
+  targetHosts: string[];
+  targetGroups: string[];
 }
 
 export function newOperation(type: string, step = "1"): OperationDraft {
@@ -55,12 +59,19 @@ export function newOperation(type: string, step = "1"): OperationDraft {
     period: "",
     acknowledged: "",
     evaltype: EvalType.AndOr,
+    script: "",
+    currentHost: true,
+    targetHosts: [],
+    targetGroups: [],
   };
 }
 
+/** The id that stands for the host of the event. */
+const CURRENT = "0";
+
 export function operationDraft(operation: ActionOperation): OperationDraft {
   const { operationtype, opmessage, esc_period = "0" } = operation;
-  const { opcommand, opcommand_hst, opcommand_grp } = operation;
+  const targets = operation.opcommand_hst?.map((one) => one.hostid) ?? [];
   return {
     type: operationtype,
     groups: operation.opgroup?.map((one) => one.groupid) ?? [],
@@ -78,7 +89,10 @@ export function operationDraft(operation: ActionOperation): OperationDraft {
     period: periodSeconds(esc_period) === 0 ? "" : esc_period,
     acknowledged: operation.opconditions?.map(({ value }) => value).join(",") ?? "",
     evaltype: operation.evaltype ?? EvalType.AndOr,
-    command: opcommand && { opcommand, opcommand_hst, opcommand_grp },
+    script: operation.opcommand?.scriptid ?? "",
+    currentHost: targets.includes(CURRENT),
+    targetHosts: targets.filter((id) => id !== CURRENT),
+    targetGroups: operation.opcommand_grp?.map((one) => one.groupid) ?? [],
   };
 }
 
@@ -120,6 +134,12 @@ export function operationProblem(
     return "Choose users or user groups.";
   if ((need === "message" || need === "involved") && draft.ownText && !draft.message.trim())
     return "Enter a message.";
+  if (need === "command") {
+    if (!draft.script) return "Choose a script.";
+    const targets = draft.targetHosts.length + draft.targetGroups.length;
+    if (runsOnHosts(source) && !draft.currentHost && targets === 0)
+      return "Choose where the script runs.";
+  }
   return mode === "operations" && hasSteps(source) ? stepProblem(draft) : undefined;
 }
 
@@ -128,18 +148,20 @@ function textParams({ ownText, subject, message }: OperationDraft) {
 }
 
 /** The script and its targets; those of services have none, not even an empty list. */
-function commandParams({ command }: OperationDraft): Partial<ActionOperation> {
-  const hosts = command?.opcommand_hst?.map(({ hostid }) => ({ hostid })) ?? [];
-  const groups = command?.opcommand_grp?.map(({ groupid }) => ({ groupid })) ?? [];
+function commandParams(draft: OperationDraft, source: ActionSource): Partial<ActionOperation> {
+  const opcommand = { scriptid: draft.script };
+  if (!runsOnHosts(source)) return { opcommand };
+  const hosts = [...(draft.currentHost ? [CURRENT] : []), ...draft.targetHosts];
+  const groups = draft.targetGroups;
   return {
-    opcommand: command?.opcommand,
-    opcommand_hst: hosts.length > 0 ? hosts : undefined,
-    opcommand_grp: groups.length > 0 ? groups : undefined,
+    opcommand,
+    opcommand_hst: hosts.length > 0 ? hosts.map((hostid) => ({ hostid })) : undefined,
+    opcommand_grp: groups.length > 0 ? groups.map((groupid) => ({ groupid })) : undefined,
   };
 }
 
 /** What an operation of this kind has of its own. */
-function ofKind(draft: OperationDraft): Partial<ActionOperation> {
+function ofKind(draft: OperationDraft, source: ActionSource): Partial<ActionOperation> {
   const { mediaType } = draft;
   switch (operationNeed(draft.type)) {
     case "message":
@@ -154,7 +176,7 @@ function ofKind(draft: OperationDraft): Partial<ActionOperation> {
           mediaType === "0" ? textParams(draft) : { ...textParams(draft), mediatypeid: mediaType },
       };
     case "command":
-      return commandParams(draft);
+      return commandParams(draft, source);
     case "opgroup":
       return { opgroup: draft.groups.map((groupid) => ({ groupid })) };
     case "optemplate":
@@ -193,7 +215,7 @@ export function operationParams(
   mode: Mode,
 ): ActionOperation {
   const steps = mode === "operations" && hasSteps(source) ? stepParams(draft, source) : {};
-  return { operationtype: draft.type, ...ofKind(draft), ...steps };
+  return { operationtype: draft.type, ...ofKind(draft, source), ...steps };
 }
 
 /** The first step after all others. */

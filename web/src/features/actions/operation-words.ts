@@ -1,4 +1,5 @@
 import { operationName, operationNeed } from "~/util/actions";
+import { plural } from "~/util/format";
 import { formatDuration } from "~/util/time";
 import type { Stage } from "./escalation";
 import type { RecipientNames } from "./names";
@@ -22,9 +23,23 @@ export function onlyIf({ acknowledged }: OperationDraft): string | undefined {
   return acknowledged === "1" ? "only if acknowledged" : undefined;
 }
 
+/** Which script runs, and on how many other hosts and groups. */
+export function scriptWords(operation: OperationDraft, names: RecipientNames): string {
+  const { script, currentHost, targetHosts, targetGroups } = operation;
+  if (!script) return "Run a script";
+  const where = [
+    currentHost && "the host",
+    targetHosts.length > 0 && plural(targetHosts.length, "host"),
+    targetGroups.length > 0 && plural(targetGroups.length, "host group"),
+  ].filter(Boolean);
+  const on = where.length > 0 ? ` on ${where.join(", ")}` : "";
+  return `Run ${names.script(script)}${on}`;
+}
+
 /** An operation as one text, for lists: "Ann, On call by Chat". */
 export function operationWords(operation: OperationDraft, names: RecipientNames): string {
   const need = operationNeed(operation.type);
+  if (need === "command") return scriptWords(operation, names);
   if (need !== "message" && need !== "involved") return operationName(operation.type);
   const who = recipients(operation, names).join(", ");
   return operation.mediaType === "0" ? who : `${who} by ${by(operation, names)}`;

@@ -12,8 +12,10 @@ import {
   offeredOperations,
   operationName,
   operationNeed,
+  runsOnHosts,
 } from "~/util/actions";
 import { patched, without } from "~/util/rows";
+import { CommandFields } from "./command-fields";
 import { MessageFields, StepFields } from "./message-fields";
 import type { RecipientNames } from "./names";
 import { newOperation, nextStep, type OperationDraft } from "./operation-draft";
@@ -62,8 +64,6 @@ function Detail({ operation, set, names }: DetailProps) {
           options={MODES}
         />
       );
-    case "command":
-      return <p className="py-1.5 text-xs text-soft">{texts.scriptsAreKept}</p>;
     default:
       return null;
   }
@@ -107,7 +107,15 @@ function Operation({ operation, set, onRemove, ...props }: OperationProps) {
           aria-label={texts.operation}
           options={options}
           value={operation.type}
-          onChange={(e) => set({ ...newOperation(e.target.value), from, to, period })}
+          onChange={(e) =>
+            set({
+              ...newOperation(e.target.value),
+              currentHost: runsOnHosts(source),
+              from,
+              to,
+              period,
+            })
+          }
         />
         <div className="max-sm:col-start-1 max-sm:row-start-2">
           <Detail operation={operation} set={set} names={props.names} />
@@ -116,6 +124,9 @@ function Operation({ operation, set, onRemove, ...props }: OperationProps) {
       </div>
       {inSteps && (
         <StepFields operation={operation} set={set} source={source} period={props.period} />
+      )}
+      {need === "command" && (
+        <CommandFields source={source} operation={operation} set={set} names={props.recipients} />
       )}
       {sends && <MessageFields operation={operation} set={set} names={props.recipients} />}
     </>

@@ -8,7 +8,15 @@ import { type ActionDraft, modes } from "./draft";
 import { stagesOf } from "./escalation";
 import type { RecipientNames } from "./names";
 import type { OperationDraft } from "./operation-draft";
-import { by, onlyIf, recipients, repeatWords, stepWords, whenWords } from "./operation-words";
+import {
+  by,
+  onlyIf,
+  recipients,
+  repeatWords,
+  scriptWords,
+  stepWords,
+  whenWords,
+} from "./operation-words";
 import { texts } from "./texts";
 
 interface LineProps {
@@ -19,6 +27,12 @@ interface LineProps {
 /** Who is told, by what, and under which condition. */
 function Line({ operation, names }: LineProps) {
   const need = operationNeed(operation.type);
+  if (need === "command")
+    return (
+      <p className={operation.script ? "break-words" : "text-bad-ink"}>
+        {operation.script ? scriptWords(operation, names) : texts.noScriptYet}
+      </p>
+    );
   if (need !== "message" && need !== "involved")
     return <p className="text-soft">{operationName(operation.type)}</p>;
   const who = recipients(operation, names);

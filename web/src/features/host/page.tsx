@@ -13,6 +13,7 @@ import { QueryError, StaleError } from "~/shared/fallback";
 import { ItemTable } from "~/shared/item-table";
 import { MacrosView } from "~/shared/macros-view";
 import { CRUMB, Page, Sheet } from "~/shared/page";
+import { ScriptsButton } from "~/shared/scripts/button";
 import { HostMark, RunningNotes, useMaintenances } from "~/shared/silence";
 import { ValueMaps } from "~/shared/value-maps";
 import { WebScenarios } from "~/shared/web-scenarios";
@@ -195,7 +196,14 @@ export function HostPage() {
           {host && <HostMark host={host} maintenances={maintenances} />}
         </>
       }
-      actions={host && mayConfigure() && <HostActions host={host} />}
+      actions={
+        host && (
+          <>
+            <ScriptsButton target={{ hostid }} name={host.name} />
+            {mayConfigure() && <HostActions host={host} />}
+          </>
+        )
+      }
       bar={
         host && (
           <div className="flex w-full flex-col gap-2">

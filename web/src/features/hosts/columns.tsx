@@ -3,6 +3,7 @@ import type { HostRow } from "~/api/hosts";
 import { type Maintenance, maySilence } from "~/api/maintenance";
 import { Status } from "~/api/schema";
 import { Availability } from "~/shared/availability";
+import { mayRunScripts, scriptsColumn } from "~/shared/scripts/button";
 import { HostMark } from "~/shared/silence";
 import { IconButton } from "~/ui/button";
 import { Dot, SeverityMark } from "~/ui/severity";
@@ -89,6 +90,7 @@ export function hostColumns(
   maintenances: ReadonlyMap<string, Maintenance>,
   onTag: (tag: Tag) => void,
   onSilence: (row: HostRow) => void,
+  onScripts: (row: HostRow) => void,
 ): Column<HostRow>[] {
   const columns: Column<HostRow>[] = [
     {
@@ -158,6 +160,7 @@ export function hostColumns(
       cell: (row) => <StatusCell row={row} maintenances={maintenances} />,
     },
   ];
+  if (mayRunScripts()) columns.push(scriptsColumn((row) => row.name, onScripts));
   if (maySilence()) {
     columns.push({
       id: "silence",

@@ -9,6 +9,7 @@ import { mayConfigure } from "~/api/session-store";
 import { together, useRowWindow, useVisible, windowOf } from "~/api/windows";
 import { ListPage, NoRows } from "~/shared/list-page";
 import { GroupPicker, TemplatePicker } from "~/shared/pickers";
+import { mayRunScripts, Scripts } from "~/shared/scripts/button";
 import { SilenceDialog, useMaintenances } from "~/shared/silence";
 import { buttonClass } from "~/ui/button";
 import { Input, SearchBox } from "~/ui/field";
@@ -129,6 +130,7 @@ export function HostsPage() {
     shown.filter((row) => row.maintenance_status === "1").map((row) => row.maintenanceid),
   );
   const [silencing, setSilencing] = useState<HostRow | null>(null);
+  const [running, setRunning] = useState<HostRow | null>(null);
   const columns = useMemo(
     () =>
       hostColumns(
@@ -136,6 +138,7 @@ export function HostsPage() {
         maintenances,
         (tag) => change({ tags: tagFilterText(tag) }),
         setSilencing,
+        setRunning,
       ),
     [states, maintenances, change],
   );
@@ -156,13 +159,22 @@ export function HostsPage() {
       onClear={onClear}
       query={together(rows, total)}
       beside={
-        silencing && (
-          <SilenceDialog
-            target={{ hosts: [silencing] }}
-            running={silencing.maintenance_status === "1" ? [silencing.maintenanceid] : []}
-            onClose={() => setSilencing(null)}
-          />
-        )
+        <>
+          {silencing && (
+            <SilenceDialog
+              target={{ hosts: [silencing] }}
+              running={silencing.maintenance_status === "1" ? [silencing.maintenanceid] : []}
+              onClose={() => setSilencing(null)}
+            />
+          )}
+          {running && (
+            <Scripts
+              target={{ hostid: running.hostid }}
+              name={running.name}
+              onClose={() => setRunning(null)}
+            />
+          )}
+        </>
       }
     >
       {total.data !== undefined && (
@@ -177,8 +189,9 @@ export function HostsPage() {
             void navigate({ to: "/hosts/$hostid", params: { hostid: row.hostid }, search: {} })
           }
           onKey={(key, row) => {
-            if (key !== "s" || !maySilence()) return false;
-            setSilencing(row);
+            if (key === "s" && maySilence()) setSilencing(row);
+            else if (key === "r" && mayRunScripts()) setRunning(row);
+            else return false;
             return true;
           }}
           sort={{ id: filter.sort ?? "name", desc: filter.desc ?? false }}

@@ -1,17 +1,19 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import type { ComponentType } from "react";
+import { type ComponentType, useMemo, useState } from "react";
 import { deleteMediaTypes, type MediaType, saveMediaType } from "~/api/media-types";
 import { MediaTypeKind } from "~/api/schema";
 import { ObjectForm } from "~/shared/forms/object-form";
 import { FormSection } from "~/shared/forms/section";
 import { useDraft } from "~/shared/forms/use-draft";
+import { Button } from "~/ui/button";
 import { Checkbox, TextareaField, TextField } from "~/ui/field";
 import { SegmentedField } from "~/ui/segmented";
 import { mediaTypeDraft, mediaTypeParams, mediaTypeProblems } from "./draft";
 import { EmailFields, type KindProps, ScriptFields, SmsFields, WebhookFields } from "./kind-fields";
 import { KINDS } from "./kinds";
 import { MessagesEditor } from "./messages-editor";
+import { TestDialog } from "./test-dialog";
 import { texts } from "./texts";
 
 const FIELDS: Record<string, ComponentType<KindProps>> = {
@@ -90,6 +92,8 @@ function Delivery({ draft, set, problems }: KindProps) {
 export function MediaTypeForm({ mediaType }: { mediaType: MediaType | null }) {
   const drafting = useDraft(() => mediaTypeDraft(mediaType), mediaTypeProblems);
   const { draft, set, problems } = drafting;
+  const [testing, setTesting] = useState(false);
+  const stored = useMemo(() => mediaTypeDraft(mediaType), [mediaType]);
   const navigate = useNavigate();
   const client = useQueryClient();
   const leave = () => {
@@ -109,6 +113,23 @@ export function MediaTypeForm({ mediaType }: { mediaType: MediaType | null }) {
       remove={() => deleteMediaTypes([id ?? ""])}
       onDeleted={leave}
       loss={texts.lossOnDelete}
+      buttons={
+        id !== null && (
+          <>
+            <Button icon="flask" onClick={() => setTesting(true)}>
+              {texts.test}
+            </Button>
+            {testing && (
+              <TestDialog
+                mediatypeid={id}
+                draft={stored}
+                edited={JSON.stringify(draft) !== JSON.stringify(stored)}
+                onClose={() => setTesting(false)}
+              />
+            )}
+          </>
+        )
+      }
     >
       <General {...{ draft, set, problems, isNew }} />
       <OfKind {...{ draft, set, problems, isNew }} />

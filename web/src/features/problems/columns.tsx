@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { maySilence } from "~/api/maintenance";
 import type { ProblemRow } from "~/api/problems";
+import { mayRunScripts, scriptsColumn } from "~/shared/scripts/button";
 import { SilencedMark } from "~/shared/silence";
 import { IconButton } from "~/ui/button";
 import { cx } from "~/ui/cx";
@@ -97,9 +98,25 @@ function Summary({ row }: { row: ProblemRow }) {
   );
 }
 
+/** Buttons at the end of a row. */
+function buttonColumns(onSilence: RowAction, onScripts: RowAction): Column<ProblemRow>[] {
+  const silence: Column<ProblemRow> = {
+    id: "silence",
+    on: "wide",
+    header: <span className="sr-only">{texts.silenceHeader}</span>,
+    width: "1.5rem",
+    cell: (row) => <SilenceButton row={row} onSilence={onSilence} />,
+  };
+  return [
+    ...(mayRunScripts() ? [scriptsColumn<ProblemRow>((row) => row.name, onScripts)] : []),
+    ...(maySilence() ? [silence] : []),
+  ];
+}
+
 export function problemColumns(
   onTag: (tag: Tag) => void,
   onSilence: RowAction,
+  onScripts: RowAction,
 ): Column<ProblemRow>[] {
   const columns: Column<ProblemRow>[] = [
     {
@@ -205,15 +222,7 @@ export function problemColumns(
       cell: (row) => <AckCell row={row} />,
     },
   ];
-  if (maySilence()) {
-    columns.push({
-      id: "silence",
-      on: "wide",
-      header: <span className="sr-only">{texts.silenceHeader}</span>,
-      width: "1.5rem",
-      cell: (row) => <SilenceButton row={row} onSilence={onSilence} />,
-    });
-  }
+  columns.push(...buttonColumns(onSilence, onScripts));
   return columns;
 }
 

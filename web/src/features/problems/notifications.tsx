@@ -1,14 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { allActionsQuery } from "~/api/actions";
 import { type Alert, eventAlertsQuery } from "~/api/alerts";
+import { explain } from "~/api/errors";
+import { type Escalation, escalationsQuery } from "~/api/escalations";
 import { allows, session } from "~/api/session-store";
 import { DeliveryMark, mediaTypeOf, recipientOf } from "~/shared/alerts";
 import { QueryError, StaleError } from "~/shared/fallback";
 import { Button } from "~/ui/button";
+import { Dot } from "~/ui/severity";
 import { SkeletonRows } from "~/ui/state";
-import { occasionOf, summaryOf } from "~/util/alerts";
+import { type Delivery, deliveryOf, occasionOf, summaryOf } from "~/util/alerts";
+import { nextWords } from "~/util/escalations";
+import { useNow } from "~/util/hooks";
 import { formatClock } from "~/util/time";
 import { texts } from "./texts";
 
@@ -24,13 +29,25 @@ function useActionNames(): ReadonlyMap<string, string> {
   return new Map(data.map((action) => [action.actionid, action.name]));
 }
 
+/** A point of the time line. */
+function Moment({ tone, children }: { tone: Delivery["tone"]; children: ReactNode }) {
+  return (
+    <li className="relative border-l-2 pb-3.5 pl-4 last:border-transparent last:pb-0">
+      <span className="absolute top-1.5 -left-[5px] flex rounded-full ring-3 ring-raised">
+        <Dot tone={tone} />
+      </span>
+      {children}
+    </li>
+  );
+}
+
 function Row({ alert, action }: { alert: Alert; action: string | undefined }) {
   const media = mediaTypeOf(alert);
   const details = [occasionOf(alert), alert.sendto.replaceAll("\n", ", "), action]
     .filter(Boolean)
     .join(" · ");
   return (
-    <li className="border-l-2 pl-3">
+    <Moment tone={deliveryOf(alert).tone}>
       <p className="flex flex-wrap items-baseline gap-x-2">
         <span className="min-w-0 font-medium break-words">{recipientOf(alert)}</span>
         {media && <span className="text-soft">{texts.byMedia(media)}</span>}
@@ -53,7 +70,37 @@ function Row({ alert, action }: { alert: Alert; action: string | undefined }) {
           </p>
         </details>
       )}
-    </li>
+    </Moment>
+  );
+}
+
+/** What an action does next, above what was done. */
+function Next({ escalation }: { escalation: Escalation }) {
+  const now = useNow();
+  const { next_step, nextcheck, paused, recipients } = escalation;
+  const due = Number(nextcheck);
+  const goesOn = next_step !== "0";
+  const details = [
+    due > 0 && formatClock(due),
+    goesOn && texts.step(next_step),
+    escalation.name,
+  ].filter(Boolean);
+  return (
+    <Moment tone={paused ? "warn" : goesOn ? "next" : "off"}>
+      <p className="font-medium">{nextWords(escalation, now)}</p>
+      {goesOn && (
+        <p className="break-words">
+          {recipients.length === 0
+            ? texts.nobodyInThisStep
+            : recipients
+                .map(({ name, mediatype }) =>
+                  mediatype ? `${name} ${texts.byMedia(mediatype)}` : name,
+                )
+                .join(", ")}
+        </p>
+      )}
+      <p className="text-xs break-words text-soft">{details.join(" · ")}</p>
+    </Moment>
   );
 }
 
@@ -63,8 +110,16 @@ interface NotificationsProps {
   recovery: string | undefined;
 }
 
-/** Who was notified of the problem, when, by what, and with which result. */
+/** The actions at work on the problem; none after its end. */
+function useEscalations({ eventid, recovery }: NotificationsProps) {
+  const over = recovery !== undefined && recovery !== "0";
+  const query = useQuery({ ...escalationsQuery(eventid), enabled: !over });
+  return { escalations: (!over && query.data) || [], error: over ? null : query.error };
+}
+
+/** Who was notified of the problem, when, by what and with which result, and what happens next. */
 export function Notifications({ eventid, recovery }: NotificationsProps) {
+  const { escalations, error: unknownNext } = useEscalations({ eventid, recovery });
   const query = useQuery(eventAlertsQuery(eventid, recovery));
   const names = useActionNames();
   const [all, setAll] = useState(false);
@@ -87,14 +142,18 @@ export function Notifications({ eventid, recovery }: NotificationsProps) {
           {!superAdmin && <span className="text-soft">{texts.asFarAsYouMayView}</span>}
         </p>
       ) : (
-        <>
-          <p>{summaryOf(alerts)}</p>
-          <ol aria-label={texts.notifications} className="flex flex-col gap-3">
-            {shown.map((alert) => (
-              <Row key={alert.alertid} alert={alert} action={names.get(alert.actionid)} />
-            ))}
-          </ol>
-        </>
+        <p>{summaryOf(alerts)}</p>
+      )}
+      {unknownNext && <p className="text-soft">{texts.nextIsUnknown(explain(unknownNext).what)}</p>}
+      {alerts.length + escalations.length > 0 && (
+        <ol aria-label={texts.notifications} className="pt-0.5 pl-1.5">
+          {escalations.map((escalation) => (
+            <Next key={escalation.escalationid} escalation={escalation} />
+          ))}
+          {shown.map((alert) => (
+            <Row key={alert.alertid} alert={alert} action={names.get(alert.actionid)} />
+          ))}
+        </ol>
       )}
       {alerts.length > shown.length && (
         <Button small className="self-start" onClick={() => setAll(true)}>

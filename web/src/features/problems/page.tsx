@@ -17,6 +17,7 @@ import { together, useRowWindow, useVisible } from "~/api/windows";
 import { QueryError, StaleError } from "~/shared/fallback";
 import { useKeptState } from "~/shared/forms/use-kept-state";
 import { Count, Page, Sheet } from "~/shared/page";
+import { mayRunScripts, Scripts } from "~/shared/scripts/button";
 import { SilenceDialog } from "~/shared/silence";
 import { Button } from "~/ui/button";
 import { Icon } from "~/ui/icon";
@@ -82,6 +83,7 @@ interface RowActions {
   acknowledge: (eventids: string[]) => void;
   update: (updating: Updating) => void;
   silence: (row: ProblemRow) => void;
+  scripts: (row: ProblemRow) => void;
 }
 
 /** Keys on a row act on it, or on the chosen rows; the answer is whether the key does something. */
@@ -93,6 +95,7 @@ function rowKeys(chosen: string[], actions: RowActions) {
     else if (key === "a") actions.acknowledge(eventids);
     else if (key === "m") actions.update({ eventids, initial: "message" });
     else if (key === "s" && maySilence() && !row.r_clock) actions.silence(row);
+    else if (key === "r" && mayRunScripts()) actions.scripts(row);
     else if (key === "c") {
       if (row.manualClose || chosen.length) actions.update({ eventids, initial: "close" });
       else toast(texts.theTriggerOfThis, "bad");
@@ -101,13 +104,25 @@ function rowKeys(chosen: string[], actions: RowActions) {
   };
 }
 
+/** What the user does with a row in a dialog. */
+interface Acting {
+  what: "silence" | "scripts";
+  row: ProblemRow;
+}
+
+function RowDialog({ what, row, onClose }: Acting & { onClose: () => void }) {
+  if (what === "scripts")
+    return <Scripts target={{ eventid: row.eventid }} name={row.name} onClose={onClose} />;
+  return <SilenceDialog target={targetOf(row)} running={silencesOf(row)} onClose={onClose} />;
+}
+
 export function ProblemsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const [visible, onVisible] = useVisible();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [updating, setUpdating] = useKeptState<Updating | null>("update dialog", null);
-  const [silencing, setSilencing] = useState<ProblemRow | null>(null);
+  const [acting, setActing] = useState<Acting | null>(null);
   const filter = useFilter(search, { event: undefined });
   const count = useQuery(problemCountQuery(filter));
   const update = useUpdateProblems();
@@ -136,14 +151,21 @@ export function ProblemsPage() {
       toast(explain(failure).what, "bad");
     }
   };
+  const { silence, scripts } = useMemo(
+    () => ({
+      silence: (row: ProblemRow) => setActing({ what: "silence", row }),
+      scripts: (row: ProblemRow) => setActing({ what: "scripts", row }),
+    }),
+    [],
+  );
   const columns = useMemo(
-    () => problemColumns((tag) => change({ tags: tagFilterText(tag) }), setSilencing),
-    [change],
+    () => problemColumns((tag) => change({ tags: tagFilterText(tag) }), silence, scripts),
+    [change, silence, scripts],
   );
   const chosen = useMemo(() => [...selected], [selected]);
   const acknowledge = (eventids: string[]) =>
     update.mutate({ eventids, update: { acknowledge: true } });
-  const onKey = rowKeys(chosen, { acknowledge, update: setUpdating, silence: setSilencing });
+  const onKey = rowKeys(chosen, { acknowledge, update: setUpdating, silence, scripts });
 
   return (
     <Page
@@ -203,13 +225,7 @@ export function ProblemsPage() {
           )}
         </div>
       )}
-      {silencing && (
-        <SilenceDialog
-          target={targetOf(silencing)}
-          running={silencesOf(silencing)}
-          onClose={() => setSilencing(null)}
-        />
-      )}
+      {acting && <RowDialog {...acting} onClose={() => setActing(null)} />}
       {updating && <UpdateDialog {...updating} onClose={() => setUpdating(null)} />}
     </Page>
   );

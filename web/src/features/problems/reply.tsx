@@ -3,6 +3,7 @@ import { maySilence } from "~/api/maintenance";
 import type { ProblemRow } from "~/api/problems";
 import { allows } from "~/api/session-store";
 import { useKeptState } from "~/shared/forms/use-kept-state";
+import { mayRunScripts, ScriptsButton } from "~/shared/scripts/button";
 import { SilenceDialog } from "~/shared/silence";
 import { Button } from "~/ui/button";
 import { Input } from "~/ui/field";
@@ -26,7 +27,7 @@ export function Reply({ row }: { row: ProblemRow }) {
       { onSuccess: () => setMessage("") },
     );
   const comments = allows("add_problem_comments");
-  if (!mayUpdate() && !maySilence()) return null;
+  if (!mayUpdate() && !maySilence() && !mayRunScripts()) return null;
   return (
     <footer className="flex flex-col gap-2 border-t bg-surface px-5 py-3">
       {comments && (
@@ -73,6 +74,7 @@ export function Reply({ row }: { row: ProblemRow }) {
             {texts.silence}
           </Button>
         )}
+        <ScriptsButton small target={{ eventid: row.eventid }} name={row.name} />
         {mayUpdate() && (
           <Button small look="quiet" onClick={() => setMore(true)}>
             {texts.more}
