@@ -40,8 +40,15 @@ impl World {
                 ("severity", severity.into()),
             ],
         );
-        let tag = [("eventtagid", event.into()), ("eventid", event.into()), ("tag", "team".into())];
-        self.put_state(&table::EVENT_TAGS, &[&tag[..], &[("value", "web".into())]].concat());
+        self.put_state(
+            &table::EVENT_TAGS,
+            &[
+                ("eventtagid", event.into()),
+                ("eventid", event.into()),
+                ("tag", "team".into()),
+                ("value", "web".into()),
+            ],
+        );
     }
 
     fn service_problem(&self, severity: i64) {
