@@ -98,10 +98,12 @@ struct Shell {
 
 struct Seat(Arc<Shell>);
 
-impl Commands for Arc<Shell> {
+struct Seats(Arc<Shell>);
+
+impl Commands for Seats {
     fn place(&self, _: CommandKind, host: HostId) -> Option<Box<dyn Place>> {
-        let is_free = lock(&self.full).insert(host);
-        is_free.then(|| Box::new(Seat(Self::clone(self))) as Box<dyn Place>)
+        let is_free = lock(&self.0.full).insert(host);
+        is_free.then(|| Box::new(Seat(Arc::clone(&self.0))) as Box<dyn Place>)
     }
 }
 
@@ -148,7 +150,7 @@ impl World {
             clock.clone(),
             bell.clone(),
             sink.clone(),
-            Arc::new(Arc::clone(&shell)),
+            Arc::new(Seats(Arc::clone(&shell))),
             Box::new(Echo),
         );
         Self { config, clock, problems, escalator: escalator.unwrap(), bell, sink, shell, dir }
