@@ -30,7 +30,7 @@ OTHERWISE = {
     # Tags of webhooks stay with the problem.
     "hook-tags": ["event.get differs at $.result[1].tags"],
     # The name of the host that a command runs for, instead of nothing.
-    "cmd-server": ["alert.get differs at $.result[0].message", "script open #1"],
+    "cmd-server": ["alert.get differs at $.result[0].message", "script open #"],
     # A problem that has ended before it was suppressed stays as it is.
     "pause-maintenance-off": ["event.get differs at $.result[0].suppression_data"],
 }

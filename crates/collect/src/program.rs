@@ -33,7 +33,7 @@ pub enum Excess {
     Kill,
 }
 
-/// What becomes of standard output and standard error.
+/// Where standard output and standard error go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Streams {
     /// One text, as on a terminal.

@@ -81,7 +81,7 @@ impl<'t> Quoter<'t> {
         quoted
     }
 
-    /// The same of a value that is a part of the command: whoever wrote the command wrote it.
+    /// The same of a value that is a part of the command, such as a global macro.
     pub fn trusted(&mut self, span: std::ops::Range<usize>, value: String) -> String {
         self.follow(span);
         value.chars().for_each(|c| self.step(c));

@@ -6,7 +6,8 @@ mod common;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::{Behaviour, FakeAgent, Rig, host, snapshot};
+use common::{Behaviour, FakeAgent, Rig, host, item, snapshot};
+use config::snapshot::ItemType;
 use model::alert::{Outcome, Report, Reports};
 use model::command::{CommandKind, Commands, Task, Work};
 use model::{AlertId, HostId};
@@ -29,7 +30,11 @@ struct Bench {
 
 impl Bench {
     async fn start(port: u16, on_server: bool) -> Self {
-        let rig = Rig::start(snapshot(1, vec![host(1, "web", port, vec![])])).await;
+        let rig = Rig::start(snapshot(
+            1,
+            vec![host(1, "web", port, vec![item(1, "k", ItemType::Trapper, "")])],
+        ))
+        .await;
         let written = Arc::<Written>::default();
         let runtime = tokio::runtime::Handle::current();
         let setup = CommanderSetup { on_server, runtime };

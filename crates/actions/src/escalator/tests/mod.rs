@@ -101,7 +101,6 @@ struct Shell {
 
 struct Seat(Arc<Shell>);
 
-/// Gives seats of the shell.
 struct Seats(Arc<Shell>);
 
 impl Commands for Seats {
