@@ -32,6 +32,7 @@ test("periods are days of the time zone of the agreement", () => {
   expect(periodWords({ ...day, period_to: 1_580_508_000 }, "Europe/Riga")).toBe(
     "2020-01-01 – 2020-01-31",
   );
+  expect(periodWords(day, "no/zone")).toMatch(/^20(19|20)-/);
 });
 
 test("a percentage is not rounded up", () => {

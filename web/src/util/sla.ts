@@ -1,3 +1,5 @@
+import { dayIn } from "./time";
+
 /** Statuses: unlike those of other objects, 1 is enabled. */
 export const SLA_ON = "1";
 export const SLA_OFF = "0";
@@ -51,21 +53,11 @@ export function percent(value: number): string {
 export const sliWords = (cell: SliCell | undefined, slo: number) =>
   !cell || verdictOf(cell, slo) === "unknown" ? "Unknown" : percent(Number(cell.sli));
 
-/** Days as "2026-11-21" in a time zone; empty or unknown: the browser's. */
-function daysIn(zone: string | undefined): Intl.DateTimeFormat {
-  try {
-    return new Intl.DateTimeFormat("sv-SE", { timeZone: zone || undefined });
-  } catch {
-    return new Intl.DateTimeFormat("sv-SE");
-  }
-}
-
 /** A period as a text: its day, or its first and last day, in the time zone of the agreement. */
 export function periodWords({ period_from, period_to }: SlaPeriod, zone?: string): string {
-  const days = daysIn(zone);
-  const first = days.format(Number(period_from) * 1000);
+  const first = dayIn(Number(period_from), zone);
   // The end is the first second of the next period.
-  const last = days.format((Number(period_to) - 1) * 1000);
+  const last = dayIn(Number(period_to) - 1, zone);
   return first === last ? first : `${first} – ${last}`;
 }
 

@@ -232,3 +232,12 @@ export function zoneName(): string {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   return zone && zone !== offset ? `${zone} (${offset})` : offset;
 }
+
+/** The day of a moment in a time zone, as "2026-11-21"; without one or with an unknown one: the browser's. */
+export function dayIn(clock: number, zone: string | undefined): string {
+  try {
+    return new Intl.DateTimeFormat("sv-SE", { timeZone: zone || undefined }).format(clock * 1000);
+  } catch {
+    return formatClock(clock, "day");
+  }
+}

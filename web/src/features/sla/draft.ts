@@ -1,7 +1,7 @@
 import type { TagCondition } from "~/api/services";
 import type { ExcludedDowntime, Sla, SlaInput } from "~/api/slas";
 import { daySpans, daysOf, isAlways, SLA_OFF, SLA_ON, scheduleOf, WEEKDAY_NAMES } from "~/util/sla";
-import { formatLocal, parseTime } from "~/util/time";
+import { formatClock, formatLocal, parseTime } from "~/util/time";
 
 /** An agreement as the form holds it; moments as the browser's boxes have them. */
 export interface SlaDraft {
@@ -26,6 +26,10 @@ const WORK_DAYS = ["", ...Array.from({ length: 5 }, () => "08:00-17:00"), ""];
 const dayOf = (clock: number) => new Date(clock * 1000).toISOString().slice(0, 10);
 const clockOfDay = (day: string) => Date.parse(`${day}T00:00:00Z`) / 1000;
 
+/** A moment as a box has it; its seconds are kept. */
+const boxOf = (clock: number) =>
+  clock % 60 === 0 ? formatLocal(clock) : formatClock(clock).replace(" ", "T");
+
 export function slaDraft(row: Sla | null, now: number): SlaDraft {
   const schedule = (row?.schedule ?? []).map(({ period_from, period_to }) => ({
     period_from: Number(period_from),
@@ -48,8 +52,8 @@ export function slaDraft(row: Sla | null, now: number): SlaDraft {
     downtimes:
       row?.excluded_downtimes.map(({ name, period_from, period_to }) => ({
         name,
-        from: formatLocal(Number(period_from)),
-        to: formatLocal(Number(period_to)),
+        from: boxOf(Number(period_from)),
+        to: boxOf(Number(period_to)),
       })) ?? [],
   };
 }
