@@ -10,7 +10,7 @@ use model::Outgoing;
 use tokio::net::unix::pipe::Receiver;
 use tokio::process::{Child, Command};
 
-use crate::attempt::{Failure, Log, Result, Sent, Tools, os_error};
+use crate::attempt::{Cancel, Failure, Log, Result, Sent, Tools, os_error};
 use crate::settings::Program;
 
 /// Bytes of a program's output that are kept; it may print more.
@@ -113,6 +113,7 @@ async fn run(tools: &Tools, mut child: Child, output: Receiver, log: &mut Log) -
     drain(&output, &mut kept);
     let text = String::from_utf8_lossy(&kept).into_owned();
     log.add(|| text.clone());
+    log.respond(|| text.clone());
     match status {
         Ok(status) if status.success() => Ok(Sent::default()),
         Ok(status) => Err(Failure::Failed(explain(&text, status))),
@@ -126,7 +127,7 @@ async fn end(tools: &Tools) -> Failure {
         () = tokio::time::sleep(tools.attempt_max) => {
             Failure::failed("Timeout while executing a shell script.")
         }
-        () = tools.cancelled() => {
+        () = tools.cancelled(Cancel::All) => {
             Failure::Unknown(String::from("the server was stopped while the script ran"))
         }
     }
