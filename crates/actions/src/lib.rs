@@ -22,7 +22,7 @@ mod recipients;
 pub mod text;
 
 pub use discovery_writer::DiscoveryWriter;
-pub use escalator::{Addressee, Bell, Escalator, Expand, Sent, Subject, Texts};
+pub use escalator::{Addressee, Bell, Escalator, Expand, Sent, Subject, Texts, delay_s};
 
 #[cfg(test)]
 mod tests;

@@ -6,10 +6,12 @@
 //! transaction that follows only writes rows.
 
 mod configured;
+mod delay;
 mod events;
 mod inbox;
 mod monitored;
 mod people;
+mod refused;
 mod sending;
 mod stored;
 mod texts;
@@ -31,8 +33,10 @@ use stdx::clock::SharedClock;
 use configured::Configured;
 use events::Position;
 use sending::Sending;
+use stored::Changes;
 use turn::Turn;
 
+pub use delay::delay_s;
 pub use inbox::Bell;
 pub use texts::{Addressee, Expand, Sent, Subject, Texts};
 
@@ -178,7 +182,7 @@ impl Escalator {
         let turn = Turn { snapshot: &snapshot, texts: &*self.texts, now, woken: &self.woken };
         let configured = &mut self.configured;
         let outcome = self.config.read(|connection| turn.look(connection, configured, before))?;
-        let (position, changes) = (outcome.position, outcome.changes);
+        let (position, mut changes) = (outcome.position, outcome.changes);
         let media_types: BTreeSet<u64> = changes
             .alerts
             .iter()
@@ -186,10 +190,19 @@ impl Escalator {
             .map(|address| address.media_type)
             .collect();
         if position != before || !changes.is_empty() {
-            self.config.write_state(|state| {
-                changes.write(state, now)?;
-                position.write(state)
-            })?;
+            let write = |changes: &mut Changes| {
+                self.config.write_state(|state| {
+                    changes.write(state, now)?;
+                    position.write(state)
+                })
+            };
+            match write(&mut changes) {
+                Err(error) if error.is_of_values() => {
+                    tracing::error!(%error, "the database refuses an alert or an escalation");
+                    write(&mut refused::sift(&self.config, changes, now)?)?;
+                }
+                written => written?,
+            }
         }
         self.position = Some(position);
         self.woken.clear();

@@ -61,12 +61,32 @@ impl Turn<'_> {
         all.sort_by_key(|one| (one.event, one.action));
         let new = look.new_escalations(connection, &news.opened)?;
         for escalation in all.into_iter().chain(new) {
-            look.escalate(connection, escalation)?;
+            contained(&escalation, || look.escalate(connection, escalation.clone()))
+                .unwrap_or_else(|| {
+                    // It would fail again each time.
+                    look.changes.ended.extend(Some(escalation.id).filter(|id| *id != 0));
+                    Ok(())
+                })?;
         }
         for update in news.updates.iter().filter(|update| update.is_told()) {
-            look.update(connection, update)?;
+            contained(update, || look.update(connection, update)).unwrap_or(Ok(()))?;
         }
         Ok(Outcome { position, changes: look.changes, is_full })
+    }
+}
+
+/// Runs work whose panic concerns only what it is about. `None` = it panicked.
+fn contained<T>(about: &impl std::fmt::Debug, work: impl FnOnce() -> T) -> Option<T> {
+    match stdx::thread::contain(work) {
+        Ok(result) => Some(result),
+        Err(fault) => {
+            tracing::error!(
+                fault = fault.text,
+                ?about,
+                "internal error of an escalation; it is skipped"
+            );
+            None
+        }
     }
 }
 
@@ -345,9 +365,15 @@ impl<'a> Look<'a> {
         }
         let subject = about.subject(action.id, event);
         let templates = Vec::from_iter(templates);
-        let Some(texts) = self.turn.texts.about(connection, subject, &templates)? else {
-            return Ok(Vec::new());
+        let faulty = |draft: &Draft| {
+            let fate = if draft.fate == Fate::Send { Fate::Faulty } else { draft.fate };
+            about.alert(action.id, Draft { fate, ..draft.clone() }, Text::default())
         };
+        let read = || self.turn.texts.about(connection, subject, &templates);
+        let Some(texts) = contained(&subject, read) else {
+            return Ok(drafts.iter().map(faulty).collect());
+        };
+        let Some(texts) = texts? else { return Ok(Vec::new()) };
         let alert = |draft: &Draft| {
             let to = self.addressee(draft.user);
             let text = if is_expanded {
@@ -369,7 +395,10 @@ impl<'a> Look<'a> {
             let parameters = parameters.collect();
             NewAlert { parameters, ..about.alert(action.id, draft.clone(), text) }
         };
-        Ok(drafts.iter().map(alert).collect())
+        let made = drafts
+            .iter()
+            .map(|draft| contained(&subject, || alert(draft)).unwrap_or_else(|| faulty(draft)));
+        Ok(made.collect())
     }
 
     fn addressee(&self, user: u64) -> Addressee {
