@@ -7,7 +7,7 @@ use actions::Escalator;
 use actions::text::EventTexts;
 use anyhow::Context as _;
 use collect::resolver::Resolver;
-use media::{ATTEMPT_MAX, Configured, Queues, Setup};
+use media::{ATTEMPT_MAX, Queues, Setup};
 
 use super::base::Base;
 use super::evaluation::Evaluation;
@@ -15,6 +15,8 @@ use super::{Kept, Part, blocking, history};
 
 /// How long attempts may go on when the server stops.
 const ATTEMPTS_END: Duration = Duration::from_secs(5);
+/// The same of those whose message the receiver may have: a service manager allows 30 s for the whole stop.
+const UNSAFE_ATTEMPTS_END: Duration = Duration::from_secs(15);
 
 /// Starts both; the handle sends what users test.
 pub(crate) fn start(
@@ -23,8 +25,7 @@ pub(crate) fn start(
     evaluation: &Evaluation,
 ) -> anyhow::Result<Part<Queues>> {
     let (config, clock, bell) = (&base.config, &base.clock, base.bell.clone());
-    let queues = Queues::new(setup(base)?, Arc::new(bell.clone()));
-    let media = Configured::new(Arc::clone(config), queues.clone());
+    let queues = Queues::following(Arc::clone(config), setup(base)?, Arc::new(bell.clone()));
     let shards = Arc::clone(&evaluation.shards) as Arc<dyn ::history::Reader>;
     let texts =
         EventTexts::new(Arc::clone(config), history.reader(shards, clock), Arc::clone(clock));
@@ -32,7 +33,7 @@ pub(crate) fn start(
         Arc::clone(config),
         Arc::clone(clock),
         bell.clone(),
-        Arc::new(media),
+        Arc::new(queues.clone()),
         Box::new(texts),
     )
     .context("cannot continue the escalations of the last run")?;
@@ -40,7 +41,7 @@ pub(crate) fn start(
     let thread = stdx::thread::permanent("escalator", move || escalator.run(&stop))?;
     let sending = queues.clone();
     let end = move || {
-        sending.stop(ATTEMPTS_END);
+        sending.stop(ATTEMPTS_END, UNSAFE_ATTEMPTS_END);
         // It ends when it has written the last reports.
         bell.end();
         Kept::all_if(thread.join().is_ok())

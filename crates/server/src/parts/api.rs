@@ -8,13 +8,14 @@ use ::history::service::{Counters, Gate, Limits};
 use config::Config;
 use control::analytics::Board;
 use internals::{Capacity, Meter};
+use media::Queues;
 use pipeline::ShardSet;
 use tokio::sync::broadcast;
 
 use super::base::Base;
 use super::collection::Collection;
 use super::evaluation::Evaluation;
-use super::live::Live;
+use super::live::{Alerting, Live};
 use super::{Kept, Part, blocking, history};
 
 /// What others use of it.
@@ -25,16 +26,25 @@ pub(crate) struct Service {
     pub(crate) gate: Gate,
 }
 
+/// What methods reach of the parts that run.
+pub(crate) struct Reached<'a> {
+    pub(crate) evaluation: &'a Evaluation,
+    pub(crate) collection: &'a Collection,
+    /// Sends what users test.
+    pub(crate) media: Queues,
+    /// What engines of the load balancer report.
+    pub(crate) board: Option<Arc<Board>>,
+}
+
 /// Makes the API of the parts that run. From now on shards and browsers hear of changes of the configuration.
 pub(crate) fn start(
     base: &Base<'_>,
     history: &history::Opened,
-    evaluation: &Evaluation,
-    collection: &Collection,
+    reached: Reached<'_>,
     meter: &Arc<Meter>,
     counters: Arc<Counters>,
-    board: Option<Arc<Board>>,
 ) -> Part<Service> {
+    let Reached { evaluation, collection, media, board } = reached;
     // Before the API: browsers ask for what shards know.
     configure_shards(&base.config, &evaluation.shards);
     let shards = Arc::clone(&evaluation.shards);
@@ -50,7 +60,7 @@ pub(crate) fn start(
             discoveries: Arc::clone(&evaluation.lld.outcomes),
             config: Arc::clone(&base.config),
             clock: Arc::clone(&base.clock),
-            bell: base.bell.clone(),
+            alerting: Alerting { bell: base.bell.clone(), media },
             capacity: Capacity { data: base.data.clone(), meter: Arc::clone(meter) },
             board,
             damages: history.damages.clone(),

@@ -13,12 +13,21 @@ use control::analytics::Board;
 use events::Problems;
 use internals::Capacity;
 use listen::{Intake, PushError};
+use media::Queues;
+use model::alert::{Outgoing, Trial};
 use model::{Available, HostId, InterfaceId, InterfaceState, ItemId, Payload, ProblemUpdate, Push};
 use pipeline::ShardSet;
 use poll::InternalValue;
 use stdx::clock::SharedClock;
 use tokio::runtime::Handle;
 use wire::history_service::{Failure, Reason};
+
+/// What sends messages to users.
+pub(crate) struct Alerting {
+    /// To the escalator.
+    pub(crate) bell: Bell,
+    pub(crate) media: Queues,
+}
 
 /// The running parts, for the API's blocking threads.
 pub(crate) struct Live {
@@ -30,8 +39,7 @@ pub(crate) struct Live {
     pub(crate) discoveries: Arc<Outcomes>,
     pub(crate) config: Arc<Config>,
     pub(crate) clock: SharedClock,
-    /// To the escalator.
-    pub(crate) bell: Bell,
+    pub(crate) alerting: Alerting,
     pub(crate) capacity: Capacity,
     /// What engines of the load balancer report; `None`: the server does not listen for them.
     pub(crate) board: Option<Arc<Board>>,
@@ -132,8 +140,15 @@ impl api::Live for Live {
 
     fn end_suppressions(&self, maintenances: &[u64]) -> Result<(), String> {
         let ended = events::end_suppressions(&self.config, maintenances);
-        self.bell.suppression_changed(&ended.map_err(|error| error.to_string())?);
+        self.alerting.bell.suppression_changed(&ended.map_err(|error| error.to_string())?);
         Ok(())
+    }
+
+    fn test_media(&self, message: &Outgoing) -> Result<Trial, String> {
+        let types = self.config.read(|connection| media::media_types(connection));
+        let mut types = types.map_err(|error| error.to_string())?.into_iter();
+        let wanted = types.find(|one| one.id == message.media_type);
+        self.alerting.media.test(&wanted.ok_or("The media type was deleted.")?, message)
     }
 
     fn check_now(&self, items: &[ItemId]) {

@@ -9,6 +9,7 @@ use config::retry::Stop;
 use control::analytics::Board;
 use history::service::Counters;
 use internals::{Meter, ServerFigures};
+use media::Queues;
 
 use super::stop_signal;
 use crate::folder::{self, RunningMark, lock};
@@ -87,10 +88,10 @@ async fn start(
     let evaluation =
         running.add("evaluation", evaluation::start(&base, &mut history, unsupported)?);
     let discovered = running.add("discovery", discovered::start(&base)?);
-    running.add("alerting", alerting::start(&base, &history, &evaluation)?);
+    let media = running.add("alerting", alerting::start(&base, &history, &evaluation)?);
 
     let counters = Arc::<Counters>::default();
-    let meter = measure(&base, &history, &evaluation, Arc::clone(&counters));
+    let meter = measure(&base, &history, &evaluation, media.clone(), Arc::clone(&counters));
     let figures =
         Arc::new(ServerFigures { config: Arc::clone(&base.config), meter: Arc::clone(&meter) });
     let board = engines.as_ref().map(|_| Board::new(Arc::clone(&base.clock)));
@@ -101,8 +102,13 @@ async fn start(
         collection::start(&base, &evaluation, memory, Arc::new(internals), discovered.clone())?,
     );
     running.add("meter", Part::task("meter", Arc::clone(&meter).run(collection.pollers.clone())));
-    let api =
-        api::start(&base, &history, &evaluation, &collection, &meter, counters, board.clone());
+    let reached = api::Reached {
+        evaluation: &evaluation,
+        collection: &collection,
+        media: media.clone(),
+        board: board.clone(),
+    };
+    let api = api::start(&base, &history, reached, &meter, counters);
     let service = running.add("API", api);
     let requests = Requests {
         api: Arc::clone(&service.api),
@@ -138,6 +144,7 @@ fn measure(
     base: &Base<'_>,
     history: &stored::Opened,
     evaluation: &Evaluation,
+    media: Queues,
     service: Arc<Counters>,
 ) -> Arc<Meter> {
     Meter::new(internals::Parts {
@@ -150,5 +157,6 @@ fn measure(
         damages: history.damages.clone(),
         stores: history.stores.clone(),
         service,
+        media,
     })
 }
