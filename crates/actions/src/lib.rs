@@ -24,7 +24,7 @@ pub mod text;
 
 pub use discovery_writer::DiscoveryWriter;
 pub use escalator::{
-    Addressee, Bell, Escalator, Expand, Explainer, Prepared, Sent, Subject, Texts,
+    Addressee, Bell, Escalator, Expand, Explainer, Prepared, Sent, Subject, Texts, delay_s,
 };
 
 #[cfg(test)]

@@ -60,6 +60,11 @@ impl ApiError {
         Self::application(NO_OBJECT)
     }
 
+    /// The error of an object that is not there, or not for this user.
+    pub fn is_no_object(&self) -> bool {
+        self.data == NO_OBJECT
+    }
+
     /// The same, of a work in portions: `done` says what is kept.
     pub(crate) fn after(self, done: impl std::fmt::Display) -> Self {
         Self { data: format!("{} ({done}.)", self.data), ..self }

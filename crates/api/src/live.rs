@@ -6,6 +6,7 @@ use balancing::placement::{Assignment, State};
 use config::db::Reader;
 use model::alert::outlook::Outlook;
 use model::alert::rehearsal::{Rehearsed, Span};
+use model::alert::{Outgoing, Trial};
 use model::{
     Available, EventId, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, Sample,
 };
@@ -138,6 +139,12 @@ pub trait Live: Send + Sync {
     fn history_gaps(&self, items: &[ItemId], span: history::Span) -> Vec<history::damage::Gap> {
         let (_, _) = (items, span);
         Vec::new()
+    }
+    /// Sends one message now by the stored media type that it names, beside the queues. Blocks as long as an attempt, up
+    /// to a minute.
+    fn test_media(&self, message: &Outgoing) -> Result<Trial, String> {
+        let _unsent = message;
+        Err("The server sends no messages.".to_owned())
     }
     /// Deletes history and trends of items.
     fn clear_history(&self, items: &[ItemId]) -> Result<(), String>;

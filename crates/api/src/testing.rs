@@ -3,11 +3,13 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use balancing::placement::State;
 use config::db::{Location, Reader};
 use model::alert::outlook::{OfAction, Outlook};
 use model::alert::rehearsal::{Rehearsed, Span};
+use model::alert::{Outcome, Outgoing, ScriptLine, Trial};
 use model::{
     Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, Sample,
     SampleValue, Timestamp,
@@ -131,6 +133,26 @@ impl Live for Idle {
         let host = execution.host.to_string();
         Ok(templates.iter().map(|text| text.replace("{HOST.ID}", &host)).collect())
     }
+    fn test_media(&self, message: &Outgoing) -> Result<Trial, String> {
+        let again = None;
+        let error = "because".to_owned();
+        let outcome = match message.subject.as_str() {
+            "busy" => return Err("4 tests of media types are running: try later".to_owned()),
+            "failed" => Outcome::Failed { error, again },
+            "impossible" => Outcome::Impossible { error },
+            "unknown" => Outcome::Unknown { error },
+            _ => Outcome::Sent { tags: Vec::new() },
+        };
+        let Outgoing { sendto, subject, message, parameters, .. } = message;
+        let line = ScriptLine { level: 4, at: Duration::from_millis(7), text: "logged".to_owned() };
+        Ok(Trial {
+            outcome,
+            response: format!("{sendto:?} {subject} {message} {parameters:?}"),
+            log: vec!["> x".to_owned()],
+            script_log: vec![line],
+            took: Duration::from_millis(12),
+        })
+    }
     fn queue(&self, kind: &str, limit: Option<u64>) -> Result<Json, String> {
         if kind == "overview" { Ok(Json::from(limit)) } else { Err("no such queue".to_owned()) }
     }
@@ -189,7 +211,7 @@ impl Server {
         let hash = bcrypt::hash("zabbix", 4).unwrap();
         let seeded: config::db::DbResult<bool> = config.write(|edit| config::seed(edit, &hash));
         assert!(seeded.unwrap());
-        let clock = SimClock::at(std::time::Duration::from_secs(1_800_000_000));
+        let clock = SimClock::at(Duration::from_secs(1_800_000_000));
         let asked = Arc::new(Mutex::new(Vec::new()));
         let valued = Arc::new(Mutex::new(Vec::new()));
         let outlook = Arc::new(Mutex::new(Vec::new()));
@@ -407,7 +429,7 @@ fn a_stranger_does_not_keep_a_user_out() {
     server.api.write_accesses();
     assert_eq!(shown(), 0);
     assert_eq!(login(stranger, "Admin", "zabbix"), refused);
-    server.clock.advance(std::time::Duration::from_secs(31));
+    server.clock.advance(Duration::from_secs(31));
     assert_eq!(login(stranger, "Admin", "zabbix"), None);
     for _ in 0..5 {
         assert_eq!(login(stranger, "Admin", "wrong"), refused);

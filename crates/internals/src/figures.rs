@@ -69,6 +69,11 @@ impl Internals for ServerFigures {
             "vedette" => match param(1).as_str() {
                 "stores" => self.stores(&param(2), &param(3)),
                 "service" => self.service(&param(2)),
+                "media" => {
+                    let (queues, now) = (self.meter.media(), self.meter.now());
+                    unsigned(self.meter.alerting().figure(&param(2), &param(3), queues, now)?)
+                }
+                "escalator" if param(2) == "delay" => unsigned(self.meter.alerting().delay_s),
                 "history" if param(2) == "damaged" => unsigned(self.meter.damaged()),
                 "configuration" if param(2) == "hold" => {
                     Ok(InternalValue::Float(self.config.longest_hold().as_secs_f64()))

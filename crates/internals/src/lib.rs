@@ -1,6 +1,7 @@
 //! Self-monitoring: a [`Meter`] reads the gauges of all parts once a second; [`ServerFigures`] are
 //! internal items, [`Capacity`] is what `capacity.get` shows, [`queue_rows`] what `queue.get` shows.
 
+mod alerting;
 mod capacity;
 mod figures;
 mod meter;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use collect::queue::QueueReport;
 use config::Config;
 use events::Problems;
+use media::Queues;
 use model::HostId;
 use pipeline::{GaugeReading, ShardHandle, ShardSet, Stage};
 use poll::Status;
@@ -17,6 +18,7 @@ use stdx::clock::SharedClock;
 use stdx::machine::CpuTimes;
 use stdx::sync::lock;
 
+use crate::alerting::Alerting;
 use crate::capacity::{Disk, DiskReadings};
 
 /// Busy shares are averages over this many seconds, as the field's graphs show them.
@@ -48,6 +50,8 @@ pub struct Parts {
     pub stores: Vec<Arc<history::spool::Gauges>>,
     /// What other programs do with history.
     pub service: Arc<history::service::Counters>,
+    /// What sends messages to users.
+    pub media: Queues,
 }
 
 /// The load of the last minute.
@@ -82,6 +86,7 @@ struct State {
     /// Of which configuration, and its bytes.
     configuration: (u64, usize),
     disk: DiskReadings,
+    alerting: Arc<Alerting>,
 }
 
 #[derive(Clone)]
@@ -150,6 +155,10 @@ impl Meter {
             lock(&self.state).configuration = (snapshot.revision, snapshot.bytes());
             // What stood where is gone, and so are the rows that it was read from.
             stdx::sys::give_memory_back();
+        }
+        match Alerting::read(&self.parts.config, self.now()) {
+            Ok(alerting) => lock(&self.state).alerting = Arc::new(alerting),
+            Err(error) => tracing::debug!(%error, "cannot read how alerting is doing"),
         }
         lock(&self.state).disk.take(&self.parts.data, self.parts.clock.monotonic());
         // Shards that have ended have nothing new to tell.
@@ -239,6 +248,16 @@ impl Meter {
     /// What other programs did with history since the start.
     pub(crate) fn service(&self) -> history::service::Figures {
         self.parts.service.read()
+    }
+
+    /// What waits to be sent, as of some seconds ago.
+    pub(crate) fn alerting(&self) -> Arc<Alerting> {
+        Arc::clone(&lock(&self.state).alerting)
+    }
+
+    /// What sends messages to users.
+    pub(crate) fn media(&self) -> &Queues {
+        &self.parts.media
     }
 
     /// The file system of the data, as of some seconds ago.

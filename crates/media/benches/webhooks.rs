@@ -108,7 +108,7 @@ fn main() {
         println!(
             "{sessions:>2} sessions: {rate:>6.0} webhooks/s, {each:.0} µs of CPU each with the server, {failed} failed"
         );
-        queues.stop(Duration::ZERO);
+        queues.stop(Duration::ZERO, Duration::ZERO);
     }
 }
 

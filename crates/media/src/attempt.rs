@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use collect::resolver::Resolver;
+use model::alert::{Outcome, ScriptLine, Trial};
 use stdx::clock::SharedClock;
 use stdx::kerberos::Tickets;
 use tokio::sync::watch;
@@ -32,8 +33,17 @@ pub(crate) struct Tools {
     /// Time for one attempt, except of webhooks, which have their own.
     pub(crate) attempt_max: Duration,
     pub(crate) modems: Arc<Modems>,
-    /// Becomes true when attempts have to end.
-    pub(crate) cancel: watch::Receiver<bool>,
+    pub(crate) cancel: watch::Receiver<Cancel>,
+}
+
+/// Which attempts have to end: the server stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Cancel {
+    None,
+    /// Those whose message the receiver cannot have yet.
+    Safe,
+    /// Also those whose outcome is then unknown.
+    All,
 }
 
 impl std::fmt::Debug for Tools {
@@ -43,10 +53,10 @@ impl std::fmt::Debug for Tools {
 }
 
 impl Tools {
-    /// Returns when attempts have to end.
-    pub(crate) async fn cancelled(&self) {
+    /// Returns when such attempts have to end.
+    pub(crate) async fn cancelled(&self, which: Cancel) {
         let mut cancel = self.cancel.clone();
-        if cancel.wait_for(|cancel| *cancel).await.is_err() {
+        if cancel.wait_for(|cancel| *cancel >= which).await.is_err() {
             // Nobody can cancel any more.
             std::future::pending::<()>().await;
         }
@@ -94,6 +104,8 @@ pub(crate) fn cut(mut error: String) -> String {
 pub(crate) struct Log {
     lines: Option<Vec<String>>,
     bytes: usize,
+    response: String,
+    script: Vec<ScriptLine>,
 }
 
 impl Log {
@@ -104,7 +116,7 @@ impl Log {
 
     /// Keeps lines.
     pub(crate) fn on() -> Self {
-        Self { lines: Some(Vec::new()), bytes: 0 }
+        Self { lines: Some(Vec::new()), ..Self::default() }
     }
 
     /// Adds a line, which is made only if it is kept.
@@ -121,6 +133,32 @@ impl Log {
         }
     }
 
+    /// Keeps what the receiver said last.
+    pub(crate) fn respond(&mut self, response: impl FnOnce() -> String) {
+        if self.lines.is_some() {
+            let mut response = response();
+            if let Some((at, _)) = response.char_indices().nth(LOG_BYTES_MAX / 4) {
+                response.truncate(at);
+            }
+            self.response = response;
+        }
+    }
+
+    /// Keeps a line that a webhook logged.
+    pub(crate) fn script(&mut self, line: ScriptLine) {
+        if self.lines.is_some() && self.bytes < LOG_BYTES_MAX {
+            self.add(|| format!("{}: {}", line.level, line.text));
+            self.script.push(line);
+        }
+    }
+
+    /// What came of the attempt that it is of.
+    pub(crate) fn into_trial(self, outcome: Outcome, took: Duration) -> Trial {
+        let Self { lines, response, script, .. } = self;
+        Trial { outcome, response, log: lines.unwrap_or_default(), script_log: script, took }
+    }
+
+    #[cfg(test)]
     pub(crate) fn into_lines(self) -> Vec<String> {
         self.lines.unwrap_or_default()
     }

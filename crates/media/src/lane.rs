@@ -33,6 +33,32 @@ impl Room {
     }
 }
 
+/// What self-monitoring reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Figures {
+    /// Messages that wait for a session.
+    pub waiting: usize,
+    /// Attempts that are made now.
+    pub in_flight: usize,
+    /// Messages that were sent since the start.
+    pub sent: u64,
+    /// Attempts since the start that did not send a message.
+    pub failed: u64,
+}
+
+impl std::ops::Add for Figures {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            waiting: self.waiting + other.waiting,
+            in_flight: self.in_flight + other.in_flight,
+            sent: self.sent + other.sent,
+            failed: self.failed + other.failed,
+        }
+    }
+}
+
 /// Messages in their order, and who sends them.
 #[derive(Debug)]
 pub(crate) struct Lane {
@@ -192,10 +218,15 @@ impl Lane {
         std::mem::take(&mut lock(&self.state).flying)
     }
 
-    /// Messages that wait, and attempts that are made.
-    pub(crate) fn load(&self) -> (usize, usize) {
+    /// What happens now, and what happened.
+    pub(crate) fn figures(&self) -> Figures {
         let state = lock(&self.state);
-        (state.waiting.len(), state.flying.len())
+        Figures {
+            waiting: state.waiting.len(),
+            in_flight: state.flying.len(),
+            sent: self.counts.sent.load(Ordering::Relaxed),
+            failed: self.counts.failed.load(Ordering::Relaxed),
+        }
     }
 
     /// Nobody uses it.
@@ -252,12 +283,13 @@ mod tests {
         assert_eq!(room.0.load(Ordering::Relaxed), 1);
         let order: Vec<_> = (0..3).map(|_| lane.next(&room).unwrap().alert.0).collect();
         assert_eq!(order, [0, 1, 2]);
-        assert_eq!(lane.load(), (0, 3));
+        let load = || (lane.figures().waiting, lane.figures().in_flight);
+        assert_eq!(load(), (0, 3));
         let reports = std::cell::Cell::new(0);
         for _ in 0..2 {
             lane.done(AlertId(1), || reports.set(reports.get() + 1));
         }
-        assert_eq!((reports.get(), lane.load()), (1, (0, 2)));
+        assert_eq!((reports.get(), load()), (1, (0, 2)));
         // Fewer sessions are allowed: one ends, and gives the room back.
         assert_eq!(lane.allow(1, &room), Hire::None);
         assert_eq!(lane.next(&room), None);

@@ -17,9 +17,11 @@ mod sms;
 mod stored;
 #[cfg(test)]
 mod testing;
+mod waiting;
 mod webhook;
 
-pub use configured::Configured;
-pub use queues::{ATTEMPT_MAX, Figures, Queues, Setup, Trial};
+pub use lane::Figures;
+pub use queues::{ATTEMPT_MAX, Queues, Setup};
 pub use settings::{Kind, Login, Mail, MediaType, Program, Security, Sms, Verify, Webhook};
 pub use stored::media_types;
+pub use waiting::Waiting;

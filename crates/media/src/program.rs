@@ -7,7 +7,7 @@ use collect::program::{self, Excess, Limits, Stopped, Streams};
 use model::Outgoing;
 use tokio::process::Command;
 
-use crate::attempt::{Failure, Log, Result, Sent, Tools, os_error};
+use crate::attempt::{Cancel, Failure, Log, Result, Sent, Tools, os_error};
 use crate::settings::Program;
 
 /// Bytes of a program's output that are kept; it may print more.
@@ -30,7 +30,7 @@ pub(crate) async fn send(
     let mut command = Command::new(&path);
     program::clean(command.args(arguments));
     let limits = Limits { time: tools.attempt_max, bytes: OUTPUT_BYTES_MAX, excess: Excess::Cut };
-    let ended = program::run(command, Streams::Joined, limits, tools.cancelled()).await;
+    let ended = program::run(command, Streams::Joined, limits, tools.cancelled(Cancel::All)).await;
     let ended = ended.map_err(|why| match why {
         Stopped::NotStarted(error) => match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
@@ -42,6 +42,7 @@ pub(crate) async fn send(
         Stopped::TimedOut | Stopped::TooMuch(_) => Failure::Failed(why.to_string()),
     })?;
     log.add(|| ended.text());
+    log.respond(|| ended.text());
     if ended.status.success() {
         return Ok(Sent::default());
     }

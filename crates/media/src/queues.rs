@@ -7,15 +7,18 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use collect::resolver::Resolver;
-use model::alert::{Media, Outcome, Refused, Report, Reports};
+use config::Config;
+use config::db::DbResult;
+use model::alert::{Media, Outcome, Refused, Report, Reports, Trial};
 use model::{MediaTypeId, Outgoing};
 use stdx::clock::SharedClock;
 use stdx::kerberos::Tickets;
 use stdx::sync::lock;
 use tokio::sync::watch;
 
-use crate::attempt::{Failure, Log, Tools};
-use crate::lane::{Hire, Lane, Room};
+use crate::attempt::{Cancel, Failure, Log, Tools};
+use crate::configured::Configured;
+use crate::lane::{Figures, Hire, Lane, Room};
 use crate::session::{Session, outcome};
 use crate::settings::{Kind, MediaType};
 
@@ -51,28 +54,6 @@ impl std::fmt::Debug for Setup {
     }
 }
 
-/// What self-monitoring reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Figures {
-    /// Messages that wait for a session.
-    pub waiting: usize,
-    /// Attempts that are made now.
-    pub in_flight: usize,
-    /// Messages that were sent since the start.
-    pub sent: u64,
-    /// Attempts since the start that did not send a message.
-    pub failed: u64,
-}
-
-/// What came of a test by a user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trial {
-    /// How the attempt ended.
-    pub outcome: Outcome,
-    /// What was sent and answered, without passwords, in lines.
-    pub log: Vec<String>,
-}
-
 /// What has a queue.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
@@ -87,11 +68,12 @@ pub struct Queues(Arc<Shared>);
 
 struct Shared {
     tools: Tools,
-    cancel: watch::Sender<bool>,
+    cancel: watch::Sender<Cancel>,
     reports: Arc<dyn Reports>,
     room: Room,
     state: Mutex<State>,
     trials: AtomicUsize,
+    configured: Option<Configured>,
 }
 
 #[derive(Debug, Default)]
@@ -111,9 +93,18 @@ impl std::fmt::Debug for Queues {
 }
 
 impl Queues {
-    /// Queues without media types. Starts no thread yet.
+    /// Queues without media types, for [`Queues::configure`]. Starts no thread yet.
     pub fn new(setup: Setup, reports: Arc<dyn Reports>) -> Self {
-        let (cancel, cancelled) = watch::channel(false);
+        Self::start_with(setup, reports, None)
+    }
+
+    /// Queues of the media types that are configured: each attempt is made with the settings of its start.
+    pub fn following(config: Arc<Config>, setup: Setup, reports: Arc<dyn Reports>) -> Self {
+        Self::start_with(setup, reports, Some(Configured::new(config)))
+    }
+
+    fn start_with(setup: Setup, reports: Arc<dyn Reports>, configured: Option<Configured>) -> Self {
+        let (cancel, cancelled) = watch::channel(Cancel::None);
         let tools = Tools {
             tickets: Tickets::new(Arc::clone(&setup.clock)),
             clock: setup.clock,
@@ -132,6 +123,7 @@ impl Queues {
             room: Room::default(),
             state: Mutex::default(),
             trials: AtomicUsize::new(0),
+            configured,
         }))
     }
 
@@ -172,23 +164,19 @@ impl Queues {
         }
     }
 
-    /// Whether a media type has settings here.
-    pub(crate) fn knows(&self, media_type: MediaTypeId) -> bool {
-        lock(&self.0.state).types.contains_key(&media_type)
-    }
-
     /// What happens now, in all queues.
     pub fn figures(&self) -> Figures {
         let state = lock(&self.0.state);
-        let mut all = Figures { sent: state.sent, failed: state.failed, ..Figures::default() };
-        for lane in state.lanes.values() {
-            let (waiting, in_flight) = lane.load();
-            all.waiting += waiting;
-            all.in_flight += in_flight;
-            all.sent += lane.counts.sent.load(Ordering::Relaxed);
-            all.failed += lane.counts.failed.load(Ordering::Relaxed);
-        }
-        all
+        let gone = Figures { sent: state.sent, failed: state.failed, ..Figures::default() };
+        state.lanes.values().map(|lane| lane.figures()).fold(gone, |all, one| all + one)
+    }
+
+    /// The same of the queue of one media type, which it may share with others that use its modem.
+    pub fn figures_of(&self, media_type: MediaTypeId) -> Figures {
+        let state = lock(&self.0.state);
+        let known = state.types.get(&media_type);
+        let key = known.map_or(Key::MediaType(media_type), |known| key(known));
+        state.lanes.get(&key).map(|lane| lane.figures()).unwrap_or_default()
     }
 
     /// Sends one message now, beside the queues, and returns what was said. The media type need not be stored, and
@@ -204,15 +192,18 @@ impl Queues {
         }
         let once = MediaType { enabled: true, attempts: 1, ..media_type.clone() };
         let mut log = Log::on();
+        let start = self.0.tools.clock.monotonic();
         let result = Session::new(self.0.tools.clone()).attempt(Some(&once), message, &mut log);
         trials.fetch_sub(1, Ordering::Relaxed);
         let outcome = outcome(result, Some(&once), message);
-        Ok(Trial { outcome, log: log.into_lines() })
+        let took = self.0.tools.clock.monotonic().saturating_sub(start);
+        Ok(log.into_trial(outcome, took))
     }
 
-    /// Accepts nothing more, reports what was not started, and waits for attempts in flight. After `grace` they are
-    /// cancelled; what then still runs is reported as unknown. Blocks.
-    pub fn stop(&self, grace: Duration) {
+    /// Accepts nothing more, reports what was not started, and waits for attempts in flight. After `grace`, those are
+    /// cancelled whose message the receiver cannot have yet, and after `grace_unsafe` the others: webhooks, programs,
+    /// mails that are sent whole. What then still runs is reported as unknown. Blocks.
+    pub fn stop(&self, grace: Duration, grace_unsafe: Duration) {
         let lanes: Vec<_> = {
             let mut state = lock(&self.0.state);
             state.stopping = true;
@@ -222,8 +213,11 @@ impl Queues {
             self.0.reports.report(Report { alert: message.alert, outcome: Outcome::NotStarted });
         }
         if !self.wait(&lanes, grace) {
-            self.0.cancel.send_replace(true);
-            self.wait(&lanes, CANCEL_MAX);
+            self.0.cancel.send_replace(Cancel::Safe);
+            if !self.wait(&lanes, grace_unsafe.saturating_sub(grace)) {
+                self.0.cancel.send_replace(Cancel::All);
+                self.wait(&lanes, CANCEL_MAX);
+            }
         }
         for alert in lanes.iter().flat_map(|lane| lane.abandon()) {
             let error = String::from("the server was stopped while the message was being sent");
@@ -241,8 +235,8 @@ impl Queues {
 
     /// Starts a session that counts already; returns a message that nobody would send without it.
     fn start(&self, lane: &Arc<Lane>) -> Option<Outgoing> {
-        let (shared, own) = (Arc::clone(&self.0), Arc::clone(lane));
-        let thread = stdx::thread::critical("media", move || shared.work(&own));
+        let (queues, own) = (self.clone(), Arc::clone(lane));
+        let thread = stdx::thread::critical("media", move || queues.work(&own));
         let error = thread.err()?;
         tracing::error!(%error, "cannot start a thread for messages");
         lane.not_hired(&self.0.room)
@@ -251,6 +245,10 @@ impl Queues {
 
 impl Media for Queues {
     fn send(&self, attempt: Outgoing) -> Result<(), Refused> {
+        if let Err(error) = self.follow(attempt.media_type) {
+            tracing::warn!(%error, "cannot read the media types; messages wait");
+            return Err(Refused::Full(Box::new(attempt)));
+        }
         let lane = {
             let mut guard = lock(&self.0.state);
             let state = &mut *guard;
@@ -279,12 +277,24 @@ fn key(media_type: &MediaType) -> Key {
     }
 }
 
-impl Shared {
+impl Queues {
+    /// Reads the media types if they may have changed.
+    fn follow(&self, wanted: MediaTypeId) -> DbResult<()> {
+        let Some(configured) = &self.0.configured else { return Ok(()) };
+        let is_known = || lock(&self.0.state).types.contains_key(&wanted);
+        configured.follow(is_known, |types| self.configure(types))
+    }
+
     /// A session's thread.
     fn work(&self, lane: &Lane) {
-        let mut session = Session::new(self.tools.clone());
-        while let Some(message) = lane.next(&self.room) {
-            let media_type = lock(&self.state).types.get(&message.media_type).cloned();
+        let shared = &*self.0;
+        let mut session = Session::new(shared.tools.clone());
+        while let Some(message) = lane.next(&shared.room) {
+            // A session may have been waiting for long.
+            if let Err(error) = self.follow(message.media_type) {
+                tracing::warn!(%error, "cannot read the media types; an attempt uses those read before");
+            }
+            let media_type = lock(&shared.state).types.get(&message.media_type).cloned();
             let media_type = media_type.as_deref();
             let result = session.attempt(media_type, &message, &mut Log::off());
             let count = match &result {
@@ -295,7 +305,7 @@ impl Shared {
             count.fetch_add(1, Ordering::Relaxed);
             let report =
                 Report { alert: message.alert, outcome: outcome(result, media_type, &message) };
-            lane.done(message.alert, || self.reports.report(report));
+            lane.done(message.alert, || shared.reports.report(report));
         }
     }
 }

@@ -9,7 +9,7 @@ use stdx::clock::RealClock;
 use stdx::kerberos::Tickets;
 use tokio::sync::watch;
 
-use crate::attempt::Tools;
+use crate::attempt::{Cancel, Tools};
 
 pub(crate) fn message(sendto: &str) -> Outgoing {
     Outgoing {
@@ -36,6 +36,6 @@ pub(crate) fn tools() -> Tools {
         instance: Arc::from("0123456789abcdef0123456789abcdef"),
         attempt_max: Duration::from_secs(60),
         modems: Arc::default(),
-        cancel: watch::channel(false).1,
+        cancel: watch::channel(Cancel::None).1,
     }
 }

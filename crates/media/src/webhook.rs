@@ -1,11 +1,14 @@
 //! Webhooks: JavaScript of the media type with the message as its argument.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use collect::outside::World;
-use eval::script::{CallError, Scripts};
+use eval::script::{CallError, LogLine, Scripts};
 use model::Outgoing;
+use model::alert::ScriptLine;
 use serde_json::Value;
+use stdx::clock::SharedClock;
 use stdx::kerberos::Tickets;
 
 use crate::attempt::{Failure, Log, Result, Sent, Tools};
@@ -18,11 +21,17 @@ const TAGS_MAX: usize = 1_000;
 const TAG_CHARS_MAX: usize = 255;
 
 /// The script engine of one thread and one media type.
-#[derive(Debug)]
 pub(crate) struct Engine {
     scripts: Scripts,
+    clock: SharedClock,
     /// The script that it ran last: another one gets nothing that this one left.
     source: String,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("scripts", &self.scripts).finish_non_exhaustive()
+    }
 }
 
 impl Engine {
@@ -30,7 +39,7 @@ impl Engine {
         let tickets = Tickets::clone(&tools.tickets);
         let world = World::new(Arc::clone(&tools.clock), tickets).keeping_connections();
         let scripts = Scripts::with_outside(Arc::clone(&tools.clock), Arc::new(world));
-        Self { scripts, source: String::new() }
+        Self { scripts, clock: Arc::clone(&tools.clock), source: String::new() }
     }
 
     /// Calls the script once.
@@ -48,6 +57,7 @@ impl Engine {
         log.add(|| format!("> {value}"));
         let scripts = &mut self.scripts;
         let call = || scripts.call_within(&webhook.script, &value, webhook.timeout);
+        let start = self.clock.monotonic();
         let result = match stdx::thread::contain(call) {
             Ok(result) => result,
             Err(fault) => {
@@ -58,11 +68,12 @@ impl Engine {
                 Err(CallError::Run(fault.text))
             }
         };
-        self.take_log(log);
+        self.take_log(log, start);
         match result {
             Ok(returned) => {
                 let returned = returned.unwrap_or_default();
                 log.add(|| format!("< {returned}"));
+                log.respond(|| returned.clone());
                 let tags = webhook.tags.then(|| returned_tags(message, &returned));
                 Ok(Sent { tags: tags.unwrap_or_default() })
             }
@@ -72,10 +83,10 @@ impl Engine {
     }
 
     /// What the script logged. Nobody else reads it.
-    fn take_log(&mut self, log: &mut Log) {
+    fn take_log(&mut self, log: &mut Log, start: Duration) {
         if let Ok(engine) = self.scripts.engine() {
-            for line in engine.take_log() {
-                log.add(|| format!("{}: {}", line.level, line.text));
+            for LogLine { level, at, text } in engine.take_log() {
+                log.script(ScriptLine { level, at: at.saturating_sub(start), text });
             }
         }
     }
@@ -126,8 +137,6 @@ fn cut(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::testing::{message, tools};
 

@@ -62,6 +62,32 @@ pub enum Outcome {
     },
 }
 
+/// What came of a message that a user sent to test a media type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trial {
+    /// How the attempt ended.
+    pub outcome: Outcome,
+    /// What the receiver said last: a mail server's response, what a webhook returned, what a program printed.
+    pub response: String,
+    /// What was sent and answered, and what a webhook logged, without passwords, in lines.
+    pub log: Vec<String>,
+    /// What a webhook logged.
+    pub script_log: Vec<ScriptLine>,
+    /// How long the attempt took.
+    pub took: Duration,
+}
+
+/// A line that a webhook logged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptLine {
+    /// Level as the script gave it: 0 to 5.
+    pub level: i32,
+    /// Time since the start of the script.
+    pub at: Duration,
+    /// The line.
+    pub text: String,
+}
+
 /// The outcome of one attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {

@@ -2754,6 +2754,7 @@ export type MethodName =
   | "mediatype.create"
   | "mediatype.delete"
   | "mediatype.get"
+  | "mediatype.test"
   | "mediatype.update"
   | "pool.create"
   | "pool.delete"

@@ -7,11 +7,13 @@
 
 mod commands;
 mod configured;
+mod delay;
 mod events;
 mod explainer;
 mod inbox;
 mod monitored;
 mod people;
+mod refused;
 mod running;
 mod sending;
 mod stored;
@@ -36,8 +38,10 @@ use configured::Configured;
 use events::Position;
 use running::Running;
 use sending::Sending;
+use stored::Changes;
 use turn::Turn;
 
+pub use delay::delay_s;
 pub use explainer::{Explainer, Prepared};
 pub use inbox::Bell;
 pub use texts::{Addressee, Expand, Sent, Subject, Texts};
@@ -192,7 +196,7 @@ impl Escalator {
         let turn = Turn { snapshot: &snapshot, texts: &*self.texts, now, woken: &self.woken };
         let configured = &mut self.configured;
         let outcome = self.config.read(|connection| turn.look(connection, configured, before))?;
-        let (position, changes) = (outcome.position, outcome.changes);
+        let (position, mut changes) = (outcome.position, outcome.changes);
         let has_commands = changes.alerts.iter().any(|alert| alert.command.is_some());
         let media_types: BTreeSet<u64> = changes
             .alerts
@@ -201,10 +205,19 @@ impl Escalator {
             .map(|address| address.media_type)
             .collect();
         if position != before || !changes.is_empty() {
-            self.config.write_state(|state| {
-                changes.write(state, now)?;
-                position.write(state)
-            })?;
+            let write = |changes: &mut Changes| {
+                self.config.write_state(|state| {
+                    changes.write(state, now)?;
+                    position.write(state)
+                })
+            };
+            match write(&mut changes) {
+                Err(error) if error.is_of_values() => {
+                    tracing::error!(%error, "the database refuses an alert or an escalation");
+                    write(&mut refused::sift(&self.config, changes, now)?)?;
+                }
+                written => written?,
+            }
         }
         self.position = Some(position);
         self.woken.clear();

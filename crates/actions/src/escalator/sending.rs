@@ -8,12 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use config::Config;
-use config::db::{DbResult, Reader, Row, Value, query_by_ids};
+use config::db::{DbError, DbResult, Reader, Row, Value, query_by_ids};
 use config::{Statements, table};
 use const_format::formatcp;
 use model::alert::{Media, Outcome, Outgoing, Refused, Report};
 use model::{AlertId, EventId, MediaTypeId};
 use objects::{AlertStatus, AlertType};
+
+use super::refused::plain;
 
 /// Alerts of one media type that are handed over and not reported yet: twice as many as it has sessions, up to this.
 const WINDOW_MAX: usize = 200;
@@ -199,9 +201,15 @@ impl Sending {
         if reports.is_empty() {
             return Ok(());
         }
-        config.write_state(|state| {
+        let written = config.write_state(|state| {
             reports.iter().try_for_each(|report| write_outcome(state, report, now))
-        })?;
+        });
+        match written {
+            Err(error) if error.is_of_values() => {
+                reports.iter().try_for_each(|report| settle_one(config, report, now))?;
+            }
+            written => written?,
+        }
         for report in reports {
             let Some(media_type) = self.handed.remove(&report.alert) else { continue };
             let due = match &report.outcome {
@@ -213,6 +221,26 @@ impl Sending {
             self.due.insert((due, media_type));
         }
         Ok(())
+    }
+}
+
+/// Stores how one attempt ended. What the database refuses of a report is left out.
+fn settle_one(config: &Config, report: &Report, now: i64) -> DbResult<()> {
+    let write = |report: &Report| config.write_state(|state| write_outcome(state, report, now));
+    let refused = |error: &DbError| {
+        let alert = report.alert.0;
+        tracing::error!(%error, alert, "the database refuses how an attempt ended");
+    };
+    match write(report) {
+        Err(error) if error.is_of_values() => refused(&error),
+        written => return written,
+    }
+    match write(&plain(report)) {
+        Err(error) if error.is_of_values() => {
+            refused(&error);
+            Ok(())
+        }
+        written => written,
     }
 }
 

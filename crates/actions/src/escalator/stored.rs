@@ -185,7 +185,7 @@ impl NewAlert {
 }
 
 /// What a look at events and escalations leads to, in one transaction.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Changes {
     /// Escalations that go on; those without an id are new.
     pub(super) kept: Vec<Escalation>,
@@ -200,7 +200,7 @@ impl Changes {
     }
 
     /// Writes what is about events that still exist.
-    pub(super) fn write(mut self, state: &mut Statements<'_>, now: i64) -> DbResult<()> {
+    pub(super) fn write(&mut self, state: &mut Statements<'_>, now: i64) -> DbResult<()> {
         let of_alerts = self.alerts.iter().map(|alert| alert.event);
         let events: BTreeSet<u64> =
             self.kept.iter().map(|one| one.event).chain(of_alerts).collect();
@@ -333,12 +333,12 @@ pub(super) fn told(connection: &mut dyn Reader, problems: &[u64]) -> DbResult<To
 /// Condition: messages that were sent, or that are on their way. Has the parameters of [`never_sent`].
 const WAS_SENT: &str = formatcp!(
     "alerttype = {} AND acknowledgeid = 0 AND mediatypeid <> 0 \
-     AND NOT (status = {} AND error IN (?, ?))",
+     AND NOT (status = {} AND error IN (?, ?, ?, ?))",
     AlertType::Message.text(),
     AlertStatus::Failed.text()
 );
 
-fn never_sent() -> [Value; 2] {
+fn never_sent() -> [Value; 4] {
     Fate::never_sent().map(Value::from)
 }
 

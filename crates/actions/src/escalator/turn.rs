@@ -68,12 +68,32 @@ impl Turn<'_> {
         all.sort_by_key(|one| (one.event, one.action));
         let new = look.new_escalations(connection, &news.opened)?;
         for escalation in all.into_iter().chain(new) {
-            look.escalate(connection, escalation)?;
+            contained(&escalation, || look.escalate(connection, escalation.clone()))
+                .unwrap_or_else(|| {
+                    // It would fail again each time.
+                    look.changes.ended.extend(Some(escalation.id).filter(|id| *id != 0));
+                    Ok(())
+                })?;
         }
         for update in news.updates.iter().filter(|update| update.is_told()) {
-            look.update(connection, update)?;
+            contained(update, || look.update(connection, update)).unwrap_or(Ok(()))?;
         }
         Ok(Outcome { position, changes: look.changes, is_full })
+    }
+}
+
+/// Runs work whose panic concerns only what it is about. `None` = it panicked.
+fn contained<T>(about: &impl std::fmt::Debug, work: impl FnOnce() -> T) -> Option<T> {
+    match stdx::thread::contain(work) {
+        Ok(result) => Some(result),
+        Err(fault) => {
+            tracing::error!(
+                fault = fault.text,
+                ?about,
+                "internal error of an escalation; it is skipped"
+            );
+            None
+        }
     }
 }
 

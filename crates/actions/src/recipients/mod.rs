@@ -136,6 +136,10 @@ pub(crate) enum Fate {
     MediaTypeDisabled,
     /// The media type has no text for the occasion.
     NoText,
+    /// The program failed to make the text.
+    Faulty,
+    /// The database refused the text.
+    Refused,
 }
 
 impl Fate {
@@ -146,12 +150,20 @@ impl Fate {
             Self::NoMedia => ("No media defined for user.", 3),
             Self::MediaTypeDisabled => ("Media type disabled.", 0),
             Self::NoText => ("No message defined for media type.", 0),
+            Self::Faulty => (
+                "Internal error: the text of the message could not be made. See the server's log.",
+                0,
+            ),
+            Self::Refused => {
+                ("The database refused the text of the message. See the server's log.", 0)
+            }
         }
     }
 
     /// Errors of alerts that were never sent to their address.
-    pub(crate) fn never_sent() -> [&'static str; 2] {
-        [Self::MediaTypeDisabled.error().0, Self::NoText.error().0]
+    pub(crate) fn never_sent() -> [&'static str; 4] {
+        [Self::MediaTypeDisabled, Self::NoText, Self::Faulty, Self::Refused]
+            .map(|fate| fate.error().0)
     }
 }
 

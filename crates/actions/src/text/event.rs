@@ -4,7 +4,7 @@ use eval::units::age;
 use jiff::tz::TimeZone;
 use objects::{DiscoveryState, EventSource};
 
-use super::facts::{Agent, Device, Event, Service, Subject, Update};
+use super::facts::{Agent, Cause, Device, Event, Facts, Service, Subject, Update};
 use super::monitored::state;
 use super::{Expander, Recipient, words};
 
@@ -26,8 +26,7 @@ impl Expander {
             "ACTION.NAME" => return Some(facts.action.name.clone()),
             "ESC.HISTORY" => return Some(words::escalation(facts, recipient)),
             "EVENT.OPDATA" => return self.about(recipient)?.opdata(),
-            "EVENT.SYMPTOMS" if facts.symptoms.is_empty() => return None,
-            "EVENT.SYMPTOMS" => return Some(words::problems(&facts.symptoms, facts.now.clock)),
+            "EVENT.SYMPTOMS" => return self.symptoms(recipient),
             "EVENT.ACK.HISTORY" => return Some(words::update_history(&facts.updates, recipient)),
             _ => {}
         }
@@ -35,11 +34,14 @@ impl Expander {
             return self.of_event(facts.recovery.as_ref()?, part, tz);
         }
         if let Some(part) = name.strip_prefix("EVENT.CAUSE.") {
-            let (cause, updates) = facts.cause.as_ref()?;
+            let Cause { event, updates, hosts } = facts.cause.as_ref()?;
+            if !recipient.sees_problem(&facts.rights, hosts, &event.tags) {
+                return None;
+            }
             return match part {
                 "UPDATE.HISTORY" => Some(words::update_history(updates, recipient)),
-                "OPDATA" => Some(cause.opdata.clone()),
-                _ => self.of_event(cause, part, tz),
+                "OPDATA" => Some(event.opdata.clone()),
+                _ => self.of_event(event, part, tz),
             };
         }
         if let Some(part) = name.strip_prefix("EVENT.UPDATE.").or(user_part(name)) {
@@ -61,6 +63,18 @@ impl Expander {
                 Subject::Gone => None,
             },
         }
+    }
+
+    /// Those that the recipient sees.
+    fn symptoms(&self, recipient: &Recipient) -> Option<String> {
+        let Facts { symptoms, rights, now, .. } = &self.facts;
+        let seen = symptoms
+            .iter()
+            .filter(|one| recipient.sees_problem(rights, &one.hosts, &one.line.tags))
+            .map(|one| &one.line);
+        let mut seen = seen.peekable();
+        seen.peek()?;
+        Some(words::problems(seen, now.clock))
     }
 
     fn of_event(&self, event: &Event, part: &str, tz: &TimeZone) -> Option<String> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use config::Snapshot;
+use config::access::GroupRights;
 use config::snapshot::{Item, Trigger};
 use model::{EventOrigin, GroupId, HostId, ItemId, Severity, Timestamp};
 use objects::{DiscoveryCheckType, DiscoveryState};
@@ -28,10 +29,12 @@ pub struct Facts {
     pub subject: Subject,
     /// All updates of the problem, oldest first.
     pub updates: Vec<Update>,
-    /// The problem that this one is a symptom of, with its updates.
-    pub cause: Option<(Event, Vec<Update>)>,
+    /// The problem that this one is a symptom of.
+    pub cause: Option<Cause>,
     /// The symptoms of the problem.
-    pub symptoms: Vec<Line>,
+    pub symptoms: Vec<Symptom>,
+    /// Who sees the cause and the symptoms: they may be about other hosts.
+    pub rights: GroupRights,
     /// What the action sent and ran so far, oldest first.
     pub alerts: Vec<Alert>,
 }
@@ -68,6 +71,24 @@ pub struct Event {
     pub opdata: String,
     /// Its tags in the order in which they were made.
     pub tags: Vec<(String, String)>,
+}
+
+/// The problem that another one is a symptom of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cause {
+    pub event: Event,
+    /// Its updates, oldest first.
+    pub updates: Vec<Update>,
+    /// Ids of the hosts of its trigger; empty: the trigger is deleted.
+    pub hosts: Vec<u64>,
+}
+
+/// A symptom of a problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symptom {
+    pub line: Line,
+    /// Ids of the hosts of its trigger; empty: the trigger is deleted.
+    pub hosts: Vec<u64>,
 }
 
 /// A user, as far as texts name users.

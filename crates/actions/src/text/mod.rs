@@ -25,6 +25,7 @@ mod tests;
 use std::sync::Arc;
 
 use config::Snapshot;
+use config::access::GroupRights;
 use eval::macros::{
     FunctionEnv, MacroKind, MacroScope, Token, TokenKind, UNKNOWN, UserMacro, is_inner,
     substitute_within,
@@ -34,8 +35,9 @@ use jiff::tz::TimeZone;
 use model::HostId;
 
 pub use facts::{
-    Action, Agent, Alert, AlertKind, Counts, Device, DeviceService, Event, Facts, ItemTexts, Line,
-    Monitored, Person, Progress, Right, Service, Subject, Template, TriggerTexts, Update,
+    Action, Agent, Alert, AlertKind, Cause, Counts, Device, DeviceService, Event, Facts, ItemTexts,
+    Line, Monitored, Person, Progress, Right, Service, Subject, Symptom, Template, TriggerTexts,
+    Update,
 };
 pub use for_events::EventTexts;
 pub use needs::Needs;
@@ -86,6 +88,14 @@ impl Recipient {
             name => TimeZone::get(name).unwrap_or_else(|_| server()),
         };
         Self { time_zone, sees }
+    }
+
+    /// He sees a problem of these hosts with these tags.
+    fn sees_problem(&self, rights: &GroupRights, hosts: &[u64], tags: &[(String, String)]) -> bool {
+        match &self.sees {
+            Sees::Everybody => true,
+            Sees::Groups { groups, .. } => rights.show(groups, hosts, tags),
+        }
     }
 
     fn sees(&self, person: &Person) -> bool {

@@ -4,14 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use config::Snapshot;
+use config::access::GroupRights;
 use config::db::{DbResult, Reader, Row, query_by_ids};
 use const_format::formatcp;
-use model::{EventId, EventOrigin, ItemId, Severity, Timestamp, TriggerId};
+use model::{EventId, EventOrigin, HostId, ItemId, Severity, Timestamp, TriggerId};
 use objects::sql::SOURCE_TRIGGER;
 use objects::{AlertStatus, AlertType, EventObject, EventSource};
 
 use super::Needs;
-use super::facts::{Action, Alert, AlertKind, Event, Facts, Line, Person, Progress, Update};
+use super::facts::{
+    Action, Alert, AlertKind, Cause, Event, Facts, Line, Person, Progress, Symptom, Update,
+};
 use super::row::number;
 use super::subject::read_subject;
 
@@ -62,8 +65,16 @@ pub fn read(
         let rows = c.query("SELECT * FROM acknowledges WHERE acknowledgeid = ?", &[id.into()])?;
         update = read_updates(c, &rows)?.pop();
     }
-    let cause = if needs.cause && cause_id != 0 { read_cause(c, cause_id)? } else { None };
+    let cause =
+        if needs.cause && cause_id != 0 { read_cause(c, snapshot, cause_id)? } else { None };
     let symptoms = if needs.problems { read_symptoms(c, snapshot, event.id)? } else { Vec::new() };
+    let of_symptoms = symptoms.iter().flat_map(|symptom| &symptom.hosts);
+    let of_cause = cause.iter().flat_map(|cause| &cause.hosts);
+    let others: BTreeSet<u64> = of_symptoms.chain(of_cause).copied().collect();
+    let rights = match others.is_empty() {
+        true => GroupRights::default(),
+        false => GroupRights::read(c, &Vec::from_iter(others))?,
+    };
     let subject = read_subject(c, snapshot, &event, needs)?;
     let alerts = if needs.alerts { read_alerts(c, request.action, event.id)? } else { Vec::new() };
     Ok(Some(Facts {
@@ -78,6 +89,7 @@ pub fn read(
         updates,
         cause,
         symptoms,
+        rights,
         alerts,
     }))
 }
@@ -232,7 +244,13 @@ fn read_people(c: &mut dyn Reader, ids: &[u64]) -> DbResult<BTreeMap<u64, Person
     Ok(people)
 }
 
-fn read_cause(c: &mut dyn Reader, id: u64) -> DbResult<Option<(Event, Vec<Update>)>> {
+/// Hosts of a trigger; none if it is deleted.
+fn hosts_of(snapshot: &Snapshot, trigger: u64) -> Vec<HostId> {
+    let trigger = snapshot.triggers.get(&TriggerId(trigger));
+    trigger.map(|trigger| snapshot.hosts_of(trigger)).unwrap_or_default()
+}
+
+fn read_cause(c: &mut dyn Reader, snapshot: &Snapshot, id: u64) -> DbResult<Option<Cause>> {
     let Some((mut event, _)) = read_events(c, &[id], true)?.remove(&id) else { return Ok(None) };
     let ended = c.query("SELECT r_eventid FROM events WHERE eventid = ?", &[id.into()])?;
     if ended.first().is_some_and(|row| row.id("r_eventid") != 0) {
@@ -240,10 +258,12 @@ fn read_cause(c: &mut dyn Reader, id: u64) -> DbResult<Option<(Event, Vec<Update
     }
     let sql = "SELECT * FROM acknowledges WHERE eventid = ? ORDER BY acknowledgeid";
     let rows = c.query(sql, &[id.into()])?;
-    Ok(Some((event, read_updates(c, &rows)?)))
+    let updates = read_updates(c, &rows)?;
+    let hosts = hosts_of(snapshot, event.origin.object_id());
+    Ok(Some(Cause { event, updates, hosts: hosts.iter().map(|host| host.0).collect() }))
 }
 
-fn read_symptoms(c: &mut dyn Reader, snapshot: &Snapshot, cause: u64) -> DbResult<Vec<Line>> {
+fn read_symptoms(c: &mut dyn Reader, snapshot: &Snapshot, cause: u64) -> DbResult<Vec<Symptom>> {
     let sql = formatcp!(
         "SELECT eventid, objectid, clock, name, severity FROM problems \
          WHERE source = {SOURCE_TRIGGER} AND cause_eventid = ? ORDER BY eventid LIMIT {SYMPTOMS_MAX}"
@@ -251,18 +271,17 @@ fn read_symptoms(c: &mut dyn Reader, snapshot: &Snapshot, cause: u64) -> DbResul
     let rows = c.query(sql, &[cause.into()])?;
     let ids: Vec<u64> = rows.iter().map(|row| row.id("eventid")).collect();
     let mut tags = read_tags(c, &ids)?;
-    let hosts = |row: &Row| {
-        let trigger = snapshot.triggers.get(&TriggerId(row.id("objectid")));
-        let ids = trigger.map(|trigger| snapshot.hosts_of(trigger)).unwrap_or_default();
-        let hosts = ids.iter().filter_map(|id| snapshot.hosts.get(id));
-        hosts.map(|host| host.host.to_string()).collect()
+    let symptom = |row: &Row| {
+        let hosts = hosts_of(snapshot, row.id("objectid"));
+        let names = hosts.iter().filter_map(|id| snapshot.hosts.get(id));
+        let line = Line {
+            hosts: names.map(|host| host.host.to_string()).collect(),
+            name: row.text("name").to_owned(),
+            severity: severity(row.int("severity")),
+            clock: number(row, "clock"),
+            tags: tags.remove(&row.id("eventid")).unwrap_or_default(),
+        };
+        Symptom { line, hosts: hosts.iter().map(|host| host.0).collect() }
     };
-    let line = |row: &Row| Line {
-        hosts: hosts(row),
-        name: row.text("name").to_owned(),
-        severity: severity(row.int("severity")),
-        clock: number(row, "clock"),
-        tags: tags.remove(&row.id("eventid")).unwrap_or_default(),
-    };
-    Ok(rows.iter().map(line).collect())
+    Ok(rows.iter().map(symptom).collect())
 }

@@ -1,6 +1,6 @@
 //! Values of items, functions and expressions, read from history when a text needs them.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -18,6 +18,12 @@ use model::{HostId, ItemId, Sample, SampleValue, Timestamp, Trend};
 /// Values beyond those asked for that are read at first: some may be later within the second.
 const SPARE_VALUES: usize = 16;
 
+/// Rows of history that expression macros in the texts about one event may read: each row costs 1, or [`TEXT_COST`] if it
+/// has a text.
+const ROWS_MAX: usize = 1_000_000;
+/// A text may have 64 KiB.
+const TEXT_COST: usize = 100;
+
 /// Longest value that texts work with, bytes: a template may have it very often.
 const VALUE_BYTES_MAX: usize = 1 << 20;
 
@@ -34,6 +40,8 @@ pub(super) struct Values {
     items: RefCell<HashMap<(ItemId, Timestamp), Option<SampleValue>>>,
     functions: RefCell<HashMap<(u64, Timestamp), Option<String>>>,
     formulas: RefCell<HashMap<(String, Timestamp), Found>>,
+    /// What is left of [`ROWS_MAX`].
+    pub(super) rows_left: Cell<usize>,
 }
 
 impl Values {
@@ -47,6 +55,7 @@ impl Values {
             items: RefCell::default(),
             functions: RefCell::default(),
             formulas: RefCell::default(),
+            rows_left: Cell::new(ROWS_MAX),
         }
     }
 
@@ -111,7 +120,12 @@ impl Values {
     }
 
     fn view(&self) -> View<'_> {
-        View { snapshot: &self.snapshot, history: &*self.history }
+        View { snapshot: &self.snapshot, history: &*self.history, left: None }
+    }
+
+    /// For macros that may name any period.
+    fn limited_view(&self) -> View<'_> {
+        View { left: Some(&self.rows_left), ..self.view() }
     }
 }
 
@@ -183,7 +197,7 @@ impl Operands for Formula<'_> {
         let operands: Vec<Operand> = items.iter().map(operand).collect();
         let scope = MacroScope { nodes: &*snapshot.macros, hosts: self.hosts };
         let moment = self.values.moment(self.at);
-        query::evaluate(call, &operands, snapshot, scope, &moment, &mut self.values.view())
+        query::evaluate(call, &operands, snapshot, scope, &moment, &mut self.values.limited_view())
     }
 
     fn macro_value(&mut self, token: &str) -> Result<ExprValue, String> {
@@ -211,6 +225,8 @@ impl Operands for Formula<'_> {
 struct View<'a> {
     snapshot: &'a Snapshot,
     history: &'a dyn Reader,
+    /// Rows that may still be read; `None` = any number.
+    left: Option<&'a Cell<usize>>,
 }
 
 impl View<'_> {
@@ -222,8 +238,22 @@ impl View<'_> {
     ) -> Result<Vec<Sample>, String> {
         let Some(known) = self.snapshot.items.get(&item) else { return Ok(Vec::new()) };
         let value_type = known.value_type;
+        let cost = if value_type.is_numeric() { 1 } else { TEXT_COST };
+        // One more shows that there are too many.
+        let most = self.left.map(|left| left.get() / cost + 1);
+        let limit = limit.into_iter().chain(most).min();
         let query = RangeQuery { item, value_type, span, limit, order: Order::NewestFirst };
-        self.history.range(&query).map_err(|error| error.to_string())
+        let samples = self.history.range(&query).map_err(|error| error.to_string())?;
+        self.spend(samples.len() * cost)?;
+        Ok(samples)
+    }
+
+    /// Fails when more is read than may be.
+    fn spend(&self, rows: usize) -> Result<(), String> {
+        let Some(left) = self.left else { return Ok(()) };
+        let rest = left.get().checked_sub(rows);
+        left.set(rest.unwrap_or(0));
+        rest.map(drop).ok_or_else(|| "the texts of this event read too many values".to_owned())
     }
 }
 
@@ -270,6 +300,7 @@ impl HistoryView for View<'_> {
     ) -> Result<Vec<Trend>, String> {
         let span = Span::new(first_hour, last_hour);
         let mut trends = self.history.trends(&[item], span).map_err(|error| error.to_string())?;
+        self.spend(trends.len())?;
         trends.reverse();
         Ok(trends)
     }

@@ -123,7 +123,7 @@ pub(super) fn update_history(updates: &[Update], recipient: &Recipient) -> Strin
 }
 
 /// One line for each problem.
-pub(super) fn problems(lines: &[Line], now: u32) -> String {
+pub(super) fn problems<'a>(lines: impl IntoIterator<Item = &'a Line>, now: u32) -> String {
     let line = |line: &Line| {
         format!(
             "Host: \"{}\" Problem name: \"{}\" Severity: \"{}\" Age: {} Problem tags: \"{}\"",
@@ -134,7 +134,7 @@ pub(super) fn problems(lines: &[Line], now: u32) -> String {
             tags(&line.tags),
         )
     };
-    lines.iter().map(line).collect::<Vec<_>>().join("\n")
+    lines.into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// What the action did so far about the problem.

@@ -39,7 +39,7 @@ pub(crate) mod usermacro;
 pub(crate) mod valuemap;
 
 use crate::call::Method;
-use crate::object::Object;
+use crate::object::{Field, Object};
 use crate::single::Single;
 
 /// All methods.
@@ -139,6 +139,21 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &balancing::engine::ENGINE,
     &auditlog::AUDIT_LOG,
 ];
+
+/// Parameters and result of a method that is none of get, create, update and delete.
+#[derive(Debug)]
+pub(crate) struct Described {
+    pub(crate) method: &'static str,
+    pub(crate) params: &'static [Field],
+    pub(crate) result: &'static [Field],
+}
+
+/// Methods whose parameters the reference lists by themselves.
+pub(crate) const DESCRIBED: &[Described] = &[Described {
+    method: "mediatype.test",
+    params: mediatype::trial::PARAMETERS,
+    result: mediatype::trial::RESULT,
+}];
 
 /// Objects of which there is one.
 pub(crate) const SINGLES: &[&Single] = &[

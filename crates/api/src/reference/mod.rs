@@ -11,7 +11,7 @@ use std::fmt::Write;
 use config::schema::{Table, tables};
 use objects::UserType;
 
-use crate::methods::{OBJECTS, SINGLES};
+use crate::methods::{DESCRIBED, Described, OBJECTS, SINGLES};
 use crate::object::{Access, FieldKind, Object};
 use crate::single::{Rule, Single};
 
@@ -50,6 +50,9 @@ pub fn reference() -> String {
         let _ = writeln!(page, "| `{}` | {who} |", method.name);
     }
     page += ADDITIONS;
+    for one in DESCRIBED {
+        described(one, &mut page);
+    }
     for object in OBJECTS {
         section(object, &mut page);
     }
@@ -57,6 +60,22 @@ pub fn reference() -> String {
         settings(single, &mut page);
     }
     page
+}
+
+fn described(one: &Described, page: &mut String) {
+    let _ = write!(
+        page,
+        "\n## {}\n\n| parameter | holds | access | |\n| --- | --- | --- | --- |\n",
+        one.method
+    );
+    for field in one.params {
+        let (holds, access) = (holds(field.kind), who(field.access));
+        let _ = writeln!(page, "| `{}` | {holds} | {access} | {} |", field.name, field.doc);
+    }
+    let _ = write!(page, "\n| result | holds | |\n| --- | --- | --- |\n");
+    for field in one.result {
+        let _ = writeln!(page, "| `{}` | {} | {} |", field.name, holds(field.kind), field.doc);
+    }
 }
 
 fn settings(single: &Single, page: &mut String) {

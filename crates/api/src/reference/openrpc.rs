@@ -5,7 +5,7 @@ use serde_json::{Map, json};
 
 use super::shape::{methods, parts, shown, type_name};
 use crate::call::{Json, Method};
-use crate::methods::OBJECTS;
+use crate::methods::{DESCRIBED, Described, OBJECTS};
 use crate::object::{Access, Field, FieldKind, Object};
 
 /// The document, indented.
@@ -48,7 +48,10 @@ fn method(method: &Method) -> Json {
             ("by-name", write_params(object, action == "update"), ids(object))
         }
         (Some(object), "delete") => ("by-position", vec![delete_param(object)], ids(object)),
-        _ => ("by-name", Vec::new(), json!({})),
+        _ => match DESCRIBED.iter().find(|one| one.method == method.name) {
+            Some(one) => ("by-name", described_params(one), described_result(one)),
+            None => ("by-name", Vec::new(), json!({})),
+        },
     };
     json!({
         "name": shown(method),
@@ -117,6 +120,22 @@ fn get_result(object: &Object) -> Json {
         { "type": "object", "additionalProperties": one },
         { "type": "string" },
     ]})
+}
+
+fn described_params(one: &Described) -> Vec<Json> {
+    let param = |field: &Field| {
+        json!({
+            "name": field.name,
+            "description": field.doc,
+            "required": field.access == Access::Required,
+            "schema": schema(field.kind, true),
+        })
+    };
+    one.params.iter().map(param).collect()
+}
+
+fn described_result(one: &Described) -> Json {
+    json!({ "type": "object", "properties": properties(one.result.iter(), false) })
 }
 
 /// Members of one object; an array of objects goes as well.

@@ -79,6 +79,15 @@ impl World {
 
 impl Outside for World {
     fn http(&self, call: &HttpCall) -> Result<HttpAnswer, String> {
+        let complete;
+        let call = match call.url.contains("://") {
+            true => call,
+            // As libcurl reads it.
+            false => {
+                complete = HttpCall { url: format!("http://{}", call.url.trim()), ..call.clone() };
+                &complete
+            }
+        };
         let (agent, kept) = self.agent(call)?;
         Exchange {
             call,
@@ -157,10 +166,16 @@ impl<'a> Leg<'a> {
             method: &call.method,
             url: call.url.clone(),
             headers: &call.headers,
-            body: call.body.as_deref(),
+            // Without one, the library sends these methods in chunks, which some servers refuse.
+            body: call.body.as_deref().or(has_body(&call.method).then_some(&[][..])),
             at_home: true,
         }
     }
+}
+
+/// Requests of these methods have a body, even if it is empty.
+fn has_body(method: &str) -> bool {
+    ["POST", "PUT", "PATCH"].contains(&method)
 }
 
 impl Exchange<'_> {

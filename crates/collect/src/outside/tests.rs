@@ -188,3 +188,34 @@ fn a_refusal_without_a_challenge_is_the_answer() {
     assert_eq!(answer.unwrap().status, 200);
     assert_eq!(proof(&seen[0]), "Basic RE9NQUlOXG5hbWU6d29yZA==");
 }
+
+#[test]
+fn urls_need_no_scheme_and_posts_no_body() {
+    for (method, length) in [("POST", Some("0")), ("PUT", Some("0")), ("GET", None)] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            let mut connection = BufReader::new(listener.accept().unwrap().0);
+            let head = read(&mut connection).unwrap();
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+            connection.get_mut().write_all(answer).unwrap();
+            head.to_ascii_lowercase()
+        });
+        let call = HttpCall {
+            method: method.to_owned(),
+            url: format!("{address}/a"),
+            headers: Vec::new(),
+            body: None,
+            proxy: None,
+            auth: HttpAuth::None,
+            timeout: Duration::from_secs(60),
+        };
+        let clock = RealClock::shared();
+        let world = World::new(Arc::clone(&clock), Tickets::new(clock));
+        assert_eq!(world.http(&call).unwrap().body, b"ok");
+        let head = server.join().unwrap();
+        let found = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+        assert_eq!(found, length, "{head}");
+        assert!(!head.contains("chunked"), "{head}");
+    }
+}

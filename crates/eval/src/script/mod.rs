@@ -56,6 +56,8 @@ const CHECKS_MAX: u64 = 200_000;
 pub struct LogLine {
     /// Level as the script gave it: 0 to 5.
     pub level: i32,
+    /// When it was logged, by the engine's clock.
+    pub at: Duration,
     pub text: String,
 }
 
@@ -363,13 +365,14 @@ fn install(
     let globals = ctx.globals();
     let outside = outside.cloned();
     let zabbix = Object::new(ctx.clone())?;
-    let lines = Rc::clone(log);
+    let (lines, now) = (Rc::clone(log), Arc::clone(clock));
     let write = move |level: Opt<Coerced<i32>>, text: Opt<Coerced<String>>| {
         let mut lines = lines.borrow_mut();
         if lines.len() < LOG_LINES_MAX {
             let level = level.0.map_or(3, |l| l.0);
             lines.push(LogLine {
                 level,
+                at: now.monotonic(),
                 text: text.0.map_or_else(String::new, |t| functions::up_to_nul(t.0)),
             });
         }

@@ -70,7 +70,8 @@ fn scripts() {
         let expected = result.map(|r| r.map(str::to_owned)).map_err(str::to_owned);
         assert_eq!(got, expected, "{source}");
     }
-    assert_eq!(engine.take_log(), [LogLine { level: 4, text: "x".into() }]);
+    let log: Vec<_> = engine.take_log().into_iter().map(|line| (line.level, line.text)).collect();
+    assert_eq!(log, [(4, "x".to_owned())]);
     for source in [
         "return (",
         "var a = []; while (true) a.push('xxxxxxxxxx' + a.length)",

@@ -20,7 +20,7 @@ use tokio::net::TcpStream;
 use tokio_openssl::SslStream;
 use wire::smtp::{Offers, stuffed};
 
-use crate::attempt::{Failure, Log, Result, Sent, Tools, os_error};
+use crate::attempt::{Cancel, Failure, Log, Result, Sent, Tools, os_error};
 use crate::settings::{Login, Mail, Security, Verify};
 use address::Address;
 use compose::Cover;
@@ -44,7 +44,7 @@ pub(crate) async fn send(
         biased;
         result = letter.deliver(message, log, &answered) => return result,
         () = tokio::time::sleep(tools.attempt_max) => true,
-        () = tools.cancelled() => false,
+        () = ended(tools, &stage) => false,
     };
     if let Some(result) = answered.take() {
         return result;
@@ -56,6 +56,14 @@ pub(crate) async fn send(
         }
         (Stage::End, false) => Err(Stage::End.broken("the server was stopped")),
         (_, false) => Err(Failure::Cancelled),
+    }
+}
+
+/// Returns when the server stops; a server that may accept the mail at any moment gets more time.
+async fn ended(tools: &Tools, stage: &Cell<Stage>) {
+    tools.cancelled(Cancel::Safe).await;
+    if stage.get() == Stage::End {
+        tools.cancelled(Cancel::All).await;
     }
 }
 
@@ -232,7 +240,9 @@ impl Letter<'_> {
         dialog.send(stage, start).await?;
         let stage = self.at(Stage::End);
         dialog.send(stage, last).await?;
-        dialog.reply(stage).await?.expect(stage, 250).map(drop)
+        let reply = dialog.reply(stage).await?;
+        dialog.log.respond(|| reply.text.trim_end().to_owned());
+        reply.expect(stage, 250).map(drop)
     }
 }
 

@@ -268,18 +268,22 @@ async fn what_hangs_or_closes_has_an_end() {
 #[tokio::test]
 async fn a_stop_ends_attempts() {
     let at_the_end = "error receiving answer on end of data: the server was stopped";
-    for (at, expected) in
-        [("MAIL", Failure::Cancelled), ("end", Failure::Unknown(at_the_end.to_owned()))]
-    {
+    for (at, which, expected) in [
+        ("MAIL", Cancel::Safe, Failure::Cancelled),
+        ("end", Cancel::All, Failure::Unknown(at_the_end.to_owned())),
+    ] {
         let (hangs, hung) = std::sync::mpsc::sync_channel(1);
         let script = Script { at: vec![(at, Hangs)], hangs: Some(hangs), ..Script::default() };
         let server = Server::start(script);
-        let (cancel, cancelled) = tokio::sync::watch::channel(false);
+        let (cancel, cancelled) = tokio::sync::watch::channel(Cancel::None);
         let tools = Tools { cancel: cancelled, ..tools() };
         let (mail, message, mut log) = (settings(server.port), message("a@b.test"), Log::off());
         let stop = async {
             tokio::task::spawn_blocking(move || hung.recv().unwrap()).await.unwrap();
-            cancel.send_replace(true);
+            // A mail that is sent whole goes on until all attempts have to end.
+            cancel.send_replace(Cancel::Safe);
+            tokio::task::yield_now().await;
+            cancel.send_replace(which);
         };
         let (result, ()) = tokio::join!(send(&tools, &mail, &message, &mut log), stop);
         assert_eq!(result, Err(expected), "{at}");

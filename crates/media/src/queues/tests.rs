@@ -36,18 +36,21 @@ impl Inbox {
     }
 }
 
-fn start(types: Vec<MediaType>, programs: Option<PathBuf>) -> (Queues, Arc<Inbox>) {
+fn setup(programs: Option<PathBuf>) -> Setup {
     let clock = RealClock::shared();
-    let reports = Arc::new(Inbox::default());
-    let setup = Setup {
+    Setup {
         resolver: Resolver::new(Arc::clone(&clock)),
         clock,
         programs,
         authorities: None,
         instance: String::from("0123456789abcdef0123456789abcdef"),
         attempt_max: Duration::from_secs(60),
-    };
-    let queues = Queues::new(setup, Arc::<Inbox>::clone(&reports));
+    }
+}
+
+fn start(types: Vec<MediaType>, programs: Option<PathBuf>) -> (Queues, Arc<Inbox>) {
+    let reports = Arc::new(Inbox::default());
+    let queues = Queues::new(setup(programs), Arc::<Inbox>::clone(&reports));
     queues.configure(types);
     (queues, reports)
 }
@@ -97,7 +100,7 @@ fn each_attempt_is_reported_once_and_in_order() {
         };
         assert_eq!(report.outcome, expected);
     }
-    queues.stop(Duration::from_secs(60));
+    queues.stop(Duration::from_secs(60), Duration::from_secs(60));
     let figures = queues.figures();
     assert_eq!(figures, Figures { waiting: 0, in_flight: 0, sent: 50, failed: 50 });
 }
@@ -223,7 +226,7 @@ fn a_stop_accounts_for_every_message() {
     while queues.figures().in_flight < 2 {
         std::thread::sleep(Duration::from_millis(1));
     }
-    queues.stop(Duration::ZERO);
+    queues.stop(Duration::ZERO, Duration::ZERO);
     assert_eq!(queues.send(alert(7, 1)), Err(Refused::Stopping(Box::new(alert(7, 1)))));
     let mut reports: Vec<_> =
         reports.wait(6).into_iter().map(|Report { alert, outcome }| (alert.0, outcome)).collect();
@@ -239,6 +242,61 @@ fn a_stop_accounts_for_every_message() {
         }
     }
     drop(held);
+}
+
+#[test]
+fn a_stop_waits_for_webhooks_longer_than_for_mails() {
+    let (listener, mail) = silent_server();
+    let hooked = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", hooked.local_addr().unwrap());
+    let script = format!("return new HttpRequest().post('{url}', value)");
+    let (queues, reports) = start(vec![mail, hook(2, &script)], None);
+    queues.send(alert(1, 1)).unwrap();
+    queues.send(alert(2, 2)).unwrap();
+    let held = listener.accept().unwrap();
+    let (mut stream, _) = hooked.accept().unwrap();
+    let stopping = {
+        let queues = queues.clone();
+        std::thread::spawn(move || queues.stop(Duration::ZERO, Duration::from_secs(60)))
+    };
+    // The mail is given up at once; the receiver of the webhook answers after that.
+    assert_eq!(reports.wait(1)[0].outcome, Outcome::NotStarted);
+    let _request = stream.read(&mut [0; 4_096]).unwrap();
+    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK").unwrap();
+    stopping.join().unwrap();
+    assert_eq!(reports.wait(2)[1].outcome, Outcome::Sent { tags: Vec::new() });
+    drop(held);
+}
+
+#[test]
+fn settings_in_the_database_apply_to_the_next_attempt() {
+    use config::db::{Location, Value};
+    let folder = tempfile::tempdir().unwrap();
+    let config = Arc::new(Config::open(Location::Sqlite(folder.path().join("c.db"))).unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let row = [
+        ("mediatypeid", Value::from(901)),
+        ("type", Value::from(4)),
+        ("name", Value::from("w")),
+        ("status", Value::from(0)),
+        ("timeout", Value::from("60s")),
+        ("script", Value::from(format!("new HttpRequest().get('{url}'); throw 'old'").as_str())),
+    ];
+    config.write(|edit| edit.insert(&config::table::MEDIA_TYPES, &row)).unwrap();
+    let reports = Arc::new(Inbox::default());
+    let queues = Queues::following(Arc::clone(&config), setup(None), Arc::<Inbox>::clone(&reports));
+    queues.send(alert(1, 901)).unwrap();
+    queues.send(alert(2, 901)).unwrap();
+    // The second message waits while the first one is sent.
+    let (mut stream, _) = listener.accept().unwrap();
+    let change = [("script", Value::from("throw 'new'"))];
+    config.write(|edit| edit.update(&config::table::MEDIA_TYPES, 901, &change)).unwrap();
+    let _request = stream.read(&mut [0; 4_096]).unwrap();
+    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK").unwrap();
+    let errors: Vec<_> = reports.wait(2).into_iter().map(|report| report.outcome).collect();
+    let again = Some(Duration::from_secs(10));
+    assert_eq!(errors, [failed("old", again), failed("new", again)]);
 }
 
 #[test]
@@ -263,6 +321,9 @@ fn a_test_returns_what_was_said() {
     let trial = queues.test(&off, &alert(5, 1)).unwrap();
     assert_eq!(trial.outcome, failed("no", None));
     assert_eq!(trial.log, ["> {\"n\":\"5\"}", "4: x"]);
+    assert_eq!((trial.script_log[0].level, trial.script_log[0].text.as_str()), (4, "x"));
+    let trial = queues.test(&hook(1, "return value"), &alert(5, 1)).unwrap();
+    assert_eq!(trial.response, "{\"n\":\"5\"}");
     let program = media_type(2, Kind::Program(Program { name: String::from("none") }));
     let trial = queues.test(&program, &alert(5, 2)).unwrap();
     assert!(matches!(trial.outcome, Outcome::Impossible { .. }), "{trial:?}");

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{self, ControlModes, OptionalActions, QueueSelector};
 
-use crate::attempt::{Failure, Log, Result, Tools, os_error};
+use crate::attempt::{Cancel, Failure, Log, Result, Tools, os_error};
 
 /// Bytes of a response that are kept.
 const RESPONSE_BYTES_MAX: usize = 16 << 10;
@@ -83,6 +83,7 @@ impl<'a> Modem<'a> {
                     for line in text.lines().filter(|line| !line.trim().is_empty()) {
                         self.log.add(|| format!("< {}", line.trim()));
                     }
+                    self.log.respond(|| text.clone());
                     return if good { Ok(text) } else { Err(Failure::Failed(refusal(&text))) };
                 }
                 None if response.len() >= RESPONSE_BYTES_MAX => {
@@ -127,7 +128,7 @@ impl<'a> Modem<'a> {
             if left.is_zero() {
                 return Err(Failure::failed("the GSM modem does not answer"));
             }
-            if *self.tools.cancel.borrow() {
+            if *self.tools.cancel.borrow() == Cancel::All {
                 return Err(Failure::Cancelled);
             }
             let step = left.min(LOOK);

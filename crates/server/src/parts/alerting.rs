@@ -7,7 +7,7 @@ use actions::text::EventTexts;
 use actions::{Escalator, Explainer};
 use anyhow::Context as _;
 use collect::resolver::Resolver;
-use media::{ATTEMPT_MAX, Configured, Queues, Setup};
+use media::{ATTEMPT_MAX, Queues, Setup};
 use poll::{Commander, CommanderSetup};
 
 use super::base::Base;
@@ -17,6 +17,8 @@ use super::{Kept, Part, blocking, history};
 
 /// How long attempts may go on when the server stops.
 const ATTEMPTS_END: Duration = Duration::from_secs(5);
+/// The same of those whose message the receiver may have: a service manager allows 30 s for the whole stop.
+const UNSAFE_ATTEMPTS_END: Duration = Duration::from_secs(15);
 
 /// How long commands may go on when the server stops.
 const COMMANDS_END: Duration = Duration::from_secs(5);
@@ -27,6 +29,14 @@ pub(crate) struct Alerting {
     pub(crate) scripts: Scripts,
     /// Tells users why they got messages, or none.
     pub(crate) explainer: Arc<Explainer>,
+    /// Sends what users test.
+    pub(crate) media: Queues,
+}
+
+/// Where messages wait, before anything sends them.
+pub(crate) fn queues(base: &Base<'_>) -> anyhow::Result<Queues> {
+    let bell = Arc::new(base.bells.escalator.clone());
+    Ok(Queues::following(Arc::clone(&base.config), setup(base)?, bell))
 }
 
 /// Starts all of them.
@@ -34,11 +44,10 @@ pub(crate) fn start(
     base: &Base<'_>,
     history: &history::Opened,
     evaluation: &Evaluation,
+    queues: Queues,
     pollers: &poll::Status,
 ) -> anyhow::Result<Part<Alerting>> {
     let (config, clock, bell) = (&base.config, &base.clock, base.bells.escalator.clone());
-    let queues = Queues::new(setup(base)?, Arc::new(bell.clone()));
-    let media = Configured::new(Arc::clone(config), queues.clone());
     let shards = Arc::clone(&evaluation.shards) as Arc<dyn ::history::Reader>;
     let reader = history.reader(shards, clock);
     let texts = || EventTexts::new(Arc::clone(config), Arc::clone(&reader), Arc::clone(clock));
@@ -52,7 +61,7 @@ pub(crate) fn start(
         Arc::clone(config),
         Arc::clone(clock),
         bell.clone(),
-        Arc::new(media),
+        Arc::new(queues.clone()),
         Arc::new(commander.clone()),
         Box::new(texts()),
     )
@@ -64,14 +73,15 @@ pub(crate) fn start(
         texts: Arc::new(texts()),
         commander: commander.clone(),
     };
+    let alerting = Alerting { scripts, explainer: Arc::new(explainer), media: queues.clone() };
     let end = move || {
         commander.stop(COMMANDS_END);
-        queues.stop(ATTEMPTS_END);
+        queues.stop(ATTEMPTS_END, UNSAFE_ATTEMPTS_END);
         // It ends when it has written the last reports.
         bell.end();
         Kept::all_if(thread.join().is_ok())
     };
-    Ok(Part::new(Alerting { scripts, explainer: Arc::new(explainer) }, blocking(end)))
+    Ok(Part::new(alerting, blocking(end)))
 }
 
 fn setup(base: &Base<'_>) -> anyhow::Result<Setup> {

@@ -45,7 +45,6 @@ pub(crate) fn start(
     others: Others,
 ) -> Part<Service> {
     let Others { meter, counters, board, alerting } = others;
-    let Alerting { scripts, explainer } = alerting;
     // Before the API: browsers ask for what shards know.
     configure_shards(&base.config, &evaluation.shards);
     let shards = Arc::clone(&evaluation.shards);
@@ -62,11 +61,10 @@ pub(crate) fn start(
             config: Arc::clone(&base.config),
             clock: Arc::clone(&base.clock),
             bells: base.bells.clone(),
-            explainer,
+            alerting,
             capacity: Capacity { data: base.data.clone(), meter },
             board,
             damages: history.damages.clone(),
-            scripts,
         }),
         transactions: Arc::clone(&base.transactions),
         engine_authority: base.engine_authority.clone(),

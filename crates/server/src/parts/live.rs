@@ -16,6 +16,7 @@ use internals::Capacity;
 use listen::{Intake, PushError};
 use model::alert::outlook::Outlook;
 use model::alert::rehearsal::{Rehearsed, Span};
+use model::alert::{Outgoing, Trial};
 use model::{Available, HostId, InterfaceId, InterfaceState, ItemId, Payload, ProblemUpdate, Push};
 use pipeline::ShardSet;
 use poll::InternalValue;
@@ -23,8 +24,8 @@ use stdx::clock::SharedClock;
 use tokio::runtime::Handle;
 use wire::history_service::{Failure, Reason};
 
+use super::alerting::Alerting;
 use super::base::Bells;
-use super::scripts::Scripts;
 
 /// The running parts, for the API's blocking threads.
 pub(crate) struct Live {
@@ -38,13 +39,12 @@ pub(crate) struct Live {
     pub(crate) clock: SharedClock,
     /// To those who follow problems.
     pub(crate) bells: Bells,
-    pub(crate) explainer: Arc<Explainer>,
+    pub(crate) alerting: Alerting,
     pub(crate) capacity: Capacity,
     /// What engines of the load balancer report; `None`: the server does not listen for them.
     pub(crate) board: Option<Arc<Board>>,
     /// Damage of the embedded history.
     pub(crate) damages: history::damage::Damages,
-    pub(crate) scripts: Scripts,
 }
 
 impl api::Live for Live {
@@ -135,7 +135,7 @@ impl api::Live for Live {
     }
 
     fn outlook(&self, event: u64) -> Result<Option<Outlook>, String> {
-        self.explainer.outlook(event).map_err(|error| error.to_string())
+        self.alerting.explainer.outlook(event).map_err(|error| error.to_string())
     }
 
     fn prepare(
@@ -143,8 +143,8 @@ impl api::Live for Live {
         connection: &mut dyn Reader,
         action: u64,
     ) -> Result<Option<Box<dyn Rehearse>>, String> {
-        let prepared = self.explainer.prepare(connection, action);
-        let explainer = Arc::clone(&self.explainer);
+        let prepared = self.alerting.explainer.prepare(connection, action);
+        let explainer = Arc::clone(&self.alerting.explainer);
         let rehearsal = |action| Box::new(Rehearsal { explainer, action }) as Box<dyn Rehearse>;
         prepared.map(|action| action.map(rehearsal)).map_err(|error| error.to_string())
     }
@@ -160,7 +160,7 @@ impl api::Live for Live {
     }
 
     fn run_script(&self, execution: &Execution) -> ScriptRun {
-        self.scripts.run(execution)
+        self.alerting.scripts.run(execution)
     }
 
     fn script_texts(
@@ -168,7 +168,14 @@ impl api::Live for Live {
         execution: &Execution,
         templates: &[String],
     ) -> Result<Vec<String>, String> {
-        self.scripts.shown(execution, templates)
+        self.alerting.scripts.shown(execution, templates)
+    }
+
+    fn test_media(&self, message: &Outgoing) -> Result<Trial, String> {
+        let types = self.config.read(|connection| media::media_types(connection));
+        let mut types = types.map_err(|error| error.to_string())?.into_iter();
+        let wanted = types.find(|one| one.id == message.media_type);
+        self.alerting.media.test(&wanted.ok_or("The media type was deleted.")?, message)
     }
 
     fn check_now(&self, items: &[ItemId]) {

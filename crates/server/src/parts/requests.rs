@@ -14,7 +14,8 @@ use serde_json::{Value as Json, json};
 use stdx::queue::{Sender, TrySend};
 use wire::failed;
 
-const SERVED: [&str; 7] = [
+const SERVED: [&str; 8] = [
+    "alert.send",
     "expressions.evaluate",
     "history.push",
     "item.test",
@@ -96,6 +97,7 @@ fn answer(api: &Api, figures: &ServerFigures, request: &Request) -> String {
         "zabbix.stats" => stats(figures, &message),
         "queue.get" => queue(api, figures, &message),
         "history.push" => push(api, request, &message),
+        "alert.send" => send_alert(api, request, &message),
         "item.test" | "preprocessing.test" => test_item(api, request, &message),
         "expressions.evaluate" => evaluate(api, figures, &message),
         _ => status(api, figures, &message),
@@ -147,6 +149,41 @@ fn test_item(api: &Api, request: &Request, message: &Json) -> String {
     let Some(data) = message.get("data") else { return failed("The member \"data\" is missing.") };
     match api.call("item.test", data, sid(message), request.peer) {
         Ok(data) => json!({ "response": "success", "data": data }).to_string(),
+        Err(error) => failed(&error.data),
+    }
+}
+
+/// A test of a media type. Parameters of webhooks are members of an object there.
+fn send_alert(api: &Api, request: &Request, message: &Json) -> String {
+    if !api.is_super_admin(sid(message)) {
+        return failed("Permission denied.");
+    }
+    let Some(data) = message.get("data").and_then(Json::as_object) else {
+        return failed("Cannot parse request tag: data.");
+    };
+    if !data.contains_key("mediatypeid") {
+        return failed("Cannot parse request tag: mediatypeid.");
+    }
+    let mut data = data.clone();
+    data.insert("report_failure".to_owned(), Json::from(1));
+    if let Some(Json::Object(named)) = data.get("parameters") {
+        let pair = |(name, value): (&String, &Json)| json!({ "name": name, "value": value });
+        let pairs = named.iter().map(pair).collect();
+        data.insert("parameters".to_owned(), Json::Array(pairs));
+    }
+    match api.call("mediatype.test", &Json::Object(data), sid(message), request.peer) {
+        Ok(sent) => {
+            let ms = sent["duration"].as_str().and_then(|text| text.parse::<u64>().ok());
+            let debug = json!({ "logs": sent["script_log"], "ms": ms });
+            match &sent["error"] {
+                error if error == "" => {
+                    json!({ "response": "success", "data": sent["result"], "debug": debug })
+                }
+                error => json!({ "response": "failed", "info": error, "debug": debug }),
+            }
+            .to_string()
+        }
+        Err(error) if error.is_no_object() => failed("Cannot find the specified media type."),
         Err(error) => failed(&error.data),
     }
 }

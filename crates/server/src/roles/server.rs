@@ -9,6 +9,7 @@ use config::retry::Stop;
 use control::analytics::Board;
 use history::service::Counters;
 use internals::{Meter, ServerFigures};
+use media::Queues;
 
 use super::stop_signal;
 use crate::folder::{self, RunningMark, lock};
@@ -88,8 +89,9 @@ async fn start(
         running.add("evaluation", evaluation::start(&base, &mut history, unsupported)?);
     let discovered = running.add("discovery", discovered::start(&base)?);
     running.add("services", services::start(&base)?);
+    let media = alerting::queues(&base)?;
     let counters = Arc::<Counters>::default();
-    let meter = measure(&base, &history, &evaluation, Arc::clone(&counters));
+    let meter = measure(&base, &history, &evaluation, media.clone(), Arc::clone(&counters));
     let figures =
         Arc::new(ServerFigures { config: Arc::clone(&base.config), meter: Arc::clone(&meter) });
     let board = engines.as_ref().map(|_| Board::new(Arc::clone(&base.clock)));
@@ -100,7 +102,7 @@ async fn start(
         collection::start(&base, &evaluation, memory, Arc::new(internals), discovered.clone())?,
     );
     // Behind collection, whose clients run commands: it ends before them, and its start continues what is left.
-    let alerting = alerting::start(&base, &history, &evaluation, &collection.pollers)?;
+    let alerting = alerting::start(&base, &history, &evaluation, media, &collection.pollers)?;
     let alerting = running.add("alerting", alerting);
     running.add("meter", Part::task("meter", Arc::clone(&meter).run(collection.pollers.clone())));
     let others = api::Others { meter, counters, board: board.clone(), alerting };
@@ -140,6 +142,7 @@ fn measure(
     base: &Base<'_>,
     history: &stored::Opened,
     evaluation: &Evaluation,
+    media: Queues,
     service: Arc<Counters>,
 ) -> Arc<Meter> {
     Meter::new(internals::Parts {
@@ -152,5 +155,6 @@ fn measure(
         damages: history.damages.clone(),
         stores: history.stores.clone(),
         service,
+        media,
     })
 }

@@ -66,8 +66,9 @@ impl Texts for Echo {
         &self,
         _: &mut dyn Reader,
         subject: Subject,
-        _: &[&str],
+        templates: &[&str],
     ) -> DbResult<Option<Box<dyn Expand>>> {
+        assert!(!templates.contains(&"cannot be read"), "a fault of the reader");
         Ok(Some(Box::new(EchoOf(subject))))
     }
 }
@@ -78,6 +79,7 @@ impl Expand for EchoOf {
     }
 
     fn message(&self, template: &str, to: &Addressee) -> String {
+        assert!(!template.contains("cannot be made"), "a fault of the expander");
         let zone = to.zone.iana_name().unwrap_or_default();
         format!("{template} {} {zone}", self.0.event)
     }

@@ -1,6 +1,7 @@
 //! From alerts to attempts, and crashes at the worst moments.
 
 use super::*;
+use crate::recipients::Fate;
 
 const STATES: &str = "SELECT status, retries, error, nextcheck > 0 FROM alerts ORDER BY alertid";
 
@@ -170,4 +171,83 @@ fn the_thread_ends_after_the_last_report() {
     });
     let status = |c: &mut dyn Reader| c.query("SELECT status FROM alerts", &[]);
     assert_eq!(config.read(status).unwrap()[0].int("status"), 1);
+}
+
+/// Errors of alerts that have one, with their users.
+const ERRORS: &str =
+    "SELECT userid, status, retries, error FROM alerts WHERE error <> '' ORDER BY alertid";
+
+#[test]
+fn a_text_that_cannot_be_made_stops_nothing_else() {
+    let failed = format!("{ALICE}|2|0|{}", Fate::Faulty.error().0);
+    for fault in ["cannot be made", "cannot be read"] {
+        let mut world = World::new();
+        let sql = "UPDATE operation_messages SET message = ";
+        world.run(&format!("{sql}'{fault}' WHERE operationid = 401"));
+        world.problem(TRIGGER);
+        assert_eq!(world.sent(), Vec::<String>::new());
+        assert_eq!(world.rows(ERRORS), [failed.as_str()]);
+        assert_eq!(world.after(60), ["bob SECOND"]);
+        assert_eq!(world.rows(ERRORS), [failed.as_str(), &failed]);
+        world.recovery(TRIGGER);
+        assert_eq!(world.sent(), ["bob OK"]);
+    }
+}
+
+#[test]
+fn a_refused_alert_is_marked_and_stops_nothing_else() {
+    let mut world = World::new();
+    world.run_state(
+        "CREATE TRIGGER refuses BEFORE INSERT ON alerts WHEN NEW.subject = 'PROBLEM' \
+         BEGIN SELECT RAISE(ABORT, 'refused'); END",
+    );
+    world.problem(TRIGGER);
+    assert_eq!(world.sent(), Vec::<String>::new());
+    let failed = format!("{ALICE}|2|0|{}", Fate::Refused.error().0);
+    assert_eq!(world.rows(ERRORS), [failed.as_str()]);
+    assert_eq!(world.after(60), ["bob SECOND"]);
+    world.run_state(
+        "CREATE TRIGGER refuses_more BEFORE INSERT ON alerts WHEN NEW.userid = 101 \
+         BEGIN SELECT RAISE(ABORT, 'refused'); END",
+    );
+    assert_eq!(world.after(60), Vec::<String>::new());
+    assert_eq!(world.rows(ERRORS), [failed.as_str(), &failed], "nothing of it is accepted");
+    world.recovery(TRIGGER);
+    assert_eq!(world.sent(), ["bob OK"]);
+}
+
+#[test]
+fn a_refused_escalation_stops_nothing_else() {
+    let mut world = World::new();
+    world.run_state(
+        "CREATE TRIGGER refuses BEFORE INSERT ON escalations WHEN NEW.triggerid = 1 \
+         BEGIN SELECT RAISE(ABORT, 'refused'); END",
+    );
+    world.problem(TRIGGER);
+    assert_eq!(world.sent(), ["alice PROBLEM"]);
+    assert_eq!(world.after(60), Vec::<String>::new());
+}
+
+#[test]
+fn a_refused_outcome_loses_only_its_text() {
+    let mut world = World::new();
+    world.run_state(
+        "CREATE TRIGGER refuses BEFORE INSERT ON event_tags WHEN NEW.value = 'bad' \
+         BEGIN SELECT RAISE(ABORT, 'refused'); END",
+    );
+    world.run_state(
+        "CREATE TRIGGER refuses_too BEFORE UPDATE ON alerts WHEN NEW.error = 'bad' \
+         BEGIN SELECT RAISE(ABORT, 'refused'); END",
+    );
+    world.problem(TRIGGER);
+    world.work();
+    let alert = first_alert(&world);
+    world.report(alert, failed("bad", Some(10)));
+    assert_eq!(world.work(), 10);
+    let text = "The database refused the text of the error. See the server's log.";
+    assert_eq!(world.rows(STATES), [format!("0|1|{text}|1")]);
+    world.after(10);
+    world.report(alert, Outcome::Sent { tags: vec![("t".to_owned(), "bad".to_owned())] });
+    world.work();
+    assert_eq!(world.rows(STATES), ["1|1||0"]);
 }

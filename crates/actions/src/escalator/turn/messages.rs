@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use config::db::{DbResult, Reader};
 use objects::OperationMode;
 
-use super::{Action, Event, Look, Update};
+use super::{Action, Event, Look, Update, contained};
 use crate::escalation::Missing;
 use crate::escalator::stored::{self, NewAlert};
 use crate::escalator::texts::{Addressee, Sent, Subject};
@@ -102,9 +102,15 @@ impl Look<'_> {
         }
         let subject = about.subject(action.id, event);
         let templates = Vec::from_iter(templates);
-        let Some(texts) = self.turn.texts.about(connection, subject, &templates)? else {
-            return Ok(Vec::new());
+        let faulty = |draft: &Draft| {
+            let fate = if draft.fate == Fate::Send { Fate::Faulty } else { draft.fate };
+            about.alert(action.id, Draft { fate, ..draft.clone() }, Text::default())
         };
+        let read = || self.turn.texts.about(connection, subject, &templates);
+        let Some(texts) = contained(&subject, read) else {
+            return Ok(drafts.iter().map(faulty).collect());
+        };
+        let Some(texts) = texts? else { return Ok(Vec::new()) };
         let alert = |draft: &Draft| {
             let to = self.addressee(draft.user);
             let text = if is_expanded {
@@ -126,7 +132,10 @@ impl Look<'_> {
             let parameters = parameters.collect();
             NewAlert { parameters, ..about.alert(action.id, draft.clone(), text) }
         };
-        Ok(drafts.iter().map(alert).collect())
+        let made = drafts
+            .iter()
+            .map(|draft| contained(&subject, || alert(draft)).unwrap_or_else(|| faulty(draft)));
+        Ok(made.collect())
     }
 
     pub(super) fn addressee(&self, user: u64) -> Addressee {

@@ -116,7 +116,8 @@ impl Look<'_> {
 
 pub(super) fn verdict(of: recipients::Verdict) -> Verdict {
     match of {
-        recipients::Verdict::Made(Fate::Send) => Verdict::Sent,
+        // The last two show only when the text is made, or the row is written.
+        recipients::Verdict::Made(Fate::Send | Fate::Faulty | Fate::Refused) => Verdict::Sent,
         recipients::Verdict::Made(Fate::NoMedia) => Verdict::NoMedia,
         recipients::Verdict::Made(Fate::MediaTypeDisabled) => Verdict::MediaTypeDisabled,
         recipients::Verdict::Made(Fate::NoText) => Verdict::NoText,

@@ -147,3 +147,17 @@ fn macro_functions_get_a_part_of_a_very_long_value() {
         assert_eq!(world.text(Problem, &text), "", "{text}");
     }
 }
+
+#[test]
+fn expression_macros_read_a_limited_number_of_rows() {
+    let world = with_trigger();
+    let text = "{?count(//k,1h)}";
+    let shown = |limit: usize| {
+        let expander = world.expander(Problem, &[text]);
+        expander.values.rows_left.set(limit);
+        expander.expand(&format!("{text} {{ITEM.VALUE}} {{?count(//k,2h)}}"), &anybody())
+    };
+    assert_eq!(shown(4), "2 2.93 KB 2");
+    assert_eq!(shown(3), "2 2.93 KB *UNKNOWN*");
+    assert_eq!(shown(1), "*UNKNOWN* 2.93 KB *UNKNOWN*");
+}

@@ -255,3 +255,40 @@ fn texts_for_the_escalator() {
     assert_eq!(made(PROBLEM, true), Some((subject_of_admin.to_owned(), message.to_owned())));
     assert_eq!(made(999, true), None);
 }
+
+#[test]
+fn causes_and_symptoms_are_for_those_who_may_read_them() {
+    let world = with_trigger();
+    let columns = [("clock", START.into()), ("value", Value::from(1)), ("name", "Cause".into())];
+    event(&world, 90, (0, 0, TRIGGER), &columns);
+    world.run_state(&format!("UPDATE events SET cause_eventid = 90 WHERE eventid = {PROBLEM}"));
+    for (id, name) in [(110_u64, "First"), (111, "Second")] {
+        event(&world, id, (0, 0, TRIGGER), &columns);
+        let row = [
+            ("eventid", id.into()),
+            ("objectid", TRIGGER.into()),
+            ("clock", START.into()),
+            ("name", name.into()),
+            ("cause_eventid", PROBLEM.into()),
+        ];
+        world.put_state(&table::PROBLEMS, &row);
+    }
+    tag(&world, 61, 111, "net", "core");
+    let text = "{EVENT.CAUSE.NAME} {{EVENT.SYMPTOMS}.regsub(\"First\", 1)}{{EVENT.SYMPTOMS}.regsub(\"Second\", 2)}";
+    let shown = |recipient: &Recipient| world.expander(Problem, &[text]).expand(text, recipient);
+    assert_eq!(shown(&anybody()), "Cause 12");
+    let filter = [
+        ("tagfilterid", 1_u64.into()),
+        ("usrgrpid", USERS.into()),
+        ("groupid", 5_u64.into()),
+        ("tag", "net".into()),
+    ];
+    world.put(&table::TAG_FILTERS, &filter);
+    assert_eq!(shown(&anybody()), "*UNKNOWN* 2");
+    let other = Sees::Groups { user: ALICE, groups: Vec::new() };
+    let other = Recipient { sees: other, ..anybody() };
+    assert_eq!(shown(&other), "*UNKNOWN* *UNKNOWN**UNKNOWN*");
+    world.run("UPDATE group_rights SET permission = 0");
+    assert_eq!(shown(&anybody()), "*UNKNOWN* *UNKNOWN**UNKNOWN*");
+    assert_eq!(shown(&admin()), "Cause 12");
+}

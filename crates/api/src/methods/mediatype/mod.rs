@@ -2,6 +2,7 @@
 
 mod kinds;
 mod lists;
+pub(crate) mod trial;
 
 use std::borrow::Cow;
 
@@ -26,6 +27,7 @@ pub(crate) const METHODS: &[Method] = &[
     Method::super_admin("mediatype.create", plain::create::<MediaType>),
     Method::super_admin("mediatype.update", plain::update::<MediaType>),
     Method::super_admin("mediatype.delete", plain::delete::<MediaType>),
+    Method::super_admin("mediatype.test", trial::test),
 ];
 
 const FIELDS: &[Field] = &[

@@ -356,3 +356,83 @@ fn exports_and_imports_are_inverse() {
         assert!(error.contains(refused), "{text}: {error}");
     }
 }
+
+#[test]
+fn a_test_sends_what_is_given() {
+    let server = Server::start();
+    let parameters = json!([{ "name": "to", "value": "{ALERT.SENDTO}" }, { "name": "e", "value": "{EVENT.ID}" }]);
+    let hook = with(webhook(), json!({ "parameters": parameters }));
+    let hook = server.create("mediatype.create", &hook);
+    let mail = server.create("mediatype.create", &mail());
+    for (params, result) in [
+        (
+            json!({ "mediatypeid": hook, "sendto": "a", "subject": "s", "message": "m" }),
+            r#""a" s m [("to", "a"), ("e", "{EVENT.ID}")]"#,
+        ),
+        (
+            json!({ "mediatypeid": hook, "parameters": [{ "name": "x", "value": 5 }, { "name": "y" }] }),
+            r#""" s m [("x", "5"), ("y", "")]"#,
+        ),
+        (json!({ "mediatypeid": hook, "parameters": [] }), r#""" s m []"#),
+        (json!({ "mediatypeid": mail, "sendto": ["a@b.c", "d@e.f"] }), r#""a@b.c\nd@e.f" s m []"#),
+    ] {
+        let params = with(json!({ "subject": "s", "message": "m" }), params);
+        let tested = server.call("mediatype.test", &params).unwrap();
+        assert_eq!(tested["result"], result);
+        assert_eq!(tested["duration"], "12");
+        assert_eq!(tested["log"], json!(["> x"]));
+        assert_eq!(tested["script_log"], json!([{ "level": 4, "ms": 7, "message": "logged" }]));
+    }
+    let long = "x".repeat(65_536);
+    for (params, code, text) in [
+        (json!([]), -32602, "an object is expected"),
+        (json!({}), -32602, "the parameter \"mediatypeid\" is missing."),
+        (json!({ "mediatypeid": "9999" }), -32500, "No permissions"),
+        (json!({ "mediatypeid": hook, "x": 1 }), -32602, "unexpected parameter \"x\"."),
+        (json!({ "mediatypeid": mail }), -32602, "the parameter \"sendto\" is missing."),
+        (json!({ "mediatypeid": mail, "sendto": "" }), -32602, "\"/sendto\": cannot be empty."),
+        (json!({ "mediatypeid": mail, "sendto": [] }), -32602, "\"/sendto\": cannot be empty."),
+        (json!({ "mediatypeid": hook, "message": long }), -32602, "value is too long."),
+        (json!({ "mediatypeid": hook, "subject": long }), -32602, "value is too long."),
+        (
+            json!({ "mediatypeid": mail, "sendto": "a", "parameters": [] }),
+            -32602,
+            "only webhooks and scripts have parameters.",
+        ),
+        (
+            json!({ "mediatypeid": hook, "parameters": [{ "value": "x" }] }),
+            -32602,
+            "\"/parameters/1\": the parameter \"name\" is missing.",
+        ),
+        (json!({ "mediatypeid": hook, "subject": "busy" }), -32500, "try later"),
+        (
+            json!({ "mediatypeid": hook, "subject": "failed" }),
+            -32500,
+            "The webhook failed: because\n\nLog:\nlogged",
+        ),
+        (
+            json!({ "mediatypeid": mail, "sendto": "a", "subject": "failed" }),
+            -32500,
+            "The mail server did not accept the message: because",
+        ),
+        (
+            json!({ "mediatypeid": hook, "subject": "impossible" }),
+            -32500,
+            "Media type \"w\" cannot send with its settings: because",
+        ),
+        (
+            json!({ "mediatypeid": hook, "subject": "unknown" }),
+            -32500,
+            "It is not known whether the receiver has the message: because",
+        ),
+    ] {
+        server.refuses(&[("mediatype.test", params, code, text)]);
+    }
+    let reported =
+        json!({ "mediatypeid": hook, "subject": "failed", "report_failure": 1, "parameters": [] });
+    let reported = server.call("mediatype.test", &reported).unwrap();
+    assert_eq!((&reported["error"], &reported["log"]), (&json!("because"), &json!(["> x"])));
+    let session = server.user("adm", "2", &[]);
+    let refused = server.call_as(Some(&session), "mediatype.test", &json!({ "mediatypeid": hook }));
+    assert!(refused.unwrap_err().1.contains("No permissions to call"), "only super admins test");
+}
