@@ -6,7 +6,6 @@ use std::time::Duration;
 use actions::Bell;
 use api::{Execution, ItemState, Probe, ScriptRun};
 use balancing::placement::{Assignment, State};
-use config::Config;
 use config::lld::worker::Outcomes;
 use config::snapshot::ItemType;
 use control::analytics::Board;
@@ -30,7 +29,6 @@ pub(crate) struct Live {
     pub(crate) problems: Problems,
     pub(crate) runtime: Handle,
     pub(crate) discoveries: Arc<Outcomes>,
-    pub(crate) config: Arc<Config>,
     pub(crate) clock: SharedClock,
     /// To the escalator.
     pub(crate) bell: Bell,
@@ -134,7 +132,7 @@ impl api::Live for Live {
     }
 
     fn end_suppressions(&self, maintenances: &[u64]) -> Result<(), String> {
-        let ended = events::end_suppressions(&self.config, maintenances);
+        let ended = events::end_suppressions(&self.scripts.config, maintenances);
         self.bell.suppression_changed(&ended.map_err(|error| error.to_string())?);
         Ok(())
     }
@@ -160,7 +158,7 @@ impl api::Live for Live {
     }
 
     fn history_gaps(&self, items: &[ItemId], span: history::Span) -> Vec<history::damage::Gap> {
-        let (snapshot, shards) = (self.config.snapshot(), self.shards.shards().len());
+        let (snapshot, shards) = (self.scripts.config.snapshot(), self.shards.shards().len());
         let owner = |item: ItemId| Some(model::shard_of(snapshot.items.get(&item)?.host, shards));
         self.damages.gaps(items, span, owner)
     }
