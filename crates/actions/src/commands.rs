@@ -33,6 +33,12 @@ pub struct Stored {
     pub parameters: Vec<(String, String)>,
     timeout: String,
     port: String,
+    login: Login,
+}
+
+/// Credentials, with user macros.
+#[derive(Clone)]
+struct Login {
     by_key: bool,
     username: String,
     password: String,
@@ -70,11 +76,13 @@ impl Stored {
             parameters: Vec::new(),
             timeout: text("timeout"),
             port: text("port"),
-            by_key: row.int("authtype") == 1,
-            username: text("username"),
-            password: text("password"),
-            public_key: text("publickey"),
-            private_key: text("privatekey"),
+            login: Login {
+                by_key: row.int("authtype") == 1,
+                username: text("username"),
+                password: text("password"),
+                public_key: text("publickey"),
+                private_key: text("privatekey"),
+            },
         })
     }
 
@@ -174,13 +182,14 @@ impl Stored {
         if number.is_none() && !port.is_empty() {
             return Err(format!("Invalid port number \"{port}\"."));
         }
-        let keys = || (plain(scope, &self.public_key), plain(scope, &self.private_key));
+        let login = &self.login;
+        let keys = || (plain(scope, &login.public_key), plain(scope, &login.private_key));
         Ok(Remote {
             command,
             port: number.filter(|port| *port != 0),
-            username: plain(scope, &self.username),
-            password: plain(scope, &self.password),
-            keys: self.by_key.then(keys),
+            username: plain(scope, &login.username),
+            password: plain(scope, &login.password),
+            keys: login.by_key.then(keys),
         })
     }
 }

@@ -67,14 +67,19 @@ pub struct Escalator {
     configured: Configured,
     /// `None` = to be read.
     position: Option<Position>,
-    /// Problems whose suppression has changed, and that no look has covered yet.
-    woken: BTreeSet<u64>,
-    all_woken: bool,
-    /// When all paused escalations were looked at, monotonic seconds.
-    woken_at: i64,
+    woken: Woken,
     reports: Vec<Report>,
     /// Unix and monotonic time of the last look, seconds.
     looked_at: (i64, i64),
+}
+
+/// What may have ended pauses.
+struct Woken {
+    /// Problems whose suppression has changed, and that no look has covered yet.
+    problems: BTreeSet<u64>,
+    all: bool,
+    /// When all paused escalations were looked at, monotonic seconds.
+    at: i64,
 }
 
 impl std::fmt::Debug for Escalator {
@@ -107,10 +112,8 @@ impl Escalator {
             running,
             configured: Configured::default(),
             position: Some(position),
-            woken: BTreeSet::new(),
             // Pauses may have ended meanwhile.
-            all_woken: true,
-            woken_at: looked_at.1,
+            woken: Woken { problems: BTreeSet::new(), all: true, at: looked_at.1 },
             reports: Vec::new(),
             looked_at,
         })
@@ -151,8 +154,8 @@ impl Escalator {
     /// Takes what has come, or comes within the time; returns whether nothing more will.
     fn take(&mut self, within: Duration) -> bool {
         let mail = self.bell.take(within);
-        self.woken.extend(mail.woken);
-        self.all_woken |= mail.all_woken;
+        self.woken.problems.extend(mail.woken);
+        self.woken.all |= mail.all_woken;
         self.reports.extend(mail.reports);
         mail.ended
     }
@@ -165,10 +168,10 @@ impl Escalator {
         self.running.settle(&self.reports, now);
         self.reports.clear();
         let monotonic = self.looked_at.1;
-        if self.all_woken || monotonic >= self.woken_at + WAKE_EVERY_S {
+        if self.woken.all || monotonic >= self.woken.at + WAKE_EVERY_S {
             self.config.write_state(|state| stored::wake_all(state, now))?;
-            self.all_woken = false;
-            self.woken_at = monotonic;
+            self.woken.all = false;
+            self.woken.at = monotonic;
         }
         let is_full = self.look(now)?;
         self.sending.serve(&self.config, now)?;
@@ -193,7 +196,8 @@ impl Escalator {
             None => self.config.read(Position::read)?,
         };
         let snapshot = self.config.snapshot();
-        let turn = Turn { snapshot: &snapshot, texts: &*self.texts, now, woken: &self.woken };
+        let turn =
+            Turn { snapshot: &snapshot, texts: &*self.texts, now, woken: &self.woken.problems };
         let configured = &mut self.configured;
         let outcome = self.config.read(|connection| turn.look(connection, configured, before))?;
         let (position, mut changes) = (outcome.position, outcome.changes);
@@ -220,7 +224,7 @@ impl Escalator {
             }
         }
         self.position = Some(position);
-        self.woken.clear();
+        self.woken.problems.clear();
         for media_type in media_types {
             self.sending.add(media_type, now);
         }

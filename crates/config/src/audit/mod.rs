@@ -388,13 +388,14 @@ const SCRIPT: i64 = 25;
 pub fn note_execution(
     state: &mut Statements<'_>,
     author: &Author,
-    (id, name): (u64, &str),
+    host: u64,
+    name: &str,
     details: String,
 ) -> DbResult<()> {
     let mut ids = Cuids::new(author.at_s);
     let set = ids.next()?;
     let (action, name) = (AuditAction::Execute, name.to_owned());
-    let about = About { action, kind: SCRIPT, id, name, details, set: &set };
+    let about = About { action, kind: SCRIPT, id: host, name, details, set: &set };
     state.insert_values(&table::ACCESS_LOG, &COLUMNS, &about.row(ids.next()?, author))
 }
 

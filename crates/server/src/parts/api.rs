@@ -58,7 +58,6 @@ pub(crate) fn start(
             problems: evaluation.problems.clone(),
             runtime: tokio::runtime::Handle::current(),
             discoveries: Arc::clone(&evaluation.lld.outcomes),
-            config: Arc::clone(&base.config),
             clock: Arc::clone(&base.clock),
             bells: base.bells.clone(),
             alerting,

@@ -6,7 +6,6 @@ use std::time::Duration;
 use actions::{Explainer, Prepared};
 use api::{Execution, ItemState, Probe, Rehearse, ScriptRun};
 use balancing::placement::{Assignment, State};
-use config::Config;
 use config::db::Reader;
 use config::lld::worker::Outcomes;
 use config::snapshot::ItemType;
@@ -35,7 +34,6 @@ pub(crate) struct Live {
     pub(crate) problems: Problems,
     pub(crate) runtime: Handle,
     pub(crate) discoveries: Arc<Outcomes>,
-    pub(crate) config: Arc<Config>,
     pub(crate) clock: SharedClock,
     /// To those who follow problems.
     pub(crate) bells: Bells,
@@ -154,7 +152,7 @@ impl api::Live for Live {
     }
 
     fn end_suppressions(&self, maintenances: &[u64]) -> Result<(), String> {
-        let ended = events::end_suppressions(&self.config, maintenances);
+        let ended = events::end_suppressions(&self.alerting.scripts.config, maintenances);
         self.bells.suppression_changed(&ended.map_err(|error| error.to_string())?);
         Ok(())
     }
@@ -172,7 +170,7 @@ impl api::Live for Live {
     }
 
     fn test_media(&self, message: &Outgoing) -> Result<Trial, String> {
-        let types = self.config.read(|connection| media::media_types(connection));
+        let types = self.alerting.scripts.config.read(|connection| media::media_types(connection));
         let mut types = types.map_err(|error| error.to_string())?.into_iter();
         let wanted = types.find(|one| one.id == message.media_type);
         self.alerting.media.test(&wanted.ok_or("The media type was deleted.")?, message)
@@ -187,7 +185,7 @@ impl api::Live for Live {
     }
 
     fn history_gaps(&self, items: &[ItemId], span: history::Span) -> Vec<history::damage::Gap> {
-        let (snapshot, shards) = (self.config.snapshot(), self.shards.shards().len());
+        let (snapshot, shards) = (self.scripts.config.snapshot(), self.shards.shards().len());
         let owner = |item: ItemId| Some(model::shard_of(snapshot.items.get(&item)?.host, shards));
         self.damages.gaps(items, span, owner)
     }

@@ -209,7 +209,7 @@ fn note(call: &Call<'_>, execution: &Execution, script: &Row, run: &ScriptRun) {
     let details = Json::Object(details).to_string();
     let written: Result<(), config::db::DbError> = call
         .config()
-        .write_state(|state| note_execution(state, &author, (execution.host.0, name), details));
+        .write_state(|state| note_execution(state, &author, execution.host.0, name, details));
     if let Err(error) = written {
         tracing::warn!(%error, "the execution of a script could not be written to the audit log");
     }
