@@ -11,6 +11,7 @@ macro_rules! tables {
 
 mod alerting;
 mod balancing;
+mod correlation;
 mod found;
 mod hosts;
 mod items;
@@ -74,6 +75,7 @@ pub(crate) fn balancing_tables() -> impl Iterator<Item = &'static Table> {
 pub mod named {
     pub use super::alerting::*;
     pub use super::balancing::*;
+    pub use super::correlation::*;
     pub use super::found::*;
     pub use super::hosts::*;
     pub use super::items::*;
@@ -96,6 +98,7 @@ pub(crate) fn configuration_tables() -> impl Iterator<Item = &'static Table> {
         maintenance::TABLES,
         found::TABLES,
         alerting::TABLES,
+        correlation::TABLES,
         balancing::TABLES,
     ]
     .into_iter()
