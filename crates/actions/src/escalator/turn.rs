@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use config::Snapshot;
 use config::db::{DbResult, Reader};
-use objects::{OperationMode, Severity};
+use objects::{EventSource, OperationMode, Severity};
 
 use super::configured::{Action, Configured};
 use super::events::{self, Event, News, Position, Problems, Update};
-use super::monitored::{self, Origins, Trigger};
+use super::monitored::{self, Key, Monitored, Origins};
 use super::people::People;
 use super::stored::{self, Changes, Escalation, NewAlert, Told, Wanted};
 use super::texts::{Addressee, Sent, Subject, Texts};
-use crate::conditions::{TriggerSubject, read_discovered};
+use crate::conditions::{InternalSubject, TriggerSubject, read_discovered};
 use crate::escalation::{Missing, Order, Progress};
 use crate::globals::Globals;
 use crate::recipients::{Draft, Fate, Involved, Message, Occasion, Recipients, Text};
@@ -58,9 +58,9 @@ impl Turn<'_> {
         let actions = configured.of(connection, self.snapshot)?;
         let mut look = Look::read(self, connection, &actions, &news, &escalations)?;
         let mut all: Vec<Escalation> = escalations.into_values().collect();
-        all.sort_by_key(|one| (one.event, one.action));
-        let new = look.new_escalations(connection, &news.opened)?;
-        for escalation in all.into_iter().chain(new) {
+        all.extend(look.new_escalations(connection, &news.opened)?);
+        all.sort_by_key(|one| (look.moment(one), one.event, one.action));
+        for escalation in all {
             look.escalate(connection, escalation)?;
         }
         for update in news.updates.iter().filter(|update| update.is_told()) {
@@ -76,7 +76,7 @@ struct Look<'a> {
     globals: Globals<'a>,
     actions: &'a BTreeMap<u64, Action>,
     events: BTreeMap<u64, Event>,
-    triggers: BTreeMap<u64, Trigger>,
+    objects: BTreeMap<Key, Monitored>,
     origins: Origins,
     problems: Problems,
     people: People,
@@ -99,19 +99,18 @@ impl<'a> Look<'a> {
             news.opened.iter().copied().chain(of_updates.clone()).chain(of_escalations).collect();
         let ids = Vec::from_iter(ids);
         let events = events::read(connection, &ids)?;
-        let of_triggers: BTreeSet<u64> =
-            events.values().map(Event::trigger).filter(|id| *id != 0).collect();
-        let triggers = monitored::triggers(connection, &Vec::from_iter(of_triggers))?;
+        let keys: BTreeSet<Key> = events.values().filter_map(Event::monitored).collect();
+        let objects = monitored::read(connection, &keys)?;
         // Conditions are looked at for new events and for updates.
-        let conditional: BTreeSet<u64> = news
+        let conditional: BTreeSet<Key> = news
             .opened
             .iter()
             .copied()
             .chain(of_updates.clone())
-            .filter_map(|id| Some(events.get(&id)?.trigger()))
+            .filter_map(|id| events.get(&id)?.monitored())
             .collect();
-        let conditional = triggers.iter().filter(|(id, _)| conditional.contains(id));
-        let conditional = conditional.map(|(id, trigger)| (*id, trigger.clone())).collect();
+        let conditional = objects.iter().filter(|(key, _)| conditional.contains(key));
+        let conditional = conditional.map(|(key, object)| (*key, object.clone())).collect();
         let origins = monitored::origins(connection, &conditional)?;
         let fresh = news.opened.first().copied();
         let problems = Problems::read(connection, &events, fresh, turn.snapshot, turn.now)?;
@@ -120,14 +119,14 @@ impl<'a> Look<'a> {
         let running = stored::running(connection, &of_updates)?.into_iter().collect();
         let authors = authors(connection, &of_updates)?;
         let involved = told.values().flatten().map(|one| one.user).chain(authors);
-        let hosts: BTreeSet<u64> = triggers.values().flat_map(|one| &one.hosts).copied().collect();
+        let hosts: BTreeSet<u64> = objects.values().flat_map(|one| &one.hosts).copied().collect();
         let people = People::read(connection, actions.values(), involved, &Vec::from_iter(hosts))?;
         Ok(Self {
             turn,
             globals: Globals::of(turn.snapshot),
             actions,
             events,
-            triggers,
+            objects,
             origins,
             problems,
             people,
@@ -135,6 +134,12 @@ impl<'a> Look<'a> {
             running,
             changes: Changes::default(),
         })
+    }
+
+    /// The event that an escalation is looked at for: messages go out in the order of these. 0 = it is due.
+    fn moment(&self, one: &Escalation) -> u64 {
+        let end = self.events.get(&one.event).map_or(0, |event| event.recovery);
+        if one.id == 0 { one.event } else { end }
     }
 
     /// One for each new event and action that applies to it.
@@ -172,13 +177,22 @@ impl<'a> Look<'a> {
             actions.retain(|action| action.filter.fits(&*subject));
             return Ok(actions);
         }
-        let known = self.triggers.get(&event.trigger()).zip(self.origins.get(&event.trigger()));
-        let Some((trigger, (origin, triggers))) = known else { return Ok(Vec::new()) };
+        let known = event.monitored().and_then(|key| {
+            let object = self.objects.get(&key)?;
+            Some((object, self.origins.get(&key)?))
+        });
+        let Some((object, (origin, triggers))) = known else { return Ok(Vec::new()) };
+        if event.source == EventSource::Internal {
+            let origin = origin.clone();
+            let subject = InternalSubject { origin, object: event.object, tags: &event.tags };
+            actions.retain(|action| action.filter.fits(&subject));
+            return Ok(actions);
+        }
         let subject = TriggerSubject {
             origin: origin.clone(),
             triggers: triggers.clone(),
             name: &event.name,
-            severity: trigger.severity,
+            severity: object.severity,
             clock: event.at.clock.into(),
             suppressed: self.problems.is_suppressed(event.id),
             tags: &event.tags,
@@ -186,6 +200,11 @@ impl<'a> Look<'a> {
         };
         actions.retain(|action| action.filter.fits(&subject));
         Ok(actions)
+    }
+
+    /// The trigger or the item that the event is about.
+    fn object(&self, event: &Event) -> Option<&Monitored> {
+        self.objects.get(&event.monitored()?)
     }
 
     /// Does what is due of an escalation.
@@ -198,7 +217,7 @@ impl<'a> Look<'a> {
         let involved = self.told.get(&(one.action, one.event));
         one.progress.told = involved.is_some_and(|involved| !involved.is_empty());
         let off = (!action.enabled).then_some(action.name.as_str());
-        let problem = self.problems.state(&event, self.triggers.get(&event.trigger()), off);
+        let problem = self.problems.state(&event, self.object(&event), off);
         let turn = action.plan.look(&problem, one.progress, self.turn.now);
         for order in turn.orders {
             match order {
@@ -222,8 +241,8 @@ impl<'a> Look<'a> {
                 }
             }
         }
-        // Events that are not of triggers have one step and no end.
-        match turn.next.filter(|_| event.is_of_trigger()) {
+        // Events of discovery and autoregistration have one step and no end.
+        match turn.next.filter(|_| event.has_end()) {
             Some(next) if one.id == 0 || next != one.progress => {
                 self.changes.kept.push(Escalation { progress: next, ..one });
             }
@@ -262,14 +281,17 @@ impl<'a> Look<'a> {
         about: About,
         say: Say<'_>,
     ) -> DbResult<()> {
-        let trigger = self.triggers.get(&event.trigger());
+        let object = self.object(event);
         let none = BTreeSet::new();
-        self.people.look_at(trigger.map_or(&none, |one| &one.hosts), &event.tags);
+        let hosts = object.map_or(&none, |one| &one.hosts).clone();
+        let of_trigger = object.filter(|_| event.is_of_trigger());
+        let severity = of_trigger.map_or(Severity::NotClassified, |one| one.severity);
+        self.people.look_at(&hosts, &event.tags);
         let involved = self.involved(connection, action, event, about, &say)?;
         let occasion = Occasion {
             source: event.source,
             mode: about.mode,
-            severity: trigger.map_or(Severity::NotClassified, |one| one.severity),
+            severity,
             now: self.turn.now,
             author: Some(about.author).filter(|author| *author != 0),
             involved: &involved,

@@ -35,7 +35,7 @@ pub use facts::{
     Action, Agent, Alert, AlertKind, Counts, Device, DeviceService, Event, Facts, ItemTexts, Line,
     Monitored, Person, Progress, Right, Service, Subject, Template, TriggerTexts, Update,
 };
-pub use for_events::EventTexts;
+pub use for_events::{EventTexts, ItemErrors};
 pub use needs::Needs;
 pub use read::{Request, read};
 

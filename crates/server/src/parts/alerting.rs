@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actions::Escalator;
-use actions::text::EventTexts;
+use actions::text::{EventTexts, ItemErrors};
 use anyhow::Context as _;
 use collect::resolver::Resolver;
 use media::{ATTEMPT_MAX, Configured, Queues, Setup};
@@ -27,7 +27,8 @@ pub(crate) fn start(
     let media = Configured::new(Arc::clone(config), queues.clone());
     let shards = Arc::clone(&evaluation.shards) as Arc<dyn ::history::Reader>;
     let texts =
-        EventTexts::new(Arc::clone(config), history.reader(shards, clock), Arc::clone(clock));
+        EventTexts::new(Arc::clone(config), history.reader(shards, clock), Arc::clone(clock))
+            .with_errors(errors(evaluation));
     let escalator = Escalator::new(
         Arc::clone(config),
         Arc::clone(clock),
@@ -46,6 +47,18 @@ pub(crate) fn start(
         Kept::all_if(thread.join().is_ok())
     };
     Ok(Part::new(queues, blocking(end)))
+}
+
+/// Of items, and of what discovery made of the values of rules.
+fn errors(evaluation: &Evaluation) -> ItemErrors {
+    let (shards, outcomes) = (Arc::clone(&evaluation.shards), Arc::clone(&evaluation.lld.outcomes));
+    Box::new(move |item| {
+        // Without an answer the text has the error of the event.
+        let reports = shards.items(&[item]).unwrap_or_default();
+        let own = reports.into_iter().next().map(|report| report.error).filter(|e| !e.is_empty());
+        let of_rule = || outcomes.error(item).filter(|(supported, _)| !supported);
+        own.or_else(|| of_rule().map(|(_, error)| error)).unwrap_or_default()
+    })
 }
 
 fn setup(base: &Base<'_>) -> anyhow::Result<Setup> {
