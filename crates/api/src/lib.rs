@@ -12,6 +12,7 @@ mod effect;
 mod error;
 mod exchange;
 mod expand;
+mod formula;
 mod found;
 mod get;
 mod http;

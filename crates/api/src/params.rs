@@ -24,6 +24,13 @@ pub(crate) fn int(value: &Json, path: &str) -> ApiResult<i64> {
     }
 }
 
+/// A number that is none of those allowed: `value must be 0`, `value must be one of 0, 1`.
+pub(crate) fn one_of(path: &str, allowed: impl Iterator<Item = i64>) -> ApiError {
+    let list: Vec<String> = allowed.map(|n| n.to_string()).collect();
+    let some = if list.len() == 1 { "" } else { "one of " };
+    ApiError::at(path, format_args!("value must be {some}{}", list.join(", ")))
+}
+
 /// A text: strings and numbers.
 pub(crate) fn text(value: &Json, path: &str) -> ApiResult<String> {
     match value {

@@ -1,20 +1,22 @@
 //! Findings become events and problems: one transaction.
 
-use config::table;
 use std::collections::BTreeSet;
 
-use config::Statements;
-use config::db::{DbResult, Row, Value, query_by_ids};
+use config::db::{DbResult, Row, query_by_ids};
+use config::{Snapshot, Statements};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use model::{
-    EventId, ProblemChange, Timestamp, TriggerFinding, TriggerId, TriggerState, UnixSeconds,
-};
+use model::{EventId, EventOrigin, TriggerFinding, TriggerId, TriggerState, UnixSeconds};
 use objects::{CorrelationMode, ProblemMode};
 
+use crate::correlation;
 use crate::effect::Effect;
+use crate::internal::{Internal, Transition};
 use crate::marks;
 use crate::open::Open;
+use crate::recovery::{Recovery, change, close, set_value};
+use crate::rows::{self, ERROR_CHARS_MAX, NewRow, Why};
+use crate::rules::rule::NewEvent;
 
 /// What of a trigger's row matters here.
 struct Facts {
@@ -26,138 +28,122 @@ struct Facts {
 
 type FactsOf = HashMap<TriggerId, Facts, FixedState>;
 
-/// An event to be written.
-pub(crate) struct TriggerEvent<'a> {
-    pub(crate) trigger: TriggerId,
-    pub(crate) at: Timestamp,
-    pub(crate) state: TriggerState,
-    pub(crate) name: &'a str,
-    pub(crate) severity: i64,
-    pub(crate) opdata: &'a str,
-    pub(crate) user: u64,
-}
-
 /// Writes `findings` in their order, and the mark up to which they are complete. Findings of deleted
 /// triggers are skipped.
 pub(crate) fn write(
     edit: &mut Statements<'_>,
     open: &mut Open,
+    snapshot: &Snapshot,
     findings: &[TriggerFinding],
     mark: Option<UnixSeconds>,
 ) -> DbResult<Vec<Effect>> {
     if let Some(mark) = mark {
         marks::write(edit, mark)?;
     }
+    open.prepare_correlation(edit, snapshot)?;
     let facts = load_facts(edit, findings)?;
-    let mut effects = Vec::with_capacity(findings.len());
+    let internal = Internal::read(edit, snapshot, findings)?;
+    let effects = Vec::with_capacity(findings.len());
+    let mut batch = Batch { edit, open, snapshot, internal, effects };
     for finding in findings {
-        let Some(facts) = trigger_of(finding).and_then(|id| facts.get(&id)) else { continue };
-        match finding {
-            TriggerFinding::Problem { trigger, at, name, opdata, tags } => {
+        let facts = trigger_of(finding).and_then(|id| facts.get(&id));
+        batch.write(finding, facts)?;
+    }
+    Ok(batch.effects)
+}
+
+/// A transaction in the making.
+struct Batch<'b, 'e> {
+    edit: &'b mut Statements<'e>,
+    open: &'b mut Open,
+    snapshot: &'b Snapshot,
+    internal: Internal,
+    effects: Vec<Effect>,
+}
+
+impl Batch<'_, '_> {
+    /// `facts`: of the finding's trigger, if it has one that exists.
+    fn write(&mut self, finding: &TriggerFinding, facts: Option<&Facts>) -> DbResult<()> {
+        match (finding, facts) {
+            (TriggerFinding::Problem { trigger, at, name, opdata, tags }, Some(facts)) => {
                 // A shard that starts over may find again what is already written.
-                if !facts.multiple && !open.of(*trigger).is_empty() {
-                    continue;
+                if !facts.multiple && !self.open.of(*trigger).is_empty() {
+                    return Ok(());
                 }
-                let event = TriggerEvent {
-                    trigger: *trigger,
+                let event = NewRow {
+                    origin: EventOrigin::Trigger(*trigger),
                     at: *at,
-                    state: TriggerState::Problem,
+                    is_problem: true,
                     name,
                     severity: facts.severity,
                     opdata,
-                    user: 0,
+                    why: Why::default(),
                 };
-                let id = open_problem(edit, &event, tags)?;
-                open.add(*trigger, id);
-                set_value(edit, *trigger, TriggerState::Problem, *at)?;
-                effects.push(change(id, *trigger, TriggerState::Problem));
+                self.problem(*trigger, &event, tags)
             }
-            TriggerFinding::Recovery { trigger, at, name, tags } => {
-                let closed = matching(edit, open.of(*trigger), &facts.correlation_tag, tags)?;
-                let recovery = Recovery { trigger: *trigger, at: *at, name, tags, user: 0 };
-                close(edit, open, &recovery, &closed, &mut effects)?;
-                if !open.of(*trigger).is_empty() {
-                    effects.push(Effect::Trigger(*trigger, TriggerState::Problem));
-                }
+            (TriggerFinding::Recovery { trigger, at, name, tags }, Some(facts)) => {
+                let why = Why::default();
+                let recovery = Recovery { trigger: *trigger, at: *at, name, tags, why };
+                self.recovery(&recovery, &facts.correlation_tag)
             }
-            TriggerFinding::State { trigger, error } => set_error(edit, *trigger, error)?,
-            TriggerFinding::Mark(_) => {}
+            (TriggerFinding::State { trigger, at, error, tags }, Some(_)) => {
+                self.changed(&Transition::of_trigger(*trigger, *at, error, tags))?;
+                set_error(self.edit, *trigger, error)
+            }
+            (TriggerFinding::ItemState { item, is_rule, at, error }, _)
+                if self.snapshot.items.get(item).is_some() =>
+            {
+                self.changed(&Transition::of_item(self.snapshot, *item, *is_rule, *at, error))
+            }
+            _ => Ok(()),
         }
     }
-    Ok(effects)
-}
 
-/// Who recovers what, and when.
-pub(crate) struct Recovery<'a> {
-    pub(crate) trigger: TriggerId,
-    pub(crate) at: Timestamp,
-    pub(crate) name: &'a str,
-    pub(crate) tags: &'a [(String, String)],
-    /// The user who closed it by hand; 0 = nobody.
-    pub(crate) user: u64,
-}
+    fn problem(
+        &mut self,
+        trigger: TriggerId,
+        event: &NewRow<'_>,
+        tags: &[(String, String)],
+    ) -> DbResult<()> {
+        let id = rows::insert_event(self.edit, event, tags)?;
+        rows::insert_problem(self.edit, id, event)?;
+        self.open.add(trigger, id);
+        set_value(self.edit, trigger, TriggerState::Problem, event.at)?;
+        self.effects.push(change(id, trigger, TriggerState::Problem));
+        let (at, name) = (event.at, event.name);
+        self.correlate(&NewEvent { id, trigger, at, is_problem: true, name, tags })
+    }
 
-/// Closes problems of one trigger by one recovery event, and keeps the trigger's value.
-pub(crate) fn close(
-    edit: &mut Statements<'_>,
-    open: &mut Open,
-    recovery: &Recovery<'_>,
-    closed: &[EventId],
-    effects: &mut Vec<Effect>,
-) -> DbResult<()> {
-    if !closed.is_empty() {
-        let event = TriggerEvent {
-            trigger: recovery.trigger,
-            at: recovery.at,
-            state: TriggerState::Ok,
-            name: recovery.name,
-            severity: 0,
-            opdata: "",
-            user: recovery.user,
-        };
-        let r_event = insert_event(edit, &event, recovery.tags)?;
-        for problem in closed {
-            let params = [
-                Value::from(r_event.0),
-                Value::from(recovery.at.clock),
-                Value::from(recovery.at.ns),
-                Value::from(recovery.user),
-                Value::from(problem.0),
-            ];
-            edit.execute(
-                "UPDATE problems SET r_eventid = ?, r_clock = ?, r_ns = ?, userid = ? \
-                 WHERE eventid = ?",
-                &params,
-            )?;
-            edit.execute(
-                "UPDATE events SET r_eventid = ? WHERE eventid = ?",
-                &[r_event.0.into(), problem.0.into()],
-            )?;
-            open.remove(recovery.trigger, *problem);
-            effects.push(change(*problem, recovery.trigger, TriggerState::Ok));
+    fn recovery(&mut self, recovery: &Recovery<'_>, correlation_tag: &str) -> DbResult<()> {
+        let Recovery { trigger, at, name, tags, .. } = *recovery;
+        let closed = matching(self.edit, self.open.of(trigger), correlation_tag, tags)?;
+        let made = close(self.edit, self.open, recovery, &closed, &mut self.effects)?;
+        if let Some(id) = made {
+            self.correlate(&NewEvent { id, trigger, at, is_problem: false, name, tags })?;
         }
+        if !self.open.of(trigger).is_empty() {
+            self.effects.push(Effect::Trigger(trigger, TriggerState::Problem));
+        }
+        Ok(())
     }
-    if open.of(recovery.trigger).is_empty() {
-        set_value(edit, recovery.trigger, TriggerState::Ok, recovery.at)?;
-    } else if !closed.is_empty() {
-        // Every event of a trigger counts as its last change, also one that leaves problems open.
-        set_value(edit, recovery.trigger, TriggerState::Problem, recovery.at)?;
+
+    fn correlate(&mut self, new: &NewEvent<'_>) -> DbResult<()> {
+        correlation::apply(self.edit, self.open, self.snapshot, new, &mut self.effects)
     }
-    Ok(())
+
+    fn changed(&mut self, transition: &Transition<'_>) -> DbResult<()> {
+        self.internal.write(self.edit, self.open, transition, &mut self.effects)
+    }
 }
 
-/// The trigger that a finding is about; a mark is about none.
+/// The trigger that a finding is about, if it is about one.
 pub(crate) fn trigger_of(finding: &TriggerFinding) -> Option<TriggerId> {
     match finding {
         TriggerFinding::Problem { trigger, .. }
         | TriggerFinding::Recovery { trigger, .. }
         | TriggerFinding::State { trigger, .. } => Some(*trigger),
-        TriggerFinding::Mark(_) => None,
+        TriggerFinding::ItemState { .. } | TriggerFinding::Mark(_) => None,
     }
-}
-
-fn change(event: EventId, trigger: TriggerId, state: TriggerState) -> Effect {
-    Effect::Problem(ProblemChange { event, trigger, state })
 }
 
 fn load_facts(edit: &mut Statements<'_>, findings: &[TriggerFinding]) -> DbResult<FactsOf> {
@@ -212,85 +198,6 @@ fn matching(
         rows.iter().filter(|row| agrees(row)).map(|row| EventId(row.id("eventid"))).collect();
     Ok(open.iter().copied().filter(|event| found.contains(event)).collect())
 }
-
-fn open_problem(
-    edit: &mut Statements<'_>,
-    event: &TriggerEvent<'_>,
-    tags: &[(String, String)],
-) -> DbResult<EventId> {
-    let id = insert_event(edit, event, tags)?;
-    let params = [
-        Value::from(id.0),
-        Value::from(event.trigger.0),
-        Value::from(event.at.clock),
-        Value::from(event.at.ns),
-        Value::from(event.name),
-        Value::from(event.severity),
-        Value::from(event.opdata),
-    ];
-    edit.execute(
-        "INSERT INTO problems (eventid, objectid, clock, ns, name, severity, opdata) \
-         VALUES (?, ?, ?, ?, ?, ?, ?)",
-        &params,
-    )?;
-    Ok(id)
-}
-
-fn insert_event(
-    edit: &mut Statements<'_>,
-    event: &TriggerEvent<'_>,
-    tags: &[(String, String)],
-) -> DbResult<EventId> {
-    let id = EventId(edit.next_id(&table::EVENTS, 1)?);
-    let params = [
-        Value::from(id.0),
-        Value::from(event.trigger.0),
-        Value::from(event.at.clock),
-        Value::from(event.at.ns),
-        Value::from(event.state == TriggerState::Problem),
-        Value::from(event.name),
-        Value::from(event.severity),
-        Value::from(event.opdata),
-        Value::from(event.user),
-    ];
-    edit.execute(
-        "INSERT INTO events \
-         (eventid, objectid, clock, ns, value, name, severity, opdata, userid) \
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        &params,
-    )?;
-    if !tags.is_empty() {
-        let first =
-            edit.next_id(&table::EVENT_TAGS, u64::try_from(tags.len()).unwrap_or(u64::MAX))?;
-        for (tag_id, (tag, value)) in (first..).zip(tags) {
-            let params = [tag_id.into(), id.0.into(), tag.as_str().into(), value.as_str().into()];
-            edit.execute(
-                "INSERT INTO event_tags (eventtagid, eventid, tag, value) VALUES (?, ?, ?, ?)",
-                &params,
-            )?;
-        }
-    }
-    Ok(id)
-}
-
-/// The row of a trigger in this state; a new row where there is none.
-pub(crate) fn set_value(
-    edit: &mut Statements<'_>,
-    trigger: TriggerId,
-    state: TriggerState,
-    at: Timestamp,
-) -> DbResult<()> {
-    let value = Value::from(state == TriggerState::Problem);
-    edit.execute(
-        "INSERT INTO trigger_states (triggerid, value, lastchange) VALUES (?, ?, ?) \
-         ON CONFLICT (triggerid) DO UPDATE SET value = excluded.value, lastchange = excluded.lastchange",
-        &[trigger.0.into(), value, at.clock.into()],
-    )
-    .map(drop)
-}
-
-/// Longest error text that is kept, in characters (the API's limit of the field).
-const ERROR_CHARS_MAX: usize = 2_048;
 
 fn set_error(edit: &mut Statements<'_>, trigger: TriggerId, error: &str) -> DbResult<()> {
     let text: String = error.chars().take(ERROR_CHARS_MAX).collect();

@@ -7,4 +7,6 @@ use model::{ProblemChange, TriggerId, TriggerState};
 pub(crate) enum Effect {
     Problem(ProblemChange),
     Trigger(TriggerId, TriggerState),
+    /// An event that only those hear of who follow the events in the database.
+    Event,
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use config::Statements;
 use config::db::{DbError, DbResult, query_by_ids};
 use const_format::formatcp;
-use model::{EventId, ProblemChange, TriggerId, TriggerState};
-use objects::sql::SOURCES_OF_DISCOVERY;
+use model::{EventId, EventOrigin, ItemId, ProblemChange, TriggerId, TriggerState};
+use objects::sql::{SOURCE_INTERNAL, SOURCES_OF_DISCOVERY};
 
 use crate::effect::Effect;
 use crate::open::Open;
@@ -33,7 +33,19 @@ impl Problems {
                 }
                 remove_all(edit, open, *trigger, &mut effects)?;
             }
+            let internal = triggers.iter().map(|trigger| EventOrigin::InternalTrigger(*trigger));
+            remove_internal(edit, open, internal)?;
             Ok::<_, DbError>(effects)
+        })
+    }
+
+    /// Removes the open internal problems of these items, which were deleted.
+    pub fn remove_of_items(&self, items: &[ItemId]) -> DbResult<()> {
+        self.transaction(|edit, open| {
+            let rules = items.iter().map(|item| EventOrigin::InternalLldRule(*item));
+            let items = items.iter().map(|item| EventOrigin::InternalItem(*item));
+            remove_internal(edit, open, items.chain(rules))?;
+            Ok::<_, DbError>(Vec::new())
         })
     }
 
@@ -62,7 +74,7 @@ impl Problems {
         Ok(())
     }
 
-    /// Removes open problems whose trigger no longer exists. To be called now and then: a crash may come
+    /// Removes open problems whose object no longer exists. To be called now and then: a crash may come
     /// between the deletion of a trigger and [`Problems::remove_of`].
     pub fn remove_orphans(&self) -> DbResult<()> {
         self.transaction(|edit, open| {
@@ -74,14 +86,19 @@ impl Problems {
             for id in ids.into_iter().filter(|id| !known.contains(id)) {
                 remove_all(edit, open, TriggerId(id), &mut effects)?;
             }
+            remove_internal_orphans(edit, open)?;
             Ok::<_, DbError>(effects)
         })
     }
 
     /// Removes problems that recovered a day ago, states of deleted triggers, and events older than `events_before` (seconds
-    /// since 1970) that no open problem needs. Returns the number of events removed.
+    /// since 1970) that no open problem needs. Internal events have a time of their own in the settings. Returns the
+    /// number of events removed.
     pub fn housekeep(&self, events_before: u64) -> DbResult<u64> {
-        let found_before = self.clock().unix_s().saturating_sub(FOUND_KEPT_S);
+        let now = self.clock().unix_s();
+        let found_before = now.saturating_sub(FOUND_KEPT_S);
+        let internal = self.config().snapshot().settings.internal_events_s;
+        let internal_before = internal.map_or(0, |kept| now.saturating_sub(kept));
         let recovered_before = self.clock().unix_s().saturating_sub(RECOVERED_KEPT_S);
         let mut removed = 0;
         self.transaction(|edit, _| {
@@ -103,10 +120,17 @@ impl Problems {
                     formatcp!(
                         "DELETE FROM events WHERE eventid IN (SELECT e.eventid FROM events e \
                          LEFT JOIN problems p ON p.eventid = e.eventid \
-                         WHERE (e.clock < ? OR (e.source IN {SOURCES_OF_DISCOVERY} AND e.clock < ?)) \
+                         WHERE ((e.source <> {SOURCE_INTERNAL} AND e.clock < ?) \
+                         OR (e.source IN {SOURCES_OF_DISCOVERY} AND e.clock < ?) \
+                         OR (e.source = {SOURCE_INTERNAL} AND e.clock < ?)) \
                          AND p.eventid IS NULL LIMIT ?)"
                     ),
-                    &[events_before.into(), found_before.into(), PORTION.into()],
+                    &[
+                        events_before.into(),
+                        found_before.into(),
+                        internal_before.into(),
+                        PORTION.into(),
+                    ],
                 )?;
                 Ok::<_, DbError>(Vec::new())
             })?;
@@ -133,4 +157,35 @@ fn remove_all(
         effects.push(Effect::Problem(change));
     }
     Ok(())
+}
+
+fn remove_internal(
+    edit: &mut Statements<'_>,
+    open: &mut Open,
+    origins: impl Iterator<Item = EventOrigin>,
+) -> DbResult<()> {
+    let gone: Vec<u64> =
+        origins.filter_map(|origin| open.end_internal(origin)).map(|id| id.0).collect();
+    edit.delete(&table::PROBLEMS, "eventid", &gone)
+}
+
+fn remove_internal_orphans(edit: &mut Statements<'_>, open: &mut Open) -> DbResult<()> {
+    let origins: Vec<EventOrigin> = open.internal_origins().collect();
+    let mut known = BTreeSet::new();
+    for (is_trigger, sql) in [
+        (true, "SELECT triggerid AS id FROM triggers WHERE triggerid IN ({ids})"),
+        (false, "SELECT itemid AS id FROM items WHERE itemid IN ({ids})"),
+    ] {
+        let own = origins.iter().filter(|one| is_of_trigger(**one) == is_trigger);
+        let ids: Vec<u64> = own.map(|origin| origin.object_id()).collect();
+        let rows = query_by_ids(edit, sql, &[], &ids)?;
+        known.extend(rows.iter().map(|row| (is_trigger, row.id("id"))));
+    }
+    let gone = origins.iter().copied();
+    let gone = gone.filter(|origin| !known.contains(&(is_of_trigger(*origin), origin.object_id())));
+    remove_internal(edit, open, gone)
+}
+
+const fn is_of_trigger(origin: EventOrigin) -> bool {
+    matches!(origin, EventOrigin::InternalTrigger(_))
 }

@@ -5,8 +5,10 @@
 //! holds only which events are open for which trigger, and is read back after a failure.
 
 mod batch;
+mod correlation;
 mod effect;
 mod housekeeping;
+mod internal;
 mod last_batch;
 mod load;
 mod maintenance;
@@ -14,9 +16,13 @@ mod marks;
 mod open;
 mod problems;
 mod record;
+mod recovery;
+mod rows;
+mod rules;
 mod unsent;
 mod update;
 
+pub use internal::not_supported;
 pub use load::initial_triggers;
 pub use maintenance::{
     SuppressionEnd, SuppressionHook, Watch as MaintenanceWatch, end_suppressions, suppressed,

@@ -292,20 +292,22 @@ fn covered(
     Ok(of_host)
 }
 
-/// Open problems of triggers, with the hosts of their triggers: event, hosts.
+/// Open problems of triggers, with the hosts of their triggers: event, hosts. With `after`, those after it that have ended
+/// already are among them: they were suppressed from the beginning.
 fn open_problems(
     connection: &mut dyn Reader,
     after: Option<u64>,
     newest: u64,
 ) -> DbResult<Vec<(u64, BTreeSet<u64>)>> {
+    let ended = after.unwrap_or(newest);
     let rows = connection.query(
         formatcp!(
             "SELECT DISTINCT p.eventid, i.hostid FROM problems p \
              JOIN functions f ON f.triggerid = p.objectid JOIN items i ON i.itemid = f.itemid \
-             WHERE p.source = {SOURCE_TRIGGER} AND p.object = {OBJECT_TRIGGER} AND p.r_eventid = 0 \
-             AND p.eventid > ? AND p.eventid <= ? ORDER BY p.eventid"
+             WHERE p.source = {SOURCE_TRIGGER} AND p.object = {OBJECT_TRIGGER} \
+             AND (p.r_eventid = 0 OR p.eventid > ?) AND p.eventid > ? AND p.eventid <= ? ORDER BY p.eventid"
         ),
-        &[after.unwrap_or(0).into(), newest.into()],
+        &[ended.into(), after.unwrap_or(0).into(), newest.into()],
     )?;
     let mut found: Vec<(u64, BTreeSet<u64>)> = Vec::new();
     for row in rows {

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
-use config::Config;
 use config::db::{DbError, DbResult};
 use config::retry::{Stop, Writing};
+use config::{Config, Snapshot};
 use model::{ProblemChange, TriggerFinding, TriggerId, TriggerState};
 use stdx::clock::SharedClock;
 use stdx::queue::Receiver;
@@ -16,7 +16,7 @@ use crate::effect::Effect;
 use crate::marks::Marks;
 use crate::open::Open;
 use crate::unsent::Unsent;
-use crate::{batch, last_batch};
+use crate::{batch, internal, last_batch};
 
 /// Findings per transaction: large enough that the commit costs little per event, small enough
 /// that an acknowledgement, which waits for the transaction, is not felt.
@@ -170,10 +170,10 @@ impl Problems {
             {
                 batch.push(next);
             }
-            let kept = if given_up { 0 } else { self.keep(&batch, stop) };
             // A mark needs no sync: after a power cut an older one only makes shards evaluate more.
-            let is_mark = |finding: &TriggerFinding| matches!(finding, TriggerFinding::Mark(_));
-            if !batch.iter().take(kept).all(is_mark) {
+            let makes_events = self.concern_events(&self.inner.config.snapshot(), &batch);
+            let kept = if given_up { 0 } else { self.keep(&batch, stop) };
+            if makes_events && kept > 0 {
                 // If it is full, the note in it is about this batch, too.
                 let _ = written.try_send(());
             }
@@ -240,9 +240,9 @@ impl Problems {
         let start = self.inner.clock.monotonic();
         let mut marks = lock(&self.inner.marks).clone();
         let mark = marks.take(findings);
-        let is_new = findings.iter().any(|finding| !matches!(finding, TriggerFinding::Mark(_)));
-        if mark.is_some() || is_new {
-            self.write_batch(|edit, open| batch::write(edit, open, findings, mark))?;
+        let snapshot = self.inner.config.snapshot();
+        if mark.is_some() || self.concern_events(&snapshot, findings) {
+            self.write_batch(|edit, open| batch::write(edit, open, &snapshot, findings, mark))?;
         }
         *lock(&self.inner.marks) = marks;
         let busy = self.inner.clock.monotonic().saturating_sub(start);
@@ -253,6 +253,27 @@ impl Problems {
         let n = u64::try_from(findings.len()).unwrap_or(u64::MAX);
         counters.findings.fetch_add(n, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Whether anything is to be written. States of items are of interest to internal actions, and where they end an
+    /// internal problem.
+    fn concern_events(&self, snapshot: &Snapshot, findings: &[TriggerFinding]) -> bool {
+        let of_item = |finding: &TriggerFinding| match finding {
+            TriggerFinding::ItemState { item, is_rule, .. } => {
+                Some(internal::origin_of(*item, *is_rule))
+            }
+            _ => None,
+        };
+        let is_mark = |finding: &TriggerFinding| matches!(finding, TriggerFinding::Mark(_));
+        if findings.iter().any(|finding| !is_mark(finding) && of_item(finding).is_none()) {
+            return true;
+        }
+        let mut origins = findings.iter().filter_map(of_item).peekable();
+        if origins.peek().is_none() || snapshot.internal_actions {
+            return origins.peek().is_some();
+        }
+        let known = lock(&self.inner.open);
+        known.stale || origins.any(|origin| known.open.internal(origin).is_some())
     }
 
     /// What self-monitoring shows.
@@ -266,6 +287,12 @@ impl Problems {
             busy_ns: read(&c.busy_ns),
             open: read(&c.open),
         }
+    }
+
+    /// How often correlation rules were compared with open problems.
+    #[cfg(test)]
+    pub(crate) fn comparisons(&self) -> u64 {
+        lock(&self.inner.open).open.correlation.comparisons()
     }
 
     pub(crate) fn clock(&self) -> &SharedClock {
@@ -357,6 +384,7 @@ impl Problems {
             match effect {
                 Effect::Problem(change) => (self.inner.hooks.problem)(change),
                 Effect::Trigger(trigger, state) => (self.inner.hooks.trigger)(trigger, state),
+                Effect::Event => {}
             }
         }
         if is_any {

@@ -15,7 +15,9 @@ use model::{
 };
 use stdx::clock::SimClock;
 
+mod correlation;
 mod failures;
+mod internal;
 
 const NOW_S: u64 = 1_800_000_000;
 
@@ -178,6 +180,12 @@ fn recovery(trigger: u64, clock: u32, with: &[(&str, &str)]) -> TriggerFinding {
     }
 }
 
+fn state(trigger: u64, error: &str) -> TriggerFinding {
+    let at = Timestamp { clock: 7, ns: 8 };
+    let tags = tags(&[("t", "v")]);
+    TriggerFinding::State { trigger: TriggerId(trigger), at, error: error.to_owned(), tags }
+}
+
 use TriggerState::{Ok as Fine, Problem as Bad};
 
 #[test]
@@ -263,8 +271,7 @@ fn correlation_closes_what_matches() {
 #[test]
 fn evaluation_errors_are_kept() {
     let world = World::new();
-    let state =
-        |error: &str| [TriggerFinding::State { trigger: TriggerId(1), error: error.to_owned() }];
+    let state = |error: &str| [state(1, error)];
     for (error, row) in [("no data", "1|no data"), ("other", "1|other"), ("", "0|")] {
         world.problems.write(&state(error)).unwrap();
         assert_eq!(
@@ -410,7 +417,7 @@ fn closed_by_people() {
 #[test]
 fn a_restart_knows_what_is_open() {
     let world = World::new();
-    let error = TriggerFinding::State { trigger: TriggerId(2), error: "why".to_owned() };
+    let error = state(2, "why");
     world.problems.write(&[problem(1, 1, &[]), error]).unwrap();
     let world = world.restarted();
     let expected = [(1, Bad, ""), (2, Fine, "why")].map(|(id, state, error)| InitialTrigger {

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
 
-use model::{Timestamp, TriggerFinding, TriggerId};
+use model::{ItemId, Timestamp, TriggerFinding, TriggerId};
 use serde_json::{Value as Json, json};
 
 /// The file, one finding a line; absent while there is none.
@@ -104,7 +104,12 @@ fn encode(finding: &TriggerFinding) -> Option<Json> {
         TriggerFinding::Recovery { trigger, at, name, tags } => json!({
             "recovery": trigger.0, "clock": at.clock, "ns": at.ns, "name": name, "tags": tags,
         }),
-        TriggerFinding::State { trigger, error } => json!({ "state": trigger.0, "error": error }),
+        TriggerFinding::State { trigger, at, error, tags } => json!({
+            "state": trigger.0, "clock": at.clock, "ns": at.ns, "error": error, "tags": tags,
+        }),
+        TriggerFinding::ItemState { item, is_rule, at, error } => json!({
+            "item": item.0, "rule": is_rule, "clock": at.clock, "ns": at.ns, "error": error,
+        }),
         TriggerFinding::Mark(_) => return None,
     })
 }
@@ -120,7 +125,12 @@ fn decode(json: &Json) -> Option<TriggerFinding> {
         TriggerFinding::Problem { trigger, at: at()?, name, opdata, tags: tags()? }
     } else if let Some(trigger) = id("recovery") {
         TriggerFinding::Recovery { trigger, at: at()?, name: text("name")?, tags: tags()? }
+    } else if let Some(item) = json.get("item").and_then(Json::as_u64) {
+        let is_rule = json.get("rule")?.as_bool()?;
+        TriggerFinding::ItemState { item: ItemId(item), is_rule, at: at()?, error: text("error")? }
     } else {
-        TriggerFinding::State { trigger: id("state")?, error: text("error")? }
+        // Files of earlier versions have neither a time nor tags.
+        let (at, tags) = (at().unwrap_or_default(), tags().unwrap_or_default());
+        TriggerFinding::State { trigger: id("state")?, at, error: text("error")?, tags }
     })
 }

@@ -12,10 +12,11 @@ use model::{
 use objects::ProblemAction;
 use objects::sql::SOURCE_TRIGGER;
 
-use crate::batch::{self, Recovery};
 use crate::effect::Effect;
 use crate::open::Open;
 use crate::problems::Problems;
+use crate::recovery::{self, Recovery};
+use crate::rows::{self, Why};
 
 /// Why nothing was done.
 #[derive(Debug, thiserror::Error)]
@@ -259,12 +260,10 @@ fn close(
     at: Timestamp,
     effects: &mut Vec<Effect>,
 ) -> DbResult<()> {
-    let rows = edit.query("SELECT tag, value FROM event_tags WHERE eventid = ?", &[id.0.into()])?;
-    let tags: Vec<(String, String)> =
-        rows.iter().map(|row| (row.text("tag").to_owned(), row.text("value").to_owned())).collect();
-    let recovery =
-        Recovery { trigger: before.trigger, at, name: &before.name, tags: &tags, user: user.0 };
-    batch::close(edit, open, &recovery, &[id], effects)?;
+    let tags = rows::tags_of(edit, id)?;
+    let why = Why { user: user.0, ..Why::default() };
+    let whole = Recovery { trigger: before.trigger, at, name: &before.name, tags: &tags, why };
+    recovery::close(edit, open, &whole, &[id], effects)?;
     if open.of(before.trigger).is_empty() {
         effects.push(Effect::Trigger(before.trigger, TriggerState::Ok));
     }

@@ -1,8 +1,8 @@
-//! What triggers tell.
+//! What triggers tell, and changes of the states of items.
 
 pub use objects::Severity;
 
-use crate::{Timestamp, TriggerId, UnixSeconds};
+use crate::{ItemId, Timestamp, TriggerId, UnixSeconds};
 
 /// Whether a trigger has a problem, as far as is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -13,7 +13,7 @@ pub enum TriggerState {
     Problem,
 }
 
-/// What trigger evaluation found: the pipeline's message to the writer of events.
+/// What trigger evaluation and preprocessing found: the pipeline's message to the writer of events.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TriggerFinding {
     /// A problem is to be opened.
@@ -45,7 +45,22 @@ pub enum TriggerFinding {
     State {
         /// The one that was evaluated.
         trigger: TriggerId,
+        /// When.
+        at: Timestamp,
         /// Why it cannot be evaluated; empty = it can.
+        error: String,
+        /// Tags as of a problem, for internal events; empty if nobody needs them.
+        tags: Vec<(String, String)>,
+    },
+    /// An item is no longer supported, or supported again (`error` empty).
+    ItemState {
+        /// The item, or the discovery rule.
+        item: ItemId,
+        /// It is a low-level discovery rule.
+        is_rule: bool,
+        /// Time of the value that made it so.
+        at: Timestamp,
+        /// Why it is not supported; empty = it is.
         error: String,
     },
     /// The shard has told everything that it found for values kept before a second.

@@ -3,6 +3,7 @@
 
 mod action;
 mod alerting;
+mod correlation;
 mod event;
 mod filter;
 mod host;
@@ -25,6 +26,7 @@ pub use alerting::{
     AlertStatus, AlertType, EmailProvider, EscalationStatus, ExecuteOn, MediaTypeKind,
     MessageFormat, OperationMode, ScriptScope, ScriptType, SmtpAuthentication, SmtpSecurity,
 };
+pub use correlation::{CorrelationConditionKind, CorrelationOperation};
 pub use event::{DiscoveryCheckType, DiscoveryState, EventObject, EventSource, ProblemAction};
 pub use filter::{EvalType, MacroOperator};
 pub use host::{GroupKind, HostKind, InventoryMode, MacroType};

@@ -48,11 +48,11 @@ pub const STATE_NOT_SUPPORTED: &str = State::NotSupported.text();
 
 /// Events of triggers.
 pub const SOURCE_TRIGGER: &str = EventSource::Trigger.text();
-/// Actions on active agents that announce themselves.
-pub const SOURCE_AUTOREGISTRATION: &str = EventSource::Autoregistration.text();
+/// Events about what became unsupported or unknown.
+pub const SOURCE_INTERNAL: &str = EventSource::Internal.text();
 /// List: events of network discovery and autoregistration.
 pub const SOURCES_OF_DISCOVERY: &str =
-    formatcp!("({}, {SOURCE_AUTOREGISTRATION})", EventSource::Discovery.text());
+    formatcp!("({}, {})", EventSource::Discovery.text(), EventSource::Autoregistration.text());
 /// Events about triggers.
 pub const OBJECT_TRIGGER: &str = EventObject::Trigger.text();
 

@@ -32,6 +32,7 @@ use crate::round::{Forward, Round};
 use crate::scripts::{Desk, Done};
 use crate::set::LetterBox;
 use crate::slots::{Place, Slots};
+use crate::states::States;
 use crate::syncer::Syncer;
 use crate::triggers::Triggers;
 
@@ -76,6 +77,7 @@ pub(crate) struct Core {
     pub(crate) peers: Vec<Option<Outbox<PeerMessage>>>,
     pub(crate) findings: Outbox<TriggerFinding>,
     pub(crate) progress: Progress,
+    pub(crate) states: States,
     pub(crate) lld: Outbox<LldValue>,
     pub(crate) live: Live,
     pub(crate) round: Round,
@@ -137,9 +139,10 @@ impl Core {
         if kept {
             self.slots.settle(&mut self.round.before);
             self.desk.keep_round();
-            self.round.discovered.drain(..).for_each(|value| self.lld.send(value));
+            self.round.told.discovered.drain(..).for_each(|value| self.lld.send(value));
             self.forward();
             self.recent.complete(&self.round, self.driver.as_ref());
+            self.states.tell(&mut self.round.told.states, &mut self.findings);
             self.evaluate_round();
             self.progress.kept();
         } else {
@@ -295,6 +298,7 @@ impl Core {
         self.live.tick(now);
         self.desk.flush();
         self.send_waiting();
+        self.states.tell_more(&self.slots, &mut self.findings);
         self.refold_some();
         self.warm_some();
         let second = self.clock.unix_s();

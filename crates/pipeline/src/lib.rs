@@ -36,6 +36,7 @@ mod set;
 mod shard;
 mod slots;
 mod spawn;
+mod states;
 mod step_error;
 mod syncer;
 #[cfg(test)]

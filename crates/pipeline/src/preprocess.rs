@@ -14,6 +14,7 @@ use crate::live::Live;
 use crate::round::{Forward, Job, Kept, Returned, Round};
 use crate::scripts::{Desk, Done, Held, has_script};
 use crate::slots::{Place, SlotId, Slots};
+use crate::states::Change;
 
 /// Deepest chain of dependent items; the API refuses deeper ones.
 const DEPENDENT_DEPTH_MAX: usize = 4;
@@ -226,7 +227,7 @@ impl Preprocess<'_> {
         if item.discovery_rule {
             self.supported(slot, item, at);
             let rows = Ok(into_text(value).into());
-            self.round.discovered.push(LldValue { rule: item.id, at, rows });
+            self.round.told.discovered.push(LldValue { rule: item.id, at, rows });
             return;
         }
         match convert(value, item.value_type) {
@@ -272,7 +273,11 @@ impl Preprocess<'_> {
             return;
         }
         self.journal(slot);
-        if self.slots.set_error(slot, None) && self.slots.get(slot).watch.peers {
+        let changed = self.slots.set_error(slot, None);
+        if changed && !item.discovery_rule {
+            self.round.told.states.push(Change { item: item.id, at, error: None });
+        }
+        if changed && self.slots.get(slot).watch.peers {
             self.forward(item, &Forward::State { item: item.id, at, supported: true });
         }
     }
@@ -283,8 +288,11 @@ impl Preprocess<'_> {
         let changed = self.slots.set_error(slot, Some(error));
         if item.discovery_rule {
             let rows = Err(error.to_owned());
-            self.round.discovered.push(LldValue { rule: item.id, at, rows });
+            self.round.told.discovered.push(LldValue { rule: item.id, at, rows });
             return;
+        }
+        if changed {
+            self.round.told.states.push(Change { item: item.id, at, error: Some(error.into()) });
         }
         let watch = self.slots.get(slot).watch;
         if watch.own {

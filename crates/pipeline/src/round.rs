@@ -8,6 +8,7 @@ use stdx::ack;
 
 use crate::gauges::Tally;
 use crate::slots::{Remembered, SlotId};
+use crate::states::Change;
 
 /// A value, or a change of state, that triggers of this shard are to be evaluated for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,8 +55,7 @@ pub(crate) struct Round {
     pub(crate) jobs: Vec<Job>,
     /// By the shard they go to.
     pub(crate) forwards: Vec<(usize, Forward)>,
-    /// Values of discovery rules, sent once the round is kept.
-    pub(crate) discovered: Vec<LldValue>,
+    pub(crate) told: Told,
     /// What slots remembered before the round changed it, each once. A round that is not kept puts
     /// it back, so that values sent again meet the state that they met the first time.
     pub(crate) before: Vec<(SlotId, Remembered)>,
@@ -63,6 +63,15 @@ pub(crate) struct Round {
     /// Slots whose `seen` counts in this round.
     pub(crate) counted: Vec<SlotId>,
     pub(crate) tally: Tally,
+}
+
+/// What others are told once the round is kept.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// Values of discovery rules.
+    pub(crate) discovered: Vec<LldValue>,
+    /// Items that became unsupported, or supported again.
+    pub(crate) states: Vec<Change>,
 }
 
 /// Which of the two lists of samples.
@@ -85,9 +94,10 @@ impl Round {
         empty(&mut self.acks);
         empty(&mut self.jobs);
         empty(&mut self.forwards);
-        empty(&mut self.discovered);
+        empty(&mut self.told.discovered);
         empty(&mut self.before);
         empty(&mut self.returned);
+        empty(&mut self.told.states);
         empty(&mut self.counted);
         self.tally = Tally::default();
     }

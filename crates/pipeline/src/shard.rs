@@ -131,6 +131,7 @@ async fn stop(core: &mut Core, inbox: &mut Inbox, batches: &mut Vec<ValueBatch>)
         round(core, inbox, batches, batch);
         core.send_waiting();
     }
+    core.states.tell_all(&core.slots, &mut core.findings);
     // A run that follows may crash before its own first mark.
     core.progress.kept();
     core.mark(core.now_s().into());

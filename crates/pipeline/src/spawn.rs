@@ -28,6 +28,7 @@ use crate::scripts::{self, Desk, Done, Pool, SHARD_TIME_MAX};
 use crate::set::{LetterBox, ShardHandle, ShardSet};
 use crate::shard::{Inbox, run};
 use crate::slots::{Place, Slots};
+use crate::states::States;
 use crate::syncer::Syncer;
 use crate::triggers::Triggers;
 
@@ -220,6 +221,7 @@ impl Seed {
             tickets: Tickets::default(),
             peers: self.peers,
             findings: Outbox::new(self.findings),
+            states: States::default(),
             lld: Outbox::weighing(self.lld, LldValue::bytes),
             live: Live::new(self.live),
             round: Round::default(),

@@ -306,7 +306,10 @@ impl Rig {
             TriggerFinding::Recovery { trigger, at, name, .. } => {
                 Some(format!("{trigger} ok @{} {name}", after(at)))
             }
-            TriggerFinding::State { trigger, error } => Some(format!("{trigger} error {error}")),
+            TriggerFinding::State { trigger, error, .. } => {
+                Some(format!("{trigger} error {error}"))
+            }
+            TriggerFinding::ItemState { .. } => None,
             TriggerFinding::Mark(_) => None,
         });
         (words.collect(), findings)

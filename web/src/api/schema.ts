@@ -1601,6 +1601,32 @@ export interface ActionInput {
   update_operations?: unknown;
 }
 
+/** As `correlation.get` shows it with `output: "extend"`. */
+export interface Correlation {
+  /** Id of the correlation rule. */
+  correlationid: string;
+  /** Name. */
+  name: string;
+  /** Description. */
+  description: string;
+  /** 1 = switched off. */
+  status: "0" | "1";
+}
+
+/** As `correlation.create` takes it. */
+export interface CorrelationInput {
+  /** Name. */
+  name: string;
+  /** Description. */
+  description?: string;
+  /** 1 = switched off. */
+  status?: "0" | "1" | 0 | 1;
+  /** When: `{evaltype, formula, conditions}`. */
+  filter: unknown;
+  /** `[{type}]`: 0 = close old, 1 = close new problems. */
+  operations: unknown;
+}
+
 /** As `mediatype.get` shows it with `output: "extend"`. */
 export interface MediaType {
   /** Id of the media type. */
@@ -2666,6 +2692,10 @@ export type MethodName =
   | "configuration.export"
   | "configuration.import"
   | "configuration.importcompare"
+  | "correlation.create"
+  | "correlation.delete"
+  | "correlation.get"
+  | "correlation.update"
   | "dcheck.get"
   | "dhost.get"
   | "discoveryrule.copy"

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use objects::{ConditionKind as Kind, ConditionOperator as Op, Severity};
+use objects::{ConditionKind as Kind, ConditionOperator as Op, EventObject, Severity};
 
 use super::tagged::{self, Tag};
 use super::{Condition, Subject};
@@ -75,19 +75,27 @@ impl Subject for TriggerSubject<'_> {
 
 /// An item, a discovery rule or a trigger that became unsupported or unknown.
 #[derive(Debug)]
-#[cfg_attr(not(test), expect(dead_code, reason = "no events of this source are made so far"))]
 pub(crate) struct InternalSubject<'a> {
     pub(crate) origin: Origin,
-    /// The number of the condition's value: 0 an item, 2 a discovery rule that is not supported, 4 a trigger whose
-    /// value is unknown.
-    pub(crate) kind: i64,
+    pub(crate) object: EventObject,
     pub(crate) tags: &'a [Tag],
+}
+
+impl InternalSubject<'_> {
+    /// As the condition's value has it.
+    const fn kind(&self) -> i64 {
+        match self.object {
+            EventObject::LldRule => 2,
+            EventObject::Trigger => 4,
+            _ => 0,
+        }
+    }
 }
 
 impl Subject for InternalSubject<'_> {
     fn meets(&self, condition: &Condition) -> bool {
         match condition.kind {
-            Kind::InternalEvent => condition.equal(self.kind == condition.number()),
+            Kind::InternalEvent => condition.equal(self.kind() == condition.number()),
             Kind::Tag | Kind::TagValue => tagged::meets(condition, self.tags),
             _ => self.origin.meets(condition),
         }

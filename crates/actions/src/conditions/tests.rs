@@ -3,7 +3,7 @@
 use config::snapshot::Macros;
 use eval::macros::MacroDef;
 use jiff::tz::TimeZone;
-use objects::Severity;
+use objects::{EventObject, Severity};
 
 use super::problem::*;
 use super::*;
@@ -127,14 +127,14 @@ fn conditions_on_problems() {
 #[test]
 fn a_single_host_that_is_the_one_does_not_differ() {
     let one = Origin { hosts: [1].into(), ..Origin::default() };
-    let subject = InternalSubject { origin: one, kind: 0, tags: &[] };
+    let subject = InternalSubject { origin: one, object: EventObject::Item, tags: &[] };
     check(&subject, &[(1, 1, "1", "", false), (1, 1, "2", "", true), (0, 1, "5", "", true)]);
 }
 
 #[test]
 fn conditions_on_internal_events() {
     let tags = tags(&[("team", "core")]);
-    let subject = InternalSubject { origin: origin(), kind: 2, tags: &tags };
+    let subject = InternalSubject { origin: origin(), object: EventObject::LldRule, tags: &tags };
     check(
         &subject,
         &[

@@ -10,7 +10,7 @@ use model::{EventOrigin, NewEvent, Timestamp, TriggerId};
 use objects::sql::{OBJECT_TRIGGER, SOURCE_TRIGGER};
 use objects::{EventObject, EventSource, ProblemAction, Severity};
 
-use super::monitored::Trigger;
+use super::monitored::{Key, Monitored};
 use crate::escalation::{Missing, Problem, Suppressed};
 
 /// Events and updates that are looked at in one transaction.
@@ -109,7 +109,25 @@ impl Event {
         self.source == EventSource::Trigger
     }
 
-    /// The trigger; 0 = it is about something else.
+    /// A problem that may end.
+    pub(super) fn has_end(&self) -> bool {
+        matches!(self.source, EventSource::Trigger | EventSource::Internal | EventSource::Service)
+    }
+
+    /// What it is about, if that is a trigger or an item.
+    pub(super) fn monitored(&self) -> Option<Key> {
+        match (self.source, self.object) {
+            (EventSource::Trigger | EventSource::Internal, EventObject::Trigger) => {
+                Some(Key::Trigger(self.object_id))
+            }
+            (EventSource::Internal, EventObject::Item | EventObject::LldRule) => {
+                Some(Key::Item(self.object_id))
+            }
+            _ => None,
+        }
+    }
+
+    /// The trigger that found a problem; 0 = it is about something else.
     pub(super) fn trigger(&self) -> u64 {
         if self.is_of_trigger() { self.object_id } else { 0 }
     }
@@ -122,11 +140,6 @@ impl Event {
     /// Its severity, where no trigger has one.
     pub(super) fn own_severity(&self) -> Severity {
         Severity::from_number(self.severity).unwrap_or(Severity::NotClassified)
-    }
-
-    /// It has an end; others are told once.
-    pub(super) fn lasts(&self) -> bool {
-        matches!(self.source, EventSource::Trigger | EventSource::Service)
     }
 
     /// As network discovery and autoregistration know it.
@@ -203,21 +216,21 @@ impl News {
         for row in &rows {
             let id = row.id("eventid");
             position.event = id;
+            use EventSource::{Internal, Service, Trigger};
             match EventSource::from_number(row.int("source")) {
-                Some(EventSource::Trigger) if row.int("value") == 0 => {
+                Some(source @ (Trigger | Internal | Service)) if row.int("value") == 0 => {
                     ends.push(id);
-                    news.recovered.push(row.id("objectid"));
+                    if source == Trigger {
+                        news.recovered.push(row.id("objectid"));
+                    }
                 }
-                Some(EventSource::Service) if row.int("value") == 0 => ends.push(id),
-                Some(
-                    EventSource::Trigger
-                    | EventSource::Discovery
-                    | EventSource::Autoregistration
-                    | EventSource::Service,
-                ) => news.opened.push(id),
-                _ => {}
+                Some(_) => news.opened.push(id),
+                // Of a later version.
+                None => {}
             }
         }
+        let silent = closed_at_once(connection, &news.opened)?;
+        news.opened.retain(|id| !silent.contains(id));
         let sql = "SELECT eventid FROM problems WHERE r_eventid IN ({ids}) ORDER BY eventid";
         let ended = query_by_ids(connection, sql, &[], &ends)?;
         news.ended = ended.iter().map(|row| row.id("eventid")).collect();
@@ -257,6 +270,14 @@ impl News {
         }
         Ok(news)
     }
+}
+
+/// Those of new events that a correlation rule closed at once: they are told to nobody.
+fn closed_at_once(connection: &mut dyn Reader, opened: &[u64]) -> DbResult<BTreeSet<u64>> {
+    let sql = "SELECT e.eventid AS eventid FROM events e JOIN events r ON r.eventid = e.r_eventid \
+               WHERE r.c_eventid = e.eventid AND e.eventid IN ({ids})";
+    let rows = query_by_ids(connection, sql, &[], opened)?;
+    Ok(rows.iter().map(|row| row.id("eventid")).collect())
 }
 
 /// Events by id, with their tags; those that were deleted are missing.
@@ -325,14 +346,14 @@ impl Problems {
     pub(super) fn state(
         &self,
         event: &Event,
-        trigger: Option<&Trigger>,
+        monitored: Option<&Monitored>,
         action_off: Option<&str>,
     ) -> Problem {
-        let missing = match trigger {
-            None if event.is_of_trigger() => Some(Missing::Deleted),
-            trigger => action_off
+        let missing = match monitored {
+            None if event.monitored().is_some() => Some(Missing::Deleted),
+            monitored => action_off
                 .map(|name| Missing::Action(name.to_owned()))
-                .or_else(|| trigger.and_then(|trigger| trigger.missing.clone())),
+                .or_else(|| monitored.and_then(|monitored| monitored.missing.clone())),
         };
         Problem {
             recovered: event.recovery != 0,

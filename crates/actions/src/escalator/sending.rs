@@ -336,16 +336,19 @@ pub(super) fn write_outcome(state: &mut Statements<'_>, report: &Report, now: i6
         .map(drop)
 }
 
-/// Adds the tags that a webhook returned to the problem. A tag of the same name with another value stays.
+/// Adds the tags that a webhook returned to the problem, and to the event that ended it if the message was about that. A
+/// tag of the same name with another value stays.
 fn add_tags(state: &mut Statements<'_>, alert: AlertId, tags: &[(String, String)]) -> DbResult<()> {
     if tags.is_empty() {
         return Ok(());
     }
     let sql = "SELECT e.eventid AS eventid FROM alerts a \
-               JOIN events e ON e.eventid = CASE WHEN a.p_eventid = 0 THEN a.eventid ELSE a.p_eventid END \
-               WHERE a.alertid = ?";
+               JOIN events e ON e.eventid IN (a.eventid, a.p_eventid) WHERE a.alertid = ?";
     let rows = state.query(sql, &[alert.0.into()])?;
-    let Some(event) = rows.first().map(|row| row.id("eventid")) else { return Ok(()) };
+    rows.iter().try_for_each(|row| add_tags_of(state, row.id("eventid"), tags))
+}
+
+fn add_tags_of(state: &mut Statements<'_>, event: u64, tags: &[(String, String)]) -> DbResult<()> {
     let sql = "SELECT tag, value FROM event_tags WHERE eventid IN ({ids})";
     let rows = query_by_ids(state as &mut dyn Reader, sql, &[], &[event])?;
     let mut known: BTreeSet<(String, String)> =

@@ -8,15 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use config::Snapshot;
 use config::db::{DbResult, Reader};
-use objects::{OperationMode, Severity};
+use objects::{EventSource, OperationMode, Severity};
 
 use super::configured::{Action, Configured};
 use super::events::{self, Event, News, Position, Problems, Update};
-use super::monitored::{self, Origins, Trigger};
+use super::monitored::{self, Key, Monitored, Origins};
 use super::people::{People, Seen};
 use super::stored::{self, Changes, Escalation, Told, Wanted};
 use super::texts::Texts;
-use crate::conditions::{ServiceSubject, Subject as Compared, TriggerSubject, read_discovered};
+use crate::conditions::{
+    InternalSubject, ServiceSubject, Subject as Compared, TriggerSubject, read_discovered,
+};
 use crate::escalation::{Order, Progress};
 use crate::globals::Globals;
 pub(super) use messages::About;
@@ -65,9 +67,9 @@ impl Turn<'_> {
         let actions = configured.of(connection, self.snapshot)?;
         let mut look = Look::read(self, connection, &actions, &news, &escalations)?;
         let mut all: Vec<Escalation> = escalations.into_values().collect();
-        all.sort_by_key(|one| (one.event, one.action));
-        let new = look.new_escalations(connection, &news.opened)?;
-        for escalation in all.into_iter().chain(new) {
+        all.extend(look.new_escalations(connection, &news.opened)?);
+        all.sort_by_key(|one| (look.moment(one), one.event, one.action));
+        for escalation in all {
             contained(&escalation, || look.escalate(connection, escalation.clone()))
                 .unwrap_or_else(|| {
                     // It would fail again each time.
@@ -103,7 +105,7 @@ pub(super) struct Look<'a> {
     globals: Globals<'a>,
     actions: &'a BTreeMap<u64, Action>,
     events: BTreeMap<u64, Event>,
-    triggers: BTreeMap<u64, Trigger>,
+    objects: BTreeMap<Key, Monitored>,
     /// Names of services.
     services: BTreeMap<u64, String>,
     origins: Origins,
@@ -128,22 +130,21 @@ impl<'a> Look<'a> {
             news.opened.iter().copied().chain(of_updates.clone()).chain(of_escalations).collect();
         let ids = Vec::from_iter(ids);
         let events = events::read(connection, &ids)?;
-        let of_triggers: BTreeSet<u64> =
-            events.values().map(Event::trigger).filter(|id| *id != 0).collect();
-        let triggers = monitored::triggers(connection, &Vec::from_iter(of_triggers))?;
+        let keys: BTreeSet<Key> = events.values().filter_map(Event::monitored).collect();
+        let objects = monitored::read(connection, &keys)?;
         let of_services: BTreeSet<u64> =
             events.values().map(Event::service).filter(|id| *id != 0).collect();
         let services = monitored::services(connection, &Vec::from_iter(of_services))?;
         // Conditions are looked at for new events and for updates.
-        let conditional: BTreeSet<u64> = news
+        let conditional: BTreeSet<Key> = news
             .opened
             .iter()
             .copied()
             .chain(of_updates.clone())
-            .filter_map(|id| Some(events.get(&id)?.trigger()))
+            .filter_map(|id| events.get(&id)?.monitored())
             .collect();
-        let conditional = triggers.iter().filter(|(id, _)| conditional.contains(id));
-        let conditional = conditional.map(|(id, trigger)| (*id, trigger.clone())).collect();
+        let conditional = objects.iter().filter(|(key, _)| conditional.contains(key));
+        let conditional = conditional.map(|(key, object)| (*key, object.clone())).collect();
         let origins = monitored::origins(connection, &conditional)?;
         let fresh = news.opened.first().copied();
         let problems = Problems::read(connection, &events, fresh, turn.snapshot, turn.now)?;
@@ -152,7 +153,7 @@ impl<'a> Look<'a> {
         let running = stored::running(connection, &of_updates)?.into_iter().collect();
         let authors = authors(connection, &of_updates)?;
         let involved = told.values().flatten().map(|one| one.user).chain(authors);
-        let hosts: BTreeSet<u64> = triggers.values().flat_map(|one| &one.hosts).copied().collect();
+        let hosts: BTreeSet<u64> = objects.values().flat_map(|one| &one.hosts).copied().collect();
         let hosts = Vec::from_iter(hosts);
         let seen = Seen { hosts: &hosts, services: &Vec::from_iter(services.keys().copied()) };
         let people = People::read(connection, actions.values(), involved, &seen)?;
@@ -161,7 +162,7 @@ impl<'a> Look<'a> {
             globals: Globals::of(turn.snapshot),
             actions,
             events,
-            triggers,
+            objects,
             services,
             origins,
             problems,
@@ -170,6 +171,12 @@ impl<'a> Look<'a> {
             running,
             changes: Changes::default(),
         })
+    }
+
+    /// The event that an escalation is looked at for: messages go out in the order of these. 0 = it is due.
+    fn moment(&self, one: &Escalation) -> u64 {
+        let end = self.events.get(&one.event).map_or(0, |event| event.recovery);
+        if one.id == 0 { one.event } else { end }
     }
 
     /// One for each new event and action that applies to it.
@@ -222,18 +229,31 @@ impl<'a> Look<'a> {
             let name = self.services.get(&id);
             return Ok(name.map(|name| Box::new(subject(name)) as Box<dyn Compared>));
         }
-        let known = self.triggers.get(&event.trigger()).zip(self.origins.get(&event.trigger()));
-        let Some((trigger, (origin, triggers))) = known else { return Ok(None) };
+        let known = event.monitored().and_then(|key| {
+            let object = self.objects.get(&key)?;
+            Some((object, self.origins.get(&key)?))
+        });
+        let Some((object, (origin, triggers))) = known else { return Ok(None) };
+        if event.source == EventSource::Internal {
+            let origin = origin.clone();
+            let subject = InternalSubject { origin, object: event.object, tags: &event.tags };
+            return Ok(Some(Box::new(subject)));
+        }
         Ok(Some(Box::new(TriggerSubject {
             origin: origin.clone(),
             triggers: triggers.clone(),
             name: &event.name,
-            severity: trigger.severity,
+            severity: object.severity,
             clock: event.at.clock.into(),
             suppressed: self.problems.is_suppressed(event.id),
             tags: &event.tags,
             globals: &self.globals,
         })))
+    }
+
+    /// The trigger or the item that the event is about.
+    fn object(&self, event: &Event) -> Option<&Monitored> {
+        self.objects.get(&event.monitored()?)
     }
 
     /// Does what is due of an escalation.
@@ -249,7 +269,7 @@ impl<'a> Look<'a> {
         let involved = self.told.get(&(one.action, one.event));
         one.progress.told = involved.is_some_and(|involved| !involved.is_empty());
         let off = (!action.enabled).then_some(action.name.as_str());
-        let problem = self.problems.state(&event, self.triggers.get(&event.trigger()), off);
+        let problem = self.problems.state(&event, self.object(&event), off);
         let turn = action.plan.look(&problem, one.progress, self.turn.now);
         for order in turn.orders {
             match order {
@@ -280,8 +300,8 @@ impl<'a> Look<'a> {
                 }
             }
         }
-        // Events of discovery have one step and no end.
-        match turn.next.filter(|_| event.lasts()) {
+        // Events of discovery and autoregistration have one step and no end.
+        match turn.next.filter(|_| event.has_end()) {
             Some(next) if one.id == 0 || next != one.progress => {
                 self.changes.kept.push(Escalation { progress: next, ..one });
             }
@@ -293,11 +313,10 @@ impl<'a> Look<'a> {
 
     /// Sets which users see the event.
     fn see(&mut self, event: &Event) {
-        let none = BTreeSet::new();
         match event.service() {
             0 => {
-                let trigger = self.triggers.get(&event.trigger());
-                self.people.look_at(trigger.map_or(&none, |one| &one.hosts), &event.tags);
+                let hosts = self.object(event).map(|one| one.hosts.clone()).unwrap_or_default();
+                self.people.look_at(&hosts, &event.tags);
             }
             service => self.people.look_at_service(service),
         }
@@ -305,8 +324,8 @@ impl<'a> Look<'a> {
 
     /// The trigger's, whatever users made of it; of other objects that of the event.
     fn severity(&self, event: &Event) -> Severity {
-        let trigger = self.triggers.get(&event.trigger());
-        trigger.map_or_else(|| event.own_severity(), |one| one.severity)
+        let of_trigger = self.object(event).filter(|_| event.is_of_trigger());
+        of_trigger.map_or_else(|| event.own_severity(), |one| one.severity)
     }
 
     /// Tells an update to those whom the actions name that apply to the problem.

@@ -4,17 +4,22 @@ use std::sync::Arc;
 
 use config::Config;
 use config::db::{DbResult, Reader};
-use model::{EventId, Timestamp};
+use model::{EventId, EventOrigin, ItemId, Timestamp};
 use stdx::clock::SharedClock;
 
+use super::facts::{Facts, Subject as About};
 use super::{Expander, Needs, Recipient, Request, Script, Sees, Sent, read};
 use crate::{Addressee, Expand, Subject, Texts};
+
+/// Why an item or a discovery rule is not supported now; empty = it is.
+pub type ItemErrors = Box<dyn Fn(ItemId) -> String + Send + Sync>;
 
 /// Makes texts about events of the database, with values of history.
 pub struct EventTexts {
     config: Arc<Config>,
     history: Arc<dyn history::Reader>,
     clock: SharedClock,
+    errors: ItemErrors,
 }
 
 impl std::fmt::Debug for EventTexts {
@@ -26,7 +31,25 @@ impl std::fmt::Debug for EventTexts {
 impl EventTexts {
     /// `history` blocks the thread that makes the texts.
     pub fn new(config: Arc<Config>, history: Arc<dyn history::Reader>, clock: SharedClock) -> Self {
-        Self { config, history, clock }
+        Self { config, history, clock, errors: Box::new(|_| String::new()) }
+    }
+
+    /// The same with the errors of items as they are now: they may have changed since an internal event.
+    #[must_use]
+    pub fn with_errors(self, errors: ItemErrors) -> Self {
+        Self { errors, ..self }
+    }
+
+    fn put_error(&self, facts: &mut Facts) {
+        if let EventOrigin::InternalItem(item) | EventOrigin::InternalLldRule(item) =
+            facts.event.origin
+            && let About::Monitored(monitored) = &mut facts.subject
+        {
+            let error = (self.errors)(item);
+            if !error.is_empty() {
+                monitored.error = error;
+            }
+        }
     }
 }
 
@@ -46,7 +69,10 @@ impl Texts for EventTexts {
         };
         let needs = Needs::of(templates.iter().copied());
         let now = Timestamp::from_unix(self.clock.unix());
-        let facts = read(connection, &self.config.snapshot(), &request, &needs, now)?;
+        let mut facts = read(connection, &self.config.snapshot(), &request, &needs, now)?;
+        if let Some(facts) = facts.as_mut().filter(|_| needs.error) {
+            self.put_error(facts);
+        }
         let expander = |facts| Expander::new(facts, Arc::clone(&self.history));
         Ok(facts.map(|facts| Box::new(expander(facts)) as Box<dyn Expand>))
     }

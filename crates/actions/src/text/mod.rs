@@ -39,7 +39,7 @@ pub use facts::{
     Line, Monitored, Person, Progress, Right, Service, Subject, Symptom, Template, TriggerTexts,
     Update,
 };
-pub use for_events::EventTexts;
+pub use for_events::{EventTexts, ItemErrors};
 pub use needs::Needs;
 pub use read::{Request, read};
 pub use script::{Quoting, Script};

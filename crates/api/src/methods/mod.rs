@@ -8,6 +8,7 @@ pub(crate) mod auditlog;
 pub(crate) mod authentication;
 pub(crate) mod autoregistration;
 pub(crate) mod balancing;
+pub(crate) mod correlation;
 pub(crate) mod drule;
 pub(crate) mod event;
 pub(crate) mod group;
@@ -60,6 +61,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     balancing::poolgroup::METHODS,
     balancing::vip::METHODS,
     balancing::virtualservice::METHODS,
+    correlation::METHODS,
     drule::METHODS,
     event::METHODS,
     crate::exchange::METHODS,
@@ -119,6 +121,7 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &drule::DHOST,
     &drule::DSERVICE,
     &action::ACTION,
+    &correlation::CORRELATION,
     &mediatype::MEDIA_TYPE,
     &script::SCRIPT,
     &alert::ALERT,

@@ -30,6 +30,7 @@ const TYPES: &[(&str, &str)] = &[
     ("dhost", "FoundHost"),
     ("dservice", "FoundService"),
     ("action", "Action"),
+    ("correlation", "Correlation"),
     ("mediatype", "MediaType"),
     ("script", "Script"),
     ("alert", "Alert"),

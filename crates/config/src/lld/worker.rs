@@ -1,11 +1,11 @@
 //! The low-level discovery worker: applies values of rules one after the other, on a thread of its own
 //! beside the value path.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use model::{ItemId, LldValue};
+use model::{ItemId, LldValue, Timestamp};
 use stdx::clock::SharedClock;
 use stdx::queue::{Gauge, Receiver, Sender, weighing};
 use stdx::sync::lock;
@@ -79,6 +79,9 @@ pub struct Status {
     pub waiting: Arc<Gauge>,
 }
 
+/// Told when a rule is no longer supported, or supported again (empty error).
+pub type Changed = Box<dyn Fn(ItemId, Timestamp, &str) + Send>;
+
 /// Applies the values of discovery rules, one after the other.
 pub struct Worker {
     config: Arc<Config>,
@@ -86,6 +89,8 @@ pub struct Worker {
     outcomes: Arc<Outcomes>,
     busy: Arc<Busy>,
     stop: Stop,
+    unsupported: HashSet<ItemId>,
+    changed: Changed,
 }
 
 impl std::fmt::Debug for Worker {
@@ -97,7 +102,27 @@ impl std::fmt::Debug for Worker {
 impl Worker {
     /// `stop` ends its work early.
     pub fn new(config: Arc<Config>, clock: SharedClock, stop: Stop) -> Self {
-        Self { config, clock, outcomes: Arc::default(), busy: Arc::default(), stop }
+        Self {
+            config,
+            clock,
+            outcomes: Arc::default(),
+            busy: Arc::default(),
+            stop,
+            unsupported: HashSet::new(),
+            changed: Box::new(|_, _, _| ()),
+        }
+    }
+
+    /// The same, telling changes of the states of rules. `unsupported`: rules that are not supported at the start, with
+    /// their errors.
+    #[must_use]
+    pub fn telling(mut self, unsupported: Vec<(ItemId, Box<str>)>, changed: Changed) -> Self {
+        for (rule, error) in unsupported {
+            lock(&self.outcomes.errors).insert(rule, (false, error.into()));
+            self.unsupported.insert(rule);
+        }
+        self.changed = changed;
+        self
     }
 
     /// What others see of it, with the queue that it will work off.
@@ -111,7 +136,7 @@ impl Worker {
 
     /// Works until the queue is closed. What waits longer than a stop may take is dropped: a rule's
     /// next value has all rows again.
-    pub fn run(self, mut values: Receiver<LldValue>) {
+    pub fn run(mut self, mut values: Receiver<LldValue>) {
         while let Some(value) = values.blocking_recv() {
             if self.stop.is_over() {
                 continue;
@@ -123,7 +148,7 @@ impl Worker {
         }
     }
 
-    fn work(&self, value: &LldValue) {
+    fn work(&mut self, value: &LldValue) {
         match process(&self.config, value, self.clock.unix_s()) {
             Ok(summary) => {
                 // The reason of a value that failed before discovery is the item's own error.
@@ -132,6 +157,7 @@ impl Worker {
                 } else {
                     self.outcomes.forget(&[value.rule]);
                 }
+                self.tell(value, &summary);
                 if summary.changed() {
                     tracing::info!(
                         rule = %value.rule,
@@ -146,6 +172,20 @@ impl Worker {
             Err(error) => {
                 tracing::warn!(rule = %value.rule, %error, "low-level discovery failed");
             }
+        }
+    }
+
+    /// Another error of a rule that is not supported is no change.
+    fn tell(&mut self, value: &LldValue, summary: &Summary) {
+        let rule = value.rule;
+        let changes = if summary.supported {
+            self.unsupported.remove(&rule)
+        } else {
+            self.unsupported.insert(rule)
+        };
+        if changes {
+            let error = if summary.supported { "" } else { &summary.error };
+            (self.changed)(rule, value.at, error);
         }
     }
 }

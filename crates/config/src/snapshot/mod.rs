@@ -53,6 +53,8 @@ pub struct Snapshot {
     pub settings: Arc<Settings>,
     /// What network discovery looks for, and whether agents may announce themselves.
     pub discovery: Arc<discovery::Discovery>,
+    /// An action on internal events is switched on.
+    pub internal_actions: bool,
 }
 
 impl Snapshot {

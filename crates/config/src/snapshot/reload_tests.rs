@@ -107,6 +107,7 @@ fn picture(snapshot: &Snapshot) -> BTreeMap<String, String> {
     }
     let (regexps, settings) = (&snapshot.regexps, &snapshot.settings);
     let rest = (&snapshot.macros.global, regexps, settings, &snapshot.discovery);
+    let rest = (rest, snapshot.internal_actions);
     shown.insert("rest".to_owned(), format!("{rest:?}"));
     shown
 }

@@ -318,6 +318,8 @@ pub struct Settings {
     pub login_block_s: u64,
     /// Seconds after which an unused session ends; `None` = never.
     pub session_s: Option<u64>,
+    /// Seconds that internal events are kept; `None` = for ever.
+    pub internal_events_s: Option<u64>,
     /// Fewest characters of a password.
     pub password_length_min: usize,
     /// What a password must have, a bit each: 1 upper and lower case, 2 a digit, 4 a special
@@ -358,6 +360,7 @@ impl Default for Settings {
             login_attempts: 5,
             login_block_s: 30,
             session_s: Some(365 * 86_400),
+            internal_events_s: Some(86_400),
             password_length_min: 8,
             password_rules: 8,
         }

@@ -10,7 +10,7 @@ use super::ROWS_MAX;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LldError {
     /// No JSON.
-    #[error("invalid discovery rule value: {0}")]
+    #[error("Invalid discovery rule value: cannot parse as a valid JSON object: {0}")]
     Json(#[from] JsonError),
     /// Neither an array nor an object with an array `data`.
     #[error("the discovery value must be a JSON array, or an object with a \"data\" array")]

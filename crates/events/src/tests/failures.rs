@@ -93,7 +93,7 @@ fn unsent_findings_are_written_by_the_next_start() {
     // The database takes no event; the server stops.
     world.run("ALTER TABLE events RENAME TO away");
     let (tx, rx) = bounded("findings", 5_000);
-    let error = TriggerFinding::State { trigger: TriggerId(3), error: "why\n\u{1}".to_owned() };
+    let error = state(3, "why\n\u{1}");
     let found = [problem(1, 10, &[("a", "ö\"")]), problem(2, 11, &[]), recovery(2, 12, &[]), error];
     (0..1_000).for_each(|_| tx.try_send(found[0].clone()).unwrap());
     found.iter().for_each(|finding| tx.try_send(finding.clone()).unwrap());

@@ -10,5 +10,6 @@ mod repeats;
 mod scripts;
 mod shards;
 mod simulated;
+mod states;
 mod texts;
 mod triggers;

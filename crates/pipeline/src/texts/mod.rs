@@ -49,6 +49,17 @@ pub(crate) fn of_event(
     Texts { name: cut(name, NAME_CHARS_MAX), opdata: cut(opdata, NAME_CHARS_MAX), tags }
 }
 
+/// Tags of an event of `trigger` at `at`, written at `now`.
+pub(crate) fn tags_of(
+    evaluator: &mut Evaluator<'_>,
+    trigger: &Trigger,
+    at: Timestamp,
+    now: Timestamp,
+) -> Vec<(String, String)> {
+    let hosts = evaluator.snapshot.hosts_of(trigger);
+    Resolver { evaluator, trigger, hosts: &hosts, owner: None, at, now }.tags()
+}
+
 fn add_tag(tags: &mut Vec<(String, String)>, tag: String, value: String) {
     if !tag.is_empty() && !tags.iter().any(|(t, v)| *t == tag && *v == value) {
         tags.push((tag, value));

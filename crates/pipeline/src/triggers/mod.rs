@@ -338,8 +338,11 @@ impl Core {
         };
         if self.triggers.error(trigger.id) != error {
             let error = error.to_owned();
+            let changes = self.triggers.error(trigger.id).is_empty() != error.is_empty();
+            let is_wanted = changes && self.snapshot.internal_actions;
+            let tags = if is_wanted { self.tags(trigger, at) } else { Vec::new() };
             self.triggers.set_error(trigger.id, &error);
-            self.find(TriggerFinding::State { trigger: trigger.id, error });
+            self.find(TriggerFinding::State { trigger: trigger.id, at, error, tags });
         }
         let next = match verdict {
             Verdict::Problem => TriggerState::Problem,
@@ -402,6 +405,17 @@ impl Core {
         if from != to {
             self.tell_peers(|| PeerMessage::TriggerState { trigger: id, state: to });
         }
+    }
+
+    /// Tags of an internal event.
+    fn tags(&mut self, trigger: &Trigger, at: Timestamp) -> Vec<(String, String)> {
+        let now = Timestamp::from_unix(self.clock.unix());
+        let mut evaluator = self.evaluator();
+        let tags = || texts::tags_of(&mut evaluator, trigger, at, now);
+        contained(Of::Trigger(trigger.id.0), tags).unwrap_or_else(|_| {
+            self.doubt_caches(trigger);
+            Vec::new()
+        })
     }
 
     fn find(&mut self, finding: TriggerFinding) {

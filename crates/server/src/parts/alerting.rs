@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actions::text::EventTexts;
+use actions::text::{EventTexts, ItemErrors};
 use actions::{Escalator, Explainer};
 use anyhow::Context as _;
 use collect::resolver::Resolver;
@@ -50,7 +50,10 @@ pub(crate) fn start(
     let (config, clock, bell) = (&base.config, &base.clock, base.bells.escalator.clone());
     let shards = Arc::clone(&evaluation.shards) as Arc<dyn ::history::Reader>;
     let reader = history.reader(shards, clock);
-    let texts = || EventTexts::new(Arc::clone(config), Arc::clone(&reader), Arc::clone(clock));
+    let texts = || {
+        EventTexts::new(Arc::clone(config), Arc::clone(&reader), Arc::clone(clock))
+            .with_errors(errors(evaluation))
+    };
     let explainer = Explainer::new(Arc::clone(config), Arc::clone(clock), Box::new(texts()));
     let setup = CommanderSetup {
         on_server: base.values.yes("global-scripts")?,
@@ -82,6 +85,18 @@ pub(crate) fn start(
         Kept::all_if(thread.join().is_ok())
     };
     Ok(Part::new(alerting, blocking(end)))
+}
+
+/// Of items, and of what discovery made of the values of rules.
+fn errors(evaluation: &Evaluation) -> ItemErrors {
+    let (shards, outcomes) = (Arc::clone(&evaluation.shards), Arc::clone(&evaluation.lld.outcomes));
+    Box::new(move |item| {
+        // Without an answer the text has the error of the event.
+        let reports = shards.items(&[item]).unwrap_or_default();
+        let own = reports.into_iter().next().map(|report| report.error).filter(|e| !e.is_empty());
+        let of_rule = || outcomes.error(item).filter(|(supported, _)| !supported);
+        own.or_else(|| of_rule().map(|(_, error)| error)).unwrap_or_default()
+    })
 }
 
 fn setup(base: &Base<'_>) -> anyhow::Result<Setup> {

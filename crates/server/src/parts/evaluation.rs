@@ -1,5 +1,6 @@
 //! Shards, and those who write what shards find: problems, and what low-level discovery creates.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ::api::LiveNote;
@@ -35,13 +36,18 @@ pub(crate) struct Evaluation {
 pub(crate) fn start(
     base: &Base<'_>,
     history: &mut history::Opened,
-    unsupported: Vec<(ItemId, Box<str>)>,
+    mut unsupported: Vec<(ItemId, Box<str>)>,
 ) -> anyhow::Result<Part<Evaluation>> {
     let (config, clock) = (&base.config, &base.clock);
     let unsent = Unsent::new(base.data.join("unsent-events"));
     ::events::replay(config, clock, &unsent)
         .context("cannot write the events that an earlier run left")?;
     let (findings, findings_in) = bounded::<TriggerFinding>("findings", FINDINGS_MAX);
+    // Written with the events, and so never older than what the last run noted.
+    let known: HashSet<ItemId> = unsupported.iter().map(|(item, _)| *item).collect();
+    let more = ::events::not_supported(config, false)?.into_iter();
+    unsupported.extend(more.filter(|(item, _)| !known.contains(item)));
+    let of_rules = findings.clone();
     let (lld_values, lld_values_in) = lld::queue();
     let (notes, _) = broadcast::channel(NOTES_MAX);
     let triggers = ::events::initial_triggers(config)?;
@@ -65,7 +71,14 @@ pub(crate) fn start(
     // What shards find meanwhile waits in the queues.
     let problems = Problems::open(Arc::clone(config), Arc::clone(clock), hooks(base, &shards))?;
     let stop = base.stop_writers.clone();
-    let worker = lld::Worker::new(Arc::clone(config), Arc::clone(clock), stop.clone());
+    let changed = move |item, at, error: &str| {
+        let error = error.to_owned();
+        let state = TriggerFinding::ItemState { item, is_rule: true, at, error };
+        // The writer of events ends after the worker.
+        let _ = of_rules.blocking_send(state);
+    };
+    let worker = lld::Worker::new(Arc::clone(config), Arc::clone(clock), stop.clone())
+        .telling(::events::not_supported(config, true)?, Box::new(changed));
     let lld = worker.status(&lld_values_in);
     // What the start has deleted is cleared from shards, which this thread must not wait for.
     let (telling, gone) = (Arc::clone(config), gone::hook(&shards, &problems, &lld.outcomes));
@@ -78,9 +91,9 @@ pub(crate) fn start(
     let end = move || {
         drop(told.join());
         let history_written = ending.stop();
-        // The queues end with the shards.
-        let findings_kept = writer.join().unwrap_or(false);
+        // The queues end with the shards, and with the worker.
         drop(discoverer.join());
+        let findings_kept = writer.join().unwrap_or(false);
         // The hook holds the shards and the configuration.
         config.tell_deleted(Arc::new(|_| {}));
         Kept::all_if(history_written && findings_kept)

@@ -29,6 +29,11 @@ fn forget(shards: &ShardSet, problems: &Problems, deleted: &Deleted) {
     {
         tracing::warn!(%error, "cannot delete the history of deleted items");
     }
+    if !deleted.items.is_empty()
+        && let Err(error) = problems.remove_of_items(&deleted.items)
+    {
+        tracing::warn!(%error, "cannot close the internal problems of deleted items");
+    }
     if !deleted.triggers.is_empty()
         && let Err(error) = problems.remove_of(&deleted.triggers)
     {

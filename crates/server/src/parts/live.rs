@@ -185,7 +185,8 @@ impl api::Live for Live {
     }
 
     fn history_gaps(&self, items: &[ItemId], span: history::Span) -> Vec<history::damage::Gap> {
-        let (snapshot, shards) = (self.scripts.config.snapshot(), self.shards.shards().len());
+        let (snapshot, shards) =
+            (self.alerting.scripts.config.snapshot(), self.shards.shards().len());
         let owner = |item: ItemId| Some(model::shard_of(snapshot.items.get(&item)?.host, shards));
         self.damages.gaps(items, span, owner)
     }

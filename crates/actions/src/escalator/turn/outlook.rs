@@ -48,7 +48,7 @@ impl Look<'_> {
         escalation: Option<&Escalation>,
     ) -> OfAction {
         let off = (!action.enabled).then_some(action.name.as_str());
-        let problem = self.problems.state(event, self.triggers.get(&event.trigger()), off);
+        let problem = self.problems.state(event, self.object(event), off);
         let progress = escalation.map(|one| Progress {
             told: self.told.contains_key(&(action.id, event.id)),
             ..one.progress

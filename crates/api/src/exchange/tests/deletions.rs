@@ -150,6 +150,7 @@ fn every_deletion_that_takes_items_is_tried() {
         // Nothing of these has history or problems.
         "action",
         "certificate",
+        "correlation",
         "drule",
         "engine",
         "enginegroup",

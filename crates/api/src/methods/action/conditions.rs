@@ -3,7 +3,6 @@
 use config::Edit;
 use config::db::Value;
 use config::table;
-use eval::lld::{FormulaError, formula_ids};
 use eval::ranges::{AddressRanges, numbers};
 use objects::{
     ConditionKind, ConditionOperator, DiscoveryCheckType, DiscoveryState, EvalType, EventSource,
@@ -13,10 +12,11 @@ use serde_json::Map;
 
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
+use crate::formula::{self, letters};
 use crate::methods::service::{Need as SeeService, access};
 use crate::methods::user::is_period;
-use crate::object::{missing, taken};
-use crate::params;
+use crate::object::missing;
+use crate::params::{self, one_of};
 use crate::permission::{Need, on_hosts};
 use crate::write::{Target, nested, only};
 
@@ -89,37 +89,15 @@ impl Filter {
 
     /// The letters are assigned again, in the order in which the formula names them.
     fn by_formula(formula: &str, conditions: Vec<Condition>, path: &str) -> ApiResult<Self> {
-        let at = |name: &str| format!("{path}/{name}");
-        let wrong = |error: FormulaError| match error {
-            FormulaError::Syntax(rest) => {
-                // At the end, the last character shows where it is.
-                let last = formula.char_indices().next_back().map_or("", |(at, _)| &formula[at..]);
-                let rest = if rest.is_empty() { last } else { &rest };
-                ApiError::at(&at("formula"), format_args!("incorrect syntax near \"{rest}\""))
-            }
-            other => ApiError::at(&at("formula"), other),
-        };
-        let used = formula_ids(formula).map_err(wrong)?;
-        if used.len() != conditions.len() {
-            return Err(ApiError::at(&at("conditions"), "incorrect number of conditions"));
-        }
-        let mut ordered = Vec::with_capacity(conditions.len());
-        for (n, condition) in conditions.iter().enumerate() {
-            let path = format!("{path}/conditions/{}", n + 1);
-            if conditions[..n].iter().any(|other| other.id == condition.id) {
-                return Err(taken(&path, "formulaid", &condition.id));
-            }
-            let place = used.iter().position(|id| *id == condition.id).ok_or_else(|| {
-                ApiError::at(
-                    &format!("{path}/formulaid"),
-                    "an identifier is not defined in the formula",
-                )
-            })?;
-            ordered.push((place, Condition { id: letters(place), ..condition.clone() }));
-        }
+        let used = formula::names(formula, &format!("{path}/formula"))?;
+        let given: Vec<&str> = conditions.iter().map(|condition| condition.id.as_str()).collect();
+        let places = formula::places(&used, &given, path)?;
+        let renamed = formula::renamed(formula, &used);
+        let mut ordered: Vec<(usize, Condition)> = places.into_iter().zip(conditions).collect();
         ordered.sort_by_key(|(place, _)| *place);
-        let conditions = ordered.into_iter().map(|(_, condition)| condition).collect();
-        Ok(Self { evaltype: EvalType::Formula, formula: renamed(formula, &used), conditions })
+        let lettered = |(place, condition)| Condition { id: letters(place), ..condition };
+        let conditions = ordered.into_iter().map(lettered).collect();
+        Ok(Self { evaltype: EvalType::Formula, formula: renamed, conditions })
     }
 
     /// Refuses conditions on what is not there, or not for this user.
@@ -184,44 +162,6 @@ impl Filter {
         }
         Ok(())
     }
-}
-
-/// The formula with the letters that stand for the names' places; all else stays as it is written.
-fn renamed(formula: &str, names: &[&str]) -> String {
-    let mut out = String::with_capacity(formula.len());
-    let mut rest = formula;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_uppercase()) {
-        let (before, from) = rest.split_at(start);
-        let end = from.find(|c: char| !c.is_ascii_uppercase()).unwrap_or(from.len());
-        let (name, after) = from.split_at(end);
-        out += before;
-        out += &names.iter().position(|known| *known == name).map_or(String::new(), letters);
-        rest = after;
-    }
-    out + rest
-}
-
-/// `A` … `Z`, `AA` …
-fn letters(mut n: usize) -> String {
-    let mut text = String::new();
-    loop {
-        text.insert(0, char::from(b'A' + u8::try_from(n % 26).unwrap_or(0)));
-        if n < 26 {
-            return text;
-        }
-        n = n / 26 - 1;
-    }
-}
-
-/// `value must be 0`, `value must be one of 0, 1`
-fn one_of(path: &str, allowed: impl Iterator<Item = i64>) -> ApiError {
-    let mut list: Vec<String> = allowed.map(|n| n.to_string()).collect();
-    let text = if list.len() == 1 {
-        format!("value must be {}", list.remove(0))
-    } else {
-        format!("value must be one of {}", list.join(", "))
-    };
-    ApiError::at(path, text)
 }
 
 impl Condition {

@@ -84,17 +84,23 @@ fn ids(rows: &[Row]) -> Vec<u64> {
     rows.iter().map(|row| row.id("groupid")).collect()
 }
 
-/// Groups that host prototypes put their hosts into stay.
+/// Groups that host prototypes put their hosts into stay, and those that correlation rules name.
 fn refuse_used(edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<()> {
-    let sql = "SELECT g.name FROM groups_ g JOIN group_prototypes p ON p.groupid = g.groupid \
-               WHERE g.groupid IN ({ids})";
-    let rows = query_by_ids(edit, sql, &[], ids)?;
-    rows.first().map_or(Ok(()), |row| {
-        Err(ApiError::params(format!(
-            "Group \"{}\" cannot be deleted, because it is used by a host prototype.",
-            row.text("name")
-        )))
-    })
+    for (table, by) in [
+        ("group_prototypes", "by a host prototype"),
+        ("correlation_conditions", "in a correlation condition"),
+    ] {
+        let sql = format!(
+            "SELECT g.name AS name FROM groups_ g JOIN {table} u ON u.groupid = g.groupid \
+             WHERE g.groupid IN ({{ids}})"
+        );
+        if let Some(row) = query_by_ids(edit, &sql, &[], ids)?.first() {
+            let name = row.text("name");
+            let text = format!("Group \"{name}\" cannot be deleted, because it is used {by}.");
+            return Err(ApiError::params(text));
+        }
+    }
+    Ok(())
 }
 
 /// Parts between `/` may not be empty.

@@ -11,6 +11,7 @@ macro_rules! tables {
 
 mod alerting;
 mod balancing;
+mod correlation;
 mod found;
 mod hosts;
 mod items;
@@ -75,6 +76,7 @@ pub(crate) fn balancing_tables() -> impl Iterator<Item = &'static Table> {
 pub mod named {
     pub use super::alerting::*;
     pub use super::balancing::*;
+    pub use super::correlation::*;
     pub use super::found::*;
     pub use super::hosts::*;
     pub use super::items::*;
@@ -99,6 +101,7 @@ pub(crate) fn configuration_tables() -> impl Iterator<Item = &'static Table> {
         found::TABLES,
         alerting::TABLES,
         services::TABLES,
+        correlation::TABLES,
         balancing::TABLES,
     ]
     .into_iter()

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use const_format::formatcp;
 use eval::macros::Place;
 use eval::ranges::{AddressRanges, numbers};
-use objects::DiscoveryCheckType;
-use objects::sql::{SOURCE_AUTOREGISTRATION, STATUS_ENABLED};
+use objects::sql::STATUS_ENABLED;
+use objects::{DiscoveryCheckType, EventSource};
 
 use crate::db::{DbResult, Reader, Row};
 use crate::snapshot::discovery::{CheckKind, Discovery, DiscoveryCheck, DiscoveryRule};
@@ -40,12 +40,17 @@ pub(super) fn read(connection: &mut dyn Reader, snapshot: &Snapshot) -> DbResult
         Arc::new(rule(row, &resolver, checks))
     };
     let rules = rows.iter().map(of).collect();
+    let autoregisters = has_actions(connection, EventSource::Autoregistration)?;
+    Ok(Discovery { rules, autoregisters })
+}
+
+/// An action on events of this source is switched on.
+pub(super) fn has_actions(connection: &mut dyn Reader, source: EventSource) -> DbResult<bool> {
     let sql = formatcp!(
         "SELECT actionid FROM actions \
-         WHERE eventsource = {SOURCE_AUTOREGISTRATION} AND status = {STATUS_ENABLED} LIMIT 1"
+         WHERE eventsource = ? AND status = {STATUS_ENABLED} LIMIT 1"
     );
-    let autoregisters = !connection.query(sql, &[])?.is_empty();
-    Ok(Discovery { rules, autoregisters })
+    Ok(!connection.query(sql, &[source.number().into()])?.is_empty())
 }
 
 fn rule(row: &Row, resolver: &Resolver<'_>, checks: Vec<DiscoveryCheck>) -> DiscoveryRule {

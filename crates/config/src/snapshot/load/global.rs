@@ -199,6 +199,9 @@ pub(super) fn settings(connection: &mut dyn Reader) -> DbResult<Settings> {
         session_s: seconds("hk_sessions")
             .or(default.session_s)
             .filter(|_| is_on("hk_sessions_mode", true)),
+        internal_events_s: seconds("hk_events_internal")
+            .or(default.internal_events_s)
+            .filter(|_| is_on("hk_events_mode", true)),
         password_length_min: length.unwrap_or(default.password_length_min),
         password_rules: byte("passwd_check_rules").unwrap_or(default.password_rules),
     })

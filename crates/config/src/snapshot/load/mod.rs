@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 use model::{HostId, ItemId, TriggerId};
+use objects::EventSource;
 
 use super::{Host, Hosts, Item, Macros, Snapshot, Trigger};
 use crate::Touched;
@@ -44,6 +45,7 @@ pub(crate) fn load(db: &Db) -> DbResult<Snapshot> {
             ..Snapshot::default()
         };
         next.discovery = Arc::new(discovery::read(connection, &next)?);
+        next.internal_actions = discovery::has_actions(connection, EventSource::Internal)?;
         let hosts = hosts::read(connection, &next, &Scope::All)?;
         next.hosts.extend(hosts.into_values().map(Arc::new).collect());
         Ok::<_, DbError>(next)
@@ -66,6 +68,7 @@ pub(crate) fn apply(
     let mut next = Snapshot::clone(before);
     if touched.discovery {
         next.discovery = Arc::new(discovery::read(connection, &next)?);
+        next.internal_actions = discovery::has_actions(connection, EventSource::Internal)?;
     }
     let mut triggers: BTreeSet<TriggerId> = touched.triggers.clone();
     if !touched.hosts.is_empty() {
