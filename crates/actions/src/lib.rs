@@ -22,7 +22,9 @@ mod recipients;
 pub mod text;
 
 pub use discovery_writer::DiscoveryWriter;
-pub use escalator::{Addressee, Bell, Escalator, Expand, Sent, Subject, Texts};
+pub use escalator::{
+    Addressee, Bell, Escalator, Expand, Explainer, Prepared, Sent, Subject, Texts,
+};
 
 #[cfg(test)]
 mod tests;

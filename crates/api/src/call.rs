@@ -354,6 +354,11 @@ impl Call<'_> {
         self.read(|connection| Ok(connection.query(sql, params)?))
     }
 
+    /// Rows of one SELECT with `{ids}` in its condition.
+    pub(crate) fn rows_by_ids(&self, sql: &str, ids: &[u64]) -> ApiResult<Vec<Row>> {
+        self.read(|connection| Ok(config::db::query_by_ids(connection, sql, &[], ids)?))
+    }
+
     /// Changes the configuration: all of `work` or nothing.
     pub(crate) fn write<T>(
         &self,

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use balancing::placement::{Assignment, State};
+use config::db::Reader;
+use model::alert::outlook::Outlook;
+use model::alert::rehearsal::{Rehearsed, Span};
 use model::{Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, Sample};
 use tokio::sync::broadcast;
 use wire::history_service::Failure;
@@ -71,6 +74,21 @@ pub trait Live: Send + Sync {
         let _undecided = group;
         None
     }
+    /// Why users got messages about an event, or none, and what comes next. `None` = the event was deleted.
+    fn outlook(&self, event: u64) -> Result<Option<Outlook>, String> {
+        let _unknown = event;
+        Ok(None)
+    }
+    /// Reads an action on problems of triggers through the connection, which may be a transaction that is undone
+    /// afterwards. `None` = there is no such action.
+    fn prepare(
+        &self,
+        connection: &mut dyn Reader,
+        action: u64,
+    ) -> Result<Option<Box<dyn Rehearse>>, String> {
+        let (_, _) = (connection, action);
+        Ok(None)
+    }
     /// Values of items that may be missing within the span, because files were damaged or lost.
     fn history_gaps(&self, items: &[ItemId], span: history::Span) -> Vec<history::damage::Gap> {
         let (_, _) = (items, span);
@@ -78,6 +96,13 @@ pub trait Live: Send + Sync {
     }
     /// Deletes history and trends of items.
     fn clear_history(&self, items: &[ItemId]) -> Result<(), String>;
+}
+
+/// An action, whether it is stored or not.
+pub trait Rehearse {
+    /// What it would have sent about the problems of the span. `None` = `is_gone` was true: nobody waits for it. Blocks
+    /// for seconds.
+    fn run(&self, span: Span, is_gone: &dyn Fn() -> bool) -> Result<Option<Rehearsed>, String>;
 }
 
 /// A note to browsers.

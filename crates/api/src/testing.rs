@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use balancing::placement::State;
-use config::db::Location;
+use config::db::{Location, Reader};
+use model::alert::outlook::{OfAction, Outlook};
+use model::alert::rehearsal::{Rehearsed, Span};
 use model::{
     Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, Sample,
     SampleValue, Timestamp,
@@ -17,7 +19,7 @@ use wire::history_service::Failure;
 use crate::call::{Call, User};
 use crate::item_test::Probe;
 use crate::live::ItemState;
-use crate::{Api, Deps, Json, Live, LiveHub};
+use crate::{Api, Deps, Json, Live, LiveHub, Rehearse};
 
 /// A server in a box: nothing runs, but calls are answered.
 pub(crate) struct Server {
@@ -27,6 +29,10 @@ pub(crate) struct Server {
     pub(crate) asked: Arc<Mutex<Vec<String>>>,
     /// Items that have a newest value.
     pub(crate) valued: Arc<Mutex<Vec<ItemId>>>,
+    /// What actions do about each event.
+    pub(crate) outlook: Arc<Mutex<Vec<OfAction>>>,
+    /// What each rehearsal finds.
+    pub(crate) rehearsed: Arc<Mutex<Rehearsed>>,
     session: String,
     _dir: tempfile::TempDir,
 }
@@ -34,6 +40,8 @@ pub(crate) struct Server {
 struct Idle {
     asked: Arc<Mutex<Vec<String>>>,
     valued: Arc<Mutex<Vec<ItemId>>>,
+    outlook: Arc<Mutex<Vec<OfAction>>>,
+    rehearsed: Arc<Mutex<Rehearsed>>,
 }
 
 impl Idle {
@@ -74,6 +82,24 @@ impl Live for Idle {
     fn engine_state(&self, _engine: u64, _hold_s: u32) -> State {
         State::Up
     }
+    fn outlook(&self, event: u64) -> Result<Option<Outlook>, String> {
+        let actions = self.outlook.lock().unwrap().clone();
+        Ok(Some(Outlook { event, at: 1_800_000_000, actions }))
+    }
+    fn prepare(
+        &self,
+        connection: &mut dyn Reader,
+        action: u64,
+    ) -> Result<Option<Box<dyn Rehearse>>, String> {
+        let sql = "SELECT name, eventsource FROM actions WHERE actionid = ?";
+        let rows = connection.query(sql, &[action.into()]).map_err(|error| error.to_string())?;
+        let row = rows.first().filter(|row| row.int("eventsource") == 0);
+        Ok(row.map(|row| {
+            self.note(format!("prepare {}", row.text("name")));
+            let found = self.rehearsed.lock().unwrap().clone();
+            Box::new(Rehearsal(found)) as Box<dyn Rehearse>
+        }))
+    }
     fn end_suppressions(&self, maintenances: &[u64]) -> Result<(), String> {
         self.note(format!("end suppressions {maintenances:?}"));
         Ok(())
@@ -99,6 +125,15 @@ impl Live for Idle {
     fn clear_history(&self, items: &[ItemId]) -> Result<(), String> {
         self.note(format!("clear {items:?}"));
         Ok(())
+    }
+}
+
+/// Has happened already.
+struct Rehearsal(Rehearsed);
+
+impl Rehearse for Rehearsal {
+    fn run(&self, _: Span, _: &dyn Fn() -> bool) -> Result<Option<Rehearsed>, String> {
+        Ok(Some(self.0.clone()))
     }
 }
 
@@ -136,7 +171,14 @@ impl Server {
         let clock = SimClock::at(std::time::Duration::from_secs(1_800_000_000));
         let asked = Arc::new(Mutex::new(Vec::new()));
         let valued = Arc::new(Mutex::new(Vec::new()));
-        let live = Idle { asked: Arc::clone(&asked), valued: Arc::clone(&valued) };
+        let outlook = Arc::new(Mutex::new(Vec::new()));
+        let rehearsed = Arc::new(Mutex::new(Rehearsed::default()));
+        let live = Idle {
+            asked: Arc::clone(&asked),
+            valued: Arc::clone(&valued),
+            outlook: Arc::clone(&outlook),
+            rehearsed: Arc::clone(&rehearsed),
+        };
         let gone = Arc::clone(&asked);
         config.tell_deleted(Arc::new(move |deleted| {
             let mut asked = gone.lock().unwrap();
@@ -159,7 +201,16 @@ impl Server {
             hub: LiveHub::default(),
             clock: clock.clone(),
         });
-        let mut server = Self { api, clock, asked, valued, session: String::new(), _dir: dir };
+        let mut server = Self {
+            api,
+            clock,
+            asked,
+            valued,
+            outlook,
+            rehearsed,
+            session: String::new(),
+            _dir: dir,
+        };
         server.session = server.login("Admin", "zabbix");
         server
     }

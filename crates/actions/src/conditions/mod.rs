@@ -135,6 +135,11 @@ impl Filter {
         }
     }
 
+    /// Whether each condition is met, in their order.
+    pub(crate) fn each(&self, subject: &dyn Subject) -> Vec<bool> {
+        self.conditions.iter().map(|condition| subject.meets(condition)).collect()
+    }
+
     fn by_formula(&self, holds: &dyn Fn(&Condition) -> bool) -> bool {
         let Ok(formula) = Formula::parse(&self.formula) else { return false };
         let mut named = |name: &&str| -> Result<bool, Infallible> {

@@ -12,7 +12,12 @@ mod tests;
 
 use std::num::NonZeroU32;
 
+use model::alert::outlook::Pause;
+pub(crate) use model::alert::outlook::Waits;
 use objects::EvalType;
+
+/// Longest look ahead: steps without an operation that applies count, too.
+const LOOKS_MAX: usize = 1_000;
 
 /// Duration of a step if the configured one is not valid.
 pub(crate) const DEFAULT_DURATION_S: NonZeroU32 = NonZeroU32::new(3_600).unwrap();
@@ -102,19 +107,6 @@ pub(crate) struct Progress {
     pub(crate) told: bool,
 }
 
-/// What an escalation waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Waits {
-    /// The second in which its next step is due.
-    Until(i64),
-    /// The second in which its pause ends, unless an event ends it before.
-    PausedUntil(i64),
-    /// The event that ends its pause.
-    Paused,
-    /// The end of the problem: all steps are made.
-    Recovery,
-}
-
 /// What to do now, and what to wait for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Turn {
@@ -173,6 +165,42 @@ impl Plan {
             return self.go_on(problem, before, now);
         }
         Turn { orders: Vec::new(), next: Some(before) }
+    }
+
+    /// The steps that follow if nothing changes, with the second in which each is due: at most `most`.
+    pub(crate) fn forecast(
+        &self,
+        problem: &Problem,
+        from: Progress,
+        most: usize,
+    ) -> Vec<(i64, u32, Vec<u64>)> {
+        let (mut problem, mut progress) = (problem.clone(), from);
+        let mut steps = Vec::new();
+        for _ in 0..LOOKS_MAX {
+            let Some(due) = progress.due().filter(|_| steps.len() < most) else { break };
+            if progress.waits == Waits::PausedUntil(due) {
+                problem.suppressed = Suppressed::No;
+            }
+            let turn = self.look(&problem, progress, due);
+            steps.extend(turn.orders.into_iter().filter_map(|order| match order {
+                Order::Step { step, operations } => Some((due, step, operations)),
+                Order::Recovery | Order::Cancel(_) => None,
+            }));
+            let Some(next) = turn.next else { break };
+            progress = next;
+        }
+        steps
+    }
+
+    /// What holds the problem's escalation back.
+    pub(crate) fn pauses(&self, problem: &Problem) -> Vec<Pause> {
+        let suppressed = self.pauses_suppressed && problem.suppressed != Suppressed::No;
+        let all = [
+            (suppressed, Pause::Suppressed),
+            (self.pauses_symptoms && problem.symptom, Pause::Symptom),
+            (problem.depends_on_problem, Pause::Dependency),
+        ];
+        all.into_iter().filter(|(holds, _)| *holds).map(|(_, pause)| pause).collect()
     }
 
     /// One step, if there is one.

@@ -57,7 +57,10 @@ impl Configured {
     }
 }
 
-fn read(connection: &mut dyn Reader, globals: &Globals<'_>) -> DbResult<BTreeMap<u64, Action>> {
+pub(super) fn read(
+    connection: &mut dyn Reader,
+    globals: &Globals<'_>,
+) -> DbResult<BTreeMap<u64, Action>> {
     let rows = connection.query("SELECT * FROM actions ORDER BY actionid", &[])?;
     let ids: Vec<u64> = rows.iter().map(|row| row.id("actionid")).collect();
     let sql = "SELECT * FROM action_conditions WHERE actionid IN ({ids}) ORDER BY sortorder";

@@ -130,10 +130,9 @@ pub(super) struct Update {
 }
 
 impl Update {
-    /// Whether users get a message of it. A change of the rank alone is not worth one.
+    /// Whether users get a message of it.
     pub(super) fn is_told(&self) -> bool {
-        use ProblemAction as Action;
-        self.actions & !(Action::RankCause.bit() | Action::RankSymptom.bit()) != 0
+        is_told(self.actions)
     }
 
     /// It may end a pause.
@@ -143,6 +142,12 @@ impl Update {
             .iter()
             .any(|action| action.is_in(self.actions))
     }
+}
+
+/// Whether users get a message of an update with these actions. A change of the rank alone is not worth one.
+pub(super) fn is_told(actions: u32) -> bool {
+    use ProblemAction as Action;
+    actions & !(Action::RankCause.bit() | Action::RankSymptom.bit()) != 0
 }
 
 /// Events and updates after a position.

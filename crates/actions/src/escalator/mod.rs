@@ -7,6 +7,7 @@
 
 mod configured;
 mod events;
+mod explainer;
 mod inbox;
 mod monitored;
 mod people;
@@ -33,6 +34,7 @@ use events::Position;
 use sending::Sending;
 use turn::Turn;
 
+pub use explainer::{Explainer, Prepared};
 pub use inbox::Bell;
 pub use texts::{Addressee, Expand, Sent, Subject, Texts};
 

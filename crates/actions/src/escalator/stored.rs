@@ -99,6 +99,12 @@ pub(super) fn read(
     Ok((found.collect(), is_full))
 }
 
+/// Escalations of this problem.
+pub(super) fn of_problem(connection: &mut dyn Reader, event: u64) -> DbResult<Vec<Escalation>> {
+    let sql = "SELECT * FROM escalations WHERE eventid = ?";
+    Ok(connection.query(sql, &[event.into()])?.iter().map(Escalation::from_row).collect())
+}
+
 /// Actions and problems that have an escalation, of these problems.
 pub(super) fn running(connection: &mut dyn Reader, events: &[u64]) -> DbResult<Vec<(u64, u64)>> {
     let sql = "SELECT actionid, eventid FROM escalations WHERE eventid IN ({ids})";

@@ -1,5 +1,8 @@
 //! One look at new events, new updates and due escalations: what is read, and what follows from it.
 
+mod outlook;
+mod rehearsal;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use config::Snapshot;
@@ -12,10 +15,12 @@ use super::monitored::{self, Origins, Trigger};
 use super::people::People;
 use super::stored::{self, Changes, Escalation, NewAlert, Told, Wanted};
 use super::texts::{Addressee, Sent, Subject, Texts};
-use crate::conditions::{TriggerSubject, read_discovered};
+use crate::conditions::{Subject as Compared, TriggerSubject, read_discovered};
 use crate::escalation::{Missing, Order, Progress};
 use crate::globals::Globals;
 use crate::recipients::{Draft, Fate, Involved, Message, Occasion, Recipients, Text};
+
+pub(super) use rehearsal::Rehearsal;
 
 /// What was looked at, and what is to be written.
 #[derive(Debug)]
@@ -167,14 +172,23 @@ impl<'a> Look<'a> {
         if actions.is_empty() {
             return Ok(actions);
         }
+        let subject = self.subject(connection, event)?;
+        actions.retain(|action| subject.as_ref().is_some_and(|one| action.filter.fits(&**one)));
+        Ok(actions)
+    }
+
+    /// What conditions on the event are compared with. `None` = what it is about was deleted.
+    fn subject<'s>(
+        &'s self,
+        connection: &mut dyn Reader,
+        event: &'s Event,
+    ) -> DbResult<Option<Box<dyn Compared + 's>>> {
         if let Some(found) = event.found() {
-            let subject = read_discovered(connection, &found)?;
-            actions.retain(|action| action.filter.fits(&*subject));
-            return Ok(actions);
+            return Ok(Some(read_discovered(connection, &found)?));
         }
         let known = self.triggers.get(&event.trigger()).zip(self.origins.get(&event.trigger()));
-        let Some((trigger, (origin, triggers))) = known else { return Ok(Vec::new()) };
-        let subject = TriggerSubject {
+        let Some((trigger, (origin, triggers))) = known else { return Ok(None) };
+        Ok(Some(Box::new(TriggerSubject {
             origin: origin.clone(),
             triggers: triggers.clone(),
             name: &event.name,
@@ -183,9 +197,7 @@ impl<'a> Look<'a> {
             suppressed: self.problems.is_suppressed(event.id),
             tags: &event.tags,
             globals: &self.globals,
-        };
-        actions.retain(|action| action.filter.fits(&subject));
-        Ok(actions)
+        })))
     }
 
     /// Does what is due of an escalation.

@@ -6,6 +6,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::alert::Silence;
 use objects::{EventSource, OperationMode, Severity};
 
 use crate::globals::Globals;
@@ -154,6 +155,21 @@ impl Fate {
     }
 }
 
+/// What becomes of a message for a user, by one media.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Case<'u> {
+    /// `None` = it has nothing to do with a single media.
+    pub(crate) address: Option<&'u Address>,
+    pub(crate) verdict: Verdict,
+}
+
+/// Whether there is an alert.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Made(Fate),
+    Silent(Silence),
+}
+
 /// Makes messages.
 #[derive(Debug)]
 pub(crate) struct Recipients<'a> {
@@ -167,14 +183,17 @@ impl Recipients<'_> {
     pub(crate) fn of(&self, message: &Message) -> Vec<Draft> {
         match &message.to {
             Audience::Named { users, groups } => {
-                let of_groups = groups.iter().filter_map(|id| self.directory.members.get(id));
-                // A user who is named more than once gets one message.
-                let users: BTreeSet<u64> =
-                    users.iter().chain(of_groups.flatten()).copied().collect();
+                let users = self.users(users, groups);
                 users.into_iter().rev().flat_map(|user| self.named(message, user)).collect()
             }
             Audience::Involved => self.involved(message),
         }
+    }
+
+    /// A user who is named more than once gets one message.
+    pub(crate) fn users(&self, users: &[u64], groups: &[u64]) -> BTreeSet<u64> {
+        let of_groups = groups.iter().filter_map(|id| self.directory.members.get(id));
+        users.iter().chain(of_groups.flatten()).copied().collect()
     }
 
     /// A note to all addresses that got a message, with the subject of the last one and what it said.
@@ -182,7 +201,7 @@ impl Recipients<'_> {
         let mut drafts: Vec<Draft> = Vec::new();
         // The last message to an address comes last.
         for one in self.occasion.involved.iter().rev() {
-            let Some(user) = self.user(one.user) else { continue };
+            let Ok(user) = self.user(one.user) else { continue };
             for address in self.addresses_again(user, one) {
                 let known =
                     drafts.iter().any(|d| d.user == user.id && d.address.as_ref() == Some(address));
@@ -200,33 +219,57 @@ impl Recipients<'_> {
     }
 
     /// A user who gets messages at all.
-    fn user(&self, id: u64) -> Option<&User> {
-        let user = self.directory.users.get(&id)?;
-        (!user.disabled && user.reads && self.occasion.author != Some(id)).then_some(user)
+    fn user(&self, id: u64) -> Result<&User, Silence> {
+        let user = self.directory.users.get(&id).ok_or(Silence::Deleted)?;
+        match () {
+            () if user.disabled => Err(Silence::Disabled),
+            () if !user.reads => Err(Silence::NoRight),
+            () if self.occasion.author == Some(id) => Err(Silence::Author),
+            () => Ok(user),
+        }
     }
 
     fn named(&self, message: &Message, user: u64) -> Vec<Draft> {
-        let Some(user) = self.user(user) else { return Vec::new() };
-        let fits = |media: &&Media| {
+        let own = message.text.as_ref();
+        let made = |case: Case<'_>| match (case.verdict, case.address) {
+            (Verdict::Silent(_), _) => None,
+            (Verdict::Made(_), Some(address)) => Some(self.draft(user, address, own)),
+            (Verdict::Made(fate), None) => {
+                Some(Draft { user, address: None, text: own.cloned().unwrap_or_default(), fate })
+            }
+        };
+        self.cases(message, user).into_iter().filter_map(made).collect()
+    }
+
+    /// What becomes of an operation's message for a user whom it names: one case for each of the user's media, or one if
+    /// none of them counts.
+    pub(crate) fn cases<'u>(&'u self, message: &Message, user: u64) -> Vec<Case<'u>> {
+        let whole = |verdict| vec![Case { address: None, verdict }];
+        let user = match self.user(user) {
+            Ok(user) => user,
+            Err(silence) => return whole(Verdict::Silent(silence)),
+        };
+        let fits = |media: &Media| {
             message.media_type.is_none_or(|wanted| wanted == media.address.media_type)
         };
-        let media: Vec<&Media> = user.media.iter().filter(fits).collect();
-        if media.is_empty() {
-            let text = message.text.clone().unwrap_or_default();
-            return vec![Draft { user: user.id, address: None, text, fate: Fate::NoMedia }];
+        if !user.media.iter().any(fits) {
+            return whole(Verdict::Made(Fate::NoMedia));
         }
-        media
-            .into_iter()
-            .filter(|media| self.is_open(media, user))
-            .map(|media| self.draft(user.id, &media.address, message.text.as_ref()))
-            .collect()
+        let case = |media: &'u Media| {
+            let silence =
+                if fits(media) { self.silence(media, user) } else { Some(Silence::OtherMediaType) };
+            let fate = || self.fate(&media.address, message.text.is_some());
+            let verdict = silence.map_or_else(|| Verdict::Made(fate()), Verdict::Silent);
+            Case { address: Some(&media.address), verdict }
+        };
+        user.media.iter().map(case).collect()
     }
 
     fn involved(&self, message: &Message) -> Vec<Draft> {
         let involved = self.occasion.involved;
         let mut addresses: BTreeMap<u64, BTreeSet<&Address>> = BTreeMap::new();
         for one in involved.iter().filter(|one| one.address.is_some()) {
-            let Some(user) = self.user(one.user) else { continue };
+            let Ok(user) = self.user(one.user) else { continue };
             addresses.entry(user.id).or_default().extend(self.addresses_again(user, one));
         }
         let told: BTreeSet<u64> =
@@ -255,30 +298,43 @@ impl Recipients<'_> {
         let fits = |media: &&Media| {
             used.is_some_and(|used| {
                 media.address == *used || !is_known && media.address.media_type == used.media_type
-            }) && self.is_open(media, user)
+            }) && self.silence(media, user).is_none()
         };
         user.media.iter().filter(fits).map(|media| &media.address).collect::<Vec<_>>().into_iter()
     }
 
-    /// The media takes messages of this severity now.
-    fn is_open(&self, media: &Media, user: &User) -> bool {
+    /// Why the media takes no message of this severity now.
+    fn silence(&self, media: &Media, user: &User) -> Option<Silence> {
         let zone = self.globals.zone(&user.zone);
-        let now = self.occasion.now;
-        media.enabled
-            && media.severities & (1 << self.occasion.severity.number()) != 0
-            && self.globals.in_periods(&media.period, now, &zone).unwrap_or(false)
+        let severity = 1 << self.occasion.severity.number();
+        let period = self.globals.in_periods(&media.period, self.occasion.now, &zone);
+        if !media.enabled {
+            Some(Silence::MediaDisabled)
+        } else if media.severities & severity == 0 {
+            Some(Silence::Severity)
+        } else if !period.unwrap_or(false) {
+            Some(Silence::Period)
+        } else {
+            None
+        }
+    }
+
+    /// What becomes of a message to the address; `own`: it has a text of its own.
+    fn fate(&self, address: &Address, own: bool) -> Fate {
+        let occasion = (self.occasion.source, self.occasion.mode);
+        match self.directory.media_types.get(&address.media_type).filter(|one| one.enabled) {
+            None => Fate::MediaTypeDisabled,
+            Some(one) if own || one.templates.contains_key(&occasion) => Fate::Send,
+            Some(_) => Fate::NoText,
+        }
     }
 
     fn draft(&self, user: u64, address: &Address, own: Option<&Text>) -> Draft {
         let media_type = self.directory.media_types.get(&address.media_type);
         let occasion = (self.occasion.source, self.occasion.mode);
         let template = || media_type.and_then(|one| one.templates.get(&occasion)).cloned();
-        let text = own.cloned().or_else(template);
-        let fate = match &text {
-            _ if !media_type.is_some_and(|one| one.enabled) => Fate::MediaTypeDisabled,
-            None => Fate::NoText,
-            Some(_) => Fate::Send,
-        };
-        Draft { user, address: Some(address.clone()), text: text.unwrap_or_default(), fate }
+        let text = own.cloned().or_else(template).unwrap_or_default();
+        let fate = self.fate(address, own.is_some());
+        Draft { user, address: Some(address.clone()), text, fate }
     }
 }

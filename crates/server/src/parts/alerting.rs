@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actions::Escalator;
 use actions::text::EventTexts;
+use actions::{Escalator, Explainer};
 use anyhow::Context as _;
 use collect::resolver::Resolver;
 use media::{ATTEMPT_MAX, Configured, Queues, Setup};
@@ -25,15 +25,12 @@ pub(crate) fn start(
     let (config, clock, bell) = (&base.config, &base.clock, base.bell.clone());
     let queues = Queues::new(setup(base)?, Arc::new(bell.clone()));
     let media = Configured::new(Arc::clone(config), queues.clone());
-    let shards = Arc::clone(&evaluation.shards) as Arc<dyn ::history::Reader>;
-    let texts =
-        EventTexts::new(Arc::clone(config), history.reader(shards, clock), Arc::clone(clock));
     let escalator = Escalator::new(
         Arc::clone(config),
         Arc::clone(clock),
         bell.clone(),
         Arc::new(media),
-        Box::new(texts),
+        Box::new(texts(base, history, evaluation)),
     )
     .context("cannot continue the escalations of the last run")?;
     let stop = base.stop_writers.clone();
@@ -46,6 +43,22 @@ pub(crate) fn start(
         Kept::all_if(thread.join().is_ok())
     };
     Ok(Part::new(queues, blocking(end)))
+}
+
+/// What tells users why they got messages, or none.
+pub(crate) fn explainer(
+    base: &Base<'_>,
+    history: &history::Opened,
+    evaluation: &Evaluation,
+) -> Explainer {
+    let texts = Box::new(texts(base, history, evaluation));
+    Explainer::new(Arc::clone(&base.config), Arc::clone(&base.clock), texts)
+}
+
+fn texts(base: &Base<'_>, history: &history::Opened, evaluation: &Evaluation) -> EventTexts {
+    let shards = Arc::clone(&evaluation.shards) as Arc<dyn ::history::Reader>;
+    let values = history.reader(shards, &base.clock);
+    EventTexts::new(Arc::clone(&base.config), values, Arc::clone(&base.clock))
 }
 
 fn setup(base: &Base<'_>) -> anyhow::Result<Setup> {

@@ -15,7 +15,7 @@ use super::base::Base;
 use super::collection::Collection;
 use super::evaluation::Evaluation;
 use super::live::Live;
-use super::{Kept, Part, blocking, history};
+use super::{Kept, Part, alerting, blocking, history};
 
 /// What others use of it.
 #[derive(Clone)]
@@ -51,6 +51,7 @@ pub(crate) fn start(
             config: Arc::clone(&base.config),
             clock: Arc::clone(&base.clock),
             bell: base.bell.clone(),
+            explainer: Arc::new(alerting::explainer(base, history, evaluation)),
             capacity: Capacity { data: base.data.clone(), meter: Arc::clone(meter) },
             board,
             damages: history.damages.clone(),

@@ -3,16 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actions::Bell;
-use api::{ItemState, Probe};
+use actions::{Bell, Explainer, Prepared};
+use api::{ItemState, Probe, Rehearse};
 use balancing::placement::{Assignment, State};
 use config::Config;
+use config::db::Reader;
 use config::lld::worker::Outcomes;
 use config::snapshot::ItemType;
 use control::analytics::Board;
 use events::Problems;
 use internals::Capacity;
 use listen::{Intake, PushError};
+use model::alert::outlook::Outlook;
+use model::alert::rehearsal::{Rehearsed, Span};
 use model::{Available, HostId, InterfaceId, InterfaceState, ItemId, Payload, ProblemUpdate, Push};
 use pipeline::ShardSet;
 use poll::InternalValue;
@@ -32,6 +35,7 @@ pub(crate) struct Live {
     pub(crate) clock: SharedClock,
     /// To the escalator.
     pub(crate) bell: Bell,
+    pub(crate) explainer: Arc<Explainer>,
     pub(crate) capacity: Capacity,
     /// What engines of the load balancer report; `None`: the server does not listen for them.
     pub(crate) board: Option<Arc<Board>>,
@@ -126,6 +130,21 @@ impl api::Live for Live {
         self.board.as_ref().map_or(State::Down, |board| board.state(engine, hold))
     }
 
+    fn outlook(&self, event: u64) -> Result<Option<Outlook>, String> {
+        self.explainer.outlook(event).map_err(|error| error.to_string())
+    }
+
+    fn prepare(
+        &self,
+        connection: &mut dyn Reader,
+        action: u64,
+    ) -> Result<Option<Box<dyn Rehearse>>, String> {
+        let prepared = self.explainer.prepare(connection, action);
+        let explainer = Arc::clone(&self.explainer);
+        let rehearsal = |action| Box::new(Rehearsal { explainer, action }) as Box<dyn Rehearse>;
+        prepared.map(|action| action.map(rehearsal)).map_err(|error| error.to_string())
+    }
+
     fn assignment(&self, group: u64) -> Option<Assignment> {
         self.board.as_ref()?.assignment(group)
     }
@@ -190,4 +209,16 @@ fn refused(error: PushError) -> Failure {
         PushError::NotStored => Reason::NotKept,
     };
     reason.with(error.to_string())
+}
+
+struct Rehearsal {
+    explainer: Arc<Explainer>,
+    action: Prepared,
+}
+
+impl Rehearse for Rehearsal {
+    fn run(&self, span: Span, is_gone: &dyn Fn() -> bool) -> Result<Option<Rehearsed>, String> {
+        let run = self.explainer.rehearse(&self.action, span, is_gone);
+        run.map_err(|error| error.to_string())
+    }
 }

@@ -1,6 +1,8 @@
 //! Events in, alerts and attempts out, on an SQLite file.
 
 mod flow;
+mod outlook;
+mod rehearsal;
 mod sends;
 
 use std::sync::Mutex;

@@ -2,8 +2,11 @@
 
 mod conditions;
 mod operations;
+pub(crate) mod rehearse;
 mod rights;
 mod write;
+
+use std::collections::BTreeMap;
 
 use config::db::{Row, query_by_ids};
 use objects::{ConditionKind, EventSource};
@@ -23,6 +26,7 @@ pub(crate) const METHODS: &[Method] = &[
     Method::admin("action.create", write::create),
     Method::admin("action.update", write::update),
     Method::admin("action.delete", write::delete),
+    Method::admin("action.rehearse", rehearse::rehearse),
 ];
 
 const FIELDS: &[Field] = &[
@@ -130,20 +134,35 @@ fn filters(found: &mut Found<'_, '_>, wanted: &Output) -> ApiResult<()> {
     Ok(())
 }
 
+/// Conditions by action, in their order.
+pub(crate) fn conditions_of(
+    call: &Call<'_>,
+    actions: &[u64],
+) -> ApiResult<BTreeMap<u64, Vec<Json>>> {
+    let sql =
+        "SELECT * FROM action_conditions WHERE actionid IN ({ids}) ORDER BY actionid, sortorder";
+    let mut found: BTreeMap<u64, Vec<Json>> = BTreeMap::new();
+    for row in call.rows_by_ids(sql, actions)? {
+        found.entry(row.id("actionid")).or_default().push(condition(&row));
+    }
+    Ok(found)
+}
+
+fn condition(row: &Row) -> Json {
+    json!({
+        "conditiontype": row.int("conditiontype").to_string(),
+        "operator": row.int("operator").to_string(),
+        "value": row.text("value"),
+        "value2": row.text("value2"),
+        "formulaid": row.text("formulaid"),
+    })
+}
+
 fn filter(evaltype: i64, formula: &str, conditions: &[&Row], wanted: &Output) -> Json {
     if *wanted == Output::Count {
         return Json::Array(Vec::new());
     }
-    let condition = |row: &&Row| {
-        json!({
-            "conditiontype": row.int("conditiontype").to_string(),
-            "operator": row.int("operator").to_string(),
-            "value": row.text("value"),
-            "value2": row.text("value2"),
-            "formulaid": row.text("formulaid"),
-        })
-    };
-    let conditions: Vec<Json> = conditions.iter().map(condition).collect();
+    let conditions: Vec<Json> = conditions.iter().map(|row| condition(row)).collect();
     let mut out = Map::new();
     for name in ["evaltype", "formula", "eval_formula", "conditions"] {
         if !wanted.has(name) {

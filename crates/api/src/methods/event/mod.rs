@@ -2,6 +2,7 @@
 
 mod acknowledge;
 mod counts;
+mod explain;
 mod get;
 mod menu;
 mod problem;
@@ -17,7 +18,9 @@ pub(crate) use problem::PROBLEM;
 
 pub(crate) const METHODS: &[Method] = &[
     Method::user("event.get", get::get),
+    Method::user("escalation.get", explain::escalations),
     Method::user("event.acknowledge", acknowledge::run),
+    Method::user("event.explain", explain::explain),
     Method::user("problem.counts", counts::get),
     Method::user("problem.get", problem::get),
 ];

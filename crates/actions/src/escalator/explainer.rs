@@ -1,0 +1,92 @@
+//! Explains to users what actions do about events.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use config::Config;
+use config::db::{DbResult, Reader};
+use model::alert::outlook::Outlook;
+use model::alert::rehearsal::{Rehearsed, Span};
+use objects::EventSource;
+use stdx::clock::SharedClock;
+
+use super::configured::{self, Action, Configured};
+use super::texts::Texts;
+use super::turn::{Rehearsal, Turn};
+use crate::globals::Globals;
+
+/// Problems of one rehearsal.
+const PROBLEMS_MAX: u64 = 100_000;
+
+/// Reads what the escalator reads, decides as it does, and writes nothing.
+pub struct Explainer {
+    config: Arc<Config>,
+    clock: SharedClock,
+    texts: Box<dyn Texts>,
+    configured: Mutex<Configured>,
+}
+
+impl std::fmt::Debug for Explainer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Explainer").finish_non_exhaustive()
+    }
+}
+
+/// An action as it was when it was prepared, stored or not.
+#[derive(Debug)]
+pub struct Prepared {
+    action: BTreeMap<u64, Action>,
+}
+
+impl Explainer {
+    /// Of this database.
+    pub fn new(config: Arc<Config>, clock: SharedClock, texts: Box<dyn Texts>) -> Self {
+        Self { config, clock, texts, configured: Mutex::default() }
+    }
+
+    /// Why users got messages about an event, or none, and what comes next. `None` = the event was deleted.
+    pub fn outlook(&self, event: u64) -> DbResult<Option<Outlook>> {
+        let snapshot = self.config.snapshot();
+        let now = i64::try_from(self.clock.unix_s()).unwrap_or(i64::MAX);
+        let woken = BTreeSet::new();
+        let turn = Turn { snapshot: &snapshot, texts: &*self.texts, now, woken: &woken };
+        let mut configured = self.configured.lock().unwrap_or_else(PoisonError::into_inner);
+        self.config.read(|connection| turn.outlook(connection, &mut configured, event))
+    }
+
+    /// Reads an action through the connection, which may be a transaction that is undone afterwards. `None` = there is no
+    /// such action, or it is not one on problems of triggers.
+    pub fn prepare(&self, connection: &mut dyn Reader, action: u64) -> DbResult<Option<Prepared>> {
+        let snapshot = self.config.snapshot();
+        let mut actions = configured::read(connection, &Globals::of(&snapshot))?;
+        actions.retain(|id, one| *id == action && one.source == EventSource::Trigger);
+        Ok((!actions.is_empty()).then_some(Prepared { action: actions }))
+    }
+
+    /// What the action would have sent about the problems of the span. `None` = `is_gone` was true: nobody waits for it.
+    pub fn rehearse(
+        &self,
+        prepared: &Prepared,
+        span: Span,
+        is_gone: &dyn Fn() -> bool,
+    ) -> DbResult<Option<Rehearsed>> {
+        let snapshot = self.config.snapshot();
+        let (now, woken) = (span.till, BTreeSet::new());
+        let turn = Turn { snapshot: &snapshot, texts: &*self.texts, now, woken: &woken };
+        let mut rehearsal = Rehearsal::default();
+        while self
+            .config
+            .read(|connection| rehearsal.go_on(connection, &turn, &prepared.action, span))?
+        {
+            if is_gone() {
+                return Ok(None);
+            }
+            if rehearsal.found.problems >= PROBLEMS_MAX {
+                rehearsal.stop();
+                break;
+            }
+        }
+        self.config.read(|connection| rehearsal.compare(connection, span))?;
+        Ok(Some(rehearsal.found))
+    }
+}

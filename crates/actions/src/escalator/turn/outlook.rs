@@ -1,0 +1,129 @@
+//! Why users get messages about an event, or none, and what comes next: the same reading and the same functions as for
+//! the decisions, but nothing is written.
+
+use std::collections::BTreeMap;
+
+use config::db::{DbResult, Reader};
+use model::alert::outlook::{Case, OfAction, Operation, Outlook, Running, Step, Verdict};
+use objects::Severity;
+
+use super::{Action, Configured, Event, Look, News, Turn, note};
+use crate::conditions::Subject;
+use crate::escalation::Progress;
+use crate::escalator::stored::{self, Escalation};
+use crate::recipients::{self, Audience, Fate, Message, Occasion, Recipients};
+
+/// Steps that are shown of an escalation.
+const STEPS_MAX: usize = 20;
+
+impl Turn<'_> {
+    /// `None` = the event was deleted.
+    pub(in crate::escalator) fn outlook(
+        &self,
+        connection: &mut dyn Reader,
+        configured: &mut Configured,
+        event: u64,
+    ) -> DbResult<Option<Outlook>> {
+        let actions = configured.of(connection, self.snapshot)?;
+        let escalations = stored::of_problem(connection, event)?;
+        let news = News { opened: vec![event], ..News::default() };
+        let mut look = Look::read(self, connection, &actions, &news, &BTreeMap::new())?;
+        let Some(event) = look.events.get(&event).cloned() else { return Ok(None) };
+        let trigger = look.triggers.get(&event.trigger());
+        let hosts = trigger.map(|one| one.hosts.clone()).unwrap_or_default();
+        look.people.look_at(&hosts, &event.tags);
+        let subject = look.subject(connection, &event)?;
+        let of_source = actions.values().filter(|action| action.source == event.source);
+        let actions = of_source.map(|action| {
+            let escalation = escalations.iter().find(|one| one.action == action.id);
+            look.of_action(action, &event, subject.as_deref(), escalation)
+        });
+        Ok(Some(Outlook { event: event.id, at: self.now, actions: actions.collect() }))
+    }
+}
+
+impl Look<'_> {
+    fn of_action(
+        &self,
+        action: &Action,
+        event: &Event,
+        subject: Option<&dyn Subject>,
+        escalation: Option<&Escalation>,
+    ) -> OfAction {
+        let off = (!action.enabled).then_some(action.name.as_str());
+        let problem = self.problems.state(event, self.triggers.get(&event.trigger()), off);
+        let progress = escalation.map(|one| Progress {
+            told: self.told.contains_key(&(action.id, event.id)),
+            ..one.progress
+        });
+        let steps = progress.map(|from| action.plan.forecast(&problem, from, STEPS_MAX));
+        let steps = steps.into_iter().flatten();
+        let running = escalation.map(|one| Running {
+            id: one.id,
+            step: one.progress.step,
+            waits: one.progress.waits,
+            pauses: action.plan.pauses(&problem),
+            stopped: problem.missing.as_ref().map(note).unwrap_or_default(),
+        });
+        let operations = action.messages.iter().map(|(id, (mode, message))| Operation {
+            id: *id,
+            mode: *mode,
+            to_involved: message.to == Audience::Involved,
+            cases: self.cases(action, event, (*mode, message)),
+        });
+        OfAction {
+            action: action.id,
+            name: action.name.clone(),
+            enabled: action.enabled,
+            applies: subject.is_some_and(|subject| action.filter.fits(subject)),
+            conditions: subject.map(|subject| action.filter.each(subject)).unwrap_or_default(),
+            running,
+            steps: steps.map(|(at, number, operations)| Step { number, at, operations }).collect(),
+            operations: operations.collect(),
+        }
+    }
+
+    /// What becomes of an operation's message for each user whom it names.
+    fn cases(
+        &self,
+        action: &Action,
+        event: &Event,
+        (mode, message): (objects::OperationMode, &Message),
+    ) -> Vec<Case> {
+        let Audience::Named { users, groups } = &message.to else { return Vec::new() };
+        let severity = self.triggers.get(&event.trigger()).map(|one| one.severity);
+        let occasion = Occasion {
+            source: action.source,
+            mode,
+            severity: severity.unwrap_or(Severity::NotClassified),
+            now: self.turn.now,
+            author: None,
+            involved: &[],
+        };
+        let directory = &self.people.directory;
+        let recipients = Recipients { directory, globals: &self.globals, occasion };
+        let all = recipients.users(users, groups);
+        let of_user = |user: u64| {
+            recipients
+                .cases(message, user)
+                .into_iter()
+                .map(move |case| Case {
+                    user,
+                    address: case.address.map(|one| (one.media_type, one.sendto.clone())),
+                    verdict: verdict(case.verdict),
+                })
+                .collect::<Vec<_>>()
+        };
+        all.into_iter().flat_map(of_user).collect()
+    }
+}
+
+pub(super) fn verdict(of: recipients::Verdict) -> Verdict {
+    match of {
+        recipients::Verdict::Made(Fate::Send) => Verdict::Sent,
+        recipients::Verdict::Made(Fate::NoMedia) => Verdict::NoMedia,
+        recipients::Verdict::Made(Fate::MediaTypeDisabled) => Verdict::MediaTypeDisabled,
+        recipients::Verdict::Made(Fate::NoText) => Verdict::NoText,
+        recipients::Verdict::Silent(silence) => Verdict::Silent(silence),
+    }
+}

@@ -1,0 +1,165 @@
+//! Who is told why, and what is hidden from whom.
+
+use model::alert::outlook::{
+    Case, OfAction, Operation, Pause, Running, Silence, Step, Verdict, Waits,
+};
+use objects::OperationMode;
+use serde_json::{Value as Json, json};
+
+use crate::testing::Server;
+
+const ADMIN: u64 = 1;
+
+fn action(id: &str, others: &[u64]) -> OfAction {
+    let told = Case {
+        user: ADMIN,
+        address: Some((1, "admin@example.com".to_owned())),
+        verdict: Verdict::Sent,
+    };
+    let silent = |user: &u64| Case {
+        user: *user,
+        address: None,
+        verdict: Verdict::Silent(Silence::NoRight),
+    };
+    let cases = std::iter::once(told).chain(others.iter().map(silent)).collect();
+    let mode = OperationMode::Problem;
+    OfAction {
+        action: id.parse().unwrap(),
+        name: "Tell all".to_owned(),
+        enabled: true,
+        applies: true,
+        conditions: vec![true],
+        running: Some(Running {
+            id: 4,
+            step: 1,
+            waits: Waits::PausedUntil(1_800_000_060),
+            pauses: vec![Pause::Suppressed],
+            stopped: String::new(),
+        }),
+        steps: vec![Step { number: 2, at: 1_800_000_060, operations: vec![7] }],
+        operations: vec![Operation { id: 7, mode, to_involved: false, cases }],
+    }
+}
+
+/// A problem, the id of an action with a condition, and a user who may see the problem, with the session.
+fn world(server: &Server) -> (String, u64, String) {
+    let group = server.create("hostgroup.create", &json!({ "name": "g" }));
+    let host =
+        server.create("host.create", &json!({ "host": "h", "groups": { "groupid": group } }));
+    let item = json!({ "hostid": host, "name": "t", "key_": "t", "type": 2, "value_type": 3 });
+    server.create("item.create", &item);
+    let trigger = json!({ "description": "t", "expression": "last(/h/t)>0" });
+    let trigger = server.create("trigger.create", &trigger);
+    server.write_state_sql(&[
+        &format!(
+            "INSERT INTO events (eventid, source, object, objectid, value, clock) VALUES (1, 0, 0, {trigger}, 1, 1)"
+        ),
+        "INSERT INTO alerts (alertid, actionid, eventid, userid, clock, status) VALUES (5, 9, 1, 1, 1, 1)",
+    ]);
+    let action = server.create(
+        "action.create",
+        &json!({
+            "name": "Tell all", "eventsource": 0,
+            "filter": { "evaltype": 0, "conditions": { "conditiontype": 4, "operator": 5, "value": "2" } },
+            "operations": {
+                "operationtype": 0, "opmessage": { "default_msg": 1, "mediatypeid": 0 }, "opmessage_usr": { "userid": "1" },
+            },
+        }),
+    );
+    let session = server.user("reader", "1", &[(&group, 2)]);
+    let reader = server.count("SELECT userid AS n FROM users WHERE username = 'reader'");
+    (action, u64::try_from(reader).unwrap(), session)
+}
+
+#[test]
+fn every_user_who_is_named_gets_a_verdict() {
+    let server = Server::start();
+    let (id, reader, _) = world(&server);
+    server.outlook.lock().unwrap().push(action(&id, &[reader]));
+    let explained = server.call("event.explain", &json!({ "eventid": "1" })).unwrap();
+    let one = &explained["actions"][0];
+    assert_eq!(
+        (&one["actionid"], &one["enabled"], &one["applies"]),
+        (&json!(id), &json!("1"), &json!("1"))
+    );
+    assert_eq!(
+        one["conditions"],
+        json!([{
+            "conditiontype": "4", "operator": "5", "value": "2", "value2": "", "formulaid": "A", "met": "1",
+        }])
+    );
+    assert_eq!(
+        one["escalation"],
+        json!({
+            "escalationid": "4", "step": "1", "waits_for": "pause", "until": "1800000060",
+            "pauses": ["suppressed"], "stopped": "",
+        })
+    );
+    assert_eq!(one["steps"], json!([{ "step": "2", "at": "1800000060", "operationids": ["7"] }]));
+    let users = |one: &Json| -> Vec<String> {
+        let users = one["operations"][0]["users"].as_array().unwrap().iter();
+        users
+            .map(|user| {
+                format!("{} {} {}", user["username"], user["sendto"], user["verdict"])
+                    .replace('"', "")
+            })
+            .collect()
+    };
+    assert_eq!(users(one), ["Admin admin@example.com sent", "reader  no_right"]);
+    let asked = json!({ "eventid": "1", "userids": [reader.to_string()] });
+    let explained = server.call("event.explain", &asked).unwrap();
+    assert_eq!(users(&explained["actions"][0]), ["reader  no_right"]);
+}
+
+#[test]
+fn users_see_their_own_verdicts_only() {
+    let server = Server::start();
+    let (id, reader, session) = world(&server);
+    server.outlook.lock().unwrap().push(action(&id, &[reader]));
+    let asked = json!({ "eventid": "1" });
+    let explained = server.call_as(Some(&session), "event.explain", &asked).unwrap();
+    let one = &explained["actions"][0];
+    assert_eq!(one["conditions"], json!([]), "a user may not see actions");
+    assert_eq!(one["alertids"], json!([]), "nor messages to others");
+    assert_eq!(one["operations"][0]["users"].as_array().unwrap().len(), 1);
+    let stranger = server.user("stranger", "1", &[]);
+    for method in ["event.explain", "escalation.get"] {
+        let asked =
+            if method == "event.explain" { asked.clone() } else { json!({ "eventids": ["1"] }) };
+        let answer = server.call_as(Some(&stranger), method, &asked);
+        match answer {
+            Err((code, _)) => assert_eq!((method, code), ("event.explain", -32_500)),
+            Ok(answer) => assert_eq!((method, answer), ("escalation.get", json!([]))),
+        }
+    }
+}
+
+#[test]
+fn escalations_of_several_events_are_listed() {
+    let server = Server::start();
+    let (id, ..) = world(&server);
+    server.outlook.lock().unwrap().push(OfAction { running: None, ..action("900", &[]) });
+    server.outlook.lock().unwrap().push(action(&id, &[]));
+    let found = server.call("escalation.get", &json!({ "eventids": ["1", "77"] })).unwrap();
+    assert_eq!(
+        found,
+        json!([{
+            "escalationid": "4", "eventid": "1", "actionid": id, "name": "Tell all", "step": "1",
+            "waits_for": "pause", "until": "1800000060", "pauses": ["suppressed"], "stopped": "",
+            "steps": [{ "step": "2", "at": "1800000060", "operationids": ["7"] }],
+        }])
+    );
+}
+
+#[test]
+fn bad_questions_are_refused() {
+    let server = Server::start();
+    let many: Vec<u64> = (1..=101).collect();
+    server.refuses(&[
+        ("event.explain", json!({}), -32_602, "the parameter \"eventid\" is missing"),
+        ("event.explain", json!({ "eventid": "7" }), -32_500, "No permissions"),
+        ("event.explain", json!({ "eventid": "1", "x": 1 }), -32_602, "unexpected parameter \"x\""),
+        ("escalation.get", json!({}), -32_602, "the parameter \"eventids\" is missing"),
+        ("escalation.get", json!({ "eventids": many }), -32_602, "at most 100 events"),
+    ]);
+}

@@ -1,0 +1,70 @@
+//! What an action would have sent about problems of the past.
+
+use std::collections::BTreeMap;
+
+use objects::OperationMode;
+
+use super::outlook::{Silence, Verdict};
+
+/// Messages that are listed; all are counted.
+pub const LISTED_MAX: usize = 1_000;
+
+/// A span of time, seconds since 1970, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// First second.
+    pub from: i64,
+    /// Last second.
+    pub till: i64,
+}
+
+/// A message that would have been made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// When, seconds since 1970.
+    pub at: i64,
+    /// The problem.
+    pub event: u64,
+    /// What it reports.
+    pub mode: OperationMode,
+    /// Step of the escalation.
+    pub step: u32,
+    /// Its recipient.
+    pub user: u64,
+    /// Media type and address; `None` = the user has none.
+    pub address: Option<(u64, String)>,
+    /// Whether it would have been sent.
+    pub verdict: Verdict,
+}
+
+/// What one user would have got.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OfUser {
+    /// Messages that would have been sent.
+    pub messages: u64,
+    /// Those of them between 22:00 and 6:00 in the time zone of the user.
+    pub at_night: u64,
+    /// Start of the hour with most messages, seconds since 1970, and their number.
+    pub busiest_hour: (i64, u64),
+    /// Messages without a media or a text.
+    pub failed: u64,
+    /// Messages that no media took, by reason.
+    pub withheld: BTreeMap<Silence, u64>,
+    /// Messages that the user got in fact within the span, from all actions.
+    pub sent: u64,
+}
+
+/// What an action would have done.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rehearsed {
+    /// Problems of the span that were looked at.
+    pub problems: u64,
+    /// Those that meet the conditions.
+    pub fitting: u64,
+    /// Time of the last problem that was looked at, if the span has more of them than one rehearsal looks at.
+    pub stopped_at: Option<i64>,
+    /// Each user whom an operation names or who got a message in fact.
+    pub users: BTreeMap<u64, OfUser>,
+    /// The first messages, in the order of problems.
+    pub listed: Vec<Planned>,
+}
