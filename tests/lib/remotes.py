@@ -101,7 +101,8 @@ class Gateway:
                 "-cp", ":".join(["/usr/sbin/zabbix-java-gateway.jar"] + [
                     "/usr/share/java/%s.jar" % name for name in (
                         "com.android.json", "logback-core", "logback-classic", "slf4j-api")]),
-                "-Dzabbix.listenPort=%d" % self.port, "-Dzabbix.listenIP=127.0.0.1",
+                # Its longest; the default is 3 s, in which a busy machine starts no connection to JMX.
+                "-Dzabbix.timeout=30", "-Dzabbix.listenPort=%d" % self.port, "-Dzabbix.listenIP=127.0.0.1",
                 "-Djava.rmi.server.hostname=127.0.0.1", remote + "host=127.0.0.1",
                 remote + "port=%d" % self.jmx, remote + "rmi.port=%d" % self.jmx,
                 remote + "ssl=false", remote + "authenticate=true",

@@ -76,7 +76,7 @@ class Segment(unittest.TestCase):
                 "folder": self.path("k%d" % number)}},
             "virtual_services": [{"name": "web", "type": "http", "listen": addresses, "pool": "web"}],
             "pools": [{"name": "web", "servers": [{"name": "s", "address": "192.0.2.20:80"}],
-                       "health": {"type": "tcp", "interval": "200ms", "timeout": "1s", "up": 1, "down": 1}}]}
+                       "health": {"type": "tcp", "interval": "200ms", "timeout": "20s", "up": 1, "down": 1}}]}
         self.adapt(config)
         # The engine reads it when it gets SIGHUP.
         with open(self.path("new"), "w", encoding="utf-8") as file:

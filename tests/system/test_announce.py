@@ -27,10 +27,15 @@ import bed  # noqa: E402
 from machines import SERVER, TIMEOUT_S, VIP, VIP6, Line, Load, Machine, connect, finish, get  # noqa: E402
 
 ENGINES = (1, 2, 3, 4)
+#: Milliseconds and packets. A busy machine lets its processes wait for longer than the default of 150 ms: the router
+#: would take the routes back, and connections with them.
+PATIENT, QUICK = (500, 20), (50, 3)
 
 
 @unittest.skipUnless(shutil.which("bird"), "needs BIRD 2 (bird2)")
 class Announce(unittest.TestCase):
+    BFD = PATIENT
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -69,7 +74,7 @@ class Announce(unittest.TestCase):
 
     def start_router(self):
         text = "router id 10.9.0.1;\nprotocol device { }\n" \
-               "protocol bfd { interface \"*\" { interval 50 ms; multiplier 3; }; }\n" \
+               "protocol bfd { interface \"*\" { interval %d ms; multiplier %d; }; }\n" % self.BFD + \
                "protocol kernel { ipv4 { import none; export all; }; merge paths on; }\n" \
                "protocol kernel { ipv6 { import none; export all; }; merge paths on; }\n"
         for number in ENGINES:
@@ -88,9 +93,10 @@ class Announce(unittest.TestCase):
         services = [{"name": "web", "type": "http", "listen": [VIP + ":80", "[%s]:80" % VIP6], "pool": "web"},
                     {"name": "echo", "type": "tcp", "listen": VIP + ":7", "pool": "echo"}]
         pools = [{"name": name, "servers": [{"name": "s", "address": "10.8.0.2:%d" % port}],
-                  "health": {"type": "tcp", "interval": "200ms", "timeout": "1s", "up": 1, "down": 1}}
+                  "health": {"type": "tcp", "interval": "200ms", "timeout": "20s", "up": 1, "down": 1}}
                  for name, port in (("web", 80), ("echo", 7))]
         announce = {"networks": ["192.0.2.0/24", "2001:db8::/64"], "router_id": "10.1.%d.2" % number,
+                    "bfd": {"interval": "%dms" % self.BFD[0], "multiplier": self.BFD[1]},
                     "local_as": 65001, "bird": self.path("e%d.ctl" % number), "folder": self.path("e%d" % number),
                     "neighbours": [{"address": "10.1.%d.1" % number, "as": 65000},
                                    {"address": "fd00:%d::1" % number, "as": 65000}]}
@@ -156,6 +162,7 @@ class Announce(unittest.TestCase):
         print("route gone after kill -9: %s ms (each look takes some)" % ", ".join("%.0f" % one for one in times))
 
     def test_a_machine_that_hangs_is_noticed_by_bfd(self):
+        self.BFD = QUICK
         self.start_all()
         with open(self.path("e2.pid"), encoding="utf-8") as file:
             bird = int(file.read())

@@ -46,7 +46,9 @@ class Vmware(bed.Case):
         self.assertEqual(sorted(expected), sorted(vcsim.keys()))
         front = vcsim.Front(self.peer)
         self.addCleanup(front.stop)
-        hostid, _ = self.host("keys", [vcsim.item(front.url, key) for key in expected])
+        # Monitored once all items exist: the vCenter is read again for items that come later.
+        hostid, _ = self.host("keys", [vcsim.item(front.url, key) for key in expected], status=1)
+        self.api.call("host.update", hostid=hostid, status=0)
         bed.wait_for("an answer to every key", lambda: all(
             row["state"] == "1" or row["lastclock"] != "0"
             for row in self.values(hostid).values()))

@@ -1,7 +1,7 @@
 //! Actions: which of them apply to an event, and what they do then.
 //!
 //! The [`Escalator`] sends messages about events of all sources: it follows the events in the database, and makes alerts for
-//! users ([`recipients`]) in the steps of an [`escalation`].
+//! users ([`recipients`]) and [`commands`] for hosts in the steps of an [`escalation`].
 //!
 //! Their [`text`]s are made of templates for each recipient.
 //!
@@ -11,6 +11,7 @@
 //! written with it.
 
 mod action;
+pub mod commands;
 mod conditions;
 mod discovery_writer;
 mod escalation;

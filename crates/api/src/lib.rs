@@ -47,7 +47,7 @@ pub use error::ApiError;
 pub use exchange::{read_export, write_export};
 pub use http::{HttpConfig, Listening, Proxies, ProxiesError, Stream, serve};
 pub use item_test::Probe;
-pub use live::{ItemState, Live, LiveHub, LiveNote, Rehearse};
+pub use live::{Execution, ItemState, Live, LiveHub, LiveNote, Rehearse, ScriptRun};
 pub use reference::{openrpc, reference, typescript};
 pub use service::SentValue;
 pub use session::{generate_password, hash_password};

@@ -6,7 +6,9 @@ use balancing::placement::{Assignment, State};
 use config::db::Reader;
 use model::alert::outlook::Outlook;
 use model::alert::rehearsal::{Rehearsed, Span};
-use model::{Available, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, Sample};
+use model::{
+    Available, EventId, HostId, InterfaceId, InterfaceState, ItemId, ProblemUpdate, Push, Sample,
+};
 use tokio::sync::broadcast;
 use wire::history_service::Failure;
 
@@ -25,6 +27,34 @@ pub struct ItemState {
     pub error: String,
     /// Supported, but something went wrong: what (low-level discovery that could not make all).
     pub warning: String,
+}
+
+/// A script that a user runs, or whose texts a user sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Execution {
+    /// `scriptid`.
+    pub script: u64,
+    /// The host that it is for.
+    pub host: HostId,
+    /// The event that it is for.
+    pub event: Option<EventId>,
+    /// Who runs it.
+    pub user: u64,
+    /// What the user typed, checked.
+    pub input: Option<String>,
+}
+
+/// What a script did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptRun {
+    /// Its output, or why it failed.
+    pub result: Result<String, String>,
+    /// The command without secrets.
+    pub command: String,
+    /// What a webhook logged: level, milliseconds since its start, text.
+    pub log: Vec<(i32, u64, String)>,
+    /// How long a webhook took, milliseconds; `None` = it was another script.
+    pub took_ms: Option<u64>,
 }
 
 /// State of the running parts. Calls block for milliseconds at most.
@@ -51,6 +81,21 @@ pub trait Live: Send + Sync {
     /// The value that an item has now, by its check, formula or figure; the error is the item's.
     /// Blocks as long as that takes.
     fn fetch(&self, probe: Probe) -> Result<String, String>;
+    /// Runs a script and waits for its end. The caller has checked the user's rights.
+    fn run_script(&self, execution: &Execution) -> ScriptRun {
+        let command = format!("script {}", execution.script);
+        let result = Err("This server does not run scripts.".to_owned());
+        ScriptRun { result, command, log: Vec::new(), took_ms: None }
+    }
+    /// Texts of scripts as the user sees them, in order: macros are expanded, secrets are hidden.
+    fn script_texts(
+        &self,
+        execution: &Execution,
+        templates: &[String],
+    ) -> Result<Vec<String>, String> {
+        let _none = execution;
+        Ok(templates.to_vec())
+    }
     /// What is late: the member `data` of the trapper request `queue.get` of this type
     /// (`overview`, `overview by proxy`, `details`), details with at most `limit` rows.
     fn queue(&self, kind: &str, limit: Option<u64>) -> Result<Json, String>;

@@ -18,7 +18,7 @@ use wire::history_service::Failure;
 
 use crate::call::{Call, User};
 use crate::item_test::Probe;
-use crate::live::ItemState;
+use crate::live::{Execution, ItemState, ScriptRun};
 use crate::{Api, Deps, Json, Live, LiveHub, Rehearse};
 
 /// A server in a box: nothing runs, but calls are answered.
@@ -109,6 +109,27 @@ impl Live for Idle {
     }
     fn fetch(&self, probe: Probe) -> Result<String, String> {
         Ok(format!("{} of {}", probe.item.key, probe.host.id))
+    }
+    fn run_script(&self, execution: &Execution) -> ScriptRun {
+        self.note(format!("run {execution:?}"));
+        let Execution { script, host, .. } = execution;
+        ScriptRun {
+            result: match execution.input.as_deref() {
+                Some("fail") => Err("exit 5".to_owned()),
+                _ => Ok("done".to_owned()),
+            },
+            command: format!("command of {script} on {host}"),
+            log: vec![(4, 5, "logged".to_owned())],
+            took_ms: execution.event.map(|_| 7),
+        }
+    }
+    fn script_texts(
+        &self,
+        execution: &Execution,
+        templates: &[String],
+    ) -> Result<Vec<String>, String> {
+        let host = execution.host.to_string();
+        Ok(templates.iter().map(|text| text.replace("{HOST.ID}", &host)).collect())
     }
     fn queue(&self, kind: &str, limit: Option<u64>) -> Result<Json, String> {
         if kind == "overview" { Ok(Json::from(limit)) } else { Err("no such queue".to_owned()) }

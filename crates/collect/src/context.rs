@@ -13,6 +13,7 @@ use crate::availability::Availability;
 use crate::counters::Counters;
 use crate::expected::ExpectedValues;
 use crate::positions::{LogPosition, Positions, TrapPosition};
+use crate::remote::AgentCommands;
 use crate::resolver::Resolver;
 use crate::sink::Sink;
 use crate::snapshots::Snapshots;
@@ -68,6 +69,8 @@ pub struct Context {
     pub expected: ExpectedValues,
     /// How far logs and the trap file are read.
     pub positions: Positions,
+    /// Commands for active agents.
+    pub commands: Arc<AgentCommands>,
     /// Names of hosts.
     pub resolver: Resolver,
     /// Certificates and keys for connections in both directions.
@@ -94,6 +97,7 @@ impl Context {
             availability,
             expected: ExpectedValues::default(),
             positions: Positions::restored(remembered.log_positions, remembered.trap_file),
+            commands: Arc::default(),
             resolver: Resolver::new(Arc::clone(&clock)),
             tls: TlsContexts::new(&tls, psk)?,
             clock,

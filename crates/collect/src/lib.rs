@@ -1,6 +1,6 @@
 //! What those who listen (`listen`) and those who poll (`poll`) share: [`Context`] with clock,
-//! configuration, [`sink`], [`counters`], [`availability`], [`resolver`] and [`tls`]; and what scripts
-//! reach ([`outside`]). Nothing here listens or asks by itself.
+//! configuration, [`sink`], [`counters`], [`availability`], [`resolver`] and [`tls`]; what scripts
+//! reach ([`outside`]) and how programs are started ([`program`]). Nothing here listens or asks by itself.
 
 pub mod availability;
 mod context;
@@ -8,8 +8,10 @@ pub mod counters;
 pub mod expected;
 pub mod outside;
 pub mod positions;
+pub mod program;
 pub mod queue;
 pub mod read;
+pub mod remote;
 pub mod resolver;
 pub mod sink;
 pub mod snapshots;

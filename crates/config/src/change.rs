@@ -110,6 +110,11 @@ impl Subjects {
         }
     }
 
+    /// The ids, ascending; `None` = any may be concerned.
+    pub fn listed(&self) -> Option<impl Iterator<Item = u64>> {
+        matches!(self, Self::Ids(_)).then(|| self.ids())
+    }
+
     /// The ids, ascending; none if they are not listed.
     fn ids(&self) -> impl Iterator<Item = u64> {
         let ranges = match self {

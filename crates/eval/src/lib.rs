@@ -9,6 +9,7 @@
 //! | [`sla`] | a service's changes of status into uptime, downtime and error budget |
 //! | [`units`], [`num`] | values into what people read |
 //! | [`macros`] | texts with macros into texts without |
+//! | [`shell`] | a value into the form in which a command line has it |
 //! | [`preproc`], [`script`] | a value as it arrived into the value that is kept |
 //! | [`jsonpath`], [`json`], [`xpath`], [`regex`] | documents into parts of them |
 //! | [`itemtest`] | a value and steps into what each step makes of it |
@@ -39,6 +40,7 @@ pub mod ranges;
 mod recorded;
 pub mod regex;
 pub mod script;
+pub mod shell;
 pub mod sla;
 pub mod stats;
 pub mod time;

@@ -1,14 +1,11 @@
 //! Programs of the operator's folder: arguments as they are, without a shell, in an environment of their own.
 
-use std::io::{self, PipeReader};
-use std::os::fd::OwnedFd;
-use std::os::unix::process::ExitStatusExt as _;
+use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
 
+use collect::program::{self, Excess, Limits, Stopped, Streams};
 use model::Outgoing;
-use tokio::net::unix::pipe::Receiver;
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 
 use crate::attempt::{Failure, Log, Result, Sent, Tools, os_error};
 use crate::settings::Program;
@@ -20,36 +17,39 @@ const OUTPUT_BYTES_MAX: usize = 64 << 10;
 const ARGUMENT_BYTES_MAX: usize = 128 << 10;
 const ARGUMENTS_BYTES_MAX: usize = 1 << 20;
 
-/// Where programs find others.
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
 /// Runs the program once. Its exit status 0 means sent.
 pub(crate) async fn send(
     tools: &Tools,
-    program: &Program,
+    settings: &Program,
     message: &Outgoing,
     log: &mut Log,
 ) -> Result<Sent> {
-    let path = find(tools.programs.as_deref(), &program.name)?;
+    let path = find(tools.programs.as_deref(), &settings.name)?;
     let arguments = arguments(message)?;
     log.add(|| format!("> {} {arguments:?}", path.display()));
-    let (reader, writer) = io::pipe().map_err(|error| cannot(&path, &error))?;
-    let output = output_of(reader).map_err(|error| cannot(&path, &error))?;
-    let child = spawn(&path, arguments, writer).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
-            Failure::Impossible(message_of(&path, &error))
-        }
-        _ => cannot(&path, &error),
+    let mut command = Command::new(&path);
+    program::clean(command.args(arguments));
+    let limits = Limits { time: tools.attempt_max, bytes: OUTPUT_BYTES_MAX, excess: Excess::Cut };
+    let ended = program::run(command, Streams::Joined, limits, tools.cancelled()).await;
+    let ended = ended.map_err(|why| match why {
+        Stopped::NotStarted(error) => match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
+                Failure::Impossible(message_of(&path, &error))
+            }
+            _ => Failure::Failed(message_of(&path, &error)),
+        },
+        Stopped::Cancelled | Stopped::Lost(_) => Failure::Unknown(why.to_string()),
+        Stopped::TimedOut | Stopped::TooMuch(_) => Failure::Failed(why.to_string()),
     })?;
-    run(tools, child, output, log).await
+    log.add(|| ended.text());
+    if ended.status.success() {
+        return Ok(Sent::default());
+    }
+    Err(Failure::Failed(ended.failure().trim_end().to_owned()))
 }
 
 fn message_of(path: &Path, error: &io::Error) -> String {
     format!("Cannot execute command \"{}\": {}", path.display(), os_error(error))
-}
-
-fn cannot(path: &Path, error: &io::Error) -> Failure {
-    Failure::Failed(message_of(path, error))
 }
 
 /// The file; its name does not lead out of the folder, though the file may be a link that the operator made.
@@ -74,97 +74,6 @@ fn arguments(message: &Outgoing) -> Result<Vec<&str>> {
         return Err(Failure::Impossible(String::from("the arguments are too long")));
     }
     Ok(arguments)
-}
-
-fn output_of(reader: PipeReader) -> io::Result<Receiver> {
-    Receiver::from_owned_fd(OwnedFd::from(reader))
-}
-
-fn spawn(path: &Path, arguments: Vec<&str>, writer: io::PipeWriter) -> io::Result<Child> {
-    let mut command = Command::new(path);
-    command.args(arguments).env_clear().env("PATH", PATH).env("LANG", "C.UTF-8");
-    command.stdin(Stdio::null()).stdout(Stdio::from(writer.try_clone()?)).stderr(writer);
-    // A group of its own, so that what the program starts ends with it.
-    command.process_group(0).kill_on_drop(true).spawn()
-}
-
-async fn run(tools: &Tools, mut child: Child, output: Receiver, log: &mut Log) -> Result<Sent> {
-    let group = child.id();
-    let mut kept = Vec::new();
-    let ended = tokio::select! {
-        biased;
-        status = child.wait() => Ok(status),
-        // It has closed both streams, or nothing can be read.
-        _closed = read(&output, &mut kept) => tokio::select! {
-            biased;
-            status = child.wait() => Ok(status),
-            why = end(tools) => Err(why),
-        },
-        why = end(tools) => Err(why),
-    };
-    let status = match ended {
-        Ok(status) => status,
-        Err(why) => {
-            group.into_iter().for_each(stdx::sys::kill_group);
-            return Err(why);
-        }
-    };
-    // What it has printed is in the pipe; what it started may keep the pipe open.
-    drain(&output, &mut kept);
-    let text = String::from_utf8_lossy(&kept).into_owned();
-    log.add(|| text.clone());
-    match status {
-        Ok(status) if status.success() => Ok(Sent::default()),
-        Ok(status) => Err(Failure::Failed(explain(&text, status))),
-        Err(error) => Err(Failure::Unknown(format!("cannot wait for the script: {error}"))),
-    }
-}
-
-/// Why it has to end before it is done.
-async fn end(tools: &Tools) -> Failure {
-    tokio::select! {
-        () = tokio::time::sleep(tools.attempt_max) => {
-            Failure::failed("Timeout while executing a shell script.")
-        }
-        () = tools.cancelled() => {
-            Failure::Unknown(String::from("the server was stopped while the script ran"))
-        }
-    }
-}
-
-fn explain(text: &str, status: ExitStatus) -> String {
-    match (text.trim_end(), status.code(), status.signal()) {
-        ("", Some(code), _) => format!("Process exited with code: {code}."),
-        ("", None, Some(signal)) => format!("Process killed by signal: {signal}."),
-        (text, ..) => text.to_owned(),
-    }
-}
-
-/// Reads until the end.
-async fn read(output: &Receiver, kept: &mut Vec<u8>) -> io::Result<()> {
-    loop {
-        output.readable().await?;
-        if drain(output, kept) {
-            return Ok(());
-        }
-    }
-}
-
-/// Takes what is there. True: nothing follows.
-fn drain(output: &Receiver, kept: &mut Vec<u8>) -> bool {
-    let mut bytes = [0; 4_096];
-    // What prints without end is no reason to read without end.
-    for _ in 0..1_024 {
-        match output.try_read(&mut bytes) {
-            Ok(0) => return true,
-            Ok(count) => {
-                let room = OUTPUT_BYTES_MAX.saturating_sub(kept.len());
-                kept.extend(&bytes[..count.min(room)]);
-            }
-            Err(error) => return error.kind() != io::ErrorKind::WouldBlock,
-        }
-    }
-    false
 }
 
 #[cfg(test)]

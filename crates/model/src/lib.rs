@@ -8,6 +8,7 @@
 pub mod alert;
 mod availability;
 mod batch;
+pub mod command;
 mod discovery;
 mod event;
 mod finding;

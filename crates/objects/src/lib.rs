@@ -11,6 +11,7 @@ mod item_type;
 mod maintenance;
 mod numbered;
 mod origin;
+mod service;
 mod severity;
 pub mod sql;
 mod step;
@@ -31,6 +32,9 @@ pub use interface::InterfaceType;
 pub use item_type::{InterfaceNeed, ItemType, ItemTypeInfo};
 pub use maintenance::{MaintenanceTagOperator, MaintenanceType, PeriodType};
 pub use origin::{Discover, Origin, State, Status};
+pub use service::{
+    PropagationRule, ServiceAlgorithm, ServiceTagOperator, SlaPeriod, StatusRuleKind,
+};
 pub use severity::Severity;
 pub use step::{Choice, OnFail, Param, ParamRule, Params, StepKind};
 pub use trigger::{CorrelationMode, ProblemMode, RecoveryMode};

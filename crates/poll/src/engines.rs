@@ -133,7 +133,7 @@ pub(crate) fn waits(item: &Item) -> Waits {
 pub(crate) struct Engines {
     pub(crate) simple: Simple,
     odbc: Helpers,
-    host_keys: Arc<HostKeys>,
+    pub(crate) host_keys: Arc<HostKeys>,
     scripts: Arc<dyn Scripts>,
 }
 

@@ -7,9 +7,11 @@
 //!   batches. A full shard queue stops them; that shows as late items.
 //! * The table in [engines] says which engine checks items of which type.
 //! * *Discovery* (a thread) looks at the addresses of discovery rules and tells what is there.
+//! * [`Commander`] runs what actions and users tell hosts to do, beside the pollers, on threads of its own.
 //! * [`Status`] is what others read and ask: queue, counters, "check now", a check of one item.
 
 mod checks;
+mod commands;
 mod discovery;
 mod engines;
 mod handle;
@@ -23,6 +25,7 @@ mod status;
 
 pub use checks::icmp::{Outcome, PingError, Pinger, Series};
 pub use checks::reply::{CheckReply, Lines};
+pub use commands::{Answer, Commander, CommanderSetup};
 pub use handle::{Deps, Handle, Pollers, StartError};
 pub use settings::{HostKeyPolicy, PollConfig, WebFiles};
 pub use sides::{InternalValue, Internals, ScriptAnswer, ScriptCall, Scripts};

@@ -187,6 +187,13 @@ pub(crate) const SERVER: &[Param] = &[
         "Folder with the programs of script media types; default: \"alertscripts\" in the data folder.",
     ),
     param(
+        "global-scripts",
+        "yes|no",
+        "no",
+        "Let scripts run shell commands on this machine (EnableGlobalScripts), as the user of the \
+         server.",
+    ),
+    param(
         "external-scripts",
         "DIR",
         "",

@@ -16,7 +16,6 @@ import type {
   PoolSettings,
   ServiceSettings,
 } from "./balancing";
-import type { CorrelationFilter, CorrelationRow } from "./correlations";
 import type { Acknowledge } from "./events";
 import type { GroupPrototype } from "./host-prototypes";
 import type { FilterCondition, MacroPath, Override, RuleFilter } from "./item-config";
@@ -25,9 +24,7 @@ import type { MaintenanceTag } from "./maintenance";
 import type { MediaTypeRow, MessageTemplate } from "./media-types";
 import type { GroupSettings } from "./placement";
 import type * as schema from "./schema";
-import type { ScriptRow } from "./scripts";
-import type { ProblemEvent, ServiceRow, StatusRule, TagCondition } from "./services";
-import type { ExcludedDowntime, SlaRow } from "./slas";
+import type { ServiceGets } from "./service-gets";
 import type { Media, Right, RoleElement } from "./users";
 import type { WebStep } from "./web-scenarios";
 
@@ -41,18 +38,18 @@ interface Related<Name extends string, T, Shape> {
   shape: Shape;
 }
 /** Rows; with "count" their number as a text. */
-type Many<Name extends string, T> = Related<Name, T, "many">;
+export type Many<Name extends string, T> = Related<Name, T, "many">;
 /** A row; with `Optional` an empty list if there is none. */
-type One<Name extends string, T> = Related<Name, T, "one">;
+export type One<Name extends string, T> = Related<Name, T, "one">;
 type Optional<Name extends string, T> = Related<Name, T, "optional">;
 
-interface Get<T, Selects = unknown, Filters = unknown> {
+export interface Get<T, Selects = unknown, Filters = unknown> {
   row: T;
   selects: Selects;
   filters: Filters;
 }
 
-type Ids = string | readonly string[];
+export type Ids = string | readonly string[];
 
 interface Runtime {
   /** 1: not supported, see `error`. */
@@ -69,7 +66,7 @@ export interface Newest {
   prevclock: string;
 }
 
-type HostRow = Row<schema.Host>;
+export type HostRow = Row<schema.Host>;
 type TemplateRow = Row<schema.Template>;
 type ItemRow = Row<schema.Item> & Runtime & Newest;
 type TriggerRow = Row<schema.Trigger>;
@@ -120,7 +117,7 @@ interface ByHost {
   templateids?: Ids;
 }
 
-interface ByTags {
+export interface ByTags {
   tags?: readonly TagFilter[];
 }
 
@@ -213,7 +210,7 @@ interface ActionFilter {
  * What each `get` reads: fields of its rows, what `select…` adds, and what narrows the rows besides
  * the parameters of all (`GetParams`). The fields are the schema's; the schema does not have the rest.
  */
-export interface Gets {
+export interface Gets extends ServiceGets {
   "action.get": Get<
     Omit<schema.Action, "eventsource"> & { eventsource: ActionSource },
     {
@@ -247,14 +244,6 @@ export interface Gets {
     Omit<schema.Certificate, "names" | "acme"> & { names: string[]; acme: AcmeOrder },
     unknown,
     { certificateids?: Ids }
-  >;
-  "correlation.get": Get<
-    CorrelationRow,
-    {
-      selectFilter: One<"filter", CorrelationFilter>;
-      selectOperations: Many<"operations", { type: string }>;
-    },
-    { correlationids?: Ids }
   >;
   "dhost.get": Get<
     schema.FoundHost,
@@ -372,36 +361,6 @@ export interface Gets {
     schema.Role,
     { selectRules: One<"rules", RoleRules>; selectUsers: Many<"users", Row<schema.User>> },
     { roleids?: Ids }
-  >;
-  "script.get": Get<
-    ScriptRow,
-    {
-      selectHosts: Many<"hosts", HostRow>;
-      selectHostGroups: Many<"hostgroups", schema.HostGroup>;
-      selectActions: Many<"actions", schema.Action>;
-    },
-    { scriptids?: Ids; hostids?: Ids; groupids?: Ids; usrgrpids?: Ids }
-  >;
-  "service.get": Get<
-    ServiceRow,
-    {
-      selectParents: Many<"parents", ServiceRow>;
-      selectChildren: Many<"children", ServiceRow>;
-      selectTags: Many<"tags", Tag>;
-      selectProblemTags: Many<"problem_tags", TagCondition>;
-      selectProblemEvents: Many<"problem_events", ProblemEvent>;
-      selectStatusRules: Many<"status_rules", StatusRule>;
-    },
-    ByTags & { serviceids?: Ids; parentids?: Ids; childids?: Ids; slaids?: Ids }
-  >;
-  "sla.get": Get<
-    SlaRow,
-    {
-      selectServiceTags: Many<"service_tags", TagCondition>;
-      selectSchedule: Many<"schedule", { period_from: string; period_to: string }>;
-      selectExcludedDowntimes: Many<"excluded_downtimes", ExcludedDowntime>;
-    },
-    { slaids?: Ids; serviceids?: Ids }
   >;
   "template.get": Get<
     TemplateRow,

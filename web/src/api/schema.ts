@@ -1321,9 +1321,9 @@ export interface ValueMapInput {
 export interface Event {
   /** Id of the event. */
   eventid: string;
-  /** 0 trigger, 1 network discovery, 2 autoregistration. */
+  /** 0 trigger, 1 network discovery, 2 autoregistration, 4 service. */
   source: string;
-  /** 0 trigger, 1 found host, 2 found service, 3 agent. */
+  /** 0 trigger, 1 found host, 2 found service, 3 agent, 6 service. */
   object: string;
   /** Id of what it is about. */
   objectid: string;
@@ -1361,11 +1361,11 @@ export interface Event {
 export interface Problem {
   /** Id of the event that opened it. */
   eventid: string;
-  /** 0 = trigger. */
+  /** 0 = trigger, 4 = service. */
   source: string;
-  /** 0 = trigger. */
+  /** 0 = trigger, 6 = service. */
   object: string;
-  /** Id of the trigger. */
+  /** Id of the trigger or service. */
   objectid: string;
   /** Since when, unix time. */
   clock: string;
@@ -1875,6 +1875,108 @@ export interface Alert {
   p_eventid: string;
   /** Update of the problem; updates. */
   acknowledgeid: string;
+}
+
+/** As `service.get` shows it with `output: "extend"`. */
+export interface Service {
+  /** Id of the service. */
+  serviceid: string;
+  /** Identifies it in imports. */
+  uuid: string;
+  /** Name. */
+  name: string;
+  /** -1 = in order; otherwise a severity. */
+  status: string;
+  /** Status by children: 0 = always in order, 1 = most critical if all have problems, 2 = most critical. */
+  algorithm: "0" | "1" | "2";
+  /** Place among its siblings. */
+  sortorder: string;
+  /** Weight for status rules of parents. */
+  weight: string;
+  /** What parents see: 0 = the status, 1 = increased, 2 = decreased, 3 = nothing, 4 = a fixed status. */
+  propagation_rule: "0" | "1" | "2" | "3" | "4";
+  /** Severities to add or take, or the fixed status. */
+  propagation_value: string;
+  /** Description. */
+  description: string;
+  /** When it was made, unix time. */
+  created_at: string;
+  /** The user may only read it. */
+  readonly: unknown;
+}
+
+/** As `service.create` takes it. */
+export interface ServiceInput {
+  /** Identifies it in imports. */
+  uuid?: string;
+  /** Name. */
+  name: string;
+  /** Status by children: 0 = always in order, 1 = most critical if all have problems, 2 = most critical. */
+  algorithm: "0" | "1" | "2" | 0 | 1 | 2;
+  /** Place among its siblings. */
+  sortorder: string | number;
+  /** Weight for status rules of parents. */
+  weight?: string | number;
+  /** What parents see: 0 = the status, 1 = increased, 2 = decreased, 3 = nothing, 4 = a fixed status. */
+  propagation_rule?: "0" | "1" | "2" | "3" | "4" | 0 | 1 | 2 | 3 | 4;
+  /** Severities to add or take, or the fixed status. */
+  propagation_value?: string | number;
+  /** Description. */
+  description?: string;
+  /** Parents: `[{serviceid}]`. */
+  parents?: unknown;
+  /** Children: `[{serviceid}]`. */
+  children?: unknown;
+  /** Tags: `[{tag, value}]`. */
+  tags?: unknown;
+  /** Tags of its problems: `[{tag, operator, value}]`. */
+  problem_tags?: unknown;
+  /** Rules: `[{type, limit_value, limit_status, new_status}]`. */
+  status_rules?: unknown;
+}
+
+/** As `sla.get` shows it with `output: "extend"`. */
+export interface Sla {
+  /** Id of the agreement. */
+  slaid: string;
+  /** Name. */
+  name: string;
+  /** 0 = days, 1 = weeks, 2 = months, 3 = quarters, 4 = years. */
+  period: "0" | "1" | "2" | "3" | "4";
+  /** Objective: percentage of the time in order. */
+  slo: string;
+  /** Unix time from which it counts. */
+  effective_date: string;
+  /** Time zone, or `system`. */
+  timezone: string;
+  /** 0 = switched off, 1 = on (default). */
+  status: "0" | "1";
+  /** Description. */
+  description: string;
+}
+
+/** As `sla.create` takes it. */
+export interface SlaInput {
+  /** Name. */
+  name: string;
+  /** 0 = days, 1 = weeks, 2 = months, 3 = quarters, 4 = years. */
+  period: "0" | "1" | "2" | "3" | "4" | 0 | 1 | 2 | 3 | 4;
+  /** Objective: percentage of the time in order. */
+  slo: string;
+  /** Unix time from which it counts. */
+  effective_date: string | number;
+  /** Time zone, or `system`. */
+  timezone: string;
+  /** 0 = switched off, 1 = on (default). */
+  status?: "0" | "1" | 0 | 1;
+  /** Description. */
+  description?: string;
+  /** Tags of its services: `[{tag, operator, value}]`. */
+  service_tags: unknown;
+  /** Seconds of the week: `[{period_from, period_to}]`; none = always. */
+  schedule?: unknown;
+  /** What does not count: `[{name, period_from, period_to}]`. */
+  excluded_downtimes?: unknown;
 }
 
 /** As `user.get` shows it with `output: "extend"`. */
@@ -2525,7 +2627,7 @@ export interface AuditEntry {
   clock: string;
   /** Address that the call came from. */
   ip: string;
-  /** 0 add, 1 update, 2 delete, 4 sign-out, 8 sign-in, 9 refused sign-in. */
+  /** 0 add, 1 update, 2 delete, 4 sign-out, 7 script, 8 sign-in, 9 refused sign-in. */
   action: string;
   /** Kind of the object; the numbers are 7.0's up to 54. */
   resourcetype: string;
@@ -2677,8 +2779,17 @@ export type MethodName =
   | "script.delete"
   | "script.get"
   | "script.update"
+  | "service.create"
+  | "service.delete"
+  | "service.get"
+  | "service.update"
   | "settings.get"
   | "settings.update"
+  | "sla.create"
+  | "sla.delete"
+  | "sla.get"
+  | "sla.getsli"
+  | "sla.update"
   | "task.create"
   | "task.get"
   | "template.create"

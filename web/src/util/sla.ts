@@ -43,7 +43,8 @@ export function verdictOf(cell: SliCell | undefined, slo: number): Verdict {
 
 /** "99.95 %"; nothing that is below 100 is rounded up to it. */
 export function percent(value: number): string {
-  const shown = Math.floor(value * 10_000) / 10_000;
+  // What binary fractions lack does not count.
+  const shown = Math.floor(value * 10_000 + 1e-6) / 10_000;
   return `${shown} %`;
 }
 

@@ -15,7 +15,7 @@ use eval::lld::Formula;
 use objects::{ConditionKind, ConditionOperator as Op, EvalType};
 
 pub(crate) use discovered::read as read_discovered;
-pub(crate) use problem::{Origin, TriggerSubject};
+pub(crate) use problem::{Origin, ServiceSubject, TriggerSubject};
 
 /// One comparison with what an event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -96,7 +96,6 @@ impl Subject for InternalSubject<'_> {
 
 /// A service whose status changed.
 #[derive(Debug)]
-#[cfg_attr(not(test), expect(dead_code, reason = "no events of this source are made so far"))]
 pub(crate) struct ServiceSubject<'a> {
     pub(crate) id: u64,
     pub(crate) name: &'a str,

@@ -1,4 +1,4 @@
-//! Actions that send messages, as they are configured.
+//! Actions that send messages or run scripts, as they are configured.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -14,7 +14,7 @@ use crate::escalation::{Acknowledgement, DEFAULT_DURATION_S, Plan, StepOperation
 use crate::globals::Globals;
 use crate::recipients::{Audience, Message, Text};
 
-/// An action. Operations that run scripts are left out.
+/// An action.
 #[derive(Debug)]
 pub(super) struct Action {
     pub(super) id: u64,
@@ -25,9 +25,32 @@ pub(super) struct Action {
     pub(super) plan: Plan,
     /// Messages of operations by the id of the operation.
     pub(super) messages: BTreeMap<u64, (OperationMode, Message)>,
+    /// Scripts of operations by the id of the operation.
+    pub(super) commands: BTreeMap<u64, (OperationMode, Command)>,
+}
+
+/// The script of an operation, and where it runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Command {
+    pub(super) script: u64,
+    /// On the host of the event.
+    pub(super) current: bool,
+    pub(super) hosts: Vec<u64>,
+    pub(super) groups: Vec<u64>,
 }
 
 impl Action {
+    /// It does something that an escalation is for.
+    pub(super) fn is_escalated(&self) -> bool {
+        !self.messages.is_empty() || !self.commands.is_empty()
+    }
+
+    /// Commands for the end or for updates of problems.
+    pub(super) fn commands_of(&self, mode: OperationMode) -> impl Iterator<Item = &Command> {
+        let wanted = move |(own, _): &&(OperationMode, Command)| *own == mode;
+        self.commands.values().filter(wanted).map(|(_, command)| command)
+    }
+
     /// Messages for the end or for updates of problems, the last one first, as 7.0 sends them.
     pub(super) fn of_mode(&self, mode: OperationMode) -> impl Iterator<Item = &Message> {
         let wanted = move |(own, _): &&(OperationMode, Message)| *own == mode;
@@ -90,6 +113,7 @@ pub(super) fn read(
                 notifies_if_canceled: row.int("notify_if_canceled") == 1,
             },
             messages: BTreeMap::new(),
+            commands: BTreeMap::new(),
         };
         actions.insert(id, with_operations(action, operations.remove(&id), globals));
     }
@@ -116,7 +140,10 @@ fn with_operations(
             });
         }
         action.plan.has_recovery |= mode == OperationMode::Recovery;
-        action.messages.insert(id, (mode, operation.message));
+        match operation.does {
+            Does::Send(message) => drop(action.messages.insert(id, (mode, message))),
+            Does::Run(command) => drop(action.commands.insert(id, (mode, command))),
+        }
     }
     action
 }
@@ -138,11 +165,65 @@ fn own_duration(globals: &Globals<'_>, row: &Row, action: &str) -> Option<NonZer
     (!is_none).then(|| step_duration(globals, row, action))
 }
 
-/// An operation that sends messages.
+/// An operation of an escalation.
 struct Operation {
     row: Row,
     conditions: Acknowledgement,
-    message: Message,
+    does: Does,
+}
+
+enum Does {
+    Send(Message),
+    Run(Command),
+}
+
+/// What operations consist of, by the id of the operation.
+struct Members {
+    messages: Rows,
+    users: Rows,
+    groups: Rows,
+    conditions: Rows,
+    scripts: Rows,
+    script_hosts: Rows,
+    script_groups: Rows,
+}
+
+impl Members {
+    /// `None` = it does something else, which no escalation is for.
+    fn of(&self, operation: &Row) -> Option<Does> {
+        let id = operation.id("operationid");
+        let list = |rows: &Rows, name: &str| -> Vec<u64> {
+            rows.get(&id).into_iter().flatten().map(|row| row.id(name)).collect()
+        };
+        let to = match OperationKind::from_number(operation.int("operationtype"))? {
+            OperationKind::Message => {
+                let users = list(&self.users, "userid");
+                Audience::Named { users, groups: list(&self.groups, "usrgrpid") }
+            }
+            OperationKind::NotifyRecovered | OperationKind::NotifyUpdated => Audience::Involved,
+            OperationKind::Script => {
+                let mut hosts = list(&self.script_hosts, "hostid");
+                let all = hosts.len();
+                hosts.retain(|host| *host != 0);
+                return Some(Does::Run(Command {
+                    script: list(&self.scripts, "scriptid").first().copied()?,
+                    current: hosts.len() < all,
+                    hosts,
+                    groups: list(&self.script_groups, "groupid"),
+                }));
+            }
+            _ => return None,
+        };
+        let message = self.messages.get(&id).and_then(|rows| rows.first());
+        let own = message.filter(|row| row.int("default_msg") == 0);
+        let text = |row: &Row| Text {
+            subject: row.text("subject").to_owned(),
+            message: row.text("message").to_owned(),
+        };
+        let media_type = message.map_or(0, |row| row.id("mediatypeid"));
+        let media_type = Some(media_type).filter(|id| *id != 0);
+        Some(Does::Send(Message { to, media_type, text: own.map(text) }))
+    }
 }
 
 type Rows = BTreeMap<u64, Vec<Row>>;
@@ -167,41 +248,24 @@ fn read_operations(
         let sql = format!("SELECT * FROM {table} WHERE operationid IN ({{ids}})");
         Ok(group(select(&sql, &ids)?, "operationid"))
     };
-    let messages = of("operation_messages")?;
-    let users = of("operation_message_users")?;
-    let groups = of("operation_message_groups")?;
-    let conditions = of("operation_conditions")?;
+    let members = Members {
+        messages: of("operation_messages")?,
+        users: of("operation_message_users")?,
+        groups: of("operation_message_groups")?,
+        conditions: of("operation_conditions")?,
+        scripts: of("operation_commands")?,
+        script_hosts: of("operation_command_hosts")?,
+        script_groups: of("operation_command_groups")?,
+    };
     let mut found: BTreeMap<u64, Vec<Operation>> = BTreeMap::new();
     for row in rows {
-        let id = row.id("operationid");
-        let to = match OperationKind::from_number(row.int("operationtype")) {
-            Some(OperationKind::Message) => {
-                let list = |rows: &Rows, name: &str| -> Vec<u64> {
-                    rows.get(&id).into_iter().flatten().map(|row| row.id(name)).collect()
-                };
-                let users = list(&users, "userid");
-                Audience::Named { users, groups: list(&groups, "usrgrpid") }
-            }
-            Some(OperationKind::NotifyRecovered | OperationKind::NotifyUpdated) => {
-                Audience::Involved
-            }
-            _ => continue,
-        };
-        let message = messages.get(&id).and_then(|rows| rows.first());
-        let own = message.filter(|row| row.int("default_msg") == 0);
-        let text = |row: &Row| Text {
-            subject: row.text("subject").to_owned(),
-            message: row.text("message").to_owned(),
-        };
-        let media_type = message.map_or(0, |row| row.id("mediatypeid"));
-        let message =
-            Message { to, media_type: Some(media_type).filter(|id| *id != 0), text: own.map(text) };
-        let wanted = conditions.get(&id).into_iter().flatten();
+        let Some(does) = members.of(&row) else { continue };
+        let wanted = members.conditions.get(&row.id("operationid")).into_iter().flatten();
         let conditions = Acknowledgement {
             combined: EvalType::from_number(row.int("evaltype")).unwrap_or(EvalType::AndOr),
             wanted: wanted.map(|row| row.text("value") == "1").collect(),
         };
-        found.entry(row.id("actionid")).or_default().push(Operation { row, conditions, message });
+        found.entry(row.id("actionid")).or_default().push(Operation { row, conditions, does });
     }
     Ok(found)
 }

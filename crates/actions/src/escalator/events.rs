@@ -8,7 +8,7 @@ use const_format::formatcp;
 use events::{SuppressionEnd, suppressed};
 use model::{EventOrigin, NewEvent, Timestamp, TriggerId};
 use objects::sql::{OBJECT_TRIGGER, SOURCE_TRIGGER};
-use objects::{EventObject, EventSource, ProblemAction};
+use objects::{EventObject, EventSource, ProblemAction, Severity};
 
 use super::monitored::Trigger;
 use crate::escalation::{Missing, Problem, Suppressed};
@@ -23,11 +23,12 @@ const DEPTH_MAX: usize = 32;
 /// The row of the table `state_settings`.
 const NAME: &str = "alerting_position";
 
-/// Up to which event and which update of problems escalations were made.
+/// Up to which event, which update of problems, and which change of a service's status escalations were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Position {
     pub(super) event: u64,
     pub(super) update: u64,
+    pub(super) alarm: u64,
 }
 
 impl Position {
@@ -36,9 +37,10 @@ impl Position {
         let sql = "SELECT value FROM state_settings WHERE name = ?";
         let rows = connection.query(sql, &[NAME.into()])?;
         let stored = rows.first().and_then(|row| {
-            let (event, update) = row.text("value").split_once(' ')?;
-            Some(Self { event: event.parse().ok()?, update: update.parse().ok()? })
+            let mut numbers = row.text("value").split(' ').map(|number| number.parse().ok());
+            Some((numbers.next()??, numbers.next()??, numbers.next()??))
         });
+        let stored = stored.map(|(event, update, alarm)| Self { event, update, alarm });
         if let Some(stored) = stored {
             return Ok(stored);
         }
@@ -47,11 +49,12 @@ impl Position {
             Ok(connection.query(&sql, &[])?.first().map_or(0, |row| row.id("newest")))
         };
         let event = newest("events", "eventid")?;
-        Ok(Self { event, update: newest("acknowledges", "acknowledgeid")? })
+        let update = newest("acknowledges", "acknowledgeid")?;
+        Ok(Self { event, update, alarm: newest("service_alarms", "servicealarmid")? })
     }
 
     pub(super) fn write(self, state: &mut Statements<'_>) -> DbResult<()> {
-        let text = format!("{} {}", self.event, self.update);
+        let text = format!("{} {} {}", self.event, self.update, self.alarm);
         state
             .execute(
                 "INSERT INTO state_settings (name, value) VALUES (?, ?) \
@@ -72,6 +75,8 @@ pub(super) struct Event {
     pub(super) at: Timestamp,
     pub(super) value: i64,
     pub(super) name: String,
+    /// The API's number; -1 = the end of a service's problem.
+    pub(super) severity: i64,
     pub(super) acknowledged: bool,
     /// 0 = it has not ended.
     pub(super) recovery: u64,
@@ -92,6 +97,7 @@ impl Event {
             at: Timestamp { clock: number("clock"), ns: number("ns") },
             value: row.int("value"),
             name: row.text("name").to_owned(),
+            severity: row.int("severity"),
             acknowledged: row.int("acknowledged") == 1,
             recovery: row.id("r_eventid"),
             cause: row.id("cause_eventid"),
@@ -108,6 +114,21 @@ impl Event {
         if self.is_of_trigger() { self.object_id } else { 0 }
     }
 
+    /// The service; 0 = it is about something else.
+    pub(super) fn service(&self) -> u64 {
+        if self.source == EventSource::Service { self.object_id } else { 0 }
+    }
+
+    /// Its severity, where no trigger has one.
+    pub(super) fn own_severity(&self) -> Severity {
+        Severity::from_number(self.severity).unwrap_or(Severity::NotClassified)
+    }
+
+    /// It has an end; others are told once.
+    pub(super) fn lasts(&self) -> bool {
+        matches!(self.source, EventSource::Trigger | EventSource::Service)
+    }
+
     /// As network discovery and autoregistration know it.
     pub(super) fn found(&self) -> Option<NewEvent> {
         let origin = match self.object {
@@ -120,19 +141,22 @@ impl Event {
     }
 }
 
-/// A change of a problem by a user.
-#[derive(Debug, Clone)]
+/// A change of a problem by a user, or another status of a service that has a problem.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Update {
+    /// The row of `acknowledges`; 0 = no user changed the problem.
     pub(super) id: u64,
     pub(super) event: u64,
     pub(super) user: u64,
     actions: u32,
+    /// The row of `service_alarms`; 0 = a user changed the problem.
+    pub(super) alarm: u64,
 }
 
 impl Update {
     /// Whether users get a message of it.
     pub(super) fn is_told(&self) -> bool {
-        is_told(self.actions)
+        self.alarm != 0 || is_told(self.actions)
     }
 
     /// It may end a pause.
@@ -184,8 +208,12 @@ impl News {
                     ends.push(id);
                     news.recovered.push(row.id("objectid"));
                 }
+                Some(EventSource::Service) if row.int("value") == 0 => ends.push(id),
                 Some(
-                    EventSource::Trigger | EventSource::Discovery | EventSource::Autoregistration,
+                    EventSource::Trigger
+                    | EventSource::Discovery
+                    | EventSource::Autoregistration
+                    | EventSource::Service,
                 ) => news.opened.push(id),
                 _ => {}
             }
@@ -198,7 +226,21 @@ impl News {
              WHERE acknowledgeid > ? ORDER BY acknowledgeid LIMIT {BATCH_MAX}"
         );
         let updates = connection.query(sql, &[position.update.into()])?;
-        news.is_full = rows.len() == BATCH_MAX || updates.len() == BATCH_MAX;
+        let sql = formatcp!(
+            "SELECT servicealarmid, eventid FROM service_alarms WHERE servicealarmid > ? \
+             ORDER BY servicealarmid LIMIT {BATCH_MAX}"
+        );
+        let alarms = connection.query(sql, &[position.alarm.into()])?;
+        let full = |rows: &[Row]| rows.len() == BATCH_MAX;
+        news.is_full = full(&rows) || full(&updates) || full(&alarms);
+        for row in &alarms {
+            position.alarm = row.id("servicealarmid");
+            let event = row.id("eventid");
+            // Others open or close a problem, which is an event.
+            if event != 0 {
+                news.updates.push(Update { event, alarm: position.alarm, ..Update::default() });
+            }
+        }
         for row in &updates {
             position.update = row.id("acknowledgeid");
             let update = Update {
@@ -206,6 +248,7 @@ impl News {
                 event: row.id("eventid"),
                 user: row.id("userid"),
                 actions: u32::try_from(row.int("action")).unwrap_or(0),
+                alarm: 0,
             };
             if update.wakes() {
                 news.woken.insert(update.event);

@@ -5,12 +5,14 @@
 //! found by an index, so that problems which wait for nothing cost nothing. Reading and deciding take no lock; the
 //! transaction that follows only writes rows.
 
+mod commands;
 mod configured;
 mod events;
 mod explainer;
 mod inbox;
 mod monitored;
 mod people;
+mod running;
 mod sending;
 mod stored;
 mod texts;
@@ -27,10 +29,12 @@ use config::Config;
 use config::db::DbResult;
 use config::retry::Stop;
 use model::alert::{Media, Report};
+use model::command::Commands;
 use stdx::clock::SharedClock;
 
 use configured::Configured;
 use events::Position;
+use running::Running;
 use sending::Sending;
 use turn::Turn;
 
@@ -48,13 +52,14 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// A clock that differs by less was adjusted, not set back.
 const SET_BACK_S: i64 = 2;
 
-/// Writes escalations and alerts, and hands alerts to the media.
+/// Writes escalations and alerts, hands messages to the media, and starts commands.
 pub struct Escalator {
     config: Arc<Config>,
     clock: SharedClock,
     bell: Bell,
     texts: Box<dyn Texts>,
     sending: Sending,
+    running: Running,
     configured: Configured,
     /// `None` = to be read.
     position: Option<Position>,
@@ -81,11 +86,13 @@ impl Escalator {
         clock: SharedClock,
         bell: Bell,
         media: Arc<dyn Media>,
+        commands: Arc<dyn Commands>,
         texts: Box<dyn Texts>,
     ) -> DbResult<Self> {
         let position = config.read(Position::read)?;
         config.write_state(|state| position.write(state))?;
         let sending = Sending::start(&config, media)?;
+        let running = Running::start(&config, commands)?;
         let looked_at = times(&clock);
         Ok(Self {
             config,
@@ -93,6 +100,7 @@ impl Escalator {
             bell,
             texts,
             sending,
+            running,
             configured: Configured::default(),
             position: Some(position),
             woken: BTreeSet::new(),
@@ -125,6 +133,7 @@ impl Escalator {
                     }
                     self.position = None;
                     self.sending.doubt();
+                    self.running.doubt();
                     if stop.is_over() {
                         return;
                     }
@@ -149,6 +158,7 @@ impl Escalator {
         self.follow_clock()?;
         let now = times(&self.clock).0;
         self.sending.settle(&self.config, &self.reports, now)?;
+        self.running.settle(&self.reports, now);
         self.reports.clear();
         let monotonic = self.looked_at.1;
         if self.all_woken || monotonic >= self.woken_at + WAKE_EVERY_S {
@@ -158,12 +168,14 @@ impl Escalator {
         }
         let is_full = self.look(now)?;
         self.sending.serve(&self.config, now)?;
+        self.running.serve(&self.config, &self.config.snapshot(), now)?;
         if is_full {
             // Reports and the end of the server do not wait for a backlog.
             return Ok(Duration::ZERO);
         }
         let next = self.config.read(stored::next_due)?;
-        let next = next.into_iter().chain(self.sending.next_due()).min();
+        let next = next.into_iter().chain(self.sending.next_due());
+        let next = next.chain(self.running.next_due()).min();
         let left = next
             .and_then(|due| u64::try_from(due).ok())
             .map(|due| Duration::from_secs(due).saturating_sub(self.clock.unix()));
@@ -181,6 +193,7 @@ impl Escalator {
         let configured = &mut self.configured;
         let outcome = self.config.read(|connection| turn.look(connection, configured, before))?;
         let (position, changes) = (outcome.position, outcome.changes);
+        let has_commands = changes.alerts.iter().any(|alert| alert.command.is_some());
         let media_types: BTreeSet<u64> = changes
             .alerts
             .iter()
@@ -198,6 +211,9 @@ impl Escalator {
         for media_type in media_types {
             self.sending.add(media_type, now);
         }
+        if has_commands {
+            self.running.add(now);
+        }
         Ok(outcome.is_full)
     }
 
@@ -210,6 +226,7 @@ impl Escalator {
             tracing::warn!(seconds = back, "the clock was set back; escalation steps follow it");
             self.config.write_state(|state| stored::set_back(state, back))?;
             self.sending.doubt();
+            self.running.doubt();
         }
         self.looked_at = (unix, monotonic);
         Ok(())

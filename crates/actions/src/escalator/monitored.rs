@@ -58,6 +58,16 @@ pub(super) fn triggers(
     Ok(found)
 }
 
+/// Names of services by id; those that do not exist are missing.
+pub(super) fn services(
+    connection: &mut dyn Reader,
+    ids: &[u64],
+) -> DbResult<BTreeMap<u64, String>> {
+    let sql = "SELECT serviceid, name FROM services WHERE serviceid IN ({ids})";
+    let rows = query_by_ids(connection, sql, &[], ids)?;
+    Ok(rows.iter().map(|row| (row.id("serviceid"), row.text("name").to_owned())).collect())
+}
+
 /// What conditions compare: origins and the triggers that they are inherited from, by trigger.
 pub(super) type Origins = BTreeMap<u64, (Origin, BTreeSet<u64>)>;
 

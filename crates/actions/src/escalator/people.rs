@@ -17,7 +17,16 @@ pub(super) struct People {
     pub(super) directory: Directory,
     pub(super) of_user: BTreeMap<u64, Person>,
     readers: BTreeSet<(u64, u64)>,
+    /// Pairs of user and service.
+    service_readers: BTreeSet<(u64, u64)>,
     filters: TagFilters,
+}
+
+/// What events are about, as far as rights on it decide who sees them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen<'a> {
+    pub(super) hosts: &'a [u64],
+    pub(super) services: &'a [u64],
 }
 
 /// What texts depend on, beside the zone.
@@ -28,13 +37,14 @@ pub(super) struct Person {
 }
 
 impl People {
-    /// Those that the actions name, and `involved` users. `hosts` are those of the events.
+    /// Those that the actions name, and `involved` users.
     pub(super) fn read<'a>(
         connection: &mut dyn Reader,
         actions: impl Iterator<Item = &'a Action>,
         involved: impl Iterator<Item = u64>,
-        hosts: &[u64],
+        seen: &Seen<'_>,
     ) -> DbResult<Self> {
+        let Seen { hosts, services } = *seen;
         let (mut users, mut groups): (BTreeSet<u64>, BTreeSet<u64>) = Default::default();
         users.extend(involved);
         for (_, message) in actions.flat_map(|action| action.messages.values()) {
@@ -55,8 +65,16 @@ impl People {
         let media_types = read_media_types(connection)?;
         let directory = Directory { users, members, media_types };
         let readers = readers(connection, &ids, hosts)?;
+        let service_readers = services::access::readers(connection, &ids, services)?;
         let filters = TagFilters::read(connection, &ids, hosts)?;
-        Ok(Self { directory, of_user, readers, filters })
+        Ok(Self { directory, of_user, readers, service_readers, filters })
+    }
+
+    /// Sets which users see an event of the service. Super admins are bound by their roles, too.
+    pub(super) fn look_at_service(&mut self, service: u64) {
+        for (id, user) in &mut self.directory.users {
+            user.reads = self.service_readers.contains(&(*id, service));
+        }
     }
 
     /// Sets which users see an event on these hosts with these tags. Without hosts only super admins do.

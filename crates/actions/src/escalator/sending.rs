@@ -250,7 +250,7 @@ fn due_after(now: i64, again: std::time::Duration) -> i64 {
     now.saturating_add(i64::try_from(seconds).unwrap_or(i64::MAX))
 }
 
-fn set_due(state: &mut Statements<'_>, alerts: &[u64], due: i64) -> DbResult<()> {
+pub(super) fn set_due(state: &mut Statements<'_>, alerts: &[u64], due: i64) -> DbResult<()> {
     for portion in alerts.chunks(5_000) {
         let marks = config::db::placeholders(portion.len());
         let sql = format!("UPDATE alerts SET nextcheck = ? WHERE alertid IN ({marks})");
@@ -277,7 +277,7 @@ fn outgoing(row: &Row) -> Outgoing {
     }
 }
 
-fn write_outcome(state: &mut Statements<'_>, report: &Report, now: i64) -> DbResult<()> {
+pub(super) fn write_outcome(state: &mut Statements<'_>, report: &Report, now: i64) -> DbResult<()> {
     let (status, failures, error, due) = match &report.outcome {
         Outcome::Sent { tags } => {
             add_tags(state, report.alert, tags)?;

@@ -139,7 +139,17 @@ pub(super) fn set_back(state: &mut Statements<'_>, by: i64) -> DbResult<()> {
     Ok(())
 }
 
-/// A message that is to be stored.
+/// A command on one host.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct NewCommand {
+    pub(super) script: u64,
+    /// 0 = there is none.
+    pub(super) host: u64,
+    /// Why it is not run; empty = it is.
+    pub(super) error: String,
+}
+
+/// A message or a command that is to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NewAlert {
     pub(super) action: u64,
@@ -156,6 +166,22 @@ pub(super) struct NewAlert {
     pub(super) parameters: Vec<(String, String)>,
     pub(super) step: u32,
     pub(super) fate: Fate,
+    /// `None` = it is a message.
+    pub(super) command: Option<NewCommand>,
+}
+
+impl NewAlert {
+    /// Why it goes nowhere, and what counts as its attempts; empty = it is sent or run.
+    fn error(&self) -> (&str, i64) {
+        match &self.command {
+            Some(command) => (command.error.as_str(), 0),
+            None => self.fate.error(),
+        }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.error().0.is_empty()
+    }
 }
 
 /// What a look at events and escalations leads to, in one transaction.
@@ -220,8 +246,10 @@ impl Changes {
         }
         let first = state.next_id(&table::ALERTS, self.alerts.len() as u64)?;
         let row = |(id, alert): (u64, &NewAlert)| -> Vec<Value> {
-            let (error, retries) = alert.fate.error();
-            let is_open = alert.fate == Fate::Send;
+            let (error, retries) = alert.error();
+            let is_open = alert.is_open();
+            let command = alert.command.as_ref();
+            let kind = if command.is_some() { AlertType::Command } else { AlertType::Message };
             let status = if is_open { AlertStatus::New } else { AlertStatus::Failed };
             let address = alert.address.as_ref();
             let parameters = serde_json::to_string(&alert.parameters).unwrap_or_default();
@@ -243,6 +271,9 @@ impl Changes {
                 i64::from(alert.step).into(),
                 parameters.into(),
                 if is_open { now } else { 0 }.into(),
+                kind.number().into(),
+                command.map_or(0, |command| command.script).into(),
+                command.map_or(0, |command| command.host).into(),
             ]
         };
         let rows: Vec<Vec<Value>> = (first..).zip(&self.alerts).map(row).collect();
@@ -264,6 +295,9 @@ impl Changes {
             "esc_step",
             "parameters",
             "nextcheck",
+            "alerttype",
+            "scriptid",
+            "target_hostid",
         ];
         state.insert_many(&table::ALERTS, &columns, &rows)
     }

@@ -3,6 +3,8 @@
 use config::db::{DbResult, Reader};
 use jiff::tz::TimeZone;
 
+use crate::text::Script;
+
 /// What a message is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subject {
@@ -13,6 +15,8 @@ pub struct Subject {
     pub recovery: Option<u64>,
     /// The row of `acknowledges` that the message reports.
     pub update: Option<u64>,
+    /// The message reports another status of a service.
+    pub status_changed: bool,
 }
 
 /// Whom a text is for.
@@ -56,4 +60,6 @@ pub trait Expand {
     fn message(&self, template: &str, to: &Addressee) -> String;
     /// Name or value of a parameter of a media type.
     fn parameter(&self, template: &str, to: &Addressee, sent: Sent<'_>) -> String;
+    /// A text of a script.
+    fn command(&self, template: &str, script: &Script<'_>) -> String;
 }

@@ -1,5 +1,6 @@
 //! One look at new events, new updates and due escalations: what is read, and what follows from it.
 
+mod messages;
 mod outlook;
 mod rehearsal;
 
@@ -12,13 +13,14 @@ use objects::{OperationMode, Severity};
 use super::configured::{Action, Configured};
 use super::events::{self, Event, News, Position, Problems, Update};
 use super::monitored::{self, Origins, Trigger};
-use super::people::People;
-use super::stored::{self, Changes, Escalation, NewAlert, Told, Wanted};
-use super::texts::{Addressee, Sent, Subject, Texts};
-use crate::conditions::{Subject as Compared, TriggerSubject, read_discovered};
-use crate::escalation::{Missing, Order, Progress};
+use super::people::{People, Seen};
+use super::stored::{self, Changes, Escalation, Told, Wanted};
+use super::texts::Texts;
+use crate::conditions::{ServiceSubject, Subject as Compared, TriggerSubject, read_discovered};
+use crate::escalation::{Order, Progress};
 use crate::globals::Globals;
-use crate::recipients::{Draft, Fate, Involved, Message, Occasion, Recipients, Text};
+pub(super) use messages::About;
+use messages::{Say, note};
 
 pub(super) use rehearsal::Rehearsal;
 
@@ -76,18 +78,20 @@ impl Turn<'_> {
 }
 
 /// Everything that the decisions of a turn depend on.
-struct Look<'a> {
-    turn: &'a Turn<'a>,
+pub(super) struct Look<'a> {
+    pub(super) turn: &'a Turn<'a>,
     globals: Globals<'a>,
     actions: &'a BTreeMap<u64, Action>,
     events: BTreeMap<u64, Event>,
     triggers: BTreeMap<u64, Trigger>,
+    /// Names of services.
+    services: BTreeMap<u64, String>,
     origins: Origins,
     problems: Problems,
     people: People,
     told: Told,
     running: BTreeSet<(u64, u64)>,
-    changes: Changes,
+    pub(super) changes: Changes,
 }
 
 impl<'a> Look<'a> {
@@ -107,6 +111,9 @@ impl<'a> Look<'a> {
         let of_triggers: BTreeSet<u64> =
             events.values().map(Event::trigger).filter(|id| *id != 0).collect();
         let triggers = monitored::triggers(connection, &Vec::from_iter(of_triggers))?;
+        let of_services: BTreeSet<u64> =
+            events.values().map(Event::service).filter(|id| *id != 0).collect();
+        let services = monitored::services(connection, &Vec::from_iter(of_services))?;
         // Conditions are looked at for new events and for updates.
         let conditional: BTreeSet<u64> = news
             .opened
@@ -126,13 +133,16 @@ impl<'a> Look<'a> {
         let authors = authors(connection, &of_updates)?;
         let involved = told.values().flatten().map(|one| one.user).chain(authors);
         let hosts: BTreeSet<u64> = triggers.values().flat_map(|one| &one.hosts).copied().collect();
-        let people = People::read(connection, actions.values(), involved, &Vec::from_iter(hosts))?;
+        let hosts = Vec::from_iter(hosts);
+        let seen = Seen { hosts: &hosts, services: &Vec::from_iter(services.keys().copied()) };
+        let people = People::read(connection, actions.values(), involved, &seen)?;
         Ok(Self {
             turn,
             globals: Globals::of(turn.snapshot),
             actions,
             events,
             triggers,
+            services,
             origins,
             problems,
             people,
@@ -167,7 +177,7 @@ impl<'a> Look<'a> {
     fn applying(&self, connection: &mut dyn Reader, event: &Event) -> DbResult<Vec<&'a Action>> {
         let actions = self.actions.values();
         let mut actions: Vec<&Action> = actions
-            .filter(|one| one.enabled && one.source == event.source && !one.messages.is_empty())
+            .filter(|one| one.enabled && one.source == event.source && one.is_escalated())
             .collect();
         if actions.is_empty() {
             return Ok(actions);
@@ -186,6 +196,12 @@ impl<'a> Look<'a> {
         if let Some(found) = event.found() {
             return Ok(Some(read_discovered(connection, &found)?));
         }
+        if event.service() != 0 {
+            let id = event.service();
+            let subject = |name| ServiceSubject { id, name, tags: &event.tags };
+            let name = self.services.get(&id);
+            return Ok(name.map(|name| Box::new(subject(name)) as Box<dyn Compared>));
+        }
         let known = self.triggers.get(&event.trigger()).zip(self.origins.get(&event.trigger()));
         let Some((trigger, (origin, triggers))) = known else { return Ok(None) };
         Ok(Some(Box::new(TriggerSubject {
@@ -203,6 +219,9 @@ impl<'a> Look<'a> {
     /// Does what is due of an escalation.
     fn escalate(&mut self, connection: &mut dyn Reader, mut one: Escalation) -> DbResult<()> {
         let known = self.events.get(&one.event).zip(self.actions.get(&one.action));
+        let known = known.filter(|(event, _)| {
+            event.service() == 0 || self.services.contains_key(&event.service())
+        });
         let Some((event, action)) = known.map(|(event, action)| (event.clone(), action)) else {
             self.changes.ended.extend(Some(one.id).filter(|id| *id != 0));
             return Ok(());
@@ -216,6 +235,10 @@ impl<'a> Look<'a> {
             match order {
                 Order::Step { step, operations } => {
                     let about = About::problem(&event, step);
+                    let commands = operations.iter().filter_map(|id| action.commands.get(id));
+                    for (_, command) in commands {
+                        self.run(connection, action, &event, about, command)?;
+                    }
                     let messages = operations.iter().filter_map(|id| action.messages.get(id));
                     let messages = Vec::from_iter(messages.map(|(_, message)| message));
                     for message in messages.into_iter().rev() {
@@ -224,6 +247,9 @@ impl<'a> Look<'a> {
                 }
                 Order::Recovery => {
                     let about = About::recovery(&event);
+                    for command in action.commands_of(OperationMode::Recovery) {
+                        self.run(connection, action, &event, about, command)?;
+                    }
                     for message in action.of_mode(OperationMode::Recovery) {
                         self.send(connection, action, &event, about, Say::Message(message))?;
                     }
@@ -234,8 +260,8 @@ impl<'a> Look<'a> {
                 }
             }
         }
-        // Events that are not of triggers have one step and no end.
-        match turn.next.filter(|_| event.is_of_trigger()) {
+        // Events of discovery have one step and no end.
+        match turn.next.filter(|_| event.lasts()) {
             Some(next) if one.id == 0 || next != one.progress => {
                 self.changes.kept.push(Escalation { progress: next, ..one });
             }
@@ -243,6 +269,24 @@ impl<'a> Look<'a> {
             None => self.changes.ended.extend(Some(one.id).filter(|id| *id != 0)),
         }
         Ok(())
+    }
+
+    /// Sets which users see the event.
+    fn see(&mut self, event: &Event) {
+        let none = BTreeSet::new();
+        match event.service() {
+            0 => {
+                let trigger = self.triggers.get(&event.trigger());
+                self.people.look_at(trigger.map_or(&none, |one| &one.hosts), &event.tags);
+            }
+            service => self.people.look_at_service(service),
+        }
+    }
+
+    /// The trigger's, whatever users made of it; of other objects that of the event.
+    fn severity(&self, event: &Event) -> Severity {
+        let trigger = self.triggers.get(&event.trigger());
+        trigger.map_or_else(|| event.own_severity(), |one| one.severity)
     }
 
     /// Tells an update to those whom the actions name that apply to the problem.
@@ -257,196 +301,15 @@ impl<'a> Look<'a> {
             .filter(|one| fits.contains(&one.id) || self.running.contains(&(one.id, event.id)))
             .collect();
         for action in actions {
+            let about = About::update(&event, update);
+            for command in action.commands_of(OperationMode::Update) {
+                self.run(connection, action, &event, about, command)?;
+            }
             for message in action.of_mode(OperationMode::Update) {
-                let about = About::update(&event, update);
                 self.send(connection, action, &event, about, Say::Message(message))?;
             }
         }
         Ok(())
-    }
-
-    /// Makes the alerts of a message, or of a note.
-    fn send(
-        &mut self,
-        connection: &mut dyn Reader,
-        action: &Action,
-        event: &Event,
-        about: About,
-        say: Say<'_>,
-    ) -> DbResult<()> {
-        let trigger = self.triggers.get(&event.trigger());
-        let none = BTreeSet::new();
-        self.people.look_at(trigger.map_or(&none, |one| &one.hosts), &event.tags);
-        let involved = self.involved(connection, action, event, about, &say)?;
-        let occasion = Occasion {
-            source: event.source,
-            mode: about.mode,
-            severity: trigger.map_or(Severity::NotClassified, |one| one.severity),
-            now: self.turn.now,
-            author: Some(about.author).filter(|author| *author != 0),
-            involved: &involved,
-        };
-        let directory = &self.people.directory;
-        let recipients = Recipients { directory, globals: &self.globals, occasion };
-        let drafts = match say {
-            Say::Message(message) => recipients.of(message),
-            Say::Note(note) => recipients.note(note),
-        };
-        let is_expanded = matches!(say, Say::Note(_));
-        let alerts = self.expanded(connection, action, event, about, drafts, is_expanded)?;
-        // Messages of one recovery do not involve each other's users.
-        if about.mode == OperationMode::Problem {
-            let told = self.told.entry((action.id, event.id)).or_default();
-            told.extend(alerts.iter().filter(|alert| alert.fate == Fate::Send).map(|alert| {
-                let address = alert.address.clone();
-                Involved { user: alert.user, address, last: Text::default() }
-            }));
-        }
-        self.changes.alerts.extend(alerts);
-        Ok(())
-    }
-
-    /// Users who got a message; of updates also those who changed the problem before.
-    fn involved(
-        &self,
-        connection: &mut dyn Reader,
-        action: &Action,
-        event: &Event,
-        about: About,
-        say: &Say<'_>,
-    ) -> DbResult<Vec<Involved>> {
-        if matches!(say, Say::Note(_)) {
-            return stored::last_messages(connection, action.id, event.id);
-        }
-        let mut involved = self.told.get(&(action.id, event.id)).cloned().unwrap_or_default();
-        if about.update != 0 {
-            let sql = "SELECT DISTINCT userid FROM acknowledges \
-                       WHERE eventid = ? AND acknowledgeid < ?";
-            let rows = connection.query(sql, &[event.id.into(), about.update.into()])?;
-            let changed = |user: u64| Involved { user, address: None, last: <_>::default() };
-            involved.extend(rows.iter().map(|row| changed(row.id("userid"))));
-        }
-        Ok(involved)
-    }
-
-    /// Alerts with their texts; `is_expanded`: only the parameters of media types have macros.
-    fn expanded(
-        &self,
-        connection: &mut dyn Reader,
-        action: &Action,
-        event: &Event,
-        about: About,
-        drafts: Vec<Draft>,
-        is_expanded: bool,
-    ) -> DbResult<Vec<NewAlert>> {
-        if drafts.is_empty() {
-            return Ok(Vec::new());
-        }
-        let parameters = |draft: &Draft| {
-            let media_type = draft.address.as_ref().map(|address| address.media_type);
-            let types = &self.people.directory.media_types;
-            media_type.and_then(|id| types.get(&id)).map_or(&[][..], |one| &one.parameters)
-        };
-        let mut templates: BTreeSet<&str> = BTreeSet::new();
-        for draft in &drafts {
-            if !is_expanded {
-                templates.extend([draft.text.subject.as_str(), &draft.text.message]);
-            }
-            let own = parameters(draft).iter();
-            templates.extend(own.flat_map(|(name, value)| [name.as_str(), value]));
-        }
-        let subject = about.subject(action.id, event);
-        let templates = Vec::from_iter(templates);
-        let Some(texts) = self.turn.texts.about(connection, subject, &templates)? else {
-            return Ok(Vec::new());
-        };
-        let alert = |draft: &Draft| {
-            let to = self.addressee(draft.user);
-            let text = if is_expanded {
-                draft.text.clone()
-            } else {
-                Text {
-                    subject: texts.subject(&draft.text.subject, &to),
-                    message: texts.message(&draft.text.message, &to),
-                }
-            };
-            let sent = Sent {
-                sendto: draft.address.as_ref().map_or("", |address| &address.sendto),
-                subject: &text.subject,
-                message: &text.message,
-            };
-            let parameters = parameters(draft).iter().map(|(name, value)| {
-                (texts.parameter(name, &to, sent), texts.parameter(value, &to, sent))
-            });
-            let parameters = parameters.collect();
-            NewAlert { parameters, ..about.alert(action.id, draft.clone(), text) }
-        };
-        Ok(drafts.iter().map(alert).collect())
-    }
-
-    fn addressee(&self, user: u64) -> Addressee {
-        let zone = self.people.directory.users.get(&user).map_or("default", |one| &one.zone);
-        let person = self.people.of_user.get(&user).cloned().unwrap_or_default();
-        let (super_admin, groups) = (person.super_admin, person.groups);
-        Addressee { user, zone: self.globals.zone(zone), super_admin, groups }
-    }
-}
-
-/// What is said.
-enum Say<'a> {
-    Message(&'a Message),
-    Note(&'a str),
-}
-
-/// What an alert reports.
-#[derive(Debug, Clone, Copy)]
-struct About {
-    mode: OperationMode,
-    event: u64,
-    /// 0 = the event itself.
-    problem: u64,
-    update: u64,
-    /// Of the update.
-    author: u64,
-    step: u32,
-}
-
-impl About {
-    fn problem(event: &Event, step: u32) -> Self {
-        let mode = OperationMode::Problem;
-        Self { mode, event: event.id, problem: 0, update: 0, author: 0, step }
-    }
-
-    fn recovery(event: &Event) -> Self {
-        let mode = OperationMode::Recovery;
-        Self { mode, event: event.recovery, problem: event.id, ..Self::problem(event, 1) }
-    }
-
-    fn update(event: &Event, update: &Update) -> Self {
-        let about =
-            if event.recovery == 0 { Self::problem(event, 1) } else { Self::recovery(event) };
-        Self { mode: OperationMode::Update, update: update.id, author: update.user, ..about }
-    }
-
-    fn subject(&self, action: u64, event: &Event) -> Subject {
-        let nonzero = |id: u64| Some(id).filter(|id| *id != 0);
-        let recovery = nonzero(event.recovery).filter(|_| self.problem != 0);
-        Subject { action, event: event.id, recovery, update: nonzero(self.update) }
-    }
-
-    fn alert(self, action: u64, draft: Draft, text: Text) -> NewAlert {
-        NewAlert {
-            action,
-            event: self.event,
-            problem: self.problem,
-            update: self.update,
-            user: draft.user,
-            address: draft.address,
-            text,
-            parameters: Vec::new(),
-            step: self.step,
-            fate: draft.fate,
-        }
     }
 }
 
@@ -455,16 +318,4 @@ fn authors(connection: &mut dyn Reader, events: &[u64]) -> DbResult<Vec<u64>> {
     let sql = "SELECT DISTINCT userid FROM acknowledges WHERE eventid IN ({ids})";
     let rows = config::db::query_by_ids(connection, sql, &[], events)?;
     Ok(rows.iter().map(|row| row.id("userid")).collect())
-}
-
-/// The first line of a note, as clients know it.
-fn note(missing: &Missing) -> String {
-    let why = match missing {
-        Missing::Deleted => "event deleted".to_owned(),
-        Missing::Trigger(name) => format!("trigger \"{name}\" disabled"),
-        Missing::Host(name) => format!("host \"{name}\" disabled"),
-        Missing::Item(key) => format!("item \"{key}\" disabled"),
-        Missing::Action(name) => format!("action '{name}' disabled"),
-    };
-    format!("NOTE: Escalation canceled: {why}.")
 }

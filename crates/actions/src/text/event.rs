@@ -88,7 +88,10 @@ impl Expander {
         let facts = &self.facts;
         let tz = &recipient.time_zone;
         match part {
-            "STATUS" => return Some(i32::from(facts.update.is_some()).to_string()),
+            "STATUS" => {
+                let is_update = facts.update.is_some() || facts.status_changed;
+                return Some(i32::from(is_update).to_string());
+            }
             "HISTORY" => return Some(words::update_history(&facts.updates, recipient)),
             _ => {}
         }

@@ -22,6 +22,8 @@ pub struct Facts {
     pub recovery: Option<Event>,
     /// The update that the message reports.
     pub update: Option<Update>,
+    /// The message reports another status of a service.
+    pub status_changed: bool,
     /// What the event is about.
     pub subject: Subject,
     /// All updates of the problem, oldest first.

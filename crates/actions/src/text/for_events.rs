@@ -7,7 +7,7 @@ use config::db::{DbResult, Reader};
 use model::{EventId, Timestamp};
 use stdx::clock::SharedClock;
 
-use super::{Expander, Needs, Recipient, Request, Sees, Sent, read};
+use super::{Expander, Needs, Recipient, Request, Script, Sees, Sent, read};
 use crate::{Addressee, Expand, Subject, Texts};
 
 /// Makes texts about events of the database, with values of history.
@@ -42,6 +42,7 @@ impl Texts for EventTexts {
             event: EventId(subject.event),
             recovery: subject.recovery.map(EventId),
             update: subject.update,
+            status_changed: subject.status_changed,
         };
         let needs = Needs::of(templates.iter().copied());
         let now = Timestamp::from_unix(self.clock.unix());
@@ -74,5 +75,9 @@ impl Expand for Expander {
     fn parameter(&self, template: &str, to: &Addressee, sent: crate::Sent<'_>) -> String {
         let crate::Sent { sendto, subject, message } = sent;
         self.parameter(template, &to.into(), Sent { sendto, subject, message })
+    }
+
+    fn command(&self, template: &str, script: &Script<'_>) -> String {
+        self.command(template, script)
     }
 }

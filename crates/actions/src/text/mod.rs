@@ -12,6 +12,8 @@ mod monitored;
 mod needs;
 mod read;
 mod row;
+mod script;
+mod service;
 mod subject;
 mod table;
 mod values;
@@ -38,6 +40,7 @@ pub use facts::{
 pub use for_events::EventTexts;
 pub use needs::Needs;
 pub use read::{Request, read};
+pub use script::{Quoting, Script};
 
 use monitored::{About, position};
 use table::Occasion;
@@ -110,8 +113,8 @@ enum Goal<'a> {
     Message,
     /// To the program or service that sends the message: it may need secrets.
     Parameter(Sent<'a>),
-    /// To a host, to be run: it may need secrets.
-    Command(Option<HostId>),
+    /// To a host, to be run.
+    Script(&'a Script<'a>),
 }
 
 /// Makes the texts about one event.
@@ -153,12 +156,25 @@ impl Expander {
         self.text(template, PARAMETER_BYTES_MAX, recipient, Goal::Parameter(sent))
     }
 
-    /// A command, or a parameter of a script that is run for an event. `target` = the host it runs for.
-    /// Values of secret macros are in it; times are the server's.
-    pub fn command(&self, template: &str, target: Option<HostId>) -> String {
+    /// A text of a script that is run for the event; times are the server's. [`PARAMETER_BYTES_MAX`] are too many for
+    /// it to be run.
+    pub fn command(&self, template: &str, script: &Script<'_>) -> String {
         let time_zone = self.facts.snapshot.settings.time_zone();
         let program = Recipient { time_zone, sees: Sees::Everybody };
-        self.text(template, PARAMETER_BYTES_MAX, &program, Goal::Command(target))
+        let hosts = self.hosts(Goal::Script(script));
+        let scope = MacroScope { nodes: &*self.facts.snapshot.macros, hosts };
+        script.text(template, &scope, &program.time_zone, &mut |token| {
+            self.token(token, is_inner(template, token), &program, Goal::Script(script))
+        })
+    }
+
+    /// In whose eyes user macros are resolved: those of the host that a script is for, else of the event.
+    fn hosts<'a>(&'a self, goal: Goal<'a>) -> &'a [HostId] {
+        match (goal, &self.facts.subject) {
+            (Goal::Script(Script { target: Some(target), .. }), _) => std::slice::from_ref(target),
+            (_, Subject::Monitored(facts)) => &facts.hosts,
+            _ => &[],
+        }
     }
 
     fn text(&self, template: &str, bytes: usize, recipient: &Recipient, goal: Goal<'_>) -> String {
@@ -213,13 +229,12 @@ impl Expander {
     }
 
     fn user_macro(&self, wanted: &UserMacro, goal: Goal<'_>) -> Option<String> {
-        let hosts: &[HostId] = match &self.facts.subject {
-            Subject::Monitored(facts) => &facts.hosts,
-            _ => &[],
-        };
-        let found = MacroScope { nodes: &*self.facts.snapshot.macros, hosts }.resolve(wanted)?;
+        let nodes = &*self.facts.snapshot.macros;
+        let scope = MacroScope { nodes, hosts: self.hosts(goal) };
+        let found = scope.resolve(wanted)?;
         Some(match (goal, found.kind) {
             (Goal::Message, _) => found.masked().to_owned(),
+            (Goal::Script(script), _) if script.shown => found.masked().to_owned(),
             // The value is a path in a vault, which nobody here opens.
             (_, MacroKind::Vault) => UNKNOWN.to_owned(),
             _ => found.value.clone(),
@@ -235,19 +250,7 @@ impl Expander {
             (Goal::Parameter(sent), "ALERT.SENDTO") => Some(sent.sendto.to_owned()),
             (Goal::Parameter(sent), "ALERT.SUBJECT") => Some(sent.subject.to_owned()),
             (Goal::Parameter(sent), "ALERT.MESSAGE") => Some(sent.message.to_owned()),
-            (Goal::Command(target), _) => {
-                let of_host = match name.strip_prefix("HOST.TARGET.")? {
-                    "CONN" => "HOST.CONN",
-                    "DNS" => "HOST.DNS",
-                    "HOST" => "HOST.HOST",
-                    "IP" => "HOST.IP",
-                    "NAME" => "HOST.NAME",
-                    _ => return None,
-                };
-                let host = target.and_then(|id| self.facts.snapshot.hosts.get(&id));
-                let value = host.and_then(|host| host.macro_value(of_host));
-                Some(value.unwrap_or_else(|| UNKNOWN.to_owned()))
-            }
+            (Goal::Script(script), _) => script.own(name, &self.facts.snapshot),
             _ => None,
         }
     }

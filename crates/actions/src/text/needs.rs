@@ -9,7 +9,8 @@ pub struct Needs {
     pub(super) tags: bool,
     pub(super) updates: bool,
     pub(super) cause: bool,
-    pub(super) symptoms: bool,
+    /// Lists of other problems: symptoms, root causes.
+    pub(super) problems: bool,
     pub(super) alerts: bool,
     pub(super) item_texts: bool,
     pub(super) trigger_texts: bool,
@@ -50,7 +51,7 @@ impl Needs {
         self.tags |= starts("EVENT.TAGS") || starts("EVENT.RECOVERY.TAGS");
         self.updates |= matches!(name, "EVENT.UPDATE.HISTORY" | "EVENT.ACK.HISTORY");
         self.cause |= starts("EVENT.CAUSE.");
-        self.symptoms |= name == "EVENT.SYMPTOMS";
+        self.problems |= matches!(name, "EVENT.SYMPTOMS" | "SERVICE.ROOTCAUSE");
         self.alerts |= name == "ESC.HISTORY";
         let item = starts("ITEM.") || starts("LLDRULE.");
         self.item_texts |= item
@@ -81,10 +82,11 @@ mod tests {
             ("{ITEM.KEY.ORIG1}{LLDRULE.DESCRIPTION}", Needs { item_texts: true, ..none }),
             ("{EVENT.UPDATE.HISTORY}", Needs { updates: true, ..none }),
             ("{EVENT.CAUSE.TAGS.x}", Needs { cause: true, ..none }),
-            ("{EVENT.SYMPTOMS}", Needs { symptoms: true, ..none }),
+            ("{EVENT.SYMPTOMS}", Needs { problems: true, ..none }),
             ("{ESC.HISTORY}", Needs { alerts: true, ..none }),
             ("{TRIGGER.URL.NAME}", Needs { trigger_texts: true, ..none }),
             ("{TRIGGER.EVENTS.PROBLEM.ACK}", Needs { counts: true, ..none }),
+            ("{SERVICE.ROOTCAUSE}", Needs { problems: true, ..none }),
             ("{TRIGGER.STATE.ERROR}", Needs { error: true, ..none }),
             ("{HOST.DESCRIPTION2}", Needs { descriptions: true, ..none }),
             ("{TRIGGER.HOSTGROUP.NAME}", Needs { rights: true, ..none }),

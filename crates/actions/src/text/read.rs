@@ -31,6 +31,8 @@ pub struct Request {
     pub recovery: Option<EventId>,
     /// The row of `acknowledges` that the message reports.
     pub update: Option<u64>,
+    /// The message reports another status of a service.
+    pub status_changed: bool,
 }
 
 /// Reads what the texts need; `None` = the event is deleted. `c` reads both parts of the database.
@@ -61,7 +63,7 @@ pub fn read(
         update = read_updates(c, &rows)?.pop();
     }
     let cause = if needs.cause && cause_id != 0 { read_cause(c, cause_id)? } else { None };
-    let symptoms = if needs.symptoms { read_symptoms(c, snapshot, event.id)? } else { Vec::new() };
+    let symptoms = if needs.problems { read_symptoms(c, snapshot, event.id)? } else { Vec::new() };
     let subject = read_subject(c, snapshot, &event, needs)?;
     let alerts = if needs.alerts { read_alerts(c, request.action, event.id)? } else { Vec::new() };
     Ok(Some(Facts {
@@ -71,6 +73,7 @@ pub fn read(
         event,
         recovery,
         update,
+        status_changed: request.status_changed,
         subject,
         updates,
         cause,
@@ -153,7 +156,10 @@ fn read_events(
 }
 
 /// Tags in the order in which they were made, by event.
-fn read_tags(c: &mut dyn Reader, ids: &[u64]) -> DbResult<BTreeMap<u64, Vec<(String, String)>>> {
+pub(super) fn read_tags(
+    c: &mut dyn Reader,
+    ids: &[u64],
+) -> DbResult<BTreeMap<u64, Vec<(String, String)>>> {
     let sql = "SELECT eventid, tag, value FROM event_tags WHERE eventid IN ({ids}) \
                ORDER BY eventtagid";
     let mut tags: BTreeMap<u64, Vec<(String, String)>> = BTreeMap::new();
@@ -164,7 +170,7 @@ fn read_tags(c: &mut dyn Reader, ids: &[u64]) -> DbResult<BTreeMap<u64, Vec<(Str
     Ok(tags)
 }
 
-fn severity(number: i64) -> Severity {
+pub(super) fn severity(number: i64) -> Severity {
     Severity::from_number(number).unwrap_or(Severity::NotClassified)
 }
 

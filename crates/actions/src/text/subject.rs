@@ -53,8 +53,10 @@ pub(super) fn read_subject(
         EventOrigin::AutoregisteredHost(id) => {
             return Ok(read_agent(c, id)?.map_or(Subject::Gone, Subject::Agent));
         }
-        // Services have no tables yet.
-        EventOrigin::Service(_) => return Ok(Subject::Gone),
+        EventOrigin::Service(id) => {
+            let service = super::service::read(c, snapshot, id, needs)?;
+            return Ok(service.map_or(Subject::Gone, Subject::Service));
+        }
     };
     add_texts(c, &mut facts, needs)?;
     if let Some(id) = facts.trigger.as_ref().map(|trigger| trigger.id) {

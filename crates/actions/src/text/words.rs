@@ -28,6 +28,11 @@ pub(super) fn person(person: Option<&Person>, recipient: &Recipient) -> String {
     if !recipient.sees(person) {
         return INACCESSIBLE.to_owned();
     }
+    full_name(person)
+}
+
+/// `Name Surname (username)`.
+pub(super) fn full_name(person: &Person) -> String {
     let names = [person.name.as_str(), person.surname.as_str()];
     let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
     if names.is_empty() {

@@ -7,7 +7,7 @@ use crate::call::{Call, Json, Method, User};
 use crate::error::{ApiError, ApiResult};
 use crate::found::Found;
 use crate::get::{Get, Output};
-use crate::methods::{host, mediatype, user};
+use crate::methods::{host, mediatype, service, user};
 use crate::object::Access::ReadOnly;
 use crate::object::FieldKind::{Id, Int, Text};
 use crate::object::{Field, FieldKind, Object, field};
@@ -165,15 +165,15 @@ impl About {
                     get.and(of_event(&self.by_items(&right)), []);
                 }
             }
-            Self::Other(source) => {
-                let lowest = match source {
-                    EventSource::Service => UserType::SuperAdmin,
-                    _ => UserType::Admin,
-                };
-                if call.user().kind < lowest {
-                    get.and("1 = 0", []);
+            Self::Other(EventSource::Service) => {
+                let need =
+                    if need == Need::Read { service::Need::Read } else { service::Need::Write };
+                if let Some((right, values)) = service::access(call).condition(need, "e.objectid") {
+                    get.and(of_event(&right), values);
                 }
             }
+            Self::Other(_) if call.user().kind < UserType::Admin => get.and("1 = 0", []),
+            Self::Other(_) => {}
         }
     }
 

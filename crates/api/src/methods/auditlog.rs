@@ -24,7 +24,7 @@ const FIELDS: &[Field] = &[
         "action",
         Int(0, 12),
         ReadOnly,
-        "0 add, 1 update, 2 delete, 4 sign-out, 8 sign-in, 9 refused sign-in.",
+        "0 add, 1 update, 2 delete, 4 sign-out, 7 script, 8 sign-in, 9 refused sign-in.",
     ),
     field(
         "resourcetype",

@@ -25,7 +25,9 @@ pub(crate) mod regexp;
 pub(crate) mod role;
 pub(crate) mod running;
 pub(crate) mod script;
+pub(crate) mod service;
 pub(crate) mod settings;
+pub(crate) mod sla;
 pub(crate) mod task;
 pub(crate) mod template;
 pub(crate) mod token;
@@ -78,7 +80,9 @@ pub(crate) const ALL: &[&[Method]] = &[
     role::METHODS,
     running::METHODS,
     script::METHODS,
+    service::METHODS,
     settings::METHODS,
+    sla::METHODS,
     task::METHODS,
     template::METHODS,
     transaction::METHODS,
@@ -118,6 +122,8 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &mediatype::MEDIA_TYPE,
     &script::SCRIPT,
     &alert::ALERT,
+    &service::SERVICE,
+    &sla::SLA,
     &user::USER,
     &usergroup::USER_GROUP,
     &role::ROLE,

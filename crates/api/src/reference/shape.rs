@@ -33,6 +33,8 @@ const TYPES: &[(&str, &str)] = &[
     ("mediatype", "MediaType"),
     ("script", "Script"),
     ("alert", "Alert"),
+    ("service", "Service"),
+    ("sla", "Sla"),
     ("user", "User"),
     ("usergroup", "UserGroup"),
     ("role", "Role"),

@@ -63,6 +63,8 @@ pub enum AuditAction {
     Delete = 2,
     /// A user has signed out.
     Logout = 4,
+    /// A user has run a script.
+    Execute = 7,
     /// A user has signed in.
     Login = 8,
     /// Somebody has tried to.
@@ -376,6 +378,23 @@ pub fn note_access(
     let (set, id) = (ids.next()?, author.userid);
     let about =
         About { action, kind: 0, id, name: String::new(), details: String::new(), set: &set };
+    state.insert_values(&table::ACCESS_LOG, &COLUMNS, &about.row(ids.next()?, author))
+}
+
+/// The API's number of scripts among the kinds of objects.
+const SCRIPT: i64 = 25;
+
+/// Notes that a user has run a script on a host (id, name); `details` as those of changes.
+pub fn note_execution(
+    state: &mut Statements<'_>,
+    author: &Author,
+    (id, name): (u64, &str),
+    details: String,
+) -> DbResult<()> {
+    let mut ids = Cuids::new(author.at_s);
+    let set = ids.next()?;
+    let (action, name) = (AuditAction::Execute, name.to_owned());
+    let about = About { action, kind: SCRIPT, id, name, details, set: &set };
     state.insert_values(&table::ACCESS_LOG, &COLUMNS, &about.row(ids.next()?, author))
 }
 

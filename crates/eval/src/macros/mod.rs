@@ -44,6 +44,17 @@ pub fn substitute_within(
     env: &FunctionEnv<'_>,
     resolve: &mut dyn FnMut(&Token<'_>) -> Option<String>,
 ) -> String {
+    substitute_in_form(text, bytes, env, resolve, &mut |_, value| value)
+}
+
+/// The same; `form` gives each value, behind its function, the form in which it stands in the text.
+pub fn substitute_in_form(
+    text: &str,
+    bytes: usize,
+    env: &FunctionEnv<'_>,
+    resolve: &mut dyn FnMut(&Token<'_>) -> Option<String>,
+    form: &mut dyn FnMut(&Token<'_>, String) -> String,
+) -> String {
     let mut out = String::with_capacity(text.len().min(bytes));
     let mut last = 0;
     let mut at = 0;
@@ -63,7 +74,7 @@ pub fn substitute_within(
         };
         if let Some(value) = value {
             out.push_str(&text[last..token.span.start]);
-            out.push_str(&value);
+            out.push_str(&form(&token, value));
             last = token.span.end;
         } else if matches!(token.kind, TokenKind::Expression(_)) {
             at = token.span.start + 1;

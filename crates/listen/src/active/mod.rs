@@ -16,7 +16,10 @@ use model::{HostId, SeenAgent, Timestamp};
 use stdx::sync::lock;
 use tokio::sync::Semaphore;
 use wire::agent::active as wire_active;
-use wire::agent::active::{ActiveAnswer, ActiveChecks, ActiveItem, ActiveList, Heartbeat};
+use wire::agent::active::{
+    ActiveAnswer, ActiveChecks, ActiveItem, ActiveList, Heartbeat, RemoteCommand,
+};
+use wire::sender::CommandResult;
 
 use crate::shared::Shared;
 use crate::trapper::matching::Peer;
@@ -132,7 +135,13 @@ pub(crate) fn checks(shared: &Shared, request: &ActiveChecks<'_>, peer: &Peer) -
                 .then(|| list(shared, &snapshot, host));
             // With this member the agent keeps its values until a response omits it.
             let upload_disabled = shared.context.sink.is_congested(host.id);
-            ActiveAnswer::Success { list, commands: Vec::new(), upload_disabled }
+            let commands = shared.context.commands.take(host.id);
+            let commands = commands.into_iter().map(|one| RemoteCommand {
+                id: one.id,
+                command: one.command.into(),
+                wait: one.wait,
+            });
+            ActiveAnswer::Success { list, commands: commands.collect(), upload_disabled }
         }
         Err(Refusal::Unknown) => {
             autoregister(shared, request, peer, false);
@@ -157,6 +166,23 @@ pub(crate) fn checks_old_text(shared: &Shared, host: &str, peer: &Peer) -> Optio
     let snapshot = shared.context.snapshots.load();
     let host = find(shared, &snapshot, host, peer).ok()?;
     Some(ActiveAnswer::encode_old_text(&list(shared, &snapshot, host).items))
+}
+
+/// Takes what commands of active agents have printed, from those who may speak for the host.
+pub(crate) fn command_results(
+    shared: &Shared,
+    host: &Host,
+    results: Vec<CommandResult<'_>>,
+    peer: &Peer,
+) {
+    if let Err(reason) = peer.identity.allowed_for(host) {
+        tracing::debug!("command results from {} refused: {reason}", peer.ip);
+        return;
+    }
+    for one in results {
+        let answer = one.result.map(Cow::into_owned).map_err(Cow::into_owned);
+        shared.context.commands.answer(host.id, one.id, answer);
+    }
 }
 
 /// Takes a heartbeat.

@@ -392,6 +392,9 @@ fn agent_values(shared: &Shared, data: AgentData<'_>, peer: &Peer) -> Prepared {
         },
         None => None,
     };
+    if let Some(host) = named.as_deref().filter(|_| !data.commands.is_empty()) {
+        active::command_results(shared, host, data.commands, peer);
+    }
     let mut matcher = matcher(shared, &snapshot, peer, Source::Agent);
     let mut batch = AgentBatch {
         session: None,

@@ -2,22 +2,20 @@
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
-use std::process::Stdio;
 
+use collect::program::{self, Excess, Limits, Stopped, Streams};
 use eval::key::ItemKey;
-use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
-use tokio::time::timeout;
 
 use super::check::Check;
 use super::reply::CheckReply;
 
 /// Bytes of a program's output that are taken (the field's limit); what prints more has failed.
-const OUTPUT_BYTES_MAX: u64 = 16 << 20;
+const OUTPUT_BYTES_MAX: usize = 16 << 20;
 
 /// Runs the program that the key names with the key's parameters as its arguments.
 pub(crate) async fn check(check: &Check<'_>) -> CheckReply {
-    let result = match program(&check.shared.config.external_scripts, &check.item.key) {
+    let result = match find(&check.shared.config.external_scripts, &check.item.key) {
         Ok((program, arguments)) => run(&program, &arguments, check.timeout).await,
         Err(why) => Err(why),
     };
@@ -28,7 +26,7 @@ pub(crate) async fn check(check: &Check<'_>) -> CheckReply {
 }
 
 /// File and arguments.
-fn program(folder: &Path, key: &str) -> Result<(PathBuf, Vec<String>), String> {
+fn find(folder: &Path, key: &str) -> Result<(PathBuf, Vec<String>), String> {
     let key = ItemKey::parse(key).map_err(|error| error.to_string())?;
     let mut parts = Path::new(&*key.name).components();
     let (Some(Component::Normal(name)), None) = (parts.next(), parts.next()) else {
@@ -49,45 +47,22 @@ fn program(folder: &Path, key: &str) -> Result<(PathBuf, Vec<String>), String> {
 async fn run(
     program: &Path,
     arguments: &[impl AsRef<OsStr>],
-    limit: std::time::Duration,
+    time: std::time::Duration,
 ) -> Result<String, String> {
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A group of its own, so that what the program starts ends with it.
-    command.process_group(0).kill_on_drop(true);
-    let mut child =
-        command.spawn().map_err(|error| format!("Cannot run {}: {error}", program.display()))?;
-    let group = child.id();
-    let (out, err) = (child.stdout.take(), child.stderr.take());
-    let work = async {
-        let (out, err) = tokio::join!(read(out), read(err));
-        (out, err, child.wait().await)
-    };
-    let ended = timeout(limit, work).await;
-    if ended.is_err() {
-        group.into_iter().for_each(stdx::sys::kill_group);
-        return Err(String::from("Timeout while executing a shell script."));
-    }
-    let Ok((out, err, status)) = ended else { unreachable!("BUG: checked above") };
-    let status = status.map_err(|error| format!("Cannot wait for the program: {error}"))?;
-    let (out, err) = (out?, err?);
-    if !status.success() {
-        let text = if err.trim().is_empty() { &out } else { &err };
-        return Err(format!("{} ({status})", text.trim_end()).trim_start().to_owned());
+    command.args(arguments);
+    let limits = Limits { time, bytes: OUTPUT_BYTES_MAX, excess: Excess::Kill };
+    let ended = program::run(command, Streams::Apart, limits, std::future::pending()).await;
+    let ended = ended.map_err(|why| match why {
+        Stopped::NotStarted(error) => format!("Cannot run {}: {error}", program.display()),
+        why => why.to_string(),
+    })?;
+    let (out, err) = (ended.text(), String::from_utf8_lossy(&ended.err));
+    if !ended.status.success() {
+        let text = if err.trim().is_empty() { &*out } else { &*err };
+        return Err(format!("{} ({})", text.trim_end(), ended.status).trim_start().to_owned());
     }
     Ok(out.trim_end().to_owned())
-}
-
-async fn read(stream: Option<impl AsyncRead + Unpin>) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    if let Some(stream) = stream {
-        let mut stream = stream.take(OUTPUT_BYTES_MAX + 1);
-        stream.read_to_end(&mut bytes).await.map_err(|error| error.to_string())?;
-    }
-    if bytes.len() as u64 > OUTPUT_BYTES_MAX {
-        return Err(format!("The program printed more than {} MiB.", OUTPUT_BYTES_MAX >> 20));
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -108,7 +83,7 @@ mod tests {
     }
 
     async fn ask(folder: &Path, key: &str, limit: Duration) -> Result<String, String> {
-        let (program, arguments) = program(folder, key)?;
+        let (program, arguments) = find(folder, key)?;
         loop {
             match run(&program, &arguments, limit).await {
                 // Another test's process has the file open between fork and exec.

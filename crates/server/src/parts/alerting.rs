@@ -1,4 +1,4 @@
-//! Messages of actions: the escalator, and the media that send them.
+//! Messages and commands of actions: the escalator, the media that send, and who runs commands.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,57 +8,70 @@ use actions::{Escalator, Explainer};
 use anyhow::Context as _;
 use collect::resolver::Resolver;
 use media::{ATTEMPT_MAX, Configured, Queues, Setup};
+use poll::{Commander, CommanderSetup};
 
 use super::base::Base;
 use super::evaluation::Evaluation;
+use super::scripts::Scripts;
 use super::{Kept, Part, blocking, history};
 
 /// How long attempts may go on when the server stops.
 const ATTEMPTS_END: Duration = Duration::from_secs(5);
 
-/// Starts both; the handle sends what users test.
+/// How long commands may go on when the server stops.
+const COMMANDS_END: Duration = Duration::from_secs(5);
+
+/// What others use of it.
+#[derive(Clone)]
+pub(crate) struct Alerting {
+    pub(crate) scripts: Scripts,
+    /// Tells users why they got messages, or none.
+    pub(crate) explainer: Arc<Explainer>,
+}
+
+/// Starts all of them.
 pub(crate) fn start(
     base: &Base<'_>,
     history: &history::Opened,
     evaluation: &Evaluation,
-) -> anyhow::Result<Part<Queues>> {
-    let (config, clock, bell) = (&base.config, &base.clock, base.bell.clone());
+    pollers: &poll::Status,
+) -> anyhow::Result<Part<Alerting>> {
+    let (config, clock, bell) = (&base.config, &base.clock, base.bells.escalator.clone());
     let queues = Queues::new(setup(base)?, Arc::new(bell.clone()));
     let media = Configured::new(Arc::clone(config), queues.clone());
+    let shards = Arc::clone(&evaluation.shards) as Arc<dyn ::history::Reader>;
+    let reader = history.reader(shards, clock);
+    let texts = || EventTexts::new(Arc::clone(config), Arc::clone(&reader), Arc::clone(clock));
+    let explainer = Explainer::new(Arc::clone(config), Arc::clone(clock), Box::new(texts()));
+    let setup = CommanderSetup {
+        on_server: base.values.yes("global-scripts")?,
+        runtime: tokio::runtime::Handle::current(),
+    };
+    let commander = Commander::new(pollers, setup, Arc::new(bell.clone()));
     let escalator = Escalator::new(
         Arc::clone(config),
         Arc::clone(clock),
         bell.clone(),
         Arc::new(media),
-        Box::new(texts(base, history, evaluation)),
+        Arc::new(commander.clone()),
+        Box::new(texts()),
     )
     .context("cannot continue the escalations of the last run")?;
     let stop = base.stop_writers.clone();
     let thread = stdx::thread::permanent("escalator", move || escalator.run(&stop))?;
-    let sending = queues.clone();
+    let scripts = Scripts {
+        config: Arc::clone(config),
+        texts: Arc::new(texts()),
+        commander: commander.clone(),
+    };
     let end = move || {
-        sending.stop(ATTEMPTS_END);
+        commander.stop(COMMANDS_END);
+        queues.stop(ATTEMPTS_END);
         // It ends when it has written the last reports.
         bell.end();
         Kept::all_if(thread.join().is_ok())
     };
-    Ok(Part::new(queues, blocking(end)))
-}
-
-/// What tells users why they got messages, or none.
-pub(crate) fn explainer(
-    base: &Base<'_>,
-    history: &history::Opened,
-    evaluation: &Evaluation,
-) -> Explainer {
-    let texts = Box::new(texts(base, history, evaluation));
-    Explainer::new(Arc::clone(&base.config), Arc::clone(&base.clock), texts)
-}
-
-fn texts(base: &Base<'_>, history: &history::Opened, evaluation: &Evaluation) -> EventTexts {
-    let shards = Arc::clone(&evaluation.shards) as Arc<dyn ::history::Reader>;
-    let values = history.reader(shards, &base.clock);
-    EventTexts::new(Arc::clone(&base.config), values, Arc::clone(&base.clock))
+    Ok(Part::new(Alerting { scripts, explainer: Arc::new(explainer) }, blocking(end)))
 }
 
 fn setup(base: &Base<'_>) -> anyhow::Result<Setup> {

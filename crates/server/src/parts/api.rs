@@ -11,11 +11,12 @@ use internals::{Capacity, Meter};
 use pipeline::ShardSet;
 use tokio::sync::broadcast;
 
+use super::alerting::Alerting;
 use super::base::Base;
 use super::collection::Collection;
 use super::evaluation::Evaluation;
 use super::live::Live;
-use super::{Kept, Part, alerting, blocking, history};
+use super::{Kept, Part, blocking, history};
 
 /// What others use of it.
 #[derive(Clone)]
@@ -25,16 +26,26 @@ pub(crate) struct Service {
     pub(crate) gate: Gate,
 }
 
+/// What else the API asks.
+pub(crate) struct Others {
+    pub(crate) meter: Arc<Meter>,
+    /// Of the history service.
+    pub(crate) counters: Arc<Counters>,
+    /// What engines of the load balancer report.
+    pub(crate) board: Option<Arc<Board>>,
+    pub(crate) alerting: Alerting,
+}
+
 /// Makes the API of the parts that run. From now on shards and browsers hear of changes of the configuration.
 pub(crate) fn start(
     base: &Base<'_>,
     history: &history::Opened,
     evaluation: &Evaluation,
     collection: &Collection,
-    meter: &Arc<Meter>,
-    counters: Arc<Counters>,
-    board: Option<Arc<Board>>,
+    others: Others,
 ) -> Part<Service> {
+    let Others { meter, counters, board, alerting } = others;
+    let Alerting { scripts, explainer } = alerting;
     // Before the API: browsers ask for what shards know.
     configure_shards(&base.config, &evaluation.shards);
     let shards = Arc::clone(&evaluation.shards);
@@ -50,11 +61,12 @@ pub(crate) fn start(
             discoveries: Arc::clone(&evaluation.lld.outcomes),
             config: Arc::clone(&base.config),
             clock: Arc::clone(&base.clock),
-            bell: base.bell.clone(),
-            explainer: Arc::new(alerting::explainer(base, history, evaluation)),
-            capacity: Capacity { data: base.data.clone(), meter: Arc::clone(meter) },
+            bells: base.bells.clone(),
+            explainer,
+            capacity: Capacity { data: base.data.clone(), meter },
             board,
             damages: history.damages.clone(),
+            scripts,
         }),
         transactions: Arc::clone(&base.transactions),
         engine_authority: base.engine_authority.clone(),

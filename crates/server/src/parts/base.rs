@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::api::LiveHub;
-use actions::Bell;
 use config::Config;
 use config::db::Location;
 use config::retry::Stop;
@@ -16,6 +15,28 @@ use super::{Kept, Part, blocking};
 use crate::folder::RunningMark;
 use crate::params::Values;
 use crate::{first_start, pairing};
+
+/// Tells those who follow events and problems in the database. Nothing of it blocks.
+#[derive(Clone, Default)]
+pub(crate) struct Bells {
+    pub(crate) escalator: actions::Bell,
+    /// To the thread that keeps the status of services.
+    pub(crate) services: services::keeper::Bell,
+}
+
+impl Bells {
+    /// There are new events, or new updates of problems.
+    pub(crate) fn ring(&self) {
+        self.services.ring();
+        self.escalator.ring();
+    }
+
+    /// The suppression of these problems has changed.
+    pub(crate) fn suppression_changed(&self, problems: &[u64]) {
+        self.services.problems_changed(problems);
+        self.escalator.suppression_changed(problems);
+    }
+}
 
 /// What is open before the first part that does work.
 pub(crate) struct Base<'v> {
@@ -30,8 +51,8 @@ pub(crate) struct Base<'v> {
     pub(crate) engine_authority: Option<String>,
     /// To browsers.
     pub(crate) hub: LiveHub,
-    /// To the escalator.
-    pub(crate) bell: Bell,
+    /// To those who follow events and problems.
+    pub(crate) bells: Bells,
     /// Ends the tries of writers while the configuration database is down.
     pub(crate) stop_writers: Stop,
     /// The last run ended without writing everything.
@@ -73,7 +94,7 @@ impl<'v> Base<'v> {
             transactions,
             engine_authority,
             hub: LiveHub::default(),
-            bell: Bell::default(),
+            bells: Bells::default(),
             stop_writers: Stop::new(Arc::clone(&clock)),
             clock,
             crashed: last_run.crashed,

@@ -15,7 +15,7 @@ const RESULTS_MAX: usize = 1_000;
 /// Starts the writer; the handle takes what was found.
 pub(crate) fn start(base: &Base<'_>) -> anyhow::Result<Part<Sender<DiscoveryResult>>> {
     let (results, queue) = bounded::<DiscoveryResult>("discovery", RESULTS_MAX);
-    let writing = DiscoveryWriter::new(Arc::clone(&base.config), base.bell.clone());
+    let writing = DiscoveryWriter::new(Arc::clone(&base.config), base.bells.escalator.clone());
     let stop = base.stop_writers.clone();
     let thread = stdx::thread::permanent("discovery", move || writing.run(queue, &stop))?;
     let last = results.clone();

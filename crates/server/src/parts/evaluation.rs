@@ -6,7 +6,7 @@ use ::api::LiveNote;
 use ::events::{Hooks, Problems, Unsent};
 use anyhow::Context;
 use config::lld::worker as lld;
-use model::{ItemId, TriggerFinding, UnixSeconds};
+use model::{ItemId, TriggerFinding, TriggerState, UnixSeconds};
 use pipeline::{ShardSet, ShardsConfig};
 use stdx::queue::bounded;
 use tokio::sync::broadcast;
@@ -89,10 +89,17 @@ pub(crate) fn start(
 }
 
 fn hooks(base: &Base<'_>, shards: &Arc<ShardSet>) -> Hooks {
-    let (hub, shards, bell) = (base.hub.clone(), Arc::clone(shards), base.bell.clone());
+    let (hub, shards, bells) = (base.hub.clone(), Arc::clone(shards), base.bells.clone());
+    let services = bells.services.clone();
     Hooks {
-        problem: Box::new(move |_| hub.tell(LiveNote::Problems)),
+        problem: Box::new(move |change| {
+            // One that was deleted has no event that tells of it.
+            if change.state == TriggerState::Ok {
+                services.problems_changed(&[change.event.0]);
+            }
+            hub.tell(LiveNote::Problems);
+        }),
         trigger: Box::new(move |trigger, state| shards.set_trigger(trigger, state)),
-        written: Box::new(move || bell.ring()),
+        written: Box::new(move || bells.ring()),
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actions::{Bell, Explainer, Prepared};
-use api::{ItemState, Probe, Rehearse};
+use actions::{Explainer, Prepared};
+use api::{Execution, ItemState, Probe, Rehearse, ScriptRun};
 use balancing::placement::{Assignment, State};
 use config::Config;
 use config::db::Reader;
@@ -23,6 +23,9 @@ use stdx::clock::SharedClock;
 use tokio::runtime::Handle;
 use wire::history_service::{Failure, Reason};
 
+use super::base::Bells;
+use super::scripts::Scripts;
+
 /// The running parts, for the API's blocking threads.
 pub(crate) struct Live {
     pub(crate) shards: Arc<ShardSet>,
@@ -33,14 +36,15 @@ pub(crate) struct Live {
     pub(crate) discoveries: Arc<Outcomes>,
     pub(crate) config: Arc<Config>,
     pub(crate) clock: SharedClock,
-    /// To the escalator.
-    pub(crate) bell: Bell,
+    /// To those who follow problems.
+    pub(crate) bells: Bells,
     pub(crate) explainer: Arc<Explainer>,
     pub(crate) capacity: Capacity,
     /// What engines of the load balancer report; `None`: the server does not listen for them.
     pub(crate) board: Option<Arc<Board>>,
     /// Damage of the embedded history.
     pub(crate) damages: history::damage::Damages,
+    pub(crate) scripts: Scripts,
 }
 
 impl api::Live for Live {
@@ -151,8 +155,20 @@ impl api::Live for Live {
 
     fn end_suppressions(&self, maintenances: &[u64]) -> Result<(), String> {
         let ended = events::end_suppressions(&self.config, maintenances);
-        self.bell.suppression_changed(&ended.map_err(|error| error.to_string())?);
+        self.bells.suppression_changed(&ended.map_err(|error| error.to_string())?);
         Ok(())
+    }
+
+    fn run_script(&self, execution: &Execution) -> ScriptRun {
+        self.scripts.run(execution)
+    }
+
+    fn script_texts(
+        &self,
+        execution: &Execution,
+        templates: &[String],
+    ) -> Result<Vec<String>, String> {
+        self.scripts.shown(execution, templates)
     }
 
     fn check_now(&self, items: &[ItemId]) {

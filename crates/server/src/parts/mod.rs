@@ -16,6 +16,8 @@ pub(crate) mod listeners;
 pub(crate) mod live;
 pub(crate) mod remember;
 pub(crate) mod requests;
+pub(crate) mod scripts;
+pub(crate) mod services;
 pub(crate) mod transactions;
 pub(crate) mod upkeep;
 pub(crate) mod web;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::Config;
+use config::db::DbResult;
 use events::{MaintenanceWatch, Problems};
 use pipeline::ShardSet;
 use stdx::clock::SharedClock;
@@ -27,9 +28,9 @@ pub(crate) fn start(base: &Base<'_>, evaluation: &Evaluation, running: &mut Runn
         Arc::clone(clock),
     );
     running.add("housekeeping", Part::task("housekeeping", housekeeping));
-    let bell = base.bell.clone();
+    let bells = base.bells.clone();
     let watch = MaintenanceWatch::new(Arc::clone(config))
-        .telling(Box::new(move |problems| bell.suppression_changed(problems)));
+        .telling(Box::new(move |problems| bells.suppression_changed(problems)));
     let maintenance = maintenance(watch, Arc::clone(clock));
     running.add("maintenance", Part::task("maintenance", maintenance));
     let old = super::transactions::delete_old(Arc::clone(&base.transactions), Arc::clone(clock));
@@ -62,6 +63,9 @@ async fn housekeeping(
             if let Err(error) = problems.housekeep(before) {
                 tracing::warn!(%error, "cannot delete expired events");
             }
+            if let Err(error) = expire_services(&config, now) {
+                tracing::warn!(%error, "cannot delete the expired history of services");
+            }
             let days = u64::from(config.snapshot().settings.audit.days);
             if days > 0
                 && let Err(error) =
@@ -72,6 +76,21 @@ async fn housekeeping(
         };
         drop(tokio::task::spawn_blocking(work).await);
     }
+}
+
+/// Deletes the history of services that is older than the setting says.
+fn expire_services(config: &Config, now: u64) -> DbResult<()> {
+    let setting = |name: &str| -> DbResult<Option<String>> {
+        let sql = "SELECT value FROM settings WHERE name = ?";
+        let rows = config.read(|connection| connection.query(sql, &[name.into()]))?;
+        Ok(rows.first().map(|row| row.text("value").to_owned()))
+    };
+    if setting("hk_services_mode")?.is_some_and(|mode| mode == "0") {
+        return Ok(());
+    }
+    let kept = setting("hk_services")?.and_then(|text| eval::num::parse_seconds(&text));
+    let kept = kept.map_or(EVENTS_KEPT.as_secs(), u64::from);
+    services::keeper::expire(config, now.saturating_sub(kept))
 }
 
 /// Hosts enter and leave maintenance within a second.

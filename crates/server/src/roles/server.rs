@@ -20,7 +20,7 @@ use crate::parts::remember::Memory;
 use crate::parts::requests::Requests;
 use crate::parts::{
     Kept, Part, Running, alerting, api, collection, discovered, engines, evaluation,
-    history as stored, listeners, upkeep, web,
+    history as stored, listeners, services, upkeep, web,
 };
 use crate::{failure, first_start};
 
@@ -87,8 +87,7 @@ async fn start(
     let evaluation =
         running.add("evaluation", evaluation::start(&base, &mut history, unsupported)?);
     let discovered = running.add("discovery", discovered::start(&base)?);
-    running.add("alerting", alerting::start(&base, &history, &evaluation)?);
-
+    running.add("services", services::start(&base)?);
     let counters = Arc::<Counters>::default();
     let meter = measure(&base, &history, &evaluation, Arc::clone(&counters));
     let figures =
@@ -100,9 +99,12 @@ async fn start(
         "collection",
         collection::start(&base, &evaluation, memory, Arc::new(internals), discovered.clone())?,
     );
+    // Behind collection, whose clients run commands: it ends before them, and its start continues what is left.
+    let alerting = alerting::start(&base, &history, &evaluation, &collection.pollers)?;
+    let alerting = running.add("alerting", alerting);
     running.add("meter", Part::task("meter", Arc::clone(&meter).run(collection.pollers.clone())));
-    let api =
-        api::start(&base, &history, &evaluation, &collection, &meter, counters, board.clone());
+    let others = api::Others { meter, counters, board: board.clone(), alerting };
+    let api = api::start(&base, &history, &evaluation, &collection, others);
     let service = running.add("API", api);
     let requests = Requests {
         api: Arc::clone(&service.api),

@@ -53,12 +53,16 @@ pub enum IpmiError {
 /// Network function and command of the requests that collection makes.
 pub mod commands {
     /// Network functions.
+    pub const CHASSIS: u8 = 0x00;
+    /// See [`CHASSIS`].
     pub const SENSOR: u8 = 0x04;
-    /// See [`SENSOR`].
+    /// See [`CHASSIS`].
     pub const APP: u8 = 0x06;
-    /// See [`SENSOR`].
+    /// See [`CHASSIS`].
     pub const STORAGE: u8 = 0x0A;
 
+    /// Chassis: power.
+    pub const CHASSIS_CONTROL: u8 = 0x02;
     /// Application: what the controller is.
     pub const GET_DEVICE_ID: u8 = 0x01;
     /// Application: ways to prove oneself.

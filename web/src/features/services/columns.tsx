@@ -110,6 +110,8 @@ export interface ShownSla {
   sla: SlaSummary | undefined;
   sli: Sli | undefined;
   failed: boolean;
+  /** Those of other rows are still shown: what is missing is on its way. */
+  pending: boolean;
   /** Time zone of the agreement. */
   zone: string | undefined;
 }
@@ -119,6 +121,7 @@ function SlaCell({ service, shown }: { service: ServiceNode; shown: ShownSla }) 
   if (!sla) return null;
   if (!sli) return <span className="text-faint">{failed ? texts.unknown : "…"}</span>;
   const cells = cellsOf(sli, service.serviceid);
+  if (cells.length === 0 && shown.pending) return <span className="text-faint">…</span>;
   if (cells.length === 0) return <span className="text-faint">{texts.notCovered}</span>;
   const slo = Number(sla.slo);
   return (

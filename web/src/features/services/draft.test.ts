@@ -39,6 +39,13 @@ test("limits of rules are percentages or numbers", () => {
   expect(Object.keys(serviceProblems({ ...draft, rules }))).toEqual(["rule0", "rule2"]);
 });
 
+test("a service has problem tags or children", () => {
+  const problemTags = [{ tag: "scope", operator: "0", value: "" }];
+  expect(serviceProblems({ ...draft, problemTags })).toEqual({});
+  const both = { ...draft, problemTags, children: ["8"] };
+  expect(serviceProblems(both)).toHaveProperty("problemTags");
+});
+
 test("a service cannot be above and below another", () => {
   expect(serviceProblems({ ...draft, children: ["7"] })).toHaveProperty("children");
 });

@@ -69,6 +69,8 @@ export function serviceProblems(draft: ServiceDraft): Record<string, string> {
   if (!isWhole(draft.weight, 0, 1_000_000)) problems.weight = "Enter a number from 0 to 1000000.";
   if (draft.parents.some((id) => draft.children.includes(id)))
     problems.children = "A service cannot be both above and below.";
+  if (draft.children.length > 0 && draft.problemTags.some(({ tag }) => tag.trim()))
+    problems.problemTags = "A service has problem tags or child services, not both.";
   for (const [n, rule] of draft.rules.entries()) {
     const problem = ruleProblem(rule);
     if (problem) problems[`rule${n}`] = problem;

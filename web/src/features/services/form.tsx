@@ -133,6 +133,7 @@ export function ServiceForm({ service, parentid }: FormProps) {
               operators={TAG_OPERATORS}
               onChange={(problemTags) => set({ problemTags })}
             />
+            {problems.problemTags && <p className="text-xs text-bad-ink">{problems.problemTags}</p>}
           </FormSection>
           <Place {...part} id={id} />
           <Calculation {...part} />

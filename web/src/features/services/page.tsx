@@ -76,6 +76,8 @@ function useFound(filter: ServiceFilter, enabled: boolean) {
       open: false,
     }),
   );
+  if (rows && rows.length >= LEVEL_MAX)
+    rows.push({ is: "note", path: "/cut", depth: 0, text: texts.cutFound(LEVEL_MAX) });
   return { query, rows };
 }
 
@@ -94,9 +96,10 @@ function useShownSla(chosen: string | undefined, rows: readonly TreeRow[]) {
   });
   const zone = useSlaZone(sla);
   const failed = query.error !== null;
+  const pending = query.isPlaceholderData;
   const shown: ShownSla = useMemo(
-    () => ({ sla, sli: query.data, failed, zone }),
-    [sla, query.data, failed, zone],
+    () => ({ sla, sli: query.data, failed, pending, zone }),
+    [sla, query.data, failed, pending, zone],
   );
   return { shown, slas: enabled };
 }

@@ -31,6 +31,8 @@ export const texts = {
   belowUnknown: (why: string) => `Services below cannot be shown. ${why}`,
   cut: (count: number) =>
     `The first ${formatCount(count)} services of this level are shown. Search for others.`,
+  cutFound: (count: number) =>
+    `The first ${formatCount(count)} services are shown. Change the filters to find others.`,
   general: "Service",
   name: "Name",
   description: "Description",
@@ -38,7 +40,7 @@ export const texts = {
   sortOrderHint: "0 to 999. Services of a level are sorted by it.",
   problemTags: "Problem tags",
   problemTagsNote:
-    "Problems with all of these tags set the status of this service. Without tags, only services below it do.",
+    "Problems with all of these tags set the status of this service. A service with child services has no problem tags.",
   tagWord: "tag",
   tagName: "Tag name",
   tagOperator: "Tag operator",

@@ -35,12 +35,20 @@ interface Shown {
   zone: string | undefined;
   /** The indicators could not be read. */
   failed: boolean;
+  /** Those of other rows are still shown: what is missing is on its way. */
+  pending: boolean;
+}
+
+/** The indicators of a row; undefined: on their way. */
+function indicators(row: ServiceRef, { sli, pending }: Shown) {
+  const cells = cellsOf(sli, row.serviceid);
+  return sli && (cells.length > 0 || !pending) ? cells : undefined;
 }
 
 function Bars({ row, shown }: { row: ServiceRef; shown: Shown }) {
   const { sla, sli, zone, failed } = shown;
-  if (!sli) return <span className="text-faint">{failed ? texts.unknown : "…"}</span>;
-  const cells = cellsOf(sli, row.serviceid);
+  const cells = indicators(row, shown);
+  if (!sli || !cells) return <span className="text-faint">{failed ? texts.unknown : "…"}</span>;
   return (
     <SliBars
       name={row.name}
@@ -53,17 +61,19 @@ function Bars({ row, shown }: { row: ServiceRef; shown: Shown }) {
 }
 
 /** The indicator of the newest period, red if it misses the objective. */
-function Newest({ row, shown: { sla, sli } }: { row: ServiceRef; shown: Shown }) {
-  if (!sli) return null;
-  const slo = Number(sla.slo);
-  const cell = cellsOf(sli, row.serviceid).at(-1);
+function Newest({ row, shown }: { row: ServiceRef; shown: Shown }) {
+  const cells = indicators(row, shown);
+  if (!cells) return null;
+  const slo = Number(shown.sla.slo);
+  const cell = cells.at(-1);
   const look = { met: "text-good-ink", missed: "font-medium text-bad-ink", unknown: "text-faint" };
   return <span className={`tabular ${look[verdictOf(cell, slo)]}`}>{sliWords(cell, slo)}</span>;
 }
 
-function Missed({ row, shown: { sla, sli } }: { row: ServiceRef; shown: Shown }) {
-  if (!sli) return null;
-  const verdicts = cellsOf(sli, row.serviceid).map((cell) => verdictOf(cell, Number(sla.slo)));
+function Missed({ row, shown }: { row: ServiceRef; shown: Shown }) {
+  const cells = indicators(row, shown);
+  if (!cells) return null;
+  const verdicts = cells.map((cell) => verdictOf(cell, Number(shown.sla.slo)));
   const known = verdicts.filter((one) => one !== "unknown").length;
   if (known === 0) return <span className="text-faint">{texts.unknown}</span>;
   const missed = verdicts.filter((one) => one === "missed").length;
@@ -129,7 +139,8 @@ function useServices(slaid: string, sla: SlaSummary | undefined, enabled: boolea
   const [visible, onVisible] = useVisible();
   const total = useQuery({ ...slaServiceCountQuery(slaid), enabled: enabled && slaid !== "" });
   const rows = useRowWindow<ServiceRef>({
-    queryKey: ["services", "report", slaid],
+    // Without the list nothing is read: those rows are no rows of the list.
+    queryKey: ["services", "report", slaid, enabled],
     visible,
     fetch: (offset, limit, signal) =>
       slaid && enabled ? slaServices(slaid, offset, limit, signal) : Promise.resolve([]),
@@ -146,9 +157,10 @@ function useServices(slaid: string, sla: SlaSummary | undefined, enabled: boolea
   });
   const zone = useSlaZone(sla);
   const failed = sli.error !== null;
+  const pending = sli.isPlaceholderData;
   const shown = useMemo(
-    () => sla && { sla, sli: sli.data, zone, failed },
-    [sla, sli.data, zone, failed],
+    () => sla && { sla, sli: sli.data, zone, failed, pending },
+    [sla, sli.data, zone, failed, pending],
   );
   return { total, rows, sli, shown, onVisible };
 }

@@ -3,7 +3,9 @@
 mod flow;
 mod outlook;
 mod rehearsal;
+mod runs;
 mod sends;
+mod services;
 
 use std::sync::Mutex;
 
@@ -12,11 +14,15 @@ use config::db::{DbError, Location, Reader, Value};
 use config::schema::Table;
 use config::table;
 use model::alert::{Outcome, Outgoing, Refused, Report, Reports};
-use model::{AlertId, EventId, ProblemUpdate, Timestamp, TriggerFinding, TriggerId, UserId};
+use model::command::{CommandKind, Place, Task, Work};
+use model::{
+    AlertId, EventId, HostId, ProblemUpdate, Timestamp, TriggerFinding, TriggerId, UserId,
+};
 use stdx::clock::SimClock;
 use stdx::sync::lock;
 
 use super::*;
+use crate::text::Script;
 
 const T: u64 = 1_800_000_000;
 const HOST: u64 = 50;
@@ -79,6 +85,36 @@ impl Expand for EchoOf {
     fn parameter(&self, template: &str, _: &Addressee, sent: Sent<'_>) -> String {
         template.replace("{ALERT.SENDTO}", sent.sendto).replace("{ALERT.SUBJECT}", sent.subject)
     }
+
+    fn command(&self, template: &str, script: &Script<'_>) -> String {
+        let secret = if script.shown { "******" } else { "secret" };
+        template.replace("{EVENT.ID}", &self.0.event.to_string()).replace("{$SECRET}", secret)
+    }
+}
+
+/// Starts commands up to one for each host, and none of hosts that are full.
+#[derive(Default)]
+struct Shell {
+    started: Mutex<Vec<(AlertId, Task)>>,
+    full: Mutex<BTreeSet<HostId>>,
+}
+
+struct Seat(Arc<Shell>);
+
+/// Gives seats of the shell.
+struct Seats(Arc<Shell>);
+
+impl Commands for Seats {
+    fn place(&self, _: CommandKind, host: HostId) -> Option<Box<dyn Place>> {
+        let is_free = lock(&self.0.full).insert(host);
+        is_free.then(|| Box::new(Seat(Arc::clone(&self.0))) as Box<dyn Place>)
+    }
+}
+
+impl Place for Seat {
+    fn start(self: Box<Self>, alert: AlertId, task: Task) {
+        lock(&self.0.started).push((alert, task));
+    }
 }
 
 struct World {
@@ -88,6 +124,7 @@ struct World {
     escalator: Escalator,
     bell: Bell,
     sink: Arc<Sink>,
+    shell: Arc<Shell>,
     dir: tempfile::TempDir,
 }
 
@@ -110,15 +147,17 @@ impl World {
     fn start(dir: tempfile::TempDir, config: Arc<Config>, clock: Arc<SimClock>) -> Self {
         let bell = Bell::default();
         let sink = Arc::new(Sink::default());
+        let shell = Arc::new(Shell::default());
         let problems = Problems::open(Arc::clone(&config), clock.clone(), Hooks::none()).unwrap();
         let escalator = Escalator::new(
             Arc::clone(&config),
             clock.clone(),
             bell.clone(),
             sink.clone(),
+            Arc::new(Seats(Arc::clone(&shell))),
             Box::new(Echo),
         );
-        Self { config, clock, problems, escalator: escalator.unwrap(), bell, sink, dir }
+        Self { config, clock, problems, escalator: escalator.unwrap(), bell, sink, shell, dir }
     }
 
     /// The process is killed and starts again.

@@ -55,7 +55,11 @@ fn each_condition_is_shown_with_what_it_is_compared_to() {
     let event = world.problem(TRIGGER);
     world.work();
     let action = world.action(event);
-    assert_eq!((action.applies, action.conditions), (true, vec![true, false]), "one of a kind");
+    assert_eq!(
+        (action.applies, action.conditions),
+        (true, vec![true, false, true]),
+        "one of a kind"
+    );
     world.run("UPDATE actions SET evaltype = 1");
     assert!(!world.action(event).applies, "all of them");
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use config::db::{DbResult, Reader};
 use model::alert::outlook::{Case, OfAction, Operation, Outlook, Running, Step, Verdict};
-use objects::Severity;
 
 use super::{Action, Configured, Event, Look, News, Turn, note};
 use crate::conditions::Subject;
@@ -29,9 +28,7 @@ impl Turn<'_> {
         let news = News { opened: vec![event], ..News::default() };
         let mut look = Look::read(self, connection, &actions, &news, &BTreeMap::new())?;
         let Some(event) = look.events.get(&event).cloned() else { return Ok(None) };
-        let trigger = look.triggers.get(&event.trigger());
-        let hosts = trigger.map(|one| one.hosts.clone()).unwrap_or_default();
-        look.people.look_at(&hosts, &event.tags);
+        look.see(&event);
         let subject = look.subject(connection, &event)?;
         let of_source = actions.values().filter(|action| action.source == event.source);
         let actions = of_source.map(|action| {
@@ -91,11 +88,10 @@ impl Look<'_> {
         (mode, message): (objects::OperationMode, &Message),
     ) -> Vec<Case> {
         let Audience::Named { users, groups } = &message.to else { return Vec::new() };
-        let severity = self.triggers.get(&event.trigger()).map(|one| one.severity);
         let occasion = Occasion {
             source: action.source,
             mode,
-            severity: severity.unwrap_or(Severity::NotClassified),
+            severity: self.severity(event),
             now: self.turn.now,
             author: None,
             involved: &[],

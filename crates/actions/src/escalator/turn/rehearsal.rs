@@ -1,19 +1,19 @@
 //! What an action would have sent about problems of the past: their times are taken from the events, everything else is as
 //! it is now. Maintenance, dependencies and ranks of the past are not known, so that nothing is paused.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use config::db::{DbResult, Reader, Row, query_by_ids};
 use const_format::formatcp;
 use model::alert::outlook::{Silence, Verdict};
-use model::alert::rehearsal::{LISTED_MAX, OfUser, Planned, Rehearsed, Span};
+use model::alert::rehearsal::{LISTED_MAX, Planned, Rehearsed, Span};
 use objects::sql::{OBJECT_TRIGGER, SOURCE_TRIGGER};
-use objects::{AlertType, OperationMode, ProblemAction, Severity};
+use objects::{AlertType, OperationMode, ProblemAction};
 
 use super::outlook::verdict;
 use super::{Action, Event, Look, News, Turn};
 use crate::escalation::{Order, Problem, Progress, Suppressed};
-use crate::recipients::{Audience, Fate, Involved, Message, Occasion, Recipients, Text};
+use crate::recipients::{Audience, Involved, Message, Occasion, Recipients, Text};
 
 /// Problems that are read at once.
 const BATCH_MAX: usize = 500;
@@ -97,8 +97,7 @@ impl Rehearsal {
                 continue;
             }
             self.found.fitting += 1;
-            let hosts = look.triggers.get(&event.trigger()).map(|one| one.hosts.clone());
-            look.people.look_at(&hosts.unwrap_or_default(), &event.tags);
+            look.see(&event);
             let mut replay = Replay {
                 to: self,
                 look: &look,
@@ -266,14 +265,13 @@ impl Replay<'_> {
         at: i64,
         author: Option<u64>,
     ) {
-        let trigger = self.look.triggers.get(&self.event.trigger());
         let involved = std::mem::take(&mut self.told);
         let only_told = involved.iter().filter(|one| one.address.is_some()).cloned();
         let only_told = Vec::from_iter(only_told);
         let occasion = Occasion {
             source: self.action.source,
             mode,
-            severity: trigger.map_or(Severity::NotClassified, |one| one.severity),
+            severity: self.look.severity(self.event),
             now: at,
             author,
             involved: if mode == OperationMode::Update { &involved } else { &only_told },

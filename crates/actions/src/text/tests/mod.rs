@@ -139,6 +139,7 @@ impl World {
                 About::Update(id) | About::LateUpdate(id) => Some(id),
                 About::Problem | About::Recovery => None,
             },
+            status_changed: false,
         };
         let needs = Needs::of(texts.iter().copied());
         let snapshot = self.config.snapshot();

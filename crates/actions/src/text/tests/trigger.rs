@@ -1,7 +1,7 @@
 //! Problems of triggers.
 
 use super::*;
-use crate::text::Sent;
+use crate::text::{Person, Quoting, Script, Sent};
 
 use About::{Problem, Recovery, Update};
 
@@ -212,7 +212,10 @@ fn user_macros_hide_secrets_and_do_not_nest() {
     let expander = world.expander(Problem, &[]);
     let sent = Sent::default();
     assert_eq!(expander.parameter("{$HIDDEN}", &anybody(), sent), "topsecret");
-    assert_eq!(expander.command("x {$HIDDEN}", None), "x topsecret");
+    let mut script = Script::default();
+    assert_eq!(expander.command("x {$HIDDEN}", &script), "x topsecret");
+    script.shown = true;
+    assert_eq!(expander.command("x {$HIDDEN}", &script), "x ******");
     assert_eq!(expander.subject("{$HIDDEN}", &anybody()), "******");
 }
 
@@ -240,6 +243,33 @@ fn parameters_have_the_message() {
 }
 
 #[test]
+fn values_in_commands_are_quoted_and_global_macros_are_not() {
+    let world = updated(with_trigger());
+    let expander = world.expander(Update(1), &[]);
+    let target = Some(model::HostId(HOST));
+    for (quoting, text, expected) in [
+        (Quoting::None, "{EVENT.UPDATE.MESSAGE}", "seen \"it\""),
+        (Quoting::Shell, "x {EVENT.UPDATE.MESSAGE}", "x 'seen \"it\"'"),
+        (Quoting::Shell, "x \"{EVENT.UPDATE.MESSAGE}\"", "x \"seen \\\"it\\\"\""),
+        (Quoting::Shell, "x '{{EVENT.UPDATE.MESSAGE}.regsub(\"(.e)\",\\1's)}'", "x 'se'\\''s'"),
+        (Quoting::Shell, "x {HOST.TARGET.NAME} {HOST.TARGET.HOST}", "x 'Web 1' web-1"),
+        (Quoting::Shell, "x {$PLAIN} {$NOSUCH}", "x 'plain value' {$NOSUCH}"),
+        (Quoting::Terminal, "x {MANUALINPUT} {USER.NAME}", "x 'a ; reload' 'A '\\''B'"),
+    ] {
+        let person = Person {
+            id: 1,
+            username: "u".into(),
+            name: "A 'B".into(),
+            surname: String::new(),
+            groups: Vec::new(),
+        };
+        let (user, input) = (Some(&person), Some("a\n; reload"));
+        let script = Script { target, quoting, user, input, shown: false };
+        assert_eq!(expander.command(text, &script), expected, "{text}");
+    }
+}
+
+#[test]
 fn commands_have_their_target() {
     let world = updated(with_trigger());
     let expander = world.expander(Update(1), &[]);
@@ -258,7 +288,8 @@ fn commands_have_their_target() {
         ),
         ("{ALERT.SENDTO}", None, "{ALERT.SENDTO}"),
     ] {
-        assert_eq!(expander.command(text, target), expected, "{text}");
+        let script = Script { target, ..Script::default() };
+        assert_eq!(expander.command(text, &script), expected, "{text}");
     }
 }
 

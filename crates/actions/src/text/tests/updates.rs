@@ -230,7 +230,13 @@ fn texts_for_the_escalator() {
     let config = Arc::new(config);
     let clock = stdx::clock::SimClock::at(std::time::Duration::from_secs(NOW.into()));
     let texts = EventTexts::new(Arc::clone(&config), shelf, clock);
-    let subject = Subject { action: ACTION, event: PROBLEM, recovery: None, update: Some(1) };
+    let subject = Subject {
+        action: ACTION,
+        event: PROBLEM,
+        recovery: None,
+        update: Some(1),
+        status_changed: false,
+    };
     let templates =
         ["{USER.FULLNAME}: {EVENT.UPDATE.MESSAGE}", "{EVENT.TAGS} {TIME}", "{ALERT.MESSAGE}!"];
     let made = |event: u64, super_admin: bool| {

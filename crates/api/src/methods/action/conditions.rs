@@ -13,6 +13,7 @@ use serde_json::Map;
 
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
+use crate::methods::service::{Need as SeeService, access};
 use crate::methods::user::is_period;
 use crate::object::{missing, taken};
 use crate::params;
@@ -153,7 +154,10 @@ impl Filter {
                 }
                 // There are none yet.
                 ConditionKind::Proxy => (false, "condition proxy", "Proxy"),
-                ConditionKind::Service => (false, "condition service", "Service"),
+                ConditionKind::Service => {
+                    let seen = access(call).among(edit, SeeService::Read, &[id])?;
+                    (!seen.is_empty(), "condition service", "Service")
+                }
                 _ => continue,
             };
             if !exists {

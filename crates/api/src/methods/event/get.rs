@@ -9,7 +9,7 @@ use super::{shown, steps};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get};
-use crate::methods::{alert, drule, host, trigger};
+use crate::methods::{alert, drule, host, service, trigger};
 use crate::object::Access::ReadOnly;
 use crate::object::FieldKind::{Id, Int, Nested, Text};
 use crate::object::{Field, Object, field};
@@ -20,8 +20,13 @@ pub(super) const INT: crate::object::FieldKind = Int(0, i64::MAX);
 
 const FIELDS: &[Field] = &[
     field("eventid", Id, ReadOnly, "Id of the event."),
-    field("source", INT, ReadOnly, "0 trigger, 1 network discovery, 2 autoregistration."),
-    field("object", INT, ReadOnly, "0 trigger, 1 found host, 2 found service, 3 agent."),
+    field(
+        "source",
+        INT,
+        ReadOnly,
+        "0 trigger, 1 network discovery, 2 autoregistration, 4 service.",
+    ),
+    field("object", INT, ReadOnly, "0 trigger, 1 found host, 2 found service, 3 agent, 6 service."),
     field("objectid", Id, ReadOnly, "Id of what it is about."),
     field("clock", INT, ReadOnly, "When, unix time."),
     field(
@@ -172,6 +177,7 @@ fn selects(found: &mut Found<'_, '_>, about: (i64, i64)) -> ApiResult<()> {
             (1, 1) => Relation::new("relatedObject", &drule::DHOST),
             (1, 2) => Relation::new("relatedObject", &drule::DSERVICE),
             (0, _) => Relation::new("relatedObject", &trigger::TRIGGER),
+            (4, _) => Relation::new("relatedObject", &service::SERVICE),
             // Agents that announced themselves have no method of their own.
             _ => Relation::unserved("relatedObject"),
         };

@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use config::db::{Row, Value, query_by_ids};
 use const_format::formatcp;
 use model::Timestamp;
-use objects::{ProblemAction, UserType};
+use objects::{EventSource, ProblemAction, UserType};
 use serde_json::Map;
 
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get, Output};
+use crate::methods::service;
 use crate::permission::{Need, by_tag_filters, on_triggers};
 use crate::{params, tags};
 
@@ -66,6 +67,11 @@ pub(super) fn conditions(call: &Call<'_>, input: &Json, get: &mut Get<'_, '_>) -
         }
         if let Some(condition) = by_tag_filters(call.user(), "t.eventid", "t.objectid") {
             get.and(condition, []);
+        }
+    } else if EventSource::Service.is(source) {
+        let need = if get.flag("editable") { service::Need::Write } else { service::Need::Read };
+        if let Some((condition, values)) = service::access(call).condition(need, "t.objectid") {
+            get.and(condition, values);
         }
     } else if call.user().kind < UserType::Admin {
         // What the network has is nothing that rights on hosts could show.

@@ -1,6 +1,7 @@
 //! Scripts: what actions and users run on hosts and events.
 
 mod kinds;
+mod run;
 
 use std::collections::BTreeMap;
 
@@ -27,6 +28,9 @@ pub(crate) const METHODS: &[Method] = &[
     Method::super_admin("script.create", plain::create::<Script>),
     Method::super_admin("script.update", plain::update::<Script>),
     Method::super_admin("script.delete", plain::delete::<Script>),
+    Method::user("script.execute", run::execute),
+    Method::user("script.getscriptsbyhosts", run::by_hosts),
+    Method::user("script.getscriptsbyevents", run::by_events),
 ];
 
 const FIELDS: &[Field] = &[
@@ -233,5 +237,7 @@ fn show_parameters(found: &mut Found<'_, '_>) -> ApiResult<()> {
     Ok(())
 }
 
+#[cfg(test)]
+mod run_tests;
 #[cfg(test)]
 mod tests;

@@ -16,6 +16,7 @@ mod hosts;
 mod items;
 mod maintenance;
 mod people;
+mod services;
 mod state;
 
 use super::{Column, Kind, Reload, Table};
@@ -79,6 +80,7 @@ pub mod named {
     pub use super::items::*;
     pub use super::maintenance::*;
     pub use super::people::*;
+    pub use super::services::*;
     pub use super::state::*;
 }
 
@@ -96,6 +98,7 @@ pub(crate) fn configuration_tables() -> impl Iterator<Item = &'static Table> {
         maintenance::TABLES,
         found::TABLES,
         alerting::TABLES,
+        services::TABLES,
         balancing::TABLES,
     ]
     .into_iter()

@@ -194,6 +194,38 @@ tables! { TABLES:
         ],
         &[&["nextcheck"], &["status"], &["eventid"], &["actionid"], &["triggerid"]],
     );
+    /// A service without a row is in order: status -1.
+    SERVICE_STATES = table(
+        "service_states",
+        &["serviceid"],
+        Reload::Nothing,
+        &[id("serviceid"), int("status", "-1"), int("lastchange", "0")],
+        &[&["status"]],
+    );
+    /// Open problems of services by their own problem tags, not those of their children.
+    SERVICE_PROBLEMS = table(
+        "service_problems",
+        &["serviceid", "eventid"],
+        Reload::Nothing,
+        &[id("serviceid"), owned("eventid", "events")],
+        &[&["eventid"]],
+    );
+    /// Changes of status.
+    SERVICE_ALARMS = table(
+        "service_alarms",
+        &["servicealarmid"],
+        Reload::Nothing,
+        &[
+            id("servicealarmid"),
+            id("serviceid"),
+            int("clock", "0"),
+            // The new status.
+            int("value", "-1"),
+            // The problem of the service that got another severity; 0 = one was opened or closed.
+            id("eventid"),
+        ],
+        &[&["serviceid", "clock"], &["clock"]],
+    );
 }
 
 const ALERTS_COLUMNS: &[Column] = &[
@@ -215,8 +247,11 @@ const ALERTS_COLUMNS: &[Column] = &[
     // The problem's event, of recoveries and updates after them.
     id("p_eventid"),
     id("acknowledgeid"),
-    // Of webhooks and scripts: JSON with expanded macros.
+    // Of webhooks, scripts and commands: JSON with expanded macros.
     text_or("parameters", "{}"),
+    // Of commands.
+    id("scriptid"),
+    id("target_hostid"),
     // When the next attempt is due.
     int("nextcheck", "0"),
 ];

@@ -79,6 +79,12 @@ impl Device {
         Arc::clone(&self.sensors)
     }
 
+    /// One request in a session, without sensors. It is not repeated in another session.
+    pub(crate) async fn tell(&mut self, request: &Request<'_>) -> Result<(), Failure> {
+        self.link.open().await?;
+        self.link.data(request).await.map(drop)
+    }
+
     /// Sees to it that there are a session and sensors.
     pub(crate) async fn prepare(&mut self, now: Duration) -> Result<(), Failure> {
         let idle = now.saturating_sub(self.used_at) >= IDLE_MAX;

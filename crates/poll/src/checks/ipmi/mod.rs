@@ -5,6 +5,7 @@
 //! and sends one request at a time.
 
 pub(crate) mod answer;
+pub(crate) mod control;
 mod device;
 mod link;
 

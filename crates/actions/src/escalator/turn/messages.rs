@@ -1,0 +1,214 @@
+//! The messages of what was decided.
+
+use std::collections::BTreeSet;
+
+use config::db::{DbResult, Reader};
+use objects::OperationMode;
+
+use super::{Action, Event, Look, Update};
+use crate::escalation::Missing;
+use crate::escalator::stored::{self, NewAlert};
+use crate::escalator::texts::{Addressee, Sent, Subject};
+use crate::recipients::{Draft, Fate, Involved, Message, Occasion, Recipients, Text};
+
+impl Look<'_> {
+    /// Makes the alerts of a message, or of a note.
+    pub(super) fn send(
+        &mut self,
+        connection: &mut dyn Reader,
+        action: &Action,
+        event: &Event,
+        about: About,
+        say: Say<'_>,
+    ) -> DbResult<()> {
+        self.see(event);
+        let involved = self.involved(connection, action, event, about, &say)?;
+        let occasion = Occasion {
+            source: event.source,
+            mode: about.mode,
+            severity: self.severity(event),
+            now: self.turn.now,
+            author: Some(about.author).filter(|author| *author != 0),
+            involved: &involved,
+        };
+        let directory = &self.people.directory;
+        let recipients = Recipients { directory, globals: &self.globals, occasion };
+        let drafts = match say {
+            Say::Message(message) => recipients.of(message),
+            Say::Note(note) => recipients.note(note),
+        };
+        let is_expanded = matches!(say, Say::Note(_));
+        let alerts = self.expanded(connection, action, event, about, drafts, is_expanded)?;
+        // Messages of one recovery do not involve each other's users.
+        if about.mode == OperationMode::Problem {
+            let told = self.told.entry((action.id, event.id)).or_default();
+            told.extend(alerts.iter().filter(|alert| alert.fate == Fate::Send).map(|alert| {
+                let address = alert.address.clone();
+                Involved { user: alert.user, address, last: Text::default() }
+            }));
+        }
+        self.changes.alerts.extend(alerts);
+        Ok(())
+    }
+
+    /// Users who got a message; of updates also those who changed the problem before.
+    fn involved(
+        &self,
+        connection: &mut dyn Reader,
+        action: &Action,
+        event: &Event,
+        about: About,
+        say: &Say<'_>,
+    ) -> DbResult<Vec<Involved>> {
+        if matches!(say, Say::Note(_)) {
+            return stored::last_messages(connection, action.id, event.id);
+        }
+        let mut involved = self.told.get(&(action.id, event.id)).cloned().unwrap_or_default();
+        if about.update != 0 {
+            let sql = "SELECT DISTINCT userid FROM acknowledges \
+                       WHERE eventid = ? AND acknowledgeid < ?";
+            let rows = connection.query(sql, &[event.id.into(), about.update.into()])?;
+            let changed = |user: u64| Involved { user, address: None, last: <_>::default() };
+            involved.extend(rows.iter().map(|row| changed(row.id("userid"))));
+        }
+        Ok(involved)
+    }
+
+    /// Alerts with their texts; `is_expanded`: only the parameters of media types have macros.
+    fn expanded(
+        &self,
+        connection: &mut dyn Reader,
+        action: &Action,
+        event: &Event,
+        about: About,
+        drafts: Vec<Draft>,
+        is_expanded: bool,
+    ) -> DbResult<Vec<NewAlert>> {
+        if drafts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let parameters = |draft: &Draft| {
+            let media_type = draft.address.as_ref().map(|address| address.media_type);
+            let types = &self.people.directory.media_types;
+            media_type.and_then(|id| types.get(&id)).map_or(&[][..], |one| &one.parameters)
+        };
+        let mut templates: BTreeSet<&str> = BTreeSet::new();
+        for draft in &drafts {
+            if !is_expanded {
+                templates.extend([draft.text.subject.as_str(), &draft.text.message]);
+            }
+            let own = parameters(draft).iter();
+            templates.extend(own.flat_map(|(name, value)| [name.as_str(), value]));
+        }
+        let subject = about.subject(action.id, event);
+        let templates = Vec::from_iter(templates);
+        let Some(texts) = self.turn.texts.about(connection, subject, &templates)? else {
+            return Ok(Vec::new());
+        };
+        let alert = |draft: &Draft| {
+            let to = self.addressee(draft.user);
+            let text = if is_expanded {
+                draft.text.clone()
+            } else {
+                Text {
+                    subject: texts.subject(&draft.text.subject, &to),
+                    message: texts.message(&draft.text.message, &to),
+                }
+            };
+            let sent = Sent {
+                sendto: draft.address.as_ref().map_or("", |address| &address.sendto),
+                subject: &text.subject,
+                message: &text.message,
+            };
+            let parameters = parameters(draft).iter().map(|(name, value)| {
+                (texts.parameter(name, &to, sent), texts.parameter(value, &to, sent))
+            });
+            let parameters = parameters.collect();
+            NewAlert { parameters, ..about.alert(action.id, draft.clone(), text) }
+        };
+        Ok(drafts.iter().map(alert).collect())
+    }
+
+    pub(super) fn addressee(&self, user: u64) -> Addressee {
+        let zone = self.people.directory.users.get(&user).map_or("default", |one| &one.zone);
+        let person = self.people.of_user.get(&user).cloned().unwrap_or_default();
+        let (super_admin, groups) = (person.super_admin, person.groups);
+        Addressee { user, zone: self.globals.zone(zone), super_admin, groups }
+    }
+}
+
+/// What is said.
+pub(super) enum Say<'a> {
+    Message(&'a Message),
+    Note(&'a str),
+}
+
+/// What an alert reports.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::escalator) struct About {
+    mode: OperationMode,
+    event: u64,
+    /// 0 = the event itself.
+    problem: u64,
+    update: u64,
+    /// It reports another status of a service.
+    alarm: bool,
+    /// Of the update.
+    author: u64,
+    step: u32,
+}
+
+impl About {
+    pub(super) fn problem(event: &Event, step: u32) -> Self {
+        let mode = OperationMode::Problem;
+        Self { mode, event: event.id, problem: 0, update: 0, alarm: false, author: 0, step }
+    }
+
+    pub(super) fn recovery(event: &Event) -> Self {
+        let mode = OperationMode::Recovery;
+        Self { mode, event: event.recovery, problem: event.id, ..Self::problem(event, 1) }
+    }
+
+    pub(super) fn update(event: &Event, update: &Update) -> Self {
+        let about =
+            if event.recovery == 0 { Self::problem(event, 1) } else { Self::recovery(event) };
+        let mode = OperationMode::Update;
+        let alarm = update.alarm != 0;
+        Self { mode, update: update.id, alarm, author: update.user, ..about }
+    }
+
+    pub(in crate::escalator) fn subject(&self, action: u64, event: &Event) -> Subject {
+        let nonzero = |id: u64| Some(id).filter(|id| *id != 0);
+        let recovery = nonzero(event.recovery).filter(|_| self.problem != 0);
+        let update = nonzero(self.update);
+        Subject { action, event: event.id, recovery, update, status_changed: self.alarm }
+    }
+
+    pub(in crate::escalator) fn alert(self, action: u64, draft: Draft, text: Text) -> NewAlert {
+        NewAlert {
+            action,
+            event: self.event,
+            problem: self.problem,
+            update: self.update,
+            user: draft.user,
+            address: draft.address,
+            text,
+            parameters: Vec::new(),
+            step: self.step,
+            fate: draft.fate,
+            command: None,
+        }
+    }
+}
+
+/// The first line of a note, as clients know it.
+pub(super) fn note(missing: &Missing) -> String {
+    let why = match missing {
+        Missing::Deleted => "event deleted".to_owned(),
+        Missing::Trigger(name) => format!("trigger \"{name}\" disabled"),
+        Missing::Host(name) => format!("host \"{name}\" disabled"),
+        Missing::Item(key) => format!("item \"{key}\" disabled"),
+        Missing::Action(name) => format!("action '{name}' disabled"),
+    };
+    format!("NOTE: Escalation canceled: {why}.")
+}
