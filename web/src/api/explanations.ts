@@ -3,7 +3,7 @@ import type { ActionCondition } from "~/util/actions";
 import { rpc } from "./client";
 import type { NextStep, Running } from "./escalations";
 
-/** What becomes of a message for a user, or for one medium of the user. */
+/** Whether a user gets a message, or one medium of the user takes it. */
 export interface Case {
   userid: string;
   username: string;

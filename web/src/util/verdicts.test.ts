@@ -7,7 +7,7 @@ const of = (userid: string, verdict: string, mediatypeid = "1") => ({
   mediatypeid,
   verdict,
 });
-const action = {
+const missed = {
   name: "Night",
   enabled: "1",
   applies: "1",
@@ -16,6 +16,7 @@ const action = {
   alertids: [] as string[],
   operations: [{ users: [of("1", "sent")] }],
 };
+const action = { ...missed, escalation: {} as object | null };
 
 test.each([
   ["sent", "good", "Gets the message."],
@@ -46,14 +47,14 @@ test("users are grouped: who reads first, then who is notified", () => {
 });
 
 test("actions at work come first", () => {
-  const off = { ...action, name: "off", enabled: "0" };
+  const off = { ...missed, name: "off", enabled: "0" };
   const all = [
     { ...off, name: "off and unfit", applies: "0" },
-    { ...action, name: "unfit", applies: "0" },
+    { ...missed, name: "unfit", applies: "0" },
     off,
-    { ...action, name: "missed" },
-    { ...action, name: "ended", alertids: ["7"] },
-    { ...action, name: "running", escalation: {} },
+    { ...missed, name: "missed" },
+    { ...missed, name: "ended", alertids: ["7"] },
+    { ...missed, name: "running", escalation: {} },
   ];
   expect(all.map(standingOf)).toEqual(["off", "unfit", "off", "missed", "ended", "running"]);
   const names = ["running", "ended", "missed", "off", "unfit", "off and unfit"];
@@ -68,11 +69,20 @@ describe("the answer for a user", () => {
     );
   });
   it("does not count actions that do not apply", () => {
-    const unfit = { ...action, applies: "0" };
-    const off = { ...action, enabled: "0" };
+    const unfit = { ...missed, applies: "0" };
+    const off = { ...missed, enabled: "0" };
     expect(whatOf("1", unfit, off)).toMatch(/^No action applies/);
     // Conditions that were met at first count until the end.
     expect(whatOf("1", { ...unfit, escalation: {} })).toBe("You get messages of: Night.");
+  });
+  it("does not promise messages without an escalation", () => {
+    expect(answerFor("1", [missed], 3)).toMatchObject({
+      tone: "warn",
+      what: "You get no messages: no escalation is running of Night.",
+    });
+    expect(whatOf("1", missed, { ...action, name: "Day" })).toBe("You get messages of: Day.");
+    const silent = { ...missed, operations: [{ users: [of("1", "period")] }] };
+    expect(whatOf("1", silent)).toMatch(/Outside the active times/);
   });
   it("gives each reason once", () => {
     const users = [of("1", "severity"), of("1", "severity", "2"), of("2", "sent")];

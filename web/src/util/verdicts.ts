@@ -1,7 +1,7 @@
 import type { Delivery } from "./alerts";
 import { type Severity, severityName } from "./severity";
 
-/** What becomes of a message for a user: in a sentence, and what to do about it. */
+/** Whether a user gets a message: in a sentence, and what to do about it. */
 export interface Judged {
   tone: Delivery["tone"];
   what: string;
@@ -132,16 +132,12 @@ interface OfAction extends Action {
   operations: readonly { users: readonly OfUser[] }[];
 }
 
-/** Whether an action does, did or would do something about the problem. */
-const isAtWork = (action: Action) =>
-  action.escalation !== null ||
-  action.alertids.length > 0 ||
-  (action.enabled === "1" && action.applies === "1");
-
 /** Whether the user who reads is notified, and why not. */
 export function answerFor(own: string, actions: readonly OfAction[], severity?: Severity): Judged {
-  const atWork = actions.filter(isAtWork);
-  if (atWork.length === 0)
+  const of = (...standings: Standing[]) =>
+    actions.filter((action) => standings.includes(standingOf(action)));
+  const applying = of("running", "ended", "missed");
+  if (applying.length === 0)
     return {
       tone: "off",
       what: "No action applies to this problem, so nobody is notified.",
@@ -151,15 +147,22 @@ export function answerFor(own: string, actions: readonly OfAction[], severity?: 
     operations
       .flatMap(({ users }) => byUser(users, own)[0] ?? [])
       .filter(({ userid }) => userid === own);
-  const telling = atWork.filter((action) =>
-    casesOf(action).some(({ verdict }) => verdict === "sent"),
-  );
-  if (telling.length > 0) {
-    const names = telling.map(({ name }) => name).join(", ");
-    return { tone: "good", what: `You get messages of: ${names}.`, todo: "" };
-  }
+  const telling = (among: readonly OfAction[]) =>
+    among
+      .filter((action) => casesOf(action).some(({ verdict }) => verdict === "sent"))
+      .map(({ name }) => name)
+      .join(", ");
+  const told = telling(of("running", "ended"));
+  if (told) return { tone: "good", what: `You get messages of: ${told}.`, todo: "" };
+  const missed = telling(of("missed"));
+  if (missed)
+    return {
+      tone: "warn",
+      what: `You get no messages: no escalation is running of ${missed}.`,
+      todo: "Actions check a problem once, when it begins. The problem has ended, or the action was changed since.",
+    };
   const found = new Map(
-    atWork.flatMap(casesOf).map(({ verdict }) => [verdict, judged(verdict, severity)]),
+    applying.flatMap(casesOf).map(({ verdict }) => [verdict, judged(verdict, severity)]),
   );
   const reasons = [...found.values()];
   if (reasons.length === 0)

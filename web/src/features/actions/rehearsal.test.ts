@@ -40,7 +40,7 @@ test.each([
 });
 
 test("nobody would have been notified for a reason", () => {
-  expect(nobodyWords(rehearsal)).toMatch(/no operation has a user/);
+  expect(nobodyWords(rehearsal)).toMatch(/no messages to users whom/);
   expect(nobodyWords({ ...rehearsal, fitting: "0" })).toMatch(/No problem meets/);
 });
 

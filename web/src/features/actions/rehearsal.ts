@@ -30,7 +30,7 @@ export function problemWords({ problems, fitting }: Rehearsal): string {
 export function nobodyWords({ fitting }: Rehearsal): string {
   return Number(fitting) === 0
     ? "No problem meets the conditions, so nobody would have been notified."
-    : "Nobody would have been notified: no operation has a user whom you can view.";
+    : "The action would have sent no messages to users whom you can view.";
 }
 
 /** Where the rehearsal stopped; nothing if it saw all problems. */

@@ -92,14 +92,15 @@ function User({ cases, severity, mediaTypes }: UserProps) {
       <span className="font-medium break-words">
         {userid === session()?.userid ? texts.you(username) : username}
       </span>
-      {cases.map((one) => {
+      {cases.map((one, at) => {
         const { tone, what, todo } = judged(one.verdict, severity);
         const media = mediaTypes.get(one.mediatypeid);
         const address = [one.sendto.replaceAll("\n", ", "), media && texts.byMedia(media)]
           .filter(Boolean)
           .join(" ");
         return (
-          <div key={`${one.mediatypeid} ${one.sendto}`} className="flex gap-2 text-xs">
+          // biome-ignore lint/suspicious/noArrayIndexKey: the same address can have several media
+          <div key={at} className="flex gap-2 text-xs">
             <span className="pt-1">
               <Dot tone={tone} />
             </span>

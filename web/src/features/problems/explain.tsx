@@ -43,7 +43,7 @@ interface AnswerProps {
   severity: Severity | undefined;
 }
 
-/** The answer for the user who asks. */
+/** The answer for the signed-in user. */
 function Answer({ actions, severity }: AnswerProps) {
   const { tone, what, todo } = answerFor(session()?.userid ?? "", actions, severity);
   return (
