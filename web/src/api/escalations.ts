@@ -1,31 +1,36 @@
 import { queryOptions } from "@tanstack/react-query";
 import { rpc } from "./client";
 
-/** Someone whom the next step of an escalation notifies, or a script that it runs. */
-export interface EscalationTarget {
-  /** The user with their name, or the script. */
-  name: string;
-  /** Empty: of scripts. */
-  mediatype: string;
+/** An escalation that has not ended. */
+export interface Running {
+  escalationid: string;
+  /** The last step that was done; "0": none yet. */
+  step: string;
+  /** "step", "pause" or "recovery": what it waits for. */
+  waits_for: string;
+  /** Unix seconds until which it waits; "0": unknown. */
+  until: string;
+  /** What holds it back now: "suppressed", "symptom", "dependency". */
+  pauses: string[];
+  /** Why it will be cancelled when its next step is due; empty: it will not. */
+  stopped: string;
+}
+
+/** Operations that will run if nothing changes. */
+export interface NextStep {
+  step: string;
+  /** Unix seconds. */
+  at: string;
+  operationids: string[];
 }
 
 /** An action at work on a problem. */
-export interface Escalation {
-  escalationid: string;
+export interface Escalation extends Running {
   eventid: string;
   actionid: string;
   /** Of the action. */
   name: string;
-  /** The last step that was done; "0": none yet. */
-  esc_step: string;
-  /** "0": there is no further one. */
-  next_step: string;
-  /** Unix seconds of the next step; "0": it has no time. */
-  nextcheck: string;
-  /** Why it waits: "suppressed", "symptom" or other words; empty: it does not. */
-  paused: string;
-  /** Of the next step. */
-  recipients: EscalationTarget[];
+  steps: NextStep[];
 }
 
 /** Steps are due without a notice on the stream. */

@@ -9,12 +9,14 @@ import type { CorrelationInput } from "./correlations";
 import type { BalancingChange, Compared, EngineToken, TouchedService } from "./engines";
 import type { Escalation } from "./escalations";
 import type { Acknowledgement } from "./events";
+import type { Explanation } from "./explanations";
 import type { GetMethod, GetParams, Gets } from "./gets";
 import type { RawState, RawSummary } from "./host-states";
 import type { TestOutcome } from "./item-test";
 import type { MediaTypeAnswer, MediaTypeRow, MediaTypeTest, MessageTemplate } from "./media-types";
 import type { GroupPlacement } from "./placement";
 import type { Late } from "./queue";
+import type { Rehearsal, RehearsalParams } from "./rehearsals";
 import type * as schema from "./schema";
 import type { Execution, MenuScript } from "./scripts";
 import type { ServiceInput } from "./services";
@@ -158,6 +160,7 @@ interface LostRow {
 
 /** What a method that is neither of these takes and returns. */
 interface Others {
+  "action.rehearse": { params: RehearsalParams; result: Rehearsal };
   "apiinfo.timezone": { params: []; result: string };
   "apiinfo.version": { params: []; result: string };
   "autoregistration.get": { params: Record<never, never>; result: { tls_accept: string } };
@@ -178,6 +181,7 @@ interface Others {
   "enginegroup.placement": { params: { enginegroupids: string[] }; result: GroupPlacement[] };
   "escalation.get": { params: { eventids: string[] }; result: Escalation[] };
   "event.acknowledge": { params: Acknowledgement; result: { eventids: (string | number)[] } };
+  "event.explain": { params: { eventid: string; userids?: string[] }; result: Explanation };
   "history.gaps": {
     params: { itemids: string[]; time_from?: number; time_till?: number; limit?: number };
     result: LostRow[];
@@ -235,11 +239,13 @@ export type Methods = Creates & Updates & Deletes & Gotten & Others;
 
 /** Methods of the server that its schema does not name yet. */
 type Announced =
+  | "action.rehearse"
   | "correlation.create"
   | "correlation.delete"
   | "correlation.get"
   | "correlation.update"
   | "escalation.get"
+  | "event.explain"
   | "mediatype.test"
   | "script.execute"
   | "script.getscriptsbyevents"

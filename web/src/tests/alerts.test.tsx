@@ -22,11 +22,11 @@ test("the problem says who was notified and why a message failed", async () => {
   await openPage(api, `/problems?event=${told}`);
   const details = await drawer();
   await details.findByText("3 notifications: 1 failed, 1 in progress, 1 sent.");
-  await details.findByText(/by Pager/);
+  await details.findByText(/boris by Pager/);
   const rows = within(details.getByRole("list", { name: "Notifications" }))
     .getAllByRole("listitem")
     .map((row) => row.textContent ?? "");
-  expect(rows[0]).toMatch(/^In \d+m( \d+s)?Boris Kalns \(boris\) by Pager.*Step 4 · Production/);
+  expect(rows[0]).toMatch(/^In \d+m( \d+s)?boris by Pager.*Step 4 · Production/);
   expect(rows[1]).toMatch(/Boris Kalns.*by Chat.*Retrying after 1 failed.*Step 3.*HTTP status 503/);
   expect(rows[2]).toMatch(/Ann Berg.*by E-mail.*Failed.*550 no such user/);
   expect(rows[3]).toMatch(/Ann Berg.*by Chat.*Sent/);
@@ -50,7 +50,12 @@ test("a paused escalation says why", async () => {
   const api = estate();
   const answer = api.answers["escalation.get"];
   api.answers["escalation.get"] = async (params) =>
-    ((await answer?.(params)) ?? []).map((one) => ({ ...one, paused: "symptom", nextcheck: "0" }));
+    ((await answer?.(params)) ?? []).map((one) => ({
+      ...one,
+      waits_for: "pause",
+      pauses: ["symptom"],
+      until: "0",
+    }));
   const { told } = eventsOf(api);
   await openPage(api, `/problems?event=${told}`);
   await (await drawer()).findByText("Paused while the problem is a symptom");

@@ -2,6 +2,7 @@ import type { RowOf } from "../gets";
 import { alertingTables } from "./alerting";
 import { type Answers, MockApi } from "./api";
 import { balancerAnswers } from "./balancer";
+import { explanationAnswers } from "./explanations";
 import { scriptAnswers } from "./scripts";
 import { serviceAnswers, serviceTables } from "./services";
 import type { Stored, Tables } from "./tables";
@@ -397,7 +398,9 @@ export function mockEstate(options: EstateOptions = {}): MockApi {
   if (alerting) Object.assign(tables, alertingTables(problems), serviceTables(problems));
   const further = {
     ...(balancer ? balancerAnswers(tables, clock) : {}),
-    ...(alerting ? { ...scriptAnswers, ...serviceAnswers(tables, clock) } : {}),
+    ...(alerting
+      ? { ...scriptAnswers, ...explanationAnswers, ...serviceAnswers(tables, clock) }
+      : {}),
   };
   return new MockApi(tables, { ...answersFor(tables, clock), ...further });
 }

@@ -92,18 +92,6 @@ function menu(id: string, scope: string, scriptid?: string, input?: string) {
 }
 
 export const scriptAnswers: Answers = {
-  "escalation.get": ({ eventids }) =>
-    eventids.map((eventid) => ({
-      escalationid: eventid,
-      eventid,
-      actionid: "1",
-      name: "Production problems",
-      esc_step: "3",
-      next_step: "4",
-      nextcheck: String(Math.floor(Date.now() / 1000) + 1_800),
-      paused: "",
-      recipients: [{ name: "Boris Kalns (boris)", mediatype: "Pager" }],
-    })),
   "script.getscriptsbyhosts": ({ hostid, scriptid, manualinput }) =>
     menu(hostid, "2", scriptid, manualinput),
   "script.getscriptsbyevents": ({ eventid, scriptid, manualinput }) =>

@@ -12,6 +12,7 @@ import { ConditionsEditor } from "./conditions-editor";
 import { type ActionDraft, actionDraft, actionParams, actionProblems, modes } from "./draft";
 import { type RecipientNames, useRecipientNames } from "./names";
 import { OperationsEditor } from "./operations-editor";
+import { RehearseButton } from "./rehearse";
 import { wordOf } from "./sources";
 import { texts } from "./texts";
 import { Timeline } from "./timeline";
@@ -121,6 +122,11 @@ export function ActionForm({ source, action }: FormProps) {
       onSaved={leave}
       remove={() => deleteActions([id ?? ""])}
       onDeleted={leave}
+      buttons={
+        source === EventSource.Trigger && (
+          <RehearseButton source={source} drafting={drafting} names={recipients} />
+        )
+      }
       loss={hasSteps(source) ? texts.lossOfMessages : texts.lossOfHosts}
     >
       <FormSection title={texts.actionLabel}>

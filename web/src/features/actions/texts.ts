@@ -121,6 +121,32 @@ export const texts = {
   atEachUpdate: (source: ActionSource) =>
     source === EventSource.Service ? "When the status changes" : "At each change by a user",
   atTheEnd: "When the problem ends",
+  rehearse: "Rehearse…",
+  rehearsal: "Rehearsal",
+  rehearsalNote:
+    "What this action, as it is in the form, would have sent about problems of the past. Nothing is sent or saved.",
+  rehearsalLimits:
+    "Conditions, permissions, users and media are those of now. Maintenance, trigger dependencies and symptoms of the past are unknown: no step waits for them, so the action might have sent fewer messages.",
+  timeRange: "Time range",
+  perUser: "Messages of each user",
+  firstMessages: "First messages",
+  user: "User",
+  messages: "Messages",
+  atNight: "At night (22:00–6:00)",
+  busiestHour: "Busiest hour",
+  failed: "Failed",
+  withheld: "Withheld",
+  sentInFact: "Sent in fact by all actions",
+  time: "Time",
+  problem: "Problem",
+  address: "Address",
+  step: "Step",
+  result: "Result",
+  wouldBeSent: "Sent",
+  problemOf: (eventid: string) => `Event ${eventid}`,
+  showAll: (count: string) => `Show all ${count}`,
+  onlyFirst: (count: string) => `Only the first ${count} messages are listed. All are counted.`,
+  close: "Close",
   paused: (suppressed: boolean, symptoms: boolean) =>
     `Steps wait while the problem is ${[suppressed && "suppressed", symptoms && "a symptom"].filter(Boolean).join(" or ")}.`,
 } as const;

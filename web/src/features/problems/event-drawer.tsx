@@ -20,6 +20,7 @@ import { tagText } from "~/util/tags";
 import { formatClock, formatDuration, type TimeRange, zoneAt } from "~/util/time";
 import { History } from "./acknowledges";
 import { opData, silencesOf } from "./columns";
+import { Explain } from "./explain";
 import { Notifications } from "./notifications";
 import { Reply } from "./reply";
 import { texts } from "./texts";
@@ -182,6 +183,10 @@ export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: ()
               ) : (
                 <SkeletonRows rows={2} />
               )}
+              <Explain
+                eventid={eventid}
+                severity={trigger ? toSeverity(trigger.priority) : undefined}
+              />
             </Section>
             <Section title={texts.messagesAndActions}>
               <History entries={event.data?.acknowledges ?? []} />

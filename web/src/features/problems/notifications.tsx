@@ -5,6 +5,7 @@ import { allActionsQuery } from "~/api/actions";
 import { type Alert, eventAlertsQuery } from "~/api/alerts";
 import { explain } from "~/api/errors";
 import { type Escalation, escalationsQuery } from "~/api/escalations";
+import { type Explanation, explanationQuery } from "~/api/explanations";
 import { allows, session } from "~/api/session-store";
 import { DeliveryMark, mediaTypeOf, recipientOf } from "~/shared/alerts";
 import { QueryError, StaleError } from "~/shared/fallback";
@@ -13,8 +14,10 @@ import { Dot } from "~/ui/severity";
 import { SkeletonRows } from "~/ui/state";
 import { type Delivery, deliveryOf, occasionOf, summaryOf } from "~/util/alerts";
 import { nextWords } from "~/util/escalations";
+import { formatCount } from "~/util/format";
 import { useNow } from "~/util/hooks";
 import { formatClock } from "~/util/time";
+import { useMediaTypeNames } from "./explain-action";
 import { texts } from "./texts";
 
 /** Rows before "Show all". */
@@ -74,34 +77,51 @@ function Row({ alert, action }: { alert: Alert; action: string | undefined }) {
   );
 }
 
+/** Who gets a message in a step; undefined: unknown. */
+function recipientsOf(
+  { actionid, steps }: Escalation,
+  explanation: Explanation | undefined,
+  mediaTypes: ReadonlyMap<string, string>,
+): string[] | undefined {
+  const action = explanation?.actions.find((one) => one.actionid === actionid);
+  const ids = steps[0]?.operationids ?? [];
+  const operations = action?.operations.filter((one) => ids.includes(one.operationid)) ?? [];
+  // Others run scripts.
+  if (!action || operations.length < ids.length) return undefined;
+  const cases = operations.flatMap(({ users }) => users.filter((one) => one.verdict === "sent"));
+  const names = cases.map(({ username, mediatypeid }) => {
+    const media = mediaTypes.get(mediatypeid);
+    return media ? `${username} ${texts.byMedia(media)}` : username;
+  });
+  const unique = [...new Set(names)];
+  return unique.length === 0 && session()?.type !== 3 ? undefined : unique;
+}
+
 /** What an action does next, above what was done. */
 function Next({ escalation }: { escalation: Escalation }) {
   const now = useNow();
-  const { next_step, nextcheck, paused, recipients } = escalation;
-  const due = Number(nextcheck);
-  const goesOn = next_step !== "0";
-  const details = [
-    due > 0 && formatClock(due),
-    goesOn && texts.step(next_step),
-    escalation.name,
-  ].filter(Boolean);
+  const [step] = escalation.steps;
+  const explanation = useQuery({ ...explanationQuery(escalation.eventid), enabled: !!step });
+  const recipients = recipientsOf(escalation, explanation.data, useMediaTypeNames());
+  const due = Number(step?.at);
+  const details = [due > 0 && formatClock(due), step && texts.step(step.step), escalation.name];
+  const isHeld = escalation.pauses.length > 0 || escalation.stopped !== "";
   return (
-    <Moment tone={paused ? "warn" : goesOn ? "next" : "off"}>
-      <p className="font-medium">{nextWords(escalation, now)}</p>
-      {goesOn && (
-        <p className="break-words">
-          {recipients.length === 0
-            ? texts.nobodyInThisStep
-            : recipients
-                .map(({ name, mediatype }) =>
-                  mediatype ? `${name} ${texts.byMedia(mediatype)}` : name,
-                )
-                .join(", ")}
-        </p>
+    <Moment tone={isHeld ? "warn" : step ? "next" : "off"}>
+      <p className="font-medium break-words">{nextWords(escalation, now)}</p>
+      {recipients && step && (
+        <p className="break-words">{listed(recipients) || texts.nobodyInThisStep}</p>
       )}
-      <p className="text-xs break-words text-soft">{details.join(" · ")}</p>
+      <p className="text-xs break-words text-soft">{details.filter(Boolean).join(" · ")}</p>
     </Moment>
   );
+}
+
+/** The first names, and the number of the others. */
+function listed(names: readonly string[]): string {
+  const rest = names.length - SHORT;
+  const first = names.slice(0, SHORT).join(", ");
+  return rest > 0 ? texts.andOthers(first, formatCount(rest)) : first;
 }
 
 interface NotificationsProps {

@@ -1,0 +1,63 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { ActionCondition } from "~/util/actions";
+import { rpc } from "./client";
+import type { NextStep, Running } from "./escalations";
+
+/** Whether a user gets a message, or one medium of the user takes it. */
+export interface Case {
+  userid: string;
+  username: string;
+  /** "0": it has nothing to do with a single medium. */
+  mediatypeid: string;
+  sendto: string;
+  /** "sent", or why not: a word of the server. */
+  verdict: string;
+}
+
+export interface ExplainedOperation {
+  operationid: string;
+  /** "problem", "recovery" or "update": when it runs. */
+  mode: string;
+  /** "1": the message goes to users who got one before. */
+  to_involved: string;
+  users: Case[];
+}
+
+/** `met` "1": the condition is met. */
+export type ExplainedCondition = ActionCondition & { met: string };
+
+export interface ExplainedAction {
+  actionid: string;
+  name: string;
+  /** "1": the action is switched on. */
+  enabled: string;
+  /** "1": all conditions together are met now. */
+  applies: string;
+  /** Empty for users who may not view actions. */
+  conditions: ExplainedCondition[];
+  escalation: Running | null;
+  steps: NextStep[];
+  /** Operations that send messages. */
+  operations: ExplainedOperation[];
+  /** Messages that were made. */
+  alertids: string[];
+}
+
+export interface Explanation {
+  eventid: string;
+  /** Unix seconds of the answer. */
+  clock: string;
+  actions: ExplainedAction[];
+}
+
+/** The server looks at every action and every recipient. */
+const POLL_MS = 30_000;
+
+/** Why users are notified of a problem, or not. */
+export const explanationQuery = (eventid: string) =>
+  queryOptions({
+    queryKey: ["explanations", eventid],
+    queryFn: ({ signal }): Promise<Explanation> => rpc("event.explain", { eventid }, signal),
+    refetchInterval: POLL_MS,
+    meta: { live: "problems" },
+  });
