@@ -100,7 +100,8 @@ pub struct Report {
 /// Why an attempt was not accepted. It was not started and is not reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refused {
-    /// The queue of the media type is full; others may have room. Each report of the media type makes room.
+    /// The queue of the media type is full; others may have room. A moment after each report of
+    /// the media type there is room.
     Full(Box<Outgoing>),
     /// The media stop.
     Stopping(Box<Outgoing>),

@@ -205,35 +205,50 @@ impl Table {
         self.show(&self.entries[at], Phase::Waiting, &reason);
     }
 
+    /// An order has succeeded. Clients get a certificate that is stored: one that only this process has would be
+    /// ordered again after a restart.
     fn issued(&mut self, at: usize, issued: Issued, now_s: u64) {
         let entry = &mut self.entries[at];
-        let name = &entry.slot.wanted.name;
-        let until = time(issued.validity.until_s);
         entry.ask_s = Some(now_s + issued.validity.ask_interval_s());
-        entry.slot.set(Arc::new(issued));
         entry.attempts = Attempts::issued(now_s);
         entry.suggested_s = None;
+        let (until, issued) = (time(issued.validity.until_s), Arc::new(issued));
+        let stored = self.store(at, &issued);
+        // Also if it is not stored: the one before may have expired.
+        let entry = &self.entries[at];
+        entry.slot.set(issued);
+        let name = &entry.slot.wanted.name;
         let next = time(entry.order_s(&Held::default()));
         tracing::info!(
             "certificate '{name}' is issued; it is valid until {until}, and its renewal is due at {next}"
         );
-        self.keep(at, now_s);
+        self.stored(at, stored, now_s);
     }
 
-    /// Writes the certificate; later again if that fails.
+    /// Writes the certificate in use.
     fn keep(&mut self, at: usize, now_s: u64) {
+        let Some(issued) = self.entries[at].slot.issued() else { return };
+        let stored = self.store(at, &issued);
+        self.stored(at, stored, now_s);
+    }
+
+    fn store(&self, at: usize, issued: &Issued) -> anyhow::Result<()> {
+        let entry = &self.entries[at];
+        let (wanted, store) = (&entry.slot.wanted, &self.office.store);
+        store.keep_certificate(wanted, issued, entry.fulfilled_s)?;
+        store.keep_attempts(wanted, &entry.attempts)
+    }
+
+    /// What follows from writing a certificate; it is written again later if that failed.
+    fn stored(&mut self, at: usize, result: anyhow::Result<()>, now_s: u64) {
         let entry = &mut self.entries[at];
-        let wanted = &entry.slot.wanted;
-        let Some(issued) = entry.slot.issued() else { return };
-        let kept = self.office.store.keep_certificate(wanted, &issued, entry.fulfilled_s);
-        let kept = kept.and_then(|()| self.office.store.keep_attempts(wanted, &entry.attempts));
-        match kept {
+        match result {
             Ok(()) => {
                 entry.keep_s = None;
                 self.show(&self.entries[at], Phase::Issued, "");
             }
             Err(error) => {
-                let name = &wanted.name;
+                let name = &entry.slot.wanted.name;
                 tracing::error!(
                     "certificate '{name}' was issued but cannot be stored: {error:#}; retrying in 1 min"
                 );

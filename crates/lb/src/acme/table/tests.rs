@@ -1,5 +1,6 @@
 //! What is due, without an authority that can be reached.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use stdx::clock::SimClock;
@@ -16,11 +17,17 @@ const DAY: u64 = 86_400;
 struct Parts {
     attempts: Attempts,
     fails: AtomicBool,
+    /// The place of the certificate that is stored.
+    place: OnceLock<Arc<Slot>>,
+    /// Clients had that certificate before it was stored.
+    late: AtomicBool,
 }
 
 impl Store for Parts {
-    fn keep_certificate(&self, _: &Wanted, _: &Issued, _: u64) -> anyhow::Result<()> {
-        Ok(())
+    fn keep_certificate(&self, _: &Wanted, issued: &Issued, _: u64) -> anyhow::Result<()> {
+        let used = self.place.get().and_then(|place| place.issued());
+        self.late.fetch_or(used.is_some_and(|used| used.key.cert == issued.key.cert), Relaxed);
+        if self.fails.load(Relaxed) { anyhow::bail!("full") } else { Ok(()) }
     }
 
     fn attempts(&self, _: &Wanted) -> anyhow::Result<Attempts> {
@@ -165,5 +172,22 @@ fn other_authority_begins_without_suggested_times() {
         assert_eq!(now.entries[0].suggested_s.is_some(), kept);
         let elsewhere = Arc::ptr_eq(next, &b);
         assert_eq!(now.entries[0].attempts.failures == 0, elsewhere);
+    }
+}
+
+#[test]
+fn clients_get_a_certificate_after_it_is_stored() {
+    for (fails, again_s) in [(false, None), (true, Some(NOW_S + KEEP_AGAIN_S))] {
+        let place = slot("https://a/dir", 0, None);
+        let parts = Arc::new(Parts { place: Arc::clone(&place).into(), ..Parts::default() });
+        let clock: SharedClock = SimClock::at(Duration::from_secs(NOW_S));
+        let mut table = Table::new(&job(vec![Arc::clone(&place)], &parts), &clock, None);
+        parts.fails.store(fails, Relaxed);
+        let issued = Issued::new("https://a/dir", pem(&["a.example.com"])).unwrap();
+        let certificate = issued.key.cert.clone();
+        table.issued(0, issued, NOW_S);
+        assert!(!parts.late.load(Relaxed));
+        assert_eq!(place.issued().unwrap().key.cert, certificate, "also if the disk is full");
+        assert_eq!(table.entries[0].keep_s, again_s);
     }
 }
