@@ -75,7 +75,7 @@ async function createScripts() {
     await label("Name").fill(CLEAN);
     await page.getByRole("radio", { name: "Action operation" }).click();
     expect((await page.getByRole("radio", { name: "URL" }).count()) === 0, "actions open no URL");
-    await page.getByRole("radio", { name: "Server" }).click();
+    await page.getByRole("radio", { name: "Server", exact: true }).click();
     await label("Commands").fill("clean-disk");
     await create();
     await page.getByRole("radio", { name: "Action operation" }).click();

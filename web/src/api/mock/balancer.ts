@@ -158,6 +158,7 @@ const engineHosts = (now: number): Stored<"host.get">[] =>
       host: `lb.engine.${engineid}`,
       name,
       status: "0",
+      parentTemplates: [],
     }));
 
 const figureItems = (now: number): Stored<"item.get">[] =>

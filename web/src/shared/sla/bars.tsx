@@ -13,7 +13,7 @@ import { texts } from "./texts";
 const LOOKS: Record<Verdict, string> = {
   met: "bg-good",
   missed: "bg-[var(--sev-4)]",
-  unknown: "hatched",
+  unknown: "hatched border border-line-strong",
 };
 const HEIGHT_PX = 20;
 
