@@ -20,17 +20,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import bed  # noqa: E402
 
 #: Scenarios of what does not exist yet: shown, not counted.
-LATER = re.compile("^(cmd-|corr-close-old|service-|internal-)")
+LATER = re.compile("^(cmd-|service-)")
 #: What Vedette answers otherwise on purpose, by scenario: a part of each line that may differ.
 OTHERWISE = {
     # A media type that does not exist is named, instead of the statement that failed.
     "cond-errors": ["recorded {\"code\": -32500, \"message\": \"Application error.\", \"data\": \"SQL statement"],
     # A suppression without an end suppresses, instead of leaving only an entry.
     "upd-errors": ["event.get differs at $.result[0].suppression_data"],
-    # Tags of webhooks stay with the problem.
-    "hook-tags": ["event.get differs at $.result[1].tags"],
-    # A problem that has ended before it was suppressed stays as it is.
-    "pause-maintenance-off": ["event.get differs at $.result[0].suppression_data"],
 }
 #: Seconds that a busy machine may be late.
 SLACK_S = 30

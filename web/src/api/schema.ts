@@ -1321,9 +1321,9 @@ export interface ValueMapInput {
 export interface Event {
   /** Id of the event. */
   eventid: string;
-  /** 0 trigger, 1 network discovery, 2 autoregistration. */
+  /** 0 trigger, 1 network discovery, 2 autoregistration, 3 internal. */
   source: string;
-  /** 0 trigger, 1 found host, 2 found service, 3 agent. */
+  /** 0 trigger, 1 found host, 2 found service, 3 agent, 4 item, 5 discovery rule. */
   object: string;
   /** Id of what it is about. */
   objectid: string;
@@ -1361,11 +1361,11 @@ export interface Event {
 export interface Problem {
   /** Id of the event that opened it. */
   eventid: string;
-  /** 0 = trigger. */
+  /** 0 = trigger, 3 = internal. */
   source: string;
-  /** 0 = trigger. */
+  /** 0 = trigger, 4 = item, 5 = discovery rule. */
   object: string;
-  /** Id of the trigger. */
+  /** Id of what it is about. */
   objectid: string;
   /** Since when, unix time. */
   clock: string;
@@ -1599,6 +1599,32 @@ export interface ActionInput {
   recovery_operations?: unknown;
   /** What happens when the problem is updated. */
   update_operations?: unknown;
+}
+
+/** As `correlation.get` shows it with `output: "extend"`. */
+export interface Correlation {
+  /** Id of the correlation rule. */
+  correlationid: string;
+  /** Name. */
+  name: string;
+  /** Description. */
+  description: string;
+  /** 1 = switched off. */
+  status: "0" | "1";
+}
+
+/** As `correlation.create` takes it. */
+export interface CorrelationInput {
+  /** Name. */
+  name: string;
+  /** Description. */
+  description?: string;
+  /** 1 = switched off. */
+  status?: "0" | "1" | 0 | 1;
+  /** When: `{evaltype, formula, conditions}`. */
+  filter: unknown;
+  /** `[{type}]`: 0 = close old, 1 = close new problems. */
+  operations: unknown;
 }
 
 /** As `mediatype.get` shows it with `output: "extend"`. */
@@ -2564,6 +2590,10 @@ export type MethodName =
   | "configuration.export"
   | "configuration.import"
   | "configuration.importcompare"
+  | "correlation.create"
+  | "correlation.delete"
+  | "correlation.get"
+  | "correlation.update"
   | "dcheck.get"
   | "dhost.get"
   | "discoveryrule.copy"

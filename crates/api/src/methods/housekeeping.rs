@@ -1,5 +1,5 @@
 //! `housekeeping.get`, `housekeeping.update`: for how long what is kept. The periods of history and
-//! trends that override those of items, and that of sessions, are obeyed; the others are kept only.
+//! trends that override those of items, those of sessions and of internal events are obeyed; the others are kept only.
 
 use config::audit::SettingsObject;
 
@@ -28,10 +28,10 @@ pub(crate) static HOUSEKEEPING: Single =
     Single { object: SettingsObject::Housekeeping, settings: SETTINGS, check: |_, _, _| Ok(()) };
 
 const SETTINGS: &[Setting] = &[
-    setting("hk_events_mode", FLAG, "1", "1 = events are deleted."),
+    setting("hk_events_mode", FLAG, "1", "1 = events are deleted. Obeyed for internal events."),
     setting("hk_events_trigger", DAYS, "365d", "Events of triggers are kept for."),
     setting("hk_events_service", DAYS, "1d", "Events of services are kept for."),
-    setting("hk_events_internal", DAYS, "1d", "Internal events are kept for."),
+    setting("hk_events_internal", DAYS, "1d", "Internal events are kept for. Obeyed."),
     setting("hk_events_discovery", DAYS, "1d", "Events of network discovery are kept for."),
     setting("hk_events_autoreg", DAYS, "1d", "Events of autoregistration are kept for."),
     setting("hk_services_mode", FLAG, "1", "1 = data of services are deleted."),

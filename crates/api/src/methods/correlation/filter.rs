@@ -1,6 +1,7 @@
 //! Conditions of correlation rules, as clients give them.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use config::Edit;
 use config::db::{Row, Value};
@@ -11,7 +12,7 @@ use serde_json::{Map, json};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::formula::{self, letters};
-use crate::object::missing;
+use crate::object::{missing, taken};
 use crate::params::{self, one_of};
 use crate::permission::Need;
 use crate::write::{Target, nested, only};
@@ -85,7 +86,11 @@ impl Filter {
         let conditions = list
             .into_iter()
             .map(|(path, members)| Condition::parse(members, &path, by_formula))
-            .collect::<ApiResult<_>>()?;
+            .collect::<ApiResult<Vec<_>>>()?;
+        if let Some(n) = twin(&conditions).filter(|_| by_formula) {
+            let path = format!("{}/{}", at("conditions"), n + 1);
+            return Err(taken(&path, "formulaid", &conditions[n].id));
+        }
         Ok(Self { evaltype, formula, conditions, path: path.to_owned() })
     }
 
@@ -187,6 +192,12 @@ impl Condition {
             .then(self.groupid.cmp(&other.groupid))
             .then(values)
     }
+}
+
+/// The first condition with a name that another one has.
+fn twin(conditions: &[Condition]) -> Option<usize> {
+    let mut names = BTreeSet::new();
+    conditions.iter().position(|one| !names.insert(one.id.as_str()))
 }
 
 /// Numbers by size, other texts without regard to case.

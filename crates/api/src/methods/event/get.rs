@@ -9,7 +9,7 @@ use super::{shown, steps};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get};
-use crate::methods::{alert, drule, host, trigger};
+use crate::methods::{alert, drule, host, item, trigger};
 use crate::object::Access::ReadOnly;
 use crate::object::FieldKind::{Id, Int, Nested, Text};
 use crate::object::{Field, Object, field};
@@ -20,8 +20,18 @@ pub(super) const INT: crate::object::FieldKind = Int(0, i64::MAX);
 
 const FIELDS: &[Field] = &[
     field("eventid", Id, ReadOnly, "Id of the event."),
-    field("source", INT, ReadOnly, "0 trigger, 1 network discovery, 2 autoregistration."),
-    field("object", INT, ReadOnly, "0 trigger, 1 found host, 2 found service, 3 agent."),
+    field(
+        "source",
+        INT,
+        ReadOnly,
+        "0 trigger, 1 network discovery, 2 autoregistration, 3 internal.",
+    ),
+    field(
+        "object",
+        INT,
+        ReadOnly,
+        "0 trigger, 1 found host, 2 found service, 3 agent, 4 item, 5 discovery rule.",
+    ),
     field("objectid", Id, ReadOnly, "Id of what it is about."),
     field("clock", INT, ReadOnly, "When, unix time."),
     field(
@@ -144,15 +154,16 @@ fn selects(found: &mut Found<'_, '_>, about: (i64, i64)) -> ApiResult<()> {
     if let Some(wanted) = found.wants_list("selectHosts")? {
         let triggers: BTreeSet<u64> = found.rows.iter().map(|row| row.row.id("objectid")).collect();
         let triggers: Vec<u64> = triggers.into_iter().collect();
-        let hosts = if about.0 == 0 {
-            found.call.pairs(
+        let hosts = match about {
+            (0 | 3, 0) => Some(
                 "SELECT DISTINCT f.triggerid, i.hostid FROM functions f \
-             JOIN items i ON i.itemid = f.itemid WHERE f.triggerid IN ({ids})",
-                &triggers,
-            )?
-        } else {
-            Vec::new()
+                 JOIN items i ON i.itemid = f.itemid WHERE f.triggerid IN ({ids})",
+            ),
+            (3, _) => Some("SELECT itemid, hostid FROM items WHERE itemid IN ({ids})"),
+            _ => None,
         };
+        let hosts = hosts.map(|sql| found.call.pairs(sql, &triggers)).transpose()?;
+        let hosts = hosts.unwrap_or_default();
         let mut of_trigger: HashMap<u64, Vec<u64>> = HashMap::new();
         for (trigger, host) in hosts {
             of_trigger.entry(trigger).or_default().push(host);
@@ -171,7 +182,9 @@ fn selects(found: &mut Found<'_, '_>, about: (i64, i64)) -> ApiResult<()> {
         let relation = match about {
             (1, 1) => Relation::new("relatedObject", &drule::DHOST),
             (1, 2) => Relation::new("relatedObject", &drule::DSERVICE),
-            (0, _) => Relation::new("relatedObject", &trigger::TRIGGER),
+            (0, _) | (3, 0) => Relation::new("relatedObject", &trigger::TRIGGER),
+            (3, 4) => Relation::new("relatedObject", &item::ITEM),
+            (3, 5) => Relation::new("relatedObject", &item::RULE),
             // Agents that announced themselves have no method of their own.
             _ => Relation::unserved("relatedObject"),
         };

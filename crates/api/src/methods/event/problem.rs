@@ -16,9 +16,9 @@ const RECENT_S: u64 = 300;
 
 const FIELDS: &[Field] = &[
     field("eventid", Id, ReadOnly, "Id of the event that opened it."),
-    field("source", INT, ReadOnly, "0 = trigger."),
-    field("object", INT, ReadOnly, "0 = trigger."),
-    field("objectid", Id, ReadOnly, "Id of the trigger."),
+    field("source", INT, ReadOnly, "0 = trigger, 3 = internal."),
+    field("object", INT, ReadOnly, "0 = trigger, 4 = item, 5 = discovery rule."),
+    field("objectid", Id, ReadOnly, "Id of what it is about."),
     field("clock", INT, ReadOnly, "Since when, unix time."),
     field("ns", INT, ReadOnly, "Nanoseconds of that time."),
     field("r_eventid", Id, ReadOnly, "Event that recovered it; 0 = open."),

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use config::db::{Row, Value, query_by_ids};
 use const_format::formatcp;
 use model::Timestamp;
-use objects::{ProblemAction, UserType};
+use objects::{EventObject, ProblemAction, UserType};
 use serde_json::Map;
 
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get, Output};
-use crate::permission::{Need, by_tag_filters, on_triggers};
+use crate::permission::{Need, by_tag_filters, on_hosts, on_triggers};
 use crate::{params, tags};
 
 /// `source` and `object`, which default to trigger events.
@@ -48,6 +48,31 @@ fn is_by_time(input: &Json) -> bool {
     (newest || given(&"step")) && !about.iter().any(given)
 }
 
+/// An item or a discovery rule.
+pub(super) const fn is_of_item(object: i64) -> bool {
+    EventObject::Item.is(object) || EventObject::LldRule.is(object)
+}
+
+/// Only events about what this user may read.
+fn readable(call: &Call<'_>, get: &mut Get<'_, '_>, object: i64) {
+    let need = Need::of_get(get.flag("editable"));
+    if EventObject::Trigger.is(object) {
+        if let Some(condition) = on_triggers(call.user(), need, "t.objectid") {
+            get.and(condition, []);
+        }
+        if let Some(condition) = by_tag_filters(call.user(), "t.eventid", "t.objectid") {
+            get.and(condition, []);
+        }
+    } else if is_of_item(object) {
+        if let Some(right) = on_hosts(call.user(), need, "i.hostid") {
+            get.and(format!("t.objectid IN (SELECT i.itemid FROM items i WHERE {right})"), []);
+        }
+    } else if call.user().kind < UserType::Admin {
+        // What the network has is nothing that rights on hosts could show.
+        get.and("1 = 0", []);
+    }
+}
+
 /// Conditions that both methods take.
 pub(super) fn conditions(call: &Call<'_>, input: &Json, get: &mut Get<'_, '_>) -> ApiResult<()> {
     let (source, object) = check_source(input)?;
@@ -59,30 +84,20 @@ pub(super) fn conditions(call: &Call<'_>, input: &Json, get: &mut Get<'_, '_>) -
     let plus = if is_by_time(input) { "+" } else { "" };
     let of_source = format!("{plus}t.source = ? AND {plus}t.object = ?");
     get.and(of_source, [source.into(), object.into()]);
-    if source == 0 {
-        let need = Need::of_get(get.flag("editable"));
-        if let Some(condition) = on_triggers(call.user(), need, "t.objectid") {
-            get.and(condition, []);
-        }
-        if let Some(condition) = by_tag_filters(call.user(), "t.eventid", "t.objectid") {
-            get.and(condition, []);
-        }
-    } else if call.user().kind < UserType::Admin {
-        // What the network has is nothing that rights on hosts could show.
-        get.and("1 = 0", []);
-    }
+    readable(call, get, object);
     get.by_ids("eventids", "t.eventid IN ({ids})")?;
     get.by_ids("objectids", "t.objectid IN ({ids})")?;
-    get.by_ids(
-        "hostids",
-        "t.objectid IN (SELECT f.triggerid FROM functions f JOIN items i ON i.itemid = f.itemid \
-         WHERE i.hostid IN ({ids}))",
-    )?;
-    get.by_ids(
-        "groupids",
-        "t.objectid IN (SELECT f.triggerid FROM functions f JOIN items i ON i.itemid = f.itemid \
-         JOIN host_groups hg ON hg.hostid = i.hostid WHERE hg.groupid IN ({ids}))",
-    )?;
+    let of_hosts = if is_of_item(object) {
+        "SELECT i.itemid FROM items i"
+    } else {
+        "SELECT f.triggerid FROM functions f JOIN items i ON i.itemid = f.itemid"
+    };
+    for (option, condition) in [
+        ("hostids", "WHERE i.hostid IN ({ids})"),
+        ("groupids", "JOIN host_groups hg ON hg.hostid = i.hostid WHERE hg.groupid IN ({ids})"),
+    ] {
+        get.by_ids(option, &format!("t.objectid IN ({of_hosts} {condition})"))?;
+    }
     for (option, condition) in [
         ("eventid_from", "t.eventid >= ?"),
         ("eventid_till", "t.eventid <= ?"),
