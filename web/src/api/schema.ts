@@ -1321,9 +1321,9 @@ export interface ValueMapInput {
 export interface Event {
   /** Id of the event. */
   eventid: string;
-  /** 0 trigger, 1 network discovery, 2 autoregistration, 4 service. */
+  /** 0 trigger, 1 network discovery, 2 autoregistration, 3 internal, 4 service. */
   source: string;
-  /** 0 trigger, 1 found host, 2 found service, 3 agent, 6 service. */
+  /** 0 trigger, 1 found host, 2 found service, 3 agent, 4 item, 5 discovery rule, 6 service. */
   object: string;
   /** Id of what it is about. */
   objectid: string;
@@ -1361,11 +1361,11 @@ export interface Event {
 export interface Problem {
   /** Id of the event that opened it. */
   eventid: string;
-  /** 0 = trigger, 4 = service. */
+  /** 0 = trigger, 3 = internal, 4 = service. */
   source: string;
-  /** 0 = trigger, 6 = service. */
+  /** 0 = trigger, 4 = item, 5 = discovery rule, 6 = service. */
   object: string;
-  /** Id of the trigger or service. */
+  /** Id of what it is about. */
   objectid: string;
   /** Since when, unix time. */
   clock: string;
@@ -2674,6 +2674,7 @@ export type MethodName =
   | "action.create"
   | "action.delete"
   | "action.get"
+  | "action.rehearse"
   | "action.update"
   | "alert.get"
   | "apiinfo.timezone"
@@ -2720,7 +2721,9 @@ export type MethodName =
   | "enginegroup.get"
   | "enginegroup.placement"
   | "enginegroup.update"
+  | "escalation.get"
   | "event.acknowledge"
+  | "event.explain"
   | "event.get"
   | "healthmonitor.create"
   | "healthmonitor.delete"
@@ -2808,7 +2811,10 @@ export type MethodName =
   | "role.update"
   | "script.create"
   | "script.delete"
+  | "script.execute"
   | "script.get"
+  | "script.getscriptsbyevents"
+  | "script.getscriptsbyhosts"
   | "script.update"
   | "service.create"
   | "service.delete"

@@ -134,10 +134,8 @@ pub(super) fn origins(
         let above: BTreeSet<u64> = chains.values().flatten().copied().collect();
         let templates = templates_of(connection, inheritance, &Vec::from_iter(above))?;
         for (key, object) in objects {
-            let id = match (key, inheritance.is_of_items) {
-                (Key::Trigger(id), false) | (Key::Item(id), true) => id,
-                _ => continue,
-            };
+            let of_kind = (key, inheritance.is_of_items);
+            let ((Key::Trigger(id), false) | (Key::Item(id), true)) = of_kind else { continue };
             let chain = chains.get(id).cloned().unwrap_or_default();
             let of = |map: &BTreeMap<u64, BTreeSet<u64>>, keys: &BTreeSet<u64>| -> BTreeSet<u64> {
                 keys.iter().filter_map(|key| map.get(key)).flatten().copied().collect()
