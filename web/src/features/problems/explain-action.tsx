@@ -24,7 +24,7 @@ const SHORT = 10;
 
 const TONES: Record<Standing, Delivery["tone"]> = {
   running: "next",
-  ended: "good",
+  ended: "off",
   missed: "warn",
   off: "off",
   unfit: "off",
