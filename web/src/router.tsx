@@ -1,35 +1,9 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  type RouterHistory,
-  redirect,
-} from "@tanstack/react-router";
-import { session } from "~/api/session-store";
+import { createRoute, createRouter, type RouterHistory } from "@tanstack/react-router";
+import { alerting } from "~/router-alerting";
+import { inside, login, root } from "~/router-frame";
 import { Crash, NotFound } from "~/shared/fallback";
 import { page } from "~/shell/page";
-import { Shell } from "~/shell/shell";
 import { parseSearch, pickSearch, stringifySearch } from "~/util/search";
-
-const root = createRootRoute();
-
-const login = createRoute({
-  getParentRoute: () => root,
-  path: "/login",
-  validateSearch: (search) => pickSearch(search, ["next"]),
-  component: page(() => import("~/features/sign-in/page"), "LoginPage"),
-});
-
-const inside = createRoute({
-  getParentRoute: () => root,
-  id: "inside",
-  component: Shell,
-  beforeLoad: ({ location }) => {
-    if (session()) return;
-    const next = location.href === "/" ? undefined : location.href;
-    throw redirect({ to: "/login", search: { next } });
-  },
-});
 
 const overview = createRoute({
   getParentRoute: () => inside,
@@ -232,148 +206,6 @@ const networkRuleEdit = createRoute({
   component: page(() => import("~/features/network-discovery/rule-edit"), "NetworkRuleEditPage"),
 });
 
-const actions = createRoute({
-  getParentRoute: () => inside,
-  path: "/actions",
-  validateSearch: (search) => pickSearch(search, ["source"]),
-  component: page(() => import("~/features/actions/page"), "ActionsPage"),
-});
-
-const actionNew = createRoute({
-  getParentRoute: () => inside,
-  path: "/actions/new",
-  validateSearch: (search) => pickSearch(search, ["source"]),
-  component: page(() => import("~/features/actions/edit"), "ActionNewPage"),
-});
-
-const actionEdit = createRoute({
-  getParentRoute: () => inside,
-  path: "/actions/$actionid/edit",
-  component: page(() => import("~/features/actions/edit"), "ActionEditPage"),
-});
-
-const mediaTypes = createRoute({
-  getParentRoute: () => inside,
-  path: "/media-types",
-  validateSearch: (search) => pickSearch(search, ["text"]),
-  component: page(() => import("~/features/media-types/page"), "MediaTypesPage"),
-});
-
-const mediaTypeNew = createRoute({
-  getParentRoute: () => inside,
-  path: "/media-types/new",
-  component: page(() => import("~/features/media-types/edit"), "MediaTypeNewPage"),
-});
-
-const mediaTypeEdit = createRoute({
-  getParentRoute: () => inside,
-  path: "/media-types/$mediatypeid/edit",
-  component: page(() => import("~/features/media-types/edit"), "MediaTypeEditPage"),
-});
-
-const scripts = createRoute({
-  getParentRoute: () => inside,
-  path: "/scripts",
-  validateSearch: (search) => pickSearch(search, ["text", "scope"]),
-  component: page(() => import("~/features/scripts/page"), "ScriptsPage"),
-});
-
-const scriptNew = createRoute({
-  getParentRoute: () => inside,
-  path: "/scripts/new",
-  component: page(() => import("~/features/scripts/edit"), "ScriptNewPage"),
-});
-
-const scriptEdit = createRoute({
-  getParentRoute: () => inside,
-  path: "/scripts/$scriptid/edit",
-  component: page(() => import("~/features/scripts/edit"), "ScriptEditPage"),
-});
-
-const services = createRoute({
-  getParentRoute: () => inside,
-  path: "/services",
-  validateSearch: (search) => pickSearch(search, ["text", "tags", "status", "open", "sla"]),
-  component: page(() => import("~/features/services/page"), "ServicesPage"),
-});
-
-const serviceNew = createRoute({
-  getParentRoute: () => inside,
-  path: "/services/new",
-  validateSearch: (search) => pickSearch(search, ["parent"]),
-  component: page(() => import("~/features/services/edit"), "ServiceNewPage"),
-});
-
-const serviceEdit = createRoute({
-  getParentRoute: () => inside,
-  path: "/services/$serviceid/edit",
-  component: page(() => import("~/features/services/edit"), "ServiceEditPage"),
-});
-
-const slas = createRoute({
-  getParentRoute: () => inside,
-  path: "/sla",
-  validateSearch: (search) => pickSearch(search, ["text"]),
-  component: page(() => import("~/features/sla/page"), "SlasPage"),
-});
-
-const slaNew = createRoute({
-  getParentRoute: () => inside,
-  path: "/sla/new",
-  component: page(() => import("~/features/sla/edit"), "SlaNewPage"),
-});
-
-const slaEdit = createRoute({
-  getParentRoute: () => inside,
-  path: "/sla/$slaid/edit",
-  component: page(() => import("~/features/sla/edit"), "SlaEditPage"),
-});
-
-const slaReport = createRoute({
-  getParentRoute: () => inside,
-  path: "/sla-report",
-  validateSearch: (search) => pickSearch(search, ["sla", "service", "from", "to"]),
-  component: page(() => import("~/features/sla/report"), "SlaReportPage"),
-});
-
-const correlations = createRoute({
-  getParentRoute: () => inside,
-  path: "/correlation",
-  validateSearch: (search) => pickSearch(search, ["text"]),
-  component: page(() => import("~/features/correlation/page"), "CorrelationsPage"),
-});
-
-const correlationNew = createRoute({
-  getParentRoute: () => inside,
-  path: "/correlation/new",
-  component: page(() => import("~/features/correlation/edit"), "CorrelationNewPage"),
-});
-
-const correlationEdit = createRoute({
-  getParentRoute: () => inside,
-  path: "/correlation/$correlationid/edit",
-  component: page(() => import("~/features/correlation/edit"), "CorrelationEditPage"),
-});
-
-const alerts = createRoute({
-  getParentRoute: () => inside,
-  path: "/alerts",
-  validateSearch: (search) =>
-    pickSearch(search, [
-      "source",
-      "status",
-      "text",
-      "user",
-      "action",
-      "media",
-      "event",
-      "from",
-      "to",
-      "alert",
-    ]),
-  component: page(() => import("~/features/alerts/page"), "AlertsPage"),
-});
-
 const autoregistration = createRoute({
   getParentRoute: () => inside,
   path: "/autoregistration",
@@ -502,6 +334,7 @@ const users = createRoute({
 });
 
 const pages = [
+  ...alerting,
   overview,
   problems,
   hosts,
@@ -530,26 +363,6 @@ const pages = [
   networkRules,
   networkRuleNew,
   networkRuleEdit,
-  actions,
-  actionNew,
-  actionEdit,
-  mediaTypes,
-  mediaTypeNew,
-  mediaTypeEdit,
-  services,
-  serviceNew,
-  serviceEdit,
-  slas,
-  slaNew,
-  slaEdit,
-  slaReport,
-  correlations,
-  correlationNew,
-  correlationEdit,
-  scripts,
-  scriptNew,
-  scriptEdit,
-  alerts,
   autoregistration,
   queue,
   health,

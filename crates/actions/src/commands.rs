@@ -19,7 +19,7 @@ use crate::{Subject, Texts};
 pub struct Stored {
     /// `scriptid`.
     pub id: u64,
-    /// Name.
+    /// What users see in menus, without the path.
     pub name: String,
     /// What it is.
     pub kind: ScriptType,
@@ -224,7 +224,7 @@ pub fn read(connection: &mut dyn Reader, ids: &[u64]) -> DbResult<BTreeMap<u64, 
 /// What a user runs a script on.
 #[derive(Debug, Clone)]
 pub struct Occasion<'a> {
-    /// The host.
+    /// Where it runs, and whose macros it has.
     pub host: HostId,
     /// The event, with the one that ended its problem.
     pub event: Option<(EventId, Option<EventId>)>,

@@ -97,7 +97,7 @@ impl CommandKind {
 }
 
 impl Work {
-    /// The kind.
+    /// Whose limits it counts for.
     pub const fn kind(&self) -> CommandKind {
         match self {
             Self::Agent { .. } => CommandKind::Agent,

@@ -9,7 +9,7 @@ use objects::PropagationRule;
 pub struct Cause {
     pub service: u64,
     pub event: u64,
-    /// The trigger.
+    /// Whose hosts decide who sees it.
     pub trigger: u64,
     pub name: String,
     /// The API's number.

@@ -114,7 +114,11 @@ impl Agreement {
     fn backward(&self, to: i64, most: usize, earliest: Option<Date>) -> Vec<Interval> {
         let mut found = Vec::new();
         let mut start = self.date(to);
-        while found.len() < most && earliest.is_none_or(|earliest| start >= earliest) {
+        // Those that cannot be shown count, too.
+        for _ in 0..most {
+            if earliest.is_some_and(|earliest| start < earliest) {
+                break;
+            }
             found.extend(self.shown(start, self.step(start, 1)));
             if self.unix(start) <= 0 {
                 break;

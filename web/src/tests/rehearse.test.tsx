@@ -22,7 +22,7 @@ test("an action is rehearsed as it is in the form", async () => {
   fireEvent.change(period, { target: { value: "5m" } });
   press("Rehearse…");
   const dialog = within(await screen.findByRole("dialog", { name: "Rehearsal" }));
-  await dialog.findByText("1\u202f234 problems, of which 56 meet the conditions.");
+  await dialog.findByText("1 234 problems, of which 56 meet the conditions.");
   dialog.getByText(/Maintenance, trigger dependencies and symptoms of the past are unknown/);
   const users = dialog.getByRole("region", { name: "Users" });
   const ann = within(users).getByRole("row", { name: /^ann/ });

@@ -14,7 +14,7 @@ use crate::escalation::{Acknowledgement, DEFAULT_DURATION_S, Plan, StepOperation
 use crate::globals::Globals;
 use crate::recipients::{Audience, Message, Text};
 
-/// An action.
+/// An action as escalations need it; actions of later versions are left out.
 #[derive(Debug)]
 pub(super) struct Action {
     pub(super) id: u64,

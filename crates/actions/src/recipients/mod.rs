@@ -167,7 +167,7 @@ impl Fate {
     }
 }
 
-/// What becomes of a message for a user, by one media.
+/// Whether a user gets a message by one media.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Case<'u> {
     /// `None` = it has nothing to do with a single media.
@@ -253,7 +253,7 @@ impl Recipients<'_> {
         self.cases(message, user).into_iter().filter_map(made).collect()
     }
 
-    /// What becomes of an operation's message for a user whom it names: one case for each of the user's media, or one if
+    /// Whether a user whom an operation names gets its message: one case for each of the user's media, or one if
     /// none of them counts.
     pub(crate) fn cases<'u>(&'u self, message: &Message, user: u64) -> Vec<Case<'u>> {
         let whole = |verdict| vec![Case { address: None, verdict }];
@@ -331,7 +331,7 @@ impl Recipients<'_> {
         }
     }
 
-    /// What becomes of a message to the address; `own`: it has a text of its own.
+    /// Whether a message to the address can be sent; `own`: it has a text of its own.
     fn fate(&self, address: &Address, own: bool) -> Fate {
         let occasion = (self.occasion.source, self.occasion.mode);
         match self.directory.media_types.get(&address.media_type).filter(|one| one.enabled) {

@@ -4,7 +4,7 @@ use eval::units::age;
 use jiff::tz::TimeZone;
 use objects::{DiscoveryState, EventSource};
 
-use super::facts::{Agent, Cause, Device, Event, Facts, Service, Subject, Update};
+use super::facts::{Agent, Cause, Device, Event, Facts, Related, Service, Subject, Update};
 use super::monitored::state;
 use super::{Expander, Recipient, words};
 
@@ -34,8 +34,8 @@ impl Expander {
             return self.of_event(facts.recovery.as_ref()?, part, tz);
         }
         if let Some(part) = name.strip_prefix("EVENT.CAUSE.") {
-            let Cause { event, updates, hosts } = facts.cause.as_ref()?;
-            if !recipient.sees_problem(&facts.rights, hosts, &event.tags) {
+            let Cause { event, updates, hosts } = facts.related.cause.as_ref()?;
+            if !recipient.sees_problem(&facts.related.rights, hosts, &event.tags) {
                 return None;
             }
             return match part {
@@ -67,7 +67,7 @@ impl Expander {
 
     /// Those that the recipient sees.
     fn symptoms(&self, recipient: &Recipient) -> Option<String> {
-        let Facts { symptoms, rights, now, .. } = &self.facts;
+        let Facts { related: Related { symptoms, rights, .. }, now, .. } = &self.facts;
         let seen = symptoms
             .iter()
             .filter(|one| recipient.sees_problem(rights, &one.hosts, &one.line.tags))

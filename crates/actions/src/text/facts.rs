@@ -29,12 +29,8 @@ pub struct Facts {
     pub subject: Subject,
     /// All updates of the problem, oldest first.
     pub updates: Vec<Update>,
-    /// The problem that this one is a symptom of.
-    pub cause: Option<Cause>,
-    /// The symptoms of the problem.
-    pub symptoms: Vec<Symptom>,
-    /// Who sees the cause and the symptoms: they may be about other hosts.
-    pub rights: GroupRights,
+    /// Problems that it is ranked with.
+    pub related: Related,
     /// What the action sent and ran so far, oldest first.
     pub alerts: Vec<Alert>,
 }
@@ -44,6 +40,17 @@ impl Facts {
     pub(super) fn current(&self) -> &Event {
         self.recovery.as_ref().unwrap_or(&self.event)
     }
+}
+
+/// The cause and the symptoms of a problem.
+#[derive(Debug, Clone, Default)]
+pub struct Related {
+    /// The problem that this one is a symptom of.
+    pub cause: Option<Cause>,
+    /// Problems that this one is the cause of.
+    pub symptoms: Vec<Symptom>,
+    /// Who sees them: they may be about other hosts.
+    pub rights: GroupRights,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -7,15 +7,15 @@ use config::Snapshot;
 use config::access::GroupRights;
 use config::db::{DbResult, Reader, Row, query_by_ids};
 use const_format::formatcp;
-use model::{EventId, EventOrigin, HostId, ItemId, Severity, Timestamp, TriggerId};
+use model::{EventId, EventOrigin, HostId, ItemId, Timestamp, TriggerId};
 use objects::sql::SOURCE_TRIGGER;
 use objects::{AlertStatus, AlertType, EventObject, EventSource};
 
 use super::Needs;
 use super::facts::{
-    Action, Alert, AlertKind, Cause, Event, Facts, Line, Person, Progress, Symptom, Update,
+    Action, Alert, AlertKind, Cause, Event, Facts, Line, Person, Progress, Related, Symptom, Update,
 };
-use super::row::number;
+use super::row::{number, read_tags, severity};
 use super::subject::read_subject;
 
 /// Alerts that a text lists.
@@ -65,17 +65,8 @@ pub fn read(
         let rows = c.query("SELECT * FROM acknowledges WHERE acknowledgeid = ?", &[id.into()])?;
         update = read_updates(c, &rows)?.pop();
     }
-    let cause =
-        if needs.cause && cause_id != 0 { read_cause(c, snapshot, cause_id)? } else { None };
-    let symptoms = if needs.problems { read_symptoms(c, snapshot, event.id)? } else { Vec::new() };
-    let of_symptoms = symptoms.iter().flat_map(|symptom| &symptom.hosts);
-    let of_cause = cause.iter().flat_map(|cause| &cause.hosts);
-    let others: BTreeSet<u64> = of_symptoms.chain(of_cause).copied().collect();
-    let rights = match others.is_empty() {
-        true => GroupRights::default(),
-        false => GroupRights::read(c, &Vec::from_iter(others))?,
-    };
     let subject = read_subject(c, snapshot, &event, needs)?;
+    let related = read_related(c, snapshot, &event, cause_id, needs)?;
     let alerts = if needs.alerts { read_alerts(c, request.action, event.id)? } else { Vec::new() };
     Ok(Some(Facts {
         now,
@@ -87,11 +78,29 @@ pub fn read(
         status_changed: request.status_changed,
         subject,
         updates,
-        cause,
-        symptoms,
-        rights,
+        related,
         alerts,
     }))
+}
+
+/// `cause` is the id of the problem that the event is a symptom of; 0 = of none.
+fn read_related(
+    c: &mut dyn Reader,
+    snapshot: &Snapshot,
+    event: &Event,
+    cause: u64,
+    needs: &Needs,
+) -> DbResult<Related> {
+    let cause = if needs.cause && cause != 0 { read_cause(c, snapshot, cause)? } else { None };
+    let symptoms = if needs.problems { read_symptoms(c, snapshot, event.id)? } else { Vec::new() };
+    let of_symptoms = symptoms.iter().flat_map(|symptom| &symptom.hosts);
+    let of_cause = cause.iter().flat_map(|cause| &cause.hosts);
+    let others: BTreeSet<u64> = of_symptoms.chain(of_cause).copied().collect();
+    let rights = match others.is_empty() {
+        true => GroupRights::default(),
+        false => GroupRights::read(c, &Vec::from_iter(others))?,
+    };
+    Ok(Related { cause, symptoms, rights })
 }
 
 /// What the action sent and ran because of the event, its end and its updates.
@@ -165,25 +174,6 @@ fn read_events(
         Some((id, (event, row.id("cause_eventid"))))
     };
     Ok(rows.iter().filter_map(event).collect())
-}
-
-/// Tags in the order in which they were made, by event.
-pub(super) fn read_tags(
-    c: &mut dyn Reader,
-    ids: &[u64],
-) -> DbResult<BTreeMap<u64, Vec<(String, String)>>> {
-    let sql = "SELECT eventid, tag, value FROM event_tags WHERE eventid IN ({ids}) \
-               ORDER BY eventtagid";
-    let mut tags: BTreeMap<u64, Vec<(String, String)>> = BTreeMap::new();
-    for row in query_by_ids(c, sql, &[], ids)? {
-        let tag = (row.text("tag").to_owned(), row.text("value").to_owned());
-        tags.entry(row.id("eventid")).or_default().push(tag);
-    }
-    Ok(tags)
-}
-
-pub(super) fn severity(number: i64) -> Severity {
-    Severity::from_number(number).unwrap_or(Severity::NotClassified)
 }
 
 fn origin(row: &Row) -> Option<EventOrigin> {

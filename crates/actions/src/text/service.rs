@@ -9,7 +9,7 @@ use services::causes::{Cause, causes};
 
 use super::Needs;
 use super::facts::{Line, Service};
-use super::read::{read_tags, severity};
+use super::row::{read_tags, severity};
 
 /// Causes that a text lists.
 const CAUSES_MAX: usize = 1000;

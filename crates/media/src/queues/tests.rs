@@ -259,10 +259,7 @@ fn a_stop_waits_for_webhooks_longer_than_for_mails() {
     queues.send(alert(2, 2)).unwrap();
     let held = listener.accept().unwrap();
     let (mut stream, _) = hooked.accept().unwrap();
-    let stopping = {
-        let queues = queues.clone();
-        std::thread::spawn(move || queues.stop(Duration::ZERO, Duration::from_secs(60)))
-    };
+    let stopping = std::thread::spawn(move || queues.stop(Duration::ZERO, Duration::from_secs(60)));
     // The mail is given up at once; the receiver of the webhook answers after that.
     assert_eq!(reports.wait(1)[0].outcome, Outcome::NotStarted);
     let _request = stream.read(&mut [0; 4_096]).unwrap();

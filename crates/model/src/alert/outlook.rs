@@ -39,7 +39,7 @@ impl Silence {
     }
 }
 
-/// What becomes of a message for a user.
+/// Whether a user gets a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
     /// It is sent.
@@ -70,11 +70,11 @@ impl Verdict {
 /// The same for one media.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
-    /// The user.
+    /// Row of `users`.
     pub user: u64,
     /// Media type and address; `None` = it has nothing to do with a single media.
     pub address: Option<(u64, String)>,
-    /// What becomes of the message.
+    /// Whether it is sent.
     pub verdict: Verdict,
 }
 
@@ -157,7 +157,7 @@ pub struct Operation {
 pub struct OfAction {
     /// Row of `actions`.
     pub action: u64,
-    /// Its name.
+    /// As administrators named it.
     pub name: String,
     /// It is switched on.
     pub enabled: bool,
@@ -176,7 +176,7 @@ pub struct OfAction {
 /// All actions of an event's source, and the event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outlook {
-    /// The event.
+    /// Row of `events`.
     pub event: u64,
     /// When it was looked at, seconds since 1970.
     pub at: i64,

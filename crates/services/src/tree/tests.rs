@@ -134,7 +134,8 @@ proptest! {
                         tree.put(n as u64, service);
                     }
                     Step::Bare(n) => {
-                        let children = std::mem::take(&mut services[n.index(services.len())].1);
+                        let at = n.index(services.len());
+                        let children = std::mem::take(&mut services[at].1);
                         for child in children {
                             tree.set_parents(child as u64, &parents_of(&services, child));
                         }

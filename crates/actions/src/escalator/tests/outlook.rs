@@ -14,7 +14,7 @@ impl World {
         self.outlook(event).unwrap().actions.remove(0)
     }
 
-    /// What becomes of the first message: user, address and verdict.
+    /// Who gets the first message: user, address and verdict.
     fn cases(&self, event: u64) -> Vec<(u64, String, Verdict)> {
         let operation = self.action(event).operations.remove(0);
         let cases = operation.cases.into_iter();

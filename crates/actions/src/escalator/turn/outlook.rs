@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use config::db::{DbResult, Reader};
 use model::alert::outlook::{Case, OfAction, Operation, Outlook, Running, Step, Verdict};
 
+use objects::OperationMode;
+
 use super::{Action, Configured, Event, Look, News, Turn, note};
 use crate::conditions::Subject;
 use crate::escalation::Progress;
@@ -66,7 +68,7 @@ impl Look<'_> {
             id: *id,
             mode: *mode,
             to_involved: message.to == Audience::Involved,
-            cases: self.cases(action, event, (*mode, message)),
+            cases: self.cases(action, event, *mode, message),
         });
         OfAction {
             action: action.id,
@@ -80,12 +82,13 @@ impl Look<'_> {
         }
     }
 
-    /// What becomes of an operation's message for each user whom it names.
+    /// Whether each user whom an operation names gets its message.
     fn cases(
         &self,
         action: &Action,
         event: &Event,
-        (mode, message): (objects::OperationMode, &Message),
+        mode: OperationMode,
+        message: &Message,
     ) -> Vec<Case> {
         let Audience::Named { users, groups } = &message.to else { return Vec::new() };
         let occasion = Occasion {

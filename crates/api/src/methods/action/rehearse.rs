@@ -86,7 +86,7 @@ fn prepare(call: &Call<'_>, action: u64) -> ApiResult<Option<Box<dyn Rehearse>>>
     call.read(|connection| live.prepare(connection, action).map_err(ApiError::application))
 }
 
-/// Without users whom the one who asks does not see.
+/// Without users whom the caller does not see.
 fn shown(call: &Call<'_>, span: Span, rehearsed: &Rehearsed) -> ApiResult<Json> {
     let names = names(call, rehearsed)?;
     let users = rehearsed.users.iter().filter_map(|(id, user)| {

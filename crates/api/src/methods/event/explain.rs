@@ -136,7 +136,7 @@ struct People {
 }
 
 impl People {
-    /// Those who are named, as far as the user who asks sees them: the members of own groups, or all.
+    /// Those who are named, as far as the caller sees them: the members of own groups, or all.
     fn of(call: &Call<'_>, outlook: &Outlook, wanted: Option<&BTreeSet<u64>>) -> ApiResult<Self> {
         let operations = outlook.actions.iter().flat_map(|one| &one.operations);
         let named: BTreeSet<u64> =

@@ -153,7 +153,7 @@ static SPEC: Spec = Spec {
 #[derive(Default)]
 struct Sla;
 
-/// Whoever manages agreements sees all, and so does who sees all services; others see those that are about a service
+/// Users who manage agreements, or see all services, see all; others see those that are about a service
 /// that they see.
 fn only_seen(get: &mut Get<'_, '_>, call: &Call<'_>) {
     if call.user().kind >= objects::UserType::Admin && action_allowed(call.user(), "manage_sla") {
