@@ -12,7 +12,7 @@ SMALL = {"roles", "users", "usergroups", "user_groups", "group_rights", "tag_fil
          "operation_messages", "operation_message_groups", "operation_message_users",
          "operation_conditions", "operation_commands", "operation_command_hosts",
          "operation_command_groups", "media_types", "media_type_params", "media_type_messages",
-         "media", "scripts", "script_params",
+         "media", "scripts", "script_params", "correlations", "correlation_conditions", "correlation_operations",
          "dchecks", "maintenances", "maintenance_hosts", "maintenance_groups",
          "maintenance_periods", "maintenance_tags", "schema_version", "ids", "groups_",
          "state_version", "state_ids", "state_settings",
@@ -35,6 +35,13 @@ ALLOWED = [
     "SELECT i.interfaceid, i.hostid, i.type, i.main, i.useip",
     "SELECT DISTINCT objectid FROM problems WHERE r_eventid = 0",
     "SELECT eventid, objectid FROM problems WHERE r_eventid = 0",
+    # The keeper of services reads all of them when the server starts, and again after it could not write.
+    "SELECT serviceid, algorithm, weight, propagation_rule, propagation_value FROM services",
+    "SELECT serviceid, status FROM service_states",
+    "SELECT serviceid, eventid FROM service_problems",
+    "SELECT serviceid, parentid FROM service_links",
+    "SELECT serviceid, tag, operator, value FROM service_problem_tags",
+    "SELECT serviceid, type, limit_value, limit_status, new_status FROM service_status_rules",
     # Once a minute, and when a maintenance begins or ends.
     "SELECT hostid, maintenanceid, maintenance_type, maintenance_from FROM hosts",
     # One row per group that discovery has made.

@@ -128,7 +128,8 @@ class Commands(bed.Case):
         def run():
             return reader.call("script.execute", scriptid=script, hostid=hostid)["value"]
         self.assertRaises(bed.ApiError, run)
-        self.assertEqual(reader.call("script.getscriptsbyhosts", hostid=hostid)[hostid], [])
+        offered = reader.call("script.getscriptsbyhosts", hostid=hostid)[hostid]
+        self.assertNotIn(script, [one["scriptid"] for one in offered])
         self.api.call("usergroup.update", usrgrpid=readers, hostgroup_rights=[{"id": group, "permission": 3}])
         self.assertEqual(run(), "ran")
         self.api.call("role.update", roleid="1", rules={"actions": [{"name": "execute_scripts", "status": 0}]})

@@ -103,7 +103,7 @@ async function menus(host) {
   await step("menu of a host", async () => {
     await go(`/hosts/${host.hostid}`);
     await button("Run script…").click();
-    await dialog().getByText("E2E").waitFor();
+    await dialog().getByText("E2E", { exact: true }).waitFor();
     await dialog().getByRole("button", { name: ECHO }).click();
     await dialog().getByText(`echo of ${host.host}`).waitFor();
     await dialog()
