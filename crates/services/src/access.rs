@@ -103,16 +103,15 @@ impl Access {
         Some((condition, values))
     }
 
-    /// Those of these services that it has.
+    /// Those of these services that exist and that it has.
     pub fn among(
         &self,
         connection: &mut dyn Reader,
         need: Need,
         ids: &[u64],
     ) -> DbResult<BTreeSet<u64>> {
-        let Some((condition, values)) = self.condition(need, "serviceid") else {
-            return Ok(ids.iter().copied().collect());
-        };
+        let all = || ("1 = 1".to_owned(), Vec::new());
+        let (condition, values) = self.condition(need, "serviceid").unwrap_or_else(all);
         let sql =
             format!("SELECT serviceid FROM services WHERE {condition} AND serviceid IN ({{ids}})");
         let rows = query_by_ids(connection, &sql, &values, ids)?;

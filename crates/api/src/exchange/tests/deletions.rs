@@ -172,6 +172,9 @@ fn every_deletion_that_takes_items_is_tried() {
         "valuemap",
         "vip",
         "virtualservice",
+        // What is stored of services goes with them, by another thread.
+        "service",
+        "sla",
         // Nothing was discovered by the host prototype.
         "hostprototype",
     ];

@@ -157,7 +157,7 @@ fn users_see_alerts_on_hosts_and_to_users_they_see() {
     assert_eq!(ids(&shown[0]["alerts"]), ["12", "11", "5"]);
     for (options, by_user, by_admin) in [
         (json!({ "eventsource": 1, "eventobject": 1 }), 0, 1),
-        (json!({ "eventsource": 4, "eventobject": 6 }), 0, 0),
+        (json!({ "eventsource": 4, "eventobject": 6 }), 1, 1),
     ] {
         let source = options["eventsource"].as_i64().unwrap();
         let event = if source == 1 { 3 } else { 4 };

@@ -256,7 +256,7 @@ fn causes_and_history_are_shown() {
             },
         ])
     );
-    assert_eq!(names(&server, &json!({ "filter": { "status": 3 } })), ["root"]);
+    assert_eq!(names(&server, &json!({ "filter": { "status": 3 } })), ["root", "leaf"]);
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn bad_rehearsals_are_refused() {
         ),
         ("action.rehearse", json!({ "actionid": "999" }), -32_500, "No permissions"),
         ("action.rehearse", json!({ "actionid": other }), -32_602, "only actions on problems"),
-        ("action.rehearse", json!({ "action": wrong }), -32_602, ""),
+        ("action.rehearse", json!({ "action": wrong }), -32_500, "Incorrect action operation user"),
         ("action.rehearse", json!({ "action": action("other", 0) }), -32_602, "already exists"),
         (
             "action.rehearse",
