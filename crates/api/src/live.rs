@@ -152,7 +152,7 @@ pub trait Live: Send + Sync {
 
 /// An action, whether it is stored or not.
 pub trait Rehearse {
-    /// What it would have sent about the problems of the span. `None` = `is_gone` was true: nobody waits for it. Blocks
+    /// What it would have sent about the problems of the span. `None` = the caller has gone (`is_gone`). Blocks
     /// for seconds.
     fn run(&self, span: Span, is_gone: &dyn Fn() -> bool) -> Result<Option<Rehearsed>, String>;
 }

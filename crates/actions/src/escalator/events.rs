@@ -272,7 +272,7 @@ impl News {
     }
 }
 
-/// Those of new events that a correlation rule closed at once: they are told to nobody.
+/// New events that a correlation rule closed at once: no message is sent for them.
 fn closed_at_once(connection: &mut dyn Reader, opened: &[u64]) -> DbResult<BTreeSet<u64>> {
     let sql = "SELECT e.eventid AS eventid FROM events e JOIN events r ON r.eventid = e.r_eventid \
                WHERE r.c_eventid = e.eventid AND e.eventid IN ({ids})";

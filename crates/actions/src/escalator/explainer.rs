@@ -63,7 +63,7 @@ impl Explainer {
         Ok((!actions.is_empty()).then_some(Prepared { action: actions }))
     }
 
-    /// What the action would have sent about the problems of the span. `None` = `is_gone` was true: nobody waits for it.
+    /// What the action would have sent about the problems of the span. `None` = the caller has gone (`is_gone`).
     pub fn rehearse(
         &self,
         prepared: &Prepared,

@@ -73,6 +73,11 @@ fn counts_tell_the_night_the_busiest_hour_and_the_reasons() {
     assert_eq!((alice.sent, alice.failed), (3, 0));
     let bob = OfUser { withheld: [(Silence::Severity, 1)].into(), ..OfUser::default() };
     assert_eq!(found.users[&BOB], bob);
+    world.run_state(
+        "UPDATE alerts SET status = 2 WHERE alertid = (SELECT MIN(alertid) FROM alerts)",
+    );
+    let found = world.rehearse(Span { from: NOW, till: NOW + 3_600 });
+    assert_eq!(found.users[&ALICE].sent, 2, "nobody got the one that failed");
     let before = world.rehearse(Span { from: NOW - 100, till: NOW - 1 });
     assert_eq!((before.problems, before.users.len()), (0, 0));
 }

@@ -8,7 +8,7 @@ use const_format::formatcp;
 use model::alert::outlook::{Silence, Verdict};
 use model::alert::rehearsal::{LISTED_MAX, Planned, Rehearsed, Span};
 use objects::sql::{OBJECT_TRIGGER, SOURCE_TRIGGER};
-use objects::{AlertType, OperationMode, ProblemAction};
+use objects::{AlertStatus, AlertType, OperationMode, ProblemAction};
 
 use super::outlook::verdict;
 use super::{Action, Event, Look, News, Turn};
@@ -156,9 +156,10 @@ impl Rehearsal {
     ) -> DbResult<()> {
         let sql = formatcp!(
             "SELECT userid, COUNT(*) AS n FROM alerts WHERE clock >= ? AND clock <= ? \
-             AND alerttype = {} AND eventid IN (SELECT eventid FROM events \
+             AND alerttype = {} AND status = {} AND eventid IN (SELECT eventid FROM events \
              WHERE source = {SOURCE_TRIGGER}) GROUP BY userid",
-            AlertType::Message.text()
+            AlertType::Message.text(),
+            AlertStatus::Sent.text()
         );
         for row in connection.query(sql, &[span.from.into(), span.till.into()])? {
             let user = self.found.users.entry(row.id("userid")).or_default();

@@ -34,7 +34,7 @@ pub(super) fn rehearse(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         ApiError::at("/", "only actions on problems of triggers (event source 0) can be rehearsed")
     })?;
     let rehearsed = prepared.run(span, &|| call.gone.is_gone()).map_err(ApiError::application)?;
-    // Nobody reads the answer otherwise.
+    // Without a result the client has disconnected.
     shown(call, span, &rehearsed.unwrap_or_default())
 }
 

@@ -1,4 +1,4 @@
-//! Who is told why, and what is hidden from whom.
+//! Verdicts on recipients, and what other users do not see.
 
 use model::alert::outlook::{
     Case, OfAction, Operation, Pause, Running, Silence, Step, Verdict, Waits,
