@@ -99,6 +99,24 @@ numbered! {
         Failed = 2, "", "Failed";
         /// It waits for the first attempt.
         New = 3, "", "New";
+        /// It is not sent by itself: another message tells of it, or nobody is to get it.
+        Withheld = 4, "", "Withheld";
+    }
+}
+
+numbered! {
+    /// Why a message is not sent by itself; the API's `withheld` of alerts.
+    Withholding: u8 {
+        /// It waits for others of its group.
+        Grouped = 1, "", "Grouped";
+        /// A more severe problem with equal tags is open.
+        Inhibited = 2, "", "Inhibited";
+        /// The recipient has got too many messages.
+        Storm = 3, "", "Message storm";
+        /// Problems of its trigger mostly end by themselves soon.
+        Transient = 4, "", "Transient";
+        /// Its trigger opens and ends problems all the time.
+        Flapping = 5, "", "Flapping";
     }
 }
 

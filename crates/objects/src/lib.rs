@@ -25,6 +25,7 @@ pub use action::{ConditionKind, ConditionOperator, OperationKind};
 pub use alerting::{
     AlertStatus, AlertType, EmailProvider, EscalationStatus, ExecuteOn, MediaTypeKind,
     MessageFormat, OperationMode, ScriptScope, ScriptType, SmtpAuthentication, SmtpSecurity,
+    Withholding,
 };
 pub use correlation::{CorrelationConditionKind, CorrelationOperation};
 pub use event::{DiscoveryCheckType, DiscoveryState, EventObject, EventSource, ProblemAction};

@@ -1887,7 +1887,7 @@ export interface Alert {
   subject: string;
   /** Text, or host and command. */
   message: string;
-  /** 0 in progress, 1 sent or run, 2 failed, 3 new. */
+  /** 0 in progress, 1 sent or run, 2 failed, 3 new, 4 withheld. */
   status: string;
   /** Attempts that failed. */
   retries: string;
@@ -3009,6 +3009,7 @@ export const AlertStatus = {
   Sent: "1",
   Failed: "2",
   New: "3",
+  Withheld: "4",
 } as const;
 
 export const AlertType = {
@@ -3249,6 +3250,14 @@ export const ValueType = {
   Unsigned: "3",
   Text: "4",
   Binary: "5",
+} as const;
+
+export const Withholding = {
+  Grouped: "1",
+  Inhibited: "2",
+  Storm: "3",
+  Transient: "4",
+  Flapping: "5",
 } as const;
 
 export const ItemType = {

@@ -149,6 +149,8 @@ pub enum Progress {
     Done,
     /// It was given up.
     Failed,
+    /// It is not sent by itself.
+    Withheld,
 }
 
 /// What an action has sent or run.

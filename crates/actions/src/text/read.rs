@@ -137,6 +137,7 @@ fn read_alerts(c: &mut dyn Reader, action: u64, event: u64) -> DbResult<Vec<Aler
         let progress = match AlertStatus::from_number(row.int("status")) {
             Some(AlertStatus::Sent) => Progress::Done,
             Some(AlertStatus::Failed) => Progress::Failed,
+            Some(AlertStatus::Withheld) => Progress::Withheld,
             Some(AlertStatus::NotSent | AlertStatus::New) | None => Progress::Running,
         };
         Alert {

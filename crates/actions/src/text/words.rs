@@ -164,6 +164,7 @@ fn alert_line(alert: &Alert, moment: &str, recipient: &Recipient) -> String {
         Progress::Running => "in progress",
         Progress::Done => done,
         Progress::Failed => "failed",
+        Progress::Withheld => "withheld",
     };
     let mut line = format!("{}. {moment} {kind:<7} {state:<11} ", alert.step);
     let written = match &alert.kind {

@@ -29,7 +29,7 @@ const FIELDS: &[Field] = &[
     field("sendto", Text(0), ReadOnly, "Address; several are separated by line feeds."),
     field("subject", Text(0), ReadOnly, "Subject."),
     field("message", Text(0), ReadOnly, "Text, or host and command."),
-    field("status", INT, ReadOnly, "0 in progress, 1 sent or run, 2 failed, 3 new."),
+    field("status", INT, ReadOnly, "0 in progress, 1 sent or run, 2 failed, 3 new, 4 withheld."),
     field("retries", INT, ReadOnly, "Attempts that failed."),
     field("error", Text(0), ReadOnly, "Why the last attempt failed."),
     field("esc_step", INT, ReadOnly, "Step of the escalation."),

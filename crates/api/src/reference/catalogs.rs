@@ -8,7 +8,7 @@ use objects::{
     InterfaceType, ItemType, MacroOperator, MacroType, MaintenanceType, MappingType, MediaTypeKind,
     MessageFormat, OnFail, OperationKind, OperationMode, Origin, Param, ParamRule, Params,
     PeriodType, ProblemMode, RecoveryMode, Severity, SmtpAuthentication, SmtpSecurity, State,
-    Status, StepKind, ValueType,
+    Status, StepKind, ValueType, Withholding,
 };
 use serde_json::json;
 
@@ -69,6 +69,7 @@ fn named_kinds(out: &mut String) {
         State,
         Status,
         ValueType,
+        Withholding,
     );
     named(out, "ItemType", &ItemType::OFFERED, |kind| kind.number());
 }

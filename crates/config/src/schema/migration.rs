@@ -2,8 +2,8 @@
 
 mod alerting;
 
-use super::Table;
 use super::tables::{configuration_tables, state_tables};
+use super::{Column, Table};
 use crate::db::{CONFIGURATION, Connection, DbError, DbResult};
 
 /// Steps from one schema version to the next; version 1 is [`super::tables()`] as of the first release.
@@ -12,9 +12,10 @@ use crate::db::{CONFIGURATION, Connection, DbError, DbResult};
 /// Version 4 tells links that discovery made; before, it unlinked all others from its hosts. The step
 /// to version 6 is [`separate_state`]. Version 7 has an index on the priority of triggers, the record of
 /// changes and the audit log, version 8 what hosts have yet to take over from templates, version 9 the
-/// objects of the load balancer, each version after it more of their columns ([`BALANCING_COLUMNS`]),
-/// version 14 an index on the description of triggers, version 15 the caches of virtual services,
-/// version 16 how engine groups place VIPs, version 17 alerting ([`alerting`]).
+/// objects of the load balancer, each version up to 16 more of their columns, version 17 alerting
+/// ([`alerting`]), version 18 grouping, calming and on-call schedules.
+/// From version [`SEPARATE`] on, a step adds what [`lacking`] finds: a new table or column needs a new
+/// version and nothing else.
 const MIGRATIONS: &[&str] = &[
     "CREATE TABLE group_prototypes (group_prototypeid INTEGER NOT NULL, \
      hostid BIGINT NOT NULL DEFAULT 0 REFERENCES hosts (hostid) ON DELETE CASCADE, \
@@ -35,55 +36,13 @@ const TOGETHER: i64 = 5;
 /// The first version with the state in tables of its own.
 const SEPARATE: i64 = 6;
 
-/// The first version with objects of the load balancer.
-const BALANCING: i64 = 9;
-
-/// What brings these objects from version [`BALANCING`] to the next ones, one step each.
-const BALANCING_COLUMNS: &[&str] = &[
-    "ALTER TABLE virtualservices ADD COLUMN rate_limit TEXT NOT NULL DEFAULT '{}';\n",
-    "ALTER TABLE healthmonitors ADD COLUMN udp TEXT NOT NULL DEFAULT '{}';\n\
-     ALTER TABLE healthmonitors ADD COLUMN dns TEXT NOT NULL DEFAULT '{}';\n\
-     ALTER TABLE pools ADD COLUMN slow_start TEXT NOT NULL DEFAULT '';\n\
-     ALTER TABLE virtualservices ADD COLUMN poolgroupid BIGINT NOT NULL DEFAULT 0;\n",
-    "ALTER TABLE healthmonitors ADD COLUMN script TEXT NOT NULL DEFAULT '{}';\n\
-     ALTER TABLE healthmonitors ADD COLUMN trigger_filter TEXT NOT NULL DEFAULT '{}';\n\
-     ALTER TABLE pools ADD COLUMN min_monitors BIGINT NOT NULL DEFAULT 0;\n\
-     ALTER TABLE pools ADD COLUMN host_maintenance TEXT NOT NULL DEFAULT 'ignore';\n\
-     ALTER TABLE virtualservices ADD COLUMN authentication TEXT NOT NULL DEFAULT '{}';\n\
-     ALTER TABLE virtualservices ADD COLUMN compression TEXT NOT NULL DEFAULT '{}';\n\
-     ALTER TABLE certificates ADD COLUMN acme TEXT NOT NULL DEFAULT '{}';\n\
-     ALTER TABLE certificates ADD COLUMN requested_at BIGINT NOT NULL DEFAULT 0;\n\
-     ALTER TABLE engine_certificates ADD COLUMN next_fingerprint TEXT NOT NULL DEFAULT '';\n",
-    "ALTER TABLE virtualservices ADD COLUMN mirror TEXT NOT NULL DEFAULT '{}';\n",
-    // A new index, on the description of triggers: missing ones are created afterwards.
-    "",
-    "ALTER TABLE virtualservices ADD COLUMN cache TEXT NOT NULL DEFAULT '{}';\n",
-    "ALTER TABLE enginegroups ADD COLUMN ha_mode BIGINT NOT NULL DEFAULT 0;\n\
-     ALTER TABLE enginegroups ADD COLUMN placement BIGINT NOT NULL DEFAULT 0;\n\
-     ALTER TABLE enginegroups ADD COLUMN engines_per_vip BIGINT NOT NULL DEFAULT 0;\n\
-     ALTER TABLE enginegroups ADD COLUMN spare_engines BIGINT NOT NULL DEFAULT 0;\n\
-     ALTER TABLE enginegroups ADD COLUMN vips_per_engine BIGINT NOT NULL DEFAULT 0;\n\
-     ALTER TABLE enginegroups ADD COLUMN rebalance BIGINT NOT NULL DEFAULT 0;\n\
-     ALTER TABLE enginegroups ADD COLUMN failover_after BIGINT NOT NULL DEFAULT 3;\n\
-     ALTER TABLE enginegroups ADD COLUMN announce TEXT NOT NULL DEFAULT '{}';\n\
-     ALTER TABLE engines ADD COLUMN drain BIGINT NOT NULL DEFAULT 0;\n",
-];
-
-/// The first version with media types.
-const ALERTING: i64 = BALANCING + BALANCING_COLUMNS.len() as i64 + 1;
-
-const VERSION: i64 = ALERTING;
+const VERSION: i64 = 18;
 
 /// Version 2 has an index on open problems, and sign-ins; version 3 the states of engines and a wider
 /// index on the time of events; version 4 what engines report of themselves and of certificates;
-/// version 5 which engines own which VIPs; version 6 alerts and escalations.
-const STATE_VERSION: i64 = 6;
-
-/// What brings the states of engines from version 3 to 4.
-const ENGINE_STATES: &str = "\
-    ALTER TABLE engine_states ADD COLUMN version TEXT NOT NULL DEFAULT '';\n\
-    ALTER TABLE engine_states ADD COLUMN connected_at BIGINT NOT NULL DEFAULT 0;\n\
-    ALTER TABLE engine_states ADD COLUMN certificate_until BIGINT NOT NULL DEFAULT 0;\n";
+/// version 5 which engines own which VIPs; version 6 alerts and escalations; version 7 why messages are
+/// withheld.
+const STATE_VERSION: i64 = 7;
 
 const _: () = assert!(MIGRATIONS.len() as i64 == TOGETHER - 1, "one migration per version");
 const _: () = assert!(SEPARATE == TOGETHER + 1, "one step separates the state");
@@ -111,11 +70,8 @@ pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult
     let found = version(connection, "schema_version", VERSION)?;
     if found >= SEPARATE {
         if found < VERSION {
-            // A database without these objects gets whole tables.
-            let done = usize::try_from(found - BALANCING).unwrap_or(usize::MAX);
-            let columns = BALANCING_COLUMNS.get(done..).unwrap_or_default().concat();
             let newest = newest_configuration(connection)?;
-            run(connection, &(columns + &newest))?;
+            run(connection, &newest)?;
         }
         let used = !connection.query("SELECT roleid FROM roles LIMIT 1", &[])?.is_empty();
         return Ok(if used { Before::Separate } else { Before::New });
@@ -143,8 +99,34 @@ pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult
 
 /// Creates what the configuration does not have yet, once its state is separate.
 fn newest_configuration(connection: &mut dyn Connection) -> DbResult<String> {
-    let missing = alerting::statements(connection)?;
-    Ok(format!("{missing}INSERT INTO schema_version (version) VALUES ({VERSION});\n"))
+    let mut sql = lacking(connection, configuration_tables());
+    sql += &alerting::statements(connection)?;
+    sql += &format!("INSERT INTO schema_version (version) VALUES ({VERSION});\n");
+    Ok(sql)
+}
+
+/// Statements for the columns, tables and indexes that a database does not have. An added column does not
+/// refer to its owner: SQLite takes no such column.
+fn lacking<'t>(connection: &mut dyn Connection, tables: impl Iterator<Item = &'t Table>) -> String {
+    let mut sql = String::new();
+    for table in tables {
+        let names = table.columns.iter().map(|column| column.name).collect::<Vec<_>>().join(", ");
+        let exists = has_columns(connection, table.name, "COUNT(*)");
+        if exists && !has_columns(connection, table.name, &names) {
+            for column in table.columns {
+                if !has_columns(connection, table.name, column.name) {
+                    let definition = Column { owner: None, ..*column }.definition(table);
+                    sql += &format!("ALTER TABLE {table} ADD COLUMN {definition};\n");
+                }
+            }
+        }
+        sql += &table.create_missing();
+    }
+    sql
+}
+
+fn has_columns(connection: &mut dyn Connection, table: &str, columns: &str) -> bool {
+    connection.query(&format!("SELECT {columns} FROM {table} LIMIT 1"), &[]).is_ok()
 }
 
 /// Creates the tables of the state, or what those of an older version do not have. With `before` new
@@ -159,15 +141,16 @@ pub(crate) fn migrate_state(connection: &mut dyn Connection, before: Before) -> 
     let moves = found == 0 && before == Before::Together;
     if moves && !connection.has_parts() {
         // The tables are there already, with owners in the configuration.
-        sql += "ALTER TABLE sessions ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0; \
-                ALTER TABLE sessions DROP CONSTRAINT IF EXISTS sessions_userid_fkey; \
+        sql += "ALTER TABLE sessions DROP CONSTRAINT IF EXISTS sessions_userid_fkey; \
                 ALTER TABLE IF EXISTS event_suppress \
                 DROP CONSTRAINT IF EXISTS event_suppress_maintenanceid_fkey;\n";
     }
-    if found == 3 {
-        sql += ENGINE_STATES;
+    if found == 0 && connection.has_parts() {
+        // The configuration, which is attached, may have tables of the same names.
+        sql.extend(state_tables().map(Table::create_missing));
+    } else {
+        sql += &lacking(connection, state_tables());
     }
-    sql.extend(state_tables().map(Table::create_missing));
     if moves {
         sql += &moved(connection)?;
     }
@@ -233,7 +216,6 @@ pub(crate) fn separate_state(connection: &mut dyn Connection, before: Before) ->
     }
     sql += &format!(
         "ALTER TABLE tokens DROP COLUMN lastaccess;\n\
-         ALTER TABLE users ADD COLUMN session_epoch BIGINT NOT NULL DEFAULT 0;\n\
          DELETE FROM ids WHERE name IN ({STATE_IDS});\n\
          DELETE FROM settings WHERE name = 'findings_written';\n"
     );

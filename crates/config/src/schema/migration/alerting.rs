@@ -1,38 +1,24 @@
-//! The step to the first version with alerting: media types, media of users in a table of their own, and
-//! operations with steps and modes.
+//! The step to the first version with alerting: media types, and media of users in a table of their own.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
 use super::super::Table;
-use super::super::tables::configuration_tables;
+use super::has_columns;
 use crate::db::{Connection, DbResult, Row, Value};
 use crate::seed::media_type_rows;
 
-/// What operations did not have.
-const OPERATIONS: &str = "\
-    ALTER TABLE operations ADD COLUMN esc_period TEXT NOT NULL DEFAULT '0';\n\
-    ALTER TABLE operations ADD COLUMN esc_step_from BIGINT NOT NULL DEFAULT 1;\n\
-    ALTER TABLE operations ADD COLUMN esc_step_to BIGINT NOT NULL DEFAULT 1;\n\
-    ALTER TABLE operations ADD COLUMN evaltype BIGINT NOT NULL DEFAULT 0;\n\
-    ALTER TABLE operations ADD COLUMN recovery BIGINT NOT NULL DEFAULT 0;\n";
-
-/// Creates the missing tables, with the first media types and the media that users had as JSON in a
-/// column of `users`.
+/// Fills new tables: with the first media types, and the media that users had as JSON in a column of
+/// `users`.
 pub(super) fn statements(connection: &mut dyn Connection) -> DbResult<String> {
     let mut sql = String::new();
-    // Very old versions got the table of operations with these columns just before.
-    if !has_column(connection, "operations", "esc_step_from") {
-        sql += OPERATIONS;
-    }
-    let is_new = !has_column(connection, "media_types", "mediatypeid");
-    sql.extend(configuration_tables().map(Table::create_missing));
+    let is_new = !has_columns(connection, "media_types", "mediatypeid");
     let rows = media_type_rows();
     if is_new {
         sql.extend(rows.iter().map(|(table, row)| insert(table, row)));
     }
-    if has_column(connection, "users", "medias") {
+    if has_columns(connection, "users", "medias") {
         let users = connection.query("SELECT userid, medias FROM users WHERE medias <> ''", &[])?;
         let types = rows.iter().filter(|(table, _)| table.name == "media_types");
         let types: BTreeSet<u64> = types.map(|(_, row)| unsigned(&row[0].1)).collect();
@@ -42,10 +28,6 @@ pub(super) fn statements(connection: &mut dyn Connection) -> DbResult<String> {
         sql += "ALTER TABLE users DROP COLUMN medias;\n";
     }
     Ok(sql)
-}
-
-fn has_column(connection: &mut dyn Connection, table: &str, column: &str) -> bool {
-    connection.query(&format!("SELECT {column} FROM {table} LIMIT 1"), &[]).is_ok()
 }
 
 fn unsigned(value: &Value) -> u64 {

@@ -164,8 +164,8 @@ fn databases_of_the_versions_before_get_new_indexes() {
     assert_eq!(shown(&db, &of("main")), [INDEXES[1]]);
     let of_time = "SELECT name FROM state.sqlite_master WHERE name LIKE 'events_clock%'";
     assert_eq!(shown(&db, of_time), ["events_clock_eventid_source_object_value_severity_objectid"]);
-    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["17"]);
-    assert_eq!(shown(&db, "SELECT MAX(version) FROM state_version"), ["6"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["18"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM state_version"), ["7"]);
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn triggers_get_an_index_on_their_description() {
     let db = Db::open(location).unwrap();
     let index = "SELECT name FROM main.sqlite_master WHERE name = 'triggers_description'";
     assert_eq!(shown(&db, index), ["triggers_description"]);
-    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["17"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["18"]);
 }
 
 #[test]
@@ -334,6 +334,24 @@ fn media_of_users_get_a_table_of_their_own() {
         "SELECT operationtype, esc_period, esc_step_from, esc_step_to, recovery FROM operations";
     assert_eq!(shown(&db, steps), ["2 0 1 1 0"]);
     assert!(shown(&db, "SELECT * FROM alerts").is_empty());
+}
+
+#[test]
+fn databases_of_the_version_before_get_what_they_lack() {
+    let dir = tempfile::tempdir().unwrap();
+    let location = Location::Sqlite(dir.path().join("config.db"));
+    drop(Db::open(location.clone()).unwrap());
+    let sql = "INSERT INTO events (eventid) VALUES (1); \
+               INSERT INTO alerts (alertid, eventid, subject) VALUES (5, 1, 'down'); \
+               ALTER TABLE alerts DROP COLUMN withheld; ALTER TABLE alerts DROP COLUMN carrierid; \
+               DELETE FROM state_version; INSERT INTO state_version (version) VALUES (6);";
+    let state = rusqlite::Connection::open(dir.path().join("config-state.db")).unwrap();
+    state.execute_batch(sql).unwrap();
+    drop(state);
+    let db = Db::open(location).unwrap();
+    let kept = "SELECT alertid, eventid, subject, withheld, carrierid FROM alerts";
+    assert_eq!(shown(&db, kept), ["5 1 down 0 0"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM state_version"), [STATE_VERSION.to_string()]);
 }
 
 #[test]

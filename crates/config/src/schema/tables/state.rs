@@ -254,6 +254,12 @@ const ALERTS_COLUMNS: &[Column] = &[
     id("target_hostid"),
     // When the next attempt is due.
     int("nextcheck", "0"),
+    // Why it is not sent by itself; 0 = it is.
+    int("withheld", "0"),
+    // The alert whose message tells of it; 0 = none yet.
+    id("carrierid"),
+    // What gathers it; 0 = nothing.
+    id("bundleid"),
 ];
 
 const EVENTS_COLUMNS: &[Column] = &[
