@@ -33,7 +33,7 @@ SETS = {
                  ("run/test_*.py", "system/test_*.py", "bench/test_*.py", "postgres/test_*.py",
                   "browser/test_*.py"),
                  ("postgresql", "mysql")),
-    "deep": Set((), ("browser/test_estate.py", "lb/test_*.py")),
+    "deep": Set((), ("browser/test_estate.py", "system/test_alert_crash.py", "lb/test_*.py")),
     "stores": Set((), ("stores/test_*.py",),
                   ("clickhouse-18", "clickhouse-26", "postgresql", "postgresql-timescaledb", "mysql",
                    "cassandra", "opensearch", "hbase", "riak"), "stores"),
