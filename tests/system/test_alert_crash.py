@@ -36,7 +36,10 @@ class Sink:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(handler):
-                text = handler.rfile.read(int(handler.headers["Content-Length"])).decode()
+                length = int(handler.headers["Content-Length"])
+                text = handler.rfile.read(length).decode()
+                if len(text) < length:
+                    return  # The server was killed while it was sending.
                 with lock:
                     self.texts[text] += 1
                 with contextlib.suppress(OSError):
