@@ -42,7 +42,7 @@ impl Look<'_> {
         // Messages of one recovery do not involve each other's users.
         if about.mode == OperationMode::Problem {
             let told = self.told.entry((action.id, event.id)).or_default();
-            told.extend(alerts.iter().filter(|alert| alert.fate == Fate::Send).map(|alert| {
+            told.extend(alerts.iter().filter(|alert| alert.is_told()).map(|alert| {
                 let address = alert.address.clone();
                 Involved { user: alert.user, address, last: Text::default() }
             }));
@@ -206,6 +206,7 @@ impl About {
             step: self.step,
             fate: draft.fate,
             command: None,
+            withheld: None,
         }
     }
 }
