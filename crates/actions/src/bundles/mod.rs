@@ -14,7 +14,7 @@ use eval::num::parse_seconds;
 use serde_json::Value as Json;
 
 pub(crate) use brake::{Brake, Limit};
-pub(crate) use summary::{Format, Line, Summary, link};
+pub(crate) use summary::{Counts, Format, Line, Summary, link};
 pub(crate) use tally::{Entry, Seen, State, Tally};
 
 /// In the list of what messages are grouped by: the technical names of the problem's hosts.
@@ -85,6 +85,11 @@ impl Key {
             }
         };
         self.0.iter().map(part).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Messages of different hosts are not told together.
+    pub(crate) fn has_hosts(&self) -> bool {
+        self.0.iter().any(|(by, _)| by == HOSTS)
     }
 
     /// Tags with their values, as far as a list of problems can be filtered by them.

@@ -9,6 +9,7 @@ use config::db::{DbResult, Reader, Row, query_by_ids};
 use eval::num::parse_seconds;
 use objects::{EvalType, EventSource, OperationKind, OperationMode, Status};
 
+use crate::bundles::Grouping;
 use crate::conditions::{Condition, Filter};
 use crate::escalation::{Acknowledgement, DEFAULT_DURATION_S, Plan, StepOperation};
 use crate::globals::Globals;
@@ -23,6 +24,8 @@ pub(super) struct Action {
     pub(super) source: EventSource,
     pub(super) filter: Filter,
     pub(super) plan: Plan,
+    /// How its messages are grouped.
+    pub(super) grouping: Option<Arc<Grouping>>,
     /// Messages of operations by the id of the operation.
     pub(super) messages: BTreeMap<u64, (OperationMode, Message)>,
     /// Scripts of operations by the id of the operation.
@@ -112,6 +115,7 @@ pub(super) fn read(
                 pauses_symptoms: row.int("pause_symptoms") == 1,
                 notifies_if_canceled: row.int("notify_if_canceled") == 1,
             },
+            grouping: Grouping::parse(row.text("grouping")).map(Arc::new),
             messages: BTreeMap::new(),
             commands: BTreeMap::new(),
         };

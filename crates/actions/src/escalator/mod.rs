@@ -10,6 +10,7 @@ mod configured;
 mod delay;
 mod events;
 mod explainer;
+mod gathered;
 mod inbox;
 mod monitored;
 mod people;
@@ -39,7 +40,7 @@ use events::Position;
 use running::Running;
 use sending::Sending;
 use stored::Changes;
-use turn::Turn;
+use turn::{Flush, Turn};
 
 pub use delay::delay_s;
 pub use explainer::{Explainer, Prepared};
@@ -174,6 +175,7 @@ impl Escalator {
             self.woken.at = monotonic;
         }
         let is_full = self.look(now)?;
+        let is_full = self.flush(now, is_full)? || is_full;
         self.sending.serve(&self.config, now)?;
         self.running.serve(&self.config, &self.config.snapshot(), now)?;
         if is_full {
@@ -182,6 +184,7 @@ impl Escalator {
         }
         let next = self.config.read(stored::next_due)?;
         let next = next.into_iter().chain(self.sending.next_due());
+        let next = next.chain(self.config.read(gathered::next_due)?);
         let next = next.chain(self.running.next_due()).min();
         let left = next
             .and_then(|due| u64::try_from(due).ok())
@@ -232,6 +235,31 @@ impl Escalator {
             self.running.add(now);
         }
         Ok(outcome.is_full)
+    }
+
+    /// Tells what bundles have gathered that are due; returns whether there is more to do.
+    fn flush(&mut self, now: i64, is_full: bool) -> DbResult<bool> {
+        let due = self.config.read(|connection| gathered::due(connection, now, is_full))?;
+        if due.is_empty() {
+            return Ok(false);
+        }
+        let (snapshot, woken) = (self.config.snapshot(), BTreeSet::new());
+        let turn = Turn { snapshot: &snapshot, texts: &*self.texts, now, woken: &woken };
+        for bundle in &due {
+            let configured = &mut self.configured;
+            let read = || self.config.read(|connection| turn.flush(connection, configured, bundle));
+            let flush =
+                turn::contained(bundle, read).unwrap_or_else(|| Ok(Flush::faulty(bundle)))?;
+            match self.config.write_state(|state| flush.write(state, now)) {
+                Err(error) if error.is_of_values() => {
+                    tracing::error!(%error, "the database refuses the summary of messages");
+                    self.config.write_state(|state| flush.plain().write(state, now))?;
+                }
+                written => written?,
+            }
+            self.sending.add(bundle.place.address.media_type, now);
+        }
+        Ok(due.len() == gathered::DUE_MAX)
     }
 
     /// A clock that was set back would delay all that is due.

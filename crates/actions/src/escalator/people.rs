@@ -9,6 +9,7 @@ use objects::sql::{STATUS_DISABLED, TYPE_SUPER_ADMIN};
 use objects::{EventSource, OperationMode, Status};
 
 use super::configured::Action;
+use crate::bundles::Limit;
 use crate::recipients::{Address, Audience, Directory, Media, MediaType, Text, User};
 
 /// All users that messages can reach, and what decides whether they see an event.
@@ -148,9 +149,10 @@ fn read_users(connection: &mut dyn Reader, ids: &[u64]) -> DbResult<BTreeMap<u64
 
 fn read_media_types(connection: &mut dyn Reader) -> DbResult<BTreeMap<u64, MediaType>> {
     let mut types: BTreeMap<u64, MediaType> = BTreeMap::new();
-    for row in connection.query("SELECT mediatypeid, status FROM media_types", &[])? {
+    for row in connection.query("SELECT mediatypeid, status, storm_limit FROM media_types", &[])? {
         let enabled = Status::Enabled.is(row.int("status"));
-        types.insert(row.id("mediatypeid"), MediaType { enabled, ..MediaType::default() });
+        let limit = Limit::parse(row.text("storm_limit"));
+        types.insert(row.id("mediatypeid"), MediaType { enabled, limit, ..MediaType::default() });
     }
     for row in connection.query("SELECT * FROM media_type_messages", &[])? {
         let source = EventSource::from_number(row.int("eventsource"));

@@ -7,6 +7,7 @@ use config::{Statements, table};
 use const_format::formatcp;
 use objects::{AlertStatus, AlertType, EscalationStatus, Withholding};
 
+use super::gathered::{self, Hold, Holds};
 use crate::escalation::{Progress, Waits};
 use crate::recipients::{Address, Fate, Involved, Text};
 
@@ -136,7 +137,7 @@ pub(super) fn set_back(state: &mut Statements<'_>, by: i64) -> DbResult<()> {
         );
         state.execute(&sql, &[by.into(), by.into()])?;
     }
-    Ok(())
+    gathered::set_back(state, by)
 }
 
 /// A command on one host.
@@ -170,6 +171,8 @@ pub(super) struct NewAlert {
     pub(super) command: Option<NewCommand>,
     /// Why it is stored and not sent; `None` = it is sent.
     pub(super) withheld: Option<Withholding>,
+    /// What may hold it back otherwise.
+    pub(super) holds: Holds,
 }
 
 impl NewAlert {
@@ -181,13 +184,18 @@ impl NewAlert {
         }
     }
 
-    /// Its status, and whether it is to be sent or run now. An alert that goes nowhere fails, though it was withheld.
-    fn status(&self) -> (AlertStatus, bool) {
-        match (self.error().0.is_empty(), self.withheld) {
-            (false, _) => (AlertStatus::Failed, false),
-            (true, Some(_)) => (AlertStatus::Withheld, false),
-            (true, None) => (AlertStatus::New, true),
+    /// Its status if this withholds it. An alert that goes nowhere fails, though it was withheld.
+    fn status(&self, withheld: Option<Withholding>) -> AlertStatus {
+        match (self.error().0.is_empty(), withheld) {
+            (false, _) => AlertStatus::Failed,
+            (true, Some(_)) => AlertStatus::Withheld,
+            (true, None) => AlertStatus::New,
         }
+    }
+
+    /// It is to be sent or run, unless something holds it back.
+    pub(super) fn is_due(&self) -> bool {
+        self.status(self.withheld) == AlertStatus::New
     }
 
     /// Whether its user gets to know of the problem by it.
@@ -249,71 +257,80 @@ impl Changes {
             ];
             state.insert_many(&table::ESCALATIONS, &columns, &rows)?;
         }
-        self.write_alerts(state, now)
+        write_alerts(state, &self.alerts, now).map(drop)
     }
+}
 
-    fn write_alerts(&self, state: &mut Statements<'_>, now: i64) -> DbResult<()> {
-        if self.alerts.is_empty() {
-            return Ok(());
-        }
-        let first = state.next_id(&table::ALERTS, self.alerts.len() as u64)?;
-        let row = |(id, alert): (u64, &NewAlert)| -> Vec<Value> {
-            let (error, retries) = alert.error();
-            let (status, is_due) = alert.status();
-            let command = alert.command.as_ref();
-            let kind = if command.is_some() { AlertType::Command } else { AlertType::Message };
-            let address = alert.address.as_ref();
-            let parameters = serde_json::to_string(&alert.parameters).unwrap_or_default();
-            vec![
-                id.into(),
-                alert.action.into(),
-                alert.event.into(),
-                alert.problem.into(),
-                alert.update.into(),
-                alert.user.into(),
-                now.into(),
-                address.map_or(0, |address| address.media_type).into(),
-                address.map_or("", |address| &address.sendto).into(),
-                alert.text.subject.as_str().into(),
-                alert.text.message.as_str().into(),
-                status.number().into(),
-                retries.into(),
-                error.into(),
-                i64::from(alert.step).into(),
-                parameters.into(),
-                if is_due { now } else { 0 }.into(),
-                kind.number().into(),
-                command.map_or(0, |command| command.script).into(),
-                command.map_or(0, |command| command.host).into(),
-                alert.withheld.map_or(0, Withholding::number).into(),
-            ]
-        };
-        let rows: Vec<Vec<Value>> = (first..).zip(&self.alerts).map(row).collect();
-        let columns = [
-            "alertid",
-            "actionid",
-            "eventid",
-            "p_eventid",
-            "acknowledgeid",
-            "userid",
-            "clock",
-            "mediatypeid",
-            "sendto",
-            "subject",
-            "message",
-            "status",
-            "retries",
-            "error",
-            "esc_step",
-            "parameters",
-            "nextcheck",
-            "alerttype",
-            "scriptid",
-            "target_hostid",
-            "withheld",
-        ];
-        state.insert_many(&table::ALERTS, &columns, &rows)
+/// Stores alerts, in their order; returns the id of the first.
+pub(super) fn write_alerts(
+    state: &mut Statements<'_>,
+    alerts: &[NewAlert],
+    now: i64,
+) -> DbResult<u64> {
+    if alerts.is_empty() {
+        return Ok(0);
     }
+    let holds = gathered::hold(state, alerts, now)?;
+    let first = state.next_id(&table::ALERTS, alerts.len() as u64)?;
+    let row = |(id, (alert, hold)): (u64, (&NewAlert, &Hold))| -> Vec<Value> {
+        let (error, retries) = alert.error();
+        let status = alert.status(hold.withheld);
+        let command = alert.command.as_ref();
+        let kind = if command.is_some() { AlertType::Command } else { AlertType::Message };
+        let address = alert.address.as_ref();
+        let parameters = serde_json::to_string(&alert.parameters).unwrap_or_default();
+        vec![
+            id.into(),
+            alert.action.into(),
+            alert.event.into(),
+            alert.problem.into(),
+            alert.update.into(),
+            alert.user.into(),
+            now.into(),
+            address.map_or(0, |address| address.media_type).into(),
+            address.map_or("", |address| &address.sendto).into(),
+            alert.text.subject.as_str().into(),
+            alert.text.message.as_str().into(),
+            status.number().into(),
+            retries.into(),
+            error.into(),
+            i64::from(alert.step).into(),
+            parameters.into(),
+            if status == AlertStatus::New { now } else { 0 }.into(),
+            kind.number().into(),
+            command.map_or(0, |command| command.script).into(),
+            command.map_or(0, |command| command.host).into(),
+            hold.withheld.map_or(0, Withholding::number).into(),
+            hold.bundle.into(),
+        ]
+    };
+    let rows: Vec<Vec<Value>> = (first..).zip(alerts.iter().zip(&holds)).map(row).collect();
+    let columns = [
+        "alertid",
+        "actionid",
+        "eventid",
+        "p_eventid",
+        "acknowledgeid",
+        "userid",
+        "clock",
+        "mediatypeid",
+        "sendto",
+        "subject",
+        "message",
+        "status",
+        "retries",
+        "error",
+        "esc_step",
+        "parameters",
+        "nextcheck",
+        "alerttype",
+        "scriptid",
+        "target_hostid",
+        "withheld",
+        "bundleid",
+    ];
+    state.insert_many(&table::ALERTS, &columns, &rows)?;
+    Ok(first)
 }
 
 /// Users who got a message about the problem or its end, by action and problem, oldest first. Messages about updates do

@@ -1,5 +1,6 @@
 //! One look at new events, new updates and due escalations: what is read, and what follows from it.
 
+mod gathered;
 mod messages;
 mod outlook;
 mod rehearsal;
@@ -21,6 +22,7 @@ use crate::conditions::{
 };
 use crate::escalation::{Order, Progress};
 use crate::globals::Globals;
+pub(super) use gathered::Flush;
 pub(super) use messages::About;
 use messages::{Say, note};
 
@@ -85,7 +87,7 @@ impl Turn<'_> {
 }
 
 /// Runs work whose panic concerns only what it is about. `None` = it panicked.
-fn contained<T>(about: &impl std::fmt::Debug, work: impl FnOnce() -> T) -> Option<T> {
+pub(super) fn contained<T>(about: &impl std::fmt::Debug, work: impl FnOnce() -> T) -> Option<T> {
     match stdx::thread::contain(work) {
         Ok(result) => Some(result),
         Err(fault) => {

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::alert::Silence;
 use objects::{EventSource, OperationMode, Severity};
 
+use crate::bundles::Limit;
 use crate::globals::Globals;
 
 /// A user, as far as messages are concerned.
@@ -49,6 +50,8 @@ pub(crate) struct MediaType {
     pub(crate) templates: BTreeMap<(EventSource, OperationMode), Text>,
     /// Names and values of a webhook's or script's parameters with unexpanded macros.
     pub(crate) parameters: Vec<(String, String)>,
+    /// How many messages an address takes.
+    pub(crate) limit: Option<Limit>,
 }
 
 /// Subject and text with unexpanded macros.
@@ -239,6 +242,14 @@ impl Recipients<'_> {
             () if self.occasion.author == Some(id) => Err(Silence::Author),
             () => Ok(user),
         }
+    }
+
+    /// Whether the user takes a message at this address now.
+    pub(crate) fn takes(&self, user: u64, address: &Address) -> bool {
+        self.user(user).is_ok_and(|user| {
+            let mut media = user.media.iter().filter(|media| media.address == *address);
+            media.any(|media| self.silence(media, user).is_none())
+        })
     }
 
     fn named(&self, message: &Message, user: u64) -> Vec<Draft> {

@@ -1,12 +1,14 @@
 //! The messages of what was decided.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use config::db::{DbResult, Reader};
 use objects::OperationMode;
 
 use super::{Action, Event, Look, Update, contained};
 use crate::escalation::Missing;
+use crate::escalator::gathered::{Group, Holds};
 use crate::escalator::stored::{self, NewAlert};
 use crate::escalator::texts::{Addressee, Sent, Subject};
 use crate::recipients::{Draft, Fate, Involved, Message, Occasion, Recipients, Text};
@@ -38,7 +40,8 @@ impl Look<'_> {
             Say::Note(note) => recipients.note(note),
         };
         let is_expanded = matches!(say, Say::Note(_));
-        let alerts = self.expanded(connection, action, event, about, drafts, is_expanded)?;
+        let mut alerts = self.expanded(connection, action.id, event, about, drafts, is_expanded)?;
+        self.hold(action, event, &mut alerts);
         // Messages of one recovery do not involve each other's users.
         if about.mode == OperationMode::Problem {
             let told = self.told.entry((action.id, event.id)).or_default();
@@ -74,11 +77,27 @@ impl Look<'_> {
         Ok(involved)
     }
 
+    /// Sets what may hold these messages of one action back.
+    fn hold(&self, action: &Action, event: &Event, alerts: &mut [NewAlert]) {
+        let group = action.grouping.as_ref().filter(|_| !alerts.is_empty()).map(|grouping| {
+            let hosts = self.host_names(event, |host| &host.host);
+            let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+            let key = grouping.key(&hosts, &event.tags).to_text().into();
+            Group { key, grouping: Arc::clone(grouping) }
+        });
+        for alert in alerts {
+            let media_type = alert.address.as_ref().map(|address| address.media_type);
+            let media_type = media_type.and_then(|id| self.people.directory.media_types.get(&id));
+            let limit = media_type.and_then(|one| one.limit);
+            alert.holds = Holds { group: group.clone(), limit };
+        }
+    }
+
     /// Alerts with their texts; `is_expanded`: only the parameters of media types have macros.
-    fn expanded(
+    pub(super) fn expanded(
         &self,
         connection: &mut dyn Reader,
-        action: &Action,
+        action: u64,
         event: &Event,
         about: About,
         drafts: Vec<Draft>,
@@ -100,11 +119,11 @@ impl Look<'_> {
             let own = parameters(draft).iter();
             templates.extend(own.flat_map(|(name, value)| [name.as_str(), value]));
         }
-        let subject = about.subject(action.id, event);
+        let subject = about.subject(action, event);
         let templates = Vec::from_iter(templates);
         let faulty = |draft: &Draft| {
             let fate = if draft.fate == Fate::Send { Fate::Faulty } else { draft.fate };
-            about.alert(action.id, Draft { fate, ..draft.clone() }, Text::default())
+            about.alert(action, Draft { fate, ..draft.clone() }, Text::default())
         };
         let read = || self.turn.texts.about(connection, subject, &templates);
         let Some(texts) = contained(&subject, read) else {
@@ -130,7 +149,7 @@ impl Look<'_> {
                 (texts.parameter(name, &to, sent), texts.parameter(value, &to, sent))
             });
             let parameters = parameters.collect();
-            NewAlert { parameters, ..about.alert(action.id, draft.clone(), text) }
+            NewAlert { parameters, ..about.alert(action, draft.clone(), text) }
         };
         let made = drafts
             .iter()
@@ -207,6 +226,7 @@ impl About {
             fate: draft.fate,
             command: None,
             withheld: None,
+            holds: Holds::default(),
         }
     }
 }

@@ -171,6 +171,8 @@ const MEDIA_TYPES_COLUMNS: &[Column] = &[
     text("event_menu_name"),
     text("description"),
     int("provider", "0"),
+    // JSON; empty = no limit.
+    text("storm_limit"),
 ];
 
 const SCRIPTS_COLUMNS: &[Column] = &[

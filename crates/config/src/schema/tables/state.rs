@@ -164,9 +164,12 @@ tables! { TABLES:
         &["alertid"],
         Reload::Nothing,
         ALERTS_COLUMNS,
-        // The first for what is due of a media type, the others for what users look for.
+        // The first for what is due of a media type, the second for what a bundle tells, the others for what users look
+        // for.
         &[
             &["status", "mediatypeid", "nextcheck", "alertid"],
+            &["bundleid", "status", "carrierid"],
+            &["carrierid"],
             &["eventid"],
             &["p_eventid"],
             &["actionid", "userid"],
@@ -193,6 +196,34 @@ tables! { TABLES:
             int("nextcheck", "0"),
         ],
         &[&["nextcheck"], &["status"], &["eventid"], &["actionid"], &["triggerid"]],
+    );
+    /// Messages to an address that are told together: `kind` as `withheld` of alerts, 1 = of a group of an
+    /// action, 3 = beyond the limit of the media type (then `actionid` is 0).
+    BUNDLES = table(
+        "bundles",
+        &["bundleid"],
+        Reload::Nothing,
+        &[
+            id("bundleid"),
+            int("kind", "0"),
+            id("actionid"),
+            id("userid"),
+            id("mediatypeid"),
+            text("sendto"),
+            // JSON: names and values of what is grouped by.
+            text("groupkey"),
+            // Of all these columns, to find the row.
+            id("digest"),
+            // When it was last told of; 0 = never.
+            int("told", "0"),
+            // When the limit of the address has no messages to its account any more, milliseconds since 1970.
+            int("full_ms", "0"),
+            // 1 = messages wait.
+            int("waiting", "0"),
+            // When to look at it.
+            int("nextcheck", "0"),
+        ],
+        &[&["nextcheck"], &["digest"]],
     );
     /// A service without a row is in order: status -1.
     SERVICE_STATES = table(
