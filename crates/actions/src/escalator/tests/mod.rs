@@ -1,6 +1,7 @@
 //! Events in, alerts and attempts out, on an SQLite file.
 
 mod flow;
+mod gathered;
 mod internal;
 mod outlook;
 mod rehearsal;
