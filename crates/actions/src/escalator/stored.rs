@@ -173,6 +173,8 @@ pub(super) struct NewAlert {
     pub(super) withheld: Option<Withholding>,
     /// What may hold it back otherwise.
     pub(super) holds: Holds,
+    /// Its text tells of several problems.
+    pub(super) is_summary: bool,
 }
 
 impl NewAlert {
@@ -302,6 +304,7 @@ pub(super) fn write_alerts(
             command.map_or(0, |command| command.host).into(),
             hold.withheld.map_or(0, Withholding::number).into(),
             hold.bundle.into(),
+            alert.is_summary.into(),
         ]
     };
     let rows: Vec<Vec<Value>> = (first..).zip(alerts.iter().zip(&holds)).map(row).collect();
@@ -328,6 +331,7 @@ pub(super) fn write_alerts(
         "target_hostid",
         "withheld",
         "bundleid",
+        "summary",
     ];
     state.insert_many(&table::ALERTS, &columns, &rows)?;
     Ok(first)

@@ -277,7 +277,7 @@ impl Teller<'_, '_> {
         let alerts = look.expanded(connection, entry.action, event, about, vec![draft], true)?;
         let limit = media_type.limit.filter(|_| place.kind != Withholding::Storm);
         let holds = Holds { group: None, limit };
-        Ok(alerts.into_iter().next().map(|alert| NewAlert { holds, ..alert }))
+        Ok(alerts.into_iter().next().map(|alert| NewAlert { holds, is_summary: true, ..alert }))
     }
 
     /// Rights are looked at again: they may have changed since the messages were made.

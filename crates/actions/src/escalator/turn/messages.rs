@@ -227,6 +227,7 @@ impl About {
             command: None,
             withheld: None,
             holds: Holds::default(),
+            is_summary: false,
         }
     }
 }

@@ -38,6 +38,14 @@ impl Export<'_, '_> {
             let shown = |row: &Row, words| Json::Object(to_export(words, &object(row)));
             put_list(&mut out, "parameters", own.iter().map(|row| shown(row, words)).collect());
             out.extend(to_export(MEDIA_TYPE_REST, &node));
+            if let Ok(Json::Object(mut limit)) = serde_json::from_str(row.text("storm_limit")) {
+                // Files have texts for numbers.
+                limit
+                    .values_mut()
+                    .filter(|v| v.is_number())
+                    .for_each(|v| *v = v.to_string().into());
+                out.insert("storm_limit".to_owned(), Json::Object(limit));
+            }
             let mut own = messages.remove(&id).unwrap_or_default();
             own.sort_by_key(|row| (row.int("eventsource"), row.int("recovery")));
             let own = own.iter().map(|row| shown(row, MESSAGE_TEMPLATE)).collect();

@@ -42,7 +42,7 @@ impl Import<'_, '_> {
 /// A media type as the API has it, with all fields that media types of its kind have.
 fn media_type(node: &Json, path: &str) -> ApiResult<Map<String, Json>> {
     let words = [MEDIA_TYPE, MEDIA_TYPE_REST];
-    check_members(node, &words, &["parameters", "message_templates"], path)?;
+    check_members(node, &words, &["parameters", "storm_limit", "message_templates"], path)?;
     require(node, &["name", "type"], path)?;
     let mut out = Map::new();
     for words in words {
@@ -53,6 +53,8 @@ fn media_type(node: &Json, path: &str) -> ApiResult<Map<String, Json>> {
             out.insert(word.api.to_owned(), value);
         }
     }
+    let limit = node.get("storm_limit").cloned().unwrap_or(Json::Null);
+    out.insert("storm_limit".to_owned(), limit);
     let is_kind = |kind: MediaTypeKind| text(node, "type") == kind.word();
     let words: &[Word] =
         if is_kind(MediaTypeKind::Script) { SCRIPT_PARAMETER } else { WEBHOOK_PARAMETER };

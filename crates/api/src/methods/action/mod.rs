@@ -1,6 +1,7 @@
 //! Actions: what follows from events: messages, scripts, and changes of hosts that were found.
 
 mod conditions;
+mod grouping;
 mod operations;
 pub(crate) mod rehearse;
 mod rights;
@@ -17,7 +18,7 @@ use crate::error::ApiResult;
 use crate::get::{Found, Get, Output};
 use crate::methods::item::eval_formula;
 use crate::object::Access::{Optional, ReadOnly, Required};
-use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
+use crate::object::FieldKind::{Id, Name, Nested, OneOf, Settings, Text};
 use crate::object::{Field, Object, field};
 use crate::params;
 
@@ -48,6 +49,13 @@ const FIELDS: &[Field] = &[
     field("pause_suppressed", OneOf(&[0, 1]), Optional, "Triggers: 1 = wait while suppressed."),
     field("notify_if_canceled", OneOf(&[0, 1]), Optional, "Triggers: 1 = tell of cancellations."),
     field("pause_symptoms", OneOf(&[0, 1]), Optional, "Triggers: 1 = wait while a symptom."),
+    field(
+        "grouping",
+        Settings,
+        Optional,
+        "How messages are grouped: `{by: [tag or {HOST.HOST}], wait, interval, repeat}`.",
+    )
+    .named(),
     field("filter", Nested, Optional, "When: `{evaltype, formula, conditions}`."),
     field("operations", Nested, Optional, "What then happens, in steps."),
     field("recovery_operations", Nested, Optional, "What happens when the problem ends."),

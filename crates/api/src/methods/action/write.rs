@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::ACTION;
 use super::conditions::Filter;
+use super::grouping;
 use super::operations::{self, LISTS, Operation, Place};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
@@ -58,6 +59,9 @@ impl Given {
         }
         if let Some(value) = object.get("esc_period") {
             operations::check_period(value, &at("esc_period"))?;
+        }
+        if let Some(grouping) = params::settings(object, "grouping", path)? {
+            columns.push(("grouping", grouping::parse(grouping, &at("grouping"))?.into()));
         }
         let name = match object.get("name") {
             Some(name) => params::text(name, &at("name"))?,

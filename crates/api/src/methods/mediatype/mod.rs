@@ -1,6 +1,7 @@
 //! Media types: how messages are sent.
 
 mod kinds;
+mod limit;
 mod lists;
 pub(crate) mod trial;
 
@@ -17,7 +18,7 @@ use crate::found::Found;
 use crate::get::Get;
 use crate::methods::{action, user};
 use crate::object::Access::{Optional, ReadOnly, Required};
-use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
+use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Settings, Text};
 use crate::object::{Field, Object, field};
 use crate::plain::{self, Child, Draft, Key, Plain, Select, Spec, Unique, delete_rows};
 use crate::relate::Relation;
@@ -89,6 +90,13 @@ const FIELDS: &[Field] = &[
         Optional,
         "E-mail: 0 = any server, 1 = Gmail, 2 = Gmail relay, 3 = Office365, 4 = Office365 relay.",
     ),
+    field(
+        "storm_limit",
+        Settings,
+        Optional,
+        "Messages that an address takes: `{messages, period}`; others are told in one digest.",
+    )
+    .named(),
     field(
         "content_type",
         OneOf(MessageFormat::NUMBERS),
@@ -246,6 +254,7 @@ impl Plain for MediaType {
 
     fn given(&self, _: &Call<'_>, draft: &mut Draft<'_>) -> ApiResult<()> {
         kinds::check_given(draft)?;
+        limit::take(draft)?;
         if draft.id != 0 {
             return Ok(());
         }

@@ -291,6 +291,8 @@ const ALERTS_COLUMNS: &[Column] = &[
     id("carrierid"),
     // What gathers it; 0 = nothing.
     id("bundleid"),
+    // 1 = its text tells of several problems.
+    int("summary", "0"),
 ];
 
 const EVENTS_COLUMNS: &[Column] = &[

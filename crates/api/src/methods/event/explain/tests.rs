@@ -163,3 +163,25 @@ fn bad_questions_are_refused() {
         ("escalation.get", json!({ "eventids": many }), -32_602, "at most 100 events"),
     ]);
 }
+
+#[test]
+fn withheld_messages_have_a_reason() {
+    let server = Server::start();
+    let (id, ..) = world(&server);
+    server.outlook.lock().unwrap().push(action(&id, &[]));
+    for (alert, status, carrier) in [(6, 4, 0), (7, 4, 9), (8, 1, 0)] {
+        server.write_state_sql(&[&format!(
+            "INSERT INTO alerts (alertid, actionid, eventid, userid, status, withheld, carrierid, bundleid) \
+             VALUES ({alert}, {id}, 1, 1, {status}, 1, {carrier}, 3)"
+        )]);
+    }
+    server.write_state_sql(&[
+        "INSERT INTO bundles (bundleid, waiting, nextcheck) VALUES (3, 1, 1800000030)",
+    ]);
+    let explained = server.call("event.explain", &json!({ "eventid": "1" })).unwrap();
+    let one = |alert: &str, carrier: &str, until: &str| json!({ "alertid": alert, "userid": "1", "reason": "grouped", "carrierid": carrier, "until": until });
+    assert_eq!(
+        explained["actions"][0]["withheld"],
+        json!([one("6", "0", "1800000030"), one("7", "9", "0"), one("8", "0", "0")])
+    );
+}
