@@ -1573,6 +1573,8 @@ export interface Action {
   notify_if_canceled: "0" | "1";
   /** Triggers: 1 = wait while a symptom. */
   pause_symptoms: "0" | "1";
+  /** How messages are grouped: `{by: [tag or {HOST.HOST}], wait, interval, repeat}`. */
+  grouping?: Record<string, unknown> | null;
 }
 
 /** As `action.create` takes it. */
@@ -1591,6 +1593,8 @@ export interface ActionInput {
   notify_if_canceled?: "0" | "1" | 0 | 1;
   /** Triggers: 1 = wait while a symptom. */
   pause_symptoms?: "0" | "1" | 0 | 1;
+  /** How messages are grouped: `{by: [tag or {HOST.HOST}], wait, interval, repeat}`. */
+  grouping?: Record<string, unknown> | null;
   /** When: `{evaltype, formula, conditions}`. */
   filter?: unknown;
   /** What then happens, in steps. */
@@ -1685,6 +1689,8 @@ export interface MediaType {
   description: string;
   /** E-mail: 0 = any server, 1 = Gmail, 2 = Gmail relay, 3 = Office365, 4 = Office365 relay. */
   provider: "0" | "1" | "2" | "3" | "4";
+  /** Messages that an address takes: `{messages, period}`; others are told in one digest. */
+  storm_limit?: Record<string, unknown> | null;
   /** Older name of `message_format`. */
   content_type: "0" | "1";
 }
@@ -1745,6 +1751,8 @@ export interface MediaTypeInput {
   description?: string;
   /** E-mail: 0 = any server, 1 = Gmail, 2 = Gmail relay, 3 = Office365, 4 = Office365 relay. */
   provider?: "0" | "1" | "2" | "3" | "4" | 0 | 1 | 2 | 3 | 4;
+  /** Messages that an address takes: `{messages, period}`; others are told in one digest. */
+  storm_limit?: Record<string, unknown> | null;
   /** Older name of `message_format`. */
   content_type?: "0" | "1" | 0 | 1;
   /** Webhook: `[{name, value}]`; script: `[{sortorder, value}]`. */
@@ -1901,6 +1909,14 @@ export interface Alert {
   p_eventid: string;
   /** Update of the problem; updates. */
   acknowledgeid: string;
+  /** Why it was not sent at once: 1 grouped, 2 inhibited, 3 message storm, 4 transient, 5 flapping. */
+  withheld?: string;
+  /** Alert whose message tells of it; 0 = none. */
+  carrierid?: string;
+  /** What gathers it with others now; 0 = nothing. */
+  bundleid?: string;
+  /** 1 = its text tells of several problems. */
+  summary?: "0" | "1";
 }
 
 /** As `service.get` shows it with `output: "extend"`. */
