@@ -111,7 +111,7 @@ class Load(threading.Thread):
 
 
 class AlertCrash(bed.Case):
-    def configure(self, url):
+    def configure(self, url, grouping=None):
         host, items = self.host("crashing", [{"key_": "t[%d]" % n, "value_type": 3} for n in range(TRIGGERS)])
         self.assertEqual(len(items), TRIGGERS)
         self.api.call("trigger.create", [
@@ -130,7 +130,7 @@ class AlertCrash(bed.Case):
             return {"operationtype": 0, "opmessage": {"default_msg": 0, "subject": "s", "message": text},
                     "opmessage_usr": [{"userid": me}], **more}
         self.api.call("action.create", {
-            "name": "all", "eventsource": 0, "esc_period": "1h",
+            "name": "all", "eventsource": 0, "esc_period": "1h", "grouping": grouping,
             # The server has triggers of its own.
             "filter": {"evaltype": 0, "conditions": [{"conditiontype": 1, "value": host}]},
             "operations": [operation("problem {EVENT.ID}")],
@@ -156,10 +156,11 @@ class AlertCrash(bed.Case):
         self.assertEqual(comments - {""}, load.comments)
         return collections.Counter("%s %s" % (to, text) for to in ADDRESSES for text in texts)
 
-    def test_messages_survive_kills(self):
+    def loaded(self, grouping=None):
+        """What the receiver got, what each address should have got, and the load, after all kills."""
         sink = Sink()
         self.addCleanup(sink.close)
-        host = self.configure(sink.url)
+        host = self.configure(sink.url, grouping)
         chance = random.Random(11)
         load = Load(self.server)
         load.start()
@@ -171,7 +172,41 @@ class AlertCrash(bed.Case):
         load.join(timeout=300)
         self.assertIsNone(load.failure)
         self.api.login()
-        expected = self.expected(host, load)
+        return sink, self.expected(host, load), load
+
+    def test_grouped_messages_survive_kills(self):
+        sink, expected, load = self.loaded({"by": [], "wait": "1s", "interval": "1s"})
+
+        def settled():
+            alerts = self.api.call("alert.get", output=[
+                "alertid", "sendto", "message", "status", "error", "withheld", "carrierid", "summary"])
+            own = [one for one in alerts if one["summary"] == "0"]
+            waiting = [one for one in alerts if one["status"] in ("0", "3")
+                       or one["status"] == "4" and one["carrierid"] == "0"]
+            if waiting or len(own) < expected.total():
+                raise KeyError("%d of %d alerts, not settled: %r" % (len(own), expected.total(), waiting[:5]))
+            return alerts
+        alerts = bed.wait_for("all messages to be told", settled, timeout=120)
+
+        def texts(of):
+            return collections.Counter("%(sendto)s %(message)s" % one for one in of)
+        own = [one for one in alerts if one["summary"] == "0"]
+        self.assertEqual(texts(own), expected)
+        self.assertEqual({one["withheld"] for one in own}, {"1"}, "all were grouped")
+        summaries = {one["alertid"]: one for one in alerts if one["summary"] == "1"}
+        told = [one for one in own if one["status"] == "4"]
+        self.assertTrue(all(summaries[one["carrierid"]]["sendto"] == one["sendto"] for one in told))
+        self.assertEqual({one["carrierid"] for one in told}, set(summaries), "a summary tells of something")
+        left = [one for one in alerts if one["status"] != "4"]
+        self.assertTrue(all(UNCERTAIN in one["error"] for one in left if one["status"] == "2"))
+        lost = texts(one for one in left if one["status"] == "1") - sink.texts
+        twice = sink.texts - texts(left)
+        print("%d kills, %d messages in %d summaries and %d alone: lost %d, twice %d" % (
+            KILLS, len(own), len(summaries), len(own) - len(told), lost.total(), twice.total()))
+        self.assertEqual((lost, twice), (collections.Counter(), collections.Counter()))
+
+    def test_messages_survive_kills(self):
+        sink, expected, load = self.loaded()
 
         def settled():
             alerts = self.api.call("alert.get", output=["sendto", "message", "status", "error"])

@@ -102,7 +102,7 @@ impl Summary {
                 format!("[{messages} messages withheld] {first}{others}").trim_end().to_owned()
             }
         };
-        text.chars().take(SUBJECT_CHARS_MAX).collect()
+        one_line(&text).chars().take(SUBJECT_CHARS_MAX).collect()
     }
 
     /// At most [`MESSAGE_BYTES_MAX`] bytes.
@@ -152,7 +152,7 @@ impl Page {
         if !self.text.is_empty() {
             self.text.push_str(if self.format == Format::Html { "<br>\n" } else { "\n" });
         }
-        self.text.push_str(&self.escaped(text));
+        self.text.push_str(&self.escaped(&one_line(text)));
     }
 
     fn escaped<'t>(&self, text: &'t str) -> Cow<'t, str> {
@@ -216,11 +216,14 @@ impl Line {
     }
 }
 
-/// In one line.
+/// Names and tags may have line feeds.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
 fn short(text: &str) -> String {
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     match text.char_indices().nth(NAME_CHARS_MAX) {
-        None => text,
+        None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),
     }
 }

@@ -182,7 +182,7 @@ fn line(state: State, name: &str) -> Line {
 
 #[test]
 fn a_summary_lists_problems() {
-    let key = Key(vec![("service".to_owned(), vec!["shop".to_owned()])]);
+    let key = Key(vec![("service".to_owned(), vec!["sh\nop".to_owned()])]);
     let counts = Counts { new: 3, resolved: 1, all: 4, ..Counts::default() };
     let acknowledged = Line { acknowledged: true, ..line(State::New, "<b>\n\"full\"") };
     let summary = Summary::Group {
@@ -192,10 +192,10 @@ fn a_summary_lists_problems() {
         lines: vec![acknowledged, line(State::Resolved, "Down")],
         link: Some("https://m.example/problems?a&b".to_owned()),
     };
-    assert_eq!(summary.subject(), "[3 new, 1 resolved] service: shop");
+    assert_eq!(summary.subject(), "[3 new, 1 resolved] service: sh op");
     assert_eq!(
         summary.message(Format::Plain),
-        "Ops (service: shop): 3 new, 1 resolved.\n\n\
+        "Ops (service: sh op): 3 new, 1 resolved.\n\n\
          [High, acknowledged] web1: <b> \"full\" (for 1m 5s)\n\
          [High, resolved] web1: Down (after 1m 5s)\nand 2 more\n\nhttps://m.example/problems?a&b"
     );

@@ -158,6 +158,21 @@ fn a_user_who_lost_the_right_gets_no_summary() {
 }
 
 #[test]
+fn a_note_that_cancels_is_sent_at_once() {
+    let mut world = world(GROUPING, "");
+    world.run("UPDATE operations SET esc_step_to = 2 WHERE operationid = 401");
+    world.problems(2);
+    world.sent();
+    assert_eq!(world.after(30), ["alice [2 new] host: web"]);
+    world.report_all();
+    world.run("UPDATE hosts SET status = 1");
+    let sent = world.after(30);
+    assert_eq!(sent.len(), 2, "{sent:?}");
+    let notes = world.rows("SELECT message FROM alerts WHERE message LIKE 'NOTE: %'");
+    assert_eq!(notes.len(), 2);
+}
+
+#[test]
 fn a_group_ends_with_its_action() {
     let mut world = world(GROUPING, "");
     world.problems(2);

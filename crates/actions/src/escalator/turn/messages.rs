@@ -7,6 +7,7 @@ use config::db::{DbResult, Reader};
 use objects::OperationMode;
 
 use super::{Action, Event, Look, Update, contained};
+use crate::bundles::Grouping;
 use crate::escalation::Missing;
 use crate::escalator::gathered::{Group, Holds};
 use crate::escalator::stored::{self, NewAlert};
@@ -41,7 +42,9 @@ impl Look<'_> {
         };
         let is_expanded = matches!(say, Say::Note(_));
         let mut alerts = self.expanded(connection, action.id, event, about, drafts, is_expanded)?;
-        self.hold(action, event, &mut alerts);
+        // A note is not told in other words.
+        let grouping = action.grouping.as_ref().filter(|_| !is_expanded);
+        self.hold(grouping, event, &mut alerts);
         // Messages of one recovery do not involve each other's users.
         if about.mode == OperationMode::Problem {
             let told = self.told.entry((action.id, event.id)).or_default();
@@ -78,8 +81,8 @@ impl Look<'_> {
     }
 
     /// Sets what may hold these messages of one action back.
-    fn hold(&self, action: &Action, event: &Event, alerts: &mut [NewAlert]) {
-        let group = action.grouping.as_ref().filter(|_| !alerts.is_empty()).map(|grouping| {
+    fn hold(&self, grouping: Option<&Arc<Grouping>>, event: &Event, alerts: &mut [NewAlert]) {
+        let group = grouping.filter(|_| !alerts.is_empty()).map(|grouping| {
             let hosts = self.host_names(event, |host| &host.host);
             let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
             let key = grouping.key(&hosts, &event.tags).to_text().into();
