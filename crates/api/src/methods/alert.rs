@@ -87,11 +87,8 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     );
     let about = About::of(source, object);
     about.limit(&mut get, call);
-    for condition in [recipients_seen(call.user(), "t"), texts_seen(call.user(), "t")] {
-        if let Some(seen) = condition {
-            get.and(seen, []);
-        }
-    }
+    let seen = [recipients_seen(call.user(), "t"), texts_seen(call.user(), "t")];
+    seen.into_iter().flatten().for_each(|seen| get.and(seen, []));
     for (option, condition) in [
         ("alertids", "t.alertid IN ({ids})"),
         ("actionids", "t.actionid IN ({ids})"),

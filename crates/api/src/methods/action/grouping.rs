@@ -35,7 +35,8 @@ pub(super) fn parse(given: Option<&Map<String, Json>>, path: &str) -> ApiResult<
             None => (*default).to_owned(),
         };
         let seconds = params::time_unit(&text, &at)?;
-        if !(*min..=*max).contains(&seconds) && !(*or_zero && seconds == 0) {
+        let is_never = *or_zero && seconds == 0;
+        if !is_never && !(*min..=*max).contains(&seconds) {
             let zero = if *or_zero { "0, " } else { "" };
             return Err(ApiError::at(&at, format_args!("value must be one of {zero}{min}-{max}")));
         }
