@@ -5,7 +5,6 @@
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use actions::text::Script;
 use actions::{Addressee, Bell, Escalator, Expand, Sent, Subject, Texts};
@@ -90,7 +89,7 @@ fn main() {
     let problems = Problems::open(Arc::clone(&config), clock.clone(), Hooks::none()).unwrap();
     let at = Timestamp { clock: u32::try_from(clock.unix_s()).unwrap(), ns: 0 };
     println!("{all} triggers; {}", memory());
-    let start = Instant::now();
+    let start = clock.monotonic();
     for first in (1..=all).step_by(10_000) {
         let found = (first..=all.min(first + 9_999)).map(|trigger| TriggerFinding::Problem {
             trigger: TriggerId(trigger),
@@ -101,10 +100,16 @@ fn main() {
         });
         problems.write(&found.collect::<Vec<_>>()).unwrap();
     }
-    println!("{all} problems after {:.1?}; {}", start.elapsed(), memory());
-    let start = Instant::now();
-    let thread = std::thread::spawn(move || escalator.run(&Stop::new(clock)));
-    println!("sent {:?} after {:.1?}; {}", subjects.recv().unwrap(), start.elapsed(), memory());
+    println!("{all} problems after {:.1?}; {}", clock.monotonic() - start, memory());
+    let start = clock.monotonic();
+    let stop = Stop::new(clock.clone());
+    let thread = std::thread::spawn(move || escalator.run(&stop));
+    println!(
+        "sent {:?} after {:.1?}; {}",
+        subjects.recv().unwrap(),
+        clock.monotonic() - start,
+        memory()
+    );
     bell.end();
     thread.join().unwrap();
     assert!(subjects.try_recv().is_err(), "there is more than one message");
