@@ -110,7 +110,7 @@ class Load(threading.Thread):
         self.comments.add(text)
 
 
-class AlertCrash(bed.Case):
+class Crash(bed.Case):
     def configure(self, url, grouping=None):
         host, items = self.host("crashing", [{"key_": "t[%d]" % n, "value_type": 3} for n in range(TRIGGERS)])
         self.assertEqual(len(items), TRIGGERS)
@@ -174,6 +174,35 @@ class AlertCrash(bed.Case):
         self.api.login()
         return sink, self.expected(host, load), load
 
+
+class AlertCrash(Crash):
+    def test_messages_survive_kills(self):
+        sink, expected, load = self.loaded()
+
+        def settled():
+            alerts = self.api.call("alert.get", output=["sendto", "message", "status", "error"])
+            done = len(alerts) >= expected.total() and all(one["status"] in ("1", "2") for one in alerts)
+            if done:
+                return alerts
+            raise KeyError("%d of %d alerts, not settled: %r" % (
+                len(alerts), expected.total(), [one for one in alerts if one["status"] not in ("1", "2")][:5]))
+        alerts = bed.wait_for("all messages to be sent", settled, timeout=60)
+        made = collections.Counter("%(sendto)s %(message)s" % one for one in alerts)
+        self.assertEqual(made - expected, collections.Counter(), "alerts of nothing")
+        self.assertEqual(expected - made, collections.Counter(), "lost")
+        uncertain = {"%(sendto)s %(message)s" % one for one in alerts if one["status"] == "2"}
+        errors = {one["error"] for one in alerts if one["status"] == "2"}
+        self.assertTrue(all(UNCERTAIN in error for error in errors), errors)
+        twice = {text: count for text, count in sink.texts.items() if count > 1}
+        lost = [text for text in expected if text not in sink.texts and text not in uncertain]
+        arrived = sum(text in sink.texts for text in uncertain)
+        print("%d kills, %d problems, %d comments, %d messages: lost %d, twice %d, uncertain %d (%d of them arrived)"
+              % (KILLS, load.opened, len(load.comments), expected.total(), len(lost), len(twice), len(uncertain),
+                 arrived))
+        self.assertEqual((lost, twice), ([], {}))
+
+
+class GroupedAlertCrash(Crash):
     def test_grouped_messages_survive_kills(self):
         sink, expected, load = self.loaded({"by": [], "wait": "1s", "interval": "1s"})
 
@@ -204,31 +233,6 @@ class AlertCrash(bed.Case):
         print("%d kills, %d messages in %d summaries and %d alone: lost %d, twice %d" % (
             KILLS, len(own), len(summaries), len(own) - len(told), lost.total(), twice.total()))
         self.assertEqual((lost, twice), (collections.Counter(), collections.Counter()))
-
-    def test_messages_survive_kills(self):
-        sink, expected, load = self.loaded()
-
-        def settled():
-            alerts = self.api.call("alert.get", output=["sendto", "message", "status", "error"])
-            done = len(alerts) >= expected.total() and all(one["status"] in ("1", "2") for one in alerts)
-            if done:
-                return alerts
-            raise KeyError("%d of %d alerts, not settled: %r" % (
-                len(alerts), expected.total(), [one for one in alerts if one["status"] not in ("1", "2")][:5]))
-        alerts = bed.wait_for("all messages to be sent", settled, timeout=60)
-        made = collections.Counter("%(sendto)s %(message)s" % one for one in alerts)
-        self.assertEqual(made - expected, collections.Counter(), "alerts of nothing")
-        self.assertEqual(expected - made, collections.Counter(), "lost")
-        uncertain = {"%(sendto)s %(message)s" % one for one in alerts if one["status"] == "2"}
-        errors = {one["error"] for one in alerts if one["status"] == "2"}
-        self.assertTrue(all(UNCERTAIN in error for error in errors), errors)
-        twice = {text: count for text, count in sink.texts.items() if count > 1}
-        lost = [text for text in expected if text not in sink.texts and text not in uncertain]
-        arrived = sum(text in sink.texts for text in uncertain)
-        print("%d kills, %d problems, %d comments, %d messages: lost %d, twice %d, uncertain %d (%d of them arrived)"
-              % (KILLS, load.opened, len(load.comments), expected.total(), len(lost), len(twice), len(uncertain),
-                 arrived))
-        self.assertEqual((lost, twice), ([], {}))
 
 
 if __name__ == "__main__":

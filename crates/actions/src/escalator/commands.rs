@@ -8,9 +8,9 @@ use model::HostId;
 use objects::sql::{GROUP_OF_HOSTS, KIND_HOST};
 use objects::{EventObject, ScriptType, Status};
 
+use super::alerts::{NewAlert, NewCommand};
 use super::configured::{Action, Command};
 use super::events::Event;
-use super::stored::{NewAlert, NewCommand};
 use super::texts::Expand;
 use super::turn::{About, Look};
 use crate::commands::{self, NOT_IN_GROUP, Stored};

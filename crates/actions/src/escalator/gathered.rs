@@ -9,38 +9,14 @@ use const_format::formatcp;
 use objects::{AlertStatus, Withholding};
 use sha2::{Digest, Sha256};
 
-use super::stored::NewAlert;
-use crate::bundles::{Brake, Gathering, Grouping, Limit};
+use super::alerts::{Hold, Holds, NewAlert};
+use crate::bundles::{Brake, Gathering, Limit};
 use crate::recipients::Address;
 
 /// Bundles that are looked at in one turn.
 pub(super) const DUE_MAX: usize = 100;
 /// While there is a backlog of events, a bundle waits for it up to this long: one message is to tell of all.
 const BACKLOG_S: i64 = 60;
-
-/// What may hold a message back.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Holds {
-    pub(super) group: Option<Group>,
-    /// That of the media type.
-    pub(super) limit: Option<Limit>,
-}
-
-/// The group of an action that a message belongs to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Group {
-    pub(super) key: Arc<str>,
-    pub(super) grouping: Arc<Grouping>,
-}
-
-/// How an alert is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Hold {
-    /// Why it does not go by itself.
-    pub(super) withheld: Option<Withholding>,
-    /// What tells of it; 0 = nothing.
-    pub(super) bundle: u64,
-}
 
 /// What a bundle is for: there is one of each.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,6 +5,7 @@
 //! found by an index, so that problems which wait for nothing cost nothing. Reading and deciding take no lock; the
 //! transaction that follows only writes rows.
 
+mod alerts;
 mod commands;
 mod configured;
 mod delay;

@@ -4,7 +4,8 @@ use config::Config;
 use config::db::{DbError, DbResult};
 use model::alert::{Outcome, Report};
 
-use super::stored::{Changes, NewAlert};
+use super::alerts::NewAlert;
+use super::stored::Changes;
 use crate::recipients::{Fate, Text};
 
 /// Replaces an error that the database refused.
@@ -68,7 +69,7 @@ pub(super) fn sift(config: &Config, changes: Changes, now: i64) -> DbResult<Chan
             sifted.alerts.push(alert);
             continue;
         }
-        let (action, event, user) = (alert.action, alert.event, alert.user);
+        let (action, event, user) = (alert.action, alert.reports.event, alert.user);
         tracing::error!(action, event, user, "the database refuses an alert; it is not sent");
         let marked = marked(alert);
         let alone = Changes { alerts: vec![marked.clone()], ..Changes::default() };

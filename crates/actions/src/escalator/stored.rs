@@ -7,7 +7,8 @@ use config::{Statements, table};
 use const_format::formatcp;
 use objects::{AlertStatus, AlertType, EscalationStatus, Withholding};
 
-use super::gathered::{self, Hold, Holds};
+use super::alerts::{self, Hold, NewAlert};
+use super::gathered;
 use crate::escalation::{Progress, Waits};
 use crate::recipients::{Address, Fate, Involved, Text};
 
@@ -140,72 +141,6 @@ pub(super) fn set_back(state: &mut Statements<'_>, by: i64) -> DbResult<()> {
     gathered::set_back(state, by)
 }
 
-/// A command on one host.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct NewCommand {
-    pub(super) script: u64,
-    /// 0 = there is none.
-    pub(super) host: u64,
-    /// Why it is not run; empty = it is.
-    pub(super) error: String,
-}
-
-/// A message or a command that is to be stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct NewAlert {
-    pub(super) action: u64,
-    /// The event that it reports.
-    pub(super) event: u64,
-    /// The problem, if that is another event; 0 = none.
-    pub(super) problem: u64,
-    /// 0 = it reports no update.
-    pub(super) update: u64,
-    pub(super) user: u64,
-    /// `None` = the user has no media.
-    pub(super) address: Option<Address>,
-    pub(super) text: Text,
-    pub(super) parameters: Vec<(String, String)>,
-    pub(super) step: u32,
-    pub(super) fate: Fate,
-    /// `None` = it is a message.
-    pub(super) command: Option<NewCommand>,
-    /// Why it is stored and not sent; `None` = it is sent.
-    pub(super) withheld: Option<Withholding>,
-    /// What may hold it back otherwise.
-    pub(super) holds: Holds,
-    /// Its text tells of several problems.
-    pub(super) is_summary: bool,
-}
-
-impl NewAlert {
-    /// Why it goes nowhere, and what counts as its attempts; empty = it is sent or run.
-    fn error(&self) -> (&str, i64) {
-        match &self.command {
-            Some(command) => (command.error.as_str(), 0),
-            None => self.fate.error(),
-        }
-    }
-
-    /// Its status if this withholds it. An alert that goes nowhere fails, though it was withheld.
-    fn status(&self, withheld: Option<Withholding>) -> AlertStatus {
-        match (self.error().0.is_empty(), withheld) {
-            (false, _) => AlertStatus::Failed,
-            (true, Some(_)) => AlertStatus::Withheld,
-            (true, None) => AlertStatus::New,
-        }
-    }
-
-    /// It is to be sent or run, unless something holds it back.
-    pub(super) fn is_due(&self) -> bool {
-        self.status(self.withheld) == AlertStatus::New
-    }
-
-    /// Whether its user gets to know of the problem by it.
-    pub(super) fn is_told(&self) -> bool {
-        self.fate == Fate::Send && self.withheld.is_none_or(Withholding::is_told)
-    }
-}
-
 /// What a look at events and escalations leads to, in one transaction.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Changes {
@@ -223,14 +158,14 @@ impl Changes {
 
     /// Writes what is about events that still exist.
     pub(super) fn write(&mut self, state: &mut Statements<'_>, now: i64) -> DbResult<()> {
-        let of_alerts = self.alerts.iter().map(|alert| alert.event);
+        let of_alerts = self.alerts.iter().map(|alert| alert.reports.event);
         let events: BTreeSet<u64> =
             self.kept.iter().map(|one| one.event).chain(of_alerts).collect();
         let sql = "SELECT eventid FROM events WHERE eventid IN ({ids})";
         let rows = query_by_ids(state, sql, &[], &Vec::from_iter(events))?;
         let known: BTreeSet<u64> = rows.iter().map(|row| row.id("eventid")).collect();
         self.kept.retain(|one| known.contains(&one.event));
-        self.alerts.retain(|alert| known.contains(&alert.event));
+        self.alerts.retain(|alert| known.contains(&alert.reports.event));
         state.delete(&table::ESCALATIONS, "escalationid", &self.ended)?;
         let (new, known): (Vec<_>, Vec<_>) = self.kept.iter().partition(|one| one.id == 0);
         for one in known {
@@ -266,74 +201,17 @@ impl Changes {
 /// Stores alerts, in their order; returns the id of the first.
 pub(super) fn write_alerts(
     state: &mut Statements<'_>,
-    alerts: &[NewAlert],
+    new: &[NewAlert],
     now: i64,
 ) -> DbResult<u64> {
-    if alerts.is_empty() {
+    if new.is_empty() {
         return Ok(0);
     }
-    let holds = gathered::hold(state, alerts, now)?;
-    let first = state.next_id(&table::ALERTS, alerts.len() as u64)?;
-    let row = |(id, (alert, hold)): (u64, (&NewAlert, &Hold))| -> Vec<Value> {
-        let (error, retries) = alert.error();
-        let status = alert.status(hold.withheld);
-        let command = alert.command.as_ref();
-        let kind = if command.is_some() { AlertType::Command } else { AlertType::Message };
-        let address = alert.address.as_ref();
-        let parameters = serde_json::to_string(&alert.parameters).unwrap_or_default();
-        vec![
-            id.into(),
-            alert.action.into(),
-            alert.event.into(),
-            alert.problem.into(),
-            alert.update.into(),
-            alert.user.into(),
-            now.into(),
-            address.map_or(0, |address| address.media_type).into(),
-            address.map_or("", |address| &address.sendto).into(),
-            alert.text.subject.as_str().into(),
-            alert.text.message.as_str().into(),
-            status.number().into(),
-            retries.into(),
-            error.into(),
-            i64::from(alert.step).into(),
-            parameters.into(),
-            if status == AlertStatus::New { now } else { 0 }.into(),
-            kind.number().into(),
-            command.map_or(0, |command| command.script).into(),
-            command.map_or(0, |command| command.host).into(),
-            hold.withheld.map_or(0, Withholding::number).into(),
-            hold.bundle.into(),
-            alert.is_summary.into(),
-        ]
-    };
-    let rows: Vec<Vec<Value>> = (first..).zip(alerts.iter().zip(&holds)).map(row).collect();
-    let columns = [
-        "alertid",
-        "actionid",
-        "eventid",
-        "p_eventid",
-        "acknowledgeid",
-        "userid",
-        "clock",
-        "mediatypeid",
-        "sendto",
-        "subject",
-        "message",
-        "status",
-        "retries",
-        "error",
-        "esc_step",
-        "parameters",
-        "nextcheck",
-        "alerttype",
-        "scriptid",
-        "target_hostid",
-        "withheld",
-        "bundleid",
-        "summary",
-    ];
-    state.insert_many(&table::ALERTS, &columns, &rows)?;
+    let holds = gathered::hold(state, new, now)?;
+    let first = state.next_id(&table::ALERTS, new.len() as u64)?;
+    let row = |(id, (alert, hold)): (u64, (&NewAlert, &Hold))| alert.row(id, *hold, now);
+    let rows: Vec<Vec<Value>> = (first..).zip(new.iter().zip(&holds)).map(row).collect();
+    state.insert_many(&table::ALERTS, alerts::COLUMNS, &rows)?;
     Ok(first)
 }
 

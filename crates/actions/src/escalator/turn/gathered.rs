@@ -15,8 +15,9 @@ use crate::bundles::{
     Counts, Entry, Format, Found, Grouping, Key, Limit, Line, Seen, State, Summary, Tally, Tell,
     link,
 };
-use crate::escalator::gathered::{self, Bundle, Holds};
-use crate::escalator::stored::{self, NewAlert};
+use crate::escalator::alerts::{Holds, NewAlert};
+use crate::escalator::gathered::{self, Bundle};
+use crate::escalator::stored;
 use crate::recipients::{Draft, Fate, Occasion, Recipients, Text};
 
 /// Hosts that a digest names.

@@ -9,8 +9,8 @@ use objects::OperationMode;
 use super::{Action, Event, Look, Update, contained};
 use crate::bundles::Grouping;
 use crate::escalation::Missing;
-use crate::escalator::gathered::{Group, Holds};
-use crate::escalator::stored::{self, NewAlert};
+use crate::escalator::alerts::{Group, Holds, NewAlert, Reports};
+use crate::escalator::stored;
 use crate::escalator::texts::{Addressee, Sent, Subject};
 use crate::recipients::{Draft, Fate, Involved, Message, Occasion, Recipients, Text};
 
@@ -218,9 +218,7 @@ impl About {
     pub(in crate::escalator) fn alert(self, action: u64, draft: Draft, text: Text) -> NewAlert {
         NewAlert {
             action,
-            event: self.event,
-            problem: self.problem,
-            update: self.update,
+            reports: Reports { event: self.event, problem: self.problem, update: self.update },
             user: draft.user,
             address: draft.address,
             text,
