@@ -16,6 +16,7 @@ pub mod engines;
 mod holds;
 mod identity;
 pub mod link;
+pub mod links;
 pub mod lld;
 pub mod maintenance;
 pub mod objects;

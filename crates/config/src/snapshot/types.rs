@@ -322,6 +322,10 @@ pub struct Settings {
     pub internal_events_s: Option<u64>,
     /// Fewest characters of a password.
     pub password_length_min: usize,
+    /// Where messages link to; empty = messages have no links.
+    pub address: String,
+    /// Seconds for which links of messages are good.
+    pub link_lifetime_s: u32,
     /// What a password must have, a bit each: 1 upper and lower case, 2 a digit, 4 a special
     /// character, 8 nothing that is easily guessed.
     pub password_rules: u8,
@@ -362,6 +366,8 @@ impl Default for Settings {
             session_s: Some(365 * 86_400),
             internal_events_s: Some(86_400),
             password_length_min: 8,
+            address: String::new(),
+            link_lifetime_s: 86_400,
             password_rules: 8,
         }
     }

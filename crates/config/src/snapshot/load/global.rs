@@ -154,6 +154,14 @@ const TIMEOUTS: &[(&str, &[ItemType])] = &[
     ("timeout_browser", &[ItemType::Browser]),
 ];
 
+/// The address without what is none: links start with it.
+fn address(url: &str) -> String {
+    let scheme = ["https://", "http://"].into_iter().find(|scheme| url.starts_with(scheme));
+    let is_plain = scheme.is_some_and(|scheme| url.len() > scheme.len())
+        && url.bytes().all(|byte| byte.is_ascii_graphic() && !b"?#\"<>\\".contains(&byte));
+    if is_plain { url.trim_end_matches('/').to_owned() } else { String::new() }
+}
+
 /// Settings by the names of the API; what is not set has its default.
 pub(super) fn settings(connection: &mut dyn Reader) -> DbResult<Settings> {
     let rows = connection.query("SELECT name, value FROM settings", &[])?;
@@ -203,6 +211,10 @@ pub(super) fn settings(connection: &mut dyn Reader) -> DbResult<Settings> {
             .or(default.internal_events_s)
             .filter(|_| is_on("hk_events_mode", true)),
         password_length_min: length.unwrap_or(default.password_length_min),
+        address: text("url").map(address).unwrap_or_default(),
+        link_lifetime_s: text("link_lifetime")
+            .and_then(eval::num::parse_seconds)
+            .unwrap_or(default.link_lifetime_s),
         password_rules: byte("passwd_check_rules").unwrap_or(default.password_rules),
     })
 }
