@@ -108,7 +108,11 @@ impl LinkKey {
         stored.ok_or_else(|| DbError::unavailable("(key of links)", "the new row cannot be read"))
     }
 
-    fn stored(config: &Config) -> DbResult<Option<Self>> {
+    /// The key of this database, if it has one: without one, no link was signed.
+    ///
+    /// # Errors
+    /// The database cannot be read, or the key is damaged.
+    pub fn stored(config: &Config) -> DbResult<Option<Self>> {
         let sql = "SELECT value FROM state_settings WHERE name = ?";
         let rows: Vec<Row> = config.read(|connection| connection.query(sql, &[KEY.into()]))?;
         let Some(row) = rows.first() else { return Ok(None) };

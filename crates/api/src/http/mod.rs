@@ -1,5 +1,6 @@
 //! HTTP: the API's addresses, the live stream, the UI's files.
 
+mod act;
 mod avi;
 mod connections;
 mod encoding;
@@ -239,6 +240,8 @@ fn router(state: Http) -> Router {
         .route("/api/history/range", post(history::range))
         .route("/api/history/newest", post(history::newest))
         .route("/api/history/trends", post(history::trends))
+        .route("/act/style.css", get(act::style))
+        .route("/act/{token}", get(act::show).post(act::act))
         .route("/login", post(avi::login).get(ui::file))
         .route("/logout", post(avi::logout).get(ui::file))
         .route("/api/{*path}", any(avi::object))

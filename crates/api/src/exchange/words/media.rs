@@ -40,6 +40,8 @@ pub(in crate::exchange) const MEDIA_TYPE_REST: &[Word] = &[
     text("event_menu_url", "event_menu_url"),
     text("event_menu_name", "event_menu_name"),
     text("description", "description"),
+    word("living", "living", YES, "0"),
+    text("reply_address", "reply_address"),
 ];
 
 /// A parameter of a webhook.

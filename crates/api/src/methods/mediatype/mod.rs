@@ -84,6 +84,20 @@ const FIELDS: &[Field] = &[
     field("event_menu_name", Text(255), Optional, "Webhook: text of the menu entry."),
     field("description", Text(65_535), Optional, "Description."),
     field(
+        "living",
+        OneOf(&[0, 1]),
+        Optional,
+        "Webhook, script: 1 = messages of a problem to an address are sent one after the other, and may edit the first.",
+    )
+    .named(),
+    field(
+        "reply_address",
+        Text(255),
+        Optional,
+        "E-mail: address for responses, which become comments; `vedette mail-reply` reads them.",
+    )
+    .named(),
+    field(
         "provider",
         OneOf(EmailProvider::NUMBERS),
         Optional,

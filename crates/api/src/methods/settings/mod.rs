@@ -125,7 +125,7 @@ const ALL: &[Setting] = &[
     setting("media_type_test_timeout", Time::of(1, 300), "65s", "To test a media type."),
     setting("script_timeout", Time::of(1, 300), "60s", "To run a script."),
     setting("item_test_timeout", Time::of(1, 600), "60s", "To test an item."),
-    setting("url", Rule::Of(Text(2_048)), "", "Address of the interface."),
+    setting("url", Rule::Of(Text(2_048)), "", "Address of the interface, for links in messages. Obeyed."),
     setting("report_test_timeout", Time::of(1, 300), "60s", "To test a report."),
     setting("auditlog_enabled", FLAG, "1", "1 = there is an audit log. Obeyed."),
     setting("auditlog_mode", FLAG, "1", "1 = with what discovery changes. Obeyed."),
@@ -150,6 +150,13 @@ const ALL: &[Setting] = &[
     setting("timeout_telnet_agent", TIMEOUT, "3s", "The same of Telnet."),
     setting("timeout_script", TIMEOUT, "3s", "The same of scripts."),
     setting("timeout_browser", TIMEOUT, "60s", "The same of browsers."),
+    setting(
+        "link_lifetime",
+        Time::of(60, 30 * 86_400),
+        "24h",
+        "Links in messages that do something are good for. Obeyed.",
+    )
+    .named(),
 ];
 
 fn check(call: &Call<'_>, edit: &mut Edit<'_>, change: &mut Change) -> ApiResult<()> {

@@ -171,6 +171,10 @@ const MEDIA_TYPES_COLUMNS: &[Column] = &[
     text("event_menu_name"),
     text("description"),
     int("provider", "0"),
+    // 1 = messages of one problem to one address are sent one after the other, and later ones know the id of the first.
+    int("living", "0"),
+    // Of e-mail: where responses go to, with a token behind a plus sign; empty = to the sender.
+    text("reply_address"),
 ];
 
 const SCRIPTS_COLUMNS: &[Column] = &[

@@ -194,6 +194,14 @@ tables! { TABLES:
         ],
         &[&["nextcheck"], &["status"], &["eventid"], &["actionid"], &["triggerid"]],
     );
+    /// Links of messages that were used and are still good. The key is a digest of the link.
+    USED_LINKS = table(
+        "used_links",
+        &["digest"],
+        Reload::Nothing,
+        &[text("digest"), int("until", "0")],
+        &[&["until"]],
+    );
     /// A service without a row is in order: status -1.
     SERVICE_STATES = table(
         "service_states",
@@ -254,6 +262,8 @@ const ALERTS_COLUMNS: &[Column] = &[
     id("target_hostid"),
     // When the next attempt is due.
     int("nextcheck", "0"),
+    // What the receiver calls the message, of living media types.
+    text("message_id"),
     // Why it is not sent by itself; 0 = it is.
     int("withheld", "0"),
     // The alert whose message tells of it; 0 = none yet.

@@ -1,0 +1,81 @@
+//! Links of messages: a page that says what a link does, and a button that does it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{ConnectInfo, Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use super::Http;
+use crate::links::page::{STYLE, page};
+use crate::links::{self, About, Refusal};
+
+/// Browsers send an empty form.
+const BODY_BYTES_MAX: usize = 4 * 1024;
+
+/// `GET /act/TOKEN`: changes nothing, because programs that look for malware follow links of mails.
+pub(super) async fn show(
+    state: State<Http>,
+    peer: ConnectInfo<SocketAddr>,
+    token: Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    answer(state, peer, token, headers, Body::empty(), links::look).await
+}
+
+/// `POST /act/TOKEN`
+pub(super) async fn act(
+    state: State<Http>,
+    peer: ConnectInfo<SocketAddr>,
+    token: Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    answer(state, peer, token, headers, body, links::act).await
+}
+
+/// `GET /act/style.css`
+pub(super) async fn style() -> Response {
+    let said = [
+        (header::CONTENT_TYPE, "text/css; charset=utf-8"),
+        (header::CACHE_CONTROL, "public, max-age=3600"),
+    ];
+    (StatusCode::OK, said, STYLE).into_response()
+}
+
+type Work = fn(&crate::Api, &str, std::net::IpAddr) -> Result<About, Refusal>;
+
+async fn answer(
+    State(http): State<Http>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Path(token): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+    work: Work,
+) -> Response {
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    if length.and_then(|text| text.parse().ok()).is_some_and(|bytes: usize| bytes > BODY_BYTES_MAX) {
+        return StatusCode::PAYLOAD_TOO_LARGE.into_response();
+    }
+    // Who has a link is a stranger: what strangers may use at once bounds this, too.
+    let (_, permits) = match http.take(peer, &headers, false, body).await {
+        Ok(taken) => taken,
+        Err(refused) => return refused,
+    };
+    let api = Arc::clone(&http.api);
+    let done = tokio::task::spawn_blocking(move || {
+        let _permits = permits;
+        page(&work(&api, &token, peer.ip()))
+    });
+    let Ok((status, html)) = done.await else {
+        tracing::error!("the work for a link panicked");
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    let said = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    (status, said, html).into_response()
+}
