@@ -141,7 +141,7 @@ impl Live for Idle {
             "failed" => Outcome::Failed { error, again },
             "impossible" => Outcome::Impossible { error },
             "unknown" => Outcome::Unknown { error },
-            _ => Outcome::Sent { tags: Vec::new() },
+            _ => Outcome::SENT,
         };
         let Outgoing { sendto, subject, message, parameters, .. } = message;
         let line = ScriptLine { level: 4, at: Duration::from_millis(7), text: "logged".to_owned() };

@@ -140,7 +140,8 @@ impl LinkKey {
             return None;
         }
         let bytes = BASE32_NOPAD.decode(token.to_ascii_uppercase().as_bytes()).ok()?;
-        let (said, signature) = bytes.split_at_checked(bytes.len().checked_sub(SIGNATURE_BYTES)?)?;
+        let (said, signature) =
+            bytes.split_at_checked(bytes.len().checked_sub(SIGNATURE_BYTES)?)?;
         self.signature(said).verify_truncated_left(signature).ok()?;
         let (head, mut rest) = said.split_first_chunk::<6>()?;
         let [form, kind, until @ ..] = *head;
@@ -154,7 +155,8 @@ impl LinkKey {
     }
 
     fn signature(&self, bytes: &[u8]) -> Hmac<Sha256> {
-        let mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("BUG: a key of HMAC has any length");
+        let mac =
+            Hmac::<Sha256>::new_from_slice(&self.0).expect("BUG: a key of HMAC has any length");
         mac.chain_update(PURPOSE).chain_update(bytes)
     }
 }

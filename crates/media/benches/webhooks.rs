@@ -87,7 +87,12 @@ fn main() {
         };
         let queues = Queues::new(setup, Arc::<Count>::clone(&reports));
         let timeout = Duration::from_secs(60);
-        let kind = Kind::Webhook(Webhook { script: SCRIPT.to_owned(), timeout, tags: false });
+        let kind = Kind::Webhook(Webhook {
+            script: SCRIPT.to_owned(),
+            timeout,
+            tags: false,
+            living: false,
+        });
         let (id, interval) = (MediaTypeId(1), Duration::ZERO);
         queues.configure([MediaType { id, enabled: true, kind, sessions, attempts: 1, interval }]);
         let (start, cpu) = (clock.monotonic(), stdx::sys::cpu_time());

@@ -40,6 +40,8 @@ pub enum Outcome {
     Sent {
         /// Tags for the problem, which a webhook returned.
         tags: Vec<(String, String)>,
+        /// What the receiver calls the message, if the media type is living; empty = it did not say.
+        message_id: String,
     },
     /// The receiver does not have the message. It counts as a failed attempt (`retries`).
     Failed {
@@ -60,6 +62,11 @@ pub enum Outcome {
         /// What interrupted it, up to 2,048 characters.
         error: String,
     },
+}
+
+impl Outcome {
+    /// The receiver accepted the message and returned nothing.
+    pub const SENT: Self = Self::Sent { tags: Vec::new(), message_id: String::new() };
 }
 
 /// What came of a message that a user sent to test a media type.

@@ -10,6 +10,7 @@ mod configured;
 mod delay;
 mod events;
 mod explainer;
+mod handover;
 mod inbox;
 mod monitored;
 mod people;

@@ -100,7 +100,7 @@ fn marked(alert: NewAlert) -> NewAlert {
 pub(super) fn plain(report: &Report) -> Report {
     let error = || NO_ERROR_TEXT.to_owned();
     let outcome = match &report.outcome {
-        Outcome::Sent { .. } => Outcome::Sent { tags: Vec::new() },
+        Outcome::Sent { .. } => Outcome::SENT,
         Outcome::Failed { again, .. } => Outcome::Failed { error: error(), again: *again },
         Outcome::Impossible { .. } => Outcome::Impossible { error: error() },
         Outcome::Unknown { .. } => Outcome::Unknown { error: error() },

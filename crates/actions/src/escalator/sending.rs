@@ -11,10 +11,11 @@ use config::Config;
 use config::db::{DbError, DbResult, Reader, Row, Value, query_by_ids};
 use config::{Statements, table};
 use const_format::formatcp;
-use model::alert::{Media, Outcome, Outgoing, Refused, Report};
-use model::{AlertId, EventId, MediaTypeId};
+use model::AlertId;
+use model::alert::{Media, Outcome, Refused, Report};
 use objects::{AlertStatus, AlertType};
 
+use super::handover::{self, IN_ORDER};
 use super::refused::plain;
 
 /// Alerts of one media type that are handed over and not reported yet: twice as many as it has sessions, up to this.
@@ -45,6 +46,8 @@ pub(super) struct Sending {
     handed: BTreeMap<AlertId, u64>,
     /// How many alerts of a media type may be handed over, as of its last ones.
     windows: BTreeMap<u64, usize>,
+    /// Media types whose messages of one problem to one address are sent one after the other, as of their last ones.
+    living: BTreeSet<u64>,
     /// A transaction failed: rows may say that they are handed over without being so.
     doubtful: bool,
     /// The media take no more.
@@ -67,6 +70,7 @@ impl Sending {
             due: BTreeSet::new(),
             handed: BTreeMap::new(),
             windows: BTreeMap::new(),
+            living: BTreeSet::new(),
             doubtful: false,
             stopping: false,
         };
@@ -123,8 +127,12 @@ impl Sending {
             if self.stopping {
                 return Ok(());
             }
-            self.windows
-                .insert(media_type, config.read(|connection| window(connection, media_type))?);
+            let (window, is_living) = config.read(|connection| window(connection, media_type))?;
+            self.windows.insert(media_type, window);
+            match is_living {
+                true => self.living.insert(media_type),
+                false => self.living.remove(&media_type),
+            };
             let room = self.room(media_type);
             if room > 0 {
                 self.serve_one(config, media_type, room, now)?;
@@ -140,7 +148,10 @@ impl Sending {
         room: usize,
         now: i64,
     ) -> DbResult<()> {
-        let rows = config.read(|connection| due(connection, media_type, room, now))?;
+        let is_living = self.living.contains(&media_type);
+        let order = if is_living { IN_ORDER } else { "1 = 1" };
+        let rows = config.read(|connection| due(connection, media_type, order, room, now))?;
+        let attempts = handover::attempts(config, &rows, is_living, now)?;
         let ids: Vec<u64> = rows.iter().map(|row| row.id("alertid")).collect();
         if !ids.is_empty() {
             config.write_state(|state| set_due(state, &ids, 0))?;
@@ -149,8 +160,7 @@ impl Sending {
         }
         let mut refused = Vec::new();
         let mut again = now;
-        for row in &rows {
-            let attempt = outgoing(row);
+        for attempt in attempts {
             let alert = attempt.alert;
             if !refused.is_empty() {
                 refused.push(alert.0);
@@ -172,11 +182,12 @@ impl Sending {
             config.write_state(|state| set_due(state, &refused, again))?;
         }
         self.due.retain(|(_, id)| *id != media_type);
-        let sql = formatcp!(
+        // Those behind another one are looked for when that has ended.
+        let sql = format!(
             "SELECT MIN(nextcheck) AS due FROM alerts WHERE {OPEN} AND mediatypeid = ? \
-             AND nextcheck > 0"
+             AND nextcheck > 0 AND {order}"
         );
-        let rows = config.read(|connection| connection.query(sql, &[media_type.into()]))?;
+        let rows = config.read(|connection| connection.query(&sql, &[media_type.into()]))?;
         let next = rows.first().map(|row| row.int("due")).filter(|due| *due > 0);
         self.due.extend(next.map(|due| (due, media_type)));
         Ok(())
@@ -215,6 +226,8 @@ impl Sending {
             let due = match &report.outcome {
                 Outcome::Failed { again: Some(again), .. } => due_after(now, *again),
                 Outcome::NotStarted => now,
+                // The next one of the problem may go.
+                _ if self.living.contains(&media_type) => now,
                 // It made room for others.
                 _ => continue,
             };
@@ -244,22 +257,30 @@ fn settle_one(config: &Config, report: &Report, now: i64) -> DbResult<()> {
     }
 }
 
-/// How many alerts of a media type may be handed over.
-fn window(connection: &mut dyn Reader, media_type: u64) -> DbResult<usize> {
-    let sql = "SELECT maxsessions FROM media_types WHERE mediatypeid = ?";
+/// How many alerts of a media type may be handed over, and whether it is living.
+fn window(connection: &mut dyn Reader, media_type: u64) -> DbResult<(usize, bool)> {
+    let sql = "SELECT maxsessions, living FROM media_types WHERE mediatypeid = ?";
     let rows = connection.query(sql, &[media_type.into()])?;
     // 0 = no limit; one that was deleted has one session, which says so.
     let sessions =
         rows.first().map_or(1, |row| usize::try_from(row.int("maxsessions")).unwrap_or(1));
-    Ok(if sessions == 0 { WINDOW_MAX } else { (2 * sessions).min(WINDOW_MAX) })
+    let is_living = rows.first().is_some_and(|row| row.int("living") == 1);
+    let window = if sessions == 0 { WINDOW_MAX } else { (2 * sessions).min(WINDOW_MAX) };
+    Ok((window, is_living))
 }
 
-/// The alerts of a media type that are due first, at most `most`. One query for each status, in the order of its index:
+/// The alerts of a media type that are due first and meet the condition `order`, at most `most`. One query for each status, in the order of its index:
 /// thousands may wait.
-fn due(connection: &mut dyn Reader, media_type: u64, most: usize, now: i64) -> DbResult<Vec<Row>> {
+fn due(
+    connection: &mut dyn Reader,
+    media_type: u64,
+    order: &str,
+    most: usize,
+    now: i64,
+) -> DbResult<Vec<Row>> {
     let sql = format!(
         "SELECT * FROM alerts WHERE status = ? AND mediatypeid = ? AND nextcheck > 0 AND nextcheck <= ? \
-         AND alerttype = {} ORDER BY nextcheck, alertid LIMIT {most}",
+         AND alerttype = {} AND {order} ORDER BY nextcheck, alertid LIMIT {most}",
         AlertType::Message.text()
     );
     let mut rows = Vec::new();
@@ -288,27 +309,11 @@ pub(super) fn set_due(state: &mut Statements<'_>, alerts: &[u64], due: i64) -> D
     Ok(())
 }
 
-fn outgoing(row: &Row) -> Outgoing {
-    let problem = match row.id("p_eventid") {
-        0 => row.id("eventid"),
-        problem => problem,
-    };
-    Outgoing {
-        alert: AlertId(row.id("alertid")),
-        media_type: MediaTypeId(row.id("mediatypeid")),
-        sendto: row.text("sendto").to_owned(),
-        subject: row.text("subject").to_owned(),
-        message: row.text("message").to_owned(),
-        parameters: serde_json::from_str(row.text("parameters")).unwrap_or_default(),
-        problem: EventId(problem),
-        failures: u32::try_from(row.int("retries")).unwrap_or(0),
-    }
-}
-
 pub(super) fn write_outcome(state: &mut Statements<'_>, report: &Report, now: i64) -> DbResult<()> {
     let (status, failures, error, due) = match &report.outcome {
-        Outcome::Sent { tags } => {
+        Outcome::Sent { tags, message_id } => {
             add_tags(state, report.alert, tags)?;
+            add_message_id(state, report.alert, message_id)?;
             (AlertStatus::Sent, 0, "", 0)
         }
         Outcome::Failed { error, again: Some(again) } => {
@@ -334,6 +339,15 @@ pub(super) fn write_outcome(state: &mut Statements<'_>, report: &Report, now: i6
             ],
         )
         .map(drop)
+}
+
+/// Keeps what the receiver calls the message, for those that edit it.
+fn add_message_id(state: &mut Statements<'_>, alert: AlertId, id: &str) -> DbResult<()> {
+    if id.is_empty() {
+        return Ok(());
+    }
+    let sql = "UPDATE alerts SET message_id = ? WHERE alertid = ?";
+    state.execute(sql, &[id.into(), alert.0.into()]).map(drop)
 }
 
 /// Adds the tags that a webhook returned to the problem, and to the event that ended it if the message was about that. A

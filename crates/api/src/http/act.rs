@@ -56,7 +56,8 @@ async fn answer(
     work: Work,
 ) -> Response {
     let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    if length.and_then(|text| text.parse().ok()).is_some_and(|bytes: usize| bytes > BODY_BYTES_MAX) {
+    if length.and_then(|text| text.parse().ok()).is_some_and(|bytes: usize| bytes > BODY_BYTES_MAX)
+    {
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     }
     // Who has a link is a stranger: what strangers may use at once bounds this, too.
@@ -73,9 +74,7 @@ async fn answer(
         tracing::error!("the work for a link panicked");
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
-    let said = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CACHE_CONTROL, "no-store"),
-    ];
+    let said =
+        [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CACHE_CONTROL, "no-store")];
     (status, said, html).into_response()
 }

@@ -246,7 +246,8 @@ fn zone(call: &Call<'_>, name: &str) -> TimeZone {
 fn claim(api: &Api, link: &Link) -> Result<bool, Refusal> {
     let row = [Value::from(digest(link)), link.until.into()];
     let claimed: DbResult<u64> = api.deps.config.write_state(|state| {
-        let sql = "INSERT INTO used_links (digest, until) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING";
+        let sql =
+            "INSERT INTO used_links (digest, until) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING";
         state.execute(sql, &row)
     });
     let claimed = claimed.map_err(ApiError::from)?;
@@ -278,7 +279,9 @@ fn note(call: &Call<'_>, link: &Link, problem: &str) {
         LinkKind::Reply => "reply",
     };
     let details = json!({ "problem.link": ["add", what] }).to_string();
-    let write = |state: &mut Statements<'_>| note_link(state, &author, link.problem, problem, details.clone());
+    let write = |state: &mut Statements<'_>| {
+        note_link(state, &author, link.problem, problem, details.clone())
+    };
     let written: DbResult<()> = call.config().write_state(write);
     if let Err(error) = written {
         tracing::warn!(%error, "a link of a message could not be written to the audit log");

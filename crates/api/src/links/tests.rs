@@ -22,7 +22,8 @@ impl World {
         let host = server.create("host.create", &host);
         let item = json!({ "hostid": host, "name": "t", "key_": "t", "type": 2, "value_type": 3 });
         server.create("item.create", &item);
-        let trigger = json!({ "description": "t", "expression": "last(/h/t)>0", "manual_close": 1 });
+        let trigger =
+            json!({ "description": "t", "expression": "last(/h/t)>0", "manual_close": 1 });
         let trigger = server.create("trigger.create", &trigger);
         server.write_state_sql(&[&format!(
             "INSERT INTO events (eventid, objectid, value, clock, severity, name) \
@@ -156,8 +157,14 @@ fn many_bad_links_make_a_source_wait() {
 fn permissions_count_when_the_link_is_used() {
     let gone = "You have no permission for this problem, or it does not exist any more.";
     for (change, why) in [
-        ("UPDATE usergroups SET users_status = 1", "The user of this link is disabled or does not exist any more."),
-        ("DELETE FROM users WHERE username = 'bob'", "The user of this link is disabled or does not exist any more."),
+        (
+            "UPDATE usergroups SET users_status = 1",
+            "The user of this link is disabled or does not exist any more.",
+        ),
+        (
+            "DELETE FROM users WHERE username = 'bob'",
+            "The user of this link is disabled or does not exist any more.",
+        ),
         ("UPDATE group_rights SET permission = 0", gone),
         ("DELETE FROM group_rights", gone),
         ("DELETE FROM triggers", gone),

@@ -36,6 +36,7 @@ const FIELDS: &[Field] = &[
     field("alerttype", INT, ReadOnly, "0 message, 1 command."),
     field("p_eventid", Id, ReadOnly, "Event of the problem; recoveries."),
     field("acknowledgeid", Id, ReadOnly, "Update of the problem; updates."),
+    field("message_id", Text(0), ReadOnly, "Id that the receiver gave to the message.").named(),
 ];
 
 pub(crate) static ALERT: Object = Object {

@@ -2,6 +2,7 @@
 
 mod flow;
 mod internal;
+mod living;
 mod outlook;
 mod rehearsal;
 mod runs;
@@ -262,7 +263,7 @@ impl World {
     fn report_all(&mut self) {
         let ids: Vec<AlertId> = self.escalator.sending.handed().collect();
         for id in ids {
-            self.report(id.0, Outcome::Sent { tags: Vec::new() });
+            self.report(id.0, Outcome::SENT);
         }
         self.work();
     }

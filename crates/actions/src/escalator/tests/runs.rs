@@ -80,7 +80,7 @@ impl World {
 }
 
 fn done() -> Outcome {
-    Outcome::Sent { tags: Vec::new() }
+    Outcome::SENT
 }
 
 fn with_script() -> World {

@@ -21,8 +21,7 @@ const BY_PASSWORD: When = &[
     ("smtp_authentication", &[SmtpAuthentication::Password as i64]),
 ];
 const SCRIPT: When = &[("type", &[MediaTypeKind::Script as i64])];
-const LIVING: When =
-    &[("type", &[MediaTypeKind::Script as i64, MediaTypeKind::Webhook as i64])];
+const LIVING: When = &[("type", &[MediaTypeKind::Script as i64, MediaTypeKind::Webhook as i64])];
 const SMS: When = &[("type", &[MediaTypeKind::Sms as i64])];
 const WEBHOOK: When = &[("type", &[MediaTypeKind::Webhook as i64])];
 const WITH_MENU: When = &[("type", &[MediaTypeKind::Webhook as i64]), ("show_event_menu", &[1])];
@@ -83,8 +82,7 @@ pub(super) fn check_given(draft: &Draft<'_>) -> ApiResult<()> {
 }
 
 /// Why an address for responses is refused.
-const REPLY_ADDRESS: &str =
-    "an address such as \"vedette@example.com\" is expected, with at most 16 characters before the @";
+const REPLY_ADDRESS: &str = "an address such as \"vedette@example.com\" is expected, with at most 16 characters before the @";
 
 /// Characters before the @, which leave room for a plus sign and a token.
 const REPLY_LOCAL_MAX: usize = 16;
@@ -92,7 +90,10 @@ const REPLY_LOCAL_MAX: usize = 16;
 fn is_reply_address(address: &str) -> bool {
     let is_word = |text: &str| {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        !text.is_empty() && text.bytes().all(plain) && !text.starts_with('.') && !text.ends_with('.')
+        !text.is_empty()
+            && text.bytes().all(plain)
+            && !text.starts_with('.')
+            && !text.ends_with('.')
     };
     address.split_once('@').is_some_and(|(local, domain)| {
         local.len() <= REPLY_LOCAL_MAX && is_word(local) && is_word(domain)

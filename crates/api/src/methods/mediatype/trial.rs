@@ -98,6 +98,7 @@ struct MediaType {
     name: String,
     kind: MediaTypeKind,
     parameters: Vec<(String, String)>,
+    is_living: bool,
 }
 
 impl MediaType {
@@ -110,7 +111,8 @@ impl MediaType {
         let rows = call.rows(sql, &[id.into()])?;
         let parameter = |row: &Row| (row.text("name").to_owned(), row.text("value").to_owned());
         let parameters = rows.iter().map(parameter).collect();
-        Ok(Self { id, name: row.text("name").to_owned(), kind, parameters })
+        let is_living = row.int("living") == 1;
+        Ok(Self { id, name: row.text("name").to_owned(), kind, parameters, is_living })
     }
 
     fn message(&self, members: &Map<String, Json>) -> ApiResult<Outgoing> {
@@ -129,11 +131,14 @@ impl MediaType {
         let parameters = match members.get("parameters") {
             Some(given) => self.given(given)?,
             None => {
-                let values = [
+                let none = String::new();
+                let mut values = vec![
                     ("{ALERT.SENDTO}", &sendto),
                     ("{ALERT.SUBJECT}", &subject),
                     ("{ALERT.MESSAGE}", &message),
                 ];
+                // The message of a test is the first one.
+                values.extend(self.is_living.then_some(("{ALERT.MESSAGE.ID}", &none)));
                 let own = self.parameters.iter();
                 own.map(|(name, value)| (expand(name, &values), expand(value, &values))).collect()
             }

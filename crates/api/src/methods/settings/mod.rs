@@ -125,7 +125,12 @@ const ALL: &[Setting] = &[
     setting("media_type_test_timeout", Time::of(1, 300), "65s", "To test a media type."),
     setting("script_timeout", Time::of(1, 300), "60s", "To run a script."),
     setting("item_test_timeout", Time::of(1, 600), "60s", "To test an item."),
-    setting("url", Rule::Of(Text(2_048)), "", "Address of the interface, for links in messages. Obeyed."),
+    setting(
+        "url",
+        Rule::Of(Text(2_048)),
+        "",
+        "Address of the interface, for links in messages. Obeyed.",
+    ),
     setting("report_test_timeout", Time::of(1, 300), "60s", "To test a report."),
     setting("auditlog_enabled", FLAG, "1", "1 = there is an audit log. Obeyed."),
     setting("auditlog_mode", FLAG, "1", "1 = with what discovery changes. Obeyed."),

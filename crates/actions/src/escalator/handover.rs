@@ -1,0 +1,154 @@
+//! What a message gets only when it is handed over: links for its recipient, and the id of the message that it may edit.
+//!
+//! Links are never stored: who may read alerts cannot act for their recipients. They are good from now on, also if the
+//! message waited for long.
+
+use std::collections::BTreeSet;
+
+use config::Config;
+use config::db::{DbResult, Reader, Row, query_by_ids};
+use config::links::{Link, LinkKey, LinkKind};
+use const_format::formatcp;
+use eval::macros::{FunctionEnv, TokenKind, substitute_within};
+use jiff::tz::TimeZone;
+use model::alert::Outgoing;
+use model::{AlertId, EventId, MediaTypeId};
+use objects::sql::SOURCE_TRIGGER;
+use objects::{AlertStatus, AlertType};
+
+use crate::text::{MESSAGE_BYTES_MAX, PARAMETER_BYTES_MAX};
+
+/// How all macros of this module start.
+const MACROS: &str = "{ALERT.";
+const MESSAGE_ID: &str = "ALERT.MESSAGE.ID";
+
+/// Condition on rows of `alerts`: no earlier message of the same problem to the same address is on its way.
+pub(super) const IN_ORDER: &str = formatcp!(
+    "NOT EXISTS (SELECT 1 FROM alerts b WHERE b.alertid < alerts.alertid \
+     AND b.mediatypeid = alerts.mediatypeid AND b.sendto = alerts.sendto \
+     AND b.status IN ({}, {}) AND b.alerttype = {} AND (b.eventid = {problem} OR b.p_eventid = {problem}))",
+    AlertStatus::NotSent.text(),
+    AlertStatus::New.text(),
+    AlertType::Message.text(),
+    problem = "CASE alerts.p_eventid WHEN 0 THEN alerts.eventid ELSE alerts.p_eventid END"
+);
+
+/// The attempts of these alerts of one media type.
+pub(super) fn attempts(
+    config: &Config,
+    rows: &[Row],
+    is_living: bool,
+    now: i64,
+) -> DbResult<Vec<Outgoing>> {
+    let mut attempts: Vec<Outgoing> = rows.iter().map(outgoing).collect();
+    if is_living {
+        config.read(|connection| {
+            attempts.iter_mut().try_for_each(|attempt| {
+                if !texts(attempt).any(|text| text.contains(MESSAGE_ID)) {
+                    return Ok(());
+                }
+                let id = message_id(connection, attempt)?;
+                expand(attempt, &|name| (name == MESSAGE_ID).then(|| id.clone()));
+                Ok(())
+            })
+        })?;
+    }
+    add_links(config, rows, &mut attempts, now)?;
+    Ok(attempts)
+}
+
+fn outgoing(row: &Row) -> Outgoing {
+    let problem = match row.id("p_eventid") {
+        0 => row.id("eventid"),
+        problem => problem,
+    };
+    Outgoing {
+        alert: AlertId(row.id("alertid")),
+        media_type: MediaTypeId(row.id("mediatypeid")),
+        sendto: row.text("sendto").to_owned(),
+        subject: row.text("subject").to_owned(),
+        message: row.text("message").to_owned(),
+        parameters: serde_json::from_str(row.text("parameters")).unwrap_or_default(),
+        problem: EventId(problem),
+        failures: u32::try_from(row.int("retries")).unwrap_or(0),
+    }
+}
+
+fn texts(attempt: &Outgoing) -> impl Iterator<Item = &str> {
+    let own = [attempt.subject.as_str(), &attempt.message];
+    own.into_iter()
+        .chain(attempt.parameters.iter().flat_map(|(name, value)| [name.as_str(), value]))
+}
+
+/// Replaces the macros that `value` knows, without their braces.
+fn expand(attempt: &mut Outgoing, value: &dyn Fn(&str) -> Option<String>) {
+    let env = FunctionEnv { tz: &TimeZone::UTC };
+    let put = |text: &mut String, bytes: usize| {
+        if text.contains(MACROS) {
+            *text = substitute_within(text, bytes, &env, &mut |token| match token.kind {
+                TokenKind::Builtin { name, index: None } => value(name),
+                _ => None,
+            });
+        }
+    };
+    put(&mut attempt.subject, MESSAGE_BYTES_MAX);
+    put(&mut attempt.message, MESSAGE_BYTES_MAX);
+    for (name, value) in &mut attempt.parameters {
+        put(name, PARAMETER_BYTES_MAX);
+        put(value, PARAMETER_BYTES_MAX);
+    }
+}
+
+/// What the receiver called the last message of the problem to this address that has an id; empty = none has.
+fn message_id(connection: &mut dyn Reader, attempt: &Outgoing) -> DbResult<String> {
+    let sql = "SELECT message_id FROM alerts WHERE (eventid = ? OR p_eventid = ?) AND mediatypeid = ? \
+               AND sendto = ? AND message_id <> '' ORDER BY alertid DESC LIMIT 1";
+    let problem = attempt.problem.0;
+    let params = [
+        problem.into(),
+        problem.into(),
+        attempt.media_type.0.into(),
+        attempt.sendto.as_str().into(),
+    ];
+    let rows = connection.query(sql, &params)?;
+    Ok(rows.first().map_or_else(String::new, |row| row.text("message_id").to_owned()))
+}
+
+/// Signs the links of messages to users about problems of triggers. Without an address of the interface, and without a
+/// key, their macros stay as text.
+fn add_links(config: &Config, rows: &[Row], attempts: &mut [Outgoing], now: i64) -> DbResult<()> {
+    let settings = &config.snapshot().settings;
+    let has_links = |attempt: &Outgoing| texts(attempt).any(|text| text.contains("ALERT.LINK."));
+    let problems: BTreeSet<u64> =
+        attempts.iter().filter(|one| has_links(one)).map(|one| one.problem.0).collect();
+    if problems.is_empty() || settings.address.is_empty() {
+        return Ok(());
+    }
+    let key = match LinkKey::of(config) {
+        Ok(key) => key,
+        Err(error) => {
+            tracing::error!(%error, "messages are sent without links");
+            return Ok(());
+        }
+    };
+    let sql = formatcp!(
+        "SELECT eventid FROM events WHERE source = {SOURCE_TRIGGER} AND value = 1 AND eventid IN ({{ids}})"
+    );
+    let found =
+        config.read(|connection| query_by_ids(connection, sql, &[], &Vec::from_iter(problems)))?;
+    let of_triggers: BTreeSet<u64> = found.iter().map(|row| row.id("eventid")).collect();
+    let until = now.saturating_add(settings.link_lifetime_s.into());
+    let until = u32::try_from(until).unwrap_or(u32::MAX);
+    for (row, attempt) in rows.iter().zip(attempts) {
+        let (user, problem) = (row.id("userid"), attempt.problem.0);
+        if user == 0 || !of_triggers.contains(&problem) || !has_links(attempt) {
+            continue;
+        }
+        expand(attempt, &|name| {
+            let kind = LinkKind::of_macro(name)?;
+            let token = key.sign(&Link { kind, user, problem, until });
+            Some(format!("{}/act/{token}", settings.address))
+        });
+    }
+    Ok(())
+}
