@@ -132,6 +132,7 @@ fn message(number: u64, url: &str) -> Outgoing {
             pair("message", "Problem started at 12:00:00 on 2026.11.29\nHost: Web\nSeverity: High"),
         ],
         problem: EventId(number),
+        reply_to: String::new(),
         failures: 0,
     }
 }

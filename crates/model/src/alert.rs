@@ -29,6 +29,8 @@ pub struct Outgoing {
     pub parameters: Vec<(String, String)>,
     /// The event that opened the problem; of other sources the event itself. Mails of one such event are one thread.
     pub problem: EventId,
+    /// E-mail: where responses go to; empty = to the sender.
+    pub reply_to: String,
     /// Attempts that failed before this one.
     pub failures: u32,
 }

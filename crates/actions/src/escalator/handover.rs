@@ -1,4 +1,5 @@
-//! What a message gets only when it is handed over: links for its recipient, and the id of the message that it may edit.
+//! What a message gets only when it is handed over: links and an address for responses for its
+//! recipient, and the id of the message that it may edit.
 //!
 //! Links are never stored: who may read alerts cannot act for their recipients. They are good from now on, also if the
 //! message waited for long.
@@ -21,9 +22,13 @@ use crate::text::{MESSAGE_BYTES_MAX, PARAMETER_BYTES_MAX};
 /// How all macros of this module start.
 const MACROS: &str = "{ALERT.";
 const MESSAGE_ID: &str = "ALERT.MESSAGE.ID";
+/// Seconds for which the address for responses is good: a week.
+const REPLY_LIFETIME_S: u32 = 7 * 86_400;
+/// Longest local part of an address (RFC 5321, 4.5.3.1.1).
+const LOCAL_MAX: usize = 64;
 
 /// Condition on rows of `alerts`: no earlier message of the same problem to the same address is on its way.
-pub(super) const IN_ORDER: &str = formatcp!(
+const IN_ORDER: &str = formatcp!(
     "NOT EXISTS (SELECT 1 FROM alerts b WHERE b.alertid < alerts.alertid \
      AND b.mediatypeid = alerts.mediatypeid AND b.sendto = alerts.sendto \
      AND b.status IN ({}, {}) AND b.alerttype = {} AND (b.eventid = {problem} OR b.p_eventid = {problem}))",
@@ -33,15 +38,31 @@ pub(super) const IN_ORDER: &str = formatcp!(
     problem = "CASE alerts.p_eventid WHEN 0 THEN alerts.eventid ELSE alerts.p_eventid END"
 );
 
+/// What a media type does with its messages.
+#[derive(Debug, Default)]
+pub(super) struct Way {
+    /// Messages of one problem to one address are sent one after the other, and later ones know the id of the first.
+    pub(super) is_living: bool,
+    /// Where responses go to; empty = to the sender.
+    pub(super) reply_address: String,
+}
+
+impl Way {
+    /// The condition on rows of `alerts` that may be handed over.
+    pub(super) const fn order(&self) -> &'static str {
+        if self.is_living { IN_ORDER } else { "1 = 1" }
+    }
+}
+
 /// The attempts of these alerts of one media type.
 pub(super) fn attempts(
     config: &Config,
     rows: &[Row],
-    is_living: bool,
+    way: &Way,
     now: i64,
 ) -> DbResult<Vec<Outgoing>> {
     let mut attempts: Vec<Outgoing> = rows.iter().map(outgoing).collect();
-    if is_living {
+    if way.is_living {
         config.read(|connection| {
             attempts.iter_mut().try_for_each(|attempt| {
                 if !texts(attempt).any(|text| text.contains(MESSAGE_ID)) {
@@ -53,7 +74,7 @@ pub(super) fn attempts(
             })
         })?;
     }
-    add_links(config, rows, &mut attempts, now)?;
+    sign(config, rows, &mut attempts, &way.reply_address, now)?;
     Ok(attempts)
 }
 
@@ -70,6 +91,7 @@ fn outgoing(row: &Row) -> Outgoing {
         message: row.text("message").to_owned(),
         parameters: serde_json::from_str(row.text("parameters")).unwrap_or_default(),
         problem: EventId(problem),
+        reply_to: String::new(),
         failures: u32::try_from(row.int("retries")).unwrap_or(0),
     }
 }
@@ -114,14 +136,23 @@ fn message_id(connection: &mut dyn Reader, attempt: &Outgoing) -> DbResult<Strin
     Ok(rows.first().map_or_else(String::new, |row| row.text("message_id").to_owned()))
 }
 
-/// Signs the links of messages to users about problems of triggers. Without an address of the interface, and without a
-/// key, their macros stay as text.
-fn add_links(config: &Config, rows: &[Row], attempts: &mut [Outgoing], now: i64) -> DbResult<()> {
+/// Signs the links of messages to users about problems of triggers, and the addresses for their responses. Without an
+/// address of the interface, and without a key, the macros stay as text.
+fn sign(
+    config: &Config,
+    rows: &[Row],
+    attempts: &mut [Outgoing],
+    reply_address: &str,
+    now: i64,
+) -> DbResult<()> {
     let settings = &config.snapshot().settings;
-    let has_links = |attempt: &Outgoing| texts(attempt).any(|text| text.contains("ALERT.LINK."));
+    let has_links = |attempt: &Outgoing| {
+        !settings.address.is_empty() && texts(attempt).any(|text| text.contains("ALERT.LINK."))
+    };
+    let is_signed = |attempt: &&Outgoing| !reply_address.is_empty() || has_links(attempt);
     let problems: BTreeSet<u64> =
-        attempts.iter().filter(|one| has_links(one)).map(|one| one.problem.0).collect();
-    if problems.is_empty() || settings.address.is_empty() {
+        attempts.iter().filter(is_signed).map(|attempt| attempt.problem.0).collect();
+    if problems.is_empty() {
         return Ok(());
     }
     let key = match LinkKey::of(config) {
@@ -137,18 +168,29 @@ fn add_links(config: &Config, rows: &[Row], attempts: &mut [Outgoing], now: i64)
     let found =
         config.read(|connection| query_by_ids(connection, sql, &[], &Vec::from_iter(problems)))?;
     let of_triggers: BTreeSet<u64> = found.iter().map(|row| row.id("eventid")).collect();
-    let until = now.saturating_add(settings.link_lifetime_s.into());
-    let until = u32::try_from(until).unwrap_or(u32::MAX);
     for (row, attempt) in rows.iter().zip(attempts) {
         let (user, problem) = (row.id("userid"), attempt.problem.0);
-        if user == 0 || !of_triggers.contains(&problem) || !has_links(attempt) {
+        if user == 0 || !of_triggers.contains(&problem) {
             continue;
         }
-        expand(attempt, &|name| {
-            let kind = LinkKind::of_macro(name)?;
-            let token = key.sign(&Link { kind, user, problem, until });
-            Some(format!("{}/act/{token}", settings.address))
-        });
+        let token = |kind: LinkKind, lifetime_s: u32| {
+            let until = u32::try_from(now.saturating_add(lifetime_s.into())).unwrap_or(u32::MAX);
+            key.sign(&Link { kind, user, problem, until })
+        };
+        if has_links(attempt) {
+            expand(attempt, &|name| {
+                let token = token(LinkKind::of_macro(name)?, settings.link_lifetime_s);
+                Some(format!("{}/act/{token}", settings.address))
+            });
+        }
+        attempt.reply_to = reply_to(reply_address, || token(LinkKind::Reply, REPLY_LIFETIME_S));
     }
     Ok(())
+}
+
+/// `local+TOKEN@domain`; empty = responses are not read, or the token is too long for an address.
+fn reply_to(address: &str, token: impl FnOnce() -> String) -> String {
+    let Some((local, domain)) = address.split_once('@') else { return String::new() };
+    let local = format!("{local}+{}", token());
+    if local.len() > LOCAL_MAX { String::new() } else { format!("{local}@{domain}") }
 }

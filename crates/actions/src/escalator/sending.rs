@@ -15,7 +15,7 @@ use model::AlertId;
 use model::alert::{Media, Outcome, Refused, Report};
 use objects::{AlertStatus, AlertType};
 
-use super::handover::{self, IN_ORDER};
+use super::handover::{self, Way};
 use super::refused::plain;
 
 /// Alerts of one media type that are handed over and not reported yet: twice as many as it has sessions, up to this.
@@ -127,15 +127,15 @@ impl Sending {
             if self.stopping {
                 return Ok(());
             }
-            let (window, is_living) = config.read(|connection| window(connection, media_type))?;
+            let (window, way) = config.read(|connection| window(connection, media_type))?;
             self.windows.insert(media_type, window);
-            match is_living {
+            match way.is_living {
                 true => self.living.insert(media_type),
                 false => self.living.remove(&media_type),
             };
             let room = self.room(media_type);
             if room > 0 {
-                self.serve_one(config, media_type, room, now)?;
+                self.serve_one(config, media_type, &way, room, now)?;
             }
         }
         Ok(())
@@ -145,13 +145,13 @@ impl Sending {
         &mut self,
         config: &Config,
         media_type: u64,
+        way: &Way,
         room: usize,
         now: i64,
     ) -> DbResult<()> {
-        let is_living = self.living.contains(&media_type);
-        let order = if is_living { IN_ORDER } else { "1 = 1" };
+        let order = way.order();
         let rows = config.read(|connection| due(connection, media_type, order, room, now))?;
-        let attempts = handover::attempts(config, &rows, is_living, now)?;
+        let attempts = handover::attempts(config, &rows, way, now)?;
         let ids: Vec<u64> = rows.iter().map(|row| row.id("alertid")).collect();
         if !ids.is_empty() {
             config.write_state(|state| set_due(state, &ids, 0))?;
@@ -257,16 +257,19 @@ fn settle_one(config: &Config, report: &Report, now: i64) -> DbResult<()> {
     }
 }
 
-/// How many alerts of a media type may be handed over, and whether it is living.
-fn window(connection: &mut dyn Reader, media_type: u64) -> DbResult<(usize, bool)> {
-    let sql = "SELECT maxsessions, living FROM media_types WHERE mediatypeid = ?";
+/// How many alerts of a media type may be handed over, and how.
+fn window(connection: &mut dyn Reader, media_type: u64) -> DbResult<(usize, Way)> {
+    let sql = "SELECT maxsessions, living, reply_address FROM media_types WHERE mediatypeid = ?";
     let rows = connection.query(sql, &[media_type.into()])?;
     // 0 = no limit; one that was deleted has one session, which says so.
     let sessions =
         rows.first().map_or(1, |row| usize::try_from(row.int("maxsessions")).unwrap_or(1));
-    let is_living = rows.first().is_some_and(|row| row.int("living") == 1);
+    let way = rows.first().map_or_else(Way::default, |row| Way {
+        is_living: row.int("living") == 1,
+        reply_address: row.text("reply_address").to_owned(),
+    });
     let window = if sessions == 0 { WINDOW_MAX } else { (2 * sessions).min(WINDOW_MAX) };
-    Ok((window, is_living))
+    Ok((window, way))
 }
 
 /// The alerts of a media type that are due first and meet the condition `order`, at most `most`. One query for each status, in the order of its index:

@@ -241,6 +241,7 @@ fn router(state: Http) -> Router {
         .route("/api/history/newest", post(history::newest))
         .route("/api/history/trends", post(history::trends))
         .route("/act/style.css", get(act::style))
+        .route("/act/reply", post(act::reply))
         .route("/act/{token}", get(act::show).post(act::act))
         .route("/login", post(avi::login).get(ui::file))
         .route("/logout", post(avi::logout).get(ui::file))

@@ -1,4 +1,4 @@
-//! Links of messages: what their recipient does about a problem without a sign-in.
+//! Links of messages, and responses to them: what their recipient does about a problem without a sign-in.
 //!
 //! A token says who does what. Whether the user may do it is checked when the page is shown, and again when its button
 //! is pressed. A token is used once; the one that is used is stored before the problem is changed.
@@ -14,9 +14,10 @@ use config::Statements;
 use config::audit::{AuditAction, note_link};
 use config::db::{DbResult, Value};
 use config::links::{Link, LinkKey, LinkKind};
+use const_format::formatcp;
 use jiff::tz::TimeZone;
 use model::ProblemUpdate;
-use objects::Severity;
+use objects::{MediaTypeKind, Severity};
 use serde_json::json;
 
 use crate::call::{Call, Gone, Json, User};
@@ -101,13 +102,13 @@ pub(crate) fn act(api: &Api, token: &str, peer: IpAddr) -> Result<About, Refusal
         if about.progress != Progress::Possible {
             return Ok(about);
         }
-        if !claim(api, &link)? {
+        if !claim(api, &digest(&link), link.until)? {
             api.bad_links.note(peer, call.now());
             return Err(Refusal::Used);
         }
         if let Err(error) = api.deps.live.update_problems(&update) {
             tracing::warn!(error, "a link of a message could not change its problem");
-            release(api, &link);
+            release(api, &digest(&link));
             return Err(Refusal::Failed);
         }
         note(call, &link, &about.problem);
@@ -115,27 +116,98 @@ pub(crate) fn act(api: &Api, token: &str, peer: IpAddr) -> Result<About, Refusal
     })
 }
 
-/// The link of a token that is good now.
+/// Comments on a problem as a response to a message does. A response that comes twice counts once.
+pub(crate) fn reply(api: &Api, response: &Response, peer: IpAddr) -> Result<(), Refusal> {
+    let link = known(api, &response.token, peer, |link| link.kind == LinkKind::Reply)?;
+    let user = acting(api, &link)?;
+    if !is_address_of(api, link.user, &response.from)? {
+        let why = "The message was sent to another address. Respond from the address that it was sent to.";
+        return Err(Refusal::NotAllowed(why.to_owned()));
+    }
+    let origin = Origin { peer, gone: Gone::default() };
+    rpc::run_as(api, Some(user), &origin, |call| {
+        let mut input = request(&link, call.now());
+        input["message"] = response.text.as_str().into();
+        let update = acknowledge::check(call, &input)?;
+        let about = about(call, &link)?;
+        Ok((|| {
+            let once =
+                session::digest(&format!("{link:?} {} {}", response.message_id, response.text));
+            if !claim(api, &once, link.until)? {
+                return Ok(());
+            }
+            if let Err(error) = api.deps.live.update_problems(&update) {
+                tracing::warn!(error, "a response could not be stored");
+                release(api, &once);
+                return Err(Refusal::Failed);
+            }
+            note(call, &link, &about.problem);
+            Ok(())
+        })())
+    })?
+}
+
+/// A response to a message, as the program that reads mails sends it.
+#[derive(Debug, serde::Deserialize)]
+pub(crate) struct Response {
+    token: String,
+    /// Address of its author.
+    from: String,
+    message_id: String,
+    text: String,
+}
+
+/// Whether messages to the user go to this address.
+fn is_address_of(api: &Api, user: u64, from: &str) -> Result<bool, Refusal> {
+    let sql = formatcp!(
+        "SELECT m.sendto FROM media m JOIN media_types t ON t.mediatypeid = m.mediatypeid \
+         WHERE m.userid = ? AND t.type = {}",
+        MediaTypeKind::Email as i64
+    );
+    let rows: DbResult<_> =
+        api.deps.config.read(|connection| connection.query(sql, &[user.into()]));
+    let rows = rows.map_err(ApiError::from)?;
+    let plain = |line: &str| {
+        // `Name <address>`, or the address alone.
+        let address =
+            line.rsplit_once('<').map_or(line, |(_, rest)| rest.trim_end().trim_end_matches('>'));
+        address.trim().to_lowercase()
+    };
+    let from = plain(from);
+    Ok(rows.iter().any(|row| row.text("sendto").lines().any(|line| plain(line) == from)))
+}
+
+/// The link of a token that is good now and was not used.
 fn open(api: &Api, token: &str, peer: IpAddr) -> Result<Link, Refusal> {
+    let link = known(api, token, peer, |link| link.kind != LinkKind::Reply)?;
+    let sql = "SELECT digest FROM used_links WHERE digest = ?";
+    let params = [Value::from(digest(&link))];
+    let rows: DbResult<_> = api.deps.config.read(|connection| connection.query(sql, &params));
+    if rows.map_err(ApiError::from)?.is_empty() {
+        return Ok(link);
+    }
+    api.bad_links.note(peer, api.deps.clock.unix_s());
+    Err(Refusal::Used)
+}
+
+/// The link of a token that is good now, if it is one of those that are `wanted`.
+fn known(
+    api: &Api,
+    token: &str,
+    peer: IpAddr,
+    wanted: impl Fn(&Link) -> bool,
+) -> Result<Link, Refusal> {
     let now = api.deps.clock.unix_s();
     if !api.bad_links.admits(peer, now) {
         return Err(Refusal::TooMany);
     }
-    let opened = (|| {
-        let key = LinkKey::stored(&api.deps.config).map_err(ApiError::from)?;
-        let link = key.and_then(|key| key.open(token)).ok_or(Refusal::Unknown)?;
-        if link.kind == LinkKind::Reply {
-            return Err(Refusal::Unknown);
-        }
-        if now > u64::from(link.until) {
-            return Err(Refusal::Expired);
-        }
-        let sql = "SELECT digest FROM used_links WHERE digest = ?";
-        let params = [Value::from(digest(&link))];
-        let rows: DbResult<_> = api.deps.config.read(|connection| connection.query(sql, &params));
-        if rows.map_err(ApiError::from)?.is_empty() { Ok(link) } else { Err(Refusal::Used) }
-    })();
-    if matches!(opened, Err(Refusal::Unknown | Refusal::Expired | Refusal::Used)) {
+    let key = LinkKey::stored(&api.deps.config).map_err(ApiError::from)?;
+    let opened = match key.and_then(|key| key.open(token)).filter(wanted) {
+        None => Err(Refusal::Unknown),
+        Some(link) if now > u64::from(link.until) => Err(Refusal::Expired),
+        Some(link) => Ok(link),
+    };
+    if opened.is_err() {
         api.bad_links.note(peer, now);
     }
     opened
@@ -242,9 +314,9 @@ fn zone(call: &Call<'_>, name: &str) -> TimeZone {
     }
 }
 
-/// Stores that the link is used; `false`: it was used before.
-fn claim(api: &Api, link: &Link) -> Result<bool, Refusal> {
-    let row = [Value::from(digest(link)), link.until.into()];
+/// Stores that a link is used; `false`: it was used before.
+fn claim(api: &Api, digest: &str, until: u32) -> Result<bool, Refusal> {
+    let row = [Value::from(digest), until.into()];
     let claimed: DbResult<u64> = api.deps.config.write_state(|state| {
         let sql =
             "INSERT INTO used_links (digest, until) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING";
@@ -257,10 +329,10 @@ fn claim(api: &Api, link: &Link) -> Result<bool, Refusal> {
 }
 
 /// The link was not used after all.
-fn release(api: &Api, link: &Link) {
+fn release(api: &Api, digest: &str) {
     let sql = "DELETE FROM used_links WHERE digest = ?";
     let released: DbResult<u64> =
-        api.deps.config.write_state(|state| state.execute(sql, &[digest(link).into()]));
+        api.deps.config.write_state(|state| state.execute(sql, &[digest.into()]));
     if let Err(error) = released {
         tracing::warn!(%error, "a link of a message that did nothing stays used");
     }

@@ -22,6 +22,12 @@ pub(crate) fn page(result: &Result<About, Refusal>) -> (StatusCode, String) {
     }
 }
 
+/// The status of a refused response, and why.
+pub(crate) fn refusal(refusal: &Refusal) -> (StatusCode, String) {
+    let (status, title, why) = refused(refusal);
+    (status, format!("{title}. {why}"))
+}
+
 fn whole(title: &str, main: &str) -> String {
     let title = escaped(title);
     format!(

@@ -240,3 +240,64 @@ fn disabled_audit_log_stays_empty() {
     let sql = "SELECT COUNT(*) AS n FROM access_log WHERE resourcetype = 1100";
     assert_eq!(world.server.count(sql), 0);
 }
+
+impl World {
+    fn reply(&self, link: &Link, from: &str, message_id: &str) -> Result<(), Refusal> {
+        let response = Response {
+            token: self.signed(link).to_uppercase(),
+            from: from.to_owned(),
+            message_id: message_id.to_owned(),
+            text: "I look at it.".to_owned(),
+        };
+        reply(&self.server.api, &response, PEER)
+    }
+
+    /// With addresses of Bob.
+    fn with_mail() -> Self {
+        let world = Self::new("1", 2);
+        let types = "SELECT MIN(mediatypeid) FROM media_types WHERE type = 0";
+        let media_type = world.server.text(types);
+        world.server.write_sql(&[&format!(
+            "INSERT INTO media (mediaid, userid, mediatypeid, sendto) \
+             VALUES (9, {}, {media_type}, 'Bob S <bob@example.com>\nroot@x.test')",
+            world.bob
+        )]);
+        world
+    }
+}
+
+#[test]
+fn a_response_becomes_a_comment_once() {
+    let world = World::with_mail();
+    let link = world.link(LinkKind::Reply);
+    for from in ["Bob@Example.com", "root@x.test"] {
+        for _ in 0..2 {
+            assert_eq!(world.reply(&link, from, from), Ok(()));
+        }
+        let updates = world.updates();
+        assert_eq!(updates.len(), 1, "{updates:?}");
+        let user = format!("user: UserId({})", world.bob);
+        for part in ["events: [EventId(1)]", &user, "message: \"I look at it.\""] {
+            assert!(updates[0].contains(part), "{part} in {updates:?}");
+        }
+    }
+    let log = world.server.call("auditlog.get", &json!({ "filter": { "resourcetype": 1100 } }));
+    assert_eq!(log.unwrap()[1]["details"], r#"{"problem.link":["add","reply"]}"#);
+}
+
+#[test]
+fn responses_of_others_are_refused() {
+    let world = World::with_mail();
+    let link = world.link(LinkKind::Reply);
+    for from in ["eve@example.com", "", "bob@example.com.test", "Bob S"] {
+        let refused = world.reply(&link, from, "1");
+        assert!(matches!(refused, Err(Refusal::NotAllowed(_))), "{from}: {refused:?}");
+    }
+    let other = world.link(LinkKind::Acknowledge);
+    assert_eq!(world.reply(&other, "root@x.test", "1"), Err(Refusal::Unknown));
+    let old = Link { until: (NOW - 1) as u32, ..link };
+    assert_eq!(world.reply(&old, "root@x.test", "1"), Err(Refusal::Expired));
+    world.server.write_sql(&["DELETE FROM group_rights"]);
+    assert!(matches!(world.reply(&link, "root@x.test", "1"), Err(Refusal::NotAllowed(_))));
+    assert_eq!(world.updates(), [""; 0]);
+}

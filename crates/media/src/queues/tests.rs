@@ -77,6 +77,7 @@ fn alert(number: u64, media_type: u64) -> Outgoing {
         message: String::from("message"),
         parameters: vec![(String::from("n"), number.to_string())],
         problem: EventId(1),
+        reply_to: String::new(),
         failures: 0,
     }
 }

@@ -173,3 +173,23 @@ fn without_an_address_links_stay_as_text() {
         assert_eq!(world.rows(keys), ["0"]);
     }
 }
+
+#[test]
+fn responses_go_to_an_address_of_the_recipient() {
+    for (address, expected) in [("", false), ("vedette@monitor.test", true)] {
+        let mut world = World::new();
+        world.run(&format!("UPDATE media_types SET reply_address = '{address}'"));
+        let problem = world.problem(TRIGGER);
+        world.work();
+        let reply_to = lock(&world.sink.taken)[0].reply_to.clone();
+        if !expected {
+            assert_eq!(reply_to, "");
+            continue;
+        }
+        let token = reply_to.strip_prefix("vedette+").unwrap().strip_suffix("@monitor.test");
+        let link = LinkKey::of(&world.config).unwrap().open(token.unwrap()).unwrap();
+        let until = u32::try_from(T).unwrap() + 7 * 86_400;
+        assert_eq!(link, Link { kind: LinkKind::Reply, user: ALICE, problem, until });
+        assert!(reply_to.find('@').unwrap() <= 64, "{reply_to}");
+    }
+}

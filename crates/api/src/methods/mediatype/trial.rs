@@ -151,6 +151,7 @@ impl MediaType {
             message,
             parameters,
             problem: EventId(0),
+            reply_to: String::new(),
             failures: 0,
         })
     }
