@@ -163,3 +163,37 @@ async fn strangers_delay_no_other_client() {
     let answer = post("/api_jsonrpc.php", &site.token, long.len(), long.into()).await.unwrap();
     assert_eq!(answer.status(), StatusCode::OK);
 }
+
+#[tokio::test]
+async fn links_of_messages_have_pages_for_strangers() {
+    let site = site();
+    let text = async |answer: Response| {
+        let bytes = to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+        String::from_utf8(bytes.to_vec()).unwrap()
+    };
+    for method in [Method::GET, Method::POST] {
+        let request = Request::builder().method(method).uri("/act/abc");
+        let answer = site.ask(request, String::new()).await;
+        assert_eq!(answer.status(), StatusCode::NOT_FOUND);
+        assert_eq!(told(&answer, header::CONTENT_TYPE), "text/html; charset=utf-8");
+        assert_eq!(told(&answer, header::CACHE_CONTROL), "no-store");
+        assert!(told(&answer, header::CONTENT_SECURITY_POLICY).contains("form-action 'self'"));
+        assert!(text(answer).await.contains("<h1>Unknown link</h1>"));
+    }
+    let answer = site.get("/act/style.css").await;
+    assert_eq!(told(&answer, header::CONTENT_TYPE), "text/css; charset=utf-8");
+    let long =
+        |request: axum::http::request::Builder| request.header(header::CONTENT_LENGTH, "70000");
+    for (request, body, status) in [
+        (long(Request::post("/act/abc")), String::new(), 413),
+        (long(Request::post("/act/reply")), String::new(), 413),
+        (Request::post("/act/reply"), "{}".to_owned(), 400),
+        (
+            Request::post("/act/reply"),
+            r#"{"token":"abc","from":"a","message_id":"","text":"t"}"#.to_owned(),
+            404,
+        ),
+    ] {
+        assert_eq!(site.ask(request, body).await.status().as_u16(), status);
+    }
+}
