@@ -103,8 +103,7 @@ pub(crate) fn act(api: &Api, token: &str, peer: IpAddr) -> Result<About, Refusal
             return Ok(about);
         }
         if !claim(api, &digest(&link), link.until)? {
-            api.bad_links.note(peer, call.now());
-            return Err(Refusal::Used);
+            return Err(bad(api, peer, Refusal::Used));
         }
         if let Err(error) = api.deps.live.update_problems(&update) {
             tracing::warn!(error, "a link of a message could not change its problem");
@@ -186,11 +185,11 @@ fn open(api: &Api, token: &str, peer: IpAddr) -> Result<Link, Refusal> {
     if rows.map_err(ApiError::from)?.is_empty() {
         return Ok(link);
     }
-    api.bad_links.note(peer, api.deps.clock.unix_s());
-    Err(Refusal::Used)
+    Err(bad(api, peer, Refusal::Used))
 }
 
-/// The link of a token that is good now, if it is one of those that are `wanted`.
+/// The link of a token that is good now, if it is one of those that are `wanted`. A good one works, whatever others
+/// behind the same address send.
 fn known(
     api: &Api,
     token: &str,
@@ -198,19 +197,17 @@ fn known(
     wanted: impl Fn(&Link) -> bool,
 ) -> Result<Link, Refusal> {
     let now = api.deps.clock.unix_s();
-    if !api.bad_links.admits(peer, now) {
-        return Err(Refusal::TooMany);
-    }
     let key = LinkKey::stored(&api.deps.config).map_err(ApiError::from)?;
-    let opened = match key.and_then(|key| key.open(token)).filter(wanted) {
-        None => Err(Refusal::Unknown),
-        Some(link) if now > u64::from(link.until) => Err(Refusal::Expired),
+    match key.and_then(|key| key.open(token)).filter(wanted) {
+        None => Err(bad(api, peer, Refusal::Unknown)),
+        Some(link) if now > u64::from(link.until) => Err(bad(api, peer, Refusal::Expired)),
         Some(link) => Ok(link),
-    };
-    if opened.is_err() {
-        api.bad_links.note(peer, now);
     }
-    opened
+}
+
+/// Counts a link that is not good; a source with many of them learns nothing more.
+fn bad(api: &Api, peer: IpAddr, refusal: Refusal) -> Refusal {
+    if api.bad_links.admits(peer, api.deps.clock.unix_s()) { refusal } else { Refusal::TooMany }
 }
 
 /// Under which a used link is stored. Two tokens of one link differ in nothing but the case of letters.

@@ -146,11 +146,13 @@ fn many_bad_links_make_a_source_wait() {
     let world = World::new("1", 3);
     let token = world.token(LinkKind::Acknowledge);
     while world.look("x") == Err(Refusal::Unknown) {}
-    world.refuses(&token, &Refusal::TooMany);
+    world.refuses("x", &Refusal::TooMany);
     let other = IpAddr::from([192, 0, 2, 1]);
-    assert!(look(&world.server.api, &token, other).is_ok());
-    world.server.clock.advance(std::time::Duration::from_secs(60));
+    assert_eq!(look(&world.server.api, "x", other), Err(Refusal::Unknown));
+    // Others behind the same address still use theirs.
     assert!(world.look(&token).is_ok());
+    world.server.clock.advance(std::time::Duration::from_secs(60));
+    assert_eq!(world.look("x"), Err(Refusal::Unknown));
 }
 
 #[test]
