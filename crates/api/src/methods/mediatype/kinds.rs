@@ -121,7 +121,51 @@ pub(super) fn complete(draft: &mut Draft<'_>, before: Option<&Row>) -> ApiResult
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::Json;
+    use crate::testing::Server;
+
+    #[test]
+    fn own_fields_are_shown_by_name_and_exported_if_set() {
+        let server = Server::start();
+        let hook = json!({ "name": "w", "type": 4, "script": "return 1", "living": 1 });
+        let mail = json!({ "name": "m", "type": 0, "smtp_server": "s", "smtp_email": "a@b.c",
+                           "reply_address": "vedette@example.com" });
+        let plain = json!({ "name": "p", "type": 4, "script": "return 1" });
+        let ids = [hook, mail, plain].map(|one| server.create("mediatype.create", &one));
+        let output = |output: Json| {
+            let options =
+                json!({ "mediatypeids": ids, "output": output, "sortfield": "mediatypeid" });
+            server.call("mediatype.get", &options).unwrap()
+        };
+        assert!(output("extend".into())[0].get("living").is_none());
+        let own = output(json!(["living", "reply_address"]));
+        assert_eq!((&own[0]["living"], &own[2]["living"]), (&json!("1"), &json!("0")));
+        assert_eq!(own[1]["reply_address"], "vedette@example.com");
+        let options = json!({ "format": "yaml", "options": { "mediaTypes": ids } });
+        let file = server.call("configuration.export", &options).unwrap();
+        let file = file.as_str().unwrap();
+        assert_eq!(file.matches("living: 'YES'").count(), 1, "{file}");
+        assert_eq!(file.matches("living:").count(), 1, "{file}");
+        assert_eq!(file.matches("reply_address: vedette@example.com").count(), 1, "{file}");
+        assert_eq!(file.matches("reply_address:").count(), 1, "{file}");
+        let update = |n: usize, name: &str, value: Json| {
+            ("mediatype.update", json!({ "mediatypeid": ids[n], name: value }), -32602)
+        };
+        for ((method, params, code), text) in [
+            (update(1, "living", 1.into()), "\"/1/living\": value must be 0."),
+            (
+                update(0, "reply_address", "a@b".into()),
+                "\"/1/reply_address\": value must be empty.",
+            ),
+            (update(1, "reply_address", "a".into()), "an address such as"),
+            (update(0, "living", 2.into()), "value must be one of 0, 1."),
+        ] {
+            server.refuses(&[(method, params, code, text)]);
+        }
+    }
 
     #[test]
     fn responses_go_to_a_plain_address() {

@@ -91,6 +91,29 @@ fn what_is_set_is_shown_and_obeyed_at_once() {
 }
 
 #[test]
+fn own_settings_are_shown_by_name() {
+    let server = Server::start();
+    let links = || {
+        let settings = server.api.deps.config.snapshot().settings.clone();
+        (settings.address, settings.link_lifetime_s)
+    };
+    assert_eq!(links(), (String::new(), 86_400));
+    let given = json!({ "link_lifetime": "2h", "url": "https://monitor.test/v/" });
+    server.call("settings.update", &given).unwrap();
+    assert_eq!(links(), ("https://monitor.test/v".to_owned(), 7_200));
+    let shown = json!({ "link_lifetime": "2h" });
+    server.answers(&[("settings.get", json!({ "output": ["link_lifetime"] }), shown)]);
+    for output in [json!({}), json!({ "output": "extend" })] {
+        let all = server.call("settings.get", &output).unwrap();
+        assert!(all.get("link_lifetime").is_none() && all.get("url").is_some());
+    }
+    for wrong in ["59", "31d", ""] {
+        let params = json!({ "link_lifetime": wrong });
+        server.refuses(&[("settings.update", params, -32602, "/link_lifetime")]);
+    }
+}
+
+#[test]
 fn failed_sign_ins_block_as_the_settings_say() {
     let server = Server::start();
     let given = json!({ "login_attempts": 2, "login_block": "10m" });
