@@ -1683,6 +1683,10 @@ export interface MediaType {
   event_menu_name: string;
   /** Description. */
   description: string;
+  /** Webhook, script: 1 = messages of a problem to an address are sent one after the other, and may edit the first. */
+  living?: "0" | "1";
+  /** E-mail: address for responses, which become comments; `vedette mail-reply` reads them. */
+  reply_address?: string;
   /** E-mail: 0 = any server, 1 = Gmail, 2 = Gmail relay, 3 = Office365, 4 = Office365 relay. */
   provider: "0" | "1" | "2" | "3" | "4";
   /** Older name of `message_format`. */
@@ -1743,6 +1747,10 @@ export interface MediaTypeInput {
   event_menu_name?: string;
   /** Description. */
   description?: string;
+  /** Webhook, script: 1 = messages of a problem to an address are sent one after the other, and may edit the first. */
+  living?: "0" | "1" | 0 | 1;
+  /** E-mail: address for responses, which become comments; `vedette mail-reply` reads them. */
+  reply_address?: string;
   /** E-mail: 0 = any server, 1 = Gmail, 2 = Gmail relay, 3 = Office365, 4 = Office365 relay. */
   provider?: "0" | "1" | "2" | "3" | "4" | 0 | 1 | 2 | 3 | 4;
   /** Older name of `message_format`. */
@@ -1901,6 +1909,8 @@ export interface Alert {
   p_eventid: string;
   /** Update of the problem; updates. */
   acknowledgeid: string;
+  /** Id that the receiver gave to the message. */
+  message_id?: string;
 }
 
 /** As `service.get` shows it with `output: "extend"`. */
@@ -2655,7 +2665,7 @@ export interface AuditEntry {
   ip: string;
   /** 0 add, 1 update, 2 delete, 4 sign-out, 7 script, 8 sign-in, 9 refused sign-in. */
   action: string;
-  /** Kind of the object; the numbers are 7.0's up to 54. */
+  /** Kind of the object; the numbers are 7.0's up to 54. 1100 = a problem that was changed by a link. */
   resourcetype: string;
   /** Id of the object. */
   resourceid: string;
