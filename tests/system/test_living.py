@@ -273,7 +273,7 @@ class Living(unittest.TestCase):
         self.assertEqual(self.updates(event), ("1", [(bob, "2", "")]))
         self.assertIn("The problem is acknowledged", "".join(html for _, html in results))
         self.assertEqual(self.page(acknowledge, "POST")[0], 410)
-        # Nobody who reads alerts can act for others.
+        # Users who read alerts cannot act for others.
         stored = self.api.call("alert.get", output=["message"])
         self.assertEqual(stored[0]["message"], "{ALERT.LINK.ACK} {ALERT.LINK.CLOSE}")
         log = self.api.call("auditlog.get", filter={"resourcetype": 1100})
