@@ -147,7 +147,8 @@ fn sign(
 ) -> DbResult<()> {
     let settings = &config.snapshot().settings;
     let has_links = |attempt: &Outgoing| {
-        !settings.address.is_empty() && texts(attempt).any(|text| text.contains("ALERT.LINK."))
+        !settings.links.address.is_empty()
+            && texts(attempt).any(|text| text.contains("ALERT.LINK."))
     };
     let is_signed = |attempt: &&Outgoing| !reply_address.is_empty() || has_links(attempt);
     let problems: BTreeSet<u64> =
@@ -179,8 +180,8 @@ fn sign(
         };
         if has_links(attempt) {
             expand(attempt, &|name| {
-                let token = token(LinkKind::of_macro(name)?, settings.link_lifetime_s);
-                Some(format!("{}/act/{token}", settings.address))
+                let token = token(LinkKind::of_macro(name)?, settings.links.lifetime_s);
+                Some(format!("{}/act/{token}", settings.links.address))
             });
         }
         attempt.reply_to = reply_to(reply_address, || token(LinkKind::Reply, REPLY_LIFETIME_S));

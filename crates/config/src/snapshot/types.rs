@@ -320,15 +320,28 @@ pub struct Settings {
     pub session_s: Option<u64>,
     /// Seconds that internal events are kept; `None` = for ever.
     pub internal_events_s: Option<u64>,
-    /// Fewest characters of a password.
-    pub password_length_min: usize,
-    /// Where messages link to; empty = messages have no links.
+    /// What passwords must have.
+    pub passwords: PasswordSettings,
+    /// Links of messages.
+    pub links: LinkSettings,
+}
+
+/// What passwords must have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PasswordSettings {
+    /// Fewest characters.
+    pub length_min: usize,
+    /// A bit each: 1 upper and lower case, 2 a digit, 4 a special character, 8 nothing that is easily guessed.
+    pub rules: u8,
+}
+
+/// Links of messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkSettings {
+    /// Address of the interface, without a slash at its end; empty = messages have no links.
     pub address: String,
-    /// Seconds for which links of messages are good.
-    pub link_lifetime_s: u32,
-    /// What a password must have, a bit each: 1 upper and lower case, 2 a digit, 4 a special
-    /// character, 8 nothing that is easily guessed.
-    pub password_rules: u8,
+    /// Seconds for which they are good.
+    pub lifetime_s: u32,
 }
 
 /// Settings of the audit log.
@@ -365,10 +378,8 @@ impl Default for Settings {
             login_block_s: 30,
             session_s: Some(365 * 86_400),
             internal_events_s: Some(86_400),
-            password_length_min: 8,
-            address: String::new(),
-            link_lifetime_s: 86_400,
-            password_rules: 8,
+            passwords: PasswordSettings { length_min: 8, rules: 8 },
+            links: LinkSettings { address: String::new(), lifetime_s: 86_400 },
         }
     }
 }

@@ -95,7 +95,7 @@ fn own_settings_are_shown_by_name() {
     let server = Server::start();
     let links = || {
         let settings = server.api.deps.config.snapshot().settings.clone();
-        (settings.address.clone(), settings.link_lifetime_s)
+        (settings.links.address.clone(), settings.links.lifetime_s)
     };
     assert_eq!(links(), (String::new(), 86_400));
     let given = json!({ "link_lifetime": "2h", "url": "https://monitor.test/v/" });

@@ -12,7 +12,9 @@ use objects::sql::KIND_HOST;
 
 use super::Scope;
 use crate::db::{DbResult, Reader, Row, query_by_ids};
-use crate::snapshot::{AuditSettings, GlobalRegexp, Macros, Settings, Tls};
+use crate::snapshot::{
+    AuditSettings, GlobalRegexp, LinkSettings, Macros, PasswordSettings, Settings, Tls,
+};
 
 /// [`Macros`] as they are read.
 #[derive(Default)]
@@ -210,11 +212,15 @@ pub(super) fn settings(connection: &mut dyn Reader) -> DbResult<Settings> {
         internal_events_s: seconds("hk_events_internal")
             .or(default.internal_events_s)
             .filter(|_| is_on("hk_events_mode", true)),
-        password_length_min: length.unwrap_or(default.password_length_min),
-        address: text("url").map(address).unwrap_or_default(),
-        link_lifetime_s: text("link_lifetime")
-            .and_then(eval::num::parse_seconds)
-            .unwrap_or(default.link_lifetime_s),
-        password_rules: byte("passwd_check_rules").unwrap_or(default.password_rules),
+        passwords: PasswordSettings {
+            length_min: length.unwrap_or(default.passwords.length_min),
+            rules: byte("passwd_check_rules").unwrap_or(default.passwords.rules),
+        },
+        links: LinkSettings {
+            address: text("url").map(address).unwrap_or_default(),
+            lifetime_s: text("link_lifetime")
+                .and_then(eval::num::parse_seconds)
+                .unwrap_or(default.links.lifetime_s),
+        },
     })
 }

@@ -25,7 +25,7 @@ pub struct Envelope<'a> {
     pub sender: Option<&'a str>,
 }
 
-/// A response.
+/// A mail that a user wrote as a response to a message; its token is not checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
     /// What stands behind the plus sign of the address that it came to.
