@@ -1,5 +1,5 @@
 //! What a message gets only when it is handed over: links and an address for responses for its
-//! recipient, and the id of the message that it may edit.
+//! recipient, its own id, and the id of the message that it may edit.
 //!
 //! Links are never stored: who may read alerts cannot act for their recipients. They are good from now on, also if the
 //! message waited for long.
@@ -22,6 +22,7 @@ use crate::text::{MESSAGE_BYTES_MAX, PARAMETER_BYTES_MAX};
 /// How all macros of this module start.
 const MACROS: &str = "{ALERT.";
 const MESSAGE_ID: &str = "ALERT.MESSAGE.ID";
+const ALERT_ID: &str = "ALERT.ID";
 /// Seconds for which the address for responses is good: a week.
 const REPLY_LIFETIME_S: u32 = 7 * 86_400;
 /// Longest local part of an address (RFC 5321, 4.5.3.1.1).
@@ -43,6 +44,8 @@ const IN_ORDER: &str = formatcp!(
 pub(super) struct Way {
     /// Messages of one problem to one address are sent one after the other, and later ones know the id of the first.
     pub(super) is_living: bool,
+    /// The receiver takes each message once, by its id: one whose outcome is not known is sent again.
+    pub(super) deduplicates: bool,
     /// Where responses go to; empty = to the sender.
     pub(super) reply_address: String,
 }
@@ -73,6 +76,12 @@ pub(super) fn attempts(
                 Ok(())
             })
         })?;
+    }
+    if way.deduplicates {
+        for attempt in &mut attempts {
+            let id = attempt.alert.0.to_string();
+            expand(attempt, &|name| (name == ALERT_ID).then(|| id.clone()));
+        }
     }
     sign(config, rows, &mut attempts, &way.reply_address, now)?;
     Ok(attempts)

@@ -2,8 +2,9 @@
 //!
 //! An alert that waits has the second of its next attempt in `nextcheck`. Before an attempt is handed over, the row says so:
 //! `nextcheck` is 0 until the report comes. After a crash such an alert is not sent again, because the receiver may have it;
-//! its error says so. Only as many alerts of a media type are in that state as its sessions send soon.
+//! its error says so. If the receiver takes each message once, it is sent again. Only as many alerts of a media type are in that state as its sessions send soon.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -48,6 +49,8 @@ pub(super) struct Sending {
     windows: BTreeMap<u64, usize>,
     /// Media types whose messages of one problem to one address are sent one after the other, as of their last ones.
     living: BTreeSet<u64>,
+    /// Media types whose receivers take each message once, likewise.
+    deduplicating: BTreeSet<u64>,
     /// A transaction failed: rows may say that they are handed over without being so.
     doubtful: bool,
     /// The media take no more.
@@ -57,6 +60,17 @@ pub(super) struct Sending {
 impl Sending {
     /// Nothing is handed over. What a crash has left is marked.
     pub(super) fn start(config: &Config, media: Arc<dyn Media>) -> DbResult<Self> {
+        let sql = "SELECT mediatypeid FROM media_types WHERE deduplicates = 1";
+        let rows = config.read(|connection| connection.query(sql, &[]))?;
+        let again: Vec<Value> = rows.iter().map(|row| row.id("mediatypeid").into()).collect();
+        if !again.is_empty() {
+            let marks = config::db::placeholders(again.len());
+            let sql = format!(
+                "UPDATE alerts SET nextcheck = 1 WHERE {OPEN} AND nextcheck = 0 \
+                 AND mediatypeid IN ({marks})"
+            );
+            config.write_state(|state| state.execute(&sql, &again))?;
+        }
         let sql = formatcp!(
             "UPDATE alerts SET status = {}, error = ? WHERE {OPEN} AND nextcheck = 0",
             AlertStatus::Failed.text()
@@ -71,6 +85,7 @@ impl Sending {
             handed: BTreeMap::new(),
             windows: BTreeMap::new(),
             living: BTreeSet::new(),
+            deduplicating: BTreeSet::new(),
             doubtful: false,
             stopping: false,
         };
@@ -129,10 +144,15 @@ impl Sending {
             }
             let (window, way) = config.read(|connection| window(connection, media_type))?;
             self.windows.insert(media_type, window);
-            match way.is_living {
-                true => self.living.insert(media_type),
-                false => self.living.remove(&media_type),
-            };
+            for (set, is_one) in
+                [(&mut self.living, way.is_living), (&mut self.deduplicating, way.deduplicates)]
+            {
+                if is_one {
+                    set.insert(media_type)
+                } else {
+                    set.remove(&media_type)
+                };
+            }
             let room = self.room(media_type);
             if room > 0 {
                 self.serve_one(config, media_type, &way, room, now)?;
@@ -207,11 +227,29 @@ impl Sending {
         Ok(())
     }
 
+    /// An attempt that may have reached a receiver which takes each message once is as one that was not made.
+    fn certain<'r>(&self, reports: &'r [Report]) -> Cow<'r, [Report]> {
+        let is_again = |report: &Report| {
+            let media_type = self.handed.get(&report.alert);
+            matches!(report.outcome, Outcome::Unknown { .. })
+                && media_type.is_some_and(|id| self.deduplicating.contains(id))
+        };
+        if !reports.iter().any(is_again) {
+            return Cow::Borrowed(reports);
+        }
+        let certain = |report: &Report| match is_again(report) {
+            true => Report { alert: report.alert, outcome: Outcome::NotStarted },
+            false => report.clone(),
+        };
+        reports.iter().map(certain).collect()
+    }
+
     /// Stores how attempts ended.
     pub(super) fn settle(&mut self, config: &Config, reports: &[Report], now: i64) -> DbResult<()> {
         if reports.is_empty() {
             return Ok(());
         }
+        let reports = &*self.certain(reports);
         let written = config.write_state(|state| {
             reports.iter().try_for_each(|report| write_outcome(state, report, now))
         });
@@ -259,13 +297,15 @@ fn settle_one(config: &Config, report: &Report, now: i64) -> DbResult<()> {
 
 /// How many alerts of a media type may be handed over, and how.
 fn window(connection: &mut dyn Reader, media_type: u64) -> DbResult<(usize, Way)> {
-    let sql = "SELECT maxsessions, living, reply_address FROM media_types WHERE mediatypeid = ?";
+    let sql = "SELECT maxsessions, living, deduplicates, reply_address FROM media_types \
+               WHERE mediatypeid = ?";
     let rows = connection.query(sql, &[media_type.into()])?;
     // 0 = no limit; one that was deleted has one session, which says so.
     let sessions =
         rows.first().map_or(1, |row| usize::try_from(row.int("maxsessions")).unwrap_or(1));
     let way = rows.first().map_or_else(Way::default, |row| Way {
         is_living: row.int("living") == 1,
+        deduplicates: row.int("deduplicates") == 1,
         reply_address: row.text("reply_address").to_owned(),
     });
     let window = if sessions == 0 { WINDOW_MAX } else { (2 * sessions).min(WINDOW_MAX) };

@@ -105,6 +105,37 @@ fn other_media_types_send_at_once_and_know_no_ids() {
     assert_eq!(texts(&both), ["PROBLEM <{ALERT.MESSAGE.ID}>", "OK <{ALERT.MESSAGE.ID}>"]);
 }
 
+#[test]
+fn a_receiver_that_deduplicates_gets_what_was_cut_off() {
+    for deduplicates in [true, false] {
+        let mut world = world(0);
+        let one = i64::from(deduplicates);
+        world.run(&format!(
+            "UPDATE media_types SET deduplicates = {one} WHERE mediatypeid = {HOOK}"
+        ));
+        world.run("UPDATE media_type_params SET value = '{ALERT.ID}' WHERE position = 1");
+        world.problem(TRIGGER);
+        let first = handed(&mut world);
+        let mut world = world.restarted();
+        let id = if deduplicates { first[0].0.to_string() } else { "{ALERT.ID}".to_owned() };
+        let text = format!("PROBLEM {id}");
+        assert_eq!(texts(&first), [&text]);
+        let again = handed(&mut world);
+        assert_eq!(again, if deduplicates { first } else { Vec::new() });
+    }
+}
+
+#[test]
+fn a_stop_leaves_what_may_be_repeated_to_the_next_start() {
+    let mut world = world(0);
+    world.run(&format!("UPDATE media_types SET deduplicates = 1 WHERE mediatypeid = {HOOK}"));
+    world.problem(TRIGGER);
+    let first = handed(&mut world);
+    world.report(first[0].0, Outcome::Unknown { error: "stopped".to_owned() });
+    let mut world = world.restarted();
+    assert_eq!(handed(&mut world).len(), 1);
+}
+
 const LINKS: &str = "{ALERT.LINK.ACK} {ALERT.LINK.SUPPRESS} {{ALERT.LINK.CLOSE}.uppercase()} {ALERT.LINK.X} {EVENT.NAME}";
 
 fn set(world: &World, name: &str, value: &str) {

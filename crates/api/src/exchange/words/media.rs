@@ -41,6 +41,7 @@ pub(in crate::exchange) const MEDIA_TYPE_REST: &[Word] = &[
     text("event_menu_name", "event_menu_name"),
     text("description", "description"),
     word("living", "living", YES, "0"),
+    word("deduplicates", "deduplicates", YES, "0"),
     text("reply_address", "reply_address"),
 ];
 

@@ -21,7 +21,8 @@ const BY_PASSWORD: When = &[
     ("smtp_authentication", &[SmtpAuthentication::Password as i64]),
 ];
 const SCRIPT: When = &[("type", &[MediaTypeKind::Script as i64])];
-const LIVING: When = &[("type", &[MediaTypeKind::Script as i64, MediaTypeKind::Webhook as i64])];
+const BY_PROGRAM: When =
+    &[("type", &[MediaTypeKind::Script as i64, MediaTypeKind::Webhook as i64])];
 const SMS: When = &[("type", &[MediaTypeKind::Sms as i64])];
 const WEBHOOK: When = &[("type", &[MediaTypeKind::Webhook as i64])];
 const WITH_MENU: When = &[("type", &[MediaTypeKind::Webhook as i64]), ("show_event_menu", &[1])];
@@ -45,7 +46,8 @@ const OWN: &[OnlyWhen] = &[
     OnlyWhen::new("timeout", WEBHOOK),
     OnlyWhen::new("process_tags", WEBHOOK),
     OnlyWhen::new("show_event_menu", WEBHOOK),
-    OnlyWhen::new("living", LIVING),
+    OnlyWhen::new("living", BY_PROGRAM),
+    OnlyWhen::new("deduplicates", BY_PROGRAM),
     OnlyWhen::new("reply_address", EMAIL),
     OnlyWhen::new("event_menu_url", WITH_MENU).required(),
     OnlyWhen::new("event_menu_name", WITH_MENU).required(),

@@ -91,6 +91,13 @@ const FIELDS: &[Field] = &[
     )
     .named(),
     field(
+        "deduplicates",
+        OneOf(&[0, 1]),
+        Optional,
+        "Webhook, script: 1 = the receiver takes each {ALERT.ID} once, so messages that a crash cut off are sent again.",
+    )
+    .named(),
+    field(
         "reply_address",
         Text(255),
         Optional,

@@ -99,6 +99,7 @@ struct MediaType {
     kind: MediaTypeKind,
     parameters: Vec<(String, String)>,
     is_living: bool,
+    deduplicates: bool,
 }
 
 impl MediaType {
@@ -111,8 +112,16 @@ impl MediaType {
         let rows = call.rows(sql, &[id.into()])?;
         let parameter = |row: &Row| (row.text("name").to_owned(), row.text("value").to_owned());
         let parameters = rows.iter().map(parameter).collect();
-        let is_living = row.int("living") == 1;
-        Ok(Self { id, name: row.text("name").to_owned(), kind, parameters, is_living })
+        let is_on = |column: &str| row.int(column) == 1;
+        let (is_living, deduplicates) = (is_on("living"), is_on("deduplicates"));
+        Ok(Self {
+            id,
+            name: row.text("name").to_owned(),
+            kind,
+            parameters,
+            is_living,
+            deduplicates,
+        })
     }
 
     fn message(&self, members: &Map<String, Json>) -> ApiResult<Outgoing> {
@@ -131,7 +140,7 @@ impl MediaType {
         let parameters = match members.get("parameters") {
             Some(given) => self.given(given)?,
             None => {
-                let none = String::new();
+                let (none, zero) = (String::new(), String::from("0"));
                 let mut values = vec![
                     ("{ALERT.SENDTO}", &sendto),
                     ("{ALERT.SUBJECT}", &subject),
@@ -139,6 +148,7 @@ impl MediaType {
                 ];
                 // The message of a test is the first one.
                 values.extend(self.is_living.then_some(("{ALERT.MESSAGE.ID}", &none)));
+                values.extend(self.deduplicates.then_some(("{ALERT.ID}", &zero)));
                 let own = self.parameters.iter();
                 own.map(|(name, value)| (expand(name, &values), expand(value, &values))).collect()
             }

@@ -173,6 +173,8 @@ const MEDIA_TYPES_COLUMNS: &[Column] = &[
     int("provider", "0"),
     // 1 = messages of one problem to one address are sent one after the other, and later ones know the id of the first.
     int("living", "0"),
+    // 1 = the receiver takes each message once, by the id of the alert.
+    int("deduplicates", "0"),
     // Of e-mail: where responses go to, with a token behind a plus sign; empty = to the sender.
     text("reply_address"),
 ];
