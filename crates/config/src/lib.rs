@@ -19,6 +19,7 @@ pub mod link;
 pub mod lld;
 pub mod maintenance;
 pub mod objects;
+pub mod oncall;
 mod retired;
 pub mod retry;
 pub mod schema;

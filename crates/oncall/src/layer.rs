@@ -50,6 +50,10 @@ pub enum Period {
     Days(NonZeroU16),
 }
 
+impl Period {
+    pub const WEEK: Self = Self::Days(NonZeroU16::new(7).expect("BUG: 7 is not 0"));
+}
+
 /// A shift of a calendar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {

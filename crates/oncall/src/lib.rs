@@ -3,12 +3,15 @@
 //! A [`Schedule`] has layers, of which a later one wins over earlier ones, and overrides, which win over all layers.
 //! Nothing here reads a clock or a database. Times are Unix seconds; an end is not part of a shift.
 
+pub mod calendar;
 mod layer;
 mod schedule;
 mod wall;
+mod words;
 
 pub use layer::{Entry, Layer, OnHolidays, Period, Restriction, Rotation, Source};
 pub use schedule::{By, Override, Schedule, Shift, Turn};
+pub use words::second_of_day;
 
 #[cfg(test)]
 mod tests;

@@ -1,3 +1,4 @@
+mod calendar;
 mod properties;
 mod shifts;
 
