@@ -12,11 +12,6 @@ use serde::Deserialize;
 
 use crate::db::{DbResult, Reader, Row, query_by_ids};
 
-/// How long before now times of calendars count, seconds; those of the schedule itself are not limited.
-const CALENDAR_BEFORE_S: i64 = 100 * 86_400;
-/// How long after now.
-const CALENDAR_AFTER_S: i64 = 500 * 86_400;
-
 /// A schedule with its name.
 #[derive(Debug, Clone)]
 pub struct Named {
@@ -54,8 +49,17 @@ pub fn zone(name: &str) -> TimeZone {
     }
 }
 
-/// Schedules by id; of ids that do not exist there are none. Calendars are read around `now`.
-pub fn read(connection: &mut dyn Reader, ids: &[u64], now: i64) -> DbResult<BTreeMap<u64, Named>> {
+/// What is read of calendars where nothing else limits it: some time before and after `now`.
+pub fn around(now: i64) -> Range<i64> {
+    now.saturating_sub(100 * 86_400)..now.saturating_add(500 * 86_400)
+}
+
+/// Schedules by id; of ids that do not exist there are none. Of calendars only the times that touch `within` are read.
+pub fn read(
+    connection: &mut dyn Reader,
+    ids: &[u64],
+    within: &Range<i64>,
+) -> DbResult<BTreeMap<u64, Named>> {
     let mut of = |sql: &str| query_by_ids(connection, sql, &[], ids);
     let rows = of("SELECT * FROM oncall_schedules WHERE scheduleid IN ({ids})")?;
     let layers = by_schedule(of(
@@ -68,7 +72,6 @@ pub fn read(connection: &mut dyn Reader, ids: &[u64], now: i64) -> DbResult<BTre
         "SELECT * FROM oncall_overrides WHERE scheduleid IN ({ids}) ORDER BY overrideid",
     )?);
     let mut found = BTreeMap::new();
-    let within = now.saturating_sub(CALENDAR_BEFORE_S)..now.saturating_add(CALENDAR_AFTER_S);
     for row in &rows {
         let id = row.id("scheduleid");
         let list = |rows: &BTreeMap<u64, Vec<Row>>| rows.get(&id).cloned().unwrap_or_default();

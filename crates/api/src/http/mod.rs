@@ -5,6 +5,7 @@ mod connections;
 mod encoding;
 mod history;
 mod live;
+mod oncall;
 mod outlet;
 mod policy;
 mod proxies;
@@ -239,6 +240,7 @@ fn router(state: Http) -> Router {
         .route("/api/history/range", post(history::range))
         .route("/api/history/newest", post(history::newest))
         .route("/api/history/trends", post(history::trends))
+        .route("/oncall/{file}", get(oncall::calendar))
         .route("/login", post(avi::login).get(ui::file))
         .route("/logout", post(avi::logout).get(ui::file))
         .route("/api/{*path}", any(avi::object))

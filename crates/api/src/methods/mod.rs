@@ -22,6 +22,7 @@ pub(crate) mod item;
 pub(crate) mod login;
 pub(crate) mod maintenance;
 pub(crate) mod mediatype;
+pub(crate) mod oncall;
 pub(crate) mod regexp;
 pub(crate) mod role;
 pub(crate) mod running;
@@ -78,6 +79,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     login::METHODS,
     maintenance::METHODS,
     mediatype::METHODS,
+    oncall::METHODS,
     regexp::METHODS,
     role::METHODS,
     running::METHODS,
@@ -124,6 +126,7 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &correlation::CORRELATION,
     &mediatype::MEDIA_TYPE,
     &script::SCRIPT,
+    &oncall::ONCALL,
     &alert::ALERT,
     &service::SERVICE,
     &sla::SLA,

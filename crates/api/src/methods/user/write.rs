@@ -303,6 +303,15 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let text = format!("User \"{user}\" is used in \"{action}\" action.");
             return Err(ApiError::params(text));
         }
+        let sql = "SELECT x.userid, s.name FROM oncall_layer_users x \
+                   JOIN oncall_schedules s ON s.scheduleid = x.scheduleid \
+                   WHERE x.userid IN ({ids}) ORDER BY x.userid, s.scheduleid";
+        if let Some(used) = query_by_ids(edit, sql, &[], &ids)?.first() {
+            let user = known.get(&used.id("userid")).map_or("", String::as_str);
+            let schedule = used.text("name");
+            let text = format!("User \"{user}\" is used in \"{schedule}\" on-call schedule.");
+            return Err(ApiError::params(text));
+        }
         // The database deletes their tokens and memberships; a session without its user is not valid.
         edit.delete(&table::USERS, "userid", &ids)?;
         Ok(USER.result(&ids))
