@@ -100,6 +100,17 @@ impl Layer {
         }
     }
 
+    /// The same without entries of a calendar that have ended.
+    pub(crate) fn users_after(&self, at: i64) -> BTreeSet<u64> {
+        match &self.source {
+            Source::Rotation(_) => self.users(),
+            Source::Calendar(entries) => {
+                let left = entries.iter().filter(|entry| entry.time.end > at);
+                left.map(|entry| entry.user).collect()
+            }
+        }
+    }
+
     /// Calls `shift` with each shift of the time, in the order in which they count: later ones win.
     pub(crate) fn shifts(
         &self,

@@ -77,6 +77,14 @@ impl Schedule {
         layers.chain(self.overrides.iter().map(|one| one.user)).collect()
     }
 
+    /// Those who are or will be on call: who is named in layers and overrides that have not ended.
+    pub fn members(&self, at: i64) -> BTreeSet<u64> {
+        let layers = self.layers.iter().filter(|layer| layer.end.is_none_or(|end| end > at));
+        let layers = layers.flat_map(|layer| layer.users_after(at));
+        let overrides = self.overrides.iter().filter(|one| one.time.end > at);
+        layers.chain(overrides.map(|one| one.user)).collect()
+    }
+
     /// Who is on call when, oldest first, cut to the time. What belongs together is one shift.
     pub fn shifts(&self, within: Range<i64>) -> Vec<Shift> {
         self.plan(&within).into_iter().map(shift).collect()
@@ -105,8 +113,7 @@ impl Schedule {
     /// Who is on call at a moment, and who follows within 400 days.
     pub fn turn(&self, at: i64) -> Turn {
         let now = self.on_call(at).map(|shift| shift.user);
-        let mut waiting = self.everyone();
-        waiting.extend(now);
+        let mut waiting = self.members(at);
         let mut next = Vec::new();
         let (mut from, mut length) = (at, FIRST_LOOK_S);
         let last = at.saturating_add(SPAN_MAX_S);

@@ -142,6 +142,11 @@ impl Progress {
 }
 
 impl Plan {
+    /// The first step that has the operation.
+    pub(crate) fn first_step(&self, operation: u64) -> u32 {
+        self.operations.iter().find(|one| one.id == operation).map_or(1, |one| one.first)
+    }
+
     /// What is to be done at `now`, seconds since 1970.
     pub(crate) fn look(&self, problem: &Problem, before: Progress, now: i64) -> Turn {
         let end = |orders| Turn { orders, next: None };

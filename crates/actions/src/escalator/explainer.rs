@@ -58,7 +58,8 @@ impl Explainer {
     /// such action, or it is not one on problems of triggers.
     pub fn prepare(&self, connection: &mut dyn Reader, action: u64) -> DbResult<Option<Prepared>> {
         let snapshot = self.config.snapshot();
-        let mut actions = configured::read(connection, &Globals::of(&snapshot))?;
+        let now = i64::try_from(self.clock.unix_s()).unwrap_or(i64::MAX);
+        let mut actions = configured::read(connection, &Globals::of(&snapshot), now)?;
         actions.retain(|id, one| *id == action && one.source == EventSource::Trigger);
         Ok((!actions.is_empty()).then_some(Prepared { action: actions }))
     }

@@ -48,9 +48,10 @@ impl People {
         let (mut users, mut groups): (BTreeSet<u64>, BTreeSet<u64>) = Default::default();
         users.extend(involved);
         for (_, message) in actions.flat_map(|action| action.messages.values()) {
-            if let Audience::Named { users: named, groups: of_groups } = &message.to {
+            if let Audience::Named { users: named, groups: of_groups, on_call } = &message.to {
                 users.extend(named);
                 groups.extend(of_groups);
+                users.extend(on_call.iter().flat_map(|one| one.rota.of.schedule.everyone()));
             }
         }
         let sql = "SELECT userid, usrgrpid FROM user_groups WHERE usrgrpid IN ({ids})";

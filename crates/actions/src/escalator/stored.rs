@@ -240,13 +240,31 @@ impl Changes {
         self.write_alerts(state, now)
     }
 
+    /// Errors of messages that nobody gets, by the schedule.
+    fn gaps(&self, state: &mut Statements<'_>) -> DbResult<BTreeMap<u64, String>> {
+        let of = |alert: &NewAlert| match alert.fate {
+            Fate::NobodyOnCall(schedule) => Some(schedule),
+            _ => None,
+        };
+        let ids: BTreeSet<u64> = self.alerts.iter().filter_map(of).collect();
+        let sql = "SELECT scheduleid, name FROM oncall_schedules WHERE scheduleid IN ({ids})";
+        let rows = query_by_ids(state, sql, &[], &Vec::from_iter(ids))?;
+        let error = |row: &Row| format!("Nobody is on call in {}.", row.text("name"));
+        Ok(rows.iter().map(|row| (row.id("scheduleid"), error(row))).collect())
+    }
+
     fn write_alerts(&self, state: &mut Statements<'_>, now: i64) -> DbResult<()> {
         if self.alerts.is_empty() {
             return Ok(());
         }
+        let gaps = self.gaps(state)?;
         let first = state.next_id(&table::ALERTS, self.alerts.len() as u64)?;
         let row = |(id, alert): (u64, &NewAlert)| -> Vec<Value> {
             let (error, retries) = alert.error();
+            let error = match alert.fate {
+                Fate::NobodyOnCall(schedule) => gaps.get(&schedule).map_or(error, String::as_str),
+                _ => error,
+            };
             let is_open = alert.is_open();
             let command = alert.command.as_ref();
             let kind = if command.is_some() { AlertType::Command } else { AlertType::Message };

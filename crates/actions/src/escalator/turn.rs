@@ -64,7 +64,7 @@ impl Turn<'_> {
         if is_empty {
             return Ok(Outcome { position, changes: Changes::default(), is_full });
         }
-        let actions = configured.of(connection, self.snapshot)?;
+        let actions = configured.of(connection, self.snapshot, self.now)?;
         let mut look = Look::read(self, connection, &actions, &news, &escalations)?;
         let mut all: Vec<Escalation> = escalations.into_values().collect();
         all.extend(look.new_escalations(connection, &news.opened)?);

@@ -150,6 +150,19 @@ pub struct Operation {
     pub to_involved: bool,
     /// One for each user and media.
     pub cases: Vec<Case>,
+    /// Schedules among its recipients.
+    pub on_call: Vec<OnCall>,
+}
+
+/// Who of an on-call schedule gets the message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OnCall {
+    /// Row of `oncall_schedules`.
+    pub schedule: u64,
+    /// As administrators named it.
+    pub name: String,
+    /// Empty = nobody is on call.
+    pub users: Vec<u64>,
 }
 
 /// One action and the event.

@@ -2,6 +2,7 @@
 
 mod flow;
 mod internal;
+mod on_call;
 mod outlook;
 mod rehearsal;
 mod runs;

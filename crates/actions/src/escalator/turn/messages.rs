@@ -28,6 +28,7 @@ impl Look<'_> {
             mode: about.mode,
             severity: self.severity(event),
             now: self.turn.now,
+            step: about.step,
             author: Some(about.author).filter(|author| *author != 0),
             involved: &involved,
         };

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use config::db::{DbResult, Reader};
-use model::alert::outlook::{Case, OfAction, Operation, Outlook, Running, Step, Verdict};
+use model::alert::outlook::{Case, OfAction, OnCall, Operation, Outlook, Running, Step, Verdict};
 
 use objects::OperationMode;
 
@@ -25,7 +25,7 @@ impl Turn<'_> {
         configured: &mut Configured,
         event: u64,
     ) -> DbResult<Option<Outlook>> {
-        let actions = configured.of(connection, self.snapshot)?;
+        let actions = configured.of(connection, self.snapshot, self.now)?;
         let escalations = stored::of_problem(connection, event)?;
         let news = News { opened: vec![event], ..News::default() };
         let mut look = Look::read(self, connection, &actions, &news, &BTreeMap::new())?;
@@ -64,11 +64,10 @@ impl Look<'_> {
             pauses: action.plan.pauses(&problem),
             stopped: problem.missing.as_ref().map(note).unwrap_or_default(),
         });
-        let operations = action.messages.iter().map(|(id, (mode, message))| Operation {
-            id: *id,
-            mode: *mode,
-            to_involved: message.to == Audience::Involved,
-            cases: self.cases(action, event, *mode, message),
+        let step = escalation.map_or(0, |one| one.progress.step).saturating_add(1);
+        let operations = action.messages.iter().map(|(id, (mode, message))| {
+            let step = step.max(action.plan.first_step(*id));
+            self.operation(action, event, *id, Then { mode: *mode, step }, message)
         });
         OfAction {
             action: action.id,
@@ -83,25 +82,25 @@ impl Look<'_> {
     }
 
     /// Whether each user whom an operation names gets its message.
-    fn cases(
+    fn operation(
         &self,
         action: &Action,
         event: &Event,
-        mode: OperationMode,
+        id: u64,
+        then: Then,
         message: &Message,
-    ) -> Vec<Case> {
-        let Audience::Named { users, groups } = &message.to else { return Vec::new() };
+    ) -> Operation {
         let occasion = Occasion {
             source: action.source,
-            mode,
+            mode: then.mode,
             severity: self.severity(event),
             now: self.turn.now,
+            step: then.step,
             author: None,
             involved: &[],
         };
         let directory = &self.people.directory;
         let recipients = Recipients { directory, globals: &self.globals, occasion };
-        let all = recipients.users(users, groups);
         let of_user = |user: u64| {
             recipients
                 .cases(message, user)
@@ -113,15 +112,39 @@ impl Look<'_> {
                 })
                 .collect::<Vec<_>>()
         };
-        all.into_iter().flat_map(of_user).collect()
+        let schedules = match &message.to {
+            Audience::Named { on_call, .. } => &on_call[..],
+            Audience::Involved => &[],
+        };
+        let on_call = schedules.iter().map(|one| OnCall {
+            schedule: one.rota.id,
+            name: one.rota.of.name.clone(),
+            users: recipients.on_call(one),
+        });
+        Operation {
+            id,
+            mode: then.mode,
+            to_involved: message.to == Audience::Involved,
+            cases: recipients.users(&message.to).into_iter().flat_map(of_user).collect(),
+            on_call: on_call.collect(),
+        }
     }
+}
+
+/// When an operation runs.
+#[derive(Clone, Copy)]
+struct Then {
+    mode: OperationMode,
+    /// The next one in which it can run.
+    step: u32,
 }
 
 pub(super) fn verdict(of: recipients::Verdict) -> Verdict {
     match of {
         // The last two show only when the text is made, or the row is written.
         recipients::Verdict::Made(Fate::Send | Fate::Faulty | Fate::Refused) => Verdict::Sent,
-        recipients::Verdict::Made(Fate::NoMedia) => Verdict::NoMedia,
+        // A gap is no case: it has no user.
+        recipients::Verdict::Made(Fate::NoMedia | Fate::NobodyOnCall(_)) => Verdict::NoMedia,
         recipients::Verdict::Made(Fate::MediaTypeDisabled) => Verdict::MediaTypeDisabled,
         recipients::Verdict::Made(Fate::NoText) => Verdict::NoText,
         recipients::Verdict::Silent(silence) => Verdict::Silent(silence),

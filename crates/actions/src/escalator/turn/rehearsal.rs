@@ -274,17 +274,29 @@ impl Replay<'_> {
             mode,
             severity: self.look.severity(self.event),
             now: at,
+            step,
             author,
             involved: if mode == OperationMode::Update { &involved } else { &only_told },
         };
         let (directory, globals) = (&self.look.people.directory, &self.look.globals);
         let recipients = Recipients { directory, globals, occasion };
         let event = self.event.id;
-        let planned =
-            |user, address, verdict| Planned { at, event, mode, step, user, address, verdict };
+        let schedules = match &message.to {
+            Audience::Named { on_call, .. } => &on_call[..],
+            Audience::Involved => &[],
+        };
+        let of_schedules: Vec<(&str, Vec<u64>)> = schedules
+            .iter()
+            .map(|one| (one.rota.of.name.as_str(), recipients.on_call(one)))
+            .collect();
+        let planned = |user, address, verdict| {
+            let own = of_schedules.iter().filter(|(_, users)| users.contains(&user));
+            let on_call = own.map(|(name, _)| (*name).to_owned()).collect();
+            Planned { at, event, mode, step, user, address, verdict, on_call }
+        };
         let all: Vec<Planned> = match &message.to {
-            Audience::Named { users, groups } => {
-                let users = recipients.users(users, groups);
+            Audience::Named { .. } => {
+                let users = recipients.users(&message.to);
                 let cases = users.into_iter().flat_map(|user| {
                     recipients.cases(message, user).into_iter().map(move |case| (user, case))
                 });
@@ -307,6 +319,9 @@ impl Replay<'_> {
                 planned.collect()
             }
         };
+        for (name, _) in of_schedules.iter().filter(|(_, users)| users.is_empty()) {
+            *self.to.found.gaps.entry((*name).to_owned()).or_default() += 1;
+        }
         self.told = involved;
         for one in all {
             if let (OperationMode::Problem, Verdict::Sent, Some((media_type, sendto))) =

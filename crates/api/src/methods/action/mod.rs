@@ -69,6 +69,7 @@ const BY_OPERATIONS: &[(&str, &str)] = &[
     ("mediatypeids", "operation_messages x ON x.mediatypeid IN ({ids})"),
     ("usrgrpids", "operation_message_groups x ON x.usrgrpid IN ({ids})"),
     ("userids", "operation_message_users x ON x.userid IN ({ids})"),
+    ("scheduleids", "operation_message_schedules x ON x.scheduleid IN ({ids})"),
     ("scriptids", "operation_commands x ON x.scriptid IN ({ids})"),
 ];
 

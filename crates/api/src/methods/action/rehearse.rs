@@ -93,6 +93,8 @@ fn shown(call: &Call<'_>, span: Span, rehearsed: &Rehearsed) -> ApiResult<Json> 
         let name = names.get(id)?;
         Some(of_user(*id, name, user))
     });
+    let gaps = rehearsed.gaps.iter();
+    let gaps = gaps.map(|(name, count)| json!({ "name": name, "messages": count.to_string() }));
     let listed = rehearsed.listed.iter().filter(|one| names.contains_key(&one.user));
     Ok(json!({
         "time_from": span.from.to_string(),
@@ -101,6 +103,7 @@ fn shown(call: &Call<'_>, span: Span, rehearsed: &Rehearsed) -> ApiResult<Json> 
         "fitting": rehearsed.fitting.to_string(),
         "stopped_at": rehearsed.stopped_at.unwrap_or(0).to_string(),
         "users": users.collect::<Vec<_>>(),
+        "gaps": gaps.collect::<Vec<_>>(),
         "messages": listed.map(message).collect::<Vec<_>>(),
     }))
 }
@@ -146,6 +149,7 @@ fn message(planned: &Planned) -> Json {
         "mediatypeid": media_type.to_string(),
         "sendto": sendto,
         "verdict": planned.verdict.word(),
+        "oncall": planned.on_call,
     })
 }
 

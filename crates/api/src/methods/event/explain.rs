@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::alert::outlook::{Case, OfAction, Operation, Outlook, Running, Step, Waits};
+use model::alert::outlook::{Case, OfAction, OnCall, Operation, Outlook, Running, Step, Waits};
 use objects::UserType;
 use serde_json::{Value as Json, json};
 
@@ -154,11 +154,24 @@ impl People {
 
     fn shown(&self, operation: &Operation) -> Json {
         let cases = operation.cases.iter().filter_map(|case| self.case(case));
+        let on_call = operation.on_call.iter().map(|one| self.on_call(one));
         json!({
             "operationid": operation.id.to_string(),
             "mode": action::rehearse::mode(operation.mode),
             "to_involved": flag(operation.to_involved),
             "users": cases.collect::<Vec<_>>(),
+            "oncall": on_call.collect::<Vec<_>>(),
+        })
+    }
+
+    /// Without users whom the caller does not see; `gap`: there is none at all.
+    fn on_call(&self, one: &OnCall) -> Json {
+        let seen = one.users.iter().filter(|id| self.names.contains_key(id));
+        json!({
+            "scheduleid": one.schedule.to_string(),
+            "name": one.name,
+            "userids": seen.map(u64::to_string).collect::<Vec<_>>(),
+            "gap": flag(one.users.is_empty()),
         })
     }
 

@@ -25,6 +25,7 @@ fn found(users: &[u64]) -> Rehearsed {
         user: *user,
         address: Some((3, "a@example.com".to_owned())),
         verdict: Verdict::Sent,
+        on_call: vec!["Linux".to_owned()],
     };
     let user = OfUser {
         messages: 9,
@@ -38,6 +39,7 @@ fn found(users: &[u64]) -> Rehearsed {
         problems: 20,
         fitting: 6,
         stopped_at: None,
+        gaps: [("Linux".to_owned(), 2)].into(),
         users: users.iter().map(|id| (*id, user.clone())).collect(),
         listed: users.iter().map(planned).collect(),
     }

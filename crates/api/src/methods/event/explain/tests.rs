@@ -1,7 +1,7 @@
 //! Verdicts on recipients, and what other users do not see.
 
 use model::alert::outlook::{
-    Case, OfAction, Operation, Pause, Running, Silence, Step, Verdict, Waits,
+    Case, OfAction, OnCall, Operation, Pause, Running, Silence, Step, Verdict, Waits,
 };
 use objects::OperationMode;
 use serde_json::{Value as Json, json};
@@ -37,7 +37,16 @@ fn action(id: &str, others: &[u64]) -> OfAction {
             stopped: String::new(),
         }),
         steps: vec![Step { number: 2, at: 1_800_000_060, operations: vec![7] }],
-        operations: vec![Operation { id: 7, mode, to_involved: false, cases }],
+        operations: vec![Operation {
+            id: 7,
+            mode,
+            to_involved: false,
+            cases,
+            on_call: vec![
+                OnCall { schedule: 3, name: "Linux".to_owned(), users: vec![ADMIN] },
+                OnCall { schedule: 4, name: "Night".to_owned(), users: Vec::new() },
+            ],
+        }],
     }
 }
 
@@ -106,6 +115,13 @@ fn every_user_who_is_named_gets_a_verdict() {
             .collect()
     };
     assert_eq!(users(one), ["Admin admin@example.com sent", "reader  no_right"]);
+    assert_eq!(
+        one["operations"][0]["oncall"],
+        json!([
+            { "scheduleid": "3", "name": "Linux", "userids": ["1"], "gap": "0" },
+            { "scheduleid": "4", "name": "Night", "userids": [], "gap": "1" },
+        ])
+    );
     let asked = json!({ "eventid": "1", "userids": [reader.to_string()] });
     let explained = server.call("event.explain", &asked).unwrap();
     assert_eq!(users(&explained["actions"][0]), ["reader  no_right"]);
