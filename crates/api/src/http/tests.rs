@@ -163,3 +163,24 @@ async fn strangers_delay_no_other_client() {
     let answer = post("/api_jsonrpc.php", &site.token, long.len(), long.into()).await.unwrap();
     assert_eq!(answer.status(), StatusCode::OK);
 }
+
+#[tokio::test]
+async fn calendars_need_their_token_alone() {
+    let site = site();
+    let call = |method: &str, params: &serde_json::Value| {
+        site.api.call(method, params, &site.token, [127, 0, 0, 1].into()).unwrap()
+    };
+    let layer = serde_json::json!({ "users": [{ "userid": 1 }], "start": 0 });
+    let made = call("oncall.create", &serde_json::json!({ "name": "n", "layers": [layer] }));
+    let made = call("oncall.ical", &serde_json::json!({ "scheduleid": made["scheduleids"][0] }));
+    let answer = site.get(made["path"].as_str().unwrap()).await;
+    assert_eq!(answer.status(), StatusCode::OK);
+    assert_eq!(told(&answer, header::CONTENT_TYPE), "text/calendar; charset=utf-8");
+    assert_eq!(told(&answer, header::CACHE_CONTROL), "no-store");
+    let text = to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+    assert!(text.starts_with(b"BEGIN:VCALENDAR\r\n"));
+    for path in ["/oncall/x.ics", "/oncall/x", "/oncall/%27.ics", &format!("/oncall/{:064}.ics", 0)]
+    {
+        assert_eq!(site.get(path).await.status(), StatusCode::NOT_FOUND, "{path}");
+    }
+}

@@ -155,11 +155,16 @@ pub(crate) struct Described {
 }
 
 /// Methods whose parameters the reference lists by themselves.
-pub(crate) const DESCRIBED: &[Described] = &[Described {
-    method: "mediatype.test",
-    params: mediatype::trial::PARAMETERS,
-    result: mediatype::trial::RESULT,
-}];
+pub(crate) const DESCRIBED: &[Described] = &[
+    Described {
+        method: "mediatype.test",
+        params: mediatype::trial::PARAMETERS,
+        result: mediatype::trial::RESULT,
+    },
+    oncall::SHIFTS,
+    oncall::OVERRIDE,
+    oncall::ICAL,
+];
 
 /// Objects of which there is one.
 pub(crate) const SINGLES: &[&Single] = &[

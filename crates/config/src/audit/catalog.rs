@@ -172,10 +172,9 @@ const SECRETS: &[(&str, &str)] = &[
     ("dchecks", "snmpv3_authpassphrase"),
     ("dchecks", "snmpv3_privpassphrase"),
     ("tokens", "digest"),
-    // Calendars tell of people, and their addresses are often secret.
+    // Calendars tell more of people than their shifts.
     ("oncall_schedules", "holiday_calendar"),
     ("oncall_layers", "calendar"),
-    ("oncall_layers", "calendar_url"),
     ("certificates", "private_key"),
     ("virtualservices", "authentication"),
     ("engines", "enrolment_digest"),

@@ -1,4 +1,5 @@
 mod messages;
+mod on_call;
 
 use serde_json::{Value as Json, json};
 

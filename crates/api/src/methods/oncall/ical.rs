@@ -15,9 +15,31 @@ use super::{only_members, visible};
 use crate::Api;
 use crate::call::{Call, Json, User};
 use crate::error::{ApiError, ApiResult};
-use crate::object::missing;
+use crate::methods::Described;
+use crate::object::Access::{Optional, ReadOnly, Required};
+use crate::object::FieldKind::{Id, OneOf, Text};
+use crate::object::{field, missing};
 use crate::permission::Need;
 use crate::{params, session};
+
+/// Its parameters and its result.
+pub(crate) const ICAL: Described = Described {
+    method: "oncall.ical",
+    params: &[
+        field("scheduleid", Id, Required, "Schedule; 0 = all, with `mine`."),
+        field("mine", OneOf(&[0, 1]), Optional, "1 = only shifts of the user."),
+        field(
+            "revoke",
+            OneOf(&[0, 1]),
+            Optional,
+            "1 = the token stops to work, and there is no new one.",
+        ),
+    ],
+    result: &[
+        field("token", Text(0), ReadOnly, "The secret, which is shown once."),
+        field("path", Text(0), ReadOnly, "Where the calendar is."),
+    ],
+};
 
 /// Bytes of a token, which is written in hexadecimal digits.
 const TOKEN_BYTES: usize = 32;
@@ -29,7 +51,7 @@ const ENTRIES_MAX: usize = 10_000;
 
 /// Makes a token, or only revokes the one before.
 pub(super) fn token(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    only_members(input, &["scheduleid", "mine", "revoke"])?;
+    only_members(input, &ICAL)?;
     let schedule = input.get("scheduleid").ok_or_else(|| missing("/", "scheduleid"))?;
     let schedule = params::id(schedule, "/scheduleid")?;
     let mine = params::flag(input.get("mine"));

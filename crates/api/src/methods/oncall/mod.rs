@@ -17,14 +17,17 @@ use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::found::Found;
 use crate::get::Get;
+use crate::methods::Described;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field};
 use crate::params;
 use crate::plain::{self, Child, Draft, Key, Plain, Seen, Select, Spec, Unique, text};
 
-pub(crate) use ical::calendar_of;
+pub(crate) use ical::{ICAL, calendar_of};
+pub(crate) use overrides::OVERRIDE;
 pub(crate) use rights::visible;
+pub(crate) use shifts::SHIFTS;
 
 pub(crate) const METHODS: &[Method] = &[
     Method::user("oncall.get", plain::get::<OnCall>),
@@ -228,12 +231,13 @@ fn check_holiday(_seen: &mut Seen, row: &mut Columns, path: &str) -> ApiResult<(
     }
 }
 
-/// Whether an unknown member is in the parameters of a method that is no `get`.
-fn only_members(input: &Json, known: &[&str]) -> ApiResult<()> {
+/// Refuses parameters that the method does not have.
+fn only_members(input: &Json, method: &Described) -> ApiResult<()> {
     let Some(members) = input.as_object() else {
         return Err(ApiError::at("/", "an object is expected"));
     };
-    crate::write::only(members, "/", known)
+    let known: Vec<&str> = method.params.iter().map(|field| field.name).collect();
+    crate::write::only(members, "/", &known)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use config::Edit;
 use config::db::{Row, query_by_ids};
 use config::oncall::Named;
 use config::table;
-use oncall::Schedule;
+use oncall::{Schedule, TIME_MAX};
 use serde_json::json;
 
 use super::layers::seen_users;
@@ -15,7 +15,10 @@ use super::rights::among;
 use super::shifts::time_of;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
-use crate::object::missing;
+use crate::methods::Described;
+use crate::object::Access::{Optional, ReadOnly, Required};
+use crate::object::FieldKind::{Id, Int, Nested};
+use crate::object::{field, missing};
 use crate::params;
 use crate::permission::Need;
 
@@ -23,6 +26,24 @@ use crate::permission::Need;
 const OVERRIDES_MAX: i64 = 5_000;
 /// How long ended overrides are stored, seconds.
 const STORED_S: i64 = 400 * 86_400;
+
+/// Its parameters and its result.
+pub(crate) const OVERRIDE: Described = Described {
+    method: "oncall.override",
+    params: &[
+        field("scheduleid", Id, Required, "Schedule."),
+        field("userid", Id, Required, "User who is on call in the time."),
+        field("from", Int(0, TIME_MAX), Required, "Unix time."),
+        field("to", Int(0, TIME_MAX), Required, "Unix time at which it is over."),
+        field(
+            "swap",
+            Nested,
+            Optional,
+            "`{from, to}`: a time of this user that the one who was on call takes over instead.",
+        ),
+    ],
+    result: &[field("overrideids", Nested, ReadOnly, "The override, or the two of a swap.")],
+};
 
 /// What is asked for.
 struct Asked {
@@ -35,7 +56,7 @@ struct Asked {
 
 impl Asked {
     fn parse(input: &Json) -> ApiResult<Self> {
-        only_members(input, &["scheduleid", "userid", "from", "to", "swap"])?;
+        only_members(input, &OVERRIDE)?;
         let id = |name: &str| {
             let value = input.get(name).ok_or_else(|| missing("/", name))?;
             params::id(value, &format!("/{name}"))

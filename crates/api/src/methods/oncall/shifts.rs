@@ -10,11 +10,34 @@ use serde_json::json;
 use super::{only_members, visible};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
-use crate::object::missing;
+use crate::methods::Described;
+use crate::object::Access::{Optional, ReadOnly, Required};
+use crate::object::FieldKind::{Id, Int, Nested, OneOf, Text};
+use crate::object::{field, missing};
 use crate::params;
 use crate::permission::Need;
 
-const MEMBERS: &[&str] = &["scheduleids", "from", "to", "userids", "of", "limit"];
+/// Its parameters, and the members of each row of its result.
+pub(crate) const SHIFTS: Described = Described {
+    method: "oncall.shifts",
+    params: &[
+        field("scheduleids", Nested, Optional, "Schedules; all that the user sees if not given."),
+        field("from", Int(0, TIME_MAX), Required, "Unix time."),
+        field("to", Int(0, TIME_MAX), Required, "Unix time, at most 400 days later."),
+        field("userids", Nested, Optional, "Only shifts of these users, without gaps."),
+        field("of", Text(0), Optional, "`final` (default), or `layers`: of each layer alone."),
+        field("limit", Int(0, i64::MAX), Optional, "Rows at most."),
+    ],
+    result: &[
+        field("scheduleid", Id, ReadOnly, "Schedule."),
+        field("userid", Id, ReadOnly, "User on call; 0 in a gap."),
+        field("from", Int(0, TIME_MAX), ReadOnly, "Unix time."),
+        field("to", Int(0, TIME_MAX), ReadOnly, "Unix time at which it is over."),
+        field("layer", Int(-1, i64::MAX), ReadOnly, "Place of the layer, from 0 on; -1 = none."),
+        field("overrideid", Id, ReadOnly, "Override; 0 = none."),
+        field("gap", OneOf(&[0, 1]), ReadOnly, "1 = nobody is on call."),
+    ],
+};
 /// Rows of a result.
 const ROWS_MAX: usize = 20_000;
 
@@ -29,7 +52,7 @@ struct Asked {
 }
 
 pub(super) fn shifts(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    only_members(input, MEMBERS)?;
+    only_members(input, &SHIFTS)?;
     let asked = Asked::parse(input)?;
     let seen = seen(call, params::ids(input, "scheduleids")?.as_deref())?;
     let mut rows: Vec<Json> = Vec::new();

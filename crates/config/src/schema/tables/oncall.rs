@@ -45,7 +45,6 @@ tables! { TABLES:
             int("on_holidays", "0"),
             text_or("restrictions", "[]"),
             text("calendar"),
-            text("calendar_url"),
         ],
         &[],
     );

@@ -62,9 +62,10 @@ fn an_action_that_is_not_stored_leaves_nothing_behind() {
                 "busiest_hour": { "clock": "1799999200", "messages": "5" }, "failed": "1",
                 "withheld": [{ "reason": "period", "messages": "2" }], "sent": "12",
             }],
+            "gaps": [{ "name": "Linux", "messages": "2" }],
             "messages": [{
                 "clock": "1800000000", "eventid": "7", "mode": "recovery", "step": "1", "userid": "1",
-                "mediatypeid": "3", "sendto": "a@example.com", "verdict": "sent",
+                "mediatypeid": "3", "sendto": "a@example.com", "verdict": "sent", "oncall": ["Linux"],
             }],
         })
     );
