@@ -19,6 +19,8 @@ use crate::wall::{date_of, wall_of};
 pub const CALENDAR_MAX: usize = 256 * 1024;
 /// Events of a calendar that is read, each with its repetitions.
 const EVENTS_MAX: usize = 2_000;
+/// Events with rules of repetition: a rule may be looked at in vain for a while.
+const RULES_MAX: usize = 100;
 /// Times of all events together.
 const TIMES_MAX: usize = 20_000;
 
@@ -43,7 +45,7 @@ impl fmt::Display for CalendarError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::TooLarge => {
-                "the calendar is too large: the limits are 256 KiB, 2,000 events and 20,000 repetitions"
+                "the calendar is too large: the limits are 256 KiB, 2,000 events, 100 of them with a rule, and 20,000 repetitions"
             }
             Self::NoCalendar => "the text is not a calendar (iCalendar, RFC 5545)",
         })
@@ -67,7 +69,9 @@ pub fn read(text: &str, zone: &TimeZone, within: &Range<i64>) -> Result<Vec<Even
         return Err(CalendarError::NoCalendar);
     }
     let calendar = ICalendar::parse(text).map_err(|_| CalendarError::NoCalendar)?;
-    if calendar.components.iter().filter(|one| one.component_type.is_event()).count() > EVENTS_MAX {
+    let events = || calendar.components.iter().filter(|one| one.component_type.is_event());
+    let rules = events().filter(|event| event.has_property(&ICalendarProperty::Rrule)).count();
+    if events().count() > EVENTS_MAX || rules > RULES_MAX {
         return Err(CalendarError::TooLarge);
     }
     let zone: Tz = zone.iana_name().and_then(|name| name.parse().ok()).unwrap_or_default();

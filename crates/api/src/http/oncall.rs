@@ -4,19 +4,22 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, Path, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 
-use super::Http;
+use super::{Http, ui};
 use crate::methods::oncall::calendar_of;
 
 pub(super) async fn calendar(
     State(http): State<Http>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     Path(file): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
 ) -> Response {
+    // Other addresses are those of the UI.
     let Some(token) = file.strip_suffix(".ics").map(str::to_owned) else {
-        return StatusCode::NOT_FOUND.into_response();
+        return ui::file(uri, headers).await;
     };
     // A stranger until the token is known: a source has a share of the calls.
     let share = http.strangers.share(peer.ip());

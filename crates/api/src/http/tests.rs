@@ -179,8 +179,7 @@ async fn calendars_need_their_token_alone() {
     assert_eq!(told(&answer, header::CACHE_CONTROL), "no-store");
     let text = to_bytes(answer.into_body(), 1 << 20).await.unwrap();
     assert!(text.starts_with(b"BEGIN:VCALENDAR\r\n"));
-    for path in ["/oncall/x.ics", "/oncall/x", "/oncall/%27.ics", &format!("/oncall/{:064}.ics", 0)]
-    {
+    for path in ["/oncall/x.ics", "/oncall/%27.ics", &format!("/oncall/{:064}.ics", 0)] {
         assert_eq!(site.get(path).await.status(), StatusCode::NOT_FOUND, "{path}");
     }
 }

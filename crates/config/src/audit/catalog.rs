@@ -172,7 +172,7 @@ const SECRETS: &[(&str, &str)] = &[
     ("dchecks", "snmpv3_authpassphrase"),
     ("dchecks", "snmpv3_privpassphrase"),
     ("tokens", "digest"),
-    // Calendars tell more of people than their shifts.
+    // Calendars tell more than shifts.
     ("oncall_schedules", "holiday_calendar"),
     ("oncall_layers", "calendar"),
     ("certificates", "private_key"),

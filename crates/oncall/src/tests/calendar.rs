@@ -96,6 +96,8 @@ fn what_is_no_calendar_is_refused() {
     assert_eq!(read(&"x".repeat(300_000)), Err(CalendarError::TooLarge));
     let many = event("DTSTART:20260101T000000Z").repeat(2_001);
     assert_eq!(read(&calendar_of(&many)), Err(CalendarError::TooLarge));
+    let rules = event("DTSTART:20260101T000000Z\nRRULE:FREQ=DAILY;COUNT=1").repeat(101);
+    assert_eq!(read(&calendar_of(&rules)), Err(CalendarError::TooLarge));
 }
 
 #[test]

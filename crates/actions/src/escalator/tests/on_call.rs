@@ -71,7 +71,7 @@ fn who_is_on_call_at_the_time_of_a_step_gets_it() {
     assert_eq!(world.explained(event), (vec![BOB], linux(&[BOB])));
     assert_eq!(world.after(60), ["alice PROBLEM"]);
     world.report_all();
-    // Who got a message hears of the end, whoever is on call then.
+    // Users who got a message hear of the end, also when somebody else is on call.
     world.instead(BOB, NOW + 110, NOW + HOUR);
     world.recovery(TRIGGER);
     let mut told = world.sent();

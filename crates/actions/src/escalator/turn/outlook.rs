@@ -101,17 +101,6 @@ impl Look<'_> {
         };
         let directory = &self.people.directory;
         let recipients = Recipients { directory, globals: &self.globals, occasion };
-        let of_user = |user: u64| {
-            recipients
-                .cases(message, user)
-                .into_iter()
-                .map(move |case| Case {
-                    user,
-                    address: case.address.map(|one| (one.media_type, one.sendto.clone())),
-                    verdict: verdict(case.verdict),
-                })
-                .collect::<Vec<_>>()
-        };
         let schedules = match &message.to {
             Audience::Named { on_call, .. } => &on_call[..],
             Audience::Involved => &[],
@@ -125,10 +114,26 @@ impl Look<'_> {
             id,
             mode: then.mode,
             to_involved: message.to == Audience::Involved,
-            cases: recipients.users(&message.to).into_iter().flat_map(of_user).collect(),
+            cases: cases(&recipients, message),
             on_call: on_call.collect(),
         }
     }
+}
+
+/// Whether each user whom a message names gets it.
+pub(super) fn cases(recipients: &Recipients<'_>, message: &Message) -> Vec<Case> {
+    let of_user = |user: u64| {
+        recipients
+            .cases(message, user)
+            .into_iter()
+            .map(move |case| Case {
+                user,
+                address: case.address.map(|one| (one.media_type, one.sendto.clone())),
+                verdict: verdict(case.verdict),
+            })
+            .collect::<Vec<_>>()
+    };
+    recipients.users(&message.to).into_iter().flat_map(of_user).collect()
 }
 
 /// When an operation runs.

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 
 use config::db::{DbResult, Reader, Row, query_by_ids};
 use const_format::formatcp;
-use model::alert::outlook::{Silence, Verdict};
+use model::alert::outlook::{Case, Silence, Verdict};
 use model::alert::rehearsal::{LISTED_MAX, Planned, Rehearsed, Span};
 use objects::sql::{OBJECT_TRIGGER, SOURCE_TRIGGER};
 use objects::{AlertStatus, AlertType, OperationMode, ProblemAction};
 
-use super::outlook::verdict;
+use super::outlook::{cases, verdict};
 use super::{Action, Event, Look, News, Turn};
 use crate::escalation::{Order, Problem, Progress, Suppressed};
-use crate::recipients::{Audience, Involved, Message, Occasion, Recipients, Text};
+use crate::recipients::{self, Audience, Draft, Involved, Message, Occasion, Recipients, Text};
 
 /// Problems that are read at once.
 const BATCH_MAX: usize = 500;
@@ -289,36 +289,16 @@ impl Replay<'_> {
             .iter()
             .map(|one| (one.rota.of.name.as_str(), recipients.on_call(one)))
             .collect();
-        let planned = |user, address, verdict| {
+        let cases = match &message.to {
+            Audience::Named { .. } => cases(&recipients, message),
+            Audience::Involved => recipients.of(message).into_iter().map(case_of).collect(),
+        };
+        let planned = |Case { user, address, verdict }: Case| {
             let own = of_schedules.iter().filter(|(_, users)| users.contains(&user));
             let on_call = own.map(|(name, _)| (*name).to_owned()).collect();
             Planned { at, event, mode, step, user, address, verdict, on_call }
         };
-        let all: Vec<Planned> = match &message.to {
-            Audience::Named { .. } => {
-                let users = recipients.users(&message.to);
-                let cases = users.into_iter().flat_map(|user| {
-                    recipients.cases(message, user).into_iter().map(move |case| (user, case))
-                });
-                let planned = cases.map(|(user, case)| {
-                    let address = case.address.map(|one| (one.media_type, one.sendto.clone()));
-                    planned(user, address, verdict(case.verdict))
-                });
-                planned.collect()
-            }
-            Audience::Involved => {
-                let drafts = recipients.of(message).into_iter();
-                let planned = drafts.map(|draft| {
-                    let address = draft.address.map(|one| (one.media_type, one.sendto));
-                    planned(
-                        draft.user,
-                        address,
-                        verdict(crate::recipients::Verdict::Made(draft.fate)),
-                    )
-                });
-                planned.collect()
-            }
-        };
+        let all: Vec<Planned> = cases.into_iter().map(planned).collect();
         for (name, _) in of_schedules.iter().filter(|(_, users)| users.is_empty()) {
             *self.to.found.gaps.entry((*name).to_owned()).or_default() += 1;
         }
@@ -337,5 +317,14 @@ impl Replay<'_> {
             }
             self.to.note(self.look, one);
         }
+    }
+}
+
+/// A message that is made without asking media again.
+fn case_of(draft: Draft) -> Case {
+    Case {
+        user: draft.user,
+        address: draft.address.map(|one| (one.media_type, one.sendto)),
+        verdict: verdict(recipients::Verdict::Made(draft.fate)),
     }
 }

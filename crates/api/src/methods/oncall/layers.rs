@@ -6,6 +6,7 @@ use config::Edit;
 use config::db::{Value, query_by_ids};
 use config::table;
 use jiff::tz::TimeZone;
+use oncall::calendar::CALENDAR_MAX;
 use oncall::{Period, TIME_MAX, calendar, second_of_day};
 use serde_json::{Map, json};
 
@@ -42,17 +43,26 @@ pub(super) struct Layer {
     users: Vec<u64>,
 }
 
+impl Layer {
+    fn calendar_bytes(&self) -> usize {
+        let calendar = self.columns.iter().find(|(name, _)| *name == "calendar");
+        calendar.map_or(0, |(_, text)| text.to_string().len())
+    }
+}
+
 /// The layers of an object; `None` = not given.
 pub(super) fn parse(input: &Json, path: &str) -> ApiResult<Option<Vec<Layer>>> {
     let Some(list) = input.get("layers") else { return Ok(None) };
     let path = format!("{path}/layers");
     let layers = nested(list, &path)?;
     at_most(layers.len(), LAYERS_MAX, &path)?;
-    layers
-        .into_iter()
-        .map(|(path, members)| layer(members, path))
-        .collect::<ApiResult<_>>()
-        .map(Some)
+    let layers: Vec<Layer> =
+        layers.into_iter().map(|(path, members)| layer(members, path)).collect::<ApiResult<_>>()?;
+    // They are read with each change of the configuration.
+    if layers.iter().map(Layer::calendar_bytes).sum::<usize>() > CALENDAR_MAX {
+        return Err(ApiError::at(&path, "the calendars of a schedule are limited to 256 KiB"));
+    }
+    Ok(Some(layers))
 }
 
 fn at_most(length: usize, most: usize, path: &str) -> ApiResult<()> {
