@@ -1867,6 +1867,38 @@ export interface ScriptInput {
   manualinput_default_value?: string;
 }
 
+/** As `oncall.get` shows it with `output: "extend"`. */
+export interface OnCallSchedule {
+  /** Id of the schedule. */
+  scheduleid: string;
+  /** Name. */
+  name: string;
+  /** Time zone, or `system` (default). */
+  timezone: string;
+  /** Free text. */
+  description: string;
+  /** Further holidays: an iCalendar text. */
+  holiday_calendar: string;
+}
+
+/** As `oncall.create` takes it. */
+export interface OnCallScheduleInput {
+  /** Name. */
+  name: string;
+  /** Time zone, or `system` (default). */
+  timezone?: string;
+  /** Free text. */
+  description?: string;
+  /** Further holidays: an iCalendar text. */
+  holiday_calendar?: string;
+  /** `[{name, users, start, end, period, handoff, on_holidays, restrictions, calendar}]`; a later one wins. */
+  layers?: unknown;
+  /** `[{date, name}]`, such as 2026-12-25. */
+  holidays?: unknown;
+  /** `[{usrgrpid, permission}]`: 2 members see it, 3 administrators among them change it. */
+  usergroups?: unknown;
+}
+
 /** As `alert.get` shows it with `output: "extend"`. */
 export interface Alert {
   /** Id of the alert. */
@@ -2789,6 +2821,14 @@ export type MethodName =
   | "mediatype.get"
   | "mediatype.test"
   | "mediatype.update"
+  | "oncall.create"
+  | "oncall.delete"
+  | "oncall.get"
+  | "oncall.ical"
+  | "oncall.override"
+  | "oncall.revoke"
+  | "oncall.shifts"
+  | "oncall.update"
   | "pool.create"
   | "pool.delete"
   | "pool.get"
