@@ -61,7 +61,8 @@ class OnCall(unittest.TestCase):
         return [(alert["userid"], alert["sendto"], alert["error"]) for alert in alerts]
 
     def calendar(self, path):
-        with urllib.request.urlopen(self.server.url + path, timeout=60) as answer:
+        address = "http://127.0.0.1:%d%s" % (self.server.http, path)
+        with urllib.request.urlopen(address, timeout=60) as answer:
             return answer.headers["Content-Type"], answer.read().decode()
 
     def test_messages_follow_the_schedule_over_a_crash(self):
