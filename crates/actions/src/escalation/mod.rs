@@ -14,7 +14,7 @@ use std::num::NonZeroU32;
 
 use model::alert::outlook::Pause;
 pub(crate) use model::alert::outlook::Waits;
-use objects::EvalType;
+use objects::{EvalType, Withholding};
 
 /// Longest look ahead: steps without an operation that applies count, too.
 const LOOKS_MAX: usize = 1_000;
@@ -68,6 +68,8 @@ pub(crate) struct Problem {
     pub(crate) symptom: bool,
     /// A trigger that its trigger depends on has a problem.
     pub(crate) depends_on_problem: bool,
+    /// What spares users the messages that are due.
+    pub(crate) calm: Option<Calm>,
     /// What the escalation cannot go on without.
     pub(crate) missing: Option<Missing>,
 }
@@ -80,6 +82,36 @@ pub(crate) enum Suppressed {
     Until(i64),
     /// Until an event ends it.
     UntilEvent,
+}
+
+/// Why the messages of a step are withheld, for actions that want it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Calm {
+    /// A more severe problem with equal tags is open.
+    Inhibited {
+        /// One of them.
+        by: u64,
+    },
+}
+
+impl Calm {
+    const fn reason(self) -> Withholding {
+        match self {
+            Self::Inhibited { .. } => Withholding::Inhibited,
+        }
+    }
+
+    const fn pause(self) -> Pause {
+        match self {
+            Self::Inhibited { .. } => Pause::Inhibited,
+        }
+    }
+
+    const fn waits(self) -> Waits {
+        match self {
+            Self::Inhibited { .. } => Waits::Paused,
+        }
+    }
 }
 
 /// Why an escalation does not go on.
@@ -103,6 +135,8 @@ pub(crate) struct Progress {
     /// The last step that was made; 0 = none.
     pub(crate) step: u32,
     pub(crate) waits: Waits,
+    /// The last step whose messages were withheld; 0 = none.
+    pub(crate) withheld: u32,
     /// A user has a message of it.
     pub(crate) told: bool,
 }
@@ -124,12 +158,14 @@ pub(crate) enum Order {
     Recovery,
     /// A note to all users who got a message.
     Cancel(Missing),
+    /// The messages of these operations are stored and not sent.
+    Withhold { reason: Withholding, step: u32, operations: Vec<u64> },
 }
 
 impl Progress {
     /// An escalation that starts now.
     pub(crate) fn start(now: i64) -> Self {
-        Self { step: 0, waits: Waits::Until(now), told: false }
+        Self { step: 0, waits: Waits::Until(now), withheld: 0, told: false }
     }
 
     /// The second in which to look again without an event.
@@ -154,17 +190,33 @@ impl Plan {
             return end(self.cancel(missing, before));
         }
         let pause = self.pause(problem);
+        let is_due = is_due || matches!(before.waits, Waits::Paused | Waits::PausedUntil(_));
         if problem.recovered {
-            return end(self.recover(problem, before, pause.is_some(), now));
+            return end(match problem.calm {
+                // Nobody knows the problem, so its end is not reported either.
+                Some(calm) if pause.is_none() && !before.told => {
+                    self.withhold(problem, before, calm, is_due)
+                }
+                _ => self.recover(problem, before, pause.is_some(), now),
+            });
         }
-        let paused = matches!(before.waits, Waits::Paused | Waits::PausedUntil(_));
-        if let Some(waits) = pause.filter(|_| is_due || paused) {
-            return Turn { orders: Vec::new(), next: Some(Progress { waits, ..before }) };
+        if !is_due {
+            return Turn { orders: Vec::new(), next: Some(before) };
         }
-        if is_due || paused {
-            return self.go_on(problem, before, now);
+        match (pause, problem.calm) {
+            (Some(waits), _) => {
+                Turn { orders: Vec::new(), next: Some(Progress { waits, ..before }) }
+            }
+            (None, Some(calm)) => Turn {
+                orders: self.withhold(problem, before, calm, is_due),
+                next: Some(Progress {
+                    waits: calm.waits(),
+                    withheld: before.step.saturating_add(1),
+                    ..before
+                }),
+            },
+            (None, None) => self.go_on(problem, before, now),
         }
-        Turn { orders: Vec::new(), next: Some(before) }
     }
 
     /// The steps that follow if nothing changes, with the second in which each is due: at most `most`.
@@ -184,7 +236,7 @@ impl Plan {
             let turn = self.look(&problem, progress, due);
             steps.extend(turn.orders.into_iter().filter_map(|order| match order {
                 Order::Step { step, operations } => Some((due, step, operations)),
-                Order::Recovery | Order::Cancel(_) => None,
+                Order::Recovery | Order::Cancel(_) | Order::Withhold { .. } => None,
             }));
             let Some(next) = turn.next else { break };
             progress = next;
@@ -200,7 +252,24 @@ impl Plan {
             (self.pauses_symptoms && problem.symptom, Pause::Symptom),
             (problem.depends_on_problem, Pause::Dependency),
         ];
-        all.into_iter().filter(|(holds, _)| *holds).map(|(_, pause)| pause).collect()
+        let pauses = all.into_iter().filter(|(holds, _)| *holds).map(|(_, pause)| pause);
+        pauses.chain(problem.calm.map(Calm::pause)).collect()
+    }
+
+    /// The messages of the next step, once.
+    fn withhold(
+        &self,
+        problem: &Problem,
+        before: Progress,
+        calm: Calm,
+        is_due: bool,
+    ) -> Vec<Order> {
+        let step = before.step.saturating_add(1);
+        let operations = self.operations(problem, step);
+        if !is_due || before.withheld >= step || operations.is_empty() {
+            return Vec::new();
+        }
+        vec![Order::Withhold { reason: calm.reason(), step, operations }]
     }
 
     /// One step, if there is one.
@@ -263,9 +332,14 @@ impl Plan {
 
     /// `None` = no operation of the step applies.
     fn step(&self, problem: &Problem, step: u32) -> Option<Order> {
-        let met = |one: &&StepOperation| one.conditions.met(problem.acknowledged);
-        let operations: Vec<u64> = self.on(step).filter(met).map(|one| one.id).collect();
+        let operations = self.operations(problem, step);
         (!operations.is_empty()).then_some(Order::Step { step, operations })
+    }
+
+    /// Those of the step that apply.
+    fn operations(&self, problem: &Problem, step: u32) -> Vec<u64> {
+        let met = |one: &&StepOperation| one.conditions.met(problem.acknowledged);
+        self.on(step).filter(met).map(|one| one.id).collect()
     }
 
     fn on(&self, step: u32) -> impl Iterator<Item = &StepOperation> {

@@ -87,6 +87,8 @@ pub enum Pause {
     Symptom,
     /// A trigger that its trigger depends on has a problem.
     Dependency,
+    /// A more severe problem with equal tags is open.
+    Inhibited,
 }
 
 impl Pause {
@@ -96,6 +98,7 @@ impl Pause {
             Self::Suppressed => "suppressed",
             Self::Symptom => "symptom",
             Self::Dependency => "dependency",
+            Self::Inhibited => "inhibited",
         }
     }
 }
@@ -124,6 +127,8 @@ pub struct Running {
     pub waits: Waits,
     /// What holds it back now.
     pub pauses: Vec<Pause>,
+    /// A problem that inhibits it; `None` = nothing does.
+    pub inhibited_by: Option<u64>,
     /// Why it will be cancelled when its next step is due; empty = it will not.
     pub stopped: String,
 }

@@ -187,6 +187,7 @@ fn running(one: &Running) -> Json {
         "waits_for": waits_for,
         "until": until.to_string(),
         "pauses": one.pauses.iter().map(|pause| pause.word()).collect::<Vec<_>>(),
+        "inhibited_by": one.inhibited_by.unwrap_or(0).to_string(),
         "stopped": one.stopped,
     })
 }

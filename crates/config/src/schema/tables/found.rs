@@ -87,6 +87,8 @@ tables! { TABLES:
             int("pause_symptoms", "1"),
             int("evaltype", "0"),
             text("formula"),
+            // JSON; empty = none.
+            text("inhibition"),
         ],
         &[&["name"], &["eventsource"]],
     );

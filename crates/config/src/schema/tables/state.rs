@@ -191,6 +191,8 @@ tables! { TABLES:
             int("esc_step", "0"),
             // When the next step is due; 0 = not by time.
             int("nextcheck", "0"),
+            // The last step whose messages were withheld.
+            int("withheld_step", "0"),
         ],
         &[&["nextcheck"], &["status"], &["eventid"], &["actionid"], &["triggerid"]],
     );

@@ -33,7 +33,8 @@ fn action(id: &str, others: &[u64]) -> OfAction {
             id: 4,
             step: 1,
             waits: Waits::PausedUntil(1_800_000_060),
-            pauses: vec![Pause::Suppressed],
+            pauses: vec![Pause::Suppressed, Pause::Inhibited],
+            inhibited_by: Some(4_712),
             stopped: String::new(),
         }),
         steps: vec![Step { number: 2, at: 1_800_000_060, operations: vec![7] }],
@@ -92,7 +93,8 @@ fn every_user_who_is_named_gets_a_verdict() {
         one["escalation"],
         json!({
             "escalationid": "4", "step": "1", "waits_for": "pause", "until": "1800000060",
-            "pauses": ["suppressed"], "stopped": "",
+            "pauses": ["suppressed", "inhibited"],
+            "inhibited_by": "4712", "stopped": "",
         })
     );
     assert_eq!(one["steps"], json!([{ "step": "2", "at": "1800000060", "operationids": ["7"] }]));
@@ -145,7 +147,8 @@ fn escalations_of_several_events_are_listed() {
         found,
         json!([{
             "escalationid": "4", "eventid": "1", "actionid": id, "name": "Tell all", "step": "1",
-            "waits_for": "pause", "until": "1800000060", "pauses": ["suppressed"], "stopped": "",
+            "waits_for": "pause", "until": "1800000060", "pauses": ["suppressed", "inhibited"],
+            "inhibited_by": "4712", "stopped": "",
             "steps": [{ "step": "2", "at": "1800000060", "operationids": ["7"] }],
         }])
     );
