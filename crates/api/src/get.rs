@@ -280,10 +280,11 @@ impl<'c, 'a> Get<'c, 'a> {
             Access::WriteOnly => false,
             _ => f.kind != FieldKind::Nested,
         };
-        let known: Vec<&str> = self.object.fields.iter().filter(shown).map(|f| f.name).collect();
+        let known: Vec<&Field> = self.object.fields.iter().filter(shown).collect();
         for (n, name) in names.iter().enumerate() {
-            if !known.contains(&name.as_str()) {
-                let list: Vec<String> = known.iter().map(|k| format!("\"{k}\"")).collect();
+            if !known.iter().any(|field| field.name == name) {
+                let listed = known.iter().filter(|field| !field.named);
+                let list: Vec<String> = listed.map(|f| format!("\"{}\"", f.name)).collect();
                 let text = format!("value must be one of {}", list.join(", "));
                 return Err(ApiError::at(&format!("/output/{}", n + 1), text));
             }
@@ -294,7 +295,7 @@ impl<'c, 'a> Get<'c, 'a> {
     fn columns(&self, output: &Output) -> Vec<&'static str> {
         let wanted = |field: &&Field| {
             field.name == self.object.key
-                || output.has(field.name)
+                || output.has_field(field)
                 || self.needed.contains(&field.name)
         };
         let mut names: Vec<&str> =

@@ -131,6 +131,7 @@ fn section(object: &Object, page: &mut String) {
     );
     for field in object.fields {
         let access = who(field.access);
+        let named = if field.named { " Only shown if `output` names it." } else { "" };
         let default = match field.access {
             Access::Optional => default_of(object, field.name),
             _ => "",
@@ -138,7 +139,7 @@ fn section(object: &Object, page: &mut String) {
         let default = if default.is_empty() { String::new() } else { format!("`{default}`") };
         let _ = writeln!(
             page,
-            "| `{}` | {} | {default} | {access} | {} |",
+            "| `{}` | {} | {default} | {access} | {}{named} |",
             field.name,
             holds(field.kind),
             field.doc.replace('|', "\\|"),
@@ -168,6 +169,7 @@ fn holds(kind: FieldKind) -> String {
         FieldKind::Name(max) => format!("text, 1–{max} characters"),
         FieldKind::Nested => "list or object".to_owned(),
         FieldKind::Json | FieldKind::Document => "JSON".to_owned(),
+        FieldKind::Settings => "object or null".to_owned(),
     }
 }
 
