@@ -11,6 +11,7 @@
 //! written with it.
 
 mod action;
+mod calm;
 pub mod commands;
 mod conditions;
 mod discovery_writer;

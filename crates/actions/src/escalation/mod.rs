@@ -107,6 +107,13 @@ impl Calm {
         }
     }
 
+    /// The problem that inhibits.
+    pub(crate) const fn inhibitor(self) -> Option<u64> {
+        match self {
+            Self::Inhibited { by } => Some(by),
+        }
+    }
+
     const fn waits(self) -> Waits {
         match self {
             Self::Inhibited { .. } => Waits::Paused,

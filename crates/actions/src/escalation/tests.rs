@@ -32,6 +32,7 @@ pub(super) fn open() -> Problem {
         suppressed: Suppressed::No,
         symptom: false,
         depends_on_problem: false,
+        calm: None,
         missing: None,
     }
 }

@@ -8,6 +8,7 @@ use config::Snapshot;
 use config::db::{DbResult, Reader, Row, query_by_ids};
 use eval::num::parse_seconds;
 use objects::{EvalType, EventSource, OperationKind, OperationMode, Status};
+use serde_json::Value as Json;
 
 use crate::conditions::{Condition, Filter};
 use crate::escalation::{Acknowledgement, DEFAULT_DURATION_S, Plan, StepOperation};
@@ -23,6 +24,8 @@ pub(super) struct Action {
     pub(super) source: EventSource,
     pub(super) filter: Filter,
     pub(super) plan: Plan,
+    /// Tags that more severe problems must have in common to hold a problem back; none: nothing is held back.
+    pub(super) inhibition: Vec<String>,
     /// Messages of operations by the id of the operation.
     pub(super) messages: BTreeMap<u64, (OperationMode, Message)>,
     /// Scripts of operations by the id of the operation.
@@ -112,12 +115,20 @@ pub(super) fn read(
                 pauses_symptoms: row.int("pause_symptoms") == 1,
                 notifies_if_canceled: row.int("notify_if_canceled") == 1,
             },
+            inhibition: inhibition(row),
             messages: BTreeMap::new(),
             commands: BTreeMap::new(),
         };
         actions.insert(id, with_operations(action, operations.remove(&id), globals));
     }
     Ok(actions)
+}
+
+/// What a later version wrote counts as nothing.
+fn inhibition(row: &Row) -> Vec<String> {
+    let settings: Json = serde_json::from_str(row.text("inhibition")).unwrap_or_default();
+    let tags = settings["tags"].as_array().map_or(&[][..], Vec::as_slice);
+    tags.iter().filter_map(Json::as_str).map(str::to_owned).collect()
 }
 
 fn with_operations(

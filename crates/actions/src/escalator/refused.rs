@@ -58,11 +58,11 @@ fn tried<T: Clone>(
 
 /// The changes that the database accepts. Alerts that it refuses fail, and say so.
 pub(super) fn sift(config: &Config, changes: Changes, now: i64) -> DbResult<Changes> {
-    let Changes { kept, ended, alerts } = changes;
+    let Changes { kept, ended, alerts, freed } = changes;
     let alerts = tried(alerts, &mut |alerts| {
         accepts(config, Changes { alerts: alerts.to_vec(), ..Changes::default() }, now)
     })?;
-    let mut sifted = Changes { kept: Vec::new(), ended, alerts: Vec::new() };
+    let mut sifted = Changes { kept: Vec::new(), ended, alerts: Vec::new(), freed };
     for (alert, is_fine) in alerts {
         if is_fine {
             sifted.alerts.push(alert);

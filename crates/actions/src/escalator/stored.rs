@@ -7,6 +7,7 @@ use config::{Statements, table};
 use const_format::formatcp;
 use objects::{AlertStatus, AlertType, EscalationStatus};
 
+use crate::calm::Freed;
 use crate::escalation::{Progress, Waits};
 use crate::recipients::{Address, Fate, Involved, Text};
 
@@ -37,23 +38,25 @@ impl Escalation {
             (true, 0) => Waits::Paused,
             (true, due) => Waits::PausedUntil(due),
         };
-        let step = u32::try_from(row.int("esc_step")).unwrap_or(0);
+        let number = |name: &str| u32::try_from(row.int(name)).unwrap_or(0);
+        let (step, withheld) = (number("esc_step"), number("withheld_step"));
         Self {
             id: row.id("escalationid"),
             action: row.id("actionid"),
             event: row.id("eventid"),
             trigger: row.id("triggerid"),
-            progress: Progress { step, waits, told: false },
+            progress: Progress { step, waits, withheld, told: false },
         }
     }
 
-    fn columns(&self) -> [Value; 3] {
+    fn columns(&self) -> [Value; 4] {
         let status = match self.progress.waits {
             Waits::Until(_) | Waits::Recovery => EscalationStatus::Active,
             Waits::Paused | Waits::PausedUntil(_) => EscalationStatus::Paused,
         };
         let due = self.progress.due().unwrap_or(0);
-        [status.number().into(), i64::from(self.progress.step).into(), due.into()]
+        let Progress { step, withheld, .. } = self.progress;
+        [status.number().into(), i64::from(step).into(), due.into(), i64::from(withheld).into()]
     }
 }
 
@@ -124,6 +127,20 @@ pub(super) fn wake_all(state: &mut Statements<'_>, now: i64) -> DbResult<()> {
     state.execute(sql, &[now.into()]).map(drop)
 }
 
+/// Makes paused escalations due that a problem which ended may have held back. They may be very many: looks take them in
+/// portions.
+fn wake_freed(state: &mut Statements<'_>, freed: &Freed, now: i64) -> DbResult<()> {
+    let sql = format!(
+        "UPDATE escalations SET nextcheck = ? WHERE status = {PAUSED} AND actionid = ? \
+         AND EXISTS (SELECT 1 FROM event_tags t WHERE t.eventid = escalations.eventid \
+         AND t.tag = ? AND t.value IN ({}))",
+        config::db::placeholders(freed.values.len())
+    );
+    let mut params = vec![now.into(), freed.action.into(), freed.tag.as_str().into()];
+    params.extend(freed.values.iter().map(|value| Value::from(value.as_str())));
+    state.execute(&sql, &params).map(drop)
+}
+
 /// The clock was set back: what is due stays due after the same time.
 pub(super) fn set_back(state: &mut Statements<'_>, by: i64) -> DbResult<()> {
     // Alerts that are done are many.
@@ -192,11 +209,16 @@ pub(super) struct Changes {
     /// Rows of escalations that ended.
     pub(super) ended: Vec<u64>,
     pub(super) alerts: Vec<NewAlert>,
+    /// Paused escalations that are looked at next.
+    pub(super) freed: Vec<Freed>,
 }
 
 impl Changes {
     pub(super) fn is_empty(&self) -> bool {
-        self.kept.is_empty() && self.ended.is_empty() && self.alerts.is_empty()
+        self.kept.is_empty()
+            && self.ended.is_empty()
+            && self.alerts.is_empty()
+            && self.freed.is_empty()
     }
 
     /// Writes what is about events that still exist.
@@ -212,11 +234,11 @@ impl Changes {
         state.delete(&table::ESCALATIONS, "escalationid", &self.ended)?;
         let (new, known): (Vec<_>, Vec<_>) = self.kept.iter().partition(|one| one.id == 0);
         for one in known {
-            let [status, step, due] = one.columns();
+            let [status, step, due, withheld] = one.columns();
             state.execute(
-                "UPDATE escalations SET status = ?, esc_step = ?, nextcheck = ? \
-                 WHERE escalationid = ?",
-                &[status, step, due, one.id.into()],
+                "UPDATE escalations SET status = ?, esc_step = ?, nextcheck = ?, \
+                 withheld_step = ? WHERE escalationid = ?",
+                &[status, step, due, withheld, one.id.into()],
             )?;
         }
         if !new.is_empty() {
@@ -234,9 +256,11 @@ impl Changes {
                 "status",
                 "esc_step",
                 "nextcheck",
+                "withheld_step",
             ];
             state.insert_many(&table::ESCALATIONS, &columns, &rows)?;
         }
+        self.freed.iter().try_for_each(|freed| wake_freed(state, freed, now))?;
         self.write_alerts(state, now)
     }
 

@@ -1,5 +1,6 @@
 //! One look at new events, new updates and due escalations: what is read, and what follows from it.
 
+mod calm;
 mod messages;
 mod outlook;
 mod rehearsal;
@@ -16,6 +17,7 @@ use super::monitored::{self, Key, Monitored, Origins};
 use super::people::{People, Seen};
 use super::stored::{self, Changes, Escalation, Told, Wanted};
 use super::texts::Texts;
+use crate::calm::Inhibitors;
 use crate::conditions::{
     InternalSubject, ServiceSubject, Subject as Compared, TriggerSubject, read_discovered,
 };
@@ -59,13 +61,20 @@ impl Turn<'_> {
         let woken: Vec<u64> = news.woken.iter().copied().collect();
         let wanted = Wanted { ended: &news.ended, woken: &woken, freed: &freed };
         let (escalations, is_due) = stored::read(connection, &wanted, self.now)?;
-        let is_full = news.is_full || is_due;
         let is_empty = news.opened.is_empty() && news.updates.is_empty() && escalations.is_empty();
-        if is_empty {
+        if is_empty && news.ended.is_empty() {
+            let is_full = news.is_full || is_due;
             return Ok(Outcome { position, changes: Changes::default(), is_full });
         }
         let actions = configured.of(connection, self.snapshot)?;
+        let freed = calm::freed(connection, &actions, &news)?;
+        let is_full = news.is_full || is_due || !freed.is_empty();
+        let changes = Changes { freed, ..Changes::default() };
+        if is_empty {
+            return Ok(Outcome { position, changes, is_full });
+        }
         let mut look = Look::read(self, connection, &actions, &news, &escalations)?;
+        look.changes = changes;
         let mut all: Vec<Escalation> = escalations.into_values().collect();
         all.extend(look.new_escalations(connection, &news.opened)?);
         all.sort_by_key(|one| (look.moment(one), one.event, one.action));
@@ -110,6 +119,7 @@ pub(super) struct Look<'a> {
     services: BTreeMap<u64, String>,
     origins: Origins,
     problems: Problems,
+    inhibitors: Inhibitors,
     people: People,
     told: Told,
     running: BTreeSet<(u64, u64)>,
@@ -148,6 +158,7 @@ impl<'a> Look<'a> {
         let origins = monitored::origins(connection, &conditional)?;
         let fresh = news.opened.first().copied();
         let problems = Problems::read(connection, &events, fresh, turn.snapshot, turn.now)?;
+        let inhibitors = calm::inhibitors(turn, connection, actions, &events)?;
         let told = stored::told(connection, &ids)?;
         let of_updates = Vec::from_iter(of_updates);
         let running = stored::running(connection, &of_updates)?.into_iter().collect();
@@ -166,6 +177,7 @@ impl<'a> Look<'a> {
             services,
             origins,
             problems,
+            inhibitors,
             people,
             told,
             running,
@@ -269,7 +281,7 @@ impl<'a> Look<'a> {
         let involved = self.told.get(&(one.action, one.event));
         one.progress.told = involved.is_some_and(|involved| !involved.is_empty());
         let off = (!action.enabled).then_some(action.name.as_str());
-        let problem = self.problems.state(&event, self.object(&event), off);
+        let problem = self.problem(action, &event, off);
         let turn = action.plan.look(&problem, one.progress, self.turn.now);
         for order in turn.orders {
             match order {
@@ -283,6 +295,13 @@ impl<'a> Look<'a> {
                     let messages = Vec::from_iter(messages.map(|(_, message)| message));
                     for message in messages.into_iter().rev() {
                         self.send(connection, action, &event, about, Say::Message(message))?;
+                    }
+                }
+                Order::Withhold { reason, step, operations } => {
+                    let about = About::problem(&event, step).withheld(reason);
+                    let messages = operations.iter().filter_map(|id| action.messages.get(id));
+                    for message in Vec::from_iter(messages).into_iter().rev() {
+                        self.send(connection, action, &event, about, Say::Message(&message.1))?;
                     }
                 }
                 Order::Recovery => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use config::db::{DbResult, Reader};
-use objects::OperationMode;
+use objects::{OperationMode, Withholding};
 
 use super::{Action, Event, Look, Update, contained};
 use crate::escalation::Missing;
@@ -38,7 +38,13 @@ impl Look<'_> {
             Say::Note(note) => recipients.note(note),
         };
         let is_expanded = matches!(say, Say::Note(_));
-        let alerts = self.expanded(connection, action, event, about, drafts, is_expanded)?;
+        let mut alerts = self.expanded(connection, action, event, about, drafts, is_expanded)?;
+        if about.withheld.is_some() {
+            // What could not be sent is told when it would have been.
+            alerts.retain(|alert| alert.fate == Fate::Send);
+            self.changes.alerts.extend(alerts);
+            return Ok(());
+        }
         // Messages of one recovery do not involve each other's users.
         if about.mode == OperationMode::Problem {
             let told = self.told.entry((action.id, event.id)).or_default();
@@ -165,12 +171,28 @@ pub(in crate::escalator) struct About {
     /// Of the update.
     author: u64,
     step: u32,
+    /// Why it is not sent.
+    withheld: Option<Withholding>,
 }
 
 impl About {
     pub(super) fn problem(event: &Event, step: u32) -> Self {
         let mode = OperationMode::Problem;
-        Self { mode, event: event.id, problem: 0, update: 0, alarm: false, author: 0, step }
+        Self {
+            mode,
+            event: event.id,
+            problem: 0,
+            update: 0,
+            alarm: false,
+            author: 0,
+            step,
+            withheld: None,
+        }
+    }
+
+    /// The same, which is stored and not sent.
+    pub(super) fn withheld(self, reason: Withholding) -> Self {
+        Self { withheld: Some(reason), ..self }
     }
 
     pub(super) fn recovery(event: &Event) -> Self {
@@ -206,6 +228,7 @@ impl About {
             step: self.step,
             fate: draft.fate,
             command: None,
+            withheld: self.withheld,
         }
     }
 }

@@ -10,7 +10,7 @@ use objects::OperationMode;
 
 use super::{Action, Configured, Event, Look, News, Turn, note};
 use crate::conditions::Subject;
-use crate::escalation::Progress;
+use crate::escalation::{Calm, Progress};
 use crate::escalator::stored::{self, Escalation};
 use crate::recipients::{self, Audience, Fate, Message, Occasion, Recipients};
 
@@ -50,7 +50,7 @@ impl Look<'_> {
         escalation: Option<&Escalation>,
     ) -> OfAction {
         let off = (!action.enabled).then_some(action.name.as_str());
-        let problem = self.problems.state(event, self.object(event), off);
+        let problem = self.problem(action, event, off);
         let progress = escalation.map(|one| Progress {
             told: self.told.contains_key(&(action.id, event.id)),
             ..one.progress
@@ -62,6 +62,7 @@ impl Look<'_> {
             step: one.progress.step,
             waits: one.progress.waits,
             pauses: action.plan.pauses(&problem),
+            inhibited_by: problem.calm.and_then(Calm::inhibitor),
             stopped: problem.missing.as_ref().map(note).unwrap_or_default(),
         });
         let operations = action.messages.iter().map(|(id, (mode, message))| Operation {

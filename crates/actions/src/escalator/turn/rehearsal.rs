@@ -66,6 +66,7 @@ impl Life {
             suppressed: Suppressed::No,
             symptom: false,
             depends_on_problem: false,
+            calm: None,
             missing: None,
         }
     }
@@ -244,7 +245,7 @@ impl Replay<'_> {
                     self.say(message, OperationMode::Recovery, 1, at, None);
                 }
             }
-            Order::Cancel(_) => {}
+            Order::Cancel(_) | Order::Withhold { .. } => {}
         }
     }
 
