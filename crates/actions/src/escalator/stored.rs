@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use config::db::{DbResult, Reader, Row, Value, query_by_ids};
 use config::{Statements, table};
 use const_format::formatcp;
-use objects::{AlertStatus, AlertType, EscalationStatus};
+use objects::{AlertStatus, AlertType, EscalationStatus, Withholding};
 
 use crate::calm::Freed;
 use crate::escalation::{Progress, Waits};
@@ -185,6 +185,8 @@ pub(super) struct NewAlert {
     pub(super) fate: Fate,
     /// `None` = it is a message.
     pub(super) command: Option<NewCommand>,
+    /// Why it is stored and not sent; `None` = it is sent.
+    pub(super) withheld: Option<Withholding>,
 }
 
 impl NewAlert {
@@ -196,8 +198,18 @@ impl NewAlert {
         }
     }
 
-    pub(super) fn is_open(&self) -> bool {
-        self.error().0.is_empty()
+    /// Its status, and whether it is to be sent or run now. An alert that goes nowhere fails, though it was withheld.
+    fn status(&self) -> (AlertStatus, bool) {
+        match (self.error().0.is_empty(), self.withheld) {
+            (false, _) => (AlertStatus::Failed, false),
+            (true, Some(_)) => (AlertStatus::Withheld, false),
+            (true, None) => (AlertStatus::New, true),
+        }
+    }
+
+    /// Whether its user gets to know of the problem by it.
+    pub(super) fn is_told(&self) -> bool {
+        self.fate == Fate::Send && self.withheld.is_none_or(Withholding::is_told)
     }
 }
 
@@ -271,10 +283,9 @@ impl Changes {
         let first = state.next_id(&table::ALERTS, self.alerts.len() as u64)?;
         let row = |(id, alert): (u64, &NewAlert)| -> Vec<Value> {
             let (error, retries) = alert.error();
-            let is_open = alert.is_open();
+            let (status, is_due) = alert.status();
             let command = alert.command.as_ref();
             let kind = if command.is_some() { AlertType::Command } else { AlertType::Message };
-            let status = if is_open { AlertStatus::New } else { AlertStatus::Failed };
             let address = alert.address.as_ref();
             let parameters = serde_json::to_string(&alert.parameters).unwrap_or_default();
             vec![
@@ -294,10 +305,11 @@ impl Changes {
                 error.into(),
                 i64::from(alert.step).into(),
                 parameters.into(),
-                if is_open { now } else { 0 }.into(),
+                if is_due { now } else { 0 }.into(),
                 kind.number().into(),
                 command.map_or(0, |command| command.script).into(),
                 command.map_or(0, |command| command.host).into(),
+                alert.withheld.map_or(0, Withholding::number).into(),
             ]
         };
         let rows: Vec<Vec<Value>> = (first..).zip(&self.alerts).map(row).collect();
@@ -322,6 +334,7 @@ impl Changes {
             "alerttype",
             "scriptid",
             "target_hostid",
+            "withheld",
         ];
         state.insert_many(&table::ALERTS, &columns, &rows)
     }
@@ -357,9 +370,13 @@ pub(super) fn told(connection: &mut dyn Reader, problems: &[u64]) -> DbResult<To
 /// Condition: messages that were sent, or that are on their way. Has the parameters of [`never_sent`].
 const WAS_SENT: &str = formatcp!(
     "alerttype = {} AND acknowledgeid = 0 AND mediatypeid <> 0 \
-     AND NOT (status = {} AND error IN (?, ?, ?, ?))",
+     AND NOT (status = {} AND error IN (?, ?, ?, ?)) \
+     AND NOT (status = {} AND withheld NOT IN ({}, {}))",
     AlertType::Message.text(),
-    AlertStatus::Failed.text()
+    AlertStatus::Failed.text(),
+    AlertStatus::Withheld.text(),
+    Withholding::Grouped.text(),
+    Withholding::Storm.text()
 );
 
 fn never_sent() -> [Value; 4] {

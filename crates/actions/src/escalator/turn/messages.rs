@@ -42,13 +42,11 @@ impl Look<'_> {
         if about.withheld.is_some() {
             // What could not be sent is told when it would have been.
             alerts.retain(|alert| alert.fate == Fate::Send);
-            self.changes.alerts.extend(alerts);
-            return Ok(());
         }
         // Messages of one recovery do not involve each other's users.
         if about.mode == OperationMode::Problem {
             let told = self.told.entry((action.id, event.id)).or_default();
-            told.extend(alerts.iter().filter(|alert| alert.fate == Fate::Send).map(|alert| {
+            told.extend(alerts.iter().filter(|alert| alert.is_told()).map(|alert| {
                 let address = alert.address.clone();
                 Involved { user: alert.user, address, last: Text::default() }
             }));
