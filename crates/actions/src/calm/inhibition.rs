@@ -109,9 +109,8 @@ pub(crate) fn freed<'a>(
     }
     let of_action = |(action, equal): (u64, &[String])| {
         let name = equal.first()?;
-        let has_all = |tags: &&Vec<Tag>| {
-            equal.iter().all(|name| tags.iter().any(|(other, _)| other == name))
-        };
+        let has_all =
+            |tags: &&Vec<Tag>| equal.iter().all(|name| tags.iter().any(|(other, _)| other == name));
         let own = tags.values().filter(has_all).flatten().filter(|(other, _)| other == name);
         let values: BTreeSet<String> = own.map(|(_, value)| value.clone()).collect();
         (!values.is_empty()).then(|| Freed { action, tag: name.clone(), values })

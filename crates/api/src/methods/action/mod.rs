@@ -1,5 +1,6 @@
 //! Actions: what follows from events: messages, scripts, and changes of hosts that were found.
 
+mod calm;
 mod conditions;
 mod operations;
 pub(crate) mod rehearse;
@@ -17,7 +18,7 @@ use crate::error::ApiResult;
 use crate::get::{Found, Get, Output};
 use crate::methods::item::eval_formula;
 use crate::object::Access::{Optional, ReadOnly, Required};
-use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
+use crate::object::FieldKind::{Id, Name, Nested, OneOf, Settings, Text};
 use crate::object::{Field, Object, field};
 use crate::params;
 
@@ -52,6 +53,13 @@ const FIELDS: &[Field] = &[
     field("operations", Nested, Optional, "What then happens, in steps."),
     field("recovery_operations", Nested, Optional, "What happens when the problem ends."),
     field("update_operations", Nested, Optional, "What happens when the problem is updated."),
+    field(
+        "inhibition",
+        Settings,
+        Optional,
+        "Triggers: `{tags}`, pauses while a more severe problem with equal values of these tags is open.",
+    )
+    .named(),
 ];
 
 pub(crate) static ACTION: Object = Object {

@@ -1,3 +1,4 @@
+mod calm;
 mod messages;
 
 use serde_json::{Value as Json, json};
