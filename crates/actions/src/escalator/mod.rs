@@ -10,6 +10,7 @@ mod configured;
 mod delay;
 mod events;
 mod explainer;
+mod fallback;
 mod inbox;
 mod monitored;
 mod people;
@@ -36,6 +37,7 @@ use stdx::clock::SharedClock;
 
 use configured::Configured;
 use events::Position;
+use fallback::Fallbacks;
 use running::Running;
 use sending::Sending;
 use stored::Changes;
@@ -164,7 +166,8 @@ impl Escalator {
     fn work(&mut self) -> DbResult<Duration> {
         self.follow_clock()?;
         let now = times(&self.clock).0;
-        self.sending.settle(&self.config, &self.reports, now)?;
+        let fallbacks = self.fallbacks(now)?;
+        self.sending.settle(&self.config, &self.reports, &fallbacks, now)?;
         self.running.settle(&self.reports, now);
         self.reports.clear();
         let monotonic = self.looked_at.1;
@@ -187,6 +190,17 @@ impl Escalator {
             .and_then(|due| u64::try_from(due).ok())
             .map(|due| Duration::from_secs(due).saturating_sub(self.clock.unix()));
         Ok(left.unwrap_or(WAIT_MAX).min(WAIT_MAX))
+    }
+
+    /// What is sent by other media instead of what the reports say has failed.
+    fn fallbacks(&self, now: i64) -> DbResult<Fallbacks> {
+        let failed: Vec<u64> = self.reports.iter().filter_map(fallback::failed).collect();
+        if failed.is_empty() {
+            return Ok(Fallbacks::new());
+        }
+        let snapshot = self.config.snapshot();
+        let texts = &*self.texts;
+        self.config.read(|connection| fallback::read(connection, &snapshot, texts, &failed, now))
     }
 
     /// One transaction; returns whether there is more to do.

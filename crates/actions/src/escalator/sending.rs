@@ -15,6 +15,7 @@ use model::alert::{Media, Outcome, Outgoing, Refused, Report};
 use model::{AlertId, EventId, MediaTypeId};
 use objects::{AlertStatus, AlertType};
 
+use super::fallback::{Fallback, Fallbacks};
 use super::refused::plain;
 
 /// Alerts of one media type that are handed over and not reported yet: twice as many as it has sessions, up to this.
@@ -22,7 +23,7 @@ const WINDOW_MAX: usize = 200;
 /// A queue that is full without an alert of ours is tried again after this.
 const FULL_S: i64 = 1;
 /// Longest error of an alert, characters.
-const ERROR_CHARS_MAX: usize = 2_048;
+pub(super) const ERROR_CHARS_MAX: usize = 2_048;
 
 /// Condition: messages that wait for an attempt, or whose attempt is being made.
 const OPEN: &str = formatcp!(
@@ -196,19 +197,31 @@ impl Sending {
         Ok(())
     }
 
-    /// Stores how attempts ended.
-    pub(super) fn settle(&mut self, config: &Config, reports: &[Report], now: i64) -> DbResult<()> {
+    /// Stores how attempts ended, and what is sent instead of those that failed.
+    pub(super) fn settle(
+        &mut self,
+        config: &Config,
+        reports: &[Report],
+        fallbacks: &Fallbacks,
+        now: i64,
+    ) -> DbResult<()> {
         if reports.is_empty() {
             return Ok(());
         }
+        let fallback = |report: &Report| fallbacks.get(&report.alert.0);
         let written = config.write_state(|state| {
-            reports.iter().try_for_each(|report| write_outcome(state, report, now))
+            let mut reports = reports.iter();
+            reports.try_for_each(|report| write_end(state, report, fallback(report), now))
         });
         match written {
             Err(error) if error.is_of_values() => {
-                reports.iter().try_for_each(|report| settle_one(config, report, now))?;
+                let mut reports = reports.iter();
+                reports.try_for_each(|report| settle_one(config, report, fallback(report), now))?;
             }
             written => written?,
+        }
+        for media_type in fallbacks.values().flat_map(Fallback::media_types) {
+            self.add(media_type, now);
         }
         for report in reports {
             let Some(media_type) = self.handed.remove(&report.alert) else { continue };
@@ -225,8 +238,14 @@ impl Sending {
 }
 
 /// Stores how one attempt ended. What the database refuses of a report is left out.
-fn settle_one(config: &Config, report: &Report, now: i64) -> DbResult<()> {
-    let write = |report: &Report| config.write_state(|state| write_outcome(state, report, now));
+fn settle_one(
+    config: &Config,
+    report: &Report,
+    fallback: Option<&Fallback>,
+    now: i64,
+) -> DbResult<()> {
+    let write =
+        |report: &Report| config.write_state(|state| write_end(state, report, fallback, now));
     let refused = |error: &DbError| {
         let alert = report.alert.0;
         tracing::error!(%error, alert, "the database refuses how an attempt ended");
@@ -303,6 +322,17 @@ fn outgoing(row: &Row) -> Outgoing {
         problem: EventId(problem),
         failures: u32::try_from(row.int("retries")).unwrap_or(0),
     }
+}
+
+/// The end of an attempt, with what is sent instead.
+fn write_end(
+    state: &mut Statements<'_>,
+    report: &Report,
+    fallback: Option<&Fallback>,
+    now: i64,
+) -> DbResult<()> {
+    write_outcome(state, report, now)?;
+    fallback.map_or(Ok(()), |fallback| fallback.write(state, report.alert.0, now))
 }
 
 pub(super) fn write_outcome(state: &mut Statements<'_>, report: &Report, now: i64) -> DbResult<()> {

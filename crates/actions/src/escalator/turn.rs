@@ -94,7 +94,7 @@ impl Turn<'_> {
 }
 
 /// Runs work whose panic concerns only what it is about. `None` = it panicked.
-fn contained<T>(about: &impl std::fmt::Debug, work: impl FnOnce() -> T) -> Option<T> {
+pub(super) fn contained<T>(about: &impl std::fmt::Debug, work: impl FnOnce() -> T) -> Option<T> {
     match stdx::thread::contain(work) {
         Ok(result) => Some(result),
         Err(fault) => {

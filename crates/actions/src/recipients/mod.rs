@@ -52,7 +52,7 @@ pub(crate) struct MediaType {
 }
 
 /// Subject and text with unexpanded macros.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Text {
     pub(crate) subject: String,
     pub(crate) message: String,
@@ -228,6 +228,15 @@ impl Recipients<'_> {
         }
         drafts.reverse();
         drafts
+    }
+
+    /// The user's addresses of a media type that take a message of the occasion.
+    pub(crate) fn addresses(&self, user: u64, media_type: u64) -> Vec<&Address> {
+        let Ok(user) = self.user(user) else { return Vec::new() };
+        let fits = |media: &&Media| {
+            media.address.media_type == media_type && self.silence(media, user).is_none()
+        };
+        user.media.iter().filter(fits).map(|media| &media.address).collect()
     }
 
     /// A user who gets messages at all.

@@ -1,6 +1,7 @@
 //! Events in, alerts and attempts out, on an SQLite file.
 
 mod calm;
+mod fallback;
 mod flow;
 mod internal;
 mod outlook;

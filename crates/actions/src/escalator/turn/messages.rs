@@ -227,6 +227,7 @@ impl About {
             fate: draft.fate,
             command: None,
             withheld: self.withheld,
+            replaced: 0,
         }
     }
 }

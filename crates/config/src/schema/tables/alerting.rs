@@ -171,6 +171,8 @@ const MEDIA_TYPES_COLUMNS: &[Column] = &[
     text("event_menu_name"),
     text("description"),
     int("provider", "0"),
+    // What sends messages instead when this one fails; 0 = nothing.
+    id("fallback_mediatypeid"),
 ];
 
 const SCRIPTS_COLUMNS: &[Column] = &[

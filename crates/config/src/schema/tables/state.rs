@@ -262,6 +262,8 @@ const ALERTS_COLUMNS: &[Column] = &[
     id("carrierid"),
     // What gathers it; 0 = nothing.
     id("bundleid"),
+    // The alert that failed and that it replaces by another media type.
+    id("replaced_alertid"),
 ];
 
 const EVENTS_COLUMNS: &[Column] = &[
