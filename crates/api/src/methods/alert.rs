@@ -36,6 +36,8 @@ const FIELDS: &[Field] = &[
     field("alerttype", INT, ReadOnly, "0 message, 1 command."),
     field("p_eventid", Id, ReadOnly, "Event of the problem; recoveries."),
     field("acknowledgeid", Id, ReadOnly, "Update of the problem; updates."),
+    field("replaced_alertid", Id, ReadOnly, "Alert that failed, and that it replaces; 0 = none.")
+        .named(),
 ];
 
 pub(crate) static ALERT: Object = Object {

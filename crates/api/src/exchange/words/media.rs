@@ -42,6 +42,9 @@ pub(in crate::exchange) const MEDIA_TYPE_REST: &[Word] = &[
     text("description", "description"),
 ];
 
+/// The name of another media type; only if there is one.
+pub(in crate::exchange) const FALLBACK: &str = "fallback_media_type";
+
 /// A parameter of a webhook.
 pub(in crate::exchange) const WEBHOOK_PARAMETER: &[Word] =
     &[always("name", "name"), text("value", "value")];

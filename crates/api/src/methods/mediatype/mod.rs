@@ -1,5 +1,6 @@
 //! Media types: how messages are sent.
 
+mod fallback;
 mod kinds;
 mod lists;
 pub(crate) mod trial;
@@ -96,6 +97,13 @@ const FIELDS: &[Field] = &[
         "Older name of `message_format`.",
     )
     .in_column("message_format"),
+    field(
+        "fallback_mediatypeid",
+        Id,
+        Optional,
+        "Media type that sends messages instead when attempts of this one fail; 0 = none.",
+    )
+    .named(),
     field(
         "parameters",
         Nested,
@@ -268,8 +276,13 @@ impl Plain for MediaType {
         lists::complete_parameters(draft, kind, before)
     }
 
+    fn written(&self, _: &Call<'_>, edit: &mut Edit<'_>, drafts: &[Draft<'_>]) -> ApiResult<()> {
+        fallback::check(edit, drafts)
+    }
+
     fn delete(&self, _: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
         let ids: Vec<u64> = rows.iter().map(|row| row.id("mediatypeid")).collect();
+        fallback::check_unused(edit, rows)?;
         let sql = "SELECT m.mediatypeid, a.name FROM operation_messages m \
                    JOIN operations o ON o.operationid = m.operationid \
                    JOIN actions a ON a.actionid = o.actionid \
