@@ -3,6 +3,7 @@
 //! An alert is stored before it is handed over. The media make one attempt per [`Outgoing`] and report it once. After a
 //! failure they report when the next attempt is due; the alert waits for it in the database, not in a queue.
 
+pub mod learnt;
 pub mod outlook;
 pub mod rehearsal;
 

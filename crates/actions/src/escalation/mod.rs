@@ -92,18 +92,22 @@ pub(crate) enum Calm {
         /// One of them.
         by: u64,
     },
+    /// Problems of the trigger mostly end by themselves soon: step 1 waits until this second.
+    Transient { until: i64 },
 }
 
 impl Calm {
     const fn reason(self) -> Withholding {
         match self {
             Self::Inhibited { .. } => Withholding::Inhibited,
+            Self::Transient { .. } => Withholding::Transient,
         }
     }
 
     const fn pause(self) -> Pause {
         match self {
             Self::Inhibited { .. } => Pause::Inhibited,
+            Self::Transient { .. } => Pause::Transient,
         }
     }
 
@@ -111,13 +115,28 @@ impl Calm {
     pub(crate) const fn inhibitor(self) -> Option<u64> {
         match self {
             Self::Inhibited { by } => Some(by),
+            Self::Transient { .. } => None,
         }
     }
 
     const fn waits(self) -> Waits {
         match self {
             Self::Inhibited { .. } => Waits::Paused,
+            Self::Transient { until } => Waits::PausedUntil(until),
         }
+    }
+
+    /// Whether it concerns an escalation that has come this far.
+    const fn holds(self, before: Progress) -> bool {
+        match self {
+            Self::Inhibited { .. } => true,
+            Self::Transient { .. } => before.step == 0,
+        }
+    }
+
+    /// It ends by itself in this second or before it.
+    fn is_over(self, at: i64) -> bool {
+        matches!(self.waits(), Waits::PausedUntil(until) if until <= at)
     }
 }
 
@@ -198,8 +217,9 @@ impl Plan {
         }
         let pause = self.pause(problem);
         let is_due = is_due || matches!(before.waits, Waits::Paused | Waits::PausedUntil(_));
+        let calm = problem.calm.filter(|calm| calm.holds(before));
         if problem.recovered {
-            return end(match problem.calm {
+            return end(match calm {
                 // Nobody knows the problem, so its end is not reported either.
                 Some(calm) if pause.is_none() && !before.told => {
                     self.withhold(problem, before, calm, is_due)
@@ -210,7 +230,7 @@ impl Plan {
         if !is_due {
             return Turn { orders: Vec::new(), next: Some(before) };
         }
-        match (pause, problem.calm) {
+        match (pause, calm) {
             (Some(waits), _) => {
                 Turn { orders: Vec::new(), next: Some(Progress { waits, ..before }) }
             }
@@ -239,6 +259,7 @@ impl Plan {
             let Some(due) = progress.due().filter(|_| steps.len() < most) else { break };
             if progress.waits == Waits::PausedUntil(due) {
                 problem.suppressed = Suppressed::No;
+                problem.calm = problem.calm.filter(|calm| !calm.is_over(due));
             }
             let turn = self.look(&problem, progress, due);
             steps.extend(turn.orders.into_iter().filter_map(|order| match order {
@@ -252,7 +273,7 @@ impl Plan {
     }
 
     /// What holds the problem's escalation back.
-    pub(crate) fn pauses(&self, problem: &Problem) -> Vec<Pause> {
+    pub(crate) fn pauses(&self, problem: &Problem, progress: Progress) -> Vec<Pause> {
         let suppressed = self.pauses_suppressed && problem.suppressed != Suppressed::No;
         let all = [
             (suppressed, Pause::Suppressed),
@@ -260,7 +281,8 @@ impl Plan {
             (problem.depends_on_problem, Pause::Dependency),
         ];
         let pauses = all.into_iter().filter(|(holds, _)| *holds).map(|(_, pause)| pause);
-        pauses.chain(problem.calm.map(Calm::pause)).collect()
+        let calm = problem.calm.filter(|calm| calm.holds(progress));
+        pauses.chain(calm.map(Calm::pause)).collect()
     }
 
     /// The messages of the next step, once.

@@ -10,6 +10,7 @@ use eval::num::parse_seconds;
 use objects::{EvalType, EventSource, OperationKind, OperationMode, Status};
 use serde_json::Value as Json;
 
+use crate::calm::Calming;
 use crate::conditions::{Condition, Filter};
 use crate::escalation::{Acknowledgement, DEFAULT_DURATION_S, Plan, StepOperation};
 use crate::globals::Globals;
@@ -26,6 +27,7 @@ pub(super) struct Action {
     pub(super) plan: Plan,
     /// Tags that more severe problems must have in common to hold a problem back; none: nothing is held back.
     pub(super) inhibition: Vec<String>,
+    pub(super) calming: Option<Calming>,
     /// Messages of operations by the id of the operation.
     pub(super) messages: BTreeMap<u64, (OperationMode, Message)>,
     /// Scripts of operations by the id of the operation.
@@ -116,6 +118,7 @@ pub(super) fn read(
                 notifies_if_canceled: row.int("notify_if_canceled") == 1,
             },
             inhibition: inhibition(row),
+            calming: Calming::parse(row.text("calming")),
             messages: BTreeMap::new(),
             commands: BTreeMap::new(),
         };

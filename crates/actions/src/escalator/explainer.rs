@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use config::Config;
 use config::db::{DbResult, Reader};
+use model::alert::learnt::Learnt;
 use model::alert::outlook::Outlook;
 use model::alert::rehearsal::{Rehearsed, Span};
 use objects::EventSource;
@@ -13,6 +14,7 @@ use stdx::clock::SharedClock;
 use super::configured::{self, Action, Configured};
 use super::texts::Texts;
 use super::turn::{Rehearsal, Turn};
+use crate::calm::History;
 use crate::globals::Globals;
 
 /// Problems of one rehearsal.
@@ -52,6 +54,14 @@ impl Explainer {
         let turn = Turn { snapshot: &snapshot, texts: &*self.texts, now, woken: &woken };
         let mut configured = self.configured.lock().unwrap_or_else(PoisonError::into_inner);
         self.config.read(|connection| turn.outlook(connection, &mut configured, event))
+    }
+
+    /// What was learnt from the problems of these triggers, in their order.
+    pub fn learnt(&self, triggers: &[u64]) -> DbResult<Vec<Learnt>> {
+        let ids = triggers.iter().copied().collect();
+        let histories = self.config.read(|connection| History::read(connection, &ids))?;
+        let learnt = |id: &u64| histories.get(id).map(|history| history.learnt(*id, 0));
+        Ok(triggers.iter().filter_map(learnt).collect())
     }
 
     /// Reads an action through the connection, which may be a transaction that is undone afterwards. `None` = there is no

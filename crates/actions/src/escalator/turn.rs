@@ -17,7 +17,7 @@ use super::monitored::{self, Key, Monitored, Origins};
 use super::people::{People, Seen};
 use super::stored::{self, Changes, Escalation, Told, Wanted};
 use super::texts::Texts;
-use crate::calm::Inhibitors;
+use crate::calm::{History, Inhibitors};
 use crate::conditions::{
     InternalSubject, ServiceSubject, Subject as Compared, TriggerSubject, read_discovered,
 };
@@ -120,6 +120,7 @@ pub(super) struct Look<'a> {
     origins: Origins,
     problems: Problems,
     inhibitors: Inhibitors,
+    histories: BTreeMap<u64, History>,
     people: People,
     told: Told,
     running: BTreeSet<(u64, u64)>,
@@ -159,6 +160,7 @@ impl<'a> Look<'a> {
         let fresh = news.opened.first().copied();
         let problems = Problems::read(connection, &events, fresh, turn.snapshot, turn.now)?;
         let inhibitors = calm::inhibitors(turn, connection, actions, &events)?;
+        let histories = calm::histories(connection, actions, &events)?;
         let told = stored::told(connection, &ids)?;
         let of_updates = Vec::from_iter(of_updates);
         let running = stored::running(connection, &of_updates)?.into_iter().collect();
@@ -178,6 +180,7 @@ impl<'a> Look<'a> {
             origins,
             problems,
             inhibitors,
+            histories,
             people,
             told,
             running,

@@ -89,6 +89,8 @@ pub enum Pause {
     Dependency,
     /// A more severe problem with equal tags is open.
     Inhibited,
+    /// Problems of its trigger mostly end by themselves soon.
+    Transient,
 }
 
 impl Pause {
@@ -99,6 +101,7 @@ impl Pause {
             Self::Symptom => "symptom",
             Self::Dependency => "dependency",
             Self::Inhibited => "inhibited",
+            Self::Transient => "transient",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Messages that users are spared.
 
-use model::alert::outlook::Pause;
+use model::alert::outlook::{Pause, Running, Waits};
 
 use super::*;
 
@@ -9,6 +9,26 @@ const WITHHELD: &str = "SELECT eventid, userid, sendto, subject, status, esc_ste
 const NONE: Vec<String> = Vec::new();
 
 impl World {
+    /// What comes next for the problem.
+    fn running(&self, event: u64) -> Running {
+        let explainer =
+            Explainer::new(Arc::clone(&self.config), self.clock.clone(), Box::new(Echo));
+        explainer.outlook(event).unwrap().unwrap().actions.remove(0).running.unwrap()
+    }
+
+    /// The trigger had problems of these durations, and the action has these settings from now on.
+    fn calming(settings: &str, durations: &[u64]) -> Self {
+        let mut world = Self::new();
+        for seconds in durations {
+            world.problem(TRIGGER);
+            world.clock.advance(Duration::from_secs(*seconds));
+            world.recovery(TRIGGER);
+            world.clock.advance(Duration::from_secs(7_200));
+        }
+        while !world.sent().is_empty() {}
+        world.run(&format!("UPDATE actions SET calming = '{settings}'"));
+        world
+    }
     /// The action holds problems back while a more severe one has the same values of these tags.
     fn inhibiting(tags: &str) -> Self {
         let world = Self::new();
@@ -27,8 +47,7 @@ fn a_more_severe_problem_holds_back_others() {
     assert_eq!(world.sent(), NONE);
     let row = |event, step| format!("{event}|101|alice|PROBLEM|4|{step}|2|0");
     assert_eq!(world.rows(WITHHELD), [row(held, 1)]);
-    let explainer = Explainer::new(Arc::clone(&world.config), world.clock.clone(), Box::new(Echo));
-    let running = explainer.outlook(held).unwrap().unwrap().actions.remove(0).running.unwrap();
+    let running = world.running(held);
     assert_eq!((running.pauses, running.inhibited_by), (vec![Pause::Inhibited], Some(cause)));
     assert_eq!(world.after(600).len(), 2, "steps about the cause");
     world.after(60);
@@ -103,4 +122,97 @@ fn a_restart_forgets_nothing_that_is_held() {
     let told =
         format!("SELECT esc_step, status FROM alerts WHERE eventid = {held} ORDER BY alertid");
     assert_eq!(world.rows(&told), ["1|4", "1|3"]);
+}
+
+const TRANSIENTS: &str = r#"{"transients": 1, "flapping": 0, "max_hold": "10m"}"#;
+
+#[test]
+fn a_problem_that_ends_soon_as_most_is_not_told() {
+    let mut world = World::calming(TRANSIENTS, &[40, 20, 30, 25, 35, 90_000]);
+    let event = world.problem(TRIGGER);
+    assert_eq!(world.sent(), NONE);
+    let row = format!("{event}|101|alice|PROBLEM|4|1|4|0");
+    assert_eq!(world.rows(WITHHELD), [row.as_str()]);
+    let running = world.running(event);
+    let until = i64::from(world.now().clock) + 45;
+    assert_eq!(
+        (running.pauses, running.waits),
+        (vec![Pause::Transient], Waits::PausedUntil(until))
+    );
+    assert_eq!(world.after(44), NONE);
+    world.recovery(TRIGGER);
+    assert_eq!(world.sent(), NONE);
+    assert_eq!(world.rows(WITHHELD), [row.as_str()], "it stays");
+    assert_eq!(world.rows("SELECT * FROM escalations"), NONE);
+}
+
+#[test]
+fn a_problem_that_lasts_longer_than_most_is_told() {
+    let mut world = World::calming(TRANSIENTS, &[40, 20, 30, 25, 35]);
+    let event = world.problem(TRIGGER);
+    assert_eq!(world.sent(), NONE);
+    let steps = |world: &World| {
+        let explainer =
+            Explainer::new(Arc::clone(&world.config), world.clock.clone(), Box::new(Echo));
+        let steps = explainer.outlook(event).unwrap().unwrap().actions.remove(0).steps;
+        Vec::from_iter(steps.iter().map(|step| step.at - i64::from(world.now().clock)))
+    };
+    assert_eq!(steps(&world), [45, 105, 165], "the forecast has the hold");
+    assert_eq!(world.after(45), ["alice PROBLEM"]);
+    assert_eq!(world.after(60), ["alice PROBLEM", "bob SECOND"], "later steps do not wait");
+    world.recovery(TRIGGER);
+    assert_eq!(world.sent(), ["alice OK", "bob OK"]);
+    assert_eq!(world.rows(WITHHELD).len(), 1);
+}
+
+#[test]
+fn late_looks_know_whether_a_problem_was_transient() {
+    let mut world = World::calming(TRANSIENTS, &[40, 20, 30, 25, 35]);
+    world.problem(TRIGGER);
+    world.clock.advance(Duration::from_secs(30));
+    world.recovery(TRIGGER);
+    assert_eq!(world.after(3_600), NONE, "it ended in time");
+    assert_eq!(world.rows(WITHHELD).len(), 1);
+    world.problem(TRIGGER);
+    world.clock.advance(Duration::from_secs(60));
+    world.recovery(TRIGGER);
+    assert_eq!(world.after(3_600), ["alice PROBLEM", "alice OK"], "it lasted");
+}
+
+#[test]
+fn holds_need_experience_and_have_a_limit() {
+    let short = r#"{"transients": 1, "max_hold": "39s"}"#;
+    let long = r#"{"transients": 1, "max_hold": "2h"}"#;
+    for (settings, durations, held) in [
+        (TRANSIENTS, &[40, 20, 30, 25][..], false),
+        (TRANSIENTS, &[40, 20, 30, 25, 35], true),
+        (short, &[40, 20, 30, 25, 35], false),
+        (TRANSIENTS, &[601, 20, 30, 25, 35], false),
+        (long, &[601, 20, 30, 25, 35], true),
+        (r#"{"transients": 0}"#, &[40, 20, 30, 25, 35], false),
+        ("", &[40, 20, 30, 25, 35], false),
+        ("no JSON", &[40, 20, 30, 25, 35], false),
+    ] {
+        let mut world = World::calming(settings, durations);
+        world.problem(TRIGGER);
+        assert_eq!(world.sent().is_empty(), held, "{settings} {durations:?}");
+        world.problem(DISASTER);
+        assert_eq!(world.sent(), ["alice PROBLEM"], "each trigger for itself");
+    }
+}
+
+#[test]
+fn problems_that_users_closed_teach_nothing() {
+    let mut world = World::calming(TRANSIENTS, &[40, 20, 30, 25]);
+    let event = world.problem(TRIGGER);
+    let close = ProblemUpdate { user: UserId(ALICE), close: true, ..ProblemUpdate::default() };
+    world.clock.advance(Duration::from_secs(10));
+    world.update(event, close);
+    world.sent();
+    world.problem(TRIGGER);
+    assert_eq!(world.sent(), ["alice PROBLEM"]);
+    let explainer = Explainer::new(Arc::clone(&world.config), world.clock.clone(), Box::new(Echo));
+    let learnt = explainer.learnt(&[TRIGGER, DISASTER]).unwrap();
+    let shown = learnt.iter().map(|one| (one.trigger, one.problems, one.typical, one.within));
+    assert_eq!(Vec::from_iter(shown), [(TRIGGER, 4, Some(30), None), (DISASTER, 0, None, None)]);
 }

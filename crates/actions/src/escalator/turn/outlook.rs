@@ -61,7 +61,7 @@ impl Look<'_> {
             id: one.id,
             step: one.progress.step,
             waits: one.progress.waits,
-            pauses: action.plan.pauses(&problem),
+            pauses: action.plan.pauses(&problem, one.progress),
             inhibited_by: problem.calm.and_then(Calm::inhibitor),
             stopped: problem.missing.as_ref().map(note).unwrap_or_default(),
         });

@@ -89,6 +89,7 @@ tables! { TABLES:
             text("formula"),
             // JSON; empty = none.
             text("inhibition"),
+            text("calming"),
         ],
         &[&["name"], &["eventsource"]],
     );

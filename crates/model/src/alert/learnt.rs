@@ -1,0 +1,16 @@
+//! What was learnt from the problems that a trigger had.
+
+/// Of the last problems of a trigger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Learnt {
+    /// Row of `triggers`.
+    pub trigger: u64,
+    /// Problems that ended by themselves, of the last 50.
+    pub problems: usize,
+    /// Their median duration, seconds; `None` = there is none.
+    pub typical: Option<i64>,
+    /// Seconds within which most of them ended; `None` = there are too few.
+    pub within: Option<i64>,
+    /// How many of them ended within it, percent.
+    pub share: i64,
+}
