@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use balancing::placement::{Assignment, State};
 use config::db::Reader;
+use model::alert::learnt::Learnt;
 use model::alert::outlook::Outlook;
 use model::alert::rehearsal::{Rehearsed, Span};
 use model::alert::{Outgoing, Trial};
@@ -124,6 +125,11 @@ pub trait Live: Send + Sync {
     fn outlook(&self, event: u64) -> Result<Option<Outlook>, String> {
         let _unknown = event;
         Ok(None)
+    }
+    /// What was learnt from the last problems of these triggers.
+    fn learnt(&self, triggers: &[u64]) -> Result<Vec<Learnt>, String> {
+        let _unknown = triggers;
+        Ok(Vec::new())
     }
     /// Reads an action on problems of triggers through the connection, which may be a transaction that is undone
     /// afterwards. `None` = there is no such action.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use balancing::placement::State;
 use config::db::{Location, Reader};
+use model::alert::learnt::{Flapping, Learnt};
 use model::alert::outlook::{OfAction, Outlook};
 use model::alert::rehearsal::{Rehearsed, Span};
 use model::alert::{Outcome, Outgoing, ScriptLine, Trial};
@@ -87,6 +88,17 @@ impl Live for Idle {
     fn outlook(&self, event: u64) -> Result<Option<Outlook>, String> {
         let actions = self.outlook.lock().unwrap().clone();
         Ok(Some(Outlook { event, at: 1_800_000_000, actions }))
+    }
+    fn learnt(&self, triggers: &[u64]) -> Result<Vec<Learnt>, String> {
+        let one = |trigger: &u64| Learnt {
+            trigger: *trigger,
+            problems: 6,
+            typical: Some(30),
+            within: Some(40),
+            share: 83,
+            flapping: Some(Flapping { changes: 7, until: 1_800_001_800, since: None }),
+        };
+        Ok(triggers.iter().map(one).collect())
     }
     fn prepare(
         &self,

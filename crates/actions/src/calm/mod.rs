@@ -5,7 +5,7 @@ mod inhibition;
 
 use serde_json::Value as Json;
 
-pub(crate) use history::History;
+pub(crate) use history::{FLAPPING_S, History};
 pub(crate) use inhibition::{Freed, Inhibitors, freed};
 
 /// Longest time that the first step waits for the end of a problem, if an action does not say: 10 minutes.
@@ -16,6 +16,8 @@ const MAX_HOLD_S: i64 = 600;
 pub(crate) struct Calming {
     /// Step 1 waits as long as most problems of the trigger lasted.
     pub(crate) transients: bool,
+    /// Of a flapping trigger one message is sent, and others when it is quiet.
+    pub(crate) flapping: bool,
     /// The longest of such waits.
     pub(crate) max_hold_s: i64,
 }
@@ -28,8 +30,9 @@ impl Calming {
         let hold = settings["max_hold"].as_str().and_then(eval::num::parse_seconds);
         let calming = Self {
             transients: is_on("transients"),
+            flapping: is_on("flapping"),
             max_hold_s: hold.map_or(MAX_HOLD_S, i64::from),
         };
-        calming.transients.then_some(calming)
+        (calming.transients || calming.flapping).then_some(calming)
     }
 }

@@ -19,6 +19,9 @@ use objects::{EvalType, Withholding};
 /// Longest look ahead: steps without an operation that applies count, too.
 const LOOKS_MAX: usize = 1_000;
 
+/// See [`Progress::withheld`].
+const END: u32 = u32::MAX;
+
 /// Duration of a step if the configured one is not valid.
 pub(crate) const DEFAULT_DURATION_S: NonZeroU32 = NonZeroU32::new(3_600).unwrap();
 
@@ -70,6 +73,8 @@ pub(crate) struct Problem {
     pub(crate) depends_on_problem: bool,
     /// What spares users the messages that are due.
     pub(crate) calm: Option<Calm>,
+    /// It has ended, and its trigger has another open problem. Only for actions that calm flapping triggers.
+    pub(crate) reopened: bool,
     /// What the escalation cannot go on without.
     pub(crate) missing: Option<Missing>,
 }
@@ -94,6 +99,12 @@ pub(crate) enum Calm {
     },
     /// Problems of the trigger mostly end by themselves soon: step 1 waits until this second.
     Transient { until: i64 },
+    /// The trigger opens and ends problems all the time: all is withheld until this second.
+    Flapping {
+        until: i64,
+        /// Nobody knows it yet: step 1 tells it.
+        first: bool,
+    },
 }
 
 impl Calm {
@@ -101,6 +112,7 @@ impl Calm {
         match self {
             Self::Inhibited { .. } => Withholding::Inhibited,
             Self::Transient { .. } => Withholding::Transient,
+            Self::Flapping { .. } => Withholding::Flapping,
         }
     }
 
@@ -108,6 +120,7 @@ impl Calm {
         match self {
             Self::Inhibited { .. } => Pause::Inhibited,
             Self::Transient { .. } => Pause::Transient,
+            Self::Flapping { .. } => Pause::Flapping,
         }
     }
 
@@ -115,14 +128,14 @@ impl Calm {
     pub(crate) const fn inhibitor(self) -> Option<u64> {
         match self {
             Self::Inhibited { by } => Some(by),
-            Self::Transient { .. } => None,
+            Self::Transient { .. } | Self::Flapping { .. } => None,
         }
     }
 
     const fn waits(self) -> Waits {
         match self {
             Self::Inhibited { .. } => Waits::Paused,
-            Self::Transient { until } => Waits::PausedUntil(until),
+            Self::Transient { until } | Self::Flapping { until, .. } => Waits::PausedUntil(until),
         }
     }
 
@@ -131,6 +144,7 @@ impl Calm {
         match self {
             Self::Inhibited { .. } => true,
             Self::Transient { .. } => before.step == 0,
+            Self::Flapping { first, .. } => !first || before.step > 0,
         }
     }
 
@@ -161,7 +175,7 @@ pub(crate) struct Progress {
     /// The last step that was made; 0 = none.
     pub(crate) step: u32,
     pub(crate) waits: Waits,
-    /// The last step whose messages were withheld; 0 = none.
+    /// The last step whose messages were withheld; 0 = none, [`END`] = those about the end.
     pub(crate) withheld: u32,
     /// A user has a message of it.
     pub(crate) told: bool,
@@ -186,6 +200,8 @@ pub(crate) enum Order {
     Cancel(Missing),
     /// The messages of these operations are stored and not sent.
     Withhold { reason: Withholding, step: u32, operations: Vec<u64> },
+    /// The messages about the end are stored and not sent yet.
+    WithholdEnd(Withholding),
 }
 
 impl Progress {
@@ -219,13 +235,19 @@ impl Plan {
         let is_due = is_due || matches!(before.waits, Waits::Paused | Waits::PausedUntil(_));
         let calm = problem.calm.filter(|calm| calm.holds(before));
         if problem.recovered {
-            return end(match calm {
-                // Nobody knows the problem, so its end is not reported either.
-                Some(calm) if pause.is_none() && !before.told => {
-                    self.withhold(problem, before, calm, is_due)
+            return match (problem.calm.filter(|_| pause.is_none()), calm) {
+                _ if before.withheld == END && problem.reopened => end(Vec::new()),
+                (Some(Calm::Flapping { until, first }), _)
+                    if self.has_recovery && (before.told || first && before.step == 0) =>
+                {
+                    self.hold_end(problem, before, until)
                 }
-                _ => self.recover(problem, before, pause.is_some(), now),
-            });
+                // Nobody knows the problem, so its end is not reported either.
+                (Some(_), Some(calm)) if !before.told => {
+                    end(self.withhold(problem, before, calm, is_due))
+                }
+                _ => end(self.recover(problem, before, pause.is_some(), now)),
+            };
         }
         if !is_due {
             return Turn { orders: Vec::new(), next: Some(before) };
@@ -264,7 +286,10 @@ impl Plan {
             let turn = self.look(&problem, progress, due);
             steps.extend(turn.orders.into_iter().filter_map(|order| match order {
                 Order::Step { step, operations } => Some((due, step, operations)),
-                Order::Recovery | Order::Cancel(_) | Order::Withhold { .. } => None,
+                Order::Recovery
+                | Order::Cancel(_)
+                | Order::Withhold { .. }
+                | Order::WithholdEnd(_) => None,
             }));
             let Some(next) = turn.next else { break };
             progress = next;
@@ -322,6 +347,19 @@ impl Plan {
             progress.waits = Waits::Recovery;
         }
         Turn { orders, next: Some(progress).filter(|_| !is_over || self.has_recovery) }
+    }
+
+    /// The trigger is flapping: what it has come to is told when it is quiet.
+    fn hold_end(&self, problem: &Problem, before: Progress, until: i64) -> Turn {
+        let mut orders = Vec::new();
+        if before.step == 0 {
+            orders.extend(self.step(problem, 1));
+        }
+        if before.withheld != END {
+            orders.push(Order::WithholdEnd(Withholding::Flapping));
+        }
+        let (step, waits) = (before.step.max(1), Waits::PausedUntil(until));
+        Turn { orders, next: Some(Progress { step, waits, withheld: END, ..before }) }
     }
 
     fn recover(&self, problem: &Problem, before: Progress, paused: bool, now: i64) -> Vec<Order> {

@@ -366,6 +366,7 @@ impl Problems {
             symptom: event.cause != 0,
             depends_on_problem: self.silenced.contains(&event.trigger()),
             calm: None,
+            reopened: false,
             missing,
         }
     }

@@ -59,8 +59,9 @@ impl Explainer {
     /// What was learnt from the problems of these triggers, in their order.
     pub fn learnt(&self, triggers: &[u64]) -> DbResult<Vec<Learnt>> {
         let ids = triggers.iter().copied().collect();
+        let now = i64::try_from(self.clock.unix_s()).unwrap_or(i64::MAX);
         let histories = self.config.read(|connection| History::read(connection, &ids))?;
-        let learnt = |id: &u64| histories.get(id).map(|history| history.learnt(*id, 0));
+        let learnt = |id: &u64| histories.get(id).map(|history| history.learnt(*id, 0, now));
         Ok(triggers.iter().filter_map(learnt).collect())
     }
 

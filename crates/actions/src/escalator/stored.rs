@@ -115,6 +115,16 @@ pub(super) fn running(connection: &mut dyn Reader, events: &[u64]) -> DbResult<V
     Ok(rows.iter().map(|row| (row.id("actionid"), row.id("eventid"))).collect())
 }
 
+/// Actions that told users of these problems or will, with the problem.
+pub(super) fn sent_steps(connection: &mut dyn Reader, events: &[u64]) -> DbResult<Vec<(u64, u64)>> {
+    let sql = format!(
+        "SELECT DISTINCT actionid, eventid FROM alerts \
+         WHERE {WAS_SENT} AND p_eventid = 0 AND eventid IN ({{ids}})"
+    );
+    let rows = query_by_ids(connection, &sql, &never_sent(), events)?;
+    Ok(rows.iter().map(|row| (row.id("actionid"), row.id("eventid"))).collect())
+}
+
 /// The second in which the next escalation is due.
 pub(super) fn next_due(connection: &mut dyn Reader) -> DbResult<Option<i64>> {
     let sql = "SELECT nextcheck FROM escalations WHERE nextcheck > 0 ORDER BY nextcheck LIMIT 1";

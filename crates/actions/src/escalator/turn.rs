@@ -17,12 +17,13 @@ use super::monitored::{self, Key, Monitored, Origins};
 use super::people::{People, Seen};
 use super::stored::{self, Changes, Escalation, Told, Wanted};
 use super::texts::Texts;
-use crate::calm::{History, Inhibitors};
+use crate::calm::Inhibitors;
 use crate::conditions::{
     InternalSubject, ServiceSubject, Subject as Compared, TriggerSubject, read_discovered,
 };
 use crate::escalation::{Order, Progress};
 use crate::globals::Globals;
+use calm::Histories;
 pub(super) use messages::About;
 use messages::{Say, note};
 
@@ -120,7 +121,7 @@ pub(super) struct Look<'a> {
     origins: Origins,
     problems: Problems,
     inhibitors: Inhibitors,
-    histories: BTreeMap<u64, History>,
+    histories: Histories,
     people: People,
     told: Told,
     running: BTreeSet<(u64, u64)>,
@@ -160,7 +161,7 @@ impl<'a> Look<'a> {
         let fresh = news.opened.first().copied();
         let problems = Problems::read(connection, &events, fresh, turn.snapshot, turn.now)?;
         let inhibitors = calm::inhibitors(turn, connection, actions, &events)?;
-        let histories = calm::histories(connection, actions, &events)?;
+        let histories = calm::histories(turn, connection, actions, &events)?;
         let told = stored::told(connection, &ids)?;
         let of_updates = Vec::from_iter(of_updates);
         let running = stored::running(connection, &of_updates)?.into_iter().collect();
@@ -289,7 +290,7 @@ impl<'a> Look<'a> {
         for order in turn.orders {
             match order {
                 Order::Step { step, operations } => {
-                    let about = About::problem(&event, step);
+                    let about = self.about_step(action, &event, step);
                     let commands = operations.iter().filter_map(|id| action.commands.get(id));
                     for (_, command) in commands {
                         self.run(connection, action, &event, about, command)?;
@@ -305,6 +306,12 @@ impl<'a> Look<'a> {
                     let messages = operations.iter().filter_map(|id| action.messages.get(id));
                     for message in Vec::from_iter(messages).into_iter().rev() {
                         self.send(connection, action, &event, about, Say::Message(&message.1))?;
+                    }
+                }
+                Order::WithholdEnd(reason) => {
+                    let about = About::recovery(&event).withheld(reason);
+                    for message in action.of_mode(OperationMode::Recovery) {
+                        self.send(connection, action, &event, about, Say::Message(message))?;
                     }
                 }
                 Order::Recovery => {

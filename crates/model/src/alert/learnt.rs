@@ -13,4 +13,17 @@ pub struct Learnt {
     pub within: Option<i64>,
     /// How many of them ended within it, percent.
     pub share: i64,
+    /// It opens and ends problems all the time.
+    pub flapping: Option<Flapping>,
+}
+
+/// A trigger that opens and ends problems all the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flapping {
+    /// How often a problem opened or ended in the last 30 minutes.
+    pub changes: usize,
+    /// The second from which on it is not flapping any more if nothing changes.
+    pub until: i64,
+    /// The problem with which it began; `None` = too many have followed.
+    pub since: Option<u64>,
 }

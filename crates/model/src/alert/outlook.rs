@@ -91,6 +91,8 @@ pub enum Pause {
     Inhibited,
     /// Problems of its trigger mostly end by themselves soon.
     Transient,
+    /// Its trigger opens and ends problems all the time.
+    Flapping,
 }
 
 impl Pause {
@@ -102,6 +104,7 @@ impl Pause {
             Self::Dependency => "dependency",
             Self::Inhibited => "inhibited",
             Self::Transient => "transient",
+            Self::Flapping => "flapping",
         }
     }
 }

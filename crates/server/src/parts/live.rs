@@ -13,6 +13,7 @@ use control::analytics::Board;
 use events::Problems;
 use internals::Capacity;
 use listen::{Intake, PushError};
+use model::alert::learnt::Learnt;
 use model::alert::outlook::Outlook;
 use model::alert::rehearsal::{Rehearsed, Span};
 use model::alert::{Outgoing, Trial};
@@ -134,6 +135,10 @@ impl api::Live for Live {
 
     fn outlook(&self, event: u64) -> Result<Option<Outlook>, String> {
         self.alerting.explainer.outlook(event).map_err(|error| error.to_string())
+    }
+
+    fn learnt(&self, triggers: &[u64]) -> Result<Vec<Learnt>, String> {
+        self.alerting.explainer.learnt(triggers).map_err(|error| error.to_string())
     }
 
     fn prepare(

@@ -216,3 +216,108 @@ fn problems_that_users_closed_teach_nothing() {
     let shown = learnt.iter().map(|one| (one.trigger, one.problems, one.typical, one.within));
     assert_eq!(Vec::from_iter(shown), [(TRIGGER, 4, Some(30), None), (DISASTER, 0, None, None)]);
 }
+
+const FLAPPING: &str = r#"{"transients": 0, "flapping": 1, "max_hold": "10m"}"#;
+
+impl World {
+    /// The trigger opens a problem, which ends after 20 s, so often; what is sent meanwhile.
+    fn flap(&mut self, times: usize) -> Vec<String> {
+        let mut sent = Vec::new();
+        for _ in 0..times {
+            self.problem(TRIGGER);
+            sent.extend(self.after(20));
+            self.recovery(TRIGGER);
+            sent.extend(self.after(40));
+        }
+        sent
+    }
+}
+
+#[test]
+fn a_flapping_trigger_has_one_message_until_it_is_quiet() {
+    let mut world = World::calming(FLAPPING, &[]);
+    assert_eq!(world.flap(4), ["alice PROBLEM", "alice OK"].repeat(4));
+    let first = world.problem(TRIGGER);
+    assert_eq!(world.after(20), ["alice Flapping: PROBLEM"]);
+    let message = &world.rows(&format!("SELECT message FROM alerts WHERE eventid = {first}"))[0];
+    assert!(message.starts_with("Flapping: 9 changes in 30 minutes."), "{message}");
+    assert!(message.ends_with(&format!("\n\ntext {first} Asia/Tokyo")), "{message}");
+    world.recovery(TRIGGER);
+    assert_eq!(world.after(40), NONE);
+    let end = first + 1;
+    assert_eq!(world.rows(WITHHELD), [format!("{end}|101|alice|OK|4|1|5|0")]);
+    assert_eq!(world.running(first).pauses, [Pause::Flapping], "it waits for the quiet");
+    assert_eq!(world.flap(20), NONE);
+    assert_eq!(world.rows(WITHHELD).len(), 21);
+    let mut world = world.restarted();
+    assert_eq!(world.after(1_759), NONE, "40 s have passed");
+    assert_eq!(world.after(1), ["alice OK"], "the state as it is");
+    assert_eq!(world.rows("SELECT * FROM escalations"), NONE);
+    assert_eq!(world.flap(1), ["alice PROBLEM", "alice OK"], "it is like any other again");
+}
+
+#[test]
+fn a_problem_that_outlasts_the_flapping_is_told() {
+    let mut world = World::calming(FLAPPING, &[]);
+    assert_eq!(world.flap(5).last().unwrap(), "alice Flapping: PROBLEM");
+    let event = world.problem(TRIGGER);
+    assert_eq!(world.sent(), NONE);
+    let running = world.running(event);
+    let until = i64::from(world.now().clock) + 1_800;
+    let paused = (vec![Pause::Flapping], Waits::PausedUntil(until));
+    assert_eq!((running.pauses, running.waits), paused);
+    assert_eq!(world.after(1_799), NONE);
+    assert_eq!(world.after(1), ["alice PROBLEM"], "and no end of the one before");
+    assert_eq!(world.rows("SELECT COUNT(*) FROM escalations"), ["1"]);
+    world.recovery(TRIGGER);
+    assert_eq!(world.sent(), ["alice OK"]);
+}
+
+#[test]
+fn flapping_during_a_pause_is_told_after_it() {
+    let mut world = World::calming(FLAPPING, &[]);
+    world.run("UPDATE actions SET inhibition = '{\"tags\": [\"a\"]}'");
+    world.tagged_problem(DISASTER, &[("a", "b")]);
+    assert_eq!(world.sent(), ["alice PROBLEM"]);
+    world.run("DELETE FROM trigger_depends");
+    for _ in 0..7 {
+        world.tagged_problem(TRIGGER, &[("a", "b")]);
+        world.clock.advance(Duration::from_secs(5));
+        world.work();
+        world.recovery(TRIGGER);
+        world.work();
+    }
+    world.tagged_problem(TRIGGER, &[("a", "b")]);
+    world.work();
+    lock(&world.sink.taken).clear();
+    world.recovery(DISASTER);
+    world.work();
+    let sent = world.sent();
+    assert!(sent.contains(&"alice Flapping: PROBLEM".to_owned()), "{sent:?}");
+}
+
+#[test]
+fn a_late_look_at_a_flapping_trigger_tells_it_once() {
+    let mut world = World::calming(FLAPPING, &[]);
+    for _ in 0..9 {
+        world.problem(TRIGGER);
+        world.clock.advance(Duration::from_secs(10));
+        world.recovery(TRIGGER);
+    }
+    let sent = world.sent();
+    let flapping = sent.iter().filter(|one| one.contains("Flapping")).count();
+    assert_eq!((sent.len(), flapping), (9, 1), "four as usual: {sent:?}");
+    assert_eq!(world.rows(WITHHELD).len(), 5, "an end and four problems");
+    assert_eq!(world.after(1_800), ["alice OK"]);
+}
+
+#[test]
+fn without_the_setting_each_problem_is_told() {
+    let mut world = World::calming(TRANSIENTS, &[]);
+    world.run("UPDATE actions SET calming = ''");
+    assert_eq!(world.flap(8), ["alice PROBLEM", "alice OK"].repeat(8));
+    let explainer = Explainer::new(Arc::clone(&world.config), world.clock.clone(), Box::new(Echo));
+    let flapping = explainer.learnt(&[TRIGGER]).unwrap()[0].flapping.unwrap();
+    let until = i64::from(world.now().clock) - 40 + 1_800;
+    assert_eq!((flapping.changes, flapping.until), (16, until));
+}

@@ -4,9 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use config::db::{DbResult, Reader};
 
-use super::{Action, Event, Look, News, Turn};
+use model::alert::learnt::Flapping;
+
+use super::{About, Action, Event, Look, News, Turn};
 use crate::calm::{self, Calming, Freed, History, Inhibitors};
 use crate::escalation::{Calm, Problem};
+use crate::escalator::stored;
 
 /// The problems that hold back messages about these events.
 pub(super) fn inhibitors(
@@ -25,17 +28,42 @@ pub(super) fn inhibitors(
     }
 }
 
-/// The problems that triggers had before, if an action learns from them.
+/// The problems that triggers had before.
+#[derive(Debug, Default)]
+pub(super) struct Histories {
+    of_trigger: BTreeMap<u64, History>,
+    flapping: BTreeMap<u64, Flapping>,
+    /// Actions that have told users of a flapping trigger.
+    told: BTreeSet<(u64, u64)>,
+}
+
+/// Those of the events' triggers, if an action learns from them.
 pub(super) fn histories(
+    turn: &Turn<'_>,
     connection: &mut dyn Reader,
     actions: &BTreeMap<u64, Action>,
     events: &BTreeMap<u64, Event>,
-) -> DbResult<BTreeMap<u64, History>> {
-    if !actions.values().any(|action| action.enabled && action.calming.is_some()) {
-        return Ok(BTreeMap::new());
+) -> DbResult<Histories> {
+    let mut calming = actions.values().filter(|action| action.enabled);
+    if !calming.any(|action| action.calming.is_some()) {
+        return Ok(Histories::default());
     }
     let triggers = events.values().map(Event::trigger).filter(|trigger| *trigger != 0);
-    History::read(connection, &triggers.collect())
+    let of_trigger = History::read(connection, &triggers.collect())?;
+    let flapping = |(trigger, history): (&u64, &History)| {
+        history.flapping(turn.now).map(|flapping| (*trigger, flapping))
+    };
+    let flapping: BTreeMap<u64, Flapping> = of_trigger.iter().filter_map(flapping).collect();
+    let mut trigger_of = BTreeMap::new();
+    for (trigger, since) in flapping.iter().filter_map(|(id, one)| Some((id, one.since?))) {
+        let history = of_trigger.get(trigger);
+        let problems = history.into_iter().flat_map(|history| history.since(since));
+        trigger_of.extend(problems.map(|problem| (problem, *trigger)));
+    }
+    let sent = stored::sent_steps(connection, &Vec::from_iter(trigger_of.keys().copied()))?;
+    let told = |(action, event): (u64, u64)| Some((action, *trigger_of.get(&event)?));
+    let told = sent.into_iter().filter_map(told).collect();
+    Ok(Histories { of_trigger, flapping, told })
 }
 
 /// Escalations that may go on because problems ended.
@@ -56,7 +84,25 @@ impl Look<'_> {
     /// A problem as an escalation of the action sees it. `off`: the name of the action, which is switched off.
     pub(super) fn problem(&self, action: &Action, event: &Event, off: Option<&str>) -> Problem {
         let problem = self.problems.state(event, self.object(event), off);
-        Problem { calm: self.calm(action, event), ..problem }
+        let reopened = action.calming.is_some_and(|calming| calming.flapping)
+            && event.recovery != 0
+            && self.history(event).is_some_and(|history| history.is_open_again(event.id));
+        Problem { calm: self.calm(action, event), reopened, ..problem }
+    }
+
+    /// What the messages of a step are about.
+    pub(super) fn about_step(&mut self, action: &Action, event: &Event, step: u32) -> About {
+        let about = About::problem(event, step);
+        let is_told =
+            action.calming.and_then(|one| self.flapping(action.id, &one, event)).is_some();
+        let flapping = self.histories.flapping.get(&event.trigger()).filter(|_| is_told);
+        let Some(changes) = flapping.map(|flapping| flapping.changes) else { return about };
+        self.histories.told.insert((action.id, event.trigger()));
+        about.flapping(changes)
+    }
+
+    fn history(&self, event: &Event) -> Option<&History> {
+        self.histories.of_trigger.get(&event.trigger())
     }
 
     fn calm(&self, action: &Action, event: &Event) -> Option<Calm> {
@@ -65,14 +111,28 @@ impl Look<'_> {
         }
         let by = self.inhibitors.of(event.severity, &event.tags, &action.inhibition);
         let inhibited = by.map(|by| Calm::Inhibited { by });
-        inhibited.or_else(|| self.transient(action.calming.as_ref()?, event))
+        let calming = action.calming.as_ref();
+        inhibited
+            .or_else(|| self.flapping(action.id, calming?, event))
+            .or_else(|| self.transient(calming?, event))
+    }
+
+    fn flapping(&self, action: u64, calming: &Calming, event: &Event) -> Option<Calm> {
+        let trigger = event.trigger();
+        let flapping = self.histories.flapping.get(&trigger).filter(|_| calming.flapping)?;
+        // Those before it are told as usual.
+        if flapping.since.is_some_and(|since| event.id < since) {
+            return None;
+        }
+        let is_known = flapping.since.is_none() || self.histories.told.contains(&(action, trigger));
+        Some(Calm::Flapping { until: flapping.until, first: !is_known })
     }
 
     /// The problem may be one of those that end by themselves.
     fn transient(&self, calming: &Calming, event: &Event) -> Option<Calm> {
         let trigger = event.trigger();
-        let history = self.histories.get(&trigger).filter(|_| calming.transients)?;
-        let within = history.learnt(trigger, event.id).within?;
+        let history = self.history(event).filter(|_| calming.transients)?;
+        let within = history.learnt(trigger, event.id, self.turn.now).within?;
         let until = i64::from(event.at.clock).saturating_add(within).saturating_add(GRACE_S);
         // A look may come late.
         let holds = match event.recovery {

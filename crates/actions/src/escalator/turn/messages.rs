@@ -6,6 +6,7 @@ use config::db::{DbResult, Reader};
 use objects::{OperationMode, Withholding};
 
 use super::{Action, Event, Look, Update, contained};
+use crate::calm::FLAPPING_S;
 use crate::escalation::Missing;
 use crate::escalator::stored::{self, NewAlert};
 use crate::escalator::texts::{Addressee, Sent, Subject};
@@ -125,6 +126,7 @@ impl Look<'_> {
                     message: texts.message(&draft.text.message, &to),
                 }
             };
+            let text = about.with_notice(text);
             let sent = Sent {
                 sendto: draft.address.as_ref().map_or("", |address| &address.sendto),
                 subject: &text.subject,
@@ -171,6 +173,8 @@ pub(in crate::escalator) struct About {
     step: u32,
     /// Why it is not sent.
     withheld: Option<Withholding>,
+    /// It tells first that the trigger is flapping, with the number of changes.
+    flapping: Option<usize>,
 }
 
 impl About {
@@ -185,7 +189,13 @@ impl About {
             author: 0,
             step,
             withheld: None,
+            flapping: None,
         }
+    }
+
+    /// The same, which tells that the trigger is flapping.
+    pub(super) fn flapping(self, changes: usize) -> Self {
+        Self { flapping: Some(changes), ..self }
     }
 
     /// The same, which is stored and not sent.
@@ -204,6 +214,20 @@ impl About {
         let mode = OperationMode::Update;
         let alarm = update.alarm != 0;
         Self { mode, update: update.id, alarm, author: update.user, ..about }
+    }
+
+    /// The text, behind the notice that the trigger is flapping.
+    fn with_notice(self, text: Text) -> Text {
+        let Some(changes) = self.flapping else { return text };
+        let minutes = FLAPPING_S / 60;
+        let notice = format!(
+            "Flapping: {changes} changes in {minutes} minutes. Further messages follow when the trigger \
+             has been quiet for {minutes} minutes."
+        );
+        Text {
+            subject: format!("Flapping: {}", text.subject),
+            message: format!("{notice}\n\n{}", text.message),
+        }
     }
 
     pub(in crate::escalator) fn subject(&self, action: u64, event: &Event) -> Subject {

@@ -67,6 +67,7 @@ impl Life {
             symptom: false,
             depends_on_problem: false,
             calm: None,
+            reopened: false,
             missing: None,
         }
     }
@@ -245,7 +246,7 @@ impl Replay<'_> {
                     self.say(message, OperationMode::Recovery, 1, at, None);
                 }
             }
-            Order::Cancel(_) | Order::Withhold { .. } => {}
+            Order::Cancel(_) | Order::Withhold { .. } | Order::WithholdEnd(_) => {}
         }
     }
 

@@ -60,6 +60,13 @@ const FIELDS: &[Field] = &[
         "Triggers: `{tags}`, pauses while a more severe problem with equal values of these tags is open.",
     )
     .named(),
+    field(
+        "calming",
+        Settings,
+        Optional,
+        "Triggers: `{transients, flapping, max_hold}`, fewer messages about problems that end soon or come again.",
+    )
+    .named(),
 ];
 
 pub(crate) static ACTION: Object = Object {

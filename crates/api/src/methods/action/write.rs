@@ -28,7 +28,7 @@ fn is_of(source: EventSource, member: &str) -> bool {
     match member {
         "esc_period" | "recovery_operations" => operations::has_steps(source),
         "update_operations" => matches!(source, EventSource::Trigger | EventSource::Service),
-        "pause_suppressed" | "pause_symptoms" | "notify_if_canceled" | "inhibition" => {
+        "pause_suppressed" | "pause_symptoms" | "notify_if_canceled" | "inhibition" | "calming" => {
             source == EventSource::Trigger
         }
         _ => true,
@@ -60,6 +60,7 @@ impl Given {
             operations::check_period(value, &at("esc_period"))?;
         }
         columns.extend(calm::inhibition(object, path)?);
+        columns.extend(calm::calming(object, path)?);
         let name = match object.get("name") {
             Some(name) => params::text(name, &at("name"))?,
             None => now.map_or("", |(name, _)| name).to_owned(),

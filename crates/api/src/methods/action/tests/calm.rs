@@ -42,6 +42,36 @@ fn an_action_can_inhibit_and_stop_it() {
 }
 
 #[test]
+fn an_action_can_calm_and_stop_it() {
+    let server = Server::start();
+    let given = json!({ "transients": "1" });
+    let id = server.create("action.create", &with(&json!({ "calming": given })));
+    let named = json!(["calming"]);
+    let whole = json!({ "transients": 1, "flapping": 0, "max_hold": "10m" });
+    assert_eq!(shown(&server, &named)["calming"], whole);
+    assert!(shown(&server, &json!("extend")).get("calming").is_none());
+    let update = json!({ "actionid": id, "calming": { "flapping": 1, "max_hold": "1h" } });
+    server.call("action.update", &update).unwrap();
+    let whole = json!({ "transients": 0, "flapping": 1, "max_hold": "1h" });
+    assert_eq!(shown(&server, &named)["calming"], whole, "the members belong together");
+    server.call("action.update", &json!({ "actionid": id, "calming": null })).unwrap();
+    assert_eq!(shown(&server, &named)["calming"], Json::Null);
+    for (given, at, why) in [
+        (json!([1]), "/1/calming", "an object or null is expected"),
+        (json!({ "transients": 2 }), "/1/calming/transients", "value must be one of 0, 1"),
+        (json!({ "transients": [] }), "/1/calming/transients", "an integer is expected"),
+        (json!({ "max_hold": "soon" }), "/1/calming/max_hold", "a time unit is expected"),
+        (json!({ "max_hold": "0" }), "/1/calming/max_hold", "value must be one of 1-86400"),
+        (json!({ "max_hold": "2d" }), "/1/calming/max_hold", "value must be one of 1-86400"),
+        (json!({ "more": 1 }), "/1/calming", "unexpected parameter \"more\""),
+    ] {
+        let error = server.call("action.create", &with(&json!({ "calming": given })));
+        let (_, error) = error.unwrap_err();
+        assert!(error.contains(&format!("\"{at}\"")) && error.contains(why), "{given}: {error}");
+    }
+}
+
+#[test]
 fn bad_inhibitions_are_refused() {
     let server = Server::start();
     let many: Vec<String> = (0..21).map(|n| format!("t{n}")).collect();
