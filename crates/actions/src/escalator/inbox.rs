@@ -1,6 +1,7 @@
 //! What others tell the escalator: that there is something new in the database, and how attempts to send ended.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -41,6 +42,8 @@ struct Shared {
     mail: Mutex<Mail>,
     came: Condvar,
     room: Condvar,
+    /// When the escalator was last done with all that there was to do, unix time; 0 = not yet.
+    looked: AtomicU64,
 }
 
 /// Tells the escalator; clones tell the same one.
@@ -67,6 +70,16 @@ impl Bell {
     /// The escalator ends when it has written all reports. To be called after the media have made their last one.
     pub fn end(&self) {
         self.put(|mail| mail.ended = true);
+    }
+
+    /// The escalator is done with what there was to do.
+    pub fn looked(&self, now: u64) {
+        self.0.looked.store(now, Ordering::Relaxed);
+    }
+
+    /// When the escalator last was, unix time; 0 = not since the start. It looks at least once a minute.
+    pub fn last_look(&self) -> u64 {
+        self.0.looked.load(Ordering::Relaxed)
     }
 
     fn put(&self, change: impl FnOnce(&mut Mail)) {

@@ -179,6 +179,7 @@ impl Escalator {
         let is_full = self.look(now)?;
         self.sending.serve(&self.config, now)?;
         self.running.serve(&self.config, &self.config.snapshot(), now)?;
+        self.bell.looked(u64::try_from(now).unwrap_or(0));
         if is_full {
             // Reports and the end of the server do not wait for a backlog.
             return Ok(Duration::ZERO);

@@ -325,6 +325,17 @@ pub struct Settings {
     /// What a password must have, a bit each: 1 upper and lower case, 2 a digit, 4 a special
     /// character, 8 nothing that is easily guessed.
     pub password_rules: u8,
+    /// Requests that tell another system that this one works; `None` = there are none.
+    pub heartbeat: Option<HeartbeatSettings>,
+}
+
+/// The dead man's switch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeartbeatSettings {
+    /// What is requested.
+    pub url: String,
+    /// How often, seconds.
+    pub period_s: u64,
 }
 
 /// Settings of the audit log.
@@ -363,6 +374,7 @@ impl Default for Settings {
             internal_events_s: Some(86_400),
             password_length_min: 8,
             password_rules: 8,
+            heartbeat: None,
         }
     }
 }

@@ -8,6 +8,7 @@ use objects::sql::FLAGS_PLAIN;
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
+use crate::methods::user::is_web_address;
 use crate::object::Access::ReadOnly;
 use crate::object::FieldKind::{Id, Int, Name, OneOf, Text};
 use crate::permission::Need;
@@ -37,6 +38,9 @@ const PERIOD_DEFAULT: Time = span(60);
 const MAX_PERIOD: Time = span(YEAR_S);
 const TIMEOUT: Rule =
     Rule::Time(Time { min: 1, max: 600, or_zero: false, years: false, or_macro: true });
+
+const HEARTBEAT: Rule =
+    Rule::Time(Time { min: 10, max: 86_400, or_zero: true, years: false, or_macro: false });
 
 const THEMES: &[&str] = &["blue-theme", "dark-theme", "hc-light", "hc-dark"];
 const LANGUAGES: &[&str] = &[
@@ -150,6 +154,14 @@ const ALL: &[Setting] = &[
     setting("timeout_telnet_agent", TIMEOUT, "3s", "The same of Telnet."),
     setting("timeout_script", TIMEOUT, "3s", "The same of scripts."),
     setting("timeout_browser", TIMEOUT, "60s", "The same of browsers."),
+    setting(
+        "heartbeat_url",
+        Rule::Of(Text(2_048)),
+        "",
+        "Address that is requested while everything works; empty = none. Obeyed.",
+    )
+    .named(),
+    setting("heartbeat_period", HEARTBEAT, "0", "How often it is; 0 = never. Obeyed.").named(),
 ];
 
 fn check(call: &Call<'_>, edit: &mut Edit<'_>, change: &mut Change) -> ApiResult<()> {
@@ -176,6 +188,10 @@ fn check(call: &Call<'_>, edit: &mut Edit<'_>, change: &mut Change) -> ApiResult
         change.set("geomaps_tile_url", "");
         change.set("geomaps_max_zoom", "0");
         change.set("geomaps_attribution", "");
+    }
+    let url = change.value("heartbeat_url");
+    if change.gives("heartbeat_url") && !url.is_empty() && !is_web_address(url) {
+        return Err(ApiError::at("/heartbeat_url", "unacceptable URL"));
     }
     let (first, longest) = ("period_default", "max_period");
     let is_longer =

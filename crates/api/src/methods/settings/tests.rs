@@ -107,3 +107,28 @@ fn failed_sign_ins_block_as_the_settings_say() {
     server.clock.advance(std::time::Duration::from_secs(20));
     assert!(sign_in("zabbix"));
 }
+
+#[test]
+fn only_super_admins_who_name_the_heartbeat_see_it() {
+    let server = Server::start();
+    let given = json!({ "heartbeat_url": "https://example.com/secret", "heartbeat_period": "1m" });
+    server.call("settings.update", &given).unwrap();
+    let known = server.config.snapshot().settings.heartbeat.clone().unwrap();
+    assert_eq!((known.url.as_str(), known.period_s), ("https://example.com/secret", 60));
+    let named = json!({ "output": ["heartbeat_url", "heartbeat_period"] });
+    assert_eq!(server.call("settings.get", &named).unwrap(), given);
+    for options in [json!({}), json!({ "output": "extend" })] {
+        let shown = server.call("settings.get", &options).unwrap();
+        assert!(shown.get("heartbeat_url").is_none() && shown["work_period"].is_string());
+    }
+    let admin = server.user("adm", "2", &[]);
+    let (_, error) = server.call_as(Some(&admin), "settings.get", &named).unwrap_err();
+    assert!(error.contains("value must be one of") && !error.contains("heartbeat"), "{error}");
+    server.refuses(&[
+        ("settings.update", json!({ "heartbeat_period": "9s" }), -32602, "one of 0, 10-86400"),
+        ("settings.update", json!({ "heartbeat_url": "ftp://x/y" }), -32602, "unacceptable URL"),
+        ("settings.update", json!({ "heartbeat_url": "x" }), -32602, "unacceptable URL"),
+    ]);
+    server.call("settings.update", &json!({ "heartbeat_period": "0" })).unwrap();
+    assert_eq!(server.config.snapshot().settings.heartbeat, None);
+}

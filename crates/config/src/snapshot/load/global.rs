@@ -12,7 +12,7 @@ use objects::sql::KIND_HOST;
 
 use super::Scope;
 use crate::db::{DbResult, Reader, Row, query_by_ids};
-use crate::snapshot::{AuditSettings, GlobalRegexp, Macros, Settings, Tls};
+use crate::snapshot::{AuditSettings, GlobalRegexp, HeartbeatSettings, Macros, Settings, Tls};
 
 /// [`Macros`] as they are read.
 #[derive(Default)]
@@ -204,5 +204,9 @@ pub(super) fn settings(connection: &mut dyn Reader) -> DbResult<Settings> {
             .filter(|_| is_on("hk_events_mode", true)),
         password_length_min: length.unwrap_or(default.password_length_min),
         password_rules: byte("passwd_check_rules").unwrap_or(default.password_rules),
+        heartbeat: seconds("heartbeat_period").filter(|period| *period > 0).and_then(|period_s| {
+            let url = text("heartbeat_url").filter(|url| !url.is_empty())?;
+            Some(HeartbeatSettings { url: url.to_owned(), period_s })
+        }),
     })
 }
