@@ -9,7 +9,7 @@ use crate::answer::{push_number, push_text, separate};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Output;
-use crate::object::{Field, FieldKind};
+use crate::object::Field;
 use crate::out::{self, Out};
 use crate::params;
 

@@ -321,3 +321,57 @@ fn without_the_setting_each_problem_is_told() {
     let until = i64::from(world.now().clock) - 40 + 1_800;
     assert_eq!((flapping.changes, flapping.until), (16, until));
 }
+
+impl World {
+    /// Open problems of a trigger with the tag, as events that nothing has looked at yet.
+    fn many(&self, trigger: u64, severity: u64, (first, count): (u64, u64)) {
+        let numbers = format!(
+            "WITH RECURSIVE n (i) AS (SELECT {first} UNION ALL SELECT i + 1 FROM n \
+             WHERE i < {})",
+            first + count - 1
+        );
+        let clock = self.now().clock;
+        for table in ["events", "problems"] {
+            let value = if table == "events" { ", value" } else { "" };
+            let one = if table == "events" { ", 1" } else { "" };
+            self.run_state(&format!(
+                "INSERT INTO {table} (eventid, objectid, clock, severity, name{value}) {numbers} \
+                 SELECT i, {trigger}, {clock}, {severity}, 'many'{one} FROM n"
+            ));
+        }
+        self.run_state(&format!(
+            "INSERT INTO event_tags (eventtagid, eventid, tag, value) {numbers} \
+             SELECT i, i, 'service', 'shop' FROM n"
+        ));
+    }
+}
+
+#[test]
+fn a_storm_of_held_problems_is_freed_in_portions() {
+    let mut world = World::inhibiting(r#"["service"]"#);
+    world.run("DELETE FROM trigger_depends");
+    world.run("UPDATE operations SET esc_step_to = 1 WHERE operationid = 401");
+    world.many(DISASTER, 5, (20_000, 1_000));
+    let work = |world: &mut World| {
+        let mut sent = 0;
+        while world.work() == 0 {
+            sent += lock(&world.sink.taken).drain(..).count();
+            world.report_all();
+        }
+        sent + lock(&world.sink.taken).drain(..).count()
+    };
+    work(&mut world);
+    world.many(TRIGGER, 4, (30_000, 2_500));
+    let sent = world.rows("SELECT COUNT(*) FROM alerts WHERE status <> 4");
+    work(&mut world);
+    assert_eq!(world.rows("SELECT COUNT(*) FROM alerts WHERE status <> 4"), sent);
+    let held = "SELECT COUNT(*), COUNT(DISTINCT eventid) FROM alerts WHERE withheld = 2";
+    assert_eq!(world.rows(held), ["2500|2500"], "one row each");
+    world.run_state("UPDATE problems SET r_eventid = 19999 WHERE severity = 5");
+    world.run_state("UPDATE events SET r_eventid = 29999 WHERE severity = 5");
+    world.clock.advance(Duration::from_secs(60));
+    work(&mut world);
+    let told = "SELECT COUNT(*) FROM alerts WHERE eventid >= 30000 AND status <> 4";
+    assert_eq!(world.rows(told), ["2500"], "each is told when the cause has ended");
+    assert_eq!(world.rows(held), ["2500|2500"]);
+}

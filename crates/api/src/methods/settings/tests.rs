@@ -113,7 +113,7 @@ fn only_super_admins_who_name_the_heartbeat_see_it() {
     let server = Server::start();
     let given = json!({ "heartbeat_url": "https://example.com/secret", "heartbeat_period": "1m" });
     server.call("settings.update", &given).unwrap();
-    let known = server.config.snapshot().settings.heartbeat.clone().unwrap();
+    let known = server.api.deps.config.snapshot().settings.heartbeat.clone().unwrap();
     assert_eq!((known.url.as_str(), known.period_s), ("https://example.com/secret", 60));
     let named = json!({ "output": ["heartbeat_url", "heartbeat_period"] });
     assert_eq!(server.call("settings.get", &named).unwrap(), given);
@@ -130,5 +130,5 @@ fn only_super_admins_who_name_the_heartbeat_see_it() {
         ("settings.update", json!({ "heartbeat_url": "x" }), -32602, "unacceptable URL"),
     ]);
     server.call("settings.update", &json!({ "heartbeat_period": "0" })).unwrap();
-    assert_eq!(server.config.snapshot().settings.heartbeat, None);
+    assert_eq!(server.api.deps.config.snapshot().settings.heartbeat, None);
 }
