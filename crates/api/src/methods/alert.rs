@@ -259,8 +259,9 @@ fn selects(found: &mut Found<'_, '_>, about: About) -> ApiResult<()> {
 
 /// Adds the alerts of each event, newest first.
 pub(crate) fn of_events(found: &mut Found<'_, '_>, wanted: &Output) -> ApiResult<()> {
+    let fields = FIELDS.iter().filter(|field| *wanted != Output::Extend || !field.named);
     let names: Vec<&str> =
-        FIELDS.iter().map(|field| field.name).filter(|name| *name != "eventid").collect();
+        fields.map(|field| field.name).filter(|name| *name != "eventid").collect();
     let seen = recipients_seen(found.call.user(), "alerts");
     let seen = seen.map_or_else(String::new, |seen| format!(" AND {seen}"));
     let sql = format!(
