@@ -100,8 +100,14 @@ class Calm(unittest.TestCase):
 
     def test_heartbeats_are_sent_while_the_server_works(self):
         receiver = Receiver(self)
+        self.shop()
         self.api.call("settings.update", heartbeat_url=receiver.url + "/beat", heartbeat_period="10s")
-        bed.wait_for("two heartbeats", lambda: receiver.paths[:2] == ["/beat", "/beat"])
+
+        def two():
+            # It shows with values that they are stored and evaluated.
+            self.send("down", 0)
+            return receiver.paths[:2] == ["/beat", "/beat"]
+        bed.wait_for("two heartbeats", two)
         shown = self.api.call("settings.get", output=["heartbeat_period"])
         self.assertEqual(shown, {"heartbeat_period": "10s"})
 
