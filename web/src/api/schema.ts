@@ -1573,6 +1573,10 @@ export interface Action {
   notify_if_canceled: "0" | "1";
   /** Triggers: 1 = wait while a symptom. */
   pause_symptoms: "0" | "1";
+  /** Triggers: `{tags}`, pauses while a more severe problem with equal values of these tags is open. */
+  inhibition?: Record<string, unknown> | null;
+  /** Triggers: `{transients, flapping, max_hold}`, fewer messages about problems that end soon or come again. */
+  calming?: Record<string, unknown> | null;
 }
 
 /** As `action.create` takes it. */
@@ -1599,6 +1603,10 @@ export interface ActionInput {
   recovery_operations?: unknown;
   /** What happens when the problem is updated. */
   update_operations?: unknown;
+  /** Triggers: `{tags}`, pauses while a more severe problem with equal values of these tags is open. */
+  inhibition?: Record<string, unknown> | null;
+  /** Triggers: `{transients, flapping, max_hold}`, fewer messages about problems that end soon or come again. */
+  calming?: Record<string, unknown> | null;
 }
 
 /** As `correlation.get` shows it with `output: "extend"`. */
@@ -1687,6 +1695,8 @@ export interface MediaType {
   provider: "0" | "1" | "2" | "3" | "4";
   /** Older name of `message_format`. */
   content_type: "0" | "1";
+  /** Media type that sends messages instead when attempts of this one fail; 0 = none. */
+  fallback_mediatypeid?: string;
 }
 
 /** As `mediatype.create` takes it. */
@@ -1747,6 +1757,8 @@ export interface MediaTypeInput {
   provider?: "0" | "1" | "2" | "3" | "4" | 0 | 1 | 2 | 3 | 4;
   /** Older name of `message_format`. */
   content_type?: "0" | "1" | 0 | 1;
+  /** Media type that sends messages instead when attempts of this one fail; 0 = none. */
+  fallback_mediatypeid?: string | number;
   /** Webhook: `[{name, value}]`; script: `[{sortorder, value}]`. */
   parameters?: unknown;
   /** Default texts: `[{eventsource, recovery, subject, message}]`. */
@@ -1901,6 +1913,8 @@ export interface Alert {
   p_eventid: string;
   /** Update of the problem; updates. */
   acknowledgeid: string;
+  /** Alert that failed, and that it replaces; 0 = none. */
+  replaced_alertid?: string;
 }
 
 /** As `service.get` shows it with `output: "extend"`. */
@@ -2854,6 +2868,7 @@ export type MethodName =
   | "trigger.create"
   | "trigger.delete"
   | "trigger.get"
+  | "trigger.learnt"
   | "trigger.update"
   | "triggerprototype.create"
   | "triggerprototype.delete"
