@@ -190,7 +190,8 @@ fn check(call: &Call<'_>, edit: &mut Edit<'_>, change: &mut Change) -> ApiResult
         change.set("geomaps_attribution", "");
     }
     let url = change.value("heartbeat_url");
-    if change.gives("heartbeat_url") && !url.is_empty() && !is_web_address(url) {
+    let is_http = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
+    if change.gives("heartbeat_url") && !url.is_empty() && !(is_http && is_web_address(url)) {
         return Err(ApiError::at("/heartbeat_url", "unacceptable URL"));
     }
     let (first, longest) = ("period_default", "max_period");
