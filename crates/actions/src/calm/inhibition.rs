@@ -122,11 +122,14 @@ pub(crate) fn freed<'a>(
 mod tests {
     use super::*;
 
-    fn tags(list: &[(&str, &str)]) -> Vec<Tag> {
+    fn tags(list: Tags<'_>) -> Vec<Tag> {
         list.iter().map(|(tag, value)| ((*tag).to_owned(), (*value).to_owned())).collect()
     }
 
-    fn open(problems: &[(u64, i64, &[(&str, &str)])]) -> Inhibitors {
+    /// Names and values.
+    type Tags<'a> = &'a [(&'a str, &'a str)];
+
+    fn open(problems: &[(u64, i64, Tags<'_>)]) -> Inhibitors {
         let mut inhibitors = Inhibitors::default();
         for (id, severity, own) in problems {
             tags(own).into_iter().for_each(|tag| inhibitors.add(*id, *severity, tag));
@@ -141,7 +144,7 @@ mod tests {
             (2, 4, &[("service", "mail")]),
             (3, 4, &[("service", "shop"), ("service", "wiki"), ("site", "b")]),
         ]);
-        type Case<'a> = (i64, &'a [(&'a str, &'a str)], &'a [&'a str], Option<u64>);
+        type Case<'a> = (i64, Tags<'a>, &'a [&'a str], Option<u64>);
         let cases: [Case<'_>; 12] = [
             (2, &[("service", "shop")], &["service"], Some(1)),
             (4, &[("service", "shop")], &["service"], Some(1)),
