@@ -12,12 +12,14 @@ use objects::{AlertStatus, AlertType, OperationMode, Severity};
 use super::events::{self, Event};
 use super::monitored::{self, Monitored};
 use super::people::{People, Seen};
-use super::sending::ERROR_CHARS_MAX;
 use super::stored::{Changes, NewAlert};
 use super::texts::{Addressee, Sent, Subject, Texts};
 use super::turn::contained;
 use crate::globals::Globals;
 use crate::recipients::{Address, Fate, Occasion, Recipients, Text};
+
+/// Longest error of an alert, characters.
+pub(super) const ERROR_CHARS_MAX: usize = 2_048;
 
 /// By the alert that failed.
 pub(super) type Fallbacks = BTreeMap<u64, Fallback>;
@@ -222,7 +224,6 @@ impl<'r> About<'r> {
             fate: Fate::Send,
             command: None,
             withheld: None,
-            replaced: self.row.id("alertid"),
         }
     }
 }
@@ -236,11 +237,15 @@ impl Fallback {
     pub(super) fn write(&self, state: &mut Statements<'_>, failed: u64, now: i64) -> DbResult<()> {
         let mut changes = Changes { alerts: self.alerts.clone(), ..Changes::default() };
         changes.write(state, now)?;
-        let Some(event) = changes.alerts.first().map(|alert| alert.event) else { return Ok(()) };
-        let sql = "SELECT MIN(alertid) AS carrier FROM alerts \
-                   WHERE eventid = ? AND replaced_alertid = ?";
-        let rows = state.query(sql, &[event.into(), failed.into()])?;
-        let carrier = rows.first().map_or(0, |row| row.id("carrier"));
+        let count = u64::try_from(changes.alerts.len()).unwrap_or(0);
+        if count == 0 {
+            return Ok(());
+        }
+        // They have the newest ids, one after the other.
+        let rows = state.query("SELECT MAX(alertid) AS newest FROM alerts", &[])?;
+        let carrier = (rows.first().map_or(0, |row| row.id("newest")) + 1).saturating_sub(count);
+        let sql = "UPDATE alerts SET replaced_alertid = ? WHERE alertid >= ?";
+        state.execute(sql, &[failed.into(), carrier.into()])?;
         let rows = state.query("SELECT error FROM alerts WHERE alertid = ?", &[failed.into()])?;
         let instead = format!("Sent by {} instead.", self.name);
         let room = ERROR_CHARS_MAX.saturating_sub(instead.chars().count() + 1);

@@ -15,15 +15,13 @@ use model::alert::{Media, Outcome, Outgoing, Refused, Report};
 use model::{AlertId, EventId, MediaTypeId};
 use objects::{AlertStatus, AlertType};
 
-use super::fallback::{Fallback, Fallbacks};
+use super::fallback::{ERROR_CHARS_MAX, Fallback, Fallbacks};
 use super::refused::plain;
 
 /// Alerts of one media type that are handed over and not reported yet: twice as many as it has sessions, up to this.
 const WINDOW_MAX: usize = 200;
 /// A queue that is full without an alert of ours is tried again after this.
 const FULL_S: i64 = 1;
-/// Longest error of an alert, characters.
-pub(super) const ERROR_CHARS_MAX: usize = 2_048;
 
 /// Condition: messages that wait for an attempt, or whose attempt is being made.
 const OPEN: &str = formatcp!(

@@ -197,8 +197,6 @@ pub(super) struct NewAlert {
     pub(super) command: Option<NewCommand>,
     /// Why it is stored and not sent; `None` = it is sent.
     pub(super) withheld: Option<Withholding>,
-    /// The alert that failed and that it replaces; 0 = none.
-    pub(super) replaced: u64,
 }
 
 impl NewAlert {
@@ -322,7 +320,6 @@ impl Changes {
                 command.map_or(0, |command| command.script).into(),
                 command.map_or(0, |command| command.host).into(),
                 alert.withheld.map_or(0, Withholding::number).into(),
-                alert.replaced.into(),
             ]
         };
         let rows: Vec<Vec<Value>> = (first..).zip(&self.alerts).map(row).collect();
@@ -348,7 +345,6 @@ impl Changes {
             "scriptid",
             "target_hostid",
             "withheld",
-            "replaced_alertid",
         ];
         state.insert_many(&table::ALERTS, &columns, &rows)
     }

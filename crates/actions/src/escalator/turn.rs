@@ -17,13 +17,12 @@ use super::monitored::{self, Key, Monitored, Origins};
 use super::people::{People, Seen};
 use super::stored::{self, Changes, Escalation, Told, Wanted};
 use super::texts::Texts;
-use crate::calm::Inhibitors;
 use crate::conditions::{
     InternalSubject, ServiceSubject, Subject as Compared, TriggerSubject, read_discovered,
 };
 use crate::escalation::{Order, Progress};
 use crate::globals::Globals;
-use calm::Histories;
+use calm::Watched;
 pub(super) use messages::About;
 use messages::{Say, note};
 
@@ -119,9 +118,7 @@ pub(super) struct Look<'a> {
     /// Names of services.
     services: BTreeMap<u64, String>,
     origins: Origins,
-    problems: Problems,
-    inhibitors: Inhibitors,
-    histories: Histories,
+    problems: Watched,
     people: People,
     told: Told,
     running: BTreeSet<(u64, u64)>,
@@ -160,8 +157,7 @@ impl<'a> Look<'a> {
         let origins = monitored::origins(connection, &conditional)?;
         let fresh = news.opened.first().copied();
         let problems = Problems::read(connection, &events, fresh, turn.snapshot, turn.now)?;
-        let inhibitors = calm::inhibitors(turn, connection, actions, &events)?;
-        let histories = calm::histories(turn, connection, actions, &events)?;
+        let problems = Watched::read(turn, connection, actions, &events, problems)?;
         let told = stored::told(connection, &ids)?;
         let of_updates = Vec::from_iter(of_updates);
         let running = stored::running(connection, &of_updates)?.into_iter().collect();
@@ -180,8 +176,6 @@ impl<'a> Look<'a> {
             services,
             origins,
             problems,
-            inhibitors,
-            histories,
             people,
             told,
             running,
@@ -261,7 +255,7 @@ impl<'a> Look<'a> {
             name: &event.name,
             severity: object.severity,
             clock: event.at.clock.into(),
-            suppressed: self.problems.is_suppressed(event.id),
+            suppressed: self.problems.states.is_suppressed(event.id),
             tags: &event.tags,
             globals: &self.globals,
         })))

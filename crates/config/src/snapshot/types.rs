@@ -320,13 +320,19 @@ pub struct Settings {
     pub session_s: Option<u64>,
     /// Seconds that internal events are kept; `None` = for ever.
     pub internal_events_s: Option<u64>,
-    /// Fewest characters of a password.
-    pub password_length_min: usize,
-    /// What a password must have, a bit each: 1 upper and lower case, 2 a digit, 4 a special
-    /// character, 8 nothing that is easily guessed.
-    pub password_rules: u8,
+    /// What passwords must have.
+    pub passwords: PasswordSettings,
     /// Requests that tell another system that this one works; `None` = there are none.
     pub heartbeat: Option<HeartbeatSettings>,
+}
+
+/// What a password must have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PasswordSettings {
+    /// Fewest characters.
+    pub length_min: usize,
+    /// A bit each: 1 upper and lower case, 2 a digit, 4 a special character, 8 nothing that is easily guessed.
+    pub rules: u8,
 }
 
 /// The dead man's switch.
@@ -372,8 +378,7 @@ impl Default for Settings {
             login_block_s: 30,
             session_s: Some(365 * 86_400),
             internal_events_s: Some(86_400),
-            password_length_min: 8,
-            password_rules: 8,
+            passwords: PasswordSettings { length_min: 8, rules: 8 },
             heartbeat: None,
         }
     }

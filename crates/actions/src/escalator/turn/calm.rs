@@ -6,13 +6,35 @@ use config::db::{DbResult, Reader};
 
 use model::alert::learnt::Flapping;
 
-use super::{About, Action, Event, Look, News, Turn};
+use super::{About, Action, Event, Look, News, Problems, Turn};
 use crate::calm::{self, Calming, Freed, History, Inhibitors};
 use crate::escalation::{Calm, Problem};
 use crate::escalator::stored;
 
+/// What is known of problems.
+pub(super) struct Watched {
+    pub(super) states: Problems,
+    inhibitors: Inhibitors,
+    histories: Histories,
+}
+
+impl Watched {
+    /// With what spares users messages about these events.
+    pub(super) fn read(
+        turn: &Turn<'_>,
+        connection: &mut dyn Reader,
+        actions: &BTreeMap<u64, Action>,
+        events: &BTreeMap<u64, Event>,
+        states: Problems,
+    ) -> DbResult<Self> {
+        let inhibitors = inhibitors(turn, connection, actions, events)?;
+        let histories = histories(turn, connection, actions, events)?;
+        Ok(Self { states, inhibitors, histories })
+    }
+}
+
 /// The problems that hold back messages about these events.
-pub(super) fn inhibitors(
+fn inhibitors(
     turn: &Turn<'_>,
     connection: &mut dyn Reader,
     actions: &BTreeMap<u64, Action>,
@@ -30,7 +52,7 @@ pub(super) fn inhibitors(
 
 /// The problems that triggers had before.
 #[derive(Debug, Default)]
-pub(super) struct Histories {
+struct Histories {
     of_trigger: BTreeMap<u64, History>,
     flapping: BTreeMap<u64, Flapping>,
     /// Actions that have told users of a flapping trigger.
@@ -38,7 +60,7 @@ pub(super) struct Histories {
 }
 
 /// Those of the events' triggers, if an action learns from them.
-pub(super) fn histories(
+fn histories(
     turn: &Turn<'_>,
     connection: &mut dyn Reader,
     actions: &BTreeMap<u64, Action>,
@@ -83,7 +105,7 @@ const GRACE_S: i64 = 5;
 impl Look<'_> {
     /// A problem as an escalation of the action sees it. `off`: the name of the action, which is switched off.
     pub(super) fn problem(&self, action: &Action, event: &Event, off: Option<&str>) -> Problem {
-        let problem = self.problems.state(event, self.object(event), off);
+        let problem = self.problems.states.state(event, self.object(event), off);
         let reopened = action.calming.is_some_and(|calming| calming.flapping)
             && event.recovery != 0
             && self.history(event).is_some_and(|history| history.is_open_again(event.id));
@@ -95,21 +117,21 @@ impl Look<'_> {
         let about = About::problem(event, step);
         let is_told =
             action.calming.and_then(|one| self.flapping(action.id, &one, event)).is_some();
-        let flapping = self.histories.flapping.get(&event.trigger()).filter(|_| is_told);
+        let flapping = self.problems.histories.flapping.get(&event.trigger()).filter(|_| is_told);
         let Some(changes) = flapping.map(|flapping| flapping.changes) else { return about };
-        self.histories.told.insert((action.id, event.trigger()));
+        self.problems.histories.told.insert((action.id, event.trigger()));
         about.flapping(changes)
     }
 
     fn history(&self, event: &Event) -> Option<&History> {
-        self.histories.of_trigger.get(&event.trigger())
+        self.problems.histories.of_trigger.get(&event.trigger())
     }
 
     fn calm(&self, action: &Action, event: &Event) -> Option<Calm> {
         if !event.is_of_trigger() {
             return None;
         }
-        let by = self.inhibitors.of(event.severity, &event.tags, &action.inhibition);
+        let by = self.problems.inhibitors.of(event.severity, &event.tags, &action.inhibition);
         let inhibited = by.map(|by| Calm::Inhibited { by });
         let calming = action.calming.as_ref();
         inhibited
@@ -119,12 +141,14 @@ impl Look<'_> {
 
     fn flapping(&self, action: u64, calming: &Calming, event: &Event) -> Option<Calm> {
         let trigger = event.trigger();
-        let flapping = self.histories.flapping.get(&trigger).filter(|_| calming.flapping)?;
+        let flapping =
+            self.problems.histories.flapping.get(&trigger).filter(|_| calming.flapping)?;
         // Those before it are told as usual.
         if flapping.since.is_some_and(|since| event.id < since) {
             return None;
         }
-        let is_known = flapping.since.is_none() || self.histories.told.contains(&(action, trigger));
+        let is_known =
+            flapping.since.is_none() || self.problems.histories.told.contains(&(action, trigger));
         Some(Calm::Flapping { until: flapping.until, first: !is_known })
     }
 

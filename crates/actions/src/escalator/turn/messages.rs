@@ -251,7 +251,6 @@ impl About {
             fate: draft.fate,
             command: None,
             withheld: self.withheld,
-            replaced: 0,
         }
     }
 }

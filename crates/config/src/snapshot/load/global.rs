@@ -12,7 +12,9 @@ use objects::sql::KIND_HOST;
 
 use super::Scope;
 use crate::db::{DbResult, Reader, Row, query_by_ids};
-use crate::snapshot::{AuditSettings, GlobalRegexp, HeartbeatSettings, Macros, Settings, Tls};
+use crate::snapshot::{
+    AuditSettings, GlobalRegexp, HeartbeatSettings, Macros, PasswordSettings, Settings, Tls,
+};
 
 /// [`Macros`] as they are read.
 #[derive(Default)]
@@ -202,8 +204,10 @@ pub(super) fn settings(connection: &mut dyn Reader) -> DbResult<Settings> {
         internal_events_s: seconds("hk_events_internal")
             .or(default.internal_events_s)
             .filter(|_| is_on("hk_events_mode", true)),
-        password_length_min: length.unwrap_or(default.password_length_min),
-        password_rules: byte("passwd_check_rules").unwrap_or(default.password_rules),
+        passwords: PasswordSettings {
+            length_min: length.unwrap_or(default.passwords.length_min),
+            rules: byte("passwd_check_rules").unwrap_or(default.passwords.rules),
+        },
         heartbeat: seconds("heartbeat_period").filter(|period| *period > 0).and_then(|period_s| {
             let url = text("heartbeat_url").filter(|url| !url.is_empty())?;
             Some(HeartbeatSettings { url: url.to_owned(), period_s })
