@@ -114,11 +114,7 @@ impl Agreement {
     fn backward(&self, to: i64, most: usize, earliest: Option<Date>) -> Vec<Interval> {
         let mut found = Vec::new();
         let mut start = self.date(to);
-        // Those that cannot be shown count, too.
-        for _ in 0..most {
-            if earliest.is_some_and(|earliest| start < earliest) {
-                break;
-            }
+        while found.len() < most && earliest.is_none_or(|earliest| start >= earliest) {
             found.extend(self.shown(start, self.step(start, 1)));
             if self.unix(start) <= 0 {
                 break;

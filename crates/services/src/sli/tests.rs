@@ -95,7 +95,11 @@ fn periods_that_are_asked_for() {
         (Some(1_000 * DAY), Some(999 * DAY), None, 0, 0),
         (Some(995 * DAY), Some(now), Some(2), 999, 1_001),
         (Some(700 * DAY), None, Some(100), 700, 800),
-        (None, Some(TIME_MAX), Some(3), 24_853, 24_855),
+        // The period that ends beyond the times that can be shown does not count.
+        (None, Some(TIME_MAX), Some(3), 24_852, 24_855),
+        (None, Some(TIME_MAX), Some(1), 24_854, 24_855),
+        (Some(24_852 * DAY + 5), Some(TIME_MAX), Some(2), 24_853, 24_855),
+        (Some(24_852 * DAY + 5), Some(TIME_MAX), None, 24_852, 24_855),
         (Some(TIME_MAX), None, Some(3), 0, 0),
         (None, Some(0), Some(3), 0, 1),
         (None, Some(0), None, 0, 0),
