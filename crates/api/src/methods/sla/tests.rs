@@ -181,6 +181,8 @@ fn who_sees_agreements() {
         )
     };
     let (mine, _) = (of("mine", "a"), of("theirs", "b"));
+    // Of the same agreement as `mine`.
+    let hidden = of("hidden", "a");
     let slas = ["a", "b"].map(|tag| {
         let tags = json!([{ "tag": "t", "value": tag }]);
         server.create("sla.create", &params(&json!({ "name": tag, "service_tags": tags })))
@@ -191,18 +193,21 @@ fn who_sees_agreements() {
     };
     let listed = json!({ "services.read.mode": 0, "services.read.list": [{ "serviceid": mine }], "services.write.mode": 0 });
     let none = json!({ "services.read.mode": 0, "services.write.mode": 0 });
-    for (session, seen, services) in [
-        (role("all", 1, json!({})), &["a", "b"][..], Some(1)),
-        (role("listed", 1, listed), &["a"], None),
-        (role("none", 1, none.clone()), &[], None),
+    for (session, seen, services, of_hidden) in [
+        (role("all", 1, json!({})), &["a", "b"][..], Some(1), 1),
+        (role("listed", 1, listed), &["a"], None, 0),
+        (role("none", 1, none.clone()), &[], None, 0),
         // Who manages agreements sees them without their services.
-        (role("manager", 2, none), &["a", "b"], Some(0)),
+        (role("manager", 2, none), &["a", "b"], Some(0), 0),
     ] {
         let call = |method: &str, params: Json| server.call_as(Some(&session), method, &params);
         let found = call("sla.get", json!({ "output": ["name"], "sortfield": "slaid" })).unwrap();
         let names: Vec<&str> =
             found.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
         assert_eq!(names, seen);
+        let asked = json!({ "serviceids": [hidden], "output": ["name"] });
+        let found = call("sla.get", asked).unwrap();
+        assert_eq!(found.as_array().unwrap().len(), of_hidden, "{seen:?}");
         let found = call("sla.getsli", json!({ "slaid": slas[1], "periods": 1 }));
         let found = found.ok().map(|found| found["serviceids"].as_array().unwrap().len());
         assert_eq!(found, services, "{seen:?}");
