@@ -100,6 +100,25 @@ fn updates_reach_all_but_their_author() {
 }
 
 #[test]
+fn updates_wait_for_the_message_about_their_problem() {
+    let mut world = World::new();
+    // As many as are looked at in one transaction.
+    let others: Result<(), DbError> = world.config.write_state(|state| {
+        let first = state.next_id(&table::EVENTS, 500)?;
+        let row = |id: u64| vec![id.into(), 3_i64.into(), 1_i64.into()];
+        let rows: Vec<Vec<Value>> = (first..first + 500).map(row).collect();
+        state.insert_many(&table::EVENTS, &["eventid", "source", "value"], &rows)
+    });
+    others.unwrap();
+    let event = world.problem(TRIGGER);
+    let message = "looking".to_owned();
+    let comment = ProblemUpdate { user: UserId(BOB), message, ..ProblemUpdate::default() };
+    world.update(event, comment);
+    assert_eq!(world.sent(), Vec::<String>::new());
+    assert_eq!(world.sent(), ["alice PROBLEM", "alice UPDATE"]);
+}
+
+#[test]
 fn messages_of_updates_involve_nobody() {
     let mut world = World::new();
     operation(&world.config, 405, 2, (1, 1), Some(BOB), "NAMED");
