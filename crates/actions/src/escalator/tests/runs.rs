@@ -1,5 +1,6 @@
 //! Commands of operations: who they are for, when they start, and crashes at the worst moments.
 
+use super::super::running::LOOK_MAX;
 use super::*;
 
 const ROWS: &str = "SELECT userid, mediatypeid, message, status, error, alerttype, target_hostid FROM alerts \
@@ -128,6 +129,47 @@ fn the_end_and_updates_run_their_own() {
     world.recovery(TRIGGER);
     assert_eq!(world.started(), [format!("{HOST} run {event} secret")]);
     assert_eq!(world.rows(STATES), ["1||0", "3||0"]);
+}
+
+#[test]
+fn many_commands_of_a_busy_host_delay_no_other() {
+    let mut world = with_script();
+    host(&world.config, 60, 5000, 0);
+    runs(&world.config, 405, 0, SCRIPT, &[0], &[]);
+    world.renamed();
+    let event = world.problem(TRIGGER);
+    assert_eq!(world.started().len(), 1);
+    let now = i64::from(world.now().clock);
+    let hosts = std::iter::repeat_n(HOST, LOOK_MAX).chain([60]);
+    let written: Result<(), DbError> = world.config.write_state(|state| {
+        let first = state.next_id(&table::ALERTS, LOOK_MAX as u64 + 1)?;
+        let row = |(id, host): (u64, u64)| -> Vec<Value> {
+            let ids = [id, event, SCRIPT, host].map(Value::from);
+            ids.into_iter()
+                .chain([3, 1, now, now].map(Value::from))
+                .chain(["[[\"\",\"x\"]]".into()])
+                .collect()
+        };
+        let columns = [
+            "alertid",
+            "eventid",
+            "scriptid",
+            "target_hostid",
+            "status",
+            "alerttype",
+            "nextcheck",
+            "clock",
+            "parameters",
+        ];
+        state.insert_many(
+            &table::ALERTS,
+            &columns,
+            &(first..).zip(hosts).map(row).collect::<Vec<_>>(),
+        )
+    });
+    written.unwrap();
+    world.escalator.running.add(now);
+    assert_eq!(world.started(), ["60 x"]);
 }
 
 #[test]
