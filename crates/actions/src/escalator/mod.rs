@@ -33,6 +33,7 @@ use config::retry::Stop;
 use model::alert::{Media, Report};
 use model::command::Commands;
 use stdx::clock::SharedClock;
+use stdx::inbox::{Ids, Taken};
 
 use configured::Configured;
 use events::Position;
@@ -76,8 +77,7 @@ pub struct Escalator {
 /// What may have ended pauses.
 struct Woken {
     /// Problems whose suppression has changed, and that no look has covered yet.
-    problems: BTreeSet<u64>,
-    all: bool,
+    problems: Ids,
     /// When all paused escalations were looked at, monotonic seconds.
     at: i64,
 }
@@ -113,7 +113,7 @@ impl Escalator {
             configured: Configured::default(),
             position: Some(position),
             // Pauses may have ended meanwhile.
-            woken: Woken { problems: BTreeSet::new(), all: true, at: looked_at.1 },
+            woken: Woken { problems: Ids { all: true, ..Ids::default() }, at: looked_at.1 },
             reports: Vec::new(),
             looked_at,
         })
@@ -153,11 +153,10 @@ impl Escalator {
 
     /// Takes what has come, or comes within the time; returns whether nothing more will.
     fn take(&mut self, within: Duration) -> bool {
-        let mail = self.bell.take(within);
-        self.woken.problems.extend(mail.woken);
-        self.woken.all |= mail.all_woken;
+        let Taken { mail, ended } = self.bell.take(within);
+        self.woken.problems.join(mail.woken);
         self.reports.extend(mail.reports);
-        mail.ended
+        ended
     }
 
     /// Does all that there is to do now; returns how long there is nothing else.
@@ -168,9 +167,9 @@ impl Escalator {
         self.running.settle(&self.reports, now);
         self.reports.clear();
         let monotonic = self.looked_at.1;
-        if self.woken.all || monotonic >= self.woken.at + WAKE_EVERY_S {
+        if self.woken.problems.all || monotonic >= self.woken.at + WAKE_EVERY_S {
             self.config.write_state(|state| stored::wake_all(state, now))?;
-            self.woken.all = false;
+            self.woken.problems.all = false;
             self.woken.at = monotonic;
         }
         let is_full = self.look(now)?;
@@ -196,8 +195,8 @@ impl Escalator {
             None => self.config.read(Position::read)?,
         };
         let snapshot = self.config.snapshot();
-        let turn =
-            Turn { snapshot: &snapshot, texts: &*self.texts, now, woken: &self.woken.problems };
+        let woken = &self.woken.problems.some;
+        let turn = Turn { snapshot: &snapshot, texts: &*self.texts, now, woken };
         let configured = &mut self.configured;
         let outcome = self.config.read(|connection| turn.look(connection, configured, before))?;
         let (position, mut changes) = (outcome.position, outcome.changes);
@@ -224,7 +223,7 @@ impl Escalator {
             }
         }
         self.position = Some(position);
-        self.woken.problems.clear();
+        self.woken.problems.some.clear();
         for media_type in media_types {
             self.sending.add(media_type, now);
         }

@@ -134,6 +134,12 @@ impl World {
         self.look_with(Mail { configured: true, ..Mail::default() });
     }
 
+    fn problems_changed(&mut self, problems: &[u64]) {
+        let mut mail = Mail::default();
+        mail.problems.add(problems.iter().copied());
+        self.look_with(mail);
+    }
+
     /// Rows of a statement with the values separated by blanks.
     fn rows(&self, sql: &str) -> Vec<String> {
         let rows = self.config.read(|connection| connection.query(sql, &[])).unwrap();
@@ -270,14 +276,14 @@ fn suppressed_problems_do_not_count() {
     world.look();
     assert_eq!(world.statuses(), ["1 3", "2 3"]);
     world.suppressed.lock().unwrap().insert(100, i64::MAX - 5);
-    world.look_with(Mail { problems: [100, 999].into(), ..Mail::default() });
+    world.problems_changed(&[100, 999]);
     assert!(world.statuses().is_empty());
     // A deleted problem leaves nothing.
     world.suppressed.lock().unwrap().clear();
-    world.look_with(Mail { problems: [100].into(), ..Mail::default() });
+    world.problems_changed(&[100]);
     assert_eq!(world.statuses().len(), 2);
     world.state(|state| state.delete(&table::PROBLEMS, "eventid", &[100]));
-    world.look_with(Mail { problems: [100].into(), ..Mail::default() });
+    world.problems_changed(&[100]);
     assert!(world.statuses().is_empty() && world.links().is_empty());
 }
 
