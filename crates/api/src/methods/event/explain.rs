@@ -107,13 +107,17 @@ fn look(call: &Call<'_>, event: u64) -> ApiResult<Option<Outlook>> {
     call.api.deps.live.outlook(event).map_err(ApiError::application)
 }
 
-/// Conditions of actions in their order; for users who may not see actions none.
+/// Conditions of the actions that the user may see, in their order.
 fn conditions(call: &Call<'_>, outlook: &Outlook) -> ApiResult<BTreeMap<u64, Vec<Json>>> {
     if call.user().kind < UserType::Admin {
         return Ok(BTreeMap::new());
     }
-    let ids: Vec<u64> = outlook.actions.iter().map(|one| one.action).collect();
-    action::conditions_of(call, &ids)
+    let all: Vec<String> = outlook.actions.iter().map(|one| one.action.to_string()).collect();
+    let params = json!({ "actionids": all, "output": ["actionid"] });
+    let seen = rpc::run_inner(call, "action.get", &params)?;
+    let seen = seen.as_array().into_iter().flatten();
+    let seen = seen.filter_map(|one| one["actionid"].as_str()?.parse::<u64>().ok());
+    action::conditions_of(call, &Vec::from_iter(seen))
 }
 
 /// Alerts about the event, its end and its updates, by action, as far as the user sees their recipients.

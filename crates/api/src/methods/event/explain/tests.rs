@@ -135,6 +135,29 @@ fn users_see_their_own_verdicts_only() {
 }
 
 #[test]
+fn conditions_are_those_of_actions_that_the_user_sees() {
+    let server = Server::start();
+    let (id, ..) = world(&server);
+    server.outlook.lock().unwrap().push(action(&id, &[]));
+    let group = server.count("SELECT groupid AS n FROM groups_ WHERE name = 'g'").to_string();
+    let admin = server.user("admin", "2", &[(&group, 2)]);
+    let conditions = || {
+        let asked = json!({ "eventid": "1" });
+        let explained = server.call_as(Some(&admin), "event.explain", &asked).unwrap();
+        explained["actions"][0]["conditions"].as_array().unwrap().len()
+    };
+    assert_eq!(conditions(), 0, "the action tells a user whom the admin does not see");
+    let own = server.count("SELECT userid AS n FROM users WHERE username = 'admin'").to_string();
+    let told = json!({
+        "actionid": id, "operations": {
+            "operationtype": 0, "opmessage": { "default_msg": 1 }, "opmessage_usr": { "userid": own },
+        },
+    });
+    server.call("action.update", &told).unwrap();
+    assert_eq!(conditions(), 1);
+}
+
+#[test]
 fn escalations_of_several_events_are_listed() {
     let server = Server::start();
     let (id, ..) = world(&server);
