@@ -152,9 +152,14 @@ pub trait Live: Send + Sync {
 
 /// An action, whether it is stored or not.
 pub trait Rehearse {
-    /// What it would have sent about the problems of the span. `None` = the caller has gone (`is_gone`). Blocks
-    /// for seconds.
-    fn run(&self, span: Span, is_gone: &dyn Fn() -> bool) -> Result<Option<Rehearsed>, String>;
+    /// What it would have sent about those problems of the span that the user `reader` sees. `None` = the caller has gone
+    /// (`is_gone`). Blocks for seconds.
+    fn run(
+        &self,
+        span: Span,
+        reader: u64,
+        is_gone: &dyn Fn() -> bool,
+    ) -> Result<Option<Rehearsed>, String>;
 }
 
 /// A note to browsers.

@@ -175,7 +175,7 @@ impl Live for Idle {
 struct Rehearsal(Rehearsed);
 
 impl Rehearse for Rehearsal {
-    fn run(&self, _: Span, _: &dyn Fn() -> bool) -> Result<Option<Rehearsed>, String> {
+    fn run(&self, _: Span, _: u64, _: &dyn Fn() -> bool) -> Result<Option<Rehearsed>, String> {
         Ok(Some(self.0.clone()))
     }
 }

@@ -63,11 +63,13 @@ impl Explainer {
         Ok((!actions.is_empty()).then_some(Prepared { action: actions }))
     }
 
-    /// What the action would have sent about the problems of the span. `None` = the caller has gone (`is_gone`).
+    /// What the action would have sent about those problems of the span that the user `reader` sees. `None` = the caller
+    /// has gone (`is_gone`).
     pub fn rehearse(
         &self,
         prepared: &Prepared,
         span: Span,
+        reader: u64,
         is_gone: &dyn Fn() -> bool,
     ) -> DbResult<Option<Rehearsed>> {
         let snapshot = self.config.snapshot();
@@ -76,12 +78,12 @@ impl Explainer {
         let mut rehearsal = Rehearsal::default();
         while self
             .config
-            .read(|connection| rehearsal.go_on(connection, &turn, &prepared.action, span))?
+            .read(|connection| rehearsal.go_on(connection, &turn, &prepared.action, span, reader))?
         {
             if is_gone() {
                 return Ok(None);
             }
-            if rehearsal.found.problems >= PROBLEMS_MAX {
+            if rehearsal.looked_at >= PROBLEMS_MAX {
                 rehearsal.stop();
                 break;
             }

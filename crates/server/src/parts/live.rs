@@ -239,8 +239,13 @@ struct Rehearsal {
 }
 
 impl Rehearse for Rehearsal {
-    fn run(&self, span: Span, is_gone: &dyn Fn() -> bool) -> Result<Option<Rehearsed>, String> {
-        let run = self.explainer.rehearse(&self.action, span, is_gone);
+    fn run(
+        &self,
+        span: Span,
+        reader: u64,
+        is_gone: &dyn Fn() -> bool,
+    ) -> Result<Option<Rehearsed>, String> {
+        let run = self.explainer.rehearse(&self.action, span, reader, is_gone);
         run.map_err(|error| error.to_string())
     }
 }

@@ -1,7 +1,7 @@
 //! What an action would have sent about problems of the past: their times are taken from the events, everything else is as
 //! it is now. Maintenance, dependencies and ranks of the past are not known, so that nothing is paused.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use config::db::{DbResult, Reader, Row, query_by_ids};
 use const_format::formatcp;
@@ -11,7 +11,7 @@ use objects::sql::{OBJECT_TRIGGER, SOURCE_TRIGGER};
 use objects::{AlertStatus, AlertType, OperationMode, ProblemAction};
 
 use super::outlook::verdict;
-use super::{Action, Event, Look, News, Turn};
+use super::{Action, Event, Look, News, People, Seen, Turn};
 use crate::escalation::{Order, Problem, Progress, Suppressed};
 use crate::recipients::{Audience, Involved, Message, Occasion, Recipients, Text};
 
@@ -29,6 +29,8 @@ pub(in crate::escalator) struct Rehearsal {
     /// Time and id of the last problem.
     last: (i64, u64),
     hours: BTreeMap<(u64, i64), u64>,
+    /// Problems that were looked at, also those that the caller does not see.
+    pub(in crate::escalator) looked_at: u64,
     pub(in crate::escalator) found: Rehearsed,
 }
 
@@ -72,13 +74,14 @@ impl Life {
 }
 
 impl Rehearsal {
-    /// The next problems; returns whether there are more.
+    /// The next problems, as far as the user `reader` sees them; returns whether there are more.
     pub(in crate::escalator) fn go_on(
         &mut self,
         connection: &mut dyn Reader,
         turn: &Turn<'_>,
         action: &BTreeMap<u64, Action>,
         span: Span,
+        reader: u64,
     ) -> DbResult<bool> {
         let lives = self.read(connection, span)?;
         let Some(action_itself) = action.values().next() else { return Ok(false) };
@@ -89,9 +92,19 @@ impl Rehearsal {
         }
         let news = News { opened, ..News::default() };
         let mut look = Look::read(turn, connection, action, &news, &BTreeMap::new())?;
+        let hosts: BTreeSet<u64> =
+            look.objects.values().flat_map(|one| &one.hosts).copied().collect();
+        let seen = Seen { hosts: &Vec::from_iter(hosts), services: &[] };
+        let mut own = People::read(connection, std::iter::empty(), std::iter::once(reader), &seen)?;
         for (id, life) in &lives {
-            self.found.problems += 1;
+            self.looked_at += 1;
             let Some(event) = look.events.get(id).cloned() else { continue };
+            let hosts = look.object(&event).map(|one| one.hosts.clone()).unwrap_or_default();
+            own.look_at(&hosts, &event.tags);
+            if !own.directory.users.get(&reader).is_some_and(|user| user.reads) {
+                continue;
+            }
+            self.found.problems += 1;
             let subject = look.subject(connection, &event)?;
             if !subject.is_some_and(|subject| action_itself.filter.fits(&*subject)) {
                 continue;

@@ -33,7 +33,8 @@ pub(super) fn rehearse(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let prepared = prepared.ok_or_else(|| {
         ApiError::at("/", "only actions on problems of triggers (event source 0) can be rehearsed")
     })?;
-    let rehearsed = prepared.run(span, &|| call.gone.is_gone()).map_err(ApiError::application)?;
+    let rehearsed = prepared.run(span, call.user().id, &|| call.gone.is_gone());
+    let rehearsed = rehearsed.map_err(ApiError::application)?;
     // Without a result the client has disconnected.
     shown(call, span, &rehearsed.unwrap_or_default())
 }
