@@ -51,7 +51,7 @@ fn indicators_are_those_of_the_reference() {
         let found = agreement.periods(asked, now);
         assert_eq!(found, list(&case["cells"], pair), "{asked:?} of {agreement:?}");
         for (period, cell) in found.into_iter().zip(expected) {
-            let found = agreement.indicator(period, &service, now);
+            let found = agreement.within(period).indicator(&service, now);
             let about = format!("{period:?} of {agreement:?} {service:?}");
             let numbers = (found.uptime, found.downtime, found.error_budget);
             assert_eq!(numbers, (number(&cell[2]), number(&cell[3]), number(&cell[5])), "{about}");

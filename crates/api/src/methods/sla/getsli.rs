@@ -8,7 +8,7 @@ use objects::SlaPeriod;
 use serde_json::json;
 use services::access::Need;
 use services::sli::{
-    Agreement, Asked, Downtime, Indicator, Interval, PERIODS_MAX, TIME_MAX, Timeline,
+    Agreement, Asked, Downtime, Indicator, Interval, PERIODS_MAX, Period, TIME_MAX, Timeline,
 };
 
 use super::{SLA, only_seen};
@@ -46,11 +46,13 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     // By period, then by service.
     let mut cells: Vec<Vec<Json>> = vec![Vec::new(); periods.len()];
     let first = periods.first().map_or(0, |period| period.0);
+    let counted: Vec<Period<'_>> = periods.iter().map(|one| agreement.within(*one)).collect();
     for portion in services.chunks(PORTION) {
         call.gone.check()?;
         let timelines = call.read(|connection| timelines(connection, portion, first))?;
-        for (period, row) in periods.iter().zip(&mut cells) {
-            row.extend(timelines.iter().map(|one| cell(&agreement.indicator(*period, one, now))));
+        for (period, row) in counted.iter().zip(&mut cells) {
+            call.gone.check()?;
+            row.extend(timelines.iter().map(|one| cell(&period.indicator(one, now))));
         }
     }
     let no_services = services.is_empty();
