@@ -1,5 +1,7 @@
 //! Alerts: messages and commands of actions.
 
+use std::collections::BTreeMap;
+
 use config::db::Value;
 use objects::{EventObject, EventSource, UserType};
 
@@ -236,10 +238,14 @@ fn selects(found: &mut Found<'_, '_>, about: About) -> ApiResult<()> {
             Some(sql) => found.call.pairs(sql, &ids)?,
             None => Vec::new(),
         };
+        let mut of_event: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        for (event, host) in hosts {
+            of_event.entry(event).or_default().push(host);
+        }
         let mut all = Vec::new();
         for (alert, event) in events {
-            let own = hosts.iter().filter(|(of, _)| *of == event);
-            all.extend(own.map(|(_, host)| (alert, *host)));
+            let own = of_event.get(&event).into_iter().flatten();
+            all.extend(own.map(|host| (alert, *host)));
         }
         found.relate_as(&Relation::new("hosts", &host::HOST), &wanted, &all)?;
     }
