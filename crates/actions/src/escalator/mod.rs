@@ -57,6 +57,9 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// A clock that differs by less was adjusted, not set back.
 const SET_BACK_S: i64 = 2;
 
+/// Tells others about these problems.
+type Tell = Box<dyn Fn(&[u64]) + Send>;
+
 /// Writes escalations and alerts, hands messages to the media, and starts commands.
 pub struct Escalator {
     config: Arc<Config>,
@@ -72,6 +75,8 @@ pub struct Escalator {
     reports: Vec<Report>,
     /// Unix and monotonic time of the last look, seconds.
     looked_at: (i64, i64),
+    /// Told which problems got more tags.
+    tagged: Tell,
 }
 
 /// What may have ended pauses.
@@ -116,7 +121,13 @@ impl Escalator {
             woken: Woken { problems: Ids { all: true, ..Ids::default() }, at: looked_at.1 },
             reports: Vec::new(),
             looked_at,
+            tagged: Box::new(|_| ()),
         })
+    }
+
+    /// Tells which problems got more tags from webhooks. Must not block.
+    pub fn telling_tagged(self, tagged: Tell) -> Self {
+        Self { tagged, ..self }
     }
 
     /// Works until [`Bell::end`]. Blocks: give it a thread of its own. While the database is down it retries each second;
@@ -163,9 +174,13 @@ impl Escalator {
     fn work(&mut self) -> DbResult<Duration> {
         self.follow_clock()?;
         let now = times(&self.clock).0;
+        let tagged = self.config.read(|connection| stored::tagged(connection, &self.reports))?;
         self.sending.settle(&self.config, &self.reports, now)?;
         self.running.settle(&self.reports, now);
         self.reports.clear();
+        if !tagged.is_empty() {
+            (self.tagged)(&tagged);
+        }
         let monotonic = self.looked_at.1;
         if self.woken.problems.all || monotonic >= self.woken.at + WAKE_EVERY_S {
             self.config.write_state(|state| stored::wake_all(state, now))?;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use config::db::{DbResult, Reader, Row, Value, query_by_ids};
 use config::{Statements, table};
 use const_format::formatcp;
+use model::alert::{Outcome, Report};
 use objects::{AlertStatus, AlertType, EscalationStatus};
 
 use crate::escalation::{Progress, Waits};
@@ -328,6 +329,20 @@ pub(super) fn told(connection: &mut dyn Reader, problems: &[u64]) -> DbResult<To
         }
     }
     Ok(told)
+}
+
+/// The problems that get tags by these reports.
+pub(super) fn tagged(connection: &mut dyn Reader, reports: &[Report]) -> DbResult<Vec<u64>> {
+    let has_tags =
+        |report: &&Report| matches!(&report.outcome, Outcome::Sent { tags } if !tags.is_empty());
+    let ids: Vec<u64> = reports.iter().filter(has_tags).map(|report| report.alert.0).collect();
+    let sql = "SELECT eventid, p_eventid FROM alerts WHERE alertid IN ({ids})";
+    let rows = query_by_ids(connection, sql, &[], &ids)?;
+    let problem = |row: &Row| match row.id("p_eventid") {
+        0 => row.id("eventid"),
+        problem => problem,
+    };
+    Ok(rows.iter().map(problem).collect())
 }
 
 /// Condition: messages that were sent, or that are on their way. Has the parameters of [`never_sent`].

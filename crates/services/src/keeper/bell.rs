@@ -13,12 +13,14 @@ pub(super) struct Mail {
     pub(super) configured: bool,
     /// Problems that were deleted, or whose suppression has changed.
     pub(super) problems: Ids,
+    /// Problems that have more tags, and so may belong to other services.
+    pub(super) tagged: Ids,
 }
 
 impl inbox::Mail for Mail {
     fn is_empty(&self) -> bool {
-        let Self { rung, configured, problems } = self;
-        !(*rung || *configured) && problems.is_empty()
+        let Self { rung, configured, problems, tagged } = self;
+        !(*rung || *configured) && problems.is_empty() && tagged.is_empty()
     }
 }
 
@@ -40,6 +42,11 @@ impl Bell {
     /// These problems were deleted, or their suppression has changed.
     pub fn problems_changed(&self, problems: &[u64]) {
         self.0.put(|mail| mail.problems.add(problems.iter().copied()));
+    }
+
+    /// These problems have more tags.
+    pub fn problems_tagged(&self, problems: &[u64]) {
+        self.0.put(|mail| mail.tagged.add(problems.iter().copied()));
     }
 
     /// The thread ends.
@@ -67,6 +74,8 @@ mod tests {
         assert!(taken().configured);
         bell.problems_changed(&[5, 6, 5]);
         assert_eq!(taken().problems.some, [5, 6].into());
+        bell.problems_tagged(&[7]);
+        assert_eq!(taken().tagged.some, [7].into());
         bell.end();
         assert!(bell.take(Duration::from_secs(60)).ended);
     }

@@ -115,7 +115,7 @@ impl Keeper {
 
     /// Does all that there is to do; returns how long there is nothing else.
     fn work(&mut self, mail: &Mail) -> DbResult<Duration> {
-        if mail.problems.all {
+        if mail.problems.all || mail.tagged.all {
             self.known = None;
         }
         if mail.configured {
@@ -123,12 +123,14 @@ impl Keeper {
         }
         let now = Moment::of(&self.clock).clock();
         let mut touched: BTreeSet<u64> = mail.problems.some.clone();
+        let mut tagged = mail.tagged.some.clone();
         loop {
             let mut known = match self.known.take() {
                 Some(known) => known,
                 None => self.load(now)?,
             };
             touched.retain(|event| known.held.has(*event));
+            touched.append(&mut tagged);
             touched.extend(known.held.ended(now));
             let mut is_full = false;
             // Without problem tags no problem belongs to a service.

@@ -288,6 +288,25 @@ fn suppressed_problems_do_not_count() {
 }
 
 #[test]
+fn problems_with_more_tags_belong_to_more_services() {
+    let mut world = World::new();
+    world.problem(100, 3, "other");
+    world.look();
+    assert!(world.statuses().is_empty());
+    world.state(|state| {
+        let tag = [("eventid", 100_u64.into()), ("tag", "svc".into()), ("value", "2".into())];
+        state.insert_new(&table::EVENT_TAGS, &tag)
+    });
+    let mut mail = Mail::default();
+    mail.tagged.add([100]);
+    world.look_with(mail);
+    assert_eq!(
+        (world.statuses(), world.links()),
+        (vec!["1 3".into(), "2 3".into()], vec!["2 100".into()])
+    );
+}
+
+#[test]
 fn changes_of_the_configuration_are_followed() {
     let mut world = World::new();
     world.problem(100, 3, "2");

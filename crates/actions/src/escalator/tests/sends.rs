@@ -141,13 +141,17 @@ fn a_clock_that_is_set_back_delays_no_step() {
 #[test]
 fn tags_of_webhooks_are_added_to_the_problem() {
     let mut world = World::new();
-    world.problem(TRIGGER);
+    let told = Arc::<Mutex<Vec<u64>>>::default();
+    let tell = Arc::clone(&told);
+    world.escalator.tagged = Box::new(move |problems| lock(&tell).extend(problems));
+    let event = world.problem(TRIGGER);
     world.work();
     let tags = [("ticket", "7"), ("ticket", "8"), ("ticket", "7")];
     let tags = tags.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     world.report(first_alert(&world), Outcome::Sent { tags });
     world.work();
     assert_eq!(world.rows("SELECT tag, value FROM event_tags"), ["ticket|7", "ticket|8"]);
+    assert_eq!(*lock(&told), [event], "services may have it now");
 }
 
 #[test]
