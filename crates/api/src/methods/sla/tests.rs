@@ -171,6 +171,41 @@ fn indicators_of_services() {
 }
 
 #[test]
+fn a_clock_that_was_set_back_leaves_no_downtime() {
+    let server = Server::start();
+    let tags = json!([{ "tag": "sla", "value": "gold" }]);
+    let service = json!({ "name": "web", "algorithm": 2, "sortorder": 0, "tags": tags });
+    let service: u64 = server.create("service.create", &service).parse().unwrap();
+    let sla = server.create("sla.create", &params(&json!({})));
+    let day = NOW - NOW % DAY;
+    server.write_state_sql(&[&format!(
+        "INSERT INTO service_alarms (servicealarmid, serviceid, clock, value) VALUES \
+                  (1, {service}, {}, 4), (2, {service}, {}, -1)",
+        day + 300,
+        day + 200
+    )]);
+    let changed: Result<u64, DbError> = server.api.deps.config.write(|edit| {
+        edit.unrecorded().execute("UPDATE services SET created_at = ?", &[(day + 100).into()])
+    });
+    changed.unwrap();
+    let downtime = || {
+        let asked = json!({ "slaid": sla, "periods": 1 });
+        server.call("sla.getsli", &asked).unwrap()["sli"][0][0]["downtime"].clone()
+    };
+    assert_eq!(downtime(), json!(0));
+    server.write_state_sql(&[&format!(
+        "UPDATE service_alarms SET clock = {} WHERE servicealarmid = 2",
+        day - 10
+    )]);
+    assert_eq!(downtime(), json!(0), "back to the day before");
+    server.write_state_sql(&[&format!(
+        "UPDATE service_alarms SET clock = {} WHERE servicealarmid = 2",
+        day + 310
+    )]);
+    assert_eq!(downtime(), json!(10));
+}
+
+#[test]
 fn who_sees_agreements() {
     let server = Server::start();
     let of = |name: &str, tag: &str| {
