@@ -1,6 +1,8 @@
 //! One table per API object: fields with type, default, rule and documentation. Validation of
 //! writes, output and filters of reads come from it.
 
+use std::collections::BTreeSet;
+
 use config::db::Value;
 use serde_json::json;
 
@@ -213,10 +215,10 @@ impl Object {
 
     /// Objects of an update call with path and id; none may come twice.
     pub(crate) fn updates<'j>(&self, input: &'j Json) -> ApiResult<Vec<(String, u64, &'j Json)>> {
-        let mut updates: Vec<(String, u64, &Json)> = Vec::new();
+        let (mut updates, mut seen) = (Vec::new(), BTreeSet::new());
         for (path, object) in params::objects(input)? {
             let id = self.id_of(object, &path)?;
-            if updates.iter().any(|(_, other, _)| *other == id) {
+            if !seen.insert(id) {
                 return Err(taken(&path, self.key, id));
             }
             updates.push((path, id, object));

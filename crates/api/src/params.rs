@@ -1,6 +1,8 @@
 //! Reading parameters: what API clients send is loose (numbers as text, one value for a list),
 //! an error names the path of what it refuses.
 
+use std::collections::BTreeSet;
+
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
 
@@ -127,11 +129,11 @@ pub(crate) fn delete_ids(params: &Json) -> ApiResult<Vec<u64>> {
     if values.is_empty() {
         return Err(ApiError::at("/", "cannot be empty"));
     }
-    let mut ids = Vec::with_capacity(values.len());
+    let (mut ids, mut seen) = (Vec::with_capacity(values.len()), BTreeSet::new());
     for (n, value) in values.into_iter().enumerate() {
         let path = format!("/{}", n + 1);
         let id = id(value, &path)?;
-        if ids.contains(&id) {
+        if !seen.insert(id) {
             return Err(ApiError::at(&path, format_args!("value ({id}) already exists")));
         }
         ids.push(id);

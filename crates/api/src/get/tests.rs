@@ -1,4 +1,4 @@
-//! Rows through an answer that has no room for a second block are the same as rows at once.
+//! Rows through an answer that has no room for a second block are the same as rows at once; what a statement may have.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -100,4 +100,30 @@ fn windows_give_what_one_statement_gives() {
         }
     }
     assert!(answers[0]["result"].as_array().unwrap().len() >= 1_200);
+}
+
+#[test]
+fn more_than_a_statement_may_have_is_refused() {
+    let server = Server::start();
+    let texts = |n: usize| (0..n).map(|n| format!("t{n}")).collect::<Vec<_>>();
+    let tags = |n: usize| texts(n).iter().map(|tag| json!({ "tag": tag })).collect::<Json>();
+    let refused = |method: &str, params: Json, error: &str| {
+        let expected = format!("Invalid parameter {error}.");
+        assert_eq!(server.call(method, &params), Err((-32_602, expected)), "{method}");
+    };
+    for method in ["host.get", "problem.get", "service.get"] {
+        let many = json!({ "search": { "name": texts(801) } });
+        refused(method, many, "\"/search/name\": at most 800 values can be given");
+        refused(method, json!({ "tags": tags(801) }), "\"/tags\": at most 800 values can be given");
+        let long = json!({ "search": { "name": "x".repeat(50_001) } });
+        refused(method, long, "\"/search/name\": value is too long");
+        let many = json!({ "filter": { "name": texts(32_001) } });
+        refused(method, many, "\"/\": at most 32000 values can be given");
+        let fitting = json!({
+            "search": { "name": texts(800) }, "filter": { "name": texts(20_000) }, "tags": tags(800),
+        });
+        assert_eq!(server.call(method, &fitting), Ok(json!([])), "{method}");
+    }
+    let again = json!({ "sortfield": vec!["hostid"; 3_000] });
+    assert_eq!(server.call("host.get", &again), Ok(json!([])));
 }

@@ -107,12 +107,16 @@ fn look(call: &Call<'_>, event: u64) -> ApiResult<Option<Outlook>> {
     call.api.deps.live.outlook(event).map_err(ApiError::application)
 }
 
-/// Conditions of actions in their order; for users who may not see actions none.
+/// Conditions of the actions that the user sees, in their order: they name hosts and groups.
 fn conditions(call: &Call<'_>, outlook: &Outlook) -> ApiResult<BTreeMap<u64, Vec<Json>>> {
     if call.user().kind < UserType::Admin {
         return Ok(BTreeMap::new());
     }
-    let ids: Vec<u64> = outlook.actions.iter().map(|one| one.action).collect();
+    let ids: Vec<String> = outlook.actions.iter().map(|one| one.action.to_string()).collect();
+    let params = json!({ "actionids": ids, "output": ["actionid"] });
+    let seen = rpc::run_inner(call, "action.get", &params)?;
+    let seen = seen.as_array().into_iter().flatten();
+    let ids: Vec<u64> = seen.filter_map(|one| one["actionid"].as_str()?.parse().ok()).collect();
     action::conditions_of(call, &ids)
 }
 

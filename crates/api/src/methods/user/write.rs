@@ -1,5 +1,7 @@
 //! `user.create`, `user.update`, `user.delete`, `user.unblock`.
 
+use std::collections::BTreeSet;
+
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
 use config::table;
@@ -136,10 +138,10 @@ fn check_free(edit: &mut Edit<'_>, username: &str, own: u64) -> ApiResult<()> {
 }
 
 pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let mut users: Vec<UserInput> = Vec::new();
+    let (mut users, mut seen): (Vec<UserInput>, BTreeSet<Option<String>>) = Default::default();
     for (path, object) in params::objects(input)? {
         let mut user = UserInput::parse(object, &path, Mode::Create)?;
-        if users.iter().any(|other| other.username == user.username) {
+        if !seen.insert(user.username.clone()) {
             return Err(taken(&path, "username", user.username.unwrap_or_default()));
         }
         user.hash_password(call, None)?;

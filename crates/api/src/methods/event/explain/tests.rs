@@ -135,6 +135,39 @@ fn users_see_their_own_verdicts_only() {
 }
 
 #[test]
+fn conditions_of_hidden_actions_are_hidden() {
+    let server = Server::start();
+    let (others, ..) = world(&server);
+    let hidden = server.create("hostgroup.create", &json!({ "name": "hidden" }));
+    let group = server.count("SELECT groupid AS n FROM groups_ WHERE name = 'g'").to_string();
+    let session = server.user("admin-of-g", "2", &[(&group, 3)]);
+    let own = server.count("SELECT usrgrpid AS n FROM usergroups WHERE name = 'admin-of-g'");
+    let create = |name: &str, group: &str| {
+        let condition = json!({ "conditiontype": 0, "value": group });
+        server.create(
+            "action.create",
+            &json!({
+                "name": name, "eventsource": 0, "filter": { "evaltype": 0, "conditions": condition },
+                "operations": {
+                    "operationtype": 0, "opmessage": { "default_msg": 1, "mediatypeid": 0 },
+                    "opmessage_grp": { "usrgrpid": own.to_string() },
+                },
+            }),
+        )
+    };
+    let (seen, of_hidden) = (create("seen", &group), create("of a hidden group", &hidden));
+    server.outlook.lock().unwrap().extend([&others, &seen, &of_hidden].map(|id| action(id, &[])));
+    let conditions = |session: &str| -> Vec<usize> {
+        let asked = json!({ "eventid": "1" });
+        let explained = server.call_as(Some(session), "event.explain", &asked).unwrap();
+        let actions = explained["actions"].as_array().unwrap().iter();
+        actions.map(|one| one["conditions"].as_array().unwrap().len()).collect()
+    };
+    assert_eq!(conditions(&server.login("Admin", "zabbix")), [1, 1, 1]);
+    assert_eq!(conditions(&session), [0, 1, 0], "only of the action that action.get shows");
+}
+
+#[test]
 fn escalations_of_several_events_are_listed() {
     let server = Server::start();
     let (id, ..) = world(&server);
