@@ -112,6 +112,14 @@ pub(super) fn running(connection: &mut dyn Reader, events: &[u64]) -> DbResult<V
     Ok(rows.iter().map(|row| (row.id("actionid"), row.id("eventid"))).collect())
 }
 
+/// Problems of these that were removed with what they were about: no event will end them.
+fn removed(state: &mut Statements<'_>, events: &[u64]) -> DbResult<BTreeSet<u64>> {
+    let sql = "SELECT e.eventid AS eventid FROM events e LEFT JOIN problems p ON p.eventid = e.eventid \
+               WHERE p.eventid IS NULL AND e.r_eventid = 0 AND e.eventid IN ({ids})";
+    let rows = query_by_ids(state, sql, &[], events)?;
+    Ok(rows.iter().map(|row| row.id("eventid")).collect())
+}
+
 /// The second in which the next escalation is due.
 pub(super) fn next_due(connection: &mut dyn Reader) -> DbResult<Option<i64>> {
     let sql = "SELECT nextcheck FROM escalations WHERE nextcheck > 0 ORDER BY nextcheck LIMIT 1";
@@ -199,7 +207,7 @@ impl Changes {
         self.kept.is_empty() && self.ended.is_empty() && self.alerts.is_empty()
     }
 
-    /// Writes what is about events that still exist.
+    /// Writes what is about events that still exist, and new escalations of problems that do.
     pub(super) fn write(&mut self, state: &mut Statements<'_>, now: i64) -> DbResult<()> {
         let of_alerts = self.alerts.iter().map(|alert| alert.event);
         let events: BTreeSet<u64> =
@@ -207,7 +215,10 @@ impl Changes {
         let sql = "SELECT eventid FROM events WHERE eventid IN ({ids})";
         let rows = query_by_ids(state, sql, &[], &Vec::from_iter(events))?;
         let known: BTreeSet<u64> = rows.iter().map(|row| row.id("eventid")).collect();
-        self.kept.retain(|one| known.contains(&one.event));
+        let new: Vec<u64> =
+            self.kept.iter().filter(|one| one.id == 0).map(|one| one.event).collect();
+        let removed = removed(state, &new)?;
+        self.kept.retain(|one| known.contains(&one.event) && !removed.contains(&one.event));
         self.alerts.retain(|alert| known.contains(&alert.event));
         state.delete(&table::ESCALATIONS, "escalationid", &self.ended)?;
         let (new, known): (Vec<_>, Vec<_>) = self.kept.iter().partition(|one| one.id == 0);

@@ -228,6 +228,30 @@ fn deleted_triggers_and_actions_end_it_silently() {
 }
 
 #[test]
+fn escalations_that_wait_for_the_end_go_with_the_trigger() {
+    let escalations = "SELECT eventid FROM escalations";
+    let mut world = World::new();
+    world.run("UPDATE operations SET esc_step_to = 1");
+    let event = world.problem(TRIGGER);
+    world.work();
+    assert_eq!(world.rows(escalations), [event.to_string()]);
+    world.problems.remove_of(&[TriggerId(TRIGGER)]).unwrap();
+    assert_eq!(world.rows(escalations), Vec::<String>::new());
+    // The problem is removed before the escalator writes what it decided.
+    world.problem(TRIGGER);
+    world.run_state("DELETE FROM problems");
+    world.work();
+    assert_eq!(world.rows(escalations), Vec::<String>::new());
+    // One that an older version left.
+    let event = world.problem(CHILD);
+    world.work();
+    world.run_state("DELETE FROM problems");
+    assert_eq!(world.rows(escalations), [event.to_string()]);
+    world.problems.housekeep(0).unwrap();
+    assert_eq!(world.rows(escalations), Vec::<String>::new());
+}
+
+#[test]
 fn new_devices_and_agents_are_told_to_super_admins() {
     let mut world = World::new();
     world.run("UPDATE actions SET eventsource = 2");
