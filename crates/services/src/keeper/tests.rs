@@ -310,6 +310,11 @@ fn changes_of_the_configuration_are_followed() {
     });
     world.configured();
     assert_eq!(world.statuses(), ["2 4", "9 4"]);
+    world.state(|state| {
+        let sql = "INSERT INTO escalations (escalationid, actionid, eventid) \
+                   SELECT eventid, 7, eventid FROM problems WHERE source = 4 AND objectid = 2 AND r_eventid = 0";
+        state.execute(sql, &[])
+    });
     world.change(|edit| {
         edit.delete(&table::SERVICE_LINKS, "parentid", &[9])?;
         edit.delete(&table::SERVICES, "serviceid", &[2])
@@ -320,6 +325,7 @@ fn changes_of_the_configuration_are_followed() {
     assert!(world.rows("SELECT servicealarmid FROM service_alarms WHERE serviceid = 2").is_empty());
     let open = "SELECT objectid FROM problems WHERE source = 4 AND r_eventid = 0";
     assert!(world.rows(open).is_empty());
+    assert!(world.rows("SELECT escalationid FROM escalations").is_empty());
 }
 
 #[test]
