@@ -84,10 +84,8 @@ impl Engine {
 
     /// What the script logged. Nobody else reads it.
     fn take_log(&mut self, log: &mut Log, start: Duration) {
-        if let Ok(engine) = self.scripts.engine() {
-            for LogLine { level, at, text } in engine.take_log() {
-                log.script(ScriptLine { level, at: at.saturating_sub(start), text });
-            }
+        for LogLine { level, at, text } in self.scripts.take_log() {
+            log.script(ScriptLine { level, at: at.saturating_sub(start), text });
         }
     }
 }
@@ -246,5 +244,11 @@ mod tests {
         let script = "Zabbix.log(4, 'sends'); console.warn('slow'); return 'OK'";
         Engine::new(&tools()).send(&hook(script), &message("a"), &mut log).unwrap();
         assert_eq!(log.into_lines(), ["> {}", "4: sends", "3: slow", "< OK"]);
+        let mut log = Log::on();
+        let script =
+            "Zabbix.log(4, 'fills'); for (var a = []; ; a.push('x'.repeat(1e6) + a.length));";
+        let sent = Engine::new(&tools()).send(&hook(script), &message("a"), &mut log);
+        assert!(sent.is_err());
+        assert_eq!(log.into_lines(), ["> {}", "4: fills"], "of a script that ran out of memory");
     }
 }
