@@ -39,6 +39,7 @@ pub(crate) fn condition(
             None => Ok(String::new()),
         };
         let (name, value) = (text("tag")?, text("value")?);
+        limits::text(&format!("{path}/value"), &value)?;
         let operator = match tag.get("operator") {
             Some(value) => params::int(value, &format!("{path}/operator"))?,
             None => 0,

@@ -91,8 +91,8 @@ impl Problems {
         })
     }
 
-    /// Removes problems that recovered a day ago, escalations of problems that no longer exist, states of deleted triggers, and events older than `events_before` (seconds
-    /// since 1970) that no open problem needs. Internal events have a time of their own in the settings. Returns the
+    /// Removes problems that recovered a day ago, escalations of problems that no longer exist, states of deleted triggers,
+    /// and events older than `events_before` (seconds since 1970) that no open problem needs. Internal events have a time of their own in the settings. Returns the
     /// number of events removed.
     pub fn housekeep(&self, events_before: u64) -> DbResult<u64> {
         let now = self.clock().unix_s();

@@ -26,8 +26,16 @@ fn at_most(path: &str, count: usize, most: usize) -> ApiResult<()> {
     Ok(())
 }
 
+/// Refuses a text of which the pattern may be too long: signs are escaped, lower case may be longer.
+pub(crate) fn text(path: &str, text: &str) -> ApiResult<()> {
+    if text.len() > PATTERN_BYTES_MAX / 3 {
+        return Err(ApiError::at(path, "value is too long"));
+    }
+    Ok(())
+}
+
 /// Refuses a pattern that is too long.
-pub(crate) fn pattern(path: &str, pattern: String) -> ApiResult<String> {
+pub(super) fn pattern(path: &str, pattern: String) -> ApiResult<String> {
     if pattern.len() > PATTERN_BYTES_MAX {
         return Err(ApiError::at(path, "value is too long"));
     }

@@ -117,6 +117,8 @@ fn more_than_a_statement_may_have_is_refused() {
         refused(method, json!({ "tags": tags(801) }), "\"/tags\": at most 800 values can be given");
         let long = json!({ "search": { "name": "x".repeat(50_001) } });
         refused(method, long, "\"/search/name\": value is too long");
+        let long = json!({ "tags": [{ "tag": "t", "value": "!".repeat(50_001) }] });
+        refused(method, long, "\"/tags/1/value\": value is too long");
         let many = json!({ "filter": { "name": texts(32_001) } });
         refused(method, many, "\"/\": at most 32000 values can be given");
         let fitting = json!({
