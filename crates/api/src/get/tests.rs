@@ -127,5 +127,5 @@ fn more_than_a_statement_may_have_is_refused() {
         assert_eq!(server.call(method, &fitting), Ok(json!([])), "{method}");
     }
     let again = json!({ "sortfield": vec!["hostid"; 3_000] });
-    assert_eq!(server.call("host.get", &again), Ok(json!([])));
+    assert_eq!(server.call("host.get", &again), server.call("host.get", &json!({})));
 }

@@ -310,11 +310,12 @@ fn changes_of_the_configuration_are_followed() {
     });
     world.configured();
     assert_eq!(world.statuses(), ["2 4", "9 4"]);
-    world.state(|state| {
+    let inserted = world.state(|state| {
         let sql = "INSERT INTO escalations (escalationid, actionid, eventid) \
                    SELECT eventid, 7, eventid FROM problems WHERE source = 4 AND objectid = 2 AND r_eventid = 0";
         state.execute(sql, &[])
     });
+    assert_eq!(inserted, 1);
     world.change(|edit| {
         edit.delete(&table::SERVICE_LINKS, "parentid", &[9])?;
         edit.delete(&table::SERVICES, "serviceid", &[2])
