@@ -1,4 +1,4 @@
-import { formatClock, formatDuration } from "./time";
+import { formatClock, formatDuration, formatWeekday } from "./time";
 
 /** Who of a schedule gets a message. */
 export const ON_CALL_WHO = [
@@ -92,10 +92,10 @@ const DAYS = 7;
 
 /** The midnights of a week, in the browser's time: 8 moments from the day of `clock`, or weeks after it. */
 export function weekFrom(clock: number, weeks = 0): number[] {
-  const day = new Date(clock * 1000);
   return Array.from({ length: DAYS + 1 }, (_, n) => {
-    const date = day.getDate() + weeks * DAYS + n;
-    return Math.floor(new Date(day.getFullYear(), day.getMonth(), date).getTime() / 1000);
+    const day = new Date(clock * 1000);
+    day.setDate(day.getDate() + weeks * DAYS + n);
+    return Math.floor(day.setHours(0, 0, 0, 0) / 1000);
   });
 }
 
@@ -151,15 +151,12 @@ export function byDay(shifts: readonly Shift[], days: readonly number[]): Part[]
   });
 }
 
-const WEEKDAY = new Intl.DateTimeFormat("en", { weekday: "short" });
-
 /** "Mon 2026-11-23". */
-export const dayWords = (clock: number) =>
-  `${WEEKDAY.format(clock * 1000)} ${formatClock(clock, "day")}`;
+export const dayWords = (clock: number) => `${formatWeekday(clock)} ${formatClock(clock, "day")}`;
 
 /** "Mon 2026-11-23 09:00". */
 export const momentWords = (clock: number) =>
-  `${WEEKDAY.format(clock * 1000)} ${formatClock(clock, "minute")}`;
+  `${formatWeekday(clock)} ${formatClock(clock, "minute")}`;
 
 /** "09:00"; the end of a day is "24:00". */
 export function timeWords(clock: number, dayEnd?: number): string {

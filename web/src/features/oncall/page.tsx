@@ -20,6 +20,7 @@ import { Icon } from "~/ui/icon";
 import { Empty, SkeletonRows } from "~/ui/state";
 import { useNow } from "~/util/hooks";
 import { blocksOf, dayWords, joined, type Shift, shiftOf, weekFrom } from "~/util/oncall";
+import { localZone } from "~/util/time";
 import { CalendarDialog } from "./calendar-dialog";
 import { MyShifts } from "./mine";
 import { OnCallNow } from "./now";
@@ -84,7 +85,7 @@ interface NotesProps {
 /** What the reader has to know about times and calendars. */
 function Notes({ schedule, days, final }: NotesProps) {
   const { data: server } = useQuery(serverZoneQuery());
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const own = localZone();
   const isServers = schedule.timezone === "system";
   const zone = isServers ? server : schedule.timezone;
   const gaps = blocksOf(final, days).filter(({ isGap }) => isGap).length;
