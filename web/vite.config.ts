@@ -6,7 +6,10 @@ import { mockServer } from "./scripts/mock-server.mjs";
 // Where the API lives while developing. Production serves pages and API from one origin.
 const target = process.env.VEDETTE_URL ?? "http://127.0.0.1:8080";
 const proxy = Object.fromEntries(
-  ["/api_jsonrpc.php", "/api/live"].map((path) => [path, { target, changeOrigin: true }]),
+  ["/api_jsonrpc.php", "/api/live", "^/oncall/[^/]+\\.ics$"].map((path) => [
+    path,
+    { target, changeOrigin: true },
+  ]),
 );
 
 export default defineConfig(({ mode }) => ({

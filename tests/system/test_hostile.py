@@ -267,6 +267,32 @@ class Hostile(bed.Case):
         self.served()
         self.bounded(128)
 
+    def test_long_lists(self):
+        """A list is read once, not once for each of its members."""
+        ids = list(range(1_000_000, 1_150_000))
+        host = self.host("listed")[0]
+        names = ["n%d" % n for n in range(20_000)]
+        calls = [
+            ("escalation.get", {"eventids": ids}),
+            ("service.delete", ids),
+            ("host.massupdate", {"hosts": [{"hostid": id} for id in ids], "status": 0}),
+            ("service.update", [{"serviceid": id} for id in ids]),
+            ("host.update", {"hostid": host, "tags": [{"tag": name} for name in names] * 2}),
+            ("host.update", {"hostid": host, "macros": [
+                {"macro": "{$%s}" % name.upper(), "value": "v"} for name in names] * 2}),
+            ("host.get", {"tags": [{"tag": name} for name in names]}),
+            ("drule.create", {"name": "d", "iprange": "127.0.0.1", "dchecks": [
+                {"type": 0, "ports": str(n % 60_000 + 1)} for n in range(70_000)]}),
+        ]
+        api = self.server.api()
+        api.timeout_s = 60
+        for method, params in calls:
+            with self.subTest(method), self.assertRaises(bed.ApiError) as refused:
+                api.call(method, params)
+            self.assertNotEqual(refused.exception.code, -32603)
+        self.served()
+        self.bounded(256)
+
     def test_blocked_accounts_stay_open_for_other_addresses(self):
         for name in ("Admin", "no such user"):
             for _ in range(8):

@@ -127,6 +127,31 @@ const correlationEdit = createRoute({
   component: page(() => import("~/features/correlation/edit"), "CorrelationEditPage"),
 });
 
+const onCall = createRoute({
+  getParentRoute: () => inside,
+  path: "/oncall",
+  validateSearch: (search) => pickSearch(search, ["schedule", "week"]),
+  component: page(() => import("~/features/oncall/page"), "OnCallPage"),
+});
+
+const onCallNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/oncall/new",
+  component: page(() => import("~/features/oncall/edit"), "ScheduleNewPage"),
+});
+
+const onCallEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/oncall/$scheduleid/edit",
+  component: page(() => import("~/features/oncall/edit"), "ScheduleEditPage"),
+});
+
+const heartbeat = createRoute({
+  getParentRoute: () => inside,
+  path: "/heartbeat",
+  component: page(() => import("~/features/heartbeat/page"), "HeartbeatPage"),
+});
+
 const alerts = createRoute({
   getParentRoute: () => inside,
   path: "/alerts",
@@ -134,6 +159,7 @@ const alerts = createRoute({
     pickSearch(search, [
       "source",
       "status",
+      "withheld",
       "text",
       "user",
       "action",
@@ -166,5 +192,9 @@ export const alerting = [
   correlations,
   correlationNew,
   correlationEdit,
+  onCall,
+  onCallNew,
+  onCallEdit,
+  heartbeat,
   alerts,
 ] as const;

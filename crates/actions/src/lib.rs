@@ -11,6 +11,8 @@
 //! written with it.
 
 mod action;
+mod bundles;
+mod calm;
 pub mod commands;
 mod conditions;
 mod discovery_writer;

@@ -1,6 +1,6 @@
 //! Formulas over named conditions, as clients give them and as they are stored.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use eval::lld::{FormulaError, formula_ids};
 
@@ -27,6 +27,7 @@ pub(crate) fn places(used: &[&str], conditions: &[&str], path: &str) -> ApiResul
         let path = format!("{path}/conditions");
         return Err(ApiError::at(&path, "incorrect number of conditions"));
     }
+    let by_name = by_name(used);
     let mut seen = HashSet::new();
     let mut found = Vec::with_capacity(conditions.len());
     for (n, name) in conditions.iter().enumerate() {
@@ -34,7 +35,7 @@ pub(crate) fn places(used: &[&str], conditions: &[&str], path: &str) -> ApiResul
         if !seen.insert(*name) {
             return Err(taken(&path, "formulaid", name));
         }
-        found.push(used.iter().position(|id| id == name).ok_or_else(|| {
+        found.push(by_name.get(name).copied().ok_or_else(|| {
             let path = format!("{path}/formulaid");
             ApiError::at(&path, "an identifier is not defined in the formula")
         })?);
@@ -42,8 +43,13 @@ pub(crate) fn places(used: &[&str], conditions: &[&str], path: &str) -> ApiResul
     Ok(found)
 }
 
+fn by_name<'n>(names: &[&'n str]) -> HashMap<&'n str, usize> {
+    names.iter().enumerate().map(|(place, name)| (*name, place)).collect()
+}
+
 /// The formula with the letters that stand for the names' places; all else stays as it is written.
 pub(crate) fn renamed(formula: &str, names: &[&str]) -> String {
+    let by_name = by_name(names);
     let mut out = String::with_capacity(formula.len());
     let mut rest = formula;
     while let Some(start) = rest.find(|c: char| c.is_ascii_uppercase()) {
@@ -51,7 +57,7 @@ pub(crate) fn renamed(formula: &str, names: &[&str]) -> String {
         let end = from.find(|c: char| !c.is_ascii_uppercase()).unwrap_or(from.len());
         let (name, after) = from.split_at(end);
         out += before;
-        out += &names.iter().position(|known| *known == name).map_or(String::new(), letters);
+        out += &by_name.get(name).copied().map_or(String::new(), letters);
         rest = after;
     }
     out + rest

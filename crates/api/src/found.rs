@@ -9,7 +9,7 @@ use crate::answer::{push_number, push_text, separate};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Output;
-use crate::object::{Field, FieldKind};
+use crate::object::Field;
 use crate::out::{self, Out};
 use crate::params;
 
@@ -36,12 +36,12 @@ impl FoundRow {
     pub(crate) fn new(columns: &ShownColumns, row: Row) -> Self {
         let mut out = Out::with_capacity(columns.shown.len() + 4);
         for (at, field) in &columns.shown {
-            match (field.kind, row.cell(*at)) {
-                (_, Cell::Int(v)) => out.push_int(field.name, v),
-                (FieldKind::Json | FieldKind::Document, Cell::Text(text)) => {
-                    out.push(field.name, stored_json(&text))
-                }
-                (_, Cell::Text(text)) => out.push_text(field.name, &text),
+            match row.cell(*at) {
+                Cell::Int(v) => out.push_int(field.name, v),
+                Cell::Text(text) => match field.kind.stored_json(&text) {
+                    Some(value) => out.push(field.name, value),
+                    None => out.push_text(field.name, &text),
+                },
             }
         }
         Self { id: Cells::id(&row, columns.key), row, out }
@@ -157,11 +157,6 @@ impl Found<'_, '_> {
         }
         self.rows.into_iter().map(|row| row.out.into_json()).collect()
     }
-}
-
-/// JSON of a column; an empty array if it is none.
-pub(crate) fn stored_json(text: &str) -> Json {
-    serde_json::from_str(text).unwrap_or_else(|_| Json::Array(Vec::new()))
 }
 
 impl Call<'_> {

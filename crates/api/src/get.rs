@@ -3,6 +3,7 @@
 //! A method adds its own conditions, runs the query, adds what `select…` options ask for, and
 //! finishes. The object's table has the alias `t`.
 
+pub(crate) mod limits;
 mod order;
 mod output;
 mod query;
@@ -212,13 +213,19 @@ impl<'c, 'a> Get<'c, 'a> {
         self.query()?.run(call, params, object)
     }
 
+    /// Adds the options that every `get` has.
+    fn select(&mut self) -> ApiResult<()> {
+        self.filter()?;
+        self.search()?;
+        limits::values(self.values.len())
+    }
+
     fn query(mut self) -> ApiResult<Query<'c>> {
         let output = self.output()?;
         if let (Output::Fields(names), true) = (&output, self.object.strict) {
             self.check_output(names)?;
         }
-        self.filter()?;
-        self.search()?;
+        self.select()?;
         let mut query = Query {
             sql: String::new(),
             limit: self.limit()?,
@@ -249,8 +256,7 @@ impl<'c, 'a> Get<'c, 'a> {
 
     /// The whole condition with its values, for a query of the method's own.
     pub(crate) fn condition(mut self) -> ApiResult<(String, Vec<Value>)> {
-        self.filter()?;
-        self.search()?;
+        self.select()?;
         if self.conditions.is_empty() {
             self.and("1 = 1", []);
         }
@@ -280,10 +286,11 @@ impl<'c, 'a> Get<'c, 'a> {
             Access::WriteOnly => false,
             _ => f.kind != FieldKind::Nested,
         };
-        let known: Vec<&str> = self.object.fields.iter().filter(shown).map(|f| f.name).collect();
+        let known: Vec<&Field> = self.object.fields.iter().filter(shown).collect();
         for (n, name) in names.iter().enumerate() {
-            if !known.contains(&name.as_str()) {
-                let list: Vec<String> = known.iter().map(|k| format!("\"{k}\"")).collect();
+            if !known.iter().any(|field| field.name == name) {
+                let listed = known.iter().filter(|field| !field.named);
+                let list: Vec<String> = listed.map(|f| format!("\"{}\"", f.name)).collect();
                 let text = format!("value must be one of {}", list.join(", "));
                 return Err(ApiError::at(&format!("/output/{}", n + 1), text));
             }
@@ -294,7 +301,7 @@ impl<'c, 'a> Get<'c, 'a> {
     fn columns(&self, output: &Output) -> Vec<&'static str> {
         let wanted = |field: &&Field| {
             field.name == self.object.key
-                || output.has(field.name)
+                || output.has_field(field)
                 || self.needed.contains(&field.name)
         };
         let mut names: Vec<&str> =
@@ -369,6 +376,8 @@ impl<'c, 'a> Get<'c, 'a> {
                 continue;
             }
             let texts = texts_of(wanted);
+            let path = format!("/search/{name}");
+            limits::alternatives(&path, texts.len())?;
             let like_one = if let Some(condition) = self.extra_condition(name) {
                 condition.replace("{test}", "LIKE ? ESCAPE '!'")
             } else {
@@ -388,7 +397,9 @@ impl<'c, 'a> Get<'c, 'a> {
             let likes = vec![like_one; texts.len()];
             let not = if exclude { "NOT " } else { "" };
             parts.push(format!("{not}({})", likes.join(" OR ")));
-            values.extend(texts.iter().map(|text| Value::Text(like(text, start, wildcards))));
+            for text in &texts {
+                values.push(limits::pattern(&path, like(text, start, wildcards))?.into());
+            }
         }
         self.join(parts, values);
         Ok(())

@@ -17,6 +17,7 @@ mod found;
 mod get;
 mod http;
 pub mod item_test;
+mod links;
 mod live;
 mod methods;
 mod object;
@@ -85,6 +86,7 @@ pub struct Api {
     pub(crate) imports: exchange::Places,
     pub(crate) with_values: methods::host::WithValues,
     pub(crate) searches: methods::transaction::Searches,
+    pub(crate) bad_links: links::Throttle,
 }
 
 impl std::fmt::Debug for Api {
@@ -105,6 +107,7 @@ impl Api {
             imports: exchange::Places::default(),
             with_values: methods::host::WithValues::default(),
             searches: methods::transaction::Searches::default(),
+            bad_links: links::Throttle::default(),
         }
     }
 

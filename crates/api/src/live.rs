@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use balancing::placement::{Assignment, State};
 use config::db::Reader;
+use model::alert::learnt::Learnt;
 use model::alert::outlook::Outlook;
 use model::alert::rehearsal::{Rehearsed, Span};
 use model::alert::{Outgoing, Trial};
@@ -125,6 +126,11 @@ pub trait Live: Send + Sync {
         let _unknown = event;
         Ok(None)
     }
+    /// What was learnt from the last problems of these triggers.
+    fn learnt(&self, triggers: &[u64]) -> Result<Vec<Learnt>, String> {
+        let _unknown = triggers;
+        Ok(Vec::new())
+    }
     /// Reads an action on problems of triggers through the connection, which may be a transaction that is undone
     /// afterwards. `None` = there is no such action.
     fn prepare(
@@ -152,9 +158,14 @@ pub trait Live: Send + Sync {
 
 /// An action, whether it is stored or not.
 pub trait Rehearse {
-    /// What it would have sent about the problems of the span. `None` = the caller has gone (`is_gone`). Blocks
-    /// for seconds.
-    fn run(&self, span: Span, is_gone: &dyn Fn() -> bool) -> Result<Option<Rehearsed>, String>;
+    /// What it would have sent about those problems of the span that the user `reader` sees. `None` = the caller has gone
+    /// (`is_gone`). Blocks for seconds.
+    fn run(
+        &self,
+        span: Span,
+        reader: u64,
+        is_gone: &dyn Fn() -> bool,
+    ) -> Result<Option<Rehearsed>, String>;
 }
 
 /// A note to browsers.

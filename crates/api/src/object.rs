@@ -1,6 +1,8 @@
 //! One table per API object: fields with type, default, rule and documentation. Validation of
 //! writes, output and filters of reads come from it.
 
+use std::collections::BTreeSet;
+
 use config::db::Value;
 use serde_json::json;
 
@@ -45,6 +47,8 @@ pub(crate) struct Field {
     pub(crate) test: Option<Test>,
     /// It is the id of a host, in a list of rows: 0 for users who may not see the host.
     pub(crate) of_host: bool,
+    /// It is in the output of `get` only if `output` names it: Zabbix does not have it.
+    pub(crate) named: bool,
 }
 
 /// A field counts by the value of one before it in the table.
@@ -80,6 +84,11 @@ impl Field {
     /// The same field of a list, with the id of a host that not every user may see.
     pub(crate) const fn of_host(self) -> Self {
         Self { of_host: true, ..self }
+    }
+
+    /// The same field, which `get` shows only if `output` names it.
+    pub(crate) const fn named(self) -> Self {
+        Self { named: true, ..self }
     }
 
     /// The same field with a test of its text.
@@ -130,6 +139,8 @@ pub(crate) enum FieldKind {
     Json,
     /// The same, an object or a list of any form.
     Document,
+    /// The same, an object of settings; an empty column is `null`. See [`params::settings`].
+    Settings,
 }
 
 /// Who may set a field.
@@ -151,7 +162,17 @@ pub(crate) const fn field(
     access: Access,
     doc: &'static str,
 ) -> Field {
-    Field { name, kind, access, doc, column: name, when: None, test: None, of_host: false }
+    Field {
+        name,
+        kind,
+        access,
+        doc,
+        column: name,
+        when: None,
+        test: None,
+        of_host: false,
+        named: false,
+    }
 }
 
 /// Whether a write makes or changes an object.
@@ -213,10 +234,10 @@ impl Object {
 
     /// Objects of an update call with path and id; none may come twice.
     pub(crate) fn updates<'j>(&self, input: &'j Json) -> ApiResult<Vec<(String, u64, &'j Json)>> {
-        let mut updates: Vec<(String, u64, &Json)> = Vec::new();
+        let (mut updates, mut seen) = (Vec::new(), BTreeSet::new());
         for (path, object) in params::objects(input)? {
             let id = self.id_of(object, &path)?;
-            if updates.iter().any(|(_, other, _)| *other == id) {
+            if !seen.insert(id) {
                 return Err(taken(&path, self.key, id));
             }
             updates.push((path, id, object));
@@ -264,6 +285,17 @@ pub(crate) fn missing(path: &str, name: &str) -> ApiError {
 }
 
 impl FieldKind {
+    /// What a column with this text holds, if that is JSON.
+    pub(crate) fn stored_json(self, text: &str) -> Option<Json> {
+        match self {
+            Self::Settings => Some(serde_json::from_str(text).unwrap_or(Json::Null)),
+            Self::Json | Self::Document => {
+                Some(serde_json::from_str(text).unwrap_or_else(|_| Json::Array(Vec::new())))
+            }
+            _ => None,
+        }
+    }
+
     /// The column's value, or why it is refused; `None` for what the method reads itself.
     pub(crate) fn check(self, value: &Json, path: &str) -> ApiResult<Option<Value>> {
         Ok(Some(match self {
@@ -299,7 +331,7 @@ impl FieldKind {
                 }
                 Value::Text(text)
             }
-            Self::Nested | Self::Json | Self::Document => return Ok(None),
+            Self::Nested | Self::Json | Self::Document | Self::Settings => return Ok(None),
         }))
     }
 }

@@ -1,6 +1,10 @@
 //! Reading parameters: what API clients send is loose (numbers as text, one value for a list),
 //! an error names the path of what it refuses.
 
+use std::collections::BTreeSet;
+
+use serde_json::Map;
+
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
 
@@ -72,6 +76,22 @@ pub(crate) fn list(value: &Json) -> Vec<&Json> {
     }
 }
 
+/// A member that is an object of settings, or `null` for none: `None` = not given. An empty text is `null`, as imports
+/// have it for what a file leaves out.
+pub(crate) fn settings<'j>(
+    object: &'j Json,
+    name: &str,
+    path: &str,
+) -> ApiResult<Option<Option<&'j Map<String, Json>>>> {
+    match object.get(name) {
+        None => Ok(None),
+        Some(Json::Null) => Ok(Some(None)),
+        Some(Json::String(text)) if text.is_empty() => Ok(Some(None)),
+        Some(Json::Object(members)) => Ok(Some(Some(members))),
+        Some(_) => Err(ApiError::at(&format!("{path}/{name}"), "an object or null is expected")),
+    }
+}
+
 /// Ids of an option: `None` when absent or null.
 pub(crate) fn ids(params: &Json, name: &str) -> ApiResult<Option<Vec<u64>>> {
     match params.get(name) {
@@ -105,7 +125,7 @@ pub(crate) fn objects(params: &Json) -> ApiResult<Vec<(String, &Json)>> {
         Json::Array(objects) => objects.iter().collect(),
         one => vec![one],
     };
-    if objects.is_empty() || params.as_object().is_some_and(serde_json::Map::is_empty) {
+    if objects.is_empty() || params.as_object().is_some_and(Map::is_empty) {
         return Err(ApiError::at("/", "cannot be empty"));
     }
     let numbered = objects.into_iter().enumerate();
@@ -127,11 +147,11 @@ pub(crate) fn delete_ids(params: &Json) -> ApiResult<Vec<u64>> {
     if values.is_empty() {
         return Err(ApiError::at("/", "cannot be empty"));
     }
-    let mut ids = Vec::with_capacity(values.len());
+    let (mut ids, mut seen) = (Vec::with_capacity(values.len()), BTreeSet::new());
     for (n, value) in values.into_iter().enumerate() {
         let path = format!("/{}", n + 1);
         let id = id(value, &path)?;
-        if ids.contains(&id) {
+        if !seen.insert(id) {
             return Err(ApiError::at(&path, format_args!("value ({id}) already exists")));
         }
         ids.push(id);

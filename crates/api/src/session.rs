@@ -268,7 +268,7 @@ pub(crate) fn check_password(
     let settings = &call.config().snapshot().settings;
     // They block the account for the source that they came from; Zabbix blocks it for everybody.
     let limits =
-        Limits { attempts: settings.login_attempts.into(), block_s: settings.login_block_s };
+        Limits { attempts: settings.logins.attempts.into(), block_s: settings.logins.block_s };
     let attempt = sessions.attempts.begin(call.peer, username, now, limits, &call.gone);
     let sql = "SELECT userid, passwd, attempt_failed, session_epoch FROM users WHERE username = ?";
     let rows = call.rows(sql, &[username.into()])?;
@@ -378,8 +378,10 @@ pub(crate) fn end_all(
 /// Removes sessions that are no longer valid from the database, and the states of what was deleted. To be called now and then.
 pub(crate) fn remove_ended(api: &Api) -> DbResult<()> {
     let limit = api.deps.config.snapshot().settings.session_s.unwrap_or(u64::MAX);
-    let oldest = api.deps.clock.unix_s().saturating_sub(limit);
+    let now = api.deps.clock.unix_s();
+    let oldest = now.saturating_sub(limit);
     api.deps.config.write_state(|state| {
+        state.execute("DELETE FROM used_links WHERE until < ?", &[now.into()])?;
         state.execute(
             "DELETE FROM sessions WHERE lastaccess < ? OR NOT EXISTS (SELECT 1 FROM users u \
              WHERE u.userid = sessions.userid AND sessions.epoch >= u.session_epoch)",

@@ -42,6 +42,15 @@ pub(crate) struct Setting {
     pub(crate) access: Access,
     /// One line for people.
     pub(crate) doc: &'static str,
+    /// It is in the output of `get` only if `output` names it: Zabbix does not have it. Only super admins can.
+    pub(crate) named: bool,
+}
+
+impl Setting {
+    /// The same setting, which `get` shows only if `output` names it.
+    pub(crate) const fn named(self) -> Self {
+        Self { named: true, ..self }
+    }
 }
 
 /// Shorthand for tables of settings.
@@ -51,7 +60,7 @@ pub(crate) const fn setting(
     default: &'static str,
     doc: &'static str,
 ) -> Setting {
-    Setting { name, stored: name, default, rule, access: Access::Optional, doc }
+    Setting { name, stored: name, default, rule, access: Access::Optional, doc, named: false }
 }
 
 /// What a setting may be.
@@ -139,11 +148,12 @@ impl Change {
 pub(crate) fn get(single: &Single, call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let members = members(input)?;
     only(&members, "/", &["output"])?;
+    let seen = |one: &&Setting| !one.named || call.is_super_admin();
     let shown: Vec<&Setting> =
-        single.settings.iter().filter(|one| one.access != Access::WriteOnly).collect();
+        single.settings.iter().filter(|one| one.access != Access::WriteOnly).filter(seen).collect();
     let wanted = match members.get("output") {
         Some(output) => wanted(&shown, output)?,
-        None => shown,
+        None => every(&shown),
     };
     if wanted.is_empty() {
         return Ok(Json::Array(Vec::new()));
@@ -153,9 +163,14 @@ pub(crate) fn get(single: &Single, call: &Call<'_>, input: &Json) -> ApiResult<J
     Ok(Json::Object(wanted.iter().map(value).collect()))
 }
 
+/// All settings but those that are shown only by name.
+fn every<'s>(shown: &[&'s Setting]) -> Vec<&'s Setting> {
+    shown.iter().copied().filter(|one| !one.named).collect()
+}
+
 fn wanted<'s>(shown: &[&'s Setting], output: &Json) -> ApiResult<Vec<&'s Setting>> {
     let names = match output {
-        Json::String(text) if text == "extend" => return Ok(shown.to_vec()),
+        Json::String(text) if text == "extend" => return Ok(every(shown)),
         Json::String(_) => return Err(ApiError::at("/output", "value must be \"extend\"")),
         Json::Array(names) => names,
         _ => return Err(ApiError::at("/output", "an array or a character string is expected")),
@@ -165,7 +180,7 @@ fn wanted<'s>(shown: &[&'s Setting], output: &Json) -> ApiResult<Vec<&'s Setting
         let path = format!("/output/{}", n + 1);
         let name = params::text(name, &path)?;
         let Some(one) = shown.iter().find(|one| one.name == name) else {
-            let names: Vec<&str> = shown.iter().map(|one| one.name).collect();
+            let names: Vec<&str> = every(shown).iter().map(|one| one.name).collect();
             return Err(ApiError::at(&path, one_of(&names)));
         };
         if wanted.iter().any(|other| other.name == name) {

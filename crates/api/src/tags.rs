@@ -4,7 +4,7 @@ use config::db::Value;
 
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
-use crate::get::like;
+use crate::get::{like, limits};
 use crate::params;
 
 /// A condition of SQL and the values of its `?`.
@@ -29,6 +29,7 @@ pub(crate) fn condition(
     if tags.is_empty() {
         return Ok(None);
     }
+    limits::alternatives("/tags", tags.len())?;
     let any = input.get("evaltype").and_then(|v| params::int(v, "").ok()) == Some(2);
     let mut by_tag: Vec<(String, Vec<Condition>)> = Vec::new();
     for (n, tag) in tags.iter().enumerate() {
@@ -38,6 +39,7 @@ pub(crate) fn condition(
             None => Ok(String::new()),
         };
         let (name, value) = (text("tag")?, text("value")?);
+        limits::text(&format!("{path}/value"), &value)?;
         let operator = match tag.get("operator") {
             Some(value) => params::int(value, &format!("{path}/operator"))?,
             None => 0,

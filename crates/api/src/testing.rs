@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use balancing::placement::State;
 use config::db::{Location, Reader};
+use model::alert::learnt::{Flapping, Learnt};
 use model::alert::outlook::{OfAction, Outlook};
 use model::alert::rehearsal::{Rehearsed, Span};
 use model::alert::{Outcome, Outgoing, ScriptLine, Trial};
@@ -88,6 +89,17 @@ impl Live for Idle {
         let actions = self.outlook.lock().unwrap().clone();
         Ok(Some(Outlook { event, at: 1_800_000_000, actions }))
     }
+    fn learnt(&self, triggers: &[u64]) -> Result<Vec<Learnt>, String> {
+        let one = |trigger: &u64| Learnt {
+            trigger: *trigger,
+            problems: 6,
+            typical: Some(30),
+            within: Some(40),
+            share: 83,
+            flapping: Some(Flapping { changes: 7, until: 1_800_001_800, since: None }),
+        };
+        Ok(triggers.iter().map(one).collect())
+    }
     fn prepare(
         &self,
         connection: &mut dyn Reader,
@@ -141,7 +153,7 @@ impl Live for Idle {
             "failed" => Outcome::Failed { error, again },
             "impossible" => Outcome::Impossible { error },
             "unknown" => Outcome::Unknown { error },
-            _ => Outcome::Sent { tags: Vec::new() },
+            _ => Outcome::SENT,
         };
         let Outgoing { sendto, subject, message, parameters, .. } = message;
         let line = ScriptLine { level: 4, at: Duration::from_millis(7), text: "logged".to_owned() };
@@ -175,7 +187,7 @@ impl Live for Idle {
 struct Rehearsal(Rehearsed);
 
 impl Rehearse for Rehearsal {
-    fn run(&self, _: Span, _: &dyn Fn() -> bool) -> Result<Option<Rehearsed>, String> {
+    fn run(&self, _: Span, _: u64, _: &dyn Fn() -> bool) -> Result<Option<Rehearsed>, String> {
         Ok(Some(self.0.clone()))
     }
 }

@@ -51,12 +51,12 @@ pub(crate) fn only(members: &Map<String, Json>, path: &str, known: &[&str]) -> A
 
 /// Ids from a nested list of `{key: id}`; none may come twice.
 pub(crate) fn nested_ids(value: &Json, path: &str, key: &str) -> ApiResult<Vec<u64>> {
-    let mut ids = Vec::new();
+    let (mut ids, mut seen) = (Vec::new(), BTreeSet::new());
     for (path, members) in nested(value, path)? {
         only(members, &path, &[key])?;
         let id = members.get(key).ok_or_else(|| missing(&path, key))?;
         let id = params::id(id, &format!("{path}/{key}"))?;
-        if ids.contains(&id) {
+        if !seen.insert(id) {
             return Err(taken(&path, key, id));
         }
         ids.push(id);
@@ -81,8 +81,9 @@ pub(crate) fn required_list(input: &Json, name: &str) -> ApiResult<Vec<u64>> {
     if ids.is_empty() {
         return Err(ApiError::at(&format!("/{name}"), "cannot be empty"));
     }
+    let mut seen = BTreeSet::new();
     for (n, id) in ids.iter().enumerate() {
-        if ids[..n].contains(id) {
+        if !seen.insert(id) {
             return Err(ApiError::at(
                 &format!("/{name}/{}", n + 1),
                 format_args!("value ({id}) already exists"),

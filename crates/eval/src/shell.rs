@@ -16,6 +16,8 @@ pub struct Quoter<'t> {
     previous: char,
     /// The template has something that is not followed: values lose all signs from here on.
     lost: bool,
+    /// Patterns of `case` have parentheses of their own, which are not followed.
+    has_case: bool,
     /// Values have no line breaks and no other control characters: the command goes through a terminal.
     one_line: bool,
 }
@@ -48,6 +50,7 @@ impl<'t> Quoter<'t> {
             escaped: false,
             previous: '\n',
             lost: false,
+            has_case: text.contains("case"),
             one_line,
         }
     }
@@ -84,6 +87,7 @@ impl<'t> Quoter<'t> {
     /// The same of a value that is a part of the command, such as a global macro.
     pub fn trusted(&mut self, span: std::ops::Range<usize>, value: String) -> String {
         self.follow(span);
+        self.has_case |= value.contains("case");
         value.chars().for_each(|c| self.step(c));
         value
     }
@@ -141,8 +145,7 @@ impl<'t> Quoter<'t> {
             (_, '`') => self.frames.push(Frame::Backquotes),
             ('$', '(') => {
                 self.frames.push(Frame::Substitution(0));
-                // Patterns of `case` have parentheses of their own.
-                self.lost |= self.text.contains("case");
+                self.lost |= self.has_case;
             }
             ('$', '{') => self.frames.push(Frame::Parameter),
             _ => {}
@@ -223,6 +226,10 @@ mod tests {
         let mut quoter = Quoter::new("{} {}", false);
         assert_eq!(quoter.trusted(0..2, "echo '".to_owned()), "echo '");
         assert_eq!(quoter.quote(3..5, "a'b"), "a'\\''b", "a trusted value opens quotes");
+        let mut quoter = Quoter::new("{} {};; esac)\"", false);
+        let begin = "echo \"$(case a in a) echo".to_owned();
+        quoter.trusted(0..2, begin);
+        assert_eq!(quoter.quote(3..5, ";id"), "_id", "in a command that is not followed");
     }
 
     /// A real shell runs all of them, and nothing of a value is ever run.

@@ -91,8 +91,8 @@ impl Problems {
         })
     }
 
-    /// Removes problems that recovered a day ago, states of deleted triggers, and events older than `events_before` (seconds
-    /// since 1970) that no open problem needs. Internal events have a time of their own in the settings. Returns the
+    /// Removes problems that recovered a day ago, escalations of problems that no longer exist, states of deleted triggers,
+    /// and events older than `events_before` (seconds since 1970) that no open problem needs. Internal events have a time of their own in the settings. Returns the
     /// number of events removed.
     pub fn housekeep(&self, events_before: u64) -> DbResult<u64> {
         let now = self.clock().unix_s();
@@ -105,6 +105,13 @@ impl Problems {
             edit.execute(
                 "DELETE FROM problems WHERE r_clock > 0 AND r_clock < ?",
                 &[recovered_before.into()],
+            )?;
+            // Those whose problem was removed without them.
+            edit.execute(
+                "DELETE FROM escalations WHERE escalationid IN (SELECT s.escalationid FROM escalations s \
+                 JOIN events e ON e.eventid = s.eventid LEFT JOIN problems p ON p.eventid = s.eventid \
+                 WHERE p.eventid IS NULL AND e.r_eventid = 0)",
+                &[],
             )?;
             edit.execute(
                 "DELETE FROM trigger_states WHERE NOT EXISTS \
@@ -150,7 +157,7 @@ fn remove_all(
 ) -> DbResult<()> {
     let events: Vec<EventId> = open.of(trigger).to_vec();
     let ids: Vec<u64> = events.iter().map(|event| event.0).collect();
-    edit.delete(&table::PROBLEMS, "eventid", &ids)?;
+    remove_problems(edit, &ids)?;
     for event in events {
         open.remove(trigger, event);
         let change = ProblemChange { event, trigger, state: TriggerState::Ok };
@@ -166,7 +173,13 @@ fn remove_internal(
 ) -> DbResult<()> {
     let gone: Vec<u64> =
         origins.filter_map(|origin| open.end_internal(origin)).map(|id| id.0).collect();
-    edit.delete(&table::PROBLEMS, "eventid", &gone)
+    remove_problems(edit, &gone)
+}
+
+/// With their escalations: no event will end them.
+fn remove_problems(edit: &mut Statements<'_>, ids: &[u64]) -> DbResult<()> {
+    edit.delete(&table::PROBLEMS, "eventid", ids)?;
+    edit.delete(&table::ESCALATIONS, "eventid", ids)
 }
 
 fn remove_internal_orphans(edit: &mut Statements<'_>, open: &mut Open) -> DbResult<()> {

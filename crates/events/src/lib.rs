@@ -27,7 +27,7 @@ pub use load::initial_triggers;
 pub use maintenance::{
     SuppressionEnd, SuppressionHook, Watch as MaintenanceWatch, end_suppressions, suppressed,
 };
-pub use marks::unwritten;
+pub use marks::{unwritten, written_until};
 pub use problems::{Hooks, Problems, Stats, replay};
 pub use record::record;
 pub use unsent::Unsent;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use config::db::DbResult;
+use config::db::{DbResult, Reader};
 use config::{Config, Statements};
 use const_format::formatcp;
 use model::{FindingsMark, Timestamp, TriggerFinding, TriggerId, UnixSeconds, Unwritten};
@@ -59,12 +59,18 @@ pub(crate) fn write(edit: &mut Statements<'_>, at: UnixSeconds) -> DbResult<()> 
     .map(drop)
 }
 
+/// The second up to which the values of all shards are stored and evaluated, and what was found is written. It follows the
+/// values: without new ones it stays. `None` = there were none yet.
+pub fn written_until(connection: &mut dyn Reader) -> DbResult<Option<u64>> {
+    let sql = "SELECT value FROM state_settings WHERE name = ?";
+    let rows = connection.query(sql, &[NAME.into()])?;
+    Ok(rows.first().and_then(|row| row.text("value").parse().ok()))
+}
+
 /// What findings a crash before `now` may have cost; `None` = no run before this one has told.
 pub fn unwritten(config: &Config, now: UnixSeconds) -> DbResult<Option<Unwritten>> {
     config.read(|connection| {
-        let sql = "SELECT value FROM state_settings WHERE name = ?";
-        let rows = connection.query(sql, &[NAME.into()])?;
-        let mark = rows.first().and_then(|row| row.text("value").parse::<u32>().ok());
+        let mark = written_until(connection)?.and_then(|mark| u32::try_from(mark).ok());
         let Some(mark) = mark else { return Ok(None) };
         let mut since = UnixSeconds(mark).before_s(MARGIN_S);
         if mark > now.0 {

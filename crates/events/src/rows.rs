@@ -30,32 +30,37 @@ pub(crate) struct Why {
     pub(crate) new: EventId,
 }
 
+impl NewRow<'_> {
+    /// What rows of events and of problems have in common.
+    fn columns(&self, id: EventId) -> [(&'static str, Value); 9] {
+        [
+            ("eventid", id.0.into()),
+            ("source", self.origin.source().number().into()),
+            ("object", self.origin.object().number().into()),
+            ("objectid", self.origin.object_id().into()),
+            ("clock", self.at.clock.into()),
+            ("ns", self.at.ns.into()),
+            ("name", self.name.into()),
+            ("severity", self.severity.into()),
+            ("opdata", self.opdata.into()),
+        ]
+    }
+}
+
 pub(crate) fn insert_event(
     edit: &mut Statements<'_>,
     event: &NewRow<'_>,
     tags: &[(String, String)],
 ) -> DbResult<EventId> {
     let id = EventId(edit.next_id(&table::EVENTS, 1)?);
-    let params = [
-        Value::from(id.0),
-        event.origin.source().number().into(),
-        event.origin.object().number().into(),
-        event.origin.object_id().into(),
-        event.at.clock.into(),
-        event.at.ns.into(),
-        event.is_problem.into(),
-        event.name.into(),
-        event.severity.into(),
-        event.opdata.into(),
-        event.why.user.into(),
-        event.why.rule.into(),
-        event.why.new.0.into(),
-    ];
-    edit.execute(
-        "INSERT INTO events (eventid, source, object, objectid, clock, ns, value, name, severity, \
-         opdata, userid, correlationid, c_eventid) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        &params,
-    )?;
+    let mut row = event.columns(id).to_vec();
+    row.extend([
+        ("value", event.is_problem.into()),
+        ("userid", event.why.user.into()),
+        ("correlationid", event.why.rule.into()),
+        ("c_eventid", event.why.new.0.into()),
+    ]);
+    edit.insert(&table::EVENTS, &row)?;
     insert_tags(edit, id, tags)?;
     Ok(id)
 }
@@ -85,23 +90,7 @@ pub(crate) fn insert_problem(
     id: EventId,
     event: &NewRow<'_>,
 ) -> DbResult<()> {
-    let params = [
-        Value::from(id.0),
-        event.origin.source().number().into(),
-        event.origin.object().number().into(),
-        event.origin.object_id().into(),
-        event.at.clock.into(),
-        event.at.ns.into(),
-        event.name.into(),
-        event.severity.into(),
-        event.opdata.into(),
-    ];
-    edit.execute(
-        "INSERT INTO problems (eventid, source, object, objectid, clock, ns, name, severity, opdata) \
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        &params,
-    )
-    .map(drop)
+    edit.insert(&table::PROBLEMS, &event.columns(id))
 }
 
 /// Ends a problem by a recovery event.

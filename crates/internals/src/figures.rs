@@ -74,6 +74,7 @@ impl Internals for ServerFigures {
                     unsigned(self.meter.alerting().figure(&param(2), &param(3), queues, now)?)
                 }
                 "escalator" if param(2) == "delay" => unsigned(self.meter.alerting().delay_s),
+                "heartbeat" if param(2) == "missed" => unsigned(self.meter.missed_heartbeats()),
                 "history" if param(2) == "damaged" => unsigned(self.meter.damaged()),
                 "configuration" if param(2) == "hold" => {
                     Ok(InternalValue::Float(self.config.longest_hold().as_secs_f64()))

@@ -4,10 +4,12 @@
 mod alerting;
 mod capacity;
 mod figures;
+mod heartbeat;
 mod meter;
 mod queue;
 
 pub use capacity::Capacity;
 pub use figures::ServerFigures;
+pub use heartbeat::Heartbeat;
 pub use meter::{Meter, Parts};
 pub use queue::rows as queue_rows;

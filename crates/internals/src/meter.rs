@@ -20,6 +20,7 @@ use stdx::sync::lock;
 
 use crate::alerting::Alerting;
 use crate::capacity::{Disk, DiskReadings};
+use crate::heartbeat::Heartbeat;
 
 /// Busy shares are averages over this many seconds, as the field's graphs show them.
 const WINDOW: usize = 60;
@@ -52,6 +53,8 @@ pub struct Parts {
     pub service: Arc<history::service::Counters>,
     /// What sends messages to users.
     pub media: Queues,
+    /// Tells another system that this one works.
+    pub heartbeat: Arc<Heartbeat>,
 }
 
 /// The load of the last minute.
@@ -253,6 +256,11 @@ impl Meter {
     /// What waits to be sent, as of some seconds ago.
     pub(crate) fn alerting(&self) -> Arc<Alerting> {
         Arc::clone(&lock(&self.state).alerting)
+    }
+
+    /// Heartbeats that have failed one after the other.
+    pub(crate) fn missed_heartbeats(&self) -> u64 {
+        self.parts.heartbeat.missed()
     }
 
     /// What sends messages to users.

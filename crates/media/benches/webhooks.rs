@@ -87,7 +87,12 @@ fn main() {
         };
         let queues = Queues::new(setup, Arc::<Count>::clone(&reports));
         let timeout = Duration::from_secs(60);
-        let kind = Kind::Webhook(Webhook { script: SCRIPT.to_owned(), timeout, tags: false });
+        let kind = Kind::Webhook(Webhook {
+            script: SCRIPT.to_owned(),
+            timeout,
+            tags: false,
+            living: false,
+        });
         let (id, interval) = (MediaTypeId(1), Duration::ZERO);
         queues.configure([MediaType { id, enabled: true, kind, sessions, attempts: 1, interval }]);
         let (start, cpu) = (clock.monotonic(), stdx::sys::cpu_time());
@@ -127,6 +132,7 @@ fn message(number: u64, url: &str) -> Outgoing {
             pair("message", "Problem started at 12:00:00 on 2026.11.29\nHost: Web\nSeverity: High"),
         ],
         problem: EventId(number),
+        reply_to: String::new(),
         failures: 0,
     }
 }

@@ -68,6 +68,8 @@ impl Tools {
 pub(crate) struct Sent {
     /// Tags that a webhook returned.
     pub(crate) tags: Vec<(String, String)>,
+    /// What the receiver calls it; empty = it did not say.
+    pub(crate) message_id: String,
 }
 
 /// Why a message was not sent.

@@ -21,6 +21,7 @@ mod waiting;
 mod webhook;
 
 pub use lane::Figures;
+pub use mail::response;
 pub use queues::{ATTEMPT_MAX, Queues, Setup};
 pub use settings::{Kind, Login, Mail, MediaType, Program, Security, Sms, Verify, Webhook};
 pub use stored::media_types;

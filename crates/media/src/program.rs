@@ -9,6 +9,7 @@ use tokio::process::Command;
 
 use crate::attempt::{Cancel, Failure, Log, Result, Sent, Tools, os_error};
 use crate::settings::Program;
+use crate::webhook::message_id;
 
 /// Bytes of a program's output that are kept; it may print more.
 const OUTPUT_BYTES_MAX: usize = 64 << 10;
@@ -44,7 +45,8 @@ pub(crate) async fn send(
     log.add(|| ended.text());
     log.respond(|| ended.text());
     if ended.status.success() {
-        return Ok(Sent::default());
+        let message_id = if settings.living { message_id(&ended.text()) } else { String::new() };
+        return Ok(Sent { message_id, ..Sent::default() });
     }
     Err(Failure::Failed(ended.failure().trim_end().to_owned()))
 }
@@ -103,7 +105,7 @@ mod tests {
             let mut message = message("alice");
             message.parameters =
                 arguments.iter().map(|value| (String::new(), (*value).to_owned())).collect();
-            let program = Program { name: name.to_owned() };
+            let program = Program { name: name.to_owned(), living: name == "living" };
             loop {
                 match send(&tools, &program, &message, &mut Log::off()).await {
                     // Another test's process has the file open between fork and exec.
@@ -150,6 +152,16 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[tokio::test]
+    async fn a_living_program_prints_the_id_of_its_message() {
+        let print = "echo '{\"message_id\":\"m 1\"}'";
+        let folder = Folder::with("living", print);
+        let sent = Sent { message_id: String::from("m 1"), ..Sent::default() };
+        assert_eq!(folder.run("living", &[], LONG).await, Ok(sent));
+        let folder = Folder::with("s", print);
+        assert_eq!(folder.run("s", &[], LONG).await, Ok(Sent::default()), "it is not living");
     }
 
     #[tokio::test]

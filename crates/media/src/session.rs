@@ -81,7 +81,7 @@ pub(crate) fn outcome(
 ) -> Outcome {
     let again = media_type.filter(|media_type| message.failures + 1 < media_type.attempts);
     match result {
-        Ok(Sent { tags }) => Outcome::Sent { tags },
+        Ok(Sent { tags, message_id }) => Outcome::Sent { tags, message_id },
         Err(Failure::Failed(error)) => Outcome::Failed {
             error: cut(error),
             again: again.map(|media_type| media_type.interval),

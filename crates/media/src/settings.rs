@@ -118,6 +118,8 @@ pub struct Webhook {
     pub timeout: Duration,
     /// The returned JSON has tags for the problem.
     pub tags: bool,
+    /// The returned JSON has the id of the message.
+    pub living: bool,
 }
 
 impl std::fmt::Debug for Webhook {
@@ -131,6 +133,8 @@ impl std::fmt::Debug for Webhook {
 pub struct Program {
     /// Name of a file in the folder of programs.
     pub name: String,
+    /// The output is JSON with the id of the message.
+    pub living: bool,
 }
 
 /// Settings of SMS.

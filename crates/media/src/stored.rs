@@ -63,7 +63,9 @@ fn kind(row: &Row) -> Option<Kind> {
             },
             html: MessageFormat::from_number(row.int("message_format"))? == MessageFormat::Html,
         })),
-        MediaTypeKind::Script => Kind::Program(Program { name: text("exec_path") }),
+        MediaTypeKind::Script => {
+            Kind::Program(Program { name: text("exec_path"), living: row.int("living") == 1 })
+        }
         MediaTypeKind::Sms => Kind::Sms(Sms { modem: PathBuf::from(text("gsm_modem")) }),
         MediaTypeKind::Webhook => {
             let timeout = seconds(row.text("timeout")).unwrap_or(TIMEOUT);
@@ -71,6 +73,7 @@ fn kind(row: &Row) -> Option<Kind> {
                 script: text("script"),
                 timeout: timeout.clamp(TIMEOUT_LEAST, TIMEOUT_MAX),
                 tags: row.int("process_tags") == 1,
+                living: row.int("living") == 1,
             })
         }
     })
@@ -135,6 +138,7 @@ mod tests {
                 ("script", text("return 1")),
                 ("timeout", text("90")),
                 ("process_tags", number(1)),
+                ("living", number(1)),
                 ("maxattempts", number(7)),
             ],
             &[
@@ -174,10 +178,13 @@ mod tests {
         assert_eq!(all[0], expected);
         assert!(!format!("{expected:?}").contains("word"), "{expected:?}");
         let timeout = Duration::from_secs(60);
-        let hook = Webhook { script: String::from("return 1"), timeout, tags: true };
+        let hook = Webhook { script: String::from("return 1"), timeout, tags: true, living: true };
         assert_eq!((&all[1].kind, all[1].attempts), (&Kind::Webhook(hook), 7));
         assert!(!all[1].enabled, "a new media type is switched off");
-        assert_eq!(all[2].kind, Kind::Program(Program { name: String::from("a.sh") }));
+        assert_eq!(
+            all[2].kind,
+            Kind::Program(Program { name: String::from("a.sh"), living: false })
+        );
         assert_eq!(all[3].kind, Kind::Sms(Sms { modem: PathBuf::from("/dev/ttyS0") }));
     }
 }

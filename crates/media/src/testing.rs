@@ -20,6 +20,7 @@ pub(crate) fn message(sendto: &str) -> Outgoing {
         message: String::from("value 1"),
         parameters: Vec::new(),
         problem: EventId(12),
+        reply_to: String::new(),
         failures: 0,
     }
 }

@@ -20,6 +20,9 @@ const TAGS_MAX: usize = 1_000;
 /// Characters of a tag's name and value.
 const TAG_CHARS_MAX: usize = 255;
 
+/// Characters of a message's id.
+const MESSAGE_ID_CHARS_MAX: usize = 255;
+
 /// The script engine of one thread and one media type.
 pub(crate) struct Engine {
     scripts: Scripts,
@@ -75,7 +78,8 @@ impl Engine {
                 log.add(|| format!("< {returned}"));
                 log.respond(|| returned.clone());
                 let tags = webhook.tags.then(|| returned_tags(message, &returned));
-                Ok(Sent { tags: tags.unwrap_or_default() })
+                let message_id = if webhook.living { message_id(&returned) } else { String::new() };
+                Ok(Sent { tags: tags.unwrap_or_default(), message_id })
             }
             Err(CallError::Compile(why)) => Err(Failure::Impossible(why)),
             Err(CallError::Run(why)) => Err(Failure::Failed(why)),
@@ -84,10 +88,8 @@ impl Engine {
 
     /// What the script logged. Nobody else reads it.
     fn take_log(&mut self, log: &mut Log, start: Duration) {
-        if let Ok(engine) = self.scripts.engine() {
-            for LogLine { level, at, text } in engine.take_log() {
-                log.script(ScriptLine { level, at: at.saturating_sub(start), text });
-            }
+        for LogLine { level, at, text } in self.scripts.take_log() {
+            log.script(ScriptLine { level, at: at.saturating_sub(start), text });
         }
     }
 }
@@ -99,6 +101,17 @@ fn returned_tags(message: &Outgoing, returned: &str) -> Vec<(String, String)> {
         tracing::warn!(media_type, "a webhook returned no JSON object with an object \"tags\"");
         Vec::new()
     })
+}
+
+/// The id in the returned JSON, `{"message_id": "…"}`; empty = it has none.
+pub(crate) fn message_id(returned: &str) -> String {
+    let parsed: Option<Value> = serde_json::from_str(returned).ok();
+    match parsed.as_ref().and_then(|parsed| parsed.get("message_id")) {
+        // Another text than the whole id names no message, or another one.
+        Some(Value::String(id)) if id.chars().count() <= MESSAGE_ID_CHARS_MAX => id.clone(),
+        Some(Value::Number(id)) => id.to_string(),
+        _ => String::new(),
+    }
 }
 
 /// The argument: a JSON object with the parameters in their order.
@@ -141,7 +154,12 @@ mod tests {
     use crate::testing::{message, tools};
 
     fn hook(script: &str) -> Webhook {
-        Webhook { script: script.to_owned(), timeout: Duration::from_secs(60), tags: true }
+        Webhook {
+            script: script.to_owned(),
+            timeout: Duration::from_secs(60),
+            tags: true,
+            living: true,
+        }
     }
 
     fn call(script: &str) -> Result<Sent> {
@@ -216,6 +234,28 @@ mod tests {
     }
 
     #[test]
+    fn living_messages_have_ids() {
+        for (returned, expected) in [
+            (r#"{"message_id":"1503435956.000247"}"#, "1503435956.000247"),
+            (r#"{"tags":{"a":"b"},"message_id":42}"#, "42"),
+            (r#"{"message_id":{"a":1}}"#, ""),
+            (r#"{"message_id":null}"#, ""),
+            (r#"{"tags":{}}"#, ""),
+            ("OK", ""),
+            ("", ""),
+        ] {
+            assert_eq!(message_id(returned), expected, "{returned}");
+            let script = format!("return {}", Value::from(returned));
+            assert_eq!(call(&script).unwrap().message_id, expected, "{returned}");
+            let other = Webhook { living: false, ..hook(&script) };
+            let sent = Engine::new(&tools()).send(&other, &message("a"), &mut Log::off());
+            assert_eq!(sent.unwrap().message_id, "", "{returned}");
+        }
+        let long = |length| message_id(&format!(r#"{{"message_id":"{}"}}"#, "é".repeat(length)));
+        assert_eq!((long(255), long(256)), ("é".repeat(255), String::new()));
+    }
+
+    #[test]
     fn endless_scripts_are_stopped() {
         let mut engine = Engine::new(&tools());
         let endless = Webhook { timeout: Duration::from_millis(50), ..hook("while (true) {}") };
@@ -246,5 +286,11 @@ mod tests {
         let script = "Zabbix.log(4, 'sends'); console.warn('slow'); return 'OK'";
         Engine::new(&tools()).send(&hook(script), &message("a"), &mut log).unwrap();
         assert_eq!(log.into_lines(), ["> {}", "4: sends", "3: slow", "< OK"]);
+        let mut log = Log::on();
+        let script =
+            "Zabbix.log(4, 'fills'); for (var a = []; ; a.push('x'.repeat(1e6) + a.length));";
+        let sent = Engine::new(&tools()).send(&hook(script), &message("a"), &mut log);
+        assert!(sent.is_err());
+        assert_eq!(log.into_lines(), ["> {}", "4: fills"], "of a script that ran out of memory");
     }
 }

@@ -3,6 +3,7 @@
 //! An alert is stored before it is handed over. The media make one attempt per [`Outgoing`] and report it once. After a
 //! failure they report when the next attempt is due; the alert waits for it in the database, not in a queue.
 
+pub mod learnt;
 pub mod outlook;
 pub mod rehearsal;
 
@@ -29,6 +30,8 @@ pub struct Outgoing {
     pub parameters: Vec<(String, String)>,
     /// The event that opened the problem; of other sources the event itself. Mails of one such event are one thread.
     pub problem: EventId,
+    /// E-mail: where responses go to; empty = to the sender.
+    pub reply_to: String,
     /// Attempts that failed before this one.
     pub failures: u32,
 }
@@ -40,6 +43,8 @@ pub enum Outcome {
     Sent {
         /// Tags for the problem, which a webhook returned.
         tags: Vec<(String, String)>,
+        /// What the receiver calls the message, if the media type is living; empty = it did not say.
+        message_id: String,
     },
     /// The receiver does not have the message. It counts as a failed attempt (`retries`).
     Failed {
@@ -60,6 +65,11 @@ pub enum Outcome {
         /// What interrupted it, up to 2,048 characters.
         error: String,
     },
+}
+
+impl Outcome {
+    /// The receiver accepted the message and returned nothing.
+    pub const SENT: Self = Self::Sent { tags: Vec::new(), message_id: String::new() };
 }
 
 /// What came of a message that a user sent to test a media type.

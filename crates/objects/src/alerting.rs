@@ -120,6 +120,13 @@ numbered! {
     }
 }
 
+impl Withholding {
+    /// The recipient gets to know of it by another message: he counts as one who was told of the problem.
+    pub const fn is_told(self) -> bool {
+        matches!(self, Self::Grouped | Self::Storm)
+    }
+}
+
 numbered! {
     /// What an alert is; the API's `alerttype`.
     AlertType: u8 {

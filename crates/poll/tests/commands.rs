@@ -87,7 +87,7 @@ async fn agents_get_the_key_of_7_0() {
     assert_eq!(bench.run(agent("id", true)).await, Ok("root".to_owned()));
     assert_eq!(bench.run(agent("x", true)).await, Err("no system.run[x,wait] here".to_owned()));
     bench.start_one(7, agent("echo \"a\", [b]", false));
-    let outcome = Outcome::Sent { tags: Vec::new() };
+    let outcome = Outcome::SENT;
     assert_eq!(bench.report().await, Report { alert: AlertId(7), outcome });
     let why = bench.run(agent("x, \\", true)).await.unwrap_err();
     assert!(why.contains("ends with a backslash"), "{why}");

@@ -8,6 +8,7 @@ mod folder;
 mod history_command;
 mod listen;
 mod logging;
+mod mail_reply_command;
 mod pairing;
 mod params;
 mod parts;
@@ -82,6 +83,7 @@ fn command() -> Command {
         .subcommand(transactions_command::command())
         .subcommand(password_command::command())
         .subcommand(history_command::command())
+        .subcommand(mail_reply_command::command())
         .subcommand(bench)
         .subcommand(parameters)
         .subcommand(api)
@@ -91,6 +93,9 @@ fn main() -> ExitCode {
     // Every command creates files with secrets: databases, history, generated passwords.
     stdx::sys::set_umask(folder::OTHERS);
     let matches = command().get_matches();
+    if let Some((mail_reply_command::NAME, matches)) = matches.subcommand() {
+        return mail_reply_command::run(matches);
+    }
     match dispatch(&matches) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -114,11 +114,7 @@ impl Agreement {
     fn backward(&self, to: i64, most: usize, earliest: Option<Date>) -> Vec<Interval> {
         let mut found = Vec::new();
         let mut start = self.date(to);
-        // Those that cannot be shown count, too.
-        for _ in 0..most {
-            if earliest.is_some_and(|earliest| start < earliest) {
-                break;
-            }
+        while found.len() < most && earliest.is_none_or(|earliest| start >= earliest) {
             found.extend(self.shown(start, self.step(start, 1)));
             if self.unix(start) <= 0 {
                 break;
@@ -196,8 +192,8 @@ impl Agreement {
     }
 
     /// The same, without excluded downtimes.
-    fn counted(&self, interval: Interval) -> Vec<Interval> {
-        let mut left = self.scheduled(interval);
+    fn counted(&self, scheduled: &[Interval]) -> Vec<Interval> {
+        let mut left = scheduled.to_vec();
         for downtime in &self.excluded {
             let cut = |(from, to): &Interval| {
                 [(*from, (*to).min(downtime.from)), ((*from).max(downtime.to), *to)]
@@ -208,28 +204,11 @@ impl Agreement {
         left
     }
 
-    /// How a service was in a period.
-    pub fn indicator(&self, period: Interval, service: &Timeline, now: i64) -> Indicator {
-        let (start, end) = period;
-        // The second that has begun counts.
-        let until = now.saturating_add(1);
-        let past = (start.max(service.created), end.min(until));
-        let (mut uptime, mut downtime) = (0, 0);
-        for interval in self.counted(past) {
-            let down = service.down(interval);
-            downtime += down;
-            uptime += interval.1 - interval.0 - down;
-        }
-        let future = self.counted((start.max(until), end));
-        let left: i64 = future.iter().map(|(from, to)| to - from).sum();
-        let all = uptime + downtime;
-        Indicator {
-            uptime,
-            downtime,
-            sli: (all > 0).then(|| percentage(uptime, all)),
-            error_budget: if all == 0 { 0 } else { self.budget(uptime, all, left) },
-            excluded: self.excluded_in(past),
-        }
+    /// A period with what counts in it: found once for all services.
+    pub fn within(&self, interval: Interval) -> Period<'_> {
+        let scheduled = self.scheduled(interval);
+        let counted = self.counted(&scheduled);
+        Period { agreement: self, interval, scheduled, counted }
     }
 
     fn budget(&self, uptime: i64, all: i64, left: i64) -> i64 {
@@ -244,21 +223,62 @@ impl Agreement {
         let allowed = (uptime as f64 / self.slo * 100.0).floor() as i64;
         (allowed - all).min(left)
     }
+}
+
+/// A period of an agreement.
+#[derive(Debug)]
+pub struct Period<'a> {
+    agreement: &'a Agreement,
+    interval: Interval,
+    /// What the schedule has of it, in order.
+    scheduled: Vec<Interval>,
+    /// The same, without excluded downtimes.
+    counted: Vec<Interval>,
+}
+
+impl Period<'_> {
+    /// How a service was in the period.
+    pub fn indicator(&self, service: &Timeline, now: i64) -> Indicator {
+        let (start, end) = self.interval;
+        // The second that has begun counts.
+        let until = now.saturating_add(1);
+        let past = (start.max(service.created), end.min(until));
+        let (mut uptime, mut downtime) = (0, 0);
+        for interval in parts(&self.counted, past) {
+            let down = service.down(interval);
+            downtime += down;
+            uptime += interval.1 - interval.0 - down;
+        }
+        let future = parts(&self.counted, (start.max(until), end));
+        let left: i64 = future.map(|(from, to)| to - from).sum();
+        let all = uptime + downtime;
+        Indicator {
+            uptime,
+            downtime,
+            sli: (all > 0).then(|| percentage(uptime, all)),
+            error_budget: if all == 0 { 0 } else { self.agreement.budget(uptime, all, left) },
+            excluded: self.excluded_in(past),
+        }
+    }
 
     fn excluded_in(&self, interval: Interval) -> Vec<Downtime> {
-        let scheduled = self.scheduled(interval);
         let within = |downtime: &Downtime| {
-            let parts =
-                scheduled.iter().map(|(from, to)| (downtime.from.max(*from), downtime.to.min(*to)));
-            let mut parts = parts.filter(|(from, to)| from < to);
+            let out = (downtime.from.max(interval.0), downtime.to.min(interval.1));
+            let mut parts = parts(&self.scheduled, out);
             let first = parts.next()?;
             let (from, to) = parts.fold(first, |(from, _), (_, to)| (from, to));
             Some(Downtime { name: downtime.name.clone(), from, to })
         };
-        let mut found: Vec<Downtime> = self.excluded.iter().filter_map(within).collect();
+        let mut found: Vec<Downtime> = self.agreement.excluded.iter().filter_map(within).collect();
         found.sort_by_key(|downtime| downtime.from);
         found
     }
+}
+
+/// What intervals have in common with one.
+fn parts(intervals: &[Interval], (from, to): Interval) -> impl Iterator<Item = Interval> {
+    let part = move |one: &Interval| (one.0.max(from), one.1.min(to));
+    intervals.iter().map(part).filter(|(from, to)| from < to)
 }
 
 impl Timeline {

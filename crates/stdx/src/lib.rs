@@ -1,5 +1,5 @@
 //! What every layer stands on and none owns: clocks, bounded queues that show their load,
-//! acknowledgements across shards, files that are replaced whole, locks, listening sockets, fair shares of connections,
+//! acknowledgements across shards, files that are replaced whole, locks, listening sockets, fair shares of connections, inboxes,
 //! rarer log lines, how full the machine is, large tables, tickets of Kerberos, threads that must not end, and the
 //! only system calls. Knows nothing of monitoring.
 
@@ -7,6 +7,7 @@ pub mod ack;
 pub mod clock;
 pub mod datagrams;
 pub mod file;
+pub mod inbox;
 pub mod kerberos;
 pub mod listening;
 pub mod machine;

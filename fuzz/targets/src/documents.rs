@@ -13,6 +13,13 @@ use model::{Payload, Timestamp, ValueType};
 pub(crate) const JSON: &str =
     r#"{"a":[1,-2.5e3,"x\u00e9\n",null,true,false,{}],"b":{"c":[[]]},"a":0}"#;
 
+/// A calendar with a repetition, an exception and days.
+pub(crate) const CALENDAR: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nUID:1\r\n\
+    DTSTART;TZID=Europe/Berlin:20260323T090000\r\nDURATION:P7D\r\nRRULE:FREQ=WEEKLY;BYDAY=MO;UNTIL=20270101T000000Z\r\n\
+    EXDATE;TZID=Europe/Berlin:20260511T090000\r\nSUMMARY:a\\, b\r\nATTENDEE;CN=\"x\":mailto:a@b\r\nEND:VEVENT\r\n\
+    BEGIN:VEVENT\r\nUID:2\r\nDTSTART;VALUE=DATE:20261225\r\nRECURRENCE-ID;VALUE=DATE:20261225\r\n\
+    RDATE:20260101T000000Z/PT1H\r\nEND:VEVENT\r\nEND:VCALENDAR";
+
 /// The parts of an input, as texts.
 pub(crate) fn parts<const N: usize>(data: &[u8]) -> [String; N] {
     let mut parts = data.splitn(N, |b| *b == 0).map(|p| String::from_utf8_lossy(p).into_owned());
@@ -147,6 +154,14 @@ pub(crate) fn xml(data: &[u8]) {
 pub(crate) fn csv(data: &[u8]) {
     let [delimiter, quote, header, text] = parts(data);
     drop(preproc::csv_to_json(&text, &delimiter, &quote, header == "1"));
+}
+
+pub(crate) fn calendar(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let Ok(events) = oncall::calendar::read(&text, &TimeZone::UTC, &(0..oncall::TIME_MAX)) else {
+        return;
+    };
+    drop(oncall::calendar::days(&events, &TimeZone::UTC));
 }
 
 pub(crate) fn prometheus(data: &[u8]) {

@@ -183,6 +183,7 @@ pub const TARGETS: &[Target] = &[
         run: documents::csv,
         seeds: &[",\0\"\u{0}1\0a,b\n\"1\"\"\",2\r\n", "\0\u{0}0\0sep=;\na;b"],
     },
+    Target { name: "calendar", run: documents::calendar, seeds: &[documents::CALENDAR] },
     Target {
         name: "prometheus",
         run: documents::prometheus,

@@ -4,6 +4,7 @@ import type { Tag } from "~/util/tags";
 import { rpc } from "./client";
 import { pollInterval } from "./live";
 import type { Members } from "./methods";
+import type { ActionOwn } from "./own-fields";
 
 /** What an operation sends; `mediatypeid` "0" = by all media types. */
 export interface OperationMessage {
@@ -12,6 +13,12 @@ export interface OperationMessage {
   subject?: string;
   message?: string;
   mediatypeid?: string;
+}
+
+/** Users of an on-call schedule. `who`: see `OnCallWho` in `util/oncall.ts`. */
+export interface OnCallRecipient {
+  scheduleid: string;
+  who: string;
 }
 
 export interface ActionOperation {
@@ -26,6 +33,7 @@ export interface ActionOperation {
   opmessage?: OperationMessage;
   opmessage_grp?: { usrgrpid: string }[];
   opmessage_usr?: { userid: string }[];
+  opmessage_oncall?: OnCallRecipient[];
   opcommand?: { scriptid: string };
   opcommand_hst?: { hostid: string }[];
   opcommand_grp?: { groupid: string }[];
@@ -35,7 +43,7 @@ export interface ActionOperation {
   opinventory?: { inventory_mode: string };
 }
 
-export interface Action {
+export interface Action extends ActionOwn {
   actionid: string;
   name: string;
   eventsource: ActionSource;
@@ -58,7 +66,19 @@ export interface Action {
 }
 
 const ALL = {
-  output: "extend",
+  output: [
+    "actionid",
+    "name",
+    "eventsource",
+    "status",
+    "esc_period",
+    "pause_suppressed",
+    "pause_symptoms",
+    "notify_if_canceled",
+    "grouping",
+    "inhibition",
+    "calming",
+  ],
   selectFilter: "extend",
   selectOperations: "extend",
   selectRecoveryOperations: "extend",

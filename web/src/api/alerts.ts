@@ -1,9 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
 import { rpc, rpcCount } from "./client";
 import type { GetParams, Gets } from "./gets";
+import type { AlertOwn } from "./own-fields";
 
 /** A message to a user or a command, as `alert.get` shows it. */
-export interface AlertRow {
+export interface AlertRow extends AlertOwn {
   alertid: string;
   actionid: string;
   /** The event of the message: of a recovery message the recovery. */
@@ -44,6 +45,8 @@ const SHOWN = {
     "error",
     "esc_step",
     "alerttype",
+    "withheld",
+    "carrierid",
   ],
   selectUsers: ["userid", "username", "name", "surname"],
   selectMediatypes: ["mediatypeid", "name"],
@@ -90,12 +93,25 @@ export const eventAlertsQuery = (eventid: string, recovery: string | undefined) 
     meta: { live: "problems" },
   });
 
+/** One alert, with its recipient. */
+export const alertQuery = (alertid: string) =>
+  queryOptions({
+    queryKey: ["alerts", "one", alertid],
+    queryFn: async ({ signal }): Promise<Alert | null> =>
+      (await rpc("alert.get", { ...SHOWN, alertids: [alertid] }, signal))[0] ?? null,
+    enabled: alertid !== "",
+    refetchInterval: POLL_MS,
+    meta: { live: "problems" },
+  });
+
 /** What narrows the action log. */
 export interface AlertFilter {
   eventsource: number;
   /** Kinds of the objects of these events. */
   eventobject?: number;
   statuses?: readonly string[];
+  /** Why messages were withheld. */
+  reasons?: readonly string[];
   text?: string;
   userids?: readonly string[];
   actionids?: readonly string[];
@@ -113,7 +129,10 @@ function narrowed(filter: AlertFilter): Narrowing {
   return {
     eventsource: filter.eventsource,
     eventobject: filter.eventobject,
-    filter: filter.statuses?.length ? { status: filter.statuses } : undefined,
+    filter: {
+      ...(filter.statuses?.length ? { status: filter.statuses } : {}),
+      ...(filter.reasons?.length ? { withheld: filter.reasons } : {}),
+    },
     search: filter.text
       ? { subject: filter.text, message: filter.text, sendto: filter.text }
       : undefined,

@@ -10,8 +10,10 @@ export interface Running {
   waits_for: string;
   /** Unix seconds until which it waits; "0": unknown. */
   until: string;
-  /** What holds it back now: "suppressed", "symptom", "dependency". */
+  /** What holds it back now: see `PAUSES` in `util/escalations.ts`. */
   pauses: string[];
+  /** A more severe problem that it waits for; "0": none. */
+  inhibited_by?: string;
   /** Why it will be cancelled when its next step is due; empty: it will not. */
   stopped: string;
 }

@@ -14,6 +14,15 @@ export interface Case {
   verdict: string;
 }
 
+/** An on-call schedule of an operation. */
+export interface ExplainedSchedule {
+  scheduleid: string;
+  name: string;
+  userids: string[];
+  /** "1": nobody is on call. */
+  gap: string;
+}
+
 export interface ExplainedOperation {
   operationid: string;
   /** "problem", "recovery" or "update": when it runs. */
@@ -21,6 +30,8 @@ export interface ExplainedOperation {
   /** "1": the message goes to users who got one before. */
   to_involved: string;
   users: Case[];
+  /** Who of each on-call schedule is reached now. */
+  oncall?: ExplainedSchedule[];
 }
 
 /** `met` "1": the condition is met. */

@@ -22,6 +22,8 @@ import type { FilterCondition, MacroPath, Override, RuleFilter } from "./item-co
 import type { PreprocessingStep } from "./items";
 import type { MaintenanceTag } from "./maintenance";
 import type { MediaTypeRow, MessageTemplate } from "./media-types";
+import type { OnCallGets } from "./oncall";
+import type { ActionOwn } from "./own-fields";
 import type { GroupSettings } from "./placement";
 import type * as schema from "./schema";
 import type { ServiceGets } from "./service-gets";
@@ -210,9 +212,9 @@ interface ActionFilter {
  * What each `get` reads: fields of its rows, what `select…` adds, and what narrows the rows besides
  * the parameters of all (`GetParams`). The fields are the schema's; the schema does not have the rest.
  */
-export interface Gets extends ServiceGets {
+export interface Gets extends ServiceGets, OnCallGets {
   "action.get": Get<
-    Omit<schema.Action, "eventsource"> & { eventsource: ActionSource },
+    Omit<schema.Action, "eventsource"> & ActionOwn & { eventsource: ActionSource },
     {
       selectFilter: One<"filter", ActionFilter>;
       selectOperations: Many<"operations", ActionOperation>;
@@ -230,6 +232,7 @@ export interface Gets extends ServiceGets {
     },
     ByHost & {
       actionids?: Ids;
+      alertids?: Ids;
       eventids?: Ids;
       mediatypeids?: Ids;
       objectids?: Ids;

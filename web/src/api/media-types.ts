@@ -2,6 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { rpc } from "./client";
 import { pollInterval } from "./live";
 import type { Members } from "./methods";
+import type { MediaTypeOwn } from "./own-fields";
 
 /** A parameter of a webhook (`name`) or a script (`sortorder`). */
 export interface MediaTypeParameter {
@@ -19,7 +20,7 @@ export interface MessageTemplate {
 }
 
 /** How messages are sent; the fields of all kinds. The UI never reads `passwd`. */
-export interface MediaTypeRow {
+export interface MediaTypeRow extends MediaTypeOwn {
   mediatypeid: string;
   name: string;
   type: string;
@@ -79,6 +80,11 @@ const FIELDS = [
   "event_menu_name",
   "event_menu_url",
   "parameters",
+  "storm_limit",
+  "fallback_mediatypeid",
+  "living",
+  "deduplicates",
+  "reply_address",
 ] as const;
 
 export type MediaTypeSummary = Pick<

@@ -11,9 +11,13 @@ import type { Escalation } from "./escalations";
 import type { Acknowledgement } from "./events";
 import type { Explanation } from "./explanations";
 import type { GetMethod, GetParams, Gets } from "./gets";
+import type { SettingsMethods } from "./heartbeat";
 import type { RawState, RawSummary } from "./host-states";
 import type { TestOutcome } from "./item-test";
+import type { LearntMethods } from "./learnt";
 import type { MediaTypeAnswer, MediaTypeRow, MediaTypeTest, MessageTemplate } from "./media-types";
+import type { OnCallMethods, ScheduleInput } from "./oncall";
+import type { ActionOwn } from "./own-fields";
 import type { GroupPlacement } from "./placement";
 import type { Late } from "./queue";
 import type { Rehearsal, RehearsalParams } from "./rehearsals";
@@ -35,7 +39,7 @@ type MediaTypeInput = Omit<MediaTypeRow, "mediatypeid"> & {
 
 /** What `create` takes of each object; `update` takes any part of it and the id. */
 interface Inputs {
-  action: schema.ActionInput;
+  action: schema.ActionInput & Partial<ActionOwn>;
   certificate: schema.CertificateInput;
   correlation: CorrelationInput;
   discoveryrule: OfType<schema.DiscoveryRuleInput>;
@@ -51,6 +55,7 @@ interface Inputs {
   itemprototype: OfType<schema.ItemPrototypeInput>;
   maintenance: schema.MaintenanceInput;
   mediatype: MediaTypeInput;
+  oncall: ScheduleInput;
   pool: schema.PoolInput;
   poolgroup: schema.PoolGroupInput;
   role: schema.RoleInput;
@@ -87,6 +92,7 @@ interface Keys {
   itemprototype: "itemid";
   maintenance: "maintenanceid";
   mediatype: "mediatypeid";
+  oncall: "scheduleid";
   pool: "poolid";
   poolgroup: "poolgroupid";
   role: "roleid";
@@ -159,7 +165,7 @@ interface LostRow {
 }
 
 /** What a method that is neither of these takes and returns. */
-interface Others {
+interface Others extends OnCallMethods, SettingsMethods, LearntMethods {
   "action.rehearse": { params: RehearsalParams; result: Rehearsal };
   "apiinfo.timezone": { params: []; result: string };
   "apiinfo.version": { params: []; result: string };
@@ -237,31 +243,8 @@ interface Others {
 /** Parameters and result of every method that the UI calls. */
 export type Methods = Creates & Updates & Deletes & Gotten & Others;
 
-/** Methods of the server that its schema does not name yet. */
-type Announced =
-  | "action.rehearse"
-  | "correlation.create"
-  | "correlation.delete"
-  | "correlation.get"
-  | "correlation.update"
-  | "escalation.get"
-  | "event.explain"
-  | "mediatype.test"
-  | "script.execute"
-  | "script.getscriptsbyevents"
-  | "script.getscriptsbyhosts"
-  | "service.create"
-  | "service.delete"
-  | "service.get"
-  | "service.update"
-  | "sla.create"
-  | "sla.delete"
-  | "sla.get"
-  | "sla.getsli"
-  | "sla.update";
-
 /** A method that the UI calls; a name that the server does not have is none. */
-export type Method = keyof Methods & (schema.MethodName | Announced);
+export type Method = keyof Methods & schema.MethodName;
 
 /** The methods whose result does not follow from their parameters. */
 export type FixedMethod = Exclude<Method, GetMethod>;

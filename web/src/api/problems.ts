@@ -254,3 +254,28 @@ export const severityCountsQuery = () =>
     refetchInterval: pollInterval,
     meta: { live: "problems" },
   });
+
+/** Newest problems whose tags are offered as choices. */
+const TAGGED_MAX = 300;
+
+/** Names of tags that recent problems have. */
+export const problemTagNamesQuery = () =>
+  queryOptions({
+    queryKey: ["problems", "tag names"],
+    queryFn: async ({ signal }): Promise<string[]> => {
+      const rows = await rpc(
+        "problem.get",
+        {
+          output: ["eventid"],
+          selectTags: ["tag"],
+          sortfield: "eventid",
+          sortorder: "DESC",
+          limit: TAGGED_MAX,
+        },
+        signal,
+      );
+      const names = new Set(rows.flatMap((row) => row.tags.map(({ tag }) => tag)));
+      return [...names].sort((a, b) => a.localeCompare(b));
+    },
+    staleTime: 60_000,
+  });

@@ -47,6 +47,8 @@ export interface Rehearsal {
   /** Time of the last problem that was looked at, if there are too many; "0": all were. */
   stopped_at: string;
   users: RehearsedUser[];
+  /** Messages at times at which nobody is on call, by schedule. */
+  gaps?: { name: string; messages: string }[];
   /** The first messages. */
   messages: RehearsedMessage[];
 }

@@ -1573,6 +1573,12 @@ export interface Action {
   notify_if_canceled: "0" | "1";
   /** Triggers: 1 = wait while a symptom. */
   pause_symptoms: "0" | "1";
+  /** How messages are grouped: `{by: [tag or {HOST.HOST}], wait, interval, repeat}`. */
+  grouping?: Record<string, unknown> | null;
+  /** Triggers: `{tags}`, pauses while a more severe problem with equal values of these tags is open. */
+  inhibition?: Record<string, unknown> | null;
+  /** Triggers: `{transients, flapping, max_hold}`, fewer messages about problems that end soon or come again. */
+  calming?: Record<string, unknown> | null;
 }
 
 /** As `action.create` takes it. */
@@ -1591,6 +1597,8 @@ export interface ActionInput {
   notify_if_canceled?: "0" | "1" | 0 | 1;
   /** Triggers: 1 = wait while a symptom. */
   pause_symptoms?: "0" | "1" | 0 | 1;
+  /** How messages are grouped: `{by: [tag or {HOST.HOST}], wait, interval, repeat}`. */
+  grouping?: Record<string, unknown> | null;
   /** When: `{evaltype, formula, conditions}`. */
   filter?: unknown;
   /** What then happens, in steps. */
@@ -1599,6 +1607,10 @@ export interface ActionInput {
   recovery_operations?: unknown;
   /** What happens when the problem is updated. */
   update_operations?: unknown;
+  /** Triggers: `{tags}`, pauses while a more severe problem with equal values of these tags is open. */
+  inhibition?: Record<string, unknown> | null;
+  /** Triggers: `{transients, flapping, max_hold}`, fewer messages about problems that end soon or come again. */
+  calming?: Record<string, unknown> | null;
 }
 
 /** As `correlation.get` shows it with `output: "extend"`. */
@@ -1683,10 +1695,20 @@ export interface MediaType {
   event_menu_name: string;
   /** Description. */
   description: string;
+  /** Webhook, script: 1 = messages of a problem to an address are sent one after the other, and may edit the first. */
+  living?: "0" | "1";
+  /** Webhook, script: 1 = the receiver takes each {ALERT.ID} once, so messages that a crash cut off are sent again. */
+  deduplicates?: "0" | "1";
+  /** E-mail: address for responses, which become comments; `vedette mail-reply` reads them. */
+  reply_address?: string;
   /** E-mail: 0 = any server, 1 = Gmail, 2 = Gmail relay, 3 = Office365, 4 = Office365 relay. */
   provider: "0" | "1" | "2" | "3" | "4";
+  /** Messages that an address takes: `{messages, period}`; others are told in one digest. */
+  storm_limit?: Record<string, unknown> | null;
   /** Older name of `message_format`. */
   content_type: "0" | "1";
+  /** Media type that sends messages instead when attempts of this one fail; 0 = none. */
+  fallback_mediatypeid?: string;
 }
 
 /** As `mediatype.create` takes it. */
@@ -1743,10 +1765,20 @@ export interface MediaTypeInput {
   event_menu_name?: string;
   /** Description. */
   description?: string;
+  /** Webhook, script: 1 = messages of a problem to an address are sent one after the other, and may edit the first. */
+  living?: "0" | "1" | 0 | 1;
+  /** Webhook, script: 1 = the receiver takes each {ALERT.ID} once, so messages that a crash cut off are sent again. */
+  deduplicates?: "0" | "1" | 0 | 1;
+  /** E-mail: address for responses, which become comments; `vedette mail-reply` reads them. */
+  reply_address?: string;
   /** E-mail: 0 = any server, 1 = Gmail, 2 = Gmail relay, 3 = Office365, 4 = Office365 relay. */
   provider?: "0" | "1" | "2" | "3" | "4" | 0 | 1 | 2 | 3 | 4;
+  /** Messages that an address takes: `{messages, period}`; others are told in one digest. */
+  storm_limit?: Record<string, unknown> | null;
   /** Older name of `message_format`. */
   content_type?: "0" | "1" | 0 | 1;
+  /** Media type that sends messages instead when attempts of this one fail; 0 = none. */
+  fallback_mediatypeid?: string | number;
   /** Webhook: `[{name, value}]`; script: `[{sortorder, value}]`. */
   parameters?: unknown;
   /** Default texts: `[{eventsource, recovery, subject, message}]`. */
@@ -1867,6 +1899,38 @@ export interface ScriptInput {
   manualinput_default_value?: string;
 }
 
+/** As `oncall.get` shows it with `output: "extend"`. */
+export interface OnCallSchedule {
+  /** Id of the schedule. */
+  scheduleid: string;
+  /** Name. */
+  name: string;
+  /** Time zone, or `system` (default). */
+  timezone: string;
+  /** Free text. */
+  description: string;
+  /** Further holidays: an iCalendar text. */
+  holiday_calendar: string;
+}
+
+/** As `oncall.create` takes it. */
+export interface OnCallScheduleInput {
+  /** Name. */
+  name: string;
+  /** Time zone, or `system` (default). */
+  timezone?: string;
+  /** Free text. */
+  description?: string;
+  /** Further holidays: an iCalendar text. */
+  holiday_calendar?: string;
+  /** `[{name, users, start, end, period, handoff, on_holidays, restrictions, calendar}]`; a later one wins. */
+  layers?: unknown;
+  /** `[{date, name}]`, such as 2026-12-25. */
+  holidays?: unknown;
+  /** `[{usrgrpid, permission}]`: 2 members see it, 3 administrators among them change it. */
+  usergroups?: unknown;
+}
+
 /** As `alert.get` shows it with `output: "extend"`. */
 export interface Alert {
   /** Id of the alert. */
@@ -1901,6 +1965,18 @@ export interface Alert {
   p_eventid: string;
   /** Update of the problem; updates. */
   acknowledgeid: string;
+  /** Why it was not sent at once: 1 grouped, 2 inhibited, 3 message storm, 4 transient, 5 flapping. */
+  withheld?: string;
+  /** Alert whose message tells of it; 0 = none. */
+  carrierid?: string;
+  /** What gathers it with others now; 0 = nothing. */
+  bundleid?: string;
+  /** 1 = its text tells of several problems. */
+  summary?: "0" | "1";
+  /** Id that the receiver gave to the message. */
+  message_id?: string;
+  /** Alert that failed, and that it replaces; 0 = none. */
+  replaced_alertid?: string;
 }
 
 /** As `service.get` shows it with `output: "extend"`. */
@@ -2655,7 +2731,7 @@ export interface AuditEntry {
   ip: string;
   /** 0 add, 1 update, 2 delete, 4 sign-out, 7 script, 8 sign-in, 9 refused sign-in. */
   action: string;
-  /** Kind of the object; the numbers are 7.0's up to 54. */
+  /** Kind of the object; the numbers are 7.0's up to 54. 1100 = a problem that was changed by a link. */
   resourcetype: string;
   /** Id of the object. */
   resourceid: string;
@@ -2789,6 +2865,14 @@ export type MethodName =
   | "mediatype.get"
   | "mediatype.test"
   | "mediatype.update"
+  | "oncall.create"
+  | "oncall.delete"
+  | "oncall.get"
+  | "oncall.ical"
+  | "oncall.override"
+  | "oncall.revoke"
+  | "oncall.shifts"
+  | "oncall.update"
   | "pool.create"
   | "pool.delete"
   | "pool.get"
@@ -2854,6 +2938,7 @@ export type MethodName =
   | "trigger.create"
   | "trigger.delete"
   | "trigger.get"
+  | "trigger.learnt"
   | "trigger.update"
   | "triggerprototype.create"
   | "triggerprototype.delete"

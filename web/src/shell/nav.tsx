@@ -27,6 +27,8 @@ export interface Destination {
     | "/correlation"
     | "/sla"
     | "/sla-report"
+    | "/oncall"
+    | "/heartbeat"
     | "/scripts"
     | "/autoregistration"
     | "/balancing/services"
@@ -107,6 +109,7 @@ const SERVICES: Section = {
 const ALERTS: Section = {
   title: "Alerts",
   pages: [
+    { to: "/oncall", label: "On-call", icon: "phone", key: "0" },
     {
       to: "/actions",
       label: "Actions",
@@ -247,6 +250,14 @@ const DESTINATIONS: readonly Section[] = [
         key: "c",
         lowest: 3,
         element: "reports.system_info",
+      },
+      {
+        to: "/heartbeat",
+        label: "Heartbeat",
+        icon: "pulse",
+        key: "6",
+        lowest: 3,
+        element: "administration.general",
       },
       { to: "/users", label: "Users and tokens", icon: "users", key: "u" },
     ],

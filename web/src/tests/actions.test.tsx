@@ -80,3 +80,69 @@ test("a role sees the actions of the sources that it allows", async () => {
   const sources = screen.getAllByRole("radio").map((radio) => radio.textContent);
   expect(sources).toEqual(["Discovery", "Autoregistration"]);
 });
+
+test("grouping, inhibition and calm are saved, and switched off again", async () => {
+  const api = estate();
+  await openPage(api, "/actions/1/edit");
+  const check = (label: string | RegExp) => fireEvent.click(screen.getByLabelText(label));
+  await screen.findByLabelText(/^Default step duration/);
+  check(/^Send messages of problems that belong together/);
+  check(/^Wait while a related, more severe problem/);
+  check(/^Wait if problems of the trigger/);
+  press("Save action");
+  expect((await screen.findByRole("alert")).textContent).toContain("Choose at least one tag");
+  press("Tags");
+  const search = screen.getByLabelText("Search tags");
+  fireEvent.change(search, { target: { value: "no such tag" } });
+  fireEvent.keyDown(search, { key: "Enter" });
+  await screen.findByRole("button", { name: "Remove no such tag" });
+  press("Save action");
+  await waitFor(() => expect(api.callsOf("action.update")).toHaveLength(1));
+  expect(api.callsOf("action.update")[0]).toMatchObject({
+    grouping: { by: ["{HOST.HOST}"], wait: "30s", interval: "5m", repeat: "0" },
+    inhibition: { tags: ["no such tag"] },
+    calming: { transients: 1, flapping: 0, max_hold: "10m" },
+  });
+});
+
+test("what makes an action quiet is read by name, and shown below the escalation", async () => {
+  const api = estate();
+  Object.assign(api.tables["action.get"]?.[0] ?? {}, {
+    grouping: { by: ["service"], wait: "1m", interval: "10m", repeat: "4h" },
+    inhibition: { tags: ["service", "site"] },
+    calming: { transients: 0, flapping: 1, max_hold: "10m" },
+  });
+  await openPage(api, "/actions/1/edit");
+  await screen.findAllByText(
+    "Messages to an address about problems with the same tag service become one, 1m after the first. Additions follow at most every 10m. What is still open is repeated after 4h.",
+  );
+  screen.getByText(
+    "Steps wait while a more severe problem with the same tags service and site is open.",
+  );
+  const [call] = api.callsOf("action.get") as { output: string[] }[];
+  expect(call?.output).toEqual(expect.arrayContaining(["grouping", "inhibition", "calming"]));
+  fireEvent.click(screen.getByLabelText(/^Send messages of problems that belong together/));
+  press("Save action");
+  await waitFor(() => expect(api.callsOf("action.update")).toHaveLength(1));
+  expect(api.callsOf("action.update")[0]).toMatchObject({
+    grouping: null,
+    inhibition: { tags: ["service", "site"] },
+    calming: { transients: 0, flapping: 1, max_hold: "10m" },
+  });
+});
+
+test("messages go to the user who is on call", async () => {
+  const api = estate();
+  await openPage(api, "/actions/new");
+  await screen.findByRole("heading", { name: "Create trigger action" });
+  fireEvent.change(screen.getByLabelText(/^Name/), { target: { value: "On call" } });
+  fireEvent.click(await screen.findByRole("button", { name: "Add on-call schedule" }));
+  expect((await lines())[0]).toContain("On call in Databases");
+  fireEvent.change(screen.getByLabelText("Who of the schedule"), { target: { value: "1" } });
+  expect((await lines())[0]).toContain("Next in turn of Databases");
+  press("Create action");
+  await waitFor(() => expect(api.callsOf("action.create")).toHaveLength(1));
+  expect(api.callsOf("action.create")[0]).toMatchObject({
+    operations: [{ opmessage_oncall: [{ scheduleid: "1", who: "1" }], opmessage_usr: [] }],
+  });
+});

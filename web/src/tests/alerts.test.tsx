@@ -148,3 +148,64 @@ test("the action log is not for other users", async () => {
   await openPage(estate(), "/alerts", { type: 2 });
   await screen.findByText(/You do not have/);
 });
+
+/** Two messages that were withheld, of which another one tells of the first. */
+function withheld() {
+  const api = estate();
+  const clock = String(Math.floor(Date.now() / 1000) - 60);
+  const [first] = api.tables["alert.get"] ?? [];
+  const row = { ...first, clock, subject: "", message: "Text" };
+  api.tables["alert.get"] = [
+    { ...row, alertid: "1", status: "4", withheld: "1", carrierid: "3" },
+    { ...row, alertid: "2", status: "4", withheld: "2" },
+    { ...row, alertid: "3", status: "1", subject: "[2 new]" },
+  ];
+  return api;
+}
+
+test("the log shows withheld messages with their reason and what tells of them", async () => {
+  const api = withheld();
+  await openPage(api, "/alerts?status=withheld");
+  const table = () => within(screen.getByRole("grid", { name: "Action log" }));
+  await waitFor(() => expect(table().getAllByText(/^Withheld: /)).toHaveLength(2));
+  press("Withheld");
+  fireEvent.click(await screen.findByRole("option", { name: "Grouped" }));
+  await waitFor(() => expect(table().getAllByText(/^Withheld: /)).toHaveLength(1));
+  expect(api.callsOf("alert.get").at(-1)).toMatchObject({
+    filter: { status: ["4"], withheld: ["1"] },
+  });
+  fireEvent.click(table().getByText("Withheld: grouped"));
+  const details = () => within(screen.getByRole("complementary", { name: "Alert" }));
+  await waitFor(() => details().getByText("Grouped with messages about related problems"));
+  // It is not in the list, which is narrowed to withheld ones.
+  fireEvent.click(await details().findByRole("link", { name: /^Message of / }));
+  await waitFor(() => details().getByRole("heading", { name: "[2 new]" }));
+});
+
+test("the problem tells which messages were withheld", async () => {
+  const api = withheld();
+  const { told } = eventsOf(api);
+  await openPage(api, `/problems?event=${told}`);
+  const details = await drawer();
+  await details.findByText("3 notifications: 1 sent, 2 withheld.");
+  details.getByText(
+    /^Grouped with messages about related problems\. A message of .* tells of it\.$/,
+  );
+  details.getByText(/^A related, more severe problem was open\./);
+});
+
+test("the problem shows what was learnt about its trigger", async () => {
+  const api = estate();
+  const { told } = eventsOf(api);
+  await openPage(api, `/problems?event=${told}`);
+  const details = await drawer();
+  await details.findByText("92 % of its problems end within 3m, of 12 ended problems.");
+  details.getByText(/^7 changes in the last 30 minutes; until .* if nothing changes$/);
+});
+
+test("without a response the usual behaviour is unknown", async () => {
+  const api = estate();
+  api.refuse("trigger.learnt", DENIED);
+  await openPage(api, `/problems?event=${eventsOf(api).told}`);
+  await (await drawer()).findByText(/^The usual behaviour is unknown\. No permissions/);
+});

@@ -78,3 +78,23 @@ test("a refused explanation is an error, and asked for on demand", async () => {
   const why = within(await screen.findByRole("region", { name: WHY }));
   expect((await why.findByRole("alert")).textContent).toContain("No permissions");
 });
+
+test("an operation says who is on call, and gaps", async () => {
+  const api = estate();
+  const answer = api.answers["event.explain"];
+  api.answers["event.explain"] = async (params) => {
+    const whole = await answer?.(params);
+    if (!whole) throw new Error("no answer");
+    const oncall = [
+      { scheduleid: "1", name: "Databases", userids: ["1"], gap: "0" },
+      { scheduleid: "2", name: "Web shop", userids: [], gap: "1" },
+    ];
+    for (const { operations } of whole.actions)
+      for (const operation of operations)
+        if (operation.mode === "problem") operation.oncall = oncall;
+    return whole;
+  };
+  const why = await opened(api);
+  expect((await why.findAllByText("On call in Databases: ann")).length).toBeGreaterThan(0);
+  expect(why.getAllByText("Nobody is on call in Web shop.").length).toBeGreaterThan(0);
+});

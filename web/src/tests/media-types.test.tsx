@@ -102,3 +102,55 @@ test("a failed test shows the reason and the log of the webhook, and no success"
   dialog.getByText("token is wrong");
   expect(dialog.queryByText(/^Sent in/)).toBeNull();
 });
+
+test("a limit, a fallback and an address for replies are saved", async () => {
+  const api = estate();
+  await openPage(api, "/media-types/1/edit");
+  const box = await screen.findByLabelText<HTMLSelectElement>(/^If a message fails for good/);
+  await within(box).findByRole("option", { name: "Chat" });
+  // Not by itself.
+  expect(within(box).queryByRole("option", { name: "E-mail" })).toBeNull();
+  fireEvent.click(screen.getByLabelText("Limit messages to an address"));
+  fireEvent.change(screen.getByLabelText("Messages", { selector: "input" }), {
+    target: { value: "0" },
+  });
+  type("Address for replies", "a b@example.com");
+  press("Save media type");
+  expect((await screen.findByRole("alert")).textContent).toBe(
+    "Enter a number of messages from 1 to 10000.",
+  );
+  await screen.findByText(/^Enter an address such as vedette@example.com/);
+  fireEvent.change(screen.getByLabelText("Messages", { selector: "input" }), {
+    target: { value: "30" },
+  });
+  type("Address for replies", "vedette@example.com");
+  fireEvent.change(box, { target: { value: "2" } });
+  press("Save media type");
+  await waitFor(() => expect(api.callsOf("mediatype.update")).toHaveLength(1));
+  const [sent] = api.callsOf("mediatype.update");
+  expect(sent).toMatchObject({
+    storm_limit: { messages: 30, period: "5m" },
+    fallback_mediatypeid: "2",
+    reply_address: "vedette@example.com",
+  });
+  expect(sent).not.toHaveProperty("living");
+});
+
+test("only webhooks and scripts can edit messages in place", async () => {
+  const api = estate();
+  await openPage(api, "/media-types/2/edit");
+  fireEvent.click(await screen.findByLabelText("Messages of a problem can be edited in place"));
+  press("Save media type");
+  await waitFor(() => expect(api.callsOf("mediatype.update")).toHaveLength(1));
+  const [sent] = api.callsOf("mediatype.update");
+  expect(sent).toMatchObject({ living: "1", storm_limit: null, fallback_mediatypeid: "0" });
+  expect(sent).not.toHaveProperty("reply_address");
+});
+
+test("a disabled fallback is pointed out", async () => {
+  await openPage(estate(), "/media-types/1/edit");
+  const box = await screen.findByLabelText(/^If a message fails for good/);
+  await within(box).findByRole("option", { name: "Pager" });
+  fireEvent.change(box, { target: { value: "3" } });
+  screen.getByText("This media type is disabled: messages fail.");
+});

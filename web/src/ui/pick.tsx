@@ -44,6 +44,11 @@ export function Pick(props: PickProps) {
     setText(next);
     onSearch?.(next);
   };
+  const create = () => {
+    if (!onCreate || !needle) return;
+    onCreate(text.trim());
+    search("");
+  };
   const exact = options.some((o) => o.label.toLowerCase() === needle);
   return (
     <Popover
@@ -83,7 +88,7 @@ export function Pick(props: PickProps) {
             onText={search}
             first={found[0]?.value}
             busy={busy}
-            onChoose={toggle}
+            onChoose={(value) => (value === undefined ? create() : toggle(value))}
             onDown={() => list.current?.querySelector("button")?.focus()}
           />
           <div
@@ -108,7 +113,7 @@ export function Pick(props: PickProps) {
               <button
                 type="button"
                 className="flex h-8 w-full items-center gap-2 rounded-md px-2.5 text-left text-sm text-accent-ink hover:bg-hover"
-                onClick={() => onCreate(text.trim())}
+                onClick={create}
               >
                 <Icon name="plus" size={14} /> {texts.create(text.trim())}
               </button>
@@ -137,7 +142,8 @@ interface SearchBoxProps {
   first?: string;
   /** It is one of an earlier text. */
   busy?: boolean;
-  onChoose: (value: string) => void;
+  /** Undefined: there is no option. */
+  onChoose: (value: string | undefined) => void;
   onDown: () => void;
 }
 
@@ -149,7 +155,7 @@ function SearchBox({ label, text, onText, first, busy, onChoose, onDown }: Searc
   useEffect(() => {
     if (!entered || busy) return;
     setEntered(false);
-    if (first !== undefined) choose.current(first);
+    choose.current(first);
   }, [entered, busy, first]);
   return (
     <Input

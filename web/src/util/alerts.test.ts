@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deliveryOf, occasionOf, problemOf, summaryOf } from "./alerts";
+import { deliveryOf, occasionOf, problemOf, summaryOf, withheldWords } from "./alerts";
 
 const alert = (status: string, retries = "0") => ({ status, retries });
 
@@ -16,6 +16,20 @@ describe("alerts in words", () => {
   ])("status %s after %s failures", (status, retries, tone, words) => {
     expect(deliveryOf({ status, retries })).toEqual({ tone, words });
   });
+  it.each([
+    ["1", "Withheld: grouped"],
+    ["3", "Withheld: storm"],
+    ["0", "Withheld"],
+    ["9", "Withheld"],
+  ])("withheld for reason %s", (withheld, words) => {
+    expect(deliveryOf({ status: "4", retries: "0", withheld })).toEqual({ tone: "off", words });
+  });
+  it("tells why it was withheld, also after it was sent", () => {
+    expect(withheldWords({ withheld: "5" })).toBe("The trigger was flapping");
+    expect(withheldWords({ withheld: "9" })).toBe("Unknown reason 9");
+    expect(withheldWords({ withheld: "0" })).toBeUndefined();
+    expect(deliveryOf({ status: "1", retries: "0", withheld: "1" }).words).toBe("Sent");
+  });
   it("names the occasion and the problem", () => {
     const start = { eventid: "5", p_eventid: "0", acknowledgeid: "0", esc_step: "2" };
     expect(occasionOf(start)).toBe("Step 2");
@@ -28,6 +42,7 @@ describe("alerts in words", () => {
     expect(summaryOf([alert("1"), alert("0"), alert("0", "1"), alert("2"), alert("9")])).toBe(
       "5 notifications: 1 failed, 2 in progress, 1 sent, 1 unknown.",
     );
+    expect(summaryOf([alert("1"), alert("4")])).toBe("2 notifications: 1 sent, 1 withheld.");
     expect(summaryOf([alert("1")])).toBe("1 notification: 1 sent.");
   });
 });

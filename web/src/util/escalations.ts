@@ -10,6 +10,9 @@ interface Waiting {
 const PAUSES: Record<string, string> = {
   suppressed: "the problem is suppressed",
   symptom: "the problem is a symptom",
+  inhibited: "a related, more severe problem is open",
+  transient: "the problem may end by itself soon",
+  flapping: "the trigger is flapping",
   dependency: "a trigger that its trigger depends on has a problem",
 };
 

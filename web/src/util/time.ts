@@ -226,10 +226,18 @@ export function zoneAt(clock: number): string {
   return offsetText(-new Date(clock * 1000).getTimezoneOffset());
 }
 
+/** The time zone of the browser. */
+export const localZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const WEEKDAY = new Intl.DateTimeFormat("en", { weekday: "short" });
+
+/** The day of the week in local time: "Mon". */
+export const formatWeekday = (clock: number): string => WEEKDAY.format(clock * 1000);
+
 /** The zone that times are shown in: `Europe/Riga (UTC+2)`. */
 export function zoneName(): string {
   const offset = zoneAt(Date.now() / 1000);
-  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zone = localZone();
   return zone && zone !== offset ? `${zone} (${offset})` : offset;
 }
 

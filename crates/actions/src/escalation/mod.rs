@@ -14,10 +14,13 @@ use std::num::NonZeroU32;
 
 use model::alert::outlook::Pause;
 pub(crate) use model::alert::outlook::Waits;
-use objects::EvalType;
+use objects::{EvalType, Withholding};
 
 /// Longest look ahead: steps without an operation that applies count, too.
 const LOOKS_MAX: usize = 1_000;
+
+/// See [`Progress::withheld`].
+const END: u32 = u32::MAX;
 
 /// Duration of a step if the configured one is not valid.
 pub(crate) const DEFAULT_DURATION_S: NonZeroU32 = NonZeroU32::new(3_600).unwrap();
@@ -68,6 +71,10 @@ pub(crate) struct Problem {
     pub(crate) symptom: bool,
     /// A trigger that its trigger depends on has a problem.
     pub(crate) depends_on_problem: bool,
+    /// What spares users the messages that are due.
+    pub(crate) calm: Option<Calm>,
+    /// It has ended, and its trigger has another open problem. Only for actions that calm flapping triggers.
+    pub(crate) reopened: bool,
     /// What the escalation cannot go on without.
     pub(crate) missing: Option<Missing>,
 }
@@ -80,6 +87,71 @@ pub(crate) enum Suppressed {
     Until(i64),
     /// Until an event ends it.
     UntilEvent,
+}
+
+/// Why the messages of a step are withheld, for actions that want it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Calm {
+    /// A more severe problem with equal tags is open.
+    Inhibited {
+        /// One of them.
+        by: u64,
+    },
+    /// Problems of the trigger mostly end by themselves soon: step 1 waits until this second.
+    Transient { until: i64 },
+    /// The trigger opens and ends problems all the time: all is withheld until this second.
+    Flapping {
+        until: i64,
+        /// Nobody knows it yet: step 1 tells it.
+        first: bool,
+    },
+}
+
+impl Calm {
+    const fn reason(self) -> Withholding {
+        match self {
+            Self::Inhibited { .. } => Withholding::Inhibited,
+            Self::Transient { .. } => Withholding::Transient,
+            Self::Flapping { .. } => Withholding::Flapping,
+        }
+    }
+
+    const fn pause(self) -> Pause {
+        match self {
+            Self::Inhibited { .. } => Pause::Inhibited,
+            Self::Transient { .. } => Pause::Transient,
+            Self::Flapping { .. } => Pause::Flapping,
+        }
+    }
+
+    /// The problem that inhibits.
+    pub(crate) const fn inhibitor(self) -> Option<u64> {
+        match self {
+            Self::Inhibited { by } => Some(by),
+            Self::Transient { .. } | Self::Flapping { .. } => None,
+        }
+    }
+
+    const fn waits(self) -> Waits {
+        match self {
+            Self::Inhibited { .. } => Waits::Paused,
+            Self::Transient { until } | Self::Flapping { until, .. } => Waits::PausedUntil(until),
+        }
+    }
+
+    /// Whether it concerns an escalation that has come this far.
+    const fn holds(self, before: Progress) -> bool {
+        match self {
+            Self::Inhibited { .. } => true,
+            Self::Transient { .. } => before.step == 0,
+            Self::Flapping { first, .. } => !first || before.step > 0,
+        }
+    }
+
+    /// It ends by itself in this second or before it.
+    fn is_over(self, at: i64) -> bool {
+        matches!(self.waits(), Waits::PausedUntil(until) if until <= at)
+    }
 }
 
 /// Why an escalation does not go on.
@@ -103,6 +175,8 @@ pub(crate) struct Progress {
     /// The last step that was made; 0 = none.
     pub(crate) step: u32,
     pub(crate) waits: Waits,
+    /// The last step whose messages were withheld; 0 = none, [`END`] = those about the end.
+    pub(crate) withheld: u32,
     /// A user has a message of it.
     pub(crate) told: bool,
 }
@@ -124,12 +198,16 @@ pub(crate) enum Order {
     Recovery,
     /// A note to all users who got a message.
     Cancel(Missing),
+    /// The messages of these operations are stored and not sent.
+    Withhold { reason: Withholding, step: u32, operations: Vec<u64> },
+    /// The messages about the end are stored and not sent yet.
+    WithholdEnd(Withholding),
 }
 
 impl Progress {
     /// An escalation that starts now.
     pub(crate) fn start(now: i64) -> Self {
-        Self { step: 0, waits: Waits::Until(now), told: false }
+        Self { step: 0, waits: Waits::Until(now), withheld: 0, told: false }
     }
 
     /// The second in which to look again without an event.
@@ -142,6 +220,11 @@ impl Progress {
 }
 
 impl Plan {
+    /// The first step that has the operation.
+    pub(crate) fn first_step(&self, operation: u64) -> u32 {
+        self.operations.iter().find(|one| one.id == operation).map_or(1, |one| one.first)
+    }
+
     /// What is to be done at `now`, seconds since 1970.
     pub(crate) fn look(&self, problem: &Problem, before: Progress, now: i64) -> Turn {
         let end = |orders| Turn { orders, next: None };
@@ -154,17 +237,40 @@ impl Plan {
             return end(self.cancel(missing, before));
         }
         let pause = self.pause(problem);
+        let is_due = is_due || matches!(before.waits, Waits::Paused | Waits::PausedUntil(_));
+        let calm = problem.calm.filter(|calm| calm.holds(before));
         if problem.recovered {
-            return end(self.recover(problem, before, pause.is_some(), now));
+            return match (problem.calm.filter(|_| pause.is_none()), calm) {
+                _ if before.withheld == END && problem.reopened => end(Vec::new()),
+                (Some(Calm::Flapping { until, first }), _)
+                    if self.has_recovery && (before.told || first && before.step == 0) =>
+                {
+                    self.hold_end(problem, before, until)
+                }
+                // Nobody knows the problem, so its end is not reported either.
+                (Some(_), Some(calm)) if !before.told => {
+                    end(self.withhold(problem, before, calm, is_due))
+                }
+                _ => end(self.recover(problem, before, pause.is_some(), now)),
+            };
         }
-        let paused = matches!(before.waits, Waits::Paused | Waits::PausedUntil(_));
-        if let Some(waits) = pause.filter(|_| is_due || paused) {
-            return Turn { orders: Vec::new(), next: Some(Progress { waits, ..before }) };
+        if !is_due {
+            return Turn { orders: Vec::new(), next: Some(before) };
         }
-        if is_due || paused {
-            return self.go_on(problem, before, now);
+        match (pause, calm) {
+            (Some(waits), _) => {
+                Turn { orders: Vec::new(), next: Some(Progress { waits, ..before }) }
+            }
+            (None, Some(calm)) => Turn {
+                orders: self.withhold(problem, before, calm, is_due),
+                next: Some(Progress {
+                    waits: calm.waits(),
+                    withheld: before.step.saturating_add(1),
+                    ..before
+                }),
+            },
+            (None, None) => self.go_on(problem, before, now),
         }
-        Turn { orders: Vec::new(), next: Some(before) }
     }
 
     /// The steps that follow if nothing changes, with the second in which each is due: at most `most`.
@@ -180,11 +286,15 @@ impl Plan {
             let Some(due) = progress.due().filter(|_| steps.len() < most) else { break };
             if progress.waits == Waits::PausedUntil(due) {
                 problem.suppressed = Suppressed::No;
+                problem.calm = problem.calm.filter(|calm| !calm.is_over(due));
             }
             let turn = self.look(&problem, progress, due);
             steps.extend(turn.orders.into_iter().filter_map(|order| match order {
                 Order::Step { step, operations } => Some((due, step, operations)),
-                Order::Recovery | Order::Cancel(_) => None,
+                Order::Recovery
+                | Order::Cancel(_)
+                | Order::Withhold { .. }
+                | Order::WithholdEnd(_) => None,
             }));
             let Some(next) = turn.next else { break };
             progress = next;
@@ -193,14 +303,32 @@ impl Plan {
     }
 
     /// What holds the problem's escalation back.
-    pub(crate) fn pauses(&self, problem: &Problem) -> Vec<Pause> {
+    pub(crate) fn pauses(&self, problem: &Problem, progress: Progress) -> Vec<Pause> {
         let suppressed = self.pauses_suppressed && problem.suppressed != Suppressed::No;
         let all = [
             (suppressed, Pause::Suppressed),
             (self.pauses_symptoms && problem.symptom, Pause::Symptom),
             (problem.depends_on_problem, Pause::Dependency),
         ];
-        all.into_iter().filter(|(holds, _)| *holds).map(|(_, pause)| pause).collect()
+        let pauses = all.into_iter().filter(|(holds, _)| *holds).map(|(_, pause)| pause);
+        let calm = problem.calm.filter(|calm| calm.holds(progress));
+        pauses.chain(calm.map(Calm::pause)).collect()
+    }
+
+    /// The messages of the next step, once.
+    fn withhold(
+        &self,
+        problem: &Problem,
+        before: Progress,
+        calm: Calm,
+        is_due: bool,
+    ) -> Vec<Order> {
+        let step = before.step.saturating_add(1);
+        let operations = self.operations(problem, step);
+        if !is_due || before.withheld >= step || operations.is_empty() {
+            return Vec::new();
+        }
+        vec![Order::Withhold { reason: calm.reason(), step, operations }]
     }
 
     /// One step, if there is one.
@@ -224,6 +352,19 @@ impl Plan {
             progress.waits = Waits::Recovery;
         }
         Turn { orders, next: Some(progress).filter(|_| !is_over || self.has_recovery) }
+    }
+
+    /// The trigger is flapping: what it has come to is told when it is quiet.
+    fn hold_end(&self, problem: &Problem, before: Progress, until: i64) -> Turn {
+        let mut orders = Vec::new();
+        if before.step == 0 {
+            orders.extend(self.step(problem, 1));
+        }
+        if before.withheld != END {
+            orders.push(Order::WithholdEnd(Withholding::Flapping));
+        }
+        let (step, waits) = (before.step.max(1), Waits::PausedUntil(until));
+        Turn { orders, next: Some(Progress { step, waits, withheld: END, ..before }) }
     }
 
     fn recover(&self, problem: &Problem, before: Progress, paused: bool, now: i64) -> Vec<Order> {
@@ -263,9 +404,14 @@ impl Plan {
 
     /// `None` = no operation of the step applies.
     fn step(&self, problem: &Problem, step: u32) -> Option<Order> {
-        let met = |one: &&StepOperation| one.conditions.met(problem.acknowledged);
-        let operations: Vec<u64> = self.on(step).filter(met).map(|one| one.id).collect();
+        let operations = self.operations(problem, step);
         (!operations.is_empty()).then_some(Order::Step { step, operations })
+    }
+
+    /// Those of the step that apply.
+    fn operations(&self, problem: &Problem, step: u32) -> Vec<u64> {
+        let met = |one: &&StepOperation| one.conditions.met(problem.acknowledged);
+        self.on(step).filter(met).map(|one| one.id).collect()
     }
 
     fn on(&self, step: u32) -> impl Iterator<Item = &StepOperation> {

@@ -37,6 +37,7 @@ enum Happens {
     Suppressed(Suppressed),
     Symptom(bool),
     Depends(bool),
+    Inhibited(bool),
     TriggerOff,
     ActionDeleted,
 }
@@ -83,7 +84,7 @@ fn script_of(random: &mut Random) -> Script {
             if at >= SECONDS {
                 break;
             }
-            let happens = match random.below(if pauses { 9 } else { 4 }) {
+            let happens = match random.below(if pauses { 10 } else { 4 }) {
                 0 => Happens::Acknowledged(true),
                 1 => Happens::Acknowledged(false),
                 2 if random.one_in(3) => Happens::Recovers,
@@ -94,6 +95,7 @@ fn script_of(random: &mut Random) -> Script {
                 6 => Happens::Suppressed(Suppressed::No),
                 7 => Happens::Symptom(random.one_in(2)),
                 8 => Happens::Depends(random.one_in(2)),
+                9 => Happens::Inhibited(random.one_in(2)),
                 _ => continue,
             };
             let is_last = matches!(happens, Happens::Recovers);
@@ -115,6 +117,7 @@ fn apply(problem: &mut Problem, happens: &Happens) {
         Happens::Suppressed(how) => problem.suppressed = *how,
         Happens::Symptom(is) => problem.symptom = *is,
         Happens::Depends(is) => problem.depends_on_problem = *is,
+        Happens::Inhibited(is) => problem.calm = is.then_some(Calm::Inhibited { by: 1 }),
         Happens::TriggerOff => {
             problem.missing.get_or_insert(Missing::Trigger("t".to_owned()));
         }
@@ -169,7 +172,10 @@ impl Store {
                     wanted.insert(*problem);
                 }
                 Happens::Recovers => drop(wanted.insert(*problem)),
-                Happens::Suppressed(_) | Happens::Symptom(_) | Happens::Depends(false) => {
+                Happens::Suppressed(_)
+                | Happens::Symptom(_)
+                | Happens::Depends(false)
+                | Happens::Inhibited(false) => {
                     let waits = known.map(|one| one.waits);
                     if matches!(waits, Some(Waits::Paused | Waits::PausedUntil(_))) {
                         wanted.insert(*problem);
@@ -280,7 +286,7 @@ impl Model {
         }
         let suppressed = problem.suppressed != Suppressed::No && plan.pauses_suppressed;
         let symptom = problem.symptom && plan.pauses_symptoms;
-        let held = suppressed || symptom || problem.depends_on_problem;
+        let held = suppressed || symptom || problem.depends_on_problem || problem.calm.is_some();
         if problem.recovered {
             self.ended = true;
             if held && !self.told {
@@ -369,7 +375,16 @@ fn run(seed: u64) -> (Journal, Journal) {
             expected.extend(done.into_iter().map(|order| (t, *problem, order)));
         }
     }
-    (store.journal, expected)
+    let (withheld, done): (Journal, Journal) = store
+        .journal
+        .into_iter()
+        .partition(|(_, _, order)| matches!(order, Order::Withhold { .. }));
+    let mut steps = BTreeSet::new();
+    for (_, problem, order) in withheld {
+        let Order::Withhold { step, .. } = order else { continue };
+        assert!(steps.insert((problem, step)), "seed {seed}: step {step} is withheld twice");
+    }
+    (done, expected)
 }
 
 /// A number from the environment.

@@ -32,6 +32,8 @@ pub(super) fn open() -> Problem {
         suppressed: Suppressed::No,
         symptom: false,
         depends_on_problem: false,
+        calm: None,
+        reopened: false,
         missing: None,
     }
 }
@@ -65,10 +67,16 @@ impl Run {
             }
             Order::Recovery => "recovery".into(),
             Order::Cancel(missing) => format!("{missing:?}"),
+            Order::WithholdEnd(reason) => format!("{reason:?} end"),
+            Order::Withhold { reason, step, operations } => {
+                format!("{reason:?} {step}:{}", operations.len())
+            }
         };
         let orders: Vec<String> = turn.orders.iter().map(done).collect();
         if let Some(progress) = &mut self.progress {
-            progress.told |= !orders.is_empty();
+            let withheld =
+                |order: &Order| matches!(order, Order::Withhold { .. } | Order::WithholdEnd(_));
+            progress.told |= turn.orders.iter().any(|order| !withheld(order));
         }
         orders.join(" ")
     }
@@ -279,4 +287,74 @@ fn operations_count_as_they_are_when_the_step_runs() {
     run.at(0, &open());
     run.plan.operations = vec![operation(12, 1, 2)];
     assert_eq!((run.at(60, &open()), run.due()), ("2:12".into(), Some(-1)));
+}
+
+fn inhibited() -> Problem {
+    Problem { calm: Some(Calm::Inhibited { by: 7 }), ..open() }
+}
+
+#[test]
+fn inhibited_steps_are_withheld_once_and_follow() {
+    let mut run = Run::new(plan(vec![operation(10, 1, 2)]));
+    assert_eq!((run.at(0, &inhibited()), run.due()), ("Inhibited 1:1".into(), Some(-1)));
+    assert_eq!((run.at(60, &inhibited()), run.due()), (String::new(), Some(-1)), "once");
+    let suppressed = Problem { suppressed: Suppressed::UntilEvent, ..inhibited() };
+    assert_eq!((run.at(70, &suppressed), run.due()), (String::new(), Some(-1)));
+    assert_eq!((run.at(100, &open()), run.due()), ("1:10".into(), Some(160)));
+    assert_eq!((run.at(160, &inhibited()), run.due()), ("Inhibited 2:1".into(), Some(-1)));
+    let recovered = Problem { recovered: true, ..inhibited() };
+    assert_eq!((run.at(200, &recovered), run.due()), ("recovery".into(), None), "it was told");
+}
+
+#[test]
+fn the_end_of_an_inhibited_problem_is_silent() {
+    let recovered = Problem { recovered: true, ..inhibited() };
+    let mut run = Run::new(plan(vec![operation(10, 1, 2)]));
+    run.at(0, &inhibited());
+    assert_eq!((run.at(30, &recovered), run.due()), (String::new(), None));
+    let mut run = Run::new(plan(vec![operation(10, 1, 2)]));
+    assert_eq!((run.at(0, &recovered), run.due()), ("Inhibited 1:1".into(), None), "in one look");
+    let mut run = Run::new(plan(vec![operation(10, 2, 2)]));
+    assert_eq!((run.at(0, &open()), run.due()), (String::new(), Some(60)));
+    assert_eq!((run.at(30, &recovered), run.due()), (String::new(), None), "no step was due");
+    let missing = Problem { missing: Some(Missing::Trigger("t".into())), ..inhibited() };
+    let mut run = Run::new(plan(vec![operation(10, 1, 2)]));
+    run.at(0, &inhibited());
+    assert_eq!((run.at(60, &missing), run.due()), (String::new(), None), "nobody to tell");
+}
+
+fn flapping(first: bool) -> Problem {
+    Problem { calm: Some(Calm::Flapping { until: T + 1_800, first }), ..open() }
+}
+
+#[test]
+fn the_first_step_tells_of_flapping_and_the_end_waits() {
+    let ended = Problem { recovered: true, ..flapping(false) };
+    let mut run = Run::new(plan(vec![operation(10, 1, 2)]));
+    assert_eq!((run.at(0, &flapping(true)), run.due()), ("1:10".into(), Some(60)));
+    assert_eq!((run.at(60, &flapping(false)), run.due()), ("Flapping 2:1".into(), Some(1_800)));
+    assert_eq!((run.at(90, &ended), run.due()), ("Flapping end".into(), Some(1_800)));
+    assert_eq!((run.at(120, &ended), run.due()), (String::new(), Some(1_800)), "once");
+    let reopened = Problem { reopened: true, ..recovered() };
+    let mut other = Run { plan: run.plan.clone(), ..run };
+    assert_eq!((run.at(1_800, &recovered()), run.due()), ("recovery".into(), None));
+    assert_eq!((other.at(1_800, &reopened), other.due()), (String::new(), None), "no news");
+}
+
+#[test]
+fn problems_of_flapping_triggers_are_withheld() {
+    let ended = Problem { recovered: true, ..flapping(false) };
+    let mut run = Run::new(plan(vec![operation(10, 1, 2)]));
+    assert_eq!((run.at(0, &flapping(false)), run.due()), ("Flapping 1:1".into(), Some(1_800)));
+    assert_eq!((run.at(30, &ended), run.due()), (String::new(), None), "nobody knows it");
+    let mut run = Run::new(plan(vec![operation(10, 1, 2)]));
+    run.at(0, &flapping(false));
+    assert_eq!((run.at(1_800, &open()), run.due()), ("1:10".into(), Some(1_860)));
+    let ended = Problem { recovered: true, ..flapping(true) };
+    let mut run = Run::new(plan(vec![operation(10, 1, 2)]));
+    assert_eq!((run.at(0, &ended), run.due()), ("1:10 Flapping end".into(), Some(1_800)));
+    let reopened = Problem { reopened: true, ..recovered() };
+    let mut run = Run::new(plan(vec![operation(10, 1, 2)]));
+    run.at(0, &open());
+    assert_eq!((run.at(30, &reopened), run.due()), ("recovery".into(), None), "it did not wait");
 }

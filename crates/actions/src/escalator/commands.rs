@@ -8,9 +8,9 @@ use model::HostId;
 use objects::sql::{GROUP_OF_HOSTS, KIND_HOST};
 use objects::{EventObject, ScriptType, Status};
 
+use super::alerts::{Kind, NewAlert, NewCommand};
 use super::configured::{Action, Command};
 use super::events::Event;
-use super::stored::{NewAlert, NewCommand};
 use super::texts::Expand;
 use super::turn::{About, Look};
 use crate::commands::{self, NOT_IN_GROUP, Stored};
@@ -63,7 +63,11 @@ impl Look<'_> {
             let command = NewCommand { script: script.id, host, error };
             let draft = Draft { user: 0, address: None, text: Text::default(), fate: Fate::Send };
             let text = Text { subject: String::new(), message };
-            NewAlert { command: Some(command), parameters, ..about.alert(action.id, draft, text) }
+            NewAlert {
+                kind: Kind::Command(command),
+                parameters,
+                ..about.alert(action.id, draft, text)
+            }
         });
         let alerts = Vec::from_iter(alerts);
         self.changes.alerts.extend(alerts);

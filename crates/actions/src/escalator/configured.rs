@@ -8,11 +8,14 @@ use config::Snapshot;
 use config::db::{DbResult, Reader, Row, query_by_ids};
 use eval::num::parse_seconds;
 use objects::{EvalType, EventSource, OperationKind, OperationMode, Status};
+use serde_json::Value as Json;
 
+use crate::bundles::Grouping;
+use crate::calm::Calming;
 use crate::conditions::{Condition, Filter};
 use crate::escalation::{Acknowledgement, DEFAULT_DURATION_S, Plan, StepOperation};
 use crate::globals::Globals;
-use crate::recipients::{Audience, Message, Text};
+use crate::recipients::{Audience, Message, OnCall, Rota, Text, Who};
 
 /// An action as escalations need it; actions of later versions are left out.
 #[derive(Debug)]
@@ -23,6 +26,11 @@ pub(super) struct Action {
     pub(super) source: EventSource,
     pub(super) filter: Filter,
     pub(super) plan: Plan,
+    /// How its messages are grouped.
+    pub(super) grouping: Option<Arc<Grouping>>,
+    /// Tags that more severe problems must have in common to hold a problem back; none: nothing is held back.
+    pub(super) inhibition: Vec<String>,
+    pub(super) calming: Option<Calming>,
     /// Messages of operations by the id of the operation.
     pub(super) messages: BTreeMap<u64, (OperationMode, Message)>,
     /// Scripts of operations by the id of the operation.
@@ -45,6 +53,14 @@ impl Action {
         !self.messages.is_empty() || !self.commands.is_empty()
     }
 
+    /// A calendar decides who gets some message.
+    fn has_calendar(&self) -> bool {
+        self.messages.values().any(|(_, message)| match &message.to {
+            Audience::Named { on_call, .. } => on_call.iter().any(|one| one.rota.of.has_calendar),
+            Audience::Involved => false,
+        })
+    }
+
     /// Commands for the end or for updates of problems.
     pub(super) fn commands_of(&self, mode: OperationMode) -> impl Iterator<Item = &Command> {
         let wanted = move |(own, _): &&(OperationMode, Command)| *own == mode;
@@ -62,8 +78,14 @@ impl Action {
 #[derive(Debug, Default)]
 pub(super) struct Configured {
     revision: Option<u64>,
+    /// When they are read again although the configuration is the same; `None` = never.
+    expires: Option<i64>,
     actions: Arc<BTreeMap<u64, Action>>,
 }
+
+/// How long calendars of schedules count: what they say of times far ahead, and how they name users, changes without a
+/// change of actions or schedules.
+const CALENDARS_S: i64 = 600;
 
 impl Configured {
     /// The actions of this state; read when it has changed.
@@ -71,9 +93,14 @@ impl Configured {
         &mut self,
         connection: &mut dyn Reader,
         snapshot: &Snapshot,
+        now: i64,
     ) -> DbResult<Arc<BTreeMap<u64, Action>>> {
-        if self.revision != Some(snapshot.revision) {
-            self.actions = Arc::new(read(connection, &Globals::of(snapshot))?);
+        let is_old = self.expires.is_some_and(|expires| expires <= now);
+        if self.revision != Some(snapshot.revision) || is_old {
+            let actions = read(connection, &Globals::of(snapshot), now)?;
+            let has_calendar = actions.values().any(Action::has_calendar);
+            self.expires = has_calendar.then(|| now.saturating_add(CALENDARS_S));
+            self.actions = Arc::new(actions);
             self.revision = Some(snapshot.revision);
         }
         Ok(Arc::clone(&self.actions))
@@ -83,12 +110,13 @@ impl Configured {
 pub(super) fn read(
     connection: &mut dyn Reader,
     globals: &Globals<'_>,
+    now: i64,
 ) -> DbResult<BTreeMap<u64, Action>> {
     let rows = connection.query("SELECT * FROM actions ORDER BY actionid", &[])?;
     let ids: Vec<u64> = rows.iter().map(|row| row.id("actionid")).collect();
     let sql = "SELECT * FROM action_conditions WHERE actionid IN ({ids}) ORDER BY sortorder";
     let conditions = group(query_by_ids(connection, sql, &[], &ids)?, "actionid");
-    let mut operations = read_operations(connection, &ids)?;
+    let mut operations = read_operations(connection, &ids, now)?;
     let mut actions = BTreeMap::new();
     for row in &rows {
         let id = row.id("actionid");
@@ -112,12 +140,22 @@ pub(super) fn read(
                 pauses_symptoms: row.int("pause_symptoms") == 1,
                 notifies_if_canceled: row.int("notify_if_canceled") == 1,
             },
+            grouping: Grouping::parse(row.text("grouping")).map(Arc::new),
+            inhibition: inhibition(row),
+            calming: Calming::parse(row.text("calming")),
             messages: BTreeMap::new(),
             commands: BTreeMap::new(),
         };
         actions.insert(id, with_operations(action, operations.remove(&id), globals));
     }
     Ok(actions)
+}
+
+/// What a later version wrote counts as nothing.
+fn inhibition(row: &Row) -> Vec<String> {
+    let settings: Json = serde_json::from_str(row.text("inhibition")).unwrap_or_default();
+    let tags = settings["tags"].as_array().map_or(&[][..], Vec::as_slice);
+    tags.iter().filter_map(Json::as_str).map(str::to_owned).collect()
 }
 
 fn with_operations(
@@ -182,6 +220,8 @@ struct Members {
     messages: Rows,
     users: Rows,
     groups: Rows,
+    schedules: Rows,
+    rotas: BTreeMap<u64, Arc<Rota>>,
     conditions: Rows,
     scripts: Rows,
     script_hosts: Rows,
@@ -198,7 +238,8 @@ impl Members {
         let to = match OperationKind::from_number(operation.int("operationtype"))? {
             OperationKind::Message => {
                 let users = list(&self.users, "userid");
-                Audience::Named { users, groups: list(&self.groups, "usrgrpid") }
+                let groups = list(&self.groups, "usrgrpid");
+                Audience::Named { users, groups, on_call: self.on_call(operation) }
             }
             OperationKind::NotifyRecovered | OperationKind::NotifyUpdated => Audience::Involved,
             OperationKind::Script => {
@@ -226,6 +267,35 @@ impl Members {
     }
 }
 
+impl Members {
+    fn on_call(&self, operation: &Row) -> Vec<OnCall> {
+        let rows = self.schedules.get(&operation.id("operationid")).into_iter().flatten();
+        let one = |row: &Row| {
+            let first = u32::try_from(operation.int("esc_step_from")).unwrap_or(1).max(1);
+            let who = match row.int("who") {
+                0 => Who::Now,
+                1 => Who::Next { first },
+                _ => Who::Everyone,
+            };
+            Some(OnCall { rota: Arc::clone(self.rotas.get(&row.id("scheduleid"))?), who })
+        };
+        rows.filter_map(one).collect()
+    }
+}
+
+/// The schedules that operations name.
+fn rotas(
+    connection: &mut dyn Reader,
+    named: &Rows,
+    now: i64,
+) -> DbResult<BTreeMap<u64, Arc<Rota>>> {
+    let mut ids: Vec<u64> = named.values().flatten().map(|row| row.id("scheduleid")).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let found = config::oncall::read(connection, &ids, &config::oncall::around(now))?;
+    Ok(found.into_iter().map(|(id, one)| (id, Arc::new(Rota::new(id, one)))).collect())
+}
+
 type Rows = BTreeMap<u64, Vec<Row>>;
 
 fn group(rows: Vec<Row>, by: &str) -> Rows {
@@ -239,6 +309,7 @@ fn group(rows: Vec<Row>, by: &str) -> Rows {
 fn read_operations(
     connection: &mut dyn Reader,
     actions: &[u64],
+    now: i64,
 ) -> DbResult<BTreeMap<u64, Vec<Operation>>> {
     let mut select = |sql: &str, ids: &[u64]| query_by_ids(connection, sql, &[], ids);
     let rows =
@@ -248,15 +319,19 @@ fn read_operations(
         let sql = format!("SELECT * FROM {table} WHERE operationid IN ({{ids}})");
         Ok(group(select(&sql, &ids)?, "operationid"))
     };
-    let members = Members {
+    let schedules = of("operation_message_schedules")?;
+    let mut members = Members {
         messages: of("operation_messages")?,
         users: of("operation_message_users")?,
         groups: of("operation_message_groups")?,
+        schedules,
+        rotas: BTreeMap::new(),
         conditions: of("operation_conditions")?,
         scripts: of("operation_commands")?,
         script_hosts: of("operation_command_hosts")?,
         script_groups: of("operation_command_groups")?,
     };
+    members.rotas = rotas(connection, &members.schedules, now)?;
     let mut found: BTreeMap<u64, Vec<Operation>> = BTreeMap::new();
     for row in rows {
         let Some(does) = members.of(&row) else { continue };

@@ -246,7 +246,10 @@ impl News {
         let alarms = connection.query(sql, &[position.alarm.into()])?;
         let full = |rows: &[Row]| rows.len() == BATCH_MAX;
         news.is_full = full(&rows) || full(&updates) || full(&alarms);
-        for row in &alarms {
+        // Updates of problems that are looked at later wait for them: users who get the problem's message are involved.
+        let newest = if full(&rows) { position.event } else { u64::MAX };
+        let of_looked_at = |row: &&Row| row.id("eventid") <= newest;
+        for row in alarms.iter().take_while(of_looked_at) {
             position.alarm = row.id("servicealarmid");
             let event = row.id("eventid");
             // Others open or close a problem, which is an event.
@@ -254,7 +257,7 @@ impl News {
                 news.updates.push(Update { event, alarm: position.alarm, ..Update::default() });
             }
         }
-        for row in &updates {
+        for row in updates.iter().take_while(of_looked_at) {
             position.update = row.id("acknowledgeid");
             let update = Update {
                 id: position.update,
@@ -365,6 +368,8 @@ impl Problems {
             },
             symptom: event.cause != 0,
             depends_on_problem: self.silenced.contains(&event.trigger()),
+            calm: None,
+            reopened: false,
             missing,
         }
     }

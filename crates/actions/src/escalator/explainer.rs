@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use config::Config;
 use config::db::{DbResult, Reader};
+use model::alert::learnt::Learnt;
 use model::alert::outlook::Outlook;
 use model::alert::rehearsal::{Rehearsed, Span};
 use objects::EventSource;
@@ -13,6 +14,7 @@ use stdx::clock::SharedClock;
 use super::configured::{self, Action, Configured};
 use super::texts::Texts;
 use super::turn::{Rehearsal, Turn};
+use crate::calm::History;
 use crate::globals::Globals;
 
 /// Problems of one rehearsal.
@@ -54,20 +56,32 @@ impl Explainer {
         self.config.read(|connection| turn.outlook(connection, &mut configured, event))
     }
 
+    /// What was learnt from the problems of these triggers, in their order.
+    pub fn learnt(&self, triggers: &[u64]) -> DbResult<Vec<Learnt>> {
+        let ids = triggers.iter().copied().collect();
+        let now = i64::try_from(self.clock.unix_s()).unwrap_or(i64::MAX);
+        let histories = self.config.read(|connection| History::read(connection, &ids))?;
+        let learnt = |id: &u64| histories.get(id).map(|history| history.learnt(*id, 0, now));
+        Ok(triggers.iter().filter_map(learnt).collect())
+    }
+
     /// Reads an action through the connection, which may be a transaction that is undone afterwards. `None` = there is no
     /// such action, or it is not one on problems of triggers.
     pub fn prepare(&self, connection: &mut dyn Reader, action: u64) -> DbResult<Option<Prepared>> {
         let snapshot = self.config.snapshot();
-        let mut actions = configured::read(connection, &Globals::of(&snapshot))?;
+        let now = i64::try_from(self.clock.unix_s()).unwrap_or(i64::MAX);
+        let mut actions = configured::read(connection, &Globals::of(&snapshot), now)?;
         actions.retain(|id, one| *id == action && one.source == EventSource::Trigger);
         Ok((!actions.is_empty()).then_some(Prepared { action: actions }))
     }
 
-    /// What the action would have sent about the problems of the span. `None` = the caller has gone (`is_gone`).
+    /// What the action would have sent about those problems of the span that the user `reader` sees. `None` = the caller
+    /// has gone (`is_gone`).
     pub fn rehearse(
         &self,
         prepared: &Prepared,
         span: Span,
+        reader: u64,
         is_gone: &dyn Fn() -> bool,
     ) -> DbResult<Option<Rehearsed>> {
         let snapshot = self.config.snapshot();
@@ -76,12 +90,12 @@ impl Explainer {
         let mut rehearsal = Rehearsal::default();
         while self
             .config
-            .read(|connection| rehearsal.go_on(connection, &turn, &prepared.action, span))?
+            .read(|connection| rehearsal.go_on(connection, &turn, &prepared.action, span, reader))?
         {
             if is_gone() {
                 return Ok(None);
             }
-            if rehearsal.found.problems >= PROBLEMS_MAX {
+            if rehearsal.looked_at >= PROBLEMS_MAX {
                 rehearsal.stop();
                 break;
             }

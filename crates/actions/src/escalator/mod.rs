@@ -5,11 +5,15 @@
 //! found by an index, so that problems which wait for nothing cost nothing. Reading and deciding take no lock; the
 //! transaction that follows only writes rows.
 
+mod alerts;
 mod commands;
 mod configured;
 mod delay;
 mod events;
 mod explainer;
+mod fallback;
+mod gathered;
+mod handover;
 mod inbox;
 mod monitored;
 mod people;
@@ -33,13 +37,15 @@ use config::retry::Stop;
 use model::alert::{Media, Report};
 use model::command::Commands;
 use stdx::clock::SharedClock;
+use stdx::inbox::{Ids, Taken};
 
 use configured::Configured;
 use events::Position;
+use fallback::Fallbacks;
 use running::Running;
 use sending::Sending;
 use stored::Changes;
-use turn::Turn;
+use turn::{Flush, Turn};
 
 pub use delay::delay_s;
 pub use explainer::{Explainer, Prepared};
@@ -56,6 +62,9 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// A clock that differs by less was adjusted, not set back.
 const SET_BACK_S: i64 = 2;
 
+/// Tells others about these problems.
+type Tell = Box<dyn Fn(&[u64]) + Send>;
+
 /// Writes escalations and alerts, hands messages to the media, and starts commands.
 pub struct Escalator {
     config: Arc<Config>,
@@ -71,13 +80,14 @@ pub struct Escalator {
     reports: Vec<Report>,
     /// Unix and monotonic time of the last look, seconds.
     looked_at: (i64, i64),
+    /// Told which problems got more tags.
+    tagged: Tell,
 }
 
 /// What may have ended pauses.
 struct Woken {
     /// Problems whose suppression has changed, and that no look has covered yet.
-    problems: BTreeSet<u64>,
-    all: bool,
+    problems: Ids,
     /// When all paused escalations were looked at, monotonic seconds.
     at: i64,
 }
@@ -113,10 +123,16 @@ impl Escalator {
             configured: Configured::default(),
             position: Some(position),
             // Pauses may have ended meanwhile.
-            woken: Woken { problems: BTreeSet::new(), all: true, at: looked_at.1 },
+            woken: Woken { problems: Ids { all: true, ..Ids::default() }, at: looked_at.1 },
             reports: Vec::new(),
             looked_at,
+            tagged: Box::new(|_| ()),
         })
+    }
+
+    /// Tells which problems got more tags from webhooks. Must not block.
+    pub fn telling_tagged(self, tagged: Tell) -> Self {
+        Self { tagged, ..self }
     }
 
     /// Works until [`Bell::end`]. Blocks: give it a thread of its own. While the database is down it retries each second;
@@ -153,40 +169,58 @@ impl Escalator {
 
     /// Takes what has come, or comes within the time; returns whether nothing more will.
     fn take(&mut self, within: Duration) -> bool {
-        let mail = self.bell.take(within);
-        self.woken.problems.extend(mail.woken);
-        self.woken.all |= mail.all_woken;
+        let Taken { mail, ended } = self.bell.take(within);
+        self.woken.problems.join(mail.woken);
         self.reports.extend(mail.reports);
-        mail.ended
+        ended
     }
 
     /// Does all that there is to do now; returns how long there is nothing else.
     fn work(&mut self) -> DbResult<Duration> {
         self.follow_clock()?;
         let now = times(&self.clock).0;
-        self.sending.settle(&self.config, &self.reports, now)?;
+        let fallbacks = self.fallbacks(now)?;
+        let tagged = self.config.read(|connection| stored::tagged(connection, &self.reports))?;
+        self.sending.settle(&self.config, &self.reports, &fallbacks, now)?;
         self.running.settle(&self.reports, now);
         self.reports.clear();
+        if !tagged.is_empty() {
+            (self.tagged)(&tagged);
+        }
         let monotonic = self.looked_at.1;
-        if self.woken.all || monotonic >= self.woken.at + WAKE_EVERY_S {
+        if self.woken.problems.all || monotonic >= self.woken.at + WAKE_EVERY_S {
             self.config.write_state(|state| stored::wake_all(state, now))?;
-            self.woken.all = false;
+            self.woken.problems.all = false;
             self.woken.at = monotonic;
         }
         let is_full = self.look(now)?;
+        let is_full = self.flush(now, is_full)? || is_full;
         self.sending.serve(&self.config, now)?;
         self.running.serve(&self.config, &self.config.snapshot(), now)?;
+        self.bell.looked(u64::try_from(now).unwrap_or(0));
         if is_full {
             // Reports and the end of the server do not wait for a backlog.
             return Ok(Duration::ZERO);
         }
         let next = self.config.read(stored::next_due)?;
         let next = next.into_iter().chain(self.sending.next_due());
+        let next = next.chain(self.config.read(gathered::next_due)?);
         let next = next.chain(self.running.next_due()).min();
         let left = next
             .and_then(|due| u64::try_from(due).ok())
             .map(|due| Duration::from_secs(due).saturating_sub(self.clock.unix()));
         Ok(left.unwrap_or(WAIT_MAX).min(WAIT_MAX))
+    }
+
+    /// What is sent by other media instead of what the reports say has failed.
+    fn fallbacks(&self, now: i64) -> DbResult<Fallbacks> {
+        let failed: Vec<u64> = self.reports.iter().filter_map(fallback::failed).collect();
+        if failed.is_empty() {
+            return Ok(Fallbacks::new());
+        }
+        let snapshot = self.config.snapshot();
+        let texts = &*self.texts;
+        self.config.read(|connection| fallback::read(connection, &snapshot, texts, &failed, now))
     }
 
     /// One transaction; returns whether there is more to do.
@@ -196,12 +230,12 @@ impl Escalator {
             None => self.config.read(Position::read)?,
         };
         let snapshot = self.config.snapshot();
-        let turn =
-            Turn { snapshot: &snapshot, texts: &*self.texts, now, woken: &self.woken.problems };
+        let woken = &self.woken.problems.some;
+        let turn = Turn { snapshot: &snapshot, texts: &*self.texts, now, woken };
         let configured = &mut self.configured;
         let outcome = self.config.read(|connection| turn.look(connection, configured, before))?;
         let (position, mut changes) = (outcome.position, outcome.changes);
-        let has_commands = changes.alerts.iter().any(|alert| alert.command.is_some());
+        let has_commands = changes.alerts.iter().any(|alert| alert.kind.command().is_some());
         let media_types: BTreeSet<u64> = changes
             .alerts
             .iter()
@@ -224,7 +258,7 @@ impl Escalator {
             }
         }
         self.position = Some(position);
-        self.woken.problems.clear();
+        self.woken.problems.some.clear();
         for media_type in media_types {
             self.sending.add(media_type, now);
         }
@@ -232,6 +266,31 @@ impl Escalator {
             self.running.add(now);
         }
         Ok(outcome.is_full)
+    }
+
+    /// Tells what bundles have gathered that are due; returns whether there is more to do.
+    fn flush(&mut self, now: i64, is_full: bool) -> DbResult<bool> {
+        let due = self.config.read(|connection| gathered::due(connection, now, is_full))?;
+        if due.is_empty() {
+            return Ok(false);
+        }
+        let (snapshot, woken) = (self.config.snapshot(), BTreeSet::new());
+        let turn = Turn { snapshot: &snapshot, texts: &*self.texts, now, woken: &woken };
+        for bundle in &due {
+            let configured = &mut self.configured;
+            let read = || self.config.read(|connection| turn.flush(connection, configured, bundle));
+            let flush =
+                turn::contained(bundle, read).unwrap_or_else(|| Ok(Flush::faulty(bundle)))?;
+            match self.config.write_state(|state| flush.write(state, now)) {
+                Err(error) if error.is_of_values() => {
+                    tracing::error!(%error, "the database refuses the summary of messages");
+                    self.config.write_state(|state| flush.plain().write(state, now))?;
+                }
+                written => written?,
+            }
+            self.sending.add(bundle.place.address.media_type, now);
+        }
+        Ok(due.len() == gathered::DUE_MAX)
     }
 
     /// A clock that was set back would delay all that is due.

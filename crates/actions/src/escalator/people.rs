@@ -9,6 +9,7 @@ use objects::sql::{STATUS_DISABLED, TYPE_SUPER_ADMIN};
 use objects::{EventSource, OperationMode, Status};
 
 use super::configured::Action;
+use crate::bundles::Limit;
 use crate::recipients::{Address, Audience, Directory, Media, MediaType, Text, User};
 
 /// All users that messages can reach, and what decides whether they see an event.
@@ -48,9 +49,10 @@ impl People {
         let (mut users, mut groups): (BTreeSet<u64>, BTreeSet<u64>) = Default::default();
         users.extend(involved);
         for (_, message) in actions.flat_map(|action| action.messages.values()) {
-            if let Audience::Named { users: named, groups: of_groups } = &message.to {
+            if let Audience::Named { users: named, groups: of_groups, on_call } = &message.to {
                 users.extend(named);
                 groups.extend(of_groups);
+                users.extend(on_call.iter().flat_map(|one| one.rota.of.schedule.everyone()));
             }
         }
         let sql = "SELECT userid, usrgrpid FROM user_groups WHERE usrgrpid IN ({ids})";
@@ -148,9 +150,10 @@ fn read_users(connection: &mut dyn Reader, ids: &[u64]) -> DbResult<BTreeMap<u64
 
 fn read_media_types(connection: &mut dyn Reader) -> DbResult<BTreeMap<u64, MediaType>> {
     let mut types: BTreeMap<u64, MediaType> = BTreeMap::new();
-    for row in connection.query("SELECT mediatypeid, status FROM media_types", &[])? {
+    for row in connection.query("SELECT mediatypeid, status, storm_limit FROM media_types", &[])? {
         let enabled = Status::Enabled.is(row.int("status"));
-        types.insert(row.id("mediatypeid"), MediaType { enabled, ..MediaType::default() });
+        let limit = Limit::parse(row.text("storm_limit"));
+        types.insert(row.id("mediatypeid"), MediaType { enabled, limit, ..MediaType::default() });
     }
     for row in connection.query("SELECT * FROM media_type_messages", &[])? {
         let source = EventSource::from_number(row.int("eventsource"));

@@ -4,7 +4,8 @@ use config::Config;
 use config::db::{DbError, DbResult};
 use model::alert::{Outcome, Report};
 
-use super::stored::{Changes, NewAlert};
+use super::alerts::NewAlert;
+use super::stored::Changes;
 use crate::recipients::{Fate, Text};
 
 /// Replaces an error that the database refused.
@@ -58,11 +59,11 @@ fn tried<T: Clone>(
 
 /// The changes that the database accepts. Alerts that it refuses fail, and say so.
 pub(super) fn sift(config: &Config, changes: Changes, now: i64) -> DbResult<Changes> {
-    let Changes { kept, ended, alerts } = changes;
+    let Changes { kept, ended, alerts, freed } = changes;
     let alerts = tried(alerts, &mut |alerts| {
         accepts(config, Changes { alerts: alerts.to_vec(), ..Changes::default() }, now)
     })?;
-    let mut sifted = Changes { kept: Vec::new(), ended, alerts: Vec::new() };
+    let mut sifted = Changes { kept: Vec::new(), ended, alerts: Vec::new(), freed };
     for (alert, is_fine) in alerts {
         if is_fine {
             sifted.alerts.push(alert);
@@ -100,7 +101,7 @@ fn marked(alert: NewAlert) -> NewAlert {
 pub(super) fn plain(report: &Report) -> Report {
     let error = || NO_ERROR_TEXT.to_owned();
     let outcome = match &report.outcome {
-        Outcome::Sent { .. } => Outcome::Sent { tags: Vec::new() },
+        Outcome::Sent { .. } => Outcome::SENT,
         Outcome::Failed { again, .. } => Outcome::Failed { error: error(), again: *again },
         Outcome::Impossible { .. } => Outcome::Impossible { error: error() },
         Outcome::Unknown { .. } => Outcome::Unknown { error: error() },

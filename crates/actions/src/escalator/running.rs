@@ -19,7 +19,7 @@ use super::sending::{set_due, write_outcome};
 use crate::commands::{self, Stored};
 
 /// Commands that are looked at for a place.
-const LOOK_MAX: usize = 5_000;
+pub(super) const LOOK_MAX: usize = 5_000;
 /// How long a command waits for a host that the configuration does not have yet.
 const UNKNOWN_HOST_S: i64 = 60;
 
@@ -40,7 +40,8 @@ const NO_HOST: &str = "The host was deleted.";
 /// Commands on their way.
 pub(super) struct Running {
     commands: Arc<dyn Commands>,
-    started: BTreeSet<AlertId>,
+    /// Those that run, with their hosts, which have no place for another one.
+    started: BTreeMap<AlertId, u64>,
     /// The second in which a command may be started; `None` = none waits, or a report comes first.
     due: Option<i64>,
     /// A transaction failed: rows may say that they are started without being so.
@@ -66,7 +67,7 @@ impl Running {
         if marked > 0 {
             tracing::warn!(commands = marked, "the server stopped while it was running commands");
         }
-        Ok(Self { commands, started: BTreeSet::new(), due: Some(0), doubtful: false })
+        Ok(Self { commands, started: BTreeMap::new(), due: Some(0), doubtful: false })
     }
 
     /// There are new commands.
@@ -86,7 +87,7 @@ impl Running {
 
     /// Attempts that ended make room. Their outcomes are written with those of messages.
     pub(super) fn settle(&mut self, reports: &[Report], now: i64) {
-        let ended = reports.iter().filter(|report| self.started.remove(&report.alert)).count();
+        let ended = reports.iter().filter_map(|report| self.started.remove(&report.alert)).count();
         if ended > 0 {
             self.add(now);
         }
@@ -100,11 +101,12 @@ impl Running {
         if self.due.is_none_or(|due| due > now) {
             return Ok(());
         }
-        let waiting = config.read(|connection| waiting(connection, now))?;
+        let busy: BTreeSet<u64> = self.started.values().copied().collect();
+        let waiting = config.read(|connection| waiting(connection, &busy, now))?;
         let ids: BTreeSet<u64> = waiting.iter().map(|row| row.id("scriptid")).collect();
         let scripts = config.read(|connection| commands::read(connection, &Vec::from_iter(ids)))?;
         let mut found = self.choose(&waiting, &scripts, snapshot, now);
-        if waiting.len() == LOOK_MAX && !found.ready.is_empty() {
+        if waiting.len() >= LOOK_MAX && !found.ready.is_empty() {
             found.next = Some(now);
         }
         if !found.failed.is_empty() {
@@ -182,7 +184,7 @@ impl Running {
             let texts = texts.get(&one.alert).copied().unwrap_or_default();
             match task(snapshot, scripts.get(&one.script), one.host, texts) {
                 Ok(task) => {
-                    self.started.insert(AlertId(one.alert));
+                    self.started.insert(AlertId(one.alert), one.host);
                     one.place.start(AlertId(one.alert), task);
                 }
                 Err(error) => failed.push(impossible(one.alert, error)),
@@ -201,7 +203,7 @@ impl Running {
         let sql = formatcp!("SELECT alertid FROM alerts WHERE {OPEN} AND nextcheck = 0");
         let rows = config.read(|connection| connection.query(sql, &[]))?;
         let ids = rows.iter().map(|row| row.id("alertid"));
-        let ids: Vec<u64> = ids.filter(|id| !self.started.contains(&AlertId(*id))).collect();
+        let ids: Vec<u64> = ids.filter(|id| !self.started.contains_key(&AlertId(*id))).collect();
         if !ids.is_empty() {
             config.write_state(|state| set_due(state, &ids, now))?;
         }
@@ -240,14 +242,19 @@ fn task(
     script.task(snapshot, HostId(host), texts, false)
 }
 
-/// Without their texts, which may be long.
-fn waiting(connection: &mut dyn Reader, now: i64) -> DbResult<Vec<Row>> {
+/// Without their texts, which may be long, and without those of `busy` hosts: thousands may wait for such a host.
+fn waiting(connection: &mut dyn Reader, busy: &BTreeSet<u64>, now: i64) -> DbResult<Vec<Row>> {
     let mut rows = Vec::new();
+    let busy: Vec<String> = busy.iter().map(u64::to_string).collect();
+    let others = match busy.is_empty() {
+        true => String::new(),
+        false => format!("AND target_hostid NOT IN ({})", busy.join(", ")),
+    };
     for status in [AlertStatus::NotSent, AlertStatus::New] {
         let sql = format!(
             "SELECT alertid, scriptid, target_hostid, clock FROM alerts WHERE status = ? \
              AND mediatypeid = 0 AND nextcheck > 0 AND nextcheck <= ? AND alerttype = {} \
-             ORDER BY nextcheck, alertid LIMIT {LOOK_MAX}",
+             {others} ORDER BY nextcheck, alertid LIMIT {LOOK_MAX}",
             AlertType::Command.text()
         );
         rows.append(&mut connection.query(&sql, &[status.number().into(), now.into()])?);

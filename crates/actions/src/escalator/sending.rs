@@ -2,8 +2,9 @@
 //!
 //! An alert that waits has the second of its next attempt in `nextcheck`. Before an attempt is handed over, the row says so:
 //! `nextcheck` is 0 until the report comes. After a crash such an alert is not sent again, because the receiver may have it;
-//! its error says so. Only as many alerts of a media type are in that state as its sessions send soon.
+//! its error says so. If the receiver takes each message once, it is sent again. Only as many alerts of a media type are in that state as its sessions send soon.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -11,18 +12,18 @@ use config::Config;
 use config::db::{DbError, DbResult, Reader, Row, Value, query_by_ids};
 use config::{Statements, table};
 use const_format::formatcp;
-use model::alert::{Media, Outcome, Outgoing, Refused, Report};
-use model::{AlertId, EventId, MediaTypeId};
+use model::AlertId;
+use model::alert::{Media, Outcome, Refused, Report};
 use objects::{AlertStatus, AlertType};
 
+use super::fallback::{ERROR_CHARS_MAX, Fallback, Fallbacks};
+use super::handover::{self, Way};
 use super::refused::plain;
 
 /// Alerts of one media type that are handed over and not reported yet: twice as many as it has sessions, up to this.
 const WINDOW_MAX: usize = 200;
 /// A queue that is full without an alert of ours is tried again after this.
 const FULL_S: i64 = 1;
-/// Longest error of an alert, characters.
-const ERROR_CHARS_MAX: usize = 2_048;
 
 /// Condition: messages that wait for an attempt, or whose attempt is being made.
 const OPEN: &str = formatcp!(
@@ -45,6 +46,10 @@ pub(super) struct Sending {
     handed: BTreeMap<AlertId, u64>,
     /// How many alerts of a media type may be handed over, as of its last ones.
     windows: BTreeMap<u64, usize>,
+    /// Media types whose messages of one problem to one address are sent one after the other, as of their last ones.
+    living: BTreeSet<u64>,
+    /// Media types whose receivers take each message once, likewise.
+    deduplicating: BTreeSet<u64>,
     /// A transaction failed: rows may say that they are handed over without being so.
     doubtful: bool,
     /// The media take no more.
@@ -54,6 +59,17 @@ pub(super) struct Sending {
 impl Sending {
     /// Nothing is handed over. What a crash has left is marked.
     pub(super) fn start(config: &Config, media: Arc<dyn Media>) -> DbResult<Self> {
+        let sql = "SELECT mediatypeid FROM media_types WHERE deduplicates = 1";
+        let rows = config.read(|connection| connection.query(sql, &[]))?;
+        let again: Vec<Value> = rows.iter().map(|row| row.id("mediatypeid").into()).collect();
+        if !again.is_empty() {
+            let marks = config::db::placeholders(again.len());
+            let sql = format!(
+                "UPDATE alerts SET nextcheck = 1 WHERE {OPEN} AND nextcheck = 0 \
+                 AND mediatypeid IN ({marks})"
+            );
+            config.write_state(|state| state.execute(&sql, &again))?;
+        }
         let sql = formatcp!(
             "UPDATE alerts SET status = {}, error = ? WHERE {OPEN} AND nextcheck = 0",
             AlertStatus::Failed.text()
@@ -67,6 +83,8 @@ impl Sending {
             due: BTreeSet::new(),
             handed: BTreeMap::new(),
             windows: BTreeMap::new(),
+            living: BTreeSet::new(),
+            deduplicating: BTreeSet::new(),
             doubtful: false,
             stopping: false,
         };
@@ -123,11 +141,20 @@ impl Sending {
             if self.stopping {
                 return Ok(());
             }
-            self.windows
-                .insert(media_type, config.read(|connection| window(connection, media_type))?);
+            let (window, way) = config.read(|connection| window(connection, media_type))?;
+            self.windows.insert(media_type, window);
+            for (set, is_one) in
+                [(&mut self.living, way.is_living), (&mut self.deduplicating, way.deduplicates)]
+            {
+                if is_one {
+                    set.insert(media_type)
+                } else {
+                    set.remove(&media_type)
+                };
+            }
             let room = self.room(media_type);
             if room > 0 {
-                self.serve_one(config, media_type, room, now)?;
+                self.serve_one(config, media_type, &way, room, now)?;
             }
         }
         Ok(())
@@ -137,10 +164,13 @@ impl Sending {
         &mut self,
         config: &Config,
         media_type: u64,
+        way: &Way,
         room: usize,
         now: i64,
     ) -> DbResult<()> {
-        let rows = config.read(|connection| due(connection, media_type, room, now))?;
+        let order = way.order();
+        let rows = config.read(|connection| due(connection, media_type, order, room, now))?;
+        let attempts = handover::attempts(config, &rows, way, now)?;
         let ids: Vec<u64> = rows.iter().map(|row| row.id("alertid")).collect();
         if !ids.is_empty() {
             config.write_state(|state| set_due(state, &ids, 0))?;
@@ -149,8 +179,7 @@ impl Sending {
         }
         let mut refused = Vec::new();
         let mut again = now;
-        for row in &rows {
-            let attempt = outgoing(row);
+        for attempt in attempts {
             let alert = attempt.alert;
             if !refused.is_empty() {
                 refused.push(alert.0);
@@ -172,11 +201,12 @@ impl Sending {
             config.write_state(|state| set_due(state, &refused, again))?;
         }
         self.due.retain(|(_, id)| *id != media_type);
-        let sql = formatcp!(
+        // Those behind another one are looked for when that has ended.
+        let sql = format!(
             "SELECT MIN(nextcheck) AS due FROM alerts WHERE {OPEN} AND mediatypeid = ? \
-             AND nextcheck > 0"
+             AND nextcheck > 0 AND {order}"
         );
-        let rows = config.read(|connection| connection.query(sql, &[media_type.into()]))?;
+        let rows = config.read(|connection| connection.query(&sql, &[media_type.into()]))?;
         let next = rows.first().map(|row| row.int("due")).filter(|due| *due > 0);
         self.due.extend(next.map(|due| (due, media_type)));
         Ok(())
@@ -196,25 +226,57 @@ impl Sending {
         Ok(())
     }
 
-    /// Stores how attempts ended.
-    pub(super) fn settle(&mut self, config: &Config, reports: &[Report], now: i64) -> DbResult<()> {
+    /// An attempt that may have reached a receiver which takes each message once is as one that was not made.
+    fn certain<'r>(&self, reports: &'r [Report]) -> Cow<'r, [Report]> {
+        let is_again = |report: &Report| {
+            let media_type = self.handed.get(&report.alert);
+            matches!(report.outcome, Outcome::Unknown { .. })
+                && media_type.is_some_and(|id| self.deduplicating.contains(id))
+        };
+        if !reports.iter().any(is_again) {
+            return Cow::Borrowed(reports);
+        }
+        let certain = |report: &Report| match is_again(report) {
+            true => Report { alert: report.alert, outcome: Outcome::NotStarted },
+            false => report.clone(),
+        };
+        reports.iter().map(certain).collect()
+    }
+
+    /// Stores how attempts ended, and what is sent instead of those that failed.
+    pub(super) fn settle(
+        &mut self,
+        config: &Config,
+        reports: &[Report],
+        fallbacks: &Fallbacks,
+        now: i64,
+    ) -> DbResult<()> {
         if reports.is_empty() {
             return Ok(());
         }
+        let reports = &*self.certain(reports);
+        let fallback = |report: &Report| fallbacks.get(&report.alert.0);
         let written = config.write_state(|state| {
-            reports.iter().try_for_each(|report| write_outcome(state, report, now))
+            let mut reports = reports.iter();
+            reports.try_for_each(|report| write_end(state, report, fallback(report), now))
         });
         match written {
             Err(error) if error.is_of_values() => {
-                reports.iter().try_for_each(|report| settle_one(config, report, now))?;
+                let mut reports = reports.iter();
+                reports.try_for_each(|report| settle_one(config, report, fallback(report), now))?;
             }
             written => written?,
+        }
+        for media_type in fallbacks.values().flat_map(Fallback::media_types) {
+            self.add(media_type, now);
         }
         for report in reports {
             let Some(media_type) = self.handed.remove(&report.alert) else { continue };
             let due = match &report.outcome {
                 Outcome::Failed { again: Some(again), .. } => due_after(now, *again),
                 Outcome::NotStarted => now,
+                // The next one of the problem may go.
+                _ if self.living.contains(&media_type) => now,
                 // It made room for others.
                 _ => continue,
             };
@@ -225,8 +287,14 @@ impl Sending {
 }
 
 /// Stores how one attempt ended. What the database refuses of a report is left out.
-fn settle_one(config: &Config, report: &Report, now: i64) -> DbResult<()> {
-    let write = |report: &Report| config.write_state(|state| write_outcome(state, report, now));
+fn settle_one(
+    config: &Config,
+    report: &Report,
+    fallback: Option<&Fallback>,
+    now: i64,
+) -> DbResult<()> {
+    let write =
+        |report: &Report| config.write_state(|state| write_end(state, report, fallback, now));
     let refused = |error: &DbError| {
         let alert = report.alert.0;
         tracing::error!(%error, alert, "the database refuses how an attempt ended");
@@ -244,22 +312,35 @@ fn settle_one(config: &Config, report: &Report, now: i64) -> DbResult<()> {
     }
 }
 
-/// How many alerts of a media type may be handed over.
-fn window(connection: &mut dyn Reader, media_type: u64) -> DbResult<usize> {
-    let sql = "SELECT maxsessions FROM media_types WHERE mediatypeid = ?";
+/// How many alerts of a media type may be handed over, and how.
+fn window(connection: &mut dyn Reader, media_type: u64) -> DbResult<(usize, Way)> {
+    let sql = "SELECT maxsessions, living, deduplicates, reply_address FROM media_types \
+               WHERE mediatypeid = ?";
     let rows = connection.query(sql, &[media_type.into()])?;
     // 0 = no limit; one that was deleted has one session, which says so.
     let sessions =
         rows.first().map_or(1, |row| usize::try_from(row.int("maxsessions")).unwrap_or(1));
-    Ok(if sessions == 0 { WINDOW_MAX } else { (2 * sessions).min(WINDOW_MAX) })
+    let way = rows.first().map_or_else(Way::default, |row| Way {
+        is_living: row.int("living") == 1,
+        deduplicates: row.int("deduplicates") == 1,
+        reply_address: row.text("reply_address").to_owned(),
+    });
+    let window = if sessions == 0 { WINDOW_MAX } else { (2 * sessions).min(WINDOW_MAX) };
+    Ok((window, way))
 }
 
-/// The alerts of a media type that are due first, at most `most`. One query for each status, in the order of its index:
+/// The alerts of a media type that are due first and meet the condition `order`, at most `most`. One query for each status, in the order of its index:
 /// thousands may wait.
-fn due(connection: &mut dyn Reader, media_type: u64, most: usize, now: i64) -> DbResult<Vec<Row>> {
+fn due(
+    connection: &mut dyn Reader,
+    media_type: u64,
+    order: &str,
+    most: usize,
+    now: i64,
+) -> DbResult<Vec<Row>> {
     let sql = format!(
         "SELECT * FROM alerts WHERE status = ? AND mediatypeid = ? AND nextcheck > 0 AND nextcheck <= ? \
-         AND alerttype = {} ORDER BY nextcheck, alertid LIMIT {most}",
+         AND alerttype = {} AND {order} ORDER BY nextcheck, alertid LIMIT {most}",
         AlertType::Message.text()
     );
     let mut rows = Vec::new();
@@ -288,27 +369,22 @@ pub(super) fn set_due(state: &mut Statements<'_>, alerts: &[u64], due: i64) -> D
     Ok(())
 }
 
-fn outgoing(row: &Row) -> Outgoing {
-    let problem = match row.id("p_eventid") {
-        0 => row.id("eventid"),
-        problem => problem,
-    };
-    Outgoing {
-        alert: AlertId(row.id("alertid")),
-        media_type: MediaTypeId(row.id("mediatypeid")),
-        sendto: row.text("sendto").to_owned(),
-        subject: row.text("subject").to_owned(),
-        message: row.text("message").to_owned(),
-        parameters: serde_json::from_str(row.text("parameters")).unwrap_or_default(),
-        problem: EventId(problem),
-        failures: u32::try_from(row.int("retries")).unwrap_or(0),
-    }
+/// The end of an attempt, with what is sent instead.
+fn write_end(
+    state: &mut Statements<'_>,
+    report: &Report,
+    fallback: Option<&Fallback>,
+    now: i64,
+) -> DbResult<()> {
+    write_outcome(state, report, now)?;
+    fallback.map_or(Ok(()), |fallback| fallback.write(state, report.alert.0, now))
 }
 
 pub(super) fn write_outcome(state: &mut Statements<'_>, report: &Report, now: i64) -> DbResult<()> {
     let (status, failures, error, due) = match &report.outcome {
-        Outcome::Sent { tags } => {
+        Outcome::Sent { tags, message_id } => {
             add_tags(state, report.alert, tags)?;
+            add_message_id(state, report.alert, message_id)?;
             (AlertStatus::Sent, 0, "", 0)
         }
         Outcome::Failed { error, again: Some(again) } => {
@@ -334,6 +410,15 @@ pub(super) fn write_outcome(state: &mut Statements<'_>, report: &Report, now: i6
             ],
         )
         .map(drop)
+}
+
+/// Keeps what the receiver calls the message, for those that edit it.
+fn add_message_id(state: &mut Statements<'_>, alert: AlertId, id: &str) -> DbResult<()> {
+    if id.is_empty() {
+        return Ok(());
+    }
+    let sql = "UPDATE alerts SET message_id = ? WHERE alertid = ?";
+    state.execute(sql, &[id.into(), alert.0.into()]).map(drop)
 }
 
 /// Adds the tags that a webhook returned to the problem, and to the event that ended it if the message was about that. A

@@ -5,8 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use config::db::{DbResult, Reader, Row, Value, query_by_ids};
 use config::{Statements, table};
 use const_format::formatcp;
-use objects::{AlertStatus, AlertType, EscalationStatus};
+use model::alert::{Outcome, Report};
+use objects::{AlertStatus, AlertType, EscalationStatus, Withholding};
 
+use super::alerts::{self, NewAlert};
+use super::gathered;
+use crate::calm::Freed;
 use crate::escalation::{Progress, Waits};
 use crate::recipients::{Address, Fate, Involved, Text};
 
@@ -37,23 +41,25 @@ impl Escalation {
             (true, 0) => Waits::Paused,
             (true, due) => Waits::PausedUntil(due),
         };
-        let step = u32::try_from(row.int("esc_step")).unwrap_or(0);
+        let number = |name: &str| u32::try_from(row.int(name)).unwrap_or(0);
+        let (step, withheld) = (number("esc_step"), number("withheld_step"));
         Self {
             id: row.id("escalationid"),
             action: row.id("actionid"),
             event: row.id("eventid"),
             trigger: row.id("triggerid"),
-            progress: Progress { step, waits, told: false },
+            progress: Progress { step, waits, withheld, told: false },
         }
     }
 
-    fn columns(&self) -> [Value; 3] {
+    fn columns(&self) -> [Value; 4] {
         let status = match self.progress.waits {
             Waits::Until(_) | Waits::Recovery => EscalationStatus::Active,
             Waits::Paused | Waits::PausedUntil(_) => EscalationStatus::Paused,
         };
         let due = self.progress.due().unwrap_or(0);
-        [status.number().into(), i64::from(self.progress.step).into(), due.into()]
+        let Progress { step, withheld, .. } = self.progress;
+        [status.number().into(), i64::from(step).into(), due.into(), i64::from(withheld).into()]
     }
 }
 
@@ -112,6 +118,24 @@ pub(super) fn running(connection: &mut dyn Reader, events: &[u64]) -> DbResult<V
     Ok(rows.iter().map(|row| (row.id("actionid"), row.id("eventid"))).collect())
 }
 
+/// Actions that told users of these problems or will, with the problem.
+pub(super) fn sent_steps(connection: &mut dyn Reader, events: &[u64]) -> DbResult<Vec<(u64, u64)>> {
+    let sql = format!(
+        "SELECT DISTINCT actionid, eventid FROM alerts \
+         WHERE {WAS_SENT} AND p_eventid = 0 AND eventid IN ({{ids}})"
+    );
+    let rows = query_by_ids(connection, &sql, &never_sent(), events)?;
+    Ok(rows.iter().map(|row| (row.id("actionid"), row.id("eventid"))).collect())
+}
+
+/// Problems of these that were removed with what they were about: no event will end them.
+fn removed(state: &mut Statements<'_>, events: &[u64]) -> DbResult<BTreeSet<u64>> {
+    let sql = "SELECT e.eventid AS eventid FROM events e LEFT JOIN problems p ON p.eventid = e.eventid \
+               WHERE p.eventid IS NULL AND e.r_eventid = 0 AND e.eventid IN ({ids})";
+    let rows = query_by_ids(state, sql, &[], events)?;
+    Ok(rows.iter().map(|row| row.id("eventid")).collect())
+}
+
 /// The second in which the next escalation is due.
 pub(super) fn next_due(connection: &mut dyn Reader) -> DbResult<Option<i64>> {
     let sql = "SELECT nextcheck FROM escalations WHERE nextcheck > 0 ORDER BY nextcheck LIMIT 1";
@@ -122,6 +146,20 @@ pub(super) fn next_due(connection: &mut dyn Reader) -> DbResult<Option<i64>> {
 pub(super) fn wake_all(state: &mut Statements<'_>, now: i64) -> DbResult<()> {
     let sql = formatcp!("UPDATE escalations SET nextcheck = ? WHERE status = {PAUSED}");
     state.execute(sql, &[now.into()]).map(drop)
+}
+
+/// Makes paused escalations due that a problem which ended may have held back. They may be very many: looks take them in
+/// portions.
+fn wake_freed(state: &mut Statements<'_>, freed: &Freed, now: i64) -> DbResult<()> {
+    let sql = format!(
+        "UPDATE escalations SET nextcheck = ? WHERE status = {PAUSED} AND actionid = ? \
+         AND EXISTS (SELECT 1 FROM event_tags t WHERE t.eventid = escalations.eventid \
+         AND t.tag = ? AND t.value IN ({}))",
+        config::db::placeholders(freed.values.len())
+    );
+    let mut params = vec![now.into(), freed.action.into(), freed.tag.as_str().into()];
+    params.extend(freed.values.iter().map(|value| Value::from(value.as_str())));
+    state.execute(&sql, &params).map(drop)
 }
 
 /// The clock was set back: what is due stays due after the same time.
@@ -136,52 +174,7 @@ pub(super) fn set_back(state: &mut Statements<'_>, by: i64) -> DbResult<()> {
         );
         state.execute(&sql, &[by.into(), by.into()])?;
     }
-    Ok(())
-}
-
-/// A command on one host.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct NewCommand {
-    pub(super) script: u64,
-    /// 0 = there is none.
-    pub(super) host: u64,
-    /// Why it is not run; empty = it is.
-    pub(super) error: String,
-}
-
-/// A message or a command that is to be stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct NewAlert {
-    pub(super) action: u64,
-    /// The event that it reports.
-    pub(super) event: u64,
-    /// The problem, if that is another event; 0 = none.
-    pub(super) problem: u64,
-    /// 0 = it reports no update.
-    pub(super) update: u64,
-    pub(super) user: u64,
-    /// `None` = the user has no media.
-    pub(super) address: Option<Address>,
-    pub(super) text: Text,
-    pub(super) parameters: Vec<(String, String)>,
-    pub(super) step: u32,
-    pub(super) fate: Fate,
-    /// `None` = it is a message.
-    pub(super) command: Option<NewCommand>,
-}
-
-impl NewAlert {
-    /// Why it goes nowhere, and what counts as its attempts; empty = it is sent or run.
-    fn error(&self) -> (&str, i64) {
-        match &self.command {
-            Some(command) => (command.error.as_str(), 0),
-            None => self.fate.error(),
-        }
-    }
-
-    pub(super) fn is_open(&self) -> bool {
-        self.error().0.is_empty()
-    }
+    gathered::set_back(state, by)
 }
 
 /// What a look at events and escalations leads to, in one transaction.
@@ -192,31 +185,40 @@ pub(super) struct Changes {
     /// Rows of escalations that ended.
     pub(super) ended: Vec<u64>,
     pub(super) alerts: Vec<NewAlert>,
+    /// Paused escalations that are looked at next.
+    pub(super) freed: Vec<Freed>,
 }
 
 impl Changes {
     pub(super) fn is_empty(&self) -> bool {
-        self.kept.is_empty() && self.ended.is_empty() && self.alerts.is_empty()
+        self.kept.is_empty()
+            && self.ended.is_empty()
+            && self.alerts.is_empty()
+            && self.freed.is_empty()
     }
 
-    /// Writes what is about events that still exist.
-    pub(super) fn write(&mut self, state: &mut Statements<'_>, now: i64) -> DbResult<()> {
+    /// Writes what is about events that still exist, and new escalations of problems that do; returns the id of the first
+    /// alert.
+    pub(super) fn write(&mut self, state: &mut Statements<'_>, now: i64) -> DbResult<Option<u64>> {
         let of_alerts = self.alerts.iter().map(|alert| alert.event);
         let events: BTreeSet<u64> =
             self.kept.iter().map(|one| one.event).chain(of_alerts).collect();
         let sql = "SELECT eventid FROM events WHERE eventid IN ({ids})";
         let rows = query_by_ids(state, sql, &[], &Vec::from_iter(events))?;
         let known: BTreeSet<u64> = rows.iter().map(|row| row.id("eventid")).collect();
-        self.kept.retain(|one| known.contains(&one.event));
+        let new: Vec<u64> =
+            self.kept.iter().filter(|one| one.id == 0).map(|one| one.event).collect();
+        let removed = removed(state, &new)?;
+        self.kept.retain(|one| known.contains(&one.event) && !removed.contains(&one.event));
         self.alerts.retain(|alert| known.contains(&alert.event));
         state.delete(&table::ESCALATIONS, "escalationid", &self.ended)?;
         let (new, known): (Vec<_>, Vec<_>) = self.kept.iter().partition(|one| one.id == 0);
         for one in known {
-            let [status, step, due] = one.columns();
+            let [status, step, due, withheld] = one.columns();
             state.execute(
-                "UPDATE escalations SET status = ?, esc_step = ?, nextcheck = ? \
-                 WHERE escalationid = ?",
-                &[status, step, due, one.id.into()],
+                "UPDATE escalations SET status = ?, esc_step = ?, nextcheck = ?, \
+                 withheld_step = ? WHERE escalationid = ?",
+                &[status, step, due, withheld, one.id.into()],
             )?;
         }
         if !new.is_empty() {
@@ -234,73 +236,44 @@ impl Changes {
                 "status",
                 "esc_step",
                 "nextcheck",
+                "withheld_step",
             ];
             state.insert_many(&table::ESCALATIONS, &columns, &rows)?;
         }
-        self.write_alerts(state, now)
+        self.freed.iter().try_for_each(|freed| wake_freed(state, freed, now))?;
+        write_alerts(state, &self.alerts, now)
     }
+}
 
-    fn write_alerts(&self, state: &mut Statements<'_>, now: i64) -> DbResult<()> {
-        if self.alerts.is_empty() {
-            return Ok(());
-        }
-        let first = state.next_id(&table::ALERTS, self.alerts.len() as u64)?;
-        let row = |(id, alert): (u64, &NewAlert)| -> Vec<Value> {
-            let (error, retries) = alert.error();
-            let is_open = alert.is_open();
-            let command = alert.command.as_ref();
-            let kind = if command.is_some() { AlertType::Command } else { AlertType::Message };
-            let status = if is_open { AlertStatus::New } else { AlertStatus::Failed };
-            let address = alert.address.as_ref();
-            let parameters = serde_json::to_string(&alert.parameters).unwrap_or_default();
-            vec![
-                id.into(),
-                alert.action.into(),
-                alert.event.into(),
-                alert.problem.into(),
-                alert.update.into(),
-                alert.user.into(),
-                now.into(),
-                address.map_or(0, |address| address.media_type).into(),
-                address.map_or("", |address| &address.sendto).into(),
-                alert.text.subject.as_str().into(),
-                alert.text.message.as_str().into(),
-                status.number().into(),
-                retries.into(),
-                error.into(),
-                i64::from(alert.step).into(),
-                parameters.into(),
-                if is_open { now } else { 0 }.into(),
-                kind.number().into(),
-                command.map_or(0, |command| command.script).into(),
-                command.map_or(0, |command| command.host).into(),
-            ]
-        };
-        let rows: Vec<Vec<Value>> = (first..).zip(&self.alerts).map(row).collect();
-        let columns = [
-            "alertid",
-            "actionid",
-            "eventid",
-            "p_eventid",
-            "acknowledgeid",
-            "userid",
-            "clock",
-            "mediatypeid",
-            "sendto",
-            "subject",
-            "message",
-            "status",
-            "retries",
-            "error",
-            "esc_step",
-            "parameters",
-            "nextcheck",
-            "alerttype",
-            "scriptid",
-            "target_hostid",
-        ];
-        state.insert_many(&table::ALERTS, &columns, &rows)
+/// Stores alerts, in their order; returns the id of the first.
+pub(super) fn write_alerts(
+    state: &mut Statements<'_>,
+    new: &[NewAlert],
+    now: i64,
+) -> DbResult<Option<u64>> {
+    if new.is_empty() {
+        return Ok(None);
     }
+    let gaps = gaps(state, new)?;
+    let holds = gathered::hold(state, new, now)?;
+    let first = state.next_id(&table::ALERTS, new.len() as u64)?;
+    let rows = (first..).zip(new.iter().zip(&holds));
+    let rows = rows.map(|(id, (alert, hold))| alert.row(id, hold, &gaps, now));
+    state.insert_many(&table::ALERTS, &alerts::COLUMNS, &Vec::from_iter(rows))?;
+    Ok(Some(first))
+}
+
+/// Errors of messages that nobody gets, by the schedule.
+fn gaps(state: &mut Statements<'_>, alerts: &[NewAlert]) -> DbResult<BTreeMap<u64, String>> {
+    let of = |alert: &NewAlert| match alert.fate {
+        Fate::NobodyOnCall(schedule) => Some(schedule),
+        _ => None,
+    };
+    let ids: BTreeSet<u64> = alerts.iter().filter_map(of).collect();
+    let sql = "SELECT scheduleid, name FROM oncall_schedules WHERE scheduleid IN ({ids})";
+    let rows = query_by_ids(state, sql, &[], &Vec::from_iter(ids))?;
+    let error = |row: &Row| format!("Nobody is on call in {}.", row.text("name"));
+    Ok(rows.iter().map(|row| (row.id("scheduleid"), error(row))).collect())
 }
 
 /// Users who got a message about the problem or its end, by action and problem, oldest first. Messages about updates do
@@ -330,12 +303,29 @@ pub(super) fn told(connection: &mut dyn Reader, problems: &[u64]) -> DbResult<To
     Ok(told)
 }
 
+/// The problems that get tags by these reports.
+pub(super) fn tagged(connection: &mut dyn Reader, reports: &[Report]) -> DbResult<Vec<u64>> {
+    let has_tags = |report: &&Report| matches!(&report.outcome, Outcome::Sent { tags, .. } if !tags.is_empty());
+    let ids: Vec<u64> = reports.iter().filter(has_tags).map(|report| report.alert.0).collect();
+    let sql = "SELECT eventid, p_eventid FROM alerts WHERE alertid IN ({ids})";
+    let rows = query_by_ids(connection, sql, &[], &ids)?;
+    let problem = |row: &Row| match row.id("p_eventid") {
+        0 => row.id("eventid"),
+        problem => problem,
+    };
+    Ok(rows.iter().map(problem).collect())
+}
+
 /// Condition: messages that were sent, or that are on their way. Has the parameters of [`never_sent`].
 const WAS_SENT: &str = formatcp!(
     "alerttype = {} AND acknowledgeid = 0 AND mediatypeid <> 0 \
-     AND NOT (status = {} AND error IN (?, ?, ?, ?))",
+     AND NOT (status = {} AND error IN (?, ?, ?, ?)) \
+     AND NOT (status = {} AND withheld NOT IN ({}, {}))",
     AlertType::Message.text(),
-    AlertStatus::Failed.text()
+    AlertStatus::Failed.text(),
+    AlertStatus::Withheld.text(),
+    Withholding::Grouped.text(),
+    Withholding::Storm.text()
 );
 
 fn never_sent() -> [Value; 4] {

@@ -1,5 +1,7 @@
 //! One look at new events, new updates and due escalations: what is read, and what follows from it.
 
+mod calm;
+mod gathered;
 mod messages;
 mod outlook;
 mod rehearsal;
@@ -21,6 +23,8 @@ use crate::conditions::{
 };
 use crate::escalation::{Order, Progress};
 use crate::globals::Globals;
+use calm::Watched;
+pub(super) use gathered::Flush;
 pub(super) use messages::About;
 use messages::{Say, note};
 
@@ -59,13 +63,20 @@ impl Turn<'_> {
         let woken: Vec<u64> = news.woken.iter().copied().collect();
         let wanted = Wanted { ended: &news.ended, woken: &woken, freed: &freed };
         let (escalations, is_due) = stored::read(connection, &wanted, self.now)?;
-        let is_full = news.is_full || is_due;
         let is_empty = news.opened.is_empty() && news.updates.is_empty() && escalations.is_empty();
-        if is_empty {
+        if is_empty && news.ended.is_empty() {
+            let is_full = news.is_full || is_due;
             return Ok(Outcome { position, changes: Changes::default(), is_full });
         }
-        let actions = configured.of(connection, self.snapshot)?;
+        let actions = configured.of(connection, self.snapshot, self.now)?;
+        let freed = calm::freed(connection, &actions, &news)?;
+        let is_full = news.is_full || is_due || !freed.is_empty();
+        let changes = Changes { freed, ..Changes::default() };
+        if is_empty {
+            return Ok(Outcome { position, changes, is_full });
+        }
         let mut look = Look::read(self, connection, &actions, &news, &escalations)?;
+        look.changes = changes;
         let mut all: Vec<Escalation> = escalations.into_values().collect();
         all.extend(look.new_escalations(connection, &news.opened)?);
         all.sort_by_key(|one| (look.moment(one), one.event, one.action));
@@ -85,7 +96,7 @@ impl Turn<'_> {
 }
 
 /// Runs work whose panic concerns only what it is about. `None` = it panicked.
-fn contained<T>(about: &impl std::fmt::Debug, work: impl FnOnce() -> T) -> Option<T> {
+pub(super) fn contained<T>(about: &impl std::fmt::Debug, work: impl FnOnce() -> T) -> Option<T> {
     match stdx::thread::contain(work) {
         Ok(result) => Some(result),
         Err(fault) => {
@@ -109,7 +120,7 @@ pub(super) struct Look<'a> {
     /// Names of services.
     services: BTreeMap<u64, String>,
     origins: Origins,
-    problems: Problems,
+    problems: Watched,
     people: People,
     told: Told,
     running: BTreeSet<(u64, u64)>,
@@ -148,6 +159,7 @@ impl<'a> Look<'a> {
         let origins = monitored::origins(connection, &conditional)?;
         let fresh = news.opened.first().copied();
         let problems = Problems::read(connection, &events, fresh, turn.snapshot, turn.now)?;
+        let problems = Watched::read(turn, connection, actions, &events, problems)?;
         let told = stored::told(connection, &ids)?;
         let of_updates = Vec::from_iter(of_updates);
         let running = stored::running(connection, &of_updates)?.into_iter().collect();
@@ -245,7 +257,7 @@ impl<'a> Look<'a> {
             name: &event.name,
             severity: object.severity,
             clock: event.at.clock.into(),
-            suppressed: self.problems.is_suppressed(event.id),
+            suppressed: self.problems.states.is_suppressed(event.id),
             tags: &event.tags,
             globals: &self.globals,
         })))
@@ -269,12 +281,12 @@ impl<'a> Look<'a> {
         let involved = self.told.get(&(one.action, one.event));
         one.progress.told = involved.is_some_and(|involved| !involved.is_empty());
         let off = (!action.enabled).then_some(action.name.as_str());
-        let problem = self.problems.state(&event, self.object(&event), off);
+        let problem = self.problem(action, &event, off);
         let turn = action.plan.look(&problem, one.progress, self.turn.now);
         for order in turn.orders {
             match order {
                 Order::Step { step, operations } => {
-                    let about = About::problem(&event, step);
+                    let about = self.about_step(action, &event, step);
                     let commands = operations.iter().filter_map(|id| action.commands.get(id));
                     for (_, command) in commands {
                         self.run(connection, action, &event, about, command)?;
@@ -282,6 +294,19 @@ impl<'a> Look<'a> {
                     let messages = operations.iter().filter_map(|id| action.messages.get(id));
                     let messages = Vec::from_iter(messages.map(|(_, message)| message));
                     for message in messages.into_iter().rev() {
+                        self.send(connection, action, &event, about, Say::Message(message))?;
+                    }
+                }
+                Order::Withhold { reason, step, operations } => {
+                    let about = About::problem(&event, step).withheld(reason);
+                    let messages = operations.iter().filter_map(|id| action.messages.get(id));
+                    for message in Vec::from_iter(messages).into_iter().rev() {
+                        self.send(connection, action, &event, about, Say::Message(&message.1))?;
+                    }
+                }
+                Order::WithholdEnd(reason) => {
+                    let about = About::recovery(&event).withheld(reason);
+                    for message in action.of_mode(OperationMode::Recovery) {
                         self.send(connection, action, &event, about, Say::Message(message))?;
                     }
                 }

@@ -1,6 +1,7 @@
 //! Who gets a message of an operation, and by which media: a function of users, media and media types as they are now.
 //! It reads no clock and no database.
 
+mod on_call;
 #[cfg(test)]
 mod tests;
 
@@ -9,7 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::alert::Silence;
 use objects::{EventSource, OperationMode, Severity};
 
+use crate::bundles::Limit;
 use crate::globals::Globals;
+pub(crate) use on_call::{OnCall, Rota, Who};
 
 /// A user, as far as messages are concerned.
 #[derive(Debug, Clone)]
@@ -49,10 +52,12 @@ pub(crate) struct MediaType {
     pub(crate) templates: BTreeMap<(EventSource, OperationMode), Text>,
     /// Names and values of a webhook's or script's parameters with unexpanded macros.
     pub(crate) parameters: Vec<(String, String)>,
+    /// How many messages an address takes.
+    pub(crate) limit: Option<Limit>,
 }
 
 /// Subject and text with unexpanded macros.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Text {
     pub(crate) subject: String,
     pub(crate) message: String,
@@ -74,6 +79,7 @@ pub(crate) enum Audience {
     Named {
         users: Vec<u64>,
         groups: Vec<u64>,
+        on_call: Vec<OnCall>,
     },
     /// All users who got a message of the escalation; of updates also those who changed the problem before.
     Involved,
@@ -81,7 +87,7 @@ pub(crate) enum Audience {
 
 impl Default for Audience {
     fn default() -> Self {
-        Self::Named { users: Vec::new(), groups: Vec::new() }
+        Self::Named { users: Vec::new(), groups: Vec::new(), on_call: Vec::new() }
     }
 }
 
@@ -102,6 +108,8 @@ pub(crate) struct Occasion<'a> {
     /// The trigger's, not the one that a user gave the problem.
     pub(crate) severity: Severity,
     pub(crate) now: i64,
+    /// Of the escalation.
+    pub(crate) step: u32,
     /// Who made the update: gets no message of it.
     pub(crate) author: Option<u64>,
     pub(crate) involved: &'a [Involved],
@@ -133,6 +141,8 @@ pub(crate) enum Fate {
     Send,
     /// The user has no media, or only of other types.
     NoMedia,
+    /// The message has no user, because this schedule has a gap.
+    NobodyOnCall(u64),
     MediaTypeDisabled,
     /// The media type has no text for the occasion.
     NoText,
@@ -148,6 +158,8 @@ impl Fate {
         match self {
             Self::Send => ("", 0),
             Self::NoMedia => ("No media defined for user.", 3),
+            // The row names the schedule.
+            Self::NobodyOnCall(_) => ("Nobody is on call.", 0),
             Self::MediaTypeDisabled => ("Media type disabled.", 0),
             Self::NoText => ("No message defined for media type.", 0),
             Self::Faulty => (
@@ -194,18 +206,37 @@ impl Recipients<'_> {
     /// One for each address that gets the operation's message, the last user first, as 7.0 makes alerts.
     pub(crate) fn of(&self, message: &Message) -> Vec<Draft> {
         match &message.to {
-            Audience::Named { users, groups } => {
-                let users = self.users(users, groups);
-                users.into_iter().rev().flat_map(|user| self.named(message, user)).collect()
+            Audience::Named { on_call, .. } => {
+                let users = self.users(&message.to).into_iter().rev();
+                let drafts = users.flat_map(|user| self.named(message, user));
+                drafts.chain(self.gaps(on_call).map(|gap| self.unattended(message, gap))).collect()
             }
             Audience::Involved => self.involved(message),
         }
     }
 
-    /// A user who is named more than once gets one message.
-    pub(crate) fn users(&self, users: &[u64], groups: &[u64]) -> BTreeSet<u64> {
+    /// Whom an audience names. A user who is named more than once gets one message.
+    pub(crate) fn users(&self, to: &Audience) -> BTreeSet<u64> {
+        let Audience::Named { users, groups, on_call } = to else { return BTreeSet::new() };
         let of_groups = groups.iter().filter_map(|id| self.directory.members.get(id));
-        users.iter().chain(of_groups.flatten()).copied().collect()
+        let of_schedules = on_call.iter().flat_map(|one| self.on_call(one));
+        users.iter().chain(of_groups.flatten()).copied().chain(of_schedules).collect()
+    }
+
+    /// Who of a schedule gets the message.
+    pub(crate) fn on_call(&self, one: &OnCall) -> Vec<u64> {
+        one.users(self.occasion.now, self.occasion.step)
+    }
+
+    /// Schedules in which nobody gets the message.
+    pub(crate) fn gaps<'o>(&self, on_call: &'o [OnCall]) -> impl Iterator<Item = &'o OnCall> {
+        on_call.iter().filter(|one| self.on_call(one).is_empty()).collect::<Vec<_>>().into_iter()
+    }
+
+    /// Says that a message went to nobody.
+    fn unattended(&self, message: &Message, gap: &OnCall) -> Draft {
+        let text = message.text.clone().unwrap_or_default();
+        Draft { user: 0, address: None, text, fate: Fate::NobodyOnCall(gap.rota.id) }
     }
 
     /// A note to all addresses that got a message, with the subject of the last one and what it said.
@@ -230,6 +261,15 @@ impl Recipients<'_> {
         drafts
     }
 
+    /// The user's addresses of a media type that take a message of the occasion.
+    pub(crate) fn addresses(&self, user: u64, media_type: u64) -> Vec<&Address> {
+        let Ok(user) = self.user(user) else { return Vec::new() };
+        let fits = |media: &&Media| {
+            media.address.media_type == media_type && self.silence(media, user).is_none()
+        };
+        user.media.iter().filter(fits).map(|media| &media.address).collect()
+    }
+
     /// A user who gets messages at all.
     fn user(&self, id: u64) -> Result<&User, Silence> {
         let user = self.directory.users.get(&id).ok_or(Silence::Deleted)?;
@@ -239,6 +279,14 @@ impl Recipients<'_> {
             () if self.occasion.author == Some(id) => Err(Silence::Author),
             () => Ok(user),
         }
+    }
+
+    /// Whether the user takes a message at this address now.
+    pub(crate) fn takes(&self, user: u64, address: &Address) -> bool {
+        self.user(user).is_ok_and(|user| {
+            let mut media = user.media.iter().filter(|media| media.address == *address);
+            media.any(|media| self.silence(media, user).is_none())
+        })
     }
 
     fn named(&self, message: &Message, user: u64) -> Vec<Draft> {

@@ -30,7 +30,8 @@ fn text(subject: &str) -> Text {
 }
 
 fn to(users: &[u64], groups: &[u64]) -> Message {
-    let to = Audience::Named { users: users.to_vec(), groups: groups.to_vec() };
+    let to =
+        Audience::Named { users: users.to_vec(), groups: groups.to_vec(), on_call: Vec::new() };
     Message { to, media_type: None, text: Some(text("own")) }
 }
 
@@ -92,6 +93,7 @@ impl World {
             mode: self.mode,
             severity: Severity::from_number(self.severity).unwrap(),
             now: NOW,
+            step: 1,
             author: self.author,
             involved: &self.involved,
         };

@@ -30,7 +30,7 @@ pub(super) fn order(params: &Json, object: &Object, also: &[&str]) -> ApiResult<
         check_sort_order(params)?;
     }
     let many = params.get("sortorder").is_some_and(Json::is_array);
-    let mut parts = Vec::new();
+    let (mut parts, mut sorted) = (Vec::new(), Vec::new());
     for (n, value) in params::list(fields).into_iter().enumerate() {
         let path = format!("/sortfield/{}", n + 1);
         let name = params::text(value, &path)?;
@@ -47,12 +47,14 @@ pub(super) fn order(params: &Json, object: &Object, also: &[&str]) -> ApiResult<
         };
         let at = if many { n } else { 0 };
         let descending = orders.get(at).copied().unwrap_or(false);
-        parts.push(format!("t.{name}{}", if descending { " DESC" } else { "" }));
+        if !sorted.contains(&name) {
+            sorted.push(name);
+            parts.push(format!("t.{name}{}", if descending { " DESC" } else { "" }));
+        }
     }
-    let key = format!("t.{}", object.key);
     // Behind the key, nothing makes a difference.
-    if !parts.iter().any(|part| part.split(' ').next() == Some(&key)) {
-        parts.push(key);
+    if !sorted.contains(&&object.key) {
+        parts.push(format!("t.{}", object.key));
     }
     Ok(parts.join(", "))
 }

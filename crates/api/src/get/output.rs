@@ -2,6 +2,7 @@
 
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
+use crate::object::Field;
 use crate::params;
 
 /// Which fields are wanted.
@@ -41,6 +42,11 @@ impl Output {
             Self::Count => false,
             Self::Fields(names) => names.iter().any(|n| n == name),
         }
+    }
+
+    /// Is this field of an object wanted?
+    pub(crate) fn has_field(&self, field: &Field) -> bool {
+        self.has(field.name) && !(field.named && *self == Self::Extend)
     }
 
     /// As an `output` parameter for another `get`.

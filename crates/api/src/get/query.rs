@@ -122,12 +122,12 @@ impl<'c> Query<'c> {
 
     /// The columns that go out, in their order.
     pub(super) fn shown(&self, object: &'static Object) -> impl Iterator<Item = &'static Field> {
-        let shows = |name: &str| {
-            self.output.has(name) || (name == object.key && !object.strict && !self.hides_key)
+        let shows = |field: &&Field| {
+            self.output.has_field(field)
+                || (field.name == object.key && !object.strict && !self.hides_key)
         };
-        let output = object.columns().filter(move |field| shows(field.name));
-        let also = self.also_shown.iter().filter(move |name| !shows(name));
-        output.chain(also.filter_map(|name| object.field(name)))
+        let also = self.also_shown.iter().filter_map(|name| object.field(name));
+        object.columns().filter(shows).chain(also.filter(move |field| !shows(field)))
     }
 
     /// The places of those, and of the key.

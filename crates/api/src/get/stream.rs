@@ -331,12 +331,12 @@ impl PlainRow {
         out.push(b'{');
         for (before, at, kind) in &self.members {
             out.extend_from_slice(before);
-            match (kind, row.cell(*at)) {
-                (FieldKind::Json | FieldKind::Document, Cell::Text(text)) => {
-                    push_json(out, &crate::found::stored_json(&text));
-                }
-                (_, Cell::Text(text)) => push_text(out, &text),
-                (_, Cell::Int(v)) => push_number(out, v),
+            match row.cell(*at) {
+                Cell::Text(text) => match kind.stored_json(&text) {
+                    Some(value) => push_json(out, &value),
+                    None => push_text(out, &text),
+                },
+                Cell::Int(v) => push_number(out, v),
             }
         }
         out.push(b'}');

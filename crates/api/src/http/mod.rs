@@ -1,10 +1,12 @@
 //! HTTP: the API's addresses, the live stream, the UI's files.
 
+mod act;
 mod avi;
 mod connections;
 mod encoding;
 mod history;
 mod live;
+mod oncall;
 mod outlet;
 mod policy;
 mod proxies;
@@ -239,6 +241,10 @@ fn router(state: Http) -> Router {
         .route("/api/history/range", post(history::range))
         .route("/api/history/newest", post(history::newest))
         .route("/api/history/trends", post(history::trends))
+        .route("/act/style.css", get(act::style))
+        .route("/act/reply", post(act::reply))
+        .route("/act/{token}", get(act::show).post(act::act))
+        .route("/oncall/{file}", get(oncall::calendar))
         .route("/login", post(avi::login).get(ui::file))
         .route("/logout", post(avi::logout).get(ui::file))
         .route("/api/{*path}", any(avi::object))

@@ -163,3 +163,57 @@ async fn strangers_delay_no_other_client() {
     let answer = post("/api_jsonrpc.php", &site.token, long.len(), long.into()).await.unwrap();
     assert_eq!(answer.status(), StatusCode::OK);
 }
+
+#[tokio::test]
+async fn links_of_messages_have_pages_for_strangers() {
+    let site = site();
+    let text = async |answer: Response| {
+        let bytes = to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+        String::from_utf8(bytes.to_vec()).unwrap()
+    };
+    for method in [Method::GET, Method::POST] {
+        let request = Request::builder().method(method).uri("/act/abc");
+        let answer = site.ask(request, String::new()).await;
+        assert_eq!(answer.status(), StatusCode::NOT_FOUND);
+        assert_eq!(told(&answer, header::CONTENT_TYPE), "text/html; charset=utf-8");
+        assert_eq!(told(&answer, header::CACHE_CONTROL), "no-store");
+        assert!(told(&answer, header::CONTENT_SECURITY_POLICY).contains("form-action 'self'"));
+        assert!(text(answer).await.contains("<h1>Unknown link</h1>"));
+    }
+    let answer = site.get("/act/style.css").await;
+    assert_eq!(told(&answer, header::CONTENT_TYPE), "text/css; charset=utf-8");
+    let long =
+        |request: axum::http::request::Builder| request.header(header::CONTENT_LENGTH, "70000");
+    for (request, body, status) in [
+        (long(Request::post("/act/abc")), String::new(), 413),
+        (long(Request::post("/act/reply")), String::new(), 413),
+        (Request::post("/act/reply"), "{}".to_owned(), 400),
+        (
+            Request::post("/act/reply"),
+            r#"{"token":"abc","from":"a","message_id":"","text":"t"}"#.to_owned(),
+            404,
+        ),
+    ] {
+        assert_eq!(site.ask(request, body).await.status().as_u16(), status);
+    }
+}
+
+#[tokio::test]
+async fn calendars_need_their_token_alone() {
+    let site = site();
+    let call = |method: &str, params: &serde_json::Value| {
+        site.api.call(method, params, &site.token, [127, 0, 0, 1].into()).unwrap()
+    };
+    let layer = serde_json::json!({ "users": [{ "userid": 1 }], "start": 0 });
+    let made = call("oncall.create", &serde_json::json!({ "name": "n", "layers": [layer] }));
+    let made = call("oncall.ical", &serde_json::json!({ "scheduleid": made["scheduleids"][0] }));
+    let answer = site.get(made["path"].as_str().unwrap()).await;
+    assert_eq!(answer.status(), StatusCode::OK);
+    assert_eq!(told(&answer, header::CONTENT_TYPE), "text/calendar; charset=utf-8");
+    assert_eq!(told(&answer, header::CACHE_CONTROL), "no-store");
+    let text = to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+    assert!(text.starts_with(b"BEGIN:VCALENDAR\r\n"));
+    for path in ["/oncall/x.ics", "/oncall/%27.ics", &format!("/oncall/{:064}.ics", 0)] {
+        assert_eq!(site.get(path).await.status(), StatusCode::NOT_FOUND, "{path}");
+    }
+}

@@ -1,5 +1,7 @@
 //! Alerts: messages and commands of actions.
 
+use std::collections::BTreeMap;
+
 use config::db::Value;
 use objects::{EventObject, EventSource, UserType};
 
@@ -9,7 +11,7 @@ use crate::found::Found;
 use crate::get::{Get, Output};
 use crate::methods::{host, mediatype, service, user};
 use crate::object::Access::ReadOnly;
-use crate::object::FieldKind::{Id, Int, Text};
+use crate::object::FieldKind::{Id, Int, OneOf, Text};
 use crate::object::{Field, FieldKind, Object, field};
 use crate::params;
 use crate::permission::{Need, by_tag_filters, on_hosts, on_triggers};
@@ -36,6 +38,19 @@ const FIELDS: &[Field] = &[
     field("alerttype", INT, ReadOnly, "0 message, 1 command."),
     field("p_eventid", Id, ReadOnly, "Event of the problem; recoveries."),
     field("acknowledgeid", Id, ReadOnly, "Update of the problem; updates."),
+    field(
+        "withheld",
+        INT,
+        ReadOnly,
+        "Why it was not sent at once: 1 grouped, 2 inhibited, 3 message storm, 4 transient, 5 flapping.",
+    )
+    .named(),
+    field("carrierid", Id, ReadOnly, "Alert whose message tells of it; 0 = none.").named(),
+    field("bundleid", Id, ReadOnly, "What gathers it with others now; 0 = nothing.").named(),
+    field("summary", OneOf(&[0, 1]), ReadOnly, "1 = its text tells of several problems.").named(),
+    field("message_id", Text(0), ReadOnly, "Id that the receiver gave to the message.").named(),
+    field("replaced_alertid", Id, ReadOnly, "Alert that failed, and that it replaces; 0 = none.")
+        .named(),
 ];
 
 pub(crate) static ALERT: Object = Object {
@@ -77,9 +92,8 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     );
     let about = About::of(source, object);
     about.limit(&mut get, call);
-    if let Some(seen) = recipients_seen(call.user(), "t") {
-        get.and(seen, []);
-    }
+    let seen = [recipients_seen(call.user(), "t"), texts_seen(call.user(), "t")];
+    seen.into_iter().flatten().for_each(|seen| get.and(seen, []));
     for (option, condition) in [
         ("alertids", "t.alertid IN ({ids})"),
         ("actionids", "t.actionid IN ({ids})"),
@@ -223,6 +237,13 @@ pub(crate) fn recipients_seen(user: &User, alias: &str) -> Option<String> {
     })
 }
 
+/// Condition on alerts, in the table of this alias, whose texts the user sees. A summary may tell of problems that only
+/// its recipient sees. `None` = all.
+fn texts_seen(user: &User, alias: &str) -> Option<String> {
+    (user.kind != UserType::SuperAdmin)
+        .then(|| format!("({alias}.summary = 0 OR {alias}.userid = {})", user.id))
+}
+
 fn selects(found: &mut Found<'_, '_>, about: About) -> ApiResult<()> {
     let pairs = |found: &Found<'_, '_>, column: &str| -> Vec<(u64, u64)> {
         found.rows.iter().map(|row| (row.id, row.row.id(column))).collect()
@@ -236,10 +257,14 @@ fn selects(found: &mut Found<'_, '_>, about: About) -> ApiResult<()> {
             Some(sql) => found.call.pairs(sql, &ids)?,
             None => Vec::new(),
         };
+        let mut of_event: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        for (event, host) in hosts {
+            of_event.entry(event).or_default().push(host);
+        }
         let mut all = Vec::new();
         for (alert, event) in events {
-            let own = hosts.iter().filter(|(of, _)| *of == event);
-            all.extend(own.map(|(_, host)| (alert, *host)));
+            let own = of_event.get(&event).into_iter().flatten();
+            all.extend(own.map(|host| (alert, *host)));
         }
         found.relate_as(&Relation::new("hosts", &host::HOST), &wanted, &all)?;
     }
@@ -257,10 +282,12 @@ fn selects(found: &mut Found<'_, '_>, about: About) -> ApiResult<()> {
 
 /// Adds the alerts of each event, newest first.
 pub(crate) fn of_events(found: &mut Found<'_, '_>, wanted: &Output) -> ApiResult<()> {
+    let fields = FIELDS.iter().filter(|field| *wanted != Output::Extend || !field.named);
     let names: Vec<&str> =
-        FIELDS.iter().map(|field| field.name).filter(|name| *name != "eventid").collect();
-    let seen = recipients_seen(found.call.user(), "alerts");
-    let seen = seen.map_or_else(String::new, |seen| format!(" AND {seen}"));
+        fields.map(|field| field.name).filter(|name| *name != "eventid").collect();
+    let user = found.call.user();
+    let seen = [recipients_seen(user, "alerts"), texts_seen(user, "alerts")];
+    let seen: String = seen.into_iter().flatten().map(|seen| format!(" AND {seen}")).collect();
     let sql = format!(
         "SELECT eventid AS owner, {} FROM alerts WHERE eventid IN ({{ids}}){seen} \
          ORDER BY eventid, alertid DESC",

@@ -28,9 +28,9 @@ const FIELDS: &[Field] = &[
     ),
     field(
         "resourcetype",
-        Int(0, 1008),
+        Int(0, 1100),
         ReadOnly,
-        "Kind of the object; the numbers are 7.0's up to 54.",
+        "Kind of the object; the numbers are 7.0's up to 54. 1100 = a problem that was changed by a link.",
     ),
     field("resourceid", Id, ReadOnly, "Id of the object."),
     field("resource_cuid", Text(25), ReadOnly, "Always 0."),

@@ -31,6 +31,7 @@ pub(crate) static AUTOREGISTRATION: Single = Single {
             rule: Rule::Of(Int(1, 3)),
             access: Optional,
             doc: "1 without encryption, 2 with a pre-shared key, 3 both.",
+            named: false,
         },
         Setting {
             name: "tls_psk_identity",
@@ -39,6 +40,7 @@ pub(crate) static AUTOREGISTRATION: Single = Single {
             rule: Rule::Of(Text(128)),
             access: WriteOnly,
             doc: "Name of the pre-shared key.",
+            named: false,
         },
         Setting {
             name: "tls_psk",
@@ -47,6 +49,7 @@ pub(crate) static AUTOREGISTRATION: Single = Single {
             rule: Rule::Of(Text(512)),
             access: WriteOnly,
             doc: "The pre-shared key, hexadecimal.",
+            named: false,
         },
     ],
     check: check_keys,

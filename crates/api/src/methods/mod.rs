@@ -22,6 +22,7 @@ pub(crate) mod item;
 pub(crate) mod login;
 pub(crate) mod maintenance;
 pub(crate) mod mediatype;
+pub(crate) mod oncall;
 pub(crate) mod regexp;
 pub(crate) mod role;
 pub(crate) mod running;
@@ -78,6 +79,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     login::METHODS,
     maintenance::METHODS,
     mediatype::METHODS,
+    oncall::METHODS,
     regexp::METHODS,
     role::METHODS,
     running::METHODS,
@@ -124,6 +126,7 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &correlation::CORRELATION,
     &mediatype::MEDIA_TYPE,
     &script::SCRIPT,
+    &oncall::ONCALL,
     &alert::ALERT,
     &service::SERVICE,
     &sla::SLA,
@@ -152,11 +155,16 @@ pub(crate) struct Described {
 }
 
 /// Methods whose parameters the reference lists by themselves.
-pub(crate) const DESCRIBED: &[Described] = &[Described {
-    method: "mediatype.test",
-    params: mediatype::trial::PARAMETERS,
-    result: mediatype::trial::RESULT,
-}];
+pub(crate) const DESCRIBED: &[Described] = &[
+    Described {
+        method: "mediatype.test",
+        params: mediatype::trial::PARAMETERS,
+        result: mediatype::trial::RESULT,
+    },
+    oncall::SHIFTS,
+    oncall::OVERRIDE,
+    oncall::ICAL,
+];
 
 /// Objects of which there is one.
 pub(crate) const SINGLES: &[&Single] = &[

@@ -1,5 +1,7 @@
 //! User macros: syntax, and the macros of hosts and templates.
 
+use std::collections::BTreeSet;
+
 use config::Edit;
 use config::db::{Row, Value};
 use config::table;
@@ -243,6 +245,7 @@ impl MacroInput {
 /// Reads the macros of a host or template; `update`: objects may name existing macros by id.
 pub(crate) fn parse(value: &Json, path: &str, update: bool) -> ApiResult<Vec<MacroInput>> {
     let mut macros: Vec<MacroInput> = Vec::new();
+    let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
     for (path, members) in nested(value, path)? {
         let known: &[&str] = if update {
             &["hostmacroid", "macro", "value", "type", "description", "automatic"]
@@ -254,16 +257,11 @@ pub(crate) fn parse(value: &Json, path: &str, update: bool) -> ApiResult<Vec<Mac
         if one.id.is_none() && one.name.is_none() {
             return Err(missing(&path, "macro"));
         }
-        if let Some(id) = one.id.filter(|id| macros.iter().any(|other| other.id == Some(*id))) {
+        if let Some(id) = one.id.filter(|id| !ids.insert(*id)) {
             return Err(taken(&path, "hostmacroid", id));
         }
-        if let Some(name) = &one.name {
-            let same = |other: &MacroInput| {
-                other.name.as_deref().is_some_and(|other| canonical(other) == canonical(name))
-            };
-            if macros.iter().any(same) {
-                return Err(taken(&path, "macro", name));
-            }
+        if let Some(name) = one.name.as_deref().filter(|name| !names.insert(canonical(name))) {
+            return Err(taken(&path, "macro", name));
         }
         if !update && one.value.is_none() {
             return Err(missing(&path, "value"));
@@ -312,19 +310,18 @@ fn check_distinct(
     now: &[Row],
     macros: &[MacroInput],
 ) -> ApiResult<()> {
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen = BTreeSet::new();
     for one in macros {
         let stored = now.iter().find(|row| one.id == Some(row.id("hostmacroid")));
         let name = one.name.as_deref().or_else(|| stored.map(|row| row.text("macro")));
         let Some(name) = name else { continue };
-        if seen.contains(&canonical(name)) {
+        if !seen.insert(canonical(name)) {
             let host = names(edit, "hosts", "hostid", "name", &[hostid])?;
             return Err(ApiError::params(format!(
                 "Macro \"{name}\" already exists on \"{}\".",
                 host.get(&hostid).map_or("", String::as_str),
             )));
         }
-        seen.push(canonical(name));
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Tags of hosts and templates.
 
+use std::collections::BTreeSet;
+
 use config::Edit;
 use config::table;
 
@@ -15,7 +17,7 @@ pub(crate) type Tag = (String, String);
 /// Reads a list of `{tag, value}`; `automatic` may be there as 0, so that what was read can be
 /// sent back.
 pub(crate) fn parse(value: &Json, path: &str) -> ApiResult<Vec<Tag>> {
-    let mut tags: Vec<Tag> = Vec::new();
+    let (mut tags, mut seen): (Vec<Tag>, BTreeSet<Tag>) = Default::default();
     for (path, members) in nested(value, path)? {
         only(members, &path, &["tag", "value", "automatic"])?;
         let text = |name: &str| {
@@ -36,7 +38,7 @@ pub(crate) fn parse(value: &Json, path: &str) -> ApiResult<Vec<Tag>> {
             return Err(ApiError::at(&format!("{path}/automatic"), "value must be 0"));
         }
         let tag = (tag, text("value")?.unwrap_or_default());
-        if tags.contains(&tag) {
+        if !seen.insert(tag.clone()) {
             return Err(taken(&path, "tag, value", format_args!("{}, {}", tag.0, tag.1)));
         }
         tags.push(tag);

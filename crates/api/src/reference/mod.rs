@@ -28,6 +28,8 @@ Zabbix does not have these parameters.
 | --- | --- | --- |
 | each `get` of objects | `offset` | Rows to skip before `limit` applies. |
 | `event.get` | `groupBy: [\"clock\", \"severity\"]`, `step` | Number of events by steps of `step` seconds and by severity, from `time_from` to `time_till` (required, up to 1,000 steps): `[{clock, severity, rowscount}]`, where `clock` is the start of the step. Groups without events are left out. |
+| `action.create`, `action.update` | `opmessage_oncall` of operations | On-call schedules as recipients: `[{scheduleid, who}]`, `who` 0 = on call now, 1 = next in turn, 2 = everyone. `action.get` shows it if there are any. |
+| `action.get` | `scheduleids` | Only actions with these on-call schedules. |
 | `maintenance.get` | `states` | Only maintenances in these states: `active` (runs now), `upcoming` (will run), `ended` (will not run again). Without `sortfield`, active ones come first by their end, then upcoming ones by their next start, then ended ones with the newest end first. |
 ";
 
@@ -131,6 +133,7 @@ fn section(object: &Object, page: &mut String) {
     );
     for field in object.fields {
         let access = who(field.access);
+        let named = if field.named { " Only shown if `output` names it." } else { "" };
         let default = match field.access {
             Access::Optional => default_of(object, field.name),
             _ => "",
@@ -138,7 +141,7 @@ fn section(object: &Object, page: &mut String) {
         let default = if default.is_empty() { String::new() } else { format!("`{default}`") };
         let _ = writeln!(
             page,
-            "| `{}` | {} | {default} | {access} | {} |",
+            "| `{}` | {} | {default} | {access} | {}{named} |",
             field.name,
             holds(field.kind),
             field.doc.replace('|', "\\|"),
@@ -168,6 +171,7 @@ fn holds(kind: FieldKind) -> String {
         FieldKind::Name(max) => format!("text, 1–{max} characters"),
         FieldKind::Nested => "list or object".to_owned(),
         FieldKind::Json | FieldKind::Document => "JSON".to_owned(),
+        FieldKind::Settings => "object or null".to_owned(),
     }
 }
 

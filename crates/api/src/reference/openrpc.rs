@@ -208,6 +208,7 @@ fn schema(kind: FieldKind, input: bool) -> Json {
         FieldKind::Nested => json!({ "type": ["array", "object", "string"] }),
         FieldKind::Json => json!({ "type": "array", "items": { "type": "object" } }),
         FieldKind::Document => json!({ "type": ["array", "object"] }),
+        FieldKind::Settings => json!({ "type": ["object", "null"] }),
     }
 }
 

@@ -33,6 +33,7 @@ const TYPES: &[(&str, &str)] = &[
     ("correlation", "Correlation"),
     ("mediatype", "MediaType"),
     ("script", "Script"),
+    ("oncall", "OnCallSchedule"),
     ("alert", "Alert"),
     ("service", "Service"),
     ("sla", "Sla"),

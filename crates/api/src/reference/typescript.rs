@@ -50,7 +50,8 @@ fn interface(
 ) {
     let _ = write!(out, "\n/** {about} */\nexport interface {name} {{\n");
     for field in fields {
-        let optional = if input && field.access != Access::Required { "?" } else { "" };
+        let left_out = if input { field.access != Access::Required } else { field.named };
+        let optional = if left_out { "?" } else { "" };
         let doc = field.doc.replace("*/", "* /");
         let kind = written(field.kind, input);
         let _ = writeln!(out, "  /** {doc} */\n  {}{optional}: {kind};", field.name);
@@ -68,6 +69,7 @@ fn written(kind: FieldKind, input: bool) -> String {
             texts.chain(numbers).collect::<Vec<_>>().join(" | ")
         }
         FieldKind::Nested | FieldKind::Document => "unknown".to_owned(),
+        FieldKind::Settings => "Record<string, unknown> | null".to_owned(),
         FieldKind::Json => "Record<string, string>[]".to_owned(),
         _ => "string".to_owned(),
     }

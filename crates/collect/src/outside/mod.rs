@@ -1,6 +1,9 @@
 //! The world as scripts see it: requests over the network, and time that passes.
 
 mod kerberos;
+mod status;
+
+pub use status::get;
 
 use std::cell::Cell;
 use std::io;

@@ -74,7 +74,7 @@ const RESOURCES: &[Resource] = &[
     resource("globalmacros", None, 29, "usermacro", "macro"),
     resource("roles", None, 44, "role", "name"),
     resource("tokens", None, 45, "token", "name"),
-    // Objects of the load balancer, which the reference does not have.
+    // Objects of the load balancer and on-call schedules, which the reference does not have.
     resource("virtualservices", None, 1000, "virtualservice", "name"),
     resource("vips", None, 1001, "vip", "name"),
     resource("pools", None, 1002, "pool", "name"),
@@ -84,6 +84,7 @@ const RESOURCES: &[Resource] = &[
     resource("engines", None, 1006, "engine", "name"),
     resource("pool_groups", None, 1007, "poolgroup", "name"),
     resource("avi_objects", None, 1008, "aviobject", "name"),
+    resource("oncall_schedules", None, 1009, "oncall", "name"),
 ];
 
 /// Web scenarios, see [`super::scenario`]. The number is documented for 7.0, and was not observed.
@@ -137,6 +138,11 @@ const MEMBERS: &[(&str, &str, &str)] = &[
     ("sla_schedules", "slas", "schedule"),
     ("sla_excluded_downtimes", "slas", "excluded_downtimes"),
     ("sla_service_tags", "slas", "service_tags"),
+    ("oncall_groups", "oncall_schedules", "usergroups"),
+    ("oncall_layers", "oncall_schedules", "layers"),
+    ("oncall_layer_users", "oncall_schedules", "layers.users"),
+    ("oncall_holidays", "oncall_schedules", "holidays"),
+    ("oncall_overrides", "oncall_schedules", "overrides"),
     ("pool_servers", "pools", "servers"),
     ("pool_monitors", "pools", "further_monitors"),
     ("pool_group_members", "pool_groups", "members"),
@@ -166,6 +172,9 @@ const SECRETS: &[(&str, &str)] = &[
     ("dchecks", "snmpv3_authpassphrase"),
     ("dchecks", "snmpv3_privpassphrase"),
     ("tokens", "digest"),
+    // Calendars tell more than shifts.
+    ("oncall_schedules", "holiday_calendar"),
+    ("oncall_layers", "calendar"),
     ("certificates", "private_key"),
     ("virtualservices", "authentication"),
     ("engines", "enrolment_digest"),

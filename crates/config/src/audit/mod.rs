@@ -399,5 +399,23 @@ pub fn note_execution(
     state.insert_values(&table::ACCESS_LOG, &COLUMNS, &about.row(ids.next()?, author))
 }
 
+/// The number of problems among the kinds of objects, which Zabbix does not have.
+const PROBLEM: i64 = 1100;
+
+/// Notes that a user has changed a problem (event, name) by a link of a message; `details` as those of changes.
+pub fn note_link(
+    state: &mut Statements<'_>,
+    author: &Author,
+    problem: u64,
+    name: &str,
+    details: String,
+) -> DbResult<()> {
+    let mut ids = Cuids::new(author.at_s);
+    let set = ids.next()?;
+    let (action, name) = (AuditAction::Update, name.to_owned());
+    let about = About { action, kind: PROBLEM, id: problem, name, details, set: &set };
+    state.insert_values(&table::ACCESS_LOG, &COLUMNS, &about.row(ids.next()?, author))
+}
+
 #[cfg(test)]
 mod tests;

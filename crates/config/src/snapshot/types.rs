@@ -312,19 +312,54 @@ pub struct Settings {
     pub autoregistration: Tls,
     /// The audit log.
     pub audit: AuditSettings,
-    /// Failed sign-ins from one source that block an account for it.
-    pub login_attempts: u32,
-    /// Seconds for which it is blocked.
-    pub login_block_s: u64,
+    /// Failed sign-ins.
+    pub logins: LoginSettings,
     /// Seconds after which an unused session ends; `None` = never.
     pub session_s: Option<u64>,
     /// Seconds that internal events are kept; `None` = for ever.
     pub internal_events_s: Option<u64>,
-    /// Fewest characters of a password.
-    pub password_length_min: usize,
-    /// What a password must have, a bit each: 1 upper and lower case, 2 a digit, 4 a special
-    /// character, 8 nothing that is easily guessed.
-    pub password_rules: u8,
+    /// What passwords must have.
+    pub passwords: PasswordSettings,
+    /// Links of messages.
+    pub links: LinkSettings,
+    /// Requests that tell another system that this one works; `None` = there are none.
+    pub heartbeat: Option<HeartbeatSettings>,
+}
+
+/// What failed sign-ins lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoginSettings {
+    /// So many from one source block an account for it.
+    pub attempts: u32,
+    /// Seconds for which it is blocked.
+    pub block_s: u64,
+}
+
+/// What passwords must have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PasswordSettings {
+    /// Fewest characters.
+    pub length_min: usize,
+    /// A bit each: 1 upper and lower case, 2 a digit, 4 a special character, 8 nothing that is easily guessed.
+    pub rules: u8,
+}
+
+/// Links of messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkSettings {
+    /// Address of the interface, without a slash at its end; empty = messages have no links.
+    pub address: String,
+    /// Seconds for which they are good.
+    pub lifetime_s: u32,
+}
+
+/// The dead man's switch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeartbeatSettings {
+    /// What is requested.
+    pub url: String,
+    /// How often, seconds.
+    pub period_s: u64,
 }
 
 /// Settings of the audit log.
@@ -357,12 +392,12 @@ impl Default for Settings {
             trends_days_global: None,
             autoregistration: Tls::default(),
             audit: AuditSettings { enabled: true, system: true, days: 31 },
-            login_attempts: 5,
-            login_block_s: 30,
+            logins: LoginSettings { attempts: 5, block_s: 30 },
             session_s: Some(365 * 86_400),
             internal_events_s: Some(86_400),
-            password_length_min: 8,
-            password_rules: 8,
+            passwords: PasswordSettings { length_min: 8, rules: 8 },
+            links: LinkSettings { address: String::new(), lifetime_s: 86_400 },
+            heartbeat: None,
         }
     }
 }

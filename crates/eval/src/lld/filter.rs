@@ -1,5 +1,7 @@
 //! Filters of discovery rules, and of their overrides.
 
+use std::collections::HashSet;
+
 use super::Row;
 use crate::regex::{GlobalRegexes, RegexError, is_match_or_global};
 
@@ -158,15 +160,17 @@ impl<'t> Formula<&'t str> {
         if parser.rest.trim().is_empty() { Ok(formula) } else { Err(parser.error()) }
     }
 
-    fn collect(&self, out: &mut Vec<&'t str>) {
+    fn collect(&self, seen: &mut HashSet<&'t str>, out: &mut Vec<&'t str>) {
         match self {
             Self::Condition(name) => {
-                if !out.contains(name) {
+                if seen.insert(name) {
                     out.push(name);
                 }
             }
-            Self::Not(inner) => inner.collect(out),
-            Self::And(parts) | Self::Or(parts) => parts.iter().for_each(|p| p.collect(out)),
+            Self::Not(inner) => inner.collect(seen, out),
+            Self::And(parts) | Self::Or(parts) => {
+                parts.iter().for_each(|part| part.collect(seen, out));
+            }
         }
     }
 
@@ -189,7 +193,7 @@ impl<'t> Formula<&'t str> {
 /// Names of the conditions in a formula, in order of appearance.
 pub fn formula_ids(text: &str) -> Result<Vec<&str>, FormulaError> {
     let mut ids = Vec::new();
-    Formula::parse(text)?.collect(&mut ids);
+    Formula::parse(text)?.collect(&mut HashSet::new(), &mut ids);
     Ok(ids)
 }
 

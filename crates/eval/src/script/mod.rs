@@ -137,6 +137,11 @@ impl Scripts {
         result
     }
 
+    /// Lines logged since the last call of this, also by a script that ran out of memory or time.
+    pub fn take_log(&mut self) -> Vec<LogLine> {
+        self.engine.as_mut().map(Engine::take_log).unwrap_or_default()
+    }
+
     /// The engine; a spoiled one is replaced.
     pub fn engine(&mut self) -> Result<&mut Engine, String> {
         match &mut self.engine {

@@ -26,6 +26,11 @@ pub(super) struct Cover<'a> {
 /// The whole mail with CRLF at the ends of lines.
 pub(super) fn mail(message: &Outgoing, cover: &Cover<'_>) -> String {
     let kind = if cover.html { "text/html" } else { "text/plain" };
+    // Those of 7.0, unless responses are read.
+    let of_responses: &[(&str, &str)] = match message.reply_to.as_str() {
+        "" => &[],
+        address => &[("Reply-To", address), ("Auto-Submitted", "auto-generated")],
+    };
     let headers = [
         ("From", cover.from.header()),
         ("To", to(cover.to)),
@@ -39,6 +44,9 @@ pub(super) fn mail(message: &Outgoing, cover: &Cover<'_>) -> String {
     let mut out = String::new();
     for (name, value) in headers {
         out.extend([name, ": ", &value, "\r\n"]);
+    }
+    for (name, value) in of_responses {
+        out.extend([name, ": ", value, "\r\n"]);
     }
     out.push_str("\r\n");
     out.push_str(&encode::body(&message.message));
@@ -93,6 +101,7 @@ mod tests {
             message: String::from("value 1"),
             parameters: Vec::new(),
             problem: EventId(12),
+            reply_to: String::new(),
             failures: 0,
         }
     }
@@ -116,6 +125,19 @@ mod tests {
         assert_eq!(mail(&message(), &cover), expected);
         let html = mail(&message(), &Cover { html: true, ..cover });
         assert!(html.contains("\r\nContent-Type: text/html; charset=\"UTF-8\"\r\n"), "{html}");
+    }
+
+    #[test]
+    fn responses_go_to_an_address_with_a_token() {
+        let from = Address::parse("monitor@vedette.test").unwrap();
+        let to = recipients("alice@vedette.test").unwrap();
+        let cover =
+            Cover { from: &from, to: &to, html: false, now: Duration::ZERO, instance: "0f" };
+        let reply_to = String::from("vedette+abc@vedette.test");
+        let whole = mail(&Outgoing { reply_to, ..message() }, &cover);
+        let added = "Reply-To: vedette+abc@vedette.test\r\nAuto-Submitted: auto-generated\r\n";
+        assert_eq!(whole.replace(added, ""), mail(&message(), &cover));
+        assert!(whole.contains(added), "{whole}");
     }
 
     #[test]

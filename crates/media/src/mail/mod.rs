@@ -7,6 +7,7 @@ mod address;
 mod compose;
 mod dialog;
 mod encode;
+pub mod response;
 
 use std::cell::Cell;
 use std::net::SocketAddr;

@@ -62,7 +62,10 @@ fn media_type(id: u64, kind: Kind) -> MediaType {
 
 fn hook(id: u64, script: &str) -> MediaType {
     let timeout = Duration::from_secs(60);
-    media_type(id, Kind::Webhook(Webhook { script: script.to_owned(), timeout, tags: true }))
+    media_type(
+        id,
+        Kind::Webhook(Webhook { script: script.to_owned(), timeout, tags: true, living: false }),
+    )
 }
 
 fn alert(number: u64, media_type: u64) -> Outgoing {
@@ -74,6 +77,7 @@ fn alert(number: u64, media_type: u64) -> Outgoing {
         message: String::from("message"),
         parameters: vec![(String::from("n"), number.to_string())],
         problem: EventId(1),
+        reply_to: String::new(),
         failures: 0,
     }
 }
@@ -95,7 +99,10 @@ fn each_attempt_is_reported_once_and_in_order() {
         assert_eq!(report.alert, AlertId(number));
         let again = (number % 3 < 2).then_some(Duration::from_secs(10));
         let expected = match number % 2 {
-            0 => Outcome::Sent { tags: vec![(String::from("n"), number.to_string())] },
+            0 => Outcome::Sent {
+                tags: vec![(String::from("n"), number.to_string())],
+                message_id: String::new(),
+            },
             _ => failed(&format!("odd {number}"), again),
         };
         assert_eq!(report.outcome, expected);
@@ -169,7 +176,7 @@ fn a_full_queue_refuses_and_has_room_after_a_report() {
     assert_eq!(number, WAITING_MAX as u64 + 1);
     assert_eq!(refused, Refused::Full(Box::new(alert(number, 1))));
     assert_eq!(queues.send(alert(1, 2)), Ok(()), "other media types have room");
-    assert_eq!(reports.wait(1)[0].outcome, Outcome::Sent { tags: Vec::new() });
+    assert_eq!(reports.wait(1)[0].outcome, Outcome::SENT);
     assert_eq!(queues.figures().waiting, WAITING_MAX);
     drop(held);
     reports.wait(2);
@@ -265,7 +272,7 @@ fn a_stop_waits_for_webhooks_longer_than_for_mails() {
     let _request = stream.read(&mut [0; 4_096]).unwrap();
     stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK").unwrap();
     stopping.join().unwrap();
-    assert_eq!(reports.wait(2)[1].outcome, Outcome::Sent { tags: Vec::new() });
+    assert_eq!(reports.wait(2)[1].outcome, Outcome::SENT);
     drop(held);
 }
 
@@ -307,7 +314,7 @@ fn changed_settings_apply_to_what_waits() {
     reports.wait(1);
     queues.configure(vec![hook(1, "return 1")]);
     queues.send(alert(2, 1)).unwrap();
-    assert_eq!(reports.wait(2)[1].outcome, Outcome::Sent { tags: Vec::new() });
+    assert_eq!(reports.wait(2)[1].outcome, Outcome::SENT);
     queues.configure(Vec::new());
     queues.send(alert(3, 1)).unwrap();
     assert!(matches!(reports.wait(3)[2].outcome, Outcome::Impossible { .. }));
@@ -325,7 +332,8 @@ fn a_test_returns_what_was_said() {
     assert_eq!((trial.script_log[0].level, trial.script_log[0].text.as_str()), (4, "x"));
     let trial = queues.test(&hook(1, "return value"), &alert(5, 1)).unwrap();
     assert_eq!(trial.response, "{\"n\":\"5\"}");
-    let program = media_type(2, Kind::Program(Program { name: String::from("none") }));
+    let program =
+        media_type(2, Kind::Program(Program { name: String::from("none"), living: false }));
     let trial = queues.test(&program, &alert(5, 2)).unwrap();
     assert!(matches!(trial.outcome, Outcome::Impossible { .. }), "{trial:?}");
     assert!(lock(&reports.reports).is_empty(), "tests are no alerts");

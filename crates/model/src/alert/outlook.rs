@@ -87,6 +87,12 @@ pub enum Pause {
     Symptom,
     /// A trigger that its trigger depends on has a problem.
     Dependency,
+    /// A more severe problem with equal tags is open.
+    Inhibited,
+    /// Problems of its trigger mostly end by themselves soon.
+    Transient,
+    /// Its trigger opens and ends problems all the time.
+    Flapping,
 }
 
 impl Pause {
@@ -96,6 +102,9 @@ impl Pause {
             Self::Suppressed => "suppressed",
             Self::Symptom => "symptom",
             Self::Dependency => "dependency",
+            Self::Inhibited => "inhibited",
+            Self::Transient => "transient",
+            Self::Flapping => "flapping",
         }
     }
 }
@@ -124,6 +133,8 @@ pub struct Running {
     pub waits: Waits,
     /// What holds it back now.
     pub pauses: Vec<Pause>,
+    /// A problem that inhibits it; `None` = nothing does.
+    pub inhibited_by: Option<u64>,
     /// Why it will be cancelled when its next step is due; empty = it will not.
     pub stopped: String,
 }
@@ -150,6 +161,19 @@ pub struct Operation {
     pub to_involved: bool,
     /// One for each user and media.
     pub cases: Vec<Case>,
+    /// Schedules among its recipients.
+    pub on_call: Vec<OnCall>,
+}
+
+/// Who of an on-call schedule gets the message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OnCall {
+    /// Row of `oncall_schedules`.
+    pub schedule: u64,
+    /// As administrators named it.
+    pub name: String,
+    /// Empty = nobody is on call.
+    pub users: Vec<u64>,
 }
 
 /// One action and the event.

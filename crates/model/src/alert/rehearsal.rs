@@ -35,6 +35,8 @@ pub struct Planned {
     pub address: Option<(u64, String)>,
     /// Whether it would have been sent.
     pub verdict: Verdict,
+    /// Names of the schedules by which the user gets it.
+    pub on_call: Vec<String>,
 }
 
 /// What one user would have got.
@@ -65,6 +67,8 @@ pub struct Rehearsed {
     pub stopped_at: Option<i64>,
     /// Each user whom an operation names or who got a message in fact.
     pub users: BTreeMap<u64, OfUser>,
+    /// Messages that nobody would have got, by the name of the schedule that had a gap.
+    pub gaps: BTreeMap<String, u64>,
     /// The first messages, in the order of problems.
     pub listed: Vec<Planned>,
 }

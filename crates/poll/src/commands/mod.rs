@@ -139,7 +139,7 @@ impl Place for Given {
         // The seat moves to the thread; if there is none, it is dropped here.
         let body = move || {
             let outcome = match work.run(&task) {
-                Ok(_) => Outcome::Sent { tags: Vec::new() },
+                Ok(_) => Outcome::SENT,
                 Err(Failure::Failed(error)) => Outcome::Impossible { error },
                 Err(why @ Failure::Cancelled) => Outcome::Unknown { error: why.text() },
             };

@@ -25,7 +25,7 @@ pub(super) fn run(
     let result = scripts.call_within(script, &value(parameters), timeout);
     let took = clock.monotonic().saturating_sub(start);
     let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-    let lines = scripts.engine().map(|engine| engine.take_log()).unwrap_or_default();
+    let lines = scripts.take_log();
     // The engine does not note when a line came; none came later than this.
     let log = lines.into_iter().map(|line| (line.level, took_ms, line.text)).collect();
     match result {

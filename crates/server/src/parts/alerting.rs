@@ -69,6 +69,9 @@ pub(crate) fn start(
         Box::new(texts()),
     )
     .context("cannot continue the escalations of the last run")?;
+    let services = base.bells.services.clone();
+    let escalator =
+        escalator.telling_tagged(Box::new(move |problems| services.problems_tagged(problems)));
     let stop = base.stop_writers.clone();
     let thread = stdx::thread::permanent("escalator", move || escalator.run(&stop))?;
     let scripts = Scripts {

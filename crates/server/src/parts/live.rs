@@ -13,6 +13,7 @@ use control::analytics::Board;
 use events::Problems;
 use internals::Capacity;
 use listen::{Intake, PushError};
+use model::alert::learnt::Learnt;
 use model::alert::outlook::Outlook;
 use model::alert::rehearsal::{Rehearsed, Span};
 use model::alert::{Outgoing, Trial};
@@ -136,6 +137,10 @@ impl api::Live for Live {
         self.alerting.explainer.outlook(event).map_err(|error| error.to_string())
     }
 
+    fn learnt(&self, triggers: &[u64]) -> Result<Vec<Learnt>, String> {
+        self.alerting.explainer.learnt(triggers).map_err(|error| error.to_string())
+    }
+
     fn prepare(
         &self,
         connection: &mut dyn Reader,
@@ -239,8 +244,13 @@ struct Rehearsal {
 }
 
 impl Rehearse for Rehearsal {
-    fn run(&self, span: Span, is_gone: &dyn Fn() -> bool) -> Result<Option<Rehearsed>, String> {
-        let run = self.explainer.rehearse(&self.action, span, is_gone);
+    fn run(
+        &self,
+        span: Span,
+        reader: u64,
+        is_gone: &dyn Fn() -> bool,
+    ) -> Result<Option<Rehearsed>, String> {
+        let run = self.explainer.rehearse(&self.action, span, reader, is_gone);
         run.map_err(|error| error.to_string())
     }
 }

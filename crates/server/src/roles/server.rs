@@ -8,7 +8,7 @@ use anyhow::Context;
 use config::retry::Stop;
 use control::analytics::Board;
 use history::service::Counters;
-use internals::{Meter, ServerFigures};
+use internals::{Heartbeat, Meter, ServerFigures};
 use media::Queues;
 
 use super::stop_signal;
@@ -91,7 +91,10 @@ async fn start(
     running.add("services", services::start(&base)?);
     let media = alerting::queues(&base)?;
     let counters = Arc::<Counters>::default();
-    let meter = measure(&base, &history, &evaluation, media.clone(), Arc::clone(&counters));
+    let (config, clock) = (Arc::clone(&base.config), Arc::clone(&base.clock));
+    let heartbeat = Arc::new(Heartbeat::new(config, clock, base.bells.escalator.clone()));
+    let sent = Sent { media: media.clone(), heartbeat: Arc::clone(&heartbeat) };
+    let meter = measure(&base, &history, &evaluation, sent, Arc::clone(&counters));
     let figures =
         Arc::new(ServerFigures { config: Arc::clone(&base.config), meter: Arc::clone(&meter) });
     let board = engines.as_ref().map(|_| Board::new(Arc::clone(&base.clock)));
@@ -131,10 +134,17 @@ async fn start(
     huge_pages(true);
 
     upkeep::start(&base, &evaluation, running);
+    running.add("heartbeat", Part::task("heartbeat", heartbeat.run()));
     let (address, secured) = web.address()?;
     web.start(&base, &service, running)?;
     first_start::greet(&address, secured, &addresses, base.first)?;
     Ok((base.stop_writers, mark))
+}
+
+/// What leaves the server.
+struct Sent {
+    media: Queues,
+    heartbeat: Arc<Heartbeat>,
 }
 
 /// What self-monitoring reads.
@@ -142,7 +152,7 @@ fn measure(
     base: &Base<'_>,
     history: &stored::Opened,
     evaluation: &Evaluation,
-    media: Queues,
+    sent: Sent,
     service: Arc<Counters>,
 ) -> Arc<Meter> {
     Meter::new(internals::Parts {
@@ -155,6 +165,7 @@ fn measure(
         damages: history.damages.clone(),
         stores: history.stores.clone(),
         service,
-        media,
+        media: sent.media,
+        heartbeat: sent.heartbeat,
     })
 }

@@ -20,6 +20,7 @@ use config::db::{DbResult, Reader};
 use config::retry::Stop;
 use config::{Config, table};
 use stdx::clock::SharedClock;
+use stdx::inbox::Taken;
 
 pub use bell::Bell;
 use bell::Mail;
@@ -89,24 +90,24 @@ impl Keeper {
     /// Works until [`Bell::end`]. Blocks: give it a thread of its own. While the database is down it retries each second.
     pub fn run(mut self, stop: &Stop) {
         let mut is_down = false;
-        let mut mail = Mail::default();
+        let mut taken = Taken::<Mail>::default();
         loop {
-            match self.work(&mail) {
-                Ok(_) if mail.ended => return,
+            match self.work(&taken.mail) {
+                Ok(_) if taken.ended => return,
                 Ok(wait) => {
                     is_down = false;
-                    mail = self.bell.take(wait);
+                    taken = self.bell.take(wait);
                 }
                 Err(error) => {
                     if !std::mem::replace(&mut is_down, true) {
                         tracing::error!(%error, "cannot write the status of services; retrying");
                     }
                     self.known = None;
-                    if mail.ended || stop.is_over() {
+                    if taken.ended || stop.is_over() {
                         return;
                     }
                     std::thread::sleep(RETRY_AFTER);
-                    mail = self.bell.take(Duration::ZERO);
+                    taken = self.bell.take(Duration::ZERO);
                 }
             }
         }
@@ -114,20 +115,22 @@ impl Keeper {
 
     /// Does all that there is to do; returns how long there is nothing else.
     fn work(&mut self, mail: &Mail) -> DbResult<Duration> {
-        if mail.overflowed {
+        if mail.problems.all || mail.tagged.all {
             self.known = None;
         }
         if mail.configured {
             self.configure()?;
         }
         let now = Moment::of(&self.clock).clock();
-        let mut touched: BTreeSet<u64> = mail.problems.clone();
+        let mut touched: BTreeSet<u64> = mail.problems.some.clone();
+        let mut tagged = mail.tagged.some.clone();
         loop {
             let mut known = match self.known.take() {
                 Some(known) => known,
                 None => self.load(now)?,
             };
             touched.retain(|event| known.held.has(*event));
+            touched.append(&mut tagged);
             touched.extend(known.held.ended(now));
             let mut is_full = false;
             // Without problem tags no problem belongs to a service.

@@ -134,6 +134,12 @@ impl World {
         self.look_with(Mail { configured: true, ..Mail::default() });
     }
 
+    fn problems_changed(&mut self, problems: &[u64]) {
+        let mut mail = Mail::default();
+        mail.problems.add(problems.iter().copied());
+        self.look_with(mail);
+    }
+
     /// Rows of a statement with the values separated by blanks.
     fn rows(&self, sql: &str) -> Vec<String> {
         let rows = self.config.read(|connection| connection.query(sql, &[])).unwrap();
@@ -270,15 +276,34 @@ fn suppressed_problems_do_not_count() {
     world.look();
     assert_eq!(world.statuses(), ["1 3", "2 3"]);
     world.suppressed.lock().unwrap().insert(100, i64::MAX - 5);
-    world.look_with(Mail { problems: [100, 999].into(), ..Mail::default() });
+    world.problems_changed(&[100, 999]);
     assert!(world.statuses().is_empty());
     // A deleted problem leaves nothing.
     world.suppressed.lock().unwrap().clear();
-    world.look_with(Mail { problems: [100].into(), ..Mail::default() });
+    world.problems_changed(&[100]);
     assert_eq!(world.statuses().len(), 2);
     world.state(|state| state.delete(&table::PROBLEMS, "eventid", &[100]));
-    world.look_with(Mail { problems: [100].into(), ..Mail::default() });
+    world.problems_changed(&[100]);
     assert!(world.statuses().is_empty() && world.links().is_empty());
+}
+
+#[test]
+fn problems_with_more_tags_belong_to_more_services() {
+    let mut world = World::new();
+    world.problem(100, 3, "other");
+    world.look();
+    assert!(world.statuses().is_empty());
+    world.state(|state| {
+        let tag = [("eventid", 100_u64.into()), ("tag", "svc".into()), ("value", "2".into())];
+        state.insert_new(&table::EVENT_TAGS, &tag)
+    });
+    let mut mail = Mail::default();
+    mail.tagged.add([100]);
+    world.look_with(mail);
+    assert_eq!(
+        (world.statuses(), world.links()),
+        (vec!["1 3".into(), "2 3".into()], vec!["2 100".into()])
+    );
 }
 
 #[test]
@@ -310,6 +335,12 @@ fn changes_of_the_configuration_are_followed() {
     });
     world.configured();
     assert_eq!(world.statuses(), ["2 4", "9 4"]);
+    let inserted = world.state(|state| {
+        let sql = "INSERT INTO escalations (escalationid, actionid, eventid) \
+                   SELECT eventid, 7, eventid FROM problems WHERE source = 4 AND objectid = 2 AND r_eventid = 0";
+        state.execute(sql, &[])
+    });
+    assert_eq!(inserted, 1);
     world.change(|edit| {
         edit.delete(&table::SERVICE_LINKS, "parentid", &[9])?;
         edit.delete(&table::SERVICES, "serviceid", &[2])
@@ -320,6 +351,7 @@ fn changes_of_the_configuration_are_followed() {
     assert!(world.rows("SELECT servicealarmid FROM service_alarms WHERE serviceid = 2").is_empty());
     let open = "SELECT objectid FROM problems WHERE source = 4 AND r_eventid = 0";
     assert!(world.rows(open).is_empty());
+    assert!(world.rows("SELECT escalationid FROM escalations").is_empty());
 }
 
 #[test]

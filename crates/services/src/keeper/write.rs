@@ -225,7 +225,9 @@ pub(super) fn forget(state: &mut Statements<'_>, services: &[u64]) -> DbResult<(
     );
     let open = query_by_ids(state, sql, &[], services)?;
     let open: Vec<u64> = open.iter().map(|row| row.id("eventid")).collect();
-    state.delete(&table::PROBLEMS, "eventid", &open)
+    state.delete(&table::PROBLEMS, "eventid", &open)?;
+    // No event will end them.
+    state.delete(&table::ESCALATIONS, "eventid", &open)
 }
 
 /// Removes the history of services before a moment, but for the last change before it, which says how a service was then.

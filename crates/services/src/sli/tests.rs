@@ -51,7 +51,7 @@ fn indicators_are_those_of_the_reference() {
         let found = agreement.periods(asked, now);
         assert_eq!(found, list(&case["cells"], pair), "{asked:?} of {agreement:?}");
         for (period, cell) in found.into_iter().zip(expected) {
-            let found = agreement.indicator(period, &service, now);
+            let found = agreement.within(period).indicator(&service, now);
             let about = format!("{period:?} of {agreement:?} {service:?}");
             let numbers = (found.uptime, found.downtime, found.error_budget);
             assert_eq!(numbers, (number(&cell[2]), number(&cell[3]), number(&cell[5])), "{about}");
@@ -95,7 +95,11 @@ fn periods_that_are_asked_for() {
         (Some(1_000 * DAY), Some(999 * DAY), None, 0, 0),
         (Some(995 * DAY), Some(now), Some(2), 999, 1_001),
         (Some(700 * DAY), None, Some(100), 700, 800),
-        (None, Some(TIME_MAX), Some(3), 24_853, 24_855),
+        // The period that ends beyond the times that can be shown does not count.
+        (None, Some(TIME_MAX), Some(3), 24_852, 24_855),
+        (None, Some(TIME_MAX), Some(1), 24_854, 24_855),
+        (Some(24_852 * DAY + 5), Some(TIME_MAX), Some(2), 24_853, 24_855),
+        (Some(24_852 * DAY + 5), Some(TIME_MAX), None, 24_852, 24_855),
         (Some(TIME_MAX), None, Some(3), 0, 0),
         (None, Some(0), Some(3), 0, 1),
         (None, Some(0), None, 0, 0),

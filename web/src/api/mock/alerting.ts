@@ -41,6 +41,11 @@ const MEDIA_TYPE: Omit<MediaTypeRow, "mediatypeid" | "name" | "type"> = {
   event_menu_name: "",
   event_menu_url: "",
   parameters: [],
+  storm_limit: null,
+  fallback_mediatypeid: "0",
+  living: "0",
+  deduplicates: "0",
+  reply_address: "",
 };
 
 const MESSAGES = [
@@ -121,6 +126,9 @@ const ACTIONS: (Action & Stored<"action.get">)[] = [
     pause_suppressed: "1",
     pause_symptoms: "1",
     notify_if_canceled: "1",
+    grouping: null,
+    inhibition: null,
+    calming: null,
     filter: {
       evaltype: "0",
       formula: "",
@@ -164,6 +172,9 @@ const ACTIONS: (Action & Stored<"action.get">)[] = [
     pause_suppressed: "0",
     pause_symptoms: "0",
     notify_if_canceled: "0",
+    grouping: null,
+    inhibition: null,
+    calming: null,
     filter: {
       evaltype: "0",
       formula: "",
@@ -180,7 +191,7 @@ const ACTIONS: (Action & Stored<"action.get">)[] = [
 
 type AlertRows = (AlertRow & Stored<"alert.get">)[];
 
-/** The messages of one problem: one sent, one that failed, one that is still tried. */
+/** The messages of one problem: one sent, one that failed, one that is still tried; of the second problem also withheld ones. */
 function alertsOf(eventid: string, name: string, clock: number, n: number): AlertRows {
   const row = (at: number, userid: string, mediatypeid: string, more: Partial<AlertRow>) => ({
     alertid: String(7_000 + n * 10 + at),
@@ -199,6 +210,8 @@ function alertsOf(eventid: string, name: string, clock: number, n: number): Aler
     error: "",
     esc_step: String(at + 1),
     alerttype: "0",
+    withheld: "0",
+    carrierid: "0",
     eventsource: "0",
     users: USERS.filter(([id]) => id === userid).map(([id, username, first, surname]) => ({
       userid: id,
@@ -209,6 +222,11 @@ function alertsOf(eventid: string, name: string, clock: number, n: number): Aler
     mediatypes: MEDIA_TYPES.filter((type) => type.mediatypeid === mediatypeid),
     ...more,
   });
+  // One that another message tells of, and one that no message tells of.
+  const withheld = () => [
+    row(3, "2", "2", { status: "4", withheld: "1", carrierid: String(7_000 + n * 10) }),
+    row(4, "3", "2", { status: "4", withheld: "2" }),
+  ];
   return [
     row(0, "2", "2", {}),
     row(1, "2", "1", {
@@ -217,6 +235,7 @@ function alertsOf(eventid: string, name: string, clock: number, n: number): Aler
       error: 'wrong answer on RCPT TO "550 no such user"',
     }),
     row(2, "3", "2", { status: "0", retries: "1", error: "HTTP status 503" }),
+    ...(n === 1 ? withheld() : []),
   ];
 }
 

@@ -3,6 +3,8 @@ import { alertingTables } from "./alerting";
 import { type Answers, MockApi } from "./api";
 import { balancerAnswers } from "./balancer";
 import { explanationAnswers } from "./explanations";
+import { onCallAnswers, onCallTables } from "./oncall";
+import { quietAnswers } from "./quiet";
 import { scriptAnswers } from "./scripts";
 import { serviceAnswers, serviceTables } from "./services";
 import type { Stored, Tables } from "./tables";
@@ -395,11 +397,18 @@ export function mockEstate(options: EstateOptions = {}): MockApi {
   const { hosts = 48, clock = unixNow, balancer = false, alerting = false } = options;
   const tables = tablesOf(hosts, clock());
   const problems = tables["problem.get"];
-  if (alerting) Object.assign(tables, alertingTables(problems), serviceTables(problems));
+  if (alerting)
+    Object.assign(tables, alertingTables(problems), serviceTables(problems), onCallTables(clock()));
   const further = {
     ...(balancer ? balancerAnswers(tables, clock) : {}),
     ...(alerting
-      ? { ...scriptAnswers, ...explanationAnswers, ...serviceAnswers(tables, clock) }
+      ? {
+          ...scriptAnswers,
+          ...explanationAnswers,
+          ...serviceAnswers(tables, clock),
+          ...onCallAnswers(tables),
+          ...quietAnswers(),
+        }
       : {}),
   };
   return new MockApi(tables, { ...answersFor(tables, clock), ...further });

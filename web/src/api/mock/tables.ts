@@ -88,7 +88,7 @@ function compare(a: Row, b: Row, fields: readonly string[], down: boolean): numb
 }
 
 const pick = (row: Row, fields: readonly string[]) =>
-  Object.fromEntries(fields.map((field) => [field, row[field] ?? ""]));
+  Object.fromEntries(fields.map((field) => [field, row[field] === undefined ? "" : row[field]]));
 
 /** `selectHostGroups` → `hostgroups`: the member that has this name, whatever its case. */
 function relation(row: Row, select: string): string {

@@ -19,9 +19,10 @@ import {
   operationProblem,
   periodProblem,
 } from "./operation-draft";
+import { type QuietDraft, quietDraft, quietParams, quietProblems } from "./quiet-draft";
 
 /** An action as the form holds it. */
-export interface ActionDraft {
+export interface ActionDraft extends QuietDraft {
   name: string;
   on: boolean;
   evaltype: string;
@@ -66,6 +67,7 @@ function newDraft(source: ActionSource): ActionDraft {
     pauseSuppressed: true,
     pauseSymptoms: true,
     notifyCanceled: true,
+    ...quietDraft(null),
   };
 }
 
@@ -89,6 +91,7 @@ export function actionDraft(action: Action | null, source: ActionSource): Action
     pauseSuppressed: action.pause_suppressed === "1",
     pauseSymptoms: action.pause_symptoms === "1",
     notifyCanceled: action.notify_if_canceled === "1",
+    ...quietDraft(action),
   };
 }
 
@@ -116,6 +119,7 @@ export function actionProblems(draft: ActionDraft, source: ActionSource): Record
       problems[`condition${n}`] = `Enter a value for condition ${letterOf(n)}.`;
   const period = hasSteps(source) ? periodProblem(draft.period) : undefined;
   if (period) problems.period = period;
+  if (source === EventSource.Trigger) Object.assign(problems, quietProblems(draft));
   const has = modes(source);
   if (has.every((mode) => draft[mode].length === 0))
     problems.operations = "Add at least one operation.";
@@ -164,6 +168,7 @@ export function actionParams(draft: ActionDraft, source: ActionSource): Members<
     params.pause_suppressed = flag(draft.pauseSuppressed);
     params.pause_symptoms = flag(draft.pauseSymptoms);
     params.notify_if_canceled = flag(draft.notifyCanceled);
+    Object.assign(params, quietParams(draft));
   }
   return params;
 }

@@ -12,6 +12,7 @@ import { ConditionsEditor } from "./conditions-editor";
 import { type ActionDraft, actionDraft, actionParams, actionProblems, modes } from "./draft";
 import { type RecipientNames, useRecipientNames } from "./names";
 import { OperationsEditor } from "./operations-editor";
+import { QuietFields } from "./quiet-fields";
 import { RehearseButton } from "./rehearse";
 import { wordOf } from "./sources";
 import { texts } from "./texts";
@@ -157,6 +158,7 @@ export function ActionForm({ source, action }: FormProps) {
         </>
       )}
       <Operations {...part} recipients={recipients} />
+      {source === EventSource.Trigger && <QuietFields {...part} />}
     </ObjectForm>
   );
 }

@@ -1,7 +1,11 @@
+import { Link } from "@tanstack/react-router";
 import { EventSource } from "~/api/schema";
+import { RowsEditor } from "~/shared/forms/rows-editor";
 import { Checkbox, Field, Input, Select, SelectField, TextareaField, TextField } from "~/ui/field";
 import { Pick } from "~/ui/pick";
+import { Sentence } from "~/ui/sentence";
 import { type ActionSource, operationNeed } from "~/util/actions";
+import { ON_CALL_WHO } from "~/util/oncall";
 import type { RecipientNames } from "./names";
 import type { OperationDraft } from "./operation-draft";
 import { texts } from "./texts";
@@ -39,6 +43,62 @@ function People({ label, values, options, nameOf, onChange }: PeopleProps) {
   );
 }
 
+/** The users of on-call schedules, who are found when the message is made. */
+function OnCall({ operation, set, names }: FieldsProps) {
+  const { onCall } = operation;
+  const known = new Set(names.schedules.map(([id]) => id));
+  if (names.schedules.length === 0 && onCall.length === 0)
+    return (
+      <p className="text-xs text-soft">
+        <Sentence
+          text={texts.noSchedules}
+          places={{
+            page: (
+              <Link to="/oncall/new" className="text-accent-ink underline underline-offset-2">
+                {texts.createSchedule}
+              </Link>
+            ),
+          }}
+        />
+      </p>
+    );
+  return (
+    <fieldset className="flex flex-col gap-1">
+      <legend className="pb-1 text-xs font-medium text-soft">{texts.onCallSchedules}</legend>
+      <RowsEditor
+        word={texts.onCallWord}
+        rows={onCall}
+        onChange={(next) => set({ onCall: next })}
+        fresh={() => ({ scheduleid: names.schedules[0]?.[0] ?? "", who: "0" })}
+        columns="grid-cols-[minmax(0,1fr)_2rem] sm:grid-cols-[minmax(0,1fr)_minmax(0,1fr)_2rem]"
+      >
+        {(row, change) => (
+          <>
+            <Select
+              aria-label={texts.onCallSchedule}
+              options={[
+                ...(known.has(row.scheduleid)
+                  ? []
+                  : [[row.scheduleid, names.schedule(row.scheduleid)] as const]),
+                ...names.schedules,
+              ]}
+              value={row.scheduleid}
+              onChange={(e) => change({ scheduleid: e.target.value })}
+            />
+            <Select
+              aria-label={texts.onCallWho}
+              className="max-sm:order-1"
+              options={ON_CALL_WHO}
+              value={row.who}
+              onChange={(e) => change({ who: e.target.value })}
+            />
+          </>
+        )}
+      </RowsEditor>
+    </fieldset>
+  );
+}
+
 /** Who gets the message, by what, and its text. */
 export function MessageFields({ operation, set, names }: FieldsProps) {
   const named = operationNeed(operation.type) === "message";
@@ -64,6 +124,7 @@ export function MessageFields({ operation, set, names }: FieldsProps) {
               onChange={(users) => set({ users })}
             />
           </div>
+          <OnCall operation={operation} set={set} names={names} />
           <SelectField
             label={texts.sendBy}
             options={[

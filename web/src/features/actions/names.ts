@@ -4,6 +4,7 @@ import { groupsQuery } from "~/api/groups";
 import { hostNamesQuery } from "~/api/hosts";
 import { mediaTypeNamesQuery } from "~/api/media-types";
 import { networkRulesQuery } from "~/api/network";
+import { scheduleNamesQuery } from "~/api/oncall";
 import { EventSource, Status } from "~/api/schema";
 import { actionScriptsQuery } from "~/api/scripts";
 import { templateNamesQuery } from "~/api/templates";
@@ -61,6 +62,7 @@ export interface RecipientNames {
   group: (id: string) => string;
   mediaType: (id: string) => string;
   script: (id: string) => string;
+  schedule: (id: string) => string;
   /** Whether a media type is known to be disabled. */
   isOff: (id: string) => boolean;
   /** Choices, each as id and name. */
@@ -68,6 +70,7 @@ export interface RecipientNames {
   groups: readonly (readonly [string, string])[];
   mediaTypes: readonly (readonly [string, string])[];
   scripts: readonly (readonly [string, string])[];
+  schedules: readonly (readonly [string, string])[];
 }
 
 export function useRecipientNames(): RecipientNames {
@@ -75,12 +78,14 @@ export function useRecipientNames(): RecipientNames {
   const { data: groups } = useQuery(userGroupNamesQuery());
   const { data: types } = useQuery(mediaTypeNamesQuery());
   const { data: scripts } = useQuery(actionScriptsQuery());
+  const { data: schedules } = useQuery(scheduleNamesQuery());
   return useMemo(() => {
     const lists = {
       users: (users ?? []).map((one) => [one.userid, fullName(one)] as const),
       groups: (groups ?? []).map((one) => [one.usrgrpid, one.name] as const),
       mediaTypes: (types ?? []).map((one) => [one.mediatypeid, one.name] as const),
       scripts: (scripts ?? []).map((one) => [one.scriptid, one.name] as const),
+      schedules: (schedules ?? []).map((one) => [one.scheduleid, one.name] as const),
     };
     const namer = (list: readonly (readonly [string, string])[], word: string) => {
       const names = new Map(list);
@@ -92,8 +97,9 @@ export function useRecipientNames(): RecipientNames {
       group: namer(lists.groups, "user group"),
       mediaType: namer(lists.mediaTypes, "media type"),
       script: namer(lists.scripts, "script"),
+      schedule: namer(lists.schedules, "on-call schedule"),
       isOff: (id: string) =>
         types?.some((one) => one.mediatypeid === id && one.status === Status.Disabled) ?? false,
     };
-  }, [users, groups, types, scripts]);
+  }, [users, groups, types, scripts, schedules]);
 }

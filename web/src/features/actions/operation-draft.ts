@@ -1,4 +1,4 @@
-import type { ActionOperation } from "~/api/actions";
+import type { ActionOperation, OnCallRecipient } from "~/api/actions";
 import {
   ConditionKind,
   ConditionOperator,
@@ -19,6 +19,7 @@ export interface OperationDraft {
   inventory: string;
   users: string[];
   userGroups: string[];
+  onCall: OnCallRecipient[];
   /** "0" = all. */
   mediaType: string;
   ownText: boolean;
@@ -50,6 +51,7 @@ export function newOperation(type: string, step = "1"): OperationDraft {
     inventory: "1",
     users: [],
     userGroups: [],
+    onCall: [],
     mediaType: "0",
     ownText: false,
     subject: "",
@@ -80,6 +82,7 @@ export function operationDraft(operation: ActionOperation): OperationDraft {
     inventory: operation.opinventory?.inventory_mode ?? "1",
     users: operation.opmessage_usr?.map((one) => one.userid) ?? [],
     userGroups: operation.opmessage_grp?.map((one) => one.usrgrpid) ?? [],
+    onCall: operation.opmessage_oncall?.map(({ scheduleid, who }) => ({ scheduleid, who })) ?? [],
     mediaType: opmessage?.mediatypeid ?? "0",
     ownText: opmessage?.default_msg === "0",
     subject: opmessage?.subject ?? "",
@@ -130,8 +133,11 @@ export function operationProblem(
   if (need === "optemplate" && draft.templates.length === 0) return "Choose templates.";
   if (need === "optag" && draft.tags.every((tag) => !tag.tag.trim()))
     return "Add at least one tag.";
-  if (need === "message" && draft.users.length + draft.userGroups.length === 0)
-    return "Choose users or user groups.";
+  if (need === "message") {
+    if (draft.onCall.some(({ scheduleid }) => !scheduleid)) return "Choose each on-call schedule.";
+    if (draft.users.length + draft.userGroups.length + draft.onCall.length === 0)
+      return "Choose users or user groups.";
+  }
   if ((need === "message" || need === "involved") && draft.ownText && !draft.message.trim())
     return "Enter a message.";
   if (need === "command") {
@@ -169,6 +175,7 @@ function ofKind(draft: OperationDraft, source: ActionSource): Partial<ActionOper
         opmessage: { ...textParams(draft), mediatypeid: mediaType },
         opmessage_grp: draft.userGroups.map((usrgrpid) => ({ usrgrpid })),
         opmessage_usr: draft.users.map((userid) => ({ userid })),
+        opmessage_oncall: draft.onCall.length > 0 ? draft.onCall : undefined,
       };
     case "involved":
       return {

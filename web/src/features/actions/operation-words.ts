@@ -1,5 +1,6 @@
 import { operationName, operationNeed } from "~/util/actions";
 import { plural } from "~/util/format";
+import { onCallWords } from "~/util/oncall";
 import { formatDuration } from "~/util/time";
 import type { Stage } from "./escalation";
 import type { RecipientNames } from "./names";
@@ -8,7 +9,13 @@ import type { OperationDraft } from "./operation-draft";
 /** Who an operation tells. */
 export function recipients(operation: OperationDraft, names: RecipientNames): string[] {
   if (operationNeed(operation.type) === "involved") return ["All involved"];
-  return [...operation.userGroups.map(names.group), ...operation.users.map(names.user)];
+  return [
+    ...operation.onCall
+      .filter(({ scheduleid }) => scheduleid)
+      .map(({ scheduleid, who }) => onCallWords(who, names.schedule(scheduleid))),
+    ...operation.userGroups.map(names.group),
+    ...operation.users.map(names.user),
+  ];
 }
 
 /** By what: a media type, or all that its recipients have. */

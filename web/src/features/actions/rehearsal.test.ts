@@ -3,6 +3,7 @@ import type { Rehearsal, RehearsedUser } from "~/api/rehearsals";
 import {
   busiestWords,
   byMessages,
+  gapWords,
   isCut,
   nobodyWords,
   problemWords,
@@ -69,4 +70,11 @@ test("messages are about a step, the end or an update", () => {
   expect(words).toEqual(["Step 2", "Recovery", "Update"]);
   expect(isCut(rehearsal)).toBe(false);
   expect(isCut({ ...rehearsal, messages: Array(1000).fill(message) })).toBe(true);
+});
+
+test("messages that reach nobody are counted by schedule", () => {
+  expect(gapWords(rehearsal)).toEqual([]);
+  expect(gapWords({ ...rehearsal, gaps: [{ name: "Linux", messages: "12" }] })).toEqual([
+    "12 messages to nobody: nobody is on call in Linux.",
+  ]);
 });

@@ -40,6 +40,13 @@ export function stoppedWords({ stopped_at }: Rehearsal): string | undefined {
   return `The time range has too many problems. Only those until ${formatClock(at)} count. Choose a shorter range.`;
 }
 
+/** Messages that reach nobody, by schedule. */
+export const gapWords = ({ gaps = [] }: Rehearsal): string[] =>
+  gaps.map(
+    ({ name, messages }) =>
+      `${plural(Number(messages), "message")} to nobody: nobody is on call in ${name}.`,
+  );
+
 /** Users with most messages first; failed ones count too. */
 export function byMessages(users: readonly RehearsedUser[]): RehearsedUser[] {
   const all = ({ messages, failed }: RehearsedUser) => Number(messages) + Number(failed);

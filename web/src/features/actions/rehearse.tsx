@@ -11,7 +11,7 @@ import { ErrorNote, SkeletonRows } from "~/ui/state";
 import type { ActionSource } from "~/util/actions";
 import { type ActionDraft, actionParams, actionProblems } from "./draft";
 import type { RecipientNames } from "./names";
-import { nobodyWords, problemWords, SPANS, type SpanId, stoppedWords } from "./rehearsal";
+import { gapWords, nobodyWords, problemWords, SPANS, type SpanId, stoppedWords } from "./rehearsal";
 import { RehearsedMessages, RehearsedUsers } from "./rehearse-tables";
 import { texts } from "./texts";
 
@@ -32,6 +32,11 @@ function Result({ rehearsal, names }: ResultProps) {
         {problemWords(rehearsal)}
       </p>
       {stopped && <p className="rounded-md bg-bad-soft px-3 py-2 text-bad-ink">{stopped}</p>}
+      {gapWords(rehearsal).map((line) => (
+        <p key={line} className="rounded-md bg-bad-soft px-3 py-2 text-bad-ink">
+          {line}
+        </p>
+      ))}
       {isEmpty && rehearsal.problems !== "0" && <p>{nobodyWords(rehearsal)}</p>}
       {users.length > 0 && (
         <div className="flex flex-col gap-2">

@@ -17,6 +17,7 @@ import {
   stepWords,
   whenWords,
 } from "./operation-words";
+import { quietWords } from "./quiet-draft";
 import { texts } from "./texts";
 
 interface LineProps {
@@ -154,6 +155,12 @@ export function Timeline({ draft, source, names }: TimelineProps) {
           {texts.paused(draft.pauseSuppressed, draft.pauseSymptoms)}
         </p>
       )}
+      {source === EventSource.Trigger &&
+        quietWords(draft).map((line) => (
+          <p key={line} className="text-xs text-soft">
+            {line}
+          </p>
+        ))}
     </>
   );
 }

@@ -1,11 +1,12 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { Alert } from "~/api/alerts";
+import { type Alert, alertQuery } from "~/api/alerts";
 import { AlertStatus, EventSource } from "~/api/schema";
 import { DeliveryMark, mediaTypeOf, recipientOf } from "~/shared/alerts";
 import { IconButton } from "~/ui/button";
 import { Drawer } from "~/ui/dialog";
-import { occasionOf, problemOf } from "~/util/alerts";
+import { occasionOf, problemOf, withheldWords } from "~/util/alerts";
 import { formatClock, zoneAt } from "~/util/time";
 import { texts } from "./texts";
 
@@ -38,7 +39,39 @@ function factsOf({ alert, actionName }: DetailsProps): [string, ReactNode][] {
     ],
     [texts.occasion, occasionOf(alert)],
     [texts.failedAttempts, alert.retries],
+    ...withheldFacts(alert),
   ];
+}
+
+/** Why a message was withheld, and which one tells of it. */
+function withheldFacts(alert: Alert): [string, ReactNode][] {
+  const why = withheldWords(alert);
+  if (!why) return [];
+  const facts: [string, ReactNode][] = [[texts.withheld, why]];
+  if (alert.carrierid !== "0")
+    facts.push([texts.toldBy, <Carrier key="carrier" alertid={alert.carrierid} />]);
+  else if (alert.status === AlertStatus.Withheld) facts.push([texts.toldBy, texts.notToldYet]);
+  return facts;
+}
+
+/** The way to the message that tells of a withheld one. */
+function Carrier({ alertid }: { alertid: string }) {
+  const { data } = useQuery(alertQuery(alertid));
+  return (
+    <Link
+      to="/alerts"
+      search={(old) => ({ ...old, alert: alertid })}
+      className="text-accent-ink hover:underline"
+    >
+      {data ? (
+        <>
+          {texts.toldByMessage(formatClock(Number(data.clock)))} <DeliveryMark alert={data} />
+        </>
+      ) : (
+        alertid
+      )}
+    </Link>
+  );
 }
 
 /** One message, whole, with its way to the problem. */

@@ -7,7 +7,7 @@ import { Button } from "~/ui/button";
 import { SearchBox, Select } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { listOf, listTo } from "~/util/search";
-import { type AlertSearch, DEFAULT_RANGE, SOURCES, STATUSES, sourceOf } from "./filter";
+import { type AlertSearch, DEFAULT_RANGE, REASONS, SOURCES, STATUSES, sourceOf } from "./filter";
 import { texts } from "./texts";
 
 interface FilterBarProps {
@@ -37,6 +37,12 @@ export function FilterBar({ search, text, onText, onChange }: FilterBarProps) {
         options={STATUSES}
         value={search.status ?? ""}
         onChange={(e) => onChange({ status: e.target.value || undefined })}
+      />
+      <Pick
+        label={texts.withheld}
+        values={listOf(search.withheld)}
+        options={REASONS.map(([value, label]) => ({ value, label }))}
+        onChange={(reasons) => onChange({ withheld: listTo(reasons) })}
       />
       <SearchBox label={texts.searchMessages} value={text} onChange={onText} className="w-60" />
       <Pick

@@ -25,6 +25,12 @@ describe("the filter of the action log", () => {
       till: seconds - 3_600,
     });
   });
+  it("finds withheld messages by their reason", () => {
+    expect(toFilter({ status: "withheld", withheld: "1,3" }, now)).toMatchObject({
+      statuses: ["4"],
+      reasons: ["1", "3"],
+    });
+  });
   it("has no time range for one problem", () => {
     expect(toFilter({ event: "5,6" }, now)).toMatchObject({
       eventids: ["5", "6"],

@@ -1,5 +1,5 @@
 import type { AlertFilter } from "~/api/alerts";
-import { AlertStatus, EventSource } from "~/api/schema";
+import { AlertStatus, EventSource, Withholding } from "~/api/schema";
 import { listOf } from "~/util/search";
 import { resolveRange } from "~/util/time";
 
@@ -8,6 +8,8 @@ export interface AlertSearch {
   /** Source and object of events: "3-4". */
   source?: string;
   status?: string;
+  /** Why messages were withheld, separated by commas. */
+  withheld?: string;
   text?: string;
   /** Ids, separated by commas. */
   user?: string;
@@ -37,12 +39,23 @@ export const STATUSES = [
   ["failed", "Failed"],
   ["waiting", "In progress"],
   ["sent", "Sent"],
+  ["withheld", "Withheld"],
+] as const;
+
+/** Why messages were withheld; also of those that were sent later. */
+export const REASONS = [
+  [Withholding.Grouped, "Grouped"],
+  [Withholding.Inhibited, "Inhibited"],
+  [Withholding.Storm, "Storm"],
+  [Withholding.Transient, "Ended early"],
+  [Withholding.Flapping, "Flapping"],
 ] as const;
 
 const NUMBERS: Record<string, readonly string[]> = {
   failed: [AlertStatus.Failed],
   waiting: [AlertStatus.NotSent, AlertStatus.New],
   sent: [AlertStatus.Sent],
+  withheld: [AlertStatus.Withheld],
 };
 
 export const DEFAULT_RANGE = { from: "now-24h", to: "now" };
@@ -61,6 +74,7 @@ export function toFilter(search: AlertSearch, now = new Date()): AlertFilter {
     eventsource: source ?? 0,
     eventobject: object,
     statuses: NUMBERS[search.status ?? ""],
+    reasons: listOf(search.withheld),
     text: search.text,
     userids: listOf(search.user),
     actionids: listOf(search.action),
@@ -75,6 +89,7 @@ export function toFilter(search: AlertSearch, now = new Date()): AlertFilter {
 /** What "Clear filters" does to the address. */
 export const NO_FILTERS: Partial<AlertSearch> = {
   status: undefined,
+  withheld: undefined,
   text: undefined,
   user: undefined,
   action: undefined,

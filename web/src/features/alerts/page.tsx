@@ -1,7 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { type Alert, type AlertFilter, alertCountQuery, alertsQuery } from "~/api/alerts";
+import {
+  type Alert,
+  type AlertFilter,
+  alertCountQuery,
+  alertQuery,
+  alertsQuery,
+} from "~/api/alerts";
 import { together } from "~/api/windows";
 import { ListPage, NoRows } from "~/shared/list-page";
 import { Button } from "~/ui/button";
@@ -68,7 +74,10 @@ export function AlertsPage() {
       replace: replacesEntry(parseSearch(location.search), next),
     });
   const { text, setText, onClear } = useFilters(search, change, NO_FILTERS);
-  const open = rows?.find((alert) => alert.alertid === search.alert);
+  const listed = rows?.find((alert) => alert.alertid === search.alert);
+  // The message that tells of a withheld one can be outside of the list.
+  const other = useQuery(alertQuery(rows && !listed ? (search.alert ?? "") : ""));
+  const open = listed ?? other.data;
   return (
     <ListPage
       title={texts.actionLog}

@@ -49,6 +49,15 @@ export interface MediaTypeDraft {
   attempts: string;
   interval: string;
   messages: MessageTemplate[];
+  /** Messages to an address are limited. */
+  limited: boolean;
+  stormMessages: string;
+  stormPeriod: string;
+  /** "0": nothing. */
+  fallback: string;
+  living: boolean;
+  deduplicates: boolean;
+  replyAddress: string;
 }
 
 /** Parameters that webhooks for addresses, subjects and texts begin with. */
@@ -63,6 +72,8 @@ const SESSIONS_MAX = 100;
 const ATTEMPTS_MAX = 100;
 const INTERVAL_MAX = 3_600;
 const TIMEOUT_MAX = 60;
+const STORM_MAX = 10_000;
+const STORM_PERIOD_MAX = 86_400;
 
 const NEW: MediaTypeDraft = {
   name: "",
@@ -96,6 +107,13 @@ const NEW: MediaTypeDraft = {
   interval: "10s",
   // Without a text, messages with the default text fail.
   messages: modesOf(EventSource.Trigger).map((mode) => proposedMessage(EventSource.Trigger, mode)),
+  limited: false,
+  stormMessages: "20",
+  stormPeriod: "5m",
+  fallback: "0",
+  living: false,
+  deduplicates: false,
+  replyAddress: "",
 };
 
 export function mediaTypeDraft(row: MediaType | null): MediaTypeDraft {
@@ -135,6 +153,13 @@ export function mediaTypeDraft(row: MediaType | null): MediaTypeDraft {
     attempts: row.maxattempts,
     interval: row.attempt_interval,
     messages: row.message_templates,
+    limited: row.storm_limit !== null,
+    stormMessages: String(row.storm_limit?.messages ?? NEW.stormMessages),
+    stormPeriod: row.storm_limit?.period ?? NEW.stormPeriod,
+    fallback: row.fallback_mediatypeid,
+    living: row.living === "1",
+    deduplicates: row.deduplicates === "1",
+    replyAddress: row.reply_address,
   };
 }
 
@@ -163,6 +188,24 @@ function webhookProblems(draft: MediaTypeDraft, problems: Record<string, string>
     problems.menu = "Enter a name and a URL for the menu entry.";
 }
 
+/** As the server takes it: a token is added before the @. */
+const REPLY_ADDRESS = /^[\w-](?:[\w.-]{0,14}[\w-])?@[\w-](?:[\w.-]*[\w-])?$/;
+
+function quietProblems(draft: MediaTypeDraft, problems: Record<string, string>): void {
+  if (draft.limited) {
+    if (!isWithin(draft.stormMessages, 1, STORM_MAX))
+      problems.stormMessages = `Enter a number of messages from 1 to ${STORM_MAX}.`;
+    const period = periodSeconds(draft.stormPeriod);
+    if (period === null || period < 1 || period > STORM_PERIOD_MAX)
+      problems.stormPeriod = "Enter a time from 1s to 1d.";
+  }
+  const { type, replyAddress } = draft;
+  const address = replyAddress.trim();
+  if (type === MediaTypeKind.Email && address && !REPLY_ADDRESS.test(address))
+    problems.replyAddress =
+      "Enter an address such as vedette@example.com, with up to 16 characters before the @.";
+}
+
 /** What is wrong with a draft, by field; the server has the last word on the rest. */
 export function mediaTypeProblems(draft: MediaTypeDraft): Record<string, string> {
   const problems: Record<string, string> = {};
@@ -180,6 +223,7 @@ export function mediaTypeProblems(draft: MediaTypeDraft): Record<string, string>
   const interval = periodSeconds(draft.interval);
   if (interval === null || interval > INTERVAL_MAX)
     problems.interval = "Enter an interval from 0s to 1h.";
+  quietProblems(draft, problems);
   return problems;
 }
 
@@ -201,12 +245,15 @@ function ofKind(draft: MediaTypeDraft): Members<"mediatype"> {
         username: draft.login ? draft.username.trim() : undefined,
         passwd: draft.login ? draft.password || undefined : undefined,
         message_format: draft.html ? MessageFormat.Html : MessageFormat.Text,
+        reply_address: draft.replyAddress.trim(),
       };
     }
     case MediaTypeKind.Script:
       return {
         exec_path: draft.execPath.trim(),
         parameters: draft.args.map(({ value }, at) => ({ sortorder: String(at), value })),
+        living: flag(draft.living),
+        deduplicates: flag(draft.deduplicates),
       };
     case MediaTypeKind.Sms:
       return { gsm_modem: draft.modem.trim() };
@@ -216,6 +263,8 @@ function ofKind(draft: MediaTypeDraft): Members<"mediatype"> {
         script: draft.script,
         timeout: draft.timeout.trim(),
         process_tags: flag(draft.processTags),
+        living: flag(draft.living),
+        deduplicates: flag(draft.deduplicates),
         show_event_menu: flag(draft.menu),
         event_menu_name: draft.menu ? draft.menuName.trim() : undefined,
         event_menu_url: draft.menu ? draft.menuUrl.trim() : undefined,
@@ -236,6 +285,10 @@ export function mediaTypeParams(draft: MediaTypeDraft): Members<"mediatype"> {
     maxattempts: draft.attempts.trim(),
     attempt_interval: draft.interval.trim(),
     message_templates: draft.messages.map((one) => (sms ? { ...one, subject: "" } : one)),
+    storm_limit: draft.limited
+      ? { messages: Number(draft.stormMessages), period: draft.stormPeriod.trim() }
+      : null,
+    fallback_mediatypeid: draft.fallback,
     ...ofKind(draft),
   };
 }

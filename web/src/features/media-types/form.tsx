@@ -1,13 +1,18 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ComponentType, useMemo, useState } from "react";
-import { deleteMediaTypes, type MediaType, saveMediaType } from "~/api/media-types";
-import { MediaTypeKind } from "~/api/schema";
+import {
+  deleteMediaTypes,
+  type MediaType,
+  mediaTypeNamesQuery,
+  saveMediaType,
+} from "~/api/media-types";
+import { MediaTypeKind, Status } from "~/api/schema";
 import { ObjectForm } from "~/shared/forms/object-form";
 import { FormSection } from "~/shared/forms/section";
 import { useDraft } from "~/shared/forms/use-draft";
 import { Button } from "~/ui/button";
-import { Checkbox, TextareaField, TextField } from "~/ui/field";
+import { Checkbox, SelectField, TextareaField, TextField } from "~/ui/field";
 import { SegmentedField } from "~/ui/segmented";
 import { mediaTypeDraft, mediaTypeParams, mediaTypeProblems } from "./draft";
 import { EmailFields, type KindProps, ScriptFields, SmsFields, WebhookFields } from "./kind-fields";
@@ -56,7 +61,63 @@ function General({ draft, set, problems, isNew }: KindProps) {
   );
 }
 
-function Delivery({ draft, set, problems }: KindProps) {
+/** What sends messages that failed for good; not the media type itself. */
+function Fallback({ draft, set, id }: Pick<KindProps, "draft" | "set"> & { id: string | null }) {
+  const { data = [] } = useQuery(mediaTypeNamesQuery());
+  const others = data.filter(({ mediatypeid }) => mediatypeid !== id);
+  const chosen = others.find(({ mediatypeid }) => mediatypeid === draft.fallback);
+  const unknown = draft.fallback !== "0" && !chosen;
+  return (
+    <SelectField
+      label={texts.fallback}
+      fieldClass="max-w-80"
+      hint={draft.fallback === "0" ? undefined : texts.fallbackHint}
+      error={chosen?.status === Status.Disabled ? texts.fallbackIsOff : undefined}
+      options={[
+        ["0", texts.noFallback],
+        ...others.map((one) => [one.mediatypeid, one.name] as const),
+        ...(unknown ? [[draft.fallback, texts.typeNumber(draft.fallback)] as const] : []),
+      ]}
+      value={draft.fallback}
+      onChange={(fallback) => set({ fallback })}
+    />
+  );
+}
+
+/** How many messages an address gets at most. */
+function StormLimit({ draft, set, problems }: Pick<KindProps, "draft" | "set" | "problems">) {
+  return (
+    <>
+      <Checkbox
+        label={texts.limited}
+        checked={draft.limited}
+        onChange={(e) => set({ limited: e.target.checked })}
+      />
+      {draft.limited && (
+        <>
+          <div className="grid gap-4 sm:grid-cols-3">
+            <TextField
+              label={texts.stormMessages}
+              inputMode="numeric"
+              error={problems.stormMessages}
+              value={draft.stormMessages}
+              onChange={(stormMessages) => set({ stormMessages })}
+            />
+            <TextField
+              label={texts.stormPeriod}
+              error={problems.stormPeriod}
+              value={draft.stormPeriod}
+              onChange={(stormPeriod) => set({ stormPeriod })}
+            />
+          </div>
+          <p className="text-xs text-soft">{texts.stormNote}</p>
+        </>
+      )}
+    </>
+  );
+}
+
+function Delivery({ draft, set, problems, id }: KindProps & { id: string | null }) {
   return (
     <FormSection title={texts.delivery} note={texts.deliveryNote}>
       <div className="grid gap-4 sm:grid-cols-3">
@@ -84,6 +145,8 @@ function Delivery({ draft, set, problems }: KindProps) {
           />
         )}
       </div>
+      <StormLimit {...{ draft, set, problems }} />
+      <Fallback {...{ draft, set, id }} />
     </FormSection>
   );
 }
@@ -140,7 +203,7 @@ export function MediaTypeForm({ mediaType }: { mediaType: MediaType | null }) {
           onChange={(messages) => set({ messages })}
         />
       </FormSection>
-      <Delivery {...{ draft, set, problems, isNew }} />
+      <Delivery {...{ draft, set, problems, isNew, id }} />
     </ObjectForm>
   );
 }

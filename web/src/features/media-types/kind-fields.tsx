@@ -139,7 +139,39 @@ export function EmailFields(props: KindProps) {
         checked={draft.html}
         onChange={(e) => set({ html: e.target.checked })}
       />
+      <TextField
+        label={texts.replyAddress}
+        hint={texts.replyAddressHint}
+        error={problems.replyAddress}
+        maxLength={255}
+        value={draft.replyAddress}
+        onChange={(replyAddress) => set({ replyAddress })}
+      />
     </FormSection>
+  );
+}
+
+/** What the receiver can do with messages: edit an earlier one, and know repetitions. */
+function Receiver({ draft, set }: Pick<KindProps, "draft" | "set">) {
+  return (
+    <>
+      <div className="flex flex-col gap-1">
+        <Checkbox
+          label={texts.living}
+          checked={draft.living}
+          onChange={(e) => set({ living: e.target.checked })}
+        />
+        <p className="pl-5.5 text-xs text-faint">{texts.livingNote}</p>
+      </div>
+      <div className="flex flex-col gap-1">
+        <Checkbox
+          label={texts.once}
+          checked={draft.deduplicates}
+          onChange={(e) => set({ deduplicates: e.target.checked })}
+        />
+        <p className="pl-5.5 text-xs text-faint">{texts.onceNote}</p>
+      </div>
+    </>
   );
 }
 
@@ -173,6 +205,7 @@ export function ScriptFields({ draft, set, problems }: KindProps) {
           )}
         </RowsEditor>
       </div>
+      <Receiver draft={draft} set={set} />
     </FormSection>
   );
 }
@@ -282,6 +315,7 @@ export function WebhookFields(props: KindProps) {
           checked={draft.processTags}
           onChange={(e) => set({ processTags: e.target.checked })}
         />
+        <Receiver draft={draft} set={set} />
         <MenuEntry {...props} />
       </FormSection>
     </>

@@ -19,6 +19,7 @@ import { toSeverity } from "~/util/severity";
 import { tagText } from "~/util/tags";
 import { formatClock, formatDuration, type TimeRange, zoneAt } from "~/util/time";
 import { History } from "./acknowledges";
+import { Behaviour } from "./behaviour";
 import { opData, silencesOf } from "./columns";
 import { Explain } from "./explain";
 import { Notifications } from "./notifications";
@@ -220,6 +221,9 @@ export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: ()
                 )}
               </Section>
             )}
+            <Section title={texts.usualBehaviour}>
+              <Behaviour triggerid={row.objectid} />
+            </Section>
             <Section title={texts.earlier}>
               <Earlier triggerid={row.objectid} eventid={eventid} />
             </Section>

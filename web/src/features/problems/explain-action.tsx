@@ -115,6 +115,21 @@ function User({ cases, severity, mediaTypes }: UserProps) {
   );
 }
 
+/** Who of the operation's on-call schedules is reached now; a gap is shown as one. */
+function OnCall({ operation }: { operation: ExplainedOperation }) {
+  const names = new Map(operation.users.map(({ userid, username }) => [userid, username]));
+  return operation.oncall?.map(({ scheduleid, name, userids, gap }) => (
+    <p key={scheduleid} className={gap === "1" ? "pb-1 text-bad-ink" : "pb-1 text-soft"}>
+      {gap === "1"
+        ? texts.nobodyOnCall(name)
+        : texts.onCallIn(
+            name,
+            userids.map((id) => names.get(id) ?? texts.userThatYouCannotView).join(", "),
+          )}
+    </p>
+  ));
+}
+
 interface OperationProps {
   operation: ExplainedOperation;
   severity: Severity | undefined;
@@ -127,11 +142,15 @@ function Recipients({ operation, severity, mediaTypes }: OperationProps) {
   const users = byUser(operation.users, session()?.userid);
   if (users.length === 0)
     return (
-      <p className="text-soft">{session()?.type === 3 ? texts.nobody : texts.nobodyYouView}</p>
+      <>
+        <OnCall operation={operation} />
+        <p className="text-soft">{session()?.type === 3 ? texts.nobody : texts.nobodyYouView}</p>
+      </>
     );
   const shown = all ? users : users.slice(0, SHORT);
   return (
     <>
+      <OnCall operation={operation} />
       <ul className="flex flex-col gap-1.5">
         {shown.map((cases) => (
           <User key={cases[0]?.userid} cases={cases} severity={severity} mediaTypes={mediaTypes} />

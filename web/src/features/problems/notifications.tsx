@@ -12,7 +12,7 @@ import { QueryError, StaleError } from "~/shared/fallback";
 import { Button } from "~/ui/button";
 import { Dot } from "~/ui/severity";
 import { SkeletonRows } from "~/ui/state";
-import { type Delivery, deliveryOf, occasionOf, summaryOf } from "~/util/alerts";
+import { type Delivery, deliveryOf, occasionOf, summaryOf, withheldWords } from "~/util/alerts";
 import { nextWords } from "~/util/escalations";
 import { formatCount } from "~/util/format";
 import { useNow } from "~/util/hooks";
@@ -44,7 +44,26 @@ function Moment({ tone, children }: { tone: Delivery["tone"]; children: ReactNod
   );
 }
 
-function Row({ alert, action }: { alert: Alert; action: string | undefined }) {
+interface RowProps {
+  alert: Alert;
+  action: string | undefined;
+  /** The message that tells of a withheld one. */
+  carrier: Alert | undefined;
+}
+
+/** Why a message was withheld, and when it was told. */
+function Withheld({ alert, carrier }: Pick<RowProps, "alert" | "carrier">) {
+  const why = withheldWords(alert);
+  if (!why) return null;
+  const told = carrier && texts.toldAt(formatClock(Number(carrier.clock)));
+  return (
+    <p className="text-xs break-words text-soft">
+      {why}. {told ?? (alert.carrierid !== "0" && texts.toldByAnother)}
+    </p>
+  );
+}
+
+function Row({ alert, action, carrier }: RowProps) {
   const media = mediaTypeOf(alert);
   const details = [occasionOf(alert), alert.sendto.replaceAll("\n", ", "), action]
     .filter(Boolean)
@@ -62,6 +81,7 @@ function Row({ alert, action }: { alert: Alert; action: string | undefined }) {
         <span className="tabular">{formatClock(Number(alert.clock))}</span>
         <span className="min-w-0 break-all">{details}</span>
       </p>
+      <Withheld alert={alert} carrier={carrier} />
       {alert.error && <p className="text-xs break-words text-bad-ink">{alert.error}</p>}
       {(alert.subject || alert.message) && (
         <details className="text-xs">
@@ -113,6 +133,15 @@ function Next({ escalation }: { escalation: Escalation }) {
         <p className="break-words">{listed(recipients) || texts.nobodyInThisStep}</p>
       )}
       <p className="text-xs break-words text-soft">{details.filter(Boolean).join(" · ")}</p>
+      {escalation.inhibited_by && escalation.inhibited_by !== "0" && (
+        <Link
+          to="/problems"
+          search={(old) => ({ ...old, event: escalation.inhibited_by })}
+          className="text-xs text-accent-ink hover:underline"
+        >
+          {texts.inhibitedBy}
+        </Link>
+      )}
     </Moment>
   );
 }
@@ -171,7 +200,12 @@ export function Notifications({ eventid, recovery }: NotificationsProps) {
             <Next key={escalation.escalationid} escalation={escalation} />
           ))}
           {shown.map((alert) => (
-            <Row key={alert.alertid} alert={alert} action={names.get(alert.actionid)} />
+            <Row
+              key={alert.alertid}
+              alert={alert}
+              action={names.get(alert.actionid)}
+              carrier={alerts.find(({ alertid }) => alertid === alert.carrierid)}
+            />
           ))}
         </ol>
       )}

@@ -30,6 +30,8 @@ const LISTS = [
   ["/correlation", "/correlation"],
   ["/services", "/services"],
   ["/sla", "/sla"],
+  ["/oncall", "/oncall"],
+  ["/heartbeat", "/heartbeat"],
   ["/autoregistration", "/autoregistration"],
   ["/templates", "/templates"],
   ["/balancing/services", "/balancing/services"],

@@ -100,6 +100,25 @@ fn updates_reach_all_but_their_author() {
 }
 
 #[test]
+fn updates_wait_for_the_message_about_their_problem() {
+    let mut world = World::new();
+    // As many as are looked at in one transaction.
+    let others: Result<(), DbError> = world.config.write_state(|state| {
+        let first = state.next_id(&table::EVENTS, 500)?;
+        let row = |id: u64| vec![id.into(), 3_i64.into(), 1_i64.into()];
+        let rows: Vec<Vec<Value>> = (first..first + 500).map(row).collect();
+        state.insert_many(&table::EVENTS, &["eventid", "source", "value"], &rows)
+    });
+    others.unwrap();
+    let event = world.problem(TRIGGER);
+    let message = "looking".to_owned();
+    let comment = ProblemUpdate { user: UserId(BOB), message, ..ProblemUpdate::default() };
+    world.update(event, comment);
+    assert_eq!(world.sent(), Vec::<String>::new());
+    assert_eq!(world.sent(), ["alice PROBLEM", "alice UPDATE"]);
+}
+
+#[test]
 fn messages_of_updates_involve_nobody() {
     let mut world = World::new();
     operation(&world.config, 405, 2, (1, 1), Some(BOB), "NAMED");
@@ -225,6 +244,30 @@ fn deleted_triggers_and_actions_end_it_silently() {
         assert_eq!(world.after(60), ["alice PROBLEM"], "{sql}");
         assert_eq!(world.rows("SELECT * FROM escalations"), Vec::<String>::new());
     }
+}
+
+#[test]
+fn escalations_that_wait_for_the_end_go_with_the_trigger() {
+    let escalations = "SELECT eventid FROM escalations";
+    let mut world = World::new();
+    world.run("UPDATE operations SET esc_step_to = 1");
+    let event = world.problem(TRIGGER);
+    world.work();
+    assert_eq!(world.rows(escalations), [event.to_string()]);
+    world.problems.remove_of(&[TriggerId(TRIGGER)]).unwrap();
+    assert_eq!(world.rows(escalations), Vec::<String>::new());
+    // The problem is removed before the escalator writes what it decided.
+    world.problem(TRIGGER);
+    world.run_state("DELETE FROM problems");
+    world.work();
+    assert_eq!(world.rows(escalations), Vec::<String>::new());
+    // One that an older version left.
+    let event = world.problem(CHILD);
+    world.work();
+    world.run_state("DELETE FROM problems");
+    assert_eq!(world.rows(escalations), [event.to_string()]);
+    world.problems.housekeep(0).unwrap();
+    assert_eq!(world.rows(escalations), Vec::<String>::new());
 }
 
 #[test]

@@ -1,7 +1,12 @@
 //! Events in, alerts and attempts out, on an SQLite file.
 
+mod calm;
+mod fallback;
 mod flow;
+mod gathered;
 mod internal;
+mod living;
+mod on_call;
 mod outlook;
 mod rehearsal;
 mod runs;
@@ -31,6 +36,8 @@ const ITEM: u64 = 500;
 const TRIGGER: u64 = 1;
 /// Depends on the other one.
 const CHILD: u64 = 2;
+/// More severe than the others.
+const DISASTER: u64 = 3;
 const ALICE: u64 = 101;
 const BOB: u64 = 102;
 const OPS: u64 = 201;
@@ -204,12 +211,17 @@ impl World {
     }
 
     fn problem(&self, trigger: u64) -> u64 {
+        self.tagged_problem(trigger, &[])
+    }
+
+    fn tagged_problem(&self, trigger: u64, tags: &[(&str, &str)]) -> u64 {
+        let tags = tags.iter().map(|(tag, value)| ((*tag).to_owned(), (*value).to_owned()));
         let found = TriggerFinding::Problem {
             trigger: TriggerId(trigger),
             at: self.now(),
             name: format!("bad {trigger}"),
             opdata: String::new(),
-            tags: Vec::new(),
+            tags: tags.collect(),
         };
         self.problems.write(&[found]).unwrap();
         self.rows("SELECT MAX(eventid) FROM problems")[0].parse().unwrap()
@@ -262,7 +274,7 @@ impl World {
     fn report_all(&mut self) {
         let ids: Vec<AlertId> = self.escalator.sending.handed().collect();
         for id in ids {
-            self.report(id.0, Outcome::Sent { tags: Vec::new() });
+            self.report(id.0, Outcome::SENT);
         }
         self.work();
     }
@@ -286,13 +298,13 @@ fn fill(config: &Config) {
         &table::ITEMS,
         &[("itemid", id(ITEM)), ("hostid", id(HOST)), ("key_", text("k")), ("type", number(2))],
     );
-    for trigger in [TRIGGER, CHILD] {
+    for (trigger, severity) in [(TRIGGER, 4), (CHILD, 4), (DISASTER, 5)] {
         put(
             config,
             &table::TRIGGERS,
             &[
                 ("triggerid", id(trigger)),
-                ("priority", number(4)),
+                ("priority", number(severity)),
                 ("description", text("Load on {HOST.NAME}")),
                 ("expression", text("{1}>0")),
                 ("manual_close", number(1)),

@@ -80,7 +80,7 @@ impl World {
 }
 
 fn done() -> Outcome {
-    Outcome::Sent { tags: Vec::new() }
+    Outcome::SENT
 }
 
 fn with_script() -> World {
@@ -128,6 +128,28 @@ fn the_end_and_updates_run_their_own() {
     world.recovery(TRIGGER);
     assert_eq!(world.started(), [format!("{HOST} run {event} secret")]);
     assert_eq!(world.rows(STATES), ["1||0", "3||0"]);
+}
+
+#[test]
+fn thousands_for_a_busy_host_delay_no_other() {
+    let mut world = with_script();
+    host(&world.config, 60, 5000, 0);
+    runs(&world.config, 405, 0, SCRIPT, &[0], &[]);
+    world.renamed();
+    let event = world.problem(TRIGGER);
+    assert_eq!(world.started(), [format!("{HOST} run {event} secret")]);
+    let waiting = |first: u64, count: u64, host: u64| {
+        let sql = format!(
+            "INSERT INTO alerts (alertid, eventid, scriptid, target_hostid, clock, status, alerttype, nextcheck, parameters) \
+             WITH RECURSIVE n(id) AS (SELECT {first} UNION ALL SELECT id + 1 FROM n WHERE id + 1 < {first} + {count}) \
+             SELECT id, {event}, {SCRIPT}, {host}, 1, 3, 1, 1, parameters FROM n, (SELECT parameters FROM alerts WHERE alerttype = 1 LIMIT 1)"
+        );
+        world.run_state(&sql);
+    };
+    waiting(1_000_000, 6_000, HOST);
+    waiting(2_000_000, 1, 60);
+    world.escalator.running.add(0);
+    assert_eq!(world.started(), [format!("60 run {event} secret")]);
 }
 
 #[test]

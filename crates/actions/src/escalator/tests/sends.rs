@@ -25,7 +25,7 @@ fn failed_attempts_are_repeated_when_they_are_due() {
     assert_eq!(world.work(), 10);
     assert_eq!(world.rows(STATES), ["0|1|sink said 500|1"]);
     assert_eq!(world.after(10), ["alice PROBLEM"]);
-    world.report(alert, Outcome::Sent { tags: Vec::new() });
+    world.report(alert, Outcome::SENT);
     world.work();
     assert_eq!(world.rows(STATES), ["1|1||0"]);
 }
@@ -141,13 +141,17 @@ fn a_clock_that_is_set_back_delays_no_step() {
 #[test]
 fn tags_of_webhooks_are_added_to_the_problem() {
     let mut world = World::new();
-    world.problem(TRIGGER);
+    let told = Arc::<Mutex<Vec<u64>>>::default();
+    let tell = Arc::clone(&told);
+    world.escalator.tagged = Box::new(move |problems| lock(&tell).extend(problems));
+    let event = world.problem(TRIGGER);
     world.work();
     let tags = [("ticket", "7"), ("ticket", "8"), ("ticket", "7")];
     let tags = tags.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-    world.report(first_alert(&world), Outcome::Sent { tags });
+    world.report(first_alert(&world), Outcome::Sent { tags, message_id: String::new() });
     world.work();
     assert_eq!(world.rows("SELECT tag, value FROM event_tags"), ["ticket|7", "ticket|8"]);
+    assert_eq!(*lock(&told), [event], "services may have it now");
 }
 
 #[test]
@@ -165,7 +169,7 @@ fn the_thread_ends_after_the_last_report() {
             assert!(!thread.is_finished());
             std::thread::yield_now();
         };
-        bell.report(Report { alert, outcome: Outcome::Sent { tags: Vec::new() } });
+        bell.report(Report { alert, outcome: Outcome::SENT });
         bell.end();
         thread.join().unwrap();
     });
@@ -247,7 +251,13 @@ fn a_refused_outcome_loses_only_its_text() {
     let text = "The database refused the text of the error. See the server's log.";
     assert_eq!(world.rows(STATES), [format!("0|1|{text}|1")]);
     world.after(10);
-    world.report(alert, Outcome::Sent { tags: vec![("t".to_owned(), "bad".to_owned())] });
+    world.report(
+        alert,
+        Outcome::Sent {
+            tags: vec![("t".to_owned(), "bad".to_owned())],
+            message_id: "bad".to_owned(),
+        },
+    );
     world.work();
     assert_eq!(world.rows(STATES), ["1|1||0"]);
 }

@@ -1,13 +1,17 @@
 //! The messages of what was decided.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use config::db::{DbResult, Reader};
-use objects::OperationMode;
+use objects::{OperationMode, Withholding};
 
 use super::{Action, Event, Look, Update, contained};
+use crate::bundles::Grouping;
+use crate::calm::FLAPPING_S;
 use crate::escalation::Missing;
-use crate::escalator::stored::{self, NewAlert};
+use crate::escalator::alerts::{Group, Holds, Kind, NewAlert};
+use crate::escalator::stored;
 use crate::escalator::texts::{Addressee, Sent, Subject};
 use crate::recipients::{Draft, Fate, Involved, Message, Occasion, Recipients, Text};
 
@@ -28,6 +32,7 @@ impl Look<'_> {
             mode: about.mode,
             severity: self.severity(event),
             now: self.turn.now,
+            step: about.step,
             author: Some(about.author).filter(|author| *author != 0),
             involved: &involved,
         };
@@ -38,11 +43,18 @@ impl Look<'_> {
             Say::Note(note) => recipients.note(note),
         };
         let is_expanded = matches!(say, Say::Note(_));
-        let alerts = self.expanded(connection, action, event, about, drafts, is_expanded)?;
+        let mut alerts = self.expanded(connection, action.id, event, about, drafts, is_expanded)?;
+        if about.withheld.is_some() {
+            // What could not be sent is told when it would have been.
+            alerts.retain(|alert| alert.fate == Fate::Send);
+        }
+        // A note is not told in other words.
+        let grouping = action.grouping.as_ref().filter(|_| !is_expanded);
+        self.hold(grouping, event, &mut alerts);
         // Messages of one recovery do not involve each other's users.
         if about.mode == OperationMode::Problem {
             let told = self.told.entry((action.id, event.id)).or_default();
-            told.extend(alerts.iter().filter(|alert| alert.fate == Fate::Send).map(|alert| {
+            told.extend(alerts.iter().filter(|alert| alert.is_told()).map(|alert| {
                 let address = alert.address.clone();
                 Involved { user: alert.user, address, last: Text::default() }
             }));
@@ -74,11 +86,27 @@ impl Look<'_> {
         Ok(involved)
     }
 
+    /// Sets what may hold these messages of one action back.
+    fn hold(&self, grouping: Option<&Arc<Grouping>>, event: &Event, alerts: &mut [NewAlert]) {
+        let group = grouping.filter(|_| !alerts.is_empty()).map(|grouping| {
+            let hosts = self.host_names(event, |host| &host.host);
+            let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+            let key = grouping.key(&hosts, &event.tags).to_text().into();
+            Group { key, grouping: Arc::clone(grouping) }
+        });
+        for alert in alerts {
+            let media_type = alert.address.as_ref().map(|address| address.media_type);
+            let media_type = media_type.and_then(|id| self.people.directory.media_types.get(&id));
+            let limit = media_type.and_then(|one| one.limit);
+            alert.holds = Holds { group: group.clone(), limit, ..std::mem::take(&mut alert.holds) };
+        }
+    }
+
     /// Alerts with their texts; `is_expanded`: only the parameters of media types have macros.
-    fn expanded(
+    pub(super) fn expanded(
         &self,
         connection: &mut dyn Reader,
-        action: &Action,
+        action: u64,
         event: &Event,
         about: About,
         drafts: Vec<Draft>,
@@ -100,11 +128,11 @@ impl Look<'_> {
             let own = parameters(draft).iter();
             templates.extend(own.flat_map(|(name, value)| [name.as_str(), value]));
         }
-        let subject = about.subject(action.id, event);
+        let subject = about.subject(action, event);
         let templates = Vec::from_iter(templates);
         let faulty = |draft: &Draft| {
             let fate = if draft.fate == Fate::Send { Fate::Faulty } else { draft.fate };
-            about.alert(action.id, Draft { fate, ..draft.clone() }, Text::default())
+            about.alert(action, Draft { fate, ..draft.clone() }, Text::default())
         };
         let read = || self.turn.texts.about(connection, subject, &templates);
         let Some(texts) = contained(&subject, read) else {
@@ -121,6 +149,7 @@ impl Look<'_> {
                     message: texts.message(&draft.text.message, &to),
                 }
             };
+            let text = about.with_notice(text);
             let sent = Sent {
                 sendto: draft.address.as_ref().map_or("", |address| &address.sendto),
                 subject: &text.subject,
@@ -130,7 +159,7 @@ impl Look<'_> {
                 (texts.parameter(name, &to, sent), texts.parameter(value, &to, sent))
             });
             let parameters = parameters.collect();
-            NewAlert { parameters, ..about.alert(action.id, draft.clone(), text) }
+            NewAlert { parameters, ..about.alert(action, draft.clone(), text) }
         };
         let made = drafts
             .iter()
@@ -165,12 +194,36 @@ pub(in crate::escalator) struct About {
     /// Of the update.
     author: u64,
     step: u32,
+    /// Why it is not sent.
+    withheld: Option<Withholding>,
+    /// It tells first that the trigger is flapping, with the number of changes.
+    flapping: Option<usize>,
 }
 
 impl About {
     pub(super) fn problem(event: &Event, step: u32) -> Self {
         let mode = OperationMode::Problem;
-        Self { mode, event: event.id, problem: 0, update: 0, alarm: false, author: 0, step }
+        Self {
+            mode,
+            event: event.id,
+            problem: 0,
+            update: 0,
+            alarm: false,
+            author: 0,
+            step,
+            withheld: None,
+            flapping: None,
+        }
+    }
+
+    /// The same, which tells that the trigger is flapping.
+    pub(super) fn flapping(self, changes: usize) -> Self {
+        Self { flapping: Some(changes), ..self }
+    }
+
+    /// The same, which is stored and not sent.
+    pub(super) fn withheld(self, reason: Withholding) -> Self {
+        Self { withheld: Some(reason), ..self }
     }
 
     pub(super) fn recovery(event: &Event) -> Self {
@@ -184,6 +237,20 @@ impl About {
         let mode = OperationMode::Update;
         let alarm = update.alarm != 0;
         Self { mode, update: update.id, alarm, author: update.user, ..about }
+    }
+
+    /// The text, behind the notice that the trigger is flapping.
+    fn with_notice(self, text: Text) -> Text {
+        let Some(changes) = self.flapping else { return text };
+        let minutes = FLAPPING_S / 60;
+        let notice = format!(
+            "Flapping: {changes} changes in {minutes} minutes. Further messages follow when the trigger \
+             has been quiet for {minutes} minutes."
+        );
+        Text {
+            subject: format!("Flapping: {}", text.subject),
+            message: format!("{notice}\n\n{}", text.message),
+        }
     }
 
     pub(in crate::escalator) fn subject(&self, action: u64, event: &Event) -> Subject {
@@ -205,7 +272,8 @@ impl About {
             parameters: Vec::new(),
             step: self.step,
             fate: draft.fate,
-            command: None,
+            kind: Kind::Message,
+            holds: Holds { withheld: self.withheld, ..Holds::default() },
         }
     }
 }

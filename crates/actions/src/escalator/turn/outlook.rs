@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use config::db::{DbResult, Reader};
-use model::alert::outlook::{Case, OfAction, Operation, Outlook, Running, Step, Verdict};
+use model::alert::outlook::{Case, OfAction, OnCall, Operation, Outlook, Running, Step, Verdict};
 
 use objects::OperationMode;
 
 use super::{Action, Configured, Event, Look, News, Turn, note};
 use crate::conditions::Subject;
-use crate::escalation::Progress;
+use crate::escalation::{Calm, Progress};
 use crate::escalator::stored::{self, Escalation};
 use crate::recipients::{self, Audience, Fate, Message, Occasion, Recipients};
 
@@ -25,7 +25,7 @@ impl Turn<'_> {
         configured: &mut Configured,
         event: u64,
     ) -> DbResult<Option<Outlook>> {
-        let actions = configured.of(connection, self.snapshot)?;
+        let actions = configured.of(connection, self.snapshot, self.now)?;
         let escalations = stored::of_problem(connection, event)?;
         let news = News { opened: vec![event], ..News::default() };
         let mut look = Look::read(self, connection, &actions, &news, &BTreeMap::new())?;
@@ -50,7 +50,7 @@ impl Look<'_> {
         escalation: Option<&Escalation>,
     ) -> OfAction {
         let off = (!action.enabled).then_some(action.name.as_str());
-        let problem = self.problems.state(event, self.object(event), off);
+        let problem = self.problem(action, event, off);
         let progress = escalation.map(|one| Progress {
             told: self.told.contains_key(&(action.id, event.id)),
             ..one.progress
@@ -61,14 +61,14 @@ impl Look<'_> {
             id: one.id,
             step: one.progress.step,
             waits: one.progress.waits,
-            pauses: action.plan.pauses(&problem),
+            pauses: action.plan.pauses(&problem, one.progress),
+            inhibited_by: problem.calm.and_then(Calm::inhibitor),
             stopped: problem.missing.as_ref().map(note).unwrap_or_default(),
         });
-        let operations = action.messages.iter().map(|(id, (mode, message))| Operation {
-            id: *id,
-            mode: *mode,
-            to_involved: message.to == Audience::Involved,
-            cases: self.cases(action, event, *mode, message),
+        let step = escalation.map_or(0, |one| one.progress.step).saturating_add(1);
+        let operations = action.messages.iter().map(|(id, (mode, message))| {
+            let step = step.max(action.plan.first_step(*id));
+            self.operation(action, event, *id, Then { mode: *mode, step }, message)
         });
         OfAction {
             action: action.id,
@@ -83,45 +83,74 @@ impl Look<'_> {
     }
 
     /// Whether each user whom an operation names gets its message.
-    fn cases(
+    fn operation(
         &self,
         action: &Action,
         event: &Event,
-        mode: OperationMode,
+        id: u64,
+        then: Then,
         message: &Message,
-    ) -> Vec<Case> {
-        let Audience::Named { users, groups } = &message.to else { return Vec::new() };
+    ) -> Operation {
         let occasion = Occasion {
             source: action.source,
-            mode,
+            mode: then.mode,
             severity: self.severity(event),
             now: self.turn.now,
+            step: then.step,
             author: None,
             involved: &[],
         };
         let directory = &self.people.directory;
         let recipients = Recipients { directory, globals: &self.globals, occasion };
-        let all = recipients.users(users, groups);
-        let of_user = |user: u64| {
-            recipients
-                .cases(message, user)
-                .into_iter()
-                .map(move |case| Case {
-                    user,
-                    address: case.address.map(|one| (one.media_type, one.sendto.clone())),
-                    verdict: verdict(case.verdict),
-                })
-                .collect::<Vec<_>>()
+        let schedules = match &message.to {
+            Audience::Named { on_call, .. } => &on_call[..],
+            Audience::Involved => &[],
         };
-        all.into_iter().flat_map(of_user).collect()
+        let on_call = schedules.iter().map(|one| OnCall {
+            schedule: one.rota.id,
+            name: one.rota.of.name.clone(),
+            users: recipients.on_call(one),
+        });
+        Operation {
+            id,
+            mode: then.mode,
+            to_involved: message.to == Audience::Involved,
+            cases: cases(&recipients, message),
+            on_call: on_call.collect(),
+        }
     }
+}
+
+/// Whether each user whom a message names gets it.
+pub(super) fn cases(recipients: &Recipients<'_>, message: &Message) -> Vec<Case> {
+    let of_user = |user: u64| {
+        recipients
+            .cases(message, user)
+            .into_iter()
+            .map(move |case| Case {
+                user,
+                address: case.address.map(|one| (one.media_type, one.sendto.clone())),
+                verdict: verdict(case.verdict),
+            })
+            .collect::<Vec<_>>()
+    };
+    recipients.users(&message.to).into_iter().flat_map(of_user).collect()
+}
+
+/// When an operation runs.
+#[derive(Clone, Copy)]
+struct Then {
+    mode: OperationMode,
+    /// The next one in which it can run.
+    step: u32,
 }
 
 pub(super) fn verdict(of: recipients::Verdict) -> Verdict {
     match of {
         // The last two show only when the text is made, or the row is written.
         recipients::Verdict::Made(Fate::Send | Fate::Faulty | Fate::Refused) => Verdict::Sent,
-        recipients::Verdict::Made(Fate::NoMedia) => Verdict::NoMedia,
+        // A gap is no case: it has no user.
+        recipients::Verdict::Made(Fate::NoMedia | Fate::NobodyOnCall(_)) => Verdict::NoMedia,
         recipients::Verdict::Made(Fate::MediaTypeDisabled) => Verdict::MediaTypeDisabled,
         recipients::Verdict::Made(Fate::NoText) => Verdict::NoText,
         recipients::Verdict::Silent(silence) => Verdict::Silent(silence),

@@ -1,19 +1,19 @@
 //! What an action would have sent about problems of the past: their times are taken from the events, everything else is as
 //! it is now. Maintenance, dependencies and ranks of the past are not known, so that nothing is paused.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use config::db::{DbResult, Reader, Row, query_by_ids};
 use const_format::formatcp;
-use model::alert::outlook::{Silence, Verdict};
+use model::alert::outlook::{Case, Silence, Verdict};
 use model::alert::rehearsal::{LISTED_MAX, Planned, Rehearsed, Span};
 use objects::sql::{OBJECT_TRIGGER, SOURCE_TRIGGER};
 use objects::{AlertStatus, AlertType, OperationMode, ProblemAction};
 
-use super::outlook::verdict;
-use super::{Action, Event, Look, News, Turn};
+use super::outlook::{cases, verdict};
+use super::{Action, Event, Look, News, People, Seen, Turn};
 use crate::escalation::{Order, Problem, Progress, Suppressed};
-use crate::recipients::{Audience, Involved, Message, Occasion, Recipients, Text};
+use crate::recipients::{self, Audience, Draft, Involved, Message, Occasion, Recipients, Text};
 
 /// Problems that are read at once.
 const BATCH_MAX: usize = 500;
@@ -29,6 +29,8 @@ pub(in crate::escalator) struct Rehearsal {
     /// Time and id of the last problem.
     last: (i64, u64),
     hours: BTreeMap<(u64, i64), u64>,
+    /// Problems that were looked at, also those that the caller does not see.
+    pub(in crate::escalator) looked_at: u64,
     pub(in crate::escalator) found: Rehearsed,
 }
 
@@ -66,19 +68,22 @@ impl Life {
             suppressed: Suppressed::No,
             symptom: false,
             depends_on_problem: false,
+            calm: None,
+            reopened: false,
             missing: None,
         }
     }
 }
 
 impl Rehearsal {
-    /// The next problems; returns whether there are more.
+    /// The next problems, as far as the user `reader` sees them; returns whether there are more.
     pub(in crate::escalator) fn go_on(
         &mut self,
         connection: &mut dyn Reader,
         turn: &Turn<'_>,
         action: &BTreeMap<u64, Action>,
         span: Span,
+        reader: u64,
     ) -> DbResult<bool> {
         let lives = self.read(connection, span)?;
         let Some(action_itself) = action.values().next() else { return Ok(false) };
@@ -89,9 +94,19 @@ impl Rehearsal {
         }
         let news = News { opened, ..News::default() };
         let mut look = Look::read(turn, connection, action, &news, &BTreeMap::new())?;
+        let hosts: BTreeSet<u64> =
+            look.objects.values().flat_map(|one| &one.hosts).copied().collect();
+        let seen = Seen { hosts: &Vec::from_iter(hosts), services: &[] };
+        let mut own = People::read(connection, std::iter::empty(), std::iter::once(reader), &seen)?;
         for (id, life) in &lives {
-            self.found.problems += 1;
+            self.looked_at += 1;
             let Some(event) = look.events.get(id).cloned() else { continue };
+            let hosts = look.object(&event).map(|one| one.hosts.clone()).unwrap_or_default();
+            own.look_at(&hosts, &event.tags);
+            if !own.directory.users.get(&reader).is_some_and(|user| user.reads) {
+                continue;
+            }
+            self.found.problems += 1;
             let subject = look.subject(connection, &event)?;
             if !subject.is_some_and(|subject| action_itself.filter.fits(&*subject)) {
                 continue;
@@ -244,7 +259,7 @@ impl Replay<'_> {
                     self.say(message, OperationMode::Recovery, 1, at, None);
                 }
             }
-            Order::Cancel(_) => {}
+            Order::Cancel(_) | Order::Withhold { .. } | Order::WithholdEnd(_) => {}
         }
     }
 
@@ -274,46 +289,41 @@ impl Replay<'_> {
             mode,
             severity: self.look.severity(self.event),
             now: at,
+            step,
             author,
             involved: if mode == OperationMode::Update { &involved } else { &only_told },
         };
         let (directory, globals) = (&self.look.people.directory, &self.look.globals);
         let recipients = Recipients { directory, globals, occasion };
         let event = self.event.id;
-        let planned =
-            |user, address, verdict| Planned { at, event, mode, step, user, address, verdict };
-        let all: Vec<Planned> = match &message.to {
-            Audience::Named { users, groups } => {
-                let users = recipients.users(users, groups);
-                let cases = users.into_iter().flat_map(|user| {
-                    recipients.cases(message, user).into_iter().map(move |case| (user, case))
-                });
-                let planned = cases.map(|(user, case)| {
-                    let address = case.address.map(|one| (one.media_type, one.sendto.clone()));
-                    planned(user, address, verdict(case.verdict))
-                });
-                planned.collect()
-            }
-            Audience::Involved => {
-                let drafts = recipients.of(message).into_iter();
-                let planned = drafts.map(|draft| {
-                    let address = draft.address.map(|one| (one.media_type, one.sendto));
-                    planned(
-                        draft.user,
-                        address,
-                        verdict(crate::recipients::Verdict::Made(draft.fate)),
-                    )
-                });
-                planned.collect()
-            }
+        let schedules = match &message.to {
+            Audience::Named { on_call, .. } => &on_call[..],
+            Audience::Involved => &[],
         };
+        let of_schedules: Vec<(&str, Vec<u64>)> = schedules
+            .iter()
+            .map(|one| (one.rota.of.name.as_str(), recipients.on_call(one)))
+            .collect();
+        let cases = match &message.to {
+            Audience::Named { .. } => cases(&recipients, message),
+            Audience::Involved => recipients.of(message).into_iter().map(case_of).collect(),
+        };
+        let planned = |Case { user, address, verdict }: Case| {
+            let own = of_schedules.iter().filter(|(_, users)| users.contains(&user));
+            let on_call = own.map(|(name, _)| (*name).to_owned()).collect();
+            Planned { at, event, mode, step, user, address, verdict, on_call }
+        };
+        let all: Vec<Planned> = cases.into_iter().map(planned).collect();
+        for (name, _) in of_schedules.iter().filter(|(_, users)| users.is_empty()) {
+            *self.to.found.gaps.entry((*name).to_owned()).or_default() += 1;
+        }
         self.told = involved;
         for one in all {
             if let (OperationMode::Problem, Verdict::Sent, Some((media_type, sendto))) =
                 (mode, one.verdict, &one.address)
             {
                 let address =
-                    crate::recipients::Address { media_type: *media_type, sendto: sendto.clone() };
+                    recipients::Address { media_type: *media_type, sendto: sendto.clone() };
                 self.told.push(Involved {
                     user: one.user,
                     address: Some(address),
@@ -322,5 +332,14 @@ impl Replay<'_> {
             }
             self.to.note(self.look, one);
         }
+    }
+}
+
+/// A message that is made without asking media again.
+fn case_of(draft: Draft) -> Case {
+    Case {
+        user: draft.user,
+        address: draft.address.map(|one| (one.media_type, one.sendto)),
+        verdict: verdict(recipients::Verdict::Made(draft.fate)),
     }
 }

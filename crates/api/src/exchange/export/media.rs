@@ -10,7 +10,8 @@ use super::{Export, object, put_list};
 use crate::call::Json;
 use crate::error::ApiResult;
 use crate::exchange::words::{
-    MEDIA_TYPE, MEDIA_TYPE_REST, MESSAGE_TEMPLATE, SCRIPT_PARAMETER, WEBHOOK_PARAMETER, to_export,
+    FALLBACK, MEDIA_TYPE, MEDIA_TYPE_REST, MESSAGE_TEMPLATE, SCRIPT_PARAMETER, WEBHOOK_PARAMETER,
+    to_export,
 };
 
 impl Export<'_, '_> {
@@ -23,6 +24,7 @@ impl Export<'_, '_> {
         rows.sort_by_cached_key(|row| natural(row.text("name")));
         let mut parameters = self.of_media_types("media_type_params", ids)?;
         let mut messages = self.of_media_types("media_type_messages", ids)?;
+        let fallbacks = self.fallbacks(ids)?;
         let node = |row: &Row| {
             let (id, is_script) =
                 (row.id("mediatypeid"), MediaTypeKind::Script.is(row.int("type")));
@@ -38,6 +40,17 @@ impl Export<'_, '_> {
             let shown = |row: &Row, words| Json::Object(to_export(words, &object(row)));
             put_list(&mut out, "parameters", own.iter().map(|row| shown(row, words)).collect());
             out.extend(to_export(MEDIA_TYPE_REST, &node));
+            if let Ok(Json::Object(mut limit)) = serde_json::from_str(row.text("storm_limit")) {
+                // Files have texts for numbers.
+                limit
+                    .values_mut()
+                    .filter(|v| v.is_number())
+                    .for_each(|v| *v = v.to_string().into());
+                out.insert("storm_limit".to_owned(), Json::Object(limit));
+            }
+            if let Some(name) = fallbacks.get(&id) {
+                out.insert(FALLBACK.to_owned(), name.as_str().into());
+            }
             let mut own = messages.remove(&id).unwrap_or_default();
             own.sort_by_key(|row| (row.int("eventsource"), row.int("recovery")));
             let own = own.iter().map(|row| shown(row, MESSAGE_TEMPLATE)).collect();
@@ -45,6 +58,15 @@ impl Export<'_, '_> {
             Json::Object(out)
         };
         Ok(rows.iter().map(node).collect())
+    }
+
+    /// Names of the fallbacks of media types that have one.
+    fn fallbacks(&self, ids: &[u64]) -> ApiResult<BTreeMap<u64, String>> {
+        let sql = "SELECT m.mediatypeid, f.name FROM media_types m JOIN media_types f \
+                   ON f.mediatypeid = m.fallback_mediatypeid WHERE m.mediatypeid IN ({ids})";
+        let rows = self.rows(sql, ids)?;
+        let pair = |row: &Row| (row.id("mediatypeid"), row.text("name").to_owned());
+        Ok(rows.iter().map(pair).collect())
     }
 
     /// Rows of a table by media type, in their order.

@@ -1,14 +1,14 @@
 //! Media types.
 
 use objects::MediaTypeKind;
-use serde_json::Map;
+use serde_json::{Map, json};
 
 use super::{Import, list, text};
 use crate::call::Json;
 use crate::error::ApiResult;
 use crate::exchange::words::{
-    MEDIA_TYPE, MEDIA_TYPE_REST, MESSAGE_TEMPLATE, SCRIPT_PARAMETER, WEBHOOK_PARAMETER, Word,
-    check_members, invalid, to_api,
+    FALLBACK, MEDIA_TYPE, MEDIA_TYPE_REST, MESSAGE_TEMPLATE, SCRIPT_PARAMETER, WEBHOOK_PARAMETER,
+    Word, check_members, invalid, to_api,
 };
 
 impl Import<'_, '_> {
@@ -19,10 +19,15 @@ impl Import<'_, '_> {
         if !rules.any() {
             return Ok(());
         }
+        let mut written = Vec::new();
         for (path, node) in nodes {
             let mut object = media_type(node, &path)?;
             let sql = "SELECT mediatypeid FROM media_types WHERE name = ?";
             let known = self.call.rows(sql, &[text(node, "name").into()])?;
+            let writes = if known.is_empty() { rules.create } else { rules.update };
+            if writes && !text(node, FALLBACK).is_empty() {
+                written.push((path.clone(), node));
+            }
             match known.first() {
                 Some(row) if rules.update => {
                     let id = row.id("mediatypeid").to_string();
@@ -35,14 +40,31 @@ impl Import<'_, '_> {
                 _ => {}
             }
         }
-        Ok(())
+        // A fallback may come later in the file.
+        written.iter().try_for_each(|(path, node)| self.fallback(node, path))
+    }
+
+    fn fallback(&self, node: &Json, path: &str) -> ApiResult<()> {
+        let id = |name: &str| -> ApiResult<Option<String>> {
+            let sql = "SELECT mediatypeid FROM media_types WHERE name = ?";
+            let rows = self.call.rows(sql, &[name.into()])?;
+            Ok(rows.first().map(|row| row.id("mediatypeid").to_string()))
+        };
+        let fallback = text(node, FALLBACK);
+        let (Some(own), Some(other)) = (id(text(node, "name"))?, id(fallback)?) else {
+            let error = format!("the media type \"{fallback}\" does not exist");
+            return Err(invalid(&format!("{path}/{FALLBACK}"), &error));
+        };
+        let update = json!({ "mediatypeid": own, "fallback_mediatypeid": other });
+        self.change("mediatype.update", vec![update])
     }
 }
 
 /// A media type as the API has it, with all fields that media types of its kind have.
 fn media_type(node: &Json, path: &str) -> ApiResult<Map<String, Json>> {
     let words = [MEDIA_TYPE, MEDIA_TYPE_REST];
-    check_members(node, &words, &["parameters", "message_templates"], path)?;
+    let lists = ["parameters", "storm_limit", FALLBACK, "message_templates"];
+    check_members(node, &words, &lists, path)?;
     require(node, &["name", "type"], path)?;
     let mut out = Map::new();
     for words in words {
@@ -53,6 +75,9 @@ fn media_type(node: &Json, path: &str) -> ApiResult<Map<String, Json>> {
             out.insert(word.api.to_owned(), value);
         }
     }
+    let limit = node.get("storm_limit").cloned().unwrap_or(Json::Null);
+    out.insert("storm_limit".to_owned(), limit);
+    out.insert("fallback_mediatypeid".to_owned(), "0".into());
     let is_kind = |kind: MediaTypeKind| text(node, "type") == kind.word();
     let words: &[Word] =
         if is_kind(MediaTypeKind::Script) { SCRIPT_PARAMETER } else { WEBHOOK_PARAMETER };

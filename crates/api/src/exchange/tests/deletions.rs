@@ -159,6 +159,7 @@ fn every_deletion_that_takes_items_is_tried() {
         "hostinterface",
         "maintenance",
         "mediatype",
+        "oncall",
         "pool",
         "poolgroup",
         "regexp",

@@ -40,7 +40,13 @@ pub(in crate::exchange) const MEDIA_TYPE_REST: &[Word] = &[
     text("event_menu_url", "event_menu_url"),
     text("event_menu_name", "event_menu_name"),
     text("description", "description"),
+    word("living", "living", YES, "0"),
+    word("deduplicates", "deduplicates", YES, "0"),
+    text("reply_address", "reply_address"),
 ];
+
+/// The name of another media type; only if there is one.
+pub(in crate::exchange) const FALLBACK: &str = "fallback_media_type";
 
 /// A parameter of a webhook.
 pub(in crate::exchange) const WEBHOOK_PARAMETER: &[Word] =

@@ -1,6 +1,8 @@
 //! Actions: what follows from events: messages, scripts, and changes of hosts that were found.
 
+mod calm;
 mod conditions;
+mod grouping;
 mod operations;
 pub(crate) mod rehearse;
 mod rights;
@@ -17,7 +19,7 @@ use crate::error::ApiResult;
 use crate::get::{Found, Get, Output};
 use crate::methods::item::eval_formula;
 use crate::object::Access::{Optional, ReadOnly, Required};
-use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
+use crate::object::FieldKind::{Id, Name, Nested, OneOf, Settings, Text};
 use crate::object::{Field, Object, field};
 use crate::params;
 
@@ -48,10 +50,31 @@ const FIELDS: &[Field] = &[
     field("pause_suppressed", OneOf(&[0, 1]), Optional, "Triggers: 1 = wait while suppressed."),
     field("notify_if_canceled", OneOf(&[0, 1]), Optional, "Triggers: 1 = tell of cancellations."),
     field("pause_symptoms", OneOf(&[0, 1]), Optional, "Triggers: 1 = wait while a symptom."),
+    field(
+        "grouping",
+        Settings,
+        Optional,
+        "How messages are grouped: `{by: [tag or {HOST.HOST}], wait, interval, repeat}`.",
+    )
+    .named(),
     field("filter", Nested, Optional, "When: `{evaltype, formula, conditions}`."),
     field("operations", Nested, Optional, "What then happens, in steps."),
     field("recovery_operations", Nested, Optional, "What happens when the problem ends."),
     field("update_operations", Nested, Optional, "What happens when the problem is updated."),
+    field(
+        "inhibition",
+        Settings,
+        Optional,
+        "Triggers: `{tags}`, pauses while a more severe problem with equal values of these tags is open.",
+    )
+    .named(),
+    field(
+        "calming",
+        Settings,
+        Optional,
+        "Triggers: `{transients, flapping, max_hold}`, fewer messages about problems that end soon or come again.",
+    )
+    .named(),
 ];
 
 pub(crate) static ACTION: Object = Object {
@@ -69,6 +92,7 @@ const BY_OPERATIONS: &[(&str, &str)] = &[
     ("mediatypeids", "operation_messages x ON x.mediatypeid IN ({ids})"),
     ("usrgrpids", "operation_message_groups x ON x.usrgrpid IN ({ids})"),
     ("userids", "operation_message_users x ON x.userid IN ({ids})"),
+    ("scheduleids", "operation_message_schedules x ON x.scheduleid IN ({ids})"),
     ("scriptids", "operation_commands x ON x.scriptid IN ({ids})"),
 ];
 

@@ -33,7 +33,8 @@ pub(super) fn rehearse(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let prepared = prepared.ok_or_else(|| {
         ApiError::at("/", "only actions on problems of triggers (event source 0) can be rehearsed")
     })?;
-    let rehearsed = prepared.run(span, &|| call.gone.is_gone()).map_err(ApiError::application)?;
+    let rehearsed = prepared.run(span, call.user().id, &|| call.gone.is_gone());
+    let rehearsed = rehearsed.map_err(ApiError::application)?;
     // Without a result the client has disconnected.
     shown(call, span, &rehearsed.unwrap_or_default())
 }
@@ -93,6 +94,8 @@ fn shown(call: &Call<'_>, span: Span, rehearsed: &Rehearsed) -> ApiResult<Json> 
         let name = names.get(id)?;
         Some(of_user(*id, name, user))
     });
+    let gaps = rehearsed.gaps.iter();
+    let gaps = gaps.map(|(name, count)| json!({ "name": name, "messages": count.to_string() }));
     let listed = rehearsed.listed.iter().filter(|one| names.contains_key(&one.user));
     Ok(json!({
         "time_from": span.from.to_string(),
@@ -101,6 +104,7 @@ fn shown(call: &Call<'_>, span: Span, rehearsed: &Rehearsed) -> ApiResult<Json> 
         "fitting": rehearsed.fitting.to_string(),
         "stopped_at": rehearsed.stopped_at.unwrap_or(0).to_string(),
         "users": users.collect::<Vec<_>>(),
+        "gaps": gaps.collect::<Vec<_>>(),
         "messages": listed.map(message).collect::<Vec<_>>(),
     }))
 }
@@ -146,6 +150,7 @@ fn message(planned: &Planned) -> Json {
         "mediatypeid": media_type.to_string(),
         "sendto": sendto,
         "verdict": planned.verdict.word(),
+        "oncall": planned.on_call,
     })
 }
 

@@ -9,6 +9,7 @@ use objects::ConditionKind;
 use crate::call::Call;
 use crate::error::ApiResult;
 use crate::get::Get;
+use crate::methods::oncall;
 use crate::permission::{Need, on_groups, on_hosts, on_triggers};
 use crate::write::Target;
 
@@ -33,6 +34,14 @@ pub(super) fn limit(get: &mut Get<'_, '_>, call: &Call<'_>) -> ApiResult<()> {
         ),
         ("operation_message_groups", Some(format!("x.usrgrpid IN ({own})"))),
         ("operation_message_users", Some(users)),
+        (
+            "operation_message_schedules",
+            oncall::visible(call.user(), Need::Read).map(|seen| {
+                format!(
+                    "x.scheduleid IN (SELECT t.scheduleid FROM oncall_schedules t WHERE {seen})"
+                )
+            }),
+        ),
     ] {
         if let Some(right) = right {
             let condition = format!(

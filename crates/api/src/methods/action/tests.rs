@@ -1,4 +1,6 @@
+mod calm;
 mod messages;
+mod on_call;
 
 use serde_json::{Value as Json, json};
 

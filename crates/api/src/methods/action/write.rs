@@ -6,9 +6,9 @@ use config::table;
 use objects::EventSource;
 use serde_json::json;
 
-use super::ACTION;
 use super::conditions::Filter;
 use super::operations::{self, LISTS, Operation, Place};
+use super::{ACTION, calm, grouping};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::object::{Columns, Mode};
@@ -28,7 +28,7 @@ fn is_of(source: EventSource, member: &str) -> bool {
     match member {
         "esc_period" | "recovery_operations" => operations::has_steps(source),
         "update_operations" => matches!(source, EventSource::Trigger | EventSource::Service),
-        "pause_suppressed" | "pause_symptoms" | "notify_if_canceled" => {
+        "pause_suppressed" | "pause_symptoms" | "notify_if_canceled" | "inhibition" | "calming" => {
             source == EventSource::Trigger
         }
         _ => true,
@@ -59,6 +59,11 @@ impl Given {
         if let Some(value) = object.get("esc_period") {
             operations::check_period(value, &at("esc_period"))?;
         }
+        if let Some(grouping) = params::settings(object, "grouping", path)? {
+            columns.push(("grouping", grouping::parse(grouping, &at("grouping"))?.into()));
+        }
+        columns.extend(calm::inhibition(object, path)?);
+        columns.extend(calm::calming(object, path)?);
         let name = match object.get("name") {
             Some(name) => params::text(name, &at("name"))?,
             None => now.map_or("", |(name, _)| name).to_owned(),

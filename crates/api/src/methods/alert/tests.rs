@@ -169,3 +169,47 @@ fn users_see_alerts_on_hosts_and_to_users_they_see() {
         assert_eq!(seen(&admin, options.clone()).len(), by_admin, "{options}");
     }
 }
+
+#[test]
+fn withheld_alerts_are_found_and_summaries_are_for_recipients() {
+    let server = Server::start();
+    let (group, ..) = world(&server);
+    let own = ["withheld", "carrierid", "bundleid", "summary"];
+    server.write_state_sql(&[
+        "UPDATE alerts SET status = 4, withheld = 1, carrierid = 6, bundleid = 9 WHERE alertid = 1",
+        "UPDATE alerts SET summary = 1 WHERE alertid = 6",
+    ]);
+    let get = |params: Json| server.call("alert.get", &params).unwrap();
+    let plain = get(json!({ "alertids": "1" }));
+    assert!(own.iter().all(|name| plain[0].get(name).is_none()), "{plain}");
+    assert_eq!(plain[0]["status"], "4");
+    assert_eq!(
+        get(json!({ "output": own, "filter": { "withheld": [1, 3] } })),
+        json!([{ "withheld": "1", "carrierid": "6", "bundleid": "9", "summary": "0" }])
+    );
+    assert_eq!(ids(&get(json!({ "output": ["alertid"], "filter": { "carrierid": "6" } }))), ["1"]);
+    let of_event = |wanted: Json| {
+        let params = json!({ "eventids": "1", "output": ["eventid"], "selectAlerts": wanted });
+        server.call("event.get", &params).unwrap()[0]["alerts"][1].clone()
+    };
+    assert!(of_event(json!("extend")).get("withheld").is_none());
+    assert_eq!(of_event(json!(["withheld"])), json!({ "withheld": "1" }));
+    // A member of the recipient's group, who sees this problem and perhaps not the others.
+    let ug = server.create("usergroup.create", &json!({ "name": "ug" }));
+    let user = |name: &str| {
+        let user = json!({ "username": name, "passwd": "Pa55word-x", "roleid": "2", "usrgrps": { "usrgrpid": ug } });
+        (server.create("user.create", &user), server.login(name, "Pa55word-x"))
+    };
+    let rights = json!({ "usrgrpid": ug, "hostgroup_rights": [{ "id": group, "permission": 2 }] });
+    server.call("usergroup.update", &rights).unwrap();
+    let ((to, session), (_, other)) = (user("u1"), user("u2"));
+    server.write_state_sql(&[&format!("UPDATE alerts SET userid = {to} WHERE alertid = 6")]);
+    let seen = |session: &str| {
+        let params = json!({ "output": ["alertid"], "userids": to });
+        let found = server.call_as(Some(session), "alert.get", &params).unwrap();
+        let params = json!({ "eventids": "5", "output": ["eventid"], "selectAlerts": ["alertid"] });
+        let of_event = server.call_as(Some(session), "event.get", &params).unwrap();
+        (found.as_array().unwrap().len(), of_event[0]["alerts"].as_array().unwrap().len())
+    };
+    assert_eq!((seen(&session), seen(&other)), ((1, 1), (0, 0)));
+}

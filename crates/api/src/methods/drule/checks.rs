@@ -1,5 +1,7 @@
 //! Checks of discovery rules, as clients give them.
 
+use std::collections::BTreeSet;
+
 use config::db::Value;
 use eval::key::ItemKey;
 use eval::ranges::numbers;
@@ -53,14 +55,14 @@ pub(super) fn parse(value: Option<&Json>) -> ApiResult<Vec<Check>> {
         return Err(ApiError::params("Only one check can be unique."));
     }
     // What they ask, whatever is made of the answer.
-    let asked = |check: &Check| -> Columns {
+    let asked = |check: &Check| -> String {
         let made = ["uniq", "host_source", "name_source"];
-        check.columns.iter().filter(|(name, _)| !made.contains(name)).cloned().collect()
+        let columns = check.columns.iter().filter(|(name, _)| !made.contains(name));
+        format!("{:?}", columns.collect::<Vec<_>>())
     };
-    for (n, check) in checks.iter().enumerate() {
-        if checks[..n].iter().any(|other| asked(other) == asked(check)) {
-            return Err(ApiError::params("Checks should be unique."));
-        }
+    let distinct: BTreeSet<String> = checks.iter().map(asked).collect();
+    if distinct.len() < checks.len() {
+        return Err(ApiError::params("Checks should be unique."));
     }
     Ok(checks)
 }

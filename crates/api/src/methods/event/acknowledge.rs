@@ -42,10 +42,21 @@ const OPPOSITE: &[(Action, Action)] = &[
 ];
 
 pub(super) fn run(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let update = check(call, input)?;
+    if !update.events.is_empty() {
+        call.api.deps.live.update_problems(&update).map_err(ApiError::application)?;
+    }
+    let events: Vec<u64> = update.events.iter().map(|event| event.0).collect();
+    // Numbers, not texts: so answers the reference here, and clients read it so.
+    Ok(json!({ "eventids": events }))
+}
+
+/// What the method changes, if the call's user may do so now.
+pub(crate) fn check(call: &Call<'_>, input: &Json) -> ApiResult<ProblemUpdate> {
     let update = read(call, input)?;
     let events = params::ids(input, "eventids")?.ok_or_else(|| missing("/", "eventids"))?;
     if events.is_empty() {
-        return Ok(json!({ "eventids": events }));
+        return Ok(update);
     }
     let mut seen: Vec<u64> = events.clone();
     seen.sort_unstable();
@@ -54,14 +65,8 @@ pub(super) fn run(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         return Err(ApiError::at("/eventids", "event ids must differ"));
     }
     check_events(call, &events, &update)?;
-    let update = ProblemUpdate {
-        events: events.iter().copied().map(EventId).collect(),
-        user: UserId(call.user().id),
-        ..update
-    };
-    call.api.deps.live.update_problems(&update).map_err(ApiError::application)?;
-    // Numbers, not texts: so answers the reference here, and clients read it so.
-    Ok(json!({ "eventids": events }))
+    let events = events.into_iter().map(EventId).collect();
+    Ok(ProblemUpdate { events, user: UserId(call.user().id), ..update })
 }
 
 /// A value of a member that is none of those allowed.

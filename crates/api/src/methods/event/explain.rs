@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::alert::outlook::{Case, OfAction, Operation, Outlook, Running, Step, Waits};
-use objects::UserType;
+use config::db::Row;
+use model::alert::outlook::{Case, OfAction, OnCall, Operation, Outlook, Running, Step, Waits};
+use objects::{AlertStatus, UserType, Withholding};
 use serde_json::{Value as Json, json};
 
 use crate::call::Call;
@@ -29,7 +30,7 @@ pub(super) fn explain(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let outlook = look(call, event)?.ok_or_else(ApiError::no_object)?;
     let people = People::of(call, &outlook, wanted.as_ref())?;
     let conditions = conditions(call, &outlook)?;
-    let sent = sent(call, event)?;
+    let Sent { mut ids, mut withheld } = Sent::of(call, event)?;
     let actions = outlook.actions.iter().map(|one| {
         let results = conditions.get(&one.action).into_iter().flatten().zip(&one.conditions);
         let results = results.map(|(condition, met)| {
@@ -47,7 +48,8 @@ pub(super) fn explain(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             "escalation": one.running.as_ref().map(running),
             "steps": one.steps.iter().map(step).collect::<Vec<_>>(),
             "operations": operations.collect::<Vec<_>>(),
-            "alertids": sent.get(&one.action).cloned().unwrap_or_default(),
+            "alertids": ids.remove(&one.action).unwrap_or_default(),
+            "withheld": withheld.remove(&one.action).unwrap_or_default(),
         })
     });
     Ok(json!({
@@ -107,27 +109,65 @@ fn look(call: &Call<'_>, event: u64) -> ApiResult<Option<Outlook>> {
     call.api.deps.live.outlook(event).map_err(ApiError::application)
 }
 
-/// Conditions of actions in their order; for users who may not see actions none.
+/// Conditions of the actions that the user sees, in their order: they name hosts and groups.
 fn conditions(call: &Call<'_>, outlook: &Outlook) -> ApiResult<BTreeMap<u64, Vec<Json>>> {
     if call.user().kind < UserType::Admin {
         return Ok(BTreeMap::new());
     }
-    let ids: Vec<u64> = outlook.actions.iter().map(|one| one.action).collect();
+    let ids: Vec<String> = outlook.actions.iter().map(|one| one.action.to_string()).collect();
+    let params = json!({ "actionids": ids, "output": ["actionid"] });
+    let seen = rpc::run_inner(call, "action.get", &params)?;
+    let seen = seen.as_array().into_iter().flatten();
+    let ids: Vec<u64> = seen.filter_map(|one| one["actionid"].as_str()?.parse().ok()).collect();
     action::conditions_of(call, &ids)
 }
 
 /// Alerts about the event, its end and its updates, by action, as far as the user sees their recipients.
-fn sent(call: &Call<'_>, event: u64) -> ApiResult<BTreeMap<u64, Vec<String>>> {
-    let seen = alert::recipients_seen(call.user(), "t").unwrap_or_else(|| "1 = 1".to_owned());
-    let sql = format!(
-        "SELECT t.alertid AS alertid, t.actionid AS actionid FROM alerts t \
-         WHERE (t.eventid = ? OR t.p_eventid = ?) AND {seen} ORDER BY t.alertid"
-    );
-    let mut sent: BTreeMap<u64, Vec<String>> = BTreeMap::new();
-    for row in call.rows(&sql, &[event.into(), event.into()])? {
-        sent.entry(row.id("actionid")).or_default().push(row.id("alertid").to_string());
+#[derive(Default)]
+struct Sent {
+    ids: BTreeMap<u64, Vec<String>>,
+    /// Those that were not sent at once.
+    withheld: BTreeMap<u64, Vec<Json>>,
+}
+
+impl Sent {
+    fn of(call: &Call<'_>, event: u64) -> ApiResult<Self> {
+        let seen = alert::recipients_seen(call.user(), "t").unwrap_or_else(|| "1 = 1".to_owned());
+        let sql = format!(
+            "SELECT t.alertid AS alertid, t.actionid AS actionid, t.userid AS userid, \
+             t.status AS status, t.withheld AS withheld, t.carrierid AS carrierid, \
+             COALESCE(b.nextcheck, 0) AS until FROM alerts t \
+             LEFT JOIN bundles b ON b.bundleid = t.bundleid AND b.waiting = 1 \
+             WHERE (t.eventid = ? OR t.p_eventid = ?) AND {seen} ORDER BY t.alertid"
+        );
+        let mut sent = Self::default();
+        for row in call.rows(&sql, &[event.into(), event.into()])? {
+            let action = row.id("actionid");
+            sent.ids.entry(action).or_default().push(row.id("alertid").to_string());
+            if let Some(reason) = Withholding::from_number(row.int("withheld")) {
+                sent.withheld.entry(action).or_default().push(withheld(&row, reason));
+            }
+        }
+        Ok(sent)
     }
-    Ok(sent)
+}
+
+/// Why a message was not sent at once, which one tells of it, and when that comes.
+fn withheld(row: &Row, reason: Withholding) -> Json {
+    let waits = AlertStatus::Withheld.is(row.int("status")) && row.id("carrierid") == 0;
+    json!({
+        "alertid": row.id("alertid").to_string(),
+        "userid": row.id("userid").to_string(),
+        "reason": match reason {
+            Withholding::Grouped => "grouped",
+            Withholding::Inhibited => "inhibited",
+            Withholding::Storm => "storm",
+            Withholding::Transient => "transient",
+            Withholding::Flapping => "flapping",
+        },
+        "carrierid": row.id("carrierid").to_string(),
+        "until": if waits { row.int("until") } else { 0 }.to_string(),
+    })
 }
 
 /// Users whose messages are shown.
@@ -148,17 +188,30 @@ impl People {
              WHERE t.userid IN ({{ids}}) AND {seen}"
         );
         let rows = call.rows_by_ids(&sql, &Vec::from_iter(named))?;
-        let name = |row: &config::db::Row| (row.id("userid"), row.text("username").to_owned());
+        let name = |row: &Row| (row.id("userid"), row.text("username").to_owned());
         Ok(Self { names: rows.iter().map(name).collect() })
     }
 
     fn shown(&self, operation: &Operation) -> Json {
         let cases = operation.cases.iter().filter_map(|case| self.case(case));
+        let on_call = operation.on_call.iter().map(|one| self.on_call(one));
         json!({
             "operationid": operation.id.to_string(),
             "mode": action::rehearse::mode(operation.mode),
             "to_involved": flag(operation.to_involved),
             "users": cases.collect::<Vec<_>>(),
+            "oncall": on_call.collect::<Vec<_>>(),
+        })
+    }
+
+    /// Without users whom the caller does not see; `gap`: there is none at all.
+    fn on_call(&self, one: &OnCall) -> Json {
+        let seen = one.users.iter().filter(|id| self.names.contains_key(id));
+        json!({
+            "scheduleid": one.schedule.to_string(),
+            "name": one.name,
+            "userids": seen.map(u64::to_string).collect::<Vec<_>>(),
+            "gap": flag(one.users.is_empty()),
         })
     }
 
@@ -187,6 +240,7 @@ fn running(one: &Running) -> Json {
         "waits_for": waits_for,
         "until": until.to_string(),
         "pauses": one.pauses.iter().map(|pause| pause.word()).collect::<Vec<_>>(),
+        "inhibited_by": one.inhibited_by.unwrap_or(0).to_string(),
         "stopped": one.stopped,
     })
 }

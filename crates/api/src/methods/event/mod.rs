@@ -1,6 +1,6 @@
 //! Events, problems, acknowledgements: what triggers told and what people did about it.
 
-mod acknowledge;
+pub(crate) mod acknowledge;
 mod counts;
 mod explain;
 mod get;

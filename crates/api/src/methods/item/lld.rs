@@ -1,7 +1,7 @@
 //! Filter, macro paths and overrides of discovery rules. They are stored as the API shows them.
 
 use objects::EvalType;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use config::Edit;
 use config::db::Value;
@@ -179,18 +179,21 @@ fn check_formula(formula: &str, conditions: &[[String; 4]], path: &str) -> ApiRe
     if operand || depth > 0 {
         return wrong(formula.get(formula.len().saturating_sub(1)..).unwrap_or_default());
     }
-    if let Some(id) = used.iter().find(|id| !conditions.iter().any(|c| c[3] == **id)) {
+    let known: BTreeSet<&str> = conditions.iter().map(|condition| condition[3].as_str()).collect();
+    if let Some(id) = used.iter().find(|id| !known.contains(**id)) {
         return Err(ApiError::at(&formula_path, format_args!("missing filter condition \"{id}\"")));
     }
+    let used: BTreeSet<&str> = used.into_iter().collect();
+    let mut seen = BTreeSet::new();
     for (n, condition) in conditions.iter().enumerate() {
         let path = format!("{path}/conditions/{}", n + 1);
-        if !used.contains(&condition[3].as_str()) {
+        if !used.contains(condition[3].as_str()) {
             return Err(ApiError::at(
                 &format!("{path}/formulaid"),
                 "an identifier is not defined in the formula",
             ));
         }
-        if conditions[..n].iter().any(|other| other[3] == condition[3]) {
+        if !seen.insert(&condition[3]) {
             return Err(taken(&path, "formulaid", &condition[3]));
         }
     }

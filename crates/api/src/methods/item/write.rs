@@ -1,7 +1,7 @@
 //! Creating, changing and deleting items, item prototypes and discovery rules.
 
 use config::table;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use config::Edit;
 use config::db::{Row, Value};
@@ -293,7 +293,7 @@ fn nested_members(
 
 /// Reads tags; the same tag with the same value may come once.
 pub(crate) fn tags(value: &Json, path: &str) -> ApiResult<Vec<Tag>> {
-    let mut tags: Vec<Tag> = Vec::new();
+    let (mut tags, mut seen): (Vec<Tag>, BTreeSet<Tag>) = Default::default();
     for (path, members) in nested(value, path)? {
         only(members, &path, &["tag", "value"])?;
         let text = |name: &str| match members.get(name) {
@@ -307,7 +307,7 @@ pub(crate) fn tags(value: &Json, path: &str) -> ApiResult<Vec<Tag>> {
         if tag.tag.is_empty() {
             return Err(ApiError::at(&format!("{path}/tag"), "cannot be empty"));
         }
-        if tags.contains(&tag) && members.contains_key("value") {
+        if !seen.insert(tag.clone()) && members.contains_key("value") {
             return Err(taken(&path, "tag, value", format!("{}, {}", tag.tag, tag.value)));
         }
         tags.push(tag);

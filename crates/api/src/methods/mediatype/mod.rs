@@ -1,6 +1,8 @@
 //! Media types: how messages are sent.
 
+mod fallback;
 mod kinds;
+mod limit;
 mod lists;
 pub(crate) mod trial;
 
@@ -17,7 +19,7 @@ use crate::found::Found;
 use crate::get::Get;
 use crate::methods::{action, user};
 use crate::object::Access::{Optional, ReadOnly, Required};
-use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
+use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Settings, Text};
 use crate::object::{Field, Object, field};
 use crate::plain::{self, Child, Draft, Key, Plain, Select, Spec, Unique, delete_rows};
 use crate::relate::Relation;
@@ -84,11 +86,39 @@ const FIELDS: &[Field] = &[
     field("event_menu_name", Text(255), Optional, "Webhook: text of the menu entry."),
     field("description", Text(65_535), Optional, "Description."),
     field(
+        "living",
+        OneOf(&[0, 1]),
+        Optional,
+        "Webhook, script: 1 = messages of a problem to an address are sent one after the other, and may edit the first.",
+    )
+    .named(),
+    field(
+        "deduplicates",
+        OneOf(&[0, 1]),
+        Optional,
+        "Webhook, script: 1 = the receiver takes each {ALERT.ID} once, so messages that a crash cut off are sent again.",
+    )
+    .named(),
+    field(
+        "reply_address",
+        Text(255),
+        Optional,
+        "E-mail: address for responses, which become comments; `vedette mail-reply` reads them.",
+    )
+    .named(),
+    field(
         "provider",
         OneOf(EmailProvider::NUMBERS),
         Optional,
         "E-mail: 0 = any server, 1 = Gmail, 2 = Gmail relay, 3 = Office365, 4 = Office365 relay.",
     ),
+    field(
+        "storm_limit",
+        Settings,
+        Optional,
+        "Messages that an address takes: `{messages, period}`; others are told in one digest.",
+    )
+    .named(),
     field(
         "content_type",
         OneOf(MessageFormat::NUMBERS),
@@ -96,6 +126,13 @@ const FIELDS: &[Field] = &[
         "Older name of `message_format`.",
     )
     .in_column("message_format"),
+    field(
+        "fallback_mediatypeid",
+        Id,
+        Optional,
+        "Media type that sends messages instead when attempts of this one fail; 0 = none.",
+    )
+    .named(),
     field(
         "parameters",
         Nested,
@@ -246,6 +283,7 @@ impl Plain for MediaType {
 
     fn given(&self, _: &Call<'_>, draft: &mut Draft<'_>) -> ApiResult<()> {
         kinds::check_given(draft)?;
+        limit::take(draft)?;
         if draft.id != 0 {
             return Ok(());
         }
@@ -268,8 +306,13 @@ impl Plain for MediaType {
         lists::complete_parameters(draft, kind, before)
     }
 
+    fn written(&self, _: &Call<'_>, edit: &mut Edit<'_>, drafts: &[Draft<'_>]) -> ApiResult<()> {
+        fallback::check(edit, drafts)
+    }
+
     fn delete(&self, _: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
         let ids: Vec<u64> = rows.iter().map(|row| row.id("mediatypeid")).collect();
+        fallback::check_unused(edit, rows)?;
         let sql = "SELECT m.mediatypeid, a.name FROM operation_messages m \
                    JOIN operations o ON o.operationid = m.operationid \
                    JOIN actions a ON a.actionid = o.actionid \

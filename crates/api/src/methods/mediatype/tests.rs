@@ -436,3 +436,48 @@ fn a_test_sends_what_is_given() {
     let refused = server.call_as(Some(&session), "mediatype.test", &json!({ "mediatypeid": hook }));
     assert!(refused.unwrap_err().1.contains("No permissions to call"), "only super admins test");
 }
+
+#[test]
+fn an_address_can_have_a_limit() {
+    let server = Server::start();
+    let limit = json!({ "messages": 20, "period": "5m" });
+    let id = server.create("mediatype.create", &with(mail(), json!({ "storm_limit": limit })));
+    let get = || {
+        let options = json!({ "mediatypeids": id, "output": ["storm_limit"] });
+        server.call("mediatype.get", &options).unwrap()[0]["storm_limit"].clone()
+    };
+    assert_eq!(get(), limit);
+    let plain = server.call("mediatype.get", &json!({ "mediatypeids": id })).unwrap();
+    assert!(plain[0].get("storm_limit").is_none());
+    // A file has it, or stands for none.
+    let rules = json!({ "mediaTypes": { "createMissing": true, "updateExisting": true } });
+    let file = || {
+        let options = json!({ "format": "yaml", "options": { "mediaTypes": [id] } });
+        server.call("configuration.export", &options).unwrap()
+    };
+    let import = |source: &Json| {
+        let params = json!({ "format": "yaml", "source": source, "rules": rules });
+        server.call("configuration.import", &params).unwrap();
+    };
+    let limited = file();
+    assert!(limited.as_str().unwrap().contains("storm_limit:"), "{limited}");
+    server.call("mediatype.update", &json!({ "mediatypeid": id, "storm_limit": null })).unwrap();
+    assert_eq!(get(), Json::Null);
+    let unlimited = file();
+    assert!(!unlimited.as_str().unwrap().contains("storm_limit"), "{unlimited}");
+    import(&limited);
+    assert_eq!(get(), limit);
+    import(&unlimited);
+    assert_eq!(get(), Json::Null);
+    for (limit, refused) in [
+        (json!(5), "\"/1/storm_limit\": an object or null is expected."),
+        (json!({ "messages": 1 }), "the parameter \"period\" is missing."),
+        (json!({ "messages": 0, "period": "1m" }), "value must be one of 1-10000."),
+        (json!({ "messages": 1, "period": "0" }), "value must be one of 1-86400."),
+        (json!({ "messages": 1, "period": "x" }), "a time unit is expected."),
+        (json!({ "messages": 1, "period": "1m", "x": 1 }), "unexpected parameter \"x\"."),
+    ] {
+        let update = json!({ "mediatypeid": id, "storm_limit": limit });
+        server.refuses(&[("mediatype.update", update, -32602, refused)]);
+    }
+}

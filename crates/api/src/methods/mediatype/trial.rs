@@ -98,6 +98,8 @@ struct MediaType {
     name: String,
     kind: MediaTypeKind,
     parameters: Vec<(String, String)>,
+    is_living: bool,
+    deduplicates: bool,
 }
 
 impl MediaType {
@@ -110,7 +112,16 @@ impl MediaType {
         let rows = call.rows(sql, &[id.into()])?;
         let parameter = |row: &Row| (row.text("name").to_owned(), row.text("value").to_owned());
         let parameters = rows.iter().map(parameter).collect();
-        Ok(Self { id, name: row.text("name").to_owned(), kind, parameters })
+        let is_on = |column: &str| row.int(column) == 1;
+        let (is_living, deduplicates) = (is_on("living"), is_on("deduplicates"));
+        Ok(Self {
+            id,
+            name: row.text("name").to_owned(),
+            kind,
+            parameters,
+            is_living,
+            deduplicates,
+        })
     }
 
     fn message(&self, members: &Map<String, Json>) -> ApiResult<Outgoing> {
@@ -129,11 +140,15 @@ impl MediaType {
         let parameters = match members.get("parameters") {
             Some(given) => self.given(given)?,
             None => {
-                let values = [
+                let (none, zero) = (String::new(), String::from("0"));
+                let mut values = vec![
                     ("{ALERT.SENDTO}", &sendto),
                     ("{ALERT.SUBJECT}", &subject),
                     ("{ALERT.MESSAGE}", &message),
                 ];
+                // The message of a test is the first one.
+                values.extend(self.is_living.then_some(("{ALERT.MESSAGE.ID}", &none)));
+                values.extend(self.deduplicates.then_some(("{ALERT.ID}", &zero)));
                 let own = self.parameters.iter();
                 own.map(|(name, value)| (expand(name, &values), expand(value, &values))).collect()
             }
@@ -146,6 +161,7 @@ impl MediaType {
             message,
             parameters,
             problem: EventId(0),
+            reply_to: String::new(),
             failures: 0,
         })
     }

@@ -3,7 +3,9 @@
 use const_format::formatcp;
 use objects::ServiceTagOperator;
 use serde_json::json;
+use services::access::Need;
 
+use super::rights::access;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Get;
@@ -18,13 +20,13 @@ pub(crate) const TAGGED: &str = formatcp!(
 );
 
 /// Adds the conditions of the options.
-pub(super) fn conditions(get: &mut Get<'_, '_>, _call: &Call<'_>, input: &Json) -> ApiResult<()> {
+pub(super) fn conditions(get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json) -> ApiResult<()> {
     for name in ["deep_parentids", "without_problem_tags", "editable"] {
         if !matches!(input.get(name), None | Some(Json::Null | Json::Bool(_))) {
             return Err(ApiError::at(&format!("/{name}"), "a boolean is expected"));
         }
     }
-    relatives(get, input)?;
+    relatives(get, call, input)?;
     get.by_ids(
         "slaids",
         &format!(
@@ -46,13 +48,14 @@ pub(super) fn conditions(get: &mut Get<'_, '_>, _call: &Call<'_>, input: &Json) 
     Ok(())
 }
 
-/// 0 stands for services without parents, or without children.
-fn relatives(get: &mut Get<'_, '_>, input: &Json) -> ApiResult<()> {
+/// Only services that the user sees have relatives. 0 stands for services without parents, or without children.
+fn relatives(get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json) -> ApiResult<()> {
     for (option, own, other) in
         [("parentids", "serviceid", "parentid"), ("childids", "parentid", "serviceid")]
     {
         let Some(ids) = params::ids(input, option)? else { continue };
-        let some = ids.iter().filter(|id| **id != 0).map(ToString::to_string).collect::<Vec<_>>();
+        let seen = call.read(|c| Ok(access(call).among(c, Need::Read, &ids)?))?;
+        let some = seen.iter().map(ToString::to_string).collect::<Vec<_>>();
         let list = if some.is_empty() { "NULL".to_owned() } else { some.join(",") };
         let direct = format!("SELECT {own} FROM service_links WHERE {other} IN ({list})");
         let mut condition = format!("t.serviceid IN ({direct})");
@@ -62,7 +65,7 @@ fn relatives(get: &mut Get<'_, '_>, input: &Json) -> ApiResult<()> {
                  FROM service_links l JOIN below ON l.parentid = below.id) SELECT id FROM below)"
             );
         }
-        if some.len() < ids.len() {
+        if ids.contains(&0) {
             condition += &format!(" OR t.serviceid NOT IN (SELECT {own} FROM service_links)");
         }
         get.and(format!("({condition})"), []);

@@ -283,6 +283,17 @@ fn roles_limit_what_is_seen_and_changed() {
             { "name": "leaf", "readonly": true, "parents": [{ "name": "middle" }] },
         ])
     );
+    let of = |params: Json| call(&session, "service.get", params).unwrap();
+    for (relative, found) in [(&root, 0), (&middle, 1)] {
+        for option in ["parentids", "childids"] {
+            let mut params = json!({ "countOutput": true });
+            params[option] = json!([relative]);
+            let found = if option == "parentids" { found } else { 0 };
+            assert_eq!(of(params), json!(found.to_string()), "{option} {relative}");
+        }
+    }
+    let deep = json!({ "parentids": root, "deep_parentids": true, "countOutput": true });
+    assert_eq!(of(deep), json!("0"), "nobody tells what is below a service that is not seen");
     let refused = |name: &str| {
         format!("Cannot update service \"{name}\": read-write access to the service is required.")
     };

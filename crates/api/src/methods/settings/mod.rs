@@ -8,6 +8,7 @@ use objects::sql::FLAGS_PLAIN;
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
+use crate::methods::user::is_web_address;
 use crate::object::Access::ReadOnly;
 use crate::object::FieldKind::{Id, Int, Name, OneOf, Text};
 use crate::permission::Need;
@@ -37,6 +38,9 @@ const PERIOD_DEFAULT: Time = span(60);
 const MAX_PERIOD: Time = span(YEAR_S);
 const TIMEOUT: Rule =
     Rule::Time(Time { min: 1, max: 600, or_zero: false, years: false, or_macro: true });
+
+const HEARTBEAT: Rule =
+    Rule::Time(Time { min: 10, max: 86_400, or_zero: true, years: false, or_macro: false });
 
 const THEMES: &[&str] = &["blue-theme", "dark-theme", "hc-light", "hc-dark"];
 const LANGUAGES: &[&str] = &[
@@ -125,7 +129,12 @@ const ALL: &[Setting] = &[
     setting("media_type_test_timeout", Time::of(1, 300), "65s", "To test a media type."),
     setting("script_timeout", Time::of(1, 300), "60s", "To run a script."),
     setting("item_test_timeout", Time::of(1, 600), "60s", "To test an item."),
-    setting("url", Rule::Of(Text(2_048)), "", "Address of the interface."),
+    setting(
+        "url",
+        Rule::Of(Text(2_048)),
+        "",
+        "Address of the interface, for links in messages. Obeyed.",
+    ),
     setting("report_test_timeout", Time::of(1, 300), "60s", "To test a report."),
     setting("auditlog_enabled", FLAG, "1", "1 = there is an audit log. Obeyed."),
     setting("auditlog_mode", FLAG, "1", "1 = with what discovery changes. Obeyed."),
@@ -150,6 +159,21 @@ const ALL: &[Setting] = &[
     setting("timeout_telnet_agent", TIMEOUT, "3s", "The same of Telnet."),
     setting("timeout_script", TIMEOUT, "3s", "The same of scripts."),
     setting("timeout_browser", TIMEOUT, "60s", "The same of browsers."),
+    setting(
+        "link_lifetime",
+        Time::of(60, 30 * 86_400),
+        "24h",
+        "Links in messages that do something are good for. Obeyed.",
+    )
+    .named(),
+    setting(
+        "heartbeat_url",
+        Rule::Of(Text(2_048)),
+        "",
+        "Address that is requested while everything works; empty = none. Obeyed.",
+    )
+    .named(),
+    setting("heartbeat_period", HEARTBEAT, "0", "How often it is; 0 = never. Obeyed.").named(),
 ];
 
 fn check(call: &Call<'_>, edit: &mut Edit<'_>, change: &mut Change) -> ApiResult<()> {
@@ -176,6 +200,11 @@ fn check(call: &Call<'_>, edit: &mut Edit<'_>, change: &mut Change) -> ApiResult
         change.set("geomaps_tile_url", "");
         change.set("geomaps_max_zoom", "0");
         change.set("geomaps_attribution", "");
+    }
+    let url = change.value("heartbeat_url");
+    let is_http = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
+    if change.gives("heartbeat_url") && !url.is_empty() && !(is_http && is_web_address(url)) {
+        return Err(ApiError::at("/heartbeat_url", "unacceptable URL"));
     }
     let (first, longest) = ("period_default", "max_period");
     let is_longer =

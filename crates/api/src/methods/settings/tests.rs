@@ -82,12 +82,35 @@ fn what_is_set_is_shown_and_obeyed_at_once() {
     let timeouts = [ItemType::Agent, ItemType::AgentActive, ItemType::Simple]
         .map(|kind| known.timeouts.get(&kind).cloned().unwrap_or_default());
     assert_eq!(timeouts, ["7s", "7s", ""], "agents, active ones too; others have their default");
-    let limits = (known.login_attempts, known.login_block_s);
+    let limits = (known.logins.attempts, known.logins.block_s);
     assert_eq!(limits, (3, 60));
     let user = server.user("u", "1", &[]);
     assert!(server.call_as(Some(&user), "settings.get", &json!({})).is_ok());
     let refused = server.call_as(Some(&user), "settings.update", &json!({})).unwrap_err();
     assert!(refused.1.contains("No permissions to call \"settings.update\"."), "{refused:?}");
+}
+
+#[test]
+fn own_settings_are_shown_by_name() {
+    let server = Server::start();
+    let links = || {
+        let settings = server.api.deps.config.snapshot().settings.clone();
+        (settings.links.address.clone(), settings.links.lifetime_s)
+    };
+    assert_eq!(links(), (String::new(), 86_400));
+    let given = json!({ "link_lifetime": "2h", "url": "https://monitor.test/v/" });
+    server.call("settings.update", &given).unwrap();
+    assert_eq!(links(), ("https://monitor.test/v".to_owned(), 7_200));
+    let shown = json!({ "link_lifetime": "2h" });
+    server.answers(&[("settings.get", json!({ "output": ["link_lifetime"] }), shown)]);
+    for output in [json!({}), json!({ "output": "extend" })] {
+        let all = server.call("settings.get", &output).unwrap();
+        assert!(all.get("link_lifetime").is_none() && all.get("url").is_some());
+    }
+    for wrong in ["59", "31d", ""] {
+        let params = json!({ "link_lifetime": wrong });
+        server.refuses(&[("settings.update", params, -32602, "/link_lifetime")]);
+    }
 }
 
 #[test]
@@ -106,4 +129,29 @@ fn failed_sign_ins_block_as_the_settings_say() {
     assert!(!sign_in("zabbix"), "for ten minutes");
     server.clock.advance(std::time::Duration::from_secs(20));
     assert!(sign_in("zabbix"));
+}
+
+#[test]
+fn only_super_admins_who_name_the_heartbeat_see_it() {
+    let server = Server::start();
+    let given = json!({ "heartbeat_url": "https://example.com/secret", "heartbeat_period": "1m" });
+    server.call("settings.update", &given).unwrap();
+    let known = server.api.deps.config.snapshot().settings.heartbeat.clone().unwrap();
+    assert_eq!((known.url.as_str(), known.period_s), ("https://example.com/secret", 60));
+    let named = json!({ "output": ["heartbeat_url", "heartbeat_period"] });
+    assert_eq!(server.call("settings.get", &named).unwrap(), given);
+    for options in [json!({}), json!({ "output": "extend" })] {
+        let shown = server.call("settings.get", &options).unwrap();
+        assert!(shown.get("heartbeat_url").is_none() && shown["work_period"].is_string());
+    }
+    let admin = server.user("adm", "2", &[]);
+    let (_, error) = server.call_as(Some(&admin), "settings.get", &named).unwrap_err();
+    assert!(error.contains("value must be one of") && !error.contains("heartbeat"), "{error}");
+    server.refuses(&[
+        ("settings.update", json!({ "heartbeat_period": "9s" }), -32602, "one of 0, 10-86400"),
+        ("settings.update", json!({ "heartbeat_url": "ftp://x/y" }), -32602, "unacceptable URL"),
+        ("settings.update", json!({ "heartbeat_url": "x" }), -32602, "unacceptable URL"),
+    ]);
+    server.call("settings.update", &json!({ "heartbeat_period": "0" })).unwrap();
+    assert_eq!(server.api.deps.config.snapshot().settings.heartbeat, None);
 }

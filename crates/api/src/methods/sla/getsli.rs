@@ -8,7 +8,7 @@ use objects::SlaPeriod;
 use serde_json::json;
 use services::access::Need;
 use services::sli::{
-    Agreement, Asked, Downtime, Indicator, Interval, PERIODS_MAX, TIME_MAX, Timeline,
+    Agreement, Asked, Downtime, Indicator, Interval, PERIODS_MAX, Period, TIME_MAX, Timeline,
 };
 
 use super::{SLA, only_seen};
@@ -46,11 +46,13 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     // By period, then by service.
     let mut cells: Vec<Vec<Json>> = vec![Vec::new(); periods.len()];
     let first = periods.first().map_or(0, |period| period.0);
+    let counted: Vec<Period<'_>> = periods.iter().map(|one| agreement.within(*one)).collect();
     for portion in services.chunks(PORTION) {
         call.gone.check()?;
         let timelines = call.read(|connection| timelines(connection, portion, first))?;
-        for (period, row) in periods.iter().zip(&mut cells) {
-            row.extend(timelines.iter().map(|one| cell(&agreement.indicator(*period, one, now))));
+        for (period, row) in counted.iter().zip(&mut cells) {
+            call.gone.check()?;
+            row.extend(timelines.iter().map(|one| cell(&period.indicator(one, now))));
         }
     }
     let no_services = services.is_empty();
@@ -161,7 +163,7 @@ fn seen_services(call: &Call<'_>, id: u64) -> ApiResult<Vec<(u64, i64)>> {
     Ok(rows.iter().map(|row| (row.id("serviceid"), row.int("created_at"))).collect())
 }
 
-/// The history of services from a moment on.
+/// The history of services from a moment on. Where the clock was set back, later changes replace those after them.
 fn timelines(
     connection: &mut dyn Reader,
     services: &[(u64, i64)],
@@ -169,18 +171,26 @@ fn timelines(
 ) -> ApiResult<Vec<Timeline>> {
     let ids: Vec<u64> = services.iter().map(|(id, _)| *id).collect();
     let mut found: BTreeMap<u64, Timeline> = BTreeMap::new();
+    let mut newest: BTreeMap<u64, u64> = BTreeMap::new();
     // The last change before it says how the service was.
-    let sql = "SELECT a.serviceid AS serviceid, a.value AS value FROM service_alarms a JOIN \
+    let sql = "SELECT a.serviceid AS serviceid, a.value AS value, n.newest AS newest FROM service_alarms a JOIN \
                (SELECT serviceid, MAX(servicealarmid) AS newest FROM service_alarms \
                WHERE clock < ? AND serviceid IN ({ids}) GROUP BY serviceid) n ON n.newest = a.servicealarmid";
     for row in query_by_ids(connection, sql, &[from.into()], &ids)? {
-        found.entry(row.id("serviceid")).or_default().starts_down = row.int("value") >= 0;
+        let service = row.id("serviceid");
+        found.entry(service).or_default().starts_down = row.int("value") >= 0;
+        newest.insert(service, row.id("newest"));
     }
-    let sql = "SELECT serviceid, clock, value FROM service_alarms WHERE clock >= ? \
-               AND serviceid IN ({ids}) ORDER BY clock, servicealarmid";
+    let sql = "SELECT servicealarmid, serviceid, clock, value FROM service_alarms WHERE clock >= ? \
+               AND serviceid IN ({ids}) ORDER BY servicealarmid";
     for row in query_by_ids(connection, sql, &[from.into()], &ids)? {
-        let timeline = found.entry(row.id("serviceid")).or_default();
+        let service = row.id("serviceid");
+        if newest.get(&service).is_some_and(|newest| row.id("servicealarmid") < *newest) {
+            continue;
+        }
+        let timeline = found.entry(service).or_default();
         let change = (row.int("clock"), row.int("value") >= 0);
+        while timeline.changes.pop_if(|(at, _)| *at > change.0).is_some() {}
         // Another severity is the same downtime.
         if timeline.changes.last().map_or(timeline.starts_down, |last| last.1) != change.1 {
             timeline.changes.push(change);

@@ -18,6 +18,7 @@ use crate::methods::service::{TAGGED, access};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field};
+use crate::params;
 use crate::permission::action_allowed;
 use crate::plain::{self, Action, Child, Draft, Key, Plain, Select, Spec, Unique, number, text};
 
@@ -182,24 +183,13 @@ impl Plain for Sla {
 
     fn select(&self, get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json) -> ApiResult<()> {
         only_seen(get, call);
-        if input.get("serviceids").is_none_or(Json::is_null) {
-            return Ok(());
-        }
-        let seen = access(call).condition(Need::Read, "g.serviceid");
-        let (seen, values) = seen
-            .map_or((String::new(), Vec::new()), |(sql, values)| (format!(" AND {sql}"), values));
-        get.by_ids(
-            "serviceids",
-            &format!(
+        if let Some(ids) = params::ids(input, "serviceids")? {
+            let seen = call.read(|c| Ok(access(call).among(c, Need::Read, &ids)?))?;
+            let about = format!(
                 "t.slaid IN (SELECT a.slaid FROM sla_service_tags a JOIN service_tags g ON {TAGGED} \
                  WHERE g.serviceid IN ({{ids}}))"
-            ),
-        )?;
-        if !seen.is_empty() {
-            let of_seen = format!(
-                "t.slaid IN (SELECT a.slaid FROM sla_service_tags a JOIN service_tags g ON {TAGGED} WHERE 1 = 1{seen})"
             );
-            get.and(of_seen, values);
+            get.in_ids(&about, &Vec::from_iter(seen));
         }
         Ok(())
     }

@@ -171,6 +171,41 @@ fn indicators_of_services() {
 }
 
 #[test]
+fn a_clock_that_was_set_back_leaves_no_downtime() {
+    let server = Server::start();
+    let tags = json!([{ "tag": "sla", "value": "gold" }]);
+    let service = json!({ "name": "web", "algorithm": 2, "sortorder": 0, "tags": tags });
+    let service: u64 = server.create("service.create", &service).parse().unwrap();
+    let sla = server.create("sla.create", &params(&json!({})));
+    let day = NOW - NOW % DAY;
+    server.write_state_sql(&[&format!(
+        "INSERT INTO service_alarms (servicealarmid, serviceid, clock, value) VALUES \
+                  (1, {service}, {}, 4), (2, {service}, {}, -1)",
+        day + 300,
+        day + 200
+    )]);
+    let changed: Result<u64, DbError> = server.api.deps.config.write(|edit| {
+        edit.unrecorded().execute("UPDATE services SET created_at = ?", &[(day + 100).into()])
+    });
+    changed.unwrap();
+    let downtime = || {
+        let asked = json!({ "slaid": sla, "periods": 1 });
+        server.call("sla.getsli", &asked).unwrap()["sli"][0][0]["downtime"].clone()
+    };
+    assert_eq!(downtime(), json!(0));
+    server.write_state_sql(&[&format!(
+        "UPDATE service_alarms SET clock = {} WHERE servicealarmid = 2",
+        day - 10
+    )]);
+    assert_eq!(downtime(), json!(0), "back to the day before");
+    server.write_state_sql(&[&format!(
+        "UPDATE service_alarms SET clock = {} WHERE servicealarmid = 2",
+        day + 310
+    )]);
+    assert_eq!(downtime(), json!(10));
+}
+
+#[test]
 fn who_sees_agreements() {
     let server = Server::start();
     let of = |name: &str, tag: &str| {
@@ -181,6 +216,8 @@ fn who_sees_agreements() {
         )
     };
     let (mine, _) = (of("mine", "a"), of("theirs", "b"));
+    // Of the same agreement as `mine`.
+    let hidden = of("hidden", "a");
     let slas = ["a", "b"].map(|tag| {
         let tags = json!([{ "tag": "t", "value": tag }]);
         server.create("sla.create", &params(&json!({ "name": tag, "service_tags": tags })))
@@ -191,18 +228,21 @@ fn who_sees_agreements() {
     };
     let listed = json!({ "services.read.mode": 0, "services.read.list": [{ "serviceid": mine }], "services.write.mode": 0 });
     let none = json!({ "services.read.mode": 0, "services.write.mode": 0 });
-    for (session, seen, services) in [
-        (role("all", 1, json!({})), &["a", "b"][..], Some(1)),
-        (role("listed", 1, listed), &["a"], None),
-        (role("none", 1, none.clone()), &[], None),
+    for (session, seen, services, of_hidden) in [
+        (role("all", 1, json!({})), &["a", "b"][..], Some(1), 1),
+        (role("listed", 1, listed), &["a"], None, 0),
+        (role("none", 1, none.clone()), &[], None, 0),
         // Who manages agreements sees them without their services.
-        (role("manager", 2, none), &["a", "b"], Some(0)),
+        (role("manager", 2, none), &["a", "b"], Some(0), 0),
     ] {
         let call = |method: &str, params: Json| server.call_as(Some(&session), method, &params);
         let found = call("sla.get", json!({ "output": ["name"], "sortfield": "slaid" })).unwrap();
         let names: Vec<&str> =
             found.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
         assert_eq!(names, seen);
+        let asked = json!({ "serviceids": [hidden], "output": ["name"] });
+        let found = call("sla.get", asked).unwrap();
+        assert_eq!(found.as_array().unwrap().len(), of_hidden, "{seen:?}");
         let found = call("sla.getsli", json!({ "slaid": slas[1], "periods": 1 }));
         let found = found.ok().map(|found| found["serviceids"].as_array().unwrap().len());
         assert_eq!(found, services, "{seen:?}");

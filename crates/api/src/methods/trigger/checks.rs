@@ -9,6 +9,7 @@ use objects::{CorrelationMode, Origin, RecoveryMode};
 
 use super::Kind;
 use crate::error::{ApiError, ApiResult};
+use crate::methods::user::as_browsers_read;
 use crate::object::Columns;
 
 /// Links that browsers would run as code, or that lead to another server without saying so, are
@@ -16,8 +17,7 @@ use crate::object::Columns;
 /// line ends and tabs anywhere, and with `\\` as `/`.
 pub(crate) fn check_url(url: &str, path: &str) -> ApiResult<()> {
     const ALLOWED: &[&str] = &["http", "https", "ftp", "file", "mailto", "tel", "ssh"];
-    let read: String = url.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
-    let read = read.trim_start_matches(|c: char| c <= ' ');
+    let read = as_browsers_read(url);
     let is_slash = |c: char| matches!(c, '/' | '\\');
     let elsewhere = read.starts_with(is_slash) && read[1..].starts_with(is_slash);
     let in_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');

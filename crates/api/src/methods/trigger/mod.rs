@@ -4,6 +4,7 @@ mod checks;
 mod circles;
 mod expand;
 mod get;
+mod learnt;
 mod shown;
 mod write;
 
@@ -24,6 +25,7 @@ pub(crate) const METHODS: &[Method] = &[
     Method::admin("trigger.create", |call, input| write::create(call, input, Kind::Trigger)),
     Method::admin("trigger.update", |call, input| write::update(call, input, Kind::Trigger)),
     Method::admin("trigger.delete", |call, input| write::delete(call, input, Kind::Trigger)),
+    Method::user("trigger.learnt", learnt::get),
     Method::user("triggerprototype.get", |call, input| get::get(call, input, Kind::Prototype)),
     Method::admin("triggerprototype.create", |call, input| {
         write::create(call, input, Kind::Prototype)

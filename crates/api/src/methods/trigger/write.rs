@@ -61,8 +61,9 @@ fn read(object: &Json, path: &str, kind: Kind, mode: Mode) -> ApiResult<Input> {
 /// Tags of triggers: the same tag and value only once, given or not.
 fn unique_tags(value: &Json, path: &str) -> ApiResult<Vec<Tag>> {
     let tags = crate::methods::item::read_tags(value, path)?;
+    let mut seen = BTreeSet::new();
     for (n, tag) in tags.iter().enumerate() {
-        if tags[..n].contains(tag) {
+        if !seen.insert(tag) {
             let path = format!("{path}/{}", n + 1);
             return Err(taken(&path, "tag, value", format!("{}, {}", tag.tag, tag.value)));
         }

@@ -84,7 +84,8 @@ fn is_time_zone(name: &str) -> bool {
 
 /// No scheme (a page of our own) or one that a browser opens without running it.
 pub(crate) fn is_address(url: &str) -> bool {
-    let scheme = url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
+    let read = as_browsers_read(url);
+    let scheme = read.split_once(':').map(|(scheme, _)| scheme.trim_end().to_ascii_lowercase());
     match scheme {
         Some(scheme)
             if scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b)) =>
@@ -93,6 +94,12 @@ pub(crate) fn is_address(url: &str) -> bool {
         }
         _ => true,
     }
+}
+
+/// Without control characters before it, and without line ends and tabs anywhere.
+pub(crate) fn as_browsers_read(url: &str) -> String {
+    let read: String = url.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
+    read.trim_start_matches(|c: char| c <= ' ').to_owned()
 }
 
 #[cfg(test)]
@@ -119,6 +126,7 @@ mod tests {
             (json!({ "url": "hosts?x=1:2" }), true),
             (json!({ "url": "https://example.org" }), true),
             (json!({ "url": "javascript:x" }), false),
+            (json!({ "url": " \u{1}java\nscript\t:x" }), false),
         ] {
             assert_eq!(check(&object, "/1").is_ok(), good, "{object}");
         }

@@ -1,6 +1,6 @@
 //! Media of users: where messages go.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
@@ -38,12 +38,11 @@ pub(super) struct Media {
 /// Checks a list of media by itself. With `knows_ids` media may have ids.
 pub(super) fn parse(value: &Json, path: &str, knows_ids: bool) -> ApiResult<Vec<Media>> {
     let known = if knows_ids { KNOWN } else { &KNOWN[1..] };
-    let mut medias: Vec<Media> = Vec::new();
+    let (mut medias, mut seen) = (Vec::new(), BTreeSet::new());
     for (path, members) in nested(value, path)? {
         only(members, &path, known)?;
         let media = Media::parse(members, path)?;
-        if media.id.is_some() && medias.iter().any(|other| other.id == media.id) {
-            let id = media.id.unwrap_or(0);
+        if let Some(id) = media.id.filter(|id| !seen.insert(*id)) {
             return Err(crate::object::taken(&media.path, "mediaid", id));
         }
         medias.push(media);

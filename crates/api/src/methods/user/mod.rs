@@ -11,7 +11,7 @@ use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
 
-pub(crate) use fields::is_address as is_web_address;
+pub(crate) use fields::{as_browsers_read, is_address as is_web_address};
 pub(crate) use media::is_period;
 pub(crate) use write::{check_super_admin_left, end_sessions};
 

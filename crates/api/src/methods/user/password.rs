@@ -93,11 +93,11 @@ pub(super) fn check(
     if password.is_empty() {
         return Err(ApiError::at(path, "cannot be empty"));
     }
-    let least = settings.password_length_min;
+    let least = settings.passwords.length_min;
     if password.chars().count() < least {
         return refused(&format!("must be at least {least} characters long"));
     }
-    let rule = |bit: u8| settings.password_rules & bit != 0;
+    let rule = |bit: u8| settings.passwords.rules & bit != 0;
     let has = |test: fn(char) -> bool| password.chars().any(test);
     if rule(CASE) && !(has(|c| c.is_ascii_lowercase()) && has(|c| c.is_ascii_uppercase())) {
         return refused("must contain at least one lowercase and one uppercase Latin letter");

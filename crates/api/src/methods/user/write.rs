@@ -1,5 +1,7 @@
 //! `user.create`, `user.update`, `user.delete`, `user.unblock`.
 
+use std::collections::BTreeSet;
+
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
 use config::table;
@@ -136,10 +138,10 @@ fn check_free(edit: &mut Edit<'_>, username: &str, own: u64) -> ApiResult<()> {
 }
 
 pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let mut users: Vec<UserInput> = Vec::new();
+    let (mut users, mut seen): (Vec<UserInput>, BTreeSet<Option<String>>) = Default::default();
     for (path, object) in params::objects(input)? {
         let mut user = UserInput::parse(object, &path, Mode::Create)?;
-        if users.iter().any(|other| other.username == user.username) {
+        if !seen.insert(user.username.clone()) {
             return Err(taken(&path, "username", user.username.unwrap_or_default()));
         }
         user.hash_password(call, None)?;
@@ -301,6 +303,15 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let user = known.get(&used.id("userid")).map_or("", String::as_str);
             let action = used.text("name");
             let text = format!("User \"{user}\" is used in \"{action}\" action.");
+            return Err(ApiError::params(text));
+        }
+        let sql = "SELECT x.userid, s.name FROM oncall_layer_users x \
+                   JOIN oncall_schedules s ON s.scheduleid = x.scheduleid \
+                   WHERE x.userid IN ({ids}) ORDER BY x.userid, s.scheduleid";
+        if let Some(used) = query_by_ids(edit, sql, &[], &ids)?.first() {
+            let user = known.get(&used.id("userid")).map_or("", String::as_str);
+            let schedule = used.text("name");
+            let text = format!("User \"{user}\" is used in \"{schedule}\" on-call schedule.");
             return Err(ApiError::params(text));
         }
         // The database deletes their tokens and memberships; a session without its user is not valid.

@@ -343,6 +343,7 @@ fn databases_of_the_version_before_get_what_they_lack() {
     drop(Db::open(location.clone()).unwrap());
     let sql = "INSERT INTO events (eventid) VALUES (1); \
                INSERT INTO alerts (alertid, eventid, subject) VALUES (5, 1, 'down'); \
+               DROP INDEX alerts_bundleid_status_carrierid; DROP INDEX alerts_carrierid; DROP TABLE bundles; \
                ALTER TABLE alerts DROP COLUMN withheld; ALTER TABLE alerts DROP COLUMN carrierid; \
                DELETE FROM state_version; INSERT INTO state_version (version) VALUES (6);";
     let state = rusqlite::Connection::open(dir.path().join("config-state.db")).unwrap();
@@ -351,6 +352,11 @@ fn databases_of_the_version_before_get_what_they_lack() {
     let db = Db::open(location).unwrap();
     let kept = "SELECT alertid, eventid, subject, withheld, carrierid FROM alerts";
     assert_eq!(shown(&db, kept), ["5 1 down 0 0"]);
+    let indexes = "SELECT COUNT(*) FROM state.sqlite_master WHERE name LIKE 'alerts_%carrierid'";
+    assert_eq!(
+        (shown(&db, indexes), shown(&db, "SELECT * FROM bundles").len()),
+        (vec!["2".to_owned()], 0)
+    );
     assert_eq!(shown(&db, "SELECT MAX(version) FROM state_version"), [STATE_VERSION.to_string()]);
 }
 

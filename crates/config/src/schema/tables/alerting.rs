@@ -171,6 +171,16 @@ const MEDIA_TYPES_COLUMNS: &[Column] = &[
     text("event_menu_name"),
     text("description"),
     int("provider", "0"),
+    // JSON; empty = no limit.
+    text("storm_limit"),
+    // 1 = messages of one problem to one address are sent one after the other, and later ones know the id of the first.
+    int("living", "0"),
+    // 1 = the receiver takes each message once, by the id of the alert.
+    int("deduplicates", "0"),
+    // Of e-mail: where responses go to, with a token behind a plus sign; empty = to the sender.
+    text("reply_address"),
+    // What sends messages instead when this one fails; 0 = nothing.
+    id("fallback_mediatypeid"),
 ];
 
 const SCRIPTS_COLUMNS: &[Column] = &[

@@ -87,6 +87,11 @@ tables! { TABLES:
             int("pause_symptoms", "1"),
             int("evaltype", "0"),
             text("formula"),
+            // JSON; empty = messages are not grouped.
+            text("grouping"),
+            // JSON; empty = none.
+            text("inhibition"),
+            text("calming"),
         ],
         &[&["name"], &["eventsource"]],
     );

@@ -16,6 +16,7 @@ mod found;
 mod hosts;
 mod items;
 mod maintenance;
+mod oncall;
 mod people;
 mod services;
 mod state;
@@ -81,6 +82,7 @@ pub mod named {
     pub use super::hosts::*;
     pub use super::items::*;
     pub use super::maintenance::*;
+    pub use super::oncall::*;
     pub use super::people::*;
     pub use super::services::*;
     pub use super::state::*;
@@ -100,6 +102,7 @@ pub(crate) fn configuration_tables() -> impl Iterator<Item = &'static Table> {
         maintenance::TABLES,
         found::TABLES,
         alerting::TABLES,
+        oncall::TABLES,
         services::TABLES,
         correlation::TABLES,
         balancing::TABLES,

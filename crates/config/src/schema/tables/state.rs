@@ -164,9 +164,12 @@ tables! { TABLES:
         &["alertid"],
         Reload::Nothing,
         ALERTS_COLUMNS,
-        // The first for what is due of a media type, the others for what users look for.
+        // The first for what is due of a media type, the second for what a bundle tells, the others for what users look
+        // for.
         &[
             &["status", "mediatypeid", "nextcheck", "alertid"],
+            &["bundleid", "status", "carrierid"],
+            &["carrierid"],
             &["eventid"],
             &["p_eventid"],
             &["actionid", "userid"],
@@ -191,8 +194,46 @@ tables! { TABLES:
             int("esc_step", "0"),
             // When the next step is due; 0 = not by time.
             int("nextcheck", "0"),
+            // The last step whose messages were withheld.
+            int("withheld_step", "0"),
         ],
         &[&["nextcheck"], &["status"], &["eventid"], &["actionid"], &["triggerid"]],
+    );
+    /// Messages to an address that are told together: `kind` as `withheld` of alerts, 1 = of a group of an
+    /// action, 3 = beyond the limit of the media type (then `actionid` is 0).
+    BUNDLES = table(
+        "bundles",
+        &["bundleid"],
+        Reload::Nothing,
+        &[
+            id("bundleid"),
+            int("kind", "0"),
+            id("actionid"),
+            id("userid"),
+            id("mediatypeid"),
+            text("sendto"),
+            // JSON: names and values of what is grouped by.
+            text("groupkey"),
+            // Of all these columns, to find the row.
+            id("digest"),
+            // When it was last told of; 0 = never.
+            int("told", "0"),
+            // When the limit of the address has no messages to its account any more, milliseconds since 1970.
+            int("full_ms", "0"),
+            // 1 = messages wait.
+            int("waiting", "0"),
+            // When to look at it.
+            int("nextcheck", "0"),
+        ],
+        &[&["nextcheck"], &["digest"]],
+    );
+    /// Links of messages that were used and are still good. The key is a digest of the link.
+    USED_LINKS = table(
+        "used_links",
+        &["digest"],
+        Reload::Nothing,
+        &[text("digest"), int("until", "0")],
+        &[&["until"]],
     );
     /// A service without a row is in order: status -1.
     SERVICE_STATES = table(
@@ -254,12 +295,18 @@ const ALERTS_COLUMNS: &[Column] = &[
     id("target_hostid"),
     // When the next attempt is due.
     int("nextcheck", "0"),
+    // What the receiver calls the message, of living media types.
+    text("message_id"),
     // Why it is not sent by itself; 0 = it is.
     int("withheld", "0"),
     // The alert whose message tells of it; 0 = none yet.
     id("carrierid"),
     // What gathers it; 0 = nothing.
     id("bundleid"),
+    // 1 = its text tells of several problems.
+    int("summary", "0"),
+    // The alert that failed and that it replaces by another media type.
+    id("replaced_alertid"),
 ];
 
 const EVENTS_COLUMNS: &[Column] = &[

@@ -12,7 +12,10 @@ use objects::sql::KIND_HOST;
 
 use super::Scope;
 use crate::db::{DbResult, Reader, Row, query_by_ids};
-use crate::snapshot::{AuditSettings, GlobalRegexp, Macros, Settings, Tls};
+use crate::snapshot::{
+    AuditSettings, GlobalRegexp, HeartbeatSettings, LinkSettings, LoginSettings, Macros,
+    PasswordSettings, Settings, Tls,
+};
 
 /// [`Macros`] as they are read.
 #[derive(Default)]
@@ -154,6 +157,14 @@ const TIMEOUTS: &[(&str, &[ItemType])] = &[
     ("timeout_browser", &[ItemType::Browser]),
 ];
 
+/// The address without what is none: links start with it.
+fn address(url: &str) -> String {
+    let scheme = ["https://", "http://"].into_iter().find(|scheme| url.starts_with(scheme));
+    let is_plain = scheme.is_some_and(|scheme| url.len() > scheme.len())
+        && url.bytes().all(|byte| byte.is_ascii_graphic() && !b"?#\"<>\\".contains(&byte));
+    if is_plain { url.trim_end_matches('/').to_owned() } else { String::new() }
+}
+
 /// Settings by the names of the API; what is not set has its default.
 pub(super) fn settings(connection: &mut dyn Reader) -> DbResult<Settings> {
     let rows = connection.query("SELECT name, value FROM settings", &[])?;
@@ -194,15 +205,29 @@ pub(super) fn settings(connection: &mut dyn Reader) -> DbResult<Settings> {
                 false => 0,
             },
         },
-        login_attempts: number("login_attempts").unwrap_or(default.login_attempts),
-        login_block_s: seconds("login_block").unwrap_or(default.login_block_s),
+        logins: LoginSettings {
+            attempts: number("login_attempts").unwrap_or(default.logins.attempts),
+            block_s: seconds("login_block").unwrap_or(default.logins.block_s),
+        },
         session_s: seconds("hk_sessions")
             .or(default.session_s)
             .filter(|_| is_on("hk_sessions_mode", true)),
         internal_events_s: seconds("hk_events_internal")
             .or(default.internal_events_s)
             .filter(|_| is_on("hk_events_mode", true)),
-        password_length_min: length.unwrap_or(default.password_length_min),
-        password_rules: byte("passwd_check_rules").unwrap_or(default.password_rules),
+        passwords: PasswordSettings {
+            length_min: length.unwrap_or(default.passwords.length_min),
+            rules: byte("passwd_check_rules").unwrap_or(default.passwords.rules),
+        },
+        links: LinkSettings {
+            address: text("url").map(address).unwrap_or_default(),
+            lifetime_s: text("link_lifetime")
+                .and_then(eval::num::parse_seconds)
+                .unwrap_or(default.links.lifetime_s),
+        },
+        heartbeat: seconds("heartbeat_period").filter(|period| *period > 0).and_then(|period_s| {
+            let url = text("heartbeat_url").filter(|url| !url.is_empty())?;
+            Some(HeartbeatSettings { url: url.to_owned(), period_s })
+        }),
     })
 }

@@ -122,6 +122,37 @@ pub(super) struct Message {
     pub(super) mediatypeid: u64,
     pub(super) groups: Vec<u64>,
     pub(super) users: Vec<u64>,
+    pub(super) on_call: Vec<OnCall>,
+}
+
+/// An on-call schedule as a recipient.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct OnCall {
+    pub(super) scheduleid: u64,
+    /// 0 on call now, 1 next in turn, 2 everyone of the schedule.
+    pub(super) who: i64,
+}
+
+impl OnCall {
+    fn parse(value: &Json, path: &str) -> ApiResult<Vec<Self>> {
+        let mut all: Vec<Self> = Vec::new();
+        for (path, members) in nested(value, path)? {
+            only(members, &path, &["scheduleid", "who"])?;
+            let id = members.get("scheduleid").ok_or_else(|| missing(&path, "scheduleid"))?;
+            let scheduleid = params::id(id, &format!("{path}/scheduleid"))?;
+            let at = format!("{path}/who");
+            let who = members.get("who").map_or(Ok(0), |value| params::int(value, &at))?;
+            if !(0..=2).contains(&who) {
+                return Err(ApiError::at(&at, "value must be one of 0, 1, 2"));
+            }
+            let one = Self { scheduleid, who };
+            if all.contains(&one) {
+                return Err(taken(&path, "scheduleid, who", format_args!("{scheduleid}, {who}")));
+            }
+            all.push(one);
+        }
+        Ok(all)
+    }
 }
 
 impl Message {
@@ -176,9 +207,14 @@ impl Message {
             mediatypeid: media_type.transpose()?.unwrap_or(0),
             groups: ids("opmessage_grp", "usrgrpid")?,
             users: ids("opmessage_usr", "userid")?,
+            on_call: match members.get("opmessage_oncall") {
+                Some(value) => OnCall::parse(value, &format!("{path}/opmessage_oncall"))?,
+                None => Vec::new(),
+            },
         };
-        let Self { groups, users, .. } = &message;
-        if kind == OperationKind::Message && groups.is_empty() && users.is_empty() {
+        let Self { groups, users, on_call, .. } = &message;
+        let is_for_nobody = groups.is_empty() && users.is_empty() && on_call.is_empty();
+        if kind == OperationKind::Message && is_for_nobody {
             return Err(ApiError::params("No recipients specified for action operation message."));
         }
         Ok(message)

@@ -118,7 +118,9 @@ pub(super) const fn has_steps(source: EventSource) -> bool {
 fn known(kind: OperationKind, place: Place<'_>) -> Vec<&'static str> {
     let mut known = vec!["operationtype"];
     match kind {
-        OperationKind::Message => known.extend(["opmessage", "opmessage_grp", "opmessage_usr"]),
+        OperationKind::Message => {
+            known.extend(["opmessage", "opmessage_grp", "opmessage_usr", "opmessage_oncall"]);
+        }
         OperationKind::NotifyRecovered | OperationKind::NotifyUpdated => known.push("opmessage"),
         OperationKind::Script => {
             known.push("opcommand");

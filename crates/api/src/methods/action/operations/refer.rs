@@ -11,6 +11,7 @@ use super::messages::{Command, Message};
 use super::{Operation, Work};
 use crate::call::Call;
 use crate::error::{ApiError, ApiResult};
+use crate::methods::oncall;
 use crate::permission::Need;
 use crate::write::Target;
 
@@ -58,6 +59,13 @@ impl Message {
             );
             groups += &format!(" AND usrgrpid IN ({own})");
         }
+        let mut schedules =
+            "SELECT t.scheduleid AS id FROM oncall_schedules t WHERE t.scheduleid IN ({ids})"
+                .to_owned();
+        if let Some(seen) = oncall::visible(call.user(), Need::Read) {
+            schedules += &format!(" AND {seen}");
+        }
+        let on_call = self.on_call.iter().map(|one| one.scheduleid).collect();
         let types = "SELECT mediatypeid AS id FROM media_types WHERE mediatypeid IN ({ids})";
         let media_type: Vec<u64> =
             Some(self.mediatypeid).filter(|id| *id != 0).into_iter().collect();
@@ -65,6 +73,7 @@ impl Message {
             (&self.users, users.as_str(), "operation user", "User"),
             (&self.groups, &groups, "operation user group", "User group"),
             (&media_type, types, "operation media type", "Media type"),
+            (&on_call, &schedules, "operation on-call schedule", "On-call schedule"),
         ] {
             let known = found(edit, sql, ids)?;
             if !ids.iter().all(|id| known.contains(id)) {

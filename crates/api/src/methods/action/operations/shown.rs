@@ -49,6 +49,7 @@ struct Parts {
     messages: Owned,
     message_groups: Owned,
     message_users: Owned,
+    message_schedules: Owned,
     commands: Owned,
     command_hosts: Owned,
     command_groups: Owned,
@@ -76,6 +77,7 @@ pub(in super::super) fn show(
         messages: read("operation_messages", "operationid")?,
         message_groups: read("operation_message_groups", "usrgrpid")?,
         message_users: read("operation_message_users", "userid")?,
+        message_schedules: read("operation_message_schedules", "scheduleid, who")?,
         commands: read("operation_commands", "operationid")?,
         command_hosts: read("operation_command_hosts", "opcommand_hstid")?,
         command_groups: read("operation_command_groups", "opcommand_grpid")?,
@@ -130,6 +132,13 @@ fn conditions(operation: u64, rows: &Owned) -> Json {
     rows.of(operation).iter().map(shown).collect()
 }
 
+fn on_call(row: &Row) -> Json {
+    json!({
+        "scheduleid": row.id("scheduleid").to_string(),
+        "who": row.int("who").to_string(),
+    })
+}
+
 impl Parts {
     /// What operations of its kind have.
     fn work(&self, row: &Row) -> Vec<(&'static str, Json)> {
@@ -179,6 +188,11 @@ impl Parts {
         if kind == OperationKind::Message {
             out.push(("opmessage_grp", self.message_groups.ids(id, &["usrgrpid"])));
             out.push(("opmessage_usr", self.message_users.ids(id, &["userid"])));
+            let schedules = self.message_schedules.of(id);
+            // Zabbix does not have it.
+            if !schedules.is_empty() {
+                out.push(("opmessage_oncall", schedules.iter().map(on_call).collect()));
+            }
         }
         out
     }

@@ -14,7 +14,7 @@ use crate::error::ApiResult;
 use crate::object::Columns;
 
 /// Tables with what belongs to an operation.
-static OWNED: [&Table; 10] = [
+static OWNED: [&Table; 11] = [
     &table::OPERATION_GROUPS,
     &table::OPERATION_TEMPLATES,
     &table::OPERATION_TAGS,
@@ -22,6 +22,7 @@ static OWNED: [&Table; 10] = [
     &table::OPERATION_MESSAGES,
     &table::OPERATION_MESSAGE_GROUPS,
     &table::OPERATION_MESSAGE_USERS,
+    &table::OPERATION_MESSAGE_SCHEDULES,
     &table::OPERATION_COMMANDS,
     &table::OPERATION_COMMAND_HOSTS,
     &table::OPERATION_COMMAND_GROUPS,
@@ -124,7 +125,16 @@ impl Message {
         ];
         edit.insert(&table::OPERATION_MESSAGES, &row)?;
         link(edit, id, &table::OPERATION_MESSAGE_GROUPS, "usrgrpid", &self.groups)?;
-        link(edit, id, &table::OPERATION_MESSAGE_USERS, "userid", &self.users)
+        link(edit, id, &table::OPERATION_MESSAGE_USERS, "userid", &self.users)?;
+        for one in &self.on_call {
+            let row = [
+                ("operationid", Value::from(id)),
+                ("scheduleid", one.scheduleid.into()),
+                ("who", one.who.into()),
+            ];
+            edit.insert(&table::OPERATION_MESSAGE_SCHEDULES, &row)?;
+        }
+        Ok(())
     }
 }
 

@@ -25,6 +25,7 @@ fn found(users: &[u64]) -> Rehearsed {
         user: *user,
         address: Some((3, "a@example.com".to_owned())),
         verdict: Verdict::Sent,
+        on_call: vec!["Linux".to_owned()],
     };
     let user = OfUser {
         messages: 9,
@@ -38,6 +39,7 @@ fn found(users: &[u64]) -> Rehearsed {
         problems: 20,
         fitting: 6,
         stopped_at: None,
+        gaps: [("Linux".to_owned(), 2)].into(),
         users: users.iter().map(|id| (*id, user.clone())).collect(),
         listed: users.iter().map(planned).collect(),
     }
@@ -60,9 +62,10 @@ fn an_action_that_is_not_stored_leaves_nothing_behind() {
                 "busiest_hour": { "clock": "1799999200", "messages": "5" }, "failed": "1",
                 "withheld": [{ "reason": "period", "messages": "2" }], "sent": "12",
             }],
+            "gaps": [{ "name": "Linux", "messages": "2" }],
             "messages": [{
                 "clock": "1800000000", "eventid": "7", "mode": "recovery", "step": "1", "userid": "1",
-                "mediatypeid": "3", "sendto": "a@example.com", "verdict": "sent",
+                "mediatypeid": "3", "sendto": "a@example.com", "verdict": "sent", "oncall": ["Linux"],
             }],
         })
     );

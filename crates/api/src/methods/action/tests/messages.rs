@@ -417,3 +417,44 @@ fn users_see_actions_whose_parts_they_see() {
         "Incorrect action operation user. User does not exist or you have no access to it."
     );
 }
+
+#[test]
+fn messages_can_be_grouped() {
+    let server = Server::start();
+    let id = server.create("action.create", &action(0, json!({})));
+    let get = |output: Json| {
+        server.call("action.get", &json!({ "actionids": id, "output": output })).unwrap()[0].clone()
+    };
+    assert!(get(json!("extend")).get("grouping").is_none());
+    assert_eq!(get(json!(["grouping"]))["grouping"], Json::Null);
+    let set = |grouping: Json| {
+        let update = json!({ "actionid": id, "grouping": grouping });
+        server.call("action.update", &update).map(|_| get(json!(["grouping"]))["grouping"].clone())
+    };
+    let all =
+        json!({ "by": ["service", "{HOST.HOST}"], "wait": "0", "interval": "1h", "repeat": "1d" });
+    assert_eq!(set(all.clone()).unwrap(), all);
+    let defaults = json!({ "by": [], "wait": "30s", "interval": "5m", "repeat": "0" });
+    assert_eq!(set(json!({ "by": [] })).unwrap(), defaults);
+    server.call("action.update", &json!({ "actionid": id, "status": 1 })).unwrap();
+    assert_eq!(get(json!(["grouping"]))["grouping"], defaults, "what is not given stays");
+    for (grouping, refused) in [
+        (json!([]), "\"/1/grouping\": an object or null is expected."),
+        (json!({}), "\"/1/grouping\": the parameter \"by\" is missing."),
+        (json!({ "by": "x" }), "\"/1/grouping/by\": an array is expected."),
+        (json!({ "by": [""] }), "\"/1/grouping/by/1\": cannot be empty."),
+        (json!({ "by": ["a", "a"] }), "value (by)=(a) already exists."),
+        (json!({ "by": ["{HOST.IP}"] }), "the name of a tag or {HOST.HOST} is expected."),
+        (json!({ "by": ["x".repeat(256)] }), "value is too long."),
+        (json!({ "by": vec!["x"; 11] }), "at most 10 names are allowed."),
+        (json!({ "by": [], "wait": "2h" }), "\"/1/grouping/wait\": value must be one of 0-3600."),
+        (json!({ "by": [], "interval": "0" }), "interval\": value must be one of 1-86400."),
+        (json!({ "by": [], "repeat": "5s" }), "repeat\": value must be one of 0, 60-2592000."),
+        (json!({ "by": [], "repeat": "{$X}" }), "a time unit is expected."),
+        (json!({ "by": [], "x": 1 }), "unexpected parameter \"x\"."),
+    ] {
+        let error = set(grouping.clone()).unwrap_err();
+        assert!(error.0 == -32602 && error.1.contains(refused), "{grouping}: {error:?}");
+    }
+    assert_eq!(set(Json::Null).unwrap(), Json::Null);
+}

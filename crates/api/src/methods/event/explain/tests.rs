@@ -1,7 +1,7 @@
 //! Verdicts on recipients, and what other users do not see.
 
 use model::alert::outlook::{
-    Case, OfAction, Operation, Pause, Running, Silence, Step, Verdict, Waits,
+    Case, OfAction, OnCall, Operation, Pause, Running, Silence, Step, Verdict, Waits,
 };
 use objects::OperationMode;
 use serde_json::{Value as Json, json};
@@ -33,11 +33,21 @@ fn action(id: &str, others: &[u64]) -> OfAction {
             id: 4,
             step: 1,
             waits: Waits::PausedUntil(1_800_000_060),
-            pauses: vec![Pause::Suppressed],
+            pauses: vec![Pause::Suppressed, Pause::Inhibited],
+            inhibited_by: Some(4_712),
             stopped: String::new(),
         }),
         steps: vec![Step { number: 2, at: 1_800_000_060, operations: vec![7] }],
-        operations: vec![Operation { id: 7, mode, to_involved: false, cases }],
+        operations: vec![Operation {
+            id: 7,
+            mode,
+            to_involved: false,
+            cases,
+            on_call: vec![
+                OnCall { schedule: 3, name: "Linux".to_owned(), users: vec![ADMIN] },
+                OnCall { schedule: 4, name: "Night".to_owned(), users: Vec::new() },
+            ],
+        }],
     }
 }
 
@@ -92,7 +102,8 @@ fn every_user_who_is_named_gets_a_verdict() {
         one["escalation"],
         json!({
             "escalationid": "4", "step": "1", "waits_for": "pause", "until": "1800000060",
-            "pauses": ["suppressed"], "stopped": "",
+            "pauses": ["suppressed", "inhibited"],
+            "inhibited_by": "4712", "stopped": "",
         })
     );
     assert_eq!(one["steps"], json!([{ "step": "2", "at": "1800000060", "operationids": ["7"] }]));
@@ -106,6 +117,13 @@ fn every_user_who_is_named_gets_a_verdict() {
             .collect()
     };
     assert_eq!(users(one), ["Admin admin@example.com sent", "reader  no_right"]);
+    assert_eq!(
+        one["operations"][0]["oncall"],
+        json!([
+            { "scheduleid": "3", "name": "Linux", "userids": ["1"], "gap": "0" },
+            { "scheduleid": "4", "name": "Night", "userids": [], "gap": "1" },
+        ])
+    );
     let asked = json!({ "eventid": "1", "userids": [reader.to_string()] });
     let explained = server.call("event.explain", &asked).unwrap();
     assert_eq!(users(&explained["actions"][0]), ["reader  no_right"]);
@@ -135,6 +153,39 @@ fn users_see_their_own_verdicts_only() {
 }
 
 #[test]
+fn conditions_of_hidden_actions_are_hidden() {
+    let server = Server::start();
+    let (others, ..) = world(&server);
+    let hidden = server.create("hostgroup.create", &json!({ "name": "hidden" }));
+    let group = server.count("SELECT groupid AS n FROM groups_ WHERE name = 'g'").to_string();
+    let session = server.user("admin-of-g", "2", &[(&group, 3)]);
+    let own = server.count("SELECT usrgrpid AS n FROM usergroups WHERE name = 'admin-of-g'");
+    let create = |name: &str, group: &str| {
+        let condition = json!({ "conditiontype": 0, "value": group });
+        server.create(
+            "action.create",
+            &json!({
+                "name": name, "eventsource": 0, "filter": { "evaltype": 0, "conditions": condition },
+                "operations": {
+                    "operationtype": 0, "opmessage": { "default_msg": 1, "mediatypeid": 0 },
+                    "opmessage_grp": { "usrgrpid": own.to_string() },
+                },
+            }),
+        )
+    };
+    let (seen, of_hidden) = (create("seen", &group), create("of a hidden group", &hidden));
+    server.outlook.lock().unwrap().extend([&others, &seen, &of_hidden].map(|id| action(id, &[])));
+    let conditions = |session: &str| -> Vec<usize> {
+        let asked = json!({ "eventid": "1" });
+        let explained = server.call_as(Some(session), "event.explain", &asked).unwrap();
+        let actions = explained["actions"].as_array().unwrap().iter();
+        actions.map(|one| one["conditions"].as_array().unwrap().len()).collect()
+    };
+    assert_eq!(conditions(&server.login("Admin", "zabbix")), [1, 1, 1]);
+    assert_eq!(conditions(&session), [0, 1, 0], "only of the action that action.get shows");
+}
+
+#[test]
 fn escalations_of_several_events_are_listed() {
     let server = Server::start();
     let (id, ..) = world(&server);
@@ -145,7 +196,8 @@ fn escalations_of_several_events_are_listed() {
         found,
         json!([{
             "escalationid": "4", "eventid": "1", "actionid": id, "name": "Tell all", "step": "1",
-            "waits_for": "pause", "until": "1800000060", "pauses": ["suppressed"], "stopped": "",
+            "waits_for": "pause", "until": "1800000060", "pauses": ["suppressed", "inhibited"],
+            "inhibited_by": "4712", "stopped": "",
             "steps": [{ "step": "2", "at": "1800000060", "operationids": ["7"] }],
         }])
     );
@@ -162,4 +214,26 @@ fn bad_questions_are_refused() {
         ("escalation.get", json!({}), -32_602, "the parameter \"eventids\" is missing"),
         ("escalation.get", json!({ "eventids": many }), -32_602, "at most 100 events"),
     ]);
+}
+
+#[test]
+fn withheld_messages_have_a_reason() {
+    let server = Server::start();
+    let (id, ..) = world(&server);
+    server.outlook.lock().unwrap().push(action(&id, &[]));
+    for (alert, status, carrier) in [(6, 4, 0), (7, 4, 9), (8, 1, 0)] {
+        server.write_state_sql(&[&format!(
+            "INSERT INTO alerts (alertid, actionid, eventid, userid, status, withheld, carrierid, bundleid) \
+             VALUES ({alert}, {id}, 1, 1, {status}, 1, {carrier}, 3)"
+        )]);
+    }
+    server.write_state_sql(&[
+        "INSERT INTO bundles (bundleid, waiting, nextcheck) VALUES (3, 1, 1800000030)",
+    ]);
+    let explained = server.call("event.explain", &json!({ "eventid": "1" })).unwrap();
+    let one = |alert: &str, carrier: &str, until: &str| json!({ "alertid": alert, "userid": "1", "reason": "grouped", "carrierid": carrier, "until": until });
+    assert_eq!(
+        explained["actions"][0]["withheld"],
+        json!([one("6", "0", "1800000030"), one("7", "9", "0"), one("8", "0", "0")])
+    );
 }
