@@ -35,6 +35,8 @@ ALLOWED = [
     "SELECT i.interfaceid, i.hostid, i.type, i.main, i.useip",
     "SELECT DISTINCT objectid FROM problems WHERE r_eventid = 0",
     "SELECT eventid, objectid FROM problems WHERE r_eventid = 0",
+    # Housekeeping looks at each escalation that is under way once an hour.
+    "DELETE FROM escalations WHERE NOT EXISTS",
     # The keeper of services reads all of them when the server starts, and again after it could not write.
     "SELECT serviceid, algorithm, weight, propagation_rule, propagation_value FROM services",
     "SELECT serviceid, status FROM service_states",

@@ -73,6 +73,8 @@ class Calm(unittest.TestCase):
             {"mediatypeid": one, "sendto": "admin", "active": 0, "severity": 63, "period": "1-7,00:00-24:00"}
             for one in (bad, good)])
         self.api.call("action.create", name="Calm", eventsource=0, esc_period="1h", inhibition={"tags": ["service"]},
+                      # The server has triggers of its own.
+                      filter={"evaltype": 0, "conditions": [{"conditiontype": 1, "value": self.host}]},
                       operations=[{"operationtype": 0, "opmessage": {"default_msg": 1, "mediatypeid": bad},
                                    "opmessage_usr": [{"userid": "1"}]}],
                       recovery_operations=[{"operationtype": 11, "opmessage": {"default_msg": 1}}])

@@ -150,7 +150,7 @@ class Living(unittest.TestCase):
         self.site = "http://127.0.0.1:%d" % self.server.http
         self.api.call("settings.update", url=self.site + "/")
         group = self.api.call("hostgroup.create", name="Shop")["groupids"][0]
-        host = self.api.call("host.create", host="shop", groups=[{"groupid": group}])["hostids"][0]
+        self.hostid = host = self.api.call("host.create", host="shop", groups=[{"groupid": group}])["hostids"][0]
         self.api.call("item.create", hostid=host, name="k", key_="k", type=2, value_type=3)
         self.api.call("trigger.create", description="Disk is full", expression="last(/shop/k)>0", priority=4,
                       manual_close=1)
@@ -166,6 +166,8 @@ class Living(unittest.TestCase):
     def action(self, users, **texts):
         to = {"operationtype": 0, "opmessage": dict({"default_msg": 1}, **texts)}
         self.api.call("action.create", name="tell", eventsource=0, esc_period="1h",
+                      # The server has triggers of its own.
+                      filter={"evaltype": 0, "conditions": [{"conditiontype": 1, "value": self.hostid}]},
                       operations=[dict(to, opmessage_usr=[{"userid": user} for user in users])],
                       recovery_operations=[dict(to, operationtype=11)],
                       update_operations=[dict(to, operationtype=12)])
@@ -191,8 +193,10 @@ class Living(unittest.TestCase):
         bed.wait_for("the item", taken)
 
     def problem(self):
-        problems = bed.wait_for("a problem", lambda: self.api.call("problem.get", output=["eventid"]))
-        return problems[0]["eventid"]
+        return bed.wait_for("a problem", self.problems)[0]["eventid"]
+
+    def problems(self):
+        return self.api.call("problem.get", hostids=self.hostid, output=["eventid"])
 
     def updates(self, event):
         events = self.api.call("event.get", eventids=event, output=["acknowledged"], selectAcknowledges="extend")
@@ -289,7 +293,7 @@ class Living(unittest.TestCase):
         self.assertNotIn("Disk is full", html)
         self.api.call("usergroup.update", usrgrpid=self.users, users_status=0)
         self.assertEqual(self.page(close, "POST")[0], 200)
-        bed.wait_for("the end of the problem", lambda: not self.api.call("problem.get", output=["eventid"]))
+        bed.wait_for("the end of the problem", lambda: not self.problems())
 
     def mail_type(self, mails, **more):
         made = self.api.call("mediatype.create", name="mail", type=0, smtp_server="127.0.0.1", smtp_port=mails.port,

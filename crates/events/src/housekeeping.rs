@@ -108,9 +108,9 @@ impl Problems {
             )?;
             // Those whose problem was removed without them.
             edit.execute(
-                "DELETE FROM escalations WHERE escalationid IN (SELECT s.escalationid FROM escalations s \
-                 JOIN events e ON e.eventid = s.eventid LEFT JOIN problems p ON p.eventid = s.eventid \
-                 WHERE p.eventid IS NULL AND e.r_eventid = 0)",
+                "DELETE FROM escalations WHERE NOT EXISTS \
+                 (SELECT 1 FROM problems p WHERE p.eventid = escalations.eventid) AND EXISTS \
+                 (SELECT 1 FROM events e WHERE e.eventid = escalations.eventid AND e.r_eventid = 0)",
                 &[],
             )?;
             edit.execute(
