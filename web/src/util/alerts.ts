@@ -18,7 +18,7 @@ const REASONS: Record<string, readonly [short: string, long: string]> = {
   [Withholding.Inhibited]: ["inhibited", "A related, more severe problem was open"],
   [Withholding.Storm]: ["storm", "Too many messages to the address"],
   [Withholding.Transient]: [
-    "ended early",
+    "transient",
     "Problems of the trigger usually end soon, so the message waited",
   ],
   [Withholding.Flapping]: ["flapping", "The trigger was flapping"],

@@ -1,4 +1,4 @@
-//! Messages that are told together: those of an action to one address that belong together ([`Grouping`]), and those
+//! Messages that one message summarises: those of an action to one address that belong together ([`Grouping`]), and those
 //! beyond what an address takes ([`Brake`]). Nothing here reads a clock or a database.
 
 mod brake;
@@ -27,11 +27,11 @@ const CHECK_S: i64 = 3_600;
 pub(crate) struct Grouping {
     /// Names of tags, or [`HOSTS`].
     by: Vec<String>,
-    /// Time between the first message of a group and when it is told.
+    /// Time from the first message of a group to its summary.
     wait_s: i64,
-    /// Shortest time until additions are told.
+    /// Shortest time between two summaries.
     interval_s: i64,
-    /// Time until what is still open is told again; 0 = never.
+    /// Time until a summary repeats the problems that are still open; 0 = never.
     repeat_s: i64,
 }
 
@@ -49,7 +49,7 @@ impl Grouping {
         })
     }
 
-    /// What the problem is grouped by: messages with equal keys are told together.
+    /// What the problem is grouped by. Messages with equal keys are one group.
     pub(crate) fn key<'t>(&self, hosts: &[&'t str], tags: &'t [(String, String)]) -> Key {
         let values = |by: &str| -> BTreeSet<String> {
             let of_tags = tags.iter().filter(|(tag, _)| tag == by).map(|(_, value)| value.as_str());
@@ -100,7 +100,7 @@ impl Key {
     }
 }
 
-/// What is told of gathered messages.
+/// What is sent for withheld messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tell {
     Nothing,

@@ -38,7 +38,7 @@ pub(crate) struct Line {
     pub(crate) acknowledged: bool,
 }
 
-/// What is told of several messages.
+/// A message that summarises others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Summary {
     /// Of a group of the action with this name.

@@ -46,8 +46,8 @@ export const STATUSES = [
 export const REASONS = [
   [Withholding.Grouped, "Grouped"],
   [Withholding.Inhibited, "Inhibited"],
-  [Withholding.Storm, "Storm"],
-  [Withholding.Transient, "Ended early"],
+  [Withholding.Storm, "Message storm"],
+  [Withholding.Transient, "Transient"],
   [Withholding.Flapping, "Flapping"],
 ] as const;
 

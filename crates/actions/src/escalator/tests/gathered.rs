@@ -1,4 +1,4 @@
-//! Messages that are told together.
+//! Messages that one message summarises.
 
 use super::*;
 
