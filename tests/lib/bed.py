@@ -90,6 +90,20 @@ def wait_for(what, check, timeout=60.0, pause=0.2):
     raise AssertionError("waited %g s for %s; last: %r" % (timeout, what, last))
 
 
+def wait_for_equal(what, read, wanted, **times):
+    """Repeats `read` until it gives `wanted`; fails with what it gave last."""
+    last = []
+
+    def equal():
+        last[:] = [read()]
+        return last == [wanted]
+
+    try:
+        wait_for(what, equal, **times)
+    except AssertionError as failure:
+        raise AssertionError("%s; wanted %r, have %r" % (failure, wanted, last)) from None
+
+
 class ApiError(Exception):
     """An error answer of the JSON-RPC API."""
 

@@ -34,7 +34,10 @@ class Correlation(unittest.TestCase):
         return self.api.call("problem.get", output=["eventid", "objectid", "name"], sortfield="eventid", **options)
 
     def names(self):
-        return [problem["name"] for problem in self.open_problems()]
+        return [problem["name"] for problem in self.open_problems(hostids=self.host)]
+
+    def wait_for_names(self, *names):
+        bed.wait_for_equal("the open problems", self.names, list(names))
 
     def trigger(self, name, key, **tags):
         self.item(key)
@@ -50,18 +53,18 @@ class Correlation(unittest.TestCase):
                                           {"type": 5, "tag": "state", "value": "down"}]})["correlationids"][0]
         for key in ("slow", "other"):
             self.send(key, 1)
-        bed.wait_for("two problems", lambda: self.names() == ["slow", "other"])
+        self.wait_for_names("slow", "other")
         self.server.kill()
         self.server.start()
         self.api = self.server.api()
         self.send("down", 1)
-        bed.wait_for("the new problem alone", lambda: self.names() == ["other", "down"])
+        self.wait_for_names("other", "down")
         closed = self.api.call("problem.get", output="extend", recent=True)
         closed = [problem for problem in closed if problem["name"] == "slow"]
         self.assertEqual([problem["correlationid"] for problem in closed], [rule])
         # The trigger is in order again: its next value opens a new problem.
         self.send("slow", 2)
-        bed.wait_for("a problem again", lambda: self.names() == ["other", "down", "slow"])
+        self.wait_for_names("other", "down", "slow")
 
     def test_internal_problems_survive_a_crash(self):
         self.item("k")

@@ -1,5 +1,6 @@
 //! The result of a check, of whatever kind.
 
+use collect::positions::LogPosition;
 use model::{CompactString, LogMeta};
 
 /// What a check brought.
@@ -41,8 +42,11 @@ impl CheckReply {
 /// What a check brings that reads a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lines {
+    /// Where the item's log was read up to when the check began. Lines are kept only if it is still read up to there:
+    /// a check that began before the lines of another were kept brings the same lines again.
+    pub since: Option<LogPosition>,
     /// Texts with what belongs to them, in their order.
     pub values: Vec<(CompactString, LogMeta)>,
-    /// What [`collect::positions::LogPosition::lastlogsize`] is from now on.
+    /// What [`LogPosition::lastlogsize`] is from now on.
     pub position: u64,
 }

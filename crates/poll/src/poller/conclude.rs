@@ -105,15 +105,15 @@ impl Poller {
             let payload = Payload::Log(Box::new(line));
             split.push(item.host, Value { item: item.id, at, payload });
         }
-        let position = LogPosition { lastlogsize: lines.position, ..LogPosition::default() };
-        let (shared, unkept, id) = (Arc::clone(&self.shared), Rc::clone(&self.unkept), item.id);
+        let behind = LogPosition { lastlogsize: lines.position, ..LogPosition::default() };
+        let moved = Moved { item: item.id, since: lines.since, behind };
+        let (shared, unkept) = (Arc::clone(&self.shared), Rc::clone(&self.unkept));
         tokio::task::spawn_local(async move {
-            if !keep_lines(&shared.context.sink, &shared.context.positions, split, id, position)
-                .await
-            {
-                tracing::warn!(item = %id, "cannot store lines of an event log; reading them again");
+            let Moved { item, .. } = moved;
+            if !keep_lines(&shared.context.sink, &shared.context.positions, split, moved).await {
+                tracing::warn!(%item, "cannot store lines of an event log; reading them again");
             }
-            unkept.borrow_mut().remove(&id);
+            unkept.borrow_mut().remove(&item);
         });
     }
 
@@ -127,18 +127,24 @@ impl Poller {
     }
 }
 
-/// Sends lines of a log and waits until they are stored; only then moves the log's position behind
-/// them. Returns whether they were stored.
-async fn keep_lines(
-    sink: &Sink,
-    positions: &Positions,
-    lines: Split,
+/// How a check moves the position of its item's log.
+#[derive(Debug, Clone, Copy)]
+struct Moved {
     item: ItemId,
+    since: Option<LogPosition>,
     behind: LogPosition,
-) -> bool {
+}
+
+/// Sends lines of a log and waits until they are stored; only then moves the log's position behind
+/// them. A check that began before the position moved brings lines that are stored already: they are left out.
+/// Returns whether the lines are stored.
+async fn keep_lines(sink: &Sink, positions: &Positions, lines: Split, moved: Moved) -> bool {
+    if positions.of(moved.item) != moved.since {
+        return true;
+    }
     let kept = !sink.send(lines).await.lost;
     if kept {
-        positions.set(item, behind);
+        positions.set(moved.item, moved.behind);
     }
     kept
 }
@@ -155,6 +161,7 @@ mod tests {
         let (to_shard, mut shard) = queue::bounded("shard", 1);
         let (sink, positions, item) = (Sink::new(vec![to_shard]), Positions::default(), ItemId(7));
         let behind = LogPosition { lastlogsize: 12, ..LogPosition::default() };
+        let moved = Moved { item, since: None, behind };
         let lines = || {
             let mut split = sink.split();
             let at = Timestamp::from_s(1);
@@ -163,8 +170,7 @@ mod tests {
         };
         // The shard does not keep the batch, as when the disk refuses it.
         let refused = async { drop(shard.recv().await) };
-        let (kept, ()) =
-            tokio::join!(keep_lines(&sink, &positions, lines(), item, behind), refused);
+        let (kept, ()) = tokio::join!(keep_lines(&sink, &positions, lines(), moved), refused);
         assert!(!kept);
         assert_eq!(positions.of(item), None, "the next check reads the lines again");
         let keeps = async {
@@ -172,8 +178,11 @@ mod tests {
             assert_eq!(positions.of(item), None, "not before they are kept");
             batch.ack.unwrap().report(1, 0);
         };
-        let (kept, ()) = tokio::join!(keep_lines(&sink, &positions, lines(), item, behind), keeps);
+        let (kept, ()) = tokio::join!(keep_lines(&sink, &positions, lines(), moved), keeps);
         assert!(kept);
         assert_eq!(positions.of(item), Some(behind));
+        // The next check began before these were kept. What it sends would be lost.
+        drop(shard);
+        assert!(keep_lines(&sink, &positions, lines(), moved).await);
     }
 }

@@ -10,7 +10,6 @@ use super::gather::Lasting;
 use super::inventory::manager;
 use super::keys::Ask;
 use super::link::{Link, LinkError};
-use crate::checks::reply::{CheckReply, Lines};
 
 /// Events kept of a service, the newest; an item that is further behind goes on with these.
 const EVENTS_MAX: usize = 10_000;
@@ -79,16 +78,16 @@ impl Log {
     fn newest(&self) -> u64 {
         self.events.last().map_or(self.after, |event| event.key)
     }
-}
 
-/// The events after a key, as values of an item; `u64::MAX` = none, only the position.
-pub(super) fn reply(log: &Log, from: u64, filter: &Filter) -> CheckReply {
-    let from = if from == u64::MAX { log.newest() } else { from };
-    // A service that was reinstalled counts from the beginning.
-    let from = if from > log.newest() { 0 } else { from };
-    let wanted = log.events.iter().filter(|event| event.key > from && filter.takes(event));
-    let values = wanted.map(|event| line(event)).collect();
-    CheckReply::Lines(Box::new(Lines { values, position: log.newest() }))
+    /// The events after a key, as values of an item (`u64::MAX`: none), and the newest key.
+    pub(super) fn lines(&self, from: u64, filter: &Filter) -> (Vec<(CompactString, LogMeta)>, u64) {
+        let newest = self.newest();
+        let from = if from == u64::MAX { newest } else { from };
+        // A service that was reinstalled counts from the beginning.
+        let from = if from > newest { 0 } else { from };
+        let wanted = self.events.iter().filter(|event| event.key > from && filter.takes(event));
+        (wanted.map(|event| line(event)).collect(), newest)
+    }
 }
 
 fn line(event: &Event) -> (CompactString, LogMeta) {
@@ -204,13 +203,12 @@ mod tests {
         Log { events: keys.iter().map(event).collect(), after }
     }
 
-    fn keys(reply: CheckReply) -> (Vec<u32>, u64) {
-        let CheckReply::Lines(lines) = reply else { panic!("{reply:?}") };
+    fn keys((lines, position): (Vec<(CompactString, LogMeta)>, u64)) -> (Vec<u32>, u64) {
         let key = |(_, meta): &(CompactString, LogMeta)| {
             assert_eq!(meta.timestamp, 100);
             meta.eventid
         };
-        (lines.values.iter().map(key).collect(), lines.position)
+        (lines.iter().map(key).collect(), position)
     }
 
     #[test]
@@ -220,11 +218,11 @@ mod tests {
         for (from, expected) in
             [(u64::MAX, &[][..]), (0, &[3, 4, 7]), (4, &[7]), (7, &[]), (9, &[3, 4, 7])]
         {
-            assert_eq!(keys(reply(&known, from, &all)), (expected.to_vec(), 7), "{from}");
+            assert_eq!(keys(known.lines(from, &all)), (expected.to_vec(), 7), "{from}");
         }
         let warnings = Filter { severities: vec!["warning".to_owned()] };
-        assert_eq!(keys(reply(&known, 0, &warnings)), (vec![], 7));
-        assert_eq!(keys(reply(&log(&[], 0), u64::MAX, &all)), (vec![], 0));
+        assert_eq!(keys(known.lines(0, &warnings)), (vec![], 7));
+        assert_eq!(keys(log(&[], 0).lines(u64::MAX, &all)), (vec![], 0));
     }
 
     #[test]

@@ -26,7 +26,7 @@ use eval::key::ItemKey;
 use model::ItemId;
 
 use super::check::Check;
-use super::reply::CheckReply;
+use super::reply::{CheckReply, Lines};
 use keys::Ask;
 use link::Account;
 use service::Service;
@@ -126,10 +126,14 @@ async fn events(check: &Check<'_>, service: &Service, ask: &Ask) -> CheckReply {
         Err(why) => return CheckReply::NotSupported(why),
     };
     let item: ItemId = check.item.id;
-    let position = check.shared.context.positions.of(item).map(|position| position.lastlogsize);
-    let from = position.unwrap_or(if skip { u64::MAX } else { 0 });
+    let since = check.shared.context.positions.of(item);
+    let first = if skip { u64::MAX } else { 0 };
+    let from = since.map_or(first, |position| position.lastlogsize);
     match service.events(from).await {
-        Ok(log) => log::reply(&log, from, &filter),
+        Ok(log) => {
+            let (values, position) = log.lines(from, &filter);
+            CheckReply::Lines(Box::new(Lines { since, values, position }))
+        }
         Err(why) => CheckReply::NotSupported(why),
     }
 }
