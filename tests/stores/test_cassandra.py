@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """History on a real Cassandra: everything acknowledged is there exactly once, whatever is killed,
 also on three nodes of which one is down; and the API reads what the data folder keeps no longer."""
+# separate: OnThreeNodes
 
 import os
 import shutil
