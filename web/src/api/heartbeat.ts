@@ -9,10 +9,16 @@ export interface HeartbeatSettings {
   heartbeat_period: string;
 }
 
+/** Settings that the UI shows. */
+interface ShownSettings {
+  /** "1": changes are recorded. */
+  auditlog_enabled?: string;
+}
+
 export interface SettingsMethods {
   "settings.get": {
-    params: { output: readonly (keyof HeartbeatSettings)[] };
-    result: HeartbeatSettings;
+    params: { output: readonly (keyof HeartbeatSettings | keyof ShownSettings)[] };
+    result: HeartbeatSettings & ShownSettings;
   };
   "settings.update": { params: Partial<HeartbeatSettings>; result: string[] };
 }
