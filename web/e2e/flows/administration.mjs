@@ -1,4 +1,4 @@
-// Queue, health, capacity and users of a new server.
+// Queue, health, capacity, system information and users of a new server.
 
 import { drawn, go, heading, link, page, step, user } from "../lib.mjs";
 
@@ -25,6 +25,14 @@ export default async function () {
     await heading("Capacity").waitFor();
     await page.getByRole("cell", { name: /^Memory/ }).waitFor();
     await page.getByText("vedette bench capacity").first().waitFor();
+  });
+
+  await step("system information", async () => {
+    await link("System information").click();
+    await heading("System information").waitFor();
+    await page.getByText(/^[\d.]+ required by intervals$/).waitFor();
+    await page.getByText(/^since /).waitFor();
+    await page.getByText(/^\d+ in problem state$/).waitFor();
   });
 
   await step("users and tokens", async () => {
