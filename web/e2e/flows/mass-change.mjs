@@ -95,8 +95,8 @@ export default async function () {
   });
 
   await step("items of a template", async () => {
-    await go("/templates?text=E2E+template");
-    await dataRows("Templates").getByRole("link", { name: "E2E template" }).first().click();
+    const [template] = await call("template.get", { filter: { host: "E2E template" } });
+    await go(`/templates/${template.templateid}`);
     await heading(/E2E template/).waitFor();
     await button(/^Change (item|all \d+ items)…/).click();
     await choose("State");

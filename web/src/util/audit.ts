@@ -17,6 +17,9 @@ export const AUDIT_ACTIONS = [
 export const OBJECT_DELETED = "2";
 export const SIGN_IN_FAILED = "9";
 
+/** The kind of users. */
+export const AUDITED_USER = "0";
+
 /** The kinds of objects, by the API's number. */
 export const AUDIT_RESOURCES = [
   ["5", "Action"],

@@ -2,6 +2,7 @@ import type { AuditEntry } from "~/api/audit";
 import { cx } from "~/ui/cx";
 import type { Column } from "~/ui/table";
 import {
+  AUDITED_USER,
   type AuditChange,
   auditActionName,
   auditChanges,
@@ -27,16 +28,18 @@ function lineOf({ field, kind, before, after }: AuditChange): string {
 
 /** The first changes of an entry as a line. */
 export function summaryOf(entry: AuditEntry): string {
-  const changes = auditChanges(entry.details);
-  if (changes === null) return entry.details;
+  const all = auditChanges(entry.details);
+  if (all === null) return entry.details;
+  // Ids of new objects say nothing to readers.
+  const changes = all.filter(({ field, kind }) => kind !== "add" || !/id$/.test(field));
   const rest = changes.length - FIELDS_MAX;
   const lines = changes.slice(0, FIELDS_MAX).map(lineOf);
   return [...lines, ...(rest > 0 ? [texts.more(rest)] : [])].join("  ·  ");
 }
 
-/** The name of the object; the user of entries without one. */
+/** The name of the object; sign-ins have only that of the user. */
 export const objectName = (entry: AuditEntry): string =>
-  entry.resourcename || (entry.resourceid === entry.userid ? entry.username : "");
+  entry.resourcename || (entry.resourcetype === AUDITED_USER ? entry.username : "");
 
 function ActionName({ entry }: { entry: AuditEntry }) {
   return (

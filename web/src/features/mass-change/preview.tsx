@@ -13,9 +13,7 @@ export function Step({ field, before, after }: Difference) {
   return (
     <span className="flex min-w-0 flex-wrap items-baseline gap-x-1.5">
       <span className="text-soft">{texts.fields[field]}</span>
-      <span className="min-w-0 break-words text-soft line-through decoration-line-strong">
-        {before}
-      </span>
+      <span className="min-w-0 break-words">{before}</span>
       <span aria-hidden="true" className="text-faint">
         →
       </span>
