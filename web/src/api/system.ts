@@ -65,7 +65,7 @@ export const totalsQuery = () =>
 export interface ServerFacts {
   apiVersion: string;
   zone: string;
-  /** Undefined: the server did not tell. */
+  /** Undefined: unknown. */
   auditLog: boolean | undefined;
   heartbeat: boolean;
 }

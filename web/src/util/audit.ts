@@ -74,7 +74,7 @@ export const auditActionName = (action: string): string =>
 export const auditResourceName = (resource: string): string =>
   named(AUDIT_RESOURCES, resource) ?? `Kind ${resource}`;
 
-/** What happened to a field, or to a part of a list. */
+/** How a field, or a part of a list, changed. */
 export type ChangeKind = "add" | "update" | "delete";
 
 /** A changed field. */
@@ -137,7 +137,7 @@ function detailOf(path: string, value: unknown): Detail | null {
   return { word, field, part, member, kind, after, before };
 }
 
-/** The members of one part of a list as a line: "tag: site, value: riga". Its id says nothing to readers. */
+/** The members of one part of a list as a line, without its id: "tag: site, value: riga". */
 function joined(details: readonly Detail[], side: "before" | "after"): string | null {
   const texts = details.flatMap(({ word, member, [side]: value }) =>
     !member || /^[a-z_]+id$/.test(member) || value === null || value === ""

@@ -30,7 +30,7 @@ function lineOf({ field, kind, before, after }: AuditChange): string {
 export function summaryOf(entry: AuditEntry): string {
   const all = auditChanges(entry.details);
   if (all === null) return entry.details;
-  // Ids of new objects say nothing to readers.
+  // Readers do not know the ids of new objects.
   const changes = all.filter(({ field, kind }) => kind !== "add" || !/id$/.test(field));
   const rest = changes.length - FIELDS_MAX;
   const lines = changes.slice(0, FIELDS_MAX).map(lineOf);

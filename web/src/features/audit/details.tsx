@@ -31,7 +31,7 @@ function Value({ text, isOld }: { text: string | null; isOld: boolean }) {
   );
 }
 
-/** What happened to each field: its old and its new value. */
+/** The old and the new value of each field. */
 function Changes({ changes }: { changes: readonly AuditChange[] }) {
   return (
     <table className="w-full table-fixed text-sm">

@@ -25,7 +25,7 @@ export const DEFAULT_RANGE = { from: "now-7d", to: "now" };
 const known = (list: readonly (readonly [string, string])[], wanted: string | undefined) =>
   listOf(wanted).filter((number) => list.some(([one]) => one === number));
 
-/** What the API is asked for. Entries of one object or one call have no time range at first. */
+/** The filter of the request. Entries of one object or one call have no time range at first. */
 export function toFilter(search: AuditSearch, now = new Date()): AuditFilter {
   const isWhole = Boolean(search.id || search.set) && !search.from && !search.to;
   const { from = DEFAULT_RANGE.from, to = DEFAULT_RANGE.to } = search;

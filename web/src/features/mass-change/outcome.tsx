@@ -81,7 +81,7 @@ function Failures({ failures }: { failures: readonly Failure[] }) {
   );
 }
 
-/** What became of each item, in numbers; the failed ones by name. `blocked`: items that were not tried at all. */
+/** The outcome of a run in numbers, and the failed items by name. `blocked`: items that were not tried at all. */
 export function Ended({ outcome, blocked }: { outcome: Outcome; blocked: number }) {
   const { changed, same, failures, left, end, error } = outcome;
   const unknown = failures.filter((failure) => failure.unknown).length;

@@ -91,7 +91,7 @@ export class Run {
     return { total: this.items.length, changed, same, failures: [...this.failures] };
   }
 
-  /** Changes the items, and reports what became of each. Never throws. */
+  /** Changes the items, and reports the outcome of each. Never throws. */
   async go(): Promise<Outcome> {
     for (let at = 0; at < this.items.length && !this.end; at += CHUNK)
       await this.chunk(this.items.slice(at, at + CHUNK));

@@ -2,7 +2,7 @@ import type { ItemRow } from "~/api/items";
 import { State } from "~/api/schema";
 import { firstOf } from "~/util/self-items";
 
-/** An older value says nothing about now: the items are read at least once a minute. */
+/** An older value is not that of now: the items are polled at least once a minute. */
 const FRESH_S = 300;
 
 /** A figure of self-monitoring: its value, or since when there is none. */
