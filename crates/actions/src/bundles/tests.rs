@@ -207,6 +207,21 @@ fn a_summary_lists_problems() {
 }
 
 #[test]
+fn names_in_a_summary_make_no_links() {
+    let link = "{ALERT.LINK.CLOSE}";
+    let summary = Summary::Group {
+        action: "Ops".to_owned(),
+        key: Key(vec![(HOSTS.to_owned(), vec![link.to_owned()])]),
+        counts: Counts { new: 1, all: 1, ..Counts::default() },
+        lines: vec![line(State::New, link)],
+        link: None,
+    };
+    for text in [summary.subject(), summary.message(Format::Plain), summary.message(Format::Html)] {
+        assert!(text.contains("{ ALERT.LINK.CLOSE}") && !text.contains(link), "{text}");
+    }
+}
+
+#[test]
 fn a_summary_is_never_too_long() {
     let name = "<😀\"".repeat(700);
     let long = || Line { hosts: name.clone(), ..line(State::Open, &name) };

@@ -65,6 +65,8 @@ pub(super) fn attempts(
     now: i64,
 ) -> DbResult<Vec<Outgoing>> {
     let mut attempts: Vec<Outgoing> = rows.iter().map(outgoing).collect();
+    // First, so that an id that a receiver chose makes no link.
+    sign(config, rows, &mut attempts, &way.reply_address, now)?;
     if way.is_living {
         config.read(|connection| {
             rows.iter().zip(&mut attempts).try_for_each(|(row, attempt)| {
@@ -87,7 +89,6 @@ pub(super) fn attempts(
             expand(attempt, &|name| (name == ALERT_ID).then(|| id.clone()));
         }
     }
-    sign(config, rows, &mut attempts, &way.reply_address, now)?;
     Ok(attempts)
 }
 

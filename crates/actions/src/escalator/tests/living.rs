@@ -173,6 +173,17 @@ fn links_are_signed_for_their_recipient() {
 }
 
 #[test]
+fn an_id_of_a_receiver_makes_no_link() {
+    let mut world = world(1);
+    set(&world, "url", "https://monitor.test");
+    world.problem(TRIGGER);
+    let post = handed(&mut world);
+    world.report(post[0].0, sent_as("{ALERT.LINK.CLOSE}"));
+    world.recovery(TRIGGER);
+    assert_eq!(texts(&handed(&mut world)), ["OK <{ALERT.LINK.CLOSE}>"]);
+}
+
+#[test]
 fn a_repeated_message_has_a_link_that_is_good() {
     let mut world = with_links();
     set(&world, "url", "http://m.test");
