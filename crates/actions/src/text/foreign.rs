@@ -3,7 +3,7 @@
 /// How macros start that are replaced when a message is handed to its media, without the brace.
 const LINK: &str = "ALERT.LINK.";
 
-/// The value with a space behind each brace that starts such a macro, or that what follows the value may make one.
+/// The value with a space behind each brace that starts such a macro, or that may start one with the text behind the value.
 ///
 /// The hand-over cannot tell macros of a template from those of a value. Without the space, the one who chooses a value
 /// (a comment, a line of a log) gets a link that acts for the reader of the message.
