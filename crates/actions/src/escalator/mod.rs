@@ -16,6 +16,7 @@ mod gathered;
 mod handover;
 mod inbox;
 mod monitored;
+mod outcomes;
 mod people;
 mod refused;
 mod running;
@@ -59,6 +60,8 @@ const WAIT_MAX: Duration = Duration::from_secs(60);
 const WAKE_EVERY_S: i64 = 60;
 /// Wait after a failed transaction.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// Reports of busy media types are gathered for this time, so that one transaction has many.
+const GATHER: Duration = Duration::from_millis(5);
 /// A clock that differs by less was adjusted, not set back.
 const SET_BACK_S: i64 = 2;
 
@@ -149,6 +152,10 @@ impl Escalator {
                 Ok(wait) => {
                     is_down = false;
                     ended = self.take(wait);
+                    if self.sending.is_busy(&self.reports) {
+                        std::thread::sleep(GATHER);
+                        ended |= self.take(Duration::ZERO);
+                    }
                 }
                 Err(error) => {
                     if !std::mem::replace(&mut is_down, true) {

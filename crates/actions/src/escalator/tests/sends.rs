@@ -261,3 +261,40 @@ fn a_refused_outcome_loses_only_its_text() {
     world.work();
     assert_eq!(world.rows(STATES), ["1|1||0"]);
 }
+
+#[test]
+fn a_media_type_gets_twice_as_many_messages_as_sessions() {
+    let mut world = World::new();
+    world.run("UPDATE media_types SET maxsessions = 1");
+    world.run("UPDATE triggers SET type = 1");
+    for _ in 0..4 {
+        world.problem(DISASTER);
+    }
+    let mut sent = Vec::new();
+    for waiting in ["2", "1", "0"] {
+        sent.push(world.sent().len());
+        let left = "SELECT COUNT(*) FROM alerts WHERE status = 3 AND nextcheck > 0";
+        assert_eq!(world.rows(left), [waiting]);
+        // A message for each that was reported.
+        let first = world.escalator.sending.handed().next().unwrap();
+        world.report(first.0, Outcome::SENT);
+    }
+    assert_eq!(sent, [2, 1, 1]);
+}
+
+#[test]
+fn reports_are_gathered_while_most_attempts_are_under_way() {
+    let mut world = World::new();
+    world.run("UPDATE triggers SET type = 1");
+    for _ in 0..3 {
+        world.problem(DISASTER);
+    }
+    world.work();
+    let handed: Vec<AlertId> = world.escalator.sending.handed().collect();
+    let report = |alert: &AlertId| Report { alert: *alert, outcome: Outcome::SENT };
+    let reports: Vec<Report> = handed.iter().map(report).collect();
+    let busy = |n: usize| world.escalator.sending.is_busy(&reports[..n]);
+    assert_eq!([0, 1, 2, 3].map(busy), [false, true, false, false]);
+    let unknown = [Report { alert: AlertId(u64::MAX), outcome: Outcome::SENT }];
+    assert!(!world.escalator.sending.is_busy(&unknown), "of a command");
+}
