@@ -1,6 +1,6 @@
 //! Arguments of `vedette bench` and its commands.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,8 +8,10 @@ use bench::agents::SnmpStyle;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::active::Active;
+use crate::alerts::Alerts;
 use crate::history_service::HistoryService;
 use crate::lb::Lb;
+use crate::ping::Ping;
 
 /// Measure a server through its public protocols: Vedette, or any Zabbix-compatible server.
 ///
@@ -29,6 +31,8 @@ pub(crate) enum What {
     Steps(Steps),
     /// Let active agents ask for their items and send a value each, again and again.
     Active(Active),
+    /// Open many problems, and receive the messages about them: latency, messages per second, groups.
+    Alerts(Alerts),
     /// Let the server poll agents that answer at once or late.
     Agent(Agent),
     /// HTTP agent items that ask web servers of ours over open connections.
@@ -70,36 +74,6 @@ pub(crate) enum What {
     Clean(Access),
     /// Turn a plot from SVG into PNG, as it looks on every machine.
     Picture(Picture),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Ping {
-    /// The first address; those that follow it are pinged too. All of 127.0.0.0/8 is this machine.
-    #[arg(long, value_name = "IP", default_value = "127.5.0.0")]
-    pub(crate) first: Ipv4Addr,
-    /// How many addresses.
-    #[arg(long, value_name = "N", default_value_t = 4_000)]
-    pub(crate) addresses: u32,
-    /// Packets for each address in a round.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) packets: u32,
-    /// From one packet to an address to the next.
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = duration)]
-    pub(crate) interval: Duration,
-    /// How long an answer may take.
-    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration)]
-    pub(crate) timeout: Duration,
-    /// Rounds; the median is shown.
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    pub(crate) rounds: usize,
-    /// Let this fping do the same after each round.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) fping: Option<PathBuf>,
-    /// Arguments of fping beyond -C, -p and -t.
-    #[arg(long, value_name = "ARGS", default_value = "-q -i 1")]
-    pub(crate) fping_args: String,
-    #[command(flatten)]
-    pub(crate) files: Files,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 //! server carries neither load generators nor plots.
 
 mod active;
+mod alerts;
 mod args;
 mod capacity;
 mod history_service;
@@ -139,6 +140,9 @@ fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
         }
         What::Active(told) => {
             finish(&bench::active::run(&told.options(), &mut context)?, &told.common.files)
+        }
+        What::Alerts(told) => {
+            finish(&bench::alerts::run(&told.options(), &mut context)?, &told.common.files)
         }
         What::Agent(told) => {
             let options = told.options(Asked::Agents);
@@ -372,6 +376,10 @@ mod tests {
         let What::Steps(told) = parse("bench steps --password p").unwrap() else { panic!() };
         assert_eq!(told.chains, ["jsonpath", "regex", "javascript"]);
         assert_eq!((told.items, told.values, told.rounds), (20, 500_000, 3));
+        let What::Alerts(told) = parse("bench alerts --password p").unwrap() else { panic!() };
+        let parts = told.options().parts;
+        assert_eq!((parts.open, parts.rate, parts.seconds), (100_000, 1_000, 30));
+        assert_eq!((parts.messages, parts.grouped, parts.values), (30_000, 100_000, 20_000));
         let What::Config(told) = parse("bench config --password p").unwrap() else { panic!() };
         assert_eq!((told.hosts, told.items), (10_000, 450_000));
     }
