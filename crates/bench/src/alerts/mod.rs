@@ -39,6 +39,8 @@ const READY_MAX: Duration = Duration::from_secs(180);
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 /// Longest time for which the receiver lets messages wait: less than the time of an attempt.
 const HOLD_MAX: Duration = Duration::from_secs(45);
+/// The same beside its wait for groups: messages of groups wait until the server has looked at all problems.
+const BACKLOG_MAX: Duration = Duration::from_secs(300);
 /// How long no further message may come after those of the groups.
 const QUIET: Duration = Duration::from_secs(3);
 /// Between two looks.
@@ -380,7 +382,7 @@ impl Bench<'_> {
                 let seconds = (now - start).as_secs_f64();
                 context.say(&format!("{} messages after {seconds:.1} s", grouped(messages)));
             }
-            if messages >= wanted || now - grew > self.options.parts.group_wait + SILENCE_MAX {
+            if messages >= wanted || now - grew > self.options.parts.group_wait + BACKLOG_MAX {
                 return peak;
             }
         }
