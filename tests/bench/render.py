@@ -509,7 +509,7 @@ command. Three parts follow, each of which `--rate 0`, `--messages 0` or `--grou
   problem. `told` is the number of problems that the messages report. Values of 1,000 other items are sent at 20,000 per second before
   and meanwhile. Zabbix has no grouping: it sends a message for each problem.
 
-The command needs a server without other load. It removes what it has made, unless `--keep` is given; `vedette bench clean`
+The command needs a server without other load and the password of `Admin` (`--password` or `VEDETTE_ADMIN_PASSWORD`). It removes what it has made, unless `--keep` is given; `vedette bench clean`
 removes what an interrupted one has left. `report.py --parts alerts` runs it for both servers.
 
 ### Server settings
