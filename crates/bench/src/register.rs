@@ -391,7 +391,6 @@ fn ids(rows: &Value, member: &str) -> Vec<String> {
 /// Removes whatever measurements have left on a server; returns how many hosts that were.
 pub fn clean(login: &Login) -> anyhow::Result<usize> {
     let api = Api::login(login)?;
-    crate::alerts::clean(&api)?;
     let mut removed = 0;
     let group = find_group(&api, "hostgroup")?;
     if let Some(group) = &group {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bench::alerts::{AlertsOptions, Parts};
 use clap::Args;
 
-use crate::args::{Common, duration};
+use crate::common::{Common, duration};
 
 #[derive(Debug, Args)]
 pub(crate) struct Alerts {
@@ -24,6 +24,19 @@ pub(crate) struct Alerts {
     /// Concurrent sessions of the webhook.
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) sessions: u32,
+    #[command(flatten)]
+    pub(crate) sizes: Sizes,
+    /// Address of the receiver of the messages; port 0 = any.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+    /// Leave what was made on the server.
+    #[arg(long)]
+    pub(crate) keep: bool,
+}
+
+/// How much is measured.
+#[derive(Debug, Args)]
+pub(crate) struct Sizes {
     /// Problems that are open before anything is measured.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub(crate) open: u64,
@@ -45,16 +58,11 @@ pub(crate) struct Alerts {
     /// Values per second of other hosts beside grouped problems.
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub(crate) values: u64,
-    /// Address of the receiver of the messages; port 0 = any.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
-    pub(crate) listen: SocketAddr,
-    /// Leave what was made on the server.
-    #[arg(long)]
-    pub(crate) keep: bool,
 }
 
 impl Alerts {
     pub(crate) fn options(&self) -> AlertsOptions {
+        let sizes = &self.sizes;
         AlertsOptions {
             server: self.server.clone(),
             login: self.common.access.login(),
@@ -62,13 +70,13 @@ impl Alerts {
             items: self.items,
             sessions: self.sessions,
             parts: Parts {
-                open: self.open,
-                rate: self.rate,
-                seconds: self.seconds,
-                messages: self.messages,
-                grouped: self.grouped,
-                group_wait: self.group_wait,
-                values: self.values,
+                open: sizes.open,
+                rate: sizes.rate,
+                seconds: sizes.seconds,
+                messages: sizes.messages,
+                grouped: sizes.grouped,
+                group_wait: sizes.group_wait,
+                values: sizes.values,
             },
             listen: self.listen,
             pids: self.common.pids.clone(),

@@ -5,6 +5,7 @@ mod active;
 mod alerts;
 mod args;
 mod capacity;
+mod common;
 mod history_service;
 mod lb;
 mod ping;
@@ -32,7 +33,8 @@ use history::{Class, Kinds, Span};
 use model::ItemId;
 use stdx::clock::{RealClock, SharedClock};
 
-use args::{Access, Agent, Bench, Crash, Files, Load, What};
+use args::{Agent, Bench, Crash, Load, What};
+use common::{Access, Files};
 
 /// How often a history store is asked before it is taken for away, and how long apart.
 const TRIES: u32 = 20;
@@ -252,6 +254,7 @@ fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
         What::Capacity(told) => capacity::run(&told, &mut context),
         What::Crash(told) => crash(&told, &mut context),
         What::Clean(access) => {
+            bench::alerts::clean(&access.login())?;
             let removed = bench::clean(&access.login())?;
             say(&format!("{removed} hosts removed\n"))
         }
@@ -346,7 +349,8 @@ fn say(text: &str) -> anyhow::Result<()> {
 mod tests {
     use std::time::Duration;
 
-    use super::args::{Rate, duration};
+    use super::args::Rate;
+    use super::common::duration;
     use super::*;
 
     fn parse(line: &str) -> Result<What, clap::Error> {

@@ -14,7 +14,7 @@ use clap::Args;
 use poll::{Outcome, Pinger, Series};
 use serde_json::json;
 
-use crate::args::{Files, duration};
+use crate::common::{Files, duration};
 
 /// Arguments of `vedette bench ping`.
 #[derive(Debug, Args)]

@@ -10,7 +10,9 @@ use objects::AlertStatus;
 
 use super::fallback::{self, ERROR_CHARS_MAX, Fallbacks, Instead};
 use super::refused::plain;
-use super::sending::{IDS_MAX, set_due};
+
+/// Alerts that one statement changes.
+const IDS_MAX: usize = 5_000;
 
 /// Stores how one attempt ended. What the database refuses of a report is left out.
 pub(super) fn write_one(
@@ -151,4 +153,15 @@ fn add_tags_of(state: &mut Statements<'_>, event: u64, tags: &[(String, String)]
 pub(super) fn due_after(now: i64, again: std::time::Duration) -> i64 {
     let seconds = again.as_secs() + u64::from(again.subsec_nanos() > 0);
     now.saturating_add(i64::try_from(seconds).unwrap_or(i64::MAX))
+}
+
+/// Sets the second of the next attempt of alerts; 0 = the attempt is being made.
+pub(super) fn set_due(state: &mut Statements<'_>, alerts: &[u64], due: i64) -> DbResult<()> {
+    for portion in alerts.chunks(IDS_MAX) {
+        let marks = config::db::placeholders(portion.len());
+        let sql = format!("UPDATE alerts SET nextcheck = ? WHERE alertid IN ({marks})");
+        let params = std::iter::once(due.into()).chain(portion.iter().map(|id| Value::from(*id)));
+        state.execute(&sql, &Vec::from_iter(params))?;
+    }
+    Ok(())
 }

@@ -15,8 +15,7 @@ use model::command::{Commands, Place, Task};
 use model::{AlertId, HostId};
 use objects::{AlertStatus, AlertType};
 
-use super::outcomes::write_outcome;
-use super::sending::set_due;
+use super::outcomes::{set_due, write_outcome};
 use crate::commands::{self, Stored};
 
 /// Commands that are looked at for a place.

@@ -17,12 +17,10 @@ use objects::{AlertStatus, AlertType};
 
 use super::fallback::{Fallback, Fallbacks};
 use super::handover::{self, Way};
-use super::outcomes::{due_after, write_ends, write_one};
+use super::outcomes::{due_after, set_due, write_ends, write_one};
 
 /// Alerts of one media type that are handed over and not reported yet: twice as many as it has sessions, up to this.
 const WINDOW_MAX: usize = 200;
-/// Alerts that one statement changes.
-pub(super) const IDS_MAX: usize = 5_000;
 /// A queue that is full without an alert of ours is tried again after this.
 const FULL_S: i64 = 1;
 
@@ -351,14 +349,4 @@ fn first_due(connection: &mut dyn Reader, media_type: u64, order: &str) -> DbRes
         first = first.into_iter().chain(rows.first().map(|row| row.int("nextcheck"))).min();
     }
     Ok(first)
-}
-
-pub(super) fn set_due(state: &mut Statements<'_>, alerts: &[u64], due: i64) -> DbResult<()> {
-    for portion in alerts.chunks(IDS_MAX) {
-        let marks = config::db::placeholders(portion.len());
-        let sql = format!("UPDATE alerts SET nextcheck = ? WHERE alertid IN ({marks})");
-        let params = std::iter::once(due.into()).chain(portion.iter().map(|id| Value::from(*id)));
-        state.execute(&sql, &Vec::from_iter(params))?;
-    }
-    Ok(())
 }

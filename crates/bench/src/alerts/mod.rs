@@ -21,7 +21,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use self::objects::Objects;
-pub(crate) use self::objects::clean;
+pub use self::objects::clean;
 use self::problems::Problems;
 use self::sink::{Ledger, Sink};
 use crate::api::Api;

@@ -7,9 +7,9 @@ use std::time::Duration;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use crate::Context;
 use crate::api::{Api, scalar_text};
 use crate::register::{Estate, ItemSpec, Registered, Through, Wanted};
+use crate::{Context, Login};
 
 /// How all names start.
 const NAME: &str = "Vedette bench";
@@ -123,7 +123,11 @@ impl Objects {
 }
 
 /// Removes what broken measurements have left, except hosts and templates.
-pub(crate) fn clean(api: &Api) -> anyhow::Result<()> {
+///
+/// # Errors
+/// The server cannot be reached, or refuses.
+pub fn clean(login: &Login) -> anyhow::Result<()> {
+    let api = Api::login(login)?;
     for (object, id, name) in KINDS {
         let params = json!({ "output": [id], "search": { name: NAME }, "startSearch": true });
         let found = api.call(&format!("{object}.get"), &params)?;
