@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use config::Config;
 use config::db::{DbResult, Reader, Row, Value};
-use config::{Config, Statements};
 use const_format::formatcp;
 use model::AlertId;
 use model::alert::{Media, Outcome, Refused, Report};

@@ -20,10 +20,6 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 
-use self::objects::Objects;
-pub use self::objects::clean;
-use self::problems::Problems;
-use self::sink::{Ledger, Sink};
 use crate::api::Api;
 use crate::payload::Order;
 use crate::proc::Meter;
@@ -32,6 +28,10 @@ use crate::report::{Report, grouped};
 use crate::send::address;
 use crate::trapper::{self, Measured, TrapperOptions};
 use crate::{Context, Login};
+use objects::Objects;
+pub use objects::clean;
+use problems::Problems;
+use sink::{Ledger, Sink};
 
 /// How long a server may take until it knows new objects.
 const READY_MAX: Duration = Duration::from_secs(180);
