@@ -146,6 +146,13 @@ pub(super) fn due(connection: &mut dyn Reader, now: i64, is_full: bool) -> DbRes
     Ok(rows.iter().filter_map(Bundle::from_row).collect())
 }
 
+/// The bundle as it is now, if it is still due: another one that was told of may have changed it.
+pub(super) fn again(connection: &mut dyn Reader, id: u64, now: i64) -> DbResult<Option<Bundle>> {
+    let sql = "SELECT * FROM bundles WHERE bundleid = ? AND nextcheck > 0 AND nextcheck <= ?";
+    let rows = connection.query(sql, &[id.into(), now.into()])?;
+    Ok(rows.first().and_then(Bundle::from_row))
+}
+
 /// The second in which the next bundle is due.
 pub(super) fn next_due(connection: &mut dyn Reader) -> DbResult<Option<i64>> {
     let sql = formatcp!(

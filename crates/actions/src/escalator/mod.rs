@@ -32,7 +32,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::Config;
-use config::db::DbResult;
+use config::db::{DbResult, Reader};
 use config::retry::Stop;
 use model::alert::{Media, Report};
 use model::command::Commands;
@@ -277,6 +277,8 @@ impl Escalator {
         let (snapshot, woken) = (self.config.snapshot(), BTreeSet::new());
         let turn = Turn { snapshot: &snapshot, texts: &*self.texts, now, woken: &woken };
         for bundle in &due {
+            let again = |connection: &mut dyn Reader| gathered::again(connection, bundle.id, now);
+            let Some(bundle) = &self.config.read(again)? else { continue };
             let configured = &mut self.configured;
             let read = || self.config.read(|connection| turn.flush(connection, configured, bundle));
             let flush =

@@ -9,6 +9,7 @@ mod living;
 mod on_call;
 mod outlook;
 mod rehearsal;
+mod rehearsal_of_calm;
 mod runs;
 mod sends;
 mod services;
