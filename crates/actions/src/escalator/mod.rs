@@ -109,10 +109,21 @@ impl Escalator {
         texts: Box<dyn Texts>,
     ) -> DbResult<Self> {
         let position = config.read(Position::read)?;
-        config.write_state(|state| position.write(state))?;
+        let looked_at = times(&clock);
+        let noted = config.read(Position::noted)?;
+        let back = noted.map_or(0, |noted| noted - looked_at.0);
+        config.write_state(|state| {
+            if back > SET_BACK_S {
+                tracing::warn!(
+                    seconds = back,
+                    "the clock was set back while the server was down; escalation steps follow it"
+                );
+                stored::set_back(state, back)?;
+            }
+            position.write(state, looked_at.0)
+        })?;
         let sending = Sending::start(&config, media)?;
         let running = Running::start(&config, commands)?;
-        let looked_at = times(&clock);
         Ok(Self {
             config,
             clock,
@@ -189,7 +200,11 @@ impl Escalator {
         }
         let monotonic = self.looked_at.1;
         if self.woken.problems.all || monotonic >= self.woken.at + WAKE_EVERY_S {
-            self.config.write_state(|state| stored::wake_all(state, now))?;
+            let position = self.position()?;
+            self.config.write_state(|state| {
+                stored::wake_all(state, now)?;
+                position.write(state, now)
+            })?;
             self.woken.problems.all = false;
             self.woken.at = monotonic;
         }
@@ -225,10 +240,7 @@ impl Escalator {
 
     /// One transaction; returns whether there is more to do.
     fn look(&mut self, now: i64) -> DbResult<bool> {
-        let before = match self.position {
-            Some(position) => position,
-            None => self.config.read(Position::read)?,
-        };
+        let before = self.position()?;
         let snapshot = self.config.snapshot();
         let woken = &self.woken.problems.some;
         let turn = Turn { snapshot: &snapshot, texts: &*self.texts, now, woken };
@@ -246,7 +258,7 @@ impl Escalator {
             let write = |changes: &mut Changes| {
                 self.config.write_state(|state| {
                     changes.write(state, now)?;
-                    position.write(state)
+                    position.write(state, now)
                 })
             };
             match write(&mut changes) {
@@ -266,6 +278,10 @@ impl Escalator {
             self.running.add(now);
         }
         Ok(outcome.is_full)
+    }
+
+    fn position(&self) -> DbResult<Position> {
+        self.position.map_or_else(|| self.config.read(Position::read), Ok)
     }
 
     /// Tells what bundles have gathered that are due; returns whether there is more to do.
@@ -300,9 +316,21 @@ impl Escalator {
         let (unix, monotonic) = times(&self.clock);
         let expected = self.looked_at.0 + (monotonic - self.looked_at.1);
         let back = expected - unix;
+        if back.abs() > SET_BACK_S {
+            let position = self.position()?;
+            self.config.write_state(|state| {
+                if back > 0 {
+                    tracing::warn!(
+                        seconds = back,
+                        "the clock was set back; escalation steps follow it"
+                    );
+                    stored::set_back(state, back)?;
+                }
+                // A start compares with it.
+                position.write(state, unix)
+            })?;
+        }
         if back > SET_BACK_S {
-            tracing::warn!(seconds = back, "the clock was set back; escalation steps follow it");
-            self.config.write_state(|state| stored::set_back(state, back))?;
             self.sending.doubt();
             self.running.doubt();
         }

@@ -139,6 +139,27 @@ fn a_clock_that_is_set_back_delays_no_step() {
 }
 
 #[test]
+fn a_clock_that_was_years_ahead_at_the_last_run_delays_nothing() {
+    const YEARS: u64 = 20 * 365 * 86_400;
+    let mut world = World::new();
+    world.clock.advance(Duration::from_secs(YEARS));
+    world.problem(TRIGGER);
+    assert_eq!(world.sent(), ["alice PROBLEM"]);
+    world.report_all();
+    world.clock.advance(Duration::from_secs(20));
+    world.work();
+    // It is corrected while the server is down.
+    world.clock.set_back(Duration::from_secs(YEARS));
+    let mut world = world.restarted();
+    assert_eq!(world.rows("SELECT nextcheck FROM escalations"), [(T + 80).to_string()]);
+    assert_eq!(world.work(), 60, "the time since the last change does not count");
+    // A second start moves nothing again.
+    let mut world = world.restarted();
+    assert_eq!(world.after(59), [""; 0]);
+    assert_eq!(world.after(1), ["alice PROBLEM", "bob SECOND"]);
+}
+
+#[test]
 fn tags_of_webhooks_are_added_to_the_problem() {
     let mut world = World::new();
     let told = Arc::<Mutex<Vec<u64>>>::default();
