@@ -255,12 +255,12 @@ fn new_row(bundle: &Bundle) -> Vec<Value> {
 /// are held back for what other messages there are.
 pub(super) fn hold(
     state: &mut Statements<'_>,
-    alerts: &[NewAlert],
+    alerts: &[&NewAlert],
     now: i64,
 ) -> DbResult<Vec<Hold>> {
-    let places: Vec<Option<Place>> = alerts.iter().map(Place::of).collect();
+    let places: Vec<Option<Place>> = alerts.iter().copied().map(Place::of).collect();
     let mut shelf = Shelf::read(state, places.iter().flatten().cloned().collect())?;
-    let one = |(alert, place): (&NewAlert, &Option<Place>)| {
+    let one = |(alert, place): (&&NewAlert, &Option<Place>)| {
         let own = Hold { withheld: alert.holds.withheld, bundle: 0 };
         let Some(place) = place else { return own };
         if let Some(group) = &alert.holds.group {

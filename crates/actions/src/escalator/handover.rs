@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 
 use config::Config;
 use config::db::{DbResult, Reader, Row, query_by_ids};
-use config::links::{Link, LinkKey, LinkKind};
+use config::links::{self, Link, LinkKey, LinkKind};
 use const_format::formatcp;
 use eval::macros::{FunctionEnv, TokenKind, substitute_within};
 use jiff::tz::TimeZone;
-use model::alert::Outgoing;
+use model::alert::{Outcome, Outgoing, Report};
 use model::{AlertId, EventId, MediaTypeId};
 use objects::sql::SOURCE_TRIGGER;
 use objects::{AlertStatus, AlertType};
@@ -89,6 +89,17 @@ pub(super) fn attempts(
     }
     sign(config, rows, &mut attempts, &way.reply_address, now)?;
     Ok(attempts)
+}
+
+/// The report without the tokens that a script or a server repeats in its error: errors are stored, links are not.
+pub(super) fn without_links(mut report: Report) -> Report {
+    if let Outcome::Failed { error, .. }
+    | Outcome::Impossible { error }
+    | Outcome::Unknown { error } = &mut report.outcome
+    {
+        *error = links::without_tokens(error);
+    }
+    report
 }
 
 fn outgoing(row: &Row) -> Outgoing {

@@ -182,7 +182,7 @@ impl Escalator {
     fn take(&mut self, within: Duration) -> bool {
         let Taken { mail, ended } = self.bell.take(within);
         self.woken.problems.join(mail.woken);
-        self.reports.extend(mail.reports);
+        self.reports.extend(mail.reports.into_iter().map(handover::without_links));
         ended
     }
 
