@@ -29,6 +29,7 @@ export interface Destination {
     | "/sla-report"
     | "/oncall"
     | "/heartbeat"
+    | "/message-links"
     | "/scripts"
     | "/autoregistration"
     | "/balancing/services"
@@ -103,6 +104,53 @@ const SERVICES: Section = {
       key: "4",
       element: "services.sla_report",
     },
+  ],
+};
+
+const ADMINISTRATION: Section = {
+  title: "Administration",
+  pages: [
+    {
+      to: "/queue",
+      label: "Queue",
+      icon: "queue",
+      key: "q",
+      lowest: 3,
+      element: "administration.queue",
+    },
+    {
+      to: "/health",
+      label: "Vedette's health",
+      icon: "health",
+      key: "v",
+      lowest: 3,
+      element: "reports.system_info",
+    },
+    {
+      to: "/capacity",
+      label: "Capacity",
+      icon: "gauge",
+      key: "c",
+      lowest: 3,
+      element: "reports.system_info",
+    },
+    {
+      to: "/heartbeat",
+      label: "Heartbeat",
+      icon: "pulse",
+      key: "6",
+      lowest: 3,
+      element: "administration.general",
+    },
+    {
+      to: "/message-links",
+      label: "Message links",
+      icon: "link",
+      key: "7",
+      lowest: 3,
+      element: "administration.general",
+    },
+    { to: "/users", label: "Users and tokens", icon: "users", key: "u" },
   ],
 };
 
@@ -224,44 +272,7 @@ const DESTINATIONS: readonly Section[] = [
   },
   ALERTS,
   BALANCING,
-  {
-    title: "Administration",
-    pages: [
-      {
-        to: "/queue",
-        label: "Queue",
-        icon: "queue",
-        key: "q",
-        lowest: 3,
-        element: "administration.queue",
-      },
-      {
-        to: "/health",
-        label: "Vedette's health",
-        icon: "health",
-        key: "v",
-        lowest: 3,
-        element: "reports.system_info",
-      },
-      {
-        to: "/capacity",
-        label: "Capacity",
-        icon: "gauge",
-        key: "c",
-        lowest: 3,
-        element: "reports.system_info",
-      },
-      {
-        to: "/heartbeat",
-        label: "Heartbeat",
-        icon: "pulse",
-        key: "6",
-        lowest: 3,
-        element: "administration.general",
-      },
-      { to: "/users", label: "Users and tokens", icon: "users", key: "u" },
-    ],
-  },
+  ADMINISTRATION,
 ];
 
 function isOpen(page: Destination): boolean {
