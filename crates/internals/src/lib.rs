@@ -7,6 +7,7 @@ mod figures;
 mod heartbeat;
 mod meter;
 mod queue;
+mod threads;
 
 pub use capacity::Capacity;
 pub use figures::ServerFigures;

@@ -180,16 +180,25 @@ fn processor(minute: &Minute) -> Vec<Resource> {
     all
 }
 
-/// What this process has against what it could have before the machine, or its control group,
-/// has no more.
-fn memory() -> Option<Resource> {
+/// What this process has, and what it could have before the machine, or its control group, has no
+/// more; bytes.
+fn own_memory() -> Option<(u64, u64, Source)> {
     let (own, machine) = (machine::own_memory()?, Memory::read()?);
-    let free = own.saturating_add(machine.available);
-    let memory = Resource::new("memory", "B", float(own));
+    let most = own.saturating_add(machine.available);
     Some(match machine::memory_limit() {
-        Some(limit) if limit < free => memory.of(float(limit), Source::Configured),
-        _ => memory.of(float(free), Source::Machine),
+        Some(limit) if limit < most => (own, limit, Source::Configured),
+        _ => (own, most, Source::Machine),
     })
+}
+
+/// Bytes that this process could have besides those that it has.
+pub(crate) fn free_memory() -> Option<u64> {
+    own_memory().map(|(own, most, _)| most.saturating_sub(own))
+}
+
+fn memory() -> Option<Resource> {
+    let (own, most, source) = own_memory()?;
+    Some(Resource::new("memory", "B", float(own)).of(float(most), source))
 }
 
 fn disk_space(disk: &Disk) -> Resource {
