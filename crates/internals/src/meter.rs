@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use collect::queue::QueueReport;
 use config::Config;
+use config::snapshot::Item;
 use media::Queues;
 use model::HostId;
 use pipeline::{GaugeReading, STAGES, ShardHandle, ShardSet};
@@ -186,14 +187,20 @@ impl Meter {
         let Ok(items) = self.parts.shards.unsupported() else { return };
         let mut by_host = HashMap::new();
         for (id, _) in items {
-            if let Some(item) = snapshot.items.get(&id).filter(|item| item.enabled) {
+            let counted = |item: &&Arc<Item>| item.enabled && !item.discovery_rule;
+            if let Some(item) = snapshot.items.get(&id).filter(counted) {
                 *by_host.entry(item.host).or_insert(0) += 1;
             }
         }
         lock(&self.state).unsupported = Arc::new(by_host);
     }
 
-    /// Unsupported items of a host, as of some seconds ago.
+    /// Unsupported items, as of some seconds ago. Discovery rules are none.
+    pub(crate) fn unsupported(&self) -> u64 {
+        lock(&self.state).unsupported.values().sum()
+    }
+
+    /// Those of a host.
     pub(crate) fn unsupported_of(&self, host: HostId) -> u64 {
         lock(&self.state).unsupported.get(&host).copied().unwrap_or(0)
     }

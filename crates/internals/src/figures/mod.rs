@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use collect::queue::{Interval, IntervalError};
 use config::Config;
+use config::snapshot::Item;
 use eval::key::ItemKey;
 use model::HostId;
 use poll::{InternalValue, Internals};
@@ -113,7 +114,7 @@ impl ServerFigures {
             "hosts" => unsigned(self.hosts()),
             "items" => unsigned(self.items()),
             "triggers" => unsigned(self.triggers()),
-            "items_unsupported" => unsigned(self.meter.shards().items_unsupported),
+            "items_unsupported" => unsigned(self.meter.unsupported()),
             "requiredperformance" => InternalValue::Float(self.required()),
             "preprocessing" => text(&serde_json::json!({ "data": self.preprocessing() })),
             "preprocessing_queue" => unsigned(size(self.meter.value_queue().0)),
@@ -137,10 +138,11 @@ impl ServerFigures {
         count(self.config.snapshot().triggers.values(), |trigger| trigger.enabled)
     }
 
-    /// Values per second that the intervals of all enabled items ask for.
+    /// Values per second that the intervals of all enabled items require.
     fn required(&self) -> f64 {
         let snapshot = self.config.snapshot();
-        let rates = snapshot.items.values().filter(|item| item.enabled).filter_map(|item| {
+        let counted = |item: &&Arc<Item>| item.enabled && !item.discovery_rule;
+        let rates = snapshot.items.values().filter(counted).filter_map(|item| {
             let interval = item.interval.as_ref()?;
             (interval.delay_s > 0).then(|| 1.0 / f64::from(interval.delay_s))
         });

@@ -14,7 +14,7 @@ impl ServerFigures {
             "uptime": self.meter.uptime().as_secs(),
             "hosts": self.hosts(),
             "items": self.items(),
-            "items_unsupported": gauges.items_unsupported,
+            "items_unsupported": self.meter.unsupported(),
             "requiredperformance": self.required(),
             "preprocessing_queue": waiting,
             "preprocessing": self.preprocessing(),

@@ -1,5 +1,5 @@
 use super::*;
-use collect::queue::Reason;
+use collect::queue::{Interval, Reason};
 use collect::testing::{host, item, snapshot};
 use config::snapshot::ItemType;
 use eval::interval::UpdateInterval;
