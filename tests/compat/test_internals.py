@@ -141,13 +141,13 @@ class Internals(bed.Case):
         for side in (self.theirs, self.ours):
             hostid = side.make("counted", 2)
             for name, kind, delay, status in (("a", 2, "0", 0), ("b", 15, "30s", 0), ("c", 15, "10s", 1),
-                                              ("d", 5, "1h", 0)):
+                                              ("d", 5, "7s", 0)):
                 key = "zabbix[uptime,x]" if kind == 5 else "counted." + name
                 item = {"hostid": hostid, "name": name, "key_": key, "type": kind, "value_type": 3, "delay": delay,
                         "status": status}
                 side.api.call("item.create", dict(item, params="1") if kind == 15 else item)
             for key in ("zabbix[host,discovery,interfaces]", "zabbix[boottime,x]"):
-                side.api.call("discoveryrule.create", hostid=hostid, name=key, key_=key, type=5, delay="40s")
+                side.api.call("discoveryrule.create", hostid=hostid, name=key, key_=key, type=5, delay="9s")
             for status in (0, 1):
                 side.api.call("trigger.create", description="t%d" % status, status=status,
                               expression="last(/counted/counted.a)=%d" % status)
