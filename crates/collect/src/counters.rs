@@ -122,7 +122,8 @@ impl Process {
 /// Runs `work` and counts the time that it takes of its thread; waiting is none.
 pub async fn timed<T>(
     clock: &dyn Clock,
-    (busy, worker): (&Busy, usize),
+    busy: &Busy,
+    worker: usize,
     work: impl Future<Output = T>,
 ) -> T {
     let mut work = pin!(work);
@@ -289,7 +290,7 @@ mod tests {
     async fn waiting_is_no_work() {
         let clock = stdx::clock::SimClock::at(Duration::from_secs(100));
         let busy = Busy::default();
-        let told = timed(&*clock, (&busy, 0), async {
+        let told = timed(&*clock, &busy, 0, async {
             clock.advance(Duration::from_secs(2));
             tokio::task::yield_now().await;
             clock.advance(Duration::from_secs(1));

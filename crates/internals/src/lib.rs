@@ -8,6 +8,7 @@ mod heartbeat;
 mod meter;
 mod queue;
 mod threads;
+mod work;
 
 pub use capacity::Capacity;
 pub use figures::ServerFigures;

@@ -20,10 +20,10 @@ use stdx::sync::lock;
 use stdx::worktime::{Shares, WorkTime};
 
 use crate::alerting::Alerting;
-use crate::capacity::{self, Disk, DiskReadings};
-use crate::figures::Work;
+use crate::capacity::{Disk, DiskReadings, OwnMemory};
 use crate::heartbeat::Heartbeat;
 use crate::threads::ThreadReadings;
+use crate::work::Work;
 
 /// Busy shares are averages over this many seconds, as the field's graphs show them.
 const WINDOW: usize = 60;
@@ -177,7 +177,7 @@ impl Meter {
             Err(error) => tracing::debug!(%error, "cannot read how alerting is doing"),
         }
         let (at, threads) = (self.parts.clock.monotonic(), machine::thread_times());
-        let free = capacity::free_memory().unwrap_or(0);
+        let free = OwnMemory::read().map_or(0, OwnMemory::free);
         let mut state = lock(&self.state);
         state.disk.take(&self.parts.data, at);
         state.threads.take(at, threads);

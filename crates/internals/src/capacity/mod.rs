@@ -3,6 +3,7 @@
 
 mod disk;
 mod measured;
+mod memory;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,11 +11,12 @@ use std::sync::atomic::Ordering;
 
 use model::measured::Measured;
 use serde_json::{Value as Json, json};
-use stdx::machine::{self, Memory};
+use stdx::machine;
 
 use crate::meter::{Meter, Minute};
 
 pub(crate) use disk::{Disk, Readings as DiskReadings};
+pub(crate) use memory::OwnMemory;
 
 /// Below this share of its time a shard's load tells nothing of its limit: fixed costs prevail.
 const ESTIMATE_FROM: f64 = 0.05;
@@ -180,25 +182,10 @@ fn processor(minute: &Minute) -> Vec<Resource> {
     all
 }
 
-/// What this process has, and what it could have before the machine, or its control group, has no
-/// more; bytes.
-fn own_memory() -> Option<(u64, u64, Source)> {
-    let (own, machine) = (machine::own_memory()?, Memory::read()?);
-    let most = own.saturating_add(machine.available);
-    Some(match machine::memory_limit() {
-        Some(limit) if limit < most => (own, limit, Source::Configured),
-        _ => (own, most, Source::Machine),
-    })
-}
-
-/// Bytes that this process could have besides those that it has.
-pub(crate) fn free_memory() -> Option<u64> {
-    own_memory().map(|(own, most, _)| most.saturating_sub(own))
-}
-
 fn memory() -> Option<Resource> {
-    let (own, most, source) = own_memory()?;
-    Some(Resource::new("memory", "B", float(own)).of(float(most), source))
+    let own = OwnMemory::read()?;
+    let source = if own.is_limited { Source::Configured } else { Source::Machine };
+    Some(Resource::new("memory", "B", float(own.used)).of(float(own.most), source))
 }
 
 fn disk_space(disk: &Disk) -> Resource {

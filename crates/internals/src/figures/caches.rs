@@ -4,7 +4,7 @@ use eval::key::ItemKey;
 use poll::InternalValue;
 use serde_json::{Value as Json, json};
 
-use super::{Answer, ServerFigures, invalid, size, unsigned};
+use super::server::{Answer, ServerFigures, invalid, size, unsigned};
 
 /// Bytes of a trend in memory: minimum, average, maximum, count, hour and item.
 const TREND_BYTES: u64 = 48;

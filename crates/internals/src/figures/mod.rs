@@ -4,33 +4,21 @@
 mod caches;
 mod own;
 mod processes;
+mod server;
 mod statistics;
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use collect::queue::{Interval, IntervalError};
-use config::Config;
 use config::snapshot::Item;
 use eval::key::ItemKey;
 use model::HostId;
 use poll::{InternalValue, Internals};
 
-use crate::meter::Meter;
+use server::{Answer, VERSION, invalid, size, text, unsigned};
 
-pub(crate) use processes::Work;
-
-/// Answers internal items.
-#[derive(Debug)]
-pub struct ServerFigures {
-    /// The configuration.
-    pub config: Arc<Config>,
-    /// The newest readings.
-    pub meter: Arc<Meter>,
-}
-
-/// The value of an item, or the text of its state "not supported".
-type Answer = Result<InternalValue, String>;
+pub use server::ServerFigures;
 
 /// How many parameters a key may have whose first parameter is this; `None` = it is unknown.
 fn parameters(first: &str) -> Option<RangeInclusive<usize>> {
@@ -58,23 +46,6 @@ fn parameters(first: &str) -> Option<RangeInclusive<usize>> {
         "vedette" => 2..=usize::MAX,
         _ => return None,
     })
-}
-
-/// "Invalid second parameter."
-fn invalid(which: &str) -> String {
-    format!("Invalid {which} parameter.")
-}
-
-const fn unsigned(n: u64) -> InternalValue {
-    InternalValue::Unsigned(n)
-}
-
-fn size(n: usize) -> u64 {
-    u64::try_from(n).unwrap_or(u64::MAX)
-}
-
-fn text(json: &serde_json::Value) -> InternalValue {
-    InternalValue::Text(json.to_string())
 }
 
 impl Internals for ServerFigures {
@@ -198,9 +169,6 @@ impl ServerFigures {
         }
     }
 }
-
-/// The version of this program.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn count<T>(all: impl Iterator<Item = T>, keep: impl Fn(&T) -> bool) -> u64 {
     size(all.filter(|one| keep(one)).count())

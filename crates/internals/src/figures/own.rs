@@ -4,7 +4,7 @@ use eval::key::ItemKey;
 use history::spool::Reading;
 use poll::InternalValue;
 
-use super::{Answer, ServerFigures, invalid, unsigned};
+use super::server::{Answer, ServerFigures, invalid, unsigned};
 
 impl ServerFigures {
     pub(super) fn own(&self, key: &ItemKey) -> Answer {

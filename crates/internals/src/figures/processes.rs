@@ -7,26 +7,8 @@ use poll::InternalValue;
 use serde_json::{Map, Value as Json, json};
 use stdx::worktime::Shares;
 
-use super::{Answer, ServerFigures, invalid, size, unsigned};
-
-/// What does the work of a process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Work {
-    /// A part of collection, which measures it under the name of the process.
-    Collection,
-    /// A part of the shards' time.
-    Shards(Stage),
-    /// Threads of this name (CPU time).
-    Threads(&'static str),
-    /// The worker of low-level discovery.
-    Discovery,
-    /// The task that deletes what is expired.
-    Housekeeping,
-    /// The meter that takes the readings.
-    Meter,
-    /// Nothing: there is no such work here, or it is part of other work.
-    Nothing,
-}
+use super::server::{Answer, ServerFigures, invalid, size, unsigned};
+use crate::work::Work;
 
 /// All processes of a server 7.0.
 const PROCESSES: [(&str, Work); 44] = [

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{ServerFigures, VERSION, caches};
+use super::caches;
+use super::server::{ServerFigures, VERSION};
 
 impl ServerFigures {
     /// The member `data` of a response to `zabbix.stats`, with the members of a server 7.0.

@@ -63,7 +63,7 @@ pub(crate) async fn listen(
                 Err(why) => tracing::debug!("a datagram from {from} is not a trap for us: {why}"),
             }
         };
-        timed(&*context.clock, (&context.counters.traps, 0), work).await;
+        timed(&*context.clock, &context.counters.traps, 0, work).await;
     }
 }
 
@@ -92,7 +92,7 @@ pub(crate) async fn read(shared: Arc<Shared>, path: PathBuf, mut stop: watch::Re
         while let Some(trap) = waiting.front() {
             let context = &shared.context;
             let work = desk.deliver(&trap.address, &trap.text, context.now());
-            if !timed(&*context.clock, (&context.counters.traps, 0), work).await {
+            if !timed(&*context.clock, &context.counters.traps, 0, work).await {
                 // Tried again at the next look: the file still has it.
                 break;
             }

@@ -34,8 +34,8 @@ impl Poller {
         let poller = Rc::clone(self);
         drop(tokio::task::spawn_local(async move {
             let context = Arc::clone(&poller.shared.context);
-            let meter = (context.counters.process(Process::Ipmi), poller.number);
-            timed(&*context.clock, meter, poller.run_ipmi(lane, due)).await;
+            let (busy, number) = (context.counters.process(Process::Ipmi), poller.number);
+            timed(&*context.clock, busy, number, poller.run_ipmi(lane, due)).await;
         }));
     }
 

@@ -48,8 +48,7 @@ impl Poller {
                 let check = Check { shared, host: &host, item, interface, timeout };
                 let process = engine(item.kind).map_or(Process::Poller, |engine| engine.process);
                 let busy = shared.context.counters.process(process);
-                let meter = (busy, self.number);
-                timed(&*shared.context.clock, meter, self.engines.check(&check)).await
+                timed(&*shared.context.clock, busy, self.number, self.engines.check(&check)).await
             }
         }
     }
