@@ -6,7 +6,7 @@
 //! An escalation that waits for something other than a moment has no due time and costs nothing until an event wakes it.
 
 #[cfg(test)]
-mod simulation;
+pub(crate) mod simulation;
 #[cfg(test)]
 mod tests;
 

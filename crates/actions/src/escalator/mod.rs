@@ -25,6 +25,8 @@ mod texts;
 mod turn;
 
 #[cfg(test)]
+mod simulation;
+#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
@@ -154,9 +156,7 @@ impl Escalator {
                     if !std::mem::replace(&mut is_down, true) {
                         tracing::error!(%error, "cannot write escalations and alerts; retrying");
                     }
-                    self.position = None;
-                    self.sending.doubt();
-                    self.running.doubt();
+                    self.doubt();
                     if stop.is_over() {
                         return;
                     }
@@ -165,6 +165,13 @@ impl Escalator {
                 }
             }
         }
+    }
+
+    /// A transaction failed: what memory knows of the database is read again.
+    fn doubt(&mut self) {
+        self.position = None;
+        self.sending.doubt();
+        self.running.doubt();
     }
 
     /// Takes what has come, or comes within the time; returns whether nothing more will.

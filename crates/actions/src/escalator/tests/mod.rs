@@ -65,7 +65,7 @@ impl Media for Sink {
 }
 
 /// Shows what it was asked for: the event, the user and the template.
-struct Echo;
+pub(super) struct Echo;
 
 struct EchoOf(Subject);
 
@@ -104,14 +104,14 @@ impl Expand for EchoOf {
 
 /// Starts commands up to one for each host, and none of hosts that are full.
 #[derive(Default)]
-struct Shell {
+pub(super) struct Shell {
     started: Mutex<Vec<(AlertId, Task)>>,
     full: Mutex<BTreeSet<HostId>>,
 }
 
 struct Seat(Arc<Shell>);
 
-struct Seats(Arc<Shell>);
+pub(super) struct Seats(pub(super) Arc<Shell>);
 
 impl Commands for Seats {
     fn place(&self, _: CommandKind, host: HostId) -> Option<Box<dyn Place>> {
