@@ -23,6 +23,7 @@ mod sending;
 mod stored;
 mod texts;
 mod turn;
+mod withdrawn;
 
 #[cfg(test)]
 mod simulation;

@@ -19,6 +19,7 @@ use objects::{AlertStatus, AlertType};
 use super::fallback::{ERROR_CHARS_MAX, Fallback, Fallbacks};
 use super::handover::{self, Way};
 use super::refused::plain;
+use super::withdrawn::without_withdrawn;
 
 /// Alerts of one media type that are handed over and not reported yet: twice as many as it has sessions, up to this.
 const WINDOW_MAX: usize = 200;
@@ -170,6 +171,7 @@ impl Sending {
     ) -> DbResult<()> {
         let order = way.order();
         let rows = config.read(|connection| due(connection, media_type, order, room, now))?;
+        let rows = without_withdrawn(config, rows)?;
         let attempts = handover::attempts(config, &rows, way, now)?;
         let ids: Vec<u64> = rows.iter().map(|row| row.id("alertid")).collect();
         if !ids.is_empty() {

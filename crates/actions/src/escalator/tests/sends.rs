@@ -261,3 +261,23 @@ fn a_refused_outcome_loses_only_its_text() {
     world.work();
     assert_eq!(world.rows(STATES), ["1|1||0"]);
 }
+
+#[test]
+fn alerts_that_a_deletion_has_left_are_not_sent() {
+    for (table, column, id) in
+        [(&table::USERS, "userid", ALICE), (&table::ACTIONS, "actionid", ACTION)]
+    {
+        let mut world = World::new();
+        world.problem(TRIGGER);
+        world.escalator.look(T as i64).unwrap();
+        // The server stops before it deletes the alerts, too.
+        let deleted: Result<(), DbError> =
+            world.config.write(|edit| edit.delete(table, column, &[id]));
+        deleted.unwrap();
+        let mut world = world.restarted();
+        assert_eq!(world.sent(), Vec::<String>::new());
+        let error = "The action or the user was deleted. The message is not sent.";
+        assert_eq!(world.rows(STATES), [format!("2|0|{error}|0")]);
+        assert_eq!(world.work(), 60, "nothing is due");
+    }
+}
