@@ -48,7 +48,7 @@ test: ## Install what is missing and run every test that needs only this clone
 	scripts/test clone
 
 .PHONY: test-deep
-test-deep: ## Run the long variants of tests: a storm of problems for a minute, hundreds of kills while messages are sent
+test-deep: ## Run the long variants of tests: a storm of problems for a minute, hundreds of kills while messages are sent, thousands of simulated lives
 	scripts/test deep
 
 .PHONY: test-stores

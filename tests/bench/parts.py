@@ -210,6 +210,16 @@ def overload(server, quick):
     return [command], figures_of(found)
 
 
+def alerts(server, quick):
+    """From values to messages: latency, deliveries, groups."""
+    server.up("alerts")
+    words = ["alerts", "--keep"] + ([
+        "--hosts", "20", "--items", "10", "--open", "2000", "--rate", "100", "--seconds", "5",
+        "--messages", "2000", "--grouped", "2000", "--values", "2000"] if quick else [])
+    command, found = bench(server, words, trapper=True)
+    return [command], figures_of(found)
+
+
 ITEMS_PER_HOST = 45
 
 
@@ -317,4 +327,5 @@ PARTS = {
     "million": (million, 1, ["vedette"]),
     "walks": (walks, 1, ["vedette"]),
     "blackout": (blackout, 1, ["vedette"]),
+    "alerts": (alerts, 1, ["zabbix-7.0", "vedette"]),
 }

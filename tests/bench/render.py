@@ -159,6 +159,26 @@ def overload_cell(figures, server):
                 "" if lost is None else "%d of the sample missing" % lost)
 
 
+def latency_cell(figures, server):
+    get = figures.get
+    return join(time_cell(get("alerts", server, "latency_p50_ms"), "p50 %s"),
+                time_cell(get("alerts", server, "latency_p99_ms"), "p99 %s"),
+                shown(get("alerts", server, "latency_missing") or None, "%s messages missing"))
+
+
+def delivery_cell(figures, server):
+    return join(shown(figures.get("alerts", server, "delivered_per_s"), "%s messages/s"),
+                shown(figures.get("alerts", server, "delivered_cpu_s_per_million"), "%s CPU s"))
+
+
+def groups_cell(figures, server):
+    get = figures.get
+    return join(shown(get("alerts", server, "grouped_messages"), "%s messages"),
+                shown(get("alerts", server, "last_message_s"), "the last one after %s s"),
+                shown(get("alerts", server, "memory_peak_mib"), "memory at most %s MiB"),
+                shown(get("alerts", server, "values_ratio"), "%s %% of the rate of other values", 100))
+
+
 def bytes_cell(figures, server):
     return shown(figures.get("stored", server, "bytes_per_value"), "%s")
 
@@ -238,6 +258,15 @@ def goals():
          "bounded memory, full rate kept",
          at_least(("rate kept under overload, share", "overload", ["kept_share"], ">", 0.95),
                   ("acknowledged values missing", "overload", ["missing"], "<", 0))),
+        ("value to message: 100,000 open problems, 1,000 new ones a second", latency_cell, "p99 ≤ 1 s",
+         at_least(("value to message p99, ms", "alerts", ["latency_p99_ms"], "<", 1_000),
+                  ("messages missing", "alerts", ["latency_missing"], "<", 0))),
+        ("webhook messages to a local HTTP server", delivery_cell, "≥ 5,000/s",
+         at_least(("messages delivered a second", "alerts", ["delivered_per_s"], ">", 5_000))),
+        ("100,000 problems at once, grouped by 200 hosts", groups_cell, "one message for a host, bounded "
+         "memory, other values not slowed",
+         at_least(("messages of 200 groups", "alerts", ["grouped_messages"], "<", 200),
+                  ("rate of other values, share", "alerts", ["values_ratio"], ">", 0.95))),
         ("bytes for a value on the disk, 5 % texts, nanoseconds", bytes_cell,
          "≤ 5 (≤ 2.5 in whole milliseconds)",
          at_least(("bytes for a value", "stored", ["bytes_per_value"], "<", 5))),
@@ -461,6 +490,27 @@ meanwhile. It prints the median, the 95th percentile and the maximum of the time
 `problem.get` shows the problem, with and without the change. Without `--problems`, it also measures sign-ins, changes and
 acknowledgements during imports, links, discoveries and deletions. That problems do not wait for such a change is asserted by
 a [test](../tests/system/test_problem_order.py), without times.
+
+### Alerting
+
+```sh
+vedette bench alerts --pid $(pidof vedette)
+vedette bench alerts --hosts 50 --items 20 --open 5000 --seconds 10 --messages 5000 --grouped 5000    # a minute
+```
+
+makes 200 hosts with 50 triggers each, and an action that reports their problems through a webhook to an HTTP server of the
+command. Three parts follow, each of which `--rate 0`, `--messages 0` or `--grouped 0` leaves out:
+
+- **Latency**: 100,000 problems are open and 1,000 more open each second for 30 s. It is measured from before the value is sent until
+  its message has come. `latency_missing` counts messages that have not come.
+- **Deliveries**: the HTTP server lets the first messages wait until 30,000 are stored, then it responds. The rate is that of the
+  messages from then on, with the webhook's JavaScript and 100 sessions (`--sessions`).
+- **Groups**: 100,000 problems open as fast as the server accepts their values, with one message for each host 10 s after its first
+  problem. `told` is the number of problems that the messages report. Values of 1,000 other items are sent at 20,000 per second before
+  and meanwhile. Zabbix has no grouping: it sends a message for each problem.
+
+The command needs a server without other load and the password of `Admin` (`--password` or `VEDETTE_ADMIN_PASSWORD`). It removes what it has made, unless `--keep` is given; `vedette bench clean`
+removes what an interrupted one has left. `report.py --parts alerts` runs it for both servers.
 
 ### Server settings
 

@@ -47,6 +47,7 @@ POLLERS = {
         "slow": ["StartPollers=2", "StartAgentPollers=30", "MaxConcurrentChecksPerPoller=1000"],
         "snmp": ["StartPollers=2", "StartSNMPPollers=4", "MaxConcurrentChecksPerPoller=1000"],
         "web": ["StartPollers=2", "StartHTTPAgentPollers=4", "MaxConcurrentChecksPerPoller=1000"],
+        "alerts": ["StartPollers=2", "StartAgentPollers=1", "StartEscalators=4", "StartAlerters=20"],
     },
 }
 SERVING_MAX_S = 120.0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Queue, health, capacity and users of a new server."""
+"""Queue, health, capacity, system information and users of a new server."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ import flowcase  # noqa: E402
 
 class Administration(flowcase.FlowCase):
     def test_administration(self):
-        self.walk("administration", steps=6)
+        self.walk("administration", steps=7)
 
 
 if __name__ == "__main__":

@@ -33,14 +33,15 @@ SETS = {
                  ("run/test_*.py", "system/test_*.py", "bench/test_*.py", "postgres/test_*.py",
                   "browser/test_*.py"),
                  ("postgresql", "mysql")),
-    "deep": Set((), ("browser/test_estate.py", "system/test_alert_crash.py", "lb/test_*.py")),
+    "deep": Set(("simulations",), ("browser/test_estate.py", "system/test_alert_crash.py", "lb/test_*.py")),
     "stores": Set((), ("stores/test_*.py",),
                   ("clickhouse-18", "clickhouse-26", "postgresql", "postgresql-timescaledb", "mysql",
                    "cassandra", "opensearch", "hbase", "riak"), "stores"),
     "compat": Set(("conformance", "balancer"), ("compat/test_*.py",)),
 }
 #: What each script in scripts/suites needs, for those that need anything.
-NEEDS = {"unit-programs": ("programs",), "units": ("unit-programs",), "lints": ("programs",), "fuzz": ("programs",),
+NEEDS = {"unit-programs": ("programs",), "units": ("unit-programs",), "lints": ("programs",),
+         "simulations": ("unit-programs",), "fuzz": ("programs",),
          "conformance": ("programs",), "balancer": ("programs",), "drivers": ("programs",), "web": ("ui",)}
 #: Scripts that occupy all cores.
 HEAVY = {"programs", "unit-programs", "lints", "drivers", "conformance"}

@@ -1,5 +1,9 @@
 """Runs the test programs that scripts/suites/unit-programs has built, some at once.
 
+  programs.py MESSAGES [CRATE WORD]
+
+With the folder of a crate, only its programs run, with those of their tests whose names contain the word.
+
 `cargo test` would run one after the other, and would wait while lints are compiled in the same folder.
 """
 
@@ -23,10 +27,10 @@ def programs(messages):
     return found
 
 
-def run(program):
-    """Whether all tests of a program passed, and what it printed."""
+def run(program, words=()):
+    """Whether all tests of a program (with words: those whose names contain one) passed, and what it printed."""
     executable, folder = program
-    done = subprocess.run([executable], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    done = subprocess.run([executable, *words], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
     text = "Running %s\n%s" % (executable, done.stdout)
     if done.returncode and "test result: FAILED" not in done.stdout:
@@ -36,11 +40,11 @@ def run(program):
     return done.returncode == 0, text
 
 
-def run_all(found):
+def run_all(found, words=()):
     """Runs them, prints what each printed when it has ended, and returns whether all passed."""
     passed = True
     with concurrent.futures.ThreadPoolExecutor(PLACES) as places:
-        for done in concurrent.futures.as_completed([places.submit(run, program) for program in found]):
+        for done in concurrent.futures.as_completed([places.submit(run, program, words) for program in found]):
             one, text = done.result()
             passed = passed and one
             print(text, end="", flush=True)
@@ -48,11 +52,15 @@ def run_all(found):
 
 
 def main():
-    with open(sys.argv[1]) as messages:
+    path, *only = sys.argv[1:]
+    with open(path) as messages:
         found = programs(messages)
+    if only:
+        folder = os.path.realpath(only.pop(0))
+        found = [program for program in found if os.path.realpath(program[1]) == folder]
     if not found:
-        sys.exit("%s names no test program" % sys.argv[1])
-    sys.exit(0 if run_all(found) else 1)
+        sys.exit("%s names no test program" % path)
+    sys.exit(0 if run_all(found, only) else 1)
 
 
 if __name__ == "__main__":

@@ -33,11 +33,11 @@ class Programs(bed.unittest.TestCase):
         os.chmod(path, 0o755)
         return path, self.folder
 
-    def run_all(self, *found):
+    def run_all(self, *found, words=()):
         """Whether all passed, and what was printed."""
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            return programs.run_all(found), out.getvalue()
+            return programs.run_all(found, words), out.getvalue()
 
     def test_only_tests_are_taken_from_the_messages(self):
         lines = [artifact("/t/a", True), artifact("/t/server", False), artifact(None, True),
@@ -55,6 +55,11 @@ class Programs(bed.unittest.TestCase):
         self.assertFalse(passed)
         self.assertIn("1 passed", printed)
         self.assertNotIn("error:", printed)
+
+    def test_words_choose_tests(self):
+        passed, printed = self.run_all(self.shell("one", "echo words: $*"), words=["simulation"])
+        self.assertTrue(passed)
+        self.assertIn("words: simulation\n", printed)
 
     def test_what_a_killed_one_printed_last_is_an_error(self):
         killed = self.shell("killed", "echo the last words; kill -9 $$")

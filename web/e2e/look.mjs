@@ -45,6 +45,8 @@ const PAGES = [
   ["queue", "/queue", /^Queue/],
   ["health", "/health", /health/],
   ["capacity", "/capacity", /^Capacity/],
+  ["system", "/system", /^System information/],
+  ["audit log", "/audit", /^Audit log/],
   ["users", "/users", /^Users/],
   ["create host", "/hosts/new", /^Create host/],
 ];

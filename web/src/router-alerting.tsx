@@ -152,6 +152,12 @@ const heartbeat = createRoute({
   component: page(() => import("~/features/heartbeat/page"), "HeartbeatPage"),
 });
 
+const messageLinks = createRoute({
+  getParentRoute: () => inside,
+  path: "/message-links",
+  component: page(() => import("~/features/message-links/page"), "MessageLinksPage"),
+});
+
 const alerts = createRoute({
   getParentRoute: () => inside,
   path: "/alerts",
@@ -196,5 +202,6 @@ export const alerting = [
   onCallNew,
   onCallEdit,
   heartbeat,
+  messageLinks,
   alerts,
 ] as const;

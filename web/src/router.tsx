@@ -232,6 +232,20 @@ const capacity = createRoute({
   component: page(() => import("~/features/capacity/page"), "CapacityPage"),
 });
 
+const system = createRoute({
+  getParentRoute: () => inside,
+  path: "/system",
+  component: page(() => import("~/features/system/page"), "SystemPage"),
+});
+
+const audit = createRoute({
+  getParentRoute: () => inside,
+  path: "/audit",
+  validateSearch: (search) =>
+    pickSearch(search, ["user", "action", "kind", "id", "set", "text", "from", "to", "entry"]),
+  component: page(() => import("~/features/audit/page"), "AuditPage"),
+});
+
 const balancedServices = createRoute({
   getParentRoute: () => inside,
   path: "/balancing/services",
@@ -367,6 +381,8 @@ const pages = [
   queue,
   health,
   capacity,
+  system,
+  audit,
   users,
   balancedServices,
   pools,

@@ -215,7 +215,7 @@ impl Server {
         Self::with(Arc::new(history::Null::default()), Arc::new(sync))
     }
 
-    fn with(history: Arc<dyn history::Reader>, sync: config::db::SyncFile) -> Self {
+    fn with(history: Arc<dyn history::Reader>, sync: config::db::SharedDisk) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let location = Location::Sqlite(dir.path().join("config.db"));
         let config = config::Config::open_with(location, sync).unwrap();

@@ -9,6 +9,7 @@
 //! * [`ledger`]: the ledger, and its comparison with `history.get`.
 //! * [`steps`]: CPU time of preprocessing steps.
 //! * [`active`]: active agents that ask for their items and send values.
+//! * [`alerts`]: problems and their messages, which a receiver of our own gets from a webhook.
 //! * [`agents`]: passive checks and SNMP, answered by agents and devices of our own.
 //! * [`configuration`]: many items; memory per item, and the time until a change is live.
 //! * [`limit`]: more hosts step by step, until a limit is reached, which it names.
@@ -22,6 +23,7 @@
 
 pub mod active;
 pub mod agents;
+pub mod alerts;
 mod api;
 pub mod balancers;
 pub mod blackout;

@@ -4,11 +4,13 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use stdx::clock::Clock;
+use stdx::sync::lock;
+use stdx::worktime::{Shares, WorkTime};
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
@@ -22,6 +24,8 @@ macro_rules! counters {
             pub processes: [Busy; Process::ALL.len()],
             /// Time in work of the trapper (`trapper`).
             pub trapper: Busy,
+            /// Time in work on SNMP traps (`snmp trapper`).
+            pub traps: Busy,
             /// Connections of the trapper open now.
             pub connections: AtomicUsize,
             /// Maximum number of connections that the trapper serves at the same time.
@@ -82,10 +86,13 @@ pub enum Process {
     Java,
     Odbc,
     Internal,
+    Ipmi,
+    /// Scripts that control a browser.
+    Browser,
 }
 
 impl Process {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 9] = [
         Self::Poller,
         Self::Snmp,
         Self::HttpAgent,
@@ -93,6 +100,8 @@ impl Process {
         Self::Java,
         Self::Odbc,
         Self::Internal,
+        Self::Ipmi,
+        Self::Browser,
     ];
 
     const fn name(self) -> &'static str {
@@ -104,17 +113,24 @@ impl Process {
             Self::Java => "java poller",
             Self::Odbc => "odbc poller",
             Self::Internal => "internal poller",
+            Self::Ipmi => "ipmi poller",
+            Self::Browser => "browser poller",
         }
     }
 }
 
 /// Runs `work` and counts the time that it takes of its thread; waiting is none.
-pub async fn timed<T>(clock: &dyn Clock, busy: &Busy, work: impl Future<Output = T>) -> T {
+pub async fn timed<T>(
+    clock: &dyn Clock,
+    busy: &Busy,
+    worker: usize,
+    work: impl Future<Output = T>,
+) -> T {
     let mut work = pin!(work);
     poll_fn(|context| {
         let begin = clock.monotonic();
         let polled = work.as_mut().poll(context);
-        busy.add(clock.monotonic().saturating_sub(begin));
+        busy.add(worker, clock.monotonic().saturating_sub(begin));
         polled
     })
     .await
@@ -132,18 +148,21 @@ impl Counters {
         self.processes.iter().for_each(|process| process.workers(count));
     }
 
-    /// Share of the last minute that a process of this name (`trapper`, `snmp poller` …) worked,
-    /// 0 to 100, the average of all of its kind; `None` = there is no such work.
-    pub fn busy_percent(&self, name: &str) -> Option<f64> {
-        if name == "agent poller" {
-            let others: f64 = self.processes.iter().map(Busy::busy_percent).sum();
-            return Some((self.pollers.busy_percent() - others).max(0.0));
-        }
-        if name == "trapper" {
-            return Some(self.trapper.busy_percent());
-        }
-        let process = Process::ALL.into_iter().find(|process| process.name() == name)?;
-        Some(self.process(process).busy_percent())
+    /// Shares of the last minute that the processes of this name (`trapper`, `snmp poller` …)
+    /// worked; `None` = there is no such work.
+    pub fn shares(&self, name: &str) -> Option<Shares> {
+        Some(match name {
+            "agent poller" => {
+                let all = self.pollers.shares();
+                self.processes.iter().fold(all, |rest, process| rest.without(&process.shares()))
+            }
+            "trapper" => self.trapper.shares(),
+            "snmp trapper" => self.traps.shares(),
+            _ => {
+                let process = Process::ALL.into_iter().find(|process| process.name() == name)?;
+                self.process(process).shares()
+            }
+        })
     }
 
     pub fn add(counter: &AtomicU64, n: u64) {
@@ -154,66 +173,63 @@ impl Counters {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes a sample of the pollers' busy meters; called once a second.
+    /// Takes a sample of the busy meters; called once a second.
     pub fn sample(&self, now: Duration) {
-        self.pollers.sample(now);
-        self.processes.iter().for_each(|process| process.sample(now));
+        let meters = self.processes.iter().chain([&self.pollers, &self.trapper, &self.traps]);
+        meters.for_each(|meter| meter.sample(now));
     }
 }
 
-/// Seconds over which [`Busy::busy_percent`] averages.
+/// Seconds over which [`Busy::shares`] averages.
 const WINDOW: usize = 60;
 
-/// How much of its time a kind of worker works: time in work over wall time, the average over
-/// all workers of the last minute.
+/// How much of their time the workers of one kind work.
 #[derive(Debug, Default)]
 pub struct Busy {
-    workers: AtomicUsize,
-    busy_ns: AtomicU64,
-    // Read and written once a second.
-    samples: Mutex<VecDeque<(Duration, u64)>>,
+    workers: OnceLock<Box<[WorkTime]>>,
+    /// Time in work of each worker; read and written once a second.
+    samples: Mutex<VecDeque<(Duration, Vec<u64>)>>,
 }
 
 impl Busy {
-    /// Sets how many workers share the work.
+    /// Sets how many workers share the work, once; there is one if this is not called.
     pub fn workers(&self, n: usize) {
-        self.workers.store(n, Ordering::Relaxed);
+        let _ = self.workers.set((0..n.max(1)).map(|_| WorkTime::default()).collect());
     }
 
-    /// Adds time in work.
-    pub fn add(&self, time: Duration) {
-        self.busy_ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(0), Ordering::Relaxed);
+    fn times(&self) -> &[WorkTime] {
+        self.workers.get_or_init(|| [WorkTime::default()].into())
+    }
+
+    /// Adds time in work of a worker; the first has the number 0.
+    pub fn add(&self, worker: usize, time: Duration) {
+        if let Some(worker) = self.times().get(worker) {
+            worker.add(time);
+        }
     }
 
     pub fn sample(&self, now: Duration) {
-        let Ok(mut samples) = self.samples.lock() else { return };
-        samples.push_back((now, self.busy_ns.load(Ordering::Relaxed)));
+        let mut samples = lock(&self.samples);
+        samples.push_back((now, self.times().iter().map(WorkTime::ns).collect()));
         while samples.len() > WINDOW + 1 {
             samples.pop_front();
         }
     }
 
-    /// Share of the last minute spent in work, 0 to 100.
-    #[expect(clippy::cast_precision_loss, reason = "a percentage for a graph")]
-    pub fn busy_percent(&self) -> f64 {
-        let Ok(samples) = self.samples.lock() else { return 0.0 };
-        let (Some(first), Some(last)) = (samples.front(), samples.back()) else { return 0.0 };
-        let wall = last.0.saturating_sub(first.0).as_nanos() as f64;
-        let wall = wall * self.workers.load(Ordering::Relaxed).max(1) as f64;
-        if wall <= 0.0 {
-            return 0.0;
+    /// Shares of the last minute that the workers worked.
+    pub fn shares(&self) -> Shares {
+        let samples = lock(&self.samples);
+        match (samples.front(), samples.back()) {
+            (Some((from, before)), Some((to, after))) => {
+                Shares::between(before, after, to.saturating_sub(*from))
+            }
+            _ => Shares::default(),
         }
-        ((last.1 - first.1) as f64 / wall * 100.0).min(100.0)
     }
 
     /// Time in work since the start, of all workers together.
     pub fn busy(&self) -> Duration {
-        Duration::from_nanos(self.busy_ns.load(Ordering::Relaxed))
-    }
-
-    /// Workers of this kind.
-    pub fn count(&self) -> usize {
-        self.workers.load(Ordering::Relaxed)
+        Duration::from_nanos(self.times().iter().map(WorkTime::ns).sum())
     }
 }
 
@@ -225,23 +241,25 @@ mod tests {
     fn busy_is_time_in_work_over_wall_time_of_all_workers() {
         let busy = Busy::default();
         busy.workers(2);
-        assert!(busy.busy_percent().abs() < f64::EPSILON);
+        assert_eq!(busy.shares().count(), 0);
         busy.sample(Duration::from_secs(10));
-        busy.add(Duration::from_millis(500));
+        busy.add(1, Duration::from_millis(500));
+        // There is no such worker.
+        busy.add(2, Duration::from_millis(500));
         busy.sample(Duration::from_secs(11));
-        assert!((busy.busy_percent() - 25.0).abs() < 1e-9, "{}", busy.busy_percent());
+        let shares = busy.shares();
+        assert_eq!((shares.average(), shares.of(1), shares.of(2)), (25.0, Some(0.0), Some(50.0)));
     }
 
     #[test]
     fn busy_forgets_what_is_older_than_a_minute() {
         let busy = Busy::default();
-        busy.workers(1);
-        busy.add(Duration::from_secs(5));
+        busy.add(0, Duration::from_secs(5));
         busy.sample(Duration::from_secs(5));
         for s in 6..200 {
             busy.sample(Duration::from_secs(s));
         }
-        assert!(busy.busy_percent().abs() < f64::EPSILON);
+        assert_eq!(busy.shares().of(1), Some(0.0));
         assert_eq!(busy.samples.lock().unwrap().len(), WINDOW + 1);
     }
 
@@ -250,23 +268,29 @@ mod tests {
         let counters = Counters::default();
         counters.pollers(2);
         for (at, name) in Process::ALL.into_iter().enumerate() {
-            assert_eq!((name as usize, counters.busy_percent(name.name())), (at, Some(0.0)));
+            let share = counters.shares(name.name()).map(|shares| shares.average());
+            assert_eq!((name as usize, share), (at, Some(0.0)));
         }
         counters.sample(Duration::from_secs(10));
-        counters.pollers.add(Duration::from_millis(1500));
-        counters.process(Process::Snmp).add(Duration::from_millis(1000));
+        counters.pollers.add(0, Duration::from_millis(900));
+        counters.pollers.add(1, Duration::from_millis(600));
+        counters.process(Process::Snmp).add(0, Duration::from_millis(800));
+        counters.process(Process::Snmp).add(1, Duration::from_millis(200));
+        counters.trapper.add(0, Duration::from_millis(250));
         counters.sample(Duration::from_secs(11));
-        assert_eq!(counters.busy_percent("snmp poller"), Some(50.0));
-        assert_eq!(counters.busy_percent("agent poller"), Some(25.0));
-        assert_eq!(counters.busy_percent("http poller"), Some(0.0));
-        assert_eq!(counters.busy_percent("history poller"), None);
+        let share = |name: &str| counters.shares(name).map(|shares| shares.average().round());
+        assert_eq!(share("snmp poller"), Some(50.0));
+        assert_eq!(share("agent poller"), Some(25.0));
+        assert_eq!(share("http poller"), Some(0.0));
+        assert_eq!(share("trapper"), Some(25.0));
+        assert_eq!(share("history poller"), None);
     }
 
     #[tokio::test]
     async fn waiting_is_no_work() {
         let clock = stdx::clock::SimClock::at(Duration::from_secs(100));
         let busy = Busy::default();
-        let told = timed(&*clock, &busy, async {
+        let told = timed(&*clock, &busy, 0, async {
             clock.advance(Duration::from_secs(2));
             tokio::task::yield_now().await;
             clock.advance(Duration::from_secs(1));

@@ -82,6 +82,44 @@ pub struct QueueReport {
     lateness: BTreeMap<u32, u64>,
 }
 
+/// How late items are that are counted: at least `from_s` and, if given, less than `to_s` seconds
+/// (`zabbix[queue,from,to]`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interval {
+    from_s: u32,
+    to_s: Option<u32>,
+}
+
+/// Which bound of an [`Interval`] is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IntervalError {
+    /// The lower one is no time.
+    From,
+    /// The upper one is no time.
+    To,
+    /// The upper one is less than the lower one.
+    Order,
+}
+
+impl Interval {
+    /// The lower bound is 6 s if there is none.
+    const FROM_S: u32 = 6;
+
+    /// From bounds such as `10m`.
+    pub fn parse(from: Option<&str>, to: Option<&str>) -> Result<Self, IntervalError> {
+        let seconds = eval::num::parse_seconds;
+        let from_s = match from {
+            Some(from) => seconds(from).ok_or(IntervalError::From)?,
+            None => Self::FROM_S,
+        };
+        let to_s = to.map(|to| seconds(to).ok_or(IntervalError::To)).transpose()?;
+        if to_s.is_some_and(|to_s| to_s < from_s) {
+            return Err(IntervalError::Order);
+        }
+        Ok(Self { from_s, to_s })
+    }
+}
+
 /// Items that are less than so many seconds late are in time.
 pub const LATE_S: u32 = BOUNDS[0];
 /// Bounds of the columns of [`QueueRow::delays`], seconds.
@@ -90,15 +128,11 @@ const BOUNDS: [u32; 6] = [5, 10, 30, 60, 300, 600];
 const CUT_AT: usize = 4096;
 
 impl QueueReport {
-    /// Items at least `from` and, if given, less than `to` seconds late
-    /// (`zabbix[queue,from,to]`), those of unavailable interfaces not counted. Nothing less than
-    /// 5 seconds late is known here. Does not depend on how many details were asked for.
-    pub fn between(&self, from: u32, to: Option<u32>) -> u64 {
-        let to = to.unwrap_or(u32::MAX);
-        if from >= to {
-            return 0;
-        }
-        self.lateness.range(from..to).map(|(_, count)| count).sum()
+    /// Items that are late by the interval, those of unavailable interfaces not counted. Nothing
+    /// less than 5 seconds late is known here. Does not depend on the number of details.
+    pub fn within(&self, interval: Interval) -> u64 {
+        let to = interval.to_s.unwrap_or(u32::MAX);
+        self.lateness.range(interval.from_s..to).map(|(_, count)| count).sum()
     }
 
     /// Late items, those of unavailable interfaces as well.
@@ -156,5 +190,29 @@ impl QueueReport {
     pub fn limit(&mut self, limit: usize) {
         self.details.sort_unstable_by_key(|late| (late.due, late.item));
         self.details.truncate(limit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals() {
+        let is = |from_s, to_s| Ok(Interval { from_s, to_s });
+        for (from, to, interval) in [
+            (None, None, is(6, None)),
+            (Some("10m"), None, is(600, None)),
+            (Some("0"), Some("0"), is(0, Some(0))),
+            (None, Some("6"), is(6, Some(6))),
+            (None, Some("5"), Err(IntervalError::Order)),
+            (Some("20m"), Some("10m"), Err(IntervalError::Order)),
+            (Some(""), None, Err(IntervalError::From)),
+            (Some("-1"), Some("x"), Err(IntervalError::From)),
+            (Some("1M"), None, Err(IntervalError::From)),
+            (None, Some("x"), Err(IntervalError::To)),
+        ] {
+            assert_eq!(Interval::parse(from, to), interval, "{from:?} {to:?}");
+        }
     }
 }

@@ -23,6 +23,10 @@ const FORM: u8 = 1;
 const PURPOSE: &[u8] = b"vedette link\0";
 /// Longest token, characters.
 const TOKEN_CHARS_MAX: usize = 128;
+/// A text of the form of a token is taken for one from this length on: the signature of a shorter part is missing.
+const TOKEN_CHARS_MIN: usize = 24;
+/// What stands for a token that is not shown.
+const HIDDEN: &str = "******";
 
 /// What a link does about its problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,6 +76,40 @@ pub struct Link {
     pub problem: u64,
     /// The last second in which it is good, since 1970.
     pub until: u32,
+}
+
+/// The text with [`HIDDEN`] for each token in it, also for one whose end is missing. To be used before a text of another
+/// program that got links is stored.
+pub fn without_tokens(text: &str) -> String {
+    let is_of_token = |char: &char| matches!(char, 'a'..='z' | 'A'..='Z' | '2'..='7');
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = rest.chars().take_while(is_of_token).count();
+        if length == 0 {
+            shown.push(first);
+            rest = &rest[first.len_utf8()..];
+            continue;
+        }
+        let (word, after) = rest.split_at(length);
+        match token_in(word) {
+            Some(at) => {
+                shown.push_str(&word[..at]);
+                shown.push_str(HIDDEN);
+            }
+            None => shown.push_str(word),
+        }
+        rest = after;
+    }
+    shown
+}
+
+/// Where a token starts in a word of its characters: the form and the kind are its first three characters.
+fn token_in(word: &str) -> Option<usize> {
+    let word = word.to_ascii_lowercase();
+    let starts = ["aea", "aeb", "aec"].iter().flat_map(|start| word.match_indices(start));
+    let starts = starts.map(|(at, _)| at).filter(|at| word.len() - at >= TOKEN_CHARS_MIN);
+    starts.min()
 }
 
 /// The key of a database.
@@ -202,6 +240,27 @@ mod tests {
                     assert_eq!(key(1).open(&token.to_uppercase()), Some(link));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_text_is_shown_without_its_tokens() {
+        for kind in LinkKind::ALL {
+            let token = key(1).sign(&Link { kind, ..LINK });
+            for (text, shown) in [
+                (format!("{{\"m\":\"a\\n{token}\"}}"), "{\"m\":\"a\\n******\"}"),
+                (format!("https://m.test/act/{token}?x ä"), "https://m.test/act/******?x ä"),
+                (format!("<v+{}@m.test>", token.to_uppercase()), "<v+******@m.test>"),
+                (format!("{token} {token}"), "****** ******"),
+                (token[..30].to_owned(), "******"),
+            ] {
+                assert_eq!(without_tokens(&text), shown, "{kind:?}");
+            }
+        }
+        for text in
+            ["", "ä", "Error: aea", "550 no such user aeagh", "connect ECONNREFUSED 1.2.3.4"]
+        {
+            assert_eq!(without_tokens(text), text);
         }
     }
 

@@ -11,7 +11,7 @@ use stdx::sync::lock;
 
 use crate::audit::Author;
 use crate::change::Change;
-use crate::db::{Db, DbError, DbResult, Location, Reader, SyncFile};
+use crate::db::{Db, DbError, DbResult, Location, Reader, SharedDisk};
 use crate::holds::Holds;
 use crate::link::Undone;
 use crate::objects::{Deleted, GoneHook};
@@ -81,9 +81,9 @@ impl Config {
         Self::open_with(location, Arc::new(File::sync_data))
     }
 
-    /// The same with another way to bring SQLite's logs to the disk, which a test may let fail.
-    pub fn open_with(location: Location, sync: SyncFile) -> DbResult<Self> {
-        let db = Db::open_with(location, sync)?;
+    /// The same with another disk below SQLite's files, which a test may let fail.
+    pub fn open_with(location: Location, disk: SharedDisk) -> DbResult<Self> {
+        let db = Db::open_with(location, disk)?;
         let config = Self {
             db,
             snapshot: ArcSwap::default(),

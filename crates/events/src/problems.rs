@@ -55,8 +55,6 @@ pub struct Stats {
     pub batches: u64,
     /// Transactions that failed and were repeated.
     pub failures: u64,
-    /// Time spent writing, ns.
-    pub busy_ns: u64,
     /// Open problems.
     pub open: u64,
 }
@@ -66,7 +64,6 @@ struct Counters {
     findings: AtomicU64,
     batches: AtomicU64,
     failures: AtomicU64,
-    busy_ns: AtomicU64,
     open: AtomicU64,
 }
 
@@ -237,7 +234,6 @@ impl Problems {
 
     /// Writes one batch in one transaction. After an error nothing of it is written.
     pub fn write(&self, findings: &[TriggerFinding]) -> DbResult<()> {
-        let start = self.inner.clock.monotonic();
         let mut marks = lock(&self.inner.marks).clone();
         let mark = marks.take(findings);
         let snapshot = self.inner.config.snapshot();
@@ -245,10 +241,7 @@ impl Problems {
             self.write_batch(|edit, open| batch::write(edit, open, &snapshot, findings, mark))?;
         }
         *lock(&self.inner.marks) = marks;
-        let busy = self.inner.clock.monotonic().saturating_sub(start);
         let counters = &self.inner.counters;
-        let ns = u64::try_from(busy.as_nanos()).unwrap_or(u64::MAX);
-        counters.busy_ns.fetch_add(ns, Ordering::Relaxed);
         counters.batches.fetch_add(1, Ordering::Relaxed);
         let n = u64::try_from(findings.len()).unwrap_or(u64::MAX);
         counters.findings.fetch_add(n, Ordering::Relaxed);
@@ -284,7 +277,6 @@ impl Problems {
             findings: read(&c.findings),
             batches: read(&c.batches),
             failures: read(&c.failures),
-            busy_ns: read(&c.busy_ns),
             open: read(&c.open),
         }
     }

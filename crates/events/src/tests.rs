@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::{Hooks, Problems, Unsent, UpdateError, initial_triggers};
 use config::Config;
-use config::db::{DbError, Location, SyncFile, Value};
+use config::db::{DbError, Location, SharedDisk, Value};
 use config::retry::Stop;
 use model::{
     EventId, InitialTrigger, ProblemChange, ProblemRank, ProblemUpdate, Severity, Suppression,
@@ -47,7 +47,7 @@ impl World {
     }
 
     /// The same with another way to bring the databases to the disk.
-    fn with_sync(sync: SyncFile) -> Self {
+    fn with_sync(sync: SharedDisk) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let config = Arc::new(Config::open_with(location(&dir), sync).unwrap());
         let written: Result<(), DbError> = config.write(|edit| {

@@ -7,6 +7,8 @@ mod figures;
 mod heartbeat;
 mod meter;
 mod queue;
+mod threads;
+mod work;
 
 pub use capacity::Capacity;
 pub use figures::ServerFigures;

@@ -9,18 +9,21 @@ use std::time::Duration;
 
 use collect::queue::QueueReport;
 use config::Config;
-use events::Problems;
+use config::snapshot::Item;
 use media::Queues;
 use model::HostId;
-use pipeline::{GaugeReading, ShardHandle, ShardSet, Stage};
+use pipeline::{GaugeReading, STAGES, ShardHandle, ShardSet};
 use poll::Status;
 use stdx::clock::SharedClock;
-use stdx::machine::CpuTimes;
+use stdx::machine::{self, CpuTimes};
 use stdx::sync::lock;
+use stdx::worktime::{Shares, WorkTime};
 
 use crate::alerting::Alerting;
-use crate::capacity::{Disk, DiskReadings};
+use crate::capacity::{Disk, DiskReadings, OwnMemory};
 use crate::heartbeat::Heartbeat;
+use crate::threads::ThreadReadings;
+use crate::work::Work;
 
 /// Busy shares are averages over this many seconds, as the field's graphs show them.
 const WINDOW: usize = 60;
@@ -37,8 +40,6 @@ pub struct Parts {
     pub clock: SharedClock,
     /// Figures of all shards.
     pub shards: Arc<ShardSet>,
-    /// Writer of events.
-    pub problems: Problems,
     /// Low-level discovery.
     pub lld: config::lld::worker::Status,
     /// The configuration.
@@ -55,6 +56,8 @@ pub struct Parts {
     pub media: Queues,
     /// Tells another system that this one works.
     pub heartbeat: Arc<Heartbeat>,
+    /// Time in work of housekeeping.
+    pub housekeeping: Arc<WorkTime>,
 }
 
 /// The load of the last minute.
@@ -77,6 +80,9 @@ pub struct Meter {
     parts: Parts,
     state: Mutex<State>,
     started: Duration,
+    /// The same, seconds since 1970.
+    started_s: u64,
+    own: WorkTime,
 }
 
 #[derive(Default)]
@@ -89,6 +95,9 @@ struct State {
     /// Of which configuration, and its bytes.
     configuration: (u64, usize),
     disk: DiskReadings,
+    /// Bytes that this process can have besides those that it has.
+    free_memory: u64,
+    threads: ThreadReadings,
     alerting: Arc<Alerting>,
 }
 
@@ -96,12 +105,13 @@ struct State {
 struct Reading {
     at: Duration,
     shards: GaugeReading,
-    /// Time that each shard has worked, ns.
-    shards_ns: Vec<u64>,
+    /// Time that each shard has worked, by stage, ns.
+    shards_ns: Vec<[u64; STAGES]>,
     checks: u64,
     cpu: Option<CpuTimes>,
-    events_ns: u64,
     lld_ns: u64,
+    housekeeping_ns: u64,
+    own_ns: u64,
 }
 
 impl std::fmt::Debug for Parts {
@@ -119,8 +129,9 @@ impl std::fmt::Debug for Meter {
 impl Meter {
     /// Takes no reading before it runs.
     pub fn new(parts: Parts) -> Arc<Self> {
-        let started = parts.clock.monotonic();
-        Arc::new(Self { parts, state: Mutex::default(), started })
+        let (started, started_s) = (parts.clock.monotonic(), parts.clock.unix_s());
+        let (state, own) = (Mutex::default(), WorkTime::default());
+        Arc::new(Self { parts, state, started, started_s, own })
     }
 
     /// Takes readings once a second until dropped.
@@ -135,12 +146,14 @@ impl Meter {
                 next_queue = seconds + 1 + queue.scheduled / QUEUED_PER_S;
                 lock(&self.state).queue = Arc::new(queue);
             }
-            let reading = self.read(&collector);
+            let clock = &self.parts.clock;
+            let reading = self.own.count(&**clock, || self.read(&collector));
             seconds += 1;
             if seconds % LOOK_EVERY == 1 {
                 let meter = Arc::clone(&self);
                 // Takes some ten milliseconds: not here, and not again before it is done.
-                drop(tokio::task::spawn_blocking(move || meter.look()).await);
+                let look = move || meter.own.count(&*meter.parts.clock, || meter.look());
+                drop(tokio::task::spawn_blocking(look).await);
             }
             let mut state = lock(&self.state);
             if state.seconds.len() > WINDOW {
@@ -163,19 +176,31 @@ impl Meter {
             Ok(alerting) => lock(&self.state).alerting = Arc::new(alerting),
             Err(error) => tracing::debug!(%error, "cannot read how alerting is doing"),
         }
-        lock(&self.state).disk.take(&self.parts.data, self.parts.clock.monotonic());
+        let (at, threads) = (self.parts.clock.monotonic(), machine::thread_times());
+        let free = OwnMemory::read().map_or(0, OwnMemory::free);
+        let mut state = lock(&self.state);
+        state.disk.take(&self.parts.data, at);
+        state.threads.take(at, threads);
+        state.free_memory = free;
+        drop(state);
         // Shards that have ended have nothing new to tell.
         let Ok(items) = self.parts.shards.unsupported() else { return };
         let mut by_host = HashMap::new();
         for (id, _) in items {
-            if let Some(item) = snapshot.items.get(&id).filter(|item| item.enabled) {
+            let counted = |item: &&Arc<Item>| item.enabled && !item.discovery_rule;
+            if let Some(item) = snapshot.items.get(&id).filter(counted) {
                 *by_host.entry(item.host).or_insert(0) += 1;
             }
         }
         lock(&self.state).unsupported = Arc::new(by_host);
     }
 
-    /// Unsupported items of a host, as of some seconds ago.
+    /// Unsupported items, as of some seconds ago. Discovery rules are none.
+    pub(crate) fn unsupported(&self) -> u64 {
+        lock(&self.state).unsupported.values().sum()
+    }
+
+    /// Those of a host.
     pub(crate) fn unsupported_of(&self, host: HostId) -> u64 {
         lock(&self.state).unsupported.get(&host).copied().unwrap_or(0)
     }
@@ -191,21 +216,32 @@ impl Meter {
     }
 
     fn read(&self, collector: &Status) -> Reading {
-        let busy = |shard: &ShardHandle| shard.gauges().busy_ns.iter().sum();
+        let busy = |shard: &ShardHandle| shard.gauges().busy_ns;
         Reading {
             at: self.parts.clock.monotonic(),
             shards: self.parts.shards.gauges(),
             shards_ns: self.parts.shards.shards().iter().map(busy).collect(),
             checks: collector.counters().checks.load(Ordering::Relaxed),
             cpu: CpuTimes::read(),
-            events_ns: self.parts.problems.stats().busy_ns,
             lld_ns: self.parts.lld.busy.ns(),
+            housekeeping_ns: self.parts.housekeeping.ns(),
+            own_ns: self.own.ns(),
         }
     }
 
     /// Time since the start.
     pub(crate) fn uptime(&self) -> Duration {
         self.parts.clock.monotonic().saturating_sub(self.started)
+    }
+
+    /// When this server started, seconds since 1970.
+    pub(crate) const fn started_s(&self) -> u64 {
+        self.started_s
+    }
+
+    /// Bytes that this process can have besides those that it has, as of some seconds ago.
+    pub(crate) fn free_memory(&self) -> u64 {
+        lock(&self.state).free_memory
     }
 
     /// Seconds since 1970.
@@ -288,9 +324,13 @@ impl Meter {
         }
         #[expect(clippy::cast_precision_loss, reason = "rates and shares need no low bits")]
         let per_s = |before: u64, after: u64| after.saturating_sub(before) as f64 / seconds;
-        let shards = first.shards_ns.iter().zip(&last.shards_ns);
+        let sums = |reading: &Reading| -> Vec<u64> {
+            reading.shards_ns.iter().map(|stages| stages.iter().sum()).collect()
+        };
+        let (before, after) = (sums(&first), sums(&last));
+        let shards = before.iter().zip(&after);
         let collector = self.collector();
-        let pollers = collector.map_or(0.0, |all| all.counters().pollers.busy_percent());
+        let pollers = collector.map_or(0.0, |all| all.counters().pollers.shares().average());
         Some(Minute {
             values_per_s: per_s(first.shards.values, last.shards.values),
             checks_per_s: per_s(first.checks, last.checks),
@@ -300,38 +340,28 @@ impl Meter {
         })
     }
 
-    /// Share of the last minute that a kind of work took, per cent; `None` = no such work here.
-    pub(crate) fn busy(&self, process: &str) -> Option<f64> {
-        if let Some(collector) = self.collector() {
-            let busy = collector.busy_percent(process);
-            if busy.is_some() {
-                return busy;
-            }
-        }
-        let (first, last) = self.window()?;
-        let over = last.at.saturating_sub(first.at);
-        let stage = |stage| {
-            let shards = self.parts.shards.shards().len();
-            last.shards.busy_percent(&first.shards, stage, over, shards)
+    /// Shares of the last minute that the workers of a process worked. Work that does not exist here
+    /// as one of its own counts as one worker that is idle.
+    pub(crate) fn shares(&self, process: &str, work: Work) -> Shares {
+        let shares = match work {
+            Work::Collection => self.collector().and_then(|all| all.shares(process)),
+            Work::Threads(name) => Some(lock(&self.state).threads.shares(name)),
+            Work::Nothing => None,
+            _ => self.window().map(|(first, last)| between(&first, &last, work)),
         };
-        let share = |ns: u64| {
-            if over.is_zero() {
-                0.0
-            } else {
-                Duration::from_nanos(ns).as_secs_f64() / over.as_secs_f64() * 100.0
-            }
-        };
-        Some(match process {
-            "preprocessing worker" | "preprocessing manager" => stage(Stage::Preprocess),
-            "history syncer" => stage(Stage::Sync),
-            "history poller" => stage(Stage::Calculate),
-            "timer" => stage(Stage::Timer),
-            "configuration syncer" => stage(Stage::Command),
-            "alerter" | "alert manager" | "alert syncer" | "escalator" => {
-                share(last.events_ns - first.events_ns)
-            }
-            "lld worker" | "lld manager" => share(last.lld_ns - first.lld_ns),
-            _ => return None,
-        })
+        shares.filter(|shares| shares.count() > 0).unwrap_or_else(Shares::idle)
     }
+}
+
+/// Shares of work whose time is in the readings.
+fn between(first: &Reading, last: &Reading, work: Work) -> Shares {
+    let over = last.at.saturating_sub(first.at);
+    let times = |reading: &Reading| match work {
+        Work::Shards(stage) => reading.shards_ns.iter().map(|ns| ns[stage as usize]).collect(),
+        Work::Discovery => vec![reading.lld_ns],
+        Work::Housekeeping => vec![reading.housekeeping_ns],
+        Work::Meter => vec![reading.own_ns],
+        Work::Collection | Work::Threads(_) | Work::Nothing => Vec::new(),
+    };
+    Shares::between(&times(first), &times(last), over)
 }

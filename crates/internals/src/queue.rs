@@ -39,7 +39,7 @@ pub fn rows(
             Ok((rows.into(), None))
         }
         "details" => {
-            let limit = limit.ok_or("The queue's details need a \"limit\".")?;
+            let limit = limit.ok_or("Unsupported limit value.")?;
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
             let rows = report.details.iter().take(limit).map(|late| {
                 json!({
@@ -50,7 +50,7 @@ pub fn rows(
             });
             Ok((rows.collect(), Some(usize::try_from(report.late()).unwrap_or(usize::MAX))))
         }
-        other => Err(format!("Unknown type of queue \"{other}\".")),
+        _ => Err("Unsupported request type.".to_owned()),
     }
 }
 

@@ -63,8 +63,10 @@ impl std::ops::Add for Figures {
 #[derive(Debug)]
 pub(crate) struct Lane {
     state: Mutex<State>,
-    /// A message came, the lane was closed, or an attempt was reported.
+    /// A message came, or the lane was closed: sessions wait for it.
     news: Condvar,
+    /// An attempt was reported. Apart from `news`: it would wake all sessions without work each time.
+    reported: Condvar,
     pub(crate) counts: Counts,
 }
 
@@ -119,7 +121,12 @@ impl Lane {
             idle: 0,
             closed: false,
         };
-        Self { state: Mutex::new(state), news: Condvar::new(), counts: Counts::default() }
+        Self {
+            state: Mutex::new(state),
+            news: Condvar::new(),
+            reported: Condvar::new(),
+            counts: Counts::default(),
+        }
     }
 
     /// Adds a message behind the others.
@@ -192,7 +199,7 @@ impl Lane {
         drop(state);
         report();
         lock(&self.state).reporting -= 1;
-        self.news.notify_all();
+        self.reported.notify_all();
     }
 
     /// Accepts nothing more; returns what was not started.
@@ -209,7 +216,7 @@ impl Lane {
     /// Waits until all attempts have ended and are reported. False: the time was too short.
     pub(crate) fn wait(&self, time: Duration) -> bool {
         let busy = |state: &mut State| state.reporting > 0 || !state.flying.is_empty();
-        let waited = self.news.wait_timeout_while(lock(&self.state), time, busy);
+        let waited = self.reported.wait_timeout_while(lock(&self.state), time, busy);
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 

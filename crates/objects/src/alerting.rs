@@ -121,6 +121,17 @@ numbered! {
 }
 
 impl Withholding {
+    /// As `event.explain` and `action.rehearse` name it.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Grouped => "grouped",
+            Self::Inhibited => "inhibited",
+            Self::Storm => "storm",
+            Self::Transient => "transient",
+            Self::Flapping => "flapping",
+        }
+    }
+
     /// The recipient gets to know of it by another message: he counts as one who was told of the problem.
     pub const fn is_told(self) -> bool {
         matches!(self, Self::Grouped | Self::Storm)

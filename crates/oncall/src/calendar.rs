@@ -7,8 +7,8 @@ use std::ops::Range;
 use calcard::common::PartialDateTime;
 use calcard::common::timezone::Tz;
 use calcard::icalendar::{
-    ICalendar, ICalendarComponent, ICalendarComponentType, ICalendarProperty, ICalendarStatus,
-    ICalendarValue,
+    ICalendar, ICalendarComponent, ICalendarComponentType, ICalendarFrequency, ICalendarProperty,
+    ICalendarRecurrenceRule, ICalendarStatus, ICalendarValue,
 };
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -21,6 +21,8 @@ pub const CALENDAR_MAX: usize = 256 * 1024;
 const EVENTS_MAX: usize = 2_000;
 /// Events with rules of repetition: a rule may be looked at in vain for a while.
 const RULES_MAX: usize = 100;
+/// Times of a day that a rule may have.
+const TIMES_OF_DAY_MAX: usize = 24;
 /// Times of all events together.
 const TIMES_MAX: usize = 20_000;
 
@@ -38,6 +40,10 @@ pub struct Event {
 pub enum CalendarError {
     /// More bytes or events than a calendar may have.
     TooLarge,
+    /// A rule repeats its event more often than a calendar may.
+    TooOften,
+    /// A rule has a day that no month has.
+    NoDay,
     NoCalendar,
 }
 
@@ -46,6 +52,12 @@ impl fmt::Display for CalendarError {
         f.write_str(match self {
             Self::TooLarge => {
                 "the calendar is too large: the limits are 256 KiB, 2,000 events, 100 of them with a rule, and 20,000 repetitions"
+            }
+            Self::TooOften => {
+                "a rule (RRULE) repeats its event too often: the limits are FREQ=DAILY and 24 times a day"
+            }
+            Self::NoDay => {
+                "a rule (RRULE) never applies: none of its months (BYMONTH) has any of its days (BYMONTHDAY)"
             }
             Self::NoCalendar => "the text is not a calendar (iCalendar, RFC 5545)",
         })
@@ -74,6 +86,12 @@ pub fn read(text: &str, zone: &TimeZone, within: &Range<i64>) -> Result<Vec<Even
     if events().count() > EVENTS_MAX || rules > RULES_MAX {
         return Err(CalendarError::TooLarge);
     }
+    let rules = events().flat_map(|event| event.properties(&ICalendarProperty::Rrule));
+    for value in rules.flat_map(|entry| &entry.values) {
+        if let ICalendarValue::RecurrenceRule(rule) = value {
+            check_rule(rule)?;
+        }
+    }
     let zone: Tz = zone.iana_name().and_then(|name| name.parse().ok()).unwrap_or_default();
     let times = calendar.expand_dates(zone, TIMES_MAX).events;
     if times.len() > TIMES_MAX {
@@ -100,6 +118,32 @@ pub fn read(text: &str, zone: &TimeZone, within: &Range<i64>) -> Result<Vec<Even
     }
     events.sort_by_key(|event| (event.time.start, event.time.end));
     Ok(events)
+}
+
+/// Refuses rules whose times are searched for a long time: dense ones, and those that never apply.
+fn check_rule(rule: &ICalendarRecurrenceRule) -> Result<(), CalendarError> {
+    use ICalendarFrequency::{Daily, Monthly, Weekly, Yearly};
+    let times = [&rule.byhour, &rule.byminute, &rule.bysecond].map(|list| list.len().max(1));
+    let often = times.iter().product::<usize>() > TIMES_OF_DAY_MAX;
+    if often || !matches!(rule.freq, Daily | Weekly | Monthly | Yearly) {
+        return Err(CalendarError::TooOften);
+    }
+    let exists = |month: u8, day: i8| day.unsigned_abs() <= longest(month);
+    let (months, days) = (&rule.bymonth, &rule.bymonthday);
+    let any = months.iter().any(|month| days.iter().any(|day| exists(month.month(), *day)));
+    if !months.is_empty() && !days.is_empty() && !any {
+        return Err(CalendarError::NoDay);
+    }
+    Ok(())
+}
+
+/// Days of a month in its longest year.
+fn longest(month: u8) -> u8 {
+    match month {
+        2 => 29,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
 }
 
 fn summary(event: &ICalendarComponent) -> String {

@@ -133,18 +133,6 @@ impl GaugeReading {
         self.cache.items += other.cache.items;
         self.cache.windows += other.cache.windows;
     }
-
-    /// Share of the time between two readings that one stage of `shards` shards took, per cent.
-    pub fn busy_percent(&self, before: &Self, stage: Stage, over: Duration, shards: usize) -> f64 {
-        let busy = self.busy_ns[stage as usize].saturating_sub(before.busy_ns[stage as usize]);
-        let all = over.as_secs_f64() * to_f64(u64::try_from(shards.max(1)).unwrap_or(1));
-        if all > 0.0 { (to_f64(busy) / 1e9 / all * 100.0).min(100.0) } else { 0.0 }
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "for shares, which need no low bits")]
-fn to_f64(v: u64) -> f64 {
-    v as f64
 }
 
 /// What one round of the syncer counted.
@@ -293,8 +281,5 @@ mod tests {
         let mut both = one;
         both.add(&one);
         assert_eq!((both.values, both.by_type[3], both.busy_ns[1]), (4, 2, 1_000_000_000));
-        let share =
-            both.busy_percent(&GaugeReading::default(), Stage::Sync, Duration::from_secs(2), 2);
-        assert!((share - 25.0).abs() < 1e-9, "{share}");
     }
 }

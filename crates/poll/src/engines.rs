@@ -13,10 +13,11 @@ use crate::checks::odbc::Helpers;
 use crate::checks::reply::CheckReply;
 use crate::checks::simple::Simple;
 use crate::checks::{
-    agent, external, http, ipmi, jmx, odbc, script, simple, snmp, ssh, telnet, web,
+    agent, external, http, ipmi, jmx, odbc, script, simple, snmp, ssh, statistics, telnet, web,
 };
+use crate::internal;
 use crate::schedule::{Group, Waits};
-use crate::sides::Scripts;
+use crate::sides::{Internals, Scripts};
 
 /// Who checks items of one type.
 pub(crate) struct Engine {
@@ -50,8 +51,8 @@ static ENGINES: [Engine; 14] = [
     Engine {
         kind: ItemType::Internal,
         process: Process::Internal,
-        waits: |_| Waits::Nothing,
-        check: |_, _| Box::pin(not_checked()),
+        waits: statistics::waits,
+        check: |own, check| Box::pin(internal::check(&*own.internals, check)),
     },
     Engine {
         kind: ItemType::HttpAgent,
@@ -97,7 +98,7 @@ static ENGINES: [Engine; 14] = [
     },
     Engine {
         kind: ItemType::Ipmi,
-        process: Process::Poller,
+        process: Process::Ipmi,
         waits: |_| Waits::Interface,
         check: |_, check| Box::pin(ipmi::check_once(check)),
     },
@@ -109,7 +110,7 @@ static ENGINES: [Engine; 14] = [
     },
     Engine {
         kind: ItemType::Browser,
-        process: Process::Poller,
+        process: Process::Browser,
         waits: |_| Waits::Group(Group::Browser),
         check: |own, check| Box::pin(script::browse(&*own.scripts, check)),
     },
@@ -135,11 +136,16 @@ pub(crate) struct Engines {
     odbc: Helpers,
     pub(crate) host_keys: Arc<HostKeys>,
     scripts: Arc<dyn Scripts>,
+    pub(crate) internals: Arc<dyn Internals>,
 }
 
 impl Engines {
     /// Engines that have checked nothing yet. Call it within the server's runtime.
-    pub(crate) fn new(shared: &Arc<Shared>, scripts: Arc<dyn Scripts>) -> Self {
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        scripts: Arc<dyn Scripts>,
+        internals: Arc<dyn Internals>,
+    ) -> Self {
         let config = &shared.config;
         let runtime = tokio::runtime::Handle::current();
         Self {
@@ -150,6 +156,7 @@ impl Engines {
                 config.ssh_known_hosts.clone(),
             )),
             scripts,
+            internals,
         }
     }
 

@@ -82,11 +82,10 @@ impl Pollers {
         let tickets = Tickets::new(Arc::clone(&context.clock));
         context.counters.pollers(count);
         let shared = Arc::new(Shared { context, config, tickets });
-        let engines = Arc::new(Engines::new(&shared, scripts));
+        let engines = Arc::new(Engines::new(&shared, scripts, internals));
         let running = Arc::new(Running {
             shared: Arc::clone(&shared),
             engines: Arc::clone(&engines),
-            internals,
             pollers,
         });
         let mut threads = start_pollers(&running, commands)?;
@@ -118,7 +117,6 @@ fn start_pollers(
         let work = Work {
             shared: Arc::clone(&running.shared),
             engines: Arc::clone(&running.engines),
-            internals: Arc::clone(&running.internals),
             number,
             of,
         };

@@ -1,4 +1,5 @@
-//! Internal items: `zabbix[host,…]` from snapshot and availability, all else from the server.
+//! Internal items: `zabbix[host,…]` from snapshot and availability, statistics of other
+//! programs over the network, all else from the server.
 
 use std::sync::Arc;
 
@@ -9,15 +10,35 @@ use eval::key::ItemKey;
 use model::Available;
 use serde_json::json;
 
+use crate::checks::check::Check;
+use crate::checks::reply::CheckReply;
+use crate::checks::statistics;
 use crate::sides::{InternalValue, Internals};
 
-/// The value of an internal item, or the text of its state "not supported".
+const PARAMETERS: &str = "Invalid number of parameters.";
+
+/// Checks an internal item once.
+pub(crate) async fn check(internals: &dyn Internals, check: &Check<'_>) -> CheckReply {
+    if let Some(reply) = statistics::check(check).await {
+        return reply;
+    }
+    match value(&check.shared.context, internals, check.item) {
+        Ok(InternalValue::Unsigned(value)) => CheckReply::Value(value.to_string()),
+        // Six decimals, as front ends of the field know them.
+        Ok(InternalValue::Float(value)) => CheckReply::Value(format!("{value:.6}")),
+        Ok(InternalValue::Text(text)) => CheckReply::Value(text),
+        Ok(InternalValue::Nothing) => CheckReply::Nothing,
+        Err(why) => CheckReply::NotSupported(why),
+    }
+}
+
+/// The value of an internal item that is computed here, or the text of its state "not supported".
 pub(crate) fn value(
     context: &Context,
     internals: &dyn Internals,
     item: &Item,
 ) -> Result<InternalValue, String> {
-    let key = ItemKey::parse(&item.key).map_err(|error| error.to_string())?;
+    let key = ItemKey::parse(&item.key).map_err(|_| "Invalid item key format.".to_owned())?;
     if key.name != "zabbix" {
         return Err(String::from("Unsupported item key for this item type."));
     }
@@ -26,8 +47,8 @@ pub(crate) fn value(
         let Some(host) = snapshot.hosts.get(&item.host) else {
             return Err(String::from("The host of the item does not exist."));
         };
-        if let Some(value) = of_host(context, host, &key) {
-            return value;
+        if let Some(value) = of_host(context, host, &key)? {
+            return Ok(value);
         }
     }
     internals.value(item.host, &key)
@@ -38,26 +59,33 @@ fn of_host(
     context: &Context,
     host: &Arc<Host>,
     key: &ItemKey,
-) -> Option<Result<InternalValue, String>> {
+) -> Result<Option<InternalValue>, String> {
+    if key.param_count() != 3 {
+        return Err(PARAMETERS.to_owned());
+    }
     let (kind, what) = (key.param(1).unwrap_or_default(), key.param(2).unwrap_or_default());
-    let count = |n: usize| Some(Ok(InternalValue::Unsigned(n as u64)));
-    match (kind.as_str(), what.as_str()) {
-        ("discovery", "interfaces") => Some(Ok(interfaces(context, host))),
+    Ok(Some(match (kind.as_str(), what.as_str()) {
+        ("discovery", "interfaces") => interfaces(host),
         ("active_agent", "available") => {
             let now_s = context.clock.monotonic().as_secs();
             let state = context.availability.active(host.id, now_s);
             // Here the numbers are those of the API.
-            Some(Ok(InternalValue::Unsigned(state as u64)))
+            InternalValue::Unsigned(state as u64)
         }
         (name, "available") => match interface_kind(name) {
-            Some(kind) => Some(Ok(available(context.availability.host(host, kind)))),
-            None => Some(Err(String::from("Invalid second parameter."))),
+            Some(kind) => available(context.availability.host(host, kind)),
+            None => return Err(String::from("Invalid second parameter.")),
         },
         ("", "items") => {
-            count(host.items.iter().filter(|i| i.enabled && !i.discovery_rule).count())
+            let counts = |item: &&Arc<Item>| item.enabled && !item.discovery_rule;
+            InternalValue::Unsigned(host.items.iter().filter(counts).count() as u64)
         }
-        _ => None,
-    }
+        ("", "maintenance" | "items_unsupported") => return Ok(None),
+        (_, "interfaces" | "maintenance" | "items" | "items_unsupported") => {
+            return Err(String::from("Invalid second parameter."));
+        }
+        _ => return Err(String::from("Invalid third parameter.")),
+    }))
 }
 
 /// The item's numbers are not the API's: 0 not available, 1 available, 2 unknown.
@@ -80,7 +108,7 @@ fn interface_kind(name: &str) -> Option<u8> {
 }
 
 /// Rows for low-level discovery of interfaces, as the field's documentation names the macros.
-fn interfaces(context: &Context, host: &Host) -> InternalValue {
+fn interfaces(host: &Host) -> InternalValue {
     let rows: Vec<_> = host
         .interfaces
         .iter()
@@ -93,7 +121,6 @@ fn interfaces(context: &Context, host: &Host) -> InternalValue {
                 _ => "UNKNOWN",
             };
             let address = if interface.use_ip { &interface.ip } else { &interface.dns };
-            let state = context.availability.interface(interface.id).available;
             let mut row = json!({
                 "{#IF.CONN}": &**address,
                 "{#IF.IP}": &*interface.ip,
@@ -101,7 +128,6 @@ fn interfaces(context: &Context, host: &Host) -> InternalValue {
                 "{#IF.PORT}": interface.port.to_string(),
                 "{#IF.TYPE}": kind,
                 "{#IF.DEFAULT}": u8::from(interface.main),
-                "{#IF.AVAILABLE}": state as u8,
             });
             if let Some(snmp) = &interface.snmp {
                 snmp_macros(&mut row, snmp);

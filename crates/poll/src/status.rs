@@ -8,13 +8,12 @@ use collect::queue::QueueReport;
 use config::snapshot::{Host, Interface, Item};
 use model::ItemId;
 use stdx::queue;
+use stdx::worktime::Shares;
 
 use crate::checks::check::{Check, Shared};
 use crate::checks::reply::CheckReply;
 use crate::engines::Engines;
-use crate::internal;
 use crate::poller::{Command, Reply};
-use crate::sides::{InternalValue, Internals};
 
 /// A handle to running pollers; clones are cheap.
 #[derive(Clone)]
@@ -23,7 +22,6 @@ pub struct Status(pub(crate) Arc<Running>);
 pub(crate) struct Running {
     pub(crate) shared: Arc<Shared>,
     pub(crate) engines: Arc<Engines>,
-    pub(crate) internals: Arc<dyn Internals>,
     pub(crate) pollers: Vec<queue::Sender<Command>>,
 }
 
@@ -78,18 +76,13 @@ impl Status {
         &self.context().counters
     }
 
-    /// Share of the last minute that a process of this name (`trapper`, `snmp poller` …) worked,
-    /// 0 to 100, the average of all of its kind; `None` = collection has no such work.
-    pub fn busy_percent(&self, process: &str) -> Option<f64> {
+    /// Shares of the last minute that the processes of this name (`trapper`, `snmp poller` …)
+    /// worked; `None` = collection has no such work.
+    pub fn shares(&self, process: &str) -> Option<Shares> {
         match process {
-            "icmp pinger" => Some(self.0.engines.pinger().busy().busy_percent()),
-            name => self.counters().busy_percent(name),
+            "icmp pinger" => Some(self.0.engines.pinger().busy().shares()),
+            name => self.counters().shares(name),
         }
-    }
-
-    /// The value that an internal item would have now; the error is why there is none.
-    pub fn internal(&self, item: &Item) -> Result<InternalValue, String> {
-        internal::value(self.context(), &*self.0.internals, item)
     }
 
     /// Checks once right now, outside the schedule (`item.test`).

@@ -1,6 +1,6 @@
 //! What every layer stands on and none owns: clocks, bounded queues that show their load,
 //! acknowledgements across shards, files that are replaced whole, locks, listening sockets, fair shares of connections, inboxes,
-//! rarer log lines, how full the machine is, large tables, tickets of Kerberos, threads that must not end, and the
+//! rarer log lines, how full the machine is, time in work, large tables, tickets of Kerberos, threads that must not end, and the
 //! only system calls. Knows nothing of monitoring.
 
 pub mod ack;
@@ -18,3 +18,4 @@ pub mod seldom;
 pub mod sync;
 pub mod sys;
 pub mod thread;
+pub mod worktime;

@@ -1,6 +1,7 @@
 //! How busy and how full the machine is, and how much of it this process has, as Linux tells in
 //! `/proc` (proc(5)) and in control groups (cgroups(7)).
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Times of all cores together since the machine started, in ticks.
@@ -90,6 +91,24 @@ pub fn memory_limit() -> Option<u64> {
         .find_map(|path| std::fs::read_to_string(path).ok()?.trim().parse().ok())
 }
 
+/// CPU time of the threads of this process, ns, by their name (15 bytes at most) and number.
+pub type ThreadTimes = BTreeMap<(String, u32), u64>;
+
+/// CPU time of all threads of this process. Threads that end meanwhile are not in it; empty where
+/// the kernel does not tell.
+pub fn thread_times() -> ThreadTimes {
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let time = |thread: std::fs::DirEntry| {
+        let number = thread.file_name().to_str()?.parse().ok()?;
+        let name = std::fs::read_to_string(thread.path().join("comm")).ok()?;
+        // Nanoseconds on a core, nanoseconds of waiting for one, time slices.
+        let times = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        let ns = times.split_ascii_whitespace().next()?.parse().ok()?;
+        Some(((name.trim_end().to_owned(), number), ns))
+    };
+    threads.filter_map(time).collect()
+}
+
 /// Files and sockets that this process has open, and how many it may have.
 pub fn open_files() -> Option<(u64, u64)> {
     let open = std::fs::read_dir("/proc/self/fd").ok()?.count();
@@ -152,5 +171,21 @@ mod tests {
         let (open, most) = open_files().unwrap();
         assert!(open > 0 && open <= most);
         assert!(cores() >= 1);
+    }
+
+    #[test]
+    fn threads_have_a_name_and_a_time() {
+        let work = || {
+            let time_of = |times: &ThreadTimes| {
+                times.iter().find(|((name, _), _)| name == "worker-of-test").map(|(_, ns)| *ns)
+            };
+            let before = time_of(&thread_times()).unwrap();
+            let begin = crate::sys::thread_cpu_time();
+            while crate::sys::thread_cpu_time() - begin < std::time::Duration::from_millis(40) {}
+            time_of(&thread_times()).unwrap() - before
+        };
+        let thread = std::thread::Builder::new().name("worker-of-test".to_owned()).spawn(work);
+        // The kernel brings the time of a thread that runs up to date at its next tick.
+        assert!(thread.unwrap().join().unwrap() > 0);
     }
 }

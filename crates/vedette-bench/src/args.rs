@@ -1,6 +1,6 @@
 //! Arguments of `vedette bench` and its commands.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,8 +8,11 @@ use bench::agents::SnmpStyle;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::active::Active;
+use crate::alerts::Alerts;
+use crate::common::{Access, Common, duration};
 use crate::history_service::HistoryService;
 use crate::lb::Lb;
+use crate::ping::Ping;
 
 /// Measure a server through its public protocols: Vedette, or any Zabbix-compatible server.
 ///
@@ -29,6 +32,8 @@ pub(crate) enum What {
     Steps(Steps),
     /// Let active agents ask for their items and send a value each, again and again.
     Active(Active),
+    /// Open many problems, and receive the messages about them: latency, messages per second, groups.
+    Alerts(Alerts),
     /// Let the server poll agents that answer at once or late.
     Agent(Agent),
     /// HTTP agent items that ask web servers of ours over open connections.
@@ -70,79 +75,6 @@ pub(crate) enum What {
     Clean(Access),
     /// Turn a plot from SVG into PNG, as it looks on every machine.
     Picture(Picture),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Ping {
-    /// The first address; those that follow it are pinged too. All of 127.0.0.0/8 is this machine.
-    #[arg(long, value_name = "IP", default_value = "127.5.0.0")]
-    pub(crate) first: Ipv4Addr,
-    /// How many addresses.
-    #[arg(long, value_name = "N", default_value_t = 4_000)]
-    pub(crate) addresses: u32,
-    /// Packets for each address in a round.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) packets: u32,
-    /// From one packet to an address to the next.
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = duration)]
-    pub(crate) interval: Duration,
-    /// How long an answer may take.
-    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration)]
-    pub(crate) timeout: Duration,
-    /// Rounds; the median is shown.
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    pub(crate) rounds: usize,
-    /// Let this fping do the same after each round.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) fping: Option<PathBuf>,
-    /// Arguments of fping beyond -C, -p and -t.
-    #[arg(long, value_name = "ARGS", default_value = "-q -i 1")]
-    pub(crate) fping_args: String,
-    #[command(flatten)]
-    pub(crate) files: Files,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Access {
-    /// The server's JSON-RPC API.
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080/api_jsonrpc.php")]
-    pub(crate) api: String,
-    /// User of the API, with the right to make hosts.
-    #[arg(long, default_value = "Admin")]
-    pub(crate) user: String,
-    /// The user's password.
-    #[arg(long, env = "VEDETTE_ADMIN_PASSWORD", hide_env_values = true)]
-    pub(crate) password: String,
-}
-
-/// What every measurement of a running server is told.
-#[derive(Debug, Args)]
-pub(crate) struct Common {
-    #[command(flatten)]
-    pub(crate) access: Access,
-    /// Process of the server, for CPU time and memory; its children are included. Several, where
-    /// a database belongs to it.
-    #[arg(long = "pid", value_name = "PID", value_delimiter = ',')]
-    pub(crate) pids: Vec<u32>,
-    #[command(flatten)]
-    pub(crate) files: Files,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Files {
-    /// Write the results to this file, too.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-    /// Write the results to this file as a Markdown table.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) markdown: Option<PathBuf>,
-    /// Put the results beside those of an earlier run, a file written by --json.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) compare: Option<PathBuf>,
-    /// Write a plot to this file, as SVG or PNG by the file's name (limit, line,
-    /// overload and blackout). May be given several times.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) plot: Vec<PathBuf>,
 }
 
 /// Checks of fake agents. The defaults are those of `bench agent`; other commands have their own.
@@ -487,13 +419,4 @@ pub(crate) fn rate(text: &str) -> Result<Rate, String> {
             _ => Err("a number of values per second, or max".to_owned()),
         },
     }
-}
-
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let (digits, unit_ms) = match text.strip_suffix("ms") {
-        Some(digits) => (digits, 1),
-        None => (text.strip_suffix('s').unwrap_or(text), 1000),
-    };
-    let n: u64 = digits.parse().map_err(|_| "a time as 250ms or 3s".to_owned())?;
-    n.checked_mul(unit_ms).map(Duration::from_millis).ok_or_else(|| "too long".to_owned())
 }

@@ -3,7 +3,7 @@
 use bench::service::ServiceOptions;
 use clap::Args;
 
-use crate::args::Common;
+use crate::common::Common;
 
 #[derive(Debug, Args)]
 pub(crate) struct HistoryService {

@@ -2,8 +2,10 @@
 //! server carries neither load generators nor plots.
 
 mod active;
+mod alerts;
 mod args;
 mod capacity;
+mod common;
 mod history_service;
 mod lb;
 mod ping;
@@ -31,7 +33,8 @@ use history::{Class, Kinds, Span};
 use model::ItemId;
 use stdx::clock::{RealClock, SharedClock};
 
-use args::{Access, Agent, Bench, Crash, Files, Load, What};
+use args::{Agent, Bench, Crash, Load, What};
+use common::{Access, Files};
 
 /// How often a history store is asked before it is taken for away, and how long apart.
 const TRIES: u32 = 20;
@@ -139,6 +142,9 @@ fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
         }
         What::Active(told) => {
             finish(&bench::active::run(&told.options(), &mut context)?, &told.common.files)
+        }
+        What::Alerts(told) => {
+            finish(&bench::alerts::run(&told.options(), &mut context)?, &told.common.files)
         }
         What::Agent(told) => {
             let options = told.options(Asked::Agents);
@@ -248,6 +254,7 @@ fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
         What::Capacity(told) => capacity::run(&told, &mut context),
         What::Crash(told) => crash(&told, &mut context),
         What::Clean(access) => {
+            bench::alerts::clean(&access.login())?;
             let removed = bench::clean(&access.login())?;
             say(&format!("{removed} hosts removed\n"))
         }
@@ -342,7 +349,8 @@ fn say(text: &str) -> anyhow::Result<()> {
 mod tests {
     use std::time::Duration;
 
-    use super::args::{Rate, duration};
+    use super::args::Rate;
+    use super::common::duration;
     use super::*;
 
     fn parse(line: &str) -> Result<What, clap::Error> {
@@ -372,6 +380,10 @@ mod tests {
         let What::Steps(told) = parse("bench steps --password p").unwrap() else { panic!() };
         assert_eq!(told.chains, ["jsonpath", "regex", "javascript"]);
         assert_eq!((told.items, told.values, told.rounds), (20, 500_000, 3));
+        let What::Alerts(told) = parse("bench alerts --password p").unwrap() else { panic!() };
+        let parts = told.options().parts;
+        assert_eq!((parts.open, parts.rate, parts.seconds), (100_000, 1_000, 30));
+        assert_eq!((parts.messages, parts.grouped, parts.values), (30_000, 100_000, 20_000));
         let What::Config(told) = parse("bench config --password p").unwrap() else { panic!() };
         assert_eq!((told.hosts, told.items), (10_000, 450_000));
     }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +10,42 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use bench::Context;
 use bench::report::Report;
+use clap::Args;
 use poll::{Outcome, Pinger, Series};
 use serde_json::json;
 
-use crate::args::Ping;
+use crate::common::{Files, duration};
+
+/// Arguments of `vedette bench ping`.
+#[derive(Debug, Args)]
+pub(crate) struct Ping {
+    /// The first address; those that follow it are pinged too. All of 127.0.0.0/8 is this machine.
+    #[arg(long, value_name = "IP", default_value = "127.5.0.0")]
+    pub(crate) first: Ipv4Addr,
+    /// How many addresses.
+    #[arg(long, value_name = "N", default_value_t = 4_000)]
+    pub(crate) addresses: u32,
+    /// Packets for each address in a round.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) packets: u32,
+    /// From one packet to an address to the next.
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = duration)]
+    pub(crate) interval: Duration,
+    /// How long an answer may take.
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration)]
+    pub(crate) timeout: Duration,
+    /// Rounds; the median is shown.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) rounds: usize,
+    /// Let this fping do the same after each round.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) fping: Option<PathBuf>,
+    /// Arguments of fping beyond -C, -p and -t.
+    #[arg(long, value_name = "ARGS", default_value = "-q -i 1")]
+    pub(crate) fping_args: String,
+    #[command(flatten)]
+    pub(crate) files: Files,
+}
 
 /// What one round brought.
 struct Round {

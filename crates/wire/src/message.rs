@@ -17,6 +17,9 @@ pub enum MessageError {
     /// A member is missing or has the wrong type.
     #[error("cannot find \"{0}\" token")]
     Missing(&'static str),
+    /// An object is missing.
+    #[error("cannot find tag: {0}")]
+    NoTag(&'static str),
     /// A member holds what it must not.
     #[error("invalid value of \"{0}\"")]
     Invalid(&'static str),

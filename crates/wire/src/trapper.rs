@@ -70,8 +70,8 @@ pub enum QueueKind {
 pub struct QueueGet<'a> {
     /// Session id or API token.
     pub sid: Cow<'a, str>,
-    /// Which.
-    pub kind: QueueKind,
+    /// Which; `None` = none of these.
+    pub kind: Option<QueueKind>,
     /// Most rows of [`QueueKind::Details`].
     pub limit: Option<u64>,
 }
@@ -90,12 +90,12 @@ pub struct StatusGet<'a> {
 pub enum ZabbixStats {
     /// All statistics.
     All,
-    /// How many items are late by `from` to `to` (texts as the item key has them).
+    /// How many items are late by `from` to `to`, times such as `10m`.
     Queue {
-        /// Lower bound; empty = 6 s.
-        from: String,
-        /// Upper bound; empty = none.
-        to: String,
+        /// Lower bound.
+        from: Option<String>,
+        /// Upper bound.
+        to: Option<String>,
     },
 }
 
@@ -193,7 +193,7 @@ impl<'a> Request<'a> {
             "active checks" => Self::ActiveChecks(ActiveChecks::parse(text)?),
             "active check heartbeat" => Self::Heartbeat(Heartbeat::parse(text)?),
             "history.push" => Self::HistoryPush(sender::parse_history_push(text, now)?),
-            "queue.get" => Self::QueueGet(parse_queue_get(&Members::parse(text)?)?),
+            "queue.get" => Self::QueueGet(parse_queue_get(&Members::parse(text)?)),
             "item.test" | "preprocessing.test" => Self::ItemTest(parse_item_test(text)?),
             "expressions.evaluate" => Self::ExpressionsEvaluate(parse_expressions(text)?),
             "status.get" => Self::StatusGet(parse_status_get(&Members::parse(text)?)),
@@ -219,16 +219,15 @@ fn sid<'a>(members: &Members<'a>) -> Cow<'a, str> {
     members.text("sid").unwrap_or_default()
 }
 
-fn parse_queue_get<'a>(members: &Members<'a>) -> Result<QueueGet<'a>, MessageError> {
+fn parse_queue_get<'a>(members: &Members<'a>) -> QueueGet<'a> {
     let kind = match members.text("type").as_deref() {
-        Some("overview") => QueueKind::Overview,
-        Some("overview by proxy") => QueueKind::OverviewByProxy,
-        Some("details") => QueueKind::Details,
-        // Without a right the type does not matter; the session is refused first.
-        None => QueueKind::Overview,
-        Some(_) => return Err(MessageError::Invalid("type")),
+        Some("overview") => Some(QueueKind::Overview),
+        Some("overview by proxy") => Some(QueueKind::OverviewByProxy),
+        Some("details") => Some(QueueKind::Details),
+        // The session is refused first.
+        _ => None,
     };
-    Ok(QueueGet { sid: sid(members), kind, limit: members.number("limit") })
+    QueueGet { sid: sid(members), kind, limit: members.number("limit") }
 }
 
 fn parse_status_get<'a>(members: &Members<'a>) -> StatusGet<'a> {
@@ -236,16 +235,13 @@ fn parse_status_get<'a>(members: &Members<'a>) -> StatusGet<'a> {
 }
 
 fn parse_stats(members: &Members<'_>) -> Result<ZabbixStats, MessageError> {
-    match members.text("type").as_deref() {
-        None => Ok(ZabbixStats::All),
-        Some("queue") => {
-            let raw = members.raw("params").ok_or(MessageError::Missing("params"))?;
-            let params = Members::parse(raw.get())?;
-            let of = |name| params.text(name).unwrap_or_default().into_owned();
-            Ok(ZabbixStats::Queue { from: of("from"), to: of("to") })
-        }
-        Some(_) => Err(MessageError::Invalid("type")),
+    if members.text("type").as_deref() != Some("queue") {
+        return Ok(ZabbixStats::All);
     }
+    let raw = members.raw("params").and_then(|raw| Members::parse(raw.get()).ok());
+    let params = raw.ok_or(MessageError::NoTag("params"))?;
+    let of = |name| params.text(name).map(Cow::into_owned);
+    Ok(ZabbixStats::Queue { from: of("from"), to: of("to") })
 }
 
 fn parse_item_test(text: &str) -> Result<ItemTest<'_>, MessageError> {

@@ -66,7 +66,10 @@ fn front_end_requests_are_typed() {
     else {
         panic!("not queue.get")
     };
-    assert_eq!((queue.sid.as_ref(), queue.kind, queue.limit), ("s", QueueKind::Details, Some(10)));
+    assert_eq!(
+        (queue.sid.as_ref(), queue.kind, queue.limit),
+        ("s", Some(QueueKind::Details), Some(10))
+    );
     let Request::StatusGet(status) = parse(r#"{"request":"status.get","type":"full","sid":"s"}"#)
     else {
         panic!("not status.get")
@@ -76,8 +79,14 @@ fn front_end_requests_are_typed() {
         (r#"{"request":"zabbix.stats"}"#, Some(ZabbixStats::All)),
         (
             r#"{"request":"zabbix.stats","type":"queue","params":{"from":"5m"}}"#,
-            Some(ZabbixStats::Queue { from: "5m".into(), to: String::new() }),
+            Some(ZabbixStats::Queue { from: Some("5m".into()), to: None }),
         ),
+        (
+            r#"{"request":"zabbix.stats","type":"queue","params":{"from":"","to":10}}"#,
+            Some(ZabbixStats::Queue { from: Some(String::new()), to: Some("10".into()) }),
+        ),
+        (r#"{"request":"zabbix.stats","type":"other"}"#, Some(ZabbixStats::All)),
+        (r#"{"request":"zabbix.stats","type":"queue","params":"x"}"#, None),
         (r#"{"request":"zabbix.stats","type":"queue"}"#, None),
     ] {
         let got = Request::parse(text, NOW).ok().map(|request| match request {

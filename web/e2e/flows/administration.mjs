@@ -1,6 +1,9 @@
-// Queue, health, capacity and users of a new server.
+// Queue, health, capacity, system information and users of a new server.
 
-import { drawn, go, heading, link, page, step, user } from "../lib.mjs";
+import { call, drawn, go, heading, link, page, step, until, user } from "../lib.mjs";
+
+/** Self-monitoring reads some items once a minute. */
+const WAIT_MS = 180_000;
 
 export default async function () {
   await go("/");
@@ -25,6 +28,24 @@ export default async function () {
     await heading("Capacity").waitFor();
     await page.getByRole("cell", { name: /^Memory/ }).waitFor();
     await page.getByText("vedette bench capacity").first().waitFor();
+  });
+
+  await step("system information", async () => {
+    const keys = ["zabbix[uptime]", "zabbix[requiredperformance]", "zabbix[wcache,values]"];
+    await until(
+      "values of self-monitoring",
+      async () => {
+        const filter = { key_: keys };
+        const items = await call("item.get", { output: ["lastclock"], filter, monitored: true });
+        return items.length === keys.length && items.every(({ lastclock }) => lastclock !== "0");
+      },
+      WAIT_MS,
+    );
+    await link("System information").click();
+    await heading("System information").waitFor();
+    await page.getByText(/^[\d.]+ required by intervals$/).waitFor();
+    await page.getByText(/^since /).waitFor();
+    await page.getByText(/^\d+ in problem state$/).waitFor();
   });
 
   await step("users and tokens", async () => {

@@ -35,6 +35,12 @@ export interface Escalation extends Running {
   steps: NextStep[];
 }
 
+/** The server does not name actions that the user may not view. */
+export const withName = <A extends { name: string }>(action: A): A => ({
+  ...action,
+  name: action.name || "An action that you may not view",
+});
+
 /** Steps are due without a notice on the stream. */
 const POLL_MS = 10_000;
 
@@ -42,8 +48,10 @@ const POLL_MS = 10_000;
 export const escalationsQuery = (eventid: string) =>
   queryOptions({
     queryKey: ["escalations", eventid],
-    queryFn: ({ signal }): Promise<Escalation[]> =>
-      rpc("escalation.get", { eventids: [eventid] }, signal),
+    queryFn: async ({ signal }): Promise<Escalation[]> => {
+      const found = await rpc("escalation.get", { eventids: [eventid] }, signal);
+      return found.map(withName);
+    },
     refetchInterval: POLL_MS,
     meta: { live: "problems" },
   });

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { ActionCondition } from "~/util/actions";
 import { rpc } from "./client";
-import type { NextStep, Running } from "./escalations";
+import { type NextStep, type Running, withName } from "./escalations";
 
 /** Whether a user gets a message, or one medium of the user takes it. */
 export interface Case {
@@ -68,7 +68,10 @@ const POLL_MS = 30_000;
 export const explanationQuery = (eventid: string) =>
   queryOptions({
     queryKey: ["explanations", eventid],
-    queryFn: ({ signal }): Promise<Explanation> => rpc("event.explain", { eventid }, signal),
+    queryFn: async ({ signal }): Promise<Explanation> => {
+      const found = await rpc("event.explain", { eventid }, signal);
+      return { ...found, actions: found.actions.map(withName) };
+    },
     refetchInterval: POLL_MS,
     meta: { live: "problems" },
   });

@@ -125,6 +125,8 @@ export interface ByTags {
 
 interface ByItem extends ByHost, ByTags {
   itemids?: Ids;
+  /** Only those that the user may change. */
+  editable?: boolean;
   monitored?: boolean;
   templated?: boolean;
   webitems?: boolean;
@@ -133,6 +135,8 @@ interface ByItem extends ByHost, ByTags {
 
 interface ByTrigger extends ByHost {
   triggerids?: Ids;
+  monitored?: boolean;
+  templated?: boolean;
   discoveryids?: Ids;
   expandExpression?: boolean;
   expandDescription?: boolean;
@@ -242,6 +246,11 @@ export interface Gets extends ServiceGets, OnCallGets {
       time_from?: number;
       time_till?: number;
     }
+  >;
+  "auditlog.get": Get<
+    Row<schema.AuditEntry>,
+    unknown,
+    { auditids?: Ids; userids?: Ids; time_from?: number; time_till?: number }
   >;
   "certificate.get": Get<
     Omit<schema.Certificate, "names" | "acme"> & { names: string[]; acme: AcmeOrder },

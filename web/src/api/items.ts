@@ -88,6 +88,8 @@ export interface ItemFilter {
   tags?: TagFilter[];
   /** Only items of monitored hosts that are enabled themselves. */
   monitored?: boolean;
+  /** Only items of hosts, also of those that are not monitored. */
+  ofHosts?: boolean;
   state?: string;
 }
 
@@ -97,6 +99,7 @@ function narrowed(filter: ItemFilter) {
     groupids: filter.groupids?.length ? filter.groupids : undefined,
     tags: filter.tags?.length ? filter.tags : undefined,
     monitored: filter.monitored || undefined,
+    templated: filter.ofHosts ? false : undefined,
     filter: filter.state ? { state: filter.state } : undefined,
     search: filter.text ? { name: filter.text, key_: filter.text } : undefined,
     searchByAny: filter.text ? true : undefined,

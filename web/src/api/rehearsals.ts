@@ -34,7 +34,10 @@ export interface RehearsedMessage {
   /** "0": the user has no medium. */
   mediatypeid: string;
   sendto: string;
+  /** A verdict, or why the message would have been withheld. */
   verdict: string;
+  /** Messages that a summary summarises; "0": it is none. */
+  tells?: string;
 }
 
 /** What an action would have sent about the problems of a time range. */
@@ -44,7 +47,7 @@ export interface Rehearsal {
   problems: string;
   /** Those that meet the conditions. */
   fitting: string;
-  /** Time of the last problem that was looked at, if there are too many; "0": all were. */
+  /** The last second that counts, if there are too many problems or messages; "0": all count. */
   stopped_at: string;
   users: RehearsedUser[];
   /** Messages at times at which nobody is on call, by schedule. */

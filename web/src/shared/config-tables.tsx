@@ -86,20 +86,28 @@ function KeyCell({ children }: { children: string }) {
   );
 }
 
-/** Items or prototypes as they are configured. */
-export function ConfiguredItems<I extends ConfiguredItem>({
-  query,
-  empty,
-  state,
-}: {
+interface ConfiguredItemsProps<I> {
   query: TableProps<I>["query"];
   empty: ReactNode;
   state: (item: I) => ReactNode;
-}) {
+  /** Without them nothing can be selected. */
+  selected?: ReadonlySet<string>;
+  onSelect?: (selected: ReadonlySet<string>) => void;
+}
+
+/** Items or prototypes as they are configured. */
+export function ConfiguredItems<I extends ConfiguredItem>(props: ConfiguredItemsProps<I>) {
+  const { query, empty, state, selected, onSelect } = props;
+  const toggle = (itemid: string) => {
+    const next = new Set(selected);
+    if (!next.delete(itemid)) next.add(itemid);
+    onSelect?.(next);
+  };
   return (
     <PlainTable<I>
       query={query}
       head={[
+        ...(onSelect ? [["", "w-9"] as const] : []),
         ["Name", ""],
         ["Key", ""],
         ["Type", "w-36"],
@@ -110,6 +118,17 @@ export function ConfiguredItems<I extends ConfiguredItem>({
       empty={empty}
       row={(item) => (
         <tr key={item.itemid} className="border-t hover:bg-hover">
+          {onSelect && (
+            <td className={CELL}>
+              <input
+                type="checkbox"
+                aria-label={texts.selectName(item.name)}
+                checked={selected?.has(item.itemid) ?? false}
+                onChange={() => toggle(item.itemid)}
+                className="size-3.5 accent-accent"
+              />
+            </td>
+          )}
           <td className={`${CELL} font-medium`}>
             <Link
               to="/items/$itemid/edit"

@@ -134,6 +134,7 @@ export const texts = {
   deleteName: (name: string) => `Delete ${name}`,
   noMatchesTheseFilters: (word: string) => `No ${word} matches these filters`,
   noYet: (word: string) => `No ${word} yet`,
+  selectName: (name: string) => `Select ${name}`,
   editName: (name: string) => `Edit ${name}`,
   noValuesInThis: "No values in this time range.",
   removeWord: (word: string) => `Remove ${word}`,

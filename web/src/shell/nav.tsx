@@ -29,6 +29,7 @@ export interface Destination {
     | "/sla-report"
     | "/oncall"
     | "/heartbeat"
+    | "/message-links"
     | "/scripts"
     | "/autoregistration"
     | "/balancing/services"
@@ -43,6 +44,8 @@ export interface Destination {
     | "/queue"
     | "/health"
     | "/capacity"
+    | "/system"
+    | "/audit"
     | "/users";
   label: string;
   icon: IconName;
@@ -145,6 +148,69 @@ const ALERTS: Section = {
   ],
 };
 
+const ADMINISTRATION: Section = {
+  title: "Administration",
+  pages: [
+    {
+      to: "/queue",
+      label: "Queue",
+      icon: "queue",
+      key: "q",
+      lowest: 3,
+      element: "administration.queue",
+    },
+    {
+      to: "/health",
+      label: "Vedette's health",
+      icon: "health",
+      key: "v",
+      lowest: 3,
+      element: "reports.system_info",
+    },
+    {
+      to: "/capacity",
+      label: "Capacity",
+      icon: "gauge",
+      key: "c",
+      lowest: 3,
+      element: "reports.system_info",
+    },
+    {
+      to: "/system",
+      label: "System information",
+      icon: "info",
+      key: "7",
+      lowest: 3,
+      element: "reports.system_info",
+    },
+    {
+      to: "/audit",
+      label: "Audit log",
+      icon: "log",
+      key: "8",
+      lowest: 3,
+      element: "reports.audit",
+    },
+    {
+      to: "/message-links",
+      label: "Message links",
+      icon: "link",
+      key: "9",
+      lowest: 3,
+      element: "administration.general",
+    },
+    {
+      to: "/heartbeat",
+      label: "Heartbeat",
+      icon: "pulse",
+      key: "6",
+      lowest: 3,
+      element: "administration.general",
+    },
+    { to: "/users", label: "Users and tokens", icon: "users", key: "u" },
+  ],
+};
+
 const DESTINATIONS: readonly Section[] = [
   {
     title: "Monitoring",
@@ -224,44 +290,7 @@ const DESTINATIONS: readonly Section[] = [
   },
   ALERTS,
   BALANCING,
-  {
-    title: "Administration",
-    pages: [
-      {
-        to: "/queue",
-        label: "Queue",
-        icon: "queue",
-        key: "q",
-        lowest: 3,
-        element: "administration.queue",
-      },
-      {
-        to: "/health",
-        label: "Vedette's health",
-        icon: "health",
-        key: "v",
-        lowest: 3,
-        element: "reports.system_info",
-      },
-      {
-        to: "/capacity",
-        label: "Capacity",
-        icon: "gauge",
-        key: "c",
-        lowest: 3,
-        element: "reports.system_info",
-      },
-      {
-        to: "/heartbeat",
-        label: "Heartbeat",
-        icon: "pulse",
-        key: "6",
-        lowest: 3,
-        element: "administration.general",
-      },
-      { to: "/users", label: "Users and tokens", icon: "users", key: "u" },
-    ],
-  },
+  ADMINISTRATION,
 ];
 
 function isOpen(page: Destination): boolean {

@@ -44,11 +44,13 @@ test("a user who may not view actions sees less, without errors", async () => {
   api.answers["event.explain"] = async (params) => {
     const whole = await answer?.(params);
     if (!whole) throw new Error("no answer");
-    const actions = whole.actions.map((action) => ({ ...action, conditions: [], alertids: [] }));
+    const hidden = { name: "", conditions: [], alertids: [] };
+    const actions = whole.actions.map((action) => ({ ...action, ...hidden }));
     return { ...whole, actions };
   };
   const why = await opened(api, 1);
   await why.findByText("You do not have permission to view the conditions.");
+  expect(why.getAllByText(/An action that you may not view/).length).toBeGreaterThan(0);
   expect(why.queryByRole("link")).toBeNull();
   expect(why.queryByRole("alert")).toBeNull();
   for (const method of ["action.get", "mediatype.get"] as const)

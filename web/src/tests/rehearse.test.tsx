@@ -26,12 +26,16 @@ test("an action is rehearsed as it is in the form", async () => {
   dialog.getByText(/Maintenance, trigger dependencies and symptoms of the past are unknown/);
   const users = dialog.getByRole("region", { name: "Users" });
   const ann = within(users).getByRole("row", { name: /^ann/ });
-  expect(ann.textContent).toMatch(/^ann1123117 from .*09: Outside the active times.*40$/);
+  expect(ann.textContent).toMatch(
+    /^ann1123117 from .*09: Outside the active times.*5: Part of a summary.*40$/,
+  );
   const messages = within(dialog.getByRole("region", { name: "First messages" }));
   const rows = messages.getAllByRole("row").map((row) => row.textContent);
   expect(rows[1]).toMatch(/Event 1annann@example\.org by E-mailStep 1Sent$/);
   expect(rows[2]).toMatch(/boris.*Step 2The user has no medium/);
   expect(rows[3]).toMatch(/Recovery/);
+  expect(rows[4]).toMatch(/Step 4Part of a summary of its group\.$/);
+  expect(rows[5]).toMatch(/Summary of 5 messagesSent$/);
   const [asked] = askedOf(api);
   expect(asked?.action).toMatchObject({ eventsource: "0", esc_period: "5m" });
   expect(asked?.action).not.toHaveProperty("actionid");

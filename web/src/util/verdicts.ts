@@ -51,6 +51,12 @@ const VERDICTS: Record<string, Words> = {
     "Outside the active times of the medium.",
     "Change the active times of the medium.",
   ],
+  // Why messages are withheld.
+  grouped: ["off", "Part of a summary of its group.", ""],
+  storm: ["off", "Beyond the limit of the media type: part of a digest.", ""],
+  inhibited: ["off", "A more severe problem with equal tags was open.", ""],
+  transient: ["off", "Problems of the trigger usually end soon, so the message waited.", ""],
+  flapping: ["off", "The trigger was flapping.", ""],
 };
 
 /** A verdict of the server in words. `severity`: of the trigger. What is unknown is never shown as good. */

@@ -45,15 +45,14 @@ pub(crate) struct Brake {
 impl Brake {
     /// A message comes: whether it may go. While others wait, it waits, too.
     pub(crate) fn pass(self, now: i64, limit: Limit) -> (bool, Self) {
+        let due = self.room_at(now, limit).max(now.saturating_add(GATHER_S));
         if self.waiting {
-            return (false, self);
+            // The limit may be higher than when the first one was held back.
+            return (false, Self { due: self.due.min(due), ..self });
         }
         match self.take(now, limit) {
             Some(next) => (true, next),
-            None => {
-                let due = self.room_at(limit).max(now.saturating_add(GATHER_S));
-                (false, Self { waiting: true, due, ..self })
-            }
+            None => (false, Self { waiting: true, due, ..self }),
         }
     }
 
@@ -69,7 +68,7 @@ impl Brake {
         match self.take(now, limit) {
             Some(next) => (Tell::of(waiting), Some(next)),
             None => {
-                let due = self.room_at(limit).max(now + 1);
+                let due = self.room_at(now, limit).max(now + 1);
                 (Tell::Nothing, Some(Self { waiting: true, due, ..self }))
             }
         }
@@ -77,17 +76,20 @@ impl Brake {
 
     /// Takes a token. `None` = there is none.
     fn take(self, now: i64, limit: Limit) -> Option<Self> {
-        let now = now.saturating_mul(1_000);
-        // A bucket is never emptier than empty, though its limit was lower.
-        let full = self.full_ms.clamp(now, now.saturating_add(limit.period_ms));
-        let full = full.saturating_add(limit.cost_ms());
-        let fits = full - now <= limit.period_ms;
+        let full = self.full_at(now, limit).saturating_add(limit.cost_ms());
+        let fits = full - now.saturating_mul(1_000) <= limit.period_ms;
         fits.then(|| Self { full_ms: full, waiting: false, due: up_to_seconds(full) })
     }
 
     /// The second in which there is a token.
-    fn room_at(self, limit: Limit) -> i64 {
-        up_to_seconds(self.full_ms + limit.cost_ms() - limit.period_ms)
+    fn room_at(self, now: i64, limit: Limit) -> i64 {
+        up_to_seconds(self.full_at(now, limit) + limit.cost_ms() - limit.period_ms)
+    }
+
+    /// When it is full again. A bucket is never emptier than empty, though its limit was lower.
+    fn full_at(self, now: i64, limit: Limit) -> i64 {
+        let now = now.saturating_mul(1_000);
+        self.full_ms.clamp(now, now.saturating_add(limit.period_ms))
     }
 }
 

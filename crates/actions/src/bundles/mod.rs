@@ -2,6 +2,7 @@
 //! beyond what an address takes ([`Brake`]). Nothing here reads a clock or a database.
 
 mod brake;
+mod course;
 mod summary;
 mod tally;
 
@@ -14,6 +15,7 @@ use eval::num::parse_seconds;
 use serde_json::Value as Json;
 
 pub(crate) use brake::{Brake, Limit};
+pub(crate) use course::{Course, Letter, Numbers, Rules};
 pub(crate) use summary::{Counts, Format, Line, Summary, link};
 pub(crate) use tally::{Entry, Seen, State, Tally};
 

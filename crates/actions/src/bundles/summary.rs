@@ -8,7 +8,7 @@ use objects::Severity;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{Key, State, Tally};
-use crate::text::{MESSAGE_BYTES_MAX, SUBJECT_CHARS_MAX};
+use crate::text::{MESSAGE_BYTES_MAX, SUBJECT_CHARS_MAX, without_links};
 
 /// Longest name of a problem, and longest list of its hosts, characters.
 const NAME_CHARS_MAX: usize = 200;
@@ -216,9 +216,9 @@ impl Line {
     }
 }
 
-/// Names and tags may have line feeds.
+/// Names and tags may have line feeds, and macros that must not become links.
 fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    without_links(text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect())
 }
 
 fn short(text: &str) -> String {

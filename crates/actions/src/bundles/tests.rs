@@ -100,6 +100,14 @@ fn a_brake_lets_through_what_the_limit_allows() {
     let (_, held) = one.pass(1_001, slow);
     assert_eq!(held.due, 4_600, "the next token comes later than in a minute");
     assert_eq!(held.look(2_000, 3, Some(slow)).0, Tell::Nothing, "the limit was lowered meanwhile");
+    // A limit that was lower no longer counts: the next message brings the digest forward.
+    let daily = Limit::parse(r#"{"messages":1,"period":"1d"}"#).unwrap();
+    let (_, one) = Brake::default().pass(1_000, daily);
+    let (_, held) = one.pass(1_001, daily);
+    assert_eq!(held.due, 87_400);
+    assert_eq!(held.pass(1_100, daily).1, held);
+    assert_eq!(held.pass(1_100, limit).1.due, 1_160);
+    assert_eq!(one.pass(1_100, limit).1.due, 1_160);
     for bad in ["", "null", r#"{"messages":0,"period":"5m"}"#, r#"{"messages":1,"period":"0"}"#] {
         assert_eq!(Limit::parse(bad), None, "{bad}");
     }
@@ -204,6 +212,21 @@ fn a_summary_lists_problems() {
     assert!(html.ends_with(
         "<a href=\"https://m.example/problems?a&amp;b\">https://m.example/problems?a&amp;b</a>"
     ));
+}
+
+#[test]
+fn names_in_a_summary_make_no_links() {
+    let link = "{ALERT.LINK.CLOSE}";
+    let summary = Summary::Group {
+        action: "Ops".to_owned(),
+        key: Key(vec![(HOSTS.to_owned(), vec![link.to_owned()])]),
+        counts: Counts { new: 1, all: 1, ..Counts::default() },
+        lines: vec![line(State::New, link)],
+        link: None,
+    };
+    for text in [summary.subject(), summary.message(Format::Plain), summary.message(Format::Html)] {
+        assert!(text.contains("{ ALERT.LINK.CLOSE}") && !text.contains(link), "{text}");
+    }
 }
 
 #[test]

@@ -14,8 +14,19 @@ const PROBLEMS_MIN: usize = 5;
 /// A trigger that opens as many problems within [`FLAPPING_S`] is flapping, until it has been quiet for as long.
 const FLAPPING_MIN: usize = 5;
 pub(crate) const FLAPPING_S: i64 = 1_800;
+/// Problems of a trigger within a span that are known.
+const COURSE_MAX: usize = 100_000;
 /// What most of the problems are, percent.
 const MOST: usize = 80;
+
+/// Problems of a trigger with their ends.
+const OF_TRIGGER: &str = formatcp!(
+    "SELECT e.eventid AS eventid, e.clock AS clock, e.r_eventid AS r_eventid, \
+     r.clock AS r_clock, r.userid AS userid, r.correlationid AS correlationid \
+     FROM events e LEFT JOIN events r ON r.eventid = e.r_eventid \
+     WHERE e.source = {SOURCE_TRIGGER} AND e.object = {OBJECT_TRIGGER} AND e.objectid = ? \
+     AND e.value = 1"
+);
 
 /// The last problems of a trigger, the oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,13 +51,7 @@ impl History {
         connection: &mut dyn Reader,
         triggers: &BTreeSet<u64>,
     ) -> DbResult<BTreeMap<u64, Self>> {
-        let sql = formatcp!(
-            "SELECT e.eventid AS eventid, e.clock AS clock, e.r_eventid AS r_eventid, \
-             r.clock AS r_clock, r.userid AS userid, r.correlationid AS correlationid \
-             FROM events e LEFT JOIN events r ON r.eventid = e.r_eventid \
-             WHERE e.source = {SOURCE_TRIGGER} AND e.object = {OBJECT_TRIGGER} AND e.objectid = ? \
-             AND e.value = 1 ORDER BY e.eventid DESC LIMIT {PROBLEMS_MAX}"
-        );
+        let sql = formatcp!("{OF_TRIGGER} ORDER BY e.eventid DESC LIMIT {PROBLEMS_MAX}");
         let mut histories = BTreeMap::new();
         for trigger in triggers {
             let rows = connection.query(sql, &[(*trigger).into()])?;
@@ -104,6 +109,43 @@ impl History {
         let is_recent = |(at, _): &&(i64, Option<u64>)| now - *at < FLAPPING_S;
         let changes = changes.iter().filter(is_recent).count();
         since.filter(|_| now < until).map(|since| Flapping { changes, until, since })
+    }
+}
+
+/// All problems of a trigger within a span, and the last ones before it, the oldest first.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Course(Vec<Past>);
+
+impl Course {
+    /// Of the seconds `from` to `till`.
+    pub(crate) fn read(
+        connection: &mut dyn Reader,
+        trigger: u64,
+        from: i64,
+        till: i64,
+    ) -> DbResult<Self> {
+        let before =
+            formatcp!("{OF_TRIGGER} AND e.clock < ? ORDER BY e.eventid DESC LIMIT {PROBLEMS_MAX}");
+        let within = formatcp!(
+            "{OF_TRIGGER} AND e.clock >= ? AND e.clock <= ? ORDER BY e.eventid LIMIT {COURSE_MAX}"
+        );
+        let mut rows = connection.query(before, &[trigger.into(), from.into()])?;
+        rows.reverse();
+        rows.extend(connection.query(within, &[trigger.into(), from.into(), till.into()])?);
+        Ok(Self(rows.iter().map(Past::from_row).collect()))
+    }
+
+    /// Its size, in problems.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// What was known of it in this second.
+    pub(crate) fn at(&self, now: i64) -> History {
+        let known = &self.0[..self.0.partition_point(|one| one.opened <= now)];
+        let last = &known[known.len().saturating_sub(PROBLEMS_MAX)..];
+        let past = |one: &Past| Past { ended: one.ended.filter(|end| *end <= now), ..*one };
+        History { problems: last.iter().map(past).collect() }
     }
 }
 

@@ -6,7 +6,7 @@
 //! An escalation that waits for something other than a moment has no due time and costs nothing until an event wakes it.
 
 #[cfg(test)]
-mod simulation;
+pub(crate) mod simulation;
 #[cfg(test)]
 mod tests;
 
@@ -241,12 +241,13 @@ impl Plan {
         let calm = problem.calm.filter(|calm| calm.holds(before));
         if problem.recovered {
             return match (problem.calm.filter(|_| pause.is_none()), calm) {
-                _ if before.withheld == END && problem.reopened => end(Vec::new()),
                 (Some(Calm::Flapping { until, first }), _)
                     if self.has_recovery && (before.told || first && before.step == 0) =>
                 {
                     self.hold_end(problem, before, until)
                 }
+                // It is quiet: the open problem is reported instead.
+                _ if before.withheld == END && problem.reopened => end(Vec::new()),
                 // Nobody knows the problem, so its end is not reported either.
                 (Some(_), Some(calm)) if !before.told => {
                     end(self.withhold(problem, before, calm, is_due))

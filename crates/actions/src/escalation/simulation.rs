@@ -9,10 +9,10 @@ const SECONDS: i64 = 1_500;
 const PROBLEMS: usize = 6;
 
 /// Random numbers that a seed repeats (SplitMix64).
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -20,11 +20,11 @@ impl Random {
         (z ^ (z >> 31)) % n
     }
 
-    fn seconds(&mut self, n: i64) -> i64 {
+    pub(crate) fn seconds(&mut self, n: i64) -> i64 {
         i64::try_from(self.below(u64::try_from(n).unwrap())).unwrap()
     }
 
-    fn one_in(&mut self, n: u64) -> bool {
+    pub(crate) fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
 }
@@ -389,7 +389,7 @@ fn run(seed: u64) -> (Journal, Journal) {
 
 /// A number from the environment.
 #[expect(clippy::disallowed_methods, reason = "for longer runs, and to repeat one")]
-fn given(name: &str) -> Option<u64> {
+pub(crate) fn given(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 

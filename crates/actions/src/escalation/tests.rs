@@ -335,6 +335,8 @@ fn the_first_step_tells_of_flapping_and_the_end_waits() {
     assert_eq!((run.at(60, &flapping(false)), run.due()), ("Flapping 2:1".into(), Some(1_800)));
     assert_eq!((run.at(90, &ended), run.due()), ("Flapping end".into(), Some(1_800)));
     assert_eq!((run.at(120, &ended), run.due()), (String::new(), Some(1_800)), "once");
+    let again = Problem { reopened: true, ..ended };
+    assert_eq!((run.at(150, &again), run.due()), (String::new(), Some(1_800)), "it may end, too");
     let reopened = Problem { reopened: true, ..recovered() };
     let mut other = Run { plan: run.plan.clone(), ..run };
     assert_eq!((run.at(1_800, &recovered()), run.due()), ("recovery".into(), None));

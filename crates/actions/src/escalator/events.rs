@@ -53,8 +53,16 @@ impl Position {
         Ok(Self { event, update, alarm: newest("service_alarms", "servicealarmid")? })
     }
 
-    pub(super) fn write(self, state: &mut Statements<'_>) -> DbResult<()> {
-        let text = format!("{} {} {}", self.event, self.update, self.alarm);
+    /// The second in which it was stored last; `None` = an earlier version did, or none.
+    pub(super) fn noted(connection: &mut dyn Reader) -> DbResult<Option<i64>> {
+        let sql = "SELECT value FROM state_settings WHERE name = ?";
+        let rows = connection.query(sql, &[NAME.into()])?;
+        Ok(rows.first().and_then(|row| row.text("value").split(' ').nth(3)?.parse().ok()))
+    }
+
+    /// Stores it with the second `now`: due times that are stored were reckoned from seconds up to it.
+    pub(super) fn write(self, state: &mut Statements<'_>, now: i64) -> DbResult<()> {
+        let text = format!("{} {} {} {now}", self.event, self.update, self.alarm);
         state
             .execute(
                 "INSERT INTO state_settings (name, value) VALUES (?, ?) \

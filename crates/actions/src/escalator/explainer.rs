@@ -13,12 +13,9 @@ use stdx::clock::SharedClock;
 
 use super::configured::{self, Action, Configured};
 use super::texts::Texts;
-use super::turn::{Rehearsal, Turn};
+use super::turn::{Calmed, Plot, Rehearsal, Turn};
 use crate::calm::History;
 use crate::globals::Globals;
-
-/// Problems of one rehearsal.
-const PROBLEMS_MAX: u64 = 100_000;
 
 /// Reads what the escalator reads, decides as it does, and writes nothing.
 pub struct Explainer {
@@ -37,7 +34,9 @@ impl std::fmt::Debug for Explainer {
 /// An action as it was when it was prepared, stored or not.
 #[derive(Debug)]
 pub struct Prepared {
+    /// Without what spares users messages: that is compared with the past.
     action: BTreeMap<u64, Action>,
+    calmed: Calmed,
 }
 
 impl Explainer {
@@ -72,7 +71,12 @@ impl Explainer {
         let now = i64::try_from(self.clock.unix_s()).unwrap_or(i64::MAX);
         let mut actions = configured::read(connection, &Globals::of(&snapshot), now)?;
         actions.retain(|id, one| *id == action && one.source == EventSource::Trigger);
-        Ok((!actions.is_empty()).then_some(Prepared { action: actions }))
+        let of = |action: &mut Action| Calmed {
+            inhibition: std::mem::take(&mut action.inhibition),
+            calming: action.calming.take(),
+        };
+        let calmed = actions.values_mut().next().map(of);
+        Ok(calmed.map(|calmed| Prepared { action: actions, calmed }))
     }
 
     /// What the action would have sent about those problems of the span that the user `reader` sees. `None` = the caller
@@ -87,20 +91,14 @@ impl Explainer {
         let snapshot = self.config.snapshot();
         let (now, woken) = (span.till, BTreeSet::new());
         let turn = Turn { snapshot: &snapshot, texts: &*self.texts, now, woken: &woken };
-        let mut rehearsal = Rehearsal::default();
-        while self
-            .config
-            .read(|connection| rehearsal.go_on(connection, &turn, &prepared.action, span, reader))?
-        {
+        let Prepared { action, calmed } = prepared;
+        let plot = Plot { turn: &turn, action, calmed, span, reader };
+        let mut rehearsal = self.config.read(|connection| Rehearsal::start(connection, &plot))?;
+        while self.config.read(|connection| rehearsal.go_on(connection, &plot))? {
             if is_gone() {
                 return Ok(None);
             }
-            if rehearsal.looked_at >= PROBLEMS_MAX {
-                rehearsal.stop();
-                break;
-            }
         }
-        self.config.read(|connection| rehearsal.compare(connection, span))?;
-        Ok(Some(rehearsal.found))
+        self.config.read(|connection| rehearsal.end(connection, &plot)).map(Some)
     }
 }

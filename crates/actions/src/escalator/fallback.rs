@@ -11,7 +11,7 @@ use objects::{AlertStatus, AlertType, OperationMode, Severity};
 
 use super::alerts::{Holds, Kind, NewAlert};
 use super::events::{self, Event};
-use super::monitored::{self, Monitored};
+use super::monitored::{self, Key, Monitored};
 use super::people::{People, Seen};
 use super::stored::Changes;
 use super::texts::{Addressee, Sent, Subject, Texts};
@@ -40,7 +40,8 @@ pub(super) fn failed(report: &Report) -> Option<u64> {
     is_failed.then_some(report.alert.0)
 }
 
-/// Makes the messages that are sent instead of these.
+/// Makes the messages that are sent instead of these. All that they depend on is read at once: in a failure of a receiver they are
+/// very many.
 pub(super) fn read(
     connection: &mut dyn Reader,
     snapshot: &Snapshot,
@@ -56,12 +57,18 @@ pub(super) fn read(
         AlertType::Message.text()
     );
     let mut rows = query_by_ids(connection, sql, &[], failed)?;
-    rows.sort_by_key(|row| row.id("alertid"));
     let mut fallbacks = Fallbacks::new();
+    if rows.is_empty() {
+        return Ok(fallbacks);
+    }
+    rows.sort_by_key(|row| row.id("alertid"));
+    let known = Known::read(connection, &rows)?;
+    let mut people = known.people(connection, &rows)?;
     let mut made = BTreeSet::new();
     for row in &rows {
-        let Some(about) = About::read(connection, row)? else { continue };
-        let mut alerts = about.alerts(connection, snapshot, texts, now)?;
+        let Some(about) = known.about(row) else { continue };
+        about.look_at(&mut people);
+        let mut alerts = about.alerts(connection, snapshot, texts, &people, now)?;
         // Several addresses that failed have one message.
         alerts
             .retain(|alert| made.insert((about.key(), alert.address.clone(), alert.text.clone())));
@@ -73,36 +80,85 @@ pub(super) fn read(
     Ok(fallbacks)
 }
 
-/// An alert that failed, and what it is about.
-struct About<'r> {
-    row: &'r Row,
-    /// The problem.
-    event: Event,
-    object: Option<Monitored>,
+/// What several alerts that failed are about.
+struct Known {
+    /// The problems.
+    events: BTreeMap<u64, Event>,
+    objects: BTreeMap<Key, Monitored>,
+    /// Messages about the same events that did not fail, by their keys.
+    sent: BTreeMap<[u64; 6], Vec<Row>>,
 }
 
-impl<'r> About<'r> {
-    /// `None` = its event was deleted.
-    fn read(connection: &mut dyn Reader, row: &'r Row) -> DbResult<Option<Self>> {
-        let problem = match row.id("p_eventid") {
-            0 => row.id("eventid"),
-            problem => problem,
-        };
-        let Some(event) = events::read(connection, &[problem])?.remove(&problem) else {
-            return Ok(None);
-        };
-        let keys = event.monitored().into_iter().collect();
-        let object = monitored::read(connection, &keys)?.into_values().next();
-        Ok(Some(Self { row, event, object }))
+/// The problem that an alert is about.
+fn problem(row: &Row) -> u64 {
+    match row.id("p_eventid") {
+        0 => row.id("eventid"),
+        problem => problem,
+    }
+}
+
+/// Messages with equal keys are the same, by different media.
+fn key(row: &Row) -> [u64; 6] {
+    let step = u64::try_from(row.int("esc_step")).unwrap_or(0);
+    let [action, event, user, problem, update] =
+        ["actionid", "eventid", "userid", "p_eventid", "acknowledgeid"].map(|name| row.id(name));
+    [action, event, user, problem, update, step]
+}
+
+fn distinct(ids: impl Iterator<Item = u64>) -> Vec<u64> {
+    Vec::from_iter(ids.collect::<BTreeSet<u64>>())
+}
+
+impl Known {
+    fn read(connection: &mut dyn Reader, rows: &[Row]) -> DbResult<Self> {
+        let events = events::read(connection, &distinct(rows.iter().map(problem)))?;
+        let keys = events.values().filter_map(Event::monitored).collect();
+        let objects = monitored::read(connection, &keys)?;
+        let sql = formatcp!(
+            "SELECT actionid, eventid, userid, p_eventid, acknowledgeid, esc_step, mediatypeid, \
+             sendto, subject, message, replaced_alertid FROM alerts \
+             WHERE status <> {} AND eventid IN ({{ids}})",
+            AlertStatus::Failed.text()
+        );
+        let ids = distinct(rows.iter().map(|row| row.id("eventid")));
+        let mut sent: BTreeMap<[u64; 6], Vec<Row>> = BTreeMap::new();
+        for row in query_by_ids(connection, sql, &[], &ids)? {
+            sent.entry(key(&row)).or_default().push(row);
+        }
+        Ok(Self { events, objects, sent })
     }
 
-    /// Messages with equal keys are the same, by different media.
+    /// The users, as far as messages about the problems are concerned.
+    fn people(&self, connection: &mut dyn Reader, rows: &[Row]) -> DbResult<People> {
+        let hosts = distinct(self.objects.values().flat_map(|object| object.hosts.iter().copied()));
+        let services = distinct(self.events.values().map(Event::service).filter(|id| *id != 0));
+        let seen = Seen { hosts: &hosts, services: &services };
+        let users = distinct(rows.iter().map(|row| row.id("userid")));
+        People::read(connection, std::iter::empty(), users.into_iter(), &seen)
+    }
+
+    /// `None` = its event was deleted.
+    fn about<'k>(&'k self, row: &'k Row) -> Option<About<'k>> {
+        let event = self.events.get(&problem(row))?;
+        let object = event.monitored().and_then(|key| self.objects.get(&key));
+        let sent = self.sent.get(&key(row)).map_or(&[][..], Vec::as_slice);
+        Some(About { row, event, object, sent })
+    }
+}
+
+/// An alert that failed, and what it is about.
+struct About<'k> {
+    row: &'k Row,
+    /// The problem.
+    event: &'k Event,
+    object: Option<&'k Monitored>,
+    /// The same message by other alerts that did not fail.
+    sent: &'k [Row],
+}
+
+impl About<'_> {
     fn key(&self) -> [u64; 6] {
-        let step = u64::try_from(self.row.int("esc_step")).unwrap_or(0);
-        let [action, event, user, problem, update] =
-            ["actionid", "eventid", "userid", "p_eventid", "acknowledgeid"]
-                .map(|name| self.row.id(name));
-        [action, event, user, problem, update, step]
+        key(self.row)
     }
 
     fn step(&self) -> u32 {
@@ -110,7 +166,7 @@ impl<'r> About<'r> {
     }
 
     fn severity(&self) -> Severity {
-        let of_trigger = self.object.as_ref().filter(|_| self.event.is_of_trigger());
+        let of_trigger = self.object.filter(|_| self.event.is_of_trigger());
         of_trigger.map_or_else(|| self.event.own_severity(), |object| object.severity)
     }
 
@@ -119,10 +175,10 @@ impl<'r> About<'r> {
         connection: &mut dyn Reader,
         snapshot: &Snapshot,
         texts: &dyn Texts,
+        people: &People,
         now: i64,
     ) -> DbResult<Vec<NewAlert>> {
         let user = self.row.id("userid");
-        let people = self.people(connection, user)?;
         let globals = Globals::of(snapshot);
         let occasion = Occasion {
             source: self.event.source,
@@ -136,8 +192,7 @@ impl<'r> About<'r> {
         let recipients = Recipients { directory: &people.directory, globals: &globals, occasion };
         let media_type = self.row.id("fallback");
         let mut addresses = recipients.addresses(user, media_type);
-        let known = self.known(connection, media_type)?;
-        addresses.retain(|address| !known.contains(&address.sendto));
+        addresses.retain(|address| !self.has(address));
         if addresses.is_empty() {
             return Ok(Vec::new());
         }
@@ -171,39 +226,30 @@ impl<'r> About<'r> {
         Ok(made.collect())
     }
 
-    /// The user, as far as messages about the problem are concerned.
-    fn people(&self, connection: &mut dyn Reader, user: u64) -> DbResult<People> {
-        let hosts = self.object.as_ref().map(|object| object.hosts.clone()).unwrap_or_default();
-        let service = self.event.service();
-        let services = Vec::from_iter(Some(service).filter(|id| *id != 0));
-        let all_hosts = Vec::from_iter(hosts.iter().copied());
-        let seen = Seen { hosts: &all_hosts, services: &services };
-        let mut people =
-            People::read(connection, std::iter::empty(), std::iter::once(user), &seen)?;
-        match service {
-            0 => people.look_at(&hosts, &self.event.tags),
+    /// Sets which users see the event.
+    fn look_at(&self, people: &mut People) {
+        let none = BTreeSet::new();
+        match self.event.service() {
+            0 => {
+                let hosts = self.object.map_or(&none, |object| &object.hosts);
+                people.look_at(hosts, &self.event.tags);
+            }
             service => people.look_at_service(service),
         }
-        Ok(people)
     }
 
-    /// Addresses that have the message already: the operation named their media, too, or another alert failed.
-    fn known(&self, connection: &mut dyn Reader, media_type: u64) -> DbResult<BTreeSet<String>> {
-        let sql = formatcp!(
-            "SELECT sendto, subject, message, replaced_alertid FROM alerts \
-             WHERE actionid = ? AND eventid = ? AND userid = ? AND p_eventid = ? \
-             AND acknowledgeid = ? AND esc_step = ? AND mediatypeid = ? AND status <> {}",
-            AlertStatus::Failed.text()
-        );
-        let params = self.key().into_iter().chain([media_type]).map(Into::into);
-        let rows = connection.query(sql, &Vec::from_iter(params))?;
+    /// The address has the message already: the operation named its media, too, or another alert failed.
+    fn has(&self, address: &Address) -> bool {
         let text = self.text();
-        let same = |row: &&Row| {
+        let is_to = |row: &Row| {
+            row.id("mediatypeid") == address.media_type && row.text("sendto") == address.sendto
+        };
+        let is_same = |row: &Row| {
             row.id("replaced_alertid") == 0
                 || (row.text("subject"), row.text("message"))
                     == (text.subject.as_str(), text.message.as_str())
         };
-        Ok(rows.iter().filter(same).map(|row| row.text("sendto").to_owned()).collect())
+        self.sent.iter().any(|row| is_to(row) && is_same(row))
     }
 
     fn subject(&self) -> Subject {
@@ -240,21 +286,54 @@ impl Fallback {
     pub(super) fn media_types(&self) -> impl Iterator<Item = u64> {
         self.alerts.iter().filter_map(|alert| Some(alert.address.as_ref()?.media_type))
     }
+}
 
-    /// Stores the messages. The alert that failed names the first of them, and says so.
-    pub(super) fn write(&self, state: &mut Statements<'_>, failed: u64, now: i64) -> DbResult<()> {
-        let mut changes = Changes { alerts: self.alerts.clone(), ..Changes::default() };
-        // Nothing, if the event has been deleted.
-        let Some(carrier) = changes.write(state, now)? else { return Ok(()) };
-        let sql = "UPDATE alerts SET replaced_alertid = ? WHERE alertid >= ?";
-        state.execute(sql, &[failed.into(), carrier.into()])?;
-        let rows = state.query("SELECT error FROM alerts WHERE alertid = ?", &[failed.into()])?;
+/// What carries the message of an alert that failed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Instead<'f> {
+    /// The first alert.
+    pub(super) carrier: u64,
+    /// The media type.
+    name: &'f str,
+}
+
+impl Instead<'_> {
+    /// The error of the alert that failed, which says so.
+    pub(super) fn error(&self, error: &str) -> String {
         let instead = format!("Sent by {} instead.", self.name);
         let room = ERROR_CHARS_MAX.saturating_sub(instead.chars().count() + 1);
-        let error = rows.first().map_or("", |row| row.text("error"));
         let error: String = error.chars().take(room).collect();
-        let error = format!("{error}\n{instead}");
-        let sql = "UPDATE alerts SET error = ?, carrierid = ? WHERE alertid = ?";
-        state.execute(sql, &[error.into(), carrier.into(), failed.into()]).map(drop)
+        format!("{error}\n{instead}")
     }
+}
+
+/// Stores the messages that are sent instead of those that failed by these reports; returns what carries them. Nothing of events
+/// that were deleted.
+pub(super) fn write<'f>(
+    state: &mut Statements<'_>,
+    reports: &[Report],
+    fallbacks: &'f Fallbacks,
+    now: i64,
+) -> DbResult<BTreeMap<u64, Instead<'f>>> {
+    let of = |report: &Report| Some((report.alert.0, fallbacks.get(&report.alert.0)?));
+    let chosen: Vec<(u64, &Fallback)> = reports.iter().filter_map(of).collect();
+    let mut carriers = BTreeMap::new();
+    if chosen.is_empty() {
+        return Ok(carriers);
+    }
+    let alerts = chosen.iter().flat_map(|(_, one)| one.alerts.iter().cloned()).collect();
+    let mut changes = Changes { alerts, ..Changes::default() };
+    let Some(first) = changes.write(state, now)? else { return Ok(carriers) };
+    let mut written = (first..).zip(&changes.alerts).peekable();
+    for (failed, one) in chosen {
+        let mut own = Vec::new();
+        for alert in &one.alerts {
+            own.extend(written.next_if(|(_, other)| *other == alert).map(|(id, _)| id));
+        }
+        let (Some(carrier), Some(last)) = (own.first(), own.last()) else { continue };
+        let sql = "UPDATE alerts SET replaced_alertid = ? WHERE alertid BETWEEN ? AND ?";
+        state.execute(sql, &[failed.into(), (*carrier).into(), (*last).into()])?;
+        carriers.insert(failed, Instead { carrier: *carrier, name: &one.name });
+    }
+    Ok(carriers)
 }

@@ -146,6 +146,13 @@ pub(super) fn due(connection: &mut dyn Reader, now: i64, is_full: bool) -> DbRes
     Ok(rows.iter().filter_map(Bundle::from_row).collect())
 }
 
+/// The bundle as it is now, if it is still due: another one that was told of may have changed it.
+pub(super) fn again(connection: &mut dyn Reader, id: u64, now: i64) -> DbResult<Option<Bundle>> {
+    let sql = "SELECT * FROM bundles WHERE bundleid = ? AND nextcheck > 0 AND nextcheck <= ?";
+    let rows = connection.query(sql, &[id.into(), now.into()])?;
+    Ok(rows.first().and_then(Bundle::from_row))
+}
+
 /// The second in which the next bundle is due.
 pub(super) fn next_due(connection: &mut dyn Reader) -> DbResult<Option<i64>> {
     let sql = formatcp!(
@@ -248,12 +255,12 @@ fn new_row(bundle: &Bundle) -> Vec<Value> {
 /// are held back for what other messages there are.
 pub(super) fn hold(
     state: &mut Statements<'_>,
-    alerts: &[NewAlert],
+    alerts: &[&NewAlert],
     now: i64,
 ) -> DbResult<Vec<Hold>> {
-    let places: Vec<Option<Place>> = alerts.iter().map(Place::of).collect();
+    let places: Vec<Option<Place>> = alerts.iter().copied().map(Place::of).collect();
     let mut shelf = Shelf::read(state, places.iter().flatten().cloned().collect())?;
-    let one = |(alert, place): (&NewAlert, &Option<Place>)| {
+    let one = |(alert, place): (&&NewAlert, &Option<Place>)| {
         let own = Hold { withheld: alert.holds.withheld, bundle: 0 };
         let Some(place) = place else { return own };
         if let Some(group) = &alert.holds.group {

@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 
 use config::Config;
 use config::db::{DbResult, Reader, Row, query_by_ids};
-use config::links::{Link, LinkKey, LinkKind};
+use config::links::{self, Link, LinkKey, LinkKind};
 use const_format::formatcp;
 use eval::macros::{FunctionEnv, TokenKind, substitute_within};
 use jiff::tz::TimeZone;
-use model::alert::Outgoing;
+use model::alert::{Outcome, Outgoing, Report};
 use model::{AlertId, EventId, MediaTypeId};
 use objects::sql::SOURCE_TRIGGER;
 use objects::{AlertStatus, AlertType};
@@ -65,6 +65,8 @@ pub(super) fn attempts(
     now: i64,
 ) -> DbResult<Vec<Outgoing>> {
     let mut attempts: Vec<Outgoing> = rows.iter().map(outgoing).collect();
+    // First, so that an id that a receiver chose makes no link.
+    sign(config, rows, &mut attempts, &way.reply_address, now)?;
     if way.is_living {
         config.read(|connection| {
             rows.iter().zip(&mut attempts).try_for_each(|(row, attempt)| {
@@ -87,8 +89,18 @@ pub(super) fn attempts(
             expand(attempt, &|name| (name == ALERT_ID).then(|| id.clone()));
         }
     }
-    sign(config, rows, &mut attempts, &way.reply_address, now)?;
     Ok(attempts)
+}
+
+/// The report without the tokens that a script or a server repeats in its error: errors are stored, links are not.
+pub(super) fn without_links(mut report: Report) -> Report {
+    if let Outcome::Failed { error, .. }
+    | Outcome::Impossible { error }
+    | Outcome::Unknown { error } = &mut report.outcome
+    {
+        *error = links::without_tokens(error);
+    }
+    report
 }
 
 fn outgoing(row: &Row) -> Outgoing {

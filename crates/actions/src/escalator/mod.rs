@@ -16,6 +16,7 @@ mod gathered;
 mod handover;
 mod inbox;
 mod monitored;
+mod outcomes;
 mod people;
 mod refused;
 mod running;
@@ -23,7 +24,10 @@ mod sending;
 mod stored;
 mod texts;
 mod turn;
+mod withdrawn;
 
+#[cfg(test)]
+mod simulation;
 #[cfg(test)]
 mod tests;
 
@@ -32,7 +36,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::Config;
-use config::db::DbResult;
+use config::db::{DbResult, Reader};
 use config::retry::Stop;
 use model::alert::{Media, Report};
 use model::command::Commands;
@@ -59,6 +63,8 @@ const WAIT_MAX: Duration = Duration::from_secs(60);
 const WAKE_EVERY_S: i64 = 60;
 /// Wait after a failed transaction.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// Reports of busy media types are gathered for this time, so that one transaction has many.
+const GATHER: Duration = Duration::from_millis(5);
 /// A clock that differs by less was adjusted, not set back.
 const SET_BACK_S: i64 = 2;
 
@@ -109,10 +115,21 @@ impl Escalator {
         texts: Box<dyn Texts>,
     ) -> DbResult<Self> {
         let position = config.read(Position::read)?;
-        config.write_state(|state| position.write(state))?;
+        let looked_at = times(&clock);
+        let noted = config.read(Position::noted)?;
+        let back = noted.map_or(0, |noted| noted - looked_at.0);
+        config.write_state(|state| {
+            if back > SET_BACK_S {
+                tracing::warn!(
+                    seconds = back,
+                    "the clock was set back while the server was down; escalation steps follow it"
+                );
+                stored::set_back(state, back)?;
+            }
+            position.write(state, looked_at.0)
+        })?;
         let sending = Sending::start(&config, media)?;
         let running = Running::start(&config, commands)?;
-        let looked_at = times(&clock);
         Ok(Self {
             config,
             clock,
@@ -149,14 +166,16 @@ impl Escalator {
                 Ok(wait) => {
                     is_down = false;
                     ended = self.take(wait);
+                    if self.sending.is_busy(&self.reports) {
+                        std::thread::sleep(GATHER);
+                        ended |= self.take(Duration::ZERO);
+                    }
                 }
                 Err(error) => {
                     if !std::mem::replace(&mut is_down, true) {
                         tracing::error!(%error, "cannot write escalations and alerts; retrying");
                     }
-                    self.position = None;
-                    self.sending.doubt();
-                    self.running.doubt();
+                    self.doubt();
                     if stop.is_over() {
                         return;
                     }
@@ -167,11 +186,18 @@ impl Escalator {
         }
     }
 
+    /// A transaction failed: what memory knows of the database is read again.
+    fn doubt(&mut self) {
+        self.position = None;
+        self.sending.doubt();
+        self.running.doubt();
+    }
+
     /// Takes what has come, or comes within the time; returns whether nothing more will.
     fn take(&mut self, within: Duration) -> bool {
         let Taken { mail, ended } = self.bell.take(within);
         self.woken.problems.join(mail.woken);
-        self.reports.extend(mail.reports);
+        self.reports.extend(mail.reports.into_iter().map(handover::without_links));
         ended
     }
 
@@ -189,7 +215,11 @@ impl Escalator {
         }
         let monotonic = self.looked_at.1;
         if self.woken.problems.all || monotonic >= self.woken.at + WAKE_EVERY_S {
-            self.config.write_state(|state| stored::wake_all(state, now))?;
+            let position = self.position()?;
+            self.config.write_state(|state| {
+                stored::wake_all(state, now)?;
+                position.write(state, now)
+            })?;
             self.woken.problems.all = false;
             self.woken.at = monotonic;
         }
@@ -225,10 +255,7 @@ impl Escalator {
 
     /// One transaction; returns whether there is more to do.
     fn look(&mut self, now: i64) -> DbResult<bool> {
-        let before = match self.position {
-            Some(position) => position,
-            None => self.config.read(Position::read)?,
-        };
+        let before = self.position()?;
         let snapshot = self.config.snapshot();
         let woken = &self.woken.problems.some;
         let turn = Turn { snapshot: &snapshot, texts: &*self.texts, now, woken };
@@ -246,7 +273,7 @@ impl Escalator {
             let write = |changes: &mut Changes| {
                 self.config.write_state(|state| {
                     changes.write(state, now)?;
-                    position.write(state)
+                    position.write(state, now)
                 })
             };
             match write(&mut changes) {
@@ -268,6 +295,10 @@ impl Escalator {
         Ok(outcome.is_full)
     }
 
+    fn position(&self) -> DbResult<Position> {
+        self.position.map_or_else(|| self.config.read(Position::read), Ok)
+    }
+
     /// Tells what bundles have gathered that are due; returns whether there is more to do.
     fn flush(&mut self, now: i64, is_full: bool) -> DbResult<bool> {
         let due = self.config.read(|connection| gathered::due(connection, now, is_full))?;
@@ -277,6 +308,8 @@ impl Escalator {
         let (snapshot, woken) = (self.config.snapshot(), BTreeSet::new());
         let turn = Turn { snapshot: &snapshot, texts: &*self.texts, now, woken: &woken };
         for bundle in &due {
+            let again = |connection: &mut dyn Reader| gathered::again(connection, bundle.id, now);
+            let Some(bundle) = &self.config.read(again)? else { continue };
             let configured = &mut self.configured;
             let read = || self.config.read(|connection| turn.flush(connection, configured, bundle));
             let flush =
@@ -298,9 +331,21 @@ impl Escalator {
         let (unix, monotonic) = times(&self.clock);
         let expected = self.looked_at.0 + (monotonic - self.looked_at.1);
         let back = expected - unix;
+        if back.abs() > SET_BACK_S {
+            let position = self.position()?;
+            self.config.write_state(|state| {
+                if back > 0 {
+                    tracing::warn!(
+                        seconds = back,
+                        "the clock was set back; escalation steps follow it"
+                    );
+                    stored::set_back(state, back)?;
+                }
+                // A start compares with it.
+                position.write(state, unix)
+            })?;
+        }
         if back > SET_BACK_S {
-            tracing::warn!(seconds = back, "the clock was set back; escalation steps follow it");
-            self.config.write_state(|state| stored::set_back(state, back))?;
             self.sending.doubt();
             self.running.doubt();
         }

@@ -15,7 +15,7 @@ use model::command::{Commands, Place, Task};
 use model::{AlertId, HostId};
 use objects::{AlertStatus, AlertType};
 
-use super::sending::{set_due, write_outcome};
+use super::outcomes::{set_due, write_outcome};
 use crate::commands::{self, Stored};
 
 /// Commands that are looked at for a place.
@@ -111,7 +111,7 @@ impl Running {
         }
         if !found.failed.is_empty() {
             config.write_state(|state| {
-                found.failed.iter().try_for_each(|report| write_outcome(state, report, now))
+                found.failed.iter().try_for_each(|report| write_outcome(state, report, None, now))
             })?;
         }
         if self.launch(config, snapshot, &scripts, found.ready, now)? {
@@ -192,7 +192,7 @@ impl Running {
         }
         if !failed.is_empty() {
             config.write_state(|state| {
-                failed.iter().try_for_each(|report| write_outcome(state, report, now))
+                failed.iter().try_for_each(|report| write_outcome(state, report, None, now))
             })?;
         }
         Ok(!failed.is_empty())

@@ -9,16 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use config::Config;
-use config::db::{DbError, DbResult, Reader, Row, Value, query_by_ids};
-use config::{Statements, table};
+use config::db::{DbResult, Reader, Row, Value};
 use const_format::formatcp;
 use model::AlertId;
 use model::alert::{Media, Outcome, Refused, Report};
 use objects::{AlertStatus, AlertType};
 
-use super::fallback::{ERROR_CHARS_MAX, Fallback, Fallbacks};
+use super::fallback::{Fallback, Fallbacks};
 use super::handover::{self, Way};
-use super::refused::plain;
+use super::outcomes::{due_after, set_due, write_ends, write_one};
+use super::withdrawn::without_withdrawn;
 
 /// Alerts of one media type that are handed over and not reported yet: twice as many as it has sessions, up to this.
 const WINDOW_MAX: usize = 200;
@@ -126,8 +126,23 @@ impl Sending {
     }
 
     fn room(&self, media_type: u64) -> usize {
-        let used = self.handed.values().filter(|other| **other == media_type).count();
+        let used = self.used(media_type);
         self.windows.get(&media_type).unwrap_or(&WINDOW_MAX).saturating_sub(used)
+    }
+
+    /// Alerts of a media type that are handed over.
+    fn used(&self, media_type: u64) -> usize {
+        self.handed.values().filter(|other| **other == media_type).count()
+    }
+
+    /// The media types of these reports have more alerts under way than reported: more reports follow, and no session waits for
+    /// what these make room for.
+    pub(super) fn is_busy(&self, reports: &[Report]) -> bool {
+        let mut reported: BTreeMap<u64, usize> = BTreeMap::new();
+        for media_type in reports.iter().filter_map(|report| self.handed.get(&report.alert)) {
+            *reported.entry(*media_type).or_default() += 1;
+        }
+        !reported.is_empty() && reported.iter().all(|(id, n)| 2 * n < self.used(*id))
     }
 
     /// Hands over what is due, up to the window of each media type.
@@ -170,6 +185,7 @@ impl Sending {
     ) -> DbResult<()> {
         let order = way.order();
         let rows = config.read(|connection| due(connection, media_type, order, room, now))?;
+        let rows = without_withdrawn(config, rows)?;
         let attempts = handover::attempts(config, &rows, way, now)?;
         let ids: Vec<u64> = rows.iter().map(|row| row.id("alertid")).collect();
         if !ids.is_empty() {
@@ -201,13 +217,13 @@ impl Sending {
             config.write_state(|state| set_due(state, &refused, again))?;
         }
         self.due.retain(|(_, id)| *id != media_type);
-        // Those behind another one are looked for when that has ended.
-        let sql = format!(
-            "SELECT MIN(nextcheck) AS due FROM alerts WHERE {OPEN} AND mediatypeid = ? \
-             AND nextcheck > 0 AND {order}"
-        );
-        let rows = config.read(|connection| connection.query(&sql, &[media_type.into()]))?;
-        let next = rows.first().map(|row| row.int("due")).filter(|due| *due > 0);
+        let next = if rows.len() == room {
+            // There may be more that are due.
+            Some(again)
+        } else {
+            // Those behind another one are looked for when that has ended.
+            config.read(|connection| first_due(connection, media_type, order))?
+        };
         self.due.extend(next.map(|due| (due, media_type)));
         Ok(())
     }
@@ -255,15 +271,10 @@ impl Sending {
             return Ok(());
         }
         let reports = &*self.certain(reports);
-        let fallback = |report: &Report| fallbacks.get(&report.alert.0);
-        let written = config.write_state(|state| {
-            let mut reports = reports.iter();
-            reports.try_for_each(|report| write_end(state, report, fallback(report), now))
-        });
-        match written {
+        match config.write_state(|state| write_ends(state, reports, fallbacks, now)) {
             Err(error) if error.is_of_values() => {
                 let mut reports = reports.iter();
-                reports.try_for_each(|report| settle_one(config, report, fallback(report), now))?;
+                reports.try_for_each(|report| write_one(config, report, fallbacks, now))?;
             }
             written => written?,
         }
@@ -283,32 +294,6 @@ impl Sending {
             self.due.insert((due, media_type));
         }
         Ok(())
-    }
-}
-
-/// Stores how one attempt ended. What the database refuses of a report is left out.
-fn settle_one(
-    config: &Config,
-    report: &Report,
-    fallback: Option<&Fallback>,
-    now: i64,
-) -> DbResult<()> {
-    let write =
-        |report: &Report| config.write_state(|state| write_end(state, report, fallback, now));
-    let refused = |error: &DbError| {
-        let alert = report.alert.0;
-        tracing::error!(%error, alert, "the database refuses how an attempt ended");
-    };
-    match write(report) {
-        Err(error) if error.is_of_values() => refused(&error),
-        written => return written,
-    }
-    match write(&plain(report)) {
-        Err(error) if error.is_of_values() => {
-            refused(&error);
-            Ok(())
-        }
-        written => written,
     }
 }
 
@@ -353,98 +338,17 @@ fn due(
     Ok(rows)
 }
 
-/// In whole seconds, not earlier.
-fn due_after(now: i64, again: std::time::Duration) -> i64 {
-    let seconds = again.as_secs() + u64::from(again.subsec_nanos() > 0);
-    now.saturating_add(i64::try_from(seconds).unwrap_or(i64::MAX))
-}
-
-pub(super) fn set_due(state: &mut Statements<'_>, alerts: &[u64], due: i64) -> DbResult<()> {
-    for portion in alerts.chunks(5_000) {
-        let marks = config::db::placeholders(portion.len());
-        let sql = format!("UPDATE alerts SET nextcheck = ? WHERE alertid IN ({marks})");
-        let params = std::iter::once(due.into()).chain(portion.iter().map(|id| Value::from(*id)));
-        state.execute(&sql, &Vec::from_iter(params))?;
+/// The second in which the next alert of a media type is due that meets the condition `order`. One query for each status, as for [`due`].
+fn first_due(connection: &mut dyn Reader, media_type: u64, order: &str) -> DbResult<Option<i64>> {
+    let sql = format!(
+        "SELECT nextcheck FROM alerts WHERE status = ? AND mediatypeid = ? AND nextcheck > 0 \
+         AND alerttype = {} AND {order} ORDER BY nextcheck LIMIT 1",
+        AlertType::Message.text()
+    );
+    let mut first = None;
+    for status in [AlertStatus::NotSent, AlertStatus::New] {
+        let rows = connection.query(&sql, &[status.number().into(), media_type.into()])?;
+        first = first.into_iter().chain(rows.first().map(|row| row.int("nextcheck"))).min();
     }
-    Ok(())
-}
-
-/// The end of an attempt, with what is sent instead.
-fn write_end(
-    state: &mut Statements<'_>,
-    report: &Report,
-    fallback: Option<&Fallback>,
-    now: i64,
-) -> DbResult<()> {
-    write_outcome(state, report, now)?;
-    fallback.map_or(Ok(()), |fallback| fallback.write(state, report.alert.0, now))
-}
-
-pub(super) fn write_outcome(state: &mut Statements<'_>, report: &Report, now: i64) -> DbResult<()> {
-    let (status, failures, error, due) = match &report.outcome {
-        Outcome::Sent { tags, message_id } => {
-            add_tags(state, report.alert, tags)?;
-            add_message_id(state, report.alert, message_id)?;
-            (AlertStatus::Sent, 0, "", 0)
-        }
-        Outcome::Failed { error, again: Some(again) } => {
-            (AlertStatus::NotSent, 1, error.as_str(), due_after(now, *again))
-        }
-        Outcome::Failed { error, again: None } => (AlertStatus::Failed, 1, error.as_str(), 0),
-        Outcome::Impossible { error } | Outcome::Unknown { error } => {
-            (AlertStatus::Failed, 0, error.as_str(), 0)
-        }
-        Outcome::NotStarted => return set_due(state, &[report.alert.0], now),
-    };
-    let error: String = error.chars().take(ERROR_CHARS_MAX).collect();
-    state
-        .execute(
-            "UPDATE alerts SET status = ?, retries = retries + ?, error = ?, nextcheck = ? \
-             WHERE alertid = ?",
-            &[
-                status.number().into(),
-                failures.into(),
-                error.into(),
-                due.into(),
-                report.alert.0.into(),
-            ],
-        )
-        .map(drop)
-}
-
-/// Keeps what the receiver calls the message, for those that edit it.
-fn add_message_id(state: &mut Statements<'_>, alert: AlertId, id: &str) -> DbResult<()> {
-    if id.is_empty() {
-        return Ok(());
-    }
-    let sql = "UPDATE alerts SET message_id = ? WHERE alertid = ?";
-    state.execute(sql, &[id.into(), alert.0.into()]).map(drop)
-}
-
-/// Adds the tags that a webhook returned to the problem, and to the event that ended it if the message was about that. A
-/// tag of the same name with another value stays.
-fn add_tags(state: &mut Statements<'_>, alert: AlertId, tags: &[(String, String)]) -> DbResult<()> {
-    if tags.is_empty() {
-        return Ok(());
-    }
-    let sql = "SELECT e.eventid AS eventid FROM alerts a \
-               JOIN events e ON e.eventid IN (a.eventid, a.p_eventid) WHERE a.alertid = ?";
-    let rows = state.query(sql, &[alert.0.into()])?;
-    rows.iter().try_for_each(|row| add_tags_of(state, row.id("eventid"), tags))
-}
-
-fn add_tags_of(state: &mut Statements<'_>, event: u64, tags: &[(String, String)]) -> DbResult<()> {
-    let sql = "SELECT tag, value FROM event_tags WHERE eventid IN ({ids})";
-    let rows = query_by_ids(state as &mut dyn Reader, sql, &[], &[event])?;
-    let mut known: BTreeSet<(String, String)> =
-        rows.iter().map(|row| (row.text("tag").to_owned(), row.text("value").to_owned())).collect();
-    for tag in tags.iter().filter(|tag| known.insert((*tag).clone())) {
-        let row = [
-            ("eventid", event.into()),
-            ("tag", tag.0.as_str().into()),
-            ("value", tag.1.as_str().into()),
-        ];
-        state.insert_new(&table::EVENT_TAGS, &row)?;
-    }
-    Ok(())
+    Ok(first)
 }

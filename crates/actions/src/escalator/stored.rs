@@ -197,8 +197,8 @@ impl Changes {
             && self.freed.is_empty()
     }
 
-    /// Writes what is about events that still exist, and new escalations of problems that do; returns the id of the first
-    /// alert.
+    /// Writes what is about events and of actions that still exist, and new escalations of problems that do; returns the id
+    /// of the first alert.
     pub(super) fn write(&mut self, state: &mut Statements<'_>, now: i64) -> DbResult<Option<u64>> {
         let of_alerts = self.alerts.iter().map(|alert| alert.event);
         let events: BTreeSet<u64> =
@@ -209,7 +209,10 @@ impl Changes {
         let new: Vec<u64> =
             self.kept.iter().filter(|one| one.id == 0).map(|one| one.event).collect();
         let removed = removed(state, &new)?;
-        self.kept.retain(|one| known.contains(&one.event) && !removed.contains(&one.event));
+        let actions =
+            existing(state, "actions", "actionid", self.kept.iter().map(|one| one.action))?;
+        let stays = |one: &Escalation| known.contains(&one.event) && actions.contains(&one.action);
+        self.kept.retain(|one| stays(one) && !removed.contains(&one.event));
         self.alerts.retain(|alert| known.contains(&alert.event));
         state.delete(&table::ESCALATIONS, "escalationid", &self.ended)?;
         let (new, known): (Vec<_>, Vec<_>) = self.kept.iter().partition(|one| one.id == 0);
@@ -245,27 +248,47 @@ impl Changes {
     }
 }
 
-/// Stores alerts, in their order; returns the id of the first.
+/// Those of the ids that a table has.
+fn existing(
+    state: &mut Statements<'_>,
+    table: &str,
+    key: &str,
+    ids: impl Iterator<Item = u64>,
+) -> DbResult<BTreeSet<u64>> {
+    let ids: BTreeSet<u64> = ids.collect();
+    let sql = format!("SELECT {key} FROM {table} WHERE {key} IN ({{ids}})");
+    let rows = query_by_ids(state, &sql, &[], &Vec::from_iter(ids))?;
+    Ok(rows.iter().map(|row| row.id(key)).collect())
+}
+
+/// Stores alerts, in their order; returns the id of the first. Those of an action or to a user that was deleted meanwhile
+/// are left out: what deletes them has come before.
 pub(super) fn write_alerts(
     state: &mut Statements<'_>,
     new: &[NewAlert],
     now: i64,
 ) -> DbResult<Option<u64>> {
+    let actions = existing(state, "actions", "actionid", new.iter().map(|alert| alert.action))?;
+    let users = existing(state, "users", "userid", new.iter().map(|alert| alert.user))?;
+    // Commands are to no user.
+    let is_known = |user: u64| user == 0 || users.contains(&user);
+    let stays = |alert: &&NewAlert| actions.contains(&alert.action) && is_known(alert.user);
+    let new: Vec<&NewAlert> = new.iter().filter(stays).collect();
     if new.is_empty() {
         return Ok(None);
     }
-    let gaps = gaps(state, new)?;
-    let holds = gathered::hold(state, new, now)?;
+    let gaps = gaps(state, &new)?;
+    let holds = gathered::hold(state, &new, now)?;
     let first = state.next_id(&table::ALERTS, new.len() as u64)?;
-    let rows = (first..).zip(new.iter().zip(&holds));
+    let rows = (first..).zip(new.into_iter().zip(&holds));
     let rows = rows.map(|(id, (alert, hold))| alert.row(id, hold, &gaps, now));
     state.insert_many(&table::ALERTS, &alerts::COLUMNS, &Vec::from_iter(rows))?;
     Ok(Some(first))
 }
 
 /// Errors of messages that nobody gets, by the schedule.
-fn gaps(state: &mut Statements<'_>, alerts: &[NewAlert]) -> DbResult<BTreeMap<u64, String>> {
-    let of = |alert: &NewAlert| match alert.fate {
+fn gaps(state: &mut Statements<'_>, alerts: &[&NewAlert]) -> DbResult<BTreeMap<u64, String>> {
+    let of = |alert: &&NewAlert| match alert.fate {
         Fate::NobodyOnCall(schedule) => Some(schedule),
         _ => None,
     };

@@ -28,7 +28,7 @@ pub(super) use gathered::Flush;
 pub(super) use messages::About;
 use messages::{Say, note};
 
-pub(super) use rehearsal::Rehearsal;
+pub(super) use rehearsal::{Calmed, Plot, Rehearsal};
 
 /// What was looked at, and what is to be written.
 #[derive(Debug)]

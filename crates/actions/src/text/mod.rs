@@ -8,6 +8,7 @@
 mod event;
 mod facts;
 mod for_events;
+mod foreign;
 mod monitored;
 mod needs;
 mod read;
@@ -28,7 +29,7 @@ use config::Snapshot;
 use config::access::GroupRights;
 use eval::macros::{
     FunctionEnv, MacroKind, MacroScope, Token, TokenKind, UNKNOWN, UserMacro, is_inner,
-    substitute_within,
+    substitute_in_form, substitute_within,
 };
 use history::Reader;
 use jiff::tz::TimeZone;
@@ -40,6 +41,7 @@ pub use facts::{
     Update,
 };
 pub use for_events::{EventTexts, ItemErrors};
+pub(crate) use foreign::without_links;
 pub use needs::Needs;
 pub use read::{Request, read};
 pub use script::{Quoting, Script};
@@ -127,6 +129,19 @@ enum Goal<'a> {
     Script(&'a Script<'a>),
 }
 
+impl Goal<'_> {
+    /// The value is a text of the message: macros in it are those of its template.
+    fn is_of_template(self, token: &Token<'_>) -> bool {
+        match &token.kind {
+            TokenKind::Function { inner, .. } => self.is_of_template(inner),
+            TokenKind::Builtin { name: "ALERT.SUBJECT" | "ALERT.MESSAGE", index: None } => {
+                matches!(self, Self::Parameter(_))
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Makes the texts about one event.
 pub struct Expander {
     facts: Facts,
@@ -189,8 +204,10 @@ impl Expander {
 
     fn text(&self, template: &str, bytes: usize, recipient: &Recipient, goal: Goal<'_>) -> String {
         let env = FunctionEnv { tz: &recipient.time_zone };
-        substitute_within(template, bytes, &env, &mut |token| {
-            self.token(token, is_inner(template, token), recipient, goal)
+        let mut resolve =
+            |token: &Token<'_>| self.token(token, is_inner(template, token), recipient, goal);
+        substitute_in_form(template, bytes, &env, &mut resolve, &mut |token, value| {
+            if goal.is_of_template(token) { value } else { without_links(value) }
         })
     }
 

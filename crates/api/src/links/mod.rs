@@ -117,7 +117,8 @@ pub(crate) fn act(api: &Api, token: &str, peer: IpAddr) -> Result<About, Refusal
 
 /// Comments on a problem as a response to a message does. A response that comes twice counts once.
 pub(crate) fn reply(api: &Api, response: &Response, peer: IpAddr) -> Result<(), Refusal> {
-    let link = known(api, &response.token, peer, |link| link.kind == LinkKind::Reply)?;
+    // Not counted: all come from the mail server.
+    let link = known(api, &response.token, |link| link.kind == LinkKind::Reply)?;
     let user = acting(api, &link)?;
     if !is_address_of(api, link.user, &response.from)? {
         let why = "The message was sent to another address. Respond from the address that it was sent to.";
@@ -178,7 +179,8 @@ fn is_address_of(api: &Api, user: u64, from: &str) -> Result<bool, Refusal> {
 
 /// The link of a token that is good now and was not used.
 fn open(api: &Api, token: &str, peer: IpAddr) -> Result<Link, Refusal> {
-    let link = known(api, token, peer, |link| link.kind != LinkKind::Reply)?;
+    let link = known(api, token, |link| link.kind != LinkKind::Reply)
+        .map_err(|refusal| bad(api, peer, refusal))?;
     let sql = "SELECT digest FROM used_links WHERE digest = ?";
     let params = [Value::from(digest(&link))];
     let rows: DbResult<_> = api.deps.config.read(|connection| connection.query(sql, &params));
@@ -190,24 +192,22 @@ fn open(api: &Api, token: &str, peer: IpAddr) -> Result<Link, Refusal> {
 
 /// The link of a token that is good now, if it is one of those that are `wanted`. A good one works, whatever others
 /// behind the same address send.
-fn known(
-    api: &Api,
-    token: &str,
-    peer: IpAddr,
-    wanted: impl Fn(&Link) -> bool,
-) -> Result<Link, Refusal> {
+fn known(api: &Api, token: &str, wanted: impl Fn(&Link) -> bool) -> Result<Link, Refusal> {
     let now = api.deps.clock.unix_s();
     let key = LinkKey::stored(&api.deps.config).map_err(ApiError::from)?;
     match key.and_then(|key| key.open(token)).filter(wanted) {
-        None => Err(bad(api, peer, Refusal::Unknown)),
-        Some(link) if now > u64::from(link.until) => Err(bad(api, peer, Refusal::Expired)),
+        None => Err(Refusal::Unknown),
+        Some(link) if now > u64::from(link.until) => Err(Refusal::Expired),
         Some(link) => Ok(link),
     }
 }
 
 /// Counts a link that is not good; a source with many of them learns nothing more.
 fn bad(api: &Api, peer: IpAddr, refusal: Refusal) -> Refusal {
-    if api.bad_links.admits(peer, api.deps.clock.unix_s()) { refusal } else { Refusal::TooMany }
+    if refusal == Refusal::Failed || api.bad_links.admits(peer, api.deps.clock.unix_s()) {
+        return refusal;
+    }
+    Refusal::TooMany
 }
 
 /// Under which a used link is stored. Two tokens of one link differ in nothing but the case of letters.

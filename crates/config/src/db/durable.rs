@@ -8,8 +8,32 @@ use stdx::sync::lock;
 
 use super::{DbError, DbResult};
 
-/// Brings the data of a file to the disk.
-pub type SyncFile = Arc<dyn Fn(&File) -> std::io::Result<()> + Send + Sync>;
+/// The disk below the files of SQLite, which a test may let fail. A function that brings the data of a file to the disk is
+/// one.
+pub trait Disk: Send + Sync {
+    /// Brings the data of a file to the disk.
+    ///
+    /// # Errors
+    /// As [`File::sync_data`].
+    fn sync(&self, file: &File) -> std::io::Result<()>;
+
+    /// Called before each statement, also before `BEGIN` and `COMMIT`.
+    ///
+    /// # Errors
+    /// Any: the statement is not run, and the database counts as unavailable.
+    fn statement(&self, _sql: &str) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// How a disk is handed around.
+pub type SharedDisk = Arc<dyn Disk>;
+
+impl<F: Fn(&File) -> std::io::Result<()> + Send + Sync> Disk for F {
+    fn sync(&self, file: &File) -> std::io::Result<()> {
+        self(file)
+    }
+}
 
 /// Brings commits of an SQLite file to the disk. SQLite itself syncs at checkpoints alone
 /// (`synchronous = NORMAL`), so that a commit holds the writer for no sync; a caller that promises
@@ -38,7 +62,7 @@ struct State {
 
 impl Durable {
     /// Of the write-ahead log of this SQLite file, which exists while a connection is open.
-    pub(super) fn of_sqlite(path: &Path, sync: SyncFile) -> std::io::Result<Self> {
+    pub(super) fn of_sqlite(path: &Path, disk: SharedDisk) -> std::io::Result<Self> {
         // The log lies beside the file that a link leads to.
         let path = &std::fs::canonicalize(path)?;
         let mut name = path.as_os_str().to_owned();
@@ -47,7 +71,7 @@ impl Durable {
         // The names of both files have to survive a power cut as well.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
-        Ok(Self::new(Box::new(move || sync(&log))))
+        Ok(Self::new(Box::new(move || disk.sync(&log))))
     }
 
     pub(super) fn new(sync: Box<dyn Fn() -> std::io::Result<()> + Send + Sync>) -> Self {

@@ -22,7 +22,7 @@ use stdx::sync::lock;
 use crate::holds::Holds;
 use writer::Writer;
 
-pub use durable::SyncFile;
+pub use durable::{Disk, SharedDisk};
 pub use value::{Cell, Cells, Row, Value};
 
 /// Why a statement failed.
@@ -241,8 +241,8 @@ impl Location {
     }
 
     /// A connection that changes `part` and reads both.
-    fn connect(&self, part: Part) -> DbResult<Box<dyn Connection>> {
-        let mut connection = self.connect_alone(part)?;
+    fn connect(&self, part: Part, disk: &SharedDisk) -> DbResult<Box<dyn Connection>> {
+        let mut connection = self.connect_alone(part, disk)?;
         self.attach_other(part, connection.as_mut())?;
         Ok(connection)
     }
@@ -250,13 +250,13 @@ impl Location {
     /// The connection that changes the state.
     #[cfg(test)]
     pub(crate) fn connect_to_state(&self) -> DbResult<Box<dyn Connection>> {
-        self.connect(Part::State)
+        self.connect(Part::State, &(Arc::new(File::sync_data) as SharedDisk))
     }
 
     /// A connection that, with SQLite, knows this part alone.
-    fn connect_alone(&self, part: Part) -> DbResult<Box<dyn Connection>> {
+    fn connect_alone(&self, part: Part, disk: &SharedDisk) -> DbResult<Box<dyn Connection>> {
         match self {
-            Self::Sqlite(path) => sqlite::connect(&self.file(path, part)),
+            Self::Sqlite(path) => sqlite::connect(&self.file(path, part), Arc::clone(disk)),
             Self::Postgres(url) => postgres::connect(url),
         }
     }
@@ -294,6 +294,7 @@ const READERS_MAX: usize = 8;
 /// The database: one writer of each part at a time, several readers beside them.
 pub struct Db {
     location: Location,
+    disk: SharedDisk,
     configuration: Writer,
     state: Writer,
     readers: Mutex<Readers>,
@@ -318,9 +319,9 @@ impl Db {
         Self::open_with(location, Arc::new(File::sync_data))
     }
 
-    /// The same with another way to bring SQLite's logs to the disk.
-    pub(crate) fn open_with(location: Location, sync: SyncFile) -> DbResult<Self> {
-        let mut configuration = location.connect_alone(Part::Configuration)?;
+    /// The same with another disk below SQLite's files.
+    pub(crate) fn open_with(location: Location, disk: SharedDisk) -> DbResult<Self> {
+        let mut configuration = location.connect_alone(Part::Configuration, &disk)?;
         let lost = location.state_file().filter(|path| !path.exists());
         let before = crate::schema::migrate_configuration(configuration.as_mut())?;
         if let Some(path) = lost
@@ -328,7 +329,7 @@ impl Db {
         {
             return Err(DbError::StateLost { path });
         }
-        let mut state = location.connect(Part::State)?;
+        let mut state = location.connect(Part::State, &disk)?;
         crate::schema::migrate_state(state.as_mut(), before)?;
         crate::schema::separate_state(configuration.as_mut(), before)?;
         location.attach_other(Part::Configuration, configuration.as_mut())?;
@@ -337,9 +338,13 @@ impl Db {
             Location::Postgres(_) => (None, None),
         };
         Ok(Self {
-            configuration: Writer::new(configuration, file.as_deref(), Arc::clone(&sync), None)?,
-            state: Writer::new(state, state_file.as_deref(), sync, Some(Holds::new("state")))?,
+            configuration: Writer::new(configuration, file.as_deref(), Arc::clone(&disk), None)?,
+            state: {
+                let (file, holds) = (state_file.as_deref(), Holds::new("state"));
+                Writer::new(state, file, Arc::clone(&disk), Some(holds))?
+            },
             location,
+            disk,
             readers: Mutex::default(),
             returned: Condvar::new(),
         })
@@ -420,7 +425,7 @@ impl Db {
             if readers.open < READERS_MAX {
                 readers.open += 1;
                 drop(readers);
-                return self.location.connect(Part::Configuration).inspect_err(|_| {
+                return self.location.connect(Part::Configuration, &self.disk).inspect_err(|_| {
                     lock(&self.readers).open -= 1;
                     self.returned.notify_one();
                 });

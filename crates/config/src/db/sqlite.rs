@@ -12,7 +12,7 @@ use rusqlite::ErrorCode;
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 
-use super::{Cell, Cells, Connection, DbError, DbResult, Reader, Row, Value};
+use super::{Cell, Cells, Connection, DbError, DbResult, Reader, Row, SharedDisk, Value};
 
 /// Statements kept prepared per connection.
 const STATEMENTS_MAX: usize = 256;
@@ -24,9 +24,12 @@ const KEPT_BYTES_MAX: usize = 16 * 1024;
 /// far below a millisecond.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
-struct Sqlite(rusqlite::Connection);
+struct Sqlite {
+    connection: rusqlite::Connection,
+    disk: SharedDisk,
+}
 
-pub(super) fn connect(path: &Path) -> DbResult<Box<dyn Connection>> {
+pub(super) fn connect(path: &Path, disk: SharedDisk) -> DbResult<Box<dyn Connection>> {
     let fail = |reason: rusqlite::Error| DbError::Connect {
         url: path.display().to_string(),
         reason: reason.to_string(),
@@ -47,7 +50,7 @@ pub(super) fn connect(path: &Path) -> DbResult<Box<dyn Connection>> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
     // The log stays when the last connection closes: a start that finds none has lost changes.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(fail)?;
-    Ok(Box::new(Sqlite(connection)))
+    Ok(Box::new(Sqlite { connection, disk }))
 }
 
 /// Lets the connection read another file as the schema `name`.
@@ -87,9 +90,14 @@ fn fail(sql: &str, error: rusqlite::Error) -> DbError {
 }
 
 impl Sqlite {
+    fn reach(&self, sql: &str) -> DbResult<()> {
+        self.disk.statement(sql).map_err(|error| DbError::unavailable(sql, error))
+    }
+
     fn prepare(&self, sql: &str) -> DbResult<rusqlite::CachedStatement<'_>> {
         tracing::trace!(target: "config::sql", sql);
-        self.0.prepare_cached(sql).map_err(|e| fail(sql, e))
+        self.reach(sql)?;
+        self.connection.prepare_cached(sql).map_err(|e| fail(sql, e))
     }
 }
 
@@ -139,7 +147,7 @@ impl Reader for Sqlite {
 
     fn rest(&mut self) {
         // Only a cache: whether it shrinks makes no difference to what is read.
-        drop(self.0.execute_batch("PRAGMA shrink_memory"));
+        drop(self.connection.execute_batch("PRAGMA shrink_memory"));
     }
 }
 
@@ -147,7 +155,7 @@ impl Connection for Sqlite {
     fn stop_when(&mut self, flag: Option<Arc<AtomicBool>>) {
         let handler = flag.map(|flag| move || flag.load(Ordering::Relaxed));
         // It fails for a connection that this process does not own, which is not the case here.
-        drop(self.0.progress_handler(STEPS_BETWEEN_LOOKS, handler));
+        drop(self.connection.progress_handler(STEPS_BETWEEN_LOOKS, handler));
     }
 
     fn has_parts(&self) -> bool {
@@ -162,7 +170,8 @@ impl Connection for Sqlite {
     }
 
     fn batch(&mut self, sql: &str) -> DbResult<()> {
-        self.0.execute_batch(sql).map_err(|e| fail(sql, e))
+        self.reach(sql)?;
+        self.connection.execute_batch(sql).map_err(|e| fail(sql, e))
     }
 }
 

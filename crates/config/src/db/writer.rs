@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use parking_lot::FairMutex;
 
-use super::durable::{Durable, SyncFile};
+use super::durable::{Durable, SharedDisk};
 use super::{Connection, DbError, DbResult};
 use crate::holds::Holds;
 
@@ -24,11 +24,11 @@ impl Writer {
     pub(super) fn new(
         connection: Box<dyn Connection>,
         file: Option<&Path>,
-        sync: SyncFile,
+        disk: SharedDisk,
         holds: Option<Holds>,
     ) -> DbResult<Self> {
         let durable = |path: &Path| {
-            Durable::of_sqlite(path, sync).map_err(|error| DbError::Connect {
+            Durable::of_sqlite(path, disk).map_err(|error| DbError::Connect {
                 url: path.display().to_string(),
                 reason: error.to_string(),
             })

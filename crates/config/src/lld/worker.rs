@@ -2,13 +2,13 @@
 //! beside the value path.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use model::{ItemId, LldValue, Timestamp};
 use stdx::clock::SharedClock;
 use stdx::queue::{Gauge, Receiver, Sender, weighing};
 use stdx::sync::lock;
+use stdx::worktime::WorkTime;
 
 use super::{Summary, VALUE_BYTES_MAX, process};
 use crate::Config;
@@ -24,19 +24,6 @@ const _: () = assert!(VALUE_BYTES_MAX <= BYTES_MAX, "the largest value fits the 
 /// From the shards to the worker.
 pub fn queue() -> (Sender<LldValue>, Receiver<LldValue>) {
     weighing("lld", VALUES_MAX, BYTES_MAX, LldValue::bytes)
-}
-
-/// Time in work, for `zabbix[process,lld worker,avg,busy]`.
-#[derive(Debug, Default)]
-pub struct Busy {
-    ns: AtomicU64,
-}
-
-impl Busy {
-    /// Nanoseconds in work since the start.
-    pub fn ns(&self) -> u64 {
-        self.ns.load(Ordering::Relaxed)
-    }
 }
 
 /// What went wrong in the last discovery of each rule.
@@ -74,7 +61,7 @@ pub struct Status {
     /// What went wrong, by rule.
     pub outcomes: Arc<Outcomes>,
     /// Its time in work.
-    pub busy: Arc<Busy>,
+    pub busy: Arc<WorkTime>,
     /// Values of rules that wait.
     pub waiting: Arc<Gauge>,
 }
@@ -87,7 +74,7 @@ pub struct Worker {
     config: Arc<Config>,
     clock: SharedClock,
     outcomes: Arc<Outcomes>,
-    busy: Arc<Busy>,
+    busy: Arc<WorkTime>,
     stop: Stop,
     unsupported: HashSet<ItemId>,
     changed: Changed,
@@ -141,10 +128,8 @@ impl Worker {
             if self.stop.is_over() {
                 continue;
             }
-            let begin = self.clock.monotonic();
-            self.work(&value);
-            let took = self.clock.monotonic().saturating_sub(begin);
-            self.busy.ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(0), Ordering::Relaxed);
+            let (clock, busy) = (Arc::clone(&self.clock), Arc::clone(&self.busy));
+            busy.count(&*clock, || self.work(&value));
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod disk;
 mod measured;
+mod memory;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,11 +11,12 @@ use std::sync::atomic::Ordering;
 
 use model::measured::Measured;
 use serde_json::{Value as Json, json};
-use stdx::machine::{self, Memory};
+use stdx::machine;
 
 use crate::meter::{Meter, Minute};
 
 pub(crate) use disk::{Disk, Readings as DiskReadings};
+pub(crate) use memory::OwnMemory;
 
 /// Below this share of its time a shard's load tells nothing of its limit: fixed costs prevail.
 const ESTIMATE_FROM: f64 = 0.05;
@@ -180,16 +182,10 @@ fn processor(minute: &Minute) -> Vec<Resource> {
     all
 }
 
-/// What this process has against what it could have before the machine, or its control group,
-/// has no more.
 fn memory() -> Option<Resource> {
-    let (own, machine) = (machine::own_memory()?, Memory::read()?);
-    let free = own.saturating_add(machine.available);
-    let memory = Resource::new("memory", "B", float(own));
-    Some(match machine::memory_limit() {
-        Some(limit) if limit < free => memory.of(float(limit), Source::Configured),
-        _ => memory.of(float(free), Source::Machine),
-    })
+    let own = OwnMemory::read()?;
+    let source = if own.is_limited { Source::Configured } else { Source::Machine };
+    Some(Resource::new("memory", "B", float(own.used)).of(float(own.most), source))
 }
 
 fn disk_space(disk: &Disk) -> Resource {

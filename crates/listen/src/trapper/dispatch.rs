@@ -20,6 +20,7 @@ use crate::peers::Verdict;
 use crate::shared::Shared;
 use collect::counters::Counters;
 use collect::positions::LogPosition;
+use collect::queue::{Interval, IntervalError};
 use collect::sink::Split;
 
 /// A larger message is parsed beside the runtime's own threads, so that the others go on.
@@ -270,20 +271,23 @@ impl Trapper {
         }
         match stats {
             ZabbixStats::All => self.backend("zabbix.stats".into(), frame, peer).await,
-            ZabbixStats::Queue { from, to } => Some(self.stats_queue(&from, &to).await),
+            ZabbixStats::Queue { from, to } => {
+                Some(self.stats_queue(from.as_deref(), to.as_deref()).await)
+            }
         }
     }
 
-    async fn stats_queue(&self, from: &str, to: &str) -> String {
-        const FROM_S: u32 = 6;
-        let seconds = |text: &str| eval::num::parse_seconds(text);
-        let from = if from.is_empty() { Some(FROM_S) } else { seconds(from) };
-        let to = if to.is_empty() { Some(None) } else { seconds(to).map(Some) };
-        let (Some(from), Some(to)) = (from, to) else {
-            return failed("\"from\" and \"to\" must be times such as 10m");
+    async fn stats_queue(&self, from: Option<&str>, to: Option<&str>) -> String {
+        let interval = match Interval::parse(from, to) {
+            Ok(interval) => interval,
+            Err(IntervalError::From) => return failed("invalid 'from' parameter"),
+            Err(IntervalError::To) => return failed("invalid 'to' parameter"),
+            Err(IntervalError::Order) => {
+                return failed("parameters represent an invalid interval");
+            }
         };
-        let report = self.shared.backend.queue().await;
-        serde_json::json!({ "response": "success", "queue": report.between(from, to) }).to_string()
+        let late = self.shared.backend.queue().await.within(interval);
+        serde_json::json!({ "response": "success", "queue": late }).to_string()
     }
 }
 
@@ -301,7 +305,8 @@ impl Pending {
 fn prepare(shared: &Shared, frame: &Frame, peer: &Peer, now: Moment) -> Prepared {
     let start = shared.context.clock.monotonic();
     let prepared = prepare_inner(shared, frame, peer, now);
-    shared.context.counters.trapper.add(shared.context.clock.monotonic().saturating_sub(start));
+    let took = shared.context.clock.monotonic().saturating_sub(start);
+    shared.context.counters.trapper.add(0, took);
     prepared
 }
 

@@ -13,6 +13,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use collect::counters::timed;
 use tokio::net::UdpSocket;
 use tokio::sync::watch;
 
@@ -48,17 +49,21 @@ pub(crate) async fn listen(
         };
         let bytes = room.get(..len).unwrap_or_default();
         let address = plain(from.ip());
-        let places = desk.places(&address.to_string());
-        match receiver.receive(bytes, (address, from.port()), &places, shared.context.now()) {
-            Ok(trap) => {
-                if let Some(answer) = trap.answer {
-                    // Who informs repeats it when the answer is lost.
-                    let _ = socket.send_to(&answer, from).await;
+        let context = &shared.context;
+        let work = async {
+            let places = desk.places(&address.to_string());
+            match receiver.receive(bytes, (address, from.port()), &places, context.now()) {
+                Ok(trap) => {
+                    if let Some(answer) = trap.answer {
+                        // Who informs repeats it when the answer is lost.
+                        let _ = socket.send_to(&answer, from).await;
+                    }
+                    desk.deliver(&address.to_string(), &trap.text, context.now()).await;
                 }
-                desk.deliver(&address.to_string(), &trap.text, shared.context.now()).await;
+                Err(why) => tracing::debug!("a datagram from {from} is not a trap for us: {why}"),
             }
-            Err(why) => tracing::debug!("a datagram from {from} is not a trap for us: {why}"),
-        }
+        };
+        timed(&*context.clock, &context.counters.traps, 0, work).await;
     }
 }
 
@@ -85,7 +90,9 @@ pub(crate) async fn read(shared: Arc<Shared>, path: PathBuf, mut stop: watch::Re
             waiting.extend(traps);
         }
         while let Some(trap) = waiting.front() {
-            if !desk.deliver(&trap.address, &trap.text, shared.context.now()).await {
+            let context = &shared.context;
+            let work = desk.deliver(&trap.address, &trap.text, context.now());
+            if !timed(&*context.clock, &context.counters.traps, 0, work).await {
                 // Tried again at the next look: the file still has it.
                 break;
             }

@@ -103,11 +103,23 @@ fn what_is_no_calendar_is_refused() {
 #[test]
 fn rules_that_repeat_without_end_are_bounded() {
     let read = |text: &str| calendar::read(text, &TimeZone::UTC, &(0..crate::TIME_MAX));
-    // Each second for ever, and a day that does not exist.
-    let secondly = event("DTSTART:20260101T000000Z\nDURATION:PT1S\nRRULE:FREQ=SECONDLY");
-    assert!(read(&calendar_of(&secondly.repeat(50))).unwrap().len() <= 20_000);
-    let never = event("DTSTART:20260101T000000Z\nRRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30");
-    assert!(read(&calendar_of(&never.repeat(3))).unwrap().len() <= 3);
+    let daily = event("DTSTART:20260101T000000Z\nDURATION:PT1S\nRRULE:FREQ=DAILY");
+    assert!(read(&calendar_of(&daily.repeat(50))).unwrap().len() <= 20_000);
+    for (rule, expected) in [
+        ("FREQ=SECONDLY", CalendarError::TooOften),
+        ("FREQ=HOURLY", CalendarError::TooOften),
+        ("FREQ=DAILY;BYHOUR=1,2,3,4,5;BYMINUTE=0,10,20,30,40", CalendarError::TooOften),
+        ("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30", CalendarError::NoDay),
+        ("FREQ=YEARLY;BYMONTH=4,6;BYMONTHDAY=31,-31", CalendarError::NoDay),
+    ] {
+        let text = calendar_of(&event(&format!("DTSTART:20260101T000000Z\nRRULE:{rule}")));
+        assert_eq!(read(&text), Err(expected), "{rule}");
+    }
+    for rule in ["FREQ=DAILY;BYHOUR=8,20", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;COUNT=2"] {
+        let text =
+            calendar_of(&event(&format!("DTSTART:20240229T080000Z\nDURATION:PT1H\nRRULE:{rule}")));
+        assert!(read(&text).unwrap().len() >= 2, "{rule}");
+    }
 }
 
 #[test]

@@ -16,6 +16,8 @@ use super::dial::{self, EXTRA};
 use super::login::{self, Place};
 use super::reply::CheckReply;
 
+const NO_GATEWAY: &str =
+    "JMX needs a Java gateway: start the server with --java-gateway HOST:PORT.";
 pub(crate) const NO_ENDPOINT: &str = "The item has no JMX endpoint.";
 
 /// Asks the gateway for the item's value.
@@ -50,21 +52,23 @@ pub(crate) async fn ask(
     keys: &[&str],
     limit: Duration,
 ) -> Result<Vec<ItemResult>, CheckReply> {
-    let gateway = &shared.config.java_gateway;
-    if gateway.is_empty() {
-        return Err(CheckReply::ConfigError(
-            "JMX needs a Java gateway: start the server with --java-gateway HOST:PORT.".to_owned(),
-        ));
-    }
+    let place = match gateway(shared) {
+        Some(Ok(place)) => place,
+        Some(Err(why)) => return Err(CheckReply::NetworkError(why)),
+        None => return Err(CheckReply::ConfigError(NO_GATEWAY.to_owned())),
+    };
     let endpoint =
         Endpoint { address: &jmx.endpoint, username: &jmx.username, password: &jmx.password };
     let request = java_gateway::request(&endpoint, keys);
     // The gateway has a limit of its own, whose error says more.
-    let text = match timeout(limit + EXTRA, exchange(shared, &request)).await {
+    let text = match timeout(limit + EXTRA, exchange(shared, &place, &request)).await {
         Ok(Ok(text)) => text,
         Ok(Err(why)) => return Err(CheckReply::NetworkError(why)),
         Err(_) => {
-            let why = format!("the Java gateway at {gateway} did not answer in time");
+            let why = format!(
+                "the Java gateway at {gateway} did not answer in time",
+                gateway = shared.config.java_gateway
+            );
             return Err(CheckReply::NetworkError(why));
         }
     };
@@ -75,20 +79,23 @@ pub(crate) async fn ask(
     )
 }
 
-async fn exchange(shared: &Shared, request: &str) -> Result<String, String> {
-    let config = &shared.config;
-    let gateway = config.java_gateway.as_str();
-    let (host, port) = gateway
-        .rsplit_once(':')
-        .and_then(|(host, port)| Some((host, port.parse().ok()?)))
-        .ok_or_else(|| format!("--java-gateway {gateway} is not HOST:PORT"))?;
-    let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-    let place = Place { host, port, encoding: String::new(), more: Vec::new() };
+/// Where the gateway is, or why that is not known; `None` = the server runs without one.
+pub(super) fn gateway(shared: &Shared) -> Option<Result<Place, String>> {
+    let gateway = Some(shared.config.java_gateway.as_str()).filter(|text| !text.is_empty())?;
+    let place = gateway.rsplit_once(':').and_then(|(host, port)| {
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        let (port, encoding, more) = (port.parse().ok()?, String::new(), Vec::new());
+        Some(Place { host, port, encoding, more })
+    });
+    Some(place.ok_or_else(|| format!("--java-gateway {gateway} is not HOST:PORT")))
+}
+
+async fn exchange(shared: &Shared, place: &Place, request: &str) -> Result<String, String> {
     let failed = |why: String| format!("the Java gateway cannot be asked: {why}");
-    let mut stream = login::connect(shared, &place).await.map_err(failed)?;
+    let mut stream = login::connect(shared, place).await.map_err(failed)?;
     let bytes = zbxd::encode(request.as_bytes(), zbxd::PROTOCOL);
     stream.write_all(&bytes).await.map_err(|error| failed(dial::os_error(&error)))?;
-    let max = usize::try_from(config.agent_answer_bytes_max).unwrap_or(usize::MAX);
+    let max = usize::try_from(shared.config.agent_answer_bytes_max).unwrap_or(usize::MAX);
     let frame = dial::read_frame(&mut stream, max).await.map_err(failed)?;
     let frame = frame.ok_or_else(|| failed("it closed the connection".to_owned()))?;
     Ok(frame.text().into_owned())

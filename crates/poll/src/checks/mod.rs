@@ -17,6 +17,7 @@ pub(crate) mod script;
 pub(crate) mod simple;
 pub(crate) mod snmp;
 pub(crate) mod ssh;
+pub(crate) mod statistics;
 pub(crate) mod telnet;
 pub(crate) mod vmware;
 pub(crate) mod web;

@@ -31,6 +31,8 @@ struct Desk {
     work: Condvar,
     ended: Mutex<Vec<Ended>>,
     stop: AtomicBool,
+    /// Number of the poller.
+    poller: usize,
 }
 
 #[derive(Default)]
@@ -105,7 +107,7 @@ impl Beside {
     }
 
     fn hire(&self, number: usize) -> std::io::Result<Helper> {
-        let desk = Arc::<Desk>::default();
+        let desk = Arc::new(Desk { poller: self.poller, ..Desk::default() });
         let (shared, body) = (Arc::clone(&self.shared), Arc::clone(&desk));
         let name = format!("poller-{}.{number}", self.poller);
         let thread = stdx::sys::spawn_with_own_files(name, move || serve(&shared, &body))?;
@@ -174,7 +176,7 @@ fn serve(shared: &Shared, desk: &Desk) {
             lock(&desk.ended).append(&mut ended);
         }
         let before = std::mem::replace(&mut cpu, stdx::sys::thread_cpu_time());
-        shared.context.counters.pollers.add(cpu.saturating_sub(before));
+        shared.context.counters.pollers.add(desk.poller, cpu.saturating_sub(before));
         std::thread::sleep(NAP);
     }
 }

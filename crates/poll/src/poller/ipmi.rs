@@ -4,7 +4,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
+use collect::counters::{Process, timed};
 use config::snapshot::Interface;
 use model::InterfaceId;
 
@@ -29,7 +31,12 @@ impl Poller {
     /// Starts what is due on an IPMI interface.
     pub(crate) fn start_ipmi(self: &Rc<Self>, lane: usize) {
         let due = self.take_due(lane, TOGETHER_MAX);
-        drop(tokio::task::spawn_local(Rc::clone(self).run_ipmi(lane, due)));
+        let poller = Rc::clone(self);
+        drop(tokio::task::spawn_local(async move {
+            let context = Arc::clone(&poller.shared.context);
+            let (busy, number) = (context.counters.process(Process::Ipmi), poller.number);
+            timed(&*context.clock, busy, number, poller.run_ipmi(lane, due)).await;
+        }));
     }
 
     async fn run_ipmi(self: Rc<Self>, lane: usize, due: Due) {

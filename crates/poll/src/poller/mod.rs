@@ -38,7 +38,7 @@ use crate::engines::{self, Engines};
 use crate::internal;
 use crate::outbox::Outbox;
 use crate::schedule::{INTERNAL, Schedule, Together};
-use crate::sides::{InternalValue, Internals};
+use crate::sides::InternalValue;
 use beside::Beside;
 use conclude::Tally;
 use direct::{Direct, Ended, Job, Route};
@@ -88,7 +88,8 @@ impl<T> Reply<T> {
 struct Poller {
     shared: Arc<Shared>,
     engines: Arc<Engines>,
-    internals: Arc<dyn Internals>,
+    /// Its number among the pollers, from 0.
+    number: usize,
     schedule: RefCell<Schedule>,
     outbox: Rc<Outbox>,
     in_flight: Cell<usize>,
@@ -128,7 +129,6 @@ pub(crate) struct Sockets {
 pub(crate) struct Work {
     pub(crate) shared: Arc<Shared>,
     pub(crate) engines: Arc<Engines>,
-    pub(crate) internals: Arc<dyn Internals>,
     pub(crate) number: usize,
     /// Pollers there are.
     pub(crate) of: usize,
@@ -136,7 +136,7 @@ pub(crate) struct Work {
 
 /// The body of a poller's thread.
 pub(crate) fn run(work: Work, sockets: Sockets, commands: queue::Receiver<Command>) {
-    let Work { shared, engines, internals, number, of } = work;
+    let Work { shared, engines, number, of } = work;
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -168,7 +168,7 @@ pub(crate) fn run(work: Work, sockets: Sockets, commands: queue::Receiver<Comman
     let poller = Rc::new(Poller {
         shared,
         engines,
-        internals,
+        number,
         schedule: RefCell::new(schedule),
         outbox,
         in_flight: Cell::new(0),
@@ -240,7 +240,7 @@ impl Poller {
                     if now != last_second {
                         last_second = now;
                         let before = std::mem::replace(&mut cpu, stdx::sys::thread_cpu_time());
-                        self.shared.context.counters.pollers.add(cpu.saturating_sub(before));
+                        self.shared.context.counters.pollers.add(self.number, cpu.saturating_sub(before));
                     }
                 }
                 command = commands.recv() => match command {
@@ -447,20 +447,21 @@ impl Poller {
     /// Counts what a part of the work has taken since `begin` (monotonic).
     fn took(&self, process: Process, begin: Duration) {
         let took = self.shared.context.clock.monotonic().saturating_sub(begin);
-        self.shared.context.counters.process(process).add(took);
+        self.shared.context.counters.process(process).add(self.number, took);
     }
 
     fn compute_internal(&self) {
         for _ in 0..INTERNAL_BURST {
             let taken = self.schedule.borrow_mut().take(INTERNAL);
             let Some((slot, item)) = taken else { return };
-            let payload = match internal::value(&self.shared.context, &*self.internals, &item) {
-                Ok(InternalValue::Unsigned(value)) => Some(Payload::Unsigned(value)),
-                Ok(InternalValue::Float(value)) => Some(Payload::Float(value)),
-                Ok(InternalValue::Text(text)) => Some(Payload::Text(text.into())),
-                Ok(InternalValue::Nothing) => None,
-                Err(why) => Some(Payload::NotSupported(why.into())),
-            };
+            let payload =
+                match internal::value(&self.shared.context, &*self.engines.internals, &item) {
+                    Ok(InternalValue::Unsigned(value)) => Some(Payload::Unsigned(value)),
+                    Ok(InternalValue::Float(value)) => Some(Payload::Float(value)),
+                    Ok(InternalValue::Text(text)) => Some(Payload::Text(text.into())),
+                    Ok(InternalValue::Nothing) => None,
+                    Err(why) => Some(Payload::NotSupported(why.into())),
+                };
             if let Some(payload) = payload {
                 Counters::one(&self.shared.context.counters.values_internal);
                 self.put(&item, payload);

@@ -48,7 +48,7 @@ impl Poller {
                 let check = Check { shared, host: &host, item, interface, timeout };
                 let process = engine(item.kind).map_or(Process::Poller, |engine| engine.process);
                 let busy = shared.context.counters.process(process);
-                timed(&*shared.context.clock, busy, self.engines.check(&check)).await
+                timed(&*shared.context.clock, busy, self.number, self.engines.check(&check)).await
             }
         }
     }

@@ -20,10 +20,12 @@ pub(crate) enum Group {
     Database,
     Script,
     Browser,
+    /// Statistics of other servers and of the Java gateway.
+    Statistics,
 }
 
 impl Group {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Services,
         Self::Vmware,
         Self::Http,
@@ -34,6 +36,7 @@ impl Group {
         Self::Database,
         Self::Script,
         Self::Browser,
+        Self::Statistics,
     ];
 
     /// Places of each of so many pollers. What costs a process each, or a thread, has few, and
@@ -49,7 +52,7 @@ impl Group {
             Self::Http | Self::Vmware => 4_000,
             Self::Web => 1_000,
             Self::External => 64,
-            Self::Ssh | Self::Telnet => 256,
+            Self::Ssh | Self::Telnet | Self::Statistics => 256,
             Self::Database => shared(32),
             Self::Script => shared(64),
             Self::Browser => PLACES_MIN,

@@ -246,7 +246,7 @@ fn whom(group: Group, item: &Item) -> u64 {
         _ => None,
     };
     let params = match group {
-        Group::Services => &[0, 1, 2][..],
+        Group::Services | Group::Statistics => &[0, 1, 2][..],
         Group::Vmware => &[0],
         Group::Ssh | Group::Telnet | Group::Database => &[1, 2],
         _ => &[],

@@ -1,5 +1,5 @@
 use super::*;
-use collect::queue::Reason;
+use collect::queue::{Interval, Reason};
 use collect::testing::{host, item, snapshot};
 use config::snapshot::ItemType;
 use eval::interval::UpdateInterval;
@@ -133,10 +133,15 @@ fn an_interface_gets_few_checks_at_one_time() {
     assert_eq!(report.rows[&ItemType::Agent].delays, [0, 0, 0, 19, 0, 0]);
     let without_details = schedule.queue(START + 71, 0, false);
     assert!(without_details.details.is_empty());
-    for (from, to, expected) in
-        [(5, None, 19), (5, Some(60), 0), (60, Some(71), 19), (71, None, 0), (9, Some(9), 0)]
-    {
-        assert_eq!(without_details.between(from, to), expected, "{from} to {to:?}");
+    for (from, to, expected) in [
+        ("5", None, 19),
+        ("5", Some("1m"), 0),
+        ("1m", Some("71"), 19),
+        ("71", None, 0),
+        ("9", Some("9"), 0),
+    ] {
+        let interval = Interval::parse(Some(from), to).unwrap();
+        assert_eq!(without_details.within(interval), expected, "{from} to {to:?}");
     }
 }
 

@@ -19,7 +19,6 @@ use model::alert::rehearsal::{Rehearsed, Span};
 use model::alert::{Outgoing, Trial};
 use model::{Available, HostId, InterfaceId, InterfaceState, ItemId, Payload, ProblemUpdate, Push};
 use pipeline::ShardSet;
-use poll::InternalValue;
 use stdx::clock::SharedClock;
 use tokio::runtime::Handle;
 use wire::history_service::{Failure, Reason};
@@ -103,7 +102,6 @@ impl api::Live for Live {
     fn fetch(&self, probe: Probe) -> Result<String, String> {
         let Probe { item, host, interface } = probe;
         match item.kind {
-            ItemType::Internal => self.pollers.internal(&item).map(internal_text),
             ItemType::Calculated => {
                 self.shards.calculate(item).map_err(|error| error.to_string()).and_then(text_of)
             }
@@ -198,16 +196,6 @@ impl api::Live for Live {
 
     fn clear_history(&self, items: &[ItemId]) -> Result<(), String> {
         self.shards.clear(items).map_err(|error| error.to_string())
-    }
-}
-
-/// Floats have six decimals, as front ends of the field know them.
-fn internal_text(value: InternalValue) -> String {
-    match value {
-        InternalValue::Unsigned(value) => value.to_string(),
-        InternalValue::Float(value) => format!("{value:.6}"),
-        InternalValue::Text(text) => text,
-        InternalValue::Nothing => String::new(),
     }
 }
 

@@ -94,7 +94,9 @@ fn answer(api: &Api, figures: &ServerFigures, request: &Request) -> String {
         return failed("The request is not valid JSON.");
     };
     match request.name.as_str() {
-        "zabbix.stats" => stats(figures, &message),
+        "zabbix.stats" => {
+            json!({ "response": "success", "data": figures.statistics() }).to_string()
+        }
         "queue.get" => queue(api, figures, &message),
         "history.push" => push(api, request, &message),
         "alert.send" => send_alert(api, request, &message),
@@ -102,18 +104,6 @@ fn answer(api: &Api, figures: &ServerFigures, request: &Request) -> String {
         "expressions.evaluate" => evaluate(api, figures, &message),
         _ => status(api, figures, &message),
     }
-}
-
-fn stats(figures: &ServerFigures, message: &Json) -> String {
-    if message.get("type").and_then(Json::as_str) != Some("queue") {
-        return json!({ "response": "success", "data": figures.all() }).to_string();
-    }
-    let bound = |name: &str| {
-        let text = message.get("params").and_then(|p| p.get(name)).and_then(Json::as_str);
-        text.and_then(eval::num::parse_seconds)
-    };
-    let late = figures.meter.queue().between(bound("from").unwrap_or(6), bound("to"));
-    json!({ "response": "success", "queue": late }).to_string()
 }
 
 /// The session id or token of a request.

@@ -8,6 +8,7 @@ use config::db::DbResult;
 use events::{MaintenanceWatch, Problems};
 use pipeline::ShardSet;
 use stdx::clock::SharedClock;
+use stdx::worktime::WorkTime;
 
 use super::base::Base;
 use super::evaluation::Evaluation;
@@ -19,13 +20,19 @@ const HOUSEKEEPING: Duration = Duration::from_secs(3600);
 const EVENTS_KEPT: Duration = Duration::from_secs(365 * 86_400);
 
 /// Starts all of it.
-pub(crate) fn start(base: &Base<'_>, evaluation: &Evaluation, running: &mut Running) {
+pub(crate) fn start(
+    base: &Base<'_>,
+    evaluation: &Evaluation,
+    housekeeping_time: Arc<WorkTime>,
+    running: &mut Running,
+) {
     let (config, clock) = (&base.config, &base.clock);
     let housekeeping = housekeeping(
         Arc::clone(&evaluation.shards),
         evaluation.problems.clone(),
         Arc::clone(config),
         Arc::clone(clock),
+        housekeeping_time,
     );
     running.add("housekeeping", Part::task("housekeeping", housekeeping));
     let bells = base.bells.clone();
@@ -44,6 +51,7 @@ async fn housekeeping(
     problems: Problems,
     config: Arc<Config>,
     clock: SharedClock,
+    time: Arc<WorkTime>,
 ) {
     let mut hour = tokio::time::interval(HOUSEKEEPING);
     loop {
@@ -74,7 +82,8 @@ async fn housekeeping(
                 tracing::warn!(%error, "old entries of the audit log could not be deleted");
             }
         };
-        drop(tokio::task::spawn_blocking(work).await);
+        let (time, clock) = (Arc::clone(&time), Arc::clone(&clock));
+        drop(tokio::task::spawn_blocking(move || time.count(&*clock, work)).await);
     }
 }
 

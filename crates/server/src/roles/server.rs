@@ -10,6 +10,7 @@ use control::analytics::Board;
 use history::service::Counters;
 use internals::{Heartbeat, Meter, ServerFigures};
 use media::Queues;
+use stdx::worktime::WorkTime;
 
 use super::stop_signal;
 use crate::folder::{self, RunningMark, lock};
@@ -91,10 +92,8 @@ async fn start(
     running.add("services", services::start(&base)?);
     let media = alerting::queues(&base)?;
     let counters = Arc::<Counters>::default();
-    let (config, clock) = (Arc::clone(&base.config), Arc::clone(&base.clock));
-    let heartbeat = Arc::new(Heartbeat::new(config, clock, base.bells.escalator.clone()));
-    let sent = Sent { media: media.clone(), heartbeat: Arc::clone(&heartbeat) };
-    let meter = measure(&base, &history, &evaluation, sent, Arc::clone(&counters));
+    let watched = Watched::new(&base, media.clone());
+    let meter = measure(&base, &history, &evaluation, &watched, Arc::clone(&counters));
     let figures =
         Arc::new(ServerFigures { config: Arc::clone(&base.config), meter: Arc::clone(&meter) });
     let board = engines.as_ref().map(|_| Board::new(Arc::clone(&base.clock)));
@@ -133,18 +132,27 @@ async fn start(
     stdx::sys::give_memory_back();
     huge_pages(true);
 
-    upkeep::start(&base, &evaluation, running);
-    running.add("heartbeat", Part::task("heartbeat", heartbeat.run()));
+    upkeep::start(&base, &evaluation, watched.housekeeping, running);
+    running.add("heartbeat", Part::task("heartbeat", watched.heartbeat.run()));
     let (address, secured) = web.address()?;
     web.start(&base, &service, running)?;
     first_start::greet(&address, secured, &addresses, base.first)?;
     Ok((base.stop_writers, mark))
 }
 
-/// What leaves the server.
-struct Sent {
+/// Parts that self-monitoring reads and that no other part has.
+struct Watched {
     media: Queues,
     heartbeat: Arc<Heartbeat>,
+    housekeeping: Arc<WorkTime>,
+}
+
+impl Watched {
+    fn new(base: &Base<'_>, media: Queues) -> Self {
+        let (config, clock) = (Arc::clone(&base.config), Arc::clone(&base.clock));
+        let heartbeat = Heartbeat::new(config, clock, base.bells.escalator.clone());
+        Self { media, heartbeat: Arc::new(heartbeat), housekeeping: Arc::default() }
+    }
 }
 
 /// What self-monitoring reads.
@@ -152,20 +160,20 @@ fn measure(
     base: &Base<'_>,
     history: &stored::Opened,
     evaluation: &Evaluation,
-    sent: Sent,
+    watched: &Watched,
     service: Arc<Counters>,
 ) -> Arc<Meter> {
     Meter::new(internals::Parts {
         clock: Arc::clone(&base.clock),
         shards: Arc::clone(&evaluation.shards),
-        problems: evaluation.problems.clone(),
         lld: evaluation.lld.clone(),
         config: Arc::clone(&base.config),
         data: base.data.clone(),
         damages: history.damages.clone(),
         stores: history.stores.clone(),
         service,
-        media: sent.media,
-        heartbeat: sent.heartbeat,
+        media: watched.media.clone(),
+        heartbeat: Arc::clone(&watched.heartbeat),
+        housekeeping: Arc::clone(&watched.housekeeping),
     })
 }

@@ -94,7 +94,10 @@ function rehearsal(from: number, till: number): Rehearsal {
         at_night: "31",
         busiest_hour: { clock: String(from + 3_600), messages: "17" },
         failed: "0",
-        withheld: [{ reason: "period", messages: "9" }],
+        withheld: [
+          { reason: "period", messages: "9" },
+          { reason: "grouped", messages: "5" },
+        ],
         sent: "40",
       },
       {
@@ -112,6 +115,8 @@ function rehearsal(from: number, till: number): Rehearsal {
       message(1, {}),
       message(2, { userid: "3", mediatypeid: "0", sendto: "", verdict: "no_media" }),
       message(3, { mode: "recovery" }),
+      message(4, { verdict: "grouped" }),
+      message(5, { tells: "5" }),
     ],
   };
 }

@@ -1,9 +1,15 @@
-import type { HeartbeatSettings } from "../heartbeat";
+import type { Settings } from "../settings";
 import type { Answers } from "./api";
 
-/** What was learnt about triggers, and the heartbeat. */
+/** What was learnt about triggers, and settings. */
 export function quietAnswers(): Answers {
-  const settings: HeartbeatSettings = { heartbeat_url: "", heartbeat_period: "0" };
+  const settings: Settings = {
+    heartbeat_url: "",
+    heartbeat_period: "0",
+    url: "",
+    link_lifetime: "24h",
+    auditlog_enabled: "1",
+  };
   return {
     "settings.get": () => ({ ...settings }),
     "settings.update": (changed) => {

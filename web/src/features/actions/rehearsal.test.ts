@@ -61,6 +61,11 @@ test("figures of a user", () => {
   expect(busiestWords(user)).toMatch(/^5 from 1970-01-01 \d\d:00$/);
   expect(busiestWords({ ...user, busiest_hour: { clock: "0", messages: "0" } })).toBe("");
   expect(withheldWords(user)).toEqual(["1\u202f200: Outside the active times of the medium."]);
+  const withheld = ["grouped", "storm", "inhibited", "transient", "flapping"].map((reason) => ({
+    reason,
+    messages: "2",
+  }));
+  expect(withheldWords({ ...user, withheld }).filter((words) => /Unknown/.test(words))).toEqual([]);
 });
 
 test("messages are about a step, the end or an update", () => {
@@ -68,6 +73,7 @@ test("messages are about a step, the end or an update", () => {
   const modes = ["problem", "recovery", "update"];
   const words = modes.map((mode) => stepWords({ ...message, mode }));
   expect(words).toEqual(["Step 2", "Recovery", "Update"]);
+  expect(stepWords({ ...message, tells: "3" })).toBe("Summary of 3 messages");
   expect(isCut(rehearsal)).toBe(false);
   expect(isCut({ ...rehearsal, messages: Array(1000).fill(message) })).toBe(true);
 });

@@ -33,11 +33,11 @@ export function nobodyWords({ fitting }: Rehearsal): string {
     : "The action would have sent no messages to users whom you can view.";
 }
 
-/** Where the rehearsal stopped; nothing if it saw all problems. */
+/** Where the rehearsal stopped; nothing if all counts. */
 export function stoppedWords({ stopped_at }: Rehearsal): string | undefined {
   const at = Number(stopped_at);
   if (!(at > 0)) return undefined;
-  return `The time range has too many problems. Only those until ${formatClock(at)} count. Choose a shorter range.`;
+  return `The time range has too many problems or messages. Only those until ${formatClock(at)} count. Choose a shorter range, or longer steps.`;
 }
 
 /** Messages that reach nobody, by schedule. */
@@ -60,14 +60,15 @@ export function busiestWords({ busiest_hour }: RehearsedUser): string {
   return `${formatCount(Number(messages))} from ${formatClock(Number(clock), "minute")}`;
 }
 
-/** Messages that no medium took, by reason: "9: Outside the active times of the medium." */
+/** Messages that were not sent by themselves, by reason: "9: Outside the active times of the medium." */
 export const withheldWords = ({ withheld }: RehearsedUser): string[] =>
   withheld.map(
     ({ reason, messages }) => `${formatCount(Number(messages))}: ${judged(reason).what}`,
   );
 
 /** What a message is about. */
-export function stepWords({ mode, step }: RehearsedMessage): string {
+export function stepWords({ mode, step, tells = "0" }: RehearsedMessage): string {
+  if (tells !== "0") return `Summary of ${plural(Number(tells), "message")}`;
   if (mode === "recovery") return "Recovery";
   return mode === "update" ? "Update" : `Step ${step}`;
 }

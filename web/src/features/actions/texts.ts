@@ -155,7 +155,7 @@ export const texts = {
   rehearsalNote:
     "What this action, as it is in the form, would have sent about problems of the past. Nothing is sent or saved.",
   rehearsalLimits:
-    "Conditions, permissions, users and media are those of now. Maintenance, trigger dependencies and symptoms of the past are unknown: no step waits for them, so the action might have sent fewer messages.",
+    "Conditions, permissions, users and media are those of now. Maintenance, trigger dependencies and symptoms of the past are unknown: no step waits for them, so the action might have sent fewer messages. Limits of media types count the messages of this action alone.",
   timeRange: "Time range",
   perUser: "Messages of each user",
   firstMessages: "First messages",

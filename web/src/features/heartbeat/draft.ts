@@ -1,4 +1,4 @@
-import type { HeartbeatSettings } from "~/api/heartbeat";
+import type { HeartbeatSettings } from "~/api/settings";
 import { periodSeconds } from "~/util/time";
 
 export interface HeartbeatDraft {

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type HeartbeatSettings, heartbeatQuery, saveHeartbeat } from "~/api/heartbeat";
+import { type HeartbeatSettings, heartbeatQuery, saveSettings } from "~/api/settings";
 import { Found } from "~/shared/fallback";
 import { FormBar } from "~/shared/forms/form-bar";
 import { FormCard } from "~/shared/forms/object-form";
@@ -17,7 +17,7 @@ function HeartbeatForm({ settings }: { settings: HeartbeatSettings }) {
   const { draft, set, problems } = drafting;
   const client = useQueryClient();
   const saving = useMutation({
-    mutationFn: () => saveHeartbeat(heartbeatParams(draft)),
+    mutationFn: () => saveSettings(heartbeatParams(draft)),
     onSuccess: () => {
       toast(texts.saved);
       void client.invalidateQueries({ queryKey: ["heartbeat"] });

@@ -8,6 +8,7 @@ import { hostItemsQuery, type ItemRow } from "~/api/items";
 import { Status } from "~/api/schema";
 import { mayConfigure } from "~/api/session-store";
 import { triggersQuery } from "~/api/triggers";
+import { MassChangeButton } from "~/features/mass-change";
 import { CreateLink, DiscoveryTable, TriggerTable } from "~/shared/config-tables";
 import { QueryError, StaleError } from "~/shared/fallback";
 import { ItemTable } from "~/shared/item-table";
@@ -83,12 +84,17 @@ function Latest({ items, hostid }: { items: readonly ItemRow[] | undefined; host
   if (!items) return <SkeletonRows rows={12} />;
   return (
     <div className="flex min-h-0 flex-1 flex-col gap-3">
-      <div className="flex items-center gap-2">
+      <div className="flex flex-wrap items-center gap-2">
         <SearchBox
           label={texts.searchNamesAndKeys}
           value={text}
           onChange={setText}
           className="w-72"
+        />
+        <MassChangeButton
+          selection={{ ids: selected.size > 0 ? [...selected] : ids }}
+          count={selected.size || ids.length}
+          all={selected.size === 0}
         />
         {selected.size > 0 && (
           <>

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { type ItemFilter, type ItemRow, itemIds, itemTotalQuery } from "~/api/items";
 import { together, useRowWindow, useVisible } from "~/api/windows";
+import { MassChangeButton } from "~/features/mass-change";
 import { ItemTable } from "~/shared/item-table";
 import { ListPage, NoRows } from "~/shared/list-page";
 import { GroupPicker, HostPicker } from "~/shared/pickers";
@@ -111,22 +112,28 @@ export function LatestPage() {
       title={texts.latestData}
       count={total.data !== undefined && plural(total.data, "item")}
       actions={
-        selected.size > 0 && (
-          <>
-            <span className="tabular text-soft">{texts.selected(selected.size)}</span>
-            <Link
-              to="/graph"
-              search={{ items: [...selected].slice(0, LINES_MAX).join(",") }}
-              className={buttonClass("primary")}
-            >
-              <Icon name="graph" size={15} />
-              {texts.showGraph}
-            </Link>
-            <Button look="quiet" onClick={() => setSelected(new Set())}>
-              {texts.deselect}
-            </Button>
-          </>
-        )
+        <>
+          <MassChangeButton
+            selection={selected.size > 0 ? { ids: [...selected] } : { filter }}
+            count={selected.size || (total.data ?? 0)}
+            all={selected.size === 0}
+          />
+          {selected.size > 0 && (
+            <>
+              <Link
+                to="/graph"
+                search={{ items: [...selected].slice(0, LINES_MAX).join(",") }}
+                className={buttonClass("primary")}
+              >
+                <Icon name="graph" size={15} />
+                {texts.showGraph}
+              </Link>
+              <Button look="quiet" onClick={() => setSelected(new Set())}>
+                {texts.deselect}
+              </Button>
+            </>
+          )}
+        </>
       }
       filters={<Filters search={search} typed={typed} onChange={change} />}
       onClear={onClear}

@@ -1,5 +1,3 @@
-import { plural } from "~/util/format";
-
 /** Texts that users read, to be reviewed and translated in one place. */
 export const texts = {
   searchNamesAndKeys: "Search names and keys",
@@ -15,5 +13,4 @@ export const texts = {
   item: "item",
   goToHosts: "Go to hosts",
   linkATemplateTo: "Link a template to a host, and its values appear here.",
-  selected: (count: number) => `${plural(count, "item")} selected`,
 } as const;

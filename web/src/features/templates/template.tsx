@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { exportTemplate } from "~/api/configuration";
 import { discoveryRulesQuery } from "~/api/discovery";
 import { explain } from "~/api/errors";
@@ -7,6 +8,7 @@ import { type ConfiguredItem, templateItemsQuery } from "~/api/item-config";
 import { Status } from "~/api/schema";
 import { deleteTemplate, type Template, templateQuery } from "~/api/templates";
 import { triggersQuery } from "~/api/triggers";
+import { MassChangeButton } from "~/features/mass-change";
 import { ConfiguredItems, CreateLink, DiscoveryTable, TriggerTable } from "~/shared/config-tables";
 import { Gone, QueryError, StaleError } from "~/shared/fallback";
 import { useKeptState } from "~/shared/forms/use-kept-state";
@@ -33,18 +35,36 @@ const TABS = ["items", "triggers", "discovery", "web", "macros", "valuemaps", "h
 type Tab = (typeof TABS)[number];
 
 function Items({ templateid }: { templateid: string }) {
+  const query = useQuery(templateItemsQuery(templateid));
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const ids = selected.size > 0 ? [...selected] : (query.data ?? []).map(({ itemid }) => itemid);
   return (
-    <ConfiguredItems<ConfiguredItem>
-      query={useQuery(templateItemsQuery(templateid))}
-      empty={<Empty icon="latest" title={texts.thisTemplateHasNo} />}
-      state={(item) =>
-        item.status === Status.Disabled ? (
-          <span className="text-faint">{texts.disabled}</span>
-        ) : (
-          <span className="text-soft">{texts.enabled}</span>
-        )
-      }
-    />
+    <div className="flex flex-col gap-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <CreateLink to="/items/new" ownerid={templateid} template>
+          {texts.createItem}
+        </CreateLink>
+        <MassChangeButton
+          selection={{ ids }}
+          count={ids.length}
+          all={selected.size === 0}
+          template
+        />
+      </div>
+      <ConfiguredItems<ConfiguredItem>
+        query={query}
+        selected={selected}
+        onSelect={setSelected}
+        empty={<Empty icon="latest" title={texts.thisTemplateHasNo} />}
+        state={(item) =>
+          item.status === Status.Disabled ? (
+            <span className="text-faint">{texts.disabled}</span>
+          ) : (
+            <span className="text-soft">{texts.enabled}</span>
+          )
+        }
+      />
+    </div>
   );
 }
 
@@ -80,12 +100,7 @@ function Part({ tab, template, onLink }: PartProps) {
     enabled: tab === "discovery",
   });
   return tab === "items" ? (
-    <div className="flex flex-col gap-3">
-      <CreateLink to="/items/new" ownerid={templateid} template>
-        {texts.createItem}
-      </CreateLink>
-      <Items templateid={templateid} />
-    </div>
+    <Items templateid={templateid} />
   ) : tab === "triggers" ? (
     <div className="flex flex-col gap-3">
       <CreateLink to="/triggers/new" ownerid={templateid} template>

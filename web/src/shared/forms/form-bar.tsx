@@ -32,6 +32,7 @@ const LISTS = [
   ["/sla", "/sla"],
   ["/oncall", "/oncall"],
   ["/heartbeat", "/heartbeat"],
+  ["/message-links", "/message-links"],
   ["/autoregistration", "/autoregistration"],
   ["/templates", "/templates"],
   ["/balancing/services", "/balancing/services"],

@@ -179,3 +179,32 @@ fn a_crash_makes_both_or_nothing() {
     let error = &world.rows("SELECT LENGTH(error), error FROM alerts")[0];
     assert!(error.starts_with("2048|xxx") && error.ends_with("Sent by m902 instead."), "{error}");
 }
+
+#[test]
+fn messages_that_fail_together_have_a_fallback_each() {
+    let mut world = World::with_fallback();
+    world.run("UPDATE triggers SET type = 1");
+    let events = [TRIGGER, DISASTER, TRIGGER].map(|trigger| world.problem(trigger));
+    assert_eq!(world.sent().len(), events.len());
+    for alert in world.handed() {
+        world.report(alert, Outcome::Failed { error: "no route".to_owned(), again: None });
+    }
+    world.escalator.take(Duration::ZERO);
+    let now = T as i64;
+    let reports = std::mem::take(&mut world.escalator.reports);
+    world.escalator.reports.clone_from(&reports);
+    let fallbacks = world.escalator.fallbacks(now).unwrap();
+    world.escalator.reports.clear();
+    // The second one is deleted meanwhile, with its alerts.
+    world.run_state(&format!("DELETE FROM events WHERE eventid = {}", events[1]));
+    let config = Arc::clone(&world.config);
+    world.escalator.sending.settle(&config, &reports, &fallbacks, now).unwrap();
+    let pairs = world.rows(
+        "SELECT f.eventid, c.eventid, f.error, c.sendto FROM alerts f \
+         JOIN alerts c ON c.alertid = f.carrierid AND c.replaced_alertid = f.alertid \
+         ORDER BY f.alertid",
+    );
+    let pair =
+        |event: u64| format!("{event}|{event}|no route\nSent by m{MAIL} instead.|alice@mail");
+    assert_eq!(pairs, [pair(events[0]), pair(events[2])]);
+}

@@ -247,6 +247,55 @@ fn deleted_triggers_and_actions_end_it_silently() {
 }
 
 #[test]
+fn what_is_deleted_between_steps_gets_no_further_messages() {
+    for (sql, sent) in [
+        ("DELETE FROM users WHERE userid = 101", &["bob SECOND"][..]),
+        ("DELETE FROM media WHERE userid = 101", &["bob SECOND"]),
+        ("DELETE FROM operations WHERE operationid = 401", &["bob SECOND"]),
+        ("DELETE FROM group_rights", &[]),
+    ] {
+        let mut world = World::new();
+        world.problem(TRIGGER);
+        assert_eq!(world.sent(), ["alice PROBLEM"]);
+        world.report_all();
+        world.run(sql);
+        assert_eq!(world.after(60), sent, "{sql}");
+        world.report_all();
+        world.recovery(TRIGGER);
+        let after = world.sent();
+        assert!(!after.iter().any(|one| one.starts_with("alice")) || sql.contains("operations"));
+    }
+}
+
+/// Otherwise its alerts would stay: what deletes them has come before.
+#[test]
+fn what_is_deleted_during_a_look_leaves_no_alerts() {
+    let look = |world: &World, sql: &str| {
+        let now = i64::try_from(T).unwrap();
+        let (snapshot, woken) = (world.config.snapshot(), BTreeSet::new());
+        let turn = Turn { snapshot: &snapshot, texts: &Echo, now, woken: &woken };
+        let before = world.config.read(Position::read).unwrap();
+        let mut configured = Configured::default();
+        let looked = world.config.read(|connection| turn.look(connection, &mut configured, before));
+        let mut changes = looked.unwrap().changes;
+        assert_eq!((changes.alerts.len(), changes.kept.len()), (1, 1));
+        let done: Result<u64, DbError> =
+            world.config.write(|edit| edit.unrecorded().execute(sql, &[]));
+        done.unwrap();
+        world.config.write_state(|state| changes.write(state, now)).unwrap();
+    };
+    for (sql, kept) in
+        [("DELETE FROM actions", "0|0"), ("DELETE FROM users WHERE userid = 101", "0|1")]
+    {
+        let world = World::new();
+        world.problem(TRIGGER);
+        look(&world, sql);
+        let counts = "SELECT (SELECT COUNT(*) FROM alerts), (SELECT COUNT(*) FROM escalations)";
+        assert_eq!(world.rows(counts), [kept], "{sql}");
+    }
+}
+
+#[test]
 fn escalations_that_wait_for_the_end_go_with_the_trigger() {
     let escalations = "SELECT eventid FROM escalations";
     let mut world = World::new();

@@ -172,6 +172,40 @@ fn links_are_signed_for_their_recipient() {
     assert!(world.rows("SELECT message FROM alerts")[0].starts_with(LINKS));
 }
 
+/// Such as of a webhook that throws its whole argument.
+#[test]
+fn an_error_that_repeats_links_is_stored_without_them() {
+    let mut world = with_links();
+    set(&world, "url", "https://m.test");
+    world.problem(TRIGGER);
+    world.work();
+    let sent = std::mem::take(&mut *lock(&world.sink.taken)).remove(0);
+    let error = format!("refused: {}", sent.message);
+    let count = |text: &str, part: &str| text.to_lowercase().matches(part).count();
+    assert_eq!(count(&error, "https://m.test/act/ae"), 3, "{error}");
+    let again = Some(Duration::from_secs(10));
+    world.report(sent.alert.0, Outcome::Failed { error: error.clone(), again });
+    world.work();
+    let stored = "SELECT error FROM alerts WHERE status = 0";
+    let shown = world.rows(stored).remove(0);
+    assert_eq!(count(&shown, "/act/ae"), 0, "{shown}");
+    assert_eq!(count(&shown, "https://m.test/act/******"), 3, "{shown}");
+    world.report(sent.alert.0, Outcome::Impossible { error });
+    world.work();
+    assert_eq!(count(&world.rows("SELECT error FROM alerts").concat(), "/act/ae"), 0);
+}
+
+#[test]
+fn an_id_of_a_receiver_makes_no_link() {
+    let mut world = world(1);
+    set(&world, "url", "https://monitor.test");
+    world.problem(TRIGGER);
+    let post = handed(&mut world);
+    world.report(post[0].0, sent_as("{ALERT.LINK.CLOSE}"));
+    world.recovery(TRIGGER);
+    assert_eq!(texts(&handed(&mut world)), ["OK <{ALERT.LINK.CLOSE}>"]);
+}
+
 #[test]
 fn a_repeated_message_has_a_link_that_is_good() {
     let mut world = with_links();

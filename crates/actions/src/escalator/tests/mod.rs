@@ -9,6 +9,7 @@ mod living;
 mod on_call;
 mod outlook;
 mod rehearsal;
+mod rehearsal_of_calm;
 mod runs;
 mod sends;
 mod services;
@@ -65,7 +66,7 @@ impl Media for Sink {
 }
 
 /// Shows what it was asked for: the event, the user and the template.
-struct Echo;
+pub(super) struct Echo;
 
 struct EchoOf(Subject);
 
@@ -104,14 +105,14 @@ impl Expand for EchoOf {
 
 /// Starts commands up to one for each host, and none of hosts that are full.
 #[derive(Default)]
-struct Shell {
+pub(super) struct Shell {
     started: Mutex<Vec<(AlertId, Task)>>,
     full: Mutex<BTreeSet<HostId>>,
 }
 
 struct Seat(Arc<Shell>);
 
-struct Seats(Arc<Shell>);
+pub(super) struct Seats(pub(super) Arc<Shell>);
 
 impl Commands for Seats {
     fn place(&self, _: CommandKind, host: HostId) -> Option<Box<dyn Place>> {

@@ -1,7 +1,7 @@
 //! What an action would have sent: the same as what it did send.
 
 use model::alert::outlook::Silence;
-use model::alert::rehearsal::{OfUser, Rehearsed, Span};
+use model::alert::rehearsal::{OfUser, Reason, Rehearsed, Span};
 
 use super::*;
 
@@ -76,7 +76,8 @@ fn counts_tell_the_night_the_busiest_hour_and_the_reasons() {
     // T is 17:00 in Tokyo.
     assert_eq!((alice.messages, alice.at_night, alice.busiest_hour), (3, 0, (NOW, 3)));
     assert_eq!((alice.sent, alice.failed), (3, 0));
-    let bob = OfUser { withheld: [(Silence::Severity, 1)].into(), ..OfUser::default() };
+    let bob =
+        OfUser { withheld: [(Reason::Silent(Silence::Severity), 1)].into(), ..OfUser::default() };
     assert_eq!(found.users[&BOB], bob);
     world.run_state(
         "UPDATE alerts SET status = 2 WHERE alertid = (SELECT MIN(alertid) FROM alerts)",

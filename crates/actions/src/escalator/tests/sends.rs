@@ -139,6 +139,27 @@ fn a_clock_that_is_set_back_delays_no_step() {
 }
 
 #[test]
+fn a_clock_that_was_years_ahead_at_the_last_run_delays_nothing() {
+    const YEARS: u64 = 20 * 365 * 86_400;
+    let mut world = World::new();
+    world.clock.advance(Duration::from_secs(YEARS));
+    world.problem(TRIGGER);
+    assert_eq!(world.sent(), ["alice PROBLEM"]);
+    world.report_all();
+    world.clock.advance(Duration::from_secs(20));
+    world.work();
+    // It is corrected while the server is down.
+    world.clock.set_back(Duration::from_secs(YEARS));
+    let mut world = world.restarted();
+    assert_eq!(world.rows("SELECT nextcheck FROM escalations"), [(T + 80).to_string()]);
+    assert_eq!(world.work(), 60, "the time since the last change does not count");
+    // A second start moves nothing again.
+    let mut world = world.restarted();
+    assert_eq!(world.after(59), [""; 0]);
+    assert_eq!(world.after(1), ["alice PROBLEM", "bob SECOND"]);
+}
+
+#[test]
 fn tags_of_webhooks_are_added_to_the_problem() {
     let mut world = World::new();
     let told = Arc::<Mutex<Vec<u64>>>::default();
@@ -260,4 +281,61 @@ fn a_refused_outcome_loses_only_its_text() {
     );
     world.work();
     assert_eq!(world.rows(STATES), ["1|1||0"]);
+}
+
+#[test]
+fn a_media_type_gets_twice_as_many_messages_as_sessions() {
+    let mut world = World::new();
+    world.run("UPDATE media_types SET maxsessions = 1");
+    world.run("UPDATE triggers SET type = 1");
+    for _ in 0..4 {
+        world.problem(DISASTER);
+    }
+    let mut sent = Vec::new();
+    for waiting in ["2", "1", "0"] {
+        sent.push(world.sent().len());
+        let left = "SELECT COUNT(*) FROM alerts WHERE status = 3 AND nextcheck > 0";
+        assert_eq!(world.rows(left), [waiting]);
+        // A message for each that was reported.
+        let first = world.escalator.sending.handed().next().unwrap();
+        world.report(first.0, Outcome::SENT);
+    }
+    assert_eq!(sent, [2, 1, 1]);
+}
+
+#[test]
+fn reports_are_gathered_while_most_attempts_are_under_way() {
+    let mut world = World::new();
+    world.run("UPDATE triggers SET type = 1");
+    for _ in 0..3 {
+        world.problem(DISASTER);
+    }
+    world.work();
+    let handed: Vec<AlertId> = world.escalator.sending.handed().collect();
+    let report = |alert: &AlertId| Report { alert: *alert, outcome: Outcome::SENT };
+    let reports: Vec<Report> = handed.iter().map(report).collect();
+    let busy = |n: usize| world.escalator.sending.is_busy(&reports[..n]);
+    assert_eq!([0, 1, 2, 3].map(busy), [false, true, false, false]);
+    let unknown = [Report { alert: AlertId(u64::MAX), outcome: Outcome::SENT }];
+    assert!(!world.escalator.sending.is_busy(&unknown), "of a command");
+}
+
+#[test]
+fn alerts_that_a_deletion_has_left_are_not_sent() {
+    for (table, column, id) in
+        [(&table::USERS, "userid", ALICE), (&table::ACTIONS, "actionid", ACTION)]
+    {
+        let mut world = World::new();
+        world.problem(TRIGGER);
+        world.escalator.look(T as i64).unwrap();
+        // The server stops before it deletes the alerts, too.
+        let deleted: Result<(), DbError> =
+            world.config.write(|edit| edit.delete(table, column, &[id]));
+        deleted.unwrap();
+        let mut world = world.restarted();
+        assert_eq!(world.sent(), Vec::<String>::new());
+        let error = "The action or the user was deleted. The message is not sent.";
+        assert_eq!(world.rows(STATES), [format!("2|0|{error}|0")]);
+        assert_eq!(world.work(), 60, "nothing is due");
+    }
 }

@@ -7,8 +7,8 @@ use config::db::{DbResult, Reader};
 use model::alert::learnt::Flapping;
 
 use super::{About, Action, Event, Look, News, Problems, Turn};
-use crate::calm::{self, Calming, Freed, History, Inhibitors};
-use crate::escalation::{Calm, Problem};
+use crate::calm::{self, Freed, History, Inhibitors, Known};
+use crate::escalation::Problem;
 use crate::escalator::stored;
 
 /// What is known of problems.
@@ -99,70 +99,39 @@ pub(super) fn freed(
     calm::freed(connection, inhibited, &news.ended)
 }
 
-/// How much longer a hold is than most problems: their ends take a moment to be known.
-const GRACE_S: i64 = 5;
-
 impl Look<'_> {
     /// A problem as an escalation of the action sees it. `off`: the name of the action, which is switched off.
     pub(super) fn problem(&self, action: &Action, event: &Event, off: Option<&str>) -> Problem {
         let problem = self.problems.states.state(event, self.object(event), off);
-        let reopened = action.calming.is_some_and(|calming| calming.flapping)
-            && event.recovery != 0
-            && self.history(event).is_some_and(|history| history.is_open_again(event.id));
-        Problem { calm: self.calm(action, event), reopened, ..problem }
+        let known = self.known(action, event);
+        let calming = action.calming.as_ref();
+        let calm = known.calm(calming, self.turn.now).filter(|_| event.is_of_trigger());
+        Problem { calm, reopened: known.reopened(calming), ..problem }
     }
 
     /// What the messages of a step are about.
     pub(super) fn about_step(&mut self, action: &Action, event: &Event, step: u32) -> About {
         let about = About::problem(event, step);
-        let is_told =
-            action.calming.and_then(|one| self.flapping(action.id, &one, event)).is_some();
-        let flapping = self.problems.histories.flapping.get(&event.trigger()).filter(|_| is_told);
-        let Some(changes) = flapping.map(|flapping| flapping.changes) else { return about };
+        let known = self.known(action, event);
+        let is_told = action.calming.and_then(|one| known.flapping(&one)).is_some();
+        let Some(changes) = known.flapping.filter(|_| is_told).map(|one| one.changes) else {
+            return about;
+        };
         self.problems.histories.told.insert((action.id, event.trigger()));
         about.flapping(changes)
     }
 
-    fn history(&self, event: &Event) -> Option<&History> {
-        self.problems.histories.of_trigger.get(&event.trigger())
-    }
-
-    fn calm(&self, action: &Action, event: &Event) -> Option<Calm> {
-        if !event.is_of_trigger() {
-            return None;
-        }
-        let by = self.problems.inhibitors.of(event.severity, &event.tags, &action.inhibition);
-        let inhibited = by.map(|by| Calm::Inhibited { by });
-        let calming = action.calming.as_ref();
-        inhibited
-            .or_else(|| self.flapping(action.id, calming?, event))
-            .or_else(|| self.transient(calming?, event))
-    }
-
-    fn flapping(&self, action: u64, calming: &Calming, event: &Event) -> Option<Calm> {
+    fn known(&self, action: &Action, event: &Event) -> Known<'_> {
         let trigger = event.trigger();
-        let flapping =
-            self.problems.histories.flapping.get(&trigger).filter(|_| calming.flapping)?;
-        // Those before it are told as usual.
-        if flapping.since.is_some_and(|since| event.id < since) {
-            return None;
+        let histories = &self.problems.histories;
+        Known {
+            event: event.id,
+            opened: event.at.clock.into(),
+            has_ended: event.recovery != 0,
+            inhibitor: self.problems.inhibitors.of(event.severity, &event.tags, &action.inhibition),
+            history: histories.of_trigger.get(&trigger),
+            flapping: histories.flapping.get(&trigger).copied(),
+            is_told: histories.told.contains(&(action.id, trigger)),
         }
-        let is_known =
-            flapping.since.is_none() || self.problems.histories.told.contains(&(action, trigger));
-        Some(Calm::Flapping { until: flapping.until, first: !is_known })
-    }
-
-    /// The problem may be one of those that end by themselves.
-    fn transient(&self, calming: &Calming, event: &Event) -> Option<Calm> {
-        let trigger = event.trigger();
-        let history = self.history(event).filter(|_| calming.transients)?;
-        let within = history.learnt(trigger, event.id, self.turn.now).within?;
-        let until = i64::from(event.at.clock).saturating_add(within).saturating_add(GRACE_S);
-        // A look may come late.
-        let holds = match event.recovery {
-            0 => self.turn.now < until,
-            _ => history.end(event.id).is_some_and(|end| end <= until),
-        };
-        (holds && within <= calming.max_hold_s).then_some(Calm::Transient { until })
     }
 }

@@ -14,6 +14,7 @@ use crate::escalator::alerts::{Group, Holds, Kind, NewAlert};
 use crate::escalator::stored;
 use crate::escalator::texts::{Addressee, Sent, Subject};
 use crate::recipients::{Draft, Fate, Involved, Message, Occasion, Recipients, Text};
+use crate::text::without_links;
 
 impl Look<'_> {
     /// Makes the alerts of a message, or of a note.
@@ -287,5 +288,5 @@ pub(super) fn note(missing: &Missing) -> String {
         Missing::Item(key) => format!("item \"{key}\" disabled"),
         Missing::Action(name) => format!("action '{name}' disabled"),
     };
-    format!("NOTE: Escalation canceled: {why}.")
+    without_links(format!("NOTE: Escalation canceled: {why}."))
 }

@@ -100,6 +100,30 @@ fn values_are_not_expanded_again() {
 }
 
 #[test]
+fn values_make_no_links() {
+    let world = with_trigger();
+    let harm = "{ALERT.LINK.CLOSE}";
+    world.run_state(&format!("UPDATE events SET name = '{harm}' WHERE eventid = {PROBLEM}"));
+    tag(&world, 70, PROBLEM, "harm", harm);
+    let template =
+        "{ALERT.LINK.ACK} {EVENT.NAME} {EVENT.TAGS.harm} {{EVENT.NAME}.regsub(\"(.*)\", \"\\1\")}";
+    let expected = "{ALERT.LINK.ACK} { ALERT.LINK.CLOSE} { ALERT.LINK.CLOSE} { ALERT.LINK.CLOSE}";
+    let expander = world.expander(Problem, &[template]);
+    let message = expander.expand(template, &anybody());
+    assert_eq!(message, expected);
+    assert_eq!(expander.subject(template, &anybody()), expected);
+    let sent = Sent { message: &message, sendto: harm, ..Sent::default() };
+    for (parameter, expected) in [
+        ("{ALERT.LINK.SUPPRESS} {EVENT.NAME}", "{ALERT.LINK.SUPPRESS} { ALERT.LINK.CLOSE}"),
+        ("{ALERT.MESSAGE}", expected),
+        ("{{ALERT.MESSAGE}.lowercase()}", &*expected.to_lowercase()),
+        ("{ALERT.SENDTO}", "{ ALERT.LINK.CLOSE}"),
+    ] {
+        assert_eq!(expander.parameter(parameter, &anybody(), sent), expected, "{parameter}");
+    }
+}
+
+#[test]
 fn very_many_macros_cost_little() {
     let world = with_trigger();
     for part in [

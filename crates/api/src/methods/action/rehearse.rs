@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use model::alert::rehearsal::{OfUser, Planned, Rehearsed, Span};
-use objects::OperationMode;
+use objects::{OperationMode, Withholding};
 use serde_json::{Value as Json, json};
 
 use crate::call::Call;
@@ -123,7 +123,7 @@ fn names(call: &Call<'_>, rehearsed: &Rehearsed) -> ApiResult<BTreeMap<u64, Stri
 fn of_user(id: u64, name: &str, user: &OfUser) -> Json {
     let withheld = user.withheld.iter();
     let withheld = withheld
-        .map(|(silence, count)| json!({ "reason": silence.word(), "messages": count.to_string() }));
+        .map(|(reason, count)| json!({ "reason": reason.word(), "messages": count.to_string() }));
     json!({
         "userid": id.to_string(),
         "username": name,
@@ -149,7 +149,8 @@ fn message(planned: &Planned) -> Json {
         "userid": planned.user.to_string(),
         "mediatypeid": media_type.to_string(),
         "sendto": sendto,
-        "verdict": planned.verdict.word(),
+        "verdict": planned.withheld.map_or(planned.verdict.word(), Withholding::reason),
+        "tells": planned.tells.to_string(),
         "oncall": planned.on_call,
     })
 }

@@ -29,9 +29,11 @@ pub(super) fn explain(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     let outlook = look(call, event)?.ok_or_else(ApiError::no_object)?;
     let people = People::of(call, &outlook, wanted.as_ref())?;
-    let conditions = conditions(call, &outlook)?;
+    let seen = actions_seen(call, &outlook.actions)?;
+    let conditions = action::conditions_of(call, &Vec::from_iter(seen.iter().copied()))?;
     let Sent { mut ids, mut withheld } = Sent::of(call, event)?;
     let actions = outlook.actions.iter().map(|one| {
+        let name = Name::of(one, &seen);
         let results = conditions.get(&one.action).into_iter().flatten().zip(&one.conditions);
         let results = results.map(|(condition, met)| {
             let mut condition = condition.clone();
@@ -41,11 +43,11 @@ pub(super) fn explain(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         let operations = one.operations.iter().map(|operation| people.shown(operation));
         json!({
             "actionid": one.action.to_string(),
-            "name": one.name,
+            "name": name.0,
             "enabled": flag(one.enabled),
             "applies": flag(one.applies),
             "conditions": results.collect::<Vec<_>>(),
-            "escalation": one.running.as_ref().map(running),
+            "escalation": one.running.as_ref().map(|running| name.running(running)),
             "steps": one.steps.iter().map(step).collect::<Vec<_>>(),
             "operations": operations.collect::<Vec<_>>(),
             "alertids": ids.remove(&one.action).unwrap_or_default(),
@@ -70,16 +72,18 @@ pub(crate) fn escalations(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut all = Vec::new();
     for event in readable(call, &events)? {
         let Some(outlook) = look(call, event)? else { continue };
-        all.extend(outlook.actions.iter().filter_map(|one| of_running(event, one)));
+        let seen = actions_seen(call, &outlook.actions)?;
+        let name = |one| Name::of(one, &seen);
+        all.extend(outlook.actions.iter().filter_map(|one| of_running(event, one, &name(one))));
     }
     Ok(Json::Array(all))
 }
 
-fn of_running(event: u64, one: &OfAction) -> Option<Json> {
-    let mut shown = running(one.running.as_ref()?);
+fn of_running(event: u64, one: &OfAction, name: &Name<'_>) -> Option<Json> {
+    let mut shown = name.running(one.running.as_ref()?);
     shown["eventid"] = event.to_string().into();
     shown["actionid"] = one.action.to_string().into();
-    shown["name"] = one.name.clone().into();
+    shown["name"] = name.0.into();
     shown["steps"] = one.steps.iter().map(step).collect();
     Some(shown)
 }
@@ -109,17 +113,35 @@ fn look(call: &Call<'_>, event: u64) -> ApiResult<Option<Outlook>> {
     call.api.deps.live.outlook(event).map_err(ApiError::application)
 }
 
-/// Conditions of the actions that the user sees, in their order: they name hosts and groups.
-fn conditions(call: &Call<'_>, outlook: &Outlook) -> ApiResult<BTreeMap<u64, Vec<Json>>> {
+/// Those of the actions that `action.get` shows the user.
+fn actions_seen(call: &Call<'_>, actions: &[OfAction]) -> ApiResult<BTreeSet<u64>> {
     if call.user().kind < UserType::Admin {
-        return Ok(BTreeMap::new());
+        return Ok(BTreeSet::new());
     }
-    let ids: Vec<String> = outlook.actions.iter().map(|one| one.action.to_string()).collect();
+    let ids: Vec<String> = actions.iter().map(|one| one.action.to_string()).collect();
     let params = json!({ "actionids": ids, "output": ["actionid"] });
     let seen = rpc::run_inner(call, "action.get", &params)?;
     let seen = seen.as_array().into_iter().flatten();
-    let ids: Vec<u64> = seen.filter_map(|one| one["actionid"].as_str()?.parse().ok()).collect();
-    action::conditions_of(call, &ids)
+    Ok(seen.filter_map(|one| one["actionid"].as_str()?.parse().ok()).collect())
+}
+
+/// The name of an action; empty if the user does not see the action.
+struct Name<'a>(&'a str);
+
+impl<'a> Name<'a> {
+    fn of(action: &'a OfAction, seen: &BTreeSet<u64>) -> Self {
+        Self(if seen.contains(&action.action) { &action.name } else { "" })
+    }
+
+    /// Only the note on an action that is switched off has its name.
+    fn running(&self, one: &Running) -> Json {
+        let mut shown = running(one);
+        let names_action = one.stopped.starts_with("NOTE: Escalation canceled: action '");
+        if self.0.is_empty() && names_action {
+            shown["stopped"] = "NOTE: Escalation canceled: action disabled.".into();
+        }
+        shown
+    }
 }
 
 /// Alerts about the event, its end and its updates, by action, as far as the user sees their recipients.
@@ -158,13 +180,7 @@ fn withheld(row: &Row, reason: Withholding) -> Json {
     json!({
         "alertid": row.id("alertid").to_string(),
         "userid": row.id("userid").to_string(),
-        "reason": match reason {
-            Withholding::Grouped => "grouped",
-            Withholding::Inhibited => "inhibited",
-            Withholding::Storm => "storm",
-            Withholding::Transient => "transient",
-            Withholding::Flapping => "flapping",
-        },
+        "reason": reason.reason(),
         "carrierid": row.id("carrierid").to_string(),
         "until": if waits { row.int("until") } else { 0 }.to_string(),
     })

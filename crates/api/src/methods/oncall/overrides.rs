@@ -96,8 +96,12 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         let named = config::oncall::read(edit, &[id], &within)?.remove(&id);
         let named = named.ok_or_else(ApiError::no_object)?;
         require_user(call, edit, &asked, &named, may_all)?;
-        let time = if may_all { asked.time.clone() } else { from_now_on(call, &asked.time, "")? };
-        let other = match &asked.swap {
+        let rest = |time: &Range<i64>, path: &str| {
+            if may_all { Ok(time.clone()) } else { from_now_on(call, time, path) }
+        };
+        let time = rest(&asked.time, "")?;
+        let swap = asked.swap.as_ref().map(|swap| rest(swap, "/swap")).transpose()?;
+        let other = match &swap {
             Some(swap) => Some(swapped(call, &asked, &time, swap, &named, may_all)?),
             None if may_all || asked.user == call.user().id => None,
             None => {
@@ -108,7 +112,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         make_room(edit, call, id)?;
         let first = write(call, edit, &asked, asked.user, &time, 0)?;
         let mut ids = vec![first.to_string()];
-        if let (Some(user), Some(swap)) = (other, &asked.swap) {
+        if let (Some(user), Some(swap)) = (other, &swap) {
             let second = write(call, edit, &asked, user, swap, first)?;
             edit.update(&table::ONCALL_OVERRIDES, first, &[("swapid", second.into())])?;
             ids.push(second.to_string());
@@ -175,7 +179,6 @@ fn swapped(
     let schedule = &named.schedule;
     if !may_all {
         require_own(call, schedule, time)?;
-        from_now_on(call, swap, "/swap")?;
     }
     let Some(other) = holder(schedule, time) else {
         return Err(ApiError::at("/from", "the time of a swap must belong to one user"));

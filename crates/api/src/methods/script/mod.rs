@@ -1,6 +1,7 @@
 //! Scripts: what actions and users run on hosts and events.
 
 mod kinds;
+mod places;
 mod run;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use crate::methods::action;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Json as Document, Name, OneOf, Text};
 use crate::object::{Field, Object, field};
+use crate::params;
 use crate::permission::on_groups;
 use crate::plain::{self, Child, Draft, Key, Plain, Spec, Unique, delete_rows, need};
 use crate::relate::Relation;
@@ -94,7 +96,15 @@ const PARAMETER: &[Field] = &[
 ];
 
 static SPEC: Spec = Spec {
-    options: &["hostids", "groupids", "usrgrpids", "selectActions"],
+    options: &[
+        "hostids",
+        "groupids",
+        "usrgrpids",
+        "selectActions",
+        "selectHosts",
+        "selectHostGroups",
+        "selectGroups",
+    ],
     unique: Some(Unique {
         columns: &["name", "menu_path"],
         among: None,
@@ -145,10 +155,14 @@ impl Plain for Script {
         &SPEC
     }
 
-    fn select(&self, get: &mut Get<'_, '_>, call: &Call<'_>, _: &Json) -> ApiResult<()> {
+    fn select(&self, get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json) -> ApiResult<()> {
         get.by_ids("hostids", OF_HOSTS)?;
         get.by_ids("groupids", "(t.groupid = 0 OR t.groupid IN ({ids}))")?;
-        get.by_ids("usrgrpids", "(t.usrgrpid = 0 OR t.usrgrpid IN ({ids}))")?;
+        // Scripts for all user groups stay with an empty list, too.
+        if let Some(groups) = params::ids(input, "usrgrpids")? {
+            let groups: Vec<u64> = groups.into_iter().chain([0]).collect();
+            get.in_ids("t.usrgrpid IN ({ids})", &groups);
+        }
         if call.is_super_admin() {
             return Ok(());
         }
@@ -181,7 +195,7 @@ impl Plain for Script {
             let pairs = found.call.pairs(sql, &found.ids())?;
             found.relate_as(&Relation::new("actions", &action::ACTION), &wanted, &pairs)?;
         }
-        Ok(())
+        places::show(found)
     }
 
     fn given(&self, _: &Call<'_>, draft: &mut Draft<'_>) -> ApiResult<()> {

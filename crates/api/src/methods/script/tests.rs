@@ -190,3 +190,54 @@ fn scripts_live_and_change_their_type() {
     let log = server.call("auditlog.get", &json!({ "output": ["details"] })).unwrap().to_string();
     assert!(log.contains("script.password") && !log.contains("\\\"p\\\""), "{log}");
 }
+
+/// As 7.0.22 responds, but for the order of hosts.
+#[test]
+fn scripts_show_the_hosts_and_groups_on_which_they_run() {
+    let server = Server::start();
+    let group = |name: &str| server.create("hostgroup.create", &json!({ "name": name }));
+    let (outer, inner, other) = (group("g"), group("g/sub"), group("other"));
+    let host = |name: &str, group: &str| {
+        server.create("host.create", &json!({ "host": name, "groups": { "groupid": group } }))
+    };
+    let hosts = [host("h1", &outer), host("h2", &inner), host("h3", &other)];
+    let script = |name: &str, more: Json| {
+        let script =
+            json!({ "name": name, "command": "x", "type": 0, "scope": 2, "execute_on": 1 });
+        server.create("script.create", &with(script, more))
+    };
+    let ids = [
+        script("one group", json!({ "groupid": outer })),
+        script("all groups, write", json!({ "host_access": 3 })),
+    ];
+    let get = |session: Option<&str>, more: Json| {
+        let params = json!({ "scriptids": ids, "output": ["name"], "sortfield": "scriptid" });
+        server.call_as(session, "script.get", &with(params, more)).unwrap()
+    };
+    let all = json!({ "selectHosts": ["host"], "selectHostGroups": ["name"] });
+    let found = get(Some(&server.login("Admin", "zabbix")), all.clone());
+    let shown = |id: &str, name: &str| json!({ "hostid": id, "host": name });
+    let own = json!([shown(&hosts[0], "h1"), shown(&hosts[1], "h2")]);
+    assert_eq!(found[0]["hosts"], own);
+    assert_eq!(found[0]["hostgroups"], json!([{ "name": "g" }, { "name": "g/sub" }]));
+    let every = found[1]["hosts"].as_array().unwrap();
+    assert!(hosts.iter().all(|id| every.iter().any(|host| host["hostid"] == **id)), "{every:?}");
+    assert!(found[1]["hostgroups"].to_string().contains("other"));
+    let reader = server.user("reader", "1", &[(&outer, 2)]);
+    let found = get(Some(&reader), all);
+    let expected = json!([
+        { "name": "one group", "hosts": [shown(&hosts[0], "h1")], "hostgroups": [{ "name": "g" }] },
+        { "name": "all groups, write", "hosts": [], "hostgroups": [] },
+    ]);
+    assert_eq!(found, expected);
+    let writer = server.user("writer", "1", &[(&inner, 3)]);
+    let found = get(Some(&writer), json!({ "selectHosts": ["host"], "selectGroups": ["name"] }));
+    let expected = json!([{
+        "name": "all groups, write", "hosts": [shown(&hosts[1], "h2")], "groups": [{ "name": "g/sub" }],
+    }]);
+    assert_eq!(found, expected);
+    let names = |more: Json| get(Some(&server.login("Admin", "zabbix")), more);
+    assert_eq!(names(json!({ "usrgrpids": [] })).as_array().unwrap().len(), 2, "for all users");
+    let counted = json!({ "selectHosts": "count" });
+    server.refuses(&[("script.get", counted, -32602, "/selectHosts\": value must be \"extend\"")]);
+}

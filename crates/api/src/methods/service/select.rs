@@ -80,7 +80,11 @@ fn check_tags(input: &Json) -> ApiResult<()> {
         return Err(ApiError::at("/evaltype", "value must be one of 0, 2"));
     }
     for option in ["tags", "problem_tags"] {
-        let given = input.get(option).and_then(Json::as_array).into_iter().flatten();
+        let given = input.get(option).filter(|value| !value.is_null());
+        if given.is_some_and(|value| !value.is_array()) {
+            return Err(ApiError::at(&format!("/{option}"), "an array is expected"));
+        }
+        let given = given.and_then(Json::as_array).into_iter().flatten();
         for (n, tag) in given.enumerate() {
             let path = format!("/{option}/{}", n + 1);
             if tag.get("tag").is_none() {

@@ -7,7 +7,6 @@ use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get};
 use crate::methods::{mediatype, role, usergroup};
-use crate::params;
 use crate::relate::Relation;
 
 /// What users see of others in their groups.
@@ -53,7 +52,7 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             row.out.insert("provisioned", provisioned.to_string().into());
         }
     }
-    if params::flag(input.get("getAccess")) {
+    if input.get("getAccess").is_some_and(|value| !value.is_null()) {
         attach_access(&mut found)?;
     }
     attach(&mut found)?;

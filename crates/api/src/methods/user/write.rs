@@ -280,6 +280,23 @@ pub(crate) fn end_sessions(edit: &mut Edit<'_>) -> ApiResult<()> {
     Ok(edit.update_each(&table::USERS, "session_epoch", &epochs)?)
 }
 
+/// What a user may be used in, and the users and names of those that use them.
+const USES: [(&str, &str); 2] = [
+    (
+        "action",
+        "SELECT x.userid, a.name FROM operation_message_users x \
+         JOIN operations o ON o.operationid = x.operationid \
+         JOIN actions a ON a.actionid = o.actionid \
+         WHERE x.userid IN ({ids}) ORDER BY x.userid, a.actionid",
+    ),
+    (
+        "on-call schedule",
+        "SELECT x.userid, s.name FROM oncall_layer_users x \
+         JOIN oncall_schedules s ON s.scheduleid = x.scheduleid \
+         WHERE x.userid IN ({ids}) ORDER BY x.userid, s.scheduleid",
+    ),
+];
+
 pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
     call.write(|edit| {
@@ -295,24 +312,13 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 ));
             }
         }
-        let sql = "SELECT x.userid, a.name FROM operation_message_users x \
-                   JOIN operations o ON o.operationid = x.operationid \
-                   JOIN actions a ON a.actionid = o.actionid \
-                   WHERE x.userid IN ({ids}) ORDER BY x.userid, a.actionid";
-        if let Some(used) = query_by_ids(edit, sql, &[], &ids)?.first() {
-            let user = known.get(&used.id("userid")).map_or("", String::as_str);
-            let action = used.text("name");
-            let text = format!("User \"{user}\" is used in \"{action}\" action.");
-            return Err(ApiError::params(text));
-        }
-        let sql = "SELECT x.userid, s.name FROM oncall_layer_users x \
-                   JOIN oncall_schedules s ON s.scheduleid = x.scheduleid \
-                   WHERE x.userid IN ({ids}) ORDER BY x.userid, s.scheduleid";
-        if let Some(used) = query_by_ids(edit, sql, &[], &ids)?.first() {
-            let user = known.get(&used.id("userid")).map_or("", String::as_str);
-            let schedule = used.text("name");
-            let text = format!("User \"{user}\" is used in \"{schedule}\" on-call schedule.");
-            return Err(ApiError::params(text));
+        for (what, sql) in USES {
+            if let Some(used) = query_by_ids(edit, sql, &[], &ids)?.first() {
+                let user = known.get(&used.id("userid")).map_or("", String::as_str);
+                let by = used.text("name");
+                let text = format!("User \"{user}\" is used in \"{by}\" {what}.");
+                return Err(ApiError::params(text));
+            }
         }
         // The database deletes their tokens and memberships; a session without its user is not valid.
         edit.delete(&table::USERS, "userid", &ids)?;

@@ -20,7 +20,7 @@ use model::{ItemId, LldValue, Timestamp};
 use objects::{OnFail, StepKind};
 
 use super::{Summary, process};
-use crate::db::{DbResult, Location, SyncFile, Value};
+use crate::db::{DbResult, Location, SharedDisk, Value};
 use crate::link::{LinkError, link_templates};
 use crate::objects::*;
 use crate::{Config, Edit};
@@ -47,7 +47,7 @@ impl Box {
     }
 
     /// The same; `sync` is called after each transaction, without the lock of changes.
-    fn with_sync(more: More<'_>, sync: SyncFile) -> Self {
+    fn with_sync(more: More<'_>, sync: SharedDisk) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let location = Location::Sqlite(dir.path().join("c.db"));
         let config = Arc::new(Config::open_with(location, sync).unwrap());

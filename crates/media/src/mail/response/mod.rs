@@ -10,6 +10,8 @@ const TOKEN_CHARS_MIN: usize = 32;
 const TOKEN_CHARS_MAX: usize = 64;
 /// Longest comment of a problem, characters.
 const TEXT_CHARS_MAX: usize = 2_048;
+/// Longest address of an author, bytes: media have no longer ones.
+const ADDRESS_BYTES_MAX: usize = 4_096;
 /// Longest `Message-ID` that is kept, characters.
 const ID_CHARS_MAX: usize = 998;
 
@@ -50,7 +52,7 @@ pub enum Unused {
     /// It did not come to an address with a token.
     #[error("the mail did not come to an address with a token")]
     NoToken,
-    /// It has no `From`.
+    /// It has no `From` with an address of a plausible length.
     #[error("the mail has no author")]
     NoAuthor,
     /// Nothing is left without the quotations.
@@ -72,7 +74,8 @@ pub fn read(mail: &[u8], envelope: Envelope<'_>) -> Result<Response, Unused> {
     }
     let token = token(&mail, envelope).ok_or(Unused::NoToken)?;
     let author = mail.from().and_then(|from| from.first());
-    let from = author.and_then(|author| author.address()).ok_or(Unused::NoAuthor)?;
+    let from = author.and_then(|author| author.address());
+    let from = from.filter(|from| from.len() <= ADDRESS_BYTES_MAX).ok_or(Unused::NoAuthor)?;
     let body = mail.body_text(0).unwrap_or_default();
     let text = shortened(&quotation::own(&body));
     if text.is_empty() {

@@ -104,6 +104,8 @@ fn what_cannot_be_used() {
     assert_eq!(text(""), Err(Unused::Unreadable));
     let nobody = mail("", "x").replace("From: Bob Smith <Bob@example.com>\r\n", "");
     assert_eq!(text(&nobody), Err(Unused::NoAuthor));
+    let long = mail("", "x").replace("Bob@", &format!("{}@", "b".repeat(ADDRESS_BYTES_MAX)));
+    assert_eq!(text(&long), Err(Unused::NoAuthor), "the server takes no body of any length");
     for damaged in [&b"\xff\xfe\0\0"[..], b"From", b"\r\n\r\n\r\n", &[b'a'; 100_000]] {
         assert!(read(damaged, Envelope::default()).is_err());
     }

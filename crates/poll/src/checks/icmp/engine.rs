@@ -80,7 +80,7 @@ pub(super) fn run(
     match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => {
             let engine = Engine::new(Arc::clone(&clock), source).run(requests);
-            runtime.block_on(timed(&*clock, busy, engine));
+            runtime.block_on(timed(&*clock, busy, 0, engine));
         }
         Err(error) => tracing::error!("cannot start the thread for pings: {error}"),
     }

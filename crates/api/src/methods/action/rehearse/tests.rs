@@ -1,8 +1,8 @@
 //! What is asked, what is refused, and that nothing stays.
 
 use model::alert::outlook::{Silence, Verdict};
-use model::alert::rehearsal::{OfUser, Planned, Rehearsed};
-use objects::OperationMode;
+use model::alert::rehearsal::{OfUser, Planned, Reason, Rehearsed};
+use objects::{OperationMode, Withholding};
 use serde_json::{Value as Json, json};
 
 use crate::testing::Server;
@@ -25,14 +25,27 @@ fn found(users: &[u64]) -> Rehearsed {
         user: *user,
         address: Some((3, "a@example.com".to_owned())),
         verdict: Verdict::Sent,
+        withheld: None,
+        tells: 3,
         on_call: vec!["Linux".to_owned()],
     };
+    let withheld = users.first().map(planned);
+    let withheld = withheld.map(|one| Planned {
+        withheld: Some(Withholding::Storm),
+        tells: 0,
+        on_call: Vec::new(),
+        ..one
+    });
     let user = OfUser {
         messages: 9,
         at_night: 4,
         busiest_hour: (1_799_999_200, 5),
         failed: 1,
-        withheld: [(Silence::Period, 2)].into(),
+        withheld: [
+            (Reason::Silent(Silence::Period), 2),
+            (Reason::Withheld(Withholding::Grouped), 7),
+        ]
+        .into(),
         sent: 12,
     };
     Rehearsed {
@@ -41,7 +54,7 @@ fn found(users: &[u64]) -> Rehearsed {
         stopped_at: None,
         gaps: [("Linux".to_owned(), 2)].into(),
         users: users.iter().map(|id| (*id, user.clone())).collect(),
-        listed: users.iter().map(planned).collect(),
+        listed: users.iter().map(planned).chain(withheld).collect(),
     }
 }
 
@@ -60,13 +73,24 @@ fn an_action_that_is_not_stored_leaves_nothing_behind() {
             "users": [{
                 "userid": "1", "username": "Admin", "messages": "9", "at_night": "4",
                 "busiest_hour": { "clock": "1799999200", "messages": "5" }, "failed": "1",
-                "withheld": [{ "reason": "period", "messages": "2" }], "sent": "12",
+                "withheld": [
+                    { "reason": "period", "messages": "2" }, { "reason": "grouped", "messages": "7" },
+                ],
+                "sent": "12",
             }],
             "gaps": [{ "name": "Linux", "messages": "2" }],
-            "messages": [{
-                "clock": "1800000000", "eventid": "7", "mode": "recovery", "step": "1", "userid": "1",
-                "mediatypeid": "3", "sendto": "a@example.com", "verdict": "sent", "oncall": ["Linux"],
-            }],
+            "messages": [
+                {
+                    "clock": "1800000000", "eventid": "7", "mode": "recovery", "step": "1",
+                    "userid": "1", "mediatypeid": "3", "sendto": "a@example.com", "verdict": "sent",
+                    "tells": "3", "oncall": ["Linux"],
+                },
+                {
+                    "clock": "1800000000", "eventid": "7", "mode": "recovery", "step": "1",
+                    "userid": "1", "mediatypeid": "3", "sendto": "a@example.com", "verdict": "storm",
+                    "tells": "0", "oncall": [],
+                },
+            ],
         })
     );
     assert!(server.asked.lock().unwrap().contains(&"prepare new".to_owned()));

@@ -133,9 +133,18 @@ fn every_user_who_is_named_gets_a_verdict() {
 fn users_see_their_own_verdicts_only() {
     let server = Server::start();
     let (id, reader, session) = world(&server);
-    server.outlook.lock().unwrap().push(action(&id, &[reader]));
+    let mut disabled = action(&id, &[reader]);
+    if let Some(running) = &mut disabled.running {
+        running.stopped = "NOTE: Escalation canceled: action 'Tell all' disabled.".to_owned();
+    }
+    server.outlook.lock().unwrap().push(disabled);
     let asked = json!({ "eventid": "1" });
     let explained = server.call_as(Some(&session), "event.explain", &asked).unwrap();
+    assert!(!explained.to_string().contains("Tell all"), "{explained}");
+    let of_event = json!({ "eventids": ["1"] });
+    let running = server.call_as(Some(&session), "escalation.get", &of_event).unwrap();
+    assert_eq!((&running[0]["actionid"], &running[0]["name"]), (&json!(id), &json!("")));
+    assert!(!running.to_string().contains("Tell all"), "{running}");
     let one = &explained["actions"][0];
     assert_eq!(one["conditions"], json!([]), "a user may not see actions");
     assert_eq!(one["alertids"], json!([]), "nor messages to others");
@@ -153,7 +162,7 @@ fn users_see_their_own_verdicts_only() {
 }
 
 #[test]
-fn conditions_of_hidden_actions_are_hidden() {
+fn names_and_conditions_of_hidden_actions_are_hidden() {
     let server = Server::start();
     let (others, ..) = world(&server);
     let hidden = server.create("hostgroup.create", &json!({ "name": "hidden" }));
@@ -175,14 +184,16 @@ fn conditions_of_hidden_actions_are_hidden() {
     };
     let (seen, of_hidden) = (create("seen", &group), create("of a hidden group", &hidden));
     server.outlook.lock().unwrap().extend([&others, &seen, &of_hidden].map(|id| action(id, &[])));
-    let conditions = |session: &str| -> Vec<usize> {
+    let shown = |session: &str| -> Vec<(usize, bool)> {
         let asked = json!({ "eventid": "1" });
         let explained = server.call_as(Some(session), "event.explain", &asked).unwrap();
         let actions = explained["actions"].as_array().unwrap().iter();
-        actions.map(|one| one["conditions"].as_array().unwrap().len()).collect()
+        let conditions = |one: &Json| one["conditions"].as_array().unwrap().len();
+        actions.map(|one| (conditions(one), one["name"] == "Tell all")).collect()
     };
-    assert_eq!(conditions(&server.login("Admin", "zabbix")), [1, 1, 1]);
-    assert_eq!(conditions(&session), [0, 1, 0], "only of the action that action.get shows");
+    assert_eq!(shown(&server.login("Admin", "zabbix")), [(1, true); 3]);
+    let expected = [(0, false), (1, true), (0, false)];
+    assert_eq!(shown(&session), expected, "only of the action that action.get shows");
 }
 
 #[test]

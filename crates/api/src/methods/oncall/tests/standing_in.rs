@@ -119,6 +119,21 @@ fn a_swap_is_two_overrides_that_go_together() {
 }
 
 #[test]
+fn a_swap_does_not_change_the_past() {
+    let three = three();
+    three.server.clock.advance(std::time::Duration::from_secs(600));
+    three.ask(1, 0, (1, 2), Some((0, 1))).unwrap();
+    let first = "SELECT MIN(time_from) AS n FROM oncall_overrides";
+    assert_eq!(three.server.count(first), NOW + 600);
+    // Those who may change the schedule can.
+    let swap = json!({ "from": NOW, "to": NOW + 1_800 });
+    let time = json!({ "scheduleid": three.schedule, "userid": three.ids[0],
+                       "from": NOW + 2 * DAY, "to": NOW + 3 * DAY, "swap": swap });
+    three.server.call("oncall.override", &time).unwrap();
+    assert_eq!(three.server.count(first), NOW);
+}
+
+#[test]
 fn half_a_swap_cannot_be_taken_back() {
     let three = three();
     let made = three.ask(0, 1, (0, 1), Some((1, 2))).unwrap();

@@ -1,0 +1,44 @@
+//! Messages that wait although their action or their user was deleted: the server stopped, or the database failed, before
+//! the alerts were deleted, too.
+
+use std::collections::BTreeSet;
+
+use config::Config;
+use config::db::{DbResult, Reader, Row, Value, placeholders, query_by_ids};
+use objects::AlertStatus;
+
+/// The error of their alerts.
+const ERROR: &str = "The action or the user was deleted. The message is not sent.";
+
+/// The alerts that may be sent. The others fail.
+pub(super) fn without_withdrawn(config: &Config, mut rows: Vec<Row>) -> DbResult<Vec<Row>> {
+    let withdrawn = config.read(|connection| withdrawn(connection, &rows))?;
+    if withdrawn.is_empty() {
+        return Ok(rows);
+    }
+    tracing::warn!(alerts = withdrawn.len(), "not sending messages of deleted actions and users");
+    let marks = placeholders(withdrawn.len());
+    let failed = AlertStatus::Failed.text();
+    let sql = format!(
+        "UPDATE alerts SET status = {failed}, error = ?, nextcheck = 0 WHERE alertid IN ({marks})"
+    );
+    let params = withdrawn.iter().map(|id| Value::from(*id));
+    let params = Vec::from_iter(std::iter::once(ERROR.into()).chain(params));
+    config.write_state(|state| state.execute(&sql, &params))?;
+    rows.retain(|row| !withdrawn.contains(&row.id("alertid")));
+    Ok(rows)
+}
+
+fn withdrawn(connection: &mut dyn Reader, rows: &[Row]) -> DbResult<BTreeSet<u64>> {
+    let mut known = |column: &str, sql: &str| -> DbResult<BTreeSet<u64>> {
+        let ids = BTreeSet::from_iter(rows.iter().map(|row| row.id(column)));
+        let found = query_by_ids(connection, sql, &[], &Vec::from_iter(ids))?;
+        // 0 = it is of no single action.
+        Ok(found.iter().map(|row| row.id(column)).chain([0]).collect())
+    };
+    let actions = known("actionid", "SELECT actionid FROM actions WHERE actionid IN ({ids})")?;
+    let users = known("userid", "SELECT userid FROM users WHERE userid IN ({ids})")?;
+    let is_known =
+        |row: &&Row| actions.contains(&row.id("actionid")) && users.contains(&row.id("userid"));
+    Ok(rows.iter().filter(|row| !is_known(row)).map(|row| row.id("alertid")).collect())
+}
