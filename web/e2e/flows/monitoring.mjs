@@ -78,7 +78,7 @@ export default async function () {
     await dataRows("Items").first().filter({ hasText: /cpu/i }).waitFor();
     await dataRows("Items").nth(0).getByRole("checkbox").check();
     await dataRows("Items").nth(1).getByRole("checkbox").check();
-    await page.getByText("2 items selected").waitFor();
+    await page.getByRole("button", { name: "Change 2 items…" }).waitFor();
   });
 
   await step("graph of selected", async () => {

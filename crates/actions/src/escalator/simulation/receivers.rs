@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use model::alert::{Media, Outcome, Outgoing, Refused, Report};
 use objects::AlertStatus;
+use stdx::clock::Clock;
 use stdx::sync::lock;
 
 use super::estate::Estate;
