@@ -126,7 +126,7 @@ fn a_swap_does_not_change_the_past() {
     let first = "SELECT MIN(time_from) AS n FROM oncall_overrides";
     assert_eq!(three.server.count(first), NOW + 600);
     // Those who may change the schedule can.
-    let swap = json!({ "from": NOW, "to": NOW + 1_800 });
+    let swap = json!({ "from": NOW, "to": NOW + 600 });
     let time = json!({ "scheduleid": three.schedule, "userid": three.ids[0],
                        "from": NOW + 2 * DAY, "to": NOW + 3 * DAY, "swap": swap });
     three.server.call("oncall.override", &time).unwrap();
