@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Simulated network devices: hundreds at one time, discovered and asked through one template; and
+"""Simulated network devices: hundreds at once, discovered and polled through one template; and
 official templates on one of them, whose items, discoveries and values are those of a real server 7.0."""
 # needs: snmpsim
 

@@ -18,7 +18,7 @@ pub(crate) struct Access {
     pub(crate) password: String,
 }
 
-/// What every measurement of a running server is told.
+/// Arguments of all measurements of a running server.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
     #[command(flatten)]

@@ -67,7 +67,7 @@ impl Known<'_> {
 
     pub(crate) fn flapping(&self, calming: &Calming) -> Option<Calm> {
         let flapping = self.flapping.filter(|_| calming.flapping)?;
-        // Those before it are told as usual.
+        // Messages about earlier changes are sent as usual.
         if flapping.since.is_some_and(|since| self.event < since) {
             return None;
         }

@@ -184,7 +184,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Opens problems that are reported to nobody.
+    /// Opens problems without an action for them.
     fn open(&self, problems: &mut Problems<'_>, context: &mut Context<'_>) -> anyhow::Result<()> {
         let wanted = self.options.parts.open;
         let start = context.clock.monotonic();
@@ -448,6 +448,6 @@ struct Grouped {
     /// Values of other hosts.
     meanwhile: Measured,
     ledger: Ledger,
-    /// Alerts.
+    /// Number of alerts.
     stored: u64,
 }

@@ -107,7 +107,7 @@ impl World {
             4 => update.suppression = Some(Suppression::Indefinite),
             5 => update.suppression = Some(Suppression::Until(until)),
             6 | 7 => update.suppression = Some(Suppression::End),
-            // Of a deleted trigger nobody closes problems.
+            // Users do not close problems of deleted triggers.
             _ => update.close = self.state.estate.triggers.contains_key(&trigger),
         }
         self.note(format!("{update:?}"));

@@ -62,7 +62,7 @@ impl Queue {
 
 impl Media for Queue {
     fn send(&self, attempt: Outgoing) -> Result<(), Refused> {
-        // What the process does when it is dead reaches nobody.
+        // A dead process sends nothing.
         if !self.machine.lives() {
             return Err(Refused::Stopping(Box::new(attempt)));
         }

@@ -29,7 +29,7 @@ pub(super) struct Note {
 pub(super) enum What {
     /// It led to nothing. It counts because looks take time.
     Nothing,
-    /// Nobody is on call in the schedule whose name is in `on_call`.
+    /// The schedule named in `on_call` has a gap at this time.
     Gap,
     Case(Verdict),
     /// A message that is stored and not sent.
