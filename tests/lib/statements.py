@@ -171,6 +171,12 @@ def tables(sql):
     return {alias: table for table, alias in names.items()}
 
 
+def finds_the_usual(step, sql):
+    """Whether a step of SQLite's plan finds rows by `column = 0` alone: where 0 means none, most rows have it."""
+    found = re.match(r"SEARCH \w+ USING (?:COVERING )?INDEX \w+ \((\w+)=\?\)", step)
+    return bool(found) and bool(re.search(r"[ (.]%s = 0\b" % found.group(1), sql))
+
+
 def parameters(sql):
     """How many there are."""
     return re.sub(r"'[^']*'", "", sql).count("?")
