@@ -50,6 +50,12 @@ pub trait Texts: Send + Sync {
         subject: Subject,
         templates: &[&str],
     ) -> DbResult<Option<Box<dyn Expand>>>;
+
+    /// The same for texts about problems of these triggers that are made now, one after the other: their values are read
+    /// together. `None` = that would save nothing.
+    fn expecting(&self, _triggers: &mut dyn Iterator<Item = u64>) -> Option<Box<dyn Texts>> {
+        None
+    }
 }
 
 /// Expands macros in texts about one event, within the limits of alerts.

@@ -77,6 +77,7 @@ impl Turn<'_> {
         }
         let mut look = Look::read(self, connection, &actions, &news, &escalations)?;
         look.changes = changes;
+        look.texts = self.texts.expecting(&mut look.events.values().map(Event::trigger));
         let mut all: Vec<Escalation> = escalations.into_values().collect();
         all.extend(look.new_escalations(connection, &news.opened)?);
         all.sort_by_key(|one| (look.moment(one), one.event, one.action));
@@ -124,6 +125,8 @@ pub(super) struct Look<'a> {
     people: People,
     told: Told,
     running: BTreeSet<(u64, u64)>,
+    /// `None` = those of the turn.
+    texts: Option<Box<dyn Texts>>,
     pub(super) changes: Changes,
 }
 
@@ -181,6 +184,7 @@ impl<'a> Look<'a> {
             people,
             told,
             running,
+            texts: None,
             changes: Changes::default(),
         })
     }

@@ -4,15 +4,19 @@ use std::sync::Arc;
 
 use config::Config;
 use config::db::{DbResult, Reader};
-use model::{EventId, EventOrigin, ItemId, Timestamp};
+use model::{EventId, EventOrigin, ItemId, Timestamp, TriggerId};
 use stdx::clock::SharedClock;
 
+use super::ahead::Ahead;
 use super::facts::{Facts, Subject as About};
 use super::{Expander, Needs, Recipient, Request, Script, Sees, Sent, read};
 use crate::{Addressee, Expand, Subject, Texts};
 
+/// Items of a trigger that macros can name: {ITEM.VALUE1} to {ITEM.VALUE9}.
+const NAMED: usize = 9;
+
 /// Why an item or a discovery rule is not supported now; empty = it is.
-pub type ItemErrors = Box<dyn Fn(ItemId) -> String + Send + Sync>;
+pub type ItemErrors = Arc<dyn Fn(ItemId) -> String + Send + Sync>;
 
 /// Makes texts about events of the database, with values of history.
 pub struct EventTexts {
@@ -31,7 +35,7 @@ impl std::fmt::Debug for EventTexts {
 impl EventTexts {
     /// `history` blocks the thread that makes the texts.
     pub fn new(config: Arc<Config>, history: Arc<dyn history::Reader>, clock: SharedClock) -> Self {
-        Self { config, history, clock, errors: Box::new(|_| String::new()) }
+        Self { config, history, clock, errors: Arc::new(|_| String::new()) }
     }
 
     /// The same with the errors of items as they are now: they may have changed since an internal event.
@@ -75,6 +79,17 @@ impl Texts for EventTexts {
         }
         let expander = |facts| Expander::new(facts, Arc::clone(&self.history));
         Ok(facts.map(|facts| Box::new(expander(facts)) as Box<dyn Expand>))
+    }
+
+    fn expecting(&self, triggers: &mut dyn Iterator<Item = u64>) -> Option<Box<dyn Texts>> {
+        let snapshot = self.config.snapshot();
+        let triggers = triggers.filter_map(|id| snapshot.triggers.get(&TriggerId(id)));
+        let functions = triggers.flat_map(|one| one.ordered_functions().into_iter().take(NAMED));
+        let items = functions.filter_map(|function| snapshot.items.get(&function.item));
+        let items = items.filter(|item| item.value_type.is_numeric()).map(|item| item.id).collect();
+        let history = Arc::new(Ahead::new(Arc::clone(&self.history), items));
+        let (config, clock) = (Arc::clone(&self.config), Arc::clone(&self.clock));
+        Some(Box::new(Self { config, history, clock, errors: Arc::clone(&self.errors) }))
     }
 }
 

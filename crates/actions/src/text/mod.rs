@@ -5,6 +5,7 @@
 //! makes the texts for each recipient. Values of items are read from history when a text has them.
 //! What works where is in `table`; the others stay as text.
 
+mod ahead;
 mod event;
 mod facts;
 mod for_events;

@@ -93,7 +93,7 @@ pub(crate) fn start(
 /// Of items, and of what discovery made of the values of rules.
 fn errors(evaluation: &Evaluation) -> ItemErrors {
     let (shards, outcomes) = (Arc::clone(&evaluation.shards), Arc::clone(&evaluation.lld.outcomes));
-    Box::new(move |item| {
+    Arc::new(move |item| {
         // Without an answer the text has the error of the event.
         let reports = shards.items(&[item]).unwrap_or_default();
         let own = reports.into_iter().next().map(|report| report.error).filter(|e| !e.is_empty());

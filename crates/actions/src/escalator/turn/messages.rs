@@ -135,7 +135,8 @@ impl Look<'_> {
             let fate = if draft.fate == Fate::Send { Fate::Faulty } else { draft.fate };
             about.alert(action, Draft { fate, ..draft.clone() }, Text::default())
         };
-        let read = || self.turn.texts.about(connection, subject, &templates);
+        let texts = self.texts.as_deref().unwrap_or(self.turn.texts);
+        let read = || texts.about(connection, subject, &templates);
         let Some(texts) = contained(&subject, read) else {
             return Ok(drafts.iter().map(faulty).collect());
         };
