@@ -1,6 +1,7 @@
 //! The world as scripts see it: requests over the network, and time that passes.
 
 mod kerberos;
+mod resolve;
 mod status;
 
 pub use status::get;
@@ -14,8 +15,10 @@ use stdx::clock::SharedClock;
 use stdx::kerberos::Tickets;
 use ureq::http::{Request, Uri};
 use ureq::tls::{TlsConfig, TlsProvider};
+use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, AsSendBody, Body, Error, Proxy};
 
+use resolve::Addresses;
 use wire::http_auth::{self, digest, ntlm};
 
 /// Redirects that one request follows.
@@ -125,7 +128,7 @@ fn agent(call: &HttpCall) -> Result<Agent, String> {
 /// to name one.
 fn with_config(proxy: Option<Proxy>, idle: Idle) -> Agent {
     let tls = TlsConfig::builder().provider(TlsProvider::NativeTls).disable_verification(true);
-    Agent::config_builder()
+    let config = Agent::config_builder()
         .http_status_as_error(false)
         .allow_non_standard_methods(true)
         .max_idle_age(idle.time)
@@ -136,8 +139,8 @@ fn with_config(proxy: Option<Proxy>, idle: Idle) -> Agent {
         .user_agent("")
         .proxy(proxy)
         .tls_config(tls.build())
-        .build()
-        .new_agent()
+        .build();
+    Agent::with_parts(config, DefaultConnector::new(), Addresses::default())
 }
 
 /// One request of a script, which may take several to prove who sends it.
