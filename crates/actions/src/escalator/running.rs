@@ -16,6 +16,7 @@ use model::{AlertId, HostId};
 use objects::{AlertStatus, AlertType};
 
 use super::outcomes::{set_due, write_outcome};
+use super::withdrawn::without_withdrawn;
 use crate::commands::{self, Stored};
 
 /// Commands that are looked at for a place.
@@ -36,6 +37,7 @@ const UNCERTAIN: &str =
     "The server stopped while the command ran. It may have been executed; it is not run again.";
 const GONE: &str = "The script was deleted.";
 const NO_HOST: &str = "The host was deleted.";
+const WITHDRAWN: &str = "The action or the user was deleted. The command is not run.";
 
 /// Commands on their way.
 pub(super) struct Running {
@@ -103,10 +105,13 @@ impl Running {
         }
         let busy: BTreeSet<u64> = self.started.values().copied().collect();
         let waiting = config.read(|connection| waiting(connection, &busy, now))?;
+        let seen = waiting.len();
+        let waiting = without_withdrawn(config, waiting, WITHDRAWN)?;
         let ids: BTreeSet<u64> = waiting.iter().map(|row| row.id("scriptid")).collect();
         let scripts = config.read(|connection| commands::read(connection, &Vec::from_iter(ids)))?;
         let mut found = self.choose(&waiting, &scripts, snapshot, now);
-        if waiting.len() >= LOOK_MAX && !found.ready.is_empty() {
+        let gone = seen - waiting.len() + found.failed.len();
+        if seen >= LOOK_MAX && gone + found.ready.len() > 0 {
             found.next = Some(now);
         }
         if !found.failed.is_empty() {
@@ -252,7 +257,7 @@ fn waiting(connection: &mut dyn Reader, busy: &BTreeSet<u64>, now: i64) -> DbRes
     };
     for status in [AlertStatus::NotSent, AlertStatus::New] {
         let sql = format!(
-            "SELECT alertid, scriptid, target_hostid, clock FROM alerts WHERE status = ? \
+            "SELECT alertid, actionid, userid, scriptid, target_hostid, clock FROM alerts WHERE status = ? \
              AND mediatypeid = 0 AND nextcheck > 0 AND nextcheck <= ? AND alerttype = {} \
              {others} ORDER BY nextcheck, alertid LIMIT {LOOK_MAX}",
             AlertType::Command.text()

@@ -37,6 +37,8 @@ const OPEN: &str = formatcp!(
 const UNCERTAIN: &str =
     "The server stopped during the attempt. The message may have been sent; it is not sent again.";
 
+const WITHDRAWN: &str = "The action or the user was deleted. The message is not sent.";
+
 /// Alerts on their way.
 pub(super) struct Sending {
     media: Arc<dyn Media>,
@@ -185,7 +187,7 @@ impl Sending {
     ) -> DbResult<()> {
         let order = way.order();
         let rows = config.read(|connection| due(connection, media_type, order, room, now))?;
-        let rows = without_withdrawn(config, rows)?;
+        let rows = without_withdrawn(config, rows, WITHDRAWN)?;
         let attempts = handover::attempts(config, &rows, way, now)?;
         let ids: Vec<u64> = rows.iter().map(|row| row.id("alertid")).collect();
         if !ids.is_empty() {

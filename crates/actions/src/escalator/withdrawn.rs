@@ -1,4 +1,4 @@
-//! Messages that wait although their action or their user was deleted: the server stopped, or the database failed, before
+//! Messages and commands that wait although their action or their user was deleted: the server stopped, or the database failed, before
 //! the alerts were deleted, too.
 
 use std::collections::BTreeSet;
@@ -7,23 +7,24 @@ use config::Config;
 use config::db::{DbResult, Reader, Row, Value, placeholders, query_by_ids};
 use objects::AlertStatus;
 
-/// The error of their alerts.
-const ERROR: &str = "The action or the user was deleted. The message is not sent.";
-
-/// The alerts that may be sent. The others fail.
-pub(super) fn without_withdrawn(config: &Config, mut rows: Vec<Row>) -> DbResult<Vec<Row>> {
+/// The alerts that may be sent or run. The others fail with this error.
+pub(super) fn without_withdrawn(
+    config: &Config,
+    mut rows: Vec<Row>,
+    error: &str,
+) -> DbResult<Vec<Row>> {
     let withdrawn = config.read(|connection| withdrawn(connection, &rows))?;
     if withdrawn.is_empty() {
         return Ok(rows);
     }
-    tracing::warn!(alerts = withdrawn.len(), "not sending messages of deleted actions and users");
+    tracing::info!(alerts = withdrawn.len(), error);
     let marks = placeholders(withdrawn.len());
     let failed = AlertStatus::Failed.text();
     let sql = format!(
         "UPDATE alerts SET status = {failed}, error = ?, nextcheck = 0 WHERE alertid IN ({marks})"
     );
     let params = withdrawn.iter().map(|id| Value::from(*id));
-    let params = Vec::from_iter(std::iter::once(ERROR.into()).chain(params));
+    let params = Vec::from_iter(std::iter::once(error.into()).chain(params));
     config.write_state(|state| state.execute(&sql, &params))?;
     rows.retain(|row| !withdrawn.contains(&row.id("alertid")));
     Ok(rows)

@@ -252,6 +252,24 @@ fn a_script_that_was_deleted_is_not_run() {
 }
 
 #[test]
+fn commands_of_an_action_that_was_deleted_are_not_run() {
+    let mut world = with_script();
+    runs(&world.config, 405, 0, SCRIPT, &[0], &[]);
+    world.renamed();
+    lock(&world.shell.full).insert(HostId(HOST));
+    world.problem(TRIGGER);
+    assert_eq!(world.started(), Vec::<String>::new());
+    // The server stops before it deletes the alerts, too.
+    let deleted: Result<(), DbError> =
+        world.config.write(|edit| edit.delete(&table::ACTIONS, "actionid", &[ACTION]));
+    deleted.unwrap();
+    let mut world = world.restarted();
+    assert_eq!(world.started(), Vec::<String>::new());
+    let error = "The action or the user was deleted. The command is not run.";
+    assert_eq!(world.rows(STATES), [format!("2|{error}|0")]);
+}
+
+#[test]
 fn tasks_have_the_settings_of_their_script() {
     let mut world = World::new();
     for (id, more) in [
