@@ -43,6 +43,8 @@ const HOLD_MAX: Duration = Duration::from_secs(45);
 const BACKLOG_MAX: Duration = Duration::from_secs(300);
 /// How long no further message may come after those of the groups.
 const QUIET: Duration = Duration::from_secs(3);
+/// A count that has not grown for so long is complete.
+const CALM: Duration = Duration::from_secs(2);
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(250);
 /// Hosts and items whose values are sent beside the problems.
@@ -190,7 +192,8 @@ impl Bench<'_> {
         let start = context.clock.monotonic();
         let (mut open, mut grew) = (self.objects.open(self.api)?, start);
         problems.burst(wanted.saturating_sub(open), self.sink)?;
-        while open < wanted {
+        // Those of the warming up may still come, too: the action must not find any that it is not for.
+        while open < wanted || context.clock.monotonic() - grew < CALM {
             let now = context.clock.monotonic();
             let found = self.objects.open(self.api)?;
             if found > open {
@@ -221,7 +224,11 @@ impl Bench<'_> {
             problems.open(1, self.sink)?;
             sleep(4 * LOOK);
         }
-        sleep(4 * LOOK);
+        let mut messages = 0;
+        while self.sink.with(|ledger| ledger.messages) > messages {
+            messages = self.sink.with(|ledger| ledger.messages);
+            sleep(CALM);
+        }
         context.say("the action is live");
         self.sink.reset();
         Ok(())
