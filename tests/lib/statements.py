@@ -171,10 +171,17 @@ def tables(sql):
     return {alias: table for table, alias in names.items()}
 
 
+# Statements that are about all rows with the value 0 of a column.
+OF_ALL = (r"FROM hosts (t )?WHERE (t\.)?kind = 0( AND \(\(LOWER\(t\.name\) LIKE .*)?( ORDER BY .*)?$",
+          r"^SELECT hg\.hostid, g\.groupid, g\.name FROM host_groups hg JOIN groups_ g ON [^?]*$",
+          r"^SELECT v\.valuemapid, m\.type, m\.value, m\.newvalue FROM valuemaps v")
+
+
 def finds_the_usual(step, sql):
     """Whether a step of SQLite's plan finds rows by `column = 0` alone: where 0 means none, most rows have it."""
     found = re.match(r"SEARCH \w+ USING (?:COVERING )?INDEX \w+ \((\w+)=\?\)", step)
-    return bool(found) and bool(re.search(r"[ (.]%s = 0\b" % found.group(1), sql))
+    usual = bool(found) and re.search(r"[ (.]%s = 0\b" % found.group(1), sql)
+    return bool(usual) and not any(re.search(pattern, sql) for pattern in OF_ALL)
 
 
 def parameters(sql):

@@ -122,7 +122,7 @@ pub(super) fn running(connection: &mut dyn Reader, events: &[u64]) -> DbResult<V
 pub(super) fn sent_steps(connection: &mut dyn Reader, events: &[u64]) -> DbResult<Vec<(u64, u64)>> {
     let sql = format!(
         "SELECT DISTINCT actionid, eventid FROM alerts \
-         WHERE {WAS_SENT} AND {NO_END} AND eventid IN ({{ids}})"
+         WHERE {WAS_SENT} AND p_eventid = 0 AND eventid IN ({{ids}})"
     );
     let rows = query_by_ids(connection, &sql, &never_sent(), events)?;
     Ok(rows.iter().map(|row| (row.id("actionid"), row.id("eventid"))).collect())
@@ -306,10 +306,10 @@ pub(super) type Told = BTreeMap<(u64, u64), Vec<Involved>>;
 /// Reads who got messages of these problems, without the messages' texts.
 pub(super) fn told(connection: &mut dyn Reader, problems: &[u64]) -> DbResult<Told> {
     let mut told = Told::new();
-    for (problem, kind) in [("eventid", NO_END), ("p_eventid", "1 = 1")] {
+    for (problem, other) in [("eventid", " AND p_eventid = 0"), ("p_eventid", "")] {
         let sql = format!(
             "SELECT MAX(alertid) AS newest, actionid, {problem} AS problem, userid, mediatypeid, sendto \
-             FROM alerts WHERE {WAS_SENT} AND {kind} AND {problem} IN ({{ids}}) \
+             FROM alerts WHERE {WAS_SENT}{other} AND {problem} IN ({{ids}}) \
              GROUP BY actionid, {problem}, userid, mediatypeid, sendto ORDER BY newest"
         );
         for row in query_by_ids(connection, &sql, &never_sent(), problems)? {
@@ -338,10 +338,6 @@ pub(super) fn tagged(connection: &mut dyn Reader, reports: &[Report]) -> DbResul
     };
     Ok(rows.iter().map(problem).collect())
 }
-
-/// Condition: alerts that are not about the end of a problem. Most are such ones: the sign keeps databases from finding
-/// them by the index of this column.
-const NO_END: &str = "+p_eventid = 0";
 
 /// Condition: messages that were sent, or that are on their way. Has the parameters of [`never_sent`].
 const WAS_SENT: &str = formatcp!(

@@ -20,6 +20,7 @@ use std::time::Duration;
 use stdx::sync::lock;
 
 use crate::holds::Holds;
+use crate::schema::{configuration_tables, note_usual, state_tables};
 use writer::Writer;
 
 pub use durable::{Disk, SharedDisk};
@@ -332,6 +333,10 @@ impl Db {
         let mut state = location.connect(Part::State, &disk)?;
         crate::schema::migrate_state(state.as_mut(), before)?;
         crate::schema::separate_state(configuration.as_mut(), before)?;
+        if matches!(location, Location::Sqlite(_)) {
+            note_usual(configuration.as_mut(), configuration_tables())?;
+            note_usual(state.as_mut(), state_tables())?;
+        }
         location.attach_other(Part::Configuration, configuration.as_mut())?;
         let (file, state_file) = match &location {
             Location::Sqlite(path) => (Some(path.clone()), location.state_file()),

@@ -6,13 +6,13 @@
 
 mod migration;
 mod tables;
+mod usual;
 
 pub(crate) use migration::{migrate_configuration, migrate_state, separate_state};
-pub(crate) use tables::balancing_tables;
-#[cfg(test)]
-pub(crate) use tables::configuration_tables;
 pub use tables::named as table;
 pub use tables::tables;
+pub(crate) use tables::{balancing_tables, configuration_tables, state_tables};
+pub(crate) use usual::note as note_usual;
 
 /// Kind of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +83,8 @@ pub struct Table {
     pub columns: &'static [Column],
     /// Further indexes: columns, each ascending or with ` DESC`.
     pub indexes: &'static [&'static [&'static str]],
+    /// First columns of indexes that have the same value in most rows.
+    usual: &'static [&'static str],
 }
 
 /// What stands behind a column that an index has in descending order.
@@ -125,6 +127,17 @@ impl Table {
     /// problems. Their deletion is recorded also if they go with their owners.
     const fn has_data(self) -> Self {
         Self { has_data: true, ..self }
+    }
+
+    /// The same table, in most rows of which these columns, each the first of an index, have the same value: 0 for none, or
+    /// the usual kind.
+    const fn usual_in(self, usual: &'static [&'static str]) -> Self {
+        Self { usual, ..self }
+    }
+
+    /// Indexes that tell few rows apart, because most have the same value.
+    fn usual(&self) -> impl Iterator<Item = &'static [&'static str]> {
+        self.indexes.iter().copied().filter(|columns| self.usual.contains(&columns[0]))
     }
 
     /// Tables of objects with data outside the configuration that rows of this table own, and the column
@@ -207,7 +220,7 @@ impl Table {
 
 /// Whether the table of that name belongs to the state.
 pub(crate) fn is_state(name: &str) -> bool {
-    tables::state_tables().any(|table| table.name == name)
+    state_tables().any(|table| table.name == name)
 }
 
 impl Column {
@@ -245,6 +258,7 @@ mod tests {
     fn keys_owners_and_indexes_name_columns_that_exist() {
         for table in tables() {
             let named = table.key.iter().chain(table.indexes.iter().copied().flatten());
+            let named = named.chain(table.usual);
             for name in named {
                 let name = name.trim_end_matches(DESCENDING);
                 assert!(table.column(name).is_some(), "{}.{name}", table.name);

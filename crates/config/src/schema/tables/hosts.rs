@@ -74,10 +74,12 @@ tables! { TABLES:
         OF_GROUP,
         &[id("groupid"), text("name"), int("type", "0"), int("flags", "0"), text("uuid")],
         &[&["type", "name"]],
-    );
+    )
+    .usual_in(&["type"]);
     /// `kind`: 0 host, 1 template, 2 host prototype: one id space.
     /// A prototype's rule is the `parent_itemid` of its row in `host_discovery`.
-    HOSTS = table("hosts", &["hostid"], Reload::Host("hostid"), HOSTS_COLUMNS, &[&["host"], &["name"], &["kind"]]);
+    HOSTS = table("hosts", &["hostid"], Reload::Host("hostid"), HOSTS_COLUMNS, &[&["host"], &["name"], &["kind"]])
+        .usual_in(&["kind"]);
     HOST_GROUPS = table(
         "host_groups",
         &["hostid", "groupid"],

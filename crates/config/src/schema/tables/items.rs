@@ -19,6 +19,7 @@ tables! { TABLES:
             &["uuid"],
         ],
     )
+    .usual_in(&["templateid", "master_itemid", "valuemapid"])
     .has_data();
     ITEM_PREPROCESSING = table(
         "item_preprocessing",
@@ -72,6 +73,7 @@ tables! { TABLES:
             &["priority DESC", "triggerid", "status", "flags"],
         ],
     )
+    .usual_in(&["templateid"])
     .has_data();
     FUNCTIONS = table(
         "functions",

@@ -65,6 +65,7 @@ pub(super) const fn table(
         has_data: false,
         columns,
         indexes,
+        usual: &[],
     }
 }
 

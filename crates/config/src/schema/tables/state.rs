@@ -176,7 +176,8 @@ tables! { TABLES:
             &["userid"],
             &["clock"],
         ],
-    );
+    )
+    .usual_in(&["carrierid", "p_eventid"]);
     /// Actions that are under way: one row for each action and event, until all is done.
     ESCALATIONS = table(
         "escalations",
