@@ -31,6 +31,8 @@ pub(crate) struct Chart {
     pub(crate) y: &'static str,
     /// Name and points of each line.
     pub(crate) lines: Vec<(&'static str, Vec<(f64, f64)>)>,
+    /// What a line may not reach: its name, and the points of a dashed line in its colour.
+    pub(crate) limits: Vec<(&'static str, Vec<(f64, f64)>)>,
 }
 
 /// The charts one below the other.
@@ -51,7 +53,7 @@ pub(crate) fn svg(charts: &[Chart]) -> anyhow::Result<String> {
 type Failed<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>;
 
 fn draw<'a>(area: &DrawingArea<SVGBackend<'a>, Shift>, chart: &Chart) -> Result<(), Failed<'a>> {
-    let points = || chart.lines.iter().flat_map(|(_, points)| points);
+    let points = || chart.lines.iter().chain(&chart.limits).flat_map(|(_, points)| points);
     let end = |of: fn(&(f64, f64)) -> f64| {
         let max = points().map(of).fold(0.0, f64::max);
         if max > 0.0 { max * 1.05 } else { 1.0 }
@@ -92,6 +94,10 @@ fn draw<'a>(area: &DrawingArea<SVGBackend<'a>, Shift>, chart: &Chart) -> Result<
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
         let dot = |point: &(f64, f64)| Circle::new(*point, 3, colour.filled());
         context.draw_series(points.iter().map(dot))?;
+        for (_, limit) in chart.limits.iter().filter(|(of, _)| of == name) {
+            let style = colour.stroke_width(1);
+            context.draw_series(DashedLineSeries::new(limit.iter().copied(), 4, 4, style))?;
+        }
     }
     context
         .configure_series_labels()
@@ -137,6 +143,7 @@ mod tests {
             x: "hosts",
             y: "values/s",
             lines: vec![("measured", points), (IDEAL, vec![(0.0, 0.0), (200.0, 20.0)])],
+            limits: Vec::new(),
         };
         let text = svg(&[
             chart("One", vec![(100.0, 10.0), (200.0, 19.0)]),
@@ -147,5 +154,17 @@ mod tests {
             assert!(text.contains(expected), "{expected}");
         }
         assert!(svg(&[]).unwrap().contains("<svg"));
+    }
+
+    #[test]
+    fn limits_are_dashed_in_the_colour_of_their_line() {
+        let strokes = |limits| {
+            let lines = vec![("measured", vec![(1.0, 1.0), (2.0, 1.0)])];
+            let chart = Chart { title: String::new(), x: "hosts", y: "%", lines, limits };
+            svg(&[chart]).unwrap().matches("#0072B2").count()
+        };
+        let without = strokes(Vec::new());
+        assert!(strokes(vec![("measured", vec![(0.0, 50.0), (2.0, 50.0)])]) > without + 5);
+        assert_eq!(strokes(vec![("another", vec![(0.0, 50.0), (2.0, 50.0)])]), without);
     }
 }
