@@ -15,6 +15,8 @@ pub(super) const MEMORY_MAX: f64 = 0.9;
 /// the first and the last third of an observation, and how many at least.
 const QUEUE_GROWTH: f64 = 0.1;
 const QUEUE_GROWTH_MIN: f64 = 10.0;
+/// Of the due checks, the part that a server makes which is not behind.
+const CHECKS_MIN: f64 = 0.9;
 
 /// Why no more hosts fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +66,7 @@ impl Step {
             (over(self.busy, BUSY_MAX), Rule::Busy),
             (over(self.cpu, CPU_MAX), Rule::Cpu),
             (over(self.memory, MEMORY_MAX), Rule::Memory),
-            (self.queue_growth() > self.queue_growth_max(), Rule::Queue),
+            (self.queue_grows(), Rule::Queue),
         ];
         rules.into_iter().filter(|(trips, _)| *trips).map(|(_, rule)| rule).collect()
     }
@@ -72,6 +74,15 @@ impl Step {
     /// Whether no rule trips.
     pub(super) fn holds(&self) -> bool {
         self.tripped().is_empty()
+    }
+
+    /// An item is in the queue once, however many of its checks are due: when most items are late, the queue stays as it
+    /// is while the server falls behind.
+    fn queue_grows(&self) -> bool {
+        let late = self.queue.last().copied().unwrap_or(0.0);
+        let behind = self.checks_per_s < self.ideal_per_s * CHECKS_MIN;
+        let max = self.queue_growth_max();
+        self.queue_growth() > max || behind && late > max
     }
 
     /// Late checks of the last third of the observation beyond those of the first, on average.
@@ -181,12 +192,16 @@ mod tests {
             (Step { busy: Some(1.0), ..good.clone() }, Rule::Busy),
             (Step { cpu: Some(0.5), ..good.clone() }, Rule::Cpu),
             (Step { memory: Some(0.95), ..good.clone() }, Rule::Memory),
-            (Step { queue: vec![0.0, 0.0, 50.0, 80.0, 120.0, 160.0], ..good }, Rule::Queue),
+            (Step { queue: vec![0.0, 0.0, 50.0, 80.0, 120.0, 160.0], ..good.clone() }, Rule::Queue),
+            // All items are late.
+            (Step { queue: vec![900.0; 6], checks_per_s: 800.0, ..good.clone() }, Rule::Queue),
         ];
         for (step, rule) in cases {
             assert_eq!(step.tripped(), [rule]);
             assert_eq!(step.verdict().as_deref(), Some(rule.text()));
         }
+        // Some are, but all checks are made.
+        assert!(Step { queue: vec![900.0; 6], checks_per_s: 950.0, ..good }.holds());
     }
 
     #[test]
