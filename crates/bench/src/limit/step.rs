@@ -192,9 +192,9 @@ mod tests {
             (Step { busy: Some(1.0), ..good.clone() }, Rule::Busy),
             (Step { cpu: Some(0.5), ..good.clone() }, Rule::Cpu),
             (Step { memory: Some(0.95), ..good.clone() }, Rule::Memory),
-            (Step { queue: vec![0.0, 0.0, 50.0, 80.0, 120.0, 160.0], ..good.clone() }, Rule::Queue),
+            (Step { queue: vec![0.0, 0.0, 50.0, 80.0, 120.0, 160.0], ..good }, Rule::Queue),
             // All items are late.
-            (Step { queue: vec![900.0; 6], checks_per_s: 800.0, ..good.clone() }, Rule::Queue),
+            (Step { queue: vec![900.0; 6], checks_per_s: 800.0, ..good }, Rule::Queue),
         ];
         for (step, rule) in cases {
             assert_eq!(step.tripped(), [rule]);
