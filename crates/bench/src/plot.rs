@@ -35,6 +35,18 @@ pub(crate) struct Chart {
     pub(crate) limits: Vec<(&'static str, Vec<(f64, f64)>)>,
 }
 
+impl Chart {
+    /// Without limits.
+    pub(crate) fn of(
+        title: &str,
+        x: &'static str,
+        y: &'static str,
+        lines: Vec<(&'static str, Vec<(f64, f64)>)>,
+    ) -> Self {
+        Self { title: title.to_owned(), x, y, lines, limits: Vec::new() }
+    }
+}
+
 /// The charts one below the other.
 pub(crate) fn svg(charts: &[Chart]) -> anyhow::Result<String> {
     let count = u32::try_from(charts.len().max(1))?;
@@ -53,12 +65,7 @@ pub(crate) fn svg(charts: &[Chart]) -> anyhow::Result<String> {
 type Failed<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>;
 
 fn draw<'a>(area: &DrawingArea<SVGBackend<'a>, Shift>, chart: &Chart) -> Result<(), Failed<'a>> {
-    let points = || chart.lines.iter().chain(&chart.limits).flat_map(|(_, points)| points);
-    let end = |of: fn(&(f64, f64)) -> f64| {
-        let max = points().map(of).fold(0.0, f64::max);
-        if max > 0.0 { max * 1.05 } else { 1.0 }
-    };
-    let (x_end, y_end) = (end(|point| point.0), end(|point| point.1));
+    let (x_end, y_end) = ends(chart);
     let mut context = ChartBuilder::on(area)
         .caption(&chart.title, TITLE)
         .margin(12)
@@ -105,6 +112,16 @@ fn draw<'a>(area: &DrawingArea<SVGBackend<'a>, Shift>, chart: &Chart) -> Result<
         .background_style(WHITE.mix(0.8))
         .label_font(TEXT)
         .draw()
+}
+
+/// Where the axes end.
+fn ends(chart: &Chart) -> (f64, f64) {
+    let points = || chart.lines.iter().chain(&chart.limits).flat_map(|(_, points)| points);
+    let end = |of: fn(&(f64, f64)) -> f64| {
+        let max = points().map(of).fold(0.0, f64::max);
+        if max > 0.0 { max * 1.05 } else { 1.0 }
+    };
+    (end(|point| point.0), end(|point| point.1))
 }
 
 /// `1500` → `1.5k`, `0.25` → `0.25`.
