@@ -494,7 +494,7 @@ a [test](../tests/system/test_problem_order.py), without times.
 ### Alerting
 
 ```sh
-vedette bench alerts --pid $(pidof vedette)
+vedette bench alerts --pid $(pgrep -x vedette)
 vedette bench alerts --hosts 50 --items 20 --open 5000 --seconds 10 --messages 5000 --grouped 5000    # a minute
 ```
 

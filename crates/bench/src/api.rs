@@ -72,6 +72,8 @@ struct ErrorAnswer<'a> {
 /// A session.
 pub(crate) struct Api {
     runtime: tokio::runtime::Runtime,
+    /// How long a call may take.
+    call_max: Duration,
     endpoint: Endpoint,
     token: Option<String>,
     version: Version,
@@ -98,9 +100,15 @@ impl Version {
 impl Api {
     /// Logs in.
     pub(crate) fn login(login: &Login) -> anyhow::Result<Self> {
+        Self::login_within(login, CALL_MAX)
+    }
+
+    /// Logs in; no call may take longer than `call_max`.
+    pub(crate) fn login_within(login: &Login, call_max: Duration) -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let endpoint = Endpoint::parse(&login.url)?;
-        let mut api = Self { runtime, endpoint, token: None, version: Version::BEARER };
+        let version = Version::BEARER;
+        let mut api = Self { runtime, call_max, endpoint, token: None, version };
         let version = api.call("apiinfo.version", &json!([])).context("cannot log in")?;
         api.version = version
             .as_str()
@@ -170,9 +178,9 @@ impl Api {
             body["auth"] = json!(token);
         }
         let call = async {
-            tokio::time::timeout(CALL_MAX, self.post(body.to_string()))
+            tokio::time::timeout(self.call_max, self.post(body.to_string()))
                 .await
-                .with_context(|| format!("no answer within {} s", CALL_MAX.as_secs()))?
+                .with_context(|| format!("no answer within {} s", self.call_max.as_secs()))?
         };
         self.runtime
             .block_on(call)

@@ -354,7 +354,7 @@ fn report(options: &BlackoutOptions, phases: &[(&str, Vec<Look>); 3]) -> anyhow:
     let line = |of: &dyn Fn(&Look) -> Option<f64>| -> Vec<(f64, f64)> {
         all().filter_map(|look| Some((look.at_s, of(look)?))).collect()
     };
-    let chart = |title: &str, y, lines| Chart { title: title.to_owned(), x: "s", y, lines };
+    let chart = |title, y, lines| Chart::of(title, "s", y, lines);
     let plot = svg(&[
         chart(
             "Checks answered",

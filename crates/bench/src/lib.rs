@@ -12,7 +12,7 @@
 //! * [`alerts`]: problems and their messages, which a receiver of our own gets from a webhook.
 //! * [`agents`]: passive checks and SNMP, answered by agents and devices of our own.
 //! * [`configuration`]: many items; memory per item, and the time until a change is live.
-//! * [`limit`]: more hosts step by step, until a limit is reached, which it names.
+//! * [`limit`]: more hosts step by step, until a limit is reached, which it names and narrows down.
 //! * [`overload`]: more than the server can take, and what is left of rate, memory and values.
 //! * [`blackout`]: most hosts stop answering for some minutes.
 //! * [`read`]: history and graph queries, beside writes.
@@ -41,6 +41,7 @@ mod plot;
 mod probe;
 mod proc;
 pub mod read;
+mod readers;
 mod register;
 pub mod report;
 mod send;

@@ -251,6 +251,7 @@ fn report(options: &LineOptions, points: &[Point]) -> anyhow::Result<Report> {
         x: "targets",
         y: "values",
         lines,
+        limits: Vec::new(),
     };
     let rows = points.iter().map(Point::row).collect();
     report.steps(Steps { columns: COLUMNS, rows }, svg(&[chart])?);

@@ -198,7 +198,7 @@ fn report(
     let line = |of: &dyn Fn(&Look) -> Option<f64>| -> Vec<(f64, f64)> {
         looks.iter().filter_map(|look| Some((look.at_s, of(look)?))).collect()
     };
-    let chart = |title: &str, y, lines| Chart { title: title.to_owned(), x: "s", y, lines };
+    let chart = |title, y, lines| Chart::of(title, "s", y, lines);
     let plot = svg(&[
         chart("Queue in front of history", "%", vec![("in use", line(&|l| l.queue_percent))]),
         chart("Memory", "MiB", vec![("resident", line(&|l| l.rss_bytes.map(mib)))]),

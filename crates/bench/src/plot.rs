@@ -31,6 +31,20 @@ pub(crate) struct Chart {
     pub(crate) y: &'static str,
     /// Name and points of each line.
     pub(crate) lines: Vec<(&'static str, Vec<(f64, f64)>)>,
+    /// What a line may not reach: its name, and the points of a dashed line in its colour.
+    pub(crate) limits: Vec<(&'static str, Vec<(f64, f64)>)>,
+}
+
+impl Chart {
+    /// Without limits.
+    pub(crate) fn of(
+        title: &str,
+        x: &'static str,
+        y: &'static str,
+        lines: Vec<(&'static str, Vec<(f64, f64)>)>,
+    ) -> Self {
+        Self { title: title.to_owned(), x, y, lines, limits: Vec::new() }
+    }
 }
 
 /// The charts one below the other.
@@ -51,12 +65,7 @@ pub(crate) fn svg(charts: &[Chart]) -> anyhow::Result<String> {
 type Failed<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>;
 
 fn draw<'a>(area: &DrawingArea<SVGBackend<'a>, Shift>, chart: &Chart) -> Result<(), Failed<'a>> {
-    let points = || chart.lines.iter().flat_map(|(_, points)| points);
-    let end = |of: fn(&(f64, f64)) -> f64| {
-        let max = points().map(of).fold(0.0, f64::max);
-        if max > 0.0 { max * 1.05 } else { 1.0 }
-    };
-    let (x_end, y_end) = (end(|point| point.0), end(|point| point.1));
+    let (x_end, y_end) = ends(chart);
     let mut context = ChartBuilder::on(area)
         .caption(&chart.title, TITLE)
         .margin(12)
@@ -92,6 +101,10 @@ fn draw<'a>(area: &DrawingArea<SVGBackend<'a>, Shift>, chart: &Chart) -> Result<
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
         let dot = |point: &(f64, f64)| Circle::new(*point, 3, colour.filled());
         context.draw_series(points.iter().map(dot))?;
+        for (_, limit) in chart.limits.iter().filter(|(of, _)| of == name) {
+            let style = colour.stroke_width(1);
+            context.draw_series(DashedLineSeries::new(limit.iter().copied(), 4, 4, style))?;
+        }
     }
     context
         .configure_series_labels()
@@ -99,6 +112,16 @@ fn draw<'a>(area: &DrawingArea<SVGBackend<'a>, Shift>, chart: &Chart) -> Result<
         .background_style(WHITE.mix(0.8))
         .label_font(TEXT)
         .draw()
+}
+
+/// Where the axes end.
+fn ends(chart: &Chart) -> (f64, f64) {
+    let points = || chart.lines.iter().chain(&chart.limits).flat_map(|(_, points)| points);
+    let end = |of: fn(&(f64, f64)) -> f64| {
+        let max = points().map(of).fold(0.0, f64::max);
+        if max > 0.0 { max * 1.05 } else { 1.0 }
+    };
+    (end(|point| point.0), end(|point| point.1))
 }
 
 /// `1500` → `1.5k`, `0.25` → `0.25`.
@@ -137,6 +160,7 @@ mod tests {
             x: "hosts",
             y: "values/s",
             lines: vec![("measured", points), (IDEAL, vec![(0.0, 0.0), (200.0, 20.0)])],
+            limits: Vec::new(),
         };
         let text = svg(&[
             chart("One", vec![(100.0, 10.0), (200.0, 19.0)]),
@@ -147,5 +171,17 @@ mod tests {
             assert!(text.contains(expected), "{expected}");
         }
         assert!(svg(&[]).unwrap().contains("<svg"));
+    }
+
+    #[test]
+    fn limits_are_dashed_in_the_colour_of_their_line() {
+        let strokes = |limits| {
+            let lines = vec![("measured", vec![(1.0, 1.0), (2.0, 1.0)])];
+            let chart = Chart { title: String::new(), x: "hosts", y: "%", lines, limits };
+            svg(&[chart]).unwrap().matches("#0072B2").count()
+        };
+        let without = strokes(Vec::new());
+        assert!(strokes(vec![("measured", vec![(0.0, 50.0), (2.0, 50.0)])]) > without + 5);
+        assert_eq!(strokes(vec![("another", vec![(0.0, 50.0), (2.0, 50.0)])]), without);
     }
 }

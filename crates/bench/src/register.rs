@@ -195,6 +195,23 @@ impl Estate {
         Ok(Self { wanted, tag, group, template, made })
     }
 
+    /// Makes or removes hosts until there are `total`.
+    pub(crate) fn resize(
+        &mut self,
+        api: &Api,
+        total: usize,
+        context: &mut Context<'_>,
+    ) -> anyhow::Result<()> {
+        let extra = self.made.hosts.len().saturating_sub(total);
+        if extra > 0 {
+            context.say(&format!("removing {} hosts", grouped(extra as u64)));
+            remove_hosts(api, &self.made.hostids[total..])?;
+            self.made.hosts.truncate(total);
+            self.made.hostids.truncate(total);
+        }
+        self.grow(api, total, context)
+    }
+
     /// Makes hosts until there are `total`.
     pub(crate) fn grow(
         &mut self,

@@ -9,9 +9,10 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::active::Active;
 use crate::alerts::Alerts;
-use crate::common::{Access, Common, duration};
+use crate::common::{Access, Checks, Common, duration};
 use crate::history_service::HistoryService;
 use crate::lb::Lb;
+use crate::limit::Limit;
 use crate::ping::Ping;
 
 /// Measure a server through its public protocols: Vedette, or any Zabbix-compatible server.
@@ -52,7 +53,8 @@ pub(crate) enum What {
     Blackout(Blackout),
     /// Make many items: memory per item, time until a change is live.
     Config(Config),
-    /// Find the limit: more and more hosts until pollers, CPU, memory or queue say stop.
+    /// Find the limit: more and more hosts until pollers, CPU, memory or queue say stop, then fewer, until the limit
+    /// is known to some per cent.
     Limit(Limit),
     /// Values written against the ideal line, for several numbers of targets.
     Line(Line),
@@ -75,29 +77,6 @@ pub(crate) enum What {
     Clean(Access),
     /// Turn a plot from SVG into PNG, as it looks on every machine.
     Picture(Picture),
-}
-
-/// Checks of fake agents. The defaults are those of `bench agent`; other commands have their own.
-#[derive(Debug, Args)]
-pub(crate) struct Checks {
-    /// Items per host.
-    #[arg(long, default_value = "20")]
-    pub(crate) items: usize,
-    /// Update interval of each item, seconds.
-    #[arg(long, value_name = "SECONDS", default_value = "1")]
-    pub(crate) interval: u64,
-    /// How long an agent takes to answer: 0s, 250ms, 3s.
-    #[arg(long, default_value = "0s", value_parser = duration)]
-    pub(crate) delay: Duration,
-    /// How long to measure (limit, line: each step).
-    #[arg(long, default_value = "30")]
-    pub(crate) seconds: u64,
-    /// First loopback address of the agents; port 0 = any.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
-    pub(crate) listen: SocketAddr,
-    /// Consecutive addresses on which they listen.
-    #[arg(long, default_value_t = 8)]
-    pub(crate) addresses: usize,
 }
 
 #[derive(Debug, Args)]
@@ -306,32 +285,6 @@ impl Style {
             Self::Walk => SnmpStyle::Walk(rows),
         }
     }
-}
-
-#[derive(Debug, Args)]
-#[command(mut_arg("items", |arg| arg.default_value("1")))]
-#[command(mut_arg("interval", |arg| arg.default_value("50")))]
-#[command(mut_arg("delay", |arg| arg.default_value("3s")))]
-pub(crate) struct Limit {
-    #[command(flatten)]
-    pub(crate) common: Common,
-    /// Hosts of the first step.
-    #[arg(long, default_value_t = 1000)]
-    pub(crate) start: usize,
-    /// Each step has so many times the hosts of the one before.
-    #[arg(long, default_value_t = 1.5)]
-    pub(crate) factor: f64,
-    /// Hosts of the last step.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    pub(crate) hosts_max: usize,
-    /// Between new hosts and the observation [default: one interval, the delay and 5 s].
-    #[arg(long, value_parser = duration)]
-    pub(crate) settle: Option<Duration>,
-    #[command(flatten)]
-    pub(crate) checks: Checks,
-    /// Leave the hosts on the server.
-    #[arg(long)]
-    pub(crate) keep: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! Arguments that several commands have.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -46,6 +47,29 @@ pub(crate) struct Files {
     /// overload and blackout). May be given several times.
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Vec<PathBuf>,
+}
+
+/// Checks of fake agents. The defaults are those of `bench agent`; other commands have their own.
+#[derive(Debug, Args)]
+pub(crate) struct Checks {
+    /// Items per host.
+    #[arg(long, default_value = "20")]
+    pub(crate) items: usize,
+    /// Update interval of each item, seconds.
+    #[arg(long, value_name = "SECONDS", default_value = "1")]
+    pub(crate) interval: u64,
+    /// How long an agent takes to answer: 0s, 250ms, 3s.
+    #[arg(long, default_value = "0s", value_parser = duration)]
+    pub(crate) delay: Duration,
+    /// How long to measure (limit, line: each step).
+    #[arg(long, default_value = "30")]
+    pub(crate) seconds: u64,
+    /// First loopback address of the agents; port 0 = any.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+    /// Consecutive addresses on which they listen.
+    #[arg(long, default_value_t = 8)]
+    pub(crate) addresses: usize,
 }
 
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {

@@ -8,6 +8,7 @@ mod capacity;
 mod common;
 mod history_service;
 mod lb;
+mod limit;
 mod ping;
 
 use std::io::Write;
@@ -20,7 +21,6 @@ use bench::agents::{AgentOptions, Asked};
 use bench::blackout::BlackoutOptions;
 use bench::configuration::ConfigOptions;
 use bench::ledger::CheckOptions;
-use bench::limit::LimitOptions;
 use bench::line::{CountStored, LineOptions};
 use bench::overload::OverloadOptions;
 use bench::read::ReadOptions;
@@ -209,22 +209,7 @@ fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
             finish(&bench::configuration::run(&options, &mut context)?, &told.common.files)
         }
         What::Limit(told) => {
-            let options = LimitOptions {
-                login: told.common.access.login(),
-                start: told.start,
-                factor: told.factor,
-                hosts_max: told.hosts_max,
-                items: told.checks.items,
-                interval_s: told.checks.interval,
-                delay: told.checks.delay,
-                settle: told.settle,
-                seconds: told.checks.seconds,
-                pids: told.common.pids.clone(),
-                listen: told.checks.listen,
-                addresses: told.checks.addresses,
-                keep: told.keep,
-            };
-            finish(&bench::limit::run(&options, &mut context)?, &told.common.files)
+            finish(&bench::limit::run(&told.options(), &mut context)?, &told.common.files)
         }
         What::Line(told) => {
             let store = told.history_store.as_deref().map(|word| stored(word, &context.clock));
@@ -375,6 +360,9 @@ mod tests {
         let What::Limit(told) = parse("bench limit --password p").unwrap() else { panic!() };
         let checks = &told.checks;
         assert_eq!((checks.items, checks.interval, checks.delay.as_secs()), (1, 50, 3));
+        let options = told.options();
+        assert_eq!((options.plan.start, options.plan.precision), (1000, 5.0));
+        assert_eq!((options.watch.readers, options.resume), (0, None));
         let What::Line(told) = parse("bench line --password p").unwrap() else { panic!() };
         assert_eq!((told.checks.items, told.checks.interval, told.targets.len()), (10, 1, 4));
         let What::Steps(told) = parse("bench steps --password p").unwrap() else { panic!() };
@@ -414,6 +402,7 @@ mod tests {
             "bench agent --password p --delay 99999999999999999999s",
             "bench agent --password p --listen here",
             "bench limit --password p --factor much",
+            "bench limit --password p --readers some",
             "bench overload --password p --times twice",
             "bench read --password p --readers many",
             "bench line --password p --targets 1,few",
