@@ -77,7 +77,7 @@ tables! { TABLES:
     );
     /// `kind`: 0 host, 1 template, 2 host prototype: one id space.
     /// A prototype's rule is the `parent_itemid` of its row in `host_discovery`.
-    HOSTS = table("hosts", &["hostid"], Reload::Host("hostid"), HOSTS_COLUMNS, &[&["host"], &["name"], &["kind"]]);
+    HOSTS = table("hosts", &["hostid"], Reload::Host("hostid"), HOSTS_COLUMNS, HOSTS_INDEXES);
     HOST_GROUPS = table(
         "host_groups",
         &["hostid", "groupid"],
@@ -243,6 +243,9 @@ tables! { TABLES:
     )
     .read_by_discovery();
 }
+
+const HOSTS_INDEXES: &[&[&str]] =
+    &[&["host"], &["name"], &["kind"], &["proxyid"], &["proxy_groupid"]];
 
 const HOSTS_COLUMNS: &[Column] = &[
     id("hostid"),
