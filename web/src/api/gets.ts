@@ -371,7 +371,10 @@ export interface Gets extends ServiceGets, OnCallGets {
   "problem.get": Get<Row<schema.Problem>, OfProblems, ByEvent & { recent?: boolean }>;
   "proxy.get": Get<
     schema.Proxy,
-    { selectHosts: Many<"hosts", HostRow>; selectProxyGroup: Optional<"proxyGroup", schema.ProxyGroup> },
+    {
+      selectHosts: Many<"hosts", HostRow>;
+      selectProxyGroup: Optional<"proxyGroup", schema.ProxyGroup>;
+    },
     { proxyids?: Ids; proxy_groupids?: Ids }
   >;
   "proxygroup.get": Get<

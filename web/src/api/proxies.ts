@@ -2,15 +2,15 @@ import { queryOptions } from "@tanstack/react-query";
 import { rpc } from "./client";
 import { pollInterval } from "./live";
 import type { Members } from "./methods";
-import type { Proxy, ProxyGroup } from "./schema";
+import type * as schema from "./schema";
 
 /** A proxy with the number of its hosts. */
-export interface ProxyRow extends Proxy {
+export interface ProxyRow extends schema.Proxy {
   hosts: string;
 }
 
 /** A proxy group with the number of its proxies. */
-export interface ProxyGroupRow extends ProxyGroup {
+export interface ProxyGroupRow extends schema.ProxyGroup {
   proxies: string;
 }
 
@@ -27,7 +27,11 @@ export const proxyGroupsQuery = () =>
   queryOptions({
     queryKey: ["proxygroups"],
     queryFn: ({ signal }): Promise<ProxyGroupRow[]> =>
-      rpc("proxygroup.get", { output: "extend", selectProxies: "count", sortfield: "name" }, signal),
+      rpc(
+        "proxygroup.get",
+        { output: "extend", selectProxies: "count", sortfield: "name" },
+        signal,
+      ),
     refetchInterval: pollInterval,
     meta: { live: "config" },
   });

@@ -145,7 +145,7 @@ fn min_online(text: &str, path: &str) -> ApiResult<String> {
     match text.parse::<i64>() {
         Ok(number) if (1..=MIN_ONLINE_MAX).contains(&number) => Ok(number.to_string()),
         Ok(_) => Err(ApiError::at(path, format_args!("value must be one of 1-{MIN_ONLINE_MAX}"))),
-        Err(_) => Err(ApiError::at(path, "a user macro is expected")),
+        Err(_) => Err(ApiError::at(path, format_args!("incorrect syntax near \"{text}\""))),
     }
 }
 

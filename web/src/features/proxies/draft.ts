@@ -67,8 +67,7 @@ export function proxyDraft(proxy: ProxyRow | null): ProxyDraft {
 }
 
 export const isActive = (draft: ProxyDraft) => draft.mode === ACTIVE;
-const kinds = (draft: ProxyDraft) =>
-  isActive(draft) ? draft.tlsAccept : Number(draft.tlsConnect);
+const kinds = (draft: ProxyDraft) => (isActive(draft) ? draft.tlsAccept : Number(draft.tlsConnect));
 export const usesPsk = (draft: ProxyDraft) => (kinds(draft) & PSK) !== 0;
 export const usesCertificate = (draft: ProxyDraft) => (kinds(draft) & CERTIFICATE) !== 0;
 

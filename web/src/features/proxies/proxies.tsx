@@ -267,7 +267,9 @@ export function Proxies({ onEdit }: { onEdit: (proxy: ProxyRow) => void }) {
           <td className={`${CELL} text-soft`}>{nameOf(proxy.proxy_groupid)}</td>
           <td className={`${CELL} tabular`}>{proxy.hosts}</td>
           <td className={`${CELL} text-faint`}>
-            {proxy.lastaccess === "0" ? texts.neverConnected : formatClock(Number(proxy.lastaccess))}
+            {proxy.lastaccess === "0"
+              ? texts.neverConnected
+              : formatClock(Number(proxy.lastaccess))}
           </td>
           <td className="px-2 py-1 text-right whitespace-nowrap">
             <RowButtons
