@@ -12,7 +12,7 @@ SMALL = {"roles", "users", "usergroups", "user_groups", "group_rights", "tag_fil
          "operation_messages", "operation_message_groups", "operation_message_users",
          "operation_conditions", "operation_commands", "operation_command_hosts",
          "operation_command_groups", "media_types", "media_type_params", "media_type_messages",
-         "media", "scripts", "script_params", "correlations", "correlation_conditions", "correlation_operations",
+         "media", "proxies", "proxy_groups", "scripts", "script_params", "correlations", "correlation_conditions", "correlation_operations",
          "dchecks", "maintenances", "maintenance_hosts", "maintenance_groups",
          "maintenance_periods", "maintenance_tags", "schema_version", "ids", "groups_",
          "state_version", "state_ids", "state_settings",
@@ -119,6 +119,9 @@ def everything(server, api):
                                                    "start_date": int(time.time()) - 60}])["maintenanceids"]
     bed.wait_for("suppression", lambda: call("problem.get", suppressed=True))
     call("event.acknowledge", eventids=problem, action=1 | 2 | 4, message="m")
+    proxy_groups = call("proxygroup.create", name="pg")["proxy_groupids"]
+    proxies = call("proxy.create", name="p", operating_mode=0, proxy_groupid=proxy_groups[0],
+                   local_address="127.0.0.1", hosts=[{"hostid": hostid}])["proxyids"]
     for method, members in (
             ("host", {"selectInterfaces": "extend", "selectItems": "count", "selectTags": "extend",
                       "selectHostGroups": "extend", "selectParentTemplates": "extend",
@@ -141,13 +144,18 @@ def everything(server, api):
             ("discoveryrule", {"hostids": hostid}), ("itemprototype", {"hostids": template}),
             ("triggerprototype", {"hostids": template}), ("hostgroup", {"selectHosts": "count"}),
             ("hostinterface", {"hostids": hostid}), ("usermacro", {"hostids": hostid}),
-            ("valuemap", {"hostids": [hostid]}), ("maintenance", {"selectHosts": "extend"})):
+            ("valuemap", {"hostids": [hostid]}), ("host", {"proxyids": proxies, "proxy_groupids": proxy_groups}),
+            ("proxy", {"selectHosts": "extend", "selectProxyGroup": "extend", "proxy_groupids": proxy_groups}),
+            ("proxygroup", {"selectProxies": "extend", "proxyids": proxies}), ("maintenance", {"selectHosts": "extend"})):
         call(method + ".get", **members)
     exported = call("configuration.export", format="yaml", options={"templates": [template]})
     both = {"createMissing": True, "updateExisting": True}
     call("configuration.import", format="yaml", source=exported, rules={
         "templates": both, "items": both, "triggers": both, "discoveryRules": both,
         "template_groups": both, "valueMaps": both})
+    call("proxy.update", proxyid=proxies[0], hosts=[])
+    call("proxy.delete", proxies)
+    call("proxygroup.delete", proxy_groups)
     call("host.update", hostid=hostid, name="renamed")
     call("template.update", templateid=template, name="renamed t")
     call("maintenance.delete", maintenance)

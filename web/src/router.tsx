@@ -212,6 +212,13 @@ const autoregistration = createRoute({
   component: page(() => import("~/features/autoregistration/page"), "AutoregistrationPage"),
 });
 
+const proxies = createRoute({
+  getParentRoute: () => inside,
+  path: "/proxies",
+  validateSearch: (search) => pickSearch(search, ["tab"]),
+  component: page(() => import("~/features/proxies/page"), "ProxiesPage"),
+});
+
 const queue = createRoute({
   getParentRoute: () => inside,
   path: "/queue",
@@ -378,6 +385,7 @@ const pages = [
   networkRuleNew,
   networkRuleEdit,
   autoregistration,
+  proxies,
   queue,
   health,
   capacity,

@@ -194,16 +194,23 @@ fn shown_step(step: StepReport) -> Json {
 fn fetch(api: &Api, item: &Json, host: &Json) -> Result<String, String> {
     let snapshot = api.deps.config.snapshot();
     let id = HostId(host.get("hostid").and_then(number).map_or(0, i64::cast_unsigned));
-    let number = number(&item["type"]).unwrap_or(0);
-    let Some(kind) = u8::try_from(number).ok().and_then(ItemType::from_api) else {
-        return Err(format!("There is no item type {number}."));
+    let of_kind = number(&item["type"]).unwrap_or(0);
+    let Some(kind) = u8::try_from(of_kind).ok().and_then(ItemType::from_api) else {
+        return Err(format!("There is no item type {of_kind}."));
     };
     let is_own = matches!(kind, ItemType::Internal | ItemType::Calculated);
     if !is_own && (!kind.is_polled() || kind == ItemType::Web) {
         return Err(format!(
-            "Items of type {number} have no check that the server could run for a test. \
+            "Items of type {of_kind} have no check that the server could run for a test. \
              Give a value instead."
         ));
+    }
+    let by_proxy = match host.get("proxyid").and_then(number) {
+        Some(proxy) => proxy != 0,
+        None => snapshot.hosts.get(&id).is_some_and(|known| !known.is_of_server()),
+    };
+    if by_proxy && kind != ItemType::Calculated {
+        return Err("The test runs on a proxy, and proxies cannot connect yet.".to_owned());
     }
     api.deps.live.fetch(probe(&snapshot, made_up(item, kind, id), host)?)
 }

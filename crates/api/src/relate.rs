@@ -58,6 +58,17 @@ impl Relation {
     }
 }
 
+/// What a `select…` option of a strict object asks for: some of these fields, or their number.
+pub(crate) fn wanted_of(input: &Json, option: &str, fields: &[&str]) -> ApiResult<Option<Output>> {
+    let Some(value) = input.get(option) else { return Ok(None) };
+    let Some(wanted) = Output::parse(value, &format!("/{option}"))? else { return Ok(None) };
+    wanted.only(option, fields)?;
+    Ok(Some(match wanted {
+        Output::Extend => Output::Fields(fields.iter().map(ToString::to_string).collect()),
+        other => other,
+    }))
+}
+
 impl Found<'_, '_> {
     /// Adds the relation's member to each row: the objects that `pairs` (row id, object id) relate to
     /// it, as the other `get` method gives them, or their number.

@@ -299,7 +299,7 @@ fn is_period(text: &str) -> bool {
 }
 
 impl Time {
-    fn check(self, text: &str, path: &str) -> ApiResult<()> {
+    pub(crate) fn check(self, text: &str, path: &str) -> ApiResult<()> {
         if text.len() > TIME_CHARS {
             return Err(ApiError::at(path, "value is too long"));
         }

@@ -67,7 +67,8 @@ impl ExpectedValues {
                 Some((item.id, expected))
             };
             let hosts = &snapshot.hosts;
-            let collected = |item: &&Arc<Item>| hosts.get(&item.host).is_some_and(|h| h.collects());
+            let collected =
+                |item: &&Arc<Item>| hosts.get(&item.host).is_some_and(|h| h.collects_itself(item));
             snapshot.items.values().filter(collected).filter_map(entry).collect()
         };
         let mut table = self.0.write().unwrap_or_else(PoisonError::into_inner);

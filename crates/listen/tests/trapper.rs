@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use collect::testing::rig::with_extra;
 use common::{Rig, counts, host, item, snapshot};
-use config::snapshot::{GlobalRegexp, ItemType};
+use config::snapshot::{GlobalRegexp, ItemType, MonitoredBy};
 use model::ValueType;
 use serde_json::json;
 use wire::zbxd;
@@ -43,7 +43,9 @@ fn estate() -> config::Snapshot {
     let db = host(3, "db", 1, vec![item(30, "trap.a", ItemType::Trapper, "")]);
     let mut secret = host(4, "secret", 1, vec![item(40, "trap.a", ItemType::Trapper, "")]);
     secret.tls.accept = 2;
-    let mut snapshot = snapshot(9, vec![host(1, "web", 1, web), dark, db, secret]);
+    let mut remote = host(5, "remote", 1, vec![item(50, "trap.a", ItemType::Trapper, "")]);
+    remote.monitored_by = MonitoredBy::Proxy;
+    let mut snapshot = snapshot(9, vec![host(1, "web", 1, web), dark, db, secret, remote]);
     let error = GlobalRegexp {
         expression: String::from("ERROR"),
         kind: 0,
@@ -77,11 +79,12 @@ async fn sender_data_is_matched_stored_and_counted() {
         row("nobody", "trap.a", "x"),
         row("dark", "trap.a", "x"),
         row("secret", "trap.a", "x"),
+        row("remote", "trap.a", "x"),
         { "host": "web", "value": "x" },
         { "host": "web", "key": "trap.log", "value": "line", "timestamp": 77 },
     ]});
     let answer = rig.json(request).await;
-    assert_eq!(counts(&answer), (6, 9));
+    assert_eq!(counts(&answer), (6, 10));
     let mut texts = rig.shards.texts();
     texts.sort();
     let expected = [(1, "1"), (2, "3"), (5, "4"), (6, "log:line:77"), (7, "5"), (30, "2")];
@@ -89,7 +92,7 @@ async fn sender_data_is_matched_stored_and_counted() {
     let values = rig.shards.values.lock().unwrap();
     let b = values.iter().find(|v| v.item.0 == 2).unwrap();
     assert_eq!((b.at.clock, b.at.ns), (1_700_000_000, 5));
-    assert_eq!(rig.context.counters.values_refused.load(Ordering::SeqCst), 9);
+    assert_eq!(rig.context.counters.values_refused.load(Ordering::SeqCst), 10);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -107,6 +110,10 @@ async fn refusals_and_odd_requests() {
         (
             json!({ "request": "active checks", "host": "dark" }),
             json!({ "response": "failed", "info": "host \"dark\" not monitored" }),
+        ),
+        (
+            json!({ "request": "active checks", "host": "remote" }),
+            json!({ "response": "failed", "info": "host \"remote\" is monitored by a proxy" }),
         ),
         (
             json!({ "request": "active checks", "host": "secret" }),

@@ -37,6 +37,18 @@ numbered! {
 }
 
 numbered! {
+    /// What collects the values of a host; the API's `monitored_by`.
+    MonitoredBy: u8 {
+        /// The server.
+        Server = 0, "SERVER", "Server";
+        /// One proxy.
+        Proxy = 1, "PROXY", "Proxy";
+        /// A proxy that a proxy group assigns.
+        ProxyGroup = 2, "PROXY_GROUP", "Proxy group";
+    }
+}
+
+numbered! {
     /// How a macro's value is stored and shown; the API's `type` of macros.
     MacroType: u8 {
         /// Everybody who sees the macro sees its value.

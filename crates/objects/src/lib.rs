@@ -30,7 +30,7 @@ pub use alerting::{
 pub use correlation::{CorrelationConditionKind, CorrelationOperation};
 pub use event::{DiscoveryCheckType, DiscoveryState, EventObject, EventSource, ProblemAction};
 pub use filter::{EvalType, MacroOperator};
-pub use host::{GroupKind, HostKind, InventoryMode, MacroType};
+pub use host::{GroupKind, HostKind, InventoryMode, MacroType, MonitoredBy};
 pub use interface::InterfaceType;
 pub use item_type::{InterfaceNeed, ItemType, ItemTypeInfo};
 pub use maintenance::{MaintenanceTagOperator, MaintenanceType, PeriodType};

@@ -369,6 +369,19 @@ export interface Gets extends ServiceGets, OnCallGets {
     { poolgroupids?: Ids }
   >;
   "problem.get": Get<Row<schema.Problem>, OfProblems, ByEvent & { recent?: boolean }>;
+  "proxy.get": Get<
+    schema.Proxy,
+    {
+      selectHosts: Many<"hosts", HostRow>;
+      selectProxyGroup: Optional<"proxyGroup", schema.ProxyGroup>;
+    },
+    { proxyids?: Ids; proxy_groupids?: Ids }
+  >;
+  "proxygroup.get": Get<
+    schema.ProxyGroup,
+    { selectProxies: Many<"proxies", schema.Proxy> },
+    { proxyids?: Ids; proxy_groupids?: Ids }
+  >;
   "role.get": Get<
     schema.Role,
     { selectRules: One<"rules", RoleRules>; selectUsers: Many<"users", Row<schema.User>> },

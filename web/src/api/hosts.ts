@@ -54,6 +54,10 @@ export interface Host extends HostRow {
   ipmi_username: string;
   ipmi_password: string;
   flags: string;
+  /** What collects its values: 0 the server, 1 a proxy, 2 a proxy group. */
+  monitored_by: string;
+  proxyid: string;
+  proxy_groupid: string;
 }
 
 /** What the list of hosts is narrowed down to; it mirrors the address bar. */

@@ -9,7 +9,7 @@ async function refused() {
   // @ts-expect-error: no such method
   await rpc("host.rename", {});
   // @ts-expect-error: the server does not have this method
-  await rpc("proxy.get", {});
+  await rpc("nosuch.get", {});
   // @ts-expect-error: no id
   await rpc("host.update", { status: "1" });
   // @ts-expect-error: no such value

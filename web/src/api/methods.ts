@@ -58,6 +58,8 @@ interface Inputs {
   oncall: ScheduleInput;
   pool: schema.PoolInput;
   poolgroup: schema.PoolGroupInput;
+  proxy: schema.ProxyInput;
+  proxygroup: schema.ProxyGroupInput;
   role: schema.RoleInput;
   script: OfType<schema.ScriptInput>;
   service: ServiceInput;
@@ -95,6 +97,8 @@ interface Keys {
   oncall: "scheduleid";
   pool: "poolid";
   poolgroup: "poolgroupid";
+  proxy: "proxyid";
+  proxygroup: "proxy_groupid";
   role: "roleid";
   script: "scriptid";
   service: "serviceid";

@@ -1443,11 +1443,159 @@ export interface MaintenanceInput {
   tags?: unknown;
 }
 
+/** As `proxy.get` shows it with `output: "extend"`. */
+export interface Proxy {
+  /** Id of the proxy. */
+  proxyid: string;
+  /** Name that the proxy sends. */
+  name: string;
+  /** Proxy group; 0 = none. */
+  proxy_groupid: string;
+  /** In a group: address that agents are sent to. */
+  local_address: string;
+  /** In a group: port of it (default: 10051). */
+  local_port: string;
+  /** 0 = active, 1 = passive. */
+  operating_mode: "0" | "1";
+  /** Active: from where it may connect. */
+  allowed_addresses: string;
+  /** Passive: address (default: 127.0.0.1). */
+  address: string;
+  /** Passive: port (default: 10051). */
+  port: string;
+  /** Description. */
+  description: string;
+  /** Passive: 1 no encryption, 2 PSK, 4 certificate. */
+  tls_connect: "1" | "2" | "4";
+  /** Active: bit mask of the same. */
+  tls_accept: string;
+  /** Issuer of its certificate. */
+  tls_issuer: string;
+  /** Subject of its certificate. */
+  tls_subject: string;
+  /** 1 = it has timeouts of its own. */
+  custom_timeouts: "0" | "1";
+  /** Timeout of items of agents, with `custom_timeouts`. */
+  timeout_zabbix_agent: string;
+  /** The same of simple checks. */
+  timeout_simple_check: string;
+  /** The same of SNMP. */
+  timeout_snmp_agent: string;
+  /** The same of external checks. */
+  timeout_external_check: string;
+  /** The same of ODBC. */
+  timeout_db_monitor: string;
+  /** The same of HTTP. */
+  timeout_http_agent: string;
+  /** The same of SSH. */
+  timeout_ssh_agent: string;
+  /** The same of Telnet. */
+  timeout_telnet_agent: string;
+  /** The same of scripts. */
+  timeout_script: string;
+  /** The same of browsers. */
+  timeout_browser: string;
+  /** Unix time of its last message; 0 = none. */
+  lastaccess: string;
+  /** As in `70022`; 0 = unknown. */
+  version: string;
+  /** 0 unknown, 1 current, 2 outdated, 3 unsupported. */
+  compatibility: string;
+  /** 0 unknown, 1 offline, 2 online. */
+  state: string;
+}
+
+/** As `proxy.create` takes it. */
+export interface ProxyInput {
+  /** Name that the proxy sends. */
+  name: string;
+  /** Proxy group; 0 = none. */
+  proxy_groupid?: string | number;
+  /** In a group: address that agents are sent to. */
+  local_address?: string;
+  /** In a group: port of it (default: 10051). */
+  local_port?: string;
+  /** 0 = active, 1 = passive. */
+  operating_mode: "0" | "1" | 0 | 1;
+  /** Active: from where it may connect. */
+  allowed_addresses?: string;
+  /** Passive: address (default: 127.0.0.1). */
+  address?: string;
+  /** Passive: port (default: 10051). */
+  port?: string;
+  /** Description. */
+  description?: string;
+  /** Passive: 1 no encryption, 2 PSK, 4 certificate. */
+  tls_connect?: "1" | "2" | "4" | 1 | 2 | 4;
+  /** Active: bit mask of the same. */
+  tls_accept?: string | number;
+  /** Issuer of its certificate. */
+  tls_issuer?: string;
+  /** Subject of its certificate. */
+  tls_subject?: string;
+  /** PSK identity. */
+  tls_psk_identity?: string;
+  /** PSK, hexadecimal. */
+  tls_psk?: string;
+  /** 1 = it has timeouts of its own. */
+  custom_timeouts?: "0" | "1" | 0 | 1;
+  /** Timeout of items of agents, with `custom_timeouts`. */
+  timeout_zabbix_agent?: string;
+  /** The same of simple checks. */
+  timeout_simple_check?: string;
+  /** The same of SNMP. */
+  timeout_snmp_agent?: string;
+  /** The same of external checks. */
+  timeout_external_check?: string;
+  /** The same of ODBC. */
+  timeout_db_monitor?: string;
+  /** The same of HTTP. */
+  timeout_http_agent?: string;
+  /** The same of SSH. */
+  timeout_ssh_agent?: string;
+  /** The same of Telnet. */
+  timeout_telnet_agent?: string;
+  /** The same of scripts. */
+  timeout_script?: string;
+  /** The same of browsers. */
+  timeout_browser?: string;
+  /** Hosts that it monitors: `[{hostid}]`. */
+  hosts?: unknown;
+}
+
+/** As `proxygroup.get` shows it with `output: "extend"`. */
+export interface ProxyGroup {
+  /** Id of the proxy group. */
+  proxy_groupid: string;
+  /** Name. */
+  name: string;
+  /** Proxies without contact are offline after this time, 10s to 15m (default: 1m). */
+  failover_delay: string;
+  /** Proxies online that the group needs, 1 to 1000 (default: 1). */
+  min_online: string;
+  /** Description. */
+  description: string;
+  /** 0 unknown, 1 offline, 2 recovering, 3 online, 4 degrading. */
+  state: string;
+}
+
+/** As `proxygroup.create` takes it. */
+export interface ProxyGroupInput {
+  /** Name. */
+  name: string;
+  /** Proxies without contact are offline after this time, 10s to 15m (default: 1m). */
+  failover_delay?: string;
+  /** Proxies online that the group needs, 1 to 1000 (default: 1). */
+  min_online?: string;
+  /** Description. */
+  description?: string;
+}
+
 /** As `drule.get` shows it with `output: "extend"`. */
 export interface NetworkDiscoveryRule {
   /** Id of the rule. */
   druleid: string;
-  /** 0: the server looks itself. */
+  /** Proxy that looks; 0 = the server. */
   proxyid: string;
   /** Name. */
   name: string;
@@ -1465,6 +1613,8 @@ export interface NetworkDiscoveryRule {
 
 /** As `drule.create` takes it. */
 export interface NetworkDiscoveryRuleInput {
+  /** Proxy that looks; 0 = the server. */
+  proxyid?: string | number;
   /** Name. */
   name: string;
   /** Addresses: `10.0.0.1-254,10.1.0.0/16`. */
@@ -2884,6 +3034,14 @@ export type MethodName =
   | "poolgroup.update"
   | "problem.counts"
   | "problem.get"
+  | "proxy.create"
+  | "proxy.delete"
+  | "proxy.get"
+  | "proxy.update"
+  | "proxygroup.create"
+  | "proxygroup.delete"
+  | "proxygroup.get"
+  | "proxygroup.update"
   | "queue.get"
   | "regexp.create"
   | "regexp.delete"

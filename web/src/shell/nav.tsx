@@ -32,6 +32,7 @@ export interface Destination {
     | "/message-links"
     | "/scripts"
     | "/autoregistration"
+    | "/proxies"
     | "/balancing/services"
     | "/balancing/pools"
     | "/balancing/pool-groups"
@@ -49,8 +50,8 @@ export interface Destination {
     | "/users";
   label: string;
   icon: IconName;
-  /** Second key of the shortcut "g …". */
-  key: string;
+  /** Second key of the shortcut "g …"; there are fewer keys than pages. */
+  key?: string;
   /** Lowest user type that sees it: 1 user, 2 admin, 3 super admin. */
   lowest?: 2 | 3;
   /** The user interface element of roles that shows it, or several of which one is enough. */
@@ -285,6 +286,13 @@ const DESTINATIONS: readonly Section[] = [
         key: "e",
         lowest: 3,
         element: "administration.general",
+      },
+      {
+        to: "/proxies",
+        label: "Proxies",
+        icon: "screen",
+        lowest: 3,
+        element: ["administration.proxies", "administration.proxy_groups"],
       },
     ],
   },

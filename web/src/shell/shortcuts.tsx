@@ -11,7 +11,8 @@ interface Group {
 /** The pages that the user may open. */
 function goTo(): Group {
   const pages = destinations().flatMap((section) => section.pages);
-  return { title: "Go to", keys: pages.map((page) => [`g ${page.key}`, page.label] as const) };
+  const keyed = pages.filter((page) => page.key);
+  return { title: "Go to", keys: keyed.map((page) => [`g ${page.key}`, page.label] as const) };
 }
 
 const GROUPS: readonly Group[] = [

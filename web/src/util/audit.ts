@@ -46,6 +46,8 @@ export const AUDIT_RESOURCES = [
   ["1002", "Pool"],
   ["1007", "Pool group"],
   ["1100", "Problem"],
+  ["26", "Proxy"],
+  ["55", "Proxy group"],
   ["28", "Regular expression"],
   ["44", "Role"],
   ["25", "Script"],

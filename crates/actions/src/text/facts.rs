@@ -210,8 +210,8 @@ pub struct Monitored {
     pub hosts: Vec<HostId>,
     /// What the configuration calls the items.
     pub item_texts: BTreeMap<ItemId, ItemTexts>,
-    /// Descriptions of the hosts.
-    pub descriptions: BTreeMap<HostId, String>,
+    /// What the configuration says about the hosts.
+    pub host_texts: BTreeMap<HostId, HostTexts>,
     /// What the configuration says about the trigger.
     pub trigger_texts: TriggerTexts,
     /// The templates that the trigger comes from.
@@ -222,6 +222,17 @@ pub struct Monitored {
     pub counts: Counts,
     /// Why it is unknown or not supported now.
     pub error: String,
+}
+
+/// What the snapshot does not have of a host.
+#[derive(Debug, Clone, Default)]
+pub struct HostTexts {
+    /// Its description.
+    pub description: String,
+    /// Name of the proxy that monitors it; empty = none.
+    pub proxy: String,
+    /// Description of that proxy.
+    pub proxy_description: String,
 }
 
 /// A template that a trigger comes from.

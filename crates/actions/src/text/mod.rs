@@ -37,9 +37,9 @@ use jiff::tz::TimeZone;
 use model::HostId;
 
 pub use facts::{
-    Action, Agent, Alert, AlertKind, Cause, Counts, Device, DeviceService, Event, Facts, ItemTexts,
-    Line, Monitored, Person, Progress, Right, Service, Subject, Symptom, Template, TriggerTexts,
-    Update,
+    Action, Agent, Alert, AlertKind, Cause, Counts, Device, DeviceService, Event, Facts, HostTexts,
+    ItemTexts, Line, Monitored, Person, Progress, Right, Service, Subject, Symptom, Template,
+    TriggerTexts, Update,
 };
 pub use for_events::{EventTexts, ItemErrors};
 pub(crate) use foreign::without_links;

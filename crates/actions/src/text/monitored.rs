@@ -23,10 +23,14 @@ impl About<'_> {
     /// map.
     pub(super) fn value(&self, name: &str, index: usize, bare: bool) -> Option<String> {
         match name {
-            "PROXY.NAME" | "PROXY.DESCRIPTION" => self.host(index).map(|_| String::new()),
-            "HOST.DESCRIPTION" => {
+            "PROXY.NAME" | "PROXY.DESCRIPTION" | "HOST.DESCRIPTION" => {
                 let host = self.host(index)?;
-                Some(self.facts.descriptions.get(&host.id).cloned().unwrap_or_default())
+                let texts = self.facts.host_texts.get(&host.id).cloned().unwrap_or_default();
+                Some(match name {
+                    "PROXY.NAME" => texts.proxy,
+                    "PROXY.DESCRIPTION" => texts.proxy_description,
+                    _ => texts.description,
+                })
             }
             "ITEM.VALUE" => self.item_value(index, self.at(), bare),
             "ITEM.LASTVALUE" => self.item_value(index, LATEST, bare),

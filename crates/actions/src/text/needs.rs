@@ -14,7 +14,7 @@ pub struct Needs {
     pub(super) alerts: bool,
     pub(super) item_texts: bool,
     pub(super) trigger_texts: bool,
-    pub(super) descriptions: bool,
+    pub(super) host_texts: bool,
     pub(super) templates: bool,
     pub(super) rights: bool,
     pub(super) counts: bool,
@@ -58,7 +58,7 @@ impl Needs {
             && (name.ends_with(".ORIG") || name.ends_with("NAME") || name.ends_with("DESCRIPTION"));
         self.trigger_texts |=
             starts("TRIGGER.URL") || matches!(name, "TRIGGER.DESCRIPTION" | "TRIGGER.COMMENT");
-        self.descriptions |= name == "HOST.DESCRIPTION";
+        self.host_texts |= name == "HOST.DESCRIPTION" || starts("PROXY.");
         self.templates |= name == "TRIGGER.TEMPLATE.NAME";
         self.rights |= matches!(name, "TRIGGER.TEMPLATE.NAME" | "TRIGGER.HOSTGROUP.NAME");
         self.counts |= starts("TRIGGER.EVENTS.");
@@ -88,7 +88,8 @@ mod tests {
             ("{TRIGGER.EVENTS.PROBLEM.ACK}", Needs { counts: true, ..none }),
             ("{SERVICE.ROOTCAUSE}", Needs { problems: true, ..none }),
             ("{TRIGGER.STATE.ERROR}", Needs { error: true, ..none }),
-            ("{HOST.DESCRIPTION2}", Needs { descriptions: true, ..none }),
+            ("{HOST.DESCRIPTION2}", Needs { host_texts: true, ..none }),
+            ("{PROXY.NAME}", Needs { host_texts: true, ..none }),
             ("{TRIGGER.HOSTGROUP.NAME}", Needs { rights: true, ..none }),
             (
                 "{TRIGGER.TEMPLATE.NAME} {ESC.HISTORY",

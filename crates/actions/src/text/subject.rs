@@ -12,8 +12,8 @@ use objects::{DiscoveryCheckType, DiscoveryState};
 
 use super::Needs;
 use super::facts::{
-    Agent, Counts, Device, DeviceService, Event, ItemTexts, Monitored, Right, Subject, Template,
-    TriggerTexts,
+    Agent, Counts, Device, DeviceService, Event, HostTexts, ItemTexts, Monitored, Right, Subject,
+    Template, TriggerTexts,
 };
 use super::row::number;
 
@@ -82,12 +82,18 @@ fn add_texts(c: &mut dyn Reader, facts: &mut Monitored, needs: &Needs) -> DbResu
             facts.item_texts.insert(ItemId(row.id("itemid")), texts);
         }
     }
-    if needs.descriptions {
+    if needs.host_texts {
         let ids: Vec<u64> = facts.hosts.iter().map(|id| id.0).collect();
-        let sql = "SELECT hostid, description FROM hosts WHERE hostid IN ({ids})";
+        let sql = "SELECT h.hostid, h.description, COALESCE(p.name, '') AS proxy, \
+                   COALESCE(p.description, '') AS proxy_description FROM hosts h \
+                   LEFT JOIN proxies p ON p.proxyid = h.proxyid WHERE h.hostid IN ({ids})";
         for row in query_by_ids(c, sql, &[], &ids)? {
-            let description = row.text("description").to_owned();
-            facts.descriptions.insert(HostId(row.id("hostid")), description);
+            let texts = HostTexts {
+                description: row.text("description").to_owned(),
+                proxy: row.text("proxy").to_owned(),
+                proxy_description: row.text("proxy_description").to_owned(),
+            };
+            facts.host_texts.insert(HostId(row.id("hostid")), texts);
         }
     }
     Ok(())

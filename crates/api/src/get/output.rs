@@ -49,6 +49,19 @@ impl Output {
         self.has(field.name) && !(field.named && *self == Self::Extend)
     }
 
+    /// Refuses names that the option does not take.
+    pub(crate) fn only(&self, option: &str, fields: &[&str]) -> ApiResult<()> {
+        if let Self::Fields(names) = self
+            && let Some(n) = names.iter().position(|name| !fields.contains(&name.as_str()))
+        {
+            let list: Vec<String> = fields.iter().map(|name| format!("\"{name}\"")).collect();
+            let one_of = if list.len() > 1 { "one of " } else { "" };
+            let text = format!("value must be {one_of}{}", list.join(", "));
+            return Err(ApiError::at(&format!("/{option}/{}", n + 1), text));
+        }
+        Ok(())
+    }
+
     /// As an `output` parameter for another `get`.
     pub(crate) fn to_json(&self) -> Json {
         match self {

@@ -9,7 +9,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::object::Access::{Optional, WriteOnly};
 use crate::object::FieldKind::{Int, Text};
 use crate::object::missing;
-use crate::owned::tls::check;
+use crate::owned::tls::{Holder, check, check_identity};
 use crate::single::{self, Change, Rule, Setting, Single};
 
 pub(crate) const METHODS: &[Method] = &[
@@ -58,7 +58,7 @@ pub(crate) static AUTOREGISTRATION: Single = Single {
 /// Bit for a pre-shared key.
 const PSK: i64 = 2;
 
-fn check_keys(_call: &Call<'_>, _edit: &mut Edit<'_>, change: &mut Change) -> ApiResult<()> {
+fn check_keys(_call: &Call<'_>, edit: &mut Edit<'_>, change: &mut Change) -> ApiResult<()> {
     for name in ["tls_psk_identity", "tls_psk"] {
         let path = format!("/{name}");
         let (uses_key, given) = (change.number("tls_accept") & PSK != 0, change.gives(name));
@@ -70,5 +70,6 @@ fn check_keys(_call: &Call<'_>, _edit: &mut Edit<'_>, change: &mut Change) -> Ap
             (true, false) => check(name, change.value(name), &path)?,
         }
     }
-    Ok(())
+    let (identity, key) = (change.value("tls_psk_identity"), change.value("tls_psk"));
+    check_identity(edit, identity, key, Holder::Autoregistration, "")
 }

@@ -23,6 +23,8 @@ pub(crate) mod login;
 pub(crate) mod maintenance;
 pub(crate) mod mediatype;
 pub(crate) mod oncall;
+pub(crate) mod proxy;
+pub(crate) mod proxygroup;
 pub(crate) mod regexp;
 pub(crate) mod role;
 pub(crate) mod running;
@@ -80,6 +82,8 @@ pub(crate) const ALL: &[&[Method]] = &[
     maintenance::METHODS,
     mediatype::METHODS,
     oncall::METHODS,
+    proxy::METHODS,
+    proxygroup::METHODS,
     regexp::METHODS,
     role::METHODS,
     running::METHODS,
@@ -118,6 +122,8 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &event::EVENT,
     &event::PROBLEM,
     &maintenance::MAINTENANCE,
+    &proxy::PROXY,
+    &proxygroup::PROXY_GROUP,
     &drule::DRULE,
     &drule::DCHECK,
     &drule::DHOST,

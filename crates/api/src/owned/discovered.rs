@@ -67,7 +67,7 @@ pub(crate) fn refuse_interfaces(edit: &mut Edit<'_>, hosts: &[u64], verb: &str) 
 }
 
 /// Technical names of those of the hosts that discovery made.
-fn names(edit: &mut Edit<'_>, hosts: &[u64]) -> ApiResult<BTreeMap<u64, String>> {
+pub(crate) fn names(edit: &mut Edit<'_>, hosts: &[u64]) -> ApiResult<BTreeMap<u64, String>> {
     let sql = formatcp!(
         "SELECT hostid, host FROM hosts WHERE kind = {KIND_HOST} AND flags = {FLAGS_DISCOVERED} AND hostid IN ({{ids}})"
     );

@@ -10,7 +10,6 @@ use serde_json::Map;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::found::Found;
-use crate::get::Output;
 use crate::object::{Columns, Field, Mode, columns_of, taken};
 use crate::permission::{Need, on_hosts};
 use crate::write::{nested, only};
@@ -128,12 +127,8 @@ pub(super) fn show(found: &mut Found<'_, '_>, child: &Child, strict: bool) -> Ap
     };
     let Some(wanted) = wanted else { return Ok(()) };
     let names: Vec<&'static str> = child.fields.iter().map(|field| field.name).collect();
-    if let (Output::Fields(asked), true) = (&wanted, strict)
-        && let Some(n) = asked.iter().position(|name| !names.contains(&name.as_str()))
-    {
-        let list: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
-        let path = format!("/{select}/{}", n + 1);
-        return Err(ApiError::at(&path, format!("value must be one of {}", list.join(", "))));
+    if strict {
+        wanted.only(select, &names)?;
     }
     let Child { table, owner, key, .. } = child;
     let user = found.call.user();

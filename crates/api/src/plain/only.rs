@@ -75,11 +75,11 @@ pub(crate) fn only(draft: &mut Draft<'_>, name: &'static str, value: &Value) -> 
     Ok(())
 }
 
-/// Times are equal if they last equally long.
+/// Times are equal if they last equally long, other texts if they are the same.
 fn same(given: &Value, only: &Value) -> bool {
     let seconds = |value: &Value| params::time_unit(&value.to_string(), "").ok();
     match only {
-        Value::Text(text) if !text.is_empty() => seconds(given) == seconds(only),
+        Value::Text(_) if seconds(only).is_some() => seconds(given) == seconds(only),
         _ => given == only,
     }
 }

@@ -36,6 +36,8 @@ const TYPES: &[(&str, &str)] = &[
     ("oncall", "OnCallSchedule"),
     ("alert", "Alert"),
     ("service", "Service"),
+    ("proxy", "Proxy"),
+    ("proxygroup", "ProxyGroup"),
     ("sla", "Sla"),
     ("user", "User"),
     ("usergroup", "UserGroup"),

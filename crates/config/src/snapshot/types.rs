@@ -9,6 +9,7 @@ use eval::macros::{MacroDef, MacroNodes};
 use eval::regex::{GlobalExpression, GlobalKind, GlobalRegexes};
 use jiff::tz::TimeZone;
 use model::{FunctionId, GroupId, HostId, InterfaceId, ItemId, Severity, TriggerId};
+pub use objects::MonitoredBy;
 
 use super::source::{Ipmi, Snmp};
 use super::{CowMap, Item, ItemType};
@@ -24,6 +25,8 @@ pub struct Host {
     pub monitored: bool,
     /// Whether it is worked on.
     pub maintenance: HostMaintenance,
+    /// What collects its values.
+    pub monitored_by: MonitoredBy,
     /// How connections to and from the host's agent are protected.
     pub tls: Tls,
     /// Technical name, as agents and senders say it.
@@ -68,6 +71,7 @@ impl Host {
             name: "".into(),
             monitored: true,
             maintenance: HostMaintenance::None,
+            monitored_by: MonitoredBy::Server,
             groups: Box::default(),
             group_names: Box::default(),
             tags: Box::default(),
@@ -82,6 +86,20 @@ impl Host {
     /// Its values are wanted: it is monitored, and no maintenance keeps them away.
     pub fn collects(&self) -> bool {
         self.monitored && self.maintenance != HostMaintenance::NoData
+    }
+
+    /// The server itself collects its values, not a proxy.
+    pub fn is_of_server(&self) -> bool {
+        self.monitored_by == MonitoredBy::Server
+    }
+
+    /// The server collects values of this item of the host now. A proxy never has values of
+    /// calculated items, or of internal items on the host.
+    pub fn collects_itself(&self, item: &Item) -> bool {
+        let of_server = self.is_of_server()
+            || item.kind == ItemType::Calculated
+            || (item.kind == ItemType::Internal && item.key.starts_with("zabbix[host,"));
+        self.collects() && of_server
     }
 
     /// The item with this key (macros resolved).

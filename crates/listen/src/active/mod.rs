@@ -227,6 +227,10 @@ fn find<'s>(
         return Err(Refusal::Off(host));
     }
     peer.identity.allowed_for(host).map_err(Refusal::Reason)?;
+    if !host.is_of_server() {
+        let reason = format!("host \"{}\" is monitored by a proxy", host.host);
+        return Err(Refusal::Reason(reason));
+    }
     Ok(host)
 }
 

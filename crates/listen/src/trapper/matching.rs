@@ -308,7 +308,7 @@ impl<'s> Matcher<'s> {
         if !item.enabled {
             return Err(PushError::Disabled);
         }
-        if self.source != Source::Push && !self.connection_allowed(host) {
+        if self.source != Source::Push && !(host.is_of_server() && self.connection_allowed(host)) {
             return Err(PushError::NoSuchItem);
         }
         self.check_list(item)?;

@@ -84,7 +84,7 @@ impl Desk {
 
 fn by_address(snapshot: &Snapshot) -> HashMap<Box<str>, Vec<Place>> {
     let mut all: HashMap<Box<str>, Vec<Place>> = HashMap::new();
-    for host in snapshot.hosts.values().filter(|host| host.monitored) {
+    for host in snapshot.hosts.values().filter(|host| host.monitored && host.is_of_server()) {
         let takes = |id| host.items.iter().any(|item| takes_traps(item, id));
         let wanted = host.interfaces.iter().filter(|one| one.kind == SNMP && takes(one.id));
         for interface in wanted {

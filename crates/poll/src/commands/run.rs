@@ -81,6 +81,10 @@ impl Runner {
         let snapshot = self.poll.shared.context.snapshots.load();
         let host = snapshot.hosts.get(&task.host).cloned();
         let host = host.ok_or_else(|| "The host does not exist.".to_owned())?;
+        if !host.is_of_server() {
+            let reason = "The host is monitored by a proxy, and proxies cannot connect yet.";
+            return Err(reason.to_owned().into());
+        }
         match &task.work {
             Work::Agent { command, wait } => self.by_agent(&host, command, *wait).await,
             Work::Ssh(remote) => self.signed_in(&host, remote, ItemType::Ssh).await,

@@ -20,7 +20,7 @@ pub(crate) struct Applied {
     pub(crate) invalid: Vec<Arc<Item>>,
     /// Hosts that are deleted.
     pub(crate) gone: Vec<Arc<Host>>,
-    /// Hosts that are no longer monitored.
+    /// Hosts that the server no longer monitors itself.
     pub(crate) off: Vec<HostId>,
     /// Interfaces that no item needs any more.
     pub(crate) idle: Vec<InterfaceId>,
@@ -54,7 +54,8 @@ impl Schedule {
         for (id, old, new) in changed {
             match (old, new) {
                 (old, Some(host)) => {
-                    if old.is_some_and(|old| old.monitored) && !host.monitored {
+                    let is_ours = |host: &Host| host.monitored && host.is_of_server();
+                    if old.is_some_and(|old| is_ours(&old)) && !is_ours(&host) {
                         applied.off.push(id);
                     }
                     self.apply_host(id, &host, now, &mut applied);
@@ -78,7 +79,8 @@ impl Schedule {
         let before = entry.as_ref().map(|e| Arc::clone(&e.host));
         let (old_slots, mut lanes) = entry.map_or_else(Default::default, |e| (e.slots, e.lanes));
         let mut wanted: HashMap<ItemId, &Arc<Item>> = HashMap::new();
-        for item in host.items.iter().filter(|item| host.collects() && self.wanted(item)) {
+        for item in host.items.iter().filter(|item| host.collects_itself(item) && self.wanted(item))
+        {
             if item.interval.is_some() {
                 wanted.insert(item.id, item);
             } else if item.invalid.is_some() && !was_invalid(before.as_deref(), item) {
@@ -111,7 +113,8 @@ impl Schedule {
         for lane in retired {
             // What is known of an interface outlives a maintenance.
             let interface = self.lane_ref(lane).interface;
-            if host.collects() || !host.monitored || host.interface(interface).is_none() {
+            let is_ours = host.monitored && host.is_of_server();
+            if host.collects() || !is_ours || host.interface(interface).is_none() {
                 applied.idle.push(interface);
             }
             self.retire_lane(lane);

@@ -1,7 +1,7 @@
 use super::*;
 use collect::queue::{Interval, Reason};
 use collect::testing::{host, item, snapshot};
-use config::snapshot::ItemType;
+use config::snapshot::{ItemType, MonitoredBy};
 use eval::interval::UpdateInterval;
 use model::{Available, ReachDelays};
 
@@ -98,6 +98,35 @@ fn a_change_touches_only_what_changed() {
     assert_eq!(applied.gone.iter().map(|h| h.id.0).collect::<Vec<_>>(), [1]);
     assert_eq!((applied.off.as_slice(), applied.idle.len()), (&[HostId(2)][..], 2));
     assert_eq!((schedule.len(), run(&mut schedule, START + 130..START + 300).len()), (0, 0));
+}
+
+#[test]
+fn hosts_of_a_proxy_are_not_polled() {
+    let mut schedule = schedule();
+    let internal = |id: u64, key: &str| {
+        let mut item = with_delay(id, "10");
+        (item.kind, item.key) = (ItemType::Internal, key.into());
+        item
+    };
+    let host = |by: MonitoredBy| {
+        let items = vec![
+            with_delay(1, "10"),
+            internal(2, "zabbix[uptime]"),
+            internal(3, "zabbix[host,,maintenance]"),
+        ];
+        Arc::new(Host { monitored_by: by, ..host(1, items) })
+    };
+    schedule.apply(&snapshot(1, vec![host(MonitoredBy::Server)]), START);
+    assert_eq!(schedule.len(), 3);
+    // What was known of its agent and its interface holds no longer.
+    let applied = schedule.apply(&snapshot(2, vec![host(MonitoredBy::Proxy)]), START + 1);
+    assert_eq!((applied.off.as_slice(), applied.idle.len()), (&[HostId(1)][..], 1));
+    let seen = run(&mut schedule, START + 1..START + 61);
+    assert!(!seen.is_empty() && seen.iter().all(|(_, item)| *item == 3), "{seen:?}");
+    let applied = schedule.apply(&snapshot(3, vec![host(MonitoredBy::ProxyGroup)]), START + 61);
+    assert!(applied.off.is_empty());
+    schedule.apply(&snapshot(4, vec![host(MonitoredBy::Server)]), START + 62);
+    assert_eq!(schedule.len(), 3);
 }
 
 #[test]

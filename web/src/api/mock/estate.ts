@@ -244,6 +244,8 @@ function tablesOf(
         macros: [],
       },
     ],
+    "proxy.get": [],
+    "proxygroup.get": [],
     "templategroup.get": [{ groupid: "90", name: "Templates", uuid: "" }],
     "token.get": [],
     "trigger.get": triggers,

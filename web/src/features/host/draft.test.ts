@@ -22,6 +22,8 @@ describe("problemsOf", () => {
     [{ tlsConnect: "2", pskIdentity: "id", psk: "00".repeat(16) }, null],
     [{ tlsConnect: "2", pskIdentity: "id", psk: "00" }, "psk"],
     [{ tlsAccept: 3 }, "psk"],
+    [{ monitoredBy: "1" }, "proxy"],
+    [{ monitoredBy: "2", proxyGroupid: "5" }, null],
     [{ macros: [{ macro: "{$A:x}", type: "0", description: "" }] }, null],
     [{ macros: [{ macro: "$A", type: "0", description: "" }] }, "macros"],
   ];
@@ -51,6 +53,13 @@ describe("hostParams", () => {
       tags: [{ tag: "a", value: "1" }],
     });
     expect(params).toMatchObject({ tls_psk: undefined, tls_issuer: undefined });
+  });
+  it("names the proxy that monitors the host", () => {
+    const of = (more: Partial<HostDraft>) => hostParams(draft(more), null, true);
+    expect(of({ proxyid: "7" })).toMatchObject({ monitored_by: "0" });
+    expect(of({ proxyid: "7" })).not.toHaveProperty("proxyid");
+    expect(of({ monitoredBy: "1", proxyid: "7" })).toMatchObject({ proxyid: "7" });
+    expect(of({ monitoredBy: "2", proxyGroupid: "8" })).toMatchObject({ proxy_groupid: "8" });
   });
   it("sends IPMI credentials if there is an IPMI interface", () => {
     const ipmi = { ...AGENT, type: "3", port: "623" };

@@ -22,6 +22,15 @@ export interface HostDraft extends OwnerDraft {
   ipmiPrivilege: string;
   ipmiUsername: string;
   ipmiPassword: string;
+  /** What collects its values: 0 the server, 1 a proxy, 2 a proxy group. */
+  monitoredBy: string;
+  proxyid: string;
+  proxyGroupid: string;
+}
+
+/** A proxy or a proxy group collects its values. */
+export function isOfProxy(host: Host): boolean {
+  return host.monitored_by === "1" || host.monitored_by === "2";
 }
 
 /** Discovery made the host: what is not people's follows its prototype. */
@@ -46,6 +55,9 @@ export function draftOf(host: Host | null, firstInterface: HostInterface): HostD
     ipmiPrivilege: host?.ipmi_privilege ?? "2",
     ipmiUsername: host?.ipmi_username ?? "",
     ipmiPassword: host?.ipmi_password ?? "",
+    monitoredBy: host?.monitored_by ?? "0",
+    proxyid: host?.proxyid ?? "0",
+    proxyGroupid: host?.proxy_groupid ?? "0",
   };
 }
 
@@ -73,6 +85,9 @@ export function problemsOf(draft: HostDraft, isNew: boolean): Record<string, str
   if (usesPsk(draft) && isNew && (!draft.pskIdentity || !draft.psk)) {
     problems.psk = "Enter a PSK identity and a key.";
   }
+  if (draft.monitoredBy === "1" && draft.proxyid === "0") problems.proxy = "Choose a proxy.";
+  if (draft.monitoredBy === "2" && draft.proxyGroupid === "0")
+    problems.proxy = "Choose a proxy group.";
   const macro = macrosProblem(draft.macros);
   if (macro) problems.macros = macro;
   if (draft.psk && !/^([0-9a-fA-F]{2}){16,256}$/.test(draft.psk)) {
@@ -103,6 +118,9 @@ export function hostParams(draft: HostDraft, before: Host | null, clear: boolean
     name,
     groups,
     interfaces: draft.interfaces.map(interfaceParams),
+    monitored_by: oneOf(draft.monitoredBy, ["0", "1", "2"]),
+    ...(draft.monitoredBy === "1" && { proxyid: draft.proxyid }),
+    ...(draft.monitoredBy === "2" && { proxy_groupid: draft.proxyGroupid }),
     tls_connect: oneOf(draft.tlsConnect, ["1", "2", "4"]),
     tls_accept: String(draft.tlsAccept),
     tls_psk_identity: usesPsk(draft) && draft.pskIdentity ? draft.pskIdentity : undefined,

@@ -19,6 +19,7 @@ import { toast } from "~/ui/toast";
 import { unlinkedTemplates } from "~/util/owner-draft";
 import { draftOf, hostParams, isDiscovered, problemsOf, usesIpmi } from "./draft";
 import { IpmiFields } from "./ipmi";
+import { MonitoredBy } from "./monitored-by";
 import { texts } from "./texts";
 import { TlsFields } from "./tls";
 
@@ -84,6 +85,9 @@ export function HostForm({ host }: { host: Host | null }) {
           value={draft.description}
           onChange={(description) => set({ description })}
         />
+        <fieldset disabled={discovered} className="contents">
+          <MonitoredBy draft={draft} set={set} error={problems.proxy} />
+        </fieldset>
         <Checkbox
           label={texts.monitored}
           checked={draft.monitored}

@@ -16,6 +16,7 @@ import { Dot } from "~/ui/severity";
 import { ErrorNote } from "~/ui/state";
 import { TagList } from "~/ui/tag";
 import { toast } from "~/ui/toast";
+import { isOfProxy } from "./draft";
 import { texts } from "./texts";
 
 const AVAILABILITY = ["Unknown", "Available", "Not available"];
@@ -49,6 +50,7 @@ export function HostFacts({ host }: { host: Host }) {
           <span className="text-faint">{AVAILABILITY[Number(host.active_available)]}</span>
         </span>
       )}
+      {isOfProxy(host) && <span className="text-bad-ink">{texts.proxiesCannotConnect}</span>}
       <span className="text-soft">{host.hostgroups.map((group) => group.name).join(", ")}</span>
       <TagList tags={[...host.tags, ...(host.inheritedTags ?? [])]} max={12} wrap />
     </div>

@@ -9,6 +9,13 @@ export const texts = {
   description: "Description",
   monitored: "Monitored",
   interfaces: "Interfaces",
+  monitoredBy: "Monitored by",
+  server: "Server",
+  proxy: "Proxy",
+  proxyGroup: "Proxy group",
+  choose: "Choose…",
+  proxiesCannotConnect:
+    "A proxy monitors this host. Proxies cannot connect yet, so no values are collected.",
   ipmi: "IPMI",
   tags: "Tags",
   macros: "Macros",

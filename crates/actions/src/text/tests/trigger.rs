@@ -129,6 +129,15 @@ fn trigger_macros() {
 }
 
 #[test]
+fn the_proxy_of_a_host_is_named() {
+    let world = with_trigger();
+    let proxy = [("proxyid", 7_u64.into()), ("name", "riga".into()), ("description", "d".into())];
+    world.put(&table::PROXIES, &proxy);
+    world.run(&format!("UPDATE hosts SET monitored_by = 1, proxyid = 7 WHERE hostid = {HOST}"));
+    world.check(Problem, &[("{PROXY.NAME}|{PROXY.DESCRIPTION}|{PROXY.NAME3}", "riga|d|*UNKNOWN*")]);
+}
+
+#[test]
 fn host_and_item_macros() {
     let world = with_trigger();
     world.check(

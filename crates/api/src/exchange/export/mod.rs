@@ -257,6 +257,10 @@ impl Export<'_, '_> {
         let mut out = to_export(HOST, &object(row));
         // A secret never leaves.
         out.shift_remove("ipmi_password");
+        let at = out.keys().position(|member| member == "monitored_by");
+        if let (Some(at), Some((member, name))) = (at, shared.collectors.remove(&id)) {
+            out.shift_insert(at + 1, member.to_owned(), json!({ "name": name }));
+        }
         put_list(&mut out, "templates", shared.templates.remove(&id).unwrap_or_default());
         put_list(&mut out, "groups", shared.groups.remove(&id).unwrap_or_default());
         put_list(&mut out, "interfaces", shared.interfaces.remove(&id).unwrap_or_default());

@@ -23,6 +23,8 @@ pub(super) struct Shared {
     pub(super) interfaces: Owned,
     pub(super) interface_refs: BTreeMap<u64, String>,
     pub(super) inventory: BTreeMap<u64, Map<String, Json>>,
+    /// Member and name of the proxy or proxy group that monitors a host.
+    pub(super) collectors: BTreeMap<u64, (&'static str, String)>,
     /// Host prototypes by rule.
     pub(super) prototypes: Owned,
 }
@@ -64,6 +66,23 @@ impl Shared {
         for row in fields {
             let fields = shared.inventory.entry(row.id("hostid")).or_default();
             fields.insert(row.text("name").to_owned(), row.text("value").into());
+        }
+        for (member, sql) in [
+            (
+                "proxy",
+                "SELECT h.hostid, p.name FROM hosts h JOIN proxies p ON p.proxyid = h.proxyid \
+                 WHERE h.hostid IN ({ids})",
+            ),
+            (
+                "proxy_group",
+                "SELECT h.hostid, g.name FROM hosts h \
+                 JOIN proxy_groups g ON g.proxy_groupid = h.proxy_groupid WHERE h.hostid IN ({ids})",
+            ),
+        ] {
+            for row in export.rows(sql, ids)? {
+                let name = row.text("name").to_owned();
+                shared.collectors.insert(row.id("hostid"), (member, name));
+            }
         }
         shared.prototypes = hosts::load(export, ids)?;
         Ok(shared)

@@ -40,6 +40,11 @@ pub(super) fn to_7_0(mut tree: Json) -> Json {
             }
         }
     }
+    for host in elements(&mut tree, "hosts").filter_map(Json::as_object_mut) {
+        if host.contains_key("proxy") {
+            host.entry("monitored_by").or_insert_with(|| "PROXY".into());
+        }
+    }
     if let Some(version) = tree.get_mut("version") {
         *version = "7.0".into();
     }

@@ -215,6 +215,24 @@ impl Import<'_, '_> {
         let mut object = to_api(HOST, node, path)?;
         object.extend(to_api(&[INVENTORY_MODE], node, path)?);
         object.entry("inventory_mode").or_insert_with(|| "0".into());
+        object.entry("monitored_by").or_insert_with(|| "0".into());
+        for (member, table, key, word) in [
+            ("proxy", "proxies", "proxyid", "Proxy"),
+            ("proxy_group", "proxy_groups", "proxy_groupid", "Proxy group"),
+        ] {
+            let name = node.get(member).map_or("", |one| text(one, "name"));
+            let sql = format!("SELECT {key} FROM {table} WHERE name = ?");
+            let id = match self.call.rows(&sql, &[name.into()])?.first() {
+                Some(row) => row.id(key),
+                None if name.is_empty() => 0,
+                None => {
+                    let host = text(node, "host");
+                    let text = format!("{word} \"{name}\" for host \"{host}\" does not exist.");
+                    return Err(ApiError::application(text));
+                }
+            };
+            object.insert(key.into(), id.to_string().into());
+        }
         if let Some(inventory @ Json::Object(_)) = node.get("inventory") {
             object.insert("inventory".into(), inventory.clone());
         }

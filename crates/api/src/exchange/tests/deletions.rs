@@ -162,6 +162,8 @@ fn every_deletion_that_takes_items_is_tried() {
         "oncall",
         "pool",
         "poolgroup",
+        "proxy",
+        "proxygroup",
         "regexp",
         "role",
         "script",

@@ -1,6 +1,8 @@
 //! Groups, templates, hosts and what hangs on them.
 
-use objects::{Discover, InterfaceType, InventoryMode, MacroType, MappingType, Status};
+use objects::{
+    Discover, InterfaceType, InventoryMode, MacroType, MappingType, MonitoredBy, Status,
+};
 
 use super::{Word, YES, always, text, text_or, word};
 
@@ -17,6 +19,8 @@ pub(in crate::exchange) const HOST: &[Word] = &[
     always("host", "host"),
     always("name", "name"),
     text("description", "description"),
+    word("monitored_by", "monitored_by", MonitoredBy::WORDS, "0"),
+    word("status", "status", Status::WORDS, "0"),
     word(
         "ipmi_authtype",
         "ipmi_authtype",
@@ -39,7 +43,6 @@ pub(in crate::exchange) const HOST: &[Word] = &[
     ),
     text("ipmi_username", "ipmi_username"),
     text("ipmi_password", "ipmi_password"),
-    word("status", "status", Status::WORDS, "0"),
 ];
 
 /// Host prototypes; what the inventory mode is when left out differs between templates and hosts.

@@ -130,8 +130,11 @@ impl Filter {
                     let found = !edit.query(sql, &[id.into()])?.is_empty();
                     (found, "condition discovery check", "Discovery check")
                 }
-                // There are none yet.
-                ConditionKind::Proxy => (false, "condition proxy", "Proxy"),
+                ConditionKind::Proxy => {
+                    let sql = "SELECT proxyid FROM proxies WHERE proxyid = ?";
+                    let found = !edit.query(sql, &[id.into()])?.is_empty();
+                    (found, "condition proxy", "Proxy")
+                }
                 ConditionKind::Service => {
                     let seen = access(call).among(edit, SeeService::Read, &[id])?;
                     (!seen.is_empty(), "condition service", "Service")

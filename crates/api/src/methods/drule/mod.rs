@@ -39,7 +39,7 @@ pub(crate) static DRULE: Object = Object {
     keys: "druleids",
     fields: &[
         field("druleid", Id, ReadOnly, "Id of the rule."),
-        field("proxyid", Id, ReadOnly, "0: the server looks itself."),
+        field("proxyid", Id, Optional, "Proxy that looks; 0 = the server."),
         field("name", Name(255), Required, "Name."),
         field("iprange", Text(2048), Required, "Addresses: `10.0.0.1-254,10.1.0.0/16`."),
         field("delay", Text(255), Optional, "From one round to the next."),

@@ -73,11 +73,12 @@ impl Given {
             check_delay(&delay)?;
             columns.push(("delay", delay.into()));
         }
-        for (name, max) in [("status", 1), ("concurrency_max", CONCURRENCY_MAX), ("proxyid", 0)] {
+        for (name, max) in
+            [("status", 1), ("concurrency_max", CONCURRENCY_MAX), ("proxyid", i64::MAX)]
+        {
             let Some(value) = members.get(name) else { continue };
             match params::int(value, name) {
                 Ok(number) if (0..=max).contains(&number) => columns.push((name, number.into())),
-                // Proxies are not supported yet, so no proxy id exists.
                 _ => return Err(one_of(name, &text(name)?.unwrap_or_default())),
             }
         }
@@ -87,6 +88,13 @@ impl Given {
     }
 
     fn check(&self, edit: &mut Edit<'_>, id: u64) -> ApiResult<()> {
+        let proxy = self.columns.iter().find(|(name, _)| *name == "proxyid");
+        if let Some((_, proxy)) = proxy.filter(|(_, proxy)| proxy.as_int() != 0) {
+            let sql = "SELECT proxyid FROM proxies WHERE proxyid = ?";
+            if edit.query(sql, std::slice::from_ref(proxy))?.is_empty() {
+                return Err(one_of("proxyid", &proxy.to_string()));
+            }
+        }
         let Some(name) = &self.name else { return Ok(()) };
         let sql = "SELECT druleid FROM drules WHERE name = ? AND druleid <> ?";
         if edit.query(sql, &[name.as_str().into(), id.into()])?.is_empty() {

@@ -43,6 +43,8 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             },
         );
     }
+    // No proxy is online, so none is assigned.
+    get.extra("assigned_proxyid", "'' {test}");
     by_related_ids(&mut get)?;
     by_state(call, &mut get, input)?;
     inventory::conditions(&mut get, input);

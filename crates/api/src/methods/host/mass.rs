@@ -1,5 +1,6 @@
 //! `host.massadd`, `host.massupdate`, `host.massremove`.
 
+use objects::MonitoredBy;
 use serde_json::Map;
 
 use super::HOST;
@@ -8,7 +9,7 @@ use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::texts_of;
 use crate::methods::hostinterface::{add_to_hosts, remove_from_hosts};
-use crate::object::Mode;
+use crate::object::{Mode, missing};
 use crate::owned::links::{NewLinks, Unlink};
 use crate::owned::{discovered, groups, links, macros};
 use crate::params;
@@ -63,6 +64,7 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let hosts = required_ids(input, "", "hosts", "hostid")?;
     let host = HostInput::parse(input, "", Mode::Update)?;
+    check_monitored_by(input)?;
     if hosts.len() > 1 && (input.get("host").is_some() || input.get("name").is_some()) {
         return Err(ApiError::params("Several hosts cannot get one and the same name."));
     }
@@ -76,6 +78,26 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         new_links.make(edit)
     })?;
     Ok(HOST.result(&hosts))
+}
+
+/// Unlike `host.update`, this method does not complete what is given with what a host has.
+fn check_monitored_by(input: &Json) -> ApiResult<()> {
+    let gives = |name: &str| input.get(name).is_some();
+    let Some(by) = input.get("monitored_by") else {
+        return match gives("proxyid") || gives("proxy_groupid") {
+            true => Err(ApiError::params(
+                "The field \"monitored_by\" must be specified when changing proxy or proxy group for host monitoring.",
+            )),
+            false => Ok(()),
+        };
+    };
+    match MonitoredBy::from_number(params::int(by, "/monitored_by")?) {
+        Some(MonitoredBy::Proxy) if !gives("proxyid") => Err(missing("/", "proxyid")),
+        Some(MonitoredBy::ProxyGroup) if !gives("proxy_groupid") => {
+            Err(missing("/", "proxy_groupid"))
+        }
+        _ => Ok(()),
+    }
 }
 
 pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {

@@ -79,5 +79,30 @@ pub(crate) static HOST: Object = Object {
     sort: &["hostid", "host", "name", "status"],
 };
 
+/// Fields that `proxy.get` shows of a host.
+pub(crate) const FIELDS_OF_PROXY: &[&str] = &[
+    "hostid",
+    "host",
+    "monitored_by",
+    "status",
+    "ipmi_authtype",
+    "ipmi_privilege",
+    "ipmi_username",
+    "ipmi_password",
+    "maintenanceid",
+    "maintenance_status",
+    "maintenance_type",
+    "maintenance_from",
+    "name",
+    "flags",
+    "description",
+    "tls_connect",
+    "tls_accept",
+    "tls_issuer",
+    "tls_subject",
+    "inventory_mode",
+    "active_available",
+];
+
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use const_format::formatcp;
-use model::ItemId;
+use model::{HostId, ItemId};
 use objects::sql::{FLAGS_REAL, KIND_HOST, STATUS_ENABLED};
 use serde_json::json;
 
@@ -147,9 +147,13 @@ fn readable(call: &Call<'_>, ids: Option<&[u64]>) -> ApiResult<Vec<Readable>> {
     Ok(rows.iter().map(host).collect())
 }
 
-/// Those of the hosts of which any enabled item has a value.
+/// Those of the hosts of which any enabled item has a value. What the server once collected says nothing
+/// about hosts that a proxy monitors now.
 fn with_values(call: &Call<'_>, hosts: &[u64]) -> ApiResult<HashSet<u64>> {
     let now = call.now();
+    let snapshot = call.config().snapshot();
+    let of_server = |id: &u64| snapshot.hosts.get(&HostId(*id)).is_none_or(|h| h.is_of_server());
+    let hosts: Vec<u64> = hosts.iter().copied().filter(of_server).collect();
     let memory = &call.api.with_values.0;
     let looked = |id: &u64| {
         let memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
@@ -157,7 +161,7 @@ fn with_values(call: &Call<'_>, hosts: &[u64]) -> ApiResult<HashSet<u64>> {
     };
     let mut found = HashSet::new();
     let (mut again, mut whole) = (Vec::new(), Vec::new());
-    for host in hosts {
+    for host in &hosts {
         match looked(host) {
             Some(Looked { at, item: Some(_) }) if now < at + KNOWN_S => {
                 found.insert(*host);

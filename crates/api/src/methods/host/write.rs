@@ -3,9 +3,8 @@
 use config::Edit;
 use config::db::{Row, Value};
 use config::objects::delete_hosts;
-use config::schema::tables;
 use config::table;
-use objects::HostKind;
+use objects::{HostKind, MonitoredBy};
 
 use super::{FIELDS, HOST};
 use crate::call::{Call, Json};
@@ -233,7 +232,8 @@ fn insert(call: &Call<'_>, edit: &mut Edit<'_>, host: &HostInput<'_>) -> ApiResu
     let mut row = host.columns.clone();
     row.push(("kind", Value::from(HostKind::Host.number())));
     row.extend(names(host));
-    row.extend(tls::columns(edit, host.object, None, &host.path)?);
+    let kinds = tls::Kinds::parse(host.object, None, &host.path)?;
+    row.extend(tls::columns(edit, host.object, None, &host.path, kinds, tls::Holder::Host(0))?);
     row.extend(monitored_by(edit, host.object, None, &host.path)?);
     if host.inventory_mode == Some(DISABLED) && !host.inventory.is_empty() {
         return Err(ApiError::params("Cannot set inventory fields for disabled inventory."));
@@ -292,7 +292,9 @@ pub(super) fn change<'h>(
     let mut row = host.columns.clone();
     row.extend(names(host));
     if host.object.as_object().is_some_and(|m| m.keys().any(|k| k.starts_with("tls_"))) {
-        row.extend(tls::columns(edit, host.object, Some(now), &host.path)?);
+        let kinds = tls::Kinds::parse(host.object, Some(now), &host.path)?;
+        let holder = tls::Holder::Host(id);
+        row.extend(tls::columns(edit, host.object, Some(now), &host.path, kinds, holder)?);
     }
     row.extend(monitored_by(edit, host.object, Some(now), &host.path)?);
     let before = now.int("inventory_mode");
@@ -303,15 +305,15 @@ pub(super) fn change<'h>(
     new_links.replace(call, edit, id, host.templates.as_deref(), &host.templates_clear)
 }
 
-/// Who monitors the host: the server, a proxy or a proxy group.
+/// What collects the host's values: the server, a proxy or a proxy group.
 fn monitored_by(
     edit: &mut Edit<'_>,
     object: &Json,
     now: Option<&Row>,
     path: &str,
 ) -> ApiResult<Columns> {
-    const WHO: [&str; 3] = ["monitored_by", "proxyid", "proxy_groupid"];
-    if WHO.iter().all(|name| object.get(name).is_none()) {
+    const MEMBERS: [&str; 3] = ["monitored_by", "proxyid", "proxy_groupid"];
+    if MEMBERS.iter().all(|name| object.get(name).is_none()) {
         return Ok(Columns::new());
     }
     let at = |name: &str| format!("{path}/{name}");
@@ -319,40 +321,30 @@ fn monitored_by(
         Some(value) => params::int(value, &at("monitored_by"))?,
         None => now.map_or(0, |row| row.int("monitored_by")),
     };
-    if !(0..=2).contains(&by) {
-        return Err(ApiError::at(&at("monitored_by"), "value must be one of 0, 1, 2"));
-    }
-    let mut columns: Columns = vec![("monitored_by", by.into())];
-    for (name, table, wanted) in
-        [("proxyid", "proxies", by == 1), ("proxy_groupid", "proxy_groups", by == 2)]
-    {
+    let by = MonitoredBy::from_number(by)
+        .ok_or_else(|| params::one_of(&at("monitored_by"), MonitoredBy::NUMBERS.iter().copied()))?;
+    let mut columns: Columns = vec![("monitored_by", by.number().into())];
+    for (name, table, wanted) in [
+        ("proxyid", "proxies", by == MonitoredBy::Proxy),
+        ("proxy_groupid", "proxy_groups", by == MonitoredBy::ProxyGroup),
+    ] {
         let given = object.get(name).map(|v| params::id(v, &at(name))).transpose()?;
-        let id = match (given, wanted) {
-            (Some(id), true) => id,
-            (None, true) => match now.map_or(0, |row| row.id(name)) {
-                0 => return Err(missing(path, name)),
-                id => id,
-            },
-            (Some(id), false) if id != 0 => {
+        let id = match (given, now) {
+            (Some(id), _) if !wanted && id != 0 => {
                 return Err(ApiError::at(&at(name), "value must be 0"));
             }
-            _ => 0,
+            _ if !wanted => 0,
+            (Some(id), _) => id,
+            (None, Some(row)) => row.id(name),
+            (None, None) => return Err(missing(path, name)),
         };
-        if wanted && !exists(edit, table, name, id)? {
+        let sql = format!("SELECT {name} FROM {table} WHERE {name} = ?");
+        if wanted && edit.query(&sql, &[id.into()])?.is_empty() {
             return Err(no_object_at(&at(name)));
         }
         columns.push((name, id.into()));
     }
     Ok(columns)
-}
-
-/// A missing table has no rows.
-fn exists(edit: &mut Edit<'_>, table: &str, key: &str, id: u64) -> ApiResult<bool> {
-    if !tables().any(|known| known.name == table) {
-        return Ok(false);
-    }
-    let sql = format!("SELECT {key} FROM {table} WHERE {key} = ?");
-    Ok(!edit.query(&sql, &[id.into()])?.is_empty())
 }
 
 /// Deletes hosts, very many of them in several changes.

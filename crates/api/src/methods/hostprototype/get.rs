@@ -7,7 +7,7 @@ use serde_json::Map;
 
 use super::HOST_PROTOTYPE;
 use crate::call::{Call, Json};
-use crate::error::{ApiError, ApiResult};
+use crate::error::ApiResult;
 use crate::get::{Found, Get, Output};
 use crate::methods::item::RULE;
 use crate::methods::template;
@@ -59,23 +59,9 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 fn wants(found: &Found<'_, '_>, option: &str, fields: &[&str]) -> ApiResult<Option<Output>> {
     let wanted = found.wants_list(option)?;
     if let Some(wanted) = &wanted {
-        check_fields(wanted, option, fields)?;
+        wanted.only(option, fields)?;
     }
     Ok(wanted)
-}
-
-fn check_fields(wanted: &Output, option: &str, fields: &[&str]) -> ApiResult<()> {
-    if let Output::Fields(names) = wanted
-        && let Some(n) = names.iter().position(|name| !fields.contains(&name.as_str()))
-    {
-        let list: Vec<String> = fields.iter().map(|name| format!("\"{name}\"")).collect();
-        let one_of = if list.len() > 1 { "one of " } else { "" };
-        return Err(ApiError::at(
-            &format!("/{option}/{}", n + 1),
-            format_args!("value must be {one_of}{}", list.join(", ")),
-        ));
-    }
-    Ok(())
 }
 
 /// Fields of hosts and templates that the options on them take.
@@ -131,7 +117,7 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
         attach_parents(found, &wanted, &pairs(found, "parent_hostid"))?;
     }
     let Some(wanted) = found.wants("selectTemplates")? else { return Ok(()) };
-    check_fields(&wanted, "selectTemplates", OF_HOSTS)?;
+    wanted.only("selectTemplates", OF_HOSTS)?;
     let pairs = found.call.pairs(
         "SELECT hostid, templateid FROM host_templates WHERE hostid IN ({ids}) ORDER BY templateid",
         &found.ids(),

@@ -24,6 +24,7 @@ pub(crate) use get::hosts;
 pub(crate) use lld::eval_formula;
 pub(crate) use prototype::METHODS as PROTOTYPE_METHODS;
 pub(crate) use rule::METHODS as RULE_METHODS;
+pub(crate) use rules::{check_addresses, incorrect_address, is_macro};
 pub(crate) use write::tags as read_tags;
 
 use fields::Kind;

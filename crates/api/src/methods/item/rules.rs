@@ -244,16 +244,20 @@ pub(crate) fn has_lld_macro(text: &str) -> bool {
 }
 
 /// Addresses, networks, names and macros, separated by commas.
-fn check_addresses(text: &str, path: &str) -> ApiResult<()> {
+pub(crate) fn check_addresses(text: &str, path: &str) -> ApiResult<()> {
     let fine = |c: char| c.is_ascii_alphanumeric() || ".:-_/".contains(c);
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         if !is_macro(part, false) && !part.starts_with('{') && !part.chars().all(fine) {
             let from = text.find(part).unwrap_or(0);
-            let text = format!("incorrect address starting from \"{}\"", &text[from..]);
-            return Err(ApiError::at(path, text));
+            return Err(ApiError::at(path, incorrect_address(&text[from..])));
         }
     }
     Ok(())
+}
+
+/// What is wrong with a list of addresses from here on.
+pub(crate) fn incorrect_address(rest: &str) -> String {
+    format!("incorrect address starting from \"{rest}\"")
 }
 
 /// `200,201-203,{$CODES}`

@@ -78,8 +78,8 @@ tables! { TABLES:
     .usual_in(&["type"]);
     /// `kind`: 0 host, 1 template, 2 host prototype: one id space.
     /// A prototype's rule is the `parent_itemid` of its row in `host_discovery`.
-    HOSTS = table("hosts", &["hostid"], Reload::Host("hostid"), HOSTS_COLUMNS, &[&["host"], &["name"], &["kind"]])
-        .usual_in(&["kind"]);
+    HOSTS = table("hosts", &["hostid"], Reload::Host("hostid"), HOSTS_COLUMNS, HOSTS_INDEXES)
+        .usual_in(&["kind", "proxyid", "proxy_groupid"]);
     HOST_GROUPS = table(
         "host_groups",
         &["hostid", "groupid"],
@@ -245,6 +245,9 @@ tables! { TABLES:
     )
     .read_by_discovery();
 }
+
+const HOSTS_INDEXES: &[&[&str]] =
+    &[&["host"], &["name"], &["kind"], &["proxyid"], &["proxy_groupid"]];
 
 const HOSTS_COLUMNS: &[Column] = &[
     id("hostid"),

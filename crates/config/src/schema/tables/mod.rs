@@ -18,6 +18,7 @@ mod items;
 mod maintenance;
 mod oncall;
 mod people;
+mod proxies;
 mod services;
 mod state;
 
@@ -85,6 +86,7 @@ pub mod named {
     pub use super::maintenance::*;
     pub use super::oncall::*;
     pub use super::people::*;
+    pub use super::proxies::*;
     pub use super::services::*;
     pub use super::state::*;
 }
@@ -100,6 +102,7 @@ pub(crate) fn configuration_tables() -> impl Iterator<Item = &'static Table> {
         hosts::TABLES,
         items::TABLES,
         people::TABLES,
+        proxies::TABLES,
         maintenance::TABLES,
         found::TABLES,
         alerting::TABLES,

@@ -19,11 +19,11 @@ const DELAY_MAX_S: u32 = 604_800;
 /// Of GETBULK; one value is asked for.
 const REPETITIONS: u32 = 10;
 
-/// All rules that are switched on; `snapshot` has the global macros.
+/// All rules of the server that are switched on; `snapshot` has the global macros.
 pub(super) fn read(connection: &mut dyn Reader, snapshot: &Snapshot) -> DbResult<Discovery> {
     let resolver = Resolver::new(snapshot, &[]);
     let rows = connection.query(
-        formatcp!("SELECT c.* FROM dchecks c JOIN drules r ON r.druleid = c.druleid WHERE r.status = {STATUS_ENABLED} \
+        formatcp!("SELECT c.* FROM dchecks c JOIN drules r ON r.druleid = c.druleid WHERE r.status = {STATUS_ENABLED} AND r.proxyid = 0 \
          ORDER BY c.dcheckid"),
         &[],
     )?;
@@ -32,7 +32,9 @@ pub(super) fn read(connection: &mut dyn Reader, snapshot: &Snapshot) -> DbResult
         checks.entry(row.id("druleid")).or_default().extend(check(row, &resolver));
     }
     let rows = connection.query(
-        formatcp!("SELECT * FROM drules WHERE status = {STATUS_ENABLED} ORDER BY druleid"),
+        formatcp!(
+            "SELECT * FROM drules WHERE status = {STATUS_ENABLED} AND proxyid = 0 ORDER BY druleid"
+        ),
         &[],
     )?;
     let of = |row: &Row| {

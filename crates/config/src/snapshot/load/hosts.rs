@@ -1,6 +1,6 @@
 //! Hosts with groups, tags and interfaces; items come later.
 
-use objects::{InterfaceType, InventoryMode, MaintenanceType, Status};
+use objects::{InterfaceType, InventoryMode, MaintenanceType, MonitoredBy, Status};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -31,7 +31,8 @@ pub(super) fn read(
         connection,
         formatcp!(
             "SELECT hostid, host, name, status, tls_connect, tls_accept, tls_issuer, tls_subject, \
-         tls_psk_identity, tls_psk, inventory_mode, maintenance_status, maintenance_type FROM hosts WHERE kind = {KIND_HOST}"
+         tls_psk_identity, tls_psk, inventory_mode, maintenance_status, maintenance_type, monitored_by \
+         FROM hosts WHERE kind = {KIND_HOST}"
         ),
         "hostid",
         scope,
@@ -76,6 +77,8 @@ fn host(row: &Row) -> Host {
             (_, kind) if MaintenanceType::WithoutData.is(kind) => HostMaintenance::NoData,
             _ => HostMaintenance::Data,
         },
+        monitored_by: MonitoredBy::from_number(row.int("monitored_by"))
+            .unwrap_or(MonitoredBy::Server),
         groups: Box::default(),
         group_names: Box::default(),
         tags: Box::default(),
