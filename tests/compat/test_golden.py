@@ -25,8 +25,7 @@ import bed  # noqa: E402
 
 FLOOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden_floor.json")
 LATER = (
-    "graph", "graphprototype", "image",
-    "map", "proxy", "proxygroup",
+    "image", "map", "proxy", "proxygroup",
 )
 METHOD_UNKNOWN = -32601
 # Members that mean nothing without an object of `LATER` beside them.

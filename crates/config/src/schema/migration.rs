@@ -13,7 +13,8 @@ use crate::db::{CONFIGURATION, Connection, DbError, DbResult};
 /// to version 6 is [`separate_state`]. Version 7 has an index on the priority of triggers, the record of
 /// changes and the audit log, version 8 what hosts have yet to take over from templates, version 9 the
 /// objects of the load balancer, each version up to 16 more of their columns, version 17 alerting
-/// ([`alerting`]), version 18 grouping, calming and on-call schedules.
+/// ([`alerting`]), version 18 grouping, calming and on-call schedules,
+/// version 19 graphs.
 /// From version [`SEPARATE`] on, a step adds what [`lacking`] finds: a new table or column needs a new
 /// version and nothing else.
 const MIGRATIONS: &[&str] = &[
@@ -36,7 +37,7 @@ const TOGETHER: i64 = 5;
 /// The first version with the state in tables of its own.
 const SEPARATE: i64 = 6;
 
-const VERSION: i64 = 18;
+const VERSION: i64 = 19;
 
 /// Version 2 has an index on open problems, and sign-ins; version 3 the states of engines and a wider
 /// index on the time of events; version 4 what engines report of themselves and of certificates;
