@@ -27,8 +27,7 @@ function lookOf({ color, drawtype }: GraphItemRow, graphtype: string): LineLook 
     filled:
       graphtype === STACKED || drawtype === DRAW_TYPE.filled || drawtype === DRAW_TYPE.gradient,
     width: drawtype === DRAW_TYPE.bold ? 3 : undefined,
-    dash:
-      drawtype === DRAW_TYPE.dashed ? [8, 4] : drawtype === DRAW_TYPE.dots ? [2, 3] : undefined,
+    dash: drawtype === DRAW_TYPE.dashed ? [8, 4] : drawtype === DRAW_TYPE.dots ? [2, 3] : undefined,
   };
 }
 

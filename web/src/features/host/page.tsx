@@ -35,7 +35,16 @@ import { HostOverview } from "./overview";
 import { texts } from "./texts";
 
 const route = getRouteApi("/inside/hosts/$hostid");
-const TABS = ["overview", "latest", "graphs", "triggers", "discovery", "web", "macros", "valuemaps"] as const;
+const TABS = [
+  "overview",
+  "latest",
+  "graphs",
+  "triggers",
+  "discovery",
+  "web",
+  "macros",
+  "valuemaps",
+] as const;
 type Tab = (typeof TABS)[number];
 
 function StateMark({ host }: { host: Host }) {

@@ -171,6 +171,74 @@ fn graphs_lose_deleted_items_and_go_with_the_last_one() {
 }
 
 #[test]
+fn what_writes_refuse_and_items_without_an_order() {
+    let f = Fixture::new();
+    let own = json!({ "hostid": f.host, "name": "own", "key_": "own", "type": 2, "value_type": 3 });
+    f.server.create("item.create", &own);
+    let graph = f.make("load", "base", &["a", "b"]);
+    let orders = format!("SELECT SUM(sortorder) AS n FROM graph_items WHERE graphid = {graph}");
+    assert_eq!(f.server.count(&orders), 1, "0 and 1");
+    let inherited = f.server.text("SELECT graphid FROM graphs WHERE templateid > 0");
+    let (a, text) = (f.item("base", "a"), f.item("base", "text"));
+    let shown = |item: &str, more: Json| {
+        let mut one = json!({ "itemid": item });
+        one.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!([one])
+    };
+    let color = json!({ "color": "00AA00" });
+    let new = |gitems: Json| json!({ "name": "new", "gitems": gitems });
+    let create = |params: Json, code: i64, text: &'static str| ("graph.create", params, code, text);
+    let prototype =
+        |params: Json, text: &'static str| ("graphprototype.create", params, -32602, text);
+    let mixed = json!([{ "itemid": a, "color": "00AA00" },
+                       { "itemid": f.item("web", "own"), "color": "00AA00" }]);
+    let fixed = json!({ "name": "new", "gitems": shown(&a, color.clone()), "ymin_type": 1,
+                        "ymax_type": 1, "yaxismin": 5, "yaxismax": "5.0" });
+    let absent = "No permissions to referred object or it does not exist!";
+    f.server.refuses(&[
+        create(json!({ "gitems": [] }), -32602, "Missing \"name\" field for graph."),
+        create(new(json!([])), -32602, "Missing items for graph \"new\"."),
+        create(new(shown(&a, json!({}))), -32602, "No \"color\" given for graph."),
+        create(new(shown(&a, json!({ "color": "x" }))), -32602, "Color \"x\" is not correct"),
+        create(new(shown("999999", color.clone())), -32500, absent),
+        create(
+            new(shown(&text, color.clone())),
+            -32602,
+            "Cannot add a non-numeric item \"text\" to graph \"new\".",
+        ),
+        create(
+            new(mixed),
+            -32602,
+            "Graph \"new\" with templated items cannot contain items from other hosts.",
+        ),
+        create(fixed, -32602, "Y axis MAX value must be greater than Y axis MIN value."),
+        create(
+            json!({ "name": "load", "gitems": shown(&a, color.clone()) }),
+            -32602,
+            "Graph \"load\" already exists on the template \"base\".",
+        ),
+        create(
+            json!({ "name": "new", "gitems": shown(&a, color.clone()), "width": "wide" }),
+            -32500,
+            "Incorrect value \"wide\" for int field \"width\".",
+        ),
+        prototype(
+            new(shown(&a, color)),
+            "Graph prototype \"new\" must have at least one item prototype.",
+        ),
+        (
+            "graph.update",
+            json!({ "graphid": inherited, "width": 500 }),
+            -32602,
+            "Cannot update a templated graph \"load\".",
+        ),
+        ("graph.update", json!({ "graphid": 999_999 }), -32602, absent),
+        ("graph.delete", json!([inherited]), -32602, "Cannot delete templated graph."),
+        ("graph.delete", json!([999_999]), -32500, absent),
+    ]);
+}
+
+#[test]
 fn users_see_graphs_of_hosts_that_they_see() {
     let f = Fixture::new();
     f.make("load", "base", &["a"]);

@@ -29,7 +29,8 @@ const FIXED: i64 = 1;
 /// An end of the axis follows an item.
 const BY_ITEM: i64 = 2;
 
-/// Items as `gitems` has them: one that names a row of the graph by its id keeps what is not given.
+/// Items as `gitems` has them, by default in the order of the list. One that names a row of the graph by its id
+/// keeps what is not given.
 fn items(
     given: &Json,
     name: &str,
@@ -46,7 +47,7 @@ fn items(
     }
     let none = Map::new();
     let mut items = Vec::with_capacity(given.len());
-    for one in given {
+    for (sortorder, one) in (0..).zip(given) {
         let members = one.as_object().unwrap_or(&none);
         let id = existing.and_then(|_| members.get("gitemid"));
         let before = match id {
@@ -65,7 +66,7 @@ fn items(
             return Err(ApiError::params(text));
         }
         let color = "009600".to_owned();
-        let new = GraphItem { calc_fnc: 2, color, ..GraphItem::default() };
+        let new = GraphItem { calc_fnc: 2, sortorder, color, ..GraphItem::default() };
         let mut item = values::item(members, before.unwrap_or(new))?;
         if existing.is_none() {
             item.gitemid = 0;
