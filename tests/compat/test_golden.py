@@ -25,8 +25,7 @@ import bed  # noqa: E402
 
 FLOOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden_floor.json")
 LATER = (
-    "graph", "graphprototype", "image",
-    "map",
+    "image", "map",
 )
 METHOD_UNKNOWN = -32601
 

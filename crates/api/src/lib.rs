@@ -127,6 +127,13 @@ impl Api {
         rpc::call_system(self, method, params)
     }
 
+    /// Turns graphs that an earlier version stored as text into objects. To be called at a start; does
+    /// nothing if there are none.
+    pub fn convert_stored_graphs(&self) -> Result<(), ApiError> {
+        let convert = |call: &Call<'_>| exchange::convert_kept(call).map(|()| Json::Null);
+        rpc::as_system(self, convert).map(drop)
+    }
+
     /// Is this the session or token of somebody?
     pub fn is_signed_in(&self, secret: &str) -> bool {
         session::authenticate(self, Some(secret)).is_ok()

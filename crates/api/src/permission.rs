@@ -130,11 +130,20 @@ pub(crate) fn on_groups(user: &User, need: Need, column: &str) -> Option<String>
 /// Condition: the user has the right on the hosts of all items in the expression of the trigger
 /// whose id is in `column`. Nobody but super admins has one on a trigger without items.
 pub(crate) fn on_triggers(user: &User, need: Need, column: &str) -> Option<String> {
+    on_items_of(user, need, "functions", "triggerid", column)
+}
+
+/// The same of the hosts of all items that the graph shows whose id is in `column`.
+pub(crate) fn on_graphs(user: &User, need: Need, column: &str) -> Option<String> {
+    on_items_of(user, need, "graph_items", "graphid", column)
+}
+
+fn on_items_of(user: &User, need: Need, table: &str, key: &str, column: &str) -> Option<String> {
     let hosts = on_hosts(user, need, "i.hostid")?;
     Some(format!(
-        "EXISTS (SELECT 1 FROM functions fx WHERE fx.triggerid = {column}) AND \
-         NOT EXISTS (SELECT 1 FROM functions f JOIN items i ON i.itemid = f.itemid \
-           WHERE f.triggerid = {column} AND NOT ({hosts}))"
+        "EXISTS (SELECT 1 FROM {table} fx WHERE fx.{key} = {column}) AND \
+         NOT EXISTS (SELECT 1 FROM {table} f JOIN items i ON i.itemid = f.itemid \
+           WHERE f.{key} = {column} AND NOT ({hosts}))"
     ))
 }
 

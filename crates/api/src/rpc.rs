@@ -341,7 +341,14 @@ pub(crate) fn call_system(api: &Api, method: &str, params: &Json) -> ApiResult<J
     let Some(known) = registry().get(method) else {
         return Err(ApiError::method(format!("Incorrect method \"{method}\".")));
     };
+    as_system(api, |call| (known.run)(call, params))
+}
+
+/// Work of the server itself, with all rights.
+pub(crate) fn as_system(
+    api: &Api,
+    work: impl FnOnce(&Call<'_>) -> ApiResult<Json>,
+) -> ApiResult<Json> {
     let origin = Origin { peer: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), gone: Gone::default() };
-    let system = Some(crate::User::system());
-    run_as(api, system, &origin, |call| (known.run)(call, params))
+    run_as(api, Some(crate::User::system()), &origin, work)
 }

@@ -19,20 +19,6 @@ pub(crate) struct UnservedKind {
     relation: Relation,
 }
 
-/// Graphs.
-pub(crate) const GRAPH: UnservedKind = UnservedKind {
-    kind: "graph",
-    option: "selectGraphs",
-    relation: Relation::unserved("graphs").sorted("name"),
-};
-
-/// Graph prototypes.
-pub(crate) const GRAPH_PROTOTYPE: UnservedKind = UnservedKind {
-    kind: "graph_prototype",
-    option: "selectGraphs",
-    relation: Relation::unserved("graphs").sorted("name"),
-};
-
 /// Web scenarios.
 pub(crate) const WEB_SCENARIO: UnservedKind = UnservedKind {
     kind: "httptest",

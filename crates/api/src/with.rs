@@ -4,6 +4,7 @@ use const_format::formatcp;
 use objects::sql::{FLAGS_PROTOTYPE, FLAGS_REAL, NUMERIC, STATUS_ENABLED, TYPE_WEB};
 
 use crate::get::Get;
+use crate::methods::graph;
 use crate::unserved;
 
 /// All `with_…` options about hosts.
@@ -53,8 +54,8 @@ fn condition(option: &str, column: &str) -> String {
         "with_monitored_triggers" => triggers(formatcp!(
             " AND wi.status = {STATUS_ENABLED} AND wt.status = {STATUS_ENABLED}"
         )),
-        "with_graphs" => unserved::GRAPH.of_hosts(column),
-        "with_graph_prototypes" => unserved::GRAPH_PROTOTYPE.of_hosts(column),
+        "with_graphs" => graph::of_hosts(column, graph::Kind::Graph),
+        "with_graph_prototypes" => graph::of_hosts(column, graph::Kind::Prototype),
         "with_monitored_httptests" => {
             items(formatcp!("type = {TYPE_WEB} AND params <> '' AND status = {STATUS_ENABLED}"))
         }

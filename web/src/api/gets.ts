@@ -296,6 +296,11 @@ export interface Gets extends ServiceGets, OnCallGets {
     OfProblems & { selectHosts: Many<"hosts", HostRow> },
     ByEvent & { value?: number }
   >;
+  "graph.get": Get<
+    Row<schema.Graph>,
+    { selectGraphItems: Many<"gitems", schema.GraphItem> },
+    ByHost & { graphids?: Ids; expandName?: boolean }
+  >;
   "healthmonitor.get": Get<
     Omit<schema.HealthMonitor, keyof MonitorSettings> & MonitorSettings,
     unknown,

@@ -1233,6 +1233,200 @@ export interface TriggerPrototypeInput {
   dependencies?: unknown;
 }
 
+/** As `graph.get` shows it with `output: "extend"`. */
+export interface Graph {
+  /** Id. */
+  graphid: string;
+  /** Name; unique on its hosts. */
+  name: string;
+  /** Width, pixels. */
+  width: string;
+  /** Height, pixels. */
+  height: string;
+  /** Fixed lower end of the Y axis. */
+  yaxismin: string;
+  /** Fixed upper end of the Y axis. */
+  yaxismax: string;
+  /** Parent on the template. */
+  templateid: string;
+  /** 1: working time is marked. */
+  show_work_period: string;
+  /** 1: trigger lines are drawn. */
+  show_triggers: string;
+  /** 0 normal, 1 stacked, 2 pie, 3 exploded (pie). */
+  graphtype: string;
+  /** 1: with a legend. */
+  show_legend: string;
+  /** 1: pies in 3D. */
+  show_3d: string;
+  /** Percentile of the left axis. */
+  percent_left: string;
+  /** Percentile of the right axis. */
+  percent_right: string;
+  /** Lower end: 0 calculated, 1 fixed, 2 item. */
+  ymin_type: string;
+  /** Upper end: 0 calculated, 1 fixed, 2 item. */
+  ymax_type: string;
+  /** Item of the lower end. */
+  ymin_itemid: string;
+  /** Item of the upper end. */
+  ymax_itemid: string;
+  /** 0 plain, 2 prototype, 4 discovered. */
+  flags: "0" | "2" | "4";
+  /** Universal id; templates only. */
+  uuid: string;
+}
+
+/** As `graph.create` takes it. */
+export interface GraphInput {
+  /** Name; unique on its hosts. */
+  name: string;
+  /** Width, pixels. */
+  width?: string | number;
+  /** Height, pixels. */
+  height?: string | number;
+  /** Fixed lower end of the Y axis. */
+  yaxismin?: string;
+  /** Fixed upper end of the Y axis. */
+  yaxismax?: string;
+  /** 1: working time is marked. */
+  show_work_period?: string | number;
+  /** 1: trigger lines are drawn. */
+  show_triggers?: string | number;
+  /** 0 normal, 1 stacked, 2 pie, 3 exploded (pie). */
+  graphtype?: string | number;
+  /** 1: with a legend. */
+  show_legend?: string | number;
+  /** 1: pies in 3D. */
+  show_3d?: string | number;
+  /** Percentile of the left axis. */
+  percent_left?: string;
+  /** Percentile of the right axis. */
+  percent_right?: string;
+  /** Lower end: 0 calculated, 1 fixed, 2 item. */
+  ymin_type?: string | number;
+  /** Upper end: 0 calculated, 1 fixed, 2 item. */
+  ymax_type?: string | number;
+  /** Item of the lower end. */
+  ymin_itemid?: string | number;
+  /** Item of the upper end. */
+  ymax_itemid?: string | number;
+  /** Universal id; templates only. */
+  uuid?: string;
+  /** Items: `[{itemid, color, drawtype, sortorder, …}]`. */
+  gitems: unknown;
+}
+
+/** As `graphprototype.get` shows it with `output: "extend"`. */
+export interface GraphPrototype {
+  /** Id. */
+  graphid: string;
+  /** Name; unique on its hosts. */
+  name: string;
+  /** Width, pixels. */
+  width: string;
+  /** Height, pixels. */
+  height: string;
+  /** Fixed lower end of the Y axis. */
+  yaxismin: string;
+  /** Fixed upper end of the Y axis. */
+  yaxismax: string;
+  /** Parent on the template. */
+  templateid: string;
+  /** 1: working time is marked. */
+  show_work_period: string;
+  /** 1: trigger lines are drawn. */
+  show_triggers: string;
+  /** 0 normal, 1 stacked, 2 pie, 3 exploded (pie). */
+  graphtype: string;
+  /** 1: with a legend. */
+  show_legend: string;
+  /** 1: pies in 3D. */
+  show_3d: string;
+  /** Percentile of the left axis. */
+  percent_left: string;
+  /** Percentile of the right axis. */
+  percent_right: string;
+  /** Lower end: 0 calculated, 1 fixed, 2 item. */
+  ymin_type: string;
+  /** Upper end: 0 calculated, 1 fixed, 2 item. */
+  ymax_type: string;
+  /** Item of the lower end. */
+  ymin_itemid: string;
+  /** Item of the upper end. */
+  ymax_itemid: string;
+  /** 0 plain, 2 prototype, 4 discovered. */
+  flags: "0" | "2" | "4";
+  /** 1 is not discovered. */
+  discover: "0" | "1";
+  /** Universal id; templates only. */
+  uuid: string;
+}
+
+/** As `graphprototype.create` takes it. */
+export interface GraphPrototypeInput {
+  /** Name; unique on its hosts. */
+  name: string;
+  /** Width, pixels. */
+  width?: string | number;
+  /** Height, pixels. */
+  height?: string | number;
+  /** Fixed lower end of the Y axis. */
+  yaxismin?: string;
+  /** Fixed upper end of the Y axis. */
+  yaxismax?: string;
+  /** 1: working time is marked. */
+  show_work_period?: string | number;
+  /** 1: trigger lines are drawn. */
+  show_triggers?: string | number;
+  /** 0 normal, 1 stacked, 2 pie, 3 exploded (pie). */
+  graphtype?: string | number;
+  /** 1: with a legend. */
+  show_legend?: string | number;
+  /** 1: pies in 3D. */
+  show_3d?: string | number;
+  /** Percentile of the left axis. */
+  percent_left?: string;
+  /** Percentile of the right axis. */
+  percent_right?: string;
+  /** Lower end: 0 calculated, 1 fixed, 2 item. */
+  ymin_type?: string | number;
+  /** Upper end: 0 calculated, 1 fixed, 2 item. */
+  ymax_type?: string | number;
+  /** Item of the lower end. */
+  ymin_itemid?: string | number;
+  /** Item of the upper end. */
+  ymax_itemid?: string | number;
+  /** 1 is not discovered. */
+  discover?: "0" | "1" | 0 | 1;
+  /** Universal id; templates only. */
+  uuid?: string;
+  /** Items: `[{itemid, color, drawtype, sortorder, …}]`. */
+  gitems: unknown;
+}
+
+/** As `graphitem.get` shows it with `output: "extend"`. */
+export interface GraphItem {
+  /** Id. */
+  gitemid: string;
+  /** Graph. */
+  graphid: string;
+  /** Item or item prototype. */
+  itemid: string;
+  /** 0 line, 1 filled region, 2 bold line, 3 dots, 4 dashed line, 5 gradient line. */
+  drawtype: string;
+  /** Position. */
+  sortorder: string;
+  /** Six hexadecimal digits. */
+  color: string;
+  /** 0 left, 1 right. */
+  yaxisside: string;
+  /** 1 minimum, 2 average, 4 maximum, 7 all, 9 last (pie). */
+  calc_fnc: string;
+  /** 0 simple, 2 sum of the graph (pie). */
+  type: string;
+}
+
 /** As `usermacro.get` shows it with `output: "extend"`. */
 export interface UserMacro {
   /** Id of the macro. */
@@ -2951,6 +3145,15 @@ export type MethodName =
   | "event.acknowledge"
   | "event.explain"
   | "event.get"
+  | "graph.create"
+  | "graph.delete"
+  | "graph.get"
+  | "graph.update"
+  | "graphitem.get"
+  | "graphprototype.create"
+  | "graphprototype.delete"
+  | "graphprototype.get"
+  | "graphprototype.update"
   | "healthmonitor.create"
   | "healthmonitor.delete"
   | "healthmonitor.get"

@@ -33,6 +33,23 @@ export function lineColor(index: number, dark = isDark()): string {
   return colors[index % colors.length] ?? "#888888";
 }
 
+/** How a line is drawn if not as the charts do it by default. */
+export interface LineLook {
+  /** A CSS colour. */
+  color?: string;
+  /** The area below the line is filled. */
+  filled?: boolean;
+  /** Pixels. */
+  width?: number;
+  /** Lengths of dashes and gaps, pixels. */
+  dash?: number[];
+}
+
+/** The colour of a line at this place among the others. */
+export function colorOf(look: LineLook | undefined, index: number, dark = isDark()): string {
+  return look?.color ?? lineColor(index, dark);
+}
+
 /** A role's colour as the canvas needs it, which knows no CSS variables. */
 export function cssColor(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -5,7 +5,7 @@ import { formatUnits } from "~/util/format";
 import type { LostRange } from "~/util/lost";
 import { tickLabel } from "~/util/time";
 import { lostBands } from "./lost-bands";
-import { cssColor, isDark, lineColor } from "./palette";
+import { colorOf, cssColor, isDark } from "./palette";
 import { align, valueRange } from "./series";
 import { type ChartLine, pointUnderCursor, tooltip } from "./tooltip";
 
@@ -77,9 +77,10 @@ function buildOptions(
       ...lines.map((line, i) => ({
         label: line.name,
         show: !hidden?.has(line.id),
-        stroke: lineColor(i, dark),
-        width: 1.5,
-        fill: lines.length === 1 && !line.low ? `${lineColor(0, dark)}1f` : undefined,
+        stroke: colorOf(line.look, i, dark),
+        width: line.look?.width ?? 1.5,
+        dash: line.look?.dash,
+        fill: fillOf(line, i, lines.length, dark),
         points: { show: isLone, size: 5 },
       })),
       ...lines.flatMap((line, i) =>
@@ -88,14 +89,14 @@ function buildOptions(
               {
                 label: `${line.name} lowest`,
                 show: !hidden?.has(line.id),
-                stroke: `${lineColor(i, dark)}44`,
+                stroke: `${colorOf(line.look, i, dark)}44`,
                 width: 0,
                 points: { show: false },
               },
               {
                 label: `${line.name} highest`,
                 show: !hidden?.has(line.id),
-                stroke: `${lineColor(i, dark)}44`,
+                stroke: `${colorOf(line.look, i, dark)}44`,
                 width: 0,
                 points: { show: false },
               },
@@ -119,6 +120,13 @@ function buildOptions(
   };
 }
 
+/** A line alone has a light area below it, and a line of a filled region a darker one. */
+function fillOf(line: ChartLine, index: number, lines: number, dark: boolean) {
+  const color = colorOf(line.look, index, dark);
+  if (line.look?.filled) return `${color}66`;
+  return lines === 1 && !line.low ? `${color}1f` : undefined;
+}
+
 function chartRange(min: number | null, max: number | null, props: TimeChartProps) {
   return valueRange(min, max, props.lines[0]?.units ?? "", props.zoomed);
 }
@@ -137,7 +145,7 @@ function bands(lines: readonly ChartLine[], dark: boolean): uPlot.Band[] {
   let at = lines.length + 1;
   for (const [i, line] of lines.entries()) {
     if (!line.low) continue;
-    result.push({ series: [at + 1, at], fill: `${lineColor(i, dark)}22` });
+    result.push({ series: [at + 1, at], fill: `${colorOf(line.look, i, dark)}22` });
     at += 2;
   }
   return result;

@@ -2,7 +2,7 @@ import type uPlot from "uplot";
 import { formatUnits } from "~/util/format";
 import { type LostRange, lostAt } from "~/util/lost";
 import { formatClock } from "~/util/time";
-import { lineColor } from "./palette";
+import { colorOf, type LineLook } from "./palette";
 import type { Line } from "./series";
 import { texts } from "./texts";
 
@@ -14,6 +14,7 @@ export interface ChartLine extends Line {
   /** Extremes of each point, where the points stand for many values. */
   low?: readonly number[];
   high?: readonly number[];
+  look?: LineLook;
 }
 
 /** How far from a narrow band of lost history the crosshair still shows it. */
@@ -54,7 +55,7 @@ export function tooltip(
       row.className = "flex items-center gap-2";
       const swatch = document.createElement("span");
       swatch.className = "size-2 rounded-full shrink-0";
-      swatch.style.backgroundColor = lineColor(i);
+      swatch.style.backgroundColor = colorOf(line.look, i);
       const name = document.createElement("span");
       name.className = "truncate flex-1";
       name.textContent = line.name;

@@ -3,7 +3,7 @@ import { useMemo, useState } from "react";
 import { seriesQuery } from "~/api/history";
 import type { ItemRow } from "~/api/items";
 import { lostQuery } from "~/api/lost";
-import { lineColor } from "~/charts/palette";
+import { colorOf, type LineLook } from "~/charts/palette";
 import { summarize } from "~/charts/series";
 import { TimeChart } from "~/charts/time-chart";
 import type { ChartLine } from "~/charts/tooltip";
@@ -29,10 +29,17 @@ interface GraphPanelProps {
   withHost?: boolean;
   /** Shorter names of the lines. */
   nameOf?: (item: ItemRow) => string;
+  lookOf?: (item: ItemRow) => LineLook | undefined;
 }
 
-function toLine(item: ItemRow, series: Series | undefined, name: string): ChartLine {
+function toLine(
+  item: ItemRow,
+  series: Series | undefined,
+  name: string,
+  look: LineLook | undefined,
+): ChartLine {
   return {
+    look,
     id: item.itemid,
     name,
     units: item.units,
@@ -97,7 +104,7 @@ export function GraphPanel(props: GraphPanelProps) {
   const key = items.map((item) => item.itemid).join();
   // biome-ignore lint/correctness/useExhaustiveDependencies: stamp and key stand for results and items
   const lines = useMemo(
-    () => items.map((item, i) => toLine(item, results[i]?.data, names(item))),
+    () => items.map((item, i) => toLine(item, results[i]?.data, names(item), props.lookOf?.(item))),
     [stamp, key, withHost],
   );
   const now = useNow();
@@ -158,12 +165,12 @@ interface LegendProps {
   onToggle: (id: string) => void;
 }
 
-function Swatch({ index, off }: { index: number; off: boolean }) {
+function Swatch({ look, index, off }: { look?: LineLook; index: number; off: boolean }) {
   return (
     <span
       aria-hidden="true"
       className="inline-block h-1 w-3 shrink-0 rounded-full"
-      style={{ backgroundColor: off ? "var(--line-strong)" : lineColor(index) }}
+      style={{ backgroundColor: off ? "var(--line-strong)" : colorOf(look, index) }}
     />
   );
 }
@@ -184,7 +191,7 @@ function LegendLine({ lines, hidden, onToggle }: LegendProps) {
               hidden.has(line.id) ? "text-faint line-through" : "text-soft",
             )}
           >
-            <Swatch index={i} off={hidden.has(line.id)} />
+            <Swatch look={line.look} index={i} off={hidden.has(line.id)} />
             <span className="truncate">{line.name}</span>
             {last !== undefined && (
               <span className="tabular shrink-0 font-medium text-ink">
@@ -234,7 +241,7 @@ function LegendTable({
                       hidden.has(line.id) && "text-faint line-through",
                     )}
                   >
-                    <Swatch index={i} off={hidden.has(line.id)} />
+                    <Swatch look={line.look} index={i} off={hidden.has(line.id)} />
                     {line.name}
                   </button>
                 </td>

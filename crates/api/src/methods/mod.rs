@@ -11,6 +11,7 @@ pub(crate) mod balancing;
 pub(crate) mod correlation;
 pub(crate) mod drule;
 pub(crate) mod event;
+pub(crate) mod graph;
 pub(crate) mod group;
 pub(crate) mod history;
 pub(crate) mod host;
@@ -68,6 +69,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     drule::METHODS,
     event::METHODS,
     crate::exchange::METHODS,
+    graph::METHODS,
     group::METHODS,
     history::METHODS,
     host::METHODS,
@@ -116,6 +118,9 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &httptest::HTTPTEST,
     &trigger::TRIGGER,
     &trigger::PROTOTYPE,
+    &graph::GRAPH,
+    &graph::PROTOTYPE,
+    &graph::ITEM,
     &usermacro::HOST_MACRO,
     &usermacro::GLOBAL_MACRO,
     &valuemap::VALUE_MAP,

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use config::Edit;
 use config::db::query_by_ids;
-use config::objects::{delete_items, delete_triggers};
+use config::objects::{delete_graphs, delete_items, delete_triggers};
 
 use crate::call::Call;
 use crate::error::ApiResult;
@@ -49,6 +49,19 @@ pub(crate) const TRIGGERS: Inherited = Inherited {
                WHERE h.kind = {KIND_HOST} AND t.templateid > 0 AND t.triggerid IN ({{ids}})"
     ),
     delete: |edit, ids| Ok(delete_triggers(edit, ids)?),
+};
+
+/// Graphs and graph prototypes.
+pub(crate) const GRAPHS: Inherited = Inherited {
+    children: "SELECT graphid AS id FROM graphs WHERE templateid IN ({ids})",
+    parts: &[],
+    on_hosts: formatcp!(
+        "SELECT DISTINCT g.graphid AS id FROM graphs g \
+               JOIN graph_items f ON f.graphid = g.graphid JOIN items i ON i.itemid = f.itemid \
+               JOIN hosts h ON h.hostid = i.hostid \
+               WHERE h.kind = {KIND_HOST} AND g.templateid > 0 AND g.graphid IN ({{ids}})"
+    ),
+    delete: |edit, ids| Ok(delete_graphs(edit, ids)?),
 };
 
 /// Deletes what hosts inherit from these objects, `portion` of it in each change, if it is more than

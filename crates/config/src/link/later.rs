@@ -24,6 +24,10 @@ pub(crate) enum Work {
     NewTriggers(Vec<u64>),
     /// Changes of them.
     Triggers(Vec<Changed>),
+    /// New graphs and graph prototypes.
+    NewGraphs(Vec<u64>),
+    /// Changes of them.
+    Graphs(Vec<Changed>),
     /// Host prototypes that hosts do not have yet.
     NewHostPrototypes(Vec<u64>),
     /// A change of one.
@@ -60,12 +64,13 @@ impl Changed {
 
 impl Work {
     /// Objects that one host may have of it, as the number of items that are as much work: a new trigger
-    /// with its functions takes as long as five items.
+    /// with its functions takes as long as five items, a graph as long as three.
     pub(super) fn objects(&self) -> usize {
         match self {
             Self::NewItems(ids) | Self::NewHostPrototypes(ids) => ids.len(),
             Self::NewTriggers(ids) => 5 * ids.len(),
-            Self::Items(changed) | Self::Triggers(changed) => {
+            Self::NewGraphs(ids) => 3 * ids.len(),
+            Self::Items(changed) | Self::Triggers(changed) | Self::Graphs(changed) => {
                 changed.iter().map(|one| one.ids.len()).sum()
             }
             Self::HostPrototypes(changed) => changed.ids.len(),

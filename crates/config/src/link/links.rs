@@ -9,8 +9,8 @@ use objects::sql::{FLAGS_RULE, KIND_HOST, KIND_PROTOTYPE, KIND_TEMPLATE};
 use super::checks::{check_hosts, on};
 use super::later::{Later, Work, hosts_max, later};
 use super::{
-    Below, LinkError, inherit_host_prototypes, inherit_items, inherit_triggers, items_of,
-    objects_of,
+    Below, LinkError, inherit_graphs, inherit_host_prototypes, inherit_items, inherit_triggers,
+    items_of, objects_of,
 };
 use crate::Edit;
 use crate::db::{DbResult, query_by_ids};
@@ -50,7 +50,7 @@ pub(super) fn inherit_or_leave(
     }
 }
 
-/// Inherits items, triggers and host prototypes. With `later`, only templates inherit, and hosts do in the
+/// Inherits items, triggers, graphs and host prototypes. With `later`, only templates inherit, and hosts do in the
 /// following transactions.
 pub(super) fn inherit(
     edit: &mut Edit<'_>,
@@ -67,6 +67,10 @@ pub(super) fn inherit(
                JOIN items i ON i.itemid = f.itemid WHERE i.hostid IN ({ids})";
     let triggers = objects_of(edit, sql, &linked)?;
     let triggers = inherit_triggers(edit, &triggers, Some(&hosts), later)?;
+    let sql = "SELECT DISTINCT gi.graphid AS id FROM graph_items gi \
+               JOIN items i ON i.itemid = gi.itemid WHERE i.hostid IN ({ids})";
+    let graphs = objects_of(edit, sql, &linked)?;
+    let graphs = inherit_graphs(edit, &graphs, Some(&hosts), later)?;
     let mut prototypes = Vec::new();
     if host_prototypes {
         prototypes = prototypes_of(edit, &linked)?;
@@ -75,6 +79,7 @@ pub(super) fn inherit(
     let Some(later) = later else { return Ok(()) };
     later.leave(edit, &Work::NewItems(items))?;
     later.leave(edit, &Work::NewTriggers(triggers))?;
+    later.leave(edit, &Work::NewGraphs(graphs))?;
     Ok(later.leave(edit, &Work::NewHostPrototypes(prototypes))?)
 }
 

@@ -1,6 +1,6 @@
 //! Template linkage: what hosts and templates inherit from the templates linked to them.
 //!
-//! A host has a copy of each item, rule, prototype and trigger of its templates; the copy's
+//! A host has a copy of each item, rule, prototype, trigger and graph of its templates; the copy's
 //! `templateid` names its parent. Templates linked to templates have copies of their own, so a
 //! level only ever looks at the one above it. Tags and macros are not copied, they are looked up
 //! along the linkage; value maps stay those of the template.
@@ -10,6 +10,7 @@
 
 mod check;
 mod checks;
+mod graphs;
 mod host_prototypes;
 mod interfaces;
 mod items;
@@ -29,6 +30,7 @@ use crate::db::{DbError, DbResult, Reader, Row, Value, id_params, placeholders, 
 pub(crate) use crate::sources::Below;
 pub(crate) use checks::Undone;
 use const_format::formatcp;
+pub(crate) use graphs::{inherit_graphs, take_over_graph_level, take_over_graphs};
 pub(crate) use host_prototypes::{have_own_prototypes, inherit_host_prototypes, prototypes_below};
 pub(crate) use interfaces::{check_interfaces, interface_for, remap_interfaces};
 pub(crate) use items::inherit_items;

@@ -10,7 +10,10 @@ use objects::sql::KIND_HOST;
 
 use super::later::{Changed, Work, count, hosts_max, templates_of};
 use super::unlink::settle;
-use super::{Below, LinkError, inherit_host_prototypes, inherit_items, inherit_triggers};
+use super::{
+    Below, LinkError, inherit_graphs, inherit_host_prototypes, inherit_items, inherit_triggers,
+    take_over_graphs,
+};
 use crate::Edit;
 use crate::db::{DbResult, Value, id_params, placeholders};
 use crate::objects::{take_over_items, take_over_triggers};
@@ -31,6 +34,8 @@ impl Work {
             Self::Items(changed) => take_over_items(edit, changed, hosts),
             Self::NewTriggers(ids) => inherit_triggers(edit, ids, Some(hosts), None).map(drop),
             Self::Triggers(changed) => take_over_triggers(edit, changed, hosts),
+            Self::NewGraphs(ids) => inherit_graphs(edit, ids, Some(hosts), None).map(drop),
+            Self::Graphs(changed) => take_over_graphs(edit, changed, hosts),
             Self::NewHostPrototypes(ids) => {
                 inherit_host_prototypes(edit, ids, None, Some(hosts), None).map(drop)
             }

@@ -11,7 +11,7 @@ use super::LinkError;
 use super::later::{Later, Unlinked, Work, count, hosts_max, hosts_of, templates_below};
 use crate::Edit;
 use crate::db::{DbResult, Value, id_params, placeholders, query_by_ids};
-use crate::objects::{delete_items, delete_triggers, ids_of, new_uuid};
+use crate::objects::{delete_graphs, delete_items, delete_triggers, ids_of, new_uuid};
 
 /// Refuses to unlink templates while the host or template keeps another template of the same
 /// trigger: the trigger would be neither inherited nor the host's own.
@@ -187,8 +187,17 @@ pub(super) fn settle(
         templates,
         hosts,
     )?;
+    let graphs = inherited(
+        edit,
+        "SELECT g.graphid AS id FROM items c JOIN graph_items f ON f.itemid = c.itemid \
+         JOIN graphs g ON g.graphid = f.graphid \
+         JOIN graph_items pf ON pf.graphid = +g.templateid JOIN items p ON p.itemid = pf.itemid",
+        templates,
+        hosts,
+    )?;
     if unlinked.clear {
         delete_triggers(edit, &triggers)?;
+        delete_graphs(edit, &graphs)?;
         delete_items(edit, &items)?;
         return Ok(true);
     }
@@ -205,10 +214,11 @@ pub(super) fn settle(
     let no_parent = ("templateid", Value::from(0));
     edit.update_many(&table::ITEMS, &items, &[no_parent.clone(), ("valuemapid", Value::from(0))])?;
     edit.update_many(&table::TRIGGERS, &triggers, std::slice::from_ref(&no_parent))?;
+    edit.update_many(&table::GRAPHS, &graphs, std::slice::from_ref(&no_parent))?;
     edit.update_many(&table::HOSTS, &prototypes, std::slice::from_ref(&no_parent))?;
     let of = id_params(prototypes.iter().copied());
     edit.update_rows(&table::GROUP_PROTOTYPES, &[("hostid", &of)], &[no_parent])?;
-    give_uuids(edit, &items, &triggers, &prototypes)?;
+    give_uuids(edit, [&items, &triggers, &graphs, &prototypes])?;
     Ok(true)
 }
 
@@ -250,9 +260,7 @@ fn inherited(
 /// Objects that are now a template's own need universal ids.
 fn give_uuids(
     edit: &mut Edit<'_>,
-    items: &[u64],
-    triggers: &[u64],
-    prototypes: &[u64],
+    [items, triggers, graphs, prototypes]: [&Vec<u64>; 4],
 ) -> DbResult<()> {
     for (table, ids, sql) in [
         (
@@ -270,6 +278,15 @@ fn give_uuids(
                 "SELECT DISTINCT f.triggerid AS id FROM functions f \
              JOIN items i ON i.itemid = f.itemid JOIN hosts h ON h.hostid = i.hostid \
              WHERE h.kind = {KIND_TEMPLATE} AND f.triggerid IN ({{ids}})"
+            ),
+        ),
+        (
+            &table::GRAPHS,
+            graphs,
+            formatcp!(
+                "SELECT DISTINCT f.graphid AS id FROM graph_items f \
+             JOIN items i ON i.itemid = f.itemid JOIN hosts h ON h.hostid = i.hostid \
+             WHERE h.kind = {KIND_TEMPLATE} AND f.graphid IN ({{ids}})"
             ),
         ),
         (

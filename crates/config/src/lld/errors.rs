@@ -13,6 +13,7 @@ pub(super) enum Step {
     /// With items of this level.
     Items(usize, Deed),
     Triggers(Deed),
+    Graphs(Deed),
     /// Of hosts that rows give.
     HostNames,
     HostGroups,

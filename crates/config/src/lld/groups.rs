@@ -158,7 +158,7 @@ pub(super) fn discover(
             found: wanted.contains(&made(row)),
             mark: Mark::from_row(row),
             // A group cannot be disabled.
-            status: 1,
+            status: None,
         })
         .collect();
     let fates = work.fates(&known);

@@ -1,4 +1,4 @@
-//! What exists of a rule's items and triggers, by the rows that give them: ids and keys alone.
+//! What exists of a rule's items, triggers and graphs, by the rows that give them: ids and keys alone.
 //!
 //! It is read once for all windows of a value, so it may be out of date when a window is worked off.
 //! It therefore only says which ids to look at; what is compared is read again by these ids.
@@ -23,12 +23,15 @@ pub(super) struct Index {
     /// Index of an item's prototype, and the item.
     items: Vec<(usize, u64)>,
     triggers: Vec<u64>,
+    graphs: Vec<u64>,
     /// How many of these triggers use an item, of items with any.
     triggers_of_items: HashMap<u64, usize>,
     /// Index of a row, and an item that may be this row's; sorted.
     items_of_rows: Vec<(usize, u64)>,
     /// The same of triggers.
     triggers_of_rows: Vec<(usize, u64)>,
+    /// The same of graphs.
+    graphs_of_rows: Vec<(usize, u64)>,
     /// Keys that are given more than once: who gets them.
     winners: HashMap<String, Slot>,
 }
@@ -41,15 +44,19 @@ impl Index {
             old_keys: vec![BTreeSet::new(); rule.items.len()],
             items: Vec::new(),
             triggers: Vec::new(),
+            graphs: Vec::new(),
             triggers_of_items: HashMap::new(),
             items_of_rows: Vec::new(),
             triggers_of_rows: Vec::new(),
+            graphs_of_rows: Vec::new(),
             winners: HashMap::new(),
         };
         index.load_items(connection, rule)?;
         let several = index.match_rows(rule, rows);
         index.winners = winners(rule, rows, &several);
-        index.load_triggers(connection, rule)?;
+        let rows_of = index.rows_of_items();
+        index.load_triggers(connection, rule, &rows_of)?;
+        index.load_graphs(connection, rule, &rows_of)?;
         Ok(index)
     }
 
@@ -90,12 +97,22 @@ impl Index {
         is_given_again.into_iter().filter_map(|(key, again)| again.then_some(key)).collect()
     }
 
-    /// A trigger belongs to the rows of the first of its items that belongs to any.
-    fn load_triggers(&mut self, connection: &mut dyn Reader, rule: &Rule) -> DbResult<()> {
+    /// The rows that items may be of.
+    fn rows_of_items(&self) -> HashMap<u64, Vec<usize>> {
         let mut rows_of: HashMap<u64, Vec<usize>> = HashMap::new();
         for (place, item) in &self.items_of_rows {
             rows_of.entry(*item).or_default().push(*place);
         }
+        rows_of
+    }
+
+    /// A trigger belongs to the rows of the first of its items that belongs to any.
+    fn load_triggers(
+        &mut self,
+        connection: &mut dyn Reader,
+        rule: &Rule,
+        rows_of: &HashMap<u64, Vec<usize>>,
+    ) -> DbResult<()> {
         let parents: Vec<u64> = rule.triggers.iter().map(|one| one.row.id("triggerid")).collect();
         let sql = "SELECT d.triggerid, COALESCE(f.itemid, 0) AS itemid FROM trigger_discovery d \
                    LEFT JOIN functions f ON f.triggerid = d.triggerid \
@@ -120,6 +137,33 @@ impl Index {
         Ok(())
     }
 
+    /// The same of graphs.
+    fn load_graphs(
+        &mut self,
+        connection: &mut dyn Reader,
+        rule: &Rule,
+        rows_of: &HashMap<u64, Vec<usize>>,
+    ) -> DbResult<()> {
+        let parents: Vec<u64> = rule.graphs.iter().map(|one| one.row.id("graphid")).collect();
+        let sql = "SELECT d.graphid, COALESCE(f.itemid, 0) AS itemid FROM graph_discovery d \
+                   LEFT JOIN graph_items f ON f.graphid = d.graphid \
+                   WHERE d.parent_graphid IN ({ids}) ORDER BY d.graphid, f.gitemid";
+        let mut placed = HashSet::new();
+        for row in query_by_ids(connection, sql, &[], &parents)? {
+            let id = row.id("graphid");
+            if self.graphs.last() != Some(&id) {
+                self.graphs.push(id);
+            }
+            if let Some(places) = rows_of.get(&row.id("itemid"))
+                && placed.insert(id)
+            {
+                self.graphs_of_rows.extend(places.iter().map(|place| (*place, id)));
+            }
+        }
+        self.graphs_of_rows.sort_unstable();
+        Ok(())
+    }
+
     /// Items that may be those of these rows.
     pub(super) fn items_of(&self, rows: &Range<usize>) -> BTreeSet<u64> {
         of_rows(&self.items_of_rows, rows)
@@ -128,6 +172,11 @@ impl Index {
     /// Triggers that may be those of these rows.
     pub(super) fn triggers_of(&self, rows: &Range<usize>) -> BTreeSet<u64> {
         of_rows(&self.triggers_of_rows, rows)
+    }
+
+    /// Graphs that may be those of these rows.
+    pub(super) fn graphs_of(&self, rows: &Range<usize>) -> BTreeSet<u64> {
+        of_rows(&self.graphs_of_rows, rows)
     }
 
     /// The item made for this prototype and row, if it is free: by the key, or by the key that the row
@@ -163,6 +212,12 @@ impl Index {
     /// Triggers that no row gives, in portions.
     pub(super) fn lost_triggers(&self, found: &Found, portion: usize) -> Vec<Vec<u64>> {
         let lost = self.triggers.iter().filter(|id| !found.triggers.contains(id));
+        portions(lost.map(|id| (*id, 1)), portion)
+    }
+
+    /// Graphs that no row gives, in portions.
+    pub(super) fn lost_graphs(&self, found: &Found, portion: usize) -> Vec<Vec<u64>> {
+        let lost = self.graphs.iter().filter(|id| !found.graphs.contains(id));
         portions(lost.map(|id| (*id, 1)), portion)
     }
 }

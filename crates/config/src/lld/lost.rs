@@ -9,7 +9,7 @@ use super::rule::Lifetime;
 use super::{Counts, Stage, Stop, Work};
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, query_by_ids};
-use crate::objects::{delete_items, delete_triggers};
+use crate::objects::{delete_graphs, delete_items, delete_triggers};
 
 /// `disable_source`: discovery has disabled it.
 const BY_DISCOVERY: i64 = 1;
@@ -42,6 +42,11 @@ impl Mark {
     pub(super) const COLUMNS: &str = "d.status AS d_status, d.lastcheck AS d_lastcheck, \
          d.ts_delete AS d_ts_delete, d.ts_disable AS d_ts_disable, \
          d.disable_source AS d_disable_source";
+
+    /// The same of objects that cannot be disabled.
+    pub(super) const COLUMNS_WITHOUT_STATUS: &str = "d.status AS d_status, \
+         d.lastcheck AS d_lastcheck, d.ts_delete AS d_ts_delete, 0 AS d_ts_disable, \
+         0 AS d_disable_source";
 }
 
 /// An existing object and whether this value has it.
@@ -49,15 +54,20 @@ pub(super) struct Known {
     pub(super) id: u64,
     pub(super) found: bool,
     pub(super) mark: Mark,
-    /// The object's own status: 0 enabled.
-    pub(super) status: i64,
+    /// The object's own status: 0 enabled. `None`: it cannot be disabled.
+    pub(super) status: Option<i64>,
 }
 
 impl Known {
     /// From a row with the object's id in this column, its status and [`Mark::COLUMNS`].
     pub(super) fn new(row: &Row, key: &str, found: bool) -> Self {
-        let (id, status) = (row.id(key), row.int("status"));
-        Self { id, found, mark: Mark::from_row(row), status }
+        let status = Some(row.int("status"));
+        Self { status, ..Self::without_status(row, key, found) }
+    }
+
+    /// The same of a row with [`Mark::COLUMNS_WITHOUT_STATUS`].
+    pub(super) fn without_status(row: &Row, key: &str, found: bool) -> Self {
+        Self { id: row.id(key), found, mark: Mark::from_row(row), status: None }
     }
 }
 
@@ -94,14 +104,16 @@ impl Work<'_> {
             Lifetime::Forever => 0,
             Lifetime::NotAtAll => since.max(1),
         };
-        let (ts_delete, ts_disable) = (end(self.rule.lifetime), end(self.rule.enabled_lifetime));
+        let ts_delete = end(self.rule.lifetime);
+        let ts_disable = one.status.map_or(0, |_| end(self.rule.enabled_lifetime));
         let due = |at: u64| at > 0 && at <= now;
         if due(ts_delete) {
             fates.delete.push(one.id);
             return;
         }
         let mut mark = Mark { lost: true, lastcheck: since, ts_delete, ts_disable, ..one.mark };
-        if due(ts_disable) && Status::Enabled.is(one.status) && one.mark.disable_source == 0 {
+        let is_enabled = one.status.is_some_and(|status| Status::Enabled.is(status));
+        if due(ts_disable) && is_enabled && one.mark.disable_source == 0 {
             mark.disable_source = BY_DISCOVERY;
             fates.disable.push(one.id);
         }
@@ -120,7 +132,8 @@ fn found(one: &Known, now: u64, fates: &mut Fates) {
     if one.mark == clean {
         return;
     }
-    if one.mark.disable_source == BY_DISCOVERY && Status::Disabled.is(one.status) {
+    let is_disabled = one.status.is_some_and(|status| Status::Disabled.is(status));
+    if one.mark.disable_source == BY_DISCOVERY && is_disabled {
         fates.enable.push(one.id);
     }
     fates.found_again += 1;
@@ -151,13 +164,14 @@ impl Fates {
         let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
         let Tables { objects, discovery } = tables;
         for (mark, ids) in &self.marks {
-            let row = [
-                ("status", mark.lost.into()),
+            let mut row = vec![
+                ("status", Value::from(mark.lost)),
                 ("lastcheck", mark.lastcheck.into()),
                 ("ts_delete", mark.ts_delete.into()),
                 ("ts_disable", mark.ts_disable.into()),
                 ("disable_source", mark.disable_source.into()),
             ];
+            row.retain(|(name, _)| discovery.column(name).is_some());
             edit.update_many(discovery, ids, &row)?;
         }
         for (status, ids) in [(0, &self.enable), (1, &self.disable)] {
@@ -171,19 +185,30 @@ impl Fates {
 pub(super) struct Kind {
     tables: Tables,
     delete: fn(&mut Edit<'_>, &[u64]) -> DbResult<()>,
+    /// They can be disabled.
+    has_status: bool,
     count: fn(&mut Counts) -> &mut usize,
 }
 
 pub(super) const ITEMS: Kind = Kind {
     tables: Tables { objects: &table::ITEMS, discovery: &table::ITEM_DISCOVERY },
     delete: delete_items,
+    has_status: true,
     count: |counts| &mut counts.items,
 };
 
 pub(super) const TRIGGERS: Kind = Kind {
     tables: Tables { objects: &table::TRIGGERS, discovery: &table::TRIGGER_DISCOVERY },
     delete: delete_triggers,
+    has_status: true,
     count: |counts| &mut counts.triggers,
+};
+
+pub(super) const GRAPHS: Kind = Kind {
+    tables: Tables { objects: &table::GRAPHS, discovery: &table::GRAPH_DISCOVERY },
+    delete: delete_graphs,
+    has_status: false,
+    count: |counts| &mut counts.graphs,
 };
 
 impl Kind {
@@ -215,13 +240,16 @@ impl Kind {
     ) -> Result<(), Stop> {
         let Tables { objects, discovery } = &self.tables;
         let key = objects.key[0];
+        let (status, known): (_, fn(&Row, &str, bool) -> Known) = match self.has_status {
+            true => (format!("o.status, {}", Mark::COLUMNS), Known::new),
+            false => (Mark::COLUMNS_WITHOUT_STATUS.to_owned(), Known::without_status),
+        };
         let sql = format!(
-            "SELECT o.{key} AS id, o.status, {} FROM {discovery} d \
-             JOIN {objects} o ON o.{key} = d.{key} WHERE d.{key} IN ({{ids}})",
-            Mark::COLUMNS
+            "SELECT o.{key} AS id, {status} FROM {discovery} d \
+             JOIN {objects} o ON o.{key} = d.{key} WHERE d.{key} IN ({{ids}})"
         );
         let rows = query_by_ids(stage.connection(), &sql, &[], ids)?;
-        let known: Vec<Known> = rows.iter().map(|row| Known::new(row, "id", false)).collect();
+        let known: Vec<Known> = rows.iter().map(|row| known(row, "id", false)).collect();
         self.settle(stage, work, &known)
     }
 }

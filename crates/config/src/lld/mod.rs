@@ -1,6 +1,6 @@
-//! Low-level discovery: rows of a rule become items, triggers and hosts.
+//! Low-level discovery: rows of a rule become items, triggers, graphs and hosts.
 //!
-//! A rule's value is worked off in steps: windows of rows with all their items and triggers, then what
+//! A rule's value is worked off in steps: windows of rows with all their items, triggers and graphs, then what
 //! is lost, then windows of hosts, and those that are lost. Each compares what should be with what is, at first only reading. At the first
 //! difference it stops, and the same comparison in a transaction makes the changes. Rules run every
 //! minute and mostly find what they found before, so the usual case writes nothing, and while
@@ -12,6 +12,7 @@
 //! read before, and the rule. If others have changed the rule meanwhile, the work begins again.
 
 mod errors;
+mod graphs;
 mod groups;
 mod host_index;
 mod host_interfaces;
@@ -44,7 +45,7 @@ use errors::Errors;
 pub(crate) use host_shape::prototypes as host_prototypes;
 pub(crate) use memory::Memory;
 use rule::Rule;
-pub(crate) use rule::{TriggerPrototype, item_prototypes, trigger_prototypes};
+pub(crate) use rule::{TriggerPrototype, graph_prototypes, item_prototypes, trigger_prototypes};
 use turn::Turn;
 
 /// Longest value of a discovery rule, bytes.
@@ -60,6 +61,8 @@ pub struct Counts {
     pub items: usize,
     /// Number of triggers.
     pub triggers: usize,
+    /// Number of graphs.
+    pub graphs: usize,
     /// Number of hosts.
     pub hosts: usize,
 }
@@ -67,12 +70,13 @@ pub struct Counts {
 impl Counts {
     /// Of all kinds.
     pub const fn total(&self) -> usize {
-        self.items + self.triggers + self.hosts
+        self.items + self.triggers + self.graphs + self.hosts
     }
 
     fn add(&mut self, more: Self) {
         self.items += more.items;
         self.triggers += more.triggers;
+        self.graphs += more.graphs;
         self.hosts += more.hosts;
     }
 }

@@ -11,6 +11,8 @@ use crate::objects::Tag;
 pub(super) const ITEM: i64 = 0;
 /// `operationobject`: trigger prototype.
 pub(super) const TRIGGER: i64 = 1;
+/// `operationobject`: graph prototype.
+pub(super) const GRAPH: i64 = 2;
 /// `operationobject`: host prototype.
 pub(super) const HOST: i64 = 3;
 

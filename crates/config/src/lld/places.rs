@@ -52,7 +52,8 @@ impl Rule {
             }
             places.push(Place { row, overrides });
         }
-        let prototypes = self.items.len() + self.triggers.len() + self.hosts.len();
+        let prototypes =
+            self.items.len() + self.triggers.len() + self.graphs.len() + self.hosts.len();
         let objects = places.len().saturating_mul(prototypes);
         if objects > OBJECTS_MAX {
             return Err(format!(

@@ -15,7 +15,7 @@ use super::host_shape::HostPrototype;
 use super::overrides::{self, Override};
 use crate::Snapshot;
 use crate::db::{DbResult, Reader, Row, query_by_ids};
-use crate::objects::{Step, Tag, TriggerFunction, steps, tags};
+use crate::objects::{GraphItem, Step, Tag, TriggerFunction, graph_items, steps, tags};
 use crate::snapshot::Resolver;
 
 /// A discovery rule of a host.
@@ -36,6 +36,7 @@ pub(super) struct Rule {
     /// Item prototypes, masters before their dependents.
     pub(super) items: Vec<ItemPrototype>,
     pub(super) triggers: Vec<TriggerPrototype>,
+    pub(super) graphs: Vec<GraphPrototype>,
     pub(super) hosts: Vec<HostPrototype>,
     pub(super) globals: GlobalRegexes,
     /// For `fmttime`.
@@ -72,6 +73,13 @@ pub(crate) struct TriggerPrototype {
     pub(crate) depends_on: Vec<u64>,
 }
 
+/// A graph (or its prototype) with its items in order.
+#[derive(PartialEq)]
+pub(crate) struct GraphPrototype {
+    pub(crate) row: Row,
+    pub(crate) items: Vec<GraphItem>,
+}
+
 /// Reads the rule. `Ok(None)`: there is no such rule on a host (any more); the inner error is a
 /// fault of the rule itself, for its error text.
 pub(super) fn load(
@@ -89,19 +97,21 @@ pub(super) fn load(
         &[id.into()],
     )?;
     let Some(row) = rows.first() else { return Ok(Ok(None)) };
-    let items = item_prototypes(connection, id)?;
-    let triggers = trigger_prototypes(connection, id)?;
-    let hosts = super::host_shape::prototypes(connection, id)?;
-    Ok(assemble(row, snapshot, items, triggers, hosts).map(Some))
+    let rule = match assemble(row, snapshot) {
+        Ok(rule) => rule,
+        Err(text) => return Ok(Err(text)),
+    };
+    Ok(Ok(Some(Rule {
+        items: item_prototypes(connection, id)?,
+        triggers: trigger_prototypes(connection, id)?,
+        graphs: graph_prototypes(connection, id)?,
+        hosts: super::host_shape::prototypes(connection, id)?,
+        ..rule
+    })))
 }
 
-fn assemble(
-    row: &Row,
-    snapshot: &Snapshot,
-    items: Vec<ItemPrototype>,
-    triggers: Vec<TriggerPrototype>,
-    hosts: Vec<HostPrototype>,
-) -> Result<Rule, String> {
+/// The rule without its prototypes.
+fn assemble(row: &Row, snapshot: &Snapshot) -> Result<Rule, String> {
     let host_ids = [HostId(row.id("hostid"))];
     let resolver = Resolver::new(snapshot, &host_ids);
     let tz = snapshot.settings.time_zone();
@@ -135,9 +145,10 @@ fn assemble(
         overrides,
         lifetime: lifetime("lifetime_type", "lifetime")?,
         enabled_lifetime: lifetime("enabled_lifetime_type", "enabled_lifetime")?,
-        items,
-        triggers,
-        hosts,
+        items: Vec::new(),
+        triggers: Vec::new(),
+        graphs: Vec::new(),
+        hosts: Vec::new(),
         globals: globals(snapshot),
         tz,
     })
@@ -273,4 +284,34 @@ pub(super) fn complete(
             TriggerPrototype { row, functions, tags, depends_on }
         })
         .collect())
+}
+
+/// Graph prototypes of a rule.
+pub(crate) fn graph_prototypes(
+    connection: &mut dyn Reader,
+    rule: u64,
+) -> DbResult<Vec<GraphPrototype>> {
+    let rows = connection.query(
+        formatcp!(
+            "SELECT * FROM graphs WHERE flags = {FLAGS_PROTOTYPE} AND graphid IN \
+         (SELECT f.graphid FROM graph_items f JOIN items i ON i.itemid = f.itemid \
+         WHERE i.ruleid = ? AND i.flags = {FLAGS_PROTOTYPE}) ORDER BY graphid"
+        ),
+        &[rule.into()],
+    )?;
+    with_items(connection, rows)
+}
+
+/// Graphs with their items.
+pub(super) fn with_items(
+    connection: &mut dyn Reader,
+    rows: Vec<Row>,
+) -> DbResult<Vec<GraphPrototype>> {
+    let ids: Vec<u64> = rows.iter().map(|row| row.id("graphid")).collect();
+    let mut items = graph_items(connection, &ids)?;
+    let complete = |row: Row| {
+        let items = items.remove(&row.id("graphid")).unwrap_or_default();
+        GraphPrototype { row, items }
+    };
+    Ok(rows.into_iter().map(complete).collect())
 }

@@ -95,7 +95,8 @@ impl<'a> Turn<'a> {
         let portion = self.config.portion();
         let items = (&lost::ITEMS, index.lost_items(found, portion));
         let triggers = (&lost::TRIGGERS, index.lost_triggers(found, portion));
-        for (kind, portions) in [items, triggers] {
+        let graphs = (&lost::GRAPHS, index.lost_graphs(found, portion));
+        for (kind, portions) in [items, triggers, graphs] {
             for ids in portions {
                 let work = self.step(rule, &[], |stage, work| kind.give_up(stage, work, &ids))?;
                 self.take(work);

@@ -1,6 +1,6 @@
-//! A window: some rows of a value with all items and triggers that they give.
+//! A window: some rows of a value with all items, triggers and graphs that they give.
 //!
-//! Items only refer to items of the same row, and triggers only to items and triggers of the same row or
+//! Items only refer to items of the same row, triggers and graphs only to objects of the same row or
 //! to such as discovery does not make, so each window is complete in itself.
 
 use std::collections::HashSet;
@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::index::Index;
 use super::rule::Rule;
-use super::{Stage, Stop, Work, items, triggers};
+use super::{Stage, Stop, Work, graphs, items, triggers};
 
 /// Rows that are worked off together.
 pub(super) struct Window<'a> {
@@ -24,12 +24,14 @@ pub(super) struct Window<'a> {
 pub(super) struct Found {
     pub(super) items: HashSet<u64>,
     pub(super) triggers: HashSet<u64>,
+    pub(super) graphs: HashSet<u64>,
 }
 
 impl Found {
     pub(super) fn extend(&mut self, more: Self) {
         self.items.extend(more.items);
         self.triggers.extend(more.triggers);
+        self.graphs.extend(more.graphs);
     }
 }
 
@@ -41,7 +43,8 @@ impl Window<'_> {
         work: &mut Work<'_>,
     ) -> Result<(), Stop> {
         let items = items::discover(stage, work, self)?;
-        triggers::discover(stage, work, self, &items)
+        triggers::discover(stage, work, self, &items)?;
+        graphs::discover(stage, work, self, &items)
     }
 }
 
@@ -51,7 +54,7 @@ pub(super) fn split(
     rows: usize,
     portion: usize,
 ) -> impl Iterator<Item = Range<usize>> {
-    let objects = rule.items.len() + rule.triggers.len();
+    let objects = rule.items.len() + rule.triggers.len() + rule.graphs.len();
     let size = (portion / objects.max(1)).max(1);
     (0..rows).step_by(size).map(move |first| first..rows.min(first.saturating_add(size)))
 }

@@ -7,14 +7,16 @@ use const_format::formatcp;
 use objects::sql::{FLAGS_REAL, FLAGS_RULE};
 
 use super::{
-    Columns, HostPrototypeParts, NewItem, NewTrigger, TriggerChange, TriggerFunction,
-    create_host_prototype, create_items, create_triggers, replace_ids, steps, tags,
-    update_triggers,
+    Columns, GraphItem, HostPrototypeParts, NewGraph, NewItem, NewTrigger, TriggerChange,
+    TriggerFunction, create_graphs, create_host_prototype, create_items, create_triggers,
+    replace_ids, steps, tags, update_triggers,
 };
 use crate::Edit;
 use crate::db::{DbResult, Row, Value};
 use crate::link::{LinkError, Target, interface_for, targets};
-use crate::lld::{TriggerPrototype, host_prototypes, item_prototypes, trigger_prototypes};
+use crate::lld::{
+    TriggerPrototype, graph_prototypes, host_prototypes, item_prototypes, trigger_prototypes,
+};
 use crate::schema::Table;
 
 /// Columns that a copy does not take over: ids, and whom it belongs to.
@@ -75,8 +77,8 @@ pub fn copy_discovery_rule(
     copy.made.insert(rule, id);
     copy.items(rule, id)?;
     copy.triggers(rule)?;
+    copy.graphs(rule)?;
     copy.hosts(rule, id)?;
-    copy.unserved(rule, id)?;
     Ok(id)
 }
 
@@ -216,6 +218,40 @@ impl Copy<'_, '_> {
         )))
     }
 
+    fn graphs(&mut self, rule: u64) -> Result<(), LinkError> {
+        const NOT_COPIED: &[&str] =
+            &["graphid", "templateid", "uuid", "ymin_itemid", "ymax_itemid"];
+        let mut new = Vec::new();
+        for prototype in graph_prototypes(self.edit, rule)? {
+            let row = &prototype.row;
+            let names = table::GRAPHS.columns.iter().map(|column| column.name);
+            let names: Vec<&str> = names.filter(|name| !NOT_COPIED.contains(name)).collect();
+            let mut columns = some_columns(row, &names);
+            for axis in ["ymin_itemid", "ymax_itemid"] {
+                columns.push((axis, self.graph_item(row, row.id(axis))?.into()));
+            }
+            let mut items = Vec::with_capacity(prototype.items.len());
+            for item in &prototype.items {
+                let itemid = self.graph_item(row, item.itemid)?;
+                items.push(GraphItem { gitemid: 0, itemid, ..item.clone() });
+            }
+            new.push(NewGraph { columns, items });
+        }
+        create_graphs(self.edit, &new).map(drop)
+    }
+
+    /// What an item of a graph is on the new host; 0 stays 0.
+    fn graph_item(&mut self, graph: &Row, id: u64) -> Result<u64, LinkError> {
+        if id == 0 {
+            return Ok(0);
+        }
+        self.item(id)?.ok_or_else(|| {
+            let (name, host) = (graph.text("name"), &self.target.name);
+            let text = format!("Cannot copy graph prototype \"{name}\": \"{host}\" lacks an item.");
+            LinkError::Conflict(text)
+        })
+    }
+
     fn hosts(&mut self, rule: u64, new_rule: u64) -> Result<(), LinkError> {
         const COLUMNS: &[&str] =
             &["host", "name", "status", "discover", "inventory_mode", "custom_interfaces"];
@@ -255,27 +291,6 @@ impl Copy<'_, '_> {
         }
         Ok(())
     }
-
-    /// What nothing executes yet, in the export's own form: it names hosts by their names.
-    fn unserved(&mut self, rule: u64, new_rule: u64) -> DbResult<()> {
-        let sql = "SELECT host FROM hosts WHERE hostid = ?";
-        let rows = self.edit.query(sql, &[self.from.into()])?;
-        let from = rows.first().map_or("", |row| row.text("host")).to_owned();
-        let sql = "SELECT kind, name, doc FROM parts WHERE ruleid = ? ORDER BY partid";
-        for object in self.edit.query(sql, &[rule.into()])? {
-            let mut doc = serde_json::from_str(object.text("doc")).unwrap_or_default();
-            rename_hosts(&mut doc, &from, &self.target.name);
-            let row = [
-                ("hostid", self.to.into()),
-                ("ruleid", new_rule.into()),
-                ("kind", object.text("kind").into()),
-                ("name", object.text("name").into()),
-                ("doc", Value::from(doc.to_string())),
-            ];
-            self.edit.insert_new(&table::PARTS, &row)?;
-        }
-        Ok(())
-    }
 }
 
 fn some_columns(row: &Row, names: &[&'static str]) -> Columns {
@@ -293,26 +308,5 @@ fn empty_secret(columns: &mut Columns) {
             "value" => *value = "".into(),
             _ => {}
         }
-    }
-}
-
-/// `host` members that name the old host name the new one; a universal id is not copied.
-fn rename_hosts(node: &mut serde_json::Value, from: &str, to: &str) {
-    match node {
-        serde_json::Value::Object(members) => {
-            members.remove("uuid");
-            for (name, value) in members {
-                match value {
-                    serde_json::Value::String(text) if name == "host" && text == from => {
-                        to.clone_into(text);
-                    }
-                    other => rename_hosts(other, from, to),
-                }
-            }
-        }
-        serde_json::Value::Array(values) => {
-            values.iter_mut().for_each(|value| rename_hosts(value, from, to));
-        }
-        _ => {}
     }
 }

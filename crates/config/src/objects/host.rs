@@ -4,6 +4,7 @@ use crate::table;
 use const_format::formatcp;
 use objects::sql::KIND_HOST;
 
+use super::graph::without_items;
 use super::{delete_hosts_of_rules, delete_triggers, ids_of};
 use crate::Edit;
 use crate::db::{DbResult, Value};
@@ -31,6 +32,7 @@ pub fn delete_hosts(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
         ids,
     )?;
     delete_triggers(edit, &triggers)?;
+    without_items(edit, &items)?;
     if !discovered.is_empty() {
         delete_hosts(edit, &discovered)?;
     }

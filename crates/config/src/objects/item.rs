@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use objects::{HostKind, OnFail, StepKind};
 
+use super::graph::without_items;
 use super::{Columns, Tag, column, delete_hosts_of_rules, delete_triggers, ids_of, new_uuid};
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, placeholders, query_by_ids};
@@ -389,7 +390,8 @@ fn refuse_key_on_hosts(edit: &mut Edit<'_>, ids: &[u64], key: &str) -> Result<()
 }
 
 /// Deletes items with everything that hangs on them: children on linked hosts, dependent items,
-/// prototypes of rules, what discovery made of them (hosts too), triggers that name them.
+/// prototypes of rules, what discovery made of them (hosts too), triggers that name them, graphs that show
+/// nothing else.
 pub fn delete_items(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
     let mut all: BTreeSet<u64> = ids.iter().copied().collect();
     let mut frontier: Vec<u64> = ids.to_vec();
@@ -411,6 +413,7 @@ pub fn delete_items(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
     let sql = "SELECT DISTINCT triggerid FROM functions WHERE itemid IN ({ids})";
     let triggers = ids_of(edit, sql, "triggerid", &all)?;
     delete_triggers(edit, &triggers)?;
+    without_items(edit, &all)?;
     delete_hosts_of_rules(edit, &all)?;
     edit.delete(&table::PARTS, "ruleid", &all)?;
     edit.delete(&table::ITEMS, "itemid", &all)

@@ -8,6 +8,7 @@
 mod copy;
 mod details;
 mod expression;
+mod graph;
 mod group_prototype;
 mod host;
 mod host_prototype;
@@ -26,6 +27,11 @@ pub use crate::change::Deleted;
 pub use copy::copy_discovery_rule;
 pub(crate) use details::{steps, tags};
 pub use expression::{ExpressionError, ItemRef, Resolved, resolve};
+pub use graph::{GraphChange, GraphItem, NewGraph, create_graphs, delete_graphs, update_graphs};
+pub(crate) use graph::{
+    ITEMS as GRAPH_ITEMS, insert_items as insert_graph_items, items_of as graph_items,
+    write_items as write_graph_items,
+};
 pub use group_prototype::GroupPrototype;
 pub(crate) use group_prototype::{delete_orphaned_groups, without_origin};
 pub use host::delete_hosts;

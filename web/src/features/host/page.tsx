@@ -29,12 +29,22 @@ import { formatCount, plural } from "~/util/format";
 import { useTyped } from "~/util/hooks";
 import { countsInWords, stateInWords, toneOf, totalOf, worstOf } from "~/util/host-state";
 import { DEFAULT_RANGE, type TimeRange } from "~/util/time";
+import { HostGraphs } from "./graphs";
 import { HostActions, HostFacts, InterfaceErrors } from "./header";
 import { HostOverview } from "./overview";
 import { texts } from "./texts";
 
 const route = getRouteApi("/inside/hosts/$hostid");
-const TABS = ["overview", "latest", "triggers", "discovery", "web", "macros", "valuemaps"] as const;
+const TABS = [
+  "overview",
+  "latest",
+  "graphs",
+  "triggers",
+  "discovery",
+  "web",
+  "macros",
+  "valuemaps",
+] as const;
 type Tab = (typeof TABS)[number];
 
 function StateMark({ host }: { host: Host }) {
@@ -179,6 +189,8 @@ export function HostPage() {
     to: search.to ?? DEFAULT_RANGE.to,
   };
 
+  const onRange = ({ from, to }: TimeRange) =>
+    void navigate({ search: (old) => ({ ...old, from, to }) });
   if (error && !host) {
     return (
       <Page title={texts.host}>
@@ -227,6 +239,7 @@ export function HostPage() {
               options={[
                 ["overview", texts.overview],
                 ["latest", texts.latestData, formatCount(Number(host.items))],
+                ["graphs", texts.graphs],
                 ["triggers", texts.triggers, formatCount(Number(host.triggers))],
                 ["discovery", texts.discoveryRules, formatCount(Number(host.discoveries))],
                 ["web", texts.webScenarios],
@@ -242,12 +255,9 @@ export function HostPage() {
       {!host ? (
         <SkeletonRows rows={10} />
       ) : tab === "overview" ? (
-        <HostOverview
-          host={host}
-          items={items}
-          range={range}
-          onRange={({ from, to }) => void navigate({ search: (old) => ({ ...old, from, to }) })}
-        />
+        <HostOverview host={host} items={items} range={range} onRange={onRange} />
+      ) : tab === "graphs" ? (
+        <HostGraphs host={host} range={range} onRange={onRange} />
       ) : tab === "latest" ? (
         <Latest items={items} hostid={hostid} />
       ) : tab === "triggers" ? (

@@ -9,7 +9,7 @@ use objects::{ItemType, OnFail, Origin, StepKind, ValueType};
 use serde_json::{Map, json};
 
 use super::order::{ITEMS, RULES, arrange, natural};
-use super::shared::{Shared, Unserved};
+use super::shared::Shared;
 use super::triggers::Triggers;
 use super::{Export, Owned, object, put_list};
 use crate::call::Json;
@@ -24,7 +24,6 @@ impl Export<'_, '_> {
         out: &mut Map<String, Json>,
         shared: &mut Shared,
         triggers: &mut Triggers,
-        unserved: &Unserved,
     ) -> ApiResult<()> {
         let mut rows = self.call.rows(
             formatcp!("SELECT * FROM items WHERE hostid = ? AND templateid = 0 AND flags IN {FLAGS_CONFIGURED} \
@@ -59,7 +58,7 @@ impl Export<'_, '_> {
                 .collect();
             put_list(&mut one, "item_prototypes", prototypes);
             put_list(&mut one, "trigger_prototypes", triggers.of_rule(&ids));
-            put_list(&mut one, "graph_prototypes", unserved.of(owner, id, "graph_prototype"));
+            put_list(&mut one, "graph_prototypes", shared.graphs.of_rule(id));
             put_list(
                 &mut one,
                 "host_prototypes",

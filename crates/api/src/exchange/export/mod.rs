@@ -1,5 +1,6 @@
 //! The export: rows to the tree that an import reads.
 
+mod graphs;
 mod hosts;
 mod items;
 mod media;
@@ -16,9 +17,10 @@ use config::db::{Row, query_by_ids};
 use objects::sql::FLAGS_REAL;
 use serde_json::{Map, json};
 
+use self::graphs::Graphs;
 pub(super) use self::hosts::inventory_mode;
 use self::order::{inner, natural};
-use self::shared::{Shared, Unserved};
+use self::shared::Shared;
 use self::triggers::Triggers;
 use super::format::Format;
 use super::words::{GROUP, HOST, INVENTORY_MODE, MACRO, TEMPLATE, Word, to_export};
@@ -164,27 +166,24 @@ impl Export<'_, '_> {
             self.groups(GroupKind::Hosts, &wanted.host_groups, &owners)?,
         );
         let mut triggers = Triggers::load(self, &owners)?;
-        let unserved = Unserved::load(self, &owners)?;
         let mut shared = Shared::load(self, &owners)?;
+        shared.graphs = Graphs::load(self, &owners)?;
         let mut list = Vec::new();
         for row in &templates {
-            let mut node = self.template(row, &mut shared, &mut triggers, &unserved)?;
+            let mut node = self.template(row, &mut shared, &mut triggers)?;
             hide(row, &mut node);
             list.push(node);
         }
         put_list(&mut tree, "templates", list);
         let mut list = Vec::new();
         for row in &hosts {
-            let mut node = self.host(row, &mut shared, &mut triggers, &unserved)?;
+            let mut node = self.host(row, &mut shared, &mut triggers)?;
             hide(row, &mut node);
             list.push(node);
         }
         put_list(&mut tree, "hosts", list);
         put_list(&mut tree, "triggers", triggers.rest());
-        let mut graphs: Vec<Json> =
-            owners.iter().flat_map(|id| unserved.of(*id, 0, "graph")).collect();
-        graphs.sort_by_cached_key(|graph| natural(text(graph, "name")));
-        put_list(&mut tree, "graphs", graphs);
+        put_list(&mut tree, "graphs", shared.graphs.plain);
         put_list(&mut tree, "media_types", self.media_types(&wanted.media_types)?);
         Ok(Json::Object(tree))
     }
@@ -221,13 +220,7 @@ impl Export<'_, '_> {
         Ok(rows.iter().map(|row| Json::Object(to_export(GROUP, &object(row)))).collect())
     }
 
-    fn template(
-        &self,
-        row: &Row,
-        shared: &mut Shared,
-        triggers: &mut Triggers,
-        unserved: &Unserved,
-    ) -> ApiResult<Json> {
+    fn template(&self, row: &Row, shared: &mut Shared, triggers: &mut Triggers) -> ApiResult<Json> {
         let id = row.id("hostid");
         let mut out = to_export(TEMPLATE, &object(row));
         if !row.text("vendor_name").is_empty() {
@@ -237,22 +230,16 @@ impl Export<'_, '_> {
         }
         put_list(&mut out, "templates", shared.templates.remove(&id).unwrap_or_default());
         put_list(&mut out, "groups", shared.groups.remove(&id).unwrap_or_default());
-        self.items(id, &mut out, shared, triggers, unserved)?;
+        self.items(id, &mut out, shared, triggers)?;
         put_list(&mut out, "httptests", self.web_scenarios(id)?);
         put_list(&mut out, "tags", shared.tags.remove(&id).unwrap_or_default());
         put_list(&mut out, "macros", shared.macros.remove(&id).unwrap_or_default());
-        put_list(&mut out, "dashboards", unserved.of(id, 0, "dashboard"));
+        put_list(&mut out, "dashboards", shared.dashboards.remove(&id).unwrap_or_default());
         put_list(&mut out, "valuemaps", shared.value_maps.remove(&id).unwrap_or_default());
         Ok(Json::Object(out))
     }
 
-    fn host(
-        &self,
-        row: &Row,
-        shared: &mut Shared,
-        triggers: &mut Triggers,
-        unserved: &Unserved,
-    ) -> ApiResult<Json> {
+    fn host(&self, row: &Row, shared: &mut Shared, triggers: &mut Triggers) -> ApiResult<Json> {
         let id = row.id("hostid");
         let mut out = to_export(HOST, &object(row));
         // A secret never leaves.
@@ -264,7 +251,7 @@ impl Export<'_, '_> {
         put_list(&mut out, "templates", shared.templates.remove(&id).unwrap_or_default());
         put_list(&mut out, "groups", shared.groups.remove(&id).unwrap_or_default());
         put_list(&mut out, "interfaces", shared.interfaces.remove(&id).unwrap_or_default());
-        self.items(id, &mut out, shared, triggers, unserved)?;
+        self.items(id, &mut out, shared, triggers)?;
         put_list(&mut out, "httptests", self.web_scenarios(id)?);
         put_list(&mut out, "tags", shared.tags.remove(&id).unwrap_or_default());
         put_list(&mut out, "macros", shared.macros.remove(&id).unwrap_or_default());

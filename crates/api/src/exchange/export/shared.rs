@@ -1,16 +1,18 @@
-//! What hangs on hosts and templates as a whole, and the objects that are stored as they came.
+//! What hangs on hosts and templates as a whole.
 
 use objects::InterfaceType;
 use std::collections::BTreeMap;
 
 use serde_json::Map;
 
+use super::graphs::Graphs;
 use super::order::natural;
 use super::{Export, Owned, hosts, object, put_list, text};
 use crate::call::Json;
 use crate::error::ApiResult;
 use crate::exchange::words::{GROUP, INTERFACE, MAPPING, SNMP_DETAILS, TAG, Word, to_export};
 use crate::owned::inventory;
+use crate::unserved::DASHBOARD;
 
 /// What hangs on hosts and templates.
 #[derive(Default)]
@@ -27,6 +29,9 @@ pub(super) struct Shared {
     pub(super) collectors: BTreeMap<u64, (&'static str, String)>,
     /// Host prototypes by rule.
     pub(super) prototypes: Owned,
+    pub(super) graphs: Graphs,
+    /// Stored as they came, because they have no methods.
+    pub(super) dashboards: Owned,
 }
 
 impl Shared {
@@ -85,6 +90,7 @@ impl Shared {
             }
         }
         shared.prototypes = hosts::load(export, ids)?;
+        shared.dashboards(export, ids)?;
         Ok(shared)
     }
 
@@ -112,6 +118,21 @@ impl Shared {
         Ok(())
     }
 
+    fn dashboards(&mut self, export: &Export<'_, '_>, ids: &[u64]) -> ApiResult<()> {
+        let sql = format!(
+            "SELECT hostid, doc FROM parts WHERE kind = '{}' AND hostid IN ({{ids}}) ORDER BY partid",
+            DASHBOARD.kind
+        );
+        for row in export.rows(&sql, ids)? {
+            let doc = serde_json::from_str(row.text("doc")).ok();
+            self.dashboards.entry(row.id("hostid")).or_default().extend(doc);
+        }
+        for list in self.dashboards.values_mut() {
+            list.sort_by_cached_key(|doc| natural(text(doc, "name")));
+        }
+        Ok(())
+    }
+
     fn interfaces(&mut self, export: &Export<'_, '_>, ids: &[u64]) -> ApiResult<()> {
         let rows = export.rows(
             "SELECT * FROM interfaces WHERE hostid IN ({ids}) ORDER BY hostid, interfaceid",
@@ -130,30 +151,5 @@ impl Shared {
             self.interface_refs.insert(row.id("interfaceid"), name);
         }
         Ok(())
-    }
-}
-
-/// Objects without methods, stored in the export's own form.
-pub(super) struct Unserved(Vec<(u64, u64, String, Json)>);
-
-impl Unserved {
-    pub(super) fn load(export: &Export<'_, '_>, owners: &[u64]) -> ApiResult<Self> {
-        let rows = export.rows(
-            "SELECT hostid, ruleid, kind, doc FROM parts WHERE hostid IN ({ids}) ORDER BY partid",
-            owners,
-        )?;
-        let objects = rows.iter().filter_map(|row| {
-            let doc = serde_json::from_str(row.text("doc")).ok()?;
-            Some((row.id("hostid"), row.id("ruleid"), row.text("kind").to_owned(), doc))
-        });
-        Ok(Self(objects.collect()))
-    }
-
-    /// Objects of one kind, by name; `rule` = 0 for those of the host itself.
-    pub(super) fn of(&self, host: u64, rule: u64, kind: &str) -> Vec<Json> {
-        let own = self.0.iter().filter(|(h, r, k, _)| *h == host && *r == rule && k == kind);
-        let mut own: Vec<Json> = own.map(|(.., doc)| doc.clone()).collect();
-        own.sort_by_cached_key(|doc| natural(text(doc, "name")));
-        own
     }
 }

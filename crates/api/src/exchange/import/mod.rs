@@ -1,10 +1,13 @@
 //! The import: options, then the tree from groups to triggers.
 
+mod dashboards;
 mod difference;
 mod gate;
+mod graphs;
 mod hosts;
 mod interfaces;
 mod items;
+mod kept;
 mod links;
 mod lld;
 mod media;
@@ -12,7 +15,6 @@ mod older;
 mod owners;
 mod room;
 mod triggers;
-mod unserved;
 mod web;
 
 use std::borrow::Cow;
@@ -21,6 +23,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Map;
 
+pub(crate) use kept::convert as convert_kept;
 pub(super) use room::check_source;
 pub(crate) use room::{BYTES_MAX, Places};
 
@@ -43,7 +46,7 @@ pub(super) struct Rule {
 }
 
 /// The option `rules`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Rules(Map<String, Json>);
 
 impl Rule {
@@ -108,6 +111,8 @@ pub(super) struct Import<'c, 'a> {
 
 /// Deletions in their order: what is made of others goes before these.
 const DELETIONS: &[&str] = &[
+    "graph.delete",
+    "graphprototype.delete",
     "trigger.delete",
     "triggerprototype.delete",
     "hostprototype.delete",
@@ -292,7 +297,8 @@ impl Import<'_, '_> {
             self.discovery_rules(owner)?;
         }
         self.triggers(tree, &owners, PATH)?;
-        self.unserved(tree, &owners, PATH)?;
+        self.graphs(tree, &owners, PATH)?;
+        owners.iter().try_for_each(|owner| self.dashboards(owner))?;
         for owner in &owners {
             self.host_prototypes(owner)?;
         }

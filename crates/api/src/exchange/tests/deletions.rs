@@ -154,6 +154,8 @@ fn every_deletion_that_takes_items_is_tried() {
         "drule",
         "engine",
         "enginegroup",
+        "graph",
+        "graphprototype",
         "healthmonitor",
         "hostgroup",
         "hostinterface",

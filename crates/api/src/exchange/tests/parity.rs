@@ -72,6 +72,7 @@ fn objects_renamed_by_uuid_survive_delete_missing() {
         "SELECT itemid FROM items",
         "SELECT triggerid FROM triggers",
         "SELECT partid FROM parts",
+        "SELECT graphid FROM graphs",
         "SELECT valuemapid FROM valuemaps",
         "SELECT hostid FROM hosts",
     ];
@@ -87,7 +88,8 @@ fn objects_renamed_by_uuid_survive_delete_missing() {
     for (table, name, count) in [
         ("items", "key_", 18),
         ("triggers", "description", 4),
-        ("parts", "name", 2),
+        ("parts", "name", 1),
+        ("graphs", "name", 2),
         ("valuemaps", "name", 1),
     ] {
         let sql = format!("SELECT COUNT(*) AS n FROM {table} WHERE {name} LIKE '%.new%'");

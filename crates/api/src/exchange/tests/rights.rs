@@ -207,7 +207,7 @@ fn source(kind: &str, owners: &str, grant: Grant, object: Option<&str>) -> Strin
 
 /// Everything that an import of these kinds could have changed.
 fn state(server: &Server) -> Vec<String> {
-    let counts = ["items", "triggers", "parts", "groups_", "valuemaps", "host_templates"]
+    let counts = ["items", "triggers", "graphs", "parts", "groups_", "valuemaps", "host_templates"]
         .map(|table| server.text(&format!("SELECT COUNT(*) FROM {table}")));
     let described = ["h", "t"]
         .map(|name| server.text(&format!("SELECT description FROM hosts WHERE host = '{name}'")));
@@ -276,6 +276,7 @@ fn existing(server: &Server, kind: &str, name: &str) -> String {
         "triggers" => format!("SELECT {}", named("triggers", "description")),
         "valueMaps" => format!("SELECT {}", named("valuemaps", "name")),
         "items" | "discoveryRules" | "httptests" => format!("SELECT {}", named("items", "name")),
+        "graphs" | "graphPrototypes" => format!("SELECT {}", named("graphs", "name")),
         _ => format!("SELECT {}", named("parts", "name")),
     })
 }

@@ -1,5 +1,6 @@
 //! Fields of exports and of the API: names, words for numbers, defaults that are left out.
 
+mod graphs;
 mod hosts;
 mod items;
 mod media;
@@ -10,6 +11,7 @@ use serde_json::Map;
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
 
+pub(super) use graphs::{GRAPH, GRAPH_AXES, GRAPH_ITEM};
 pub(super) use hosts::{
     GROUP, HOST, HOST_PROTOTYPE, INTERFACE, INVENTORY_MODE, MACRO, MAPPING, SNMP_DETAILS, TAG,
     TEMPLATE,

@@ -11,15 +11,15 @@ use objects::sql::{GROUP_OF_HOSTS, GROUP_OF_TEMPLATES, STATUS_ENABLED};
 use crate::call::{Call, Json, Method};
 use crate::error::ApiResult;
 use crate::get::{Found, Get};
-use crate::methods::{host, hostprototype, item, template};
+use crate::methods::{graph, host, hostprototype, item, template};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, OneOf, Text};
 use crate::object::{Field, Object, field};
 use crate::permission::{Need, on_groups};
 use crate::plain::{self, Spec, Unique};
 use crate::relate::Relation;
+use crate::with;
 use crate::write::Target;
-use crate::{unserved, with};
 
 pub(crate) const METHODS: &[Method] = &[
     Method::user("hostgroup.get", |call, input| get(call, input, &HOSTS)),
@@ -173,7 +173,7 @@ fn get(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Json> {
            JOIN items i ON i.hostid = hg.hostid JOIN functions f ON f.itemid = i.itemid \
          WHERE f.triggerid IN ({ids}))",
     )?;
-    let by_graph = unserved::GRAPH.of_hosts_by_id("hostid");
+    let by_graph = graph::of_hosts_by_id("hostid");
     get.by_ids(
         "graphids",
         &format!("t.groupid IN (SELECT groupid FROM host_groups WHERE {by_graph})"),

@@ -11,7 +11,7 @@ use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::{Found, Get, Output};
 use crate::methods::event::suppressed;
-use crate::methods::{group, hostinterface, item, template};
+use crate::methods::{graph, group, hostinterface, item, template};
 use crate::owned::{inventory, secrets, shown};
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
@@ -105,7 +105,7 @@ fn by_related_ids(get: &mut Get<'_, '_>) -> ApiResult<()> {
     ] {
         get.by_ids(option, condition)?;
     }
-    get.by_ids("graphids", &unserved::GRAPH.of_hosts_by_id("t.hostid"))?;
+    get.by_ids("graphids", &graph::of_hosts_by_id("t.hostid"))?;
     get.by_ids("httptestids", &unserved::WEB_SCENARIO.of_hosts_by_id("t.hostid"))
 }
 
@@ -168,7 +168,7 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
         found.relate_as(&INTERFACES, &wanted, &pairs)?;
     }
     shown::attach_monitored(found)?;
-    unserved::GRAPH.attach(found)?;
+    graph::attach_to_hosts(found)?;
     unserved::WEB_SCENARIO.attach(found)?;
     attach_dashboards(found)?;
     shown::attach_macros(found)?;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use config::db::query_by_ids;
 use const_format::formatcp;
+use objects::Origin;
 use objects::sql::{
     FLAGS_PROTOTYPE, FLAGS_REAL, KIND_HOST, KIND_PROTOTYPE, KIND_TEMPLATE, STATUS_ENABLED, TYPE_WEB,
 };
@@ -14,7 +15,7 @@ use super::{lld, state};
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::{Found, Get, Output};
-use crate::methods::{host, hostinterface, hostprototype, item, trigger};
+use crate::methods::{graph, host, hostinterface, hostprototype, item, trigger};
 use crate::owned::secrets;
 use crate::owned::shown::is_item;
 use crate::params;
@@ -22,10 +23,31 @@ use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
 use crate::tags;
 
+/// Option of our own: items and item prototypes, as triggers and graphs show them.
+const PROTOTYPES_TOO: &str = "with_prototypes";
+const FLAGS_REAL_OR_PROTOTYPE: &str = formatcp!(
+    "({}, {}, {})",
+    Origin::Plain.text(),
+    Origin::Prototype.text(),
+    Origin::Discovered.text()
+);
+
+/// Items of triggers and graphs, which may be prototypes.
+pub(crate) const WITH_PROTOTYPES: Relation =
+    Relation::new("items", &item::ITEM).with(PROTOTYPES_TOO);
+
 /// The method of all three objects.
 pub(super) fn get(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
     let mut get = Get::new(call, input, kind.object(), &[])?;
-    get.and(kind.condition(), []);
+    let with_prototypes = kind == Kind::Item && get.flag(PROTOTYPES_TOO);
+    get.and(
+        if with_prototypes {
+            formatcp!("t.flags IN {FLAGS_REAL_OR_PROTOTYPE}")
+        } else {
+            kind.condition()
+        },
+        [],
+    );
     conditions(&mut get, call, input, kind)?;
     if let Some(ids) = in_state(call, input, kind)? {
         get.in_ids("t.itemid IN ({ids})", &ids);
@@ -101,6 +123,10 @@ fn conditions(get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json, kind: Kind) 
     get.by_ids(
         "triggerids",
         "t.itemid IN (SELECT itemid FROM functions WHERE triggerid IN ({ids}))",
+    )?;
+    get.by_ids(
+        "graphids",
+        "t.itemid IN (SELECT itemid FROM graph_items WHERE graphid IN ({ids}))",
     )?;
     get.by_ids("valuemapids", "t.valuemapid IN ({ids})")?;
     get.by_ids("discoveryids", "t.ruleid IN ({ids})")?;
@@ -234,6 +260,8 @@ fn in_state(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Option<Vec<u
 
 const TRIGGERS: Relation = Relation::new("triggers", &trigger::TRIGGER);
 const PROTOTYPES: Relation = Relation::new("triggers", &trigger::PROTOTYPE);
+const GRAPHS: Relation = Relation::new("graphs", &graph::GRAPH);
+const GRAPH_PROTOTYPES: Relation = Relation::new("graphs", &graph::PROTOTYPE);
 const INTERFACES: Relation = Relation::new("interfaces", &hostinterface::INTERFACE);
 const RULE: Relation = Relation::new("discoveryRule", &item::RULE);
 const ITEMS: Relation = Relation::new("items", &item::PROTOTYPE);
@@ -283,8 +311,15 @@ fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
         found.relate_as(relation, &wanted, &pairs)?;
     }
     if let Some(wanted) = found.wants("selectGraphs")? {
-        // Graphs are unserved objects of hosts; which items they show is theirs to know.
-        found.relate_as(&Relation::unserved("graphs"), &wanted, &[])?;
+        let sql = if kind == Kind::Rule {
+            "SELECT DISTINCT i.ruleid, f.graphid FROM graph_items f \
+             JOIN items i ON i.itemid = f.itemid WHERE i.ruleid IN ({ids})"
+        } else {
+            "SELECT DISTINCT itemid, graphid FROM graph_items WHERE itemid IN ({ids})"
+        };
+        let pairs = found.call.pairs(sql, &ids)?;
+        let relation = if kind == Kind::Item { &GRAPHS } else { &GRAPH_PROTOTYPES };
+        found.relate_as(relation, &wanted, &pairs)?;
     }
     if let Some(wanted) = found.wants_uncounted("selectValueMap")?.filter(|_| kind != Kind::Rule) {
         value_maps(found, &wanted, &ids)?;

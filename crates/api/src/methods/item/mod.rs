@@ -20,7 +20,7 @@ use config::Snapshot;
 use crate::call::Method;
 
 pub(crate) use fields::{ITEM, PROTOTYPE, RULE};
-pub(crate) use get::hosts;
+pub(crate) use get::{WITH_PROTOTYPES, hosts};
 pub(crate) use lld::eval_formula;
 pub(crate) use prototype::METHODS as PROTOTYPE_METHODS;
 pub(crate) use rule::METHODS as RULE_METHODS;

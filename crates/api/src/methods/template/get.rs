@@ -6,7 +6,7 @@ use super::TEMPLATE;
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::{Found, Get};
-use crate::methods::{group, host};
+use crate::methods::{graph, group, host};
 use crate::owned::shown;
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
@@ -37,7 +37,7 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     ] {
         get.by_ids(option, condition)?;
     }
-    get.by_ids("graphids", &unserved::GRAPH.of_hosts_by_id("t.templateid"))?;
+    get.by_ids("graphids", &graph::of_hosts_by_id("t.templateid"))?;
     for condition in with::conditions(&get, "t.templateid") {
         get.and(condition, []);
     }
@@ -68,7 +68,7 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
     shown::attach_groups(found, "selectGroups", "groups", &group::TEMPLATE_GROUP)?;
     attach_links(found)?;
     shown::attach_monitored(found)?;
-    unserved::GRAPH.attach(found)?;
+    graph::attach_to_hosts(found)?;
     unserved::WEB_SCENARIO.attach(found)?;
     unserved::DASHBOARD.attach(found)?;
     shown::attach_macros(found)?;

@@ -276,7 +276,6 @@ const LAST_EVENT_FIELDS: [&str; 10] = [
     "severity",
 ];
 const RULE: Relation = Relation::new("discoveryRule", &item::RULE);
-const ITEMS: Relation = Relation::new("items", &item::ITEM);
 const DEPENDENCIES: Relation = Relation::new("dependencies", &trigger::TRIGGER);
 
 fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
@@ -304,7 +303,9 @@ fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
         hosts(found, &wanted, &pairs)?;
     }
     if let Some(wanted) = found.wants_uncounted("selectItems")? {
-        items(found, &wanted, &ids)?;
+        let sql = "SELECT DISTINCT triggerid, itemid FROM functions WHERE triggerid IN ({ids})";
+        let pairs = found.call.pairs(sql, &ids)?;
+        found.relate_as(&item::WITH_PROTOTYPES, &wanted, &pairs)?;
     }
     if let Some(wanted) = found.wants_uncounted("selectFunctions")? {
         functions(found, &wanted, &ids)?;
@@ -350,36 +351,6 @@ fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
         if let Some(wanted) = found.wants_uncounted("selectTriggerDiscovery")? {
             discovery(found, &wanted, &ids)?;
         }
-    }
-    Ok(())
-}
-
-/// Adds `items`: plain ones and, for prototypes, item prototypes.
-fn items(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResult<()> {
-    let sql = "SELECT DISTINCT triggerid, itemid FROM functions WHERE triggerid IN ({ids})";
-    let pairs = found.call.pairs(sql, ids)?;
-    let shown = found.call.related(&ITEMS, &pairs, wanted, None)?;
-    let others: BTreeSet<u64> = pairs.iter().map(|(_, item)| *item).collect();
-    let others: Vec<u64> = others.into_iter().filter(|id| !shown.has(*id)).collect();
-    let mut prototypes = found.call.get_keyed(&item::PROTOTYPE, &others, wanted)?;
-    for one in prototypes.values_mut().filter_map(Json::as_object_mut) {
-        // Prototypes are never checked: their state is that of a new item.
-        for (name, value) in
-            [("state", "0"), ("error", "")].iter().filter(|(name, _)| wanted.has(name))
-        {
-            one.insert((*name).to_owned(), (*value).into());
-        }
-    }
-    let mut of_row: HashMap<u64, Vec<Vec<u8>>> = HashMap::new();
-    for (trigger, item) in pairs {
-        let prototype = || prototypes.get(&item.to_string()).map(|one| one.to_string().into());
-        if let Some(item) = shown.one(item).map(<[u8]>::to_vec).or_else(prototype) {
-            of_row.entry(trigger).or_default().push(item);
-        }
-    }
-    for row in &mut found.rows {
-        let items = of_row.remove(&row.id).unwrap_or_default().join(&b',');
-        row.out.insert_text("items", [b"[", &items[..], b"]"].concat());
     }
     Ok(())
 }

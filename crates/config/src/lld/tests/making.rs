@@ -258,7 +258,7 @@ pub(super) fn triggers_with_dependencies() {
     );
     let low = b.trigger("low {#N}", "count(/h/k[{#N}],5m,,\"{#T}\")>1", &[], &[high, plain]);
     let all = rows("a:5 b:x");
-    assert_eq!(b.discover(&all).created, Counts { items: 4, triggers: 4, hosts: 0 });
+    assert_eq!(b.discover(&all).created, Counts { items: 4, triggers: 4, ..Counts::default() });
     let expected = "high a: last(k[a])>5 and last(plain)>{$MAX:\"a\"}\
                     |high b: last(k[b])>\"x\" and last(plain)>{$MAX:\"b\"}\
                     |low a: count(k[a],5m,,\"5\")>1|low b: count(k[b],5m,,\"x\")>1";
@@ -301,7 +301,7 @@ pub(super) fn conflicts_are_reported_and_the_rest_is_created() {
     let all = rows(&format!("a:1m b:1m c:x {long} d:5m"));
     let summary = b.discover_at(&all, 1_000);
     assert!(summary.supported);
-    assert_eq!(summary.created, Counts { items: 5, triggers: 2, hosts: 0 });
+    assert_eq!(summary.created, Counts { items: 5, triggers: 2, ..Counts::default() });
     assert_eq!(b.keys(), "k[b]|k[d]|same[1m]|same[5m]|same[x]");
     let lines: Vec<&str> = summary.error.lines().collect();
     assert_eq!(lines.len(), 4, "{lines:#?}");

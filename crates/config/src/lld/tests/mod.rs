@@ -2,6 +2,7 @@
 
 mod cost;
 mod fates;
+mod graphs;
 mod host_parts;
 mod host_portions;
 mod hosts;

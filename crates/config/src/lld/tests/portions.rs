@@ -58,7 +58,7 @@ fn boxed() -> Box {
 }
 
 fn counts(items: usize, triggers: usize) -> Counts {
-    Counts { items, triggers, hosts: 0 }
+    Counts { items, triggers, ..Counts::default() }
 }
 
 #[test]

@@ -173,8 +173,8 @@ tables! { TABLES:
         ],
         &[],
     );
-    /// Unserved objects: those of hosts and templates that have no methods yet (graphs, dashboards …), in
-    /// the export's own form, so that nothing is lost.
+    /// Unserved objects: those of templates that have no methods yet (dashboards), in the export's own
+    /// form, so that nothing is lost.
     PARTS = table(
         "parts",
         &["partid"],

@@ -1,4 +1,4 @@
-//! Items and triggers, and what low-level discovery knows of them.
+//! Items, triggers and graphs, and what low-level discovery knows of them.
 
 use super::super::{Column, Reload, Table};
 use super::{id, int, owned, table, text, text_or};
@@ -118,6 +118,47 @@ tables! { TABLES:
         &[&["parent_triggerid"]],
     )
     .read_by_discovery();
+    /// `flags`: 0 plain, 2 prototype, 4 discovered: one id space
+    GRAPHS = table(
+        "graphs",
+        &["graphid"],
+        Reload::Nothing,
+        GRAPHS_COLUMNS,
+        &[&["templateid"], &["uuid"], &["ymin_itemid"], &["ymax_itemid"]],
+    )
+    .read_by_discovery();
+    GRAPH_ITEMS = table(
+        "graph_items",
+        &["gitemid"],
+        Reload::Nothing,
+        &[
+            id("gitemid"),
+            owned("graphid", "graphs"),
+            owned("itemid", "items"),
+            int("drawtype", "0"),
+            int("sortorder", "0"),
+            text_or("color", "009600"),
+            int("yaxisside", "0"),
+            int("calc_fnc", "2"),
+            int("type", "0"),
+        ],
+        &[&["graphid"], &["itemid"]],
+    )
+    .read_by_discovery();
+    GRAPH_DISCOVERY = table(
+        "graph_discovery",
+        &["graphid"],
+        Reload::Nothing,
+        &[
+            owned("graphid", "graphs"),
+            id("parent_graphid"),
+            int("lastcheck", "0"),
+            int("ts_delete", "0"),
+            int("status", "0"),
+        ],
+        &[&["parent_graphid"]],
+    )
+    .read_by_discovery();
 }
 
 const ITEMS_COLUMNS: &[Column] = &[
@@ -202,5 +243,30 @@ const TRIGGERS_COLUMNS: &[Column] = &[
     int("correlation_mode", "0"),
     text("correlation_tag"),
     int("manual_close", "0"),
+    int("discover", "0"),
+];
+
+const GRAPHS_COLUMNS: &[Column] = &[
+    id("graphid"),
+    int("flags", "0"),
+    id("templateid"),
+    text("uuid"),
+    text("name"),
+    int("width", "900"),
+    int("height", "200"),
+    // Decimal numbers.
+    text_or("yaxismin", "0"),
+    text_or("yaxismax", "100"),
+    int("show_work_period", "1"),
+    int("show_triggers", "1"),
+    int("graphtype", "0"),
+    int("show_legend", "1"),
+    int("show_3d", "0"),
+    text_or("percent_left", "0"),
+    text_or("percent_right", "0"),
+    int("ymin_type", "0"),
+    int("ymax_type", "0"),
+    id("ymin_itemid"),
+    id("ymax_itemid"),
     int("discover", "0"),
 ];

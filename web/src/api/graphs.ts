@@ -1,0 +1,21 @@
+import { queryOptions } from "@tanstack/react-query";
+import { rpc } from "./client";
+import type { GraphItem } from "./schema";
+
+/** What is shown of a graph's item. */
+export type GraphItemRow = Pick<GraphItem, "itemid" | "drawtype" | "sortorder" | "color">;
+
+const ROW = {
+  output: ["graphid", "name", "graphtype"],
+  expandName: true,
+  selectGraphItems: ["itemid", "drawtype", "sortorder", "color"],
+  sortfield: "name",
+} as const;
+
+/** The graphs of a host. */
+export const hostGraphsQuery = (hostid: string) =>
+  queryOptions({
+    queryKey: ["graphs", hostid],
+    queryFn: ({ signal }) => rpc("graph.get", { ...ROW, hostids: [hostid] }, signal),
+    meta: { live: "config" },
+  });
