@@ -24,10 +24,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import bed  # noqa: E402
 
 FLOOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden_floor.json")
-LATER = (
-    "graph", "graphprototype", "image",
-    "map", "proxy", "proxygroup",
-)
+LATER = ("graph", "graphprototype", "proxy", "proxygroup")
 METHOD_UNKNOWN = -32601
 # Members that mean nothing without an object of `LATER` beside them.
 COMPANIONS = {"proxyid": ("monitored_by",), "proxy_groupid": ("monitored_by",)}

@@ -18,9 +18,12 @@ pub(crate) mod hostinterface;
 pub(crate) mod hostprototype;
 pub(crate) mod housekeeping;
 pub(crate) mod httptest;
+pub(crate) mod iconmap;
+pub(crate) mod image;
 pub(crate) mod item;
 pub(crate) mod login;
 pub(crate) mod maintenance;
+pub(crate) mod map;
 pub(crate) mod mediatype;
 pub(crate) mod oncall;
 pub(crate) mod regexp;
@@ -73,11 +76,14 @@ pub(crate) const ALL: &[&[Method]] = &[
     hostprototype::METHODS,
     housekeeping::METHODS,
     httptest::METHODS,
+    iconmap::METHODS,
+    image::METHODS,
     item::METHODS,
     item::PROTOTYPE_METHODS,
     item::RULE_METHODS,
     login::METHODS,
     maintenance::METHODS,
+    map::METHODS,
     mediatype::METHODS,
     oncall::METHODS,
     regexp::METHODS,
@@ -130,6 +136,9 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &alert::ALERT,
     &service::SERVICE,
     &sla::SLA,
+    &image::IMAGE,
+    &iconmap::ICON_MAP,
+    &map::MAP,
     &user::USER,
     &usergroup::USER_GROUP,
     &role::ROLE,

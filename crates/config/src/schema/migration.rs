@@ -1,10 +1,11 @@
 //! How a new database gets its tables, and how one of an older version is brought up to date.
 
 mod alerting;
+mod icons;
 
 use super::tables::{configuration_tables, state_tables};
 use super::{Column, Table};
-use crate::db::{CONFIGURATION, Connection, DbError, DbResult};
+use crate::db::{CONFIGURATION, Connection, DbError, DbResult, Value};
 
 /// Steps from one schema version to the next; version 1 is [`super::tables()`] as of the first release.
 /// A fresh database gets the tables of today and the newest version at once; an older one gets, after
@@ -13,7 +14,8 @@ use crate::db::{CONFIGURATION, Connection, DbError, DbResult};
 /// to version 6 is [`separate_state`]. Version 7 has an index on the priority of triggers, the record of
 /// changes and the audit log, version 8 what hosts have yet to take over from templates, version 9 the
 /// objects of the load balancer, each version up to 16 more of their columns, version 17 alerting
-/// ([`alerting`]), version 18 grouping, calming and on-call schedules.
+/// ([`alerting`]), version 18 grouping, calming and on-call schedules, version 19 maps
+/// with images.
 /// From version [`SEPARATE`] on, a step adds what [`lacking`] finds: a new table or column needs a new
 /// version and nothing else.
 const MIGRATIONS: &[&str] = &[
@@ -36,7 +38,7 @@ const TOGETHER: i64 = 5;
 /// The first version with the state in tables of its own.
 const SEPARATE: i64 = 6;
 
-const VERSION: i64 = 18;
+const VERSION: i64 = 19;
 
 /// Version 2 has an index on open problems, and sign-ins; version 3 the states of engines and a wider
 /// index on the time of events; version 4 what engines report of themselves and of certificates;
@@ -101,6 +103,7 @@ pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult
 fn newest_configuration(connection: &mut dyn Connection) -> DbResult<String> {
     let mut sql = lacking(connection, configuration_tables());
     sql += &alerting::statements(connection)?;
+    sql += &icons::statements(connection);
     sql += &format!("INSERT INTO schema_version (version) VALUES ({VERSION});\n");
     Ok(sql)
 }
@@ -127,6 +130,17 @@ fn lacking<'t>(connection: &mut dyn Connection, tables: impl Iterator<Item = &'t
 
 fn has_columns(connection: &mut dyn Connection, table: &str, columns: &str) -> bool {
     connection.query(&format!("SELECT {columns} FROM {table} LIMIT 1"), &[]).is_ok()
+}
+
+/// An INSERT with the values as literals.
+fn insert(table: &Table, row: &[(&str, Value)]) -> String {
+    let names: Vec<&str> = row.iter().map(|(name, _)| *name).collect();
+    let literal = |(_, value): &(&str, Value)| match value {
+        Value::Int(number) => number.to_string(),
+        Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
+    };
+    let values: Vec<String> = row.iter().map(literal).collect();
+    format!("INSERT INTO {table} ({}) VALUES ({});\n", names.join(", "), values.join(", "))
 }
 
 /// Creates the tables of the state, or what those of an older version do not have. With `before` new

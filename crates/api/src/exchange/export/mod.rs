@@ -2,6 +2,7 @@
 
 mod hosts;
 mod items;
+mod maps;
 mod media;
 mod order;
 mod rules;
@@ -64,6 +65,8 @@ pub(super) fn run(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         templates: ids("templates")?,
         hosts: ids("hosts")?,
         media_types: ids("mediaTypes")?,
+        images: ids("images")?,
+        maps: ids("maps")?,
     })?;
     let pretty = params::flag(input.get("prettyprint"));
     let mut root = Map::new();
@@ -83,6 +86,8 @@ struct Wanted {
     templates: Vec<u64>,
     hosts: Vec<u64>,
     media_types: Vec<u64>,
+    images: Vec<u64>,
+    maps: Vec<u64>,
 }
 
 struct Export<'c, 'a> {
@@ -185,6 +190,10 @@ impl Export<'_, '_> {
             owners.iter().flat_map(|id| unserved.of(*id, 0, "graph")).collect();
         graphs.sort_by_cached_key(|graph| natural(text(graph, "name")));
         put_list(&mut tree, "graphs", graphs);
+        let (maps, used) = self.maps(&wanted.maps)?;
+        let images = [&wanted.images[..], &used].concat();
+        put_list(&mut tree, "images", self.images(&images)?);
+        put_list(&mut tree, "maps", maps);
         put_list(&mut tree, "media_types", self.media_types(&wanted.media_types)?);
         Ok(Json::Object(tree))
     }

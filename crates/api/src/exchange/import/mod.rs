@@ -7,6 +7,7 @@ mod interfaces;
 mod items;
 mod links;
 mod lld;
+mod maps;
 mod media;
 mod older;
 mod owners;
@@ -296,6 +297,8 @@ impl Import<'_, '_> {
         for owner in &owners {
             self.host_prototypes(owner)?;
         }
+        self.images(tree, PATH)?;
+        self.maps(tree, PATH)?;
         self.media_types(tree, PATH)?;
         self.delete_missing()
     }

@@ -2,6 +2,7 @@
 
 mod hosts;
 mod items;
+pub(super) mod maps;
 mod media;
 mod web;
 

@@ -164,7 +164,7 @@ fn databases_of_the_versions_before_get_new_indexes() {
     assert_eq!(shown(&db, &of("main")), [INDEXES[1]]);
     let of_time = "SELECT name FROM state.sqlite_master WHERE name LIKE 'events_clock%'";
     assert_eq!(shown(&db, of_time), ["events_clock_eventid_source_object_value_severity_objectid"]);
-    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["18"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["19"]);
     assert_eq!(shown(&db, "SELECT MAX(version) FROM state_version"), ["7"]);
 }
 
@@ -184,7 +184,7 @@ fn triggers_get_an_index_on_their_description() {
     let db = Db::open(location).unwrap();
     let index = "SELECT name FROM main.sqlite_master WHERE name = 'triggers_description'";
     assert_eq!(shown(&db, index), ["triggers_description"]);
-    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["18"]);
+    assert_eq!(shown(&db, "SELECT MAX(version) FROM schema_version"), ["19"]);
 }
 
 #[test]

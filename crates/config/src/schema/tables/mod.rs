@@ -16,6 +16,7 @@ mod found;
 mod hosts;
 mod items;
 mod maintenance;
+mod maps;
 mod oncall;
 mod people;
 mod services;
@@ -82,6 +83,7 @@ pub mod named {
     pub use super::hosts::*;
     pub use super::items::*;
     pub use super::maintenance::*;
+    pub use super::maps::*;
     pub use super::oncall::*;
     pub use super::people::*;
     pub use super::services::*;
@@ -106,6 +108,7 @@ pub(crate) fn configuration_tables() -> impl Iterator<Item = &'static Table> {
         services::TABLES,
         correlation::TABLES,
         balancing::TABLES,
+        maps::TABLES,
     ]
     .into_iter()
     .flatten()
