@@ -61,14 +61,7 @@ static SPEC: Spec = Spec {
     }),
     options: &["select_image", "sysmapids"],
     fixed: &["imagetype"],
-    ..Spec::new(
-        &IMAGE,
-        &table::IMAGES,
-        &[
-            ("imageids", "t.imageid IN ({ids})"),
-            ("sysmapids", "t.imageid IN (SELECT backgroundid FROM maps WHERE sysmapid IN ({ids}))"),
-        ],
-    )
+    ..Spec::new(&IMAGE, &table::IMAGES, &[("imageids", "t.imageid IN ({ids})")])
 };
 
 #[derive(Default)]

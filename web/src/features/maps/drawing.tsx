@@ -15,6 +15,9 @@ const LINE_HEIGHT = 14;
 /** Patterns of lines: of links, and of borders one number lower. */
 const DASHES: Record<string, string | undefined> = { "3": "2 4", "4": "8 4" };
 const BOLD: string = "2";
+/** `type` of ellipses among shapes, and `border_type` of shapes without a border. */
+const ELLIPSE: string = "1";
+const NO_BORDER: string = "0";
 
 function colourOf(tone: HostTone | null): string {
   if (tone === null) return "transparent";
@@ -25,7 +28,7 @@ function colourOf(tone: HostTone | null): string {
 function borderOf(type: string, width: string, color: string) {
   const dashes: Record<string, string | undefined> = { "2": "2 4", "3": "8 4" };
   return {
-    stroke: type === "0" || color === "" ? "none" : `#${color}`,
+    stroke: type === NO_BORDER || color === "" ? "none" : `#${color}`,
     strokeWidth: Number(width),
     strokeDasharray: dashes[type],
   };
@@ -44,14 +47,8 @@ function Shape({ shape }: { shape: MapShape }) {
   };
   return (
     <g>
-      {shape.type === "1" ? (
-        <ellipse
-          cx={x + width / 2}
-          cy={y + height / 2}
-          rx={width / 2}
-          ry={height / 2}
-          {...look}
-        />
+      {shape.type === ELLIPSE ? (
+        <ellipse cx={x + width / 2} cy={y + height / 2} rx={width / 2} ry={height / 2} {...look} />
       ) : (
         <rect x={x} y={y} width={width} height={height} {...look} />
       )}
@@ -172,7 +169,7 @@ function Node({ map, placed, image, facts }: NodeProps) {
   const label = texts.element(nameOf(element, facts), state.words);
   return (
     <To element={element}>
-      <g role="img" aria-label={isImage ? element.label : label}>
+      <g>
         <title>{isImage ? element.label : label}</title>
         <circle
           cx={middle.x}
@@ -231,12 +228,11 @@ export function Drawing({ map, facts, pictures }: DrawingProps) {
   const background = pictures.get(map.backgroundid);
   return (
     <svg
-      role="group"
-      aria-label={texts.picture(map.name)}
       viewBox={`0 0 ${map.width} ${map.height}`}
       className="max-h-full w-full text-ink"
       style={{ maxWidth: `${Number(map.width) * 1.5}px` }}
     >
+      <title>{texts.picture(map.name)}</title>
       {background && <image {...background} x={0} y={0} />}
       {drawn.map(({ sysmap_shapeid, drawing }) => (
         <g key={sysmap_shapeid}>{drawing}</g>

@@ -2,7 +2,7 @@ import type { Facts } from "~/api/map-facts";
 import type { MapElement, MapLink } from "~/api/maps";
 import { MapElementType } from "~/api/schema";
 import { countsInWords, type HostTone, worstOf } from "~/util/host-state";
-import { toSeverity } from "~/util/severity";
+import { highest, toSeverity } from "~/util/severity";
 import { texts } from "./texts";
 
 /** The state of an element. `null`: it has none. Unknown is "off", never "good". */
@@ -33,7 +33,7 @@ function ofTriggers(triggerids: readonly string[], facts: Facts): ElementState {
   const triggers = triggerids.map((id) => facts.triggers.get(id));
   const open = triggers.filter((trigger) => trigger?.problem);
   if (open.length > 0) {
-    const tone = open.map((one) => toSeverity(one?.priority)).reduce((a, b) => (a > b ? a : b));
+    const tone = highest(open.map((one) => toSeverity(one?.priority))) ?? 0;
     const words = open.length === 1 ? (open[0]?.description ?? "") : texts.more(open.length);
     return { tone, words };
   }

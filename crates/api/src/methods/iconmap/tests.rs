@@ -32,6 +32,8 @@ fn wrong_icon_maps_are_refused() {
     let server = Server::start();
     let new = |mapping: Json| json!({ "name": "icons", "default_iconid": icon(&server), "mappings": [mapping] });
     let of = |link: i64, expression: &str| new(mapping(&server, link, expression));
+    let mut sorted = of(1, "a");
+    sorted["mappings"][0]["sortorder"] = 1.into();
     let mut strange = of(1, "a");
     strange["default_iconid"] = "99999".into();
     server.refuses(&[
@@ -39,6 +41,8 @@ fn wrong_icon_maps_are_refused() {
         ("iconmap.create", of(71, "a"), -32602, "inventory_link"),
         ("iconmap.create", of(1, ""), -32602, "expression"),
         ("iconmap.create", of(1, "("), -32602, "invalid regular expression"),
+        ("iconmap.create", of(1, "@no"), -32602, "\"no\" does not exist"),
+        ("iconmap.create", sorted, -32602, "unexpected parameter \"sortorder\""),
         ("iconmap.create", strange, -32602, "99999"),
         ("iconmap.create", json!({ "name": "icons" }), -32602, "default_iconid"),
     ]);

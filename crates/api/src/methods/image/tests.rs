@@ -29,10 +29,17 @@ fn images_are_checked_by_their_content() {
     let gif = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
     let large = "iVBORw0KGgo".to_owned() + &"A".repeat(1_500_000);
     server.refuses(&[
-        ("image.create", with("bm90IGFuIGltYWdl"), -32602, "File format is unsupported."),
+        ("image.create", with("bm90IGFuIGltYWdl"), -32602, "file format is unsupported"),
         ("image.create", with(""), -32602, ""),
-        ("image.create", with(&PIXEL[..20]), -32602, "File format is unsupported."),
-        ("image.create", with(&large), -32602, "Image size must be less than 1"),
+        ("image.create", with(&PIXEL[..20]), -32602, "file format is unsupported"),
+        ("image.create", with(&large), -32602, "image size must be less than 1 MB"),
+        (
+            "image.create",
+            json!({ "name": "new", "image": PIXEL }),
+            -32602,
+            "\"imagetype\" is missing",
+        ),
+        ("image.create", json!({ "name": "new", "imagetype": 1 }), -32602, "\"image\" is missing"),
         ("image.create", image(""), -32602, "name"),
         ("image.create", image("Server_(96)"), -32602, "Image \"Server_(96)\" already exists."),
     ]);
@@ -41,6 +48,8 @@ fn images_are_checked_by_their_content() {
     server.call("image.update", &json!({ "imageid": id, "image": gif })).unwrap();
     let found = server.call("image.get", &json!({ "imageids": id, "select_image": true })).unwrap();
     assert_eq!(found[0]["image"], gif);
+    let fixed = json!({ "imageid": id, "imagetype": 2 });
+    server.refuses(&[("image.update", fixed, -32602, "unexpected parameter \"imagetype\"")]);
     let types = json!({ "filter": { "imagetype": 2 }, "countOutput": true });
     assert_eq!(server.call("image.get", &types).unwrap(), "0");
 }

@@ -67,12 +67,6 @@ impl Element {
     /// Refuses elements that lack something.
     fn check(&self, before: Option<&Row>) -> ApiResult<()> {
         let kind = self.kind(before);
-        if before.is_none() && number(&self.columns, "iconid_off") == 0 {
-            return Err(match self.columns.iter().any(|(name, _)| *name == "iconid_off") {
-                true => ApiError::at(&format!("{}/iconid_off", self.path), "cannot be empty"),
-                false => missing(&self.path, "iconid_off"),
-            });
-        }
         let at = format!("{}/elements", self.path);
         match (&self.shown, kind.key()) {
             (None, Some(_)) if before.is_none_or(|row| !kind.is(row.int("elementtype"))) => {
@@ -84,8 +78,18 @@ impl Element {
             (Some(shown), Some(_)) if shown.ids.len() > 1 && kind != MapElementType::Trigger => {
                 Err(ApiError::at(&at, "an element shows one object"))
             }
-            _ => Ok(()),
+            _ => self.check_icon(before),
         }
+    }
+
+    fn check_icon(&self, before: Option<&Row>) -> ApiResult<()> {
+        if before.is_none() && number(&self.columns, "iconid_off") == 0 {
+            return Err(match self.columns.iter().any(|(name, _)| *name == "iconid_off") {
+                true => ApiError::at(&format!("{}/iconid_off", self.path), "cannot be empty"),
+                false => missing(&self.path, "iconid_off"),
+            });
+        }
+        Ok(())
     }
 
     /// The id of a stored element among `rows` that it changes.

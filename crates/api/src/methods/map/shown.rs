@@ -215,5 +215,5 @@ pub(super) fn icon_map(found: &mut Found<'_, '_>) -> ApiResult<()> {
     let Some(wanted) = found.wants_uncounted("selectIconMap")? else { return Ok(()) };
     let sql = "SELECT sysmapid, iconmapid FROM maps WHERE iconmapid <> 0 AND sysmapid IN ({ids})";
     let pairs = found.call.pairs(sql, &found.ids())?;
-    found.relate_one(&Relation::new("iconmap", &ICON_MAP), &wanted, &pairs)
+    found.relate_one(&Relation::new("iconmap", &ICON_MAP).bare(), &wanted, &pairs)
 }

@@ -177,10 +177,13 @@ fn wrong_maps_are_refused() {
         (with(json!({ "links": [{ "selementid1": "a", "selementid2": "z" }] })), -32602),
         (with(json!({ "links": [{ "selementid1": "a" }] })), -32602),
         (with(json!({ "lines": [{ "line_color": "red" }] })), -32602),
+        (with(json!({ "lines": [{ "x1": 601 }] })), -32602),
+        (with(json!({ "shapes": [{ "x": 1 }] })), -32602),
+        (with(json!({ "shapes": [{ "type": 0, "sysmap_shapeid": 99 }] })), -32602),
         (element(json!({ "elementtype": 7 })), -32602),
-        (element(json!({ "elements": [] })), -32602),
+        (element(json!({ "elements": [] })), -32500),
         (element(json!({ "elements": two })), -32602),
-        (element(json!({ "elements": [{ "groupid": world.groups[0] }] })), -32602),
+        (element(json!({ "elements": [{ "groupid": world.groups[0] }] })), -32500),
         (element(json!({ "elements": [{ "hostid": "99999" }] })), -32500),
         (element(json!({ "iconid_off": "0" })), -32602),
     ] {
@@ -235,7 +238,7 @@ fn users_see_their_own_shared_and_public_maps() {
     call("map.update", json!({ "sysmapid": write, "width": 10 })).unwrap();
     let refused = call("map.update", json!({ "sysmapid": public, "width": 10 })).unwrap_err();
     assert_eq!(refused.0, -32500);
-    assert_eq!(call("map.delete", json!([public])).unwrap_err().0, -32500);
+    assert_eq!(call("map.delete", json!([public])).unwrap_err().0, -32602);
     let hidden = world.element("a", 0, json!([{ "hostid": world.hosts[1] }]));
     let update = json!({ "sysmapid": write, "selements": [hidden] });
     assert_eq!(call("map.update", update).unwrap_err().0, -32500, "an unreadable host");
@@ -254,8 +257,44 @@ fn unreadable_elements_have_no_permission() {
         let list = found[0][member].as_array().unwrap().iter();
         list.map(|one| one["permission"].as_i64().unwrap()).collect()
     };
-    assert_eq!(permissions("selements"), [2, 0, 2, 0]);
-    assert_eq!(permissions("links"), [0, 0]);
+    assert_eq!(permissions("selements"), [2, -1, 2, -1]);
+    assert_eq!(permissions("links"), [-1, -1]);
+}
+
+#[test]
+fn maps_need_rights_on_what_they_show() {
+    let world = World::new();
+    let rights = [(world.groups[0].as_str(), 3)];
+    let admin = world.server.user("adm", "2", &rights);
+    let stranger = world.server.user("ann", "1", &[]);
+    let mut map = world.map("plan");
+    map["private"] = 0.into();
+    let id = world.create(&map);
+    let one = json!({ "name": "one", "width": 9, "height": 9,
+                      "selements": [world.element("a", 0, json!([{ "hostid": world.hosts[0] }]))] });
+    let one = world.create(&one);
+    let count = |session: &str, editable: bool| {
+        let params = json!({ "countOutput": true, "editable": editable });
+        world.server.call_as(Some(session), "map.get", &params).unwrap()
+    };
+    assert_eq!((count(&admin, false), count(&admin, true)), (json!("2"), json!("1")));
+    assert_eq!(count(&stranger, false), "0", "no element is readable");
+    let update = |id: &str| {
+        let params = json!({ "sysmapid": id, "width": 10 });
+        world.server.call_as(Some(&admin), "map.update", &params)
+    };
+    assert_eq!(update(&id).unwrap_err().0, -32500, "of one host only");
+    update(&one).unwrap();
+}
+
+#[test]
+fn members_that_maps_do_not_have_are_ignored() {
+    let world = World::new();
+    let map = json!({ "name": "plan", "width": 9, "height": 9, "colour": 1,
+                      "urls": [{ "name": "n", "url": "http://x", "colour": 1 }] });
+    let id = world.create(&map);
+    let urls = world.get(&id, "selectUrls", json!(["name", "elementtype"]));
+    assert_eq!(urls, json!([{ "name": "n", "elementtype": "0" }]));
 }
 
 #[test]
