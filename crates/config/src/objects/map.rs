@@ -85,9 +85,11 @@ mod tests {
                     edit.insert(&table::MAP_ELEMENT_TRIGGERS, &row)?;
                 }
             }
+            let sql = "SELECT sysmapid FROM maps";
+            let map = edit.query(sql, &[])?[0].id("sysmapid");
             for (one, other) in [(made[0], made[1]), (made[1], made[3])] {
                 let ends = [
-                    ("sysmapid", Value::from(1_u64)),
+                    ("sysmapid", Value::from(map)),
                     ("selementid1", one.into()),
                     ("selementid2", other.into()),
                 ];

@@ -333,11 +333,11 @@ fn exports_of_maps_can_be_imported() {
         let source = export(format, &[&id]);
         let stored = source.as_str().unwrap();
         assert!(stored.contains("Server_(64)") && stored.contains("iVBORw0KGgo"), "{stored}");
-        let copy = stored.replace("plan", &format!("plan {format}"));
+        let copy = stored.replace("plan", &format!("plan{format}"));
         let params = json!({ "format": format, "source": copy,
                              "rules": { "maps": all, "images": all } });
         world.server.call("configuration.import", &params).unwrap();
-        let copied = format!("SELECT sysmapid FROM maps WHERE name = 'plan {format}'");
+        let copied = format!("SELECT sysmapid FROM maps WHERE name = 'plan{format}'");
         let copied = world.server.text(&copied);
         assert_eq!(world.elements(&copied), world.elements(&id), "{format}");
         world.server.call("configuration.import", &params).unwrap();
