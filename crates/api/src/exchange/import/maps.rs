@@ -1,6 +1,8 @@
 //! Images and maps. Their names tell which ones exist.
 
+use const_format::formatcp;
 use objects::MapElementType;
+use objects::sql::{GROUP_OF_HOSTS, KIND_HOST};
 use serde_json::{Map, json};
 
 use super::{Import, list, text};
@@ -134,12 +136,18 @@ impl Import<'_, '_> {
     /// What an element shows, with its id instead of its name.
     fn shown(&self, map: &str, kind: MapElementType, node: &Json, path: &str) -> ApiResult<Json> {
         let (member, word, sql) = match kind {
-            MapElementType::Host => {
-                ("host", "host", "SELECT hostid AS id FROM hosts WHERE kind = 0 AND host = ?")
-            }
-            MapElementType::HostGroup => {
-                ("name", "group", "SELECT groupid AS id FROM groups_ WHERE type = 0 AND name = ?")
-            }
+            MapElementType::Host => (
+                "host",
+                "host",
+                formatcp!("SELECT hostid AS id FROM hosts WHERE kind = {KIND_HOST} AND host = ?"),
+            ),
+            MapElementType::HostGroup => (
+                "name",
+                "group",
+                formatcp!(
+                    "SELECT groupid AS id FROM groups_ WHERE type = {GROUP_OF_HOSTS} AND name = ?"
+                ),
+            ),
             MapElementType::Map => {
                 ("name", "map", "SELECT sysmapid AS id FROM maps WHERE name = ?")
             }

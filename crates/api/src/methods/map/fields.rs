@@ -1,6 +1,7 @@
 //! Fields of maps and of what is on them.
 
 use config::table;
+use const_format::formatcp;
 use objects::{MapElementType, MapLabelType, Severity};
 
 use crate::object::Access::{Optional, ReadOnly, Required};
@@ -221,12 +222,12 @@ pub(super) static CHILDREN: &[Child] = &[
     },
     Child {
         select: Some(Select::Rows("selectShapes")),
-        among: Some("type <> 2"),
+        among: Some(formatcp!("type <> {LINE_TYPE}")),
         ..Child::new("shapes", &table::MAP_SHAPES, "sysmapid", Key::Named("sysmap_shapeid"), SHAPE)
     },
     Child {
         select: Some(Select::Rows("selectLines")),
-        among: Some("type = 2"),
+        among: Some(formatcp!("type = {LINE_TYPE}")),
         check: |_, row, _| {
             row.push(("type", LINE_TYPE.into()));
             Ok(())

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use config::Edit;
 use config::db::{Reader, Row, query_by_ids};
+use objects::sql::{GROUP_OF_HOSTS, KIND_HOST};
 use objects::{MapElementType, UserType};
 
 use crate::call::Call;
@@ -61,11 +62,11 @@ pub(super) fn readable(call: &Call<'_>, need: Need, kind: MapElementType) -> Str
     let user = call.user();
     match kind {
         MapElementType::Host => format!(
-            "SELECT hostid AS id FROM hosts WHERE kind = 0 AND hostid IN ({{ids}}){}",
+            "SELECT hostid AS id FROM hosts WHERE kind = {KIND_HOST} AND hostid IN ({{ids}}){}",
             and(on_hosts(user, need, "hostid"))
         ),
         MapElementType::HostGroup => format!(
-            "SELECT groupid AS id FROM groups_ WHERE type = 0 AND groupid IN ({{ids}}){}",
+            "SELECT groupid AS id FROM groups_ WHERE type = {GROUP_OF_HOSTS} AND groupid IN ({{ids}}){}",
             and(on_groups(user, need, "groupid"))
         ),
         MapElementType::Trigger => format!(
