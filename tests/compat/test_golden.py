@@ -4,7 +4,7 @@
     VEDETTE_SHARED=FOLDER tests/compat/test_golden.py [--report FILE] [--raise-floor]
 
 `golden_floor.json` beside this file holds, per object, how many steps must agree. It may only
-rise. Objects whose methods do not exist yet are in `LATER`: shown, not counted. Prints
+rise. Prints
 `N passed, M failed`; an object below its floor fails by as many steps as it lacks.
 """
 
@@ -24,9 +24,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import bed  # noqa: E402
 
 FLOOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden_floor.json")
-LATER = (
-    "image", "map",
-)
 METHOD_UNKNOWN = -32601
 
 
@@ -66,62 +63,16 @@ OTHERWISE = {
 
 
 def hasten(module, patience):
-    """Steps that cannot succeed are tried once; the others for at most `patience` seconds."""
+    """Steps are repeated for at most `patience` seconds."""
     load = module.load
 
     def hastened(folders):
         steps = load(folders)
         for step in steps:
-            later = step["id"].split(".")[0] in LATER
-            step["retry_s"] = 0 if later else min(step.get("retry_s", 0), patience)
+            step["retry_s"] = min(step.get("retry_s", 0), patience)
         return steps
 
     module.load = hastened
-
-
-def without(node, missing):
-    """The request less what refers to objects that do not exist yet."""
-    if isinstance(node, list):
-        kept = [without(value, missing) for value in node if not missing(value)]
-        return [value for value in kept if value not in ({}, [])]
-    if not isinstance(node, dict):
-        return node
-    gone = {key for key, value in node.items() if missing(value)}
-    if "mediatypeid" in gone:
-        return {}  # nothing is left of a user's media
-    return {key: without(value, missing) for key, value in node.items() if key not in gone}
-
-
-def leave_out_later(module):
-    """Steps that make our objects go on without references to objects of `LATER`.
-
-    Otherwise one missing object would hide every later read of others. What is read is
-    still compared with the recording, so those members count as differing.
-    """
-    fill, load = module.fill, module.load
-    adapted = set()
-
-    def loading(folders):
-        steps = load(folders)
-        ours = [s for s in steps if s["kind"] == "setup" and s["id"].split(".")[0] not in LATER]
-        adapted.update(id(s["request"]) for s in ours)
-        return steps
-
-    def filling(node, bindings):
-        if id(node) in adapted:
-            adapted.discard(id(node))  # the parts of it are filled in the usual way
-
-            def missing(value):
-                mark = module.MARK.fullmatch(value) if isinstance(value, str) else None
-                name = mark.group(1) if mark else ""
-                return name.split(".")[0] in LATER and name not in bindings.values
-
-            filled = fill(without(node, missing), bindings)
-            adapted.add(id(node))
-            return filled
-        return fill(node, bindings)
-
-    module.load, module.fill = loading, filling
 
 
 def replay(module, server, report):
@@ -161,9 +112,6 @@ def judge(totals, floor):
     for name in sorted(set(totals) | set(floor)):
         agreed, differ = totals.get(name, (0, 0))
         line = "%-18s %4d of %4d as recorded" % (name, agreed, agreed + differ)
-        if name in LATER:
-            print(line + "  (not counted: the object does not exist yet)")
-            continue
         lacking = max(0, floor.get(name, 0) - agreed)
         passed, failed = passed + agreed, failed + lacking
         print(line + ", floor %d%s" % (floor.get(name, 0), "  TOO FEW" if lacking else ""))
@@ -179,7 +127,6 @@ def main():
     shared = os.environ.get("VEDETTE_SHARED", "")
     module = scenario(shared)
     hasten(module, options.patience)
-    leave_out_later(module)
     server = bed.Server()
     try:
         bed.PASSWORD = "zabbix"
@@ -194,7 +141,7 @@ def main():
     passed, failed = judge(totals, floor)
     print(summary)
     if options.raise_floor:
-        best = {n: max(t[0], floor.get(n, 0)) for n, t in totals.items() if n not in LATER}
+        best = {n: max(t[0], floor.get(n, 0)) for n, t in totals.items()}
         with open(FLOOR, "w") as f:
             f.write(json.dumps(best, indent=2, sort_keys=True) + "\n")
     print("%d passed, %d failed" % (passed, failed))

@@ -146,6 +146,19 @@ const graph = createRoute({
   component: page(() => import("~/features/graph/page"), "GraphPage"),
 });
 
+const maps = createRoute({
+  getParentRoute: () => inside,
+  path: "/maps",
+  validateSearch: (search) => pickSearch(search, ["text"]),
+  component: page(() => import("~/features/maps/page"), "MapsPage"),
+});
+
+const map = createRoute({
+  getParentRoute: () => inside,
+  path: "/maps/$sysmapid",
+  component: page(() => import("~/features/maps/page"), "MapPage"),
+});
+
 const templates = createRoute({
   getParentRoute: () => inside,
   path: "/templates",
@@ -375,6 +388,8 @@ const pages = [
   webEdit,
   latest,
   graph,
+  maps,
+  map,
   templates,
   template,
   maintenance,

@@ -1,6 +1,7 @@
-//! What an empty database starts with: roles, user groups, the first users, media types. Names and ids
+//! What an empty database starts with: roles, user groups, the first users, media types, icons. Names and ids
 //! are those that API clients know from Zabbix.
 
+mod icons;
 mod media_types;
 
 use crate::table;
@@ -9,6 +10,7 @@ use serde_json::json;
 use crate::Edit;
 use crate::db::{DbResult, Value};
 
+pub(crate) use icons::{ICON_COLUMNS, icon_rows};
 pub(crate) use media_types::media_type_rows;
 
 /// Fills an empty database; returns whether it did. `admin_hash` is the bcrypt hash of the first
@@ -86,6 +88,7 @@ pub fn seed(edit: &mut Edit<'_>, admin_hash: &str) -> DbResult<bool> {
         }
     }
     media_types(edit)?;
+    icons(edit)?;
     Ok(true)
 }
 
@@ -95,6 +98,17 @@ fn media_types(edit: &mut Edit<'_>) -> DbResult<()> {
         for (table, row) in media_type_rows() {
             edit.insert(table, &row)?;
         }
+    }
+    Ok(())
+}
+
+/// Adds the icons, unless the step from an older version did so.
+fn icons(edit: &mut Edit<'_>) -> DbResult<()> {
+    if edit.query("SELECT imageid FROM images LIMIT 1", &[])?.is_empty() {
+        let rows = icon_rows().iter();
+        let values = rows.map(|(_, row)| row.iter().map(|(_, value)| value.clone()).collect());
+        let values: Vec<Vec<Value>> = values.collect();
+        edit.insert_many(&table::IMAGES, ICON_COLUMNS, &values)?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ mod host;
 mod interface;
 mod item_type;
 mod maintenance;
+mod map;
 mod numbered;
 mod origin;
 mod service;
@@ -34,6 +35,7 @@ pub use host::{GroupKind, HostKind, InventoryMode, MacroType, MonitoredBy};
 pub use interface::InterfaceType;
 pub use item_type::{InterfaceNeed, ItemType, ItemTypeInfo};
 pub use maintenance::{MaintenanceTagOperator, MaintenanceType, PeriodType};
+pub use map::{MapElementType, MapLabelType};
 pub use origin::{Discover, Origin, State, Status};
 pub use service::{
     PropagationRule, ServiceAlgorithm, ServiceTagOperator, SlaPeriod, StatusRuleKind,

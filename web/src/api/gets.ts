@@ -21,6 +21,7 @@ import type { GroupPrototype } from "./host-prototypes";
 import type { FilterCondition, MacroPath, Override, RuleFilter } from "./item-config";
 import type { PreprocessingStep } from "./items";
 import type { MaintenanceTag } from "./maintenance";
+import type { MapGets } from "./maps";
 import type { MediaTypeRow, MessageTemplate } from "./media-types";
 import type { OnCallGets } from "./oncall";
 import type { ActionOwn } from "./own-fields";
@@ -216,7 +217,7 @@ interface ActionFilter {
  * What each `get` reads: fields of its rows, what `select…` adds, and what narrows the rows besides
  * the parameters of all (`GetParams`). The fields are the schema's; the schema does not have the rest.
  */
-export interface Gets extends ServiceGets, OnCallGets {
+export interface Gets extends ServiceGets, OnCallGets, MapGets {
   "action.get": Get<
     Omit<schema.Action, "eventsource"> & ActionOwn & { eventsource: ActionSource },
     {

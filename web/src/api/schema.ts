@@ -2425,6 +2425,190 @@ export interface SlaInput {
   excluded_downtimes?: unknown;
 }
 
+/** As `image.get` shows it with `output: "extend"`. */
+export interface Image {
+  /** Id of the image. */
+  imageid: string;
+  /** 1 = icon, 2 = background; never changes. */
+  imagetype: "1" | "2";
+  /** Name. */
+  name: string;
+}
+
+/** As `image.create` takes it. */
+export interface ImageInput {
+  /** 1 = icon, 2 = background; never changes. */
+  imagetype: "1" | "2" | 1 | 2;
+  /** Name. */
+  name: string;
+  /** PNG, JPEG or GIF in base64, up to 1 MB; see `select_image`. */
+  image?: string;
+}
+
+/** As `iconmap.get` shows it with `output: "extend"`. */
+export interface IconMap {
+  /** Id of the icon map. */
+  iconmapid: string;
+  /** Name. */
+  name: string;
+  /** Icon of hosts that no mapping fits. */
+  default_iconid: string;
+}
+
+/** As `iconmap.create` takes it. */
+export interface IconMapInput {
+  /** Name. */
+  name: string;
+  /** Icon of hosts that no mapping fits. */
+  default_iconid: string | number;
+  /** `[{iconid, inventory_link, expression}]`; the first that fits decides. */
+  mappings: unknown;
+}
+
+/** As `map.get` shows it with `output: "extend"`. */
+export interface NetworkMap {
+  /** Id of the map. */
+  sysmapid: string;
+  /** Name. */
+  name: string;
+  /** Width in pixels. */
+  width: string;
+  /** Height in pixels. */
+  height: string;
+  /** Background image; 0 = none. */
+  backgroundid: string;
+  /** Labels: 0 = label, 1 = address, 2 = name (default), 3 = status, 4 = nothing. */
+  label_type: "0" | "1" | "2" | "3" | "4" | "5";
+  /** Labels stand 0 = below, 1 = left, 2 = right, 3 = above. */
+  label_location: "0" | "1" | "2" | "3";
+  /** 1 = highlight icons (default). */
+  highlight: "0" | "1";
+  /** 0 = number of problems, 1 = the problem if there is one, 2 = number and most critical. */
+  expandproblem: "0" | "1" | "2";
+  /** 1 = mark elements whose status has changed. */
+  markelements: "0" | "1";
+  /** Problems: 0 = all, 1 = unacknowledged ones separately, 2 = only unacknowledged ones. */
+  show_unack: "0" | "1" | "2";
+  /** Side of the grid in pixels. */
+  grid_size: "20" | "40" | "50" | "75" | "100";
+  /** 1 = show the grid (default). */
+  grid_show: "0" | "1";
+  /** 1 = align elements to the grid (default). */
+  grid_align: "0" | "1";
+  /** 1 = labels by type of element. */
+  label_format: "0" | "1";
+  /** Label of hosts; 5 = custom. */
+  label_type_host: "0" | "1" | "2" | "3" | "4" | "5";
+  /** Label of host groups. */
+  label_type_hostgroup: "0" | "1" | "2" | "3" | "4" | "5";
+  /** Label of triggers. */
+  label_type_trigger: "0" | "1" | "2" | "3" | "4" | "5";
+  /** Label of maps. */
+  label_type_map: "0" | "1" | "2" | "3" | "4" | "5";
+  /** Label of images. */
+  label_type_image: "0" | "1" | "2" | "3" | "4" | "5";
+  /** Custom label of hosts. */
+  label_string_host: string;
+  /** Custom label of host groups. */
+  label_string_hostgroup: string;
+  /** Custom label of triggers. */
+  label_string_trigger: string;
+  /** Custom label of maps. */
+  label_string_map: string;
+  /** Custom label of images. */
+  label_string_image: string;
+  /** Icon map; 0 = none. */
+  iconmapid: string;
+  /** 1 = expand macros in labels. */
+  expand_macros: "0" | "1";
+  /** Lowest severity that is shown. */
+  severity_min: "0" | "1" | "2" | "3" | "4" | "5";
+  /** Owner. */
+  userid: string;
+  /** 0 = public, 1 = private (default). */
+  private: "0" | "1";
+  /** 1 = show suppressed problems. */
+  show_suppressed: "0" | "1";
+}
+
+/** As `map.create` takes it. */
+export interface NetworkMapInput {
+  /** Name. */
+  name: string;
+  /** Width in pixels. */
+  width: string | number;
+  /** Height in pixels. */
+  height: string | number;
+  /** Background image; 0 = none. */
+  backgroundid?: string | number;
+  /** Labels: 0 = label, 1 = address, 2 = name (default), 3 = status, 4 = nothing. */
+  label_type?: "0" | "1" | "2" | "3" | "4" | "5" | 0 | 1 | 2 | 3 | 4 | 5;
+  /** Labels stand 0 = below, 1 = left, 2 = right, 3 = above. */
+  label_location?: "0" | "1" | "2" | "3" | 0 | 1 | 2 | 3;
+  /** 1 = highlight icons (default). */
+  highlight?: "0" | "1" | 0 | 1;
+  /** 0 = number of problems, 1 = the problem if there is one, 2 = number and most critical. */
+  expandproblem?: "0" | "1" | "2" | 0 | 1 | 2;
+  /** 1 = mark elements whose status has changed. */
+  markelements?: "0" | "1" | 0 | 1;
+  /** Problems: 0 = all, 1 = unacknowledged ones separately, 2 = only unacknowledged ones. */
+  show_unack?: "0" | "1" | "2" | 0 | 1 | 2;
+  /** Side of the grid in pixels. */
+  grid_size?: "20" | "40" | "50" | "75" | "100" | 20 | 40 | 50 | 75 | 100;
+  /** 1 = show the grid (default). */
+  grid_show?: "0" | "1" | 0 | 1;
+  /** 1 = align elements to the grid (default). */
+  grid_align?: "0" | "1" | 0 | 1;
+  /** 1 = labels by type of element. */
+  label_format?: "0" | "1" | 0 | 1;
+  /** Label of hosts; 5 = custom. */
+  label_type_host?: "0" | "1" | "2" | "3" | "4" | "5" | 0 | 1 | 2 | 3 | 4 | 5;
+  /** Label of host groups. */
+  label_type_hostgroup?: "0" | "1" | "2" | "3" | "4" | "5" | 0 | 1 | 2 | 3 | 4 | 5;
+  /** Label of triggers. */
+  label_type_trigger?: "0" | "1" | "2" | "3" | "4" | "5" | 0 | 1 | 2 | 3 | 4 | 5;
+  /** Label of maps. */
+  label_type_map?: "0" | "1" | "2" | "3" | "4" | "5" | 0 | 1 | 2 | 3 | 4 | 5;
+  /** Label of images. */
+  label_type_image?: "0" | "1" | "2" | "3" | "4" | "5" | 0 | 1 | 2 | 3 | 4 | 5;
+  /** Custom label of hosts. */
+  label_string_host?: string;
+  /** Custom label of host groups. */
+  label_string_hostgroup?: string;
+  /** Custom label of triggers. */
+  label_string_trigger?: string;
+  /** Custom label of maps. */
+  label_string_map?: string;
+  /** Custom label of images. */
+  label_string_image?: string;
+  /** Icon map; 0 = none. */
+  iconmapid?: string | number;
+  /** 1 = expand macros in labels. */
+  expand_macros?: "0" | "1" | 0 | 1;
+  /** Lowest severity that is shown. */
+  severity_min?: "0" | "1" | "2" | "3" | "4" | "5" | 0 | 1 | 2 | 3 | 4 | 5;
+  /** Owner. */
+  userid?: string | number;
+  /** 0 = public, 1 = private (default). */
+  private?: "0" | "1" | 0 | 1;
+  /** 1 = show suppressed problems. */
+  show_suppressed?: "0" | "1" | 0 | 1;
+  /** Elements: `[{selementid, elementtype, elements, iconid_off, label, x, y, urls, tags, …}]`. */
+  selements?: unknown;
+  /** Links: `[{linkid, selementid1, selementid2, drawtype, color, label, linktriggers}]`. */
+  links?: unknown;
+  /** URLs of elements by type: `[{name, url, elementtype}]`. */
+  urls?: unknown;
+  /** Shapes: `[{type, x, y, width, height, text, …}]`. */
+  shapes?: unknown;
+  /** Lines: `[{x1, y1, x2, y2, line_type, line_width, line_color, zindex}]`. */
+  lines?: unknown;
+  /** Shared with: `[{userid, permission}]`, 2 = read, 3 = write. */
+  users?: unknown;
+  /** Shared with: `[{usrgrpid, permission}]`. */
+  userGroups?: unknown;
+}
+
 /** As `user.get` shows it with `output: "extend"`. */
 export interface User {
   /** Id of the user. */
@@ -3197,6 +3381,14 @@ export type MethodName =
   | "httptest.delete"
   | "httptest.get"
   | "httptest.update"
+  | "iconmap.create"
+  | "iconmap.delete"
+  | "iconmap.get"
+  | "iconmap.update"
+  | "image.create"
+  | "image.delete"
+  | "image.get"
+  | "image.update"
   | "item.create"
   | "item.delete"
   | "item.get"
@@ -3213,6 +3405,10 @@ export type MethodName =
   | "maintenance.delete"
   | "maintenance.get"
   | "maintenance.update"
+  | "map.create"
+  | "map.delete"
+  | "map.get"
+  | "map.update"
   | "mediatype.create"
   | "mediatype.delete"
   | "mediatype.get"
@@ -3589,6 +3785,23 @@ export const MacroType = {
 export const MaintenanceType = {
   WithData: "0",
   WithoutData: "1",
+} as const;
+
+export const MapElementType = {
+  Host: "0",
+  Map: "1",
+  Trigger: "2",
+  HostGroup: "3",
+  Image: "4",
+} as const;
+
+export const MapLabelType = {
+  Label: "0",
+  Address: "1",
+  Name: "2",
+  Status: "3",
+  Nothing: "4",
+  Custom: "5",
 } as const;
 
 export const MappingType = {

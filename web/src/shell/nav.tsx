@@ -16,6 +16,7 @@ export interface Destination {
     | "/hosts"
     | "/latest"
     | "/graph"
+    | "/maps"
     | "/templates"
     | "/maintenance"
     | "/discovery"
@@ -233,6 +234,7 @@ const DESTINATIONS: readonly Section[] = [
         element: "monitoring.latest_data",
       },
       { to: "/graph", label: "Graph", icon: "graph", key: "g", element: "monitoring.latest_data" },
+      { to: "/maps", label: "Maps", icon: "tree", key: ".", element: "monitoring.maps" },
       {
         to: "/discovery",
         label: "Discovery",

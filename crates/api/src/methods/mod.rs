@@ -19,9 +19,12 @@ pub(crate) mod hostinterface;
 pub(crate) mod hostprototype;
 pub(crate) mod housekeeping;
 pub(crate) mod httptest;
+pub(crate) mod iconmap;
+pub(crate) mod image;
 pub(crate) mod item;
 pub(crate) mod login;
 pub(crate) mod maintenance;
+pub(crate) mod map;
 pub(crate) mod mediatype;
 pub(crate) mod oncall;
 pub(crate) mod proxy;
@@ -77,11 +80,14 @@ pub(crate) const ALL: &[&[Method]] = &[
     hostprototype::METHODS,
     housekeeping::METHODS,
     httptest::METHODS,
+    iconmap::METHODS,
+    image::METHODS,
     item::METHODS,
     item::PROTOTYPE_METHODS,
     item::RULE_METHODS,
     login::METHODS,
     maintenance::METHODS,
+    map::METHODS,
     mediatype::METHODS,
     oncall::METHODS,
     proxy::METHODS,
@@ -141,6 +147,9 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &alert::ALERT,
     &service::SERVICE,
     &sla::SLA,
+    &image::IMAGE,
+    &iconmap::ICON_MAP,
+    &map::MAP,
     &user::USER,
     &usergroup::USER_GROUP,
     &role::ROLE,

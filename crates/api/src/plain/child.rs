@@ -10,7 +10,7 @@ use serde_json::Map;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::found::Found;
-use crate::object::{Columns, Field, Mode, columns_of, taken};
+use crate::object::{Access, Columns, Field, Mode, columns_of, taken};
 use crate::permission::{Need, on_hosts};
 use crate::write::{nested, only};
 
@@ -74,6 +74,8 @@ pub(crate) enum Key {
     Position(&'static str),
     /// Id of its own.
     Id(&'static str),
+    /// Id of its own. A row that names it keeps what it leaves out; others are new.
+    Named(&'static str),
     /// Id of the object that the row links to.
     Link(&'static str),
 }
@@ -81,7 +83,10 @@ pub(crate) enum Key {
 impl Key {
     const fn column(self) -> &'static str {
         match self {
-            Self::Position(column) | Self::Id(column) | Self::Link(column) => column,
+            Self::Position(column)
+            | Self::Id(column)
+            | Self::Named(column)
+            | Self::Link(column) => column,
         }
     }
 }
@@ -109,6 +114,12 @@ impl Child {
             check: |_, _, _| Ok(()),
             refer: |_, _, _, _| Ok(()),
         }
+    }
+
+    /// Whether rows may be given a member of this name.
+    pub(crate) fn is_given(&self, name: &str) -> bool {
+        let given = self.fields.iter().filter(|field| field.access != Access::ReadOnly);
+        given.map(|field| field.name).any(|known| known == name)
     }
 
     fn among(&self) -> String {
@@ -157,7 +168,8 @@ pub(super) fn parse(
     list: &Json,
     path: &str,
 ) -> ApiResult<Vec<Columns>> {
-    let names: Vec<&str> = child.fields.iter().map(|field| field.name).collect();
+    let names = child.fields.iter().map(|field| field.name);
+    let names: Vec<&str> = names.filter(|name| child.is_given(name)).collect();
     let mut rows: Vec<Columns> = Vec::new();
     let (mut links, mut seen, mut noted) = (HashSet::new(), HashSet::new(), Seen::new());
     for (path, members) in nested(list, path)? {
@@ -210,7 +222,7 @@ pub(super) fn write(
     for (position, row) in (0_i64..).zip(rows) {
         let place = match child.key {
             Key::Position(_) => Some(position),
-            Key::Link(column) => Some(number(row, column)),
+            Key::Link(column) | Key::Named(column) => Some(number(row, column)),
             // Ids give the order: rows behind the first one that differs are written again.
             Key::Id(_) => {
                 let next = stored.first_key_value().filter(|_| is_prefix);
@@ -240,13 +252,17 @@ pub(super) fn write(
                 edit.insert(table, &columns)?;
             }
             Key::Id(_) => drop(edit.insert_new(table, &columns)?),
+            Key::Named(column) => {
+                columns.retain(|(name, _)| *name != column);
+                edit.insert_new(table, &columns)?;
+            }
             Key::Link(_) => edit.insert(table, &columns)?,
         }
     }
     Ok(())
 }
 
-/// Columns that get other values; those that are not given get their defaults.
+/// Columns that get other values; those that are not given get their defaults, or stay.
 fn differing(child: &Child, before: &Row, row: &Columns) -> Columns {
     let columns = child.table.columns.iter();
     let columns = columns.filter(|one| ![child.owner, child.key.column()].contains(&one.name));
@@ -254,6 +270,10 @@ fn differing(child: &Child, before: &Row, row: &Columns) -> Columns {
         let given = row.iter().find(|(name, _)| *name == column.name);
         given.map_or_else(|| column.default_value(), |(_, value)| value.clone())
     };
+    let is_kept = |column: &&Column| {
+        matches!(child.key, Key::Named(_)) && row.iter().all(|(name, _)| *name != column.name)
+    };
+    let columns = columns.filter(|column| !is_kept(column));
     let all = columns.map(|column| (column.name, value(column)));
     all.filter(|(name, new)| shown_of(before.get(name)) != new.to_string()).collect()
 }

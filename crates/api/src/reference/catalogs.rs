@@ -5,10 +5,10 @@ use std::fmt::{Debug, Write};
 use objects::{
     AlertStatus, AlertType, ConditionKind, ConditionOperator, CorrelationMode, Discover,
     DiscoveryCheckType, DiscoveryState, EmailProvider, EvalType, EventSource, InterfaceNeed,
-    InterfaceType, ItemType, MacroOperator, MacroType, MaintenanceType, MappingType, MediaTypeKind,
-    MessageFormat, OnFail, OperationKind, OperationMode, Origin, Param, ParamRule, Params,
-    PeriodType, ProblemMode, RecoveryMode, Severity, SmtpAuthentication, SmtpSecurity, State,
-    Status, StepKind, ValueType, Withholding,
+    InterfaceType, ItemType, MacroOperator, MacroType, MaintenanceType, MapElementType,
+    MapLabelType, MappingType, MediaTypeKind, MessageFormat, OnFail, OperationKind, OperationMode,
+    Origin, Param, ParamRule, Params, PeriodType, ProblemMode, RecoveryMode, Severity,
+    SmtpAuthentication, SmtpSecurity, State, Status, StepKind, ValueType, Withholding,
 };
 use serde_json::json;
 
@@ -54,6 +54,8 @@ fn named_kinds(out: &mut String) {
         MacroOperator,
         MacroType,
         MaintenanceType,
+        MapElementType,
+        MapLabelType,
         MappingType,
         MediaTypeKind,
         MessageFormat,

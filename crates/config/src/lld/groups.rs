@@ -4,6 +4,7 @@ use crate::table;
 use std::collections::{BTreeMap, BTreeSet};
 
 use const_format::formatcp;
+use objects::MapElementType;
 use objects::sql::GROUP_OF_HOSTS;
 
 use super::errors::Step;
@@ -14,7 +15,7 @@ use super::substitute::Substitution;
 use super::{Stage, Stop, Work};
 use crate::Edit;
 use crate::db::{DbResult, Reader, Row, Value, placeholders, query_by_ids};
-use crate::objects::{ids_of, without_origin};
+use crate::objects::{delete_elements_of, ids_of, without_origin};
 
 /// A group that is made: the id in `group_prototypes`, the group's name.
 pub(super) type Made = (u64, String);
@@ -278,5 +279,6 @@ fn delete(edit: &mut Edit<'_>, origins: &[u64]) -> DbResult<()> {
     let sql = "SELECT g.groupid FROM groups_ g WHERE g.groupid IN ({ids}) \
                AND NOT EXISTS (SELECT 1 FROM host_groups m WHERE m.groupid = g.groupid)";
     let empty = ids_of(edit, sql, "groupid", &left)?;
+    delete_elements_of(edit, MapElementType::HostGroup, &empty)?;
     edit.delete(&table::GROUPS, "groupid", &empty)
 }

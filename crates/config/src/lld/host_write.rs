@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use const_format::formatcp;
 use objects::sql::{KIND_HOST, KIND_TEMPLATE};
-use objects::{HostKind, Origin};
+use objects::{HostKind, MapElementType, Origin};
 
 use super::Work;
 use super::errors::{Deed, Step};
@@ -17,7 +17,7 @@ use super::slot::Slot;
 use crate::Edit;
 use crate::db::{DbResult, Value, id_params, placeholders, query_by_ids};
 use crate::link::{LinkError, link_automatically, unlink_templates};
-use crate::objects::{delete_items, ids_of};
+use crate::objects::{delete_elements_of, delete_items, ids_of};
 
 /// `link_type`: discovery has linked the template.
 pub(super) const DISCOVERED_LINK: i64 = 1;
@@ -215,6 +215,7 @@ pub(super) fn delete(edit: &mut Edit<'_>, work: &mut Work<'_>, hosts: &[u64]) ->
     let sql =
         formatcp!("SELECT hostid FROM hosts WHERE kind = {KIND_HOST} AND hostid IN ({{ids}})");
     let gone = ids_of(edit, sql, "hostid", hosts)?;
+    delete_elements_of(edit, MapElementType::Host, &gone)?;
     edit.delete(&table::HOSTS, "hostid", &gone)?;
     work.summary.deleted.hosts += gone.len();
     Ok(())

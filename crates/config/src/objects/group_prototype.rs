@@ -1,13 +1,13 @@
 //! Patterns of groups that host prototypes have, and the groups that discovery has made of them.
 
 use crate::table;
-use objects::Origin;
+use objects::{MapElementType, Origin};
 use std::collections::BTreeSet;
 
 use const_format::formatcp;
 use objects::sql::FLAGS_DISCOVERED;
 
-use super::ids_of;
+use super::{delete_elements_of, ids_of};
 use crate::Edit;
 use crate::db::{DbResult, Value};
 
@@ -88,6 +88,7 @@ pub(crate) fn delete_orphaned_groups(edit: &mut Edit<'_>) -> DbResult<()> {
             edit.update(&table::GROUPS, group, &[("flags", Value::from(Origin::Plain.number()))])?;
             continue;
         }
+        delete_elements_of(edit, MapElementType::HostGroup, &[group])?;
         edit.delete(&table::GROUPS, "groupid", &[group])?;
     }
     Ok(())

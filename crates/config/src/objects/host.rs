@@ -2,10 +2,11 @@
 
 use crate::table;
 use const_format::formatcp;
+use objects::MapElementType;
 use objects::sql::KIND_HOST;
 
 use super::graph::without_items;
-use super::{delete_hosts_of_rules, delete_triggers, ids_of};
+use super::{delete_elements_of, delete_hosts_of_rules, delete_triggers, ids_of};
 use crate::Edit;
 use crate::db::{DbResult, Value};
 
@@ -41,5 +42,6 @@ pub fn delete_hosts(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
     edit.delete(&table::OPERATION_TEMPLATES, "templateid", ids)?;
     let hosts: Vec<Value> = ids.iter().map(|id| Value::from(*id)).collect();
     edit.update_rows(&table::POOL_SERVERS, &[("hostid", &hosts)], &[("hostid", Value::Int(0))])?;
+    delete_elements_of(edit, MapElementType::Host, ids)?;
     edit.delete(&table::HOSTS, "hostid", ids)
 }

@@ -13,6 +13,7 @@ mod group_prototype;
 mod host;
 mod host_prototype;
 mod item;
+mod map;
 mod syntax;
 mod trigger;
 mod trigger_delete;
@@ -41,6 +42,7 @@ pub use host_prototype::{
 };
 pub(crate) use item::take_over_items;
 pub use item::{ItemChange, NewItem, Step, create_items, delete_items, update_items};
+pub use map::{delete_elements, delete_elements_of};
 pub use syntax::{Place, check as check_expression};
 pub use trigger::{NewTrigger, TriggerChange, TriggerFunction, create_triggers, replace_ids};
 pub(crate) use trigger::{TriggerTexts, existing, insert_functions};

@@ -4,6 +4,7 @@ use crate::table;
 use std::collections::BTreeSet;
 
 use super::ids_of;
+use super::map::take_off_triggers;
 use crate::Edit;
 use crate::db::DbResult;
 
@@ -24,5 +25,6 @@ pub fn delete_triggers(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
     let all: Vec<u64> = all.into_iter().collect();
     // Triggers that depended on these are free of them.
     edit.delete(&table::TRIGGER_DEPENDS, "depends_on", &all)?;
+    take_off_triggers(edit, &all)?;
     edit.delete(&table::TRIGGERS, "triggerid", &all)
 }

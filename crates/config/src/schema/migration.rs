@@ -1,10 +1,11 @@
 //! How a new database gets its tables, and how one of an older version is brought up to date.
 
 mod alerting;
+mod icons;
 
 use super::tables::{configuration_tables, state_tables};
 use super::{Column, Table};
-use crate::db::{CONFIGURATION, Connection, DbError, DbResult};
+use crate::db::{CONFIGURATION, Connection, DbError, DbResult, Value};
 
 /// Steps from one schema version to the next; version 1 is [`super::tables()`] as of the first release.
 /// A fresh database gets the tables of today and the newest version at once; an older one gets, after
@@ -101,6 +102,7 @@ pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult
 fn newest_configuration(connection: &mut dyn Connection) -> DbResult<String> {
     let mut sql = lacking(connection, configuration_tables());
     sql += &alerting::statements(connection)?;
+    sql += &icons::statements(connection);
     sql += &format!("INSERT INTO schema_version (version) VALUES ({VERSION});\n");
     Ok(sql)
 }
@@ -127,6 +129,17 @@ fn lacking<'t>(connection: &mut dyn Connection, tables: impl Iterator<Item = &'t
 
 fn has_columns(connection: &mut dyn Connection, table: &str, columns: &str) -> bool {
     connection.query(&format!("SELECT {columns} FROM {table} LIMIT 1"), &[]).is_ok()
+}
+
+/// An INSERT with the values as literals.
+fn insert(table: &Table, row: &[(&str, Value)]) -> String {
+    let names: Vec<&str> = row.iter().map(|(name, _)| *name).collect();
+    let literal = |(_, value): &(&str, Value)| match value {
+        Value::Int(number) => number.to_string(),
+        Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
+    };
+    let values: Vec<String> = row.iter().map(literal).collect();
+    format!("INSERT INTO {table} ({}) VALUES ({});\n", names.join(", "), values.join(", "))
 }
 
 /// Creates the tables of the state, or what those of an older version do not have. With `before` new

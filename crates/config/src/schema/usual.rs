@@ -50,7 +50,7 @@ mod tests {
         drop(Db::open(location.clone()).unwrap());
         let db = Db::open(location).unwrap();
         let noted = db.read(|c| c.query("SELECT idx FROM main.sqlite_stat1", &[])).unwrap();
-        assert_eq!(noted.len(), 6, "once each");
+        assert_eq!(noted.len(), 13, "once each");
         let plan = |sql: &str| {
             let rows = db.read(|c| c.query(&format!("EXPLAIN QUERY PLAN {sql}"), &[])).unwrap();
             rows.iter().map(|row| row.text("detail").to_owned()).collect::<Vec<_>>()

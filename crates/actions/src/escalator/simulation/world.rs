@@ -17,6 +17,7 @@ use super::server::{self, Server};
 use super::shard::Shard;
 use super::truth::Truth;
 use crate::escalation::simulation::Random;
+use crate::escalator::events::Position;
 use crate::escalator::{SET_BACK_S, WAKE_EVERY_S};
 
 pub(super) const START_S: u64 = 1_800_000_000;
@@ -174,6 +175,8 @@ impl World {
     pub(super) fn restart(&mut self, candidates: &[State], is_crash: bool) -> Outcome {
         self.server = None;
         let mut before = Some(candidates);
+        // A start after the clock was set back moves what is due.
+        let mut moves = None;
         loop {
             self.machine.revive();
             self.receivers.tally.starts += 1;
@@ -191,6 +194,12 @@ impl World {
                 }
                 self.receivers.crash(&mut self.random, doubtful, self.unsure)?;
             }
+            let back = self.set_back_since(&config);
+            if let Some(by) = moves.take().filter(|_| back.is_none()) {
+                // The start before this one had moved it when it ended.
+                self.state.model.set_back(by);
+            }
+            moves = back;
             self.receivers.queue.set_stops(false);
             match Server::start(config, &self.machine, &self.receivers.queue) {
                 Ok(server) => self.server = Some(server),
@@ -202,6 +211,9 @@ impl World {
             }
             break;
         }
+        if let Some(by) = moves {
+            self.state.model.set_back(by);
+        }
         self.machine.revive();
         self.unsure = false;
         self.note("starts".to_owned());
@@ -212,6 +224,12 @@ impl World {
         let bad = bad.iter().filter(|one| one.state == model::TriggerState::Problem);
         let bad = bad.map(|one| one.trigger.0).collect();
         self.shard.restart(bad, &self.state.truth, &self.state.estate)
+    }
+
+    /// By how much the clock was set back since due times were stored last, seconds; `None` = not at all.
+    fn set_back_since(&self, config: &Config) -> Option<i64> {
+        let noted = self.machine.aside(|| config.read(Position::noted)).unwrap();
+        noted.map(|noted| noted - self.now()).filter(|back| *back > SET_BACK_S)
     }
 
     /// `Err` within: it died again, or the disk failed, which is repaired.

@@ -3,6 +3,7 @@
 mod graphs;
 mod hosts;
 mod items;
+mod maps;
 mod media;
 mod order;
 mod rules;
@@ -66,6 +67,8 @@ pub(super) fn run(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         templates: ids("templates")?,
         hosts: ids("hosts")?,
         media_types: ids("mediaTypes")?,
+        images: ids("images")?,
+        maps: ids("maps")?,
     })?;
     let pretty = params::flag(input.get("prettyprint"));
     let mut root = Map::new();
@@ -85,6 +88,8 @@ struct Wanted {
     templates: Vec<u64>,
     hosts: Vec<u64>,
     media_types: Vec<u64>,
+    images: Vec<u64>,
+    maps: Vec<u64>,
 }
 
 struct Export<'c, 'a> {
@@ -184,6 +189,10 @@ impl Export<'_, '_> {
         put_list(&mut tree, "hosts", list);
         put_list(&mut tree, "triggers", triggers.rest());
         put_list(&mut tree, "graphs", shared.graphs.plain);
+        let (maps, used) = self.maps(&wanted.maps)?;
+        let images = [&wanted.images[..], &used].concat();
+        put_list(&mut tree, "images", self.images(&images)?);
+        put_list(&mut tree, "maps", maps);
         put_list(&mut tree, "media_types", self.media_types(&wanted.media_types)?);
         Ok(Json::Object(tree))
     }

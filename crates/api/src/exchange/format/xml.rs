@@ -53,6 +53,13 @@ const LISTS: &[(&str, &str)] = &[
     ("message_templates", "message_template"),
     ("images", "image"),
     ("maps", "map"),
+    ("selements", "selement"),
+    ("elements", "element"),
+    ("shapes", "shape"),
+    ("lines", "line"),
+    ("links", "link"),
+    ("linktriggers", "linktrigger"),
+    ("urls", "url"),
 ];
 
 fn child_of(list: &str) -> Option<&'static str> {

@@ -10,6 +10,7 @@ mod items;
 mod kept;
 mod links;
 mod lld;
+mod maps;
 mod media;
 mod older;
 mod owners;
@@ -302,6 +303,8 @@ impl Import<'_, '_> {
         for owner in &owners {
             self.host_prototypes(owner)?;
         }
+        self.images(tree, PATH)?;
+        self.maps(tree, PATH)?;
         self.media_types(tree, PATH)?;
         self.delete_missing()
     }

@@ -153,7 +153,7 @@ impl Import<'_, '_> {
     }
 
     /// The trigger with the node's name and expressions.
-    fn find(&self, prototype: bool, node: &Json) -> ApiResult<Option<u64>> {
+    pub(super) fn find(&self, prototype: bool, node: &Json) -> ApiResult<Option<u64>> {
         let (name, expression) = (text(node, "name"), text(node, "expression"));
         let recovery = text(node, "recovery_expression");
         let flags = if prototype { "2" } else { "0, 4" };

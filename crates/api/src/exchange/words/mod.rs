@@ -3,6 +3,7 @@
 mod graphs;
 mod hosts;
 mod items;
+pub(super) mod maps;
 mod media;
 mod web;
 

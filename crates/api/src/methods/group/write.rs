@@ -2,9 +2,9 @@
 
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
-use config::objects::new_uuid;
+use config::objects::{delete_elements_of, new_uuid};
 use config::table;
-use objects::Origin;
+use objects::{MapElementType, Origin};
 
 use super::Kind;
 use crate::call::Call;
@@ -74,6 +74,7 @@ impl Plain for Kind {
         let members = query_by_ids(edit, sql, &[], &ids)?;
         let members: Vec<u64> = members.iter().map(|row| row.id("hostid")).collect();
         let maintained = Members::groups(edit, &ids)?;
+        delete_elements_of(edit, MapElementType::HostGroup, &ids)?;
         plain::delete_rows(self.spec, edit, rows)?;
         maintained.refuse_emptied(edit)?;
         crate::owned::groups::check_not_bare(edit, &members)

@@ -281,7 +281,7 @@ pub(crate) fn end_sessions(edit: &mut Edit<'_>) -> ApiResult<()> {
 }
 
 /// What a user may be used in, and the users and names of those that use them.
-const USES: [(&str, &str); 2] = [
+const USES: [(&str, &str); 3] = [
     (
         "action",
         "SELECT x.userid, a.name FROM operation_message_users x \
@@ -294,6 +294,10 @@ const USES: [(&str, &str); 2] = [
         "SELECT x.userid, s.name FROM oncall_layer_users x \
          JOIN oncall_schedules s ON s.scheduleid = x.scheduleid \
          WHERE x.userid IN ({ids}) ORDER BY x.userid, s.scheduleid",
+    ),
+    (
+        "map",
+        "SELECT m.userid, m.name FROM maps m WHERE m.userid IN ({ids}) ORDER BY m.userid, m.sysmapid",
     ),
 ];
 
@@ -316,8 +320,10 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             if let Some(used) = query_by_ids(edit, sql, &[], &ids)?.first() {
                 let user = known.get(&used.id("userid")).map_or("", String::as_str);
                 let by = used.text("name");
-                let text = format!("User \"{user}\" is used in \"{by}\" {what}.");
-                return Err(ApiError::params(text));
+                return Err(ApiError::params(match what {
+                    "map" => format!("User \"{user}\" is map \"{by}\" owner."),
+                    _ => format!("User \"{user}\" is used in \"{by}\" {what}."),
+                }));
             }
         }
         // The database deletes their tokens and memberships; a session without its user is not valid.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use super::super::Table;
-use super::has_columns;
+use super::{has_columns, insert};
 use crate::db::{Connection, DbResult, Row, Value};
 use crate::seed::media_type_rows;
 
@@ -72,15 +72,4 @@ fn media(user: &Row, types: &BTreeSet<u64>) -> String {
         );
     }
     sql
-}
-
-/// An INSERT with the values as literals.
-fn insert(table: &Table, row: &[(&str, Value)]) -> String {
-    let names: Vec<&str> = row.iter().map(|(name, _)| *name).collect();
-    let literal = |(_, value): &(&str, Value)| match value {
-        Value::Int(number) => number.to_string(),
-        Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
-    };
-    let values: Vec<String> = row.iter().map(literal).collect();
-    format!("INSERT INTO {table} ({}) VALUES ({});\n", names.join(", "), values.join(", "))
 }

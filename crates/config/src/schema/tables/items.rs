@@ -126,6 +126,7 @@ tables! { TABLES:
         GRAPHS_COLUMNS,
         &[&["templateid"], &["uuid"], &["ymin_itemid"], &["ymax_itemid"]],
     )
+    .usual_in(&["templateid", "ymin_itemid", "ymax_itemid"])
     .read_by_discovery();
     GRAPH_ITEMS = table(
         "graph_items",

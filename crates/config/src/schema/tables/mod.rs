@@ -16,6 +16,7 @@ mod found;
 mod hosts;
 mod items;
 mod maintenance;
+mod maps;
 mod oncall;
 mod people;
 mod proxies;
@@ -84,6 +85,7 @@ pub mod named {
     pub use super::hosts::*;
     pub use super::items::*;
     pub use super::maintenance::*;
+    pub use super::maps::*;
     pub use super::oncall::*;
     pub use super::people::*;
     pub use super::proxies::*;
@@ -110,6 +112,7 @@ pub(crate) fn configuration_tables() -> impl Iterator<Item = &'static Table> {
         services::TABLES,
         correlation::TABLES,
         balancing::TABLES,
+        maps::TABLES,
     ]
     .into_iter()
     .flatten()

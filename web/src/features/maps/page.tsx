@@ -1,0 +1,110 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useEffect, useMemo, useState } from "react";
+import { mapFactsQuery } from "~/api/map-facts";
+import { imagesQuery, mapQuery, mapsQuery, type NetworkMap } from "~/api/maps";
+import { Found, Gone } from "~/shared/fallback";
+import { ListPage, NoRows } from "~/shared/list-page";
+import { Page } from "~/shared/page";
+import { SearchBox } from "~/ui/field";
+import { useTyped } from "~/util/hooks";
+import { includesAll } from "~/util/words";
+import { Drawing, type Picture } from "./drawing";
+import { texts } from "./texts";
+
+const listRoute = getRouteApi("/inside/maps");
+const mapRoute = getRouteApi("/inside/maps/$sysmapid");
+
+/** All maps that the user may see. */
+export function MapsPage() {
+  const search = listRoute.useSearch();
+  const navigate = listRoute.useNavigate();
+  const query = useQuery(mapsQuery());
+  const [text, setText] = useTyped(search.text ?? "", (value) =>
+    navigate({ search: { text: value || undefined }, replace: true }),
+  );
+  const needle = search.text ?? "";
+  const rows = query.data?.filter((row) => includesAll(row.name, needle));
+  const onClear = needle ? () => setText("") : undefined;
+  return (
+    <ListPage
+      title={texts.maps}
+      count={rows?.length}
+      filters={
+        <SearchBox label={texts.searchMaps} value={text} onChange={setText} className="w-64" />
+      }
+      onClear={onClear}
+      query={query}
+    >
+      {rows &&
+        (rows.length > 0 ? (
+          <ul className="h-full overflow-auto py-1">
+            {rows.map(({ sysmapid, name }) => (
+              <li key={sysmapid}>
+                <Link
+                  to="/maps/$sysmapid"
+                  params={{ sysmapid }}
+                  className="block truncate px-4 py-2 font-medium hover:underline"
+                >
+                  {name}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        ) : (
+          <NoRows icon="tree" word={texts.mapWord} onClear={onClear}>
+            {texts.mapsShow}
+          </NoRows>
+        ))}
+    </ListPage>
+  );
+}
+
+/** Images with their sizes, which only the browser knows. */
+function usePictures(map: NetworkMap): ReadonlyMap<string, Picture> {
+  const ids = useMemo(() => {
+    const used = [map.backgroundid, ...map.selements.map((element) => element.iconid_off)];
+    return [...new Set(used)].filter((id) => id !== "0").sort();
+  }, [map]);
+  const { data } = useQuery(imagesQuery(ids));
+  const [pictures, setPictures] = useState<ReadonlyMap<string, Picture>>(new Map());
+  useEffect(() => {
+    let current = true;
+    const read = async ([id, href]: readonly [string, string]) => {
+      const image = new Image();
+      image.src = href;
+      await image.decode().catch(() => undefined);
+      return [id, { href, width: image.naturalWidth, height: image.naturalHeight }] as const;
+    };
+    void Promise.all([...(data ?? [])].map(read)).then((read) => {
+      if (current) setPictures(new Map(read.filter(([, picture]) => picture.width > 0)));
+    });
+    return () => {
+      current = false;
+    };
+  }, [data]);
+  return pictures;
+}
+
+function MapView({ map }: { map: NetworkMap }) {
+  const pictures = usePictures(map);
+  const query = useQuery(mapFactsQuery(map.selements, map.links));
+  return (
+    <Found query={query} gone={null}>
+      {(facts) => <Drawing map={map} facts={facts} pictures={pictures} />}
+    </Found>
+  );
+}
+
+/** A map with the states of its elements. */
+export function MapPage() {
+  const { sysmapid } = mapRoute.useParams();
+  const query = useQuery(mapQuery(sysmapid));
+  return (
+    <Page title={query.data?.name ?? texts.map} scroll>
+      <Found query={query} gone={<Gone icon="tree" title={texts.thisMapDoesNot} />}>
+        {(map) => <MapView key={map.sysmapid} map={map} />}
+      </Found>
+    </Page>
+  );
+}

@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import type { Facts } from "~/api/map-facts";
+import type { MapElement, MapLink } from "~/api/maps";
+import { MapElementType } from "~/api/schema";
+import { lookOf, stateOf } from "./state";
+
+const host = (monitored: boolean) => ({
+  name: "h",
+  host: "h",
+  address: "",
+  monitored,
+  groupids: ["7"],
+});
+const trigger = (problem: boolean, priority = "3") => ({
+  description: "down",
+  priority,
+  problem,
+  known: true,
+  hostids: ["1"],
+});
+const facts = (data: boolean, problems: number[] = []): Facts => ({
+  hosts: new Map([["1", host(true)]]),
+  groups: new Map(),
+  triggers: new Map([
+    ["5", trigger(true)],
+    ["6", trigger(false)],
+    ["8", trigger(true, "5")],
+  ]),
+  maps: new Map(),
+  states: new Map([["1", { data, problems }]]),
+});
+const element = (elementtype: string, elements: MapElement["elements"]): MapElement => ({
+  selementid: "1",
+  elementtype,
+  elements,
+  iconid_off: "1",
+  label: "",
+  label_location: "-1",
+  x: "0",
+  y: "0",
+  permission: 2,
+});
+
+test("an element is good only if all of it is known to be", () => {
+  const one = element(MapElementType.Host, [{ hostid: "1" }]);
+  const group = element(MapElementType.HostGroup, [{ groupid: "7" }]);
+  const off = element(MapElementType.Trigger, [{ triggerid: "6" }]);
+  for (const shown of [one, group, off]) {
+    expect(stateOf(shown, facts(true)).tone).toBe("good");
+    expect(stateOf(shown, facts(false)).tone).toBe("off");
+  }
+  expect(stateOf(one, facts(true, [0, 0, 0, 0, 2, 0])).tone).toBe(4);
+  expect(stateOf(one, { ...facts(true), hosts: new Map([["1", host(false)]]) }).tone).toBe("off");
+  expect(stateOf({ ...one, permission: 0 }, facts(true)).tone).toBe("off");
+  expect(stateOf(element(MapElementType.Host, [{ hostid: "2" }]), facts(true)).tone).toBe("off");
+  expect(stateOf(element(MapElementType.Map, [{ sysmapid: "2" }]), facts(true)).tone).toBe("off");
+  expect(stateOf(element(MapElementType.Image, []), facts(true)).tone).toBeNull();
+});
+
+test("a link has the look of its most severe problem", () => {
+  const triggers = ["5", "6", "8"].map((triggerid) => ({
+    triggerid,
+    drawtype: "0",
+    color: `00000${triggerid}`,
+  }));
+  const link: MapLink = {
+    linkid: "1",
+    selementid1: "1",
+    selementid2: "2",
+    drawtype: "0",
+    color: "00CC00",
+    label: "",
+    linktriggers: triggers,
+  };
+  expect(lookOf(link, facts(true)).color).toBe("000008");
+  const fine = { ...link, linktriggers: triggers.filter((one) => one.triggerid === "6") };
+  expect(lookOf(fine, facts(true)).color).toBe("00CC00");
+});
