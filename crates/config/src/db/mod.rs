@@ -20,7 +20,7 @@ use std::time::Duration;
 use stdx::sync::lock;
 
 use crate::holds::Holds;
-use crate::schema::{configuration_tables, note_usual, state_tables};
+use crate::schema::{Statistic, configuration_tables, state_tables, statistics};
 use writer::Writer;
 
 pub use durable::{Disk, SharedDisk};
@@ -314,6 +314,27 @@ impl std::fmt::Debug for Db {
     }
 }
 
+/// Gives an SQLite file the statistics that it does not have; `ANALYZE` may have made others. At first it has none to read.
+fn note(
+    connection: &mut dyn Connection,
+    statistics: impl Iterator<Item = Statistic>,
+) -> DbResult<()> {
+    let known = connection.query("SELECT idx FROM main.sqlite_stat1", &[]).unwrap_or_default();
+    let mut sql = String::new();
+    for Statistic { table, index, rows } in statistics {
+        if !known.iter().any(|row| row.text("idx") == index) {
+            sql += &format!(
+                "INSERT INTO main.sqlite_stat1 (tbl, idx, stat) VALUES ('{table}', '{index}', '{rows}');\n"
+            );
+        }
+    }
+    if sql.is_empty() {
+        return Ok(());
+    }
+    // Makes the table, if it is missing; then reads what it has.
+    connection.batch(&format!("ANALYZE main.sqlite_schema;\n{sql}ANALYZE main.sqlite_schema;"))
+}
+
 impl Db {
     /// Opens the database and brings its schema up to date.
     pub fn open(location: Location) -> DbResult<Self> {
@@ -334,8 +355,8 @@ impl Db {
         crate::schema::migrate_state(state.as_mut(), before)?;
         crate::schema::separate_state(configuration.as_mut(), before)?;
         if matches!(location, Location::Sqlite(_)) {
-            note_usual(configuration.as_mut(), configuration_tables())?;
-            note_usual(state.as_mut(), state_tables())?;
+            note(configuration.as_mut(), statistics(configuration_tables()))?;
+            note(state.as_mut(), statistics(state_tables()))?;
         }
         location.attach_other(Part::Configuration, configuration.as_mut())?;
         let (file, state_file) = match &location {

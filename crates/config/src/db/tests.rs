@@ -164,3 +164,28 @@ fn a_storm_of_transactions_lets_others_in() {
     // Some may have been interrupted on their way to the lock.
     assert!(waited[waited.len() / 2] <= 2, "{waited:?}");
 }
+
+#[test]
+fn rows_are_found_by_what_tells_them_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let location = Location::Sqlite(dir.path().join("config.db"));
+    drop(Db::open(location.clone()).unwrap());
+    let db = Db::open(location).unwrap();
+    let noted = db.read(|c| c.query("SELECT idx FROM main.sqlite_stat1", &[])).unwrap();
+    assert_eq!(noted.len(), 11, "once each");
+    let plan = |sql: &str| {
+        let rows = db.read(|c| c.query(&format!("EXPLAIN QUERY PLAN {sql}"), &[])).unwrap();
+        rows.iter().map(|row| row.text("detail").to_owned()).collect::<Vec<_>>()
+    };
+    for (sql, index) in [
+        ("SELECT name FROM items WHERE hostid = 5 AND templateid = 0", "items_hostid_key_"),
+        ("SELECT name FROM hosts WHERE kind = 0 AND host = 'a'", "hosts_host"),
+        ("SELECT status FROM alerts WHERE p_eventid = 0 AND eventid IN (1, 2)", "alerts_eventid"),
+        // Alone they still find rows.
+        ("SELECT name FROM items WHERE templateid = 7", "items_templateid"),
+        ("SELECT name FROM hosts WHERE kind = 1", "hosts_kind"),
+    ] {
+        let plan = plan(sql);
+        assert!(plan.iter().any(|step| step.contains(&format!(" INDEX {index} "))), "{plan:?}");
+    }
+}

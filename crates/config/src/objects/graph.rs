@@ -16,7 +16,7 @@ use crate::link::{Changed, Later, LinkError, Work, inherit_graphs, later, take_o
 pub struct GraphItem {
     /// Row of `graph_items`; 0 = a new one.
     pub gitemid: u64,
-    /// The item.
+    /// Whose values are drawn.
     pub itemid: u64,
     /// How it is drawn: 0 line, 1 filled region, 2 bold line, 3 dots, 4 dashed line, 5 gradient line.
     pub drawtype: i64,
@@ -45,7 +45,15 @@ const ITEM_COLUMNS: [&str; 9] = [
     "type",
 ];
 
+/// `type` of an item whose value is the sum of a pie.
+const SUM: i64 = 2;
+
 impl GraphItem {
+    /// Whether its value is the sum of a pie.
+    pub fn is_sum(&self) -> bool {
+        self.kind == SUM
+    }
+
     /// From a row of `graph_items`.
     pub fn from_row(row: &Row) -> Self {
         Self {

@@ -12,7 +12,7 @@ pub(crate) use migration::{migrate_configuration, migrate_state, separate_state}
 pub use tables::named as table;
 pub use tables::tables;
 pub(crate) use tables::{balancing_tables, configuration_tables, state_tables};
-pub(crate) use usual::note as note_usual;
+pub(crate) use usual::{Statistic, statistics};
 
 /// Kind of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use config::db::Row;
+use const_format::formatcp;
+use objects::sql::{FLAGS_PLAIN, FLAGS_PROTOTYPE};
 use serde_json::{Map, json};
 
 use super::order::natural;
@@ -22,12 +24,13 @@ pub(super) struct Graphs {
 impl Graphs {
     pub(super) fn load(export: &Export<'_, '_>, owners: &[u64]) -> ApiResult<Self> {
         // Each row of a graph has one of its items; that of a prototype tells the rule.
-        let mut rows = export.rows(
+        let sql = formatcp!(
             "SELECT g.*, MAX(i.ruleid) AS ruleid FROM items i \
              JOIN graph_items f ON f.itemid = i.itemid JOIN graphs g ON g.graphid = f.graphid \
-             WHERE g.templateid = 0 AND g.flags IN (0, 2) AND i.hostid IN ({ids}) GROUP BY g.graphid",
-            owners,
-        )?;
+             WHERE g.templateid = 0 AND g.flags IN ({FLAGS_PLAIN}, {FLAGS_PROTOTYPE}) \
+             AND i.hostid IN ({{ids}}) GROUP BY g.graphid"
+        );
+        let mut rows = export.rows(sql, owners)?;
         rows.sort_by_cached_key(|row| (natural(row.text("name")), row.id("graphid")));
         rows.dedup_by_key(|row| row.id("graphid"));
         let items = Items::load(export, &rows)?;

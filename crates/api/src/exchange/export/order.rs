@@ -266,7 +266,7 @@ pub(super) fn inner(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::exchange::export::order::{inner, natural};
 
     #[test]
     fn natural_order() {

@@ -91,12 +91,7 @@ impl Triggers {
             let mut depends: Vec<Json> = depends.collect();
             depends.sort_by_cached_key(|one| natural(text(one, "name")));
             put_list(&mut one, "dependencies", depends);
-            let tags = row.get("tags").and_then(Json::as_array).into_iter().flatten();
-            let mut tags: Vec<Json> = tags.map(|tag| Json::Object(to_export(TAG, tag))).collect();
-            tags.sort_by_cached_key(|tag| {
-                (text(tag, "tag").to_owned(), text(tag, "value").to_owned())
-            });
-            put_list(&mut one, "tags", tags);
+            put_list(&mut one, "tags", tags(row));
             let one = arrange(one, TRIGGERS);
             match of_trigger.get(&id).map(Vec::as_slice) {
                 Some([item]) if !aside.contains(&id) => {
@@ -173,4 +168,12 @@ impl Triggers {
             .map(|(_, _, one)| one)
             .collect()
     }
+}
+
+/// The tags of a trigger, sorted.
+fn tags(row: &Json) -> Vec<Json> {
+    let tags = row.get("tags").and_then(Json::as_array).into_iter().flatten();
+    let mut tags: Vec<Json> = tags.map(|tag| Json::Object(to_export(TAG, tag))).collect();
+    tags.sort_by_cached_key(|tag| (text(tag, "tag").to_owned(), text(tag, "value").to_owned()));
+    tags
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use config::db::{Row, Value, placeholders};
+use objects::HostKind;
 use objects::sql::KIND_OWNERS;
 use serde_json::{Map, json};
 
@@ -132,7 +133,7 @@ impl Import<'_, '_> {
             );
             let names: Vec<Value> = portion.iter().map(|name| Value::from(*name)).collect();
             for row in self.call.rows(&sql, &names)? {
-                let (id, is_template) = (row.id("hostid"), row.int("kind") == 1);
+                let (id, is_template) = (row.id("hostid"), HostKind::Template.is(row.int("kind")));
                 hosts.insert(row.text("host").to_owned(), Host { id, is_template });
             }
         }

@@ -124,7 +124,7 @@ fn check_prototypes(graph: &Graph, rows: &[&Row]) -> ApiResult<()> {
 
 /// A pie has one sum at most.
 fn check_pie(graph: &Graph, kind: Kind) -> ApiResult<()> {
-    let sums = graph.items.iter().filter(|item| item.kind == 2).count();
+    let sums = graph.items.iter().filter(|item| item.is_sum()).count();
     if graph.is_pie() && sums > 1 {
         return Err(ApiError::params(format!(
             "Cannot add more than one item with type \"Graph sum\" on {} \"{}\".",
