@@ -123,11 +123,18 @@ pub(super) struct Look<'a> {
     origins: Origins,
     problems: Watched,
     people: People,
-    told: Told,
-    running: BTreeSet<(u64, u64)>,
+    earlier: Earlier,
     /// `None` = those of the turn.
     texts: Option<Box<dyn Texts>>,
     pub(super) changes: Changes,
+}
+
+/// What escalations did before.
+struct Earlier {
+    /// Who got messages.
+    told: Told,
+    /// Actions and problems with an escalation under way.
+    running: BTreeSet<(u64, u64)>,
 }
 
 impl<'a> Look<'a> {
@@ -182,8 +189,7 @@ impl<'a> Look<'a> {
             origins,
             problems,
             people,
-            told,
-            running,
+            earlier: Earlier { told, running },
             texts: None,
             changes: Changes::default(),
         })
@@ -282,7 +288,7 @@ impl<'a> Look<'a> {
             self.changes.ended.extend(Some(one.id).filter(|id| *id != 0));
             return Ok(());
         };
-        let involved = self.told.get(&(one.action, one.event));
+        let involved = self.earlier.told.get(&(one.action, one.event));
         one.progress.told = involved.is_some_and(|involved| !involved.is_empty());
         let off = (!action.enabled).then_some(action.name.as_str());
         let problem = self.problem(action, &event, off);
@@ -366,7 +372,9 @@ impl<'a> Look<'a> {
             .actions
             .values()
             .filter(|one| one.enabled && one.source == event.source)
-            .filter(|one| fits.contains(&one.id) || self.running.contains(&(one.id, event.id)))
+            .filter(|one| {
+                fits.contains(&one.id) || self.earlier.running.contains(&(one.id, event.id))
+            })
             .collect();
         for action in actions {
             let about = About::update(&event, update);

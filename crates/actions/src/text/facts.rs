@@ -227,7 +227,7 @@ pub struct Monitored {
 /// What the snapshot does not have of a host.
 #[derive(Debug, Clone, Default)]
 pub struct HostTexts {
-    /// Its description.
+    /// As users wrote it.
     pub description: String,
     /// Name of the proxy that monitors it; empty = none.
     pub proxy: String,

@@ -11,7 +11,7 @@ use crate::Edit;
 use crate::db::{DbResult, Reader, Row, Value, query_by_ids};
 use crate::link::{Changed, Later, LinkError, Work, inherit_graphs, later, take_over_graph_level};
 
-/// An item of a graph.
+/// How a graph draws the values of an item.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GraphItem {
     /// Row of `graph_items`; 0 = a new one.

@@ -54,7 +54,7 @@ impl Look<'_> {
         self.hold(grouping, event, &mut alerts);
         // Messages of one recovery do not involve each other's users.
         if about.mode == OperationMode::Problem {
-            let told = self.told.entry((action.id, event.id)).or_default();
+            let told = self.earlier.told.entry((action.id, event.id)).or_default();
             told.extend(alerts.iter().filter(|alert| alert.is_told()).map(|alert| {
                 let address = alert.address.clone();
                 Involved { user: alert.user, address, last: Text::default() }
@@ -76,7 +76,8 @@ impl Look<'_> {
         if matches!(say, Say::Note(_)) {
             return stored::last_messages(connection, action.id, event.id);
         }
-        let mut involved = self.told.get(&(action.id, event.id)).cloned().unwrap_or_default();
+        let mut involved =
+            self.earlier.told.get(&(action.id, event.id)).cloned().unwrap_or_default();
         if about.update != 0 {
             let sql = "SELECT DISTINCT userid FROM acknowledges \
                        WHERE eventid = ? AND acknowledgeid < ?";

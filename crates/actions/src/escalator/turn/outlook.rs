@@ -52,7 +52,7 @@ impl Look<'_> {
         let off = (!action.enabled).then_some(action.name.as_str());
         let problem = self.problem(action, event, off);
         let progress = escalation.map(|one| Progress {
-            told: self.told.contains_key(&(action.id, event.id)),
+            told: self.earlier.told.contains_key(&(action.id, event.id)),
             ..one.progress
         });
         let steps = progress.map(|from| action.plan.forecast(&problem, from, STEPS_MAX));

@@ -6,7 +6,7 @@ use serde_json::Map;
 use crate::call::Json;
 
 /// Members of items and item prototypes.
-pub(super) const ITEMS: &[&str] = &[
+pub(crate) const ITEMS: &[&str] = &[
     "uuid",
     "name",
     "type",
@@ -58,7 +58,7 @@ pub(super) const ITEMS: &[&str] = &[
 ];
 
 /// Members of discovery rules.
-pub(super) const RULES: &[&str] = &[
+pub(crate) const RULES: &[&str] = &[
     "uuid",
     "name",
     "type",
@@ -110,7 +110,7 @@ pub(super) const RULES: &[&str] = &[
 ];
 
 /// Members of host prototypes.
-pub(super) const HOST_PROTOTYPES: &[&str] = &[
+pub(crate) const HOST_PROTOTYPES: &[&str] = &[
     "uuid",
     "host",
     "name",
@@ -127,7 +127,7 @@ pub(super) const HOST_PROTOTYPES: &[&str] = &[
 ];
 
 /// SNMP details of a host prototype's interface.
-pub(super) const PROTOTYPE_DETAILS: &[&str] = &[
+pub(crate) const PROTOTYPE_DETAILS: &[&str] = &[
     "version",
     "bulk",
     "community",
@@ -142,7 +142,7 @@ pub(super) const PROTOTYPE_DETAILS: &[&str] = &[
 ];
 
 /// Members of triggers and trigger prototypes.
-pub(super) const TRIGGERS: &[&str] = &[
+pub(crate) const TRIGGERS: &[&str] = &[
     "uuid",
     "expression",
     "recovery_mode",
@@ -165,7 +165,7 @@ pub(super) const TRIGGERS: &[&str] = &[
 ];
 
 /// Members of what an override does.
-pub(super) const OPERATIONS: &[&str] = &[
+pub(crate) const OPERATIONS: &[&str] = &[
     "operationobject",
     "operator",
     "value",
@@ -181,7 +181,7 @@ pub(super) const OPERATIONS: &[&str] = &[
 ];
 
 /// Members of web scenarios.
-pub(super) const SCENARIOS: &[&str] = &[
+pub(crate) const SCENARIOS: &[&str] = &[
     "uuid",
     "name",
     "delay",
@@ -204,7 +204,7 @@ pub(super) const SCENARIOS: &[&str] = &[
 ];
 
 /// Members of their steps.
-pub(super) const WEB_STEPS: &[&str] = &[
+pub(crate) const WEB_STEPS: &[&str] = &[
     "name",
     "url",
     "query_fields",
@@ -219,7 +219,7 @@ pub(super) const WEB_STEPS: &[&str] = &[
 ];
 
 /// The object with its members in this order; others come last.
-pub(super) fn arrange(mut node: Map<String, Json>, order: &[&str]) -> Map<String, Json> {
+pub(crate) fn arrange(mut node: Map<String, Json>, order: &[&str]) -> Map<String, Json> {
     let mut out = Map::new();
     for name in order {
         // `remove` of an ordered map would swap members.
@@ -234,7 +234,7 @@ pub(super) fn arrange(mut node: Map<String, Json>, order: &[&str]) -> Map<String
 }
 
 /// A key for the order in which people count: case and spaces mean nothing, digits are numbers.
-pub(super) fn natural(name: &str) -> Vec<u8> {
+pub(crate) fn natural(name: &str) -> Vec<u8> {
     let mut key = Vec::with_capacity(name.len());
     let mut rest = name.as_bytes();
     while let Some((first, others)) = rest.split_first() {
@@ -259,7 +259,7 @@ pub(super) fn natural(name: &str) -> Vec<u8> {
 }
 
 /// A macro's name without what stands around it: `{$A}` sorts before `{$A_B}`.
-pub(super) fn inner(name: &str) -> &str {
+pub(crate) fn inner(name: &str) -> &str {
     let name = name.strip_prefix(['{']).and_then(|n| n.strip_prefix(['$', '#'])).unwrap_or(name);
     name.strip_suffix('}').unwrap_or(name)
 }

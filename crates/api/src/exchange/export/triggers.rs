@@ -71,8 +71,6 @@ impl Triggers {
         )?;
         if let Json::Array(rows) = &mut found {
             write_expressions(export.call, rows)?;
-        }
-        if let Json::Array(rows) = &mut found {
             rows.sort_by_cached_key(|row| {
                 (natural(text(row, "description")), text(row, "expression").to_owned())
             });
@@ -80,28 +78,22 @@ impl Triggers {
         let rows = found.as_array().map_or(&[][..], Vec::as_slice);
         let targets = self.targets(export, rows)?;
         for row in rows {
-            let id: u64 = text(row, "triggerid").parse().unwrap_or(0);
+            let id = text(row, "triggerid").parse().unwrap_or(0);
             let mut one = to_export(TRIGGER, row);
             if Origin::Prototype.is(flags) {
                 one.extend(to_export(DISCOVERED, row));
             }
-            let depends = row.get("dependencies").and_then(Json::as_array).into_iter().flatten();
-            let depends =
-                depends.filter_map(|d| targets.get(d.get("triggerid")?.as_str()?).cloned());
-            let mut depends: Vec<Json> = depends.collect();
-            depends.sort_by_cached_key(|one| natural(text(one, "name")));
-            put_list(&mut one, "dependencies", depends);
+            put_list(&mut one, "dependencies", dependencies(row, &targets));
             put_list(&mut one, "tags", tags(row));
             let one = arrange(one, TRIGGERS);
             match of_trigger.get(&id).map(Vec::as_slice) {
                 Some([item]) if !aside.contains(&id) => {
                     self.single.entry(*item).or_default().push(Json::Object(one))
                 }
-                Some(items) => self.several.push((
-                    items.to_vec(),
-                    Origin::Prototype.is(flags),
-                    Json::Object(one),
-                )),
+                Some(items) => {
+                    let is_prototype = Origin::Prototype.is(flags);
+                    self.several.push((items.to_vec(), is_prototype, Json::Object(one)));
+                }
                 None => {}
             }
         }
@@ -176,4 +168,13 @@ fn tags(row: &Json) -> Vec<Json> {
     let mut tags: Vec<Json> = tags.map(|tag| Json::Object(to_export(TAG, tag))).collect();
     tags.sort_by_cached_key(|tag| (text(tag, "tag").to_owned(), text(tag, "value").to_owned()));
     tags
+}
+
+/// The triggers that a trigger depends on, sorted by name.
+fn dependencies(row: &Json, targets: &BTreeMap<String, Json>) -> Vec<Json> {
+    let depends = row.get("dependencies").and_then(Json::as_array).into_iter().flatten();
+    let mut depends: Vec<Json> =
+        depends.filter_map(|one| targets.get(one.get("triggerid")?.as_str()?).cloned()).collect();
+    depends.sort_by_cached_key(|one| natural(text(one, "name")));
+    depends
 }
