@@ -26,6 +26,7 @@ import type { MediaTypeRow, MessageTemplate } from "./media-types";
 import type { OnCallGets } from "./oncall";
 import type { ActionOwn } from "./own-fields";
 import type { GroupSettings } from "./placement";
+import type { ProxyGets } from "./proxies";
 import type * as schema from "./schema";
 import type { ServiceGets } from "./service-gets";
 import type { Media, Right, RoleElement } from "./users";
@@ -44,7 +45,7 @@ interface Related<Name extends string, T, Shape> {
 export type Many<Name extends string, T> = Related<Name, T, "many">;
 /** A row; with `Optional` an empty list if there is none. */
 export type One<Name extends string, T> = Related<Name, T, "one">;
-type Optional<Name extends string, T> = Related<Name, T, "optional">;
+export type Optional<Name extends string, T> = Related<Name, T, "optional">;
 
 export interface Get<T, Selects = unknown, Filters = unknown> {
   row: T;
@@ -217,7 +218,7 @@ interface ActionFilter {
  * What each `get` reads: fields of its rows, what `select…` adds, and what narrows the rows besides
  * the parameters of all (`GetParams`). The fields are the schema's; the schema does not have the rest.
  */
-export interface Gets extends ServiceGets, OnCallGets, MapGets {
+export interface Gets extends ServiceGets, OnCallGets, MapGets, ProxyGets {
   "action.get": Get<
     Omit<schema.Action, "eventsource"> & ActionOwn & { eventsource: ActionSource },
     {
@@ -375,19 +376,6 @@ export interface Gets extends ServiceGets, OnCallGets, MapGets {
     { poolgroupids?: Ids }
   >;
   "problem.get": Get<Row<schema.Problem>, OfProblems, ByEvent & { recent?: boolean }>;
-  "proxy.get": Get<
-    schema.Proxy,
-    {
-      selectHosts: Many<"hosts", HostRow>;
-      selectProxyGroup: Optional<"proxyGroup", schema.ProxyGroup>;
-    },
-    { proxyids?: Ids; proxy_groupids?: Ids }
-  >;
-  "proxygroup.get": Get<
-    schema.ProxyGroup,
-    { selectProxies: Many<"proxies", schema.Proxy> },
-    { proxyids?: Ids; proxy_groupids?: Ids }
-  >;
   "role.get": Get<
     schema.Role,
     { selectRules: One<"rules", RoleRules>; selectUsers: Many<"users", Row<schema.User>> },

@@ -1,8 +1,25 @@
 import { queryOptions } from "@tanstack/react-query";
 import { rpc } from "./client";
+import type { Get, HostRow, Ids, Many, Optional } from "./gets";
 import { pollInterval } from "./live";
 import type { Members } from "./methods";
 import type * as schema from "./schema";
+
+export interface ProxyGets {
+  "proxy.get": Get<
+    schema.Proxy,
+    {
+      selectHosts: Many<"hosts", HostRow>;
+      selectProxyGroup: Optional<"proxyGroup", schema.ProxyGroup>;
+    },
+    { proxyids?: Ids; proxy_groupids?: Ids }
+  >;
+  "proxygroup.get": Get<
+    schema.ProxyGroup,
+    { selectProxies: Many<"proxies", schema.Proxy> },
+    { proxyids?: Ids; proxy_groupids?: Ids }
+  >;
+}
 
 /** A proxy with the number of its hosts. */
 export interface ProxyRow extends schema.Proxy {

@@ -314,7 +314,7 @@ impl std::fmt::Debug for Db {
     }
 }
 
-/// Gives an SQLite file the statistics that it does not have; `ANALYZE` may have made others. At first it has none to read.
+/// Gives an SQLite file the statistics that it lacks; `ANALYZE` may have made others. At first there are none to read.
 fn note(
     connection: &mut dyn Connection,
     statistics: impl Iterator<Item = Statistic>,
