@@ -17,7 +17,7 @@ pub(super) fn without_withdrawn(
     if withdrawn.is_empty() {
         return Ok(rows);
     }
-    tracing::info!(alerts = withdrawn.len(), error);
+    tracing::warn!(alerts = withdrawn.len(), error, "alerts are withdrawn");
     let marks = placeholders(withdrawn.len());
     let failed = AlertStatus::Failed.text();
     let sql = format!(

@@ -41,8 +41,8 @@ impl Ahead {
             is_of(&sample.value, query.value_type) && query.span.has(sample.at.clock)
         };
         let found: Vec<Sample> = samples.iter().filter(fitting).take(most).cloned().collect();
-        let are_all = samples.len() < SAMPLES;
-        (are_all || found.len() == most).then_some(found)
+        // There may be older ones: the newest are those of the shards, and a history store may have more.
+        (found.len() == most).then_some(found)
     }
 }
 
@@ -150,11 +150,39 @@ mod tests {
         assert_eq!(history.ranges.load(Ordering::Relaxed), 0);
     }
 
+    /// The newest samples are those of the last second; the others are in a store.
+    struct Tiered(Counted);
+
+    impl Reader for Tiered {
+        fn range(&self, query: &RangeQuery) -> Result<Vec<Sample>, Error> {
+            self.0.range(query)
+        }
+
+        fn newest(&self, items: &[ItemId], _: usize) -> Result<Vec<Vec<Sample>>, Error> {
+            self.0.newest(items, 1)
+        }
+
+        fn trends(&self, _: &[ItemId], _: Span) -> Result<Vec<Trend>, Error> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[test]
+    fn values_of_a_store_are_not_left_out() {
+        let history = Arc::new(Tiered(Counted { seconds: 9, ..Counted::default() }));
+        let ahead = Ahead::new(history, vec![ItemId(1)]);
+        for (till, limit, wanted) in [(9, 1, 1), (9, 5, 5), (4, 1, 1), (9, 40, 9)] {
+            let found = ahead.range(&query(1, till, Some(limit))).unwrap();
+            assert_eq!(found.len(), wanted, "till {till}, at most {limit}");
+        }
+    }
+
     #[test]
     fn values_of_another_type_are_not_taken() {
         let history = Arc::new(Counted { seconds: 3, ..Counted::default() });
         let ahead = Ahead::new(Arc::clone(&history) as _, vec![ItemId(1)]);
         let query = RangeQuery { value_type: ValueType::Float, ..query(1, 30, Some(1)) };
-        assert_eq!(ahead.range(&query).unwrap(), []);
+        ahead.range(&query).unwrap();
+        assert_eq!(history.ranges.load(Ordering::Relaxed), 1, "the history is asked");
     }
 }
