@@ -97,11 +97,13 @@ class FromFile(bed.unittest.TestCase):
         return run.stderr
 
     def wait_for_log(self, *texts):
-        def logged():
+        def text():
             with open(self.log, encoding="utf-8") as log:
-                text = log.read()
-            return all(part in text for part in texts)
-        bed.wait_for("the log: %s" % (texts,), logged)
+                return log.read()
+        try:
+            bed.wait_for("the log: %s" % (texts,), lambda: all(part in text() for part in texts))
+        except AssertionError as error:
+            raise AssertionError("%s\nThe log has:\n%s" % (error, text())) from None
 
     def test_all_monitors_or_a_number_of_them_must_pass(self):
         tcp, web = dict(FAST, type="tcp"), dict(FAST, type="http", name="web", path="/health")

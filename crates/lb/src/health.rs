@@ -227,14 +227,13 @@ impl Table {
         buffers: &mut Buffers,
     ) {
         let interval = ms(self.targets[index].monitor().interval.0);
-        match self.targets[index].check {
-            // It ends by its own limit.
-            Some(Check::Script) => {
-                self.schedule(index, now + interval);
-                return;
-            }
-            Some(_) => self.deadline(index, buffers),
-            None => {}
+        if self.targets[index].deadline_ms.is_some_and(|at| at <= now) {
+            self.deadline(index, buffers);
+        }
+        if self.targets[index].check.is_some() {
+            // The check before this one still has time.
+            self.schedule(index, now + interval);
+            return;
         }
         if self.targets[index].monitor().kind == HealthKind::Script
             && self.scripts.as_ref().is_some_and(Scripts::is_full)

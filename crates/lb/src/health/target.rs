@@ -129,7 +129,7 @@ impl Target {
             _ if monitor.kind == HealthKind::Icmp => "no reply",
             _ => "no response",
         };
-        let limit = ms(monitor.timeout.0.min(monitor.interval.0));
+        let limit = ms(monitor.timeout.0);
         Outcome::Failed(format!("{missing} within {limit} ms"))
     }
 

@@ -145,6 +145,28 @@ impl Bed {
 }
 
 #[test]
+fn check_has_its_timeout_even_if_the_interval_is_shorter() {
+    // A server that accepts and does not respond.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut bed = Bed::new();
+    bed.configure(
+        silent.local_addr().unwrap(),
+        1,
+        "{type: http, down: 1, interval: 1s, timeout: 3s}",
+    );
+    bed.pass(0);
+    for _ in 0..2 {
+        bed.pass(1_000);
+        assert!(bed.table.targets[0].check.is_some());
+        assert_eq!(bed.verdict(), Verdict::Unknown);
+    }
+    bed.pass(1_000);
+    assert_eq!(bed.verdict(), Verdict::Fails);
+    // The next one has begun at the same moment.
+    assert!(bed.table.targets[0].check.is_some());
+}
+
+#[test]
 fn check_in_progress_survives_changes_until_its_deadline() {
     // A server that accepts and does not respond.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
