@@ -106,7 +106,7 @@ impl Running {
         let busy: BTreeSet<u64> = self.started.values().copied().collect();
         let waiting = config.read(|connection| waiting(connection, &busy, now))?;
         let seen = waiting.len();
-        let waiting = without_withdrawn(config, waiting, WITHDRAWN)?;
+        let waiting = without_withdrawn(config, waiting, |_| WITHDRAWN)?;
         let ids: BTreeSet<u64> = waiting.iter().map(|row| row.id("scriptid")).collect();
         let scripts = config.read(|connection| commands::read(connection, &Vec::from_iter(ids)))?;
         let mut found = self.choose(&waiting, &scripts, snapshot, now);

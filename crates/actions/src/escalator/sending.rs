@@ -37,7 +37,8 @@ const OPEN: &str = formatcp!(
 const UNCERTAIN: &str =
     "The server stopped during the attempt. The message may have been sent; it is not sent again.";
 
-const WITHDRAWN: &str = "The action or the user was deleted. The message is not sent.";
+/// In `nextcheck`: due at once, and an attempt before may have reached the receiver, which takes each message once.
+const AGAIN: i64 = 1;
 
 /// Alerts on their way.
 pub(super) struct Sending {
@@ -67,7 +68,7 @@ impl Sending {
         if !again.is_empty() {
             let marks = config::db::placeholders(again.len());
             let sql = format!(
-                "UPDATE alerts SET nextcheck = 1 WHERE {OPEN} AND nextcheck = 0 \
+                "UPDATE alerts SET nextcheck = {AGAIN} WHERE {OPEN} AND nextcheck = 0 \
                  AND mediatypeid IN ({marks})"
             );
             config.write_state(|state| state.execute(&sql, &again))?;
@@ -187,7 +188,7 @@ impl Sending {
     ) -> DbResult<()> {
         let order = way.order();
         let rows = config.read(|connection| due(connection, media_type, order, room, now))?;
-        let rows = without_withdrawn(config, rows, WITHDRAWN)?;
+        let rows = without_withdrawn(config, rows, withdrawn_error)?;
         let attempts = handover::attempts(config, &rows, way, now)?;
         let ids: Vec<u64> = rows.iter().map(|row| row.id("alertid")).collect();
         if !ids.is_empty() {
@@ -244,21 +245,20 @@ impl Sending {
         Ok(())
     }
 
-    /// An attempt that may have reached a receiver which takes each message once is as one that was not made.
-    fn certain<'r>(&self, reports: &'r [Report]) -> Cow<'r, [Report]> {
+    /// Alerts that are sent again: the attempt may have reached a receiver which takes each message once. And the other reports.
+    fn again<'r>(&self, reports: &'r [Report]) -> (Vec<u64>, Cow<'r, [Report]>) {
         let is_again = |report: &Report| {
             let media_type = self.handed.get(&report.alert);
             matches!(report.outcome, Outcome::Unknown { .. })
                 && media_type.is_some_and(|id| self.deduplicating.contains(id))
         };
         if !reports.iter().any(is_again) {
-            return Cow::Borrowed(reports);
+            return (Vec::new(), Cow::Borrowed(reports));
         }
-        let certain = |report: &Report| match is_again(report) {
-            true => Report { alert: report.alert, outcome: Outcome::NotStarted },
-            false => report.clone(),
-        };
-        reports.iter().map(certain).collect()
+        let (again, others): (Vec<&Report>, Vec<&Report>) =
+            reports.iter().partition(|report| is_again(report));
+        let again = again.into_iter().map(|report| report.alert.0).collect();
+        (again, others.into_iter().cloned().collect())
     }
 
     /// Stores how attempts ended, and what is sent instead of those that failed.
@@ -272,7 +272,11 @@ impl Sending {
         if reports.is_empty() {
             return Ok(());
         }
-        let reports = &*self.certain(reports);
+        let (again, reports) = self.again(reports);
+        let reports = &*reports;
+        if !again.is_empty() {
+            config.write_state(|state| set_due(state, &again, AGAIN))?;
+        }
         match config.write_state(|state| write_ends(state, reports, fallbacks, now)) {
             Err(error) if error.is_of_values() => {
                 let mut reports = reports.iter();
@@ -282,6 +286,10 @@ impl Sending {
         }
         for media_type in fallbacks.values().flat_map(Fallback::media_types) {
             self.add(media_type, now);
+        }
+        for alert in again {
+            let media_type = self.handed.remove(&AlertId(alert));
+            self.due.extend(media_type.map(|media_type| (now, media_type)));
         }
         for report in reports {
             let Some(media_type) = self.handed.remove(&report.alert) else { continue };
@@ -296,6 +304,16 @@ impl Sending {
             self.due.insert((due, media_type));
         }
         Ok(())
+    }
+}
+
+/// The error of a message whose action or user was deleted.
+fn withdrawn_error(alert: &Row) -> &'static str {
+    match alert.int("nextcheck") {
+        AGAIN => {
+            "The message may have been sent. The action or the user was deleted since; it is not sent again."
+        }
+        _ => "The action or the user was deleted. The message is not sent.",
     }
 }
 

@@ -1,32 +1,37 @@
 //! Messages and commands that wait although their action or their user was deleted: the server stopped, or the database failed, before
 //! the alerts were deleted, too.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use config::Config;
 use config::db::{DbResult, Reader, Row, Value, placeholders, query_by_ids};
 use objects::AlertStatus;
 
-/// The alerts that may be sent or run. The others fail with this error.
+/// The alerts that may be sent or run. The others fail with the error that `error` has for their row.
 pub(super) fn without_withdrawn(
     config: &Config,
     mut rows: Vec<Row>,
-    error: &str,
+    error: fn(&Row) -> &'static str,
 ) -> DbResult<Vec<Row>> {
     let withdrawn = config.read(|connection| withdrawn(connection, &rows))?;
     if withdrawn.is_empty() {
         return Ok(rows);
     }
-    tracing::warn!(alerts = withdrawn.len(), error, "alerts are withdrawn");
-    let marks = placeholders(withdrawn.len());
-    let failed = AlertStatus::Failed.text();
-    let sql = format!(
-        "UPDATE alerts SET status = {failed}, error = ?, nextcheck = 0 WHERE alertid IN ({marks})"
-    );
-    let params = withdrawn.iter().map(|id| Value::from(*id));
-    let params = Vec::from_iter(std::iter::once(error.into()).chain(params));
-    config.write_state(|state| state.execute(&sql, &params))?;
-    rows.retain(|row| !withdrawn.contains(&row.id("alertid")));
+    let mut by_error: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+    for row in rows.extract_if(.., |row| withdrawn.contains(&row.id("alertid"))) {
+        by_error.entry(error(&row)).or_default().push(row.id("alertid"));
+    }
+    for (error, ids) in by_error {
+        tracing::warn!(alerts = ids.len(), error, "alerts are withdrawn");
+        let marks = placeholders(ids.len());
+        let failed = AlertStatus::Failed.text();
+        let sql = format!(
+            "UPDATE alerts SET status = {failed}, error = ?, nextcheck = 0 WHERE alertid IN ({marks})"
+        );
+        let params = ids.iter().map(|id| Value::from(*id));
+        let params = Vec::from_iter(std::iter::once(error.into()).chain(params));
+        config.write_state(|state| state.execute(&sql, &params))?;
+    }
     Ok(rows)
 }
 

@@ -6,10 +6,17 @@ use std::time::Duration;
 use super::seen::{Alert, Seen};
 use super::world::{Outcome, World};
 
+/// More often in turn, the escalator does not go on at once.
+const RESTLESS_MAX: u32 = 100;
+
 impl World {
     /// After all is done that there is to do: nothing is due, nothing is handed over that is not on its way, and the escalator
     /// wakes up in time for the next thing.
     pub(super) fn check_dues(&mut self, wait: Duration) -> Outcome {
+        self.restless = if wait.is_zero() { self.restless + 1 } else { 0 };
+        if self.restless > RESTLESS_MAX {
+            return Err("the escalator does not come to rest".to_owned());
+        }
         let (now, config) = (self.now(), Arc::clone(&self.server().config));
         let seen = self.look(&config);
         let dues = seen.escalations.iter().filter_map(|(key, one)| Some((key, one.waits.due()?)));
@@ -27,7 +34,8 @@ impl World {
                 return Err(format!("handed over: {handed:?}, but {alert:?}"));
             }
             if alert.due > 0 && !self.waits_for_another(alert.id, &seen) && !is_stopped {
-                if alert.due <= now && !self.receivers.queue.stops() {
+                // With no wait, the escalator goes on at once.
+                if alert.due <= now && !wait.is_zero() && !self.receivers.queue.stops() {
                     return Err(format!("it was due: {alert:?}"));
                 }
                 next = next.min(alert.due.max(now));
@@ -56,7 +64,8 @@ impl World {
                 && one.message.address == alert.message.address
         };
         self.receivers.under_way(alert.media_type()) >= window
-            || media_type.is_some_and(|one| one.living)
+            // One that was deleted is living until the escalator looks at it again.
+            || media_type.is_none_or(|one| one.living)
                 && (open().any(is_before) || self.receivers.is_before(&alert.message))
     }
 }

@@ -270,11 +270,12 @@ impl Receivers {
         flights.into_iter().map(of).collect()
     }
 
-    /// The process died: what was on its way arrives later, or never. `doubtful`: alerts whose rows say that an attempt is
+    /// The process died: what was on its way arrives later, or never, as all that has a media type which was deleted. `doubtful`: alerts whose rows say that an attempt is
     /// made; `in_work`: it died while it may have handed over messages.
     pub(super) fn crash(
         &mut self,
         random: &mut Random,
+        estate: &Estate,
         doubtful: BTreeSet<u64>,
         in_work: bool,
     ) -> Result<(), String> {
@@ -284,7 +285,8 @@ impl Receivers {
             return Err(format!("alert {id} is neither handed over nor due"));
         }
         for flight in std::mem::take(&mut self.flights) {
-            if flight.outcome.is_none() && random.one_in(2) {
+            let is_gone = !estate.media_types.contains_key(&flight.attempt.media_type.0);
+            if flight.outcome.is_none() && random.one_in(2) && !is_gone {
                 self.late.push(flight.attempt);
             }
         }
@@ -316,6 +318,10 @@ impl Receivers {
                 (AlertStatus::Sent, _) => track.arrived == 1,
                 (AlertStatus::Failed, _) if is_uncertain => {
                     self.doubtful.contains(&alert.id) && !deduplicates
+                }
+                (AlertStatus::Failed, last) if alert.error.starts_with("The message may have") => {
+                    self.doubtful.contains(&alert.id)
+                        || matches!(last, Some(Outcome::Unknown { .. }))
                 }
                 (
                     AlertStatus::Failed,

@@ -34,6 +34,8 @@ pub(super) struct World {
     pub(super) receivers: Receivers,
     /// The process failed or died while it may have handed over messages.
     unsure: bool,
+    /// How often in turn the escalator wanted to go on at once.
+    pub(super) restless: u32,
     pub(super) trace: Vec<String>,
 }
 
@@ -51,7 +53,18 @@ impl World {
         let state = State { estate, truth: Truth::default(), model: Model::default() };
         let trace = vec![format!("{:?}", state.estate)];
         let shard = Shard::default();
-        Self { random, machine, folder, server, state, shard, receivers, unsure: false, trace }
+        Self {
+            random,
+            machine,
+            folder,
+            server,
+            state,
+            shard,
+            receivers,
+            unsure: false,
+            restless: 0,
+            trace,
+        }
     }
 
     pub(super) fn now(&self) -> i64 {
@@ -192,7 +205,8 @@ impl World {
                 if !is_crash && !doubtful.is_empty() {
                     return Err(format!("an orderly end leaves {doubtful:?} uncertain"));
                 }
-                self.receivers.crash(&mut self.random, doubtful, self.unsure)?;
+                let estate = &self.state.estate;
+                self.receivers.crash(&mut self.random, estate, doubtful, self.unsure)?;
             }
             let back = self.set_back_since(&config);
             if let Some(by) = moves.take().filter(|_| back.is_none()) {

@@ -315,7 +315,7 @@ fn escalations_that_wait_for_the_end_go_with_the_trigger() {
     world.work();
     world.run_state("DELETE FROM problems");
     assert_eq!(world.rows(escalations), [event.to_string()]);
-    world.problems.housekeep(0).unwrap();
+    world.problems.housekeep().unwrap();
     assert_eq!(world.rows(escalations), Vec::<String>::new());
 }
 
