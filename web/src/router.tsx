@@ -258,6 +258,12 @@ const system = createRoute({
   component: page(() => import("~/features/system/page"), "SystemPage"),
 });
 
+const housekeeping = createRoute({
+  getParentRoute: () => inside,
+  path: "/housekeeping",
+  component: page(() => import("~/features/housekeeping/page"), "HousekeepingPage"),
+});
+
 const audit = createRoute({
   getParentRoute: () => inside,
   path: "/audit",
@@ -405,6 +411,7 @@ const pages = [
   health,
   capacity,
   system,
+  housekeeping,
   audit,
   users,
   balancedServices,

@@ -211,7 +211,9 @@ fn idle_limit(api: &Api, session: &Row) -> u64 {
         _ => (text, 1),
     };
     match digits.parse::<u64>() {
-        Ok(0) | Err(_) => api.deps.config.snapshot().settings.session_s.unwrap_or(u64::MAX),
+        Ok(0) | Err(_) => {
+            api.deps.config.snapshot().settings.retention.sessions_s.unwrap_or(u64::MAX)
+        }
         Ok(n) => n * unit,
     }
 }
@@ -377,7 +379,7 @@ pub(crate) fn end_all(
 
 /// Removes sessions that are no longer valid from the database, and the states of what was deleted. To be called now and then.
 pub(crate) fn remove_ended(api: &Api) -> DbResult<()> {
-    let limit = api.deps.config.snapshot().settings.session_s.unwrap_or(u64::MAX);
+    let limit = api.deps.config.snapshot().settings.retention.sessions_s.unwrap_or(u64::MAX);
     let now = api.deps.clock.unix_s();
     let oldest = now.saturating_sub(limit);
     api.deps.config.write_state(|state| {

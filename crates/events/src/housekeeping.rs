@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 
 use config::Statements;
 use config::db::{DbError, DbResult, query_by_ids};
-use const_format::formatcp;
 use model::{EventId, EventOrigin, ItemId, ProblemChange, TriggerId, TriggerState};
-use objects::sql::{SOURCE_INTERNAL, SOURCES_OF_DISCOVERY};
+use objects::{EventObject, EventSource};
 
 use crate::effect::Effect;
 use crate::open::Open;
@@ -15,9 +14,6 @@ use crate::problems::Problems;
 
 /// How long a recovered problem stays in the list of problems, seconds; its events stay longer.
 const RECOVERED_KEPT_S: u64 = 24 * 3600;
-
-/// How long events of network discovery and autoregistration stay, seconds: each round makes some.
-const FOUND_KEPT_S: u64 = 24 * 3600;
 
 /// Rows per statement, so that a transaction stays short.
 const PORTION: i64 = 5_000;
@@ -92,15 +88,11 @@ impl Problems {
     }
 
     /// Removes problems that recovered a day ago, escalations of problems that no longer exist, states of deleted triggers,
-    /// and events older than `events_before` (seconds since 1970) that no open problem needs. Internal events have a time of their own in the settings. Returns the
-    /// number of events removed.
-    pub fn housekeep(&self, events_before: u64) -> DbResult<u64> {
+    /// and events that are older than the settings say, unless their problem is still in the list. Returns the number of
+    /// events removed.
+    pub fn housekeep(&self) -> DbResult<u64> {
         let now = self.clock().unix_s();
-        let found_before = now.saturating_sub(FOUND_KEPT_S);
-        let internal = self.config().snapshot().settings.internal_events_s;
-        let internal_before = internal.map_or(0, |kept| now.saturating_sub(kept));
-        let recovered_before = self.clock().unix_s().saturating_sub(RECOVERED_KEPT_S);
-        let mut removed = 0;
+        let recovered_before = now.saturating_sub(RECOVERED_KEPT_S);
         self.transaction(|edit, _| {
             edit.execute(
                 "DELETE FROM problems WHERE r_clock > 0 AND r_clock < ?",
@@ -120,25 +112,45 @@ impl Problems {
             )?;
             Ok::<_, DbError>(Vec::new())
         })?;
+        let retention = self.config().snapshot().settings.retention;
+        let mut removed = 0;
+        for source in EventSource::ALL {
+            let Some(kept_s) = retention.of_events(*source) else { continue };
+            for object in source.objects() {
+                removed += self.remove_events(*source, *object, now.saturating_sub(kept_s))?;
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Removes the events of a source about one kind of object that are older than `before`, seconds since 1970.
+    fn remove_events(
+        &self,
+        source: EventSource,
+        object: EventObject,
+        before: u64,
+    ) -> DbResult<u64> {
+        let newest =
+            "SELECT eventid FROM events WHERE clock < ? ORDER BY clock DESC, eventid DESC LIMIT 1";
+        let rows = self.config().read(|state| state.query(newest, &[before.into()]))?;
+        // Ids grow with time: younger events are not read. One with a greater id and an earlier time goes later.
+        let Some(newest) = rows.first().map(|row| row.id("eventid")) else { return Ok(0) };
+        let sql = "DELETE FROM events WHERE eventid IN (SELECT e.eventid FROM events e \
+                   LEFT JOIN problems p ON p.eventid = e.eventid \
+                   WHERE e.source = ? AND e.object = ? AND e.eventid <= ? AND e.clock < ? \
+                   AND p.eventid IS NULL LIMIT ?)";
+        let which = [
+            (source as u8).into(),
+            (object as u8).into(),
+            newest.into(),
+            before.into(),
+            PORTION.into(),
+        ];
+        let mut removed = 0;
         loop {
             let mut portion = 0;
             self.transaction(|edit, _| {
-                portion = edit.execute(
-                    formatcp!(
-                        "DELETE FROM events WHERE eventid IN (SELECT e.eventid FROM events e \
-                         LEFT JOIN problems p ON p.eventid = e.eventid \
-                         WHERE ((e.source <> {SOURCE_INTERNAL} AND e.clock < ?) \
-                         OR (e.source IN {SOURCES_OF_DISCOVERY} AND e.clock < ?) \
-                         OR (e.source = {SOURCE_INTERNAL} AND e.clock < ?)) \
-                         AND p.eventid IS NULL LIMIT ?)"
-                    ),
-                    &[
-                        events_before.into(),
-                        found_before.into(),
-                        internal_before.into(),
-                        PORTION.into(),
-                    ],
-                )?;
+                portion = edit.execute(sql, &which)?;
                 Ok::<_, DbError>(Vec::new())
             })?;
             removed += portion;

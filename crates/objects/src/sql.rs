@@ -50,9 +50,6 @@ pub const STATE_NOT_SUPPORTED: &str = State::NotSupported.text();
 pub const SOURCE_TRIGGER: &str = EventSource::Trigger.text();
 /// Events about what became unsupported or unknown.
 pub const SOURCE_INTERNAL: &str = EventSource::Internal.text();
-/// List: events of network discovery and autoregistration.
-pub const SOURCES_OF_DISCOVERY: &str =
-    formatcp!("({}, {})", EventSource::Discovery.text(), EventSource::Autoregistration.text());
 /// Events about triggers.
 pub const OBJECT_TRIGGER: &str = EventObject::Trigger.text();
 

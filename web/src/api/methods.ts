@@ -12,6 +12,7 @@ import type { Acknowledgement } from "./events";
 import type { Explanation } from "./explanations";
 import type { GetMethod, GetParams, Gets } from "./gets";
 import type { RawState, RawSummary } from "./host-states";
+import type { HousekeepingMethods } from "./housekeeping";
 import type { TestOutcome } from "./item-test";
 import type { LearntMethods } from "./learnt";
 import type { MediaTypeAnswer, MediaTypeRow, MediaTypeTest, MessageTemplate } from "./media-types";
@@ -169,7 +170,7 @@ interface LostRow {
 }
 
 /** What a method that is neither of these takes and returns. */
-interface Others extends OnCallMethods, SettingsMethods, LearntMethods {
+interface Others extends OnCallMethods, SettingsMethods, HousekeepingMethods, LearntMethods {
   "action.rehearse": { params: RehearsalParams; result: Rehearsal };
   "apiinfo.timezone": { params: []; result: string };
   "apiinfo.version": { params: []; result: string };

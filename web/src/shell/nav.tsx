@@ -31,6 +31,7 @@ export interface Destination {
     | "/oncall"
     | "/heartbeat"
     | "/message-links"
+    | "/housekeeping"
     | "/scripts"
     | "/autoregistration"
     | "/proxies"
@@ -192,6 +193,13 @@ const ADMINISTRATION: Section = {
       key: "8",
       lowest: 3,
       element: "reports.audit",
+    },
+    {
+      to: "/housekeeping",
+      label: "Housekeeping",
+      icon: "trash",
+      lowest: 3,
+      element: "administration.housekeeping",
     },
     {
       to: "/message-links",

@@ -1,5 +1,5 @@
-//! `housekeeping.get`, `housekeeping.update`: for how long what is kept. The periods of history and
-//! trends that override those of items, those of sessions and of internal events are obeyed; the others are kept only.
+//! `housekeeping.get`, `housekeeping.update`: how long data is kept. All settings are obeyed but the switches of history
+//! and trends, and those of compression: history goes by whole files or partitions, which costs next to nothing.
 
 use config::audit::SettingsObject;
 
@@ -28,30 +28,35 @@ pub(crate) static HOUSEKEEPING: Single =
     Single { object: SettingsObject::Housekeeping, settings: SETTINGS, check: |_, _, _| Ok(()) };
 
 const SETTINGS: &[Setting] = &[
-    setting("hk_events_mode", FLAG, "1", "1 = events are deleted. Obeyed for internal events."),
+    setting("hk_events_mode", FLAG, "1", "1 = old events are deleted."),
     setting("hk_events_trigger", DAYS, "365d", "Events of triggers are kept for."),
     setting("hk_events_service", DAYS, "1d", "Events of services are kept for."),
-    setting("hk_events_internal", DAYS, "1d", "Internal events are kept for. Obeyed."),
+    setting("hk_events_internal", DAYS, "1d", "Internal events are kept for."),
     setting("hk_events_discovery", DAYS, "1d", "Events of network discovery are kept for."),
     setting("hk_events_autoreg", DAYS, "1d", "Events of autoregistration are kept for."),
-    setting("hk_services_mode", FLAG, "1", "1 = data of services are deleted."),
-    setting("hk_services", DAYS, "365d", "Data of services are kept for."),
-    setting("hk_audit_mode", FLAG, "1", "1 = the audit log is deleted."),
+    setting("hk_services_mode", FLAG, "1", "1 = old status changes of services are deleted."),
+    setting("hk_services", DAYS, "365d", "Status changes of services are kept for."),
+    setting("hk_audit_mode", FLAG, "1", "1 = old entries of the audit log are deleted."),
     setting("hk_audit", DAYS, "31d", "The audit log is kept for."),
-    setting("hk_sessions_mode", FLAG, "1", "1 = unused sessions are deleted. Obeyed."),
-    setting("hk_sessions", DAYS, "365d", "Unused sessions are kept for. Obeyed."),
-    setting("hk_history_mode", FLAG, "1", "1 = history is deleted."),
-    setting("hk_history_global", FLAG, "0", "1 = `hk_history` overrides items. Obeyed."),
-    setting("hk_history", or_zero(3_600), "31d", "History of all items is kept for. Obeyed."),
-    setting("hk_trends_mode", FLAG, "1", "1 = trends are deleted."),
-    setting("hk_trends_global", FLAG, "0", "1 = `hk_trends` overrides items. Obeyed."),
-    setting("hk_trends", or_zero(DAY_S), "365d", "Trends of all items are kept for. Obeyed."),
+    setting("hk_sessions_mode", FLAG, "1", "1 = unused sessions end."),
+    setting("hk_sessions", DAYS, "365d", "Unused sessions are kept for."),
+    setting("hk_history_mode", FLAG, "1", "Stored only: old history is always deleted."),
+    setting("hk_history_global", FLAG, "0", "1 = `hk_history` overrides the period of each item."),
+    setting("hk_history", or_zero(3_600), "31d", "History of all items is kept for."),
+    setting("hk_trends_mode", FLAG, "1", "Stored only: old trends are always deleted."),
+    setting("hk_trends_global", FLAG, "0", "1 = `hk_trends` overrides the period of each item."),
+    setting("hk_trends", or_zero(DAY_S), "365d", "Trends of all items are kept for."),
     Setting {
         access: ReadOnly,
         ..setting("db_extension", Rule::Of(Text(32)), "", "Extension of the database: none.")
     },
-    setting("compression_status", FLAG, "0", "1 = history is compressed; it always is here."),
-    setting("compress_older", Time::of(7 * DAY_S, YEARS_25_S), "7d", "Age of what is compressed."),
+    setting("compression_status", FLAG, "0", "Stored only: history is always compressed."),
+    setting(
+        "compress_older",
+        Time::of(7 * DAY_S, YEARS_25_S),
+        "7d",
+        "Stored only: age of what is compressed.",
+    ),
 ];
 
 #[cfg(test)]
@@ -65,7 +70,11 @@ mod tests {
         let server = Server::start();
         let kept = || {
             let settings = server.api.deps.config.snapshot().settings.clone();
-            (settings.history_days_global, settings.trends_days_global, settings.session_s)
+            (
+                settings.history_days_global,
+                settings.trends_days_global,
+                settings.retention.sessions_s,
+            )
         };
         let year_s = 365 * 86_400;
         assert_eq!(kept(), (None, None, Some(year_s)));

@@ -15,6 +15,7 @@ mod macro_tests;
 pub mod query;
 #[cfg(test)]
 pub(crate) mod reload_tests;
+mod retention;
 pub mod source;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -30,6 +31,7 @@ pub(crate) use expand::Resolver;
 pub use hosts::Hosts;
 pub use item::*;
 pub(crate) use load::{apply, load};
+pub use retention::Retention;
 pub use types::*;
 
 /// One state of the configuration.

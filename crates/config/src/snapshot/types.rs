@@ -12,7 +12,7 @@ use model::{FunctionId, GroupId, HostId, InterfaceId, ItemId, Severity, TriggerI
 pub use objects::MonitoredBy;
 
 use super::source::{Ipmi, Snmp};
-use super::{CowMap, Item, ItemType};
+use super::{CowMap, Item, ItemType, Retention};
 
 /// A host. What a value's item is found with comes first: one line of the processor's cache.
 #[derive(Debug, Clone)]
@@ -332,10 +332,8 @@ pub struct Settings {
     pub audit: AuditSettings,
     /// Failed sign-ins.
     pub logins: LoginSettings,
-    /// Seconds after which an unused session ends; `None` = never.
-    pub session_s: Option<u64>,
-    /// Seconds that internal events are kept; `None` = for ever.
-    pub internal_events_s: Option<u64>,
+    /// How long other data is kept.
+    pub retention: Retention,
     /// What passwords must have.
     pub passwords: PasswordSettings,
     /// Links of messages.
@@ -387,8 +385,6 @@ pub struct AuditSettings {
     pub enabled: bool,
     /// It has what discovery changes, beside the changes of users.
     pub system: bool,
-    /// Days that entries are kept; 0 = for ever.
-    pub days: u16,
 }
 
 impl Settings {
@@ -409,10 +405,9 @@ impl Default for Settings {
             history_days_global: None,
             trends_days_global: None,
             autoregistration: Tls::default(),
-            audit: AuditSettings { enabled: true, system: true, days: 31 },
+            audit: AuditSettings { enabled: true, system: true },
             logins: LoginSettings { attempts: 5, block_s: 30 },
-            session_s: Some(365 * 86_400),
-            internal_events_s: Some(86_400),
+            retention: Retention::default(),
             passwords: PasswordSettings { length_min: 8, rules: 8 },
             links: LinkSettings { address: String::new(), lifetime_s: 86_400 },
             heartbeat: None,

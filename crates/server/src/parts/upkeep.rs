@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::Config;
-use config::db::DbResult;
 use events::{MaintenanceWatch, Problems};
 use pipeline::ShardSet;
 use stdx::clock::SharedClock;
@@ -16,8 +15,6 @@ use super::{Part, Running};
 
 /// How often old history is dropped.
 const HOUSEKEEPING: Duration = Duration::from_secs(3600);
-/// How long events of resolved problems are kept.
-const EVENTS_KEPT: Duration = Duration::from_secs(365 * 86_400);
 
 /// Starts all of it.
 pub(crate) fn start(
@@ -59,7 +56,6 @@ async fn housekeeping(
         let (shards, problems) = (Arc::clone(&shards), problems.clone());
         let config = Arc::clone(&config);
         let now = clock.unix_s();
-        let before = now.saturating_sub(EVENTS_KEPT.as_secs());
         let work = move || {
             if let Err(error) = shards.housekeep() {
                 tracing::warn!(%error, "cannot drop expired history");
@@ -68,38 +64,24 @@ async fn housekeeping(
             if let Err(error) = problems.remove_orphans() {
                 tracing::warn!(%error, "cannot close problems of deleted triggers");
             }
-            if let Err(error) = problems.housekeep(before) {
+            if let Err(error) = problems.housekeep() {
                 tracing::warn!(%error, "cannot delete expired events");
             }
-            if let Err(error) = expire_services(&config, now) {
+            let retention = config.snapshot().settings.retention;
+            if let Some(kept) = retention.services_s
+                && let Err(error) = services::keeper::expire(&config, now.saturating_sub(kept))
+            {
                 tracing::warn!(%error, "cannot delete the expired history of services");
             }
-            let days = u64::from(config.snapshot().settings.audit.days);
-            if days > 0
-                && let Err(error) =
-                    config::audit::delete_before(&config, now.saturating_sub(days * 86_400))
+            if let Some(kept) = retention.audit_s
+                && let Err(error) = config::audit::delete_before(&config, now.saturating_sub(kept))
             {
-                tracing::warn!(%error, "old entries of the audit log could not be deleted");
+                tracing::warn!(%error, "cannot delete expired entries of the audit log");
             }
         };
         let (time, clock) = (Arc::clone(&time), Arc::clone(&clock));
         drop(tokio::task::spawn_blocking(move || time.count(&*clock, work)).await);
     }
-}
-
-/// Deletes the history of services that is older than the setting says.
-fn expire_services(config: &Config, now: u64) -> DbResult<()> {
-    let setting = |name: &str| -> DbResult<Option<String>> {
-        let sql = "SELECT value FROM settings WHERE name = ?";
-        let rows = config.read(|connection| connection.query(sql, &[name.into()]))?;
-        Ok(rows.first().map(|row| row.text("value").to_owned()))
-    };
-    if setting("hk_services_mode")?.is_some_and(|mode| mode == "0") {
-        return Ok(());
-    }
-    let kept = setting("hk_services")?.and_then(|text| eval::num::parse_seconds(&text));
-    let kept = kept.map_or(EVENTS_KEPT.as_secs(), u64::from);
-    services::keeper::expire(config, now.saturating_sub(kept))
 }
 
 /// Hosts enter and leave maintenance within a second.

@@ -14,7 +14,7 @@ use super::Scope;
 use crate::db::{DbResult, Reader, Row, query_by_ids};
 use crate::snapshot::{
     AuditSettings, GlobalRegexp, HeartbeatSettings, LinkSettings, LoginSettings, Macros,
-    PasswordSettings, Settings, Tls,
+    PasswordSettings, Retention, Settings, Tls,
 };
 
 /// [`Macros`] as they are read.
@@ -200,21 +200,12 @@ pub(super) fn settings(connection: &mut dyn Reader) -> DbResult<Settings> {
         audit: AuditSettings {
             enabled: is_on("auditlog_enabled", default.audit.enabled),
             system: is_on("auditlog_mode", default.audit.system),
-            days: match is_on("hk_audit_mode", true) {
-                true => super::text::days(text("hk_audit").unwrap_or("31d")).unwrap_or(0),
-                false => 0,
-            },
         },
         logins: LoginSettings {
             attempts: number("login_attempts").unwrap_or(default.logins.attempts),
             block_s: seconds("login_block").unwrap_or(default.logins.block_s),
         },
-        session_s: seconds("hk_sessions")
-            .or(default.session_s)
-            .filter(|_| is_on("hk_sessions_mode", true)),
-        internal_events_s: seconds("hk_events_internal")
-            .or(default.internal_events_s)
-            .filter(|_| is_on("hk_events_mode", true)),
+        retention: Retention::of(text),
         passwords: PasswordSettings {
             length_min: length.unwrap_or(default.passwords.length_min),
             rules: byte("passwd_check_rules").unwrap_or(default.passwords.rules),
