@@ -119,12 +119,15 @@ fn new_graphs(edit: &mut Edit<'_>, ids: &[u64], hosts: &[u64]) -> Result<(), Lin
     inherit_graphs(edit, ids, Some(hosts), None).map(drop)
 }
 
+/// Lets hosts take over something of graphs.
+type TakeOver<T> = fn(&mut Edit<'_>, &[T], &[u64]) -> Result<(), LinkError>;
+
 /// Lets these hosts take over graphs. One that a host cannot have stops neither the others nor the host's items.
 fn each_graph<T>(
     edit: &mut Edit<'_>,
     graphs: &[T],
     hosts: &[u64],
-    take_over: fn(&mut Edit<'_>, &[T], &[u64]) -> Result<(), LinkError>,
+    take_over: TakeOver<T>,
 ) -> DbResult<()> {
     let conflict = match edit.attempt(|edit| take_over(edit, graphs, hosts)) {
         Ok(()) => return Ok(()),
