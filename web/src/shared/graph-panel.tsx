@@ -101,11 +101,14 @@ export function GraphPanel(props: GraphPanelProps) {
     hidden,
   );
   const stamp = results.map((result) => result.dataUpdatedAt).join();
-  const key = items.map((item) => item.itemid).join();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: stamp and key stand for results and items
+  const shown = items.map((item) => ({ item, name: names(item), look: props.lookOf?.(item) }));
+  const key = JSON.stringify(
+    shown.map(({ item, name, look }) => [item.itemid, item.units, name, look]),
+  );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: stamp and key stand for results and shown items
   const lines = useMemo(
-    () => items.map((item, i) => toLine(item, results[i]?.data, names(item), props.lookOf?.(item))),
-    [stamp, key, withHost],
+    () => shown.map(({ item, name, look }, i) => toLine(item, results[i]?.data, name, look)),
+    [stamp, key],
   );
   const now = useNow();
   const span = resolveRange(range, new Date(isLive(range) ? now * 1000 : Date.now()));

@@ -1,6 +1,7 @@
 //! Imports and exports through the methods, with the templates that come with Vedette.
 
 mod deletions;
+mod graphs;
 mod parity;
 mod rights;
 

@@ -7,6 +7,7 @@ use const_format::formatcp;
 use objects::Origin;
 use objects::sql::FLAGS_DISCOVERED;
 
+use super::graph_names::{Given, Named, Purpose, Shape, check_graphs_below, taken};
 use super::{Changed, Later, LinkError, item_children};
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, id_params, placeholders, query_by_ids};
@@ -15,9 +16,10 @@ use crate::objects::{
 };
 
 /// A graph of a template.
-struct Source {
+pub(super) struct Source {
     row: Row,
     items: Vec<GraphItem>,
+    pub(super) shape: Shape,
 }
 
 /// One graph on one host.
@@ -43,6 +45,18 @@ impl Source {
         self.row.id("graphid")
     }
 
+    pub(super) fn name(&self) -> &str {
+        self.row.text("name")
+    }
+
+    pub(super) fn flags(&self) -> i64 {
+        self.row.int("flags")
+    }
+
+    pub(super) fn is_prototype(&self) -> bool {
+        Origin::Prototype.is(self.flags())
+    }
+
     /// The items that the graph needs.
     fn needs(&self) -> impl Iterator<Item = u64> {
         let axes = AXES.into_iter().map(|name| self.row.id(name)).filter(|id| *id > 0);
@@ -64,8 +78,8 @@ impl Source {
 }
 
 /// Copies graphs of templates to what is linked below them (only to `hosts`, if given), and on to what is
-/// linked below that. With `later`, only templates get copies; returns the graphs that the hosts have yet
-/// to inherit.
+/// linked below that. With `later`, only templates get copies, and hosts are checked; returns the graphs that
+/// the hosts have yet to inherit.
 pub(crate) fn inherit_graphs(
     edit: &mut Edit<'_>,
     sources: &[u64],
@@ -76,26 +90,33 @@ pub(crate) fn inherit_graphs(
     let mut left = Vec::new();
     let templates = later.map(|later| later.templates.clone());
     let hosts = hosts.map(|hosts| hosts.iter().copied().collect::<BTreeSet<u64>>());
-    let mut only = hosts.or_else(|| templates.clone());
+    let mut only = hosts.clone().or_else(|| templates.clone());
+    let mut is_first = true;
     while !sources.is_empty() {
-        if later.is_some() {
+        if let Some(later) = later {
             left.extend(&sources);
+            // With `later`, those that are linked are templates.
+            if !is_first || hosts.is_none() {
+                check_graphs_below(edit, &sources, &later.templates, Purpose::Inherit)?;
+            }
         }
         sources = copy_level(edit, &sources, only.as_ref())?;
         only.clone_from(&templates);
+        is_first = false;
     }
     Ok(left)
 }
 
-fn load_sources(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<Source>> {
+pub(super) fn load_sources(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<Source>> {
     let sql =
         formatcp!("SELECT * FROM graphs WHERE flags < {FLAGS_DISCOVERED} AND graphid IN ({{ids}})");
     let mut rows = query_by_ids(edit, sql, &[], ids)?;
     rows.sort_by_key(|row| row.id("graphid"));
     let mut items = graph_items(edit, ids)?;
+    let mut shapes = Shape::load(edit, ids)?;
     let source = |row: Row| {
-        let items = items.remove(&row.id("graphid"))?;
-        Some(Source { row, items })
+        let id = row.id("graphid");
+        Some(Source { row, items: items.remove(&id)?, shape: shapes.remove(&id)? })
     };
     Ok(rows.into_iter().filter_map(source).collect())
 }
@@ -136,56 +157,6 @@ fn graph_children(
     Ok(rows.iter().map(child).collect())
 }
 
-/// Graphs that hosts have under names of the sources, by host and name.
-struct Named(HashMap<NamedKey, Same>);
-
-/// Host, name, and whether it is a prototype.
-type NamedKey = (u64, String, bool);
-
-struct Same {
-    id: u64,
-    templateid: u64,
-    flags: i64,
-    items: Vec<u64>,
-}
-
-impl Named {
-    fn load(edit: &mut Edit<'_>, sources: &[Source], hosts: &[u64]) -> DbResult<Self> {
-        let names: BTreeSet<&str> = sources.iter().map(|source| source.row.text("name")).collect();
-        let names = Vec::from_iter(names);
-        let mut found: HashMap<NamedKey, Same> = HashMap::new();
-        for portion in names.chunks(500) {
-            let sql = format!(
-                "SELECT g.graphid, g.name, g.templateid, g.flags, i.hostid, i.itemid FROM items i \
-                 JOIN graph_items gi ON gi.itemid = i.itemid \
-                 JOIN graphs g ON g.graphid = gi.graphid \
-                 WHERE g.name IN ({}) AND i.hostid IN ({{ids}})",
-                placeholders(portion.len())
-            );
-            let params: Vec<Value> = portion.iter().map(|name| Value::from(*name)).collect();
-            for row in query_by_ids(edit, &sql, &params, hosts)? {
-                let is_prototype = Origin::Prototype.is(row.int("flags"));
-                let key = (row.id("hostid"), row.text("name").to_owned(), is_prototype);
-                let same = found.entry(key).or_insert_with(|| Same {
-                    id: row.id("graphid"),
-                    templateid: row.id("templateid"),
-                    flags: row.int("flags"),
-                    items: Vec::new(),
-                });
-                if same.id == row.id("graphid") {
-                    same.items.push(row.id("itemid"));
-                }
-            }
-        }
-        Ok(Self(found))
-    }
-
-    fn get(&self, host: u64, source: &Source) -> Option<&Same> {
-        let is_prototype = Origin::Prototype.is(source.row.int("flags"));
-        self.0.get(&(host, source.row.text("name").to_owned(), is_prototype))
-    }
-}
-
 /// One level; gives the ids of the copies.
 fn copy_level(
     edit: &mut Edit<'_>,
@@ -199,16 +170,17 @@ fn copy_level(
     }
     let hosts: BTreeSet<u64> = children.values().flat_map(BTreeMap::keys).copied().collect();
     let done = graph_children(edit, ids, Some(&hosts))?;
-    let named = Named::load(edit, &sources, &Vec::from_iter(hosts))?;
-    let (mut copies, mut fresh) = (Vec::new(), 0_u64);
+    let named = Named::on_hosts(edit, &sources, &Vec::from_iter(hosts))?;
+    let (mut copies, mut fresh, mut given) = (Vec::new(), 0_u64, Given::default());
     for (at, source) in sources.iter().enumerate() {
         let none = BTreeMap::new();
         let first = children.get(&source.items[0].itemid).unwrap_or(&none);
         for host in first.keys().filter(|host| !done.contains_key(&(source.id(), **host))) {
             let Some((axes, items)) = source.on_host(*host, &children) else { continue };
+            given.add(edit, source, *host)?;
             let same = named.get(*host, source);
             if let Some(same) = same {
-                refuse(edit, source, same, &items, *host)?;
+                same.adopt(edit, source, *host)?;
             }
             fresh += u64::from(same.is_none());
             let graphid = same.map_or(0, |same| same.id);
@@ -222,36 +194,6 @@ fn copy_level(
     let ids = copies.iter().map(|copy| copy.graphid).collect();
     write(edit, &sources, copies)?;
     Ok(ids)
-}
-
-/// May the host's own graph become the inherited one? It must show the same items.
-fn refuse(
-    edit: &mut Edit<'_>,
-    source: &Source,
-    same: &Same,
-    items: &[GraphItem],
-    host: u64,
-) -> Result<(), LinkError> {
-    let mut wanted: Vec<u64> = items.iter().map(|item| item.itemid).collect();
-    wanted.sort_unstable();
-    let mut existing = same.items.clone();
-    existing.sort_unstable();
-    let why = if same.templateid > 0 {
-        " (inherited from another template)"
-    } else if same.flags != source.row.int("flags") {
-        ""
-    } else if existing != wanted {
-        " (items are not identical)"
-    } else {
-        return Ok(());
-    };
-    Err(taken(edit, source.row.text("name"), host, why)?)
-}
-
-fn taken(edit: &mut Edit<'_>, name: &str, host: u64, why: &str) -> DbResult<LinkError> {
-    let rows = edit.query("SELECT name FROM hosts WHERE hostid = ?", &[host.into()])?;
-    let host = rows.first().map_or("", |row| row.text("name"));
-    Ok(LinkError::conflict(format!("Graph \"{name}\" already exists on \"{host}\"{why}.")))
 }
 
 fn write(edit: &mut Edit<'_>, sources: &[Source], copies: Vec<Copy>) -> DbResult<()> {
@@ -330,11 +272,11 @@ fn refuse_names(
     below: &BTreeMap<(u64, u64), u64>,
 ) -> Result<(), LinkError> {
     let hosts: BTreeSet<u64> = below.keys().map(|(_, host)| *host).collect();
-    let named = Named::load(edit, sources, &Vec::from_iter(hosts))?;
+    let named = Named::on_hosts(edit, sources, &Vec::from_iter(hosts))?;
     for source in sources {
         for ((_, host), child) in below.range((source.id(), 0)..=(source.id(), u64::MAX)) {
             if named.get(*host, source).is_some_and(|same| same.id != *child) {
-                return Err(taken(edit, source.row.text("name"), *host, "")?);
+                return Err(taken(edit, source.name(), *host, "")?);
             }
         }
     }

@@ -7,6 +7,7 @@ use const_format::formatcp;
 use objects::sql::{FLAGS_RULE, KIND_HOST, KIND_PROTOTYPE, KIND_TEMPLATE};
 
 use super::checks::{check_hosts, on};
+use super::graph_names::{Purpose, check_graphs};
 use super::later::{Later, Work, hosts_max, later};
 use super::{
     Below, LinkError, inherit_graphs, inherit_host_prototypes, inherit_items, inherit_triggers,
@@ -58,6 +59,22 @@ pub(super) fn inherit(
     host_prototypes: bool,
     later: Option<&Later>,
 ) -> Result<(), LinkError> {
+    let mut left = inherit_but_graphs(edit, below, host_prototypes, later)?.to_vec();
+    let hosts: BTreeSet<u64> = below.values().flatten().copied().collect();
+    let graphs = graphs_of(edit, below)?;
+    let graphs = inherit_graphs(edit, &graphs, Some(&Vec::from_iter(hosts)), later)?;
+    left.push(Work::NewGraphs(graphs));
+    let Some(later) = later else { return Ok(()) };
+    Ok(left.iter().try_for_each(|work| later.leave(edit, work))?)
+}
+
+/// The same without graphs. With `later`, returns what the hosts have yet to inherit.
+pub(super) fn inherit_but_graphs(
+    edit: &mut Edit<'_>,
+    below: &Below,
+    host_prototypes: bool,
+    later: Option<&Later>,
+) -> Result<[Work; 3], LinkError> {
     let linked: Vec<u64> = below.keys().copied().collect();
     let hosts: BTreeSet<u64> = below.values().flatten().copied().collect();
     let hosts = Vec::from_iter(hosts);
@@ -67,20 +84,20 @@ pub(super) fn inherit(
                JOIN items i ON i.itemid = f.itemid WHERE i.hostid IN ({ids})";
     let triggers = objects_of(edit, sql, &linked)?;
     let triggers = inherit_triggers(edit, &triggers, Some(&hosts), later)?;
-    let sql = "SELECT DISTINCT gi.graphid AS id FROM graph_items gi \
-               JOIN items i ON i.itemid = gi.itemid WHERE i.hostid IN ({ids})";
-    let graphs = objects_of(edit, sql, &linked)?;
-    let graphs = inherit_graphs(edit, &graphs, Some(&hosts), later)?;
     let mut prototypes = Vec::new();
     if host_prototypes {
         prototypes = prototypes_of(edit, &linked)?;
         prototypes = inherit_host_prototypes(edit, &prototypes, None, Some(&hosts), later)?;
     }
-    let Some(later) = later else { return Ok(()) };
-    later.leave(edit, &Work::NewItems(items))?;
-    later.leave(edit, &Work::NewTriggers(triggers))?;
-    later.leave(edit, &Work::NewGraphs(graphs))?;
-    Ok(later.leave(edit, &Work::NewHostPrototypes(prototypes))?)
+    Ok([Work::NewItems(items), Work::NewTriggers(triggers), Work::NewHostPrototypes(prototypes)])
+}
+
+/// Graphs and graph prototypes of the templates.
+pub(super) fn graphs_of(edit: &mut Edit<'_>, below: &Below) -> DbResult<Vec<u64>> {
+    let templates: Vec<u64> = below.keys().copied().collect();
+    let sql = "SELECT DISTINCT gi.graphid AS id FROM graph_items gi \
+               JOIN items i ON i.itemid = gi.itemid WHERE i.hostid IN ({ids})";
+    objects_of(edit, sql, &templates)
 }
 
 /// Checks all hosts, and leaves them in portions to the following transactions.
@@ -98,6 +115,8 @@ fn leave(
             inherit(edit, &below, true, None)?;
         }
     }
+    let graphs = graphs_of(edit, below)?;
+    check_graphs(edit, &graphs, below, Purpose::Inherit)?;
     for some in hosts.chunks(portion) {
         let templates = on(below, some).into_keys().collect();
         Later { templates, behind: false }.leave(edit, &Work::Links(some.to_vec()))?;

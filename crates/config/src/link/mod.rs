@@ -10,6 +10,7 @@
 
 mod check;
 mod checks;
+mod graph_names;
 mod graphs;
 mod host_prototypes;
 mod interfaces;
@@ -30,6 +31,7 @@ use crate::db::{DbError, DbResult, Reader, Row, Value, id_params, placeholders, 
 pub(crate) use crate::sources::Below;
 pub(crate) use checks::Undone;
 use const_format::formatcp;
+pub(crate) use graph_names::{Purpose as GraphPurpose, check_graphs_below};
 pub(crate) use graphs::{inherit_graphs, take_over_graph_level, take_over_graphs};
 pub(crate) use host_prototypes::{have_own_prototypes, inherit_host_prototypes, prototypes_below};
 pub(crate) use interfaces::{check_interfaces, interface_for, remap_interfaces};
@@ -91,18 +93,6 @@ pub fn link_automatically(
     let result = edit.attempt(|edit| link(edit, &[host], templates, host_prototypes));
     edit.inheritance.portion = portion;
     result
-}
-
-/// Refuses what [`link_templates`] would refuse of these hosts because of the linkage itself, of
-/// keys that they have already, or of interfaces that they lack. Writes nothing.
-pub fn check_link(edit: &mut Edit<'_>, hosts: &[u64], templates: &[u64]) -> Result<(), LinkError> {
-    let below = missing_links(edit, hosts, templates)?;
-    if below.is_empty() {
-        return Ok(());
-    }
-    check::check(edit, hosts, &below)?;
-    let items = items_of(edit, &below)?;
-    checks::check_hosts(edit, &items, &below).map(drop)
 }
 
 fn link(

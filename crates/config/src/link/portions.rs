@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use objects::sql::KIND_HOST;
 
 use super::later::{Changed, Work, count, hosts_max, templates_of};
+use super::links::{graphs_of, inherit_but_graphs};
 use super::unlink::settle;
 use super::{
     Below, LinkError, inherit_graphs, inherit_host_prototypes, inherit_items, inherit_triggers,
@@ -34,8 +35,8 @@ impl Work {
             Self::Items(changed) => take_over_items(edit, changed, hosts),
             Self::NewTriggers(ids) => inherit_triggers(edit, ids, Some(hosts), None).map(drop),
             Self::Triggers(changed) => take_over_triggers(edit, changed, hosts),
-            Self::NewGraphs(ids) => inherit_graphs(edit, ids, Some(hosts), None).map(drop),
-            Self::Graphs(changed) => take_over_graphs(edit, changed, hosts),
+            Self::NewGraphs(ids) => Ok(each_graph(edit, ids, hosts, new_graphs)?),
+            Self::Graphs(changed) => Ok(each_graph(edit, changed, hosts, take_over_graphs)?),
             Self::NewHostPrototypes(ids) => {
                 inherit_host_prototypes(edit, ids, None, Some(hosts), None).map(drop)
             }
@@ -45,7 +46,9 @@ impl Work {
             }
             Self::Links(_) => {
                 let below = links(edit, templates, hosts)?;
-                super::links::inherit(edit, &below, true, None)
+                inherit_but_graphs(edit, &below, true, None)?;
+                let graphs = graphs_of(edit, &below)?;
+                Ok(each_graph(edit, &graphs, hosts, new_graphs)?)
             }
             Self::Unlinked(unlinked) => {
                 let templates = Vec::from_iter(templates.iter().copied());
@@ -110,6 +113,37 @@ fn on_hosts(
         return Ok(());
     }
     hosts.chunks(1).try_for_each(|host| on_hosts(edit, work, templates, host))
+}
+
+fn new_graphs(edit: &mut Edit<'_>, ids: &[u64], hosts: &[u64]) -> Result<(), LinkError> {
+    inherit_graphs(edit, ids, Some(hosts), None).map(drop)
+}
+
+/// Lets hosts take over something of graphs.
+type TakeOver<T> = fn(&mut Edit<'_>, &[T], &[u64]) -> Result<(), LinkError>;
+
+/// Lets these hosts take over graphs. One that a host cannot have stops neither the others nor the host's items.
+fn each_graph<T>(
+    edit: &mut Edit<'_>,
+    graphs: &[T],
+    hosts: &[u64],
+    take_over: TakeOver<T>,
+) -> DbResult<()> {
+    let conflict = match edit.attempt(|edit| take_over(edit, graphs, hosts)) {
+        Ok(()) => return Ok(()),
+        Err(LinkError::Db(error)) => return Err(error),
+        Err(LinkError::Conflict(text)) => text,
+    };
+    match (graphs, hosts) {
+        ([_], [host]) => {
+            tracing::warn!(host, conflict, "a host did not inherit a graph of its template");
+            Ok(())
+        }
+        (_, [_]) => {
+            graphs.chunks(1).try_for_each(|graph| each_graph(edit, graph, hosts, take_over))
+        }
+        _ => hosts.chunks(1).try_for_each(|host| each_graph(edit, graphs, host, take_over)),
+    }
 }
 
 /// The next hosts that are linked to one of the templates.

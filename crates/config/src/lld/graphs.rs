@@ -86,7 +86,7 @@ pub(super) fn discover(
         work.errors.begin(Step::Graphs(Deed::Create));
         create(edit, work, plan.creates)?;
         work.errors.begin(Step::Graphs(Deed::Change));
-        update(edit, work, &plan.updates)?;
+        update(edit, work, plan.updates)?;
     }
     lost::GRAPHS.settle(stage, work, &found)?;
     work.found.graphs.extend(found.iter().map(|one| one.id));
@@ -157,8 +157,14 @@ fn cannot(name: &str, why: impl std::fmt::Display) -> String {
 fn difference(one: &GraphPrototype, wanted: Wanted) -> Option<GraphChange> {
     let differs = |(name, value): &(&str, Value)| one.row.get(name) != Some(value);
     let columns: Columns = wanted.columns.into_iter().filter(differs).collect();
-    let now = one.items.iter().map(|item| GraphItem { gitemid: 0, ..item.clone() });
-    let items = (!now.eq(wanted.items.iter().cloned())).then_some(wanted.items);
+    // Rows keep their ids, so that items may have another order by id than those of the prototype.
+    let sorted = |items: &[GraphItem]| {
+        let items = items.iter().map(|item| GraphItem { gitemid: 0, ..item.clone() });
+        let mut items: Vec<GraphItem> = items.collect();
+        items.sort_unstable();
+        items
+    };
+    let items = (sorted(&one.items) != sorted(&wanted.items)).then_some(wanted.items);
     let id = one.row.id("graphid");
     (!columns.is_empty() || items.is_some()).then_some(GraphChange { id, columns, items })
 }
@@ -228,12 +234,11 @@ fn create(
 fn update(
     edit: &mut Edit<'_>,
     work: &mut Work<'_>,
-    updates: &[(Slot, GraphChange)],
+    updates: Vec<(Slot, GraphChange)>,
 ) -> Result<(), Stop> {
-    for (_, change) in updates {
-        update_graphs(edit, std::slice::from_ref(change)).map_err(of_database)?;
-        work.summary.updated.graphs += 1;
-    }
+    let changes: Vec<GraphChange> = updates.into_iter().map(|(_, change)| change).collect();
+    update_graphs(edit, &changes).map_err(of_database)?;
+    work.summary.updated.graphs += changes.len();
     Ok(())
 }
 

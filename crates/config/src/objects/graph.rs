@@ -4,15 +4,18 @@ use crate::table;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use const_format::formatcp;
-use objects::sql::KIND_TEMPLATE;
+use objects::sql::{FLAGS_PROTOTYPE, KIND_TEMPLATE};
 
 use super::{Columns, column, ids_of, new_uuid};
 use crate::Edit;
 use crate::db::{DbResult, Reader, Row, Value, query_by_ids};
-use crate::link::{Changed, Later, LinkError, Work, inherit_graphs, later, take_over_graph_level};
+use crate::link::{
+    Changed, GraphPurpose, Later, LinkError, Work, check_graphs_below, inherit_graphs, later,
+    take_over_graph_level,
+};
 
 /// How a graph draws the values of an item.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GraphItem {
     /// Row of `graph_items`; 0 = a new one.
     pub gitemid: u64,
@@ -212,16 +215,19 @@ pub fn update_graphs(edit: &mut Edit<'_>, changes: &[GraphChange]) -> Result<(),
     let items =
         ids_of(edit, "SELECT itemid FROM graph_items WHERE graphid IN ({ids})", "itemid", &ids)?;
     let owners: BTreeSet<u64> = templates_of(edit, &items)?.into_values().collect();
-    let later = match owners.is_empty() {
-        true => None,
-        false => later(edit, &Vec::from_iter(owners), changes.len())?,
+    let on_templates = !owners.is_empty();
+    let later = match on_templates {
+        true => later(edit, &Vec::from_iter(owners), changes.len())?,
+        false => None,
     };
-    let mut left = Vec::new();
+    let mut items = Vec::new();
     for change in changes {
         edit.update(&table::GRAPHS, change.id, &change.columns)?;
-        if let Some(items) = &change.items {
-            write_items(edit, vec![(change.id, items.clone())])?;
-        }
+        items.extend(change.items.clone().map(|items| (change.id, items)));
+    }
+    write_items(edit, items)?;
+    let mut left = Vec::new();
+    for change in changes.iter().filter(|_| on_templates) {
         let columns = change.columns.iter().map(|(name, _)| *name);
         let columns = columns.chain(change.items.is_some().then_some(ITEMS));
         let columns: Vec<String> = columns.map(ToOwned::to_owned).collect();
@@ -235,8 +241,8 @@ pub fn update_graphs(edit: &mut Edit<'_>, changes: &[GraphChange]) -> Result<(),
     }
 }
 
-/// With `later`, only templates take over the change; returns the graphs whose children on hosts have yet
-/// to take it over.
+/// With `later`, only templates take over the change, and hosts are checked; returns the graphs whose children
+/// on hosts have yet to take it over.
 fn update_below(
     edit: &mut Edit<'_>,
     id: u64,
@@ -245,10 +251,13 @@ fn update_below(
 ) -> Result<Vec<u64>, LinkError> {
     let (mut left, mut level) = (Vec::new(), vec![id]);
     while !level.is_empty() {
-        if later.is_some() {
-            left.extend(&level);
-        }
         let changed = Changed { ids: level, columns: columns.to_vec() };
+        if let Some(later) = later {
+            left.extend(&changed.ids);
+            if changed.has("name") {
+                check_graphs_below(edit, &changed.ids, &later.templates, GraphPurpose::Rename)?;
+            }
+        }
         level = take_over_graph_level(edit, &changed, later.map(|later| &later.templates))?;
     }
     Ok(left)
@@ -271,15 +280,23 @@ pub fn delete_graphs(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
     edit.delete(&table::GRAPHS, "graphid", &Vec::from_iter(all))
 }
 
-/// Frees graphs of items that are about to be deleted: those that show nothing else are deleted, and an
-/// axis that follows such an item is calculated.
+/// Frees graphs of items that are about to be deleted: those that show nothing else, and graph prototypes that
+/// show no other item prototype, are deleted. An axis that follows such an item is calculated.
 pub(super) fn without_items(edit: &mut Edit<'_>, items: &[u64]) -> DbResult<()> {
     let sql = "SELECT DISTINCT graphid FROM graph_items WHERE itemid IN ({ids})";
     let graphs = ids_of(edit, sql, "graphid", items)?;
     let gone: BTreeSet<u64> = items.iter().copied().collect();
-    let shown = items_of(edit, &graphs)?;
-    let empty = shown.iter().filter(|(_, of)| of.iter().all(|item| gone.contains(&item.itemid)));
-    let mut empty: Vec<u64> = empty.map(|(graph, _)| *graph).collect();
+    // The items that a graph needs: all of a graph, the item prototypes of a graph prototype.
+    let sql = formatcp!(
+        "SELECT f.graphid, f.itemid FROM graph_items f JOIN graphs g ON g.graphid = f.graphid \
+         JOIN items i ON i.itemid = f.itemid \
+         WHERE (g.flags <> {FLAGS_PROTOTYPE} OR i.flags = {FLAGS_PROTOTYPE}) \
+         AND f.graphid IN ({{ids}})"
+    );
+    let needed = query_by_ids(edit, sql, &[], &graphs)?;
+    let left = needed.iter().filter(|row| !gone.contains(&row.id("itemid")));
+    let left: BTreeSet<u64> = left.map(|row| row.id("graphid")).collect();
+    let mut empty: Vec<u64> = graphs.into_iter().filter(|id| !left.contains(id)).collect();
     empty.sort_unstable();
     delete_graphs(edit, &empty)?;
     for (sql, item, kind) in [

@@ -17,6 +17,9 @@ import { texts } from "./texts";
 /** Graphs that are drawn at first, and with each click more: each reads the history of its items. */
 const STEP = 12;
 
+/** Height of a chart, pixels. */
+const HEIGHT = 170;
+
 const STACKED = "1";
 const DRAW_TYPE = { filled: "1", bold: "2", dots: "3", dashed: "4", gradient: "5" } as const;
 
@@ -43,8 +46,8 @@ interface GraphProps {
 function HostGraph({ name, graphtype, gitems, host, range, onRange }: GraphProps) {
   const shown = gitems.toSorted((a, b) => Number(a.sortorder) - Number(b.sortorder));
   const ids = shown.map((item) => item.itemid);
-  const { data = [] } = useQuery(itemsQuery(ids));
-  const items = data.toSorted((a, b) => ids.indexOf(a.itemid) - ids.indexOf(b.itemid));
+  const { data, error } = useQuery(itemsQuery(ids));
+  const items = (data ?? []).toSorted((a, b) => ids.indexOf(a.itemid) - ids.indexOf(b.itemid));
   const looks = new Map(shown.map((item) => [item.itemid, lookOf(item, graphtype)]));
   return (
     <Card
@@ -60,15 +63,24 @@ function HostGraph({ name, graphtype, gitems, host, range, onRange }: GraphProps
         </Link>
       }
     >
-      <GraphPanel
-        label={texts.graphOf(name, host.name)}
-        items={items}
-        lookOf={(item) => looks.get(item.itemid)}
-        range={range}
-        onRange={onRange}
-        height={170}
-        syncKey={`host-${host.hostid}`}
-      />
+      {data ? (
+        <GraphPanel
+          label={texts.graphOf(name, host.name)}
+          items={items}
+          lookOf={(item) => looks.get(item.itemid)}
+          withHost={items.some((item) => item.hostid !== host.hostid)}
+          range={range}
+          onRange={onRange}
+          height={HEIGHT}
+          syncKey={`host-${host.hostid}`}
+        />
+      ) : error ? (
+        <QueryError error={error} />
+      ) : (
+        <div style={{ height: HEIGHT }}>
+          <SkeletonRows rows={3} />
+        </div>
+      )}
     </Card>
   );
 }

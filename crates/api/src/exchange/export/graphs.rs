@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use config::db::Row;
-use const_format::formatcp;
+use objects::Origin;
 use objects::sql::{FLAGS_PLAIN, FLAGS_PROTOTYPE};
 use serde_json::{Map, json};
 
 use super::order::natural;
 use super::{Export, Owned, object, put_list};
-use crate::call::Json;
+use crate::call::{Json, User};
 use crate::error::ApiResult;
 use crate::exchange::words::{DISCOVERED, GRAPH, GRAPH_AXES, GRAPH_ITEM, to_export};
+use crate::permission::{Need, and, on_graphs, on_hosts};
 
 /// Own (not inherited) graphs of hosts and templates.
 #[derive(Default)]
@@ -23,23 +24,25 @@ pub(super) struct Graphs {
 
 impl Graphs {
     pub(super) fn load(export: &Export<'_, '_>, owners: &[u64]) -> ApiResult<Self> {
-        // Each row of a graph has one of its items; that of a prototype tells the rule.
-        let sql = formatcp!(
+        let right = and(on_all_hosts(export.call.user()));
+        // The rule of a prototype is that of its item prototypes.
+        let sql = format!(
             "SELECT g.*, MAX(i.ruleid) AS ruleid FROM items i \
              JOIN graph_items f ON f.itemid = i.itemid JOIN graphs g ON g.graphid = f.graphid \
              WHERE g.templateid = 0 AND g.flags IN ({FLAGS_PLAIN}, {FLAGS_PROTOTYPE}) \
-             AND i.hostid IN ({{ids}}) GROUP BY g.graphid"
+             AND i.hostid IN ({{ids}}){right} GROUP BY g.graphid"
         );
-        let mut rows = export.rows(sql, owners)?;
+        let mut rows = export.rows(&sql, owners)?;
         rows.sort_by_cached_key(|row| (natural(row.text("name")), row.id("graphid")));
         rows.dedup_by_key(|row| row.id("graphid"));
         let items = Items::load(export, &rows)?;
         let mut graphs = Self::default();
         for row in &rows {
             let one = items.graph(row);
-            match row.id("ruleid") {
-                0 => graphs.plain.push(one),
-                rule => graphs.prototypes.entry(rule).or_default().push(one),
+            if Origin::Prototype.is(row.int("flags")) {
+                graphs.prototypes.entry(row.id("ruleid")).or_default().push(one);
+            } else {
+                graphs.plain.push(one);
             }
         }
         Ok(graphs)
@@ -48,6 +51,16 @@ impl Graphs {
     pub(super) fn of_rule(&mut self, rule: u64) -> Vec<Json> {
         self.prototypes.remove(&rule).unwrap_or_default()
     }
+}
+
+/// Condition: the user has the right on the hosts of everything that a file names for the graph `g`.
+fn on_all_hosts(user: &User) -> Option<String> {
+    let shown = on_graphs(user, Need::Read, "g.graphid")?;
+    let axes = on_hosts(user, Need::Read, "y.hostid")?;
+    Some(format!(
+        "{shown} AND NOT EXISTS (SELECT 1 FROM items y \
+         WHERE y.itemid IN (g.ymin_itemid, g.ymax_itemid) AND NOT ({axes}))"
+    ))
 }
 
 /// What graphs show.

@@ -11,8 +11,9 @@ use crate::error::ApiResult;
 /// Turns these graphs into objects, host by host, so that linked hosts inherit those of templates. One that
 /// cannot be read stays as it is, and the log says why.
 pub(crate) fn convert(call: &Call<'_>) -> ApiResult<()> {
-    let sql = "SELECT partid, hostid, kind, name, doc FROM parts \
-               WHERE kind IN ('graph', 'graph_prototype') ORDER BY partid";
+    let sql = "SELECT p.partid, p.hostid, p.kind, p.name, p.doc, h.host FROM parts p \
+               JOIN hosts h ON h.hostid = p.hostid \
+               WHERE p.kind IN ('graph', 'graph_prototype') ORDER BY p.partid";
     let rows = call.rows(sql, &[])?;
     let mut of_host: BTreeMap<u64, Vec<&Row>> = BTreeMap::new();
     for row in &rows {

@@ -239,6 +239,22 @@ fn what_writes_refuse_and_items_without_an_order() {
 }
 
 #[test]
+fn graphs_of_one_call_have_different_uuids() {
+    let f = Fixture::new();
+    let uuid = |end: u8| format!("5f8ba0c4a4b14c7f9c1b4a3b6f7d8e{end:02x}");
+    let graph = |name: &str, uuid: &str| json!({ "name": name, "uuid": uuid, "gitems": f.shown("base", &["a"]) });
+    let error =
+        |end| format!("Invalid parameter \"/2\": value (uuid)=({}) already exists.", uuid(end));
+    let both = json!([graph("x", &uuid(1)), graph("y", &uuid(1))]);
+    assert_eq!(f.server.call("graph.create", &both).unwrap_err().1, error(1));
+    let both = json!([graph("x", &uuid(1)), graph("y", &uuid(2))]);
+    let ids = f.server.call("graph.create", &both).unwrap()["graphids"].clone();
+    let change = |n: usize| json!({ "graphid": ids[n], "uuid": uuid(3) });
+    let refused = f.server.call("graph.update", &json!([change(0), change(1)])).unwrap_err();
+    assert_eq!(refused.1, error(3));
+}
+
+#[test]
 fn users_see_graphs_of_hosts_that_they_see() {
     let f = Fixture::new();
     f.make("load", "base", &["a"]);
@@ -342,6 +358,24 @@ fn stored_graphs_of_earlier_versions_become_objects() {
         assert_eq!(f.graphs(&f.host), ["load: a", "disk {#A}: p[{#A}]"]);
         assert_eq!(f.server.count("SELECT SUM(partid) AS n FROM parts"), 7, "one cannot be read");
     }
+}
+
+#[test]
+fn stored_graphs_follow_a_renamed_host() {
+    let f = Fixture::new();
+    let item = |key: &str| json!({ "host": "base", "key": key });
+    let doc = json!({ "name": "load", "ymax_type_1": "ITEM", "ymax_item_1": item("b"),
+                      "graph_items": [{ "color": "1A7C11", "item": item("a") }] });
+    f.server.write_sql(&[&format!(
+        "INSERT INTO parts (partid, hostid, kind, name, doc) \
+         VALUES (1, {}, 'graph', 'load', '{doc}')",
+        f.template
+    )]);
+    let renamed = json!({ "templateid": f.template, "host": "renamed" });
+    f.server.call("template.update", &renamed).unwrap();
+    f.server.api.convert_stored_graphs().unwrap();
+    assert_eq!(f.graphs(&f.host), ["load: a"]);
+    assert_eq!(f.server.count("SELECT COUNT(*) AS n FROM parts"), 0);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Creating, changing and deleting graphs and graph prototypes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
@@ -14,7 +14,7 @@ use super::checks::{Graph, Items, check_names};
 use super::{Kind, values};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult, NO_OBJECT};
-use crate::object::Columns;
+use crate::object::{Columns, taken};
 use crate::owned::extent::PORTION_ITEMS;
 use crate::owned::inherited;
 use crate::params;
@@ -190,9 +190,10 @@ pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
             graphs.push(graph);
         }
         let items = Items::load(call, edit, &graphs)?;
+        let mut uuids = BTreeSet::new();
         for ((path, columns), graph) in all.iter().zip(&graphs) {
             items.check(graph, kind)?;
-            check_uuid(edit, columns, items.are_of_template(graph), path)?;
+            check_uuid(edit, columns, items.are_of_template(graph), path, &mut uuids)?;
         }
         check_names(edit, &items, &graphs, kind)?;
         let new: Vec<NewGraph> = all
@@ -210,16 +211,20 @@ pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
     Ok(kind.object().result(&ids))
 }
 
-/// Only graphs of templates have a universal id, which no other graph has.
+/// Only graphs of templates have a universal id, which no other graph has; `given`: those of the same call.
 fn check_uuid(
     edit: &mut Edit<'_>,
     columns: &Columns,
     on_template: bool,
     path: &str,
+    given: &mut BTreeSet<String>,
 ) -> ApiResult<()> {
     let Some(uuid) = column(columns, "uuid") else { return Ok(()) };
     if !on_template {
         return Err(ApiError::at(&format!("{path}/uuid"), "value must be empty"));
+    }
+    if !given.insert(uuid.to_string()) {
+        return Err(taken(path, "uuid", uuid));
     }
     let sql = "SELECT graphid FROM graphs WHERE uuid = ?";
     if edit.query(sql, std::slice::from_ref(uuid))?.is_empty() {
@@ -304,10 +309,11 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
             graphs.push(graph);
         }
         let items = Items::load(call, edit, &graphs)?;
+        let mut uuids = BTreeSet::new();
         for (n, (change, graph)) in changes.iter().zip(&graphs).enumerate() {
             items.check(graph, kind)?;
-            let on_template = items.are_of_template(graph);
-            check_uuid(edit, &change.columns, on_template, &format!("/{}", n + 1))?;
+            let (path, on_template) = (format!("/{}", n + 1), items.are_of_template(graph));
+            check_uuid(edit, &change.columns, on_template, &path, &mut uuids)?;
         }
         check_names(edit, &items, &graphs, kind)?;
         Ok::<_, ApiError>(update_graphs(edit, &changes)?)

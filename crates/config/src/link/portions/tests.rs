@@ -15,6 +15,7 @@ use crate::objects::*;
 use crate::snapshot::reload_tests::compare;
 
 mod checks;
+mod graphs;
 mod links;
 mod unlinks;
 

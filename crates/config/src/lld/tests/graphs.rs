@@ -70,6 +70,37 @@ fn graphs_follow_their_prototype_and_keep_their_ids() {
 }
 
 #[test]
+fn swapped_items_are_no_lasting_difference() {
+    let b = Box::new(&[]);
+    let (p, q) = (b.item("p[{#N}]", &[]), b.item("q[{#N}]", &[]));
+    let graph = b.graph("G {#N}", &[p, q], &[]);
+    b.discover(&rows("a"));
+    let sql = format!("SELECT gitemid AS v FROM graph_items WHERE graphid = {graph}");
+    let rows_of: Vec<u64> = b.shown(&sql).split('|').map(|id| id.parse().unwrap()).collect();
+    let item = |gitemid, itemid| {
+        let color = "00AA00".to_owned();
+        GraphItem { gitemid, itemid, color, ..GraphItem::default() }
+    };
+    let items = Some(vec![item(rows_of[0], q), item(rows_of[1], p)]);
+    b.edit(|e| update_graphs(e, &[GraphChange { id: graph, columns: vec![], items }]));
+    b.discover(&rows("a"));
+    b.stays(&rows("a"));
+    assert_eq!(b.graphs(), "G a:p[a],q[a]");
+}
+
+#[test]
+fn graph_prototypes_go_with_their_last_item_prototype() {
+    let b = Box::new(&[("lifetime_type", 2.into())]);
+    let p = b.item("p[{#N}]", &[]);
+    let plain = b.item_on(b.host, "plain", &[], &[]);
+    b.graph("G {#N}", &[p, plain], &[]);
+    b.graph("plain", &[plain], &[]);
+    b.discover(&rows("a"));
+    b.edit(|e| Ok(delete_items(e, &[p])?));
+    assert_eq!(b.shown("SELECT name AS v FROM graphs"), "plain");
+}
+
+#[test]
 fn lost_graphs_are_kept_for_the_lifetime() {
     let b = Box::new(&[("lifetime", "100s".into()), ("enabled_lifetime_type", 1.into())]);
     let p = b.item("p[{#N}]", &[]);

@@ -124,7 +124,7 @@ tables! { TABLES:
         &["graphid"],
         Reload::Nothing,
         GRAPHS_COLUMNS,
-        &[&["templateid"], &["uuid"], &["ymin_itemid"], &["ymax_itemid"]],
+        &[&["templateid"], &["uuid"], &["name", "templateid"], &["ymin_itemid"], &["ymax_itemid"]],
     )
     .usual_in(&["templateid", "ymin_itemid", "ymax_itemid"])
     .read_by_discovery();
