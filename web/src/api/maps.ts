@@ -21,7 +21,7 @@ export interface MapElement {
   label_location: string;
   x: string;
   y: string;
-  /** 0: the user does not see it. */
+  /** -1: the user may not read what it shows. */
   permission: number;
 }
 

@@ -11,7 +11,7 @@ import type { Escalation } from "./escalations";
 import type { Acknowledgement } from "./events";
 import type { Explanation } from "./explanations";
 import type { GetMethod, GetParams, Gets } from "./gets";
-import type { RawState, RawSummary } from "./host-states";
+import type { RawGroupState, RawState, RawSummary } from "./host-states";
 import type { TestOutcome } from "./item-test";
 import type { LearntMethods } from "./learnt";
 import type { MediaTypeAnswer, MediaTypeRow, MediaTypeTest, MessageTemplate } from "./media-types";
@@ -206,6 +206,7 @@ interface Others extends OnCallMethods, SettingsMethods, LearntMethods {
   };
   "host.states": { params: { hostids: readonly string[] }; result: RawState[] };
   "host.summary": { params: { limit: number }; result: RawSummary };
+  "hostgroup.states": { params: { groupids: readonly string[] }; result: RawGroupState[] };
   "item.test": { params: object; result: TestOutcome };
   "loadbalancer.export": { params: { virtualserviceids?: string[] }; result: BalancingFile };
   "loadbalancer.import": { params: FileImport; result: BalancingImport };

@@ -15,7 +15,7 @@ use crate::exchange::words::maps::{
 use crate::exchange::write_expressions;
 use crate::rpc;
 
-/// What maps refer to: for each, how an export names it.
+/// What maps refer to, as far as the user may read it: for each, how an export names it.
 #[derive(Default)]
 struct Names {
     images: BTreeMap<String, Json>,
@@ -106,16 +106,18 @@ impl Export<'_, '_> {
         names.images = named(images, "imageid", "name")?;
         let icon_maps = "SELECT iconmapid AS id, name FROM icon_maps WHERE iconmapid IN ({ids})";
         names.icon_maps = named(icon_maps, "iconmapid", "name")?;
-        for (kind, member, sql) in [
-            (
-                "hostid",
-                "host",
-                "SELECT hostid AS id, host AS name FROM hosts WHERE hostid IN ({ids})",
-            ),
-            ("groupid", "name", "SELECT groupid AS id, name FROM groups_ WHERE groupid IN ({ids})"),
-            ("sysmapid", "name", "SELECT sysmapid AS id, name FROM maps WHERE sysmapid IN ({ids})"),
+        for (kind, member, method, option) in [
+            ("hostid", "host", "host.get", "hostids"),
+            ("groupid", "name", "hostgroup.get", "groupids"),
+            ("sysmapid", "name", "map.get", "sysmapids"),
         ] {
-            names.shown.insert(kind, named(sql, kind, member)?);
+            let params = json!({ option: of(kind), "output": [kind, member] });
+            let found = rpc::run_inner(self.call, method, &params)?;
+            let rows = found.as_array().into_iter().flatten();
+            let pair = |row: &Json| {
+                (text(row, kind).to_owned(), Json::Object(members(row, &[member])))
+            };
+            names.shown.insert(kind, rows.map(pair).collect());
         }
         names.shown.insert("triggerid", self.trigger_names(&of("triggerid"))?);
         Ok(names)

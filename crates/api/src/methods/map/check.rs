@@ -9,6 +9,7 @@ use objects::{MapElementType, MapLabelType};
 use super::elements::Element;
 use super::fields::{LINES, SHAPES};
 use super::links::Link;
+use super::nesting::Nesting;
 use super::rights::{Access, found, readable};
 use crate::call::Call;
 use crate::error::{ApiError, ApiResult, NO_OBJECT};
@@ -156,16 +157,10 @@ pub(super) fn shapes(
     Ok(())
 }
 
-/// Refuses maps that show themselves, also by way of others.
+/// Refuses maps that show themselves, also through others.
 pub(super) fn circles(edit: &mut Edit<'_>, maps: &[u64]) -> ApiResult<()> {
-    let sql = "WITH RECURSIVE below(id) AS (SELECT elementid FROM map_elements \
-               WHERE sysmapid = ? AND elementtype = 1 \
-               UNION SELECT e.elementid FROM map_elements e JOIN below ON e.sysmapid = below.id \
-               WHERE e.elementtype = 1) SELECT id FROM below WHERE id = ?";
-    for id in maps {
-        if !edit.query(sql, &[(*id).into(), (*id).into()])?.is_empty() {
-            return Err(ApiError::params("Circular reference in maps."));
-        }
+    match Nesting::load(edit, maps)?.order().circular.is_empty() {
+        true => Ok(()),
+        false => Err(ApiError::params("Circular reference in maps.")),
     }
-    Ok(())
 }

@@ -9,9 +9,10 @@ use serde_json::Map;
 
 use super::elements::{Element, References};
 use super::fields::{LINK, LINK_TRIGGER};
+use super::parts::replace;
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
-use crate::object::{Columns, Mode, columns_of, taken};
+use crate::object::{Columns, Mode, columns_of, missing, taken};
 use crate::params;
 use crate::plain::number;
 use crate::write::nested;
@@ -23,8 +24,8 @@ const ENDS: [&str; 2] = ["selementid1", "selementid2"];
 pub(super) struct Link {
     /// 0 = not given.
     id: u64,
-    /// References to elements; `None` = not given.
-    ends: [Option<String>; 2],
+    /// References to elements.
+    ends: [String; 2],
     columns: Columns,
     triggers: Option<Vec<Columns>>,
 }
@@ -33,8 +34,10 @@ impl Link {
     fn parse(members: &Map<String, Json>, path: &str) -> ApiResult<Self> {
         let at = |name: &str| format!("{path}/{name}");
         let id = members.get("linkid").map(|id| params::id(id, &at("linkid"))).transpose()?;
-        let end =
-            |name: &str| members.get(name).map(|end| params::text(end, &at(name))).transpose();
+        let end = |name: &str| match members.get(name) {
+            Some(end) => params::text(end, &at(name)),
+            None => Err(missing(path, name)),
+        };
         let ends = [end(ENDS[0])?, end(ENDS[1])?];
         let columns = columns_of(LINK, "", &members.clone().into(), path, Mode::Update)?;
         let triggers = members.get("linktriggers");
@@ -57,7 +60,6 @@ impl Link {
     ) -> ApiResult<()> {
         let mut columns = self.columns.clone();
         for (name, end) in ENDS.iter().zip(&self.ends) {
-            let end = end.as_deref().unwrap_or_default();
             let id = elements.get(end).copied().ok_or_else(|| lost(name, end))?;
             columns.push((name, id.into()));
         }
@@ -76,11 +78,7 @@ impl Link {
             }
         };
         if let Some(triggers) = &self.triggers {
-            edit.delete(&table::MAP_LINK_TRIGGERS, "linkid", &[id])?;
-            for trigger in triggers {
-                let with_id = trigger.iter().cloned().chain([("linkid", id.into())]);
-                edit.insert_new(&table::MAP_LINK_TRIGGERS, &with_id.collect::<Columns>())?;
-            }
+            replace(edit, &table::MAP_LINK_TRIGGERS, "linkid", id, triggers)?;
         }
         Ok(())
     }
@@ -95,7 +93,7 @@ fn lost(name: &str, id: &str) -> ApiError {
 
 /// Refuses elements that leave out one of a link that stays.
 pub(super) fn check_kept(edit: &mut Edit<'_>, map: u64, elements: &[Element]) -> ApiResult<()> {
-    let kept: BTreeSet<&str> = elements.iter().map(|one| one.reference.as_str()).collect();
+    let kept: BTreeSet<&str> = elements.iter().filter_map(|one| one.reference.as_deref()).collect();
     let rows = edit.query("SELECT * FROM map_links WHERE sysmapid = ?", &[map.into()])?;
     for row in &rows {
         for name in ENDS {
