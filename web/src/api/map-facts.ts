@@ -109,7 +109,10 @@ async function triggersOf(triggerids: string[], signal: AbortSignal) {
 }
 
 /** What the elements and links of a map are about. */
-export const mapFactsQuery = (elements: readonly MapElement[], links: readonly MapLink[]) => {
+export const mapFactsQuery = (
+  elements: readonly Pick<MapElement, "elements">[],
+  links: readonly Pick<MapLink, "linktriggers">[],
+) => {
   const shown = elements.flatMap((element) => element.elements);
   const ids = {
     hosts: unique(shown.map((one) => one.hostid)),
@@ -118,7 +121,7 @@ export const mapFactsQuery = (elements: readonly MapElement[], links: readonly M
     triggers: unique([
       ...shown.map((one) => one.triggerid),
       ...links.flatMap((link) => link.linktriggers.map((one) => one.triggerid)),
-    ]),
+    ]).filter(Boolean),
   };
   return queryOptions({
     queryKey: ["problems", "map", ids],

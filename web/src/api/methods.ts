@@ -54,6 +54,7 @@ interface Inputs {
   item: OfType<schema.ItemInput>;
   itemprototype: OfType<schema.ItemPrototypeInput>;
   maintenance: schema.MaintenanceInput;
+  map: schema.NetworkMapInput;
   mediatype: MediaTypeInput;
   oncall: ScheduleInput;
   pool: schema.PoolInput;
@@ -93,6 +94,7 @@ interface Keys {
   item: "itemid";
   itemprototype: "itemid";
   maintenance: "maintenanceid";
+  map: "sysmapid";
   mediatype: "mediatypeid";
   oncall: "scheduleid";
   pool: "poolid";

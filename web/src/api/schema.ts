@@ -3363,6 +3363,7 @@ export type MethodName =
   | "hostgroup.massremove"
   | "hostgroup.massupdate"
   | "hostgroup.propagate"
+  | "hostgroup.states"
   | "hostgroup.update"
   | "hostinterface.create"
   | "hostinterface.delete"

@@ -11,7 +11,7 @@ pub(super) async fn first_of<T, F>(
     addresses: &[IpAddr],
     time: Duration,
     connect: impl Fn(IpAddr) -> F,
-) -> std::result::Result<T, String>
+) -> Result<T, String>
 where
     F: Future<Output = std::io::Result<T>>,
 {

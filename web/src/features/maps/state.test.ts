@@ -44,6 +44,7 @@ const element = (elementtype: string, elements: MapElement["elements"]): MapElem
   label_location: "-1",
   x: "0",
   y: "0",
+  tags: [],
   permission: 2,
 });
 

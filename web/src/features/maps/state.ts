@@ -67,7 +67,7 @@ export function stateOf(element: MapElement, facts: Facts): ElementState {
 }
 
 /** The name of what an element shows. */
-export function nameOf(element: MapElement, facts: Facts): string {
+export function nameOf(element: Pick<MapElement, "elements" | "label">, facts: Facts): string {
   const one = element.elements[0] ?? {};
   const name =
     facts.hosts.get(one.hostid ?? "")?.name ??

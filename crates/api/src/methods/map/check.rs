@@ -92,7 +92,8 @@ pub(super) fn pictures(
     Ok(())
 }
 
-/// Refuses elements and links of what does not exist, or what this user cannot read.
+/// Refuses elements of what does not exist or this user cannot read, and links with triggers that do not
+/// exist.
 pub(super) fn objects(
     call: &Call<'_>,
     edit: &mut Edit<'_>,
@@ -103,12 +104,13 @@ pub(super) fn objects(
     for (kind, ids) in elements.iter().filter(|(kind, _)| *kind != MapElementType::Image) {
         wanted.entry(*kind).or_default().extend(*ids);
     }
-    let triggers = links.iter().flat_map(Link::triggers);
-    wanted.entry(MapElementType::Trigger).or_default().extend(triggers);
+    let triggers: BTreeSet<u64> = links.iter().flat_map(Link::triggers).collect();
+    let sql = "SELECT triggerid AS id FROM triggers WHERE triggerid IN ({ids})";
+    require(edit, sql, &Vec::from_iter(triggers))?;
     let access = Access::load(call, edit, Need::Read, &wanted)?;
     for (kind, ids) in wanted {
         require(edit, &readable(call, Need::Read, kind), &Vec::from_iter(ids.iter().copied()))?;
-        if !access.allows(kind, ids.into_iter()) {
+        if !ids.into_iter().all(|id| access.allows(kind, id)) {
             return Err(ApiError::no_object());
         }
     }

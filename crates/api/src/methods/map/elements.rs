@@ -1,6 +1,6 @@
 //! Elements of maps as a call gives them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use config::Edit;
 use config::db::{Row, Value};
@@ -193,18 +193,8 @@ fn tags(list: &Json, path: &str) -> ApiResult<Vec<Columns>> {
 /// The elements of a map as given; `None` = not given.
 pub(super) fn parse(map: &Json, path: &str) -> ApiResult<Option<Vec<Element>>> {
     let Some(list) = map.get("selements") else { return Ok(None) };
-    let mut references = HashSet::new();
-    let mut elements = Vec::new();
-    for (path, members) in nested(list, &format!("{path}/selements"))? {
-        let element = Element::parse(members, path)?;
-        if let Some(reference) = &element.reference
-            && !references.insert(reference.clone())
-        {
-            return Err(taken(&element.path, "selementid", reference));
-        }
-        elements.push(element);
-    }
-    Ok(Some(elements))
+    let list = nested(list, &format!("{path}/selements"))?.into_iter();
+    list.map(|(path, members)| Element::parse(members, path)).collect::<ApiResult<_>>().map(Some)
 }
 
 /// The elements of a map.
@@ -213,7 +203,7 @@ pub(super) fn stored(edit: &mut Edit<'_>, map: u64) -> ApiResult<BTreeMap<u64, R
     Ok(rows.into_iter().map(|row| (row.id("selementid"), row)).collect())
 }
 
-/// Ids of elements by the texts with which links refer to them.
+/// Ids of elements by the texts with which links refer to them. Of elements with the same text it is the last.
 pub(super) type References = HashMap<String, u64>;
 
 /// The elements that a map has, by their own ids.

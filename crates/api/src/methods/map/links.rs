@@ -12,7 +12,7 @@ use super::fields::{LINK, LINK_TRIGGER};
 use super::parts::replace;
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
-use crate::object::{Columns, Mode, columns_of, missing, taken};
+use crate::object::{Columns, Mode, columns_of, taken};
 use crate::params;
 use crate::plain::number;
 use crate::write::nested;
@@ -24,8 +24,8 @@ const ENDS: [&str; 2] = ["selementid1", "selementid2"];
 pub(super) struct Link {
     /// 0 = not given.
     id: u64,
-    /// References to elements.
-    ends: [String; 2],
+    /// References to elements; `None` = not given.
+    ends: [Option<String>; 2],
     columns: Columns,
     triggers: Option<Vec<Columns>>,
 }
@@ -34,10 +34,8 @@ impl Link {
     fn parse(members: &Map<String, Json>, path: &str) -> ApiResult<Self> {
         let at = |name: &str| format!("{path}/{name}");
         let id = members.get("linkid").map(|id| params::id(id, &at("linkid"))).transpose()?;
-        let end = |name: &str| match members.get(name) {
-            Some(end) => params::text(end, &at(name)),
-            None => Err(missing(path, name)),
-        };
+        let end =
+            |name: &str| members.get(name).map(|end| params::text(end, &at(name))).transpose();
         let ends = [end(ENDS[0])?, end(ENDS[1])?];
         let columns = columns_of(LINK, "", &members.clone().into(), path, Mode::Update)?;
         let triggers = members.get("linktriggers");
@@ -60,8 +58,10 @@ impl Link {
     ) -> ApiResult<()> {
         let mut columns = self.columns.clone();
         for (name, end) in ENDS.iter().zip(&self.ends) {
-            let id = elements.get(end).copied().ok_or_else(|| lost(name, end))?;
-            columns.push((name, id.into()));
+            match end.as_ref().and_then(|end| elements.get(end)) {
+                Some(id) => columns.push((name, (*id).into())),
+                None => return Err(lost(edit, map, name, end.as_deref().unwrap_or_default())?),
+            }
         }
         let id = match before {
             Some(row) => {
@@ -84,11 +84,13 @@ impl Link {
     }
 }
 
-/// A link names an element that is not on the map.
-fn lost(name: &str, id: &str) -> ApiError {
-    ApiError::params(format!(
-        "Link \"{name}\" field is pointing to a nonexistent map selement ID \"{id}\"."
-    ))
+/// A link names an element that is not on the map, or none.
+fn lost(edit: &mut Edit<'_>, map: u64, name: &str, id: &str) -> ApiResult<ApiError> {
+    let rows = edit.query("SELECT name FROM maps WHERE sysmapid = ?", &[map.into()])?;
+    let map = rows.first().map_or("", |row| row.text("name"));
+    Ok(ApiError::params(format!(
+        "Link \"{name}\" field is pointing to a nonexistent map selement ID \"{id}\" for map \"{map}\"."
+    )))
 }
 
 /// Refuses elements that leave out one of a link that stays.
@@ -99,7 +101,7 @@ pub(super) fn check_kept(edit: &mut Edit<'_>, map: u64, elements: &[Element]) ->
         for name in ENDS {
             let id = row.id(name).to_string();
             if !kept.contains(id.as_str()) {
-                return Err(lost(name, &id));
+                return Err(lost(edit, map, name, &id)?);
             }
         }
     }

@@ -51,11 +51,21 @@ impl Access {
         Ok(Self { allowed: Some(allowed) })
     }
 
-    /// The user has the right on all of these; images show nothing.
-    pub(super) fn allows(&self, kind: MapElementType, mut ids: impl Iterator<Item = u64>) -> bool {
+    /// The user has the right on this object.
+    pub(super) fn allows(&self, kind: MapElementType, id: u64) -> bool {
         let Some(allowed) = &self.allowed else { return true };
-        let known = allowed.get(&kind);
-        ids.all(|id| known.is_some_and(|known| known.contains(&id)))
+        allowed.get(&kind).is_some_and(|known| known.contains(&id))
+    }
+
+    /// The user has the right on what an element shows: to read any of it, to change all of it. Images show
+    /// nothing.
+    pub(super) fn opens(&self, need: Need, kind: MapElementType, ids: &[u64]) -> bool {
+        let mut allowed = ids.iter().map(|id| self.allows(kind, *id));
+        match (kind, need) {
+            (MapElementType::Image, _) => true,
+            (_, Need::Read) => allowed.any(|one| one),
+            (_, Need::Write) => allowed.all(|one| one),
+        }
     }
 }
 
@@ -121,10 +131,7 @@ pub(super) fn maps(
     // Maps that show each other are no reason for each other.
     for map in order.ordered.into_iter().chain(order.circular) {
         let own = elements.get(&map).into_iter().flatten();
-        let own = own.map(|(kind, ids)| match kind {
-            MapElementType::Image => true,
-            _ => access.allows(*kind, ids.iter().copied()),
-        });
+        let own = own.map(|(kind, ids)| access.opens(need, *kind, ids));
         let mut allowed = own.chain(nesting.shown(map).map(|id| open.contains(&id))).peekable();
         let is_open = match need {
             Need::Read => allowed.peek().is_none() || allowed.any(|one| one),
