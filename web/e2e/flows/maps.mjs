@@ -12,11 +12,8 @@ const plane = () => page.getByRole("region", { name: "Elements on the map" });
 const element = (name) => plane().getByRole("button", { name });
 
 async function pickHost(host) {
-  await button("Choose hosts…")
-    .or(page.getByRole("button", { name: /^Host/ }))
-    .last()
-    .click();
-  await page.getByRole("combobox").or(page.getByRole("searchbox")).last().fill(host);
+  await page.getByText("Choose hosts").click();
+  await page.getByPlaceholder("Search hosts").fill(host);
   await page.getByRole("option", { name: host }).click();
   await page.keyboard.press("Escape");
 }

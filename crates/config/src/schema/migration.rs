@@ -103,7 +103,7 @@ pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult
 fn newest_configuration(connection: &mut dyn Connection, from: i64) -> DbResult<String> {
     let mut sql = lacking(connection, configuration_tables());
     sql += &alerting::statements(connection, from)?;
-    sql += &icons::statements(from);
+    sql += &icons::statements(connection, from);
     sql += &format!("INSERT INTO schema_version (version) VALUES ({VERSION});\n");
     Ok(sql)
 }
@@ -130,6 +130,12 @@ fn lacking<'t>(connection: &mut dyn Connection, tables: impl Iterator<Item = &'t
 
 fn has_columns(connection: &mut dyn Connection, table: &str, columns: &str) -> bool {
     connection.query(&format!("SELECT {columns} FROM {table} LIMIT 1"), &[]).is_ok()
+}
+
+/// Whether the table exists and is not empty.
+fn has_rows(connection: &mut dyn Connection, table: &str) -> bool {
+    let found = connection.query(&format!("SELECT 1 AS one FROM {table} LIMIT 1"), &[]);
+    found.is_ok_and(|rows| !rows.is_empty())
 }
 
 /// An INSERT with the values as literals.

@@ -51,7 +51,10 @@ mod tests {
         assert_eq!(first_of(&[hangs, refuses, works], time, connect).await, Ok(works));
         let why = "connection error (POLLERR,POLLHUP)";
         assert_eq!(first_of(&[hangs, refuses], time, connect).await, Err(why.to_owned()));
-        assert_eq!(first_of(&[refuses, hangs], time, connect).await, Err("connection timed out".into()));
+        assert_eq!(
+            first_of(&[refuses, hangs], time, connect).await,
+            Err("connection timed out".into())
+        );
         assert_eq!(first_of(&[], time, connect).await, Err("no address".into()));
     }
 }

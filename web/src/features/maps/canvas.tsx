@@ -32,6 +32,52 @@ interface Drag {
   by: { x: number; y: number };
 }
 
+interface BackdropProps {
+  draft: MapDraft;
+  background: Picture | undefined;
+  /** The middle of an element, where links end. */
+  middle: (id: string) => { x: number; y: number } | null;
+}
+
+/** What is below the elements: the background, the grid and the links. */
+function Backdrop({ draft, background, middle }: BackdropProps) {
+  const [width, height, grid] = [draft.width, draft.height, draft.gridSize].map(Number) as [
+    number,
+    number,
+    number,
+  ];
+  return (
+    <svg width={width} height={height} aria-hidden="true" className="absolute inset-0 text-line">
+      <defs>
+        <pattern id="map-grid" width={grid} height={grid} patternUnits="userSpaceOnUse">
+          <path d={`M${grid} 0H0V${grid}`} fill="none" stroke="currentColor" />
+        </pattern>
+      </defs>
+      {background && <image {...background} x={0} y={0} />}
+      <rect width={width} height={height} fill="url(#map-grid)" />
+      {draft.links.map((link, n) => {
+        const [from, to] = [middle(link.selementid1), middle(link.selementid2)];
+        return (
+          from &&
+          to && (
+            <line
+              // biome-ignore lint/suspicious/noArrayIndexKey: new links have no id
+              key={n}
+              x1={from.x}
+              y1={from.y}
+              x2={to.x}
+              y2={to.y}
+              stroke={`#${link.color}`}
+              strokeWidth={link.drawtype === BOLD ? 3 : 1.5}
+              strokeDasharray={DASHES[link.drawtype]}
+            />
+          )
+        );
+      })}
+    </svg>
+  );
+}
+
 /** The map at its size, with elements that are moved with the pointer or the arrow keys. */
 export function Canvas(props: CanvasProps) {
   const { draft, pictures, nameOf, selected, onSelect, onMove, onRemove } = props;
@@ -77,46 +123,13 @@ export function Canvas(props: CanvasProps) {
     const [x, y] = [element.x + step[0] * side, element.y + step[1] * side];
     onMove(element.selementid, placed(x, y, side, width, height));
   };
-  const background = pictures.get(draft.backgroundid);
   return (
     <section
       aria-label={texts.plane}
       className="max-h-[70vh] overflow-auto rounded-md border border-line-strong bg-sunken"
     >
       <div className="relative bg-surface" style={{ width, height }}>
-        <svg
-          width={width}
-          height={height}
-          aria-hidden="true"
-          className="absolute inset-0 text-line"
-        >
-          <defs>
-            <pattern id="map-grid" width={grid} height={grid} patternUnits="userSpaceOnUse">
-              <path d={`M${grid} 0H0V${grid}`} fill="none" stroke="currentColor" />
-            </pattern>
-          </defs>
-          {background && <image {...background} x={0} y={0} />}
-          <rect width={width} height={height} fill="url(#map-grid)" />
-          {draft.links.map((link, n) => {
-            const [from, to] = [middle(link.selementid1), middle(link.selementid2)];
-            return (
-              from &&
-              to && (
-                <line
-                  // biome-ignore lint/suspicious/noArrayIndexKey: new links have no id
-                  key={n}
-                  x1={from.x}
-                  y1={from.y}
-                  x2={to.x}
-                  y2={to.y}
-                  stroke={`#${link.color}`}
-                  strokeWidth={link.drawtype === BOLD ? 3 : 1.5}
-                  strokeDasharray={DASHES[link.drawtype]}
-                />
-              )
-            );
-          })}
-        </svg>
+        <Backdrop draft={draft} background={pictures.get(draft.backgroundid)} middle={middle} />
         {draft.elements.map((element) => {
           const { x, y } = at(element);
           const size = sizeOf(element);

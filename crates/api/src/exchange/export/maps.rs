@@ -115,9 +115,8 @@ impl Export<'_, '_> {
             let params = json!({ option: of(kind), "output": [kind, member] });
             let found = rpc::run_inner(self.call, method, &params)?;
             let rows = found.as_array().into_iter().flatten();
-            let pair = |row: &Json| {
-                (text(row, kind).to_owned(), Json::Object(members(row, &[member])))
-            };
+            let pair =
+                |row: &Json| (text(row, kind).to_owned(), Json::Object(members(row, &[member])));
             names.shown.insert(kind, rows.map(pair).collect());
         }
         names.shown.insert("triggerid", self.trigger_names(&of("triggerid"))?);

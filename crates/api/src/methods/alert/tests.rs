@@ -50,7 +50,8 @@ fn alerts_are_counted_by_event() {
         params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         ("alert.get", params)
     };
-    let by_event = json!([{ "rowscount": "2", "eventid": "1" }, { "rowscount": "1", "eventid": "5" }]);
+    let by_event =
+        json!([{ "rowscount": "2", "eventid": "1" }, { "rowscount": "1", "eventid": "5" }]);
     for ((method, params), result) in [
         (count(json!({})), json!([{ "rowscount": "3" }])),
         (count(json!({ "mediatypeids": "4" })), json!([{ "rowscount": "1" }])),

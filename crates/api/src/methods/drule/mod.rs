@@ -44,7 +44,12 @@ pub(crate) static DRULE: Object = Object {
         field("iprange", Text(2048), Required, "Addresses: `10.0.0.1-254,10.1.0.0/16`."),
         field("delay", Text(255), Optional, "Interval between rounds."),
         field("status", OneOf(&[0, 1]), Optional, "1 = disabled."),
-        field("concurrency_max", Int(0, 999), Optional, "Addresses that are checked at once; 0 = no limit."),
+        field(
+            "concurrency_max",
+            Int(0, 999),
+            Optional,
+            "Addresses that are checked at once; 0 = no limit.",
+        ),
         field("error", Text(0), ReadOnly, "Why the rule cannot run."),
         field("dchecks", Nested, Required, "Checks: `[{type, ports, key_, …}]`."),
     ],

@@ -147,9 +147,8 @@ pub(super) fn summary(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 /// The ids of the only option, which is required.
 fn given(input: &Json, option: &str) -> ApiResult<Vec<u64>> {
     known(input, &[option])?;
-    let ids = params::ids(input, option)?.ok_or_else(|| {
-        ApiError::at("/", format_args!("the parameter \"{option}\" is missing"))
-    })?;
+    let ids = params::ids(input, option)?
+        .ok_or_else(|| ApiError::at("/", format_args!("the parameter \"{option}\" is missing")))?;
     if ids.len() > IDS_MAX {
         let why = format!("maximum allowed array size is {IDS_MAX}");
         return Err(ApiError::at(&format!("/{option}"), why));

@@ -105,11 +105,21 @@ pub(crate) static MAP: Object = Object {
 
 /// An element; `elements`, `urls` and `tags` have separate tables.
 pub(super) const ELEMENT: &[Field] = &[
-    field("elementtype", OneOf(MapElementType::NUMBERS), Optional, "Type of the object that the element shows."),
+    field(
+        "elementtype",
+        OneOf(MapElementType::NUMBERS),
+        Optional,
+        "Type of the object that the element shows.",
+    ),
     field("iconid_off", Id, Optional, "Icon."),
     field("iconid_on", Id, Optional, "Icon of problems."),
     field("label", Text(2_048), Optional, "Label."),
-    field("label_location", OneOf(&[-1, 0, 1, 2, 3]), Optional, "Position of the label, as of maps; -1 = that of the map."),
+    field(
+        "label_location",
+        OneOf(&[-1, 0, 1, 2, 3]),
+        Optional,
+        "Position of the label, as of maps; -1 = that of the map.",
+    ),
     field("x", NUMBER, Optional, "Left edge."),
     field("y", NUMBER, Optional, "Upper edge."),
     field("iconid_disabled", Id, Optional, "Icon of disabled elements."),
@@ -129,7 +139,12 @@ pub(super) const ELEMENT_URL: &[Field] =
 pub(super) const ELEMENT_TAG: &[Field] = &[
     field("tag", Name(255), Required, "Tag."),
     field("value", Text(255), Optional, "Value."),
-    field("operator", OneOf(&[0, 1, 2, 3, 4, 5]), Optional, "Operator: 0 = contains, 1 = equals, 2 = does not contain, 3 = does not equal, 4 = exists, 5 = does not exist."),
+    field(
+        "operator",
+        OneOf(&[0, 1, 2, 3, 4, 5]),
+        Optional,
+        "Operator: 0 = contains, 1 = equals, 2 = does not contain, 3 = does not equal, 4 = exists, 5 = does not exist.",
+    ),
 ];
 
 /// A link, without its ends and triggers.
@@ -140,7 +155,12 @@ pub(super) const LINK: &[Field] = &[
 ];
 
 pub(super) const LINK_TRIGGER: &[Field] = &[
-    field("triggerid", Id, Required, "Trigger; while it has a problem, the link is drawn like this."),
+    field(
+        "triggerid",
+        Id,
+        Required,
+        "Trigger; while it has a problem, the link is drawn like this.",
+    ),
     field("drawtype", DRAW, Optional, "Line style, as of links."),
     field("color", Text(6), Optional, "Colour.").tested(colour),
 ];
@@ -150,7 +170,12 @@ const URL: &[Field] = &[
     field("sysmapid", Id, ReadOnly, "Id of the map."),
     field("name", Name(255), Required, "Name."),
     field("url", Name(2_048), Required, "URL, with macros."),
-    field("elementtype", OneOf(MapElementType::NUMBERS), Optional, "Type of elements with this URL."),
+    field(
+        "elementtype",
+        OneOf(MapElementType::NUMBERS),
+        Optional,
+        "Type of elements with this URL.",
+    ),
 ];
 
 const SHAPE: &[Field] = &[

@@ -89,7 +89,10 @@ mod tests {
 
     #[test]
     fn maps_come_after_those_that_they_show() {
-        assert_eq!(order(&[(1, &[2, 3]), (2, &[3]), (3, &[]), (4, &[])]), (vec![3, 4, 2, 1], vec![]));
+        assert_eq!(
+            order(&[(1, &[2, 3]), (2, &[3]), (3, &[]), (4, &[])]),
+            (vec![3, 4, 2, 1], vec![])
+        );
         assert_eq!(
             order(&[(1, &[2]), (2, &[3, 4]), (3, &[2]), (4, &[]), (5, &[5])]),
             (vec![4], vec![1, 2, 3, 5])

@@ -213,13 +213,14 @@ fn a_map_does_not_show_itself() {
 
 #[test]
 fn deeply_nested_maps_are_read_and_changed() {
-    const COUNT: i64 = 20_000;
+    const FIRST: i64 = 500_000;
+    const LAST: i64 = 520_000;
     let world = World::new();
     let [group, _] = &world.groups;
     let session = world.server.user("ann", "1", &[(group.as_str(), 2)]);
     // Each map shows the next one, the last one shows a host.
     let numbers = format!(
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {COUNT})"
+        "WITH RECURSIVE n(i) AS (SELECT {FIRST} UNION ALL SELECT i + 1 FROM n WHERE i < {LAST})"
     );
     world.server.write_sql(&[
         &format!(
@@ -228,20 +229,20 @@ fn deeply_nested_maps_are_read_and_changed() {
         ),
         &format!(
             "INSERT INTO map_elements (selementid, sysmapid, elementtype, elementid) {numbers} \
-             SELECT i, i, CASE i WHEN {COUNT} THEN 0 ELSE 1 END, \
-             CASE i WHEN {COUNT} THEN {} ELSE i + 1 END FROM n",
+             SELECT i, i, CASE i WHEN {LAST} THEN 0 ELSE 1 END, \
+             CASE i WHEN {LAST} THEN {} ELSE i + 1 END FROM n",
             world.hosts[0]
         ),
     ]);
     let count = |params: Json| world.server.call_as(Some(&session), "map.get", &params).unwrap();
-    assert_eq!(count(json!({ "countOutput": true })), COUNT.to_string());
-    assert_eq!(count(json!({ "countOutput": true, "sysmapids": ["1", "7"] })), "2");
-    let of = |map: &str| json!([world.element("a", 1, json!([{ "sysmapid": map }]))]);
-    let update = |map: &str, shown: &str| {
+    assert_eq!(count(json!({ "countOutput": true })), (LAST - FIRST + 1).to_string());
+    assert_eq!(count(json!({ "countOutput": true, "sysmapids": [FIRST, FIRST + 7] })), "2");
+    let of = |map: i64| json!([world.element("a", 1, json!([{ "sysmapid": map }]))]);
+    let update = |map: i64, shown: i64| {
         world.server.call("map.update", &json!({ "sysmapid": map, "selements": of(shown) }))
     };
-    update("1", "3").unwrap();
-    let refused = update(&COUNT.to_string(), "1").unwrap_err();
+    update(FIRST, FIRST + 2).unwrap();
+    let refused = update(LAST, FIRST).unwrap_err();
     assert_eq!(refused, (-32602, "Circular reference in maps.".to_owned()));
 }
 
@@ -468,7 +469,8 @@ fn the_audit_log_has_what_changes_on_elements() {
         element["urls"][0]["url"] = url.into();
         let update = json!({ "sysmapid": id, "selements": [element] });
         world.server.call("map.update", &update).unwrap();
-        let params = json!({ "output": ["details"], "filter": { "resourcetype": 19, "action": 1 } });
+        let params =
+            json!({ "output": ["details"], "filter": { "resourcetype": 19, "action": 1 } });
         let found = world.server.call("auditlog.get", &params).unwrap();
         let details = found.as_array().unwrap().iter();
         details.map(|one| one["details"].as_str().unwrap().to_owned()).collect::<Vec<_>>()

@@ -33,7 +33,12 @@ const FIELDS: &[Field] = &[
     field("name", Name(128), Required, "Name that the proxy sends."),
     field("proxy_groupid", Id, Optional, "Proxy group; 0 = none."),
     field("local_address", Text(255), Optional, "In a group: address that active agents use."),
-    field("local_port", Name(64), Optional, "In a group: port that active agents use (default: 10051)."),
+    field(
+        "local_port",
+        Name(64),
+        Optional,
+        "In a group: port that active agents use (default: 10051).",
+    ),
     field("operating_mode", OneOf(&[0, 1]), Required, "0 = active, 1 = passive."),
     field("allowed_addresses", Text(255), Optional, "Active: addresses from which it may connect."),
     field("address", Name(255), Optional, "Passive: address (default: 127.0.0.1)."),

@@ -230,7 +230,8 @@ fn one_identity_has_one_key_everywhere() {
 #[test]
 fn stored_identities_with_two_keys_allow_other_changes() {
     let server = Server::start();
-    let keyed = |identity: &str| json!({ "tls_accept": 2, "tls_psk_identity": identity, "tls_psk": PSK });
+    let keyed =
+        |identity: &str| json!({ "tls_accept": 2, "tls_psk_identity": identity, "tls_psk": PSK });
     let proxy = server.create("proxy.create", &with(&keyed("i")));
     let mut second = keyed("j");
     second["name"] = "second".into();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use super::super::Table;
-use super::{has_columns, insert};
+use super::{has_columns, has_rows, insert};
 use crate::db::{Connection, DbResult, Row, Value};
 use crate::seed::media_type_rows;
 
@@ -17,7 +17,7 @@ const FIRST: i64 = 17;
 pub(super) fn statements(connection: &mut dyn Connection, from: i64) -> DbResult<String> {
     let mut sql = String::new();
     let rows = media_type_rows();
-    if from < FIRST {
+    if from < FIRST && !has_rows(connection, "media_types") {
         sql.extend(rows.iter().map(|(table, row)| insert(table, row)));
     }
     if has_columns(connection, "users", "medias") {
