@@ -1,13 +1,16 @@
 //! The connection to one of the addresses of a mail server.
 
 use std::net::IpAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use stdx::clock::SharedClock;
 
 use crate::attempt::os_error;
 
 /// Connects to the first address that works, or says why the last one failed. Each address has an equal
 /// share of the remaining time, so that one without a response leaves time for the others.
 pub(super) async fn first_of<T, F>(
+    clock: &SharedClock,
     addresses: &[IpAddr],
     time: Duration,
     connect: impl Fn(IpAddr) -> F,
@@ -15,11 +18,11 @@ pub(super) async fn first_of<T, F>(
 where
     F: Future<Output = std::io::Result<T>>,
 {
-    let end = Instant::now() + time;
+    let end = clock.monotonic() + time;
     let mut why = String::from("no address");
     let mut remaining = u32::try_from(addresses.len()).unwrap_or(u32::MAX);
     for address in addresses {
-        let share = end.saturating_duration_since(Instant::now()) / remaining;
+        let share = end.saturating_sub(clock.monotonic()) / remaining;
         remaining -= 1;
         why = match tokio::time::timeout(share, connect(*address)).await {
             Ok(Ok(stream)) => return Ok(stream),
@@ -47,14 +50,14 @@ mod tests {
                 _ => Ok(address),
             }
         };
-        let time = Duration::from_millis(40);
-        assert_eq!(first_of(&[hangs, refuses, works], time, connect).await, Ok(works));
+        let (clock, time) = (crate::testing::tools().clock, Duration::from_millis(40));
+        assert_eq!(first_of(&clock, &[hangs, refuses, works], time, connect).await, Ok(works));
         let why = "connection error (POLLERR,POLLHUP)";
-        assert_eq!(first_of(&[hangs, refuses], time, connect).await, Err(why.to_owned()));
+        assert_eq!(first_of(&clock, &[hangs, refuses], time, connect).await, Err(why.to_owned()));
         assert_eq!(
-            first_of(&[refuses, hangs], time, connect).await,
+            first_of(&clock, &[refuses, hangs], time, connect).await,
             Err("connection timed out".into())
         );
-        assert_eq!(first_of(&[], time, connect).await, Err("no address".into()));
+        assert_eq!(first_of(&clock, &[], time, connect).await, Err("no address".into()));
     }
 }

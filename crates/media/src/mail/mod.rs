@@ -114,7 +114,7 @@ impl Letter<'_> {
             ))
         })?;
         let connect = |address| TcpStream::connect(SocketAddr::new(address, self.mail.port));
-        let stream = first_of(&addresses, self.tools.attempt_max, connect).await;
+        let stream = first_of(&self.tools.clock, &addresses, self.tools.attempt_max, connect).await;
         let stream = stream.map_err(|why| self.unreachable(&why))?;
         let _unset = stream.set_nodelay(true);
         Ok(stream)
