@@ -29,6 +29,8 @@ const PAGES = [
   ["SLA report", "/sla-report", /^SLA report/],
   ["event correlation", "/correlation", /^Event correlation/],
   ["create correlation", "/correlation/new", /^Create correlation/],
+  ["maps", "/maps", /^Maps/],
+  ["create map", "/maps/new", /^Create map/],
   ["action log", "/alerts", /^Action log/],
   ["on-call", "/oncall", /^On-call/],
   ["create schedule", "/oncall/new", /^Create schedule/],

@@ -153,6 +153,18 @@ const maps = createRoute({
   component: page(() => import("~/features/maps/page"), "MapsPage"),
 });
 
+const mapNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/maps/new",
+  component: page(() => import("~/features/maps/edit"), "MapNewPage"),
+});
+
+const mapEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/maps/$sysmapid/edit",
+  component: page(() => import("~/features/maps/edit"), "MapEditPage"),
+});
+
 const map = createRoute({
   getParentRoute: () => inside,
   path: "/maps/$sysmapid",
@@ -395,6 +407,8 @@ const pages = [
   latest,
   graph,
   maps,
+  mapNew,
+  mapEdit,
   map,
   templates,
   template,

@@ -11,6 +11,16 @@ export interface RawState {
   problems: string[];
 }
 
+export interface RawGroupState {
+  groupid: string;
+  hosts: string;
+  monitored: string;
+  /** Monitored hosts with values. */
+  with_data: string;
+  /** Open problems of monitored hosts by severity, 0 to 5. */
+  problems: string[];
+}
+
 /** States of the hosts of a window of a list. */
 export const hostStatesQuery = (hostids: readonly string[]) =>
   queryOptions({

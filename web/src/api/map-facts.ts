@@ -21,20 +21,30 @@ export interface HostFacts {
   host: string;
   address: string;
   monitored: boolean;
-  groupids: readonly string[];
+}
+
+/** All hosts of a group, as the server counts them. */
+export interface GroupFacts {
+  name: string;
+  hosts: number;
+  monitored: number;
+  /** Monitored hosts with values. */
+  withData: number;
+  /** Open problems by severity, 0 to 5. */
+  problems: readonly number[];
 }
 
 /** What the elements of a map are about, as far as the user may see it. */
 export interface Facts {
   hosts: ReadonlyMap<string, HostFacts>;
-  groups: ReadonlyMap<string, string>;
+  groups: ReadonlyMap<string, GroupFacts>;
   triggers: ReadonlyMap<string, TriggerFacts>;
   maps: ReadonlyMap<string, string>;
   states: ReadonlyMap<string, HostState>;
 }
 
-/** Hosts of one `host.states`. */
-const HOSTS_MAX = 1_000;
+/** Ids of one `host.states` or `hostgroup.states`. */
+const IDS_MAX = 1_000;
 /** `value` of a trigger with a problem. */
 const PROBLEM: string = "1";
 
@@ -42,20 +52,46 @@ const unique = (ids: readonly (string | undefined)[]) => [
   ...new Set(ids.filter((id) => id !== undefined)),
 ];
 
-async function hostsOf(by: { hostids: string[] } | { groupids: string[] }, signal: AbortSignal) {
-  const [ids] = Object.values(by);
-  if (!ids || ids.length === 0) return [];
+/** The rows of all ids, which a method takes in portions. */
+async function inPortions<Row>(
+  ids: readonly string[],
+  read: (ids: readonly string[]) => Promise<readonly Row[]>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let from = 0; from < ids.length; from += IDS_MAX)
+    rows.push(...(await read(ids.slice(from, from + IDS_MAX))));
+  return rows;
+}
+
+async function hostsOf(hostids: string[], signal: AbortSignal) {
+  if (hostids.length === 0) return [];
   return rpc(
     "host.get",
     {
       output: ["hostid", "host", "name", "status"],
-      ...by,
+      hostids,
       selectInterfaces: ["ip", "dns", "useip", "main"],
-      selectHostGroups: ["groupid"],
-      limit: HOSTS_MAX,
     },
     signal,
   );
+}
+
+async function groupsOf(groupids: string[], signal: AbortSignal) {
+  if (groupids.length === 0) return [];
+  const [groups, states] = await Promise.all([
+    rpc("hostgroup.get", { output: ["groupid", "name"], groupids }, signal),
+    inPortions(groupids, (groupids) => rpc("hostgroup.states", { groupids }, signal)),
+  ]);
+  const stateOf = new Map(states.map((state) => [state.groupid, state]));
+  return groups.flatMap(({ groupid, name }): [string, GroupFacts][] => {
+    const state = stateOf.get(groupid);
+    if (!state) return [];
+    const [hosts, monitored, withData] = [state.hosts, state.monitored, state.with_data].map(
+      Number,
+    ) as [number, number, number];
+    const problems = state.problems.map(Number);
+    return [[groupid, { name, hosts, monitored, withData, problems }]];
+  });
 }
 
 async function triggersOf(triggerids: string[], signal: AbortSignal) {
@@ -73,7 +109,10 @@ async function triggersOf(triggerids: string[], signal: AbortSignal) {
 }
 
 /** What the elements and links of a map are about. */
-export const mapFactsQuery = (elements: readonly MapElement[], links: readonly MapLink[]) => {
+export const mapFactsQuery = (
+  elements: readonly Pick<MapElement, "elements">[],
+  links: readonly Pick<MapLink, "linktriggers">[],
+) => {
   const shown = elements.flatMap((element) => element.elements);
   const ids = {
     hosts: unique(shown.map((one) => one.hostid)),
@@ -82,28 +121,26 @@ export const mapFactsQuery = (elements: readonly MapElement[], links: readonly M
     triggers: unique([
       ...shown.map((one) => one.triggerid),
       ...links.flatMap((link) => link.linktriggers.map((one) => one.triggerid)),
-    ]),
+    ]).filter(Boolean),
   };
   return queryOptions({
     queryKey: ["problems", "map", ids],
     queryFn: async ({ signal }): Promise<Facts> => {
-      const [own, members, triggers, groups, maps] = await Promise.all([
-        hostsOf({ hostids: ids.hosts }, signal),
-        hostsOf({ groupids: ids.groups }, signal),
+      const [hosts, triggers, groups, maps] = await Promise.all([
+        hostsOf(ids.hosts, signal),
         triggersOf(ids.triggers, signal),
-        ids.groups.length > 0
-          ? rpc("hostgroup.get", { output: ["groupid", "name"], groupids: ids.groups }, signal)
-          : [],
+        groupsOf(ids.groups, signal),
         ids.maps.length > 0
           ? rpc("map.get", { output: ["sysmapid", "name"], sysmapids: ids.maps }, signal)
           : [],
       ]);
-      const hosts = [...own, ...members];
       const hostids = unique([
         ...hosts.map((host) => host.hostid),
         ...triggers.flatMap((trigger) => trigger.hosts.map((host) => host.hostid)),
-      ]).slice(0, HOSTS_MAX);
-      const states = hostids.length > 0 ? await rpc("host.states", { hostids }, signal) : [];
+      ]);
+      const states = await inPortions(hostids, (hostids) =>
+        rpc("host.states", { hostids }, signal),
+      );
       return {
         hosts: new Map(
           hosts.map((host) => {
@@ -114,12 +151,11 @@ export const mapFactsQuery = (elements: readonly MapElement[], links: readonly M
               host: host.host,
               address: address ?? "",
               monitored: host.status === Status.Enabled,
-              groupids: host.hostgroups.map((group) => group.groupid),
             };
             return [host.hostid, facts];
           }),
         ),
-        groups: new Map(groups.map((group) => [group.groupid, group.name])),
+        groups: new Map(groups),
         maps: new Map(maps.map((map) => [map.sysmapid, map.name])),
         triggers: new Map(
           triggers.map((trigger) => {

@@ -2,6 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { rpc } from "./client";
 import type { Get, Ids, Many } from "./gets";
 import { pollInterval } from "./live";
+import type { Members } from "./methods";
 import type * as schema from "./schema";
 
 /** An element of a map: what it shows is named by its member of `elements`. */
@@ -21,8 +22,26 @@ export interface MapElement {
   label_location: string;
   x: string;
   y: string;
-  /** 0: the user does not see it. */
+  tags: MapElementTag[];
+  /** -1: the user may not read what it shows. */
   permission: number;
+}
+
+/** Selects the problems that an element shows. */
+export interface MapElementTag {
+  tag: string;
+  value: string;
+  operator: string;
+}
+
+/** Whom a map is shared with; `permission` "2": read, "3": change. */
+interface SharedUser {
+  userid: string;
+  permission: "2" | "3";
+}
+interface SharedGroup {
+  usrgrpid: string;
+  permission: "2" | "3";
 }
 
 export interface MapLink {
@@ -78,6 +97,8 @@ export interface MapGets {
       selectLinks: Many<"links", MapLink>;
       selectShapes: Many<"shapes", MapShape>;
       selectLines: Many<"lines", MapLine>;
+      selectUsers: Many<"users", SharedUser>;
+      selectUserGroups: Many<"userGroups", SharedGroup>;
     },
     { sysmapids?: Ids }
   >;
@@ -119,8 +140,12 @@ export const mapQuery = (sysmapid: string) =>
               "label_string_trigger",
               "label_string_map",
               "label_string_image",
+              "grid_size",
+              "private",
             ],
             sysmapids: sysmapid,
+            selectUsers: ["userid", "permission"],
+            selectUserGroups: ["usrgrpid", "permission"],
             selectSelements: [
               "selementid",
               "elementtype",
@@ -130,6 +155,7 @@ export const mapQuery = (sysmapid: string) =>
               "label_location",
               "x",
               "y",
+              "tags",
               "permission",
             ],
             selectLinks: "extend",
@@ -146,6 +172,31 @@ export const mapQuery = (sysmapid: string) =>
 export type NetworkMap = NonNullable<
   Awaited<ReturnType<NonNullable<ReturnType<typeof mapQuery>["queryFn"]>>>
 >;
+
+/** Types of images. */
+export const ICON: string = "1";
+export const BACKGROUND: string = "2";
+
+/** All images without their content, by name. */
+export const imageNamesQuery = () =>
+  queryOptions({
+    queryKey: ["images", "names"],
+    queryFn: ({ signal }) =>
+      rpc("image.get", { output: ["imageid", "name", "imagetype"], sortfield: "name" }, signal),
+    meta: { live: "config" },
+  });
+
+/** Creates a map, or changes the one given; returns its id. */
+export async function saveMap(sysmapid: string | null, map: Members<"map">): Promise<string> {
+  const { sysmapids } = await (sysmapid
+    ? rpc("map.update", { sysmapid, ...map })
+    : rpc("map.create", map));
+  return sysmapids[0] ?? "";
+}
+
+export function deleteMap(sysmapid: string): Promise<unknown> {
+  return rpc("map.delete", [sysmapid]);
+}
 
 /** First signs of base64 by the type of the image. */
 const TYPES = [

@@ -11,7 +11,7 @@ import type { Escalation } from "./escalations";
 import type { Acknowledgement } from "./events";
 import type { Explanation } from "./explanations";
 import type { GetMethod, GetParams, Gets } from "./gets";
-import type { RawState, RawSummary } from "./host-states";
+import type { RawGroupState, RawState, RawSummary } from "./host-states";
 import type { HousekeepingMethods } from "./housekeeping";
 import type { TestOutcome } from "./item-test";
 import type { LearntMethods } from "./learnt";
@@ -55,6 +55,7 @@ interface Inputs {
   item: OfType<schema.ItemInput>;
   itemprototype: OfType<schema.ItemPrototypeInput>;
   maintenance: schema.MaintenanceInput;
+  map: schema.NetworkMapInput;
   mediatype: MediaTypeInput;
   oncall: ScheduleInput;
   pool: schema.PoolInput;
@@ -94,6 +95,7 @@ interface Keys {
   item: "itemid";
   itemprototype: "itemid";
   maintenance: "maintenanceid";
+  map: "sysmapid";
   mediatype: "mediatypeid";
   oncall: "scheduleid";
   pool: "poolid";
@@ -207,6 +209,7 @@ interface Others extends OnCallMethods, SettingsMethods, HousekeepingMethods, Le
   };
   "host.states": { params: { hostids: readonly string[] }; result: RawState[] };
   "host.summary": { params: { limit: number }; result: RawSummary };
+  "hostgroup.states": { params: { groupids: readonly string[] }; result: RawGroupState[] };
   "item.test": { params: object; result: TestOutcome };
   "loadbalancer.export": { params: { virtualserviceids?: string[] }; result: BalancingFile };
   "loadbalancer.import": { params: FileImport; result: BalancingImport };

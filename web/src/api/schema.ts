@@ -1645,13 +1645,13 @@ export interface Proxy {
   name: string;
   /** Proxy group; 0 = none. */
   proxy_groupid: string;
-  /** In a group: address that agents are sent to. */
+  /** In a group: address that active agents use. */
   local_address: string;
-  /** In a group: port of it (default: 10051). */
+  /** In a group: port that active agents use (default: 10051). */
   local_port: string;
   /** 0 = active, 1 = passive. */
   operating_mode: "0" | "1";
-  /** Active: from where it may connect. */
+  /** Active: addresses from which it may connect. */
   allowed_addresses: string;
   /** Passive: address (default: 127.0.0.1). */
   address: string;
@@ -1661,33 +1661,33 @@ export interface Proxy {
   description: string;
   /** Passive: 1 no encryption, 2 PSK, 4 certificate. */
   tls_connect: "1" | "2" | "4";
-  /** Active: bit mask of the same. */
+  /** Active: bit mask of the values of `tls_connect`. */
   tls_accept: string;
   /** Issuer of its certificate. */
   tls_issuer: string;
   /** Subject of its certificate. */
   tls_subject: string;
-  /** 1 = it has timeouts of its own. */
+  /** 1 = the proxy has its own timeouts. */
   custom_timeouts: "0" | "1";
-  /** Timeout of items of agents, with `custom_timeouts`. */
+  /** Timeout of Zabbix agent items, with `custom_timeouts` 1. */
   timeout_zabbix_agent: string;
-  /** The same of simple checks. */
+  /** Timeout of simple checks. */
   timeout_simple_check: string;
-  /** The same of SNMP. */
+  /** Timeout of SNMP items. */
   timeout_snmp_agent: string;
-  /** The same of external checks. */
+  /** Timeout of external checks. */
   timeout_external_check: string;
-  /** The same of ODBC. */
+  /** Timeout of ODBC items. */
   timeout_db_monitor: string;
-  /** The same of HTTP. */
+  /** Timeout of HTTP agent items. */
   timeout_http_agent: string;
-  /** The same of SSH. */
+  /** Timeout of SSH items. */
   timeout_ssh_agent: string;
-  /** The same of Telnet. */
+  /** Timeout of Telnet items. */
   timeout_telnet_agent: string;
-  /** The same of scripts. */
+  /** Timeout of script items. */
   timeout_script: string;
-  /** The same of browsers. */
+  /** Timeout of browser items. */
   timeout_browser: string;
   /** Unix time of its last message; 0 = none. */
   lastaccess: string;
@@ -1705,13 +1705,13 @@ export interface ProxyInput {
   name: string;
   /** Proxy group; 0 = none. */
   proxy_groupid?: string | number;
-  /** In a group: address that agents are sent to. */
+  /** In a group: address that active agents use. */
   local_address?: string;
-  /** In a group: port of it (default: 10051). */
+  /** In a group: port that active agents use (default: 10051). */
   local_port?: string;
   /** 0 = active, 1 = passive. */
   operating_mode: "0" | "1" | 0 | 1;
-  /** Active: from where it may connect. */
+  /** Active: addresses from which it may connect. */
   allowed_addresses?: string;
   /** Passive: address (default: 127.0.0.1). */
   address?: string;
@@ -1721,7 +1721,7 @@ export interface ProxyInput {
   description?: string;
   /** Passive: 1 no encryption, 2 PSK, 4 certificate. */
   tls_connect?: "1" | "2" | "4" | 1 | 2 | 4;
-  /** Active: bit mask of the same. */
+  /** Active: bit mask of the values of `tls_connect`. */
   tls_accept?: string | number;
   /** Issuer of its certificate. */
   tls_issuer?: string;
@@ -1731,29 +1731,29 @@ export interface ProxyInput {
   tls_psk_identity?: string;
   /** PSK, hexadecimal. */
   tls_psk?: string;
-  /** 1 = it has timeouts of its own. */
+  /** 1 = the proxy has its own timeouts. */
   custom_timeouts?: "0" | "1" | 0 | 1;
-  /** Timeout of items of agents, with `custom_timeouts`. */
+  /** Timeout of Zabbix agent items, with `custom_timeouts` 1. */
   timeout_zabbix_agent?: string;
-  /** The same of simple checks. */
+  /** Timeout of simple checks. */
   timeout_simple_check?: string;
-  /** The same of SNMP. */
+  /** Timeout of SNMP items. */
   timeout_snmp_agent?: string;
-  /** The same of external checks. */
+  /** Timeout of external checks. */
   timeout_external_check?: string;
-  /** The same of ODBC. */
+  /** Timeout of ODBC items. */
   timeout_db_monitor?: string;
-  /** The same of HTTP. */
+  /** Timeout of HTTP agent items. */
   timeout_http_agent?: string;
-  /** The same of SSH. */
+  /** Timeout of SSH items. */
   timeout_ssh_agent?: string;
-  /** The same of Telnet. */
+  /** Timeout of Telnet items. */
   timeout_telnet_agent?: string;
-  /** The same of scripts. */
+  /** Timeout of script items. */
   timeout_script?: string;
-  /** The same of browsers. */
+  /** Timeout of browser items. */
   timeout_browser?: string;
-  /** Hosts that it monitors: `[{hostid}]`. */
+  /** Hosts that the proxy monitors: `[{hostid}]`. */
   hosts?: unknown;
 }
 
@@ -1789,37 +1789,37 @@ export interface ProxyGroupInput {
 export interface NetworkDiscoveryRule {
   /** Id of the rule. */
   druleid: string;
-  /** Proxy that looks; 0 = the server. */
+  /** Proxy that runs the rule; 0 = the server. */
   proxyid: string;
   /** Name. */
   name: string;
   /** Addresses: `10.0.0.1-254,10.1.0.0/16`. */
   iprange: string;
-  /** From one round to the next. */
+  /** Interval between rounds. */
   delay: string;
-  /** 1 = switched off. */
+  /** 1 = disabled. */
   status: "0" | "1";
-  /** Addresses at one time; 0 = any number. */
+  /** Addresses that are checked at once; 0 = no limit. */
   concurrency_max: string;
-  /** Why it cannot work. */
+  /** Why the rule cannot run. */
   error: string;
 }
 
 /** As `drule.create` takes it. */
 export interface NetworkDiscoveryRuleInput {
-  /** Proxy that looks; 0 = the server. */
+  /** Proxy that runs the rule; 0 = the server. */
   proxyid?: string | number;
   /** Name. */
   name: string;
   /** Addresses: `10.0.0.1-254,10.1.0.0/16`. */
   iprange: string;
-  /** From one round to the next. */
+  /** Interval between rounds. */
   delay?: string;
-  /** 1 = switched off. */
+  /** 1 = disabled. */
   status?: "0" | "1" | 0 | 1;
-  /** Addresses at one time; 0 = any number. */
+  /** Addresses that are checked at once; 0 = no limit. */
   concurrency_max?: string | number;
-  /** What to look for. */
+  /** Checks: `[{type, ports, key_, …}]`. */
   dchecks: unknown;
 }
 
@@ -2479,13 +2479,13 @@ export interface NetworkMap {
   backgroundid: string;
   /** Labels: 0 = label, 1 = address, 2 = name (default), 3 = status, 4 = nothing. */
   label_type: "0" | "1" | "2" | "3" | "4" | "5";
-  /** Labels stand 0 = below, 1 = left, 2 = right, 3 = above. */
+  /** Position of labels: 0 = below, 1 = left, 2 = right, 3 = above. */
   label_location: "0" | "1" | "2" | "3";
   /** 1 = highlight icons (default). */
   highlight: "0" | "1";
-  /** 0 = number of problems, 1 = the problem if there is one, 2 = number and most critical. */
+  /** Labels show 0 = the number of problems, 1 = the name of a single problem, 2 = the number and the most severe problem. */
   expandproblem: "0" | "1" | "2";
-  /** 1 = mark elements whose status has changed. */
+  /** 1 = mark elements whose status changed recently. */
   markelements: "0" | "1";
   /** Problems: 0 = all, 1 = unacknowledged ones separately, 2 = only unacknowledged ones. */
   show_unack: "0" | "1" | "2";
@@ -2543,13 +2543,13 @@ export interface NetworkMapInput {
   backgroundid?: string | number;
   /** Labels: 0 = label, 1 = address, 2 = name (default), 3 = status, 4 = nothing. */
   label_type?: "0" | "1" | "2" | "3" | "4" | "5" | 0 | 1 | 2 | 3 | 4 | 5;
-  /** Labels stand 0 = below, 1 = left, 2 = right, 3 = above. */
+  /** Position of labels: 0 = below, 1 = left, 2 = right, 3 = above. */
   label_location?: "0" | "1" | "2" | "3" | 0 | 1 | 2 | 3;
   /** 1 = highlight icons (default). */
   highlight?: "0" | "1" | 0 | 1;
-  /** 0 = number of problems, 1 = the problem if there is one, 2 = number and most critical. */
+  /** Labels show 0 = the number of problems, 1 = the name of a single problem, 2 = the number and the most severe problem. */
   expandproblem?: "0" | "1" | "2" | 0 | 1 | 2;
-  /** 1 = mark elements whose status has changed. */
+  /** 1 = mark elements whose status changed recently. */
   markelements?: "0" | "1" | 0 | 1;
   /** Problems: 0 = all, 1 = unacknowledged ones separately, 2 = only unacknowledged ones. */
   show_unack?: "0" | "1" | "2" | 0 | 1 | 2;
@@ -3363,6 +3363,7 @@ export type MethodName =
   | "hostgroup.massremove"
   | "hostgroup.massupdate"
   | "hostgroup.propagate"
+  | "hostgroup.states"
   | "hostgroup.update"
   | "hostinterface.create"
   | "hostinterface.delete"

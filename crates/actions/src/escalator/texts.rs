@@ -51,8 +51,8 @@ pub trait Texts: Send + Sync {
         templates: &[&str],
     ) -> DbResult<Option<Box<dyn Expand>>>;
 
-    /// The same for texts about problems of these triggers that are made now, one after the other: their values are read
-    /// together. `None` = that would save nothing.
+    /// The same for texts about problems of these triggers: their values are read together. `None` = reading them
+    /// together is not faster.
     fn expecting(&self, _triggers: &mut dyn Iterator<Item = u64>) -> Option<Box<dyn Texts>> {
         None
     }

@@ -3,9 +3,9 @@
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::Response;
 
-/// All that the UI loads comes from here; it has no inline scripts and sets styles through the
+/// All that the UI loads comes from here, but for images of maps, which it gets from the API; it has no inline scripts and sets styles through the
 /// style objects of elements, which the policy allows. Pages of the same origin may frame it.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; \
+const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
      form-action 'self'; frame-ancestors 'self'";
 
 const POLICIES: [(HeaderName, &str); 4] = [
@@ -40,6 +40,7 @@ mod tests {
         let policy = headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
         let directives: Vec<_> = policy.split("; ").map(str::trim).collect();
         assert!(directives.contains(&"default-src 'self'"), "{policy}");
+        assert!(directives.contains(&"img-src 'self' data:"), "{policy}");
         assert!(directives.contains(&"frame-ancestors 'self'"), "{policy}");
         assert!(!policy.contains("unsafe") && !policy.contains('*'), "{policy}");
         assert_eq!(headers[header::X_CONTENT_TYPE_OPTIONS], "nosniff");

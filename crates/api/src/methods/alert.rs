@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use config::db::Value;
+use config::db::{Row, Value};
 use objects::{EventObject, EventSource, UserType};
+use serde_json::json;
 
 use crate::call::{Call, Json, Method, User};
 use crate::error::{ApiError, ApiResult};
@@ -74,6 +75,7 @@ const OPTIONS: &[&str] = &[
     "hostids",
     "eventsource",
     "eventobject",
+    "groupCount",
     "time_from",
     "time_till",
     "selectHosts",
@@ -119,9 +121,31 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             get.and(condition, [Value::Int(time)]);
         }
     }
+    if get.flag("countOutput") && get.flag("groupCount") {
+        return grouped(call, input, get);
+    }
     let mut found = get.run()?;
     selects(&mut found, about)?;
     Ok(found.finish())
+}
+
+/// `countOutput` with `groupCount`: the number of alerts, with `eventids` by event.
+fn grouped(call: &Call<'_>, input: &Json, get: Get<'_, '_>) -> ApiResult<Json> {
+    let (condition, values) = get.condition()?;
+    let by_event = input.get("eventids").is_some_and(|ids| !ids.is_null());
+    let (column, group) = match by_event {
+        true => (", t.eventid", " GROUP BY t.eventid ORDER BY t.eventid"),
+        false => ("", ""),
+    };
+    let sql = format!("SELECT COUNT(*) AS n{column} FROM alerts t WHERE {condition}{group}");
+    let count = |row: &Row| {
+        let mut count = json!({ "rowscount": row.int("n").to_string() });
+        if by_event {
+            count["eventid"] = row.id("eventid").to_string().into();
+        }
+        count
+    };
+    Ok(call.rows(&sql, &values)?.iter().map(count).collect())
 }
 
 /// A number of a catalog; not given = 0.

@@ -70,6 +70,9 @@ fn check_keys(_call: &Call<'_>, edit: &mut Edit<'_>, change: &mut Change) -> Api
             (true, false) => check(name, change.value(name), &path)?,
         }
     }
+    if !["tls_psk_identity", "tls_psk"].into_iter().any(|name| change.gives(name)) {
+        return Ok(());
+    }
     let (identity, key) = (change.value("tls_psk_identity"), change.value("tls_psk"));
     check_identity(edit, identity, key, Holder::Autoregistration, "")
 }

@@ -142,10 +142,10 @@ fn min_online(text: &str, path: &str) -> ApiResult<String> {
     if UserMacro::parse(text).is_ok() {
         return Ok(text.to_owned());
     }
-    match text.parse::<i64>() {
-        Ok(number) if (1..=MIN_ONLINE_MAX).contains(&number) => Ok(number.to_string()),
-        Ok(_) => Err(ApiError::at(path, format_args!("value must be one of 1-{MIN_ONLINE_MAX}"))),
-        Err(_) => Err(ApiError::at(path, format_args!("incorrect syntax near \"{text}\""))),
+    match text.parse::<i64>().ok().filter(|_| !text.starts_with('+')) {
+        Some(number) if (1..=MIN_ONLINE_MAX).contains(&number) => Ok(number.to_string()),
+        Some(_) => Err(ApiError::at(path, format_args!("value must be one of 1-{MIN_ONLINE_MAX}"))),
+        None => Err(ApiError::at(path, format_args!("incorrect syntax near \"{text}\""))),
     }
 }
 

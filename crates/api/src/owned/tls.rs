@@ -91,7 +91,13 @@ pub(crate) fn columns(
     }
     let text = |name: &str| columns.iter().find(|(column, _)| *column == name);
     let text = |name: &str| text(name).map(|(_, value)| value.to_string()).unwrap_or_default();
-    check_identity(edit, &text("tls_psk_identity"), &text("tls_psk"), holder, path)?;
+    let (identity, key) = (text("tls_psk_identity"), text("tls_psk"));
+    let is_stored =
+        |row: &Row| row.text("tls_psk_identity") == identity && row.text("tls_psk") == key;
+    // Databases of earlier versions may have one identity with two keys: other changes are possible.
+    if !now.is_some_and(is_stored) {
+        check_identity(edit, &identity, &key, holder, path)?;
+    }
     Ok(columns)
 }
 

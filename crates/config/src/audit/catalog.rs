@@ -107,7 +107,7 @@ const fn of_settings(number: i64, word: &'static str) -> Resource {
     resource("settings", None, number, word, "name")
 }
 
-/// Tables with rows of such objects, with the member that the rows are.
+/// Tables with rows of such objects, or of their members, with the member that the rows are.
 const MEMBERS: &[(&str, &str, &str)] = &[
     ("host_groups", "hosts", "groups"),
     ("host_tags", "hosts", "tags"),
@@ -148,7 +148,11 @@ const MEMBERS: &[(&str, &str, &str)] = &[
     ("sla_service_tags", "slas", "service_tags"),
     ("icon_mappings", "icon_maps", "mappings"),
     ("map_elements", "maps", "selements"),
+    ("map_element_tags", "map_elements", "tags"),
+    ("map_element_triggers", "map_elements", "elements"),
+    ("map_element_urls", "map_elements", "urls"),
     ("map_links", "maps", "links"),
+    ("map_link_triggers", "map_links", "linktriggers"),
     ("map_shapes", "maps", "shapes"),
     ("map_urls", "maps", "urls"),
     ("map_users", "maps", "users"),

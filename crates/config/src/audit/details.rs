@@ -54,6 +54,21 @@ impl Details {
         self.fields.push(Field { bytes, end: text.len() });
     }
 
+    /// Moves all fields below `path`.
+    pub(super) fn below(&mut self, path: &str) {
+        let mut prefix = String::from(WORD);
+        prefix.push('.');
+        let begin = prefix.len();
+        escape(&mut prefix, path);
+        prefix.push('.');
+        self.text = self.text.replace(&prefix[..begin], &prefix);
+        let longer = prefix.len() - begin;
+        for (at, field) in self.fields.iter_mut().enumerate() {
+            field.bytes += longer;
+            field.end += longer * (at + 1);
+        }
+    }
+
     /// Adds fields of a later part of the transaction.
     pub(super) fn extend(&mut self, more: Self) {
         if self.fields.is_empty() {
@@ -131,6 +146,16 @@ mod tests {
         let cut = Details::default().finish("host", true);
         assert_eq!(cut, r#"{"truncated":["update","1","0"]}"#);
         assert_eq!(Details::default().finish("host", false), "{}");
+    }
+
+    #[test]
+    fn fields_move_below_a_member() {
+        let mut details = Details::default();
+        details.push("urls[5]", "", &["add"]);
+        details.push("urls[5]", "url", &["add", "\0.x"]);
+        details.below("selements[7]");
+        let json = r#"{"map.selements[7].urls[5]":["add"],"map.selements[7].urls[5].url":["add","\u0000.x"]}"#;
+        assert_eq!(details.finish("map", false), json);
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod inserted;
 mod scenario;
 mod settings;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::Statements;
 use crate::db::{DbResult, Reader, Row, Value, query_by_ids};
@@ -275,6 +275,7 @@ impl Trail {
         connection: &mut dyn Reader,
         author: &Author,
     ) -> DbResult<Vec<Value>> {
+        self.own_the_rest(connection)?;
         self.name_the_rest(connection)?;
         let cut = self.rows > ROWS_MAX;
         let mut ids = Cuids::new(author.at_s);
@@ -294,17 +295,38 @@ impl Trail {
         Ok(values)
     }
 
-    /// Looks up objects of which only members have changed.
-    fn name_the_rest(&mut self, connection: &mut dyn Reader) -> DbResult<()> {
-        let mut missing: HashMap<&'static str, Vec<u64>> = HashMap::new();
+    /// The ids of entries without a kind, by their table.
+    fn without_kind(&self) -> BTreeMap<&'static str, Vec<u64>> {
+        let mut missing: BTreeMap<&'static str, Vec<u64>> = BTreeMap::new();
         for entry in self.entries.iter().filter(|entry| entry.kind.is_none()) {
             missing.entry(entry.table).or_default().push(entry.id);
         }
-        for (name, ids) in missing {
+        missing
+    }
+
+    /// Moves what has happened to members of members, such as URLs of elements, to their objects. Members
+    /// that are gone took it with them.
+    fn own_the_rest(&mut self, connection: &mut dyn Reader) -> DbResult<()> {
+        for (name, ids) in self.without_kind() {
             let table = Table::named(name);
-            let key = table.key[0];
-            let sql = format!("SELECT * FROM {name} WHERE {key} IN ({{ids}})");
-            for row in query_by_ids(connection, &sql, &[], &ids)? {
+            let Some((owner, member)) = catalog::member(table).filter(|_| !is_object(table)) else {
+                continue;
+            };
+            for row in rows_of(connection, table, &ids)? {
+                let id = row.id(table.key[0]);
+                let mut details = std::mem::take(&mut self.entry(table.name, id).details);
+                details.below(&format!("{member}[{id}]"));
+                self.entry(owner.name, row.id(table.subject())).details.extend(details);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks up objects of which only members have changed.
+    fn name_the_rest(&mut self, connection: &mut dyn Reader) -> DbResult<()> {
+        for (name, ids) in self.without_kind() {
+            let (table, key) = (Table::named(name), Table::named(name).key[0]);
+            for row in rows_of(connection, table, &ids)? {
                 let entry = self.entry(table.name, row.id(key));
                 entry.kind = catalog::kind(table, &row);
                 entry.name = entry.kind.map_or_else(String::new, |kind| catalog::name(kind, &row));
@@ -312,6 +334,11 @@ impl Trail {
         }
         Ok(())
     }
+}
+
+fn rows_of(connection: &mut dyn Reader, table: &Table, ids: &[u64]) -> DbResult<Vec<Row>> {
+    let sql = format!("SELECT * FROM {table} WHERE {} IN ({{ids}})", table.key[0]);
+    query_by_ids(connection, &sql, &[], ids)
 }
 
 impl Entry {

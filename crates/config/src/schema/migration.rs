@@ -71,7 +71,7 @@ pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult
     let found = version(connection, "schema_version", VERSION)?;
     if found >= SEPARATE {
         if found < VERSION {
-            let newest = newest_configuration(connection)?;
+            let newest = newest_configuration(connection, found)?;
             run(connection, &newest)?;
         }
         let used = !connection.query("SELECT roleid FROM roles LIMIT 1", &[])?.is_empty();
@@ -98,11 +98,12 @@ pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult
     Ok(before)
 }
 
-/// Creates what the configuration does not have yet, once its state is separate.
-fn newest_configuration(connection: &mut dyn Connection) -> DbResult<String> {
+/// Creates what the configuration of version `from` does not have yet, once its state is separate. Which
+/// rows are new depends on the version: earlier steps of the same start may have created their tables.
+fn newest_configuration(connection: &mut dyn Connection, from: i64) -> DbResult<String> {
     let mut sql = lacking(connection, configuration_tables());
-    sql += &alerting::statements(connection)?;
-    sql += &icons::statements(connection);
+    sql += &alerting::statements(connection, from)?;
+    sql += &icons::statements(connection, from);
     sql += &format!("INSERT INTO schema_version (version) VALUES ({VERSION});\n");
     Ok(sql)
 }
@@ -129,6 +130,12 @@ fn lacking<'t>(connection: &mut dyn Connection, tables: impl Iterator<Item = &'t
 
 fn has_columns(connection: &mut dyn Connection, table: &str, columns: &str) -> bool {
     connection.query(&format!("SELECT {columns} FROM {table} LIMIT 1"), &[]).is_ok()
+}
+
+/// Whether the table exists and is not empty.
+fn has_rows(connection: &mut dyn Connection, table: &str) -> bool {
+    let found = connection.query(&format!("SELECT 1 AS one FROM {table} LIMIT 1"), &[]);
+    found.is_ok_and(|rows| !rows.is_empty())
 }
 
 /// An INSERT with the values as literals.
@@ -232,7 +239,7 @@ pub(crate) fn separate_state(connection: &mut dyn Connection, before: Before) ->
          DELETE FROM ids WHERE name IN ({STATE_IDS});\n\
          DELETE FROM settings WHERE name = 'findings_written';\n"
     );
-    sql += &newest_configuration(connection)?;
+    sql += &newest_configuration(connection, TOGETHER)?;
     run(connection, &sql)
 }
 

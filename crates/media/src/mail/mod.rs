@@ -5,6 +5,7 @@
 
 mod address;
 mod compose;
+mod connection;
 mod dialog;
 mod encode;
 pub mod response;
@@ -25,6 +26,7 @@ use crate::attempt::{Cancel, Failure, Log, Result, Sent, Tools, os_error};
 use crate::settings::{Login, Mail, Security, Verify};
 use address::Address;
 use compose::Cover;
+use connection::first_of;
 use dialog::{Dialog, Stage, Stream};
 
 /// Time for a polite end after the server has accepted or refused the message.
@@ -111,20 +113,11 @@ impl Letter<'_> {
                 "cannot connect to SMTP server \"{server}\": cannot resolve [{server}]: {why}"
             ))
         })?;
-        let mut why = String::from("no address");
-        for address in addresses {
-            match TcpStream::connect(SocketAddr::new(address, self.mail.port)).await {
-                Ok(stream) => {
-                    let _unset = stream.set_nodelay(true);
-                    return Ok(stream);
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-                    why = String::from("connection error (POLLERR,POLLHUP)");
-                }
-                Err(error) => why = os_error(&error),
-            }
-        }
-        Err(self.unreachable(&why))
+        let connect = |address| TcpStream::connect(SocketAddr::new(address, self.mail.port));
+        let stream = first_of(&self.tools.clock, &addresses, self.tools.attempt_max, connect).await;
+        let stream = stream.map_err(|why| self.unreachable(&why))?;
+        let _unset = stream.set_nodelay(true);
+        Ok(stream)
     }
 
     /// From the connection to the login.

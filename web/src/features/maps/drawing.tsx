@@ -5,6 +5,7 @@ import type { MapElement, MapLine, MapLink, MapShape, NetworkMap } from "~/api/m
 import { MapElementType } from "~/api/schema";
 import type { HostTone } from "~/util/host-state";
 import { labelOf } from "./label";
+import type { Picture } from "./pictures";
 import { type ElementState, lookOf, nameOf, stateOf } from "./state";
 import { texts } from "./texts";
 
@@ -196,13 +197,6 @@ function Node({ map, placed, image, facts }: NodeProps) {
       </g>
     </To>
   );
-}
-
-/** A picture and its size. */
-export interface Picture {
-  href: string;
-  width: number;
-  height: number;
 }
 
 interface DrawingProps {

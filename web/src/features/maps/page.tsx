@@ -1,15 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useEffect, useMemo, useState } from "react";
 import { mapFactsQuery } from "~/api/map-facts";
-import { imagesQuery, mapQuery, mapsQuery, type NetworkMap } from "~/api/maps";
+import { mapQuery, mapsQuery, type NetworkMap } from "~/api/maps";
+import { allows } from "~/api/session-store";
 import { Found, Gone } from "~/shared/fallback";
 import { ListPage, NoRows } from "~/shared/list-page";
 import { Page } from "~/shared/page";
+import { buttonClass } from "~/ui/button";
 import { SearchBox } from "~/ui/field";
+import { Icon } from "~/ui/icon";
 import { useTyped } from "~/util/hooks";
 import { includesAll } from "~/util/words";
-import { Drawing, type Picture } from "./drawing";
+import { Drawing } from "./drawing";
+import { usePictures } from "./pictures";
 import { texts } from "./texts";
 
 const listRoute = getRouteApi("/inside/maps");
@@ -20,6 +23,7 @@ export function MapsPage() {
   const search = listRoute.useSearch();
   const navigate = listRoute.useNavigate();
   const query = useQuery(mapsQuery());
+  const mayEdit = allows("edit_maps");
   const [text, setText] = useTyped(search.text ?? "", (value) =>
     navigate({ search: { text: value || undefined }, replace: true }),
   );
@@ -29,6 +33,13 @@ export function MapsPage() {
   return (
     <ListPage
       title={texts.maps}
+      actions={
+        mayEdit && (
+          <Link to="/maps/new" className={buttonClass("primary")}>
+            <Icon name="plus" size={15} /> {texts.createMap}
+          </Link>
+        )
+      }
       count={rows?.length}
       filters={
         <SearchBox label={texts.searchMaps} value={text} onChange={setText} className="w-64" />
@@ -60,34 +71,11 @@ export function MapsPage() {
   );
 }
 
-/** Images with their sizes, which only the browser knows. */
-function usePictures(map: NetworkMap): ReadonlyMap<string, Picture> {
-  const ids = useMemo(() => {
-    const used = [map.backgroundid, ...map.selements.map((element) => element.iconid_off)];
-    return [...new Set(used)].filter((id) => id !== "0").sort();
-  }, [map]);
-  const { data } = useQuery(imagesQuery(ids));
-  const [pictures, setPictures] = useState<ReadonlyMap<string, Picture>>(new Map());
-  useEffect(() => {
-    let current = true;
-    const read = async ([id, href]: readonly [string, string]) => {
-      const image = new Image();
-      image.src = href;
-      await image.decode().catch(() => undefined);
-      return [id, { href, width: image.naturalWidth, height: image.naturalHeight }] as const;
-    };
-    void Promise.all([...(data ?? [])].map(read)).then((read) => {
-      if (current) setPictures(new Map(read.filter(([, picture]) => picture.width > 0)));
-    });
-    return () => {
-      current = false;
-    };
-  }, [data]);
-  return pictures;
-}
-
 function MapView({ map }: { map: NetworkMap }) {
-  const pictures = usePictures(map);
+  const pictures = usePictures([
+    map.backgroundid,
+    ...map.selements.map((element) => element.iconid_off),
+  ]);
   const query = useQuery(mapFactsQuery(map.selements, map.links));
   return (
     <Found query={query} gone={null}>
@@ -100,8 +88,20 @@ function MapView({ map }: { map: NetworkMap }) {
 export function MapPage() {
   const { sysmapid } = mapRoute.useParams();
   const query = useQuery(mapQuery(sysmapid));
+  const mayEdit = allows("edit_maps");
   return (
-    <Page title={query.data?.name ?? texts.map} scroll>
+    <Page
+      title={query.data?.name ?? texts.map}
+      scroll
+      actions={
+        mayEdit &&
+        query.data && (
+          <Link to="/maps/$sysmapid/edit" params={{ sysmapid }} className={buttonClass()}>
+            {texts.edit}
+          </Link>
+        )
+      }
+    >
       <Found query={query} gone={<Gone icon="tree" title={texts.thisMapDoesNot} />}>
         {(map) => <MapView key={map.sysmapid} map={map} />}
       </Found>

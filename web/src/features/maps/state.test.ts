@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Facts } from "~/api/map-facts";
+import type { Facts, GroupFacts } from "~/api/map-facts";
 import type { MapElement, MapLink } from "~/api/maps";
 import { MapElementType } from "~/api/schema";
 import { lookOf, stateOf } from "./state";
@@ -9,7 +9,13 @@ const host = (monitored: boolean) => ({
   host: "h",
   address: "",
   monitored,
-  groupids: ["7"],
+});
+const group = (withData: number, problems: number[] = [], monitored = 1_500): GroupFacts => ({
+  name: "g",
+  hosts: 2_000,
+  monitored,
+  withData,
+  problems,
 });
 const trigger = (problem: boolean, priority = "3") => ({
   description: "down",
@@ -20,7 +26,7 @@ const trigger = (problem: boolean, priority = "3") => ({
 });
 const facts = (data: boolean, problems: number[] = []): Facts => ({
   hosts: new Map([["1", host(true)]]),
-  groups: new Map(),
+  groups: new Map([["7", group(data ? 1_500 : 1_499)]]),
   triggers: new Map([
     ["5", trigger(true)],
     ["6", trigger(false)],
@@ -38,23 +44,34 @@ const element = (elementtype: string, elements: MapElement["elements"]): MapElem
   label_location: "-1",
   x: "0",
   y: "0",
+  tags: [],
   permission: 2,
 });
 
 test("an element is good only if all of it is known to be", () => {
   const one = element(MapElementType.Host, [{ hostid: "1" }]);
-  const group = element(MapElementType.HostGroup, [{ groupid: "7" }]);
+  const members = element(MapElementType.HostGroup, [{ groupid: "7" }]);
   const off = element(MapElementType.Trigger, [{ triggerid: "6" }]);
-  for (const shown of [one, group, off]) {
+  for (const shown of [one, members, off]) {
     expect(stateOf(shown, facts(true)).tone).toBe("good");
     expect(stateOf(shown, facts(false)).tone).toBe("off");
   }
   expect(stateOf(one, facts(true, [0, 0, 0, 0, 2, 0])).tone).toBe(4);
   expect(stateOf(one, { ...facts(true), hosts: new Map([["1", host(false)]]) }).tone).toBe("off");
-  expect(stateOf({ ...one, permission: 0 }, facts(true)).tone).toBe("off");
+  expect(stateOf({ ...one, permission: -1 }, facts(true)).tone).toBe("off");
   expect(stateOf(element(MapElementType.Host, [{ hostid: "2" }]), facts(true)).tone).toBe("off");
   expect(stateOf(element(MapElementType.Map, [{ sysmapid: "2" }]), facts(true)).tone).toBe("off");
   expect(stateOf(element(MapElementType.Image, []), facts(true)).tone).toBeNull();
+});
+
+test("a host group counts all of its hosts", () => {
+  const members = element(MapElementType.HostGroup, [{ groupid: "7" }]);
+  const toneOf = (group: GroupFacts) =>
+    stateOf(members, { ...facts(true), groups: new Map([["7", group]]) }).tone;
+  expect(toneOf(group(1_500, [0, 0, 0, 1, 0, 0]))).toBe(3);
+  expect(toneOf(group(0, [0, 0, 0, 0, 0, 1]))).toBe(5);
+  expect(toneOf(group(0, [], 0))).toBe("off");
+  expect(stateOf(members, { ...facts(true), groups: new Map() }).tone).toBe("off");
 });
 
 test("a link has the look of its most severe problem", () => {

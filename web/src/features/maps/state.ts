@@ -1,7 +1,7 @@
-import type { Facts } from "~/api/map-facts";
+import type { Facts, GroupFacts } from "~/api/map-facts";
 import type { MapElement, MapLink } from "~/api/maps";
 import { MapElementType } from "~/api/schema";
-import { countsInWords, type HostTone, worstOf } from "~/util/host-state";
+import { countsInWords, type HostTone, toneOf, worstOf } from "~/util/host-state";
 import { highest, toSeverity } from "~/util/severity";
 import { texts } from "./texts";
 
@@ -11,22 +11,26 @@ export interface ElementState {
   words: string;
 }
 
+/** `permission` of elements that show what the user may not read. */
+const DENIED = -1;
+
 const OFF = (words: string): ElementState => ({ tone: "off", words });
 
-function ofHosts(hostids: readonly string[], facts: Facts): ElementState {
-  const monitored = hostids.filter((id) => facts.hosts.get(id)?.monitored);
-  if (monitored.length === 0) return OFF(hostids.length === 0 ? texts.noHosts : texts.unknown);
-  const counts = [0, 0, 0, 0, 0, 0];
-  let known = true;
-  for (const id of monitored) {
-    const state = facts.states.get(id);
-    known &&= state?.data === true;
-    for (const [severity, count] of (state?.problems ?? []).entries())
-      counts[severity] = (counts[severity] ?? 0) + count;
-  }
-  const worst = worstOf(counts);
-  if (worst !== null) return { tone: worst, words: countsInWords(counts) };
-  return known ? { tone: "good", words: texts.noProblems } : OFF(texts.unknown);
+function ofHost(hostid: string | undefined, facts: Facts): ElementState {
+  const state = facts.states.get(hostid ?? "");
+  const tone = toneOf(state, facts.hosts.get(hostid ?? "")?.monitored === true);
+  if (tone === "off") return OFF(texts.unknown);
+  return { tone, words: tone === "good" ? texts.noProblems : countsInWords(state?.problems ?? []) };
+}
+
+function ofGroup(group: GroupFacts | undefined): ElementState {
+  if (!group) return OFF(texts.unknown);
+  const worst = worstOf(group.problems);
+  if (worst !== null) return { tone: worst, words: countsInWords(group.problems) };
+  if (group.monitored === 0) return OFF(group.hosts === 0 ? texts.noHosts : texts.unknown);
+  return group.withData === group.monitored
+    ? { tone: "good", words: texts.noProblems }
+    : OFF(texts.unknown);
 }
 
 function ofTriggers(triggerids: readonly string[], facts: Facts): ElementState {
@@ -49,20 +53,12 @@ const idsOf = (element: MapElement, key: keyof MapElement["elements"][number]) =
 /** The state of an element, from what the user may see of it. */
 export function stateOf(element: MapElement, facts: Facts): ElementState {
   if (element.elementtype === MapElementType.Image) return { tone: null, words: "" };
-  if (element.permission === 0) return OFF(texts.notVisible);
+  if (element.permission === DENIED) return OFF(texts.notVisible);
   switch (element.elementtype) {
     case MapElementType.Host:
-      return ofHosts(idsOf(element, "hostid"), facts);
-    case MapElementType.HostGroup: {
-      const groups = new Set(idsOf(element, "groupid"));
-      const members = [...facts.hosts].filter(([, host]) =>
-        host.groupids.some((id) => groups.has(id)),
-      );
-      return ofHosts(
-        members.map(([id]) => id),
-        facts,
-      );
-    }
+      return ofHost(element.elements[0]?.hostid, facts);
+    case MapElementType.HostGroup:
+      return ofGroup(facts.groups.get(element.elements[0]?.groupid ?? ""));
     case MapElementType.Trigger:
       return ofTriggers(idsOf(element, "triggerid"), facts);
     default:
@@ -71,11 +67,11 @@ export function stateOf(element: MapElement, facts: Facts): ElementState {
 }
 
 /** The name of what an element shows. */
-export function nameOf(element: MapElement, facts: Facts): string {
+export function nameOf(element: Pick<MapElement, "elements" | "label">, facts: Facts): string {
   const one = element.elements[0] ?? {};
   const name =
     facts.hosts.get(one.hostid ?? "")?.name ??
-    facts.groups.get(one.groupid ?? "") ??
+    facts.groups.get(one.groupid ?? "")?.name ??
     facts.triggers.get(one.triggerid ?? "")?.description ??
     facts.maps.get(one.sysmapid ?? "");
   return name ?? element.label;

@@ -22,6 +22,7 @@ interface FormBarProps {
 
 const LISTS = [
   ["/hosts", "/hosts"],
+  ["/maps", "/maps"],
   ["/maintenance", "/maintenance"],
   ["/discovery-rules", "/discovery-rules"],
   ["/actions", "/actions"],

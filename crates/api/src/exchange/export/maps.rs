@@ -8,14 +8,14 @@ use serde_json::{Map, json};
 use super::order::natural;
 use super::{Export, put_list, text};
 use crate::call::Json;
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::exchange::words::maps::{
     ELEMENT, ELEMENT_TAG, ICONS, LINE, LINK, LINK_TRIGGER, MAP, SHAPE, TRIGGER_NAME, URL,
 };
 use crate::exchange::write_expressions;
 use crate::rpc;
 
-/// What maps refer to: for each, how an export names it.
+/// What maps refer to, as far as the user may read it: for each, how an export names it.
 #[derive(Default)]
 struct Names {
     images: BTreeMap<String, Json>,
@@ -58,7 +58,8 @@ impl Export<'_, '_> {
         maps.sort_by_cached_key(|map| natural(text(map, "name")));
         let names = self.names(&maps)?;
         let images = names.images.keys().filter_map(|id| id.parse().ok()).collect();
-        Ok((maps.iter().map(|map| names.map(map)).collect(), images))
+        let maps = maps.iter().map(|map| names.map(map)).collect::<ApiResult<_>>()?;
+        Ok((maps, images))
     }
 
     /// Images by name.
@@ -106,16 +107,17 @@ impl Export<'_, '_> {
         names.images = named(images, "imageid", "name")?;
         let icon_maps = "SELECT iconmapid AS id, name FROM icon_maps WHERE iconmapid IN ({ids})";
         names.icon_maps = named(icon_maps, "iconmapid", "name")?;
-        for (kind, member, sql) in [
-            (
-                "hostid",
-                "host",
-                "SELECT hostid AS id, host AS name FROM hosts WHERE hostid IN ({ids})",
-            ),
-            ("groupid", "name", "SELECT groupid AS id, name FROM groups_ WHERE groupid IN ({ids})"),
-            ("sysmapid", "name", "SELECT sysmapid AS id, name FROM maps WHERE sysmapid IN ({ids})"),
+        for (kind, member, method, option) in [
+            ("hostid", "host", "host.get", "hostids"),
+            ("groupid", "name", "hostgroup.get", "groupids"),
+            ("sysmapid", "name", "map.get", "sysmapids"),
         ] {
-            names.shown.insert(kind, named(sql, kind, member)?);
+            let params = json!({ option: of(kind), "output": [kind, member] });
+            let found = rpc::run_inner(self.call, method, &params)?;
+            let rows = found.as_array().into_iter().flatten();
+            let pair =
+                |row: &Json| (text(row, kind).to_owned(), Json::Object(members(row, &[member])));
+            names.shown.insert(kind, rows.map(pair).collect());
         }
         names.shown.insert("triggerid", self.trigger_names(&of("triggerid"))?);
         Ok(names)
@@ -145,11 +147,13 @@ impl Names {
         self.images.get(id).cloned().unwrap_or_else(|| json!([]))
     }
 
-    fn shown(&self, kind: &str, id: &str) -> Option<Json> {
-        self.shown.get(kind)?.get(id).cloned()
+    /// The user may read all that an exported map shows: a copy of the map would lack the rest.
+    fn shown(&self, kind: &str, id: &str) -> ApiResult<Json> {
+        let name = self.shown.get(kind).and_then(|names| names.get(id));
+        name.cloned().ok_or_else(ApiError::no_object)
     }
 
-    fn map(&self, map: &Json) -> Json {
+    fn map(&self, map: &Json) -> ApiResult<Json> {
         let mut out = members(map, MAP);
         let mut put = |name: &str, value: Json| out.insert(name.to_owned(), value);
         put("background", self.image(text(map, "backgroundid")));
@@ -159,20 +163,22 @@ impl Names {
             each(map, "urls").map(|one| Json::Object(members(one, URL))).collect();
         urls.sort_by_cached_key(|url| natural(text(url, "name")));
         put("urls", urls.into());
-        put("selements", each(map, "selements").map(|one| self.element(one)).collect());
+        let elements = each(map, "selements").map(|one| self.element(one));
+        put("selements", elements.collect::<ApiResult<_>>()?);
         put("shapes", list(map, "shapes", SHAPE));
         put("lines", list(map, "lines", LINE));
-        put("links", each(map, "links").map(|one| self.link(one)).collect());
-        Json::Object(out)
+        let links = each(map, "links").map(|one| self.link(one));
+        put("links", links.collect::<ApiResult<_>>()?);
+        Ok(Json::Object(out))
     }
 
-    fn element(&self, element: &Json) -> Json {
+    fn element(&self, element: &Json) -> ApiResult<Json> {
         let mut out = members(element, &["elementtype"]);
         let shown = each(element, "elements").flat_map(|one| {
             let ids = one.as_object().into_iter().flatten();
-            ids.filter_map(|(kind, id)| self.shown(kind, id.as_str()?))
+            ids.map(|(kind, id)| self.shown(kind, id.as_str().unwrap_or_default()))
         });
-        let shown: Vec<Json> = shown.collect();
+        let shown = shown.collect::<ApiResult<Vec<Json>>>()?;
         put_list(&mut out, "elements", shown);
         out.extend(members(element, ELEMENT));
         for (name, icon) in ICONS {
@@ -182,18 +188,17 @@ impl Names {
         out.extend(members(element, &["evaltype"]));
         let tags = each(element, "tags").map(|tag| Json::Object(members(tag, ELEMENT_TAG)));
         put_list(&mut out, "tags", tags.collect());
-        Json::Object(out)
+        Ok(Json::Object(out))
     }
 
-    fn link(&self, link: &Json) -> Json {
+    fn link(&self, link: &Json) -> ApiResult<Json> {
         let mut out = members(link, LINK);
-        let triggers = each(link, "linktriggers").filter_map(|one| {
+        let triggers = each(link, "linktriggers").map(|one| {
             let mut out = members(one, LINK_TRIGGER);
             out.insert("trigger".to_owned(), self.shown("triggerid", text(one, "triggerid"))?);
-            Some(Json::Object(out))
+            Ok(Json::Object(out))
         });
-        let triggers: Vec<Json> = triggers.collect();
-        out.insert("linktriggers".to_owned(), triggers.into());
-        Json::Object(out)
+        out.insert("linktriggers".to_owned(), triggers.collect::<ApiResult<_>>()?);
+        Ok(Json::Object(out))
     }
 }

@@ -1,4 +1,4 @@
-//! Images and maps. Their names tell which ones exist.
+//! Images and maps. Objects of the same name are updated.
 
 use const_format::formatcp;
 use objects::MapElementType;

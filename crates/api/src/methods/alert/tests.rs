@@ -42,6 +42,28 @@ fn ids(found: &Json) -> Vec<&str> {
 }
 
 #[test]
+fn alerts_are_counted_by_event() {
+    let server = Server::start();
+    world(&server);
+    let count = |more: Json| {
+        let mut params = json!({ "countOutput": true, "groupCount": true });
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        ("alert.get", params)
+    };
+    let by_event =
+        json!([{ "rowscount": "2", "eventid": "1" }, { "rowscount": "1", "eventid": "5" }]);
+    for ((method, params), result) in [
+        (count(json!({})), json!([{ "rowscount": "3" }])),
+        (count(json!({ "mediatypeids": "4" })), json!([{ "rowscount": "1" }])),
+        (count(json!({ "eventids": ["1", "5", "9"] })), by_event),
+        (count(json!({ "eventids": ["9"] })), json!([])),
+        (("alert.get", json!({ "countOutput": true })), json!("3")),
+    ] {
+        server.answers(&[(method, params, result)]);
+    }
+}
+
+#[test]
 fn alerts_are_found_by_what_they_are_about() {
     let server = Server::start();
     let (group, host, trigger) = world(&server);

@@ -1,5 +1,7 @@
-//! `problem.counts`, which is ours: open problems by severity, in one statement.
+//! `problem.counts`, which is ours, and numbers of open problems by severity for pages, each in one statement.
 
+use const_format::formatcp;
+use objects::sql::STATUS_ENABLED;
 use serde_json::json;
 
 use super::problem::{OPTIONS, PROBLEM, only_shown};
@@ -31,33 +33,53 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     Ok(json!(counts.map(|count| count.to_string())))
 }
 
+/// Numbers of problems by id of what they concern, and by severity.
+type Counts = Vec<(u64, [i64; SEVERITIES])>;
+
 /// Open, unsuppressed problems that the user may see: number by host and severity. Without
 /// `hosts`, those of all hosts.
-pub(crate) fn by_host(
+pub(crate) fn by_host(call: &Call<'_>, hosts: Option<&[u64]>) -> ApiResult<Counts> {
+    by(call, "hostids", "i.hostid", "", hosts)
+}
+
+/// The same of the monitored hosts of these groups. A problem of several hosts of a group counts once.
+pub(crate) fn by_group(call: &Call<'_>, groups: &[u64]) -> ApiResult<Counts> {
+    let joins = formatcp!(
+        "JOIN hosts h ON h.hostid = i.hostid AND h.status = {STATUS_ENABLED} \
+         JOIN host_groups g ON g.hostid = h.hostid "
+    );
+    by(call, "groupids", "g.groupid", joins, Some(groups))
+}
+
+/// `column` has the id, `option` of `problem.get` selects problems by it.
+fn by(
     call: &Call<'_>,
-    hosts: Option<&[u64]>,
-) -> ApiResult<Vec<(u64, [i64; SEVERITIES])>> {
+    option: &str,
+    column: &str,
+    joins: &str,
+    ids: Option<&[u64]>,
+) -> ApiResult<Counts> {
     let mut input = json!({ "suppressed": false });
-    if let Some(hosts) = hosts {
-        input["hostids"] = hosts.iter().map(ToString::to_string).collect();
+    if let Some(ids) = ids {
+        input[option] = ids.iter().map(ToString::to_string).collect();
     }
     let mut get = Get::new(call, &input, &PROBLEM, OPTIONS)?;
     shown::conditions(call, &input, &mut get)?;
     get.and("t.r_eventid = 0", []);
-    if let Some(hosts) = hosts {
-        get.in_ids("i.hostid IN ({ids})", hosts);
+    if let Some(ids) = ids {
+        get.in_ids(&format!("{column} IN ({{ids}})"), ids);
     }
     let (condition, values) = get.condition()?;
     let sql = format!(
-        "SELECT i.hostid, t.severity, COUNT(DISTINCT t.eventid) AS n FROM problems t \
-         JOIN functions f ON f.triggerid = t.objectid JOIN items i ON i.itemid = f.itemid \
-         WHERE {condition} GROUP BY i.hostid, t.severity ORDER BY i.hostid"
+        "SELECT {column} AS id, t.severity, COUNT(DISTINCT t.eventid) AS n FROM problems t \
+         JOIN functions f ON f.triggerid = t.objectid JOIN items i ON i.itemid = f.itemid {joins}\
+         WHERE {condition} GROUP BY {column}, t.severity ORDER BY {column}"
     );
-    let mut found: Vec<(u64, [i64; SEVERITIES])> = Vec::new();
+    let mut found = Counts::new();
     for row in call.rows(&sql, &values)? {
-        let host = row.id("hostid");
-        if found.last().is_none_or(|(last, _)| *last != host) {
-            found.push((host, [0; SEVERITIES]));
+        let id = row.id("id");
+        if found.last().is_none_or(|(last, _)| *last != id) {
+            found.push((id, [0; SEVERITIES]));
         }
         let severity = usize::try_from(row.int("severity")).unwrap_or(SEVERITIES);
         if let Some(count) = found.last_mut().and_then(|(_, counts)| counts.get_mut(severity)) {

@@ -10,7 +10,7 @@ mod shown;
 mod steps;
 
 use crate::call::Method;
-pub(crate) use counts::{SEVERITIES, by_host};
+pub(crate) use counts::{SEVERITIES, by_group, by_host};
 pub(crate) use shown::suppressed;
 
 pub(crate) use get::EVENT;

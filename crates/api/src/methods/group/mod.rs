@@ -29,6 +29,7 @@ pub(crate) const METHODS: &[Method] = &[
     Method::admin("hostgroup.massadd", |call, input| mass::add(call, input, &HOSTS)),
     Method::admin("hostgroup.massupdate", |call, input| mass::update(call, input, &HOSTS)),
     Method::admin("hostgroup.massremove", |call, input| mass::remove(call, input, &HOSTS)),
+    Method::user("hostgroup.states", host::of_groups),
     Method::super_admin("hostgroup.propagate", |call, input| {
         propagate::propagate(call, input, &HOSTS)
     }),

@@ -11,7 +11,7 @@ use crate::call::Method;
 use crate::object::Access::{Optional, ReadOnly, Required, WriteOnly};
 use crate::object::FieldKind::{Id, Int, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
-pub(crate) use states::WithValues;
+pub(crate) use states::{WithValues, of_groups};
 
 pub(crate) const METHODS: &[Method] = &[
     Method::user("host.get", get::get),

@@ -1,5 +1,5 @@
-//! `host.states` and `host.summary`, which are ours: what a page shows as the state of hosts,
-//! counted on the server.
+//! `host.states`, `hostgroup.states` and `host.summary`, which are ours: what a page shows as the state
+//! of hosts, counted on the server.
 
 use objects::Status;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -7,19 +7,19 @@ use std::sync::{Mutex, PoisonError};
 
 use const_format::formatcp;
 use model::{HostId, ItemId};
-use objects::sql::{FLAGS_REAL, KIND_HOST, STATUS_ENABLED};
+use objects::sql::{FLAGS_REAL, GROUP_OF_HOSTS, KIND_HOST, STATUS_ENABLED};
 use serde_json::json;
 
 use super::HOST;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Get;
-use crate::methods::event::{SEVERITIES, by_host};
+use crate::methods::event::{SEVERITIES, by_group, by_host};
 use crate::params;
-use crate::permission::{Need, on_hosts};
+use crate::permission::{Need, and, on_groups, on_hosts};
 
-/// Hosts of one `host.states`: more than any screen has rows.
-const HOSTS_MAX: usize = 1_000;
+/// Hosts of one `host.states` and groups of one `hostgroup.states`: more than any screen has rows.
+const IDS_MAX: usize = 1_000;
 /// Hosts with problems that `host.summary` names.
 const WORST_MAX: i64 = 1_000;
 /// Items whose newest values are read together.
@@ -43,14 +43,9 @@ struct Looked {
 /// Per host: `data` 1 if any of its enabled items has a value, and its open, unsuppressed
 /// problems by severity, 0 to 5.
 pub(super) fn states(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    known(input, &["hostids"])?;
-    let ids = params::ids(input, "hostids")?
-        .ok_or_else(|| ApiError::at("/", "the parameter \"hostids\" is missing"))?;
-    if ids.len() > HOSTS_MAX {
-        let why = format!("maximum allowed array size is {HOSTS_MAX}");
-        return Err(ApiError::at("/hostids", why));
-    }
-    let hosts: Vec<u64> = readable(call, Some(&ids))?.into_iter().map(|host| host.id).collect();
+    let ids = given(input, "hostids")?;
+    let hosts = readable(call, Some(("t.hostid IN ({ids})", &ids)))?;
+    let hosts: Vec<u64> = hosts.into_iter().map(|host| host.id).collect();
     let problems: BTreeMap<u64, [i64; SEVERITIES]> =
         by_host(call, Some(&hosts))?.into_iter().collect();
     let with_values = with_values(call, &hosts)?;
@@ -60,6 +55,46 @@ pub(super) fn states(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             "hostid": id.to_string(),
             "data": if with_values.contains(id) { "1" } else { "0" },
             "problems": counts.map(|count| count.to_string()),
+        })
+    });
+    Ok(rows.collect())
+}
+
+/// Per host group: its `hosts`, of these the `monitored` ones and of these those `with_data`; and their
+/// open, unsuppressed problems by severity, 0 to 5.
+pub(crate) fn of_groups(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let ids = given(input, "groupids")?;
+    let sql = format!(
+        "SELECT groupid FROM groups_ WHERE type = {GROUP_OF_HOSTS} AND groupid IN ({{ids}}){} \
+         ORDER BY groupid",
+        and(on_groups(call.user(), Need::Read, "groupid"))
+    );
+    let groups = call.rows_by_ids(&sql, &ids)?;
+    let groups: Vec<u64> = groups.iter().map(|row| row.id("groupid")).collect();
+    let of_groups = "t.hostid IN (SELECT hostid FROM host_groups WHERE groupid IN ({ids}))";
+    let hosts = readable(call, Some((of_groups, &groups)))?;
+    let readable: HashSet<u64> = hosts.iter().map(|host| host.id).collect();
+    let monitored: Vec<u64> =
+        hosts.iter().filter(|host| !host.disabled).map(|host| host.id).collect();
+    let with_data = with_values(call, &monitored)?;
+    let monitored: HashSet<u64> = monitored.into_iter().collect();
+    let mut members: BTreeMap<u64, [usize; 3]> = BTreeMap::new();
+    let sql = "SELECT groupid, hostid FROM host_groups WHERE groupid IN ({ids})";
+    for (group, host) in call.pairs(sql, &groups)? {
+        let numbers = members.entry(group).or_default();
+        for (number, set) in numbers.iter_mut().zip([&readable, &monitored, &with_data]) {
+            *number += usize::from(set.contains(&host));
+        }
+    }
+    let problems: BTreeMap<u64, [i64; SEVERITIES]> = by_group(call, &groups)?.into_iter().collect();
+    let rows = groups.iter().map(|id| {
+        let [hosts, monitored, with_data] = members.get(id).copied().unwrap_or_default();
+        json!({
+            "groupid": id.to_string(),
+            "hosts": hosts.to_string(),
+            "monitored": monitored.to_string(),
+            "with_data": with_data.to_string(),
+            "problems": problems.get(id).copied().unwrap_or_default().map(|n| n.to_string()),
         })
     });
     Ok(rows.collect())
@@ -109,6 +144,18 @@ pub(super) fn summary(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }))
 }
 
+/// The ids of the only option, which is required.
+fn given(input: &Json, option: &str) -> ApiResult<Vec<u64>> {
+    known(input, &[option])?;
+    let ids = params::ids(input, option)?
+        .ok_or_else(|| ApiError::at("/", format_args!("the parameter \"{option}\" is missing")))?;
+    if ids.len() > IDS_MAX {
+        let why = format!("maximum allowed array size is {IDS_MAX}");
+        return Err(ApiError::at(&format!("/{option}"), why));
+    }
+    Ok(ids)
+}
+
 fn known(input: &Json, options: &[&str]) -> ApiResult<()> {
     let mut members = input.as_object().into_iter().flat_map(|members| members.keys());
     match members.find(|name| !options.contains(&name.as_str())) {
@@ -123,13 +170,13 @@ struct Readable {
     disabled: bool,
 }
 
-/// Hosts that the user may see, of these or of all.
-fn readable(call: &Call<'_>, ids: Option<&[u64]>) -> ApiResult<Vec<Readable>> {
+/// Hosts that the user may see: those that meet a condition for these ids, or all.
+fn readable(call: &Call<'_>, among: Option<(&str, &[u64])>) -> ApiResult<Vec<Readable>> {
     let input = json!({});
     let mut get = Get::new(call, &input, &HOST, &[])?;
     get.and(formatcp!("t.kind = {KIND_HOST}"), []);
-    if let Some(ids) = ids {
-        get.in_ids("t.hostid IN ({ids})", ids);
+    if let Some((condition, ids)) = among {
+        get.in_ids(condition, ids);
     }
     if let Some(condition) = on_hosts(call.user(), Need::Read, "t.hostid") {
         get.and(condition, []);

@@ -9,6 +9,7 @@ use objects::{MapElementType, MapLabelType};
 use super::elements::Element;
 use super::fields::{LINES, SHAPES};
 use super::links::Link;
+use super::nesting::Nesting;
 use super::rights::{Access, found, readable};
 use crate::call::Call;
 use crate::error::{ApiError, ApiResult, NO_OBJECT};
@@ -91,7 +92,8 @@ pub(super) fn pictures(
     Ok(())
 }
 
-/// Refuses elements and links of what does not exist, or what this user cannot read.
+/// Refuses elements of what does not exist or this user cannot read, and links with triggers that do not
+/// exist.
 pub(super) fn objects(
     call: &Call<'_>,
     edit: &mut Edit<'_>,
@@ -102,12 +104,13 @@ pub(super) fn objects(
     for (kind, ids) in elements.iter().filter(|(kind, _)| *kind != MapElementType::Image) {
         wanted.entry(*kind).or_default().extend(*ids);
     }
-    let triggers = links.iter().flat_map(Link::triggers);
-    wanted.entry(MapElementType::Trigger).or_default().extend(triggers);
+    let triggers: BTreeSet<u64> = links.iter().flat_map(Link::triggers).collect();
+    let sql = "SELECT triggerid AS id FROM triggers WHERE triggerid IN ({ids})";
+    require(edit, sql, &Vec::from_iter(triggers))?;
     let access = Access::load(call, edit, Need::Read, &wanted)?;
     for (kind, ids) in wanted {
         require(edit, &readable(call, Need::Read, kind), &Vec::from_iter(ids.iter().copied()))?;
-        if !access.allows(kind, ids.into_iter()) {
+        if !ids.into_iter().all(|id| access.allows(kind, id)) {
             return Err(ApiError::no_object());
         }
     }
@@ -156,16 +159,10 @@ pub(super) fn shapes(
     Ok(())
 }
 
-/// Refuses maps that show themselves, also by way of others.
+/// Refuses maps that show themselves, also through others.
 pub(super) fn circles(edit: &mut Edit<'_>, maps: &[u64]) -> ApiResult<()> {
-    let sql = "WITH RECURSIVE below(id) AS (SELECT elementid FROM map_elements \
-               WHERE sysmapid = ? AND elementtype = 1 \
-               UNION SELECT e.elementid FROM map_elements e JOIN below ON e.sysmapid = below.id \
-               WHERE e.elementtype = 1) SELECT id FROM below WHERE id = ?";
-    for id in maps {
-        if !edit.query(sql, &[(*id).into(), (*id).into()])?.is_empty() {
-            return Err(ApiError::params("Circular reference in maps."));
-        }
+    match Nesting::load(edit, maps)?.order().circular.is_empty() {
+        true => Ok(()),
+        false => Err(ApiError::params("Circular reference in maps.")),
     }
-    Ok(())
 }

@@ -11,6 +11,7 @@ use serde_json::Map;
 
 use super::check;
 use super::fields::{ELEMENT, ELEMENT_TAG, ELEMENT_URL};
+use super::parts::replace;
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
 use crate::object::{Columns, Mode, columns_of, missing, taken};
@@ -23,7 +24,7 @@ pub(super) struct Element {
     /// Its place in the parameters.
     pub(super) path: String,
     /// The id as given: of a stored element, or of the call's own, for its links.
-    pub(super) reference: String,
+    pub(super) reference: Option<String>,
     pub(super) columns: Columns,
     /// Ids of what it shows, with the member that names them.
     pub(super) shown: Option<Shown>,
@@ -40,10 +41,9 @@ pub(super) struct Shown {
 
 impl Element {
     fn parse(members: &Map<String, Json>, path: String) -> ApiResult<Self> {
-        let reference = match members.get("selementid") {
-            Some(id) => params::text(id, &format!("{path}/selementid"))?,
-            None => String::new(),
-        };
+        let reference = members.get("selementid");
+        let reference =
+            reference.map(|id| params::text(id, &format!("{path}/selementid"))).transpose()?;
         let columns = columns_of(ELEMENT, "", &Json::Object(members.clone()), &path, Mode::Update)?;
         let rows = |name: &str| members.get(name).map(|list| (list, format!("{path}/{name}")));
         let shown = rows("elements").map(|(list, path)| Shown::parse(list, &path)).transpose()?;
@@ -94,7 +94,7 @@ impl Element {
 
     /// The id of a stored element among `rows` that it changes.
     pub(super) fn of<'r>(&self, rows: &'r BTreeMap<u64, Row>) -> Option<&'r Row> {
-        rows.get(&self.reference.parse().ok()?)
+        rows.get(&self.reference.as_ref()?.parse().ok()?)
     }
 
     fn write(&self, edit: &mut Edit<'_>, map: u64, before: Option<&Row>) -> ApiResult<u64> {
@@ -121,17 +121,19 @@ impl Element {
         };
         if self.shown.is_some() || before.is_some_and(|row| !kind.is(row.int("elementtype"))) {
             let triggers = self.shown.iter().filter(|_| kind == MapElementType::Trigger);
-            write_triggers(edit, id, triggers.flat_map(|shown| &shown.ids).copied())?;
+            let triggers = (0_u64..).zip(triggers.flat_map(|shown| &shown.ids));
+            let row = |(position, trigger): (u64, &u64)| {
+                vec![("triggerid", (*trigger).into()), ("position", position.into())]
+            };
+            let rows: Vec<Columns> = triggers.map(row).collect();
+            replace(edit, &table::MAP_ELEMENT_TRIGGERS, "selementid", id, &rows)?;
         }
         for (table, rows) in [
             (&table::MAP_ELEMENT_URLS, self.urls.as_ref()),
             (&table::MAP_ELEMENT_TAGS, Some(&self.tags)),
         ] {
-            let Some(rows) = rows else { continue };
-            edit.delete(table, "selementid", &[id])?;
-            for row in rows {
-                let with_id = row.iter().cloned().chain([("selementid", id.into())]);
-                edit.insert_new(table, &with_id.collect::<Columns>())?;
+            if let Some(rows) = rows {
+                replace(edit, table, "selementid", id, rows)?;
             }
         }
         Ok(id)
@@ -188,24 +190,6 @@ fn tags(list: &Json, path: &str) -> ApiResult<Vec<Columns>> {
     .collect()
 }
 
-/// Triggers of the element in this order.
-fn write_triggers(
-    edit: &mut Edit<'_>,
-    element: u64,
-    triggers: impl Iterator<Item = u64>,
-) -> ApiResult<()> {
-    edit.delete(&table::MAP_ELEMENT_TRIGGERS, "selementid", &[element])?;
-    for (position, trigger) in (0_u64..).zip(triggers) {
-        let row = [
-            ("selementid", Value::from(element)),
-            ("triggerid", trigger.into()),
-            ("position", position.into()),
-        ];
-        edit.insert(&table::MAP_ELEMENT_TRIGGERS, &row)?;
-    }
-    Ok(())
-}
-
 /// The elements of a map as given; `None` = not given.
 pub(super) fn parse(map: &Json, path: &str) -> ApiResult<Option<Vec<Element>>> {
     let Some(list) = map.get("selements") else { return Ok(None) };
@@ -219,7 +203,7 @@ pub(super) fn stored(edit: &mut Edit<'_>, map: u64) -> ApiResult<BTreeMap<u64, R
     Ok(rows.into_iter().map(|row| (row.id("selementid"), row)).collect())
 }
 
-/// Ids of elements by the texts with which links refer to them.
+/// Ids of elements by the texts with which links refer to them. Of elements with the same text it is the last.
 pub(super) type References = HashMap<String, u64>;
 
 /// The elements that a map has, by their own ids.
@@ -238,7 +222,8 @@ pub(super) fn write(edit: &mut Edit<'_>, map: u64, elements: &[Element]) -> ApiR
     for element in elements {
         let before = element.of(&rows);
         element.check(before)?;
-        ids.insert(element.reference.clone(), element.write(edit, map, before)?);
+        let id = element.write(edit, map, before)?;
+        ids.extend(element.reference.clone().map(|reference| (reference, id)));
     }
     Ok(ids)
 }

@@ -14,7 +14,7 @@ const FLAG: FieldKind = OneOf(&[0, 1]);
 const LABEL: FieldKind = OneOf(MapLabelType::NUMBERS);
 const NUMBER: FieldKind = Int(i32::MIN as i64, i32::MAX as i64);
 const POSITION: FieldKind = Int(0, SIDE_MAX);
-/// How lines of links and shapes are drawn.
+/// Line styles of links.
 const DRAW: FieldKind = OneOf(&[0, 2, 3, 4]);
 
 pub(super) const FIELDS: &[Field] = &[
@@ -33,16 +33,16 @@ pub(super) const FIELDS: &[Field] = &[
         "label_location",
         OneOf(&[0, 1, 2, 3]),
         Optional,
-        "Labels stand 0 = below, 1 = left, 2 = right, 3 = above.",
+        "Position of labels: 0 = below, 1 = left, 2 = right, 3 = above.",
     ),
     field("highlight", FLAG, Optional, "1 = highlight icons (default)."),
     field(
         "expandproblem",
         OneOf(&[0, 1, 2]),
         Optional,
-        "0 = number of problems, 1 = the problem if there is one, 2 = number and most critical.",
+        "Labels show 0 = the number of problems, 1 = the name of a single problem, 2 = the number and the most severe problem.",
     ),
-    field("markelements", FLAG, Optional, "1 = mark elements whose status has changed."),
+    field("markelements", FLAG, Optional, "1 = mark elements whose status changed recently."),
     field(
         "show_unack",
         OneOf(&[0, 1, 2]),
@@ -103,24 +103,34 @@ pub(crate) static MAP: Object = Object {
     sort: &["name", "width", "height"],
 };
 
-/// An element; `elements`, `urls` and `tags` have tables of their own.
+/// An element; `elements`, `urls` and `tags` have separate tables.
 pub(super) const ELEMENT: &[Field] = &[
-    field("elementtype", OneOf(MapElementType::NUMBERS), Optional, "What it shows."),
+    field(
+        "elementtype",
+        OneOf(MapElementType::NUMBERS),
+        Optional,
+        "Type of the object that the element shows.",
+    ),
     field("iconid_off", Id, Optional, "Icon."),
     field("iconid_on", Id, Optional, "Icon of problems."),
     field("label", Text(2_048), Optional, "Label."),
-    field("label_location", OneOf(&[-1, 0, 1, 2, 3]), Optional, "-1 = as the map has it."),
+    field(
+        "label_location",
+        OneOf(&[-1, 0, 1, 2, 3]),
+        Optional,
+        "Position of the label, as of maps; -1 = that of the map.",
+    ),
     field("x", NUMBER, Optional, "Left edge."),
     field("y", NUMBER, Optional, "Upper edge."),
     field("iconid_disabled", Id, Optional, "Icon of disabled elements."),
     field("iconid_maintenance", Id, Optional, "Icon in maintenance."),
-    field("elementsubtype", FLAG, Optional, "1 = the hosts of a host group."),
-    field("areatype", FLAG, Optional, "1 = in an area of `width` and `height`."),
+    field("elementsubtype", FLAG, Optional, "1 = the hosts of the host group."),
+    field("areatype", FLAG, Optional, "1 = hosts are shown in an area of `width` and `height`."),
     field("width", NUMBER, Optional, "Width of the area."),
     field("height", NUMBER, Optional, "Height of the area."),
-    field("viewtype", OneOf(&[0]), Optional, "0 = a grid."),
-    field("use_iconmap", FLAG, Optional, "1 = icons of the map's icon map."),
-    field("evaltype", OneOf(&[0, 2]), Optional, "Tags: 0 = and/or, 2 = or."),
+    field("viewtype", OneOf(&[0]), Optional, "How hosts are placed in the area: 0 = grid."),
+    field("use_iconmap", FLAG, Optional, "1 = use the icon map of the map."),
+    field("evaltype", OneOf(&[0, 2]), Optional, "How tags are combined: 0 = and/or, 2 = or."),
 ];
 
 pub(super) const ELEMENT_URL: &[Field] =
@@ -128,29 +138,44 @@ pub(super) const ELEMENT_URL: &[Field] =
 
 pub(super) const ELEMENT_TAG: &[Field] = &[
     field("tag", Name(255), Required, "Tag."),
-    field("value", Text(255), Optional, "Its value."),
-    field("operator", OneOf(&[0, 1, 2, 3, 4, 5]), Optional, "How it is compared."),
+    field("value", Text(255), Optional, "Value."),
+    field(
+        "operator",
+        OneOf(&[0, 1, 2, 3, 4, 5]),
+        Optional,
+        "Operator: 0 = contains, 1 = equals, 2 = does not contain, 3 = does not equal, 4 = exists, 5 = does not exist.",
+    ),
 ];
 
-/// A link, beside its ends and triggers.
+/// A link, without its ends and triggers.
 pub(super) const LINK: &[Field] = &[
-    field("drawtype", DRAW, Optional, "0 = line, 2 = bold, 3 = dotted, 4 = dashed."),
-    field("color", Text(6), Optional, "Colour, as `00CC00`.").tested(colour),
+    field("drawtype", DRAW, Optional, "Line style: 0 = line, 2 = bold, 3 = dotted, 4 = dashed."),
+    field("color", Text(6), Optional, "Colour, such as `00CC00`.").tested(colour),
     field("label", Text(2_048), Optional, "Label."),
 ];
 
 pub(super) const LINK_TRIGGER: &[Field] = &[
-    field("triggerid", Id, Required, "Trigger whose problem gives the link this look."),
-    field("drawtype", DRAW, Optional, "As of links."),
+    field(
+        "triggerid",
+        Id,
+        Required,
+        "Trigger; while it has a problem, the link is drawn like this.",
+    ),
+    field("drawtype", DRAW, Optional, "Line style, as of links."),
     field("color", Text(6), Optional, "Colour.").tested(colour),
 ];
 
 const URL: &[Field] = &[
     field("sysmapurlid", Id, ReadOnly, "Id of the URL."),
-    field("sysmapid", Id, ReadOnly, "Its map."),
+    field("sysmapid", Id, ReadOnly, "Id of the map."),
     field("name", Name(255), Required, "Name."),
-    field("url", Name(2_048), Required, "Address, with macros."),
-    field("elementtype", OneOf(MapElementType::NUMBERS), Optional, "Elements that have it."),
+    field("url", Name(2_048), Required, "URL, with macros."),
+    field(
+        "elementtype",
+        OneOf(MapElementType::NUMBERS),
+        Optional,
+        "Type of elements with this URL.",
+    ),
 ];
 
 const SHAPE: &[Field] = &[

@@ -9,6 +9,7 @@ use serde_json::Map;
 
 use super::elements::{Element, References};
 use super::fields::{LINK, LINK_TRIGGER};
+use super::parts::replace;
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
 use crate::object::{Columns, Mode, columns_of, taken};
@@ -57,9 +58,10 @@ impl Link {
     ) -> ApiResult<()> {
         let mut columns = self.columns.clone();
         for (name, end) in ENDS.iter().zip(&self.ends) {
-            let end = end.as_deref().unwrap_or_default();
-            let id = elements.get(end).copied().ok_or_else(|| lost(name, end))?;
-            columns.push((name, id.into()));
+            match end.as_ref().and_then(|end| elements.get(end)) {
+                Some(id) => columns.push((name, (*id).into())),
+                None => return Err(lost(edit, map, name, end.as_deref().unwrap_or_default())?),
+            }
         }
         let id = match before {
             Some(row) => {
@@ -76,32 +78,30 @@ impl Link {
             }
         };
         if let Some(triggers) = &self.triggers {
-            edit.delete(&table::MAP_LINK_TRIGGERS, "linkid", &[id])?;
-            for trigger in triggers {
-                let with_id = trigger.iter().cloned().chain([("linkid", id.into())]);
-                edit.insert_new(&table::MAP_LINK_TRIGGERS, &with_id.collect::<Columns>())?;
-            }
+            replace(edit, &table::MAP_LINK_TRIGGERS, "linkid", id, triggers)?;
         }
         Ok(())
     }
 }
 
-/// A link names an element that is not on the map.
-fn lost(name: &str, id: &str) -> ApiError {
-    ApiError::params(format!(
-        "Link \"{name}\" field is pointing to a nonexistent map selement ID \"{id}\"."
-    ))
+/// A link names an element that is not on the map, or none.
+fn lost(edit: &mut Edit<'_>, map: u64, name: &str, id: &str) -> ApiResult<ApiError> {
+    let rows = edit.query("SELECT name FROM maps WHERE sysmapid = ?", &[map.into()])?;
+    let map = rows.first().map_or("", |row| row.text("name"));
+    Ok(ApiError::params(format!(
+        "Link \"{name}\" field is pointing to a nonexistent map selement ID \"{id}\" for map \"{map}\"."
+    )))
 }
 
 /// Refuses elements that leave out one of a link that stays.
 pub(super) fn check_kept(edit: &mut Edit<'_>, map: u64, elements: &[Element]) -> ApiResult<()> {
-    let kept: BTreeSet<&str> = elements.iter().map(|one| one.reference.as_str()).collect();
+    let kept: BTreeSet<&str> = elements.iter().filter_map(|one| one.reference.as_deref()).collect();
     let rows = edit.query("SELECT * FROM map_links WHERE sysmapid = ?", &[map.into()])?;
     for row in &rows {
         for name in ENDS {
             let id = row.id(name).to_string();
             if !kept.contains(id.as_str()) {
-                return Err(lost(name, &id));
+                return Err(lost(edit, map, name, &id)?);
             }
         }
     }

@@ -7,9 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use config::Edit;
 use config::db::{Reader, Row, query_by_ids};
-use objects::sql::{GROUP_OF_HOSTS, KIND_HOST};
+use const_format::formatcp;
+use objects::sql::{FLAGS_REAL, GROUP_OF_HOSTS, KIND_HOST};
 use objects::{MapElementType, UserType};
 
+use super::nesting::Nesting;
 use crate::call::Call;
 use crate::error::{ApiError, ApiResult};
 use crate::object::Columns;
@@ -38,7 +40,7 @@ impl Access {
             let ids = Vec::from_iter(ids.iter().copied());
             let found = match kind {
                 MapElementType::Map => {
-                    let maps = maps(call, connection, need)?.unwrap_or_default();
+                    let maps = maps(call, connection, need, &ids)?.unwrap_or_default();
                     ids.into_iter().filter(|id| maps.contains(id)).collect()
                 }
                 MapElementType::Image => continue,
@@ -49,15 +51,26 @@ impl Access {
         Ok(Self { allowed: Some(allowed) })
     }
 
-    /// The user has the right on all of these; images show nothing.
-    pub(super) fn allows(&self, kind: MapElementType, mut ids: impl Iterator<Item = u64>) -> bool {
+    /// The user has the right on this object.
+    pub(super) fn allows(&self, kind: MapElementType, id: u64) -> bool {
         let Some(allowed) = &self.allowed else { return true };
-        let known = allowed.get(&kind);
-        ids.all(|id| known.is_some_and(|known| known.contains(&id)))
+        allowed.get(&kind).is_some_and(|known| known.contains(&id))
+    }
+
+    /// The user has the right on what an element shows: to read any of it, to change all of it. Images show
+    /// nothing.
+    pub(super) fn opens(&self, need: Need, kind: MapElementType, ids: &[u64]) -> bool {
+        let mut allowed = ids.iter().map(|id| self.allows(kind, *id));
+        match (kind, need) {
+            (MapElementType::Image, _) => true,
+            (_, Need::Read) => allowed.any(|one| one),
+            (_, Need::Write) => allowed.all(|one| one),
+        }
     }
 }
 
-/// Selects those of `{ids}` on which the user has the right. For maps: those that exist.
+/// Selects those of `{ids}` on which the user has the right, without prototypes. For maps: those that
+/// exist.
 pub(super) fn readable(call: &Call<'_>, need: Need, kind: MapElementType) -> String {
     let user = call.user();
     match kind {
@@ -70,7 +83,8 @@ pub(super) fn readable(call: &Call<'_>, need: Need, kind: MapElementType) -> Str
             and(on_groups(user, need, "groupid"))
         ),
         MapElementType::Trigger => format!(
-            "SELECT t.triggerid AS id FROM triggers t WHERE t.triggerid IN ({{ids}}){}",
+            "SELECT t.triggerid AS id FROM triggers t WHERE t.flags IN {FLAGS_REAL} \
+             AND t.triggerid IN ({{ids}}){}",
             and(on_triggers(user, need, "t.triggerid"))
         ),
         MapElementType::Map | MapElementType::Image => {
@@ -92,30 +106,51 @@ pub(super) fn found(
 /// What an element shows: its type and ids.
 type Shown = (MapElementType, Vec<u64>);
 
-/// Ids of the maps that the user may read, or change; `None` = all.
+/// Ids of those of `among` that the user may read, or change; `None` = all. Maps that these show may be
+/// among them.
 pub(super) fn maps(
     call: &Call<'_>,
     connection: &mut dyn Reader,
     need: Need,
+    among: &[u64],
 ) -> ApiResult<Option<BTreeSet<u64>>> {
     if call.is_super_admin() {
         return Ok(None);
     }
-    let shared = shared(call, connection, need)?;
-    let elements = elements(connection)?;
+    let nesting = Nesting::load(connection, among)?;
+    let all = nesting.maps();
+    let shared = shared(call, connection, need, &all)?;
+    let elements = elements(connection, &all)?;
     let mut shown: BTreeMap<MapElementType, BTreeSet<u64>> = BTreeMap::new();
-    for (kind, ids) in elements.values().flatten().filter(|(kind, _)| *kind != MapElementType::Map)
-    {
+    for (kind, ids) in elements.values().flatten() {
         shown.entry(*kind).or_default().extend(ids);
     }
     let access = Access::load(call, connection, need, &shown)?;
-    let mut seen =
-        Seen { need, shared: &shared, elements: &elements, access, known: BTreeMap::new() };
-    Ok(Some(shared.iter().copied().filter(|id| seen.is_open(*id)).collect()))
+    let order = nesting.order();
+    let mut open = BTreeSet::new();
+    // Maps that show each other are no reason for each other.
+    for map in order.ordered.into_iter().chain(order.circular) {
+        let own = elements.get(&map).into_iter().flatten();
+        let own = own.map(|(kind, ids)| access.opens(need, *kind, ids));
+        let mut allowed = own.chain(nesting.shown(map).map(|id| open.contains(&id))).peekable();
+        let is_open = match need {
+            Need::Read => allowed.peek().is_none() || allowed.any(|one| one),
+            Need::Write => allowed.all(|one| one),
+        };
+        if is_open && shared.contains(&map) {
+            open.insert(map);
+        }
+    }
+    Ok(Some(open))
 }
 
-/// Maps that sharing lets the user read, or change.
-fn shared(call: &Call<'_>, connection: &mut dyn Reader, need: Need) -> ApiResult<BTreeSet<u64>> {
+/// Those of the maps that sharing lets the user read, or change.
+fn shared(
+    call: &Call<'_>,
+    connection: &mut dyn Reader,
+    need: Need,
+    maps: &[u64],
+) -> ApiResult<BTreeSet<u64>> {
     let me = call.user().id;
     let condition = match (call.user().kind, need) {
         (UserType::User, Need::Read) => "m.private = 0 OR ",
@@ -124,24 +159,28 @@ fn shared(call: &Call<'_>, connection: &mut dyn Reader, need: Need) -> ApiResult
     };
     let least = if need == Need::Read { 2 } else { 3 };
     let sql = format!(
-        "SELECT m.sysmapid AS id FROM maps m WHERE {condition}m.userid = {me} \
+        "SELECT m.sysmapid AS id FROM maps m WHERE m.sysmapid IN ({{ids}}) AND ({condition}m.userid = {me} \
          OR EXISTS (SELECT 1 FROM map_users u WHERE u.sysmapid = m.sysmapid AND u.userid = {me} \
            AND u.permission >= {least}) \
          OR EXISTS (SELECT 1 FROM map_user_groups g JOIN user_groups o ON o.usrgrpid = g.usrgrpid \
-           WHERE g.sysmapid = m.sysmapid AND o.userid = {me} AND g.permission >= {least})"
+           WHERE g.sysmapid = m.sysmapid AND o.userid = {me} AND g.permission >= {least}))"
     );
-    Ok(connection.query(&sql, &[])?.iter().map(|row| row.id("id")).collect())
+    found(connection, &sql, maps)
 }
 
-/// The elements of all maps.
-fn elements(connection: &mut dyn Reader) -> ApiResult<BTreeMap<u64, Vec<Shown>>> {
-    let sql = "SELECT e.sysmapid, e.selementid, e.elementtype, e.elementid, \
-               COALESCE(t.triggerid, 0) AS triggerid FROM map_elements e \
-               LEFT JOIN map_element_triggers t ON t.selementid = e.selementid \
-               ORDER BY e.sysmapid, e.selementid";
+/// The elements of maps, without those that show maps.
+fn elements(connection: &mut dyn Reader, maps: &[u64]) -> ApiResult<BTreeMap<u64, Vec<Shown>>> {
+    let sql = formatcp!(
+        "SELECT e.sysmapid, e.selementid, e.elementtype, e.elementid, \
+         COALESCE(t.triggerid, 0) AS triggerid FROM map_elements e \
+         LEFT JOIN map_element_triggers t ON t.selementid = e.selementid \
+         WHERE e.sysmapid IN ({{ids}}) AND e.elementtype <> {} \
+         ORDER BY e.sysmapid, e.selementid",
+        MapElementType::Map.number()
+    );
     let mut of_map: BTreeMap<u64, Vec<Shown>> = BTreeMap::new();
     let mut last = 0;
-    for row in connection.query(sql, &[])? {
+    for row in query_by_ids(connection, sql, &[], maps)? {
         let list = of_map.entry(row.id("sysmapid")).or_default();
         let kind = kind(&row);
         let id = if kind == MapElementType::Trigger { "triggerid" } else { "elementid" };
@@ -159,44 +198,9 @@ pub(super) fn kind(element: &Row) -> MapElementType {
     MapElementType::from_number(element.int("elementtype")).unwrap_or(MapElementType::Image)
 }
 
-/// Which maps were found to be open.
-struct Seen<'m> {
-    need: Need,
-    shared: &'m BTreeSet<u64>,
-    elements: &'m BTreeMap<u64, Vec<Shown>>,
-    access: Access,
-    known: BTreeMap<u64, bool>,
-}
-
-impl Seen<'_> {
-    fn is_open(&mut self, map: u64) -> bool {
-        if !self.shared.contains(&map) {
-            return false;
-        }
-        if let Some(known) = self.known.get(&map) {
-            return *known;
-        }
-        let need = self.need;
-        // Maps that show each other are no reason for each other.
-        self.known.insert(map, false);
-        let elements = self.elements.get(&map).map_or(&[][..], Vec::as_slice);
-        let mut allowed = elements.iter().map(|(kind, ids)| match kind {
-            MapElementType::Image => true,
-            MapElementType::Map => ids.iter().all(|id| self.is_open(*id)),
-            _ => self.access.allows(*kind, ids.iter().copied()),
-        });
-        let is_open = match need {
-            Need::Read => elements.is_empty() || allowed.any(|one| one),
-            Need::Write => allowed.all(|one| one),
-        };
-        self.known.insert(map, is_open);
-        is_open
-    }
-}
-
 /// Refuses unless the user may change all of these maps.
 pub(super) fn require_writable(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<()> {
-    match maps(call, edit, Need::Write)? {
+    match maps(call, edit, Need::Write, ids)? {
         Some(maps) if !ids.iter().all(|id| maps.contains(id)) => Err(ApiError::no_object()),
         _ => Ok(()),
     }

@@ -105,9 +105,9 @@ impl Seen {
         }
     }
 
-    /// The user may read all that it shows.
+    /// The user may read any of what it shows.
     fn is_readable(&self, element: &Row) -> bool {
-        self.access.allows(kind(element), self.shown(element).into_iter())
+        self.access.opens(Need::Read, kind(element), &self.shown(element))
     }
 }
 
@@ -177,14 +177,9 @@ pub(super) fn links(found: &mut Found<'_, '_>) -> ApiResult<()> {
     let sql =
         "SELECT * FROM map_link_triggers WHERE linkid IN ({ids}) ORDER BY linkid, linktriggerid";
     let triggers = rows(call, sql, &ids, "linkid")?;
-    let elements = rows(call, ELEMENTS_SQL, &maps, "sysmapid")?;
-    let seen = Seen::load(call, &elements)?;
-    let open: BTreeSet<u64> = elements
-        .values()
-        .flatten()
-        .filter(|row| seen.is_readable(row))
-        .map(|row| row.id("selementid"))
-        .collect();
+    let used = triggers.values().flatten().map(|row| row.id("triggerid")).collect();
+    let used = BTreeMap::from([(MapElementType::Trigger, used)]);
+    let access = call.read(|c| Access::load(call, c, Need::Read, &used))?;
     for row in &mut found.rows {
         let own = links.get(&row.id).into_iter().flatten();
         let shown = own.map(|link| {
@@ -197,8 +192,11 @@ pub(super) fn links(found: &mut Found<'_, '_>) -> ApiResult<()> {
                 );
             }
             if wanted.has("permission") {
-                let ends = ["selementid1", "selementid2"];
-                let is_readable = ends.iter().all(|end| open.contains(&link.id(end)));
+                let used = triggers.get(&link.id("linkid")).into_iter().flatten();
+                let used: Vec<u64> = used.map(|row| row.id("triggerid")).collect();
+                // Links are shown to all who see the map, unless none of their triggers is readable.
+                let is_readable =
+                    used.is_empty() || access.opens(Need::Read, MapElementType::Trigger, &used);
                 let permission = if is_readable { READ } else { DENIED };
                 out.insert("permission".to_owned(), permission.into());
             }

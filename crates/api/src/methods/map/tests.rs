@@ -158,6 +158,9 @@ fn wrong_maps_are_refused() {
         one.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
         with(json!({ "selements": [one], "links": [] }))
     };
+    let mut nameless = world.element("", 4, json!([]));
+    nameless.as_object_mut().unwrap().shift_remove("selementid");
+    let empty = json!({ "selementid1": "", "selementid2": "" });
     let two = json!([{ "hostid": world.hosts[0] }, { "hostid": world.hosts[1] }]);
     for (map, code) in [
         (with(json!({ "name": "taken" })), -32602),
@@ -176,6 +179,8 @@ fn wrong_maps_are_refused() {
         (with(json!({ "users": [{ "userid": "1", "permission": 1 }] })), -32602),
         (with(json!({ "links": [{ "selementid1": "a", "selementid2": "z" }] })), -32602),
         (with(json!({ "links": [{ "selementid1": "a" }] })), -32602),
+        (with(json!({ "selements": [nameless], "links": [{}] })), -32602),
+        (with(json!({ "selements": [nameless], "links": [empty] })), -32602),
         (with(json!({ "lines": [{ "line_color": "red" }] })), -32602),
         (with(json!({ "lines": [{ "x1": 601 }] })), -32602),
         (with(json!({ "shapes": [{ "x": 1 }] })), -32602),
@@ -204,6 +209,57 @@ fn a_map_does_not_show_itself() {
         let refused = world.server.call("map.update", &update).unwrap_err();
         assert_eq!(refused, (-32602, "Circular reference in maps.".to_owned()));
     }
+}
+
+#[test]
+fn deeply_nested_maps_are_read_and_changed() {
+    const FIRST: i64 = 500_000;
+    const LAST: i64 = 520_000;
+    let world = World::new();
+    let [group, _] = &world.groups;
+    let session = world.server.user("ann", "1", &[(group.as_str(), 2)]);
+    // Each map shows the next one, the last one shows a host.
+    let numbers = format!(
+        "WITH RECURSIVE n(i) AS (SELECT {FIRST} UNION ALL SELECT i + 1 FROM n WHERE i < {LAST})"
+    );
+    world.server.write_sql(&[
+        &format!(
+            "INSERT INTO maps (sysmapid, name, width, height, private) {numbers} \
+             SELECT i, 'map ' || i, 9, 9, 0 FROM n"
+        ),
+        &format!(
+            "INSERT INTO map_elements (selementid, sysmapid, elementtype, elementid) {numbers} \
+             SELECT i, i, CASE i WHEN {LAST} THEN 0 ELSE 1 END, \
+             CASE i WHEN {LAST} THEN {} ELSE i + 1 END FROM n",
+            world.hosts[0]
+        ),
+    ]);
+    let count = |params: Json| world.server.call_as(Some(&session), "map.get", &params).unwrap();
+    assert_eq!(count(json!({ "countOutput": true })), (LAST - FIRST + 1).to_string());
+    assert_eq!(count(json!({ "countOutput": true, "sysmapids": [FIRST, FIRST + 7] })), "2");
+    let of = |map: i64| json!([world.element("a", 1, json!([{ "sysmapid": map }]))]);
+    let update = |map: i64, shown: i64| {
+        world.server.call("map.update", &json!({ "sysmapid": map, "selements": of(shown) }))
+    };
+    update(FIRST, FIRST + 2).unwrap();
+    let refused = update(LAST, FIRST).unwrap_err();
+    assert_eq!(refused, (-32602, "Circular reference in maps.".to_owned()));
+}
+
+#[test]
+fn maps_show_no_prototypes() {
+    let world = World::new();
+    let host = &world.hosts[0];
+    let rule = json!({ "hostid": host, "name": "r", "key_": "r", "type": 2 });
+    let rule = world.server.create("discoveryrule.create", &rule);
+    let item = json!({ "ruleid": rule, "hostid": host, "name": "{#A}", "key_": "p[{#A}]",
+                       "type": 2, "value_type": 3 });
+    world.server.create("itemprototype.create", &item);
+    let trigger = json!({ "description": "{#A}", "expression": "last(/one/p[{#A}])=1" });
+    let trigger = world.server.create("triggerprototype.create", &trigger);
+    let mut map = world.map("plan");
+    map["selements"][3]["elements"] = json!([{ "triggerid": trigger }]);
+    assert_eq!(world.server.call("map.create", &map).unwrap_err().0, -32500);
 }
 
 #[test]
@@ -250,6 +306,9 @@ fn unreadable_elements_have_no_permission() {
     let session = world.server.user("ann", "1", &[(world.groups[0].as_str(), 2)]);
     let mut map = world.map("plan");
     map["private"] = 0.into();
+    let hidden = json!([{ "triggerid": world.triggers[1] }]);
+    let hidden = json!({ "selementid1": "a", "selementid2": "c", "linktriggers": hidden });
+    map["links"].as_array_mut().unwrap().insert(1, hidden);
     world.create(&map);
     let params = json!({ "selectSelements": ["permission"], "selectLinks": ["permission"] });
     let found = world.server.call_as(Some(&session), "map.get", &params).unwrap();
@@ -257,8 +316,8 @@ fn unreadable_elements_have_no_permission() {
         let list = found[0][member].as_array().unwrap().iter();
         list.map(|one| one["permission"].as_i64().unwrap()).collect()
     };
-    assert_eq!(permissions("selements"), [2, -1, 2, -1]);
-    assert_eq!(permissions("links"), [-1, -1]);
+    assert_eq!(permissions("selements"), [2, -1, 2, 2], "one readable trigger suffices");
+    assert_eq!(permissions("links"), [2, -1, 2], "of their triggers");
 }
 
 #[test]
@@ -353,6 +412,37 @@ fn exports_of_maps_can_be_imported() {
 }
 
 #[test]
+fn exports_need_permission_on_what_the_map_shows() {
+    let world = World::new();
+    let session = world.server.user("ann", "1", &[(world.groups[0].as_str(), 2)]);
+    let readable = world.element("a", 0, json!([{ "hostid": world.hosts[0] }]));
+    let export = |element: Option<Json>, links: Json| {
+        let elements: Vec<Json> = [readable.clone()].into_iter().chain(element).collect();
+        let map = json!({ "name": "plan", "width": 9, "height": 9, "private": 0,
+                          "selements": elements, "links": links });
+        let id = world.create(&map);
+        let params = json!({ "format": "json", "options": { "maps": [id] } });
+        let result = world.server.call_as(Some(&session), "configuration.export", &params);
+        world.server.call("map.delete", &json!([id])).unwrap();
+        result
+    };
+    let triggers: Json = world.triggers.iter().map(|id| json!({ "triggerid": id })).collect();
+    let inner = json!({ "name": "inner", "width": 9, "height": 9 });
+    let inner = world.create(&inner);
+    let link = json!([{ "selementid1": "a", "selementid2": "a", "linktriggers": triggers }]);
+    assert!(export(None, json!([])).unwrap().as_str().unwrap().contains("plan"));
+    for (element, links) in [
+        (Some(world.element("b", 0, json!([{ "hostid": world.hosts[1] }]))), json!([])),
+        (Some(world.element("b", 3, json!([{ "groupid": world.groups[1] }]))), json!([])),
+        (Some(world.element("b", 1, json!([{ "sysmapid": inner }]))), json!([])),
+        (Some(world.element("b", 2, triggers)), json!([])),
+        (None, link),
+    ] {
+        assert_eq!(export(element, links).unwrap_err().0, -32500);
+    }
+}
+
+#[test]
 fn the_audit_log_names_maps_and_images() {
     let world = World::new();
     let id = world.create(&world.map("plan"));
@@ -363,4 +453,31 @@ fn the_audit_log_names_maps_and_images() {
     let actions: Vec<&Json> = found.as_array().unwrap().iter().map(|one| &one["action"]).collect();
     assert_eq!(found[0]["resourcename"], "plan");
     assert_eq!(actions.len(), 3, "{found}");
+}
+
+#[test]
+fn the_audit_log_has_what_changes_on_elements() {
+    let world = World::new();
+    let mut element = world.element("a", 0, json!([{ "hostid": world.hosts[0] }]));
+    element["tags"] = json!([{ "tag": "t", "value": "v" }]);
+    element["urls"] = json!([{ "name": "n", "url": "http://x" }]);
+    let map = json!({ "name": "plan", "width": 9, "height": 9, "selements": [element] });
+    let id = world.create(&map);
+    let stored = world.get(&id, "selectSelements", json!(["selementid"]))[0]["selementid"].clone();
+    element["selementid"] = stored.clone();
+    let mut update = |url: &str| {
+        element["urls"][0]["url"] = url.into();
+        let update = json!({ "sysmapid": id, "selements": [element] });
+        world.server.call("map.update", &update).unwrap();
+        let params =
+            json!({ "output": ["details"], "filter": { "resourcetype": 19, "action": 1 } });
+        let found = world.server.call("auditlog.get", &params).unwrap();
+        let details = found.as_array().unwrap().iter();
+        details.map(|one| one["details"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert!(update("http://x").is_empty(), "nothing changes");
+    let [changed] = &update("http://y")[..] else { panic!("one change") };
+    let at = format!("map.selements[{}].urls[", stored.as_str().unwrap());
+    assert!(changed.contains(&at) && changed.contains("http://y"), "{changed}");
+    assert!(!changed.contains("tags"), "{changed}");
 }

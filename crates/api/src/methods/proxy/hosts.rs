@@ -1,5 +1,7 @@
 //! Hosts that a proxy monitors, as `proxy.create` and `proxy.update` list them.
 
+use std::collections::BTreeSet;
+
 use config::Edit;
 use config::table;
 use objects::MonitoredBy;
@@ -16,14 +18,15 @@ use crate::write::{Target, nested_ids, no_object_at};
 pub(super) fn assign(call: &Call<'_>, edit: &mut Edit<'_>, draft: &Draft<'_>) -> ApiResult<()> {
     let Some(list) = draft.input.get("hosts") else { return Ok(()) };
     let path = format!("{}/hosts", draft.path);
-    let wanted = nested_ids(list, &path, "hostid")?;
+    let listed = nested_ids(list, &path, "hostid")?;
+    let wanted: BTreeSet<u64> = listed.iter().copied().collect();
     let sql = "SELECT hostid FROM hosts WHERE proxyid = ? ORDER BY hostid";
     let rows = edit.query(sql, &[draft.id.into()])?;
-    let now: Vec<u64> = rows.iter().map(|row| row.id("hostid")).collect();
-    let new: Vec<u64> = wanted.iter().copied().filter(|id| !now.contains(id)).collect();
-    let gone: Vec<u64> = now.into_iter().filter(|id| !wanted.contains(id)).collect();
+    let now: BTreeSet<u64> = rows.iter().map(|row| row.id("hostid")).collect();
+    let new: Vec<u64> = wanted.difference(&now).copied().collect();
+    let gone: Vec<u64> = now.difference(&wanted).copied().collect();
     let allowed = call.allowed(edit, Target::Host, Need::Write, &new)?;
-    if let Some(n) = wanted.iter().position(|id| new.contains(id) && !allowed.contains(id)) {
+    if let Some(n) = listed.iter().position(|id| !now.contains(id) && !allowed.contains(id)) {
         return Err(no_object_at(&format!("{path}/{}/hostid", n + 1)));
     }
     if let Some((_, host)) = discovered::names(edit, &new)?.first_key_value() {

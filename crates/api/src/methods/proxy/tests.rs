@@ -228,6 +228,36 @@ fn one_identity_has_one_key_everywhere() {
 }
 
 #[test]
+fn stored_identities_with_two_keys_allow_other_changes() {
+    let server = Server::start();
+    let keyed =
+        |identity: &str| json!({ "tls_accept": 2, "tls_psk_identity": identity, "tls_psk": PSK });
+    let proxy = server.create("proxy.create", &with(&keyed("i")));
+    let mut second = keyed("j");
+    second["name"] = "second".into();
+    server.create("proxy.create", &with(&second));
+    server.call("autoregistration.update", &keyed("r")).unwrap();
+    let other = "f".repeat(32);
+    server.write_sql(&[
+        "UPDATE proxies SET tls_psk_identity = 'i'",
+        &format!("UPDATE proxies SET tls_psk = '{other}' WHERE name = 'second'"),
+        "UPDATE settings SET value = 'i' WHERE name = 'autoreg_tls_psk_identity'",
+    ]);
+    let update = |more: Json| {
+        let mut params = json!({ "proxyid": proxy });
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        params
+    };
+    server.call("proxy.update", &update(json!({ "description": "d" }))).unwrap();
+    server.call("proxy.update", &update(keyed("i"))).unwrap();
+    server.call("autoregistration.update", &json!({ "tls_accept": 3 })).unwrap();
+    let taken = "another tls_psk value is already associated with given tls_psk_identity";
+    let change = update(json!({ "tls_psk": "e".repeat(32) }));
+    server.refuses(&[("proxy.update", change, -32602, taken)]);
+    server.call("proxy.update", &update(json!({ "tls_psk_identity": "k" }))).unwrap();
+}
+
+#[test]
 fn hosts_of_a_proxy() {
     let server = Server::start();
     let p = server.create("proxy.create", &active("p"));

@@ -53,6 +53,7 @@ fn what_is_refused() {
         (create(json!({ "name": "x", "min_online": 0 })), "value must be one of 1-1000."),
         (create(json!({ "name": "x", "min_online": "1001" })), "value must be one of 1-1000."),
         (create(json!({ "name": "x", "min_online": "x" })), "incorrect syntax near \"x\"."),
+        (create(json!({ "name": "x", "min_online": "+5" })), "incorrect syntax near \"+5\"."),
         (("proxygroup.update", json!({ "proxy_groupid": "9" }), -32602), "No permissions"),
         (("proxygroup.update", json!({ "name": "x" }), -32602), "\"proxy_groupid\" is missing"),
         (("proxygroup.delete", json!(["9"]), -32500), "No permissions"),

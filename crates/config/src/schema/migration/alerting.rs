@@ -5,17 +5,19 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use super::super::Table;
-use super::{has_columns, insert};
+use super::{has_columns, has_rows, insert};
 use crate::db::{Connection, DbResult, Row, Value};
 use crate::seed::media_type_rows;
 
-/// Fills new tables: with the first media types, and the media that users had as JSON in a column of
-/// `users`.
-pub(super) fn statements(connection: &mut dyn Connection) -> DbResult<String> {
+/// The first version with media types in a table.
+const FIRST: i64 = 17;
+
+/// Fills the tables of a database of version `from`: with the first media types, and the media that
+/// users had as JSON in a column of `users`.
+pub(super) fn statements(connection: &mut dyn Connection, from: i64) -> DbResult<String> {
     let mut sql = String::new();
-    let is_new = !has_columns(connection, "media_types", "mediatypeid");
     let rows = media_type_rows();
-    if is_new {
+    if from < FIRST && !has_rows(connection, "media_types") {
         sql.extend(rows.iter().map(|(table, row)| insert(table, row)));
     }
     if has_columns(connection, "users", "medias") {

@@ -91,6 +91,35 @@ fn an_older_database_gets_the_new_tables() {
 }
 
 #[test]
+fn databases_of_all_versions_get_the_first_rows() {
+    for version in [1, 4, TOGETHER, SEPARATE, 16, 17, VERSION - 1] {
+        let dir = tempfile::tempdir().unwrap();
+        let location = match version < SEPARATE {
+            true => {
+                let first = if version == 1 { "DROP TABLE group_prototypes;" } else { "" };
+                older(dir.path(), version, &format!("{first} {}", without_alerting()))
+            }
+            false => {
+                let location = Location::Sqlite(dir.path().join("config.db"));
+                drop(Db::open(location.clone()).unwrap());
+                let sql = format!(
+                    "DELETE FROM schema_version; \
+                     INSERT INTO schema_version (version) VALUES ({version});"
+                );
+                let file = rusqlite::Connection::open(dir.path().join("config.db")).unwrap();
+                file.execute_batch(&sql).unwrap();
+                location
+            }
+        };
+        let db = Db::open(location).unwrap();
+        let count = |table: &str| shown(&db, &format!("SELECT COUNT(*) FROM {table}"));
+        assert_eq!(count("images"), ["187"], "version {version}");
+        let types = if version < 17 { "2" } else { "0" };
+        assert_eq!(count("media_types"), [types], "version {version}");
+    }
+}
+
+#[test]
 fn migration_keeps_which_templates_discovery_linked() {
     let dir = tempfile::tempdir().unwrap();
     let rows = "INSERT INTO hosts (hostid, flags) VALUES (2, 4), (3, 0); \

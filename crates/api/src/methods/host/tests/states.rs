@@ -96,6 +96,37 @@ fn problems_are_counted_by_severity_and_unknown_hosts_named() {
 }
 
 #[test]
+fn states_of_groups_count_all_of_their_hosts() {
+    let server = Server::start();
+    let (hosts, items) = fleet(&server);
+    *server.valued.lock().unwrap() = vec![ItemId(items[2].parse().unwrap())];
+    let group = server.text("SELECT groupid FROM groups_ WHERE name = 'g'");
+    let empty = server.create("hostgroup.create", &json!({ "name": "empty" }));
+    let state = |group: &str, numbers: [&str; 3], problems: [u8; 6]| {
+        let [hosts, monitored, with_data] = numbers;
+        json!({ "groupid": group, "hosts": hosts, "monitored": monitored,
+                "with_data": with_data, "problems": counts(problems) })
+    };
+    let some = state(&group, ["5", "4", "1"], [0, 0, 1, 1, 0, 0]);
+    server.answers(&[(
+        "hostgroup.states",
+        json!({ "groupids": [empty, group] }),
+        json!([some, state(&empty, ["0", "0", "0"], [0; 6])]),
+    )]);
+    // Problems of hosts that are not monitored do not count.
+    server.call("host.update", &json!({ "hostid": hosts[0], "status": 1 })).unwrap();
+    let some = state(&group, ["5", "3", "1"], [0, 0, 1, 0, 0, 0]);
+    server.answers(&[("hostgroup.states", json!({ "groupids": group }), json!([some]))]);
+    let stranger = server.user("stranger", "1", &[]);
+    let hidden = json!({ "groupids": [group] });
+    assert_eq!(server.call_as(Some(&stranger), "hostgroup.states", &hidden).unwrap(), json!([]));
+    server.refuses(&[
+        ("hostgroup.states", json!({}), -32602, "\"groupids\" is missing"),
+        ("hostgroup.states", json!({ "groupids": vec!["1"; 1_001] }), -32602, "array size is 1000"),
+    ]);
+}
+
+#[test]
 fn states_of_hosts_without_permission_are_hidden() {
     let server = Server::start();
     let (hosts, _) = fleet(&server);
