@@ -259,7 +259,7 @@ fn users_see_their_own_shared_and_public_dashboards() {
     let update = json!({ "dashboardid": write, "pages": [{ "widgets": [hidden] }] });
     let refused = call("dashboard.update", update).unwrap_err().1;
     assert_eq!(refused, format!("Item with ID \"{}\" is not available.", world.item));
-    world.refuses("user.delete", json!([me]), "User \"ann\" is dashboard \"own\" owner.");
+    world.refuses("user.delete", json!([me]), "User \"ann\" is dashboard \"write\" owner.");
 }
 
 #[test]
