@@ -86,7 +86,8 @@ function usePictures(map: NetworkMap): ReadonlyMap<string, Picture> {
   return pictures;
 }
 
-function MapView({ map }: { map: NetworkMap }) {
+/** The drawing of a map. */
+export function MapView({ map }: { map: NetworkMap }) {
   const pictures = usePictures(map);
   const query = useQuery(mapFactsQuery(map.selements, map.links));
   return (
