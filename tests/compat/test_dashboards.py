@@ -13,6 +13,16 @@ import reference  # noqa: E402
 #: Ids that servers give by themselves: the same ones are compared, not their numbers.
 OWN_IDS = {"dashboardid", "dashboardids", "dashboard_pageid", "widgetid", "uuid"}
 PASSWORD = "zabbix-Dashboards-1"
+#: Names of objects that the cases refer to, by the members with their ids.
+BY_MEMBER = {
+    "groupid": ("group", "folder"), "hostid": ("host", "template", "other"), "templateid": ("template", "other"),
+    "itemid": ("item", "strange"), "graphid": ("graph",), "sysmapid": ("map",), "userid": ("user", "admin"),
+    "usrgrpid": ("usergroup",)}
+#: The same by words of errors.
+BY_WORD = {"group": ("group", "folder", "usergroup"), "host": BY_MEMBER["hostid"], "item": BY_MEMBER["itemid"],
+           "graph": ("graph",), "prototype": ("item", "graph"), "map": ("map",), "user": ("user", "admin")}
+#: The same by types of fields.
+BY_TYPE = {"2": "groupid", "3": "hostid", "4": "itemid", "6": "graphid", "8": "sysmapid", "11": "userid"}
 
 
 class Side:
@@ -46,8 +56,8 @@ class Side:
         found = api.call("graph.get", hostids=self.ids["host"], output=["graphid"])
         self.ids["host graph"] = found[0]["graphid"]
 
-    def make(self, name, method, **params):
-        self.ids[name] = next(iter(self.api.call(method, self.filled(params)).values()))[0]
+    def make(self, known, method, **params):
+        self.ids[known] = next(iter(self.api.call(method, self.filled(params)).values()))[0]
 
     def filled(self, node):
         """Names in braces become ids."""
@@ -59,11 +69,17 @@ class Side:
             return self.ids[node[1:-1]]
         return node
 
+    def name(self, kinds, number):
+        """The name of an object of one of these kinds in braces; the number if the cases made none."""
+        found = [name for name, known in self.ids.items() if known == number and name.split()[-1] in kinds]
+        return "{%s}" % found[0] if found else number
+
     def named(self, text):
         """Ids in an error become names."""
-        for name, number in self.ids.items():
-            text = re.sub(r"(?<![0-9])%s(?![0-9])" % re.escape(number), "{%s}" % name, text)
-        return text
+        text = re.sub(r'(\w+) with ID "(\d+)"', lambda m: '%s with ID "%s"' % (
+            m[1], self.name(BY_WORD.get(m[1].lower(), ()), m[2])), text)
+        return re.sub(r"\((\w+)([^)]*)\)=\((\d+)", lambda m: "(%s%s)=(%s" % (
+            m[1], m[2], self.name(BY_MEMBER.get(m[1], ()), m[3])), text)
 
     def answer(self, user, method, params, keep):
         try:
@@ -75,16 +91,17 @@ class Side:
         return self.plain(found)
 
     def plain(self, node, key=""):
-        """Without numbers that are different on each server."""
+        """Without numbers that are different on each server. To PHP an empty object is an empty list."""
         if isinstance(node, dict):
-            return {name: self.plain(value, name) for name, value in node.items()}
+            kind = BY_TYPE.get(node.get("type"))
+            plain = {name: self.plain(value, kind if kind and name == "value" else name)
+                     for name, value in node.items()}
+            return plain or []
         if isinstance(node, list):
             return [self.plain(value, key) for value in node]
         if key in OWN_IDS and node:
             return "id"
-        if isinstance(node, str) and node in self.ids.values():
-            return next("{%s}" % name for name, number in self.ids.items() if number == node)
-        return node
+        return self.name(BY_MEMBER.get(key, ()), node) if isinstance(node, str) else node
 
 
 def field(kind, value, name="f"):
@@ -110,9 +127,8 @@ def refused():
     yield {"name": "D new"}
     yield {"name": "", "pages": [{}]}
     yield {"name": "n" * 256, "pages": [{}]}
-    yield {"name": 5, "pages": []}
     yield {"name": "D new", "pages": "x"}
-    yield {"name": "D new", "pages": [[]]}
+    yield {"name": "D new", "pages": [5]}
     yield dashboard(*[{}] * 51)
     yield dashboard(colour=1)
     yield dashboard(dashboardid="1")
@@ -164,7 +180,6 @@ def refused():
     yield dashboard(page(widget("clock", field(1, "v" * 2049))))
     yield dashboard(page(widget("clock", field(1, ["x"]))))
     yield dashboard(page(widget("clock", field(1, "x", "n" * 256))))
-    yield dashboard(page(widget("clock", field(1, "x", 5))))
     yield dashboard(page(widget("clock", {"type": 1, "name": "n", "value": "v", "x": 1})))
     for kind in range(2, 14):
         yield dashboard(page(widget("clock", field(kind, "99999"))))
@@ -195,14 +210,14 @@ def of_users():
     only = {"dashboardids": "{full}"}
     yield "Admin", "dashboard.get", {**only, **SELECT_ALL}, None
     for options in (
-            {"output": ["name"]}, {"output": []}, {"output": "x"}, {"output": ["x"]}, {"output": ["uuid"]},
+            {"output": ["name"]}, {"output": []}, {"output": ["x"]}, {"output": ["uuid"]},
             {"output": "count"}, {"countOutput": True}, {"selectPages": ["name"]}, {"selectPages": ["x"]},
             {"selectPages": "count"}, {"selectPages": []}, {"selectPages": ["widgets"]},
             {"selectUsers": ["permission"]}, {"selectUsers": ["x"]}, {"selectUsers": "count"},
             {"selectUserGroups": ["usrgrpid"]}, {"filter": {"name": "D full"}}, {"filter": {"uuid": ""}},
             {"filter": {"display_period": 120}}, {"search": {"name": "full"}}, {"search": {"userid": 1}},
             {"sortfield": "userid"}, {"sortfield": "name", "sortorder": "x"}, {"limit": 0}, {"x": 1},
-            {"preservekeys": False}, {"templateids": ["1"]}, {"dashboardids": "x"}):
+            {"preservekeys": False}, {"templateids": ["1"]}, {"dashboardids": ["x"]}):
         yield "Admin", "dashboard.get", {**only, **options}, None
     for user in ("D user", "D admin"):
         yield user, "dashboard.get", {**only, **SELECT_ALL}, None
@@ -210,9 +225,9 @@ def of_users():
         yield user, "dashboard.update", {"dashboardid": "{full}", "userid": "{user}"}, None
         yield user, "dashboard.update", {"dashboardid": "{full}", "auto_start": 1}, None
         yield user, "dashboard.create", dashboard(name=user, userid="1"), None
-        yield user, "dashboard.create", dashboard(page(widget("clock", field(4, "{strange}"))), name=user), None
-        yield user, "dashboard.create", dashboard(name=user, users=[{"userid": "1", "permission": 2}]), None
-        yield user, "dashboard.create", dashboard(page(widget("clock", field(13, "1"))), name=user), None
+        yield user, "dashboard.create", dashboard(page(widget("clock", field(4, "{strange}"))), name=user + " 1"), None
+        yield user, "dashboard.create", dashboard(name=user + " 2", users=[{"userid": "1", "permission": 2}]), None
+        yield user, "dashboard.create", dashboard(page(widget("clock", field(13, "1"))), name=user + " 3"), None
         yield user, "dashboard.create", dashboard(name=user), user + "'s"
         yield "D user" if user == "D admin" else "D admin", "dashboard.delete", ["{%s's}" % user], None
     update = {"dashboardid": "{full}"}
@@ -282,8 +297,10 @@ def of_templates():
             {"hostids": "{template}", "countOutput": True}, {"editable": True}):
         for user in ("Admin", "D user"):
             yield user, "hostdashboard.get", {**only, **options}, None
-    for select in ("extend", "count", ["name"], ["hostid", "dashboardid"]):
+    # Without `hostid` the host has none of them there.
+    for select in ("extend", "count", ["name", "hostid"], ["hostid", "dashboardid"]):
         yield "Admin", "host.get", {**only, "output": ["host"], "selectDashboards": select}, None
+    for select in ("extend", "count", ["name"], ["templateid", "dashboardid"]):
         yield "Admin", "template.get", {
             "templateids": "{template}", "output": ["host"], "selectDashboards": select}, None
     yield "Admin", "dashboard.delete", ["{td}"], None

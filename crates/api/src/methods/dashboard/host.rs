@@ -53,7 +53,21 @@ struct OfHost<'r> {
     row: &'r Row,
 }
 
+/// Refuses what other methods take.
+fn check_options(input: &Json) -> ApiResult<()> {
+    for (path, option, given) in [
+        ("/", "preservekeys", input.get("preservekeys")),
+        ("/filter", "hostid", input.get("filter").and_then(|filter| filter.get("hostid"))),
+    ] {
+        if given.is_some() {
+            return Err(ApiError::at(path, format_args!("unexpected parameter \"{option}\"")));
+        }
+    }
+    Ok(())
+}
+
 fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    check_options(input)?;
     let mut get = Get::new(call, input, &HOST_DASHBOARD, OPTIONS)?;
     get.by_ids("dashboardids", "t.dashboardid IN ({ids})")?;
     let wanted = output(input)?;

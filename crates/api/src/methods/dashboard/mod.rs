@@ -19,9 +19,9 @@ use const_format::formatcp;
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::found::Found;
-use crate::get::Get;
+use crate::get::{Get, Output};
 use crate::object::Access::{Optional, ReadOnly, Required};
-use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
+use crate::object::FieldKind::{Id, Name, Nested, OneOf};
 use crate::object::{Mode, Object, field};
 use crate::permission::action_allowed;
 use crate::plain::{self, Action, Draft, Plain, Spec, Unique, delete_rows};
@@ -53,7 +53,6 @@ pub(crate) static DASHBOARD: Object = Object {
         field("display_period", fields::PERIOD, Optional, "Seconds for which a page is shown."),
         field("auto_start", OneOf(&[0, 1]), Optional, "1 = pages change by themselves."),
         field("pages", Nested, Required, "Pages: `[{name, display_period, widgets}]`."),
-        field("uuid", Text(32), ReadOnly, "Always empty."),
     ],
     strict: true,
     sort: &["dashboardid", "name"],
@@ -94,6 +93,10 @@ impl Plain for Dashboard {
     }
 
     fn show(&self, found: &mut Found<'_, '_>) -> ApiResult<()> {
+        if found.output == Output::Extend {
+            // Dashboards of templates have one; the option `output` does not take it.
+            found.rows.iter_mut().for_each(|row| row.out.insert("uuid", "".into()));
+        }
         shares::show(found)?;
         stored::show_pages(found)
     }

@@ -70,7 +70,9 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     if !is_set("groupCount") || !is_set("countOutput") {
         return plain::get::<TemplateDashboard>(call, input);
     }
-    let mut get = Get::new(call, input, &TEMPLATE_DASHBOARD, SPEC.options)?;
+    let by_ids = SPEC.by_ids.iter().map(|(option, _)| *option);
+    let options: Vec<&str> = by_ids.chain(SPEC.options.iter().copied()).collect();
+    let mut get = Get::new(call, input, &TEMPLATE_DASHBOARD, &options)?;
     for (option, condition) in SPEC.by_ids {
         get.by_ids(option, condition)?;
     }
