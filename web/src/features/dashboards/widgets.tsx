@@ -10,7 +10,7 @@ import {
   type ProblemRow,
   problemCountQuery,
 } from "~/api/problems";
-import { MapView } from "~/features/maps/page";
+import { MapView } from "~/features/maps";
 import { Found } from "~/shared/fallback";
 import { GraphPanel } from "~/shared/graph-panel";
 import { LastValue } from "~/shared/value";

@@ -8,7 +8,7 @@ import { hostItemsQuery, type ItemRow } from "~/api/items";
 import { Status } from "~/api/schema";
 import { mayConfigure } from "~/api/session-store";
 import { triggersQuery } from "~/api/triggers";
-import { HostDashboards } from "~/features/dashboards/of-host";
+import { HostDashboards } from "~/features/dashboards";
 import { MassChangeButton } from "~/features/mass-change";
 import { CreateLink, DiscoveryTable, TriggerTable } from "~/shared/config-tables";
 import { QueryError, StaleError } from "~/shared/fallback";
