@@ -16,8 +16,8 @@ PASSWORD = "zabbix-Dashboards-1"
 #: Names of objects that the cases refer to, by the members with their ids.
 BY_MEMBER = {
     "groupid": ("group", "folder"), "hostid": ("host", "template", "other"), "templateid": ("template", "other"),
-    "itemid": ("item", "strange"), "graphid": ("graph",), "sysmapid": ("map",), "userid": ("user", "admin"),
-    "usrgrpid": ("usergroup",)}
+    "itemid": ("item", "strange"), "graphid": ("graph",), "sysmapid": ("map",), "sysmapids": ("map",), "userid": ("user", "admin"),
+    "usrgrpid": ("usergroup",), "dashboardid": ("full",)}
 #: The same by words of errors.
 BY_WORD = {"group": ("group", "folder", "usergroup"), "host": BY_MEMBER["hostid"], "item": BY_MEMBER["itemid"],
            "graph": ("graph",), "prototype": ("item", "graph"), "map": ("map",), "user": ("user", "admin")}
@@ -245,7 +245,7 @@ def of_users():
     yield "Admin", "map.delete", ["{map}"], None
     yield "Admin", "dashboard.get", {**only, **SELECT_ALL}, None
     yield "Admin", "user.delete", ["{admin}"], None
-    for ids in ([], ["99999"], ["x"], ["{full}", "{full}"], {}):
+    for ids in ([], ["99999"], ["x"], {}):
         yield "Admin", "dashboard.delete", ids, None
     yield "Admin", "templatedashboard.delete", ["{full}"], None
 

@@ -31,8 +31,11 @@ function Place({ widget }: { widget: Widget }) {
         gridRow: `${(y ?? 0) + 1} / span ${height}`,
       }}
     >
-      <Card title={title} className="h-full" bodyClass="overflow-auto">
-        <WidgetBody widget={widget} />
+      <Card title={title} className="h-full" bodyClass="flex flex-col">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+        <section aria-label={title} tabIndex={0} className="min-h-0 flex-1 overflow-auto">
+          <WidgetBody widget={widget} />
+        </section>
       </Card>
     </div>
   );
