@@ -2610,7 +2610,7 @@ export interface NetworkMapInput {
 }
 
 /** As `dashboard.get` shows it with `output: "extend"`. */
-export interface dashboard {
+export interface Dashboard {
   /** Id of the dashboard. */
   dashboardid: string;
   /** Name. */
@@ -2623,12 +2623,10 @@ export interface dashboard {
   display_period: "10" | "30" | "60" | "120" | "600" | "1800" | "3600";
   /** 1 = pages change by themselves. */
   auto_start: "0" | "1";
-  /** Always empty. */
-  uuid: string;
 }
 
 /** As `dashboard.create` takes it. */
-export interface dashboardInput {
+export interface DashboardInput {
   /** Name. */
   name: string;
   /** Its owner; the caller if not given. */
@@ -2648,7 +2646,7 @@ export interface dashboardInput {
 }
 
 /** As `templatedashboard.get` shows it with `output: "extend"`. */
-export interface templatedashboard {
+export interface TemplateDashboard {
   /** Id of the dashboard. */
   dashboardid: string;
   /** Name. */
@@ -2664,7 +2662,7 @@ export interface templatedashboard {
 }
 
 /** As `templatedashboard.create` takes it. */
-export interface templatedashboardInput {
+export interface TemplateDashboardInput {
   /** Name. */
   name: string;
   /** Its template. */
@@ -2680,7 +2678,7 @@ export interface templatedashboardInput {
 }
 
 /** As `hostdashboard.get` shows it with `output: "extend"`. */
-export interface hostdashboard {
+export interface HostDashboard {
   /** The host. */
   hostid: string;
   /** Id of the dashboard. */
