@@ -24,21 +24,19 @@ fn differing(row: &Row, columns: &Columns) -> Columns {
     columns.iter().filter(differs).cloned().collect()
 }
 
-/// Writes a row of an owner, and returns its id.
+/// Writes a row, and returns its id.
 fn put(
     edit: &mut Edit<'_>,
     table: &'static Table,
-    owner: (&'static str, u64),
     before: Option<&Row>,
-    mut columns: Columns,
+    columns: &Columns,
 ) -> ApiResult<u64> {
     if let Some(row) = before {
         let id = row.id(table.key[0]);
-        edit.update(table, id, &differing(row, &columns))?;
+        edit.update(table, id, &differing(row, columns))?;
         return Ok(id);
     }
-    columns.push((owner.0, owner.1.into()));
-    Ok(edit.insert_new(table, &columns)?)
+    Ok(edit.insert_new(table, columns)?)
 }
 
 /// Makes these the pages of a dashboard.
@@ -47,10 +45,9 @@ pub(super) fn write(edit: &mut Edit<'_>, dashboard: u64, pages: &[Page]) -> ApiR
     let (mut new, mut kept) = (New::new(), BTreeSet::new());
     for (position, page) in (0_i64..).zip(pages) {
         let mut columns = page.columns.clone();
-        columns.push(("sortorder", position.into()));
+        columns.extend([("sortorder", position.into()), ("dashboardid", dashboard.into())]);
         let before = page.id.and_then(|id| stored.page(dashboard, id));
-        let owner = ("dashboardid", dashboard);
-        let id = put(edit, &table::DASHBOARD_PAGES, owner, before, columns)?;
+        let id = put(edit, &table::DASHBOARD_PAGES, before, &columns)?;
         kept.insert(id);
         if let Some(widgets) = &page.widgets {
             write_widgets(edit, id, widgets, &stored, &mut new)?;
@@ -72,7 +69,9 @@ fn write_widgets(
     let mut kept = BTreeSet::new();
     for widget in widgets {
         let before = widget.id.and_then(|id| stored.widget(page, id));
-        let id = put(edit, &table::WIDGETS, (PAGE_ID, page), before, widget.columns.clone())?;
+        let mut columns = widget.columns.clone();
+        columns.push((PAGE_ID, page.into()));
+        let id = put(edit, &table::WIDGETS, before, &columns)?;
         kept.insert(id);
         if let Some(fields) = &widget.fields {
             write_fields(edit, id, fields, stored.fields(id), new)?;
