@@ -37,7 +37,7 @@ ALLOWED = [
     "SELECT i.interfaceid, i.hostid, i.type, i.main, i.useip",
     "SELECT DISTINCT objectid FROM problems WHERE r_eventid = 0",
     "SELECT eventid, objectid FROM problems WHERE r_eventid = 0",
-    # A start looks for graphs of earlier versions; the table has the dashboards of templates.
+    # A start looks for graphs and dashboards of earlier versions.
     "SELECT partid, hostid, kind, name, doc FROM parts WHERE kind IN",
     # Housekeeping looks at each escalation that is under way once an hour.
     "DELETE FROM escalations WHERE NOT EXISTS",

@@ -171,6 +171,19 @@ const map = createRoute({
   component: page(() => import("~/features/maps/page"), "MapPage"),
 });
 
+const dashboards = createRoute({
+  getParentRoute: () => inside,
+  path: "/dashboards",
+  validateSearch: (search) => pickSearch(search, ["text"]),
+  component: page(() => import("~/features/dashboards/page"), "DashboardsPage"),
+});
+
+const dashboard = createRoute({
+  getParentRoute: () => inside,
+  path: "/dashboards/$dashboardid",
+  component: page(() => import("~/features/dashboards/page"), "DashboardPage"),
+});
+
 const templates = createRoute({
   getParentRoute: () => inside,
   path: "/templates",
@@ -406,6 +419,8 @@ const pages = [
   webEdit,
   latest,
   graph,
+  dashboards,
+  dashboard,
   maps,
   mapNew,
   mapEdit,

@@ -33,7 +33,6 @@ mod service;
 mod session;
 mod single;
 mod tags;
-mod unserved;
 mod with;
 mod write;
 
@@ -127,9 +126,9 @@ impl Api {
         rpc::call_system(self, method, params)
     }
 
-    /// Turns graphs that an earlier version stored as text into objects. To be called at a start; does
-    /// nothing if there are none.
-    pub fn convert_stored_graphs(&self) -> Result<(), ApiError> {
+    /// Turns graphs and dashboards that an earlier version stored as text into objects. To be called at a
+    /// start; does nothing if there are none.
+    pub fn convert_stored_objects(&self) -> Result<(), ApiError> {
         let convert = |call: &Call<'_>| exchange::convert_kept(call).map(|()| Json::Null);
         rpc::as_system(self, convert).map(drop)
     }

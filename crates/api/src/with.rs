@@ -4,8 +4,7 @@ use const_format::formatcp;
 use objects::sql::{FLAGS_PROTOTYPE, FLAGS_REAL, NUMERIC, STATUS_ENABLED, TYPE_WEB};
 
 use crate::get::Get;
-use crate::methods::graph;
-use crate::unserved;
+use crate::methods::{graph, httptest};
 
 /// All `with_…` options about hosts.
 pub(crate) const OPTIONS: &[&str] = &[
@@ -59,7 +58,7 @@ fn condition(option: &str, column: &str) -> String {
         "with_monitored_httptests" => {
             items(formatcp!("type = {TYPE_WEB} AND params <> '' AND status = {STATUS_ENABLED}"))
         }
-        _ => unserved::WEB_SCENARIO.of_hosts(column),
+        _ => httptest::of_hosts(column),
     }
 }
 

@@ -4,6 +4,7 @@
 mod action;
 mod alerting;
 mod correlation;
+mod dashboard;
 mod event;
 mod filter;
 mod host;
@@ -29,6 +30,7 @@ pub use alerting::{
     Withholding,
 };
 pub use correlation::{CorrelationConditionKind, CorrelationOperation};
+pub use dashboard::WidgetFieldType;
 pub use event::{DiscoveryCheckType, DiscoveryState, EventObject, EventSource, ProblemAction};
 pub use filter::{EvalType, MacroOperator};
 pub use host::{GroupKind, HostKind, InventoryMode, MacroType, MonitoredBy};

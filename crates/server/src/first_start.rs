@@ -71,10 +71,10 @@ pub(crate) async fn agent(
     Ok(Some((address, agent.run())))
 }
 
-/// At the first start makes the hosts; at every start converts graphs of an earlier version, and keeps the interface of this machine's host
-/// where the built-in agent listens.
+/// At the first start makes the hosts; at every start converts graphs and dashboards of an earlier version, and keeps
+/// the interface of this machine's host where the built-in agent listens.
 pub(crate) fn hosts(api: &Api, first: bool, agent: Option<SocketAddr>) -> anyhow::Result<()> {
-    api.convert_stored_graphs().context("stored graphs cannot be converted")?;
+    api.convert_stored_objects().context("stored graphs and dashboards cannot be converted")?;
     if first {
         templates(api)?;
         let group = id(&api.call_system("hostgroup.create", &json!({ "name": "Vedette" }))?)?;

@@ -16,6 +16,7 @@ import type {
   PoolSettings,
   ServiceSettings,
 } from "./balancing";
+import type { DashboardGets } from "./dashboards";
 import type { Acknowledge } from "./events";
 import type { GroupPrototype } from "./host-prototypes";
 import type { FilterCondition, MacroPath, Override, RuleFilter } from "./item-config";
@@ -218,7 +219,7 @@ interface ActionFilter {
  * What each `get` reads: fields of its rows, what `select…` adds, and what narrows the rows besides
  * the parameters of all (`GetParams`). The fields are the schema's; the schema does not have the rest.
  */
-export interface Gets extends ServiceGets, OnCallGets, MapGets, ProxyGets {
+export interface Gets extends ServiceGets, OnCallGets, MapGets, DashboardGets, ProxyGets {
   "action.get": Get<
     Omit<schema.Action, "eventsource"> & ActionOwn & { eventsource: ActionSource },
     {

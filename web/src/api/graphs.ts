@@ -12,6 +12,15 @@ const ROW = {
   sortfield: "name",
 } as const;
 
+/** Graphs by their ids. */
+export const graphsQuery = (graphids: readonly string[]) =>
+  queryOptions({
+    queryKey: ["graphs", "ids", graphids],
+    queryFn: ({ signal }) => rpc("graph.get", { ...ROW, graphids }, signal),
+    enabled: graphids.length > 0,
+    meta: { live: "config" },
+  });
+
 /** The graphs of a host. */
 export const hostGraphsQuery = (hostid: string) =>
   queryOptions({

@@ -2609,6 +2609,90 @@ export interface NetworkMapInput {
   userGroups?: unknown;
 }
 
+/** As `dashboard.get` shows it with `output: "extend"`. */
+export interface Dashboard {
+  /** Id of the dashboard. */
+  dashboardid: string;
+  /** Name. */
+  name: string;
+  /** Its owner; the caller if not given. */
+  userid: string;
+  /** 0 = all users see it. */
+  private: "0" | "1";
+  /** Seconds for which a page is shown. */
+  display_period: "10" | "30" | "60" | "120" | "600" | "1800" | "3600";
+  /** 1 = pages change by themselves. */
+  auto_start: "0" | "1";
+}
+
+/** As `dashboard.create` takes it. */
+export interface DashboardInput {
+  /** Name. */
+  name: string;
+  /** Its owner; the caller if not given. */
+  userid?: string | number;
+  /** 0 = all users see it. */
+  private?: "0" | "1" | 0 | 1;
+  /** Shared with users: `[{userid, permission}]`. */
+  users?: unknown;
+  /** Shared with groups: `[{usrgrpid, permission}]`. */
+  userGroups?: unknown;
+  /** Seconds for which a page is shown. */
+  display_period?: "10" | "30" | "60" | "120" | "600" | "1800" | "3600" | 10 | 30 | 60 | 120 | 600 | 1800 | 3600;
+  /** 1 = pages change by themselves. */
+  auto_start?: "0" | "1" | 0 | 1;
+  /** Pages: `[{name, display_period, widgets}]`. */
+  pages: unknown;
+}
+
+/** As `templatedashboard.get` shows it with `output: "extend"`. */
+export interface TemplateDashboard {
+  /** Id of the dashboard. */
+  dashboardid: string;
+  /** Name. */
+  name: string;
+  /** Its template. */
+  templateid: string;
+  /** Seconds for which a page is shown. */
+  display_period: "10" | "30" | "60" | "120" | "600" | "1800" | "3600";
+  /** 1 = pages change by themselves. */
+  auto_start: "0" | "1";
+  /** Universal id. */
+  uuid: string;
+}
+
+/** As `templatedashboard.create` takes it. */
+export interface TemplateDashboardInput {
+  /** Name. */
+  name: string;
+  /** Its template. */
+  templateid: string | number;
+  /** Seconds for which a page is shown. */
+  display_period?: "10" | "30" | "60" | "120" | "600" | "1800" | "3600" | 10 | 30 | 60 | 120 | 600 | 1800 | 3600;
+  /** 1 = pages change by themselves. */
+  auto_start?: "0" | "1" | 0 | 1;
+  /** Universal id. */
+  uuid?: string;
+  /** Pages: `[{name, display_period, widgets}]`. */
+  pages: unknown;
+}
+
+/** As `hostdashboard.get` shows it with `output: "extend"`. */
+export interface HostDashboard {
+  /** The host. */
+  hostid: string;
+  /** Id of the dashboard. */
+  dashboardid: string;
+  /** Name. */
+  name: string;
+  /** Seconds for which a page is shown. */
+  display_period: "10" | "30" | "60" | "120" | "600" | "1800" | "3600";
+  /** 1 = pages change by themselves. */
+  auto_start: "0" | "1";
+  /** Template of the dashboard. */
+  templateid: string;
+}
+
 /** As `user.get` shows it with `output: "extend"`. */
 export interface User {
   /** Id of the user. */
@@ -3301,6 +3385,10 @@ export type MethodName =
   | "correlation.delete"
   | "correlation.get"
   | "correlation.update"
+  | "dashboard.create"
+  | "dashboard.delete"
+  | "dashboard.get"
+  | "dashboard.update"
   | "dcheck.get"
   | "dhost.get"
   | "discoveryrule.copy"
@@ -3356,6 +3444,7 @@ export type MethodName =
   | "host.states"
   | "host.summary"
   | "host.update"
+  | "hostdashboard.get"
   | "hostgroup.create"
   | "hostgroup.delete"
   | "hostgroup.get"
@@ -3478,6 +3567,10 @@ export type MethodName =
   | "template.massremove"
   | "template.massupdate"
   | "template.update"
+  | "templatedashboard.create"
+  | "templatedashboard.delete"
+  | "templatedashboard.get"
+  | "templatedashboard.update"
   | "templategroup.create"
   | "templategroup.delete"
   | "templategroup.get"

@@ -16,6 +16,7 @@ export interface Destination {
     | "/hosts"
     | "/latest"
     | "/graph"
+    | "/dashboards"
     | "/maps"
     | "/templates"
     | "/maintenance"
@@ -242,6 +243,7 @@ const DESTINATIONS: readonly Section[] = [
         element: "monitoring.latest_data",
       },
       { to: "/graph", label: "Graph", icon: "graph", key: "g", element: "monitoring.latest_data" },
+      { to: "/dashboards", label: "Dashboards", icon: "screen", element: "monitoring.dashboard" },
       { to: "/maps", label: "Maps", icon: "tree", key: ".", element: "monitoring.maps" },
       {
         to: "/discovery",

@@ -2,8 +2,7 @@
 //! text, in the form of Zabbix 7.0.
 //!
 //! An import is a series of calls of the objects' own methods within one transaction, so that
-//! its rules are theirs; an export writes what the methods' tables say. Dashboards, which have no
-//! methods yet, are stored as they came.
+//! its rules are theirs; an export writes what the methods' tables say.
 
 mod export;
 mod format;
@@ -12,6 +11,7 @@ mod import;
 mod tests;
 mod words;
 
+pub(crate) use export::natural;
 pub(crate) use import::{BYTES_MAX, Places, convert_kept};
 
 use std::collections::HashMap;

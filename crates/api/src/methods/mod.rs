@@ -9,6 +9,7 @@ pub(crate) mod authentication;
 pub(crate) mod autoregistration;
 pub(crate) mod balancing;
 pub(crate) mod correlation;
+pub(crate) mod dashboard;
 pub(crate) mod drule;
 pub(crate) mod event;
 pub(crate) mod graph;
@@ -69,6 +70,9 @@ pub(crate) const ALL: &[&[Method]] = &[
     balancing::vip::METHODS,
     balancing::virtualservice::METHODS,
     correlation::METHODS,
+    dashboard::METHODS,
+    dashboard::host::METHODS,
+    dashboard::template::METHODS,
     drule::METHODS,
     event::METHODS,
     crate::exchange::METHODS,
@@ -150,6 +154,9 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &image::IMAGE,
     &iconmap::ICON_MAP,
     &map::MAP,
+    &dashboard::DASHBOARD,
+    &dashboard::template::TEMPLATE_DASHBOARD,
+    &dashboard::host::HOST_DASHBOARD,
     &user::USER,
     &usergroup::USER_GROUP,
     &role::ROLE,

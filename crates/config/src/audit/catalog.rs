@@ -10,7 +10,7 @@ use crate::schema::Table;
 #[derive(Debug)]
 pub(super) struct Resource {
     table: &'static str,
-    /// Rows of the table that are of this kind: the values of a column.
+    /// Rows of the table that are of this kind: the values of a column; none = all others.
     of_kind: Option<(&'static str, &'static [i64])>,
     /// Value of `resourcetype`.
     pub(super) number: i64,
@@ -28,12 +28,13 @@ impl Resource {
 
     /// What the API calls a column of the object.
     pub(super) fn member<'c>(&self, column: &'c str) -> &'c str {
-        if self.word == "template" && column == "hostid" { "templateid" } else { column }
+        let is_template = ["template", "templatedashboard"].contains(&self.word);
+        if is_template && column == "hostid" { "templateid" } else { column }
     }
 
     /// Whether an object with this value in that column is of this kind.
     pub(super) fn is(&self, value: i64) -> bool {
-        self.of_kind.is_none_or(|(_, values)| values.contains(&value))
+        self.of_kind.is_none_or(|(_, values)| values.is_empty() || values.contains(&value))
     }
 }
 
@@ -75,6 +76,8 @@ const RESOURCES: &[Resource] = &[
     resource("proxy_groups", None, 55, "proxygroup", "name"),
     resource("images", None, 16, "image", "name"),
     resource("maps", None, 19, "map", "name"),
+    resource("dashboards", Some(("hostid", &[0])), 33, "dashboard", "name"),
+    resource("dashboards", Some(("hostid", &[])), 43, "templatedashboard", "name"),
     resource("icon_maps", None, 32, "iconmap", "name"),
     resource("regexps", None, 28, "regexp", "name"),
     resource("correlations", None, 34, "correlation", "name"),
@@ -157,6 +160,9 @@ const MEMBERS: &[(&str, &str, &str)] = &[
     ("map_urls", "maps", "urls"),
     ("map_users", "maps", "users"),
     ("map_user_groups", "maps", "userGroups"),
+    ("dashboard_pages", "dashboards", "pages"),
+    ("dashboard_users", "dashboards", "users"),
+    ("dashboard_user_groups", "dashboards", "userGroups"),
     ("oncall_groups", "oncall_schedules", "usergroups"),
     ("oncall_layers", "oncall_schedules", "layers"),
     ("oncall_layer_users", "oncall_schedules", "layers.users"),

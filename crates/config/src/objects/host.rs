@@ -43,5 +43,6 @@ pub fn delete_hosts(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
     let hosts: Vec<Value> = ids.iter().map(|id| Value::from(*id)).collect();
     edit.update_rows(&table::POOL_SERVERS, &[("hostid", &hosts)], &[("hostid", Value::Int(0))])?;
     delete_elements_of(edit, MapElementType::Host, ids)?;
+    edit.inheriting(|edit| edit.delete(&table::DASHBOARDS, "hostid", ids))?;
     edit.delete(&table::HOSTS, "hostid", ids)
 }

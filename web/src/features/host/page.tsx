@@ -8,6 +8,7 @@ import { hostItemsQuery, type ItemRow } from "~/api/items";
 import { Status } from "~/api/schema";
 import { mayConfigure } from "~/api/session-store";
 import { triggersQuery } from "~/api/triggers";
+import { HostDashboards } from "~/features/dashboards";
 import { MassChangeButton } from "~/features/mass-change";
 import { CreateLink, DiscoveryTable, TriggerTable } from "~/shared/config-tables";
 import { QueryError, StaleError } from "~/shared/fallback";
@@ -39,6 +40,7 @@ const TABS = [
   "overview",
   "latest",
   "graphs",
+  "dashboards",
   "triggers",
   "discovery",
   "web",
@@ -240,6 +242,7 @@ export function HostPage() {
                 ["overview", texts.overview],
                 ["latest", texts.latestData, formatCount(Number(host.items))],
                 ["graphs", texts.graphs],
+                ["dashboards", texts.dashboards],
                 ["triggers", texts.triggers, formatCount(Number(host.triggers))],
                 ["discovery", texts.discoveryRules, formatCount(Number(host.discoveries))],
                 ["web", texts.webScenarios],
@@ -258,6 +261,8 @@ export function HostPage() {
         <HostOverview host={host} items={items} range={range} onRange={onRange} />
       ) : tab === "graphs" ? (
         <HostGraphs host={host} range={range} onRange={onRange} />
+      ) : tab === "dashboards" ? (
+        <HostDashboards hostid={hostid} />
       ) : tab === "latest" ? (
         <Latest items={items} hostid={hostid} />
       ) : tab === "triggers" ? (

@@ -43,6 +43,7 @@ export const texts = {
   noOpenProblemsOn: "No open problems on this host.",
   explore: "Explore",
   keyGraphs: "Key graphs",
+  dashboards: "Dashboards",
   graphs: "Graphs",
   noGraphs: "No graphs",
   graphsComeWithTemplates: "Graphs come with templates and discovery rules.",

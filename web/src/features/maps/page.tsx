@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { mapFactsQuery } from "~/api/map-facts";
-import { mapQuery, mapsQuery, type NetworkMap } from "~/api/maps";
+import { mapQuery, mapsQuery } from "~/api/maps";
 import { allows } from "~/api/session-store";
 import { Found, Gone } from "~/shared/fallback";
 import { ListPage, NoRows } from "~/shared/list-page";
@@ -11,9 +10,8 @@ import { SearchBox } from "~/ui/field";
 import { Icon } from "~/ui/icon";
 import { useTyped } from "~/util/hooks";
 import { includesAll } from "~/util/words";
-import { Drawing } from "./drawing";
-import { usePictures } from "./pictures";
 import { texts } from "./texts";
+import { MapView } from "./view";
 
 const listRoute = getRouteApi("/inside/maps");
 const mapRoute = getRouteApi("/inside/maps/$sysmapid");
@@ -68,19 +66,6 @@ export function MapsPage() {
           </NoRows>
         ))}
     </ListPage>
-  );
-}
-
-function MapView({ map }: { map: NetworkMap }) {
-  const pictures = usePictures([
-    map.backgroundid,
-    ...map.selements.map((element) => element.iconid_off),
-  ]);
-  const query = useQuery(mapFactsQuery(map.selements, map.links));
-  return (
-    <Found query={query} gone={null}>
-      {(facts) => <Drawing map={map} facts={facts} pictures={pictures} />}
-    </Found>
   );
 }
 

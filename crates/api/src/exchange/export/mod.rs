@@ -1,5 +1,6 @@
 //! The export: rows to the tree that an import reads.
 
+mod dashboards;
 mod graphs;
 mod hosts;
 mod items;
@@ -20,7 +21,8 @@ use serde_json::{Map, json};
 
 use self::graphs::Graphs;
 pub(super) use self::hosts::inventory_mode;
-use self::order::{inner, natural};
+use self::order::inner;
+pub(crate) use self::order::natural;
 use self::shared::Shared;
 use self::triggers::Triggers;
 use super::format::Format;

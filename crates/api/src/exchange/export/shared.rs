@@ -12,7 +12,6 @@ use crate::call::Json;
 use crate::error::ApiResult;
 use crate::exchange::words::{GROUP, INTERFACE, MAPPING, SNMP_DETAILS, TAG, Word, to_export};
 use crate::owned::inventory;
-use crate::unserved::DASHBOARD;
 
 /// What hangs on hosts and templates.
 #[derive(Default)]
@@ -30,7 +29,6 @@ pub(super) struct Shared {
     /// Host prototypes by rule.
     pub(super) prototypes: Owned,
     pub(super) graphs: Graphs,
-    /// Stored as they came, because they have no methods.
     pub(super) dashboards: Owned,
 }
 
@@ -90,7 +88,7 @@ impl Shared {
             }
         }
         shared.prototypes = hosts::load(export, ids)?;
-        shared.dashboards(export, ids)?;
+        shared.dashboards = export.dashboards(ids)?;
         Ok(shared)
     }
 
@@ -114,21 +112,6 @@ impl Shared {
                 mappings.remove(&row.id("valuemapid")).unwrap_or_default(),
             );
             self.value_maps.entry(row.id("hostid")).or_default().push(Json::Object(one));
-        }
-        Ok(())
-    }
-
-    fn dashboards(&mut self, export: &Export<'_, '_>, ids: &[u64]) -> ApiResult<()> {
-        let sql = format!(
-            "SELECT hostid, doc FROM parts WHERE kind = '{}' AND hostid IN ({{ids}}) ORDER BY partid",
-            DASHBOARD.kind
-        );
-        for row in export.rows(&sql, ids)? {
-            let doc = serde_json::from_str(row.text("doc")).ok();
-            self.dashboards.entry(row.id("hostid")).or_default().extend(doc);
-        }
-        for list in self.dashboards.values_mut() {
-            list.sort_by_cached_key(|doc| natural(text(doc, "name")));
         }
         Ok(())
     }

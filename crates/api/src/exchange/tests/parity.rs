@@ -71,7 +71,7 @@ fn objects_renamed_by_uuid_survive_delete_missing() {
     const ALL: &[&str] = &[
         "SELECT itemid FROM items",
         "SELECT triggerid FROM triggers",
-        "SELECT partid FROM parts",
+        "SELECT dashboardid FROM dashboards",
         "SELECT graphid FROM graphs",
         "SELECT valuemapid FROM valuemaps",
         "SELECT hostid FROM hosts",
@@ -88,7 +88,7 @@ fn objects_renamed_by_uuid_survive_delete_missing() {
     for (table, name, count) in [
         ("items", "key_", 18),
         ("triggers", "description", 4),
-        ("parts", "name", 1),
+        ("dashboards", "name", 1),
         ("graphs", "name", 2),
         ("valuemaps", "name", 1),
     ] {

@@ -207,8 +207,9 @@ fn source(kind: &str, owners: &str, grant: Grant, object: Option<&str>) -> Strin
 
 /// Everything that an import of these kinds could have changed.
 fn state(server: &Server) -> Vec<String> {
-    let counts = ["items", "triggers", "graphs", "parts", "groups_", "valuemaps", "host_templates"]
-        .map(|table| server.text(&format!("SELECT COUNT(*) FROM {table}")));
+    let counts =
+        ["items", "triggers", "graphs", "dashboards", "groups_", "valuemaps", "host_templates"]
+            .map(|table| server.text(&format!("SELECT COUNT(*) FROM {table}")));
     let described = ["h", "t"]
         .map(|name| server.text(&format!("SELECT description FROM hosts WHERE host = '{name}'")));
     [counts.as_slice(), &described].concat()
@@ -277,7 +278,7 @@ fn existing(server: &Server, kind: &str, name: &str) -> String {
         "valueMaps" => format!("SELECT {}", named("valuemaps", "name")),
         "items" | "discoveryRules" | "httptests" => format!("SELECT {}", named("items", "name")),
         "graphs" | "graphPrototypes" => format!("SELECT {}", named("graphs", "name")),
-        _ => format!("SELECT {}", named("parts", "name")),
+        _ => format!("SELECT {}", named("dashboards", "name")),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Fields of exports and of the API: names, words for numbers, defaults that are left out.
 
+pub(super) mod dashboards;
 mod graphs;
 mod hosts;
 mod items;

@@ -354,7 +354,7 @@ fn stored_graphs_of_earlier_versions_become_objects() {
     let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
     f.server.write_sql(&rows);
     for _ in 0..2 {
-        f.server.api.convert_stored_graphs().unwrap();
+        f.server.api.convert_stored_objects().unwrap();
         assert_eq!(f.graphs(&f.host), ["load: a", "disk {#A}: p[{#A}]"]);
         assert_eq!(f.server.count("SELECT SUM(partid) AS n FROM parts"), 7, "one cannot be read");
     }

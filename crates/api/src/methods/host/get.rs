@@ -5,17 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use config::db::query_by_ids;
 use const_format::formatcp;
 use objects::sql::{OBJECT_TRIGGER, SOURCE_TRIGGER, STATUS_ENABLED};
+use serde_json::json;
 
-use super::HOST;
+use super::{Above, HOST};
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::{Found, Get, Output};
 use crate::methods::event::suppressed;
-use crate::methods::{graph, group, hostinterface, item, template};
+use crate::methods::{graph, group, hostinterface, httptest, item, template};
 use crate::owned::{inventory, secrets, shown};
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
-use crate::{params, tags, unserved, with};
+use crate::{params, rpc, tags, with};
 
 const INTERFACES: Relation =
     Relation::new("interfaces", &hostinterface::INTERFACE).bare().sorted("interfaceid");
@@ -106,7 +107,7 @@ fn by_related_ids(get: &mut Get<'_, '_>) -> ApiResult<()> {
         get.by_ids(option, condition)?;
     }
     get.by_ids("graphids", &graph::of_hosts_by_id("t.hostid"))?;
-    get.by_ids("httptestids", &unserved::WEB_SCENARIO.of_hosts_by_id("t.hostid"))
+    get.by_ids("httptestids", &httptest::of_hosts_by_id("t.hostid"))
 }
 
 fn by_state(call: &Call<'_>, get: &mut Get<'_, '_>, input: &Json) -> ApiResult<()> {
@@ -169,7 +170,7 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
     }
     shown::attach_monitored(found)?;
     graph::attach_to_hosts(found)?;
-    unserved::WEB_SCENARIO.attach(found)?;
+    httptest::attach_to_hosts(found)?;
     attach_dashboards(found)?;
     shown::attach_macros(found)?;
     shown::attach_tags(found, &["tag", "value", "automatic"])?;
@@ -220,26 +221,40 @@ fn attach_templates(found: &mut Found<'_, '_>) -> ApiResult<()> {
 /// Dashboards of hosts are those of their templates.
 fn attach_dashboards(found: &mut Found<'_, '_>) -> ApiResult<()> {
     let Some(wanted) = found.wants("selectDashboards")? else { return Ok(()) };
-    let above = Above::of(found)?;
-    let mut pairs = Vec::new();
-    let templates: Vec<u64> = above.all().into_iter().collect();
-    let sql = format!(
-        "SELECT hostid, partid FROM parts WHERE kind = '{}' AND hostid IN ({{ids}})",
-        unserved::DASHBOARD.kind
-    );
-    let dashboards = found.call.pairs(&sql, &templates)?;
-    for id in found.ids() {
-        let templates = above.templates(id);
-        let own = dashboards.iter().filter(|(template, _)| templates.contains(template));
-        pairs.extend(own.map(|(_, dashboard)| (id, *dashboard)));
+    let counts = wanted == Output::Count;
+    let output = match &wanted {
+        Output::Fields(names) => {
+            Output::Fields(names.iter().cloned().chain(["hostid".to_owned()]).collect()).to_json()
+        }
+        _ => Output::Extend.to_json(),
+    };
+    let sort = found.option("limitSelects").filter(|limit| !limit.is_null()).map(|_| "name");
+    let params = json!({ "hostids": found.ids(), "output": output, "sortfield": sort,
+                         "countOutput": counts, "groupCount": counts });
+    let dashboards = rpc::run_inner(found.call, "hostdashboard.get", &params)?;
+    let mut of_host: BTreeMap<u64, Vec<Json>> = BTreeMap::new();
+    for mut one in dashboards.as_array().cloned().unwrap_or_default() {
+        let host = one.get("hostid").and_then(Json::as_str).and_then(|id| id.parse().ok());
+        if let Some(members) = one.as_object_mut().filter(|_| !wanted.has("hostid")) {
+            members.shift_remove("hostid");
+        }
+        of_host.entry(host.unwrap_or(0)).or_default().push(one);
     }
-    let relation = Relation::unserved("dashboards");
-    found.relate_as(&relation.bare().sorted("name"), &wanted, &pairs)
+    for row in &mut found.rows {
+        let mut own = of_host.remove(&row.id).unwrap_or_default();
+        let shown = match own.pop() {
+            Some(count) if counts => count["rowscount"].clone(),
+            None if counts => "0".into(),
+            last => own.into_iter().chain(last).collect(),
+        };
+        row.out.insert("dashboards", shown);
+    }
+    Ok(())
 }
 
 fn attach_inherited_tags(found: &mut Found<'_, '_>) -> ApiResult<()> {
     let Some(wanted) = found.wants_list("selectInheritedTags")? else { return Ok(()) };
-    let above = Above::of(found)?;
+    let above = Above::of(found.call, found.ids())?;
     let templates: Vec<u64> = above.all().into_iter().collect();
     let rows = found.call.read(|c| {
         let sql =
@@ -305,47 +320,4 @@ fn attach_discovery(found: &mut Found<'_, '_>) -> ApiResult<()> {
         found.relate_one(&relation.bare(), &wanted, &pairs)?;
     }
     Ok(())
-}
-
-/// Templates above the found hosts, through all levels.
-struct Above {
-    direct: BTreeMap<u64, Vec<u64>>,
-}
-
-impl Above {
-    fn of(found: &Found<'_, '_>) -> ApiResult<Self> {
-        let mut direct: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-        let mut next = found.ids();
-        while !next.is_empty() {
-            let pairs = found.call.pairs(
-                "SELECT hostid, templateid FROM host_templates WHERE hostid IN ({ids}) \
-                 ORDER BY templateid",
-                &next,
-            )?;
-            let mut further = BTreeSet::new();
-            for (host, template) in pairs {
-                direct.entry(host).or_default().push(template);
-                further.insert(template);
-            }
-            next = further.into_iter().filter(|id| !direct.contains_key(id)).collect();
-        }
-        Ok(Self { direct })
-    }
-
-    fn all(&self) -> BTreeSet<u64> {
-        self.direct.values().flatten().copied().collect()
-    }
-
-    fn templates(&self, host: u64) -> BTreeSet<u64> {
-        let mut all = BTreeSet::new();
-        let mut next = vec![host];
-        while let Some(id) = next.pop() {
-            for template in self.direct.get(&id).into_iter().flatten() {
-                if all.insert(*template) {
-                    next.push(*template);
-                }
-            }
-        }
-        all
-    }
 }

@@ -1,5 +1,6 @@
 //! Hosts.
 
+mod above;
 mod get;
 mod mass;
 mod states;
@@ -11,6 +12,7 @@ use crate::call::Method;
 use crate::object::Access::{Optional, ReadOnly, Required, WriteOnly};
 use crate::object::FieldKind::{Id, Int, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
+pub(crate) use above::Above;
 pub(crate) use states::{WithValues, of_groups};
 
 pub(crate) const METHODS: &[Method] = &[

@@ -2,6 +2,7 @@
 //! interval, state and inheritance are the item's, all else is the JSON that it keeps.
 
 mod doc;
+mod related;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +26,8 @@ use crate::params;
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
 use crate::write::{Target, rows_of};
+
+pub(crate) use related::{attach_to_hosts, of_hosts, of_hosts_by_id};
 
 pub(crate) const METHODS: &[Method] = &[
     Method::user("httptest.get", get),

@@ -6,11 +6,12 @@ use super::TEMPLATE;
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::{Found, Get};
-use crate::methods::{graph, group, host};
+use crate::methods::dashboard::template::TEMPLATE_DASHBOARD;
+use crate::methods::{graph, group, host, httptest};
 use crate::owned::shown;
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
-use crate::{tags, unserved, with};
+use crate::{tags, with};
 
 /// Only templates that are linked to hosts, not only to templates, which the user sees.
 const WITH_HOSTS: &str = "with_hosts";
@@ -69,8 +70,8 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
     attach_links(found)?;
     shown::attach_monitored(found)?;
     graph::attach_to_hosts(found)?;
-    unserved::WEB_SCENARIO.attach(found)?;
-    unserved::DASHBOARD.attach(found)?;
+    httptest::attach_to_hosts(found)?;
+    attach_dashboards(found)?;
     shown::attach_macros(found)?;
     shown::attach_tags(found, &["tag", "value"])?;
     shown::attach_value_maps(found)
@@ -93,4 +94,13 @@ fn attach_links(found: &mut Found<'_, '_>) -> ApiResult<()> {
         }
     }
     Ok(())
+}
+
+fn attach_dashboards(found: &mut Found<'_, '_>) -> ApiResult<()> {
+    const SQL: &str = "SELECT hostid, dashboardid FROM dashboards WHERE hostid IN ({ids}) \
+                       ORDER BY dashboardid";
+    let Some(wanted) = found.wants("selectDashboards")? else { return Ok(()) };
+    let pairs = found.call.pairs(SQL, &found.ids())?;
+    let relation = Relation::new("dashboards", &TEMPLATE_DASHBOARD).bare().sorted("name");
+    found.relate_as(&relation, &wanted, &pairs)
 }

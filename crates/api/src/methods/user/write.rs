@@ -281,7 +281,7 @@ pub(crate) fn end_sessions(edit: &mut Edit<'_>) -> ApiResult<()> {
 }
 
 /// What a user may be used in, and the users and names of those that use them.
-const USES: [(&str, &str); 3] = [
+const USES: [(&str, &str); 4] = [
     (
         "action",
         "SELECT x.userid, a.name FROM operation_message_users x \
@@ -298,6 +298,11 @@ const USES: [(&str, &str); 3] = [
     (
         "map",
         "SELECT m.userid, m.name FROM maps m WHERE m.userid IN ({ids}) ORDER BY m.userid, m.sysmapid",
+    ),
+    (
+        "dashboard",
+        "SELECT d.userid, d.name FROM dashboards d \
+         WHERE d.userid IN ({ids}) ORDER BY d.userid, d.dashboardid",
     ),
 ];
 
@@ -321,7 +326,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 let user = known.get(&used.id("userid")).map_or("", String::as_str);
                 let by = used.text("name");
                 return Err(ApiError::params(match what {
-                    "map" => format!("User \"{user}\" is map \"{by}\" owner."),
+                    "map" | "dashboard" => format!("User \"{user}\" is {what} \"{by}\" owner."),
                     _ => format!("User \"{user}\" is used in \"{by}\" {what}."),
                 }));
             }

@@ -173,8 +173,7 @@ tables! { TABLES:
         ],
         &[],
     );
-    /// Unserved objects: those of templates that have no methods yet (dashboards), in the export's own
-    /// form, so that nothing is lost.
+    /// Graphs and dashboards of earlier versions in the form of the export, which a start turns into objects.
     PARTS = table(
         "parts",
         &["partid"],

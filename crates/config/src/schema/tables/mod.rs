@@ -12,6 +12,7 @@ macro_rules! tables {
 mod alerting;
 mod balancing;
 mod correlation;
+mod dashboards;
 mod found;
 mod hosts;
 mod items;
@@ -81,6 +82,7 @@ pub mod named {
     pub use super::alerting::*;
     pub use super::balancing::*;
     pub use super::correlation::*;
+    pub use super::dashboards::*;
     pub use super::found::*;
     pub use super::hosts::*;
     pub use super::items::*;
@@ -113,6 +115,7 @@ pub(crate) fn configuration_tables() -> impl Iterator<Item = &'static Table> {
         correlation::TABLES,
         balancing::TABLES,
         maps::TABLES,
+        dashboards::TABLES,
     ]
     .into_iter()
     .flatten()

@@ -1,0 +1,1 @@
+export { HostDashboards } from "./of-host";
