@@ -4,30 +4,36 @@ mod accesses;
 mod attempts;
 mod hashing;
 mod refused;
+pub(crate) mod rules;
 #[cfg(test)]
 mod tests;
+pub(crate) mod totp;
 
 use config::table;
 use objects::{Status, UserType};
 use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Mutex;
 
-use config::db::{DbError, DbResult, Row, Value};
+use config::db::{DbError, DbResult, Reader, Row, Value};
 use config::{Edit, Statements};
 use sha2::{Digest, Sha256};
 use stdx::sync::lock;
 use tokio::sync::watch;
 
 use crate::call::{Call, Json, User};
+use crate::directory;
 use crate::error::{ApiError, ApiResult};
+use crate::methods::authentication::Current;
 use crate::service::Rights;
 use crate::{Api, ApiError as E};
 use accesses::{Accesses, Credential};
-use attempts::{Attempts, Limits};
+use attempts::{Attempt, Attempts, Limits};
 use hashing::Hasher;
 #[cfg(test)]
 pub(crate) use refused::REFUSED_MAX;
 use refused::Refused;
+use rules::{By, Rules};
 
 /// bcrypt cost: about 50 ms of CPU, so that a stolen table is slow to try.
 const BCRYPT_COST: u32 = 10;
@@ -256,8 +262,8 @@ pub(crate) const NO_ACCESS: &str = "No permissions for system access.";
 /// A hash of [`BCRYPT_COST`] that no user has, for names without a usable one.
 const NO_HASH: &str = "$2b$10$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW";
 
-/// Checks name and password; counts failures. Returns the user. Every attempt compares one hash,
-/// also of unknown users and blocked accounts, so that its duration shows neither.
+/// Checks name and password; counts failures. Returns the user. Every attempt on an account of this server
+/// compares one hash, also of unknown users and blocked accounts, so that its duration shows neither.
 pub(crate) fn check_password(
     call: &Call<'_>,
     username: &str,
@@ -265,28 +271,84 @@ pub(crate) fn check_password(
 ) -> ApiResult<Verified> {
     let sessions = &call.api.sessions;
     let now = call.now();
-    let settings = &call.config().snapshot().settings;
     // They block the account for the source that they came from; Zabbix blocks it for everybody.
-    let limits =
-        Limits { attempts: settings.logins.attempts.into(), block_s: settings.logins.block_s };
-    let attempt = sessions.attempts.begin(call.peer, username, now, limits, &call.gone);
-    let sql = "SELECT userid, passwd, attempt_failed, session_epoch FROM users WHERE username = ?";
-    let rows = call.rows(sql, &[username.into()])?;
-    let row = rows.first();
+    let attempt = sessions.attempts.begin(call.peer, username, now, limits(call), &call.gone);
+    let (mut row, mut rules) = login_user(call, username)?;
+    let is_blocked = attempt.is_none();
+    let good = match (&row, rules.by) {
+        // Servers of others are not asked about blocked accounts.
+        (Some(_), By::Ldap(_)) if is_blocked => false,
+        (Some(row), By::Ldap(directory)) => {
+            directory::sign_in::check(call, row, directory, username, &password)?
+        }
+        (None, _) if !is_blocked && directory::sign_in::create(call, username, &password)? => true,
+        _ => is_right(call, row.as_ref(), password)?,
+    };
+    let Some(attempt) = attempt else { return Err(E::application(BAD_LOGIN)) };
+    attempt.end(good, now);
+    if good && (row.is_none() || rules.by != By::Internal) {
+        // The directory may have changed the user.
+        (row, rules) = login_user(call, username)?;
+    }
+    let Some(row) = row else { return Err(E::application(BAD_LOGIN)) };
+    let userid = row.id("userid");
+    let is_noted = row.int("attempt_failed") > 0 || sessions.attempts.has_note(userid);
+    // With a second factor, the password alone does not end a series of failures.
+    if !good || is_noted && rules.mfaid == 0 {
+        sessions.attempts.note(userid, good, call.peer, now);
+    }
+    match good {
+        true => Ok(Verified { userid, epoch: row.int("session_epoch"), mfaid: rules.mfaid }),
+        false => Err(E::application(BAD_LOGIN)),
+    }
+}
+
+/// The user of this name, and how the user signs in. Names of users of LDAP may be case-insensitive.
+fn login_user(call: &Call<'_>, username: &str) -> ApiResult<(Option<Row>, Rules)> {
+    const COLUMNS: &str =
+        "SELECT userid, passwd, attempt_failed, session_epoch, userdirectoryid FROM users WHERE";
+    call.read(|reader| {
+        let rules = |reader: &mut dyn Reader, row: Option<&Row>| {
+            let id = |name: &str| row.map_or(0, |row| row.id(name));
+            Rules::read(reader, id("userid"), id("userdirectoryid"))
+        };
+        let exact = reader.query(&format!("{COLUMNS} username = ?"), &[username.into()])?;
+        if exact.is_empty() && !Current::read(reader)?.is_on("ldap_case_sensitive") {
+            let sql = format!("{COLUMNS} LOWER(username) = LOWER(?) LIMIT 2");
+            let mut similar = reader.query(&sql, &[username.into()])?;
+            if let (Some(row), true) = (similar.pop(), similar.is_empty()) {
+                let rules = rules(reader, Some(&row))?;
+                if rules.by != By::Internal {
+                    return Ok((Some(row), rules));
+                }
+            }
+        }
+        let row = exact.into_iter().next();
+        let rules = rules(reader, row.as_ref())?;
+        Ok((row, rules))
+    })
+}
+
+/// Compares the password with the user's hash, or with one that nobody has.
+fn is_right(call: &Call<'_>, row: Option<&Row>, password: String) -> ApiResult<bool> {
     let hash = row.map(|row| row.text("passwd").to_owned());
     let usable = hash.filter(|hash| hash.parse::<bcrypt::HashParts>().is_ok());
     let exists = usable.is_some();
     let hash = usable.unwrap_or_else(|| NO_HASH.to_owned());
-    let good = sessions.hasher.verify(call.peer, &call.gone, password, hash)? && exists;
-    let Some(attempt) = attempt else { return Err(E::application(BAD_LOGIN)) };
-    attempt.end(good, now);
-    let Some(row) = row else { return Err(E::application(BAD_LOGIN)) };
-    let userid = row.id("userid");
-    if !good || row.int("attempt_failed") > 0 || sessions.attempts.has_note(userid) {
-        sessions.attempts.note(userid, good, call.peer, now);
-    }
-    let verified = Verified { userid, epoch: row.int("session_epoch") };
-    if good { Ok(verified) } else { Err(E::application(BAD_LOGIN)) }
+    Ok(call.api.sessions.hasher.verify(call.peer, &call.gone, password, hash)? && exists)
+}
+
+fn limits(call: &Call<'_>) -> Limits {
+    let logins = &call.config().snapshot().settings.logins;
+    Limits { attempts: logins.attempts.into(), block_s: logins.block_s }
+}
+
+/// Starts an attempt to confirm a session with a code; `None` = too many codes were wrong. Codes are few: they
+/// are limited for the account, from wherever they come. Only a client with the right password gets here.
+pub(crate) fn begin_code(call: &Call<'_>, userid: u64) -> Option<Attempt> {
+    let everywhere = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
+    let account = format!("code of {userid}");
+    call.api.sessions.attempts.begin(everywhere, &account, call.now(), limits(call), &call.gone)
 }
 
 /// Who gave the right password, and the sessions' epoch when it was read. If the password is another
@@ -295,7 +357,14 @@ pub(crate) fn check_password(
 pub(crate) struct Verified {
     pub(crate) userid: u64,
     epoch: i64,
+    /// MFA method that confirms the session; 0 = none is required.
+    pub(crate) mfaid: u64,
 }
+
+/// Value of `status` of sessions that a second factor must confirm.
+const UNCONFIRMED: i64 = 2;
+/// Seconds within which a session must be confirmed.
+const CONFIRM_S: u64 = 300;
 
 /// What failed when a session was opened.
 enum Opening {
@@ -311,6 +380,7 @@ impl From<DbError> for Opening {
 
 /// Opens a session; returns its id. Waits for no change of the configuration. `also` is done in the same
 /// transaction, so that a sign-in waits once for those of others. The session opens even if that fails.
+/// It must be confirmed before it can be used if the user needs a second factor.
 pub(crate) fn open(
     api: &Api,
     by: Verified,
@@ -324,22 +394,60 @@ pub(crate) fn open(
         ("created", now.into()),
         ("lastaccess", now.into()),
         ("epoch", by.epoch.into()),
+        ("status", (if by.mfaid == 0 { 0 } else { UNCONFIRMED }).into()),
     ];
+    with_entry(api, |state| state.insert(&table::SESSIONS, &row), also)?;
+    Ok(id)
+}
+
+/// Writes the state of a session, and `also` in the same transaction: without it if that fails.
+fn with_entry(
+    api: &Api,
+    session: impl Fn(&mut Statements<'_>) -> DbResult<()>,
+    also: impl Fn(&mut Statements<'_>) -> DbResult<()>,
+) -> ApiResult<()> {
     let config = &api.deps.config;
     let both = config.write_state(|state| {
-        state.insert(&table::SESSIONS, &row)?;
+        session(state)?;
         also(state).map_err(Opening::Also)
     });
     match both {
         Ok(()) => {}
         Err(Opening::Also(error)) => {
             tracing::warn!(%error, "a sign-in could not be written to the audit log");
-            config.write_state(|state| state.insert(&table::SESSIONS, &row))?;
+            config.write_state(session)?;
         }
         Err(Opening::Session(error)) => return Err(error.into()),
     }
     config.sync_state()?;
-    Ok(id)
+    Ok(())
+}
+
+/// User and MFA method of a session that waits for a second factor.
+pub(crate) fn unconfirmed(call: &Call<'_>, secret: &str) -> ApiResult<(u64, u64)> {
+    let oldest = call.now().saturating_sub(CONFIRM_S);
+    let sql = "SELECT s.userid, u.userdirectoryid FROM sessions s JOIN users u ON u.userid = s.userid \
+               WHERE s.digest = ? AND s.status = ? AND s.created >= ? AND s.epoch >= u.session_epoch";
+    let found = call.read(|reader| {
+        let values = [digest(secret).into(), UNCONFIRMED.into(), oldest.into()];
+        let Some(row) = reader.query(sql, &values)?.into_iter().next() else { return Ok(None) };
+        let userid = row.id("userid");
+        let rules = Rules::read(reader, userid, row.id("userdirectoryid"))?;
+        Ok((rules.mfaid != 0).then_some((userid, rules.mfaid)))
+    })?;
+    found.ok_or_else(|| E::params(TERMINATED))
+}
+
+/// The second factor of a session was right; `also` as for [`open`].
+pub(crate) fn activate(
+    api: &Api,
+    secret: &str,
+    also: impl Fn(&mut Statements<'_>) -> DbResult<()>,
+) -> ApiResult<()> {
+    let now = api.deps.clock.unix_s();
+    let sql = "UPDATE sessions SET status = 0, lastaccess = ? WHERE digest = ? AND status = ?";
+    let values = [now.into(), digest(secret).into(), UNCONFIRMED.into()];
+    with_entry(api, |state| state.execute(sql, &values).map(drop), also)
 }
 
 /// Ends the session with this digest.
@@ -384,8 +492,9 @@ pub(crate) fn remove_ended(api: &Api) -> DbResult<()> {
         state.execute("DELETE FROM used_links WHERE until < ?", &[now.into()])?;
         state.execute(
             "DELETE FROM sessions WHERE lastaccess < ? OR NOT EXISTS (SELECT 1 FROM users u \
-             WHERE u.userid = sessions.userid AND sessions.epoch >= u.session_epoch)",
-            &[oldest.into()],
+             WHERE u.userid = sessions.userid AND sessions.epoch >= u.session_epoch) \
+             OR (status = ? AND created < ?)",
+            &[oldest.into(), UNCONFIRMED.into(), now.saturating_sub(CONFIRM_S).into()],
         )?;
         state.execute(
             "DELETE FROM token_accesses WHERE NOT EXISTS \

@@ -12,6 +12,7 @@ macro_rules! tables {
 mod alerting;
 mod balancing;
 mod correlation;
+mod exports;
 mod found;
 mod hosts;
 mod items;
@@ -21,6 +22,7 @@ mod oncall;
 mod people;
 mod proxies;
 mod services;
+mod sign_in;
 mod state;
 
 use super::{Column, Kind, Reload, Table};
@@ -81,6 +83,7 @@ pub mod named {
     pub use super::alerting::*;
     pub use super::balancing::*;
     pub use super::correlation::*;
+    pub use super::exports::*;
     pub use super::found::*;
     pub use super::hosts::*;
     pub use super::items::*;
@@ -90,6 +93,7 @@ pub mod named {
     pub use super::people::*;
     pub use super::proxies::*;
     pub use super::services::*;
+    pub use super::sign_in::*;
     pub use super::state::*;
 }
 
@@ -113,6 +117,8 @@ pub(crate) fn configuration_tables() -> impl Iterator<Item = &'static Table> {
         correlation::TABLES,
         balancing::TABLES,
         maps::TABLES,
+        sign_in::TABLES,
+        exports::TABLES,
     ]
     .into_iter()
     .flatten()
