@@ -116,24 +116,29 @@ impl From<Failure> for ApiError {
     }
 }
 
-/// Checks that run now.
-static RUNNING: AtomicUsize = AtomicUsize::new(0);
+/// The number of checks that run now.
+#[derive(Debug, Default)]
+struct Places(AtomicUsize);
 
-/// A place among [`CHECKS_MAX`].
-struct Place;
+static PLACES: Places = Places(AtomicUsize::new(0));
 
-impl Place {
-    fn take() -> Option<Self> {
-        let place = RUNNING.fetch_update(Ordering::AcqRel, Ordering::Acquire, |running| {
-            (running < CHECKS_MAX).then_some(running + 1)
+/// One of [`CHECKS_MAX`] places, given back at the end.
+#[derive(Debug)]
+struct Place<'p>(&'p Places);
+
+impl Places {
+    fn take(&self) -> Option<Place<'_>> {
+        let taken = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |running| {
+            (running < CHECKS_MAX).then(|| running + 1)
         });
-        place.is_ok().then_some(Self)
+        // Not `then_some`: a place that is not taken must not be given back.
+        taken.is_ok().then(|| Place(self))
     }
 }
 
-impl Drop for Place {
+impl Drop for Place<'_> {
     fn drop(&mut self) {
-        RUNNING.fetch_sub(1, Ordering::AcqRel);
+        self.0.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -152,7 +157,7 @@ pub(crate) fn find(
     if password == Some("") || username.is_empty() {
         return Err(Failure::Refused);
     }
-    let Some(_place) = Place::take() else { return Err(Failure::Unavailable(TOO_MANY)) };
+    let Some(_place) = PLACES.take() else { return Err(Failure::Unavailable(TOO_MANY)) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|_| Failure::Unavailable(client::NO_CONNECTION))?;
     let work = client::find(server, username, password, attributes);

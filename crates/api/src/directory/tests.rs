@@ -27,3 +27,13 @@ fn a_server_that_does_not_listen_is_unavailable() {
     assert_eq!(found, Err(Failure::Unavailable("Cannot connect to LDAP server.")));
     assert!(!format!("{:?}", server()).contains("secret"));
 }
+
+#[test]
+fn places_are_limited_and_come_back() {
+    let places = Places::default();
+    let taken: Vec<Place<'_>> = std::iter::from_fn(|| places.take()).collect();
+    assert_eq!(taken.len(), CHECKS_MAX);
+    assert!(places.take().is_none() && places.take().is_none());
+    drop(taken);
+    assert!(places.take().is_some());
+}

@@ -12,6 +12,10 @@ use crate::params;
 
 pub(crate) const METHODS: &[Method] = &[Method::user("hanode.get", get)];
 
+/// Options of other objects that nodes do not have.
+const NO_SEARCH: [&str; 5] =
+    ["search", "searchByAny", "startSearch", "excludeSearch", "searchWildcardsEnabled"];
+
 /// Id of the only node.
 const NODE: &str = "c000000000000000000000001";
 
@@ -46,6 +50,9 @@ pub(crate) static HA_NODE: Object = Object {
 fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     if !call.is_super_admin() {
         return Err(ApiError::application("You do not have permission to perform this operation."));
+    }
+    if let Some(name) = NO_SEARCH.iter().find(|name| input.get(name).is_some()) {
+        return Err(ApiError::at("/", format_args!("unexpected parameter \"{name}\"")));
     }
     let mut get = Get::new(call, input, &HA_NODE, &["ha_nodeids"])?;
     if let Some(ids) = input.get("ha_nodeids").filter(|ids| !ids.is_null()) {

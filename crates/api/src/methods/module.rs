@@ -29,6 +29,12 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     if !call.is_super_admin() {
         return Err(ApiError::application("You do not have permission to perform this operation."));
     }
+    let searched = input.get("search").and_then(Json::as_object);
+    if let Some(name) =
+        searched.and_then(|members| members.keys().find(|name| *name != "relative_path"))
+    {
+        return Err(ApiError::at("/search", format_args!("unexpected parameter \"{name}\"")));
+    }
     let mut get = Get::new(call, input, &MODULE, &["moduleids"])?;
     get.by_ids("moduleids", "t.moduleid IN ({ids})")?;
     Ok(get.run()?.finish())
@@ -56,7 +62,7 @@ mod tests {
             ),
             ("module.get", json!({ "nosuch": 1 }), -32602, "unexpected parameter"),
         ]);
-        let admin = server.user("a", "2", &[]);
+        let admin = server.user("modules", "2", &[]);
         let refused = server.call_as(Some(&admin), "module.get", &json!({})).unwrap_err();
         assert_eq!(
             refused,

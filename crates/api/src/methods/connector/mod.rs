@@ -1,24 +1,24 @@
 //! Connectors, which send values or events to other programs. They are stored; nothing is sent yet.
 
 use config::Edit;
-use config::db::Row;
+use config::db::{Row, Value};
 use config::table;
 
-use crate::call::{Call, Method};
-use crate::error::{ApiError, ApiResult};
+use crate::call::{Call, Json, Method};
+use crate::error::{ApiError, ApiResult, NO_OBJECT};
 use crate::methods::trigger::check_url;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
-use crate::object::{Field, Object, field};
+use crate::object::{Columns, Field, Object, field};
 use crate::plain::{
-    self, Child, Draft, Key, OnlyWhen, Plain, Select, Spec, Unique, complete_kinds,
+    self, Child, Draft, Key, OnlyWhen, Plain, Seen, Select, Spec, Unique, complete_kinds,
 };
 use crate::single::Time;
 
 pub(crate) const METHODS: &[Method] = &[
     Method::super_admin("connector.get", plain::get::<Connector>),
     Method::super_admin("connector.create", plain::create::<Connector>),
-    Method::super_admin("connector.update", plain::update::<Connector>),
+    Method::super_admin("connector.update", update),
     Method::super_admin("connector.delete", plain::delete::<Connector>),
 ];
 
@@ -58,7 +58,7 @@ const FIELDS: &[Field] = &[
     ),
     field("max_senders", Int(1, 100), Optional, "Messages sent at once."),
     field("max_attempts", Int(1, 5), Optional, "Attempts to send a message."),
-    field("attempt_interval", Name(32), Optional, "Time between attempts, up to 10 s."),
+    field("attempt_interval", Text(32), Optional, "Time between attempts, up to 10 s."),
     field("timeout", Name(255), Optional, "Time limit of a message, 1 to 60 s."),
     field("http_proxy", Text(255), Optional, "HTTP proxy."),
     field("verify_peer", OneOf(&[0, 1]), Optional, "1 = check the certificate."),
@@ -109,6 +109,7 @@ static SPEC: Spec = Spec {
     children: &[Child {
         select: Some(Select::RowsOrCount("selectTags")),
         unique: &["tag", "operator", "value"],
+        check: complete_tag,
         ..Child::new("tags", &table::CONNECTOR_TAGS, "connectorid", Key::Position("position"), TAG)
     }],
     ..Spec::new(&CONNECTOR, &table::CONNECTORS, &[("connectorids", "t.connectorid IN ({ids})")])
@@ -143,7 +144,11 @@ impl Plain for Connector {
         if let Some((url, path)) = text("url") {
             check_url(&url, &path)?;
         }
-        text("timeout").map_or(Ok(()), |(timeout, path)| TIMEOUT.check(&timeout, &path))
+        if let Some((timeout, path)) = text("timeout") {
+            TIMEOUT.check(&timeout, &path)?;
+        }
+        // Before names are compared.
+        if draft.id == 0 { complete(draft, None) } else { Ok(()) }
     }
 
     fn write(
@@ -153,9 +158,31 @@ impl Plain for Connector {
         draft: &mut Draft<'_>,
         before: Option<&Row>,
     ) -> ApiResult<()> {
-        complete_kinds(&SPEC, OWN, draft, before)?;
-        check_interval(draft, before)
+        before.map_or(Ok(()), |before| complete(draft, Some(before)))
     }
+}
+
+fn complete(draft: &mut Draft<'_>, before: Option<&Row>) -> ApiResult<()> {
+    complete_kinds(&SPEC, OWN, draft, before)?;
+    check_interval(draft, before)
+}
+
+/// Gives tags their defaults, so that twins are found.
+fn complete_tag(_: &mut Seen, row: &mut Columns, _: &str) -> ApiResult<()> {
+    for (name, default) in [("operator", Value::Int(0)), ("value", Value::from(""))] {
+        if row.iter().all(|(given, _)| *given != name) {
+            row.push((name, default));
+        }
+    }
+    Ok(())
+}
+
+/// A connector that does not exist is an error of the parameters here.
+fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    plain::update::<Connector>(call, input).map_err(|error| match error.is_no_object() {
+        true => ApiError::params(NO_OBJECT),
+        false => error,
+    })
 }
 
 /// Messages with one attempt have the default interval.
@@ -164,7 +191,11 @@ fn check_interval(draft: &mut Draft<'_>, before: Option<&Row>) -> ApiResult<()> 
     let path = format!("{}/{name}", draft.path);
     let given = draft.gives(name).then(|| draft.text(name, None));
     if draft.value("max_attempts", before).as_int() > 1 {
-        return given.map_or(Ok(()), |interval| ATTEMPT_INTERVAL.check(&interval, &path));
+        return match given.as_deref() {
+            Some("") => Err(ApiError::at(&path, "cannot be empty")),
+            Some(interval) => ATTEMPT_INTERVAL.check(interval, &path),
+            None => Ok(()),
+        };
     }
     if given.is_some_and(|interval| interval != default) {
         return Err(ApiError::at(&path, format_args!("value must be \"{default}\"")));

@@ -52,7 +52,7 @@ fn fields_follow_the_kind_and_the_authentication() {
         (
             "connector.get",
             json!({ "output": ["token", "username", "attempt_interval", "status"], "selectTags": "extend" }),
-            json!([{ "connectorid": id, "username": "u", "token": "", "attempt_interval": "5s", "status": "1", "tags": tags }]),
+            json!([{ "username": "u", "token": "", "attempt_interval": "5s", "status": "1", "tags": tags }]),
         ),
         ("connector.get", json!({ "output": ["connectorid"], "selectTags": "count" }), json!([{ "connectorid": id, "tags": "1" }])),
     ]);

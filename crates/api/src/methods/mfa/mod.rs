@@ -185,6 +185,11 @@ impl Plain for Mfa {
         found.relate_as(&Relation::new("usrgrps", &USER_GROUP).bare(), &wanted, &pairs)
     }
 
+    fn given(&self, _call: &Call<'_>, draft: &mut Draft<'_>) -> ApiResult<()> {
+        // Before names are compared.
+        if draft.id == 0 { complete_kinds(&SPEC, OWN, draft, None) } else { Ok(()) }
+    }
+
     fn write(
         &self,
         _call: &Call<'_>,
@@ -192,8 +197,9 @@ impl Plain for Mfa {
         draft: &mut Draft<'_>,
         before: Option<&Row>,
     ) -> ApiResult<()> {
-        let kind = draft.value("type", before).as_int();
-        if let Some(before) = before.filter(|before| before.int("type") != kind && kind == DUO) {
+        let Some(before) = before else { return Ok(()) };
+        let kind = draft.value("type", Some(before)).as_int();
+        if kind == DUO && before.int("type") != kind {
             // The empty values of a TOTP method are refused as if they were given.
             for name in ["api_hostname", "clientid", "client_secret"] {
                 if !draft.gives(name) {
@@ -201,8 +207,7 @@ impl Plain for Mfa {
                 }
             }
         }
-        complete_kinds(&SPEC, OWN, draft, before)?;
-        let Some(before) = before else { return Ok(()) };
+        complete_kinds(&SPEC, OWN, draft, Some(before))?;
         let changes = |name: &&str| draft.value(name, Some(before)).as_int() != before.int(name);
         if ["type", "hash_function", "code_length"].iter().any(changes) {
             // The secrets give other codes now: their users enrol again.

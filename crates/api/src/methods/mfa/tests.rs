@@ -44,8 +44,8 @@ fn fields_follow_the_type_and_the_first_is_the_default() {
         "mfa.get",
         json!({ "output": ["name", "clientid"], "selectUsrgrps": ["name"], "sortfield": "name" }),
         json!([
-            { "mfaid": second, "name": "duo", "clientid": "c", "usrgrps": [{ "name": "h" }] },
-            { "mfaid": first, "name": "totp", "clientid": "", "usrgrps": [{ "name": "g" }] },
+            { "name": "duo", "clientid": "c", "usrgrps": [{ "name": "h" }] },
+            { "name": "totp", "clientid": "", "usrgrps": [{ "name": "g" }] },
         ]),
     )]);
     server.refuses(&[

@@ -184,9 +184,6 @@ impl Plain for Report {
         if draft.id == 0 && !draft.gives("userid") {
             draft.set("userid", call.user().id);
         }
-        if draft.gives("dashboardid") {
-            require_dashboard(call, draft.value("dashboardid", None).as_int())?;
-        }
         Ok(())
     }
 
@@ -198,6 +195,9 @@ impl Plain for Report {
         before: Option<&Row>,
     ) -> ApiResult<()> {
         check_schedule(draft, before)?;
+        if draft.gives("dashboardid") {
+            require_dashboard(call, draft.value("dashboardid", None).as_int())?;
+        }
         if before.is_some_and(|row| {
             draft.value("dashboardid", Some(row)).as_int() != row.int("dashboardid")
         }) {

@@ -24,7 +24,7 @@ fn reports_keep_their_users_and_groups() {
     server.answers(&[(
         "report.get",
         json!({ "output": ["name", "state", "active_till"], "selectUsers": "extend", "selectUserGroups": ["usrgrpid"] }),
-        json!([{ "reportid": "5", "name": "weekly", "active_till": "2027-01-14", "state": "0",
+        json!([{ "name": "weekly", "active_till": "2027-01-14", "state": "0",
                  "users": [{ "userid": user, "access_userid": "1", "exclude": "0" }],
                  "user_groups": [{ "usrgrpid": group }] }]),
     )]);

@@ -9,13 +9,13 @@ const FLAG: crate::object::FieldKind = OneOf(&[0, 1]);
 
 pub(super) const FIELDS: &[Field] = &[
     field("userdirectoryid", Id, ReadOnly, "Id of the user directory."),
+    field("name", Text(128), Optional, "Name; required for LDAP."),
     field(
         "idp_type",
         OneOf(&[LDAP, SAML]),
         Required,
         "1 = LDAP, 2 = SAML (stored only). Cannot be changed.",
     ),
-    field("name", Text(128), Optional, "Name; required for LDAP."),
     field("provision_status", FLAG, Optional, "1 = users are provisioned just in time."),
     field("description", Text(65_535), Optional, "Description."),
     field("group_name", Text(255), Optional, "Attribute with the name of a group."),
@@ -125,8 +125,8 @@ pub(super) fn not_of(idp_type: i64) -> &'static [&'static str] {
 /// Fields of provisioned media.
 pub(super) const MEDIA: &[Field] = &[
     field("userdirectory_mediaid", Id, Optional, "Id of the medium."),
-    field("mediatypeid", Id, Required, "Media type."),
     field("name", Name(64), Required, "Name."),
+    field("mediatypeid", Id, Required, "Media type."),
     field("attribute", Name(255), Required, "Attribute with the address."),
     field("active", FLAG, Optional, "0 = on, 1 = off."),
     field("severity", Int(0, 63), Optional, "Sum of the severities."),

@@ -11,6 +11,7 @@ use crate::call::Json;
 use crate::directory::provision::{MappedGroup, groups_of};
 use crate::error::{ApiError, ApiResult};
 use crate::found::Found;
+use crate::get::Output;
 use crate::object::{missing, taken};
 use crate::params;
 use crate::plain::Draft;
@@ -111,11 +112,20 @@ fn check(edit: &mut Edit<'_>, groups: &[MappedGroup], path: &str) -> ApiResult<(
     Ok(())
 }
 
+/// What `selectProvisionGroups` asks for.
+pub(super) fn wanted(input: &Json) -> ApiResult<Option<Output>> {
+    const OPTION: &str = "selectProvisionGroups";
+    match input.get(OPTION) {
+        Some(Json::String(text)) if text != "extend" => {
+            Err(ApiError::at(&format!("/{OPTION}"), "value must be \"extend\""))
+        }
+        _ => wanted_of(input, OPTION, FIELDS),
+    }
+}
+
 /// Adds the groups to directories.
 pub(super) fn show(found: &mut Found<'_, '_>) -> ApiResult<()> {
-    let Some(wanted) = wanted_of(found.params, "selectProvisionGroups", FIELDS)? else {
-        return Ok(());
-    };
+    let Some(wanted) = wanted(found.params)? else { return Ok(()) };
     let sql = "SELECT userdirectoryid, position, name, roleid, usrgrpid FROM userdirectory_groups \
                WHERE userdirectoryid IN ({ids}) ORDER BY userdirectoryid, position, usrgrpid";
     let ids = found.ids();

@@ -96,7 +96,7 @@ impl Plain for UserDirectory {
     fn select(&self, get: &mut Get<'_, '_>, _call: &Call<'_>, input: &Json) -> ApiResult<()> {
         get.need(&["idp_type"]);
         wanted_of(input, "selectUsrgrps", GROUP_FIELDS)?;
-        wanted_of(input, "selectProvisionGroups", groups::FIELDS).map(drop)
+        groups::wanted(input).map(drop)
     }
 
     fn show(&self, found: &mut Found<'_, '_>) -> ApiResult<()> {
@@ -113,6 +113,11 @@ impl Plain for UserDirectory {
         groups::show(found)
     }
 
+    fn given(&self, _call: &Call<'_>, draft: &mut Draft<'_>) -> ApiResult<()> {
+        // Before names are compared.
+        if draft.id == 0 { rules::complete(draft, None) } else { Ok(()) }
+    }
+
     fn write(
         &self,
         _call: &Call<'_>,
@@ -120,7 +125,9 @@ impl Plain for UserDirectory {
         draft: &mut Draft<'_>,
         before: Option<&Row>,
     ) -> ApiResult<()> {
-        rules::complete(draft, before)?;
+        if before.is_some() {
+            rules::complete(draft, before)?;
+        }
         rules::check_named_media(edit, draft)?;
         let is_saml = draft.value("idp_type", before).as_int() == SAML;
         let other = "SELECT userdirectoryid FROM userdirectories WHERE idp_type = ? LIMIT 1";

@@ -77,7 +77,7 @@ fn a_directory_with_its_groups_and_media() {
             "userdirectory.get",
             json!({ "output": ["name", "port"], "selectProvisionGroups": "extend",
                     "selectProvisionMedia": ["name", "severity"], "selectUsrgrps": "count" }),
-            json!([{ "userdirectoryid": id, "name": "ldap", "port": "1", "provision_groups": groups,
+            json!([{ "name": "ldap", "port": "1", "provision_groups": groups,
                      "provision_media": [{ "name": "mail", "severity": "63" }], "usrgrps": "0" }]),
         ),
     ]);
@@ -124,7 +124,7 @@ fn a_directory_with_its_groups_and_media() {
         (
             "userdirectory.get",
             json!({ "output": ["user_username"], "selectProvisionGroups": ["name"], "selectProvisionMedia": "extend" }),
-            json!([{ "userdirectoryid": id, "user_username": "", "provision_groups": [], "provision_media": [] }]),
+            json!([{ "user_username": "", "provision_groups": [], "provision_media": [] }]),
         ),
         ("userdirectory.delete", json!([id]), json!({ "userdirectoryids": [id] })),
         ("authentication.get", default, json!({ "ldap_userdirectoryid": "0" })),
