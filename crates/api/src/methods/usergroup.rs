@@ -160,6 +160,12 @@ impl Plain for UserGroup {
     }
 
     fn show(&self, found: &mut Found<'_, '_>) -> ApiResult<()> {
+        if !found.call.is_super_admin() {
+            // How others sign in is no concern of users.
+            for row in &mut found.rows {
+                row.out.retain(|name| name != "userdirectoryid" && name != "mfaid");
+            }
+        }
         let Some(wanted) = found.wants_uncounted("selectUsers")? else { return Ok(()) };
         let pairs = found.call.pairs(
             "SELECT usrgrpid, userid FROM user_groups WHERE usrgrpid IN ({ids}) ORDER BY userid",
