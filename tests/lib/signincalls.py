@@ -60,7 +60,8 @@ def mfa():
     yield "", "usergroup.update", {"usrgrpid": "$group", "mfa_status": 0}
     yield "", "usergroup.get", {"usrgrpids": "$group", "output": ["mfa_status", "mfaid", "userdirectoryid"]}
     yield "", "usergroup.delete", ["$group"]
-    yield "", "mfa.delete", ["$totp", "$duo"]
+    yield "", "mfa.delete", ["$totp"]
+    yield "", "mfa.delete", ["$duo"]
     yield "", "user.resettotp", ["1"]
     yield "", "user.resettotp", []
     yield "", "user.resettotp", ["1", "1"]
@@ -167,8 +168,9 @@ def others():
         yield "", "hanode.get", options
 
 
-# Members with ids of what the calls make.
-IDS = ("mfaid", "userdirectoryid", "connectorid")
+# Members with ids, and the names of the calls that make them.
+IDS = {"mfaid": ("totp", "duo"), "userdirectoryid": ("ldap", "saml"), "connectorid": ("connector",),
+       "usrgrpid": ("group",)}
 
 PARTS = {"mfa": mfa, "directories": directories, "connectors": connectors, "others": others}
 
@@ -189,7 +191,7 @@ def run(api, part, error):
             return {name: shown(one, name) for name, one in value.items()}
         if isinstance(value, list):
             return [shown(one, member) for one in value]
-        known = [name for name, number in made.items() if number == str(value)] if member.strip("s") in IDS else []
+        known = [name for name in IDS.get(member.rstrip("s"), ()) if made.get(name) == str(value)]
         return "$" + known[0] if known else value
 
     for name, method, params in PARTS[part]():

@@ -2975,10 +2975,10 @@ export interface MfaMethodInput {
 export interface UserDirectory {
   /** Id of the user directory. */
   userdirectoryid: string;
-  /** 1 = LDAP, 2 = SAML (stored only). Cannot be changed. */
-  idp_type: "1" | "2";
   /** Name; required for LDAP. */
   name: string;
+  /** 1 = LDAP, 2 = SAML (stored only). Cannot be changed. */
+  idp_type: "1" | "2";
   /** 1 = users are provisioned just in time. */
   provision_status: "0" | "1";
   /** Description. */
@@ -3045,10 +3045,10 @@ export interface UserDirectory {
 
 /** As `userdirectory.create` takes it. */
 export interface UserDirectoryInput {
-  /** 1 = LDAP, 2 = SAML (stored only). Cannot be changed. */
-  idp_type: "1" | "2" | 1 | 2;
   /** Name; required for LDAP. */
   name?: string;
+  /** 1 = LDAP, 2 = SAML (stored only). Cannot be changed. */
+  idp_type: "1" | "2" | 1 | 2;
   /** 1 = users are provisioned just in time. */
   provision_status?: "0" | "1" | 0 | 1;
   /** Description. */
