@@ -74,7 +74,8 @@ impl Mapping {
         let id = Value::from(directory.id("userdirectoryid"));
         let sql = "SELECT * FROM userdirectory_media WHERE userdirectoryid = ? \
                    ORDER BY userdirectory_mediaid";
-        let media = reader.query(sql, &[id.clone()])?.iter().map(MappedMedia::of).collect();
+        let media =
+            reader.query(sql, std::slice::from_ref(&id))?.iter().map(MappedMedia::of).collect();
         let sql = "SELECT position, name, roleid, usrgrpid FROM userdirectory_groups \
                    WHERE userdirectoryid = ? ORDER BY position, usrgrpid";
         let (name, surname) = (directory.text("user_username"), directory.text("user_lastname"));

@@ -50,7 +50,7 @@ impl Codes {
         let now = now_s / STEP_S;
         let steps = now.saturating_sub(STEPS_ASIDE)..=now + STEPS_ASIDE;
         // All are compared, whichever fits.
-        Ok(steps.filter_map(|step| totp.check(code, step * STEP_S)).last())
+        Ok(steps.filter_map(|step| totp.check(code, step * STEP_S)).max())
     }
 
     /// What authenticators read to enrol, as a URI of the scheme `otpauth`.

@@ -43,7 +43,7 @@ pub(super) fn test(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let [username, password] = USER.map(|name| credential(members, name));
     let (username, password) = (username?, password?);
     let mapping = match text("provision_status").as_str() {
-        "1" => Some(mapping(call, members, &text, stored.as_ref())?),
+        "1" => Some(mapping(call, members, text, stored.as_ref())?),
         _ => None,
     };
     let attributes = mapping.as_ref().map(Mapping::attributes).unwrap_or_default();
