@@ -263,6 +263,8 @@ pub(crate) struct Verified {
     pub(crate) mfaid: u64,
 }
 
+/// Value of `status` of sessions that can be used.
+const CONFIRMED: i64 = 0;
 /// Value of `status` of sessions that a second factor must confirm.
 const UNCONFIRMED: i64 = 2;
 /// Seconds within which a session must be confirmed.
@@ -296,7 +298,7 @@ pub(crate) fn open(
         ("created", now.into()),
         ("lastaccess", now.into()),
         ("epoch", by.epoch.into()),
-        ("status", (if by.mfaid == 0 { 0 } else { UNCONFIRMED }).into()),
+        ("status", (if by.mfaid == 0 { CONFIRMED } else { UNCONFIRMED }).into()),
     ];
     with_entry(api, |state| state.insert(&table::SESSIONS, &row), also)?;
     Ok(id)
@@ -347,8 +349,8 @@ pub(crate) fn activate(
     also: impl Fn(&mut Statements<'_>) -> DbResult<()>,
 ) -> ApiResult<()> {
     let now = api.deps.clock.unix_s();
-    let sql = "UPDATE sessions SET status = 0, lastaccess = ? WHERE digest = ? AND status = ?";
-    let values = [now.into(), digest(secret).into(), UNCONFIRMED.into()];
+    let sql = "UPDATE sessions SET status = ?, lastaccess = ? WHERE digest = ? AND status = ?";
+    let values = [CONFIRMED.into(), now.into(), digest(secret).into(), UNCONFIRMED.into()];
     with_entry(api, |state| state.execute(sql, &values).map(drop), also)
 }
 

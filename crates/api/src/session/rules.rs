@@ -14,7 +14,7 @@ const LDAP: i64 = 2;
 pub(crate) struct Rules {
     /// The strictest access to the UI among the groups, as in `usergroup.get`.
     pub(crate) gui_access: i64,
-    /// 1 = debug mode.
+    /// The highest one of the groups: pages show debugging information if it is 1.
     pub(crate) debug_mode: i64,
     /// MFA method; 0 = none is required.
     pub(crate) mfaid: u64,
