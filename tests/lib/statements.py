@@ -16,6 +16,8 @@ SMALL = {"roles", "users", "usergroups", "user_groups", "group_rights", "tag_fil
          "dchecks", "maintenances", "maintenance_hosts", "maintenance_groups",
          "maintenance_periods", "maintenance_tags", "schema_version", "ids", "groups_",
          "state_version", "state_ids", "state_settings",
+         "mfa", "totp_secrets", "userdirectories", "userdirectory_media", "userdirectory_groups",
+         "connectors", "connector_tags", "reports", "report_users", "report_user_groups",
          # Few: a row for each process of the load balancer.
          "engines", "engine_states", "engine_certificates", "engine_authorities", "ticket_secrets",
          # Few: a row for each group of them.

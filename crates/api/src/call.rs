@@ -376,7 +376,17 @@ impl Call<'_> {
         })
     }
 
-    /// The same for `work` that can be repeated: what very many hosts inherit of it is checked before.
+    /// Changes what is no configuration, such as the state of a sign-in: without a user, and not in the
+    /// audit log.
+    pub(crate) fn write_unaudited<T>(
+        &self,
+        work: impl FnOnce(&mut Edit<'_>) -> ApiResult<T>,
+    ) -> ApiResult<T> {
+        self.written.0.set(true);
+        self.config().write(work)
+    }
+
+    /// As [`Call::write`], for `work` that can be repeated: what very many hosts inherit of it is checked before.
     pub(crate) fn write_checked<T>(
         &self,
         work: impl FnMut(&mut Edit<'_>) -> ApiResult<T>,

@@ -272,10 +272,10 @@ impl<'c, 'a> Get<'c, 'a> {
                 Ok(Output::Fields(Vec::new()))
             }
             Some(Json::Null) if !self.object.strict => Ok(Output::Fields(Vec::new())),
-            Some(value) => match Output::parse(value, path)? {
-                Some(Output::Count) => Err(ApiError::at(path, "value must be \"extend\"")),
-                output => Ok(output.unwrap_or(Output::Extend)),
-            },
+            Some(Json::String(text)) if text != "extend" => {
+                Err(ApiError::at(path, "value must be \"extend\""))
+            }
+            Some(value) => Ok(Output::parse(value, path)?.unwrap_or(Output::Extend)),
         }
     }
 

@@ -8,6 +8,7 @@
 mod answer;
 mod avi;
 mod call;
+mod directory;
 mod effect;
 mod error;
 mod exchange;

@@ -313,11 +313,7 @@ impl FieldKind {
             Self::OneOf(allowed) => {
                 let n = params::int(value, path)?;
                 if !allowed.contains(&n) {
-                    let list: Vec<String> = allowed.iter().map(ToString::to_string).collect();
-                    return Err(ApiError::at(
-                        path,
-                        format_args!("value must be one of {}", list.join(", ")),
-                    ));
+                    return Err(params::one_of(path, allowed.iter().copied()));
                 }
                 Value::Int(n)
             }

@@ -3,9 +3,12 @@
 mod accesses;
 mod attempts;
 mod hashing;
+mod password;
 mod refused;
+pub(crate) mod rules;
 #[cfg(test)]
 mod tests;
+pub(crate) mod totp;
 
 use config::table;
 use objects::{Status, UserType};
@@ -23,11 +26,15 @@ use crate::error::{ApiError, ApiResult};
 use crate::service::Rights;
 use crate::{Api, ApiError as E};
 use accesses::{Accesses, Credential};
-use attempts::{Attempts, Limits};
+use attempts::Attempts;
 use hashing::Hasher;
+#[cfg(test)]
+use password::NO_HASH;
+pub(crate) use password::{BAD_LOGIN, NO_ACCESS, begin_code, check_password};
 #[cfg(test)]
 pub(crate) use refused::REFUSED_MAX;
 use refused::Refused;
+use rules::Rules;
 
 /// bcrypt cost: about 50 ms of CPU, so that a stolen table is slow to try.
 const BCRYPT_COST: u32 = 10;
@@ -248,56 +255,22 @@ pub(crate) fn user(api: &Api, userid: u64, credential: &str, refused: &str) -> A
     })
 }
 
-/// Refused sign-ins all read the same, so that nobody learns which names exist.
-pub(crate) const BAD_LOGIN: &str =
-    "Incorrect user name or password or account is temporarily blocked.";
-
-/// Name and password are right, but there is no role, or a group is switched off.
-pub(crate) const NO_ACCESS: &str = "No permissions for system access.";
-
-/// A hash of [`BCRYPT_COST`] that no user has, for names without a usable one.
-const NO_HASH: &str = "$2b$10$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW";
-
-/// Checks name and password; counts failures. Returns the user. Every attempt compares one hash,
-/// also of unknown users and blocked accounts, so that its duration shows neither.
-pub(crate) fn check_password(
-    call: &Call<'_>,
-    username: &str,
-    password: String,
-) -> ApiResult<Verified> {
-    let sessions = &call.api.sessions;
-    let now = call.now();
-    let settings = &call.config().snapshot().settings;
-    // They block the account for the source that they came from; Zabbix blocks it for everybody.
-    let limits =
-        Limits { attempts: settings.logins.attempts.into(), block_s: settings.logins.block_s };
-    let attempt = sessions.attempts.begin(call.peer, username, now, limits, &call.gone);
-    let sql = "SELECT userid, passwd, attempt_failed, session_epoch FROM users WHERE username = ?";
-    let rows = call.rows(sql, &[username.into()])?;
-    let row = rows.first();
-    let hash = row.map(|row| row.text("passwd").to_owned());
-    let usable = hash.filter(|hash| hash.parse::<bcrypt::HashParts>().is_ok());
-    let exists = usable.is_some();
-    let hash = usable.unwrap_or_else(|| NO_HASH.to_owned());
-    let good = sessions.hasher.verify(call.peer, &call.gone, password, hash)? && exists;
-    let Some(attempt) = attempt else { return Err(E::application(BAD_LOGIN)) };
-    attempt.end(good, now);
-    let Some(row) = row else { return Err(E::application(BAD_LOGIN)) };
-    let userid = row.id("userid");
-    if !good || row.int("attempt_failed") > 0 || sessions.attempts.has_note(userid) {
-        sessions.attempts.note(userid, good, call.peer, now);
-    }
-    let verified = Verified { userid, epoch: row.int("session_epoch") };
-    if good { Ok(verified) } else { Err(E::application(BAD_LOGIN)) }
-}
-
 /// Who gave the right password, and the sessions' epoch when it was read. If the password is another
 /// one when the comparison ends, the epoch is higher, and the session that is opened is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Verified {
     pub(crate) userid: u64,
     epoch: i64,
+    /// MFA method that confirms the session; 0 = none is required.
+    pub(crate) mfaid: u64,
 }
+
+/// Value of `status` of sessions that can be used.
+const CONFIRMED: i64 = 0;
+/// Value of `status` of sessions that a second factor must confirm.
+const UNCONFIRMED: i64 = 2;
+/// Seconds within which a session must be confirmed.
+const CONFIRM_S: u64 = 300;
 
 /// What failed when a session was opened.
 enum Opening {
@@ -313,6 +286,7 @@ impl From<DbError> for Opening {
 
 /// Opens a session; returns its id. Waits for no change of the configuration. `also` is done in the same
 /// transaction, so that a sign-in waits once for those of others. The session opens even if that fails.
+/// It must be confirmed before it can be used if the user needs a second factor.
 pub(crate) fn open(
     api: &Api,
     by: Verified,
@@ -326,22 +300,60 @@ pub(crate) fn open(
         ("created", now.into()),
         ("lastaccess", now.into()),
         ("epoch", by.epoch.into()),
+        ("status", (if by.mfaid == 0 { CONFIRMED } else { UNCONFIRMED }).into()),
     ];
+    with_entry(api, |state| state.insert(&table::SESSIONS, &row), also)?;
+    Ok(id)
+}
+
+/// Writes the state of a session, and `also` in the same transaction: without it if that fails.
+fn with_entry(
+    api: &Api,
+    session: impl Fn(&mut Statements<'_>) -> DbResult<()>,
+    also: impl Fn(&mut Statements<'_>) -> DbResult<()>,
+) -> ApiResult<()> {
     let config = &api.deps.config;
     let both = config.write_state(|state| {
-        state.insert(&table::SESSIONS, &row)?;
+        session(state)?;
         also(state).map_err(Opening::Also)
     });
     match both {
         Ok(()) => {}
         Err(Opening::Also(error)) => {
             tracing::warn!(%error, "a sign-in could not be written to the audit log");
-            config.write_state(|state| state.insert(&table::SESSIONS, &row))?;
+            config.write_state(session)?;
         }
         Err(Opening::Session(error)) => return Err(error.into()),
     }
     config.sync_state()?;
-    Ok(id)
+    Ok(())
+}
+
+/// User and MFA method of a session that waits for a second factor.
+pub(crate) fn unconfirmed(call: &Call<'_>, secret: &str) -> ApiResult<(u64, u64)> {
+    let oldest = call.now().saturating_sub(CONFIRM_S);
+    let sql = "SELECT s.userid, u.userdirectoryid FROM sessions s JOIN users u ON u.userid = s.userid \
+               WHERE s.digest = ? AND s.status = ? AND s.created >= ? AND s.epoch >= u.session_epoch";
+    let found = call.read(|reader| {
+        let values = [digest(secret).into(), UNCONFIRMED.into(), oldest.into()];
+        let Some(row) = reader.query(sql, &values)?.into_iter().next() else { return Ok(None) };
+        let userid = row.id("userid");
+        let rules = Rules::read(reader, userid, row.id("userdirectoryid"))?;
+        Ok((rules.mfaid != 0).then_some((userid, rules.mfaid)))
+    })?;
+    found.ok_or_else(|| E::params(TERMINATED))
+}
+
+/// The second factor of a session was right; `also` as for [`open`].
+pub(crate) fn activate(
+    api: &Api,
+    secret: &str,
+    also: impl Fn(&mut Statements<'_>) -> DbResult<()>,
+) -> ApiResult<()> {
+    let now = api.deps.clock.unix_s();
+    let sql = "UPDATE sessions SET status = ?, lastaccess = ? WHERE digest = ? AND status = ?";
+    let values = [CONFIRMED.into(), now.into(), digest(secret).into(), UNCONFIRMED.into()];
+    with_entry(api, |state| state.execute(sql, &values).map(drop), also)
 }
 
 /// Ends the session with this digest.
@@ -386,8 +398,9 @@ pub(crate) fn remove_ended(api: &Api) -> DbResult<()> {
         state.execute("DELETE FROM used_links WHERE until < ?", &[now.into()])?;
         state.execute(
             "DELETE FROM sessions WHERE lastaccess < ? OR NOT EXISTS (SELECT 1 FROM users u \
-             WHERE u.userid = sessions.userid AND sessions.epoch >= u.session_epoch)",
-            &[oldest.into()],
+             WHERE u.userid = sessions.userid AND sessions.epoch >= u.session_epoch) \
+             OR (status = ? AND created < ?)",
+            &[oldest.into(), UNCONFIRMED.into(), now.saturating_sub(CONFIRM_S).into()],
         )?;
         state.execute(
             "DELETE FROM token_accesses WHERE NOT EXISTS \

@@ -240,8 +240,30 @@ fn members(input: &Json) -> ApiResult<Map<String, Json>> {
     }
 }
 
+/// Gives one setting another value.
+pub(crate) fn set(
+    single: &Single,
+    edit: &mut Edit<'_>,
+    name: &'static str,
+    after: &str,
+) -> ApiResult<()> {
+    let before = stored(single, edit)?;
+    let Some(one) = single.settings.iter().find(|one| one.name == name) else { return Ok(()) };
+    if before[name] == after {
+        return Ok(());
+    }
+    Ok(edit.set(&config::audit::Setting {
+        object: single.object,
+        name,
+        stored: one.stored,
+        is_secret: one.access == Access::WriteOnly,
+        before: &before[name],
+        after,
+    })?)
+}
+
 /// The values of all settings, by their names.
-fn stored(
+pub(crate) fn stored(
     single: &Single,
     connection: &mut dyn Reader,
 ) -> ApiResult<BTreeMap<&'static str, String>> {

@@ -29,7 +29,13 @@ interface Envelope<T> {
 
 const API_PATH = "/api_jsonrpc.php";
 /** These refuse to be called with a token. */
-const ANONYMOUS = new Set(["user.login", "user.checkAuthentication", "apiinfo.version"]);
+const ANONYMOUS = new Set([
+  "user.login",
+  "user.confirmation",
+  "user.confirm",
+  "user.checkAuthentication",
+  "apiinfo.version",
+]);
 
 let lastId = 0;
 

@@ -27,7 +27,7 @@ import type { ServiceInput } from "./services";
 import type { SettingsMethods } from "./settings";
 import type { SlaInput, Sli, SliParams } from "./slas";
 import type { TransactionAnswer, TransactionParams } from "./transactions";
-import type { LoginAnswer } from "./users";
+import type { Confirmation, LoginAnswer } from "./users";
 
 /** Item types come from a table (`util/item-types.ts`) that holds them as texts. */
 type OfType<T extends { type: unknown }> = Omit<T, "type"> & { type: string | number };
@@ -244,6 +244,8 @@ interface Others extends OnCallMethods, SettingsMethods, HousekeepingMethods, Le
     params: { username: string; password: string; userData: true };
     result: LoginAnswer;
   };
+  "user.confirmation": { params: { sessionid: string }; result: Confirmation };
+  "user.confirm": { params: { sessionid: string; code: string }; result: string };
   "user.logout": { params: []; result: boolean };
   "user.unblock": { params: string[]; result: { userids: string[] } };
 }

@@ -2323,6 +2323,182 @@ export interface Alert {
   replaced_alertid?: string;
 }
 
+/** As `connector.get` shows it with `output: "extend"`. */
+export interface Connector {
+  /** Id of the connector. Connectors are stored only: nothing is sent yet. */
+  connectorid: string;
+  /** Name. */
+  name: string;
+  /** 0 = streaming protocol 1.0. */
+  protocol: "0";
+  /** 0 = values of items, 1 = events. */
+  data_type: "0" | "1";
+  /** URL of the receiver. */
+  url: string;
+  /** Values: sum of 1 float, 2 character, 4 log, 8 unsigned, 16 text, 32 binary. */
+  item_value_type: string;
+  /** 0 = none, 1 = basic, 2 = NTLM, 3 = Kerberos, 4 = digest, 5 = bearer. */
+  authtype: "0" | "1" | "2" | "3" | "4" | "5";
+  /** User name; not with none and bearer. */
+  username: string;
+  /** Password; not with none and bearer. */
+  password: string;
+  /** Bearer: token. */
+  token: string;
+  /** Values or events of a message; 0 = no limit. */
+  max_records: string;
+  /** Messages sent at once. */
+  max_senders: string;
+  /** Attempts to send a message. */
+  max_attempts: string;
+  /** Time between attempts, up to 10 s. */
+  attempt_interval: string;
+  /** Time limit of a message, 1 to 60 s. */
+  timeout: string;
+  /** HTTP proxy. */
+  http_proxy: string;
+  /** 1 = check the certificate. */
+  verify_peer: "0" | "1";
+  /** 1 = check the certificate's name. */
+  verify_host: "0" | "1";
+  /** File with the client certificate. */
+  ssl_cert_file: string;
+  /** File with the key of the client certificate. */
+  ssl_key_file: string;
+  /** Password of that file. */
+  ssl_key_password: string;
+  /** Description. */
+  description: string;
+  /** 0 = switched off, 1 = on (default). */
+  status: "0" | "1";
+  /** 0 = and/or, 2 = or. */
+  tags_evaltype: "0" | "2";
+}
+
+/** As `connector.create` takes it. */
+export interface ConnectorInput {
+  /** Name. */
+  name: string;
+  /** 0 = streaming protocol 1.0. */
+  protocol?: "0" | 0;
+  /** 0 = values of items, 1 = events. */
+  data_type?: "0" | "1" | 0 | 1;
+  /** URL of the receiver. */
+  url: string;
+  /** Values: sum of 1 float, 2 character, 4 log, 8 unsigned, 16 text, 32 binary. */
+  item_value_type?: string | number;
+  /** 0 = none, 1 = basic, 2 = NTLM, 3 = Kerberos, 4 = digest, 5 = bearer. */
+  authtype?: "0" | "1" | "2" | "3" | "4" | "5" | 0 | 1 | 2 | 3 | 4 | 5;
+  /** User name; not with none and bearer. */
+  username?: string;
+  /** Password; not with none and bearer. */
+  password?: string;
+  /** Bearer: token. */
+  token?: string;
+  /** Values or events of a message; 0 = no limit. */
+  max_records?: string | number;
+  /** Messages sent at once. */
+  max_senders?: string | number;
+  /** Attempts to send a message. */
+  max_attempts?: string | number;
+  /** Time between attempts, up to 10 s. */
+  attempt_interval?: string;
+  /** Time limit of a message, 1 to 60 s. */
+  timeout?: string;
+  /** HTTP proxy. */
+  http_proxy?: string;
+  /** 1 = check the certificate. */
+  verify_peer?: "0" | "1" | 0 | 1;
+  /** 1 = check the certificate's name. */
+  verify_host?: "0" | "1" | 0 | 1;
+  /** File with the client certificate. */
+  ssl_cert_file?: string;
+  /** File with the key of the client certificate. */
+  ssl_key_file?: string;
+  /** Password of that file. */
+  ssl_key_password?: string;
+  /** Description. */
+  description?: string;
+  /** 0 = switched off, 1 = on (default). */
+  status?: "0" | "1" | 0 | 1;
+  /** 0 = and/or, 2 = or. */
+  tags_evaltype?: "0" | "2" | 0 | 2;
+  /** Tags of what is sent: `[{tag, operator, value}]`. */
+  tags?: unknown;
+}
+
+/** As `report.get` shows it with `output: "extend"`. */
+export interface ScheduledReport {
+  /** Id of the report. Reports are stored only: nothing is sent yet. */
+  reportid: string;
+  /** Owner; default: the user of the call. */
+  userid: string;
+  /** Name. */
+  name: string;
+  /** Description. */
+  description: string;
+  /** 0 = switched off (default), 1 = on. */
+  status: "0" | "1";
+  /** Dashboard. */
+  dashboardid: string;
+  /** Time that it shows: 0 = day, 1 = week, 2 = month, 3 = year. */
+  period: "0" | "1" | "2" | "3";
+  /** Made each: 0 = day, 1 = week, 2 = month, 3 = year. */
+  cycle: "0" | "1" | "2" | "3";
+  /** Weekly: sum of 1 Monday, 2 Tuesday … 64 Sunday. */
+  weekdays: string;
+  /** Second of the day at which it is made. */
+  start_time: string;
+  /** First day, as `YYYY-MM-DD`; empty = no limit. */
+  active_since: string;
+  /** Last day, as `YYYY-MM-DD`; empty = no limit. */
+  active_till: string;
+  /** 0 = never made, 1 = sent, 2 = error, 3 = partly sent. */
+  state: string;
+  /** Unix time of the last one; 0 = never. */
+  lastsent: string;
+  /** Error of the last one. */
+  info: string;
+  /** Subject of the message. */
+  subject: string;
+  /** Text of the message. */
+  message: string;
+}
+
+/** As `report.create` takes it. */
+export interface ScheduledReportInput {
+  /** Owner; default: the user of the call. */
+  userid?: string | number;
+  /** Name. */
+  name: string;
+  /** Description. */
+  description?: string;
+  /** 0 = switched off (default), 1 = on. */
+  status?: "0" | "1" | 0 | 1;
+  /** Dashboard. */
+  dashboardid: string | number;
+  /** Time that it shows: 0 = day, 1 = week, 2 = month, 3 = year. */
+  period?: "0" | "1" | "2" | "3" | 0 | 1 | 2 | 3;
+  /** Made each: 0 = day, 1 = week, 2 = month, 3 = year. */
+  cycle?: "0" | "1" | "2" | "3" | 0 | 1 | 2 | 3;
+  /** Weekly: sum of 1 Monday, 2 Tuesday … 64 Sunday. */
+  weekdays?: string | number;
+  /** Second of the day at which it is made. */
+  start_time?: string | number;
+  /** First day, as `YYYY-MM-DD`; empty = no limit. */
+  active_since?: string;
+  /** Last day, as `YYYY-MM-DD`; empty = no limit. */
+  active_till?: string;
+  /** Subject of the message. */
+  subject?: string;
+  /** Text of the message. */
+  message?: string;
+  /** Recipients: `[{userid, access_userid, exclude}]`. */
+  users?: unknown;
+  /** Recipients: `[{usrgrpid, access_userid}]`. */
+  user_groups?: unknown;
+}
+
 /** As `service.get` shows it with `output: "extend"`. */
 export interface Service {
   /** Id of the service. */
@@ -2843,6 +3019,190 @@ export interface RoleInput {
   rules?: unknown;
 }
 
+/** As `mfa.get` shows it with `output: "extend"`. */
+export interface MfaMethod {
+  /** Id of the MFA method. */
+  mfaid: string;
+  /** 1 = TOTP, 2 = Duo (stored only). */
+  type: "1" | "2";
+  /** Name. */
+  name: string;
+  /** TOTP: 1 = SHA-1, 2 = SHA-256, 3 = SHA-512. */
+  hash_function: "1" | "2" | "3";
+  /** TOTP: digits of a code. */
+  code_length: "6" | "8";
+  /** Duo: host name of the API. */
+  api_hostname: string;
+  /** Duo: id of the client. */
+  clientid: string;
+}
+
+/** As `mfa.create` takes it. */
+export interface MfaMethodInput {
+  /** 1 = TOTP, 2 = Duo (stored only). */
+  type: "1" | "2" | 1 | 2;
+  /** Name. */
+  name: string;
+  /** TOTP: 1 = SHA-1, 2 = SHA-256, 3 = SHA-512. */
+  hash_function?: "1" | "2" | "3" | 1 | 2 | 3;
+  /** TOTP: digits of a code. */
+  code_length?: "6" | "8" | 6 | 8;
+  /** Duo: host name of the API. */
+  api_hostname?: string;
+  /** Duo: id of the client. */
+  clientid?: string;
+  /** Duo: secret of the client. */
+  client_secret?: string;
+}
+
+/** As `userdirectory.get` shows it with `output: "extend"`. */
+export interface UserDirectory {
+  /** Id of the user directory. */
+  userdirectoryid: string;
+  /** Name; required for LDAP. */
+  name: string;
+  /** 1 = LDAP, 2 = SAML (stored only). Cannot be changed. */
+  idp_type: "1" | "2";
+  /** 1 = users are provisioned just in time. */
+  provision_status: "0" | "1";
+  /** Description. */
+  description: string;
+  /** Attribute with the name of a group. */
+  group_name: string;
+  /** Attribute with the first name. */
+  user_username: string;
+  /** Attribute with the last name. */
+  user_lastname: string;
+  /** LDAP: host name, address or URI (`ldaps://…`). Required. */
+  host: string;
+  /** LDAP: port. Required. */
+  port: string;
+  /** LDAP: DN below which users are searched. Required. */
+  base_dn: string;
+  /** LDAP: attribute with the user name. Required. */
+  search_attribute: string;
+  /** LDAP: DN that binds to search; empty = anonymous. */
+  bind_dn: string;
+  /** LDAP: 1 = StartTLS. */
+  start_tls: "0" | "1";
+  /** LDAP: filter of users; empty = `(%{attr}=%{user})`. */
+  search_filter: string;
+  /** LDAP: DN below which groups are searched. */
+  group_basedn: string;
+  /** LDAP: attribute of groups with their members. */
+  group_member: string;
+  /** LDAP: filter of groups; empty = `(%{groupattr}=%{user})`. */
+  group_filter: string;
+  /** LDAP: attribute of users with the DNs of groups. */
+  group_membership: string;
+  /** LDAP: attribute of users for `%{ref}` in the filter of groups. */
+  user_ref_attr: string;
+  /** SAML: id of the identity provider. */
+  idp_entityid: string;
+  /** SAML: URL for sign-in. */
+  sso_url: string;
+  /** SAML: URL for sign-out. */
+  slo_url: string;
+  /** SAML: attribute with the user name. */
+  username_attribute: string;
+  /** SAML: id of this server. */
+  sp_entityid: string;
+  /** SAML: format of the name id. */
+  nameid_format: string;
+  /** SAML: 1 = messages are signed. */
+  sign_messages: "0" | "1";
+  /** SAML: 1 = assertions are signed. */
+  sign_assertions: "0" | "1";
+  /** SAML: 1 = sign-in requests are signed. */
+  sign_authn_requests: "0" | "1";
+  /** SAML: 1 = sign-out requests are signed. */
+  sign_logout_requests: "0" | "1";
+  /** SAML: 1 = sign-out responses are signed. */
+  sign_logout_responses: "0" | "1";
+  /** SAML: 1 = name ids are encrypted. */
+  encrypt_nameid: "0" | "1";
+  /** SAML: 1 = assertions are encrypted. */
+  encrypt_assertions: "0" | "1";
+  /** SAML: 1 = provisioning by SCIM. */
+  scim_status: "0" | "1";
+}
+
+/** As `userdirectory.create` takes it. */
+export interface UserDirectoryInput {
+  /** Name; required for LDAP. */
+  name?: string;
+  /** 1 = LDAP, 2 = SAML (stored only). Cannot be changed. */
+  idp_type: "1" | "2" | 1 | 2;
+  /** 1 = users are provisioned just in time. */
+  provision_status?: "0" | "1" | 0 | 1;
+  /** Description. */
+  description?: string;
+  /** Attribute with the name of a group. */
+  group_name?: string;
+  /** Attribute with the first name. */
+  user_username?: string;
+  /** Attribute with the last name. */
+  user_lastname?: string;
+  /** LDAP: host name, address or URI (`ldaps://…`). Required. */
+  host?: string;
+  /** LDAP: port. Required. */
+  port?: string | number;
+  /** LDAP: DN below which users are searched. Required. */
+  base_dn?: string;
+  /** LDAP: attribute with the user name. Required. */
+  search_attribute?: string;
+  /** LDAP: DN that binds to search; empty = anonymous. */
+  bind_dn?: string;
+  /** LDAP: password of that DN. */
+  bind_password?: string;
+  /** LDAP: 1 = StartTLS. */
+  start_tls?: "0" | "1" | 0 | 1;
+  /** LDAP: filter of users; empty = `(%{attr}=%{user})`. */
+  search_filter?: string;
+  /** LDAP: DN below which groups are searched. */
+  group_basedn?: string;
+  /** LDAP: attribute of groups with their members. */
+  group_member?: string;
+  /** LDAP: filter of groups; empty = `(%{groupattr}=%{user})`. */
+  group_filter?: string;
+  /** LDAP: attribute of users with the DNs of groups. */
+  group_membership?: string;
+  /** LDAP: attribute of users for `%{ref}` in the filter of groups. */
+  user_ref_attr?: string;
+  /** SAML: id of the identity provider. */
+  idp_entityid?: string;
+  /** SAML: URL for sign-in. */
+  sso_url?: string;
+  /** SAML: URL for sign-out. */
+  slo_url?: string;
+  /** SAML: attribute with the user name. */
+  username_attribute?: string;
+  /** SAML: id of this server. */
+  sp_entityid?: string;
+  /** SAML: format of the name id. */
+  nameid_format?: string;
+  /** SAML: 1 = messages are signed. */
+  sign_messages?: "0" | "1" | 0 | 1;
+  /** SAML: 1 = assertions are signed. */
+  sign_assertions?: "0" | "1" | 0 | 1;
+  /** SAML: 1 = sign-in requests are signed. */
+  sign_authn_requests?: "0" | "1" | 0 | 1;
+  /** SAML: 1 = sign-out requests are signed. */
+  sign_logout_requests?: "0" | "1" | 0 | 1;
+  /** SAML: 1 = sign-out responses are signed. */
+  sign_logout_responses?: "0" | "1" | 0 | 1;
+  /** SAML: 1 = name ids are encrypted. */
+  encrypt_nameid?: "0" | "1" | 0 | 1;
+  /** SAML: 1 = assertions are encrypted. */
+  encrypt_assertions?: "0" | "1" | 0 | 1;
+  /** SAML: 1 = provisioning by SCIM. */
+  scim_status?: "0" | "1" | 0 | 1;
+  /** Media of provisioned users: `[{name, mediatypeid, attribute, active, severity, period}]`. */
+  provision_media?: unknown;
+  /** Groups of the directory: `[{name, roleid, user_groups: [{usrgrpid}]}]`. */
+  provision_groups?: unknown;
+}
+
 /** As `token.get` shows it with `output: "extend"`. */
 export interface Token {
   /** Id of the token. */
@@ -3357,6 +3717,36 @@ export interface AuditEntry {
   details: string;
 }
 
+/** As `hanode.get` shows it with `output: "extend"`. */
+export interface HaNode {
+  /** Id of the node. */
+  ha_nodeid: string;
+  /** Name; empty for a server that is no part of a cluster. */
+  name: string;
+  /** Address. */
+  address: string;
+  /** Port. */
+  port: string;
+  /** Unix time at which it was alive. */
+  lastaccess: string;
+  /** 0 standby, 1 stopped, 2 unavailable, 3 active. */
+  status: "0" | "1" | "2" | "3";
+}
+
+/** As `module.get` shows it with `output: "extend"`. */
+export interface FrontEndModule {
+  /** Id of the module. This server has no modules. */
+  moduleid: string;
+  /** Id that the module gives itself. */
+  id: string;
+  /** Folder. */
+  relative_path: string;
+  /** 1 = on. */
+  status: "0" | "1";
+  /** Configuration. */
+  config: Record<string, string>[];
+}
+
 /** All methods. */
 export type MethodName =
   | "action.create"
@@ -3381,6 +3771,10 @@ export type MethodName =
   | "configuration.export"
   | "configuration.import"
   | "configuration.importcompare"
+  | "connector.create"
+  | "connector.delete"
+  | "connector.get"
+  | "connector.update"
   | "correlation.create"
   | "correlation.delete"
   | "correlation.get"
@@ -3426,6 +3820,7 @@ export type MethodName =
   | "graphprototype.delete"
   | "graphprototype.get"
   | "graphprototype.update"
+  | "hanode.get"
   | "healthmonitor.create"
   | "healthmonitor.delete"
   | "healthmonitor.get"
@@ -3504,6 +3899,11 @@ export type MethodName =
   | "mediatype.get"
   | "mediatype.test"
   | "mediatype.update"
+  | "mfa.create"
+  | "mfa.delete"
+  | "mfa.get"
+  | "mfa.update"
+  | "module.get"
   | "oncall.create"
   | "oncall.delete"
   | "oncall.get"
@@ -3536,6 +3936,10 @@ export type MethodName =
   | "regexp.delete"
   | "regexp.get"
   | "regexp.update"
+  | "report.create"
+  | "report.delete"
+  | "report.get"
+  | "report.update"
   | "role.create"
   | "role.delete"
   | "role.get"
@@ -3596,13 +4000,22 @@ export type MethodName =
   | "triggerprototype.get"
   | "triggerprototype.update"
   | "user.checkAuthentication"
+  | "user.confirm"
+  | "user.confirmation"
   | "user.create"
   | "user.delete"
   | "user.get"
   | "user.login"
   | "user.logout"
+  | "user.provision"
+  | "user.resettotp"
   | "user.unblock"
   | "user.update"
+  | "userdirectory.create"
+  | "userdirectory.delete"
+  | "userdirectory.get"
+  | "userdirectory.test"
+  | "userdirectory.update"
   | "usergroup.create"
   | "usergroup.delete"
   | "usergroup.get"

@@ -12,6 +12,18 @@ export interface LoginAnswer {
   type: number;
   /** "3": no access to user interfaces. */
   gui_access?: string;
+  /** MFA method whose code the session waits for; 0: none. */
+  mfaid?: string | number;
+}
+
+/** What a session of `user.login` waits for. */
+export interface Confirmation {
+  name: string;
+  code_length: string;
+  /** Only while the user has no authenticator: its secret, also as a QR code with a text per row. */
+  totp_secret?: string;
+  uri?: string;
+  qr_code?: string[];
 }
 
 /** The account is valid, but its user group has no access to user interfaces. */
@@ -99,17 +111,41 @@ export interface Token {
   created_at: string;
 }
 
-/** Signs in and keeps the session. */
+/**
+ * Checks name and password, and keeps the session. With multi-factor authentication it needs a code first:
+ * then the answer is returned, for `confirmSignIn`.
+ */
 export async function signIn(
   username: string,
   password: string,
   remember: boolean,
-): Promise<Session> {
+): Promise<LoginAnswer | null> {
   const user = await rpc("user.login", { username, password, userData: true });
   if (user.gui_access === "3") {
     await endOther(user.sessionid);
     throw new NoInterfaceAccess();
   }
+  if (Number(user.mfaid ?? 0) !== 0) return user;
+  await begin(user, remember);
+  return null;
+}
+
+/** What the session of the answer waits for. */
+export function confirmation(user: LoginAnswer): Promise<Confirmation> {
+  return rpc("user.confirmation", { sessionid: user.sessionid });
+}
+
+/** Confirms the session of the answer with a code, and keeps it. */
+export async function confirmSignIn(
+  user: LoginAnswer,
+  code: string,
+  remember: boolean,
+): Promise<void> {
+  await rpc("user.confirm", { sessionid: user.sessionid, code });
+  await begin(user, remember);
+}
+
+async function begin(user: LoginAnswer, remember: boolean): Promise<void> {
   const begun: Session = {
     token: user.sessionid,
     userid: user.userid,
@@ -119,7 +155,6 @@ export async function signIn(
   };
   beginSession(begun, remember);
   await refreshRights();
-  return begun;
 }
 
 /**

@@ -73,8 +73,9 @@ pub(super) fn user(api: &Api, request: &Request, origin: &Origin) -> AviResult<U
         }
         Credential::Bearer(token) => sessions::authenticate(api, Some(token)).map_err(unauthorized),
         Credential::Basic(name, password) => {
-            let verified =
-                rpc::run_as(api, None, origin, |call| login::verify(call, name, password.clone()));
+            let verified = rpc::run_as(api, None, origin, |call| {
+                login::verify_at_once(call, name, password.clone())
+            });
             let refused = |error: ApiError| {
                 refuse(if error.is_of_database() { 503 } else { 401 }, error.data)
             };
@@ -88,8 +89,10 @@ pub(super) fn user(api: &Api, request: &Request, origin: &Origin) -> AviResult<U
 pub(crate) fn login(api: &Api, members: &Json, origin: &Origin) -> Reply {
     let text = |name: &str| members[name].as_str().unwrap_or_default().to_owned();
     let (username, password) = (text("username"), text("password"));
-    let signed_in =
-        rpc::run_as(api, None, origin, |call| login::sign_in(call, &username, password));
+    let signed_in = rpc::run_as(api, None, origin, |call| {
+        let verified = login::verify_at_once(call, &username, password)?;
+        Ok((verified.userid, login::open(call, &username, verified)?))
+    });
     match signed_in {
         Ok((userid, session)) => Reply {
             status: 200,

@@ -5,8 +5,9 @@ use serde_json::json;
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
-use crate::methods::auditlog;
+use crate::methods::{auditlog, mfa};
 use crate::session::Verified;
+use crate::session::rules::{By, Rules};
 use crate::{params, session};
 
 pub(crate) const METHODS: &[Method] = &[
@@ -35,21 +36,33 @@ pub(crate) fn verify(call: &Call<'_>, username: &str, password: String) -> ApiRe
     })
 }
 
-/// Opens a session; returns the user's id and that of the session.
-pub(crate) fn sign_in(
+/// Refuses users who need a second factor, where none can be given.
+pub(crate) fn verify_at_once(
     call: &Call<'_>,
     username: &str,
     password: String,
-) -> ApiResult<(u64, String)> {
+) -> ApiResult<Verified> {
     let verified = verify(call, username, password)?;
+    match verified.mfaid {
+        0 => Ok(verified),
+        _ => Err(ApiError::application(
+            "The account has multi-factor authentication: sign in with an API token.",
+        )),
+    }
+}
+
+/// Opens a session for a user whose password is right; returns the id of the session.
+pub(crate) fn open(call: &Call<'_>, username: &str, verified: Verified) -> ApiResult<String> {
     let userid = verified.userid;
     session::user(call.api, userid, "", session::NO_ACCESS)?;
-    let entry = auditlog::entry(call, AuditAction::Login, userid, username);
-    let id = session::open(call.api, verified, |state| match &entry {
+    // A session that waits for a second factor is no sign-in yet.
+    let entry = (verified.mfaid == 0)
+        .then(|| auditlog::entry(call, AuditAction::Login, userid, username))
+        .flatten();
+    session::open(call.api, verified, |state| match &entry {
         Some(author) => note_access(state, AuditAction::Login, author),
         None => Ok(()),
-    })?;
-    Ok((userid, id))
+    })
 }
 
 /// Ends the session of the call.
@@ -66,9 +79,11 @@ fn login(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         None => Err(ApiError::at("/", format_args!("the parameter \"{name}\" is missing"))),
     };
     let (username, password) = (text("username")?, text("password")?);
-    let (userid, id) = sign_in(call, &username, password)?;
+    let verified = verify(call, &username, password)?;
+    mfa::check_supported(call, verified.mfaid)?;
+    let id = open(call, &username, verified)?;
     if params::flag(input.get("userData")) {
-        user_data(call, userid, Some(&id))
+        user_data(call, verified.userid, Some(&id))
     } else {
         Ok(id.into())
     }
@@ -108,20 +123,21 @@ fn user_data(call: &Call<'_>, userid: u64, sessionid: Option<&str>) -> ApiResult
             Json::String(row.get(name).map(ToString::to_string).unwrap_or_default()),
         );
     }
-    let groups = call.rows(
-        "SELECT MAX(g.debug_mode) AS debug_mode, MAX(g.gui_access) AS gui_access \
-         FROM user_groups ug JOIN usergroups g ON g.usrgrpid = ug.usrgrpid WHERE ug.userid = ?",
-        &[userid.into()],
-    )?;
-    let group = |name: &str| groups.first().map_or(0, |row| row.int(name));
+    let rules = call.read(|reader| Rules::read(reader, userid, row.id("userdirectoryid")))?;
     out.insert("type".into(), json!(row.int("type")));
     out.insert("userip".into(), json!(call.peer.to_string()));
-    out.insert("debug_mode".into(), json!(group("debug_mode")));
+    out.insert("debug_mode".into(), json!(rules.debug_mode));
     // Of all these only this one is text in the reference.
-    out.insert("gui_access".into(), json!(group("gui_access").to_string()));
-    out.insert("mfaid".into(), json!(0));
+    out.insert("gui_access".into(), json!(rules.gui_access.to_string()));
+    out.insert(
+        "mfaid".into(),
+        match rules.mfaid {
+            0 => json!(0),
+            id => json!(id.to_string()),
+        },
+    );
     out.insert("deprovisioned".into(), json!(false));
-    out.insert("auth_type".into(), json!(0));
+    out.insert("auth_type".into(), json!(i64::from(rules.by != By::Internal)));
     if let Some(id) = sessionid {
         out.insert("sessionid".into(), json!(id));
         out.insert("secret".into(), json!(session::digest(id)[..32].to_owned()));

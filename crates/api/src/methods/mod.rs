@@ -8,12 +8,14 @@ pub(crate) mod auditlog;
 pub(crate) mod authentication;
 pub(crate) mod autoregistration;
 pub(crate) mod balancing;
+pub(crate) mod connector;
 pub(crate) mod correlation;
 pub(crate) mod dashboard;
 pub(crate) mod drule;
 pub(crate) mod event;
 pub(crate) mod graph;
 pub(crate) mod group;
+pub(crate) mod hanode;
 pub(crate) mod history;
 pub(crate) mod host;
 pub(crate) mod hostinterface;
@@ -27,10 +29,13 @@ pub(crate) mod login;
 pub(crate) mod maintenance;
 pub(crate) mod map;
 pub(crate) mod mediatype;
+pub(crate) mod mfa;
+pub(crate) mod module;
 pub(crate) mod oncall;
 pub(crate) mod proxy;
 pub(crate) mod proxygroup;
 pub(crate) mod regexp;
+pub(crate) mod report;
 pub(crate) mod role;
 pub(crate) mod running;
 pub(crate) mod script;
@@ -43,6 +48,7 @@ pub(crate) mod token;
 pub(crate) mod transaction;
 pub(crate) mod trigger;
 pub(crate) mod user;
+pub(crate) mod userdirectory;
 pub(crate) mod usergroup;
 pub(crate) mod usermacro;
 pub(crate) mod valuemap;
@@ -69,6 +75,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     balancing::poolgroup::METHODS,
     balancing::vip::METHODS,
     balancing::virtualservice::METHODS,
+    connector::METHODS,
     correlation::METHODS,
     dashboard::METHODS,
     dashboard::host::METHODS,
@@ -78,6 +85,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     crate::exchange::METHODS,
     graph::METHODS,
     group::METHODS,
+    hanode::METHODS,
     history::METHODS,
     host::METHODS,
     hostinterface::METHODS,
@@ -93,10 +101,13 @@ pub(crate) const ALL: &[&[Method]] = &[
     maintenance::METHODS,
     map::METHODS,
     mediatype::METHODS,
+    mfa::METHODS,
+    module::METHODS,
     oncall::METHODS,
     proxy::METHODS,
     proxygroup::METHODS,
     regexp::METHODS,
+    report::METHODS,
     role::METHODS,
     running::METHODS,
     script::METHODS,
@@ -109,6 +120,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     trigger::METHODS,
     token::METHODS,
     user::METHODS,
+    userdirectory::METHODS,
     usergroup::METHODS,
     usermacro::METHODS,
     valuemap::METHODS,
@@ -149,6 +161,8 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &script::SCRIPT,
     &oncall::ONCALL,
     &alert::ALERT,
+    &connector::CONNECTOR,
+    &report::REPORT,
     &service::SERVICE,
     &sla::SLA,
     &image::IMAGE,
@@ -160,6 +174,8 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &user::USER,
     &usergroup::USER_GROUP,
     &role::ROLE,
+    &mfa::MFA,
+    &userdirectory::USER_DIRECTORY,
     &token::TOKEN,
     &regexp::REGEXP,
     &balancing::virtualservice::VIRTUAL_SERVICE,
@@ -171,6 +187,8 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &balancing::enginegroup::ENGINE_GROUP,
     &balancing::engine::ENGINE,
     &auditlog::AUDIT_LOG,
+    &hanode::HA_NODE,
+    &module::MODULE,
 ];
 
 /// Parameters and result of a method that is none of get, create, update and delete.
@@ -191,6 +209,8 @@ pub(crate) const DESCRIBED: &[Described] = &[
     oncall::SHIFTS,
     oncall::OVERRIDE,
     oncall::ICAL,
+    mfa::CONFIRMATION,
+    mfa::CONFIRM,
 ];
 
 /// Objects of which there is one.

@@ -1,7 +1,7 @@
 //! User groups: rights on host and template groups, tag filters, members.
 
 use config::Edit;
-use config::db::query_by_ids;
+use config::db::{Row, query_by_ids};
 use config::table;
 use const_format::formatcp;
 use objects::sql::{GROUP_OF_HOSTS, GROUP_OF_TEMPLATES};
@@ -9,8 +9,8 @@ use objects::sql::{GROUP_OF_HOSTS, GROUP_OF_TEMPLATES};
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get, Output};
-use crate::methods::user;
 use crate::methods::user::{check_super_admin_left, end_sessions};
+use crate::methods::{report, user};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field};
@@ -160,6 +160,12 @@ impl Plain for UserGroup {
     }
 
     fn show(&self, found: &mut Found<'_, '_>) -> ApiResult<()> {
+        if !found.call.is_super_admin() {
+            // How others sign in is no concern of users.
+            for row in &mut found.rows {
+                row.out.retain(|name| name != "userdirectoryid" && name != "mfaid");
+            }
+        }
         let Some(wanted) = found.wants_uncounted("selectUsers")? else { return Ok(()) };
         let pairs = found.call.pairs(
             "SELECT usrgrpid, userid FROM user_groups WHERE usrgrpid IN ({ids}) ORDER BY userid",
@@ -174,19 +180,29 @@ impl Plain for UserGroup {
     }
 
     fn given(&self, _call: &Call<'_>, draft: &mut Draft<'_>) -> ApiResult<()> {
-        for name in ["userdirectoryid", "mfaid"] {
-            // Directories and second factors are not kept yet, so there are none to refer to.
-            if draft.value(name, None).as_int() != 0 {
-                let path = format!("{}/{name}", draft.path);
-                return Err(ApiError::at(&path, "referred object does not exist"));
-            }
-        }
         let users = SPEC.children.iter().position(|child| child.member == "users");
         if let Some(users @ None) = users.and_then(|n| draft.children.get_mut(n)) {
             let ids = params::ids(draft.input, "userids")?;
             *users = ids.map(|ids| ids.into_iter().map(|id| vec![("userid", id.into())]).collect());
         }
         Ok(())
+    }
+
+    fn write(
+        &self,
+        _call: &Call<'_>,
+        edit: &mut Edit<'_>,
+        draft: &mut Draft<'_>,
+        before: Option<&Row>,
+    ) -> ApiResult<()> {
+        check_directory(edit, draft, before)?;
+        check_mfa(edit, draft, before)
+    }
+
+    fn delete(&self, _call: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
+        report::recipients::refuse_groups_of(edit, rows)?;
+        refuse_used(edit, rows)?;
+        plain::delete_rows(&SPEC, edit, rows)
     }
 
     fn written(&self, call: &Call<'_>, edit: &mut Edit<'_>, drafts: &[Draft<'_>]) -> ApiResult<()> {
@@ -205,6 +221,62 @@ impl Plain for UserGroup {
         check_super_admin_left(edit)?;
         end_sessions(edit)
     }
+}
+
+/// Values of `gui_access` of groups whose users a directory may authenticate: the default, and LDAP.
+const BY_DIRECTORY: [i64; 2] = [0, 2];
+
+fn check_directory(
+    edit: &mut Edit<'_>,
+    draft: &mut Draft<'_>,
+    before: Option<&Row>,
+) -> ApiResult<()> {
+    let name = "userdirectoryid";
+    if !BY_DIRECTORY.contains(&draft.value("gui_access", before).as_int()) {
+        if draft.gives(name) {
+            let error = format_args!("unexpected parameter \"{name}\"");
+            return Err(ApiError::at(&draft.path, error));
+        }
+        draft.set(name, 0);
+    }
+    let given = draft.value(name, None).as_int();
+    let sql =
+        "SELECT userdirectoryid FROM userdirectories WHERE userdirectoryid = ? AND idp_type = 1";
+    if given != 0 && edit.query(sql, &[given.into()])?.is_empty() {
+        let path = format!("{}/{name}", draft.path);
+        return Err(ApiError::at(&path, "referred object does not exist"));
+    }
+    Ok(())
+}
+
+fn check_mfa(edit: &mut Edit<'_>, draft: &mut Draft<'_>, before: Option<&Row>) -> ApiResult<()> {
+    if draft.value("mfa_status", before).as_int() == 0 {
+        return plain::only(draft, "mfaid", &0.into());
+    }
+    let given = draft.value("mfaid", None).as_int();
+    let sql = "SELECT mfaid FROM mfa WHERE mfaid = ?";
+    if given != 0 && edit.query(sql, &[given.into()])?.is_empty() {
+        return Err(ApiError::at(&format!("{}/mfaid", draft.path), "object does not exist"));
+    }
+    Ok(())
+}
+
+/// Refuses to delete groups that users of a directory get.
+fn refuse_used(edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
+    let ids: Vec<u64> = rows.iter().map(|row| row.id("usrgrpid")).collect();
+    let sql = "SELECT g.usrgrpid, d.name, d.idp_type FROM userdirectory_groups g \
+               JOIN userdirectories d ON d.userdirectoryid = g.userdirectoryid \
+               WHERE g.usrgrpid IN ({ids}) ORDER BY g.usrgrpid";
+    let used = query_by_ids(edit, sql, &[], &ids)?;
+    let Some(used) = used.first() else { return Ok(()) };
+    let group = rows.iter().find(|row| row.id("usrgrpid") == used.id("usrgrpid"));
+    let group = group.map_or("", |row| row.text("name"));
+    let by = match used.int("idp_type") {
+        1 => format!("LDAP userdirectory \"{}\"", used.text("name")),
+        _ => "SAML userdirectory".to_owned(),
+    };
+    let error = format!("Cannot delete user group \"{group}\", because it is used by {by}.");
+    Err(ApiError::params(error))
 }
 
 fn check_filter(_: &mut Seen, row: &mut Columns, _: &str) -> ApiResult<()> {

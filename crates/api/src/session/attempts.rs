@@ -82,7 +82,7 @@ pub(super) struct Note {
 
 /// One attempt; without a verdict it does not count.
 #[derive(Debug)]
-pub(super) struct Attempt {
+pub(crate) struct Attempt {
     shared: Arc<Shared>,
     source: IpAddr,
     account: String,
@@ -135,7 +135,7 @@ impl Attempts {
 
     /// Notes a failure, or a sign-in, for the users table. Writing it at once would make an existing
     /// user's wrong password slower than an unknown user's.
-    pub(super) fn note(&self, userid: u64, good: bool, peer: IpAddr, now: u64) {
+    pub(crate) fn note(&self, userid: u64, good: bool, peer: IpAddr, now: u64) {
         let mut notes = lock(&self.0.notes);
         if notes.len() >= NOTES_MAX && !notes.contains_key(&userid) {
             return;
@@ -236,7 +236,7 @@ fn find<'s>(
 
 impl Attempt {
     /// The password was checked.
-    pub(super) fn end(mut self, good: bool, now: u64) {
+    pub(crate) fn end(mut self, good: bool, now: u64) {
         self.verdict = Some((good, now));
     }
 }

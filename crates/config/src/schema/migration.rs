@@ -14,7 +14,8 @@ use crate::db::{CONFIGURATION, Connection, DbError, DbResult, Value};
 /// to version 6 is [`separate_state`]. Version 7 has an index on the priority of triggers, the record of
 /// changes and the audit log, version 8 what hosts have yet to take over from templates, version 9 the
 /// objects of the load balancer, each version up to 16 more of their columns, version 17 alerting
-/// ([`alerting`]), version 18 grouping, calming and on-call schedules, version 19 proxies, graphs, maps and dashboards.
+/// ([`alerting`]), version 18 grouping, calming and on-call schedules, version 19 proxies, graphs, maps,
+/// dashboards and sign-in.
 /// From version [`SEPARATE`] on, a step adds what [`lacking`] finds: a new table or column needs a new
 /// version and nothing else.
 const MIGRATIONS: &[&str] = &[

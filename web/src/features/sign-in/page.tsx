@@ -3,11 +3,12 @@ import { type FormEvent, useEffect, useState } from "react";
 import { ApiError } from "~/api/client";
 import { explain } from "~/api/errors";
 import { endReason, session } from "~/api/session-store";
-import { NoInterfaceAccess, signIn } from "~/api/users";
+import { type LoginAnswer, NoInterfaceAccess, signIn } from "~/api/users";
 import { Button } from "~/ui/button";
 import { Checkbox, Field, Input } from "~/ui/field";
 import { Mark } from "~/ui/logo";
 import { ErrorNote } from "~/ui/state";
+import { CodeForm } from "./code-form";
 import { texts } from "./texts";
 
 const route = getRouteApi("/login");
@@ -43,32 +44,15 @@ export function LoginPage() {
   const { next } = route.useSearch();
   const navigate = useNavigate();
   const router = useRouter();
-  const [username, setUsername] = useState("Admin");
-  const [password, setPassword] = useState("");
   const [remember, setRemember] = useState(true);
-  const [busy, setBusy] = useState(false);
-  const [attempts, setAttempts] = useState(0);
-  const [error, setError] = useState<{ what: string; todo: string } | null>(null);
-  const expired = endReason() === "expired";
+  /** The password was right, and the session waits for a code. */
+  const [waiting, setWaiting] = useState<LoginAnswer | null>(null);
+  const done = () => router.history.push(safeNext(next));
 
   useEffect(() => {
     document.title = "Sign in · Vedette";
     if (session()) void navigate({ to: "/" });
   }, [navigate]);
-
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    setError(null);
-    try {
-      await signIn(username, password, remember);
-      router.history.push(safeNext(next));
-    } catch (thrown) {
-      setAttempts(attempts + 1);
-      setError(loginError(thrown, attempts + 1));
-      setBusy(false);
-    }
-  };
 
   return (
     <main className="flex min-h-full items-center justify-center p-6">
@@ -77,54 +61,97 @@ export function LoginPage() {
           <Mark size={44} />
           <h1 className="text-xl font-semibold tracking-tight">{texts.signInToVedette}</h1>
         </div>
-        <form
-          onSubmit={submit}
-          className="flex flex-col gap-4 rounded-xl border bg-surface p-6 shadow-card"
-        >
-          {expired && !error && (
-            <p
-              role="status"
-              className="rounded-lg bg-accent-soft px-3 py-2.5 text-sm text-accent-ink"
-            >
-              {texts.yourSessionHasEnded}
-            </p>
-          )}
-          {error && <ErrorNote {...error} />}
-          <Field label={texts.userName}>
-            {(id) => (
-              <Input
-                id={id}
-                autoFocus
-                required
-                autoComplete="username"
-                value={username}
-                onChange={(event) => setUsername(event.target.value)}
-              />
-            )}
-          </Field>
-          <Field label={texts.password}>
-            {(id) => (
-              <Input
-                id={id}
-                type="password"
-                required
-                autoComplete="current-password"
-                value={password}
-                onChange={(event) => setPassword(event.target.value)}
-              />
-            )}
-          </Field>
-          <Checkbox
-            label={texts.keepMeSignedIn}
-            checked={remember}
-            onChange={(event) => setRemember(event.target.checked)}
+        {waiting ? (
+          <CodeForm
+            user={waiting}
+            remember={remember}
+            onDone={done}
+            onBack={() => setWaiting(null)}
           />
-          <Button type="submit" look="primary" busy={busy} className="h-9">
-            {texts.signIn}
-          </Button>
-        </form>
+        ) : (
+          <PasswordForm
+            remember={remember}
+            onRemember={setRemember}
+            onAnswer={(answer) => (answer ? setWaiting(answer) : done())}
+          />
+        )}
         <p className="pt-4 text-center text-xs text-faint">{texts.firstStartTheServer}</p>
       </div>
     </main>
+  );
+}
+
+interface PasswordProps {
+  remember: boolean;
+  onRemember: (remember: boolean) => void;
+  /** `null`: signed in. */
+  onAnswer: (answer: LoginAnswer | null) => void;
+}
+
+function PasswordForm({ remember, onRemember, onAnswer }: PasswordProps) {
+  const [username, setUsername] = useState("Admin");
+  const [password, setPassword] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [attempts, setAttempts] = useState(0);
+  const [error, setError] = useState<{ what: string; todo: string } | null>(null);
+  const expired = endReason() === "expired";
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setError(null);
+    try {
+      onAnswer(await signIn(username, password, remember));
+    } catch (thrown) {
+      setAttempts(attempts + 1);
+      setError(loginError(thrown, attempts + 1));
+      setBusy(false);
+    }
+  };
+
+  return (
+    <form
+      onSubmit={submit}
+      className="flex flex-col gap-4 rounded-xl border bg-surface p-6 shadow-card"
+    >
+      {expired && !error && (
+        <p role="status" className="rounded-lg bg-accent-soft px-3 py-2.5 text-sm text-accent-ink">
+          {texts.yourSessionHasEnded}
+        </p>
+      )}
+      {error && <ErrorNote {...error} />}
+      <Field label={texts.userName}>
+        {(id) => (
+          <Input
+            id={id}
+            autoFocus
+            required
+            autoComplete="username"
+            value={username}
+            onChange={(event) => setUsername(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label={texts.password}>
+        {(id) => (
+          <Input
+            id={id}
+            type="password"
+            required
+            autoComplete="current-password"
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+          />
+        )}
+      </Field>
+      <Checkbox
+        label={texts.keepMeSignedIn}
+        checked={remember}
+        onChange={(event) => onRemember(event.target.checked)}
+      />
+      <Button type="submit" look="primary" busy={busy} className="h-9">
+        {texts.signIn}
+      </Button>
+    </form>
   );
 }

@@ -210,7 +210,7 @@ fn shown(row: &Row) -> Map<String, Json> {
 }
 
 /// `a@example.com`, or with a name: `Name <a@example.com>`.
-fn is_address(text: &str) -> bool {
+pub(crate) fn is_address(text: &str) -> bool {
     if text.contains(['\n', '\r']) {
         return false;
     }

@@ -6,13 +6,18 @@ mod media;
 mod password;
 mod write;
 
-use crate::call::Method;
+use config::db::Row;
+
+use crate::call::{Call, Json, Method};
+use crate::directory;
+use crate::error::{ApiError, ApiResult};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
+use crate::params;
 
 pub(crate) use fields::{as_browsers_read, is_address as is_web_address};
-pub(crate) use media::is_period;
+pub(crate) use media::{is_address, is_period};
 pub(crate) use write::{check_super_admin_left, end_sessions};
 
 pub(crate) const METHODS: &[Method] = &[
@@ -21,6 +26,7 @@ pub(crate) const METHODS: &[Method] = &[
     Method::user("user.update", write::update),
     Method::super_admin("user.delete", write::delete),
     Method::super_admin("user.unblock", write::unblock),
+    Method::super_admin("user.provision", provision),
 ];
 
 const FIELDS: &[Field] = &[
@@ -63,6 +69,22 @@ pub(crate) static USER: Object = Object {
     strict: false,
     sort: &["userid", "username"],
 };
+
+/// `user.provision`: provisions users of LDAP again. Users of other directories are left alone.
+fn provision(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let ids = params::delete_ids(input)?;
+    let sql = "SELECT u.userid, u.username, u.userdirectoryid, \
+               COALESCE(d.provision_status, 0) AS provision_status FROM users u \
+               LEFT JOIN userdirectories d ON d.userdirectoryid = u.userdirectoryid \
+               WHERE u.userid IN ({ids}) ORDER BY u.userid";
+    let users = call.rows_by_ids(sql, &ids)?;
+    let is_unmapped =
+        |row: &Row| row.id("userdirectoryid") != 0 && row.int("provision_status") != 1;
+    if users.iter().any(is_unmapped) {
+        return Err(ApiError::no_object());
+    }
+    Ok(USER.result(&directory::sign_in::provision_again(call, &users)?))
+}
 
 /// The user that nobody signs in as with a password.
 const GUEST: &str = "guest";

@@ -12,6 +12,7 @@ use super::media::{self, Media};
 use super::{GUEST, USER, fields, password};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
+use crate::methods::report;
 use crate::object::{Columns, Mode, taken};
 use crate::params;
 use crate::session::{self, hash_password};
@@ -331,6 +332,8 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 }));
             }
         }
+        let users: Vec<(u64, &str)> = known.iter().map(|(id, name)| (*id, name.as_str())).collect();
+        report::refuse_users_of(edit, &users)?;
         // The database deletes their tokens and memberships; a session without its user is not valid.
         edit.delete(&table::USERS, "userid", &ids)?;
         Ok(USER.result(&ids))

@@ -27,7 +27,10 @@ fn rights_filters_and_members() {
         (json!({ "tag_filters": [{ "groupid": hg, "value": "x" }] }), "\"tag\": cannot be empty"),
         (json!({ "users": [{ "userid": "999" }] }), "\"/1/users/1/userid\": object does not exist"),
         (json!({ "users": [{ "userid": "1" }], "users_status": 1 }), "cannot add oneself"),
-        (json!({ "mfaid": 7 }), "does not exist"),
+        (json!({ "mfaid": 7 }), "\"/1/mfaid\": value must be 0"),
+        (json!({ "mfa_status": 1, "mfaid": 7 }), "\"/1/mfaid\": object does not exist"),
+        (json!({ "userdirectoryid": 7 }), "\"/1/userdirectoryid\": referred object does not exist"),
+        (json!({ "gui_access": 1, "userdirectoryid": 7 }), "unexpected parameter"),
     ] {
         let mut params = json!({ "name": "x" });
         for (name, value) in change.as_object().unwrap() {

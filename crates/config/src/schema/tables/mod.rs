@@ -13,6 +13,7 @@ mod alerting;
 mod balancing;
 mod correlation;
 mod dashboards;
+mod exports;
 mod found;
 mod hosts;
 mod items;
@@ -22,6 +23,7 @@ mod oncall;
 mod people;
 mod proxies;
 mod services;
+mod sign_in;
 mod state;
 
 use super::{Column, Kind, Reload, Table};
@@ -83,6 +85,7 @@ pub mod named {
     pub use super::balancing::*;
     pub use super::correlation::*;
     pub use super::dashboards::*;
+    pub use super::exports::*;
     pub use super::found::*;
     pub use super::hosts::*;
     pub use super::items::*;
@@ -92,6 +95,7 @@ pub mod named {
     pub use super::people::*;
     pub use super::proxies::*;
     pub use super::services::*;
+    pub use super::sign_in::*;
     pub use super::state::*;
 }
 
@@ -116,6 +120,8 @@ pub(crate) fn configuration_tables() -> impl Iterator<Item = &'static Table> {
         balancing::TABLES,
         maps::TABLES,
         dashboards::TABLES,
+        sign_in::TABLES,
+        exports::TABLES,
     ]
     .into_iter()
     .flatten()
