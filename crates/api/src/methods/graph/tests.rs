@@ -373,7 +373,7 @@ fn stored_graphs_follow_a_renamed_host() {
     )]);
     let renamed = json!({ "templateid": f.template, "host": "renamed" });
     f.server.call("template.update", &renamed).unwrap();
-    f.server.api.convert_stored_graphs().unwrap();
+    f.server.api.convert_stored_objects().unwrap();
     assert_eq!(f.graphs(&f.host), ["load: a"]);
     assert_eq!(f.server.count("SELECT COUNT(*) AS n FROM parts"), 0);
 }
