@@ -37,8 +37,8 @@ const OPEN: &str = formatcp!(
 const UNCERTAIN: &str =
     "The server stopped during the attempt. The message may have been sent; it is not sent again.";
 
-/// In `nextcheck`: due at once, and an attempt before may have reached the receiver, which takes each message once.
-const AGAIN: i64 = 1;
+/// The error of alerts that wait after an attempt that may have reached the receiver, which takes each message once.
+const AGAIN: &str = "It is not known whether the message was sent. It is sent again.";
 
 /// Alerts on their way.
 pub(super) struct Sending {
@@ -68,10 +68,11 @@ impl Sending {
         if !again.is_empty() {
             let marks = config::db::placeholders(again.len());
             let sql = format!(
-                "UPDATE alerts SET nextcheck = {AGAIN} WHERE {OPEN} AND nextcheck = 0 \
+                "UPDATE alerts SET nextcheck = 1, error = ? WHERE {OPEN} AND nextcheck = 0 \
                  AND mediatypeid IN ({marks})"
             );
-            config.write_state(|state| state.execute(&sql, &again))?;
+            let params = Vec::from_iter(std::iter::once(AGAIN.into()).chain(again));
+            config.write_state(|state| state.execute(&sql, &params))?;
         }
         let sql = formatcp!(
             "UPDATE alerts SET status = {}, error = ? WHERE {OPEN} AND nextcheck = 0",
@@ -275,7 +276,12 @@ impl Sending {
         let (again, reports) = self.again(reports);
         let reports = &*reports;
         if !again.is_empty() {
-            config.write_state(|state| set_due(state, &again, AGAIN))?;
+            let marks = config::db::placeholders(again.len());
+            let sql =
+                format!("UPDATE alerts SET nextcheck = ?, error = ? WHERE alertid IN ({marks})");
+            let ids = again.iter().map(|id| Value::from(*id));
+            let params = Vec::from_iter([now.into(), AGAIN.into()].into_iter().chain(ids));
+            config.write_state(|state| state.execute(&sql, &params))?;
         }
         match config.write_state(|state| write_ends(state, reports, fallbacks, now)) {
             Err(error) if error.is_of_values() => {
@@ -309,7 +315,7 @@ impl Sending {
 
 /// The error of a message whose action or user was deleted.
 fn withdrawn_error(alert: &Row) -> &'static str {
-    match alert.int("nextcheck") {
+    match alert.text("error") {
         AGAIN => {
             "The message may have been sent. The action or the user was deleted since; it is not sent again."
         }

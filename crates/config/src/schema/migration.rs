@@ -99,12 +99,20 @@ pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult
     Ok(before)
 }
 
+/// The first version that obeys the period of events of services.
+const RETENTION: i64 = 19;
+
 /// Creates what the configuration of version `from` does not have yet, once its state is separate. Which
 /// rows are new depends on the version: earlier steps of the same start may have created their tables.
 fn newest_configuration(connection: &mut dyn Connection, from: i64) -> DbResult<String> {
     let mut sql = lacking(connection, configuration_tables());
     sql += &alerting::statements(connection, from)?;
     sql += &icons::statements(connection, from);
+    if from < RETENTION {
+        // Before, events of services were kept as long as those of triggers; the default is a day.
+        sql += "INSERT INTO settings (name, value) SELECT 'hk_events_service', '365d' \
+                WHERE NOT EXISTS (SELECT 1 FROM settings WHERE name = 'hk_events_service');\n";
+    }
     sql += &format!("INSERT INTO schema_version (version) VALUES ({VERSION});\n");
     Ok(sql)
 }

@@ -9,11 +9,11 @@ pub struct Retention {
     pub trigger_events_s: Option<u64>,
     /// Events of services.
     pub service_events_s: Option<u64>,
-    /// Internal events.
+    /// Internal events: what became unsupported or unknown.
     pub internal_events_s: Option<u64>,
     /// Events of network discovery.
     pub discovery_events_s: Option<u64>,
-    /// Events of autoregistration.
+    /// Events of autoregistration: one for each time an agent announces itself.
     pub autoregistration_events_s: Option<u64>,
     /// Changes of the status of services, from which their SLI is computed.
     pub services_s: Option<u64>,

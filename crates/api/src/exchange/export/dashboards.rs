@@ -12,7 +12,7 @@ use crate::call::Json;
 use crate::error::ApiResult;
 use crate::exchange::words::dashboards::{DASHBOARD, PAGE, WIDGET};
 use crate::exchange::words::to_export;
-use crate::methods::dashboard::{Stored, StoredField};
+use crate::methods::dashboard::{Stored, StoredField, readable};
 
 /// How an export names objects: members that are columns of a statement, with the statement.
 fn names_of(kind: WidgetFieldType) -> Option<(&'static [&'static str], &'static str)> {
@@ -57,6 +57,18 @@ fn names_of(kind: WidgetFieldType) -> Option<(&'static [&'static str], &'static 
     })
 }
 
+/// Objects of the template itself: users who can read it can read them.
+const fn is_of_template(kind: WidgetFieldType) -> bool {
+    matches!(
+        kind,
+        WidgetFieldType::Host
+            | WidgetFieldType::Item
+            | WidgetFieldType::ItemPrototype
+            | WidgetFieldType::Graph
+            | WidgetFieldType::GraphPrototype
+    )
+}
+
 /// Objects that widgets refer to, by kind and id.
 type Named = BTreeMap<(WidgetFieldType, u64), Json>;
 
@@ -87,6 +99,10 @@ impl Export<'_, '_> {
             let Some((members, sql)) = names_of(kind) else { continue };
             ids.sort_unstable();
             ids.dedup();
+            if !is_of_template(kind) {
+                let readable = readable(self.call, kind, &ids)?;
+                ids.retain(|id| readable.contains_key(&id.to_string()));
+            }
             for row in self.rows(sql, &ids)? {
                 let member = |name: &&str| ((*name).to_owned(), Json::from(row.text(name)));
                 let name: Map<String, Json> = members.iter().map(member).collect();

@@ -174,12 +174,30 @@ impl Import<'_, '_> {
         find(finder, host)
     }
 
-    /// Turns a dashboard of an earlier version, which is stored as the export has it, into an object.
-    pub(super) fn convert_dashboard(&self, template: u64, node: &Json) -> ApiResult<()> {
-        let mut dashboard = self.dashboard(node, "/dashboard")?;
+    /// Turns a dashboard of an earlier version, which is stored as the export has it, into an object. `name`: technical
+    /// name of the template, which may have been another one then.
+    pub(super) fn convert_dashboard(
+        &self,
+        template: u64,
+        name: &str,
+        mut node: Json,
+    ) -> ApiResult<()> {
+        rename_host(&mut node, name);
+        let mut dashboard = self.dashboard(&node, "/dashboard")?;
         dashboard.insert("templateid".to_owned(), template.to_string().into());
         self.create("templatedashboard.create", vec![Json::Object(dashboard)]).map(drop)
     }
+}
+
+/// The template's name in all fields: items and graphs of its dashboards are its own.
+fn rename_host(dashboard: &mut Json, name: &str) {
+    let mut nodes = vec![dashboard];
+    for list in ["pages", "widgets", "fields"] {
+        let lists = nodes.into_iter().filter_map(|node| node.get_mut(list)?.as_array_mut());
+        nodes = lists.flatten().collect();
+    }
+    let hosts = nodes.into_iter().filter_map(|field| field.get_mut("value")?.get_mut("host"));
+    hosts.for_each(|host| *host = name.into());
 }
 
 /// Members as the API has them, also those that the export leaves out.

@@ -52,7 +52,7 @@ fn convert_dashboards(import: &Import<'_, '_>, rows: &[&Row]) -> ApiResult<()> {
     for row in rows {
         let node = serde_json::from_str(row.text("doc"))
             .map_err(|error| ApiError::application(error.to_string()))?;
-        import.convert_dashboard(row.id("hostid"), &node)?;
+        import.convert_dashboard(row.id("hostid"), row.text("host"), node)?;
     }
     let ids: Vec<u64> = rows.iter().map(|row| row.id("partid")).collect();
     import.call.write(|edit| Ok(edit.delete(&config::table::PARTS, "partid", &ids)?))

@@ -66,6 +66,9 @@ fn check_options(input: &Json) -> ApiResult<()> {
     Ok(())
 }
 
+/// Dashboards of hosts with their pages in one answer: each needs the host's own items and graphs.
+const WITH_PAGES_MAX: usize = 10_000;
+
 fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     check_options(input)?;
     let mut get = Get::new(call, input, &HOST_DASHBOARD, OPTIONS)?;
@@ -117,6 +120,15 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     found.sort_by(|one, other| compare(&order, one, other));
     found.truncate(limit);
+    if pages.is_some() && found.len() > WITH_PAGES_MAX {
+        return Err(ApiError::at(
+            "/selectPages",
+            format_args!(
+                "{} dashboards of hosts have their pages, at most {WITH_PAGES_MAX} are possible: set hostids or limit",
+                found.len()
+            ),
+        ));
+    }
     shown(call, &found, &wanted, pages.as_ref())
 }
 

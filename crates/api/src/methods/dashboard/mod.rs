@@ -26,6 +26,7 @@ use crate::object::{Mode, Object, field};
 use crate::permission::action_allowed;
 use crate::plain::{self, Action, Draft, Plain, Spec, Unique, delete_rows};
 
+pub(crate) use references::readable;
 pub(crate) use stored::{Stored, StoredField};
 
 pub(crate) const METHODS: &[Method] = &[

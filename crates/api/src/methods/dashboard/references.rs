@@ -48,7 +48,11 @@ fn object_of(kind: WidgetFieldType) -> Option<&'static Object> {
 }
 
 /// Those of these objects that the user can read, by id. Items and graphs come with their hosts.
-fn readable(call: &Call<'_>, kind: WidgetFieldType, ids: &[u64]) -> ApiResult<Map<String, Json>> {
+pub(crate) fn readable(
+    call: &Call<'_>,
+    kind: WidgetFieldType,
+    ids: &[u64],
+) -> ApiResult<Map<String, Json>> {
     let Some(object) = object_of(kind) else { return Ok(Map::new()) };
     let method = format!("{}.get", object.name);
     if rpc::lowest_type(&method).is_some_and(|lowest| call.user().kind < lowest) {

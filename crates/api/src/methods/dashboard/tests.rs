@@ -422,7 +422,8 @@ fn undated(source: &str) -> String {
 fn stored_dashboards_become_objects() {
     let world = World::new();
     let uuid = "5f8ba0c4a4b14c7f9c1b4a3b6f7d8e12";
-    let value = json!({ "host": "base", "key": "k" });
+    // The template had another name then.
+    let value = json!({ "host": "before", "key": "k" });
     let fields = json!([{ "type": "ITEM", "name": "itemid.0", "value": value }]);
     let doc = json!({ "uuid": uuid, "name": "kept", "auto_start": "NO", "pages": [
         { "widgets": [{ "type": "item", "width": "18", "hide_header": "YES", "fields": fields }] }] });

@@ -5,6 +5,7 @@ use crate::testing::Server;
 /// A report of Admin's, which goes to the user and the group with these ids.
 fn store(server: &Server, user: &str, group: &str) {
     server.write_sql(&[
+        "INSERT INTO dashboards (dashboardid, name, userid) VALUES (9, 'weekly', 1)",
         "INSERT INTO reports (reportid, userid, name, dashboardid, active_till) \
          VALUES (5, 1, 'weekly', 9, '2027-01-14')",
         &format!(

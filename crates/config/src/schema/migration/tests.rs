@@ -116,6 +116,8 @@ fn databases_of_all_versions_get_the_first_rows() {
         assert_eq!(count("images"), ["187"], "version {version}");
         let types = if version < 17 { "2" } else { "0" };
         assert_eq!(count("media_types"), [types], "version {version}");
+        let kept = "SELECT value FROM settings WHERE name = 'hk_events_service'";
+        assert_eq!(shown(&db, kept), ["365d"], "version {version}");
     }
 }
 

@@ -30,7 +30,7 @@ tables! { TABLES:
             text("name"),
             text("description"),
             int("status", "0"),
-            id("dashboardid"),
+            owned("dashboardid", "dashboards"),
             int("period", "0"),
             int("cycle", "0"),
             int("weekdays", "0"),
