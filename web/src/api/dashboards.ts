@@ -47,7 +47,7 @@ export interface DashboardGets {
 }
 
 /** Kinds of fields that refer to objects. */
-export const FIELD_TYPE = { group: "2", host: "3", item: "4", graph: "6", map: "8" } as const;
+export const FIELD_TYPE = { item: "4", graph: "6", map: "8" } as const;
 
 export const dashboardsQuery = () =>
   queryOptions({
@@ -81,12 +81,24 @@ export const hostDashboardsQuery = (hostid: string) =>
     meta: { live: "config" },
   });
 
-/** Values of the fields of a kind, in the order of their names: `itemid.0`, `itemid.1`. */
-export const objectsOf = (widget: Widget, type: string) =>
-  widget.fields
-    .filter((field) => field.type === type)
+const inOrder = (fields: readonly WidgetField[]) =>
+  fields
     .toSorted((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }))
     .map((field) => field.value);
+
+/** Values of the fields of a kind, in the order of their names: `itemid.0`, `itemid.1`. */
+export const objectsOf = (widget: Widget, type: string) =>
+  inOrder(widget.fields.filter((field) => field.type === type));
+
+/** Values of a field that may have several: `severities.0`, or `severities` in older templates. */
+export const valuesOf = (widget: Widget, name: string) =>
+  inOrder(
+    widget.fields.filter(
+      (field) =>
+        field.name === name ||
+        (field.name.startsWith(`${name}.`) && /^\d+$/.test(field.name.slice(name.length + 1))),
+    ),
+  );
 
 /** The value of a plain field; empty if the widget does not have it. */
 export const fieldOf = (widget: Widget, name: string) =>

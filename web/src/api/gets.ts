@@ -148,6 +148,8 @@ interface ByTrigger extends ByHost {
 }
 
 interface ByEvent extends ByHost, ByTags {
+  /** 2: one of the tags suffices. */
+  evaltype?: 0 | 2;
   eventids?: Ids;
   objectids?: Ids;
   source?: number;

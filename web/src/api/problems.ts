@@ -16,6 +16,8 @@ export interface ProblemFilter {
   triggerids?: string[];
   text?: string;
   tags?: TagFilter[];
+  /** One of the tags suffices. */
+  anyTag?: boolean;
   acknowledged?: boolean;
   suppressed?: boolean;
   sort?: "time" | "severity";
@@ -87,6 +89,7 @@ function narrowed(filter: ProblemFilter) {
     hostids: filter.hostids?.length ? filter.hostids : undefined,
     objectids: filter.triggerids?.length ? filter.triggerids : undefined,
     tags: filter.tags?.length ? filter.tags : undefined,
+    evaltype: filter.anyTag ? 2 : undefined,
     acknowledged: filter.acknowledged,
     suppressed: filter.suppressed,
     search: filter.text ? { name: filter.text } : undefined,

@@ -12,7 +12,7 @@ export function HostDashboards({ hostid }: { hostid: string }) {
   const query = useQuery(hostDashboardsQuery(hostid));
   return (
     <Found query={query} gone={null}>
-      {(dashboards) => <Chosen dashboards={dashboards} />}
+      {(dashboards) => <Chosen dashboards={dashboards} hostid={hostid} />}
     </Found>
   );
 }
@@ -23,7 +23,7 @@ interface Shown {
   pages: DashboardPage[];
 }
 
-function Chosen({ dashboards }: { dashboards: readonly Shown[] }) {
+function Chosen({ dashboards, hostid }: { dashboards: readonly Shown[]; hostid: string }) {
   const [chosen, setChosen] = useState("");
   const shown = dashboards.find((one) => one.dashboardid === chosen) ?? dashboards[0];
   if (!shown) {
@@ -43,7 +43,7 @@ function Chosen({ dashboards }: { dashboards: readonly Shown[] }) {
           options={dashboards.map((one) => [one.dashboardid, one.name])}
         />
       )}
-      <DashboardView key={shown.dashboardid} pages={shown.pages} />
+      <DashboardView key={shown.dashboardid} pages={shown.pages} hostid={hostid} />
     </div>
   );
 }

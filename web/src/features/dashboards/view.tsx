@@ -20,7 +20,7 @@ const NAMES: Record<string, string> = {
   map: "Map",
 };
 
-function Place({ widget }: { widget: Widget }) {
+function Place({ widget, hostid }: { widget: Widget; hostid?: string }) {
   const [x, y, width, height] = [widget.x, widget.y, widget.width, widget.height].map(Number);
   const title = widget.name || NAMES[widget.type] || widget.type;
   return (
@@ -34,15 +34,21 @@ function Place({ widget }: { widget: Widget }) {
       <Card title={title} className="h-full" bodyClass="flex flex-col">
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
         <section aria-label={title} tabIndex={0} className="min-h-0 flex-1 overflow-auto">
-          <WidgetBody widget={widget} />
+          <WidgetBody widget={widget} hostid={hostid} />
         </section>
       </Card>
     </div>
   );
 }
 
+interface ViewProps {
+  pages: readonly DashboardPage[];
+  /** The host whose problems the widgets show; undefined: those that their fields select. */
+  hostid?: string;
+}
+
 /** The pages of a dashboard, one at a time. */
-export function DashboardView({ pages }: { pages: readonly DashboardPage[] }) {
+export function DashboardView({ pages, hostid }: ViewProps) {
   const [chosen, setChosen] = useState("");
   const page = pages.find((one) => one.dashboard_pageid === chosen) ?? pages[0];
   if (!page) return null;
@@ -67,7 +73,7 @@ export function DashboardView({ pages }: { pages: readonly DashboardPage[] }) {
           style={{ gridTemplateColumns: "repeat(72, minmax(0, 1fr))", gridAutoRows: ROW_HEIGHT }}
         >
           {widgets.map((widget) => (
-            <Place key={widget.widgetid} widget={widget} />
+            <Place key={widget.widgetid} widget={widget} hostid={hostid} />
           ))}
         </div>
       )}

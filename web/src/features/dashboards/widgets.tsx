@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { FIELD_TYPE, fieldOf, objectsOf, type Widget } from "~/api/dashboards";
 import { graphsQuery } from "~/api/graphs";
 import { itemsQuery } from "~/api/items";
@@ -19,10 +20,16 @@ import { formatCount } from "~/util/format";
 import { useNow } from "~/util/hooks";
 import { SEVERITIES, type Severity } from "~/util/severity";
 import { DEFAULT_RANGE, formatClock } from "~/util/time";
+import { notApplied, problemFilter } from "./problem-filter";
 import { texts } from "./texts";
 
 interface Props {
   widget: Widget;
+}
+
+interface OfHost extends Props {
+  /** The host on whose page the widget is; undefined: it is on a dashboard of users. */
+  hostid?: string;
 }
 
 /** A sentence in place of what a widget would show. */
@@ -30,28 +37,24 @@ function Note({ children }: { children: string }) {
   return <p className="p-3 text-sm text-soft">{children}</p>;
 }
 
-/** Values of numbered fields as `severities.0`. */
-const numbered = (widget: Widget, name: string) =>
-  widget.fields.filter((field) => field.name.startsWith(`${name}.`)).map((field) => field.value);
-
-function filterOf(widget: Widget): ProblemFilter {
-  return {
-    mode: "open",
-    groupids: objectsOf(widget, FIELD_TYPE.group),
-    hostids: objectsOf(widget, FIELD_TYPE.host),
-    severities: numbered(widget, "severities").map(Number),
-    text: fieldOf(widget, "problem") || undefined,
-    suppressed: fieldOf(widget, "show_suppressed") === "1" ? undefined : false,
-  };
+/** A widget of problems, with the settings that it lacks. */
+function Filtered({ widget, hostid, children }: OfHost & { children: ReactNode }) {
+  const names = notApplied(widget, hostid);
+  return (
+    <>
+      {names.length > 0 && <Note>{texts.notApplied(names)}</Note>}
+      {children}
+    </>
+  );
 }
 
-function Problems({ widget }: Props) {
+function Problems({ widget, hostid }: OfHost) {
   const lines = Number(fieldOf(widget, "show_lines")) || 25;
-  const query = useQuery(newestProblemsQuery(filterOf(widget), lines));
+  const query = useQuery(newestProblemsQuery(problemFilter(widget, hostid), lines));
   return (
     <Found query={query} gone={null}>
       {(rows) =>
-        rows.length > 0 ? <ProblemList rows={rows} /> : <Note>{texts.noOpenProblems}</Note>
+        rows.length > 0 ? <ProblemList rows={rows} /> : <Note>{texts.noMatchingProblems}</Note>
       }
     </Found>
   );
@@ -69,6 +72,9 @@ function ProblemList({ rows }: { rows: readonly ProblemRow[] }) {
           >
             <SeverityBadge severity={row.severity} className="shrink-0" />
             <span className="truncate">{row.name}</span>
+            {row.r_clock > 0 && (
+              <span className="shrink-0 text-xs text-good-ink">{texts.resolved}</span>
+            )}
             <span className="ml-auto truncate text-xs text-soft">{row.hosts[0]?.name}</span>
           </Link>
         </li>
@@ -89,8 +95,8 @@ function SeverityCount({ filter, severity }: { filter: ProblemFilter; severity: 
   );
 }
 
-function ProblemsBySeverity({ widget }: Props) {
-  const filter = filterOf(widget);
+function ProblemsBySeverity({ widget, hostid }: OfHost) {
+  const filter = problemFilter(widget, hostid);
   const chosen = filter.severities ?? [];
   const shown = SEVERITIES.filter((one) => chosen.length === 0 || chosen.includes(one));
   return (
@@ -200,12 +206,20 @@ function MapOf({ widget }: Props) {
 }
 
 /** What a widget shows. Types that this page does not draw say so. */
-export function WidgetBody({ widget }: Props) {
+export function WidgetBody({ widget, hostid }: OfHost) {
   switch (widget.type) {
     case "problems":
-      return <Problems widget={widget} />;
+      return (
+        <Filtered widget={widget} hostid={hostid}>
+          <Problems widget={widget} hostid={hostid} />
+        </Filtered>
+      );
     case "problemsbysv":
-      return <ProblemsBySeverity widget={widget} />;
+      return (
+        <Filtered widget={widget} hostid={hostid}>
+          <ProblemsBySeverity widget={widget} hostid={hostid} />
+        </Filtered>
+      );
     case "item":
       return <ItemOf widget={widget} />;
     case "graph":

@@ -1,30 +1,21 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type HeartbeatSettings, heartbeatQuery, saveSettings } from "~/api/settings";
-import { Found } from "~/shared/fallback";
-import { FormBar } from "~/shared/forms/form-bar";
-import { FormCard } from "~/shared/forms/object-form";
 import { FormSection } from "~/shared/forms/section";
+import { SettingsForm, type SettingsOf, SettingsPage } from "~/shared/forms/settings-form";
 import { useDraft } from "~/shared/forms/use-draft";
-import { useFresh } from "~/shared/fresh";
-import { Page } from "~/shared/page";
 import { Checkbox, TextField } from "~/ui/field";
-import { toast } from "~/ui/toast";
 import { heartbeatDraft, heartbeatParams, heartbeatProblems } from "./draft";
 import { texts } from "./texts";
 
-function HeartbeatForm({ settings }: { settings: HeartbeatSettings }) {
+function HeartbeatForm({ settings, onSaved }: SettingsOf<HeartbeatSettings>) {
   const drafting = useDraft(() => heartbeatDraft(settings), heartbeatProblems);
   const { draft, set, problems } = drafting;
-  const client = useQueryClient();
-  const saving = useMutation({
-    mutationFn: () => saveSettings(heartbeatParams(draft)),
-    onSuccess: () => {
-      toast(texts.saved);
-      void client.invalidateQueries({ queryKey: ["heartbeat"] });
-    },
-  });
   return (
-    <FormCard onSubmit={() => drafting.check() && saving.mutate()}>
+    <SettingsForm
+      drafting={drafting}
+      words={texts}
+      save={() => saveSettings(heartbeatParams(draft))}
+      onSaved={onSaved}
+    >
       <FormSection title={texts.heartbeat} note={texts.purpose}>
         <Checkbox
           label={texts.enabled}
@@ -60,19 +51,11 @@ function HeartbeatForm({ settings }: { settings: HeartbeatSettings }) {
           <p className="text-soft">{texts.off}</p>
         )}
       </FormSection>
-      <FormBar save={texts.save} busy={saving.isPending} error={saving.error} problems={problems} />
-    </FormCard>
+    </SettingsForm>
   );
 }
 
 /** The dead man's switch: what the server requests while it works. */
 export function HeartbeatPage() {
-  const query = useFresh(heartbeatQuery());
-  return (
-    <Page title={texts.heartbeat} scroll>
-      <Found query={query} gone={null}>
-        {(settings) => <HeartbeatForm key={JSON.stringify(settings)} settings={settings} />}
-      </Found>
-    </Page>
-  );
+  return <SettingsPage title={texts.heartbeat} query={heartbeatQuery()} form={HeartbeatForm} />;
 }

@@ -102,12 +102,13 @@ function Edge({ link, ends, facts }: EdgeProps) {
   const [from, to] = [centre(ends[0]), centre(ends[1])];
   return (
     <g>
+      {look.words && <title>{look.words}</title>}
       <line
         x1={from.x}
         y1={from.y}
         x2={to.x}
         y2={to.y}
-        stroke={`#${look.color}`}
+        stroke={look.color}
         strokeWidth={look.drawtype === BOLD ? 3 : 1.5}
         strokeDasharray={DASHES[look.drawtype]}
       />

@@ -89,7 +89,27 @@ test("a link has the look of its most severe problem", () => {
     label: "",
     linktriggers: triggers,
   };
-  expect(lookOf(link, facts(true)).color).toBe("000008");
+  expect(lookOf(link, facts(true))).toMatchObject({ color: "#000008", words: "2 problems" });
   const fine = { ...link, linktriggers: triggers.filter((one) => one.triggerid === "6") };
-  expect(lookOf(fine, facts(true)).color).toBe("00CC00");
+  expect(lookOf(fine, facts(true)).color).toBe("#00CC00");
+  expect(lookOf({ ...link, linktriggers: [] }, facts(false)).color).toBe("#00CC00");
+});
+
+test("a link is grey while the state of one of its triggers is unknown", () => {
+  const of = (...ids: string[]): MapLink => ({
+    linkid: "1",
+    selementid1: "1",
+    selementid2: "2",
+    drawtype: "0",
+    color: "00CC00",
+    label: "",
+    linktriggers: ids.map((triggerid) => ({ triggerid, drawtype: "2", color: "DD0000" })),
+  });
+  const grey = { color: "var(--line-strong)", drawtype: "0", words: "Unknown" };
+  const unreadable = of("6", "99");
+  expect(lookOf(unreadable, facts(true))).toEqual(grey);
+  expect(lookOf(of("6"), facts(false))).toEqual(grey);
+  const disabled = new Map([["6", { ...trigger(false), known: false }]]);
+  expect(lookOf(of("6"), { ...facts(true), triggers: disabled })).toEqual(grey);
+  expect(lookOf(of("99", "5"), facts(true)).color).toBe("#DD0000");
 });

@@ -77,15 +77,31 @@ export function nameOf(element: Pick<MapElement, "elements" | "label">, facts: F
   return name ?? element.label;
 }
 
-/** The look of a link: that of its trigger with the most severe problem, otherwise its own. */
-export function lookOf(link: MapLink, facts: Facts): { color: string; drawtype: string } {
-  let worst: { color: string; drawtype: string } | null = null;
-  let severity = -1;
-  for (const one of link.linktriggers) {
-    const trigger = facts.triggers.get(one.triggerid);
-    if (!trigger?.problem || Number(trigger.priority) <= severity) continue;
-    severity = Number(trigger.priority);
-    worst = one;
-  }
-  return worst ?? link;
+/** How a link is drawn. */
+export interface LinkLook {
+  /** Of CSS. */
+  color: string;
+  drawtype: string;
+  /** The state of its triggers; empty without triggers. */
+  words: string;
+}
+
+/**
+ * The look of a link: that of its trigger with the most severe problem, otherwise its own. It is grey
+ * while the state of a trigger is unknown.
+ */
+export function lookOf(link: MapLink, facts: Facts): LinkLook {
+  const own = { color: `#${link.color}`, drawtype: link.drawtype };
+  const indicators = link.linktriggers;
+  if (indicators.length === 0) return { ...own, words: "" };
+  const { tone, words } = ofTriggers(
+    indicators.map(({ triggerid }) => triggerid),
+    facts,
+  );
+  if (tone === "off") return { ...own, color: "var(--line-strong)", words };
+  const worst = indicators.find(({ triggerid }) => {
+    const trigger = facts.triggers.get(triggerid);
+    return trigger?.problem && toSeverity(trigger.priority) === tone;
+  });
+  return worst ? { color: `#${worst.color}`, drawtype: worst.drawtype, words } : { ...own, words };
 }

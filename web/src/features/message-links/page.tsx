@@ -1,30 +1,21 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type LinkSettings, linksQuery, saveSettings } from "~/api/settings";
-import { Found } from "~/shared/fallback";
-import { FormBar } from "~/shared/forms/form-bar";
-import { FormCard } from "~/shared/forms/object-form";
 import { FormSection } from "~/shared/forms/section";
+import { SettingsForm, type SettingsOf, SettingsPage } from "~/shared/forms/settings-form";
 import { useDraft } from "~/shared/forms/use-draft";
-import { useFresh } from "~/shared/fresh";
-import { Page } from "~/shared/page";
 import { TextField } from "~/ui/field";
-import { toast } from "~/ui/toast";
 import { linkParams, linkProblems } from "./draft";
 import { texts } from "./texts";
 
-function LinksForm({ settings }: { settings: LinkSettings }) {
+function LinksForm({ settings, onSaved }: SettingsOf<LinkSettings>) {
   const drafting = useDraft(() => linkParams(settings), linkProblems);
   const { draft, set, problems } = drafting;
-  const client = useQueryClient();
-  const saving = useMutation({
-    mutationFn: () => saveSettings(linkParams(draft)),
-    onSuccess: () => {
-      toast(texts.saved);
-      void client.invalidateQueries({ queryKey: ["message-links"] });
-    },
-  });
   return (
-    <FormCard onSubmit={() => drafting.check() && saving.mutate()}>
+    <SettingsForm
+      drafting={drafting}
+      words={texts}
+      save={() => saveSettings(linkParams(draft))}
+      onSaved={onSaved}
+    >
       <FormSection title={texts.messageLinks} note={texts.purpose}>
         <TextField
           label={texts.url}
@@ -45,19 +36,11 @@ function LinksForm({ settings }: { settings: LinkSettings }) {
           onChange={(link_lifetime) => set({ link_lifetime })}
         />
       </FormSection>
-      <FormBar save={texts.save} busy={saving.isPending} error={saving.error} problems={problems} />
-    </FormCard>
+    </SettingsForm>
   );
 }
 
 /** Links in messages that act without a sign-in. */
 export function MessageLinksPage() {
-  const query = useFresh(linksQuery());
-  return (
-    <Page title={texts.messageLinks} scroll>
-      <Found query={query} gone={null}>
-        {(settings) => <LinksForm key={JSON.stringify(settings)} settings={settings} />}
-      </Found>
-    </Page>
-  );
+  return <SettingsPage title={texts.messageLinks} query={linksQuery()} form={LinksForm} />;
 }
