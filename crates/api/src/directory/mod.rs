@@ -5,6 +5,8 @@ mod client;
 mod names;
 pub(crate) mod provision;
 pub(crate) mod sign_in;
+#[cfg(test)]
+pub(crate) mod simulator;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -103,7 +105,7 @@ pub(crate) fn column(row: &Row, name: &str) -> String {
 pub(crate) enum Failure {
     /// The user does not exist, or the password is wrong.
     Refused,
-    /// The server could not be asked; the text says why.
+    /// The server did not decide; the text says why.
     Unavailable(&'static str),
 }
 

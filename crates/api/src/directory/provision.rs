@@ -195,6 +195,9 @@ pub(crate) fn create(
 
 /// Changes a user. One whose account is in no mapped group loses the role, and is put into the group of
 /// deprovisioned users, which is disabled.
+///
+/// # Errors
+/// No active Super admin would remain: nothing is changed.
 pub(crate) fn update(call: &Call<'_>, userid: u64, person: &Person) -> ApiResult<()> {
     let now = call.now();
     write(call, |edit| {
@@ -217,6 +220,7 @@ pub(crate) fn update(call: &Call<'_>, userid: u64, person: &Person) -> ApiResult
         } else {
             write_media(edit, userid, &person.media)?;
         }
+        user::check_super_admin_left(edit)?;
         user::end_sessions(edit)
     })
 }
