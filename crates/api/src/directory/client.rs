@@ -110,12 +110,11 @@ pub(super) async fn find(
     let mut ldap = connect(server).await?;
     bind(&mut ldap, server, user, password).await?;
     let mut wanted = attributes.to_vec();
-    wanted.extend([server.groups.membership.clone(), server.groups.user_reference.clone()]);
+    let groups = &server.groups;
+    wanted.extend(
+        [&server.search_attribute, &groups.membership, &groups.user_reference].map(String::clone),
+    );
     wanted.retain(|name| !name.is_empty());
-    if wanted.is_empty() {
-        // RFC 4511: no attributes at all.
-        wanted.push("1.1".to_owned());
-    }
     let entry = entry_of_user(&mut ldap, server, user, &wanted).await?;
     if let Some(password) = password {
         // Also after a bind as the user: the filter may find the entry of another one.
@@ -126,7 +125,7 @@ pub(super) async fn find(
     let lower = |(name, values): (String, Vec<String>)| (name.to_lowercase(), values);
     let attributes = entry.attrs.into_iter().map(lower).collect();
     let mut account = Account { attributes, groups: Vec::new() };
-    account.groups = groups(&mut ldap, server, user, &account).await?;
+    account.groups = groups_of(&mut ldap, server, user, &account).await?;
     // The server closes the connection anyway.
     drop(ldap.unbind().await);
     Ok(account)
@@ -239,7 +238,7 @@ async fn search(
 }
 
 /// Names of the user's groups.
-async fn groups(
+async fn groups_of(
     ldap: &mut Ldap,
     server: &Server,
     user: &str,

@@ -69,7 +69,7 @@ fn serve(mut client: TcpStream, bind: Bind, search: Search, noted: &Mutex<Vec<St
 fn element(from: &mut impl Read) -> Option<(u8, Vec<u8>)> {
     let [tag, first] = bytes::<2>(from)?;
     let length = match first {
-        0..0x80 => usize::from(first),
+        0..=0x7F => usize::from(first),
         0x81 => usize::from(bytes::<1>(from)?[0]),
         0x82 => usize::from(u16::from_be_bytes(bytes(from)?)),
         _ => return None,

@@ -37,11 +37,13 @@ fn a_server_that_does_not_listen_is_unavailable() {
 #[test]
 fn places_are_limited_and_come_back() {
     let places = Places::default();
-    let taken: Vec<Place<'_>> = std::iter::from_fn(|| places.take()).collect();
+    let taken: Vec<Place<'_>> = std::iter::from_fn(|| places.take(&server())).collect();
     assert_eq!(taken.len(), CHECKS_MAX);
-    assert!(places.take().is_none() && places.take().is_none());
+    assert!(places.take(&server()).is_none() && places.take(&server()).is_none());
+    assert!(places.take(&at_port(2)).is_some(), "another server");
     drop(taken);
-    assert!(places.take().is_some());
+    assert!(places.take(&server()).is_some());
+    assert!(lock(&places.0).is_empty());
 }
 
 const ANN: Entry = ("uid=ann,dc=example", &[("uid", "ann"), ("cn", "Ann")]);
@@ -96,7 +98,7 @@ fn the_own_bind_of_the_found_user_decides() {
         (server.base_dn, server.bind_dn) = (base_dn.to_owned(), bind_dn.to_owned());
         (server.search_filter, server.bind_password) = (filter.to_owned(), String::new());
         assert_eq!(find(&server, "ann", Some("x"), &[]), Err(Failure::Refused), "{bind_dn}");
-        let binds = std::mem::take(&mut *stdx::sync::lock(&simulator.binds));
+        let binds = std::mem::take(&mut *lock(&simulator.binds));
         assert_eq!(binds, [first, "uid=ann,dc=example"]);
     }
 }
