@@ -27,6 +27,7 @@ use crate::service::Rights;
 use crate::{Api, ApiError as E};
 use accesses::{Accesses, Credential};
 use attempts::Attempts;
+pub(crate) use attempts::folded;
 use hashing::Hasher;
 #[cfg(test)]
 use password::NO_HASH;
@@ -53,7 +54,7 @@ pub(crate) struct Sessions {
     accesses: Accesses,
     /// Failed sign-ins.
     pub(crate) attempts: Attempts,
-    hasher: Hasher,
+    pub(crate) hasher: Hasher,
     /// Refused sign-ins in the audit log.
     pub(crate) refused: Mutex<Refused>,
     /// What the history service knows of their rights.

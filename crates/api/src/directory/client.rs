@@ -23,6 +23,13 @@ pub(super) const NO_CONNECTION: &str = "Cannot connect to LDAP server.";
 const NO_TLS: &str = "Starting TLS failed.";
 const NO_BIND: &str = "Cannot bind to LDAP server.";
 const NO_ANONYMOUS_BIND: &str = "Cannot bind anonymously to LDAP server.";
+// Texts that the reference does not have.
+const NO_SEARCH: &str = "Cannot search the LDAP server.";
+const TOO_MANY_ENTRIES: &str = "The LDAP server has too many entries of this user.";
+
+/// Result codes of RFC 4511.
+const SIZE_LIMIT_EXCEEDED: u32 = 4;
+const INVALID_CREDENTIALS: u32 = 49;
 
 /// A user as the server has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,19 +58,17 @@ enum Binding<'s> {
     Anonymous,
     /// As this DN with the stored password.
     Stored(&'s str),
-    /// As the user who signs in, with the DN that this template gives.
+    /// As the user who signs in, with the DN that this template with `%{user}` gives.
     User(&'s str),
 }
 
 impl Server {
     fn binding(&self) -> Binding<'_> {
-        let is_own_filter = !self.search_filter.is_empty() && self.search_filter != FILTER_OF_USERS;
-        match (self.bind_dn.is_empty(), self.bind_password.is_empty()) {
-            (false, false) => Binding::Stored(&self.bind_dn),
-            (false, true) if is_own_filter => Binding::User(&self.bind_dn),
-            _ if self.base_dn.contains("%{user}") => Binding::User(&self.base_dn),
-            _ => Binding::Anonymous,
+        if !self.bind_dn.is_empty() && !self.bind_password.is_empty() {
+            return Binding::Stored(&self.bind_dn);
         }
+        let of_user = [&self.bind_dn, &self.base_dn].into_iter().find(|dn| dn.contains("%{user}"));
+        of_user.map_or(Binding::Anonymous, |dn| Binding::User(dn))
     }
 
     /// Whether users can be found without their passwords.
@@ -105,14 +110,14 @@ pub(super) async fn find(
     let mut ldap = connect(server).await?;
     bind(&mut ldap, server, user, password).await?;
     let mut wanted = attributes.to_vec();
-    wanted.extend([server.groups.membership.clone(), server.groups.user_reference.clone()]);
+    let groups = &server.groups;
+    wanted.extend(
+        [&server.search_attribute, &groups.membership, &groups.user_reference].map(String::clone),
+    );
     wanted.retain(|name| !name.is_empty());
-    if wanted.is_empty() {
-        // RFC 4511: no attributes at all.
-        wanted.push("1.1".to_owned());
-    }
     let entry = entry_of_user(&mut ldap, server, user, &wanted).await?;
-    if let Some(password) = password.filter(|_| server.finds_without_password()) {
+    if let Some(password) = password {
+        // Also after a bind as the user: the filter may find the entry of another one.
         simple_bind(&mut ldap, &entry.dn, password, Failure::Refused).await?;
         // Groups are searched as before.
         bind(&mut ldap, server, user, Some(password)).await?;
@@ -120,7 +125,7 @@ pub(super) async fn find(
     let lower = |(name, values): (String, Vec<String>)| (name.to_lowercase(), values);
     let attributes = entry.attrs.into_iter().map(lower).collect();
     let mut account = Account { attributes, groups: Vec::new() };
-    account.groups = groups(&mut ldap, server, user, &account).await?;
+    account.groups = groups_of(&mut ldap, server, user, &account).await?;
     // The server closes the connection anyway.
     drop(ldap.unbind().await);
     Ok(account)
@@ -169,7 +174,14 @@ async fn simple_bind(
     refused: Failure,
 ) -> Result<(), Failure> {
     let result = ldap.simple_bind(dn, password).await.map_err(|error| lost(&error))?;
-    result.success().map(drop).map_err(|_| refused)
+    match result.rc {
+        0 => Ok(()),
+        INVALID_CREDENTIALS => Err(refused),
+        code => {
+            tracing::debug!(code, dn, "an LDAP server did not decide a bind");
+            Err(Failure::Unavailable(NO_BIND))
+        }
+    }
 }
 
 fn lost(error: &ldap3::LdapError) -> Failure {
@@ -177,7 +189,7 @@ fn lost(error: &ldap3::LdapError) -> Failure {
     Failure::Unavailable(NO_CONNECTION)
 }
 
-/// The only entry that the filter finds. Several are as good as none: it is not known whose password it is.
+/// The only entry that the filter finds. Several do not decide: it is not known whose password it is.
 async fn entry_of_user(
     ldap: &mut Ldap,
     server: &Server,
@@ -194,11 +206,15 @@ async fn entry_of_user(
     let mut found = search(ldap, &base, &filter, attributes, 2).await?;
     match (found.pop(), found.is_empty()) {
         (Some(entry), true) => Ok(entry),
-        _ => Err(Failure::Refused),
+        (None, _) => Err(Failure::Refused),
+        _ => Err(Failure::Unavailable(TOO_MANY_ENTRIES)),
     }
 }
 
 /// Up to `most` entries below a DN.
+///
+/// # Errors
+/// [`Failure::Unavailable`]: the search did not succeed, or there are more entries.
 async fn search(
     ldap: &mut Ldap,
     base: &str,
@@ -209,19 +225,20 @@ async fn search(
     let options = SearchOptions::new().sizelimit(most);
     let result = ldap.with_search_options(options).search(base, Scope::Subtree, filter, attributes);
     let ldap3::SearchResult(entries, result) = result.await.map_err(|error| match error {
-        ldap3::LdapError::FilterParsing => Failure::Refused,
+        ldap3::LdapError::FilterParsing => Failure::Unavailable(NO_SEARCH),
         error => lost(&error),
     })?;
     if result.rc != 0 {
-        // Also beyond the limit of entries, which come anyway.
         tracing::debug!(code = result.rc, base, "an LDAP search did not succeed");
+        let is_cut = result.rc == SIZE_LIMIT_EXCEEDED;
+        return Err(Failure::Unavailable(if is_cut { TOO_MANY_ENTRIES } else { NO_SEARCH }));
     }
     let entries = entries.into_iter().filter(|entry| !entry.is_ref() && !entry.is_intermediate());
     Ok(entries.map(SearchEntry::construct).collect())
 }
 
 /// Names of the user's groups.
-async fn groups(
+async fn groups_of(
     ldap: &mut Ldap,
     server: &Server,
     user: &str,

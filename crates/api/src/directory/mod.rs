@@ -1,15 +1,19 @@
-//! Sign-in by LDAP. A check has a time limit, and few run at once: a server that does not respond delays only
-//! the sign-ins of its own users.
+//! Sign-in by LDAP. A check has a time limit, and few of a server run at once: one that does not respond delays
+//! only the sign-ins of its own users.
 
 mod client;
 mod names;
 pub(crate) mod provision;
 pub(crate) mod sign_in;
+#[cfg(test)]
+pub(crate) mod simulator;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use config::db::{Reader, Row};
+use stdx::sync::lock;
 
 use crate::error::{ApiError, ApiResult};
 use crate::session::BAD_LOGIN;
@@ -18,7 +22,7 @@ pub(crate) use client::Account;
 
 /// Connecting, binding and searching together.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
-/// Checks at once; further ones are refused.
+/// Checks at once of a server; further ones are refused.
 const CHECKS_MAX: usize = 4;
 
 const TOO_MANY: &str = "Too many sign-ins wait for LDAP servers. Try again in a few seconds.";
@@ -103,7 +107,7 @@ pub(crate) fn column(row: &Row, name: &str) -> String {
 pub(crate) enum Failure {
     /// The user does not exist, or the password is wrong.
     Refused,
-    /// The server could not be asked; the text says why.
+    /// The server did not decide; the text says why.
     Unavailable(&'static str),
 }
 
@@ -116,29 +120,39 @@ impl From<Failure> for ApiError {
     }
 }
 
-/// The number of checks that run now.
+/// The number of checks that run now, by host and port of their server.
 #[derive(Debug, Default)]
-struct Places(AtomicUsize);
+struct Places(Mutex<BTreeMap<(String, u16), usize>>);
 
-static PLACES: Places = Places(AtomicUsize::new(0));
+static PLACES: Places = Places(Mutex::new(BTreeMap::new()));
 
-/// One of [`CHECKS_MAX`] places, given back at the end.
+/// One of the [`CHECKS_MAX`] places of a server, given back at the end.
 #[derive(Debug)]
-struct Place<'p>(&'p Places);
+struct Place<'p> {
+    places: &'p Places,
+    server: (String, u16),
+}
 
 impl Places {
-    fn take(&self) -> Option<Place<'_>> {
-        let taken = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |running| {
-            (running < CHECKS_MAX).then(|| running + 1)
-        });
-        // Not `then_some`: a place that is not taken must not be given back.
-        taken.is_ok().then(|| Place(self))
+    fn take(&self, server: &Server) -> Option<Place<'_>> {
+        let server = (server.host.clone(), server.port);
+        let mut running = lock(&self.0);
+        let count = running.entry(server.clone()).or_default();
+        if *count >= CHECKS_MAX {
+            return None;
+        }
+        *count += 1;
+        Some(Place { places: self, server })
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Ordering::AcqRel);
+        let mut running = lock(&self.places.0);
+        if let Some(count) = running.get_mut(&self.server) {
+            *count -= 1;
+        }
+        running.retain(|_, count| *count > 0);
     }
 }
 
@@ -146,7 +160,7 @@ impl Drop for Place<'_> {
 /// to read, in addition to those that its groups need.
 ///
 /// # Errors
-/// [`Failure`], also if too many checks run.
+/// [`Failure`], also if too many checks of the server run.
 pub(crate) fn find(
     server: &Server,
     username: &str,
@@ -157,7 +171,7 @@ pub(crate) fn find(
     if password == Some("") || username.is_empty() {
         return Err(Failure::Refused);
     }
-    let Some(_place) = PLACES.take() else { return Err(Failure::Unavailable(TOO_MANY)) };
+    let Some(_place) = PLACES.take(server) else { return Err(Failure::Unavailable(TOO_MANY)) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|_| Failure::Unavailable(client::NO_CONNECTION))?;
     let work = client::find(server, username, password, attributes);
@@ -167,5 +181,7 @@ pub(crate) fn find(
     found.unwrap_or(Err(Failure::Unavailable(client::NO_CONNECTION)))
 }
 
+#[cfg(test)]
+mod sign_in_tests;
 #[cfg(test)]
 mod tests;

@@ -26,23 +26,25 @@ pub(super) fn expand(
     text + rest
 }
 
-/// Values of an attribute within a DN: `admins` of `cn=admins,ou=groups,dc=example` for `cn`.
+/// Values of an attribute in the first RDN, which names the entry: `admins` of `cn=admins,cn=groups,dc=example`
+/// for `cn`.
 pub(super) fn of_dn(dn: &str, attribute: &str) -> Vec<String> {
-    let parts = split(dn).into_iter().filter_map(|part| {
+    let first = split(dn, ',').into_iter().next().unwrap_or_default();
+    let parts = split(first, '+').into_iter().filter_map(|part| {
         let (name, value) = part.split_once('=')?;
         name.trim().eq_ignore_ascii_case(attribute).then(|| unescape(value.trim()))
     });
     parts.collect()
 }
 
-/// The parts of a DN between commas that are not escaped.
-fn split(dn: &str) -> Vec<&str> {
+/// The parts of a DN between separators that are not escaped.
+fn split(dn: &str, separator: char) -> Vec<&str> {
     let (mut parts, mut begin, mut is_escaped) = (Vec::new(), 0, false);
     for (at, sign) in dn.char_indices() {
         match sign {
             _ if is_escaped => is_escaped = false,
             '\\' => is_escaped = true,
-            ',' => {
+            _ if sign == separator => {
                 parts.push(&dn[begin..at]);
                 begin = at + 1;
             }
@@ -58,6 +60,8 @@ fn unescape(value: &str) -> String {
     let (bytes, mut out, mut at) = (value.as_bytes(), Vec::new(), 0);
     while let Some(byte) = bytes.get(at) {
         let hex = (*byte == b'\\').then(|| value.get(at + 1..at + 3)).flatten();
+        // `from_str_radix` accepts `+b`.
+        let hex = hex.filter(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
         match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
             Some(code) => {
                 out.push(code);
@@ -100,7 +104,9 @@ mod tests {
     fn names_within_a_dn() {
         for (dn, expected) in [
             ("cn=admins,ou=groups,dc=example", vec!["admins"]),
-            (r"CN=a\,b, cn = c,dc=x", vec!["a,b", "c"]),
+            (r"CN=a\,b, cn = c,dc=x", vec!["a,b"]),
+            (r"ou=x, cn=admins", vec![]),
+            (r"ou=x + cn = a\+b,cn=admins", vec!["a+b"]),
             (r"cn=Universit\C4\81te,dc=x", vec!["Universitāte"]),
             (r"cn=x\", vec!["x"]),
             ("ou=groups", vec![]),

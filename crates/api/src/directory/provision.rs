@@ -170,15 +170,29 @@ fn is_like(pattern: &str, name: &str) -> bool {
     true
 }
 
-/// Makes a user.
+/// Makes a user, or provisions the one again whom the directory has made before. Returns the user's id; `None` =
+/// the name is in use otherwise. Names are compared as LDAP servers do: without letter case and outer spaces.
 pub(crate) fn create(
     call: &Call<'_>,
     username: &str,
     directory: u64,
     person: &Person,
-) -> ApiResult<()> {
+) -> ApiResult<Option<u64>> {
     let now = call.now();
     write(call, |edit| {
+        let users = edit.query("SELECT userid, username, userdirectoryid FROM users", &[])?;
+        let name = session::folded(username);
+        let same: Vec<&Row> =
+            users.iter().filter(|row| session::folded(row.text("username")) == name).collect();
+        match same.as_slice() {
+            [] => {}
+            [user] if user.id("userdirectoryid") == directory => {
+                let userid = user.id("userid");
+                change(call, edit, userid, person)?;
+                return Ok(Some(userid));
+            }
+            _ => return Ok(None),
+        }
         let row = [
             ("username", username.into()),
             ("name", person.name.as_deref().unwrap_or_default().into()),
@@ -189,36 +203,42 @@ pub(crate) fn create(
         ];
         let userid = edit.insert_new(&table::USERS, &row)?;
         write_groups(edit, userid, &person.usrgrpids)?;
-        write_media(edit, userid, &person.media)
+        write_media(edit, userid, &person.media)?;
+        Ok(Some(userid))
     })
 }
 
-/// Changes a user. One whose account is in no mapped group loses the role, and is put into the group of
+/// Changes a user. One whose account is in no mapped group loses role and groups, and is put into the group of
 /// deprovisioned users, which is disabled.
+///
+/// # Errors
+/// No active Super admin would remain: nothing is changed.
 pub(crate) fn update(call: &Call<'_>, userid: u64, person: &Person) -> ApiResult<()> {
-    let now = call.now();
-    write(call, |edit| {
-        let mut row: Columns = vec![("ts_provisioned", now.into())];
-        let names = [("name", &person.name), ("surname", &person.surname)];
-        row.extend(
-            names.into_iter().filter_map(|(column, name)| Some((column, name.as_deref()?.into()))),
-        );
-        row.push(("roleid", person.roleid.into()));
-        let mut groups = person.usrgrpids.clone();
-        if groups.is_empty() {
-            groups.push(Current::read(edit)?.number("disabled_usrgrpid"));
-            row.retain(|(column, _)| *column != "roleid");
-            row.push(("roleid", 0.into()));
-        }
-        edit.update(&table::USERS, userid, &row)?;
+    write(call, |edit| change(call, edit, userid, person))
+}
+
+fn change(call: &Call<'_>, edit: &mut Edit<'_>, userid: u64, person: &Person) -> ApiResult<()> {
+    let is_left_out = person.usrgrpids.is_empty();
+    let roleid = if is_left_out { 0 } else { person.roleid };
+    let mut row: Columns = vec![("ts_provisioned", call.now().into()), ("roleid", roleid.into())];
+    let names = [("name", &person.name), ("surname", &person.surname)];
+    row.extend(
+        names.into_iter().filter_map(|(column, name)| Some((column, name.as_deref()?.into()))),
+    );
+    edit.update(&table::USERS, userid, &row)?;
+    if is_left_out {
+        let group = Current::read(edit)?.number("disabled_usrgrpid");
+        let sql = "SELECT usrgrpid FROM usergroups WHERE usrgrpid = ?";
+        let existing = edit.query(sql, &[group.into()])?;
+        let groups: Vec<u64> = existing.iter().map(|row| row.id("usrgrpid")).collect();
         write_groups(edit, userid, &groups)?;
-        if person.usrgrpids.is_empty() {
-            session::end_all(call.api, edit, &[userid], "")?;
-        } else {
-            write_media(edit, userid, &person.media)?;
-        }
-        user::end_sessions(edit)
-    })
+        session::end_all(call.api, edit, &[userid], "")?;
+    } else {
+        write_groups(edit, userid, &person.usrgrpids)?;
+        write_media(edit, userid, &person.media)?;
+    }
+    user::check_super_admin_left(edit)?;
+    user::end_sessions(edit)
 }
 
 /// A change in the name of the system.

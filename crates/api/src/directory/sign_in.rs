@@ -1,13 +1,19 @@
 //! Sign-in of users of LDAP.
 
+use std::time::Duration;
+
 use config::db::Row;
+use stdx::seldom::Seldom;
 
 use super::provision::{self, Mapping, Person};
-use super::{Failure, Server, find};
+use super::{Account, Failure, Server, find};
 use crate::call::Call;
 use crate::error::{ApiError, ApiResult};
 use crate::methods::authentication::Current;
 use crate::session::BAD_LOGIN;
+
+/// At most one warning in this time.
+const LOG_EVERY: Duration = Duration::from_secs(60);
 
 /// A directory with what its accounts become, if it provisions users.
 struct Directory {
@@ -34,23 +40,21 @@ impl Directory {
         })
     }
 
-    /// The person behind name and password; `None` = they are wrong.
-    fn check(&self, call: &Call<'_>, username: &str, password: &str) -> ApiResult<Option<Person>> {
+    /// The account with this name and password; `None` = they are wrong.
+    fn check(&self, call: &Call<'_>, username: &str, password: &str) -> ApiResult<Option<Account>> {
+        static LOGGED: Seldom = Seldom::new(LOG_EVERY);
         let attributes = self.mapping.as_ref().map(Mapping::attributes).unwrap_or_default();
-        let account = match find(&self.server, username, Some(password), &attributes) {
-            Ok(account) => account,
-            Err(Failure::Refused) => return Ok(None),
+        match find(&self.server, username, Some(password), &attributes) {
+            Ok(account) => Ok(Some(account)),
+            Err(Failure::Refused) => Ok(None),
             Err(Failure::Unavailable(reason)) => {
-                let server = &self.server;
-                tracing::warn!(reason, ?server, "a sign-in by LDAP failed");
-                return Err(ApiError::application(BAD_LOGIN));
+                if let Some(more) = LOGGED.pass(call.api.deps.clock.monotonic()) {
+                    let server = &self.server;
+                    tracing::warn!(reason, ?server, more, "a sign-in by LDAP failed");
+                }
+                Err(ApiError::application(BAD_LOGIN))
             }
-        };
-        let person = match &self.mapping {
-            Some(mapping) => call.read(|reader| mapping.person(reader, &account))?,
-            None => Person::default(),
-        };
-        Ok(Some(person))
+        }
     }
 }
 
@@ -67,28 +71,34 @@ pub(crate) fn check(
     password: &str,
 ) -> ApiResult<bool> {
     let Some(directory) = Directory::read(call, Some(directory))? else { return Ok(false) };
-    let Some(person) = directory.check(call, username, password)? else { return Ok(false) };
-    if directory.mapping.is_some() && user.id("userdirectoryid") == directory.id {
+    let Some(account) = directory.check(call, username, password)? else { return Ok(false) };
+    if let Some(mapping) = &directory.mapping
+        && user.id("userdirectoryid") == directory.id
+    {
+        let person = call.read(|reader| mapping.person(reader, &account))?;
         provision::update(call, user.id("userid"), &person)?;
     }
     Ok(true)
 }
 
-/// Makes a user whom only the default LDAP server knows; `false` = the server refuses, or nobody is
-/// provisioned.
+/// Makes a user whom only the default LDAP server knows; returns the user's id. The user has the name of the
+/// entry's search attribute, so that spelling variants of a name give one user. `None` = the server refuses,
+/// nobody is provisioned, or a user who is not of the server has the name.
 ///
 /// # Errors
 /// As [`check`].
-pub(crate) fn create(call: &Call<'_>, username: &str, password: &str) -> ApiResult<bool> {
-    let directory = Directory::read(call, None)?.filter(|directory| directory.mapping.is_some());
-    let Some(directory) = directory else { return Ok(false) };
-    let Some(person) = directory.check(call, username, password)? else { return Ok(false) };
+pub(crate) fn create(call: &Call<'_>, username: &str, password: &str) -> ApiResult<Option<u64>> {
+    let Some(directory) = Directory::read(call, None)? else { return Ok(None) };
+    let Some(mapping) = &directory.mapping else { return Ok(None) };
+    let Some(account) = directory.check(call, username, password)? else { return Ok(None) };
+    let name = account.value(&directory.server.search_attribute).map(str::trim);
+    let Some(username) = name else { return Ok(None) };
+    let person = call.read(|reader| mapping.person(reader, &account))?;
     if person.usrgrpids.is_empty() {
-        return Ok(false);
+        return Ok(None);
     }
     provision::check_username(username)?;
-    provision::create(call, username, directory.id, &person)?;
-    Ok(true)
+    provision::create(call, username, directory.id, &person)
 }
 
 /// Provisions users again, by what their directories say now; returns those that were.

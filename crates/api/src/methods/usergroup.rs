@@ -9,6 +9,7 @@ use objects::sql::{GROUP_OF_HOSTS, GROUP_OF_TEMPLATES};
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get, Output};
+use crate::methods::authentication::Current;
 use crate::methods::user::{check_super_admin_left, end_sessions};
 use crate::methods::{report, user};
 use crate::object::Access::{Optional, ReadOnly, Required};
@@ -195,6 +196,7 @@ impl Plain for UserGroup {
         draft: &mut Draft<'_>,
         before: Option<&Row>,
     ) -> ApiResult<()> {
+        check_deprovisioned(edit, draft, before)?;
         check_directory(edit, draft, before)?;
         check_mfa(edit, draft, before)
     }
@@ -225,6 +227,24 @@ impl Plain for UserGroup {
 
 /// Values of `gui_access` of groups whose users a directory may authenticate: the default, and LDAP.
 const BY_DIRECTORY: [i64; 2] = [0, 2];
+
+/// Refuses to enable the group of deprovisioned users.
+fn check_deprovisioned(
+    edit: &mut Edit<'_>,
+    draft: &Draft<'_>,
+    before: Option<&Row>,
+) -> ApiResult<()> {
+    let is_enabled = before.is_some() && draft.value("users_status", before).as_int() == 0;
+    if is_enabled && deprovisioned(edit)? == draft.id {
+        return Err(ApiError::params("Deprovisioned users group cannot be enabled."));
+    }
+    Ok(())
+}
+
+/// The group of deprovisioned users; 0 = none.
+fn deprovisioned(edit: &mut Edit<'_>) -> ApiResult<u64> {
+    Ok(Current::read(edit)?.number("disabled_usrgrpid"))
+}
 
 fn check_directory(
     edit: &mut Edit<'_>,
@@ -261,8 +281,12 @@ fn check_mfa(edit: &mut Edit<'_>, draft: &mut Draft<'_>, before: Option<&Row>) -
     Ok(())
 }
 
-/// Refuses to delete groups that users of a directory get.
+/// Refuses to delete the group of deprovisioned users, and groups that users of a directory get.
 fn refuse_used(edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
+    let deprovisioned = deprovisioned(edit)?;
+    if rows.iter().any(|row| row.id("usrgrpid") == deprovisioned) {
+        return Err(ApiError::params("Deprovisioned users group cannot be deleted."));
+    }
     let ids: Vec<u64> = rows.iter().map(|row| row.id("usrgrpid")).collect();
     let sql = "SELECT g.usrgrpid, d.name, d.idp_type FROM userdirectory_groups g \
                JOIN userdirectories d ON d.userdirectoryid = g.userdirectoryid \

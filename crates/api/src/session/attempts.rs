@@ -55,7 +55,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct Source {
-    /// By digest of the name.
+    /// By digest of their key.
     accounts: HashMap<String, Account>,
     /// Unix time of the last attempt.
     last: u64,
@@ -89,18 +89,33 @@ pub(crate) struct Attempt {
     verdict: Option<(bool, u64)>,
 }
 
+/// The key of the account of a user.
+pub(super) fn of_user(userid: u64) -> String {
+    format!("user {userid}")
+}
+
+/// The key of an account that no user has.
+pub(super) fn of_name(name: &str) -> String {
+    format!("name {}", folded(name))
+}
+
+/// A user name without differences that LDAP servers ignore: letter case and outer spaces.
+pub(crate) fn folded(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
 impl Attempts {
-    /// Starts an attempt; `None` = the account is blocked for this source. Waits while as many
+    /// Starts an attempt on the account with this key; `None` = the account is blocked for this source. Waits while as many
     /// attempts run as are left, so that parallel guesses are counted exactly.
     pub(super) fn begin(
         &self,
         peer: IpAddr,
-        name: &str,
+        key: &str,
         now: u64,
         limits: Limits,
         gone: &Gone,
     ) -> Option<Attempt> {
-        let (source, account) = (source(peer), digest(name));
+        let (source, account) = (source(peer), digest(key));
         let mut sources = lock(&self.0.sources);
         loop {
             let entry = find(&mut sources, source, &account, now, limits);
@@ -122,9 +137,9 @@ impl Attempts {
         }
     }
 
-    /// An administrator lets the account try again, from everywhere.
-    pub(crate) fn unblock(&self, name: &str, userid: u64) {
-        let account = digest(name);
+    /// Ends the block of a user, from everywhere.
+    pub(crate) fn unblock(&self, userid: u64) {
+        let account = digest(&of_user(userid));
         for source in lock(&self.0.sources).values_mut() {
             if let Some(entry) = source.accounts.get_mut(&account) {
                 entry.failed = 0;
@@ -302,8 +317,10 @@ mod tests {
             "a sign-in starts afresh"
         );
         assert_eq!((0..9).filter(|_| wrong(1, "Admin", 1061 + FORGET_S)).count(), 5);
-        attempts.unblock("Admin", 1);
-        assert!(wrong(1, "Admin", 1062 + FORGET_S));
+        let seventh = of_user(7);
+        assert_eq!((0..9).filter(|_| wrong(1, &seventh, 1062 + FORGET_S)).count(), 5);
+        attempts.unblock(7);
+        assert!(wrong(1, &seventh, 1062 + FORGET_S));
     }
 
     #[test]

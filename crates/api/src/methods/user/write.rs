@@ -342,7 +342,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 
 pub(super) fn unblock(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
-    let unblocked = call.write(|edit| {
+    call.write(|edit| {
         let known = names(edit, "users", "userid", "username", &ids)?;
         for id in &ids {
             if !known.contains_key(id) {
@@ -351,10 +351,8 @@ pub(super) fn unblock(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let columns = [("attempt_failed", Value::Int(0))];
             edit.update(&table::USERS, *id, &columns)?;
         }
-        Ok(known)
+        Ok(())
     })?;
-    for (id, name) in &unblocked {
-        call.api.sessions.attempts.unblock(name, *id);
-    }
+    ids.iter().for_each(|id| call.api.sessions.attempts.unblock(*id));
     Ok(USER.result(&ids))
 }

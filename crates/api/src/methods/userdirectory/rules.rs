@@ -8,6 +8,7 @@ use config::schema::Column;
 
 use super::{LDAP, fields, groups, ids};
 use crate::call::Json;
+use crate::directory::column;
 use crate::directory::provision::MappedMedia;
 use crate::error::{ApiError, ApiResult};
 use crate::methods::user::is_period;
@@ -41,14 +42,21 @@ pub(super) fn complete(draft: &mut Draft<'_>, before: Option<&Row>) -> ApiResult
             return Err(ApiError::at(&format!("{}/{name}", draft.path), "cannot be empty"));
         }
     }
-    let moves = |row: &Row| draft.gives("host") && draft.text("host", None) != row.text("host");
-    if before.is_some_and(|row| moves(row) && !row.text("bind_password").is_empty())
+    if let Some(row) = before
         && !draft.gives("bind_password")
+        && needs_password(row, |name| draft.value(name, before).to_string())
     {
-        // A stored password goes to no other server.
         return Err(missing(&draft.path, "bind_password"));
     }
     provisioning(draft, before, idp_type == LDAP)
+}
+
+/// Whether settings that change the stored ones must contain the password: a stored one is sent to no other server,
+/// and with no weaker encryption. A change between `ldap://` and `ldaps://` is one of the host.
+pub(super) fn needs_password(stored: &Row, now: impl Fn(&str) -> String) -> bool {
+    let is_other = |name: &str| now(name) != column(stored, name);
+    let is_weaker = stored.int("start_tls") == 1 && is_other("start_tls");
+    !stored.text("bind_password").is_empty() && (is_other("host") || is_other("port") || is_weaker)
 }
 
 fn provisioning(draft: &mut Draft<'_>, before: Option<&Row>, is_ldap: bool) -> ApiResult<()> {

@@ -85,6 +85,17 @@ fn a_directory_with_its_groups_and_media() {
     assert!(whole.get("sso_url").is_none() && whole.get("bind_password").is_none(), "{whole}");
     let log = server.call("auditlog.get", &json!({ "filter": { "resourcetype": 49 } })).unwrap();
     assert!(!log.to_string().contains("\\\"secret\\\""), "{log}");
+    let strong = json!({ "userdirectoryid": id, "start_tls": 1 });
+    server.call("userdirectory.update", &strong).unwrap();
+    for change in [json!({ "port": 2 }), json!({ "host": "ldap://x" }), json!({ "start_tls": 0 })] {
+        let mut params = json!({ "userdirectoryid": id });
+        params.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        let text = "\"bind_password\" is missing.";
+        server.refuses(&[("userdirectory.update", params.clone(), -32602, text)]);
+        params["test_username"] = "ann".into();
+        params["test_password"] = "x".into();
+        server.refuses(&[("userdirectory.test", params, -32602, text)]);
+    }
     server.refuses(&[
         (
             "userdirectory.update",

@@ -40,6 +40,12 @@ pub(super) fn test(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             });
         }
     }
+    if let Some(row) = &stored
+        && !members.contains_key("bind_password")
+        && super::rules::needs_password(row, text)
+    {
+        return Err(missing("/", "bind_password"));
+    }
     let [username, password] = USER.map(|name| credential(members, name));
     let (username, password) = (username?, password?);
     let mapping = match text("provision_status").as_str() {

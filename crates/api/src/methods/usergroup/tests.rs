@@ -72,3 +72,24 @@ fn rights_filters_and_members() {
     ]);
     assert_eq!(server.count("SELECT COUNT(*) AS n FROM group_rights"), 0);
 }
+
+#[test]
+fn the_group_of_deprovisioned_users_stays_disabled() {
+    let server = Server::start();
+    let group = json!({ "name": "gone", "users_status": 1 });
+    let group = server.create("usergroup.create", &group);
+    let setting = json!({ "disabled_usrgrpid": group });
+    server.call("authentication.update", &setting).unwrap();
+    let enable = json!({ "usrgrpid": group, "users_status": 0 });
+    let enabled = "Deprovisioned users group cannot be enabled.";
+    let deleted = "Deprovisioned users group cannot be deleted.";
+    server.refuses(&[
+        ("usergroup.update", enable.clone(), -32602, enabled),
+        ("usergroup.delete", json!([group]), -32602, deleted),
+    ]);
+    let rename = json!({ "usrgrpid": group, "name": "other" });
+    server.call("usergroup.update", &rename).unwrap();
+    server.call("authentication.update", &json!({ "disabled_usrgrpid": 0 })).unwrap();
+    server.call("usergroup.update", &enable).unwrap();
+    server.call("usergroup.delete", &json!([group])).unwrap();
+}
