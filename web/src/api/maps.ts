@@ -1,4 +1,4 @@
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { rpc } from "./client";
 import type { Get, Ids, Many } from "./gets";
 import { pollInterval } from "./live";
@@ -223,6 +223,7 @@ export const imagesQuery = (imageids: readonly string[]) =>
       );
     },
     enabled: imageids.length > 0,
+    placeholderData: keepPreviousData,
     staleTime: 60_000,
     meta: { live: "config" },
   });

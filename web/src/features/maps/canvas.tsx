@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type PointerEvent, useState } from "react";
+import { type KeyboardEvent, type PointerEvent, useRef, useState } from "react";
 import { cx } from "~/ui/cx";
 import { type ElementDraft, type MapDraft, placed } from "./draft";
 import type { Picture } from "./pictures";
@@ -82,6 +82,7 @@ function Backdrop({ draft, background, middle }: BackdropProps) {
 export function Canvas(props: CanvasProps) {
   const { draft, pictures, nameOf, selected, onSelect, onMove, onRemove } = props;
   const [drag, setDrag] = useState<Drag | null>(null);
+  const plane = useRef<HTMLElement>(null);
   const [width, height] = [Number(draft.width) || 1, Number(draft.height) || 1];
   const grid = Number(draft.gridSize);
   const sizeOf = (element: ElementDraft) =>
@@ -97,6 +98,7 @@ export function Canvas(props: CanvasProps) {
     return { x: x + size.width / 2, y: y + size.height / 2 };
   };
   const begin = (event: PointerEvent<HTMLButtonElement>, element: ElementDraft) => {
+    if (event.button !== 0) return;
     event.currentTarget.setPointerCapture(event.pointerId);
     onSelect(element.selementid);
     const from = { x: event.clientX, y: event.clientY };
@@ -115,7 +117,11 @@ export function Canvas(props: CanvasProps) {
   };
   const press = (event: KeyboardEvent, element: ElementDraft) => {
     const step = STEPS[event.key];
-    if (event.key === "Delete") onRemove(element.selementid);
+    if (event.key === "Delete") {
+      onRemove(element.selementid);
+      // Focus of a removed button goes to the top of the page.
+      plane.current?.focus();
+    }
     if (!step) return;
     event.preventDefault();
     // Shift leaves the grid.
@@ -125,6 +131,8 @@ export function Canvas(props: CanvasProps) {
   };
   return (
     <section
+      ref={plane}
+      tabIndex={-1}
       aria-label={texts.plane}
       className="max-h-[70vh] overflow-auto rounded-md border border-line-strong bg-sunken"
     >

@@ -41,7 +41,7 @@ test("new elements have names that links use", () => {
   const { id, ...draft } = twoHosts();
   expect(id).toBe("new2");
   expect(mapProblems(draft)).toEqual({});
-  const params = mapParams(draft);
+  const params = mapParams(draft, null);
   expect(params.selements).toMatchObject([
     { selementid: "new1", elements: [{ hostid: "10" }] },
     { selementid: "new2", x: 50, y: 100 },
@@ -62,7 +62,7 @@ test("images show no object, and other elements need one", () => {
   const image = { elementtype: MapElementType.Image, elements: [] };
   const withImage = { ...draft, ...changed(draft, "new1", image) };
   expect(mapProblems(withImage)).toEqual({});
-  expect((mapParams(withImage).selements as object[])[0]).not.toHaveProperty("elements");
+  expect((mapParams(withImage, null).selements as object[])[0]).not.toHaveProperty("elements");
   const empty = { ...draft, ...changed(draft, "new1", { elements: [] }) };
   expect(mapProblems(empty)).toHaveProperty("elements");
   const trigger = { triggerid: "", drawtype: "0", color: "DD0000" };
@@ -113,14 +113,21 @@ test("a stored map is sent back as it was read", () => {
       },
     ],
   } as unknown as NetworkMap;
-  const params = mapParams(mapDraft(map));
+  const params = mapParams(mapDraft(map), map);
   expect(params).toMatchObject({
     label_location: "3",
     grid_size: "20",
     private: "0",
+    links: map.links,
+  });
+  expect(params).not.toHaveProperty("users");
+  expect(params).not.toHaveProperty("userGroups");
+  const unshared = mapParams({ ...mapDraft(map), users: [] }, map);
+  expect(unshared.users).toEqual([]);
+  expect(unshared).not.toHaveProperty("userGroups");
+  expect(mapParams(mapDraft(map), null)).toMatchObject({
     users: map.users,
     userGroups: map.userGroups,
-    links: map.links,
   });
   expect(params.selements).toMatchObject([
     { selementid: "5", label: "a\nb", x: 13, y: 40, tags: map.selements[0]?.tags },

@@ -118,8 +118,16 @@ export function mapProblems(draft: MapDraft): Record<string, string> {
   return problems;
 }
 
-/** A draft without problems, as `map.create` and `map.update` take it. */
-export function mapParams(draft: MapDraft): Members<"map"> {
+/**
+ * A draft without problems, as `map.create` and `map.update` take it. Without changes, the sharing of
+ * an existing map is left out: the server refuses users and user groups that the user cannot see.
+ */
+export function mapParams(draft: MapDraft, map: NetworkMap | null): Members<"map"> {
+  const before = mapDraft(map);
+  const isNew = (name: "users" | "userGroups") =>
+    map === null || JSON.stringify(draft[name]) !== JSON.stringify(before[name]);
+  const users = draft.users.map(({ id, permission }) => ({ userid: id, permission }));
+  const userGroups = draft.userGroups.map(({ id, permission }) => ({ usrgrpid: id, permission }));
   return {
     name: draft.name.trim(),
     width: draft.width,
@@ -129,8 +137,8 @@ export function mapParams(draft: MapDraft): Members<"map"> {
     label_location: draft.labelLocation,
     grid_size: draft.gridSize,
     private: draft.isPrivate ? "1" : "0",
-    users: draft.users.map(({ id, permission }) => ({ userid: id, permission })),
-    userGroups: draft.userGroups.map(({ id, permission }) => ({ usrgrpid: id, permission })),
+    ...(isNew("users") && { users }),
+    ...(isNew("userGroups") && { userGroups }),
     selements: draft.elements.map(({ elements, ...element }) =>
       element.elementtype === MapElementType.Image ? element : { ...element, elements },
     ),

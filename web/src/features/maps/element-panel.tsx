@@ -133,7 +133,10 @@ interface PanelProps extends Omit<ShownProps, "onChange"> {
 export function ElementPanel({ onChange, onRemove, ...props }: PanelProps) {
   const { element } = props;
   const { data: images = [] } = useQuery(imageNamesQuery());
-  const icons = images.filter(({ imagetype }) => imagetype === ICON);
+  const icons = images
+    .filter(({ imagetype }) => imagetype === ICON)
+    .map(({ imageid, name }) => [imageid, name] as const);
+  const isChosen = icons.some(([id]) => id === element.iconid_off);
   return (
     <fieldset className="flex flex-col gap-4 rounded-md border p-4">
       <legend className="px-1 text-sm font-semibold">{texts.selectedElement}</legend>
@@ -146,7 +149,7 @@ export function ElementPanel({ onChange, onRemove, ...props }: PanelProps) {
         />
         <SelectField
           label={texts.icon}
-          options={icons.map(({ imageid, name }) => [imageid, name] as const)}
+          options={isChosen ? icons : [[element.iconid_off, texts.chooseIcon], ...icons]}
           value={element.iconid_off}
           onChange={(iconid_off) => onChange({ iconid_off })}
         />

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { mapFactsQuery } from "~/api/map-facts";
-import { BACKGROUND, deleteMap, imageNamesQuery, type NetworkMap, saveMap } from "~/api/maps";
+import { BACKGROUND, deleteMap, ICON, imageNamesQuery, type NetworkMap, saveMap } from "~/api/maps";
 import { MapElementType, MapLabelType } from "~/api/schema";
 import { fullName, userGroupNamesQuery, userNamesQuery } from "~/api/users";
 import { ObjectForm } from "~/shared/forms/object-form";
@@ -118,12 +118,14 @@ function General({ draft, set, problems }: PartProps) {
 
 interface SharesProps {
   word: string;
+  /** The name of a row whose user or user group the user cannot see. */
+  unknown: string;
   options: readonly (readonly [string, string])[];
   rows: readonly ShareDraft[];
   onChange: (rows: ShareDraft[]) => void;
 }
 
-function Shares({ word, options, rows, onChange }: SharesProps) {
+function Shares({ word, unknown, options, rows, onChange }: SharesProps) {
   const free = options.filter(([id]) => rows.every((row) => row.id !== id));
   return (
     <RowsEditor
@@ -137,7 +139,10 @@ function Shares({ word, options, rows, onChange }: SharesProps) {
         <>
           <Select
             aria-label={texts.shareWith(word)}
-            options={options.filter(([id]) => id === row.id || free.some(([one]) => one === id))}
+            options={[
+              ...(options.some(([id]) => id === row.id) ? [] : [[row.id, unknown] as const]),
+              ...options.filter(([id]) => id === row.id || free.some(([one]) => one === id)),
+            ]}
             value={row.id}
             onChange={(event) => change({ id: event.target.value })}
           />
@@ -165,12 +170,14 @@ function Sharing({ draft, set }: PartProps) {
       />
       <Shares
         word={texts.user}
+        unknown={texts.inaccessibleUser}
         options={users.map((user) => [user.userid, fullName(user)] as const)}
         rows={draft.users}
         onChange={(users) => set({ users })}
       />
       <Shares
         word={texts.userGroup}
+        unknown={texts.inaccessibleGroup}
         options={groups.map((group) => [group.usrgrpid, group.name] as const)}
         rows={draft.userGroups}
         onChange={(userGroups) => set({ userGroups })}
@@ -197,7 +204,8 @@ function PlaneEditor({ draft, set, problems, sysmapid }: PartProps & { sysmapid:
   const triggerName = (id: string) => facts?.triggers.get(id)?.description;
   const element = draft.elements.find(({ selementid }) => selementid === selected);
   const add = () => {
-    const icon = images.find(({ name }) => name === FIRST_ICON) ?? images[0];
+    const icons = images.filter(({ imagetype }) => imagetype === ICON);
+    const icon = icons.find(({ name }) => name === FIRST_ICON) ?? icons[0];
     // New elements stand side by side.
     const step = 2 * Number(draft.gridSize) + draft.elements.length * 100;
     const [width, height] = [Number(draft.width), Number(draft.height)];
@@ -282,7 +290,7 @@ export function MapForm({ map }: { map: NetworkMap | null }) {
       word={texts.mapWord}
       drafting={drafting}
       isNew={sysmapid === null}
-      save={() => saveMap(sysmapid, mapParams(draft))}
+      save={() => saveMap(sysmapid, mapParams(draft, map))}
       onSaved={(id) => {
         void refresh();
         void navigate({ to: "/maps/$sysmapid", params: { sysmapid: id } });
