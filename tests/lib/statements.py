@@ -40,7 +40,7 @@ ALLOWED = [
     "SELECT DISTINCT objectid FROM problems WHERE r_eventid = 0",
     "SELECT eventid, objectid FROM problems WHERE r_eventid = 0",
     # A start looks for graphs and dashboards of earlier versions.
-    "SELECT partid, hostid, kind, name, doc FROM parts WHERE kind IN",
+    "SELECT p.partid, p.hostid, p.kind, p.name, p.doc, h.host FROM parts p",
     # Housekeeping looks at each escalation that is under way once an hour.
     "DELETE FROM escalations WHERE NOT EXISTS",
     # The keeper of services reads all of them when the server starts, and again after it could not write.

@@ -132,7 +132,8 @@ export function Canvas(props: CanvasProps) {
   return (
     <section
       ref={plane}
-      tabIndex={-1}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also for users of the keyboard.
+      tabIndex={0}
       aria-label={texts.plane}
       className="max-h-[70vh] overflow-auto rounded-md border border-line-strong bg-sunken"
     >
