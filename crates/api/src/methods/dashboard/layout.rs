@@ -87,8 +87,6 @@ fn element(
     let names: Vec<&str> = names.filter(|name| mode == Mode::Update || *name != key).collect();
     only(members, path, &names)?;
     let id = members.get(key).map(|id| params::id(id, &format!("{path}/{key}"))).transpose()?;
-    // What has no id is new, also in an update.
-    let mode = if id.is_some() { mode } else { Mode::Create };
     let columns = columns_of(fields, key, &Json::Object(members.clone()), path, mode)?;
     Ok((id, columns))
 }
