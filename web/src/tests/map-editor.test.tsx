@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { mockEstate } from "~/api/mock/estate";
 import { openPage } from "./app";
 
-/** A map that is shared with a user whom nobody sees, and a background before its only icon. */
+/** A map that is shared with an inaccessible user, and a background before its only icon. */
 function estate() {
   const api = mockEstate({ hosts: 1, alerting: true });
   const map = {

@@ -83,7 +83,7 @@ pub(crate) fn check(
 
 /// Makes a user whom only the default LDAP server knows; returns the user's id. The user has the name of the
 /// entry's search attribute, so that spelling variants of a name give one user. `None` = the server refuses,
-/// nobody is provisioned, or a user who is not of the server has the name.
+/// provisioning is off, or a user of another origin has the name.
 ///
 /// # Errors
 /// As [`check`].

@@ -13,7 +13,7 @@ use crate::directory;
 use crate::error::ApiResult;
 use crate::methods::authentication::Current;
 
-/// Refused sign-ins all read the same, so that nobody learns which names exist.
+/// All refused sign-ins have the same error, which does not show whether the name exists.
 pub(crate) const BAD_LOGIN: &str =
     "Incorrect user name or password or account is temporarily blocked.";
 
@@ -128,7 +128,7 @@ fn by_id(call: &Call<'_>, userid: u64) -> ApiResult<(Row, Rules)> {
     })
 }
 
-/// Compares the password with the user's hash, or with one that nobody has.
+/// Compares the password with the hash of the user, or with a fixed hash that no password matches.
 fn is_right(call: &Call<'_>, row: Option<&Row>, password: String) -> ApiResult<bool> {
     let hash = row.map(|row| row.text("passwd").to_owned());
     let usable = hash.filter(|hash| hash.parse::<bcrypt::HashParts>().is_ok());

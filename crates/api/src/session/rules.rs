@@ -27,7 +27,7 @@ pub(crate) struct Rules {
 pub(crate) enum By {
     /// The hash in the database.
     Internal,
-    /// The LDAP server with this `userdirectoryid`; 0 = none is configured, nobody signs in.
+    /// The LDAP server with this `userdirectoryid`; 0 = no server is configured, and sign-ins by LDAP are refused.
     Ldap(u64),
 }
 
