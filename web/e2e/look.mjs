@@ -57,32 +57,46 @@ const SIZES = [
   ["desk", 1440, 900],
 ];
 
-async function theme(name) {
-  await page.evaluate((value) => localStorage.setItem("vedette.theme", value), name);
+/** The theme at the next load of a page. */
+const theme = (tone) =>
+  page.evaluate((value) => localStorage.setItem("vedette.theme", value), tone);
+
+/** Shows the loaded page in the dark, and waits until no colour changes any more. */
+const darken = () =>
+  page.evaluate(() => {
+    document.documentElement.dataset.theme = "dark";
+    const ends = (one) => one.effect.getComputedTiming().endTime !== Infinity;
+    const ending = document.getAnimations().filter(ends);
+    return Promise.all(ending.map((one) => one.finished.catch(() => {})));
+  });
+
+/** Opens a page in the light and checks it, then in the dark. */
+async function bothTones(name, open) {
+  await step(`${name} light`, async () => {
+    await theme("light");
+    await open();
+    await loaded();
+    await fits();
+    await accessible();
+  });
+  await step(`${name} dark`, async () => {
+    await darken();
+    await fits();
+    await accessible();
+  });
 }
 
 /** Pictures of all pages; `host` is the visible name of a host with data. */
 export async function look(host) {
   for (const [size, width, height] of SIZES) {
-    for (const tone of ["light", "dark"]) {
-      await page.setViewportSize({ width, height });
-      for (const [name, path, title] of PAGES) {
-        await step(`${size} ${tone} ${name}`, async () => {
-          await theme(tone);
-          await go(path);
-          await heading(title).waitFor();
-          await loaded();
-          await fits();
-          await accessible();
-        });
-      }
-      await step(`${size} ${tone} host`, async () => {
-        await openHost(host);
-        await loaded();
-        await fits();
-        await accessible();
+    await page.setViewportSize({ width, height });
+    for (const [name, path, title] of PAGES) {
+      await bothTones(`${size} ${name}`, async () => {
+        await go(path);
+        await heading(title).waitFor();
       });
     }
+    await bothTones(`${size} host`, () => openHost(host));
   }
 
   await step("phone menu", async () => {
