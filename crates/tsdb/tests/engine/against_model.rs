@@ -1,9 +1,6 @@
 //! Random work against a model that is obviously right.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use model::{ItemId, Sample, Timestamp, Trend};
 use proptest::prelude::*;
 use std::time::Duration;

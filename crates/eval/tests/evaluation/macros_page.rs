@@ -2,7 +2,7 @@
 
 use eval::macros::{Group, MACROS, TABLE, UserMacros};
 
-const PAGE: &str = include_str!("../../../docs/macros.md");
+const PAGE: &str = include_str!("../../../../docs/macros.md");
 
 fn names(groups: &[Group]) -> String {
     let of = |group: &Group| MACROS.iter().find(|(known, _)| known == group);

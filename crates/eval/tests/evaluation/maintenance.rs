@@ -1,6 +1,5 @@
 //! Maintenance across clock changes, as a Zabbix 7.0.22 server ran it: `maintenance.tsv` has, for
 //! zones with a change on a day before or on that of the look, the start that the server found.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use eval::maintenance::{Maintenance, MaintenancePeriod, Repeat};
 use jiff::tz::TimeZone;

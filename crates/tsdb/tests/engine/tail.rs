@@ -1,15 +1,12 @@
 //! The log as others read it: while it is written, across sealing, merging, crashes and power
 //! cuts. Nothing acknowledged is skipped, and only what was not confirmed comes again.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod common;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::*;
+use crate::common::*;
 use model::{ItemId, Sample, Timestamp};
 use tsdb::{Block, Disk, Engine, Error, Options, OsDisk, Position, Spool, Tail};
 

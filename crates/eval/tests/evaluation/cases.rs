@@ -5,14 +5,12 @@
 //! `result` (null = discarded) or `fails`, and `trace`: what each step gave (`=text`, `-` nothing,
 //! `!` an error).
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use eval::preproc::{self, Outcome, State, Step, StepTrace, into_text};
 use eval::script::Scripts;
 use model::{Payload, SampleValue, Timestamp, ValueType};
 use serde_json::Value;
 
-const CASES: &str = include_str!("cases/steps.jsonl");
+const CASES: &str = include_str!("../cases/steps.jsonl");
 const NOW_S: u32 = 1_700_000_000;
 
 fn number(value: &Value) -> Option<u8> {

@@ -1,9 +1,6 @@
 //! Newest rows of segments: with their pages, without, and with some of each.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use model::{ItemId, Sample, Timestamp};
 use std::path::{Path, PathBuf};
 use tsdb::Kinds;

@@ -1,9 +1,6 @@
 //! Crashes at every operation that changes the disk, and power cuts.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use model::{ItemId, Sample, Timestamp};
 use std::path::Path;
 use std::sync::Arc;

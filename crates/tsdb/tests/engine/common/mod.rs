@@ -1,6 +1,5 @@
 //! What the tests of the engine share: a model that is obviously right, and disks that fail.
-#![allow(dead_code, unused_imports, reason = "each test binary uses a part")]
-#![allow(unreachable_pub, reason = "a module of test binaries")]
+#![allow(unreachable_pub, reason = "a module of tests")]
 
 mod bad;
 mod filled;

@@ -5,8 +5,6 @@
 //! the `result` as printed, or `fails`. Chosen are those that show a detail: hours without trends,
 //! short last pieces, even windows, and equal values, of which only rounding errors are left.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use eval::expr::parse_history_params;
 use eval::func::{Function, HistoryValue, HistoryView, Item, Moment};
 use eval::regex::GlobalRegexes;
@@ -14,7 +12,7 @@ use jiff::tz::TimeZone;
 use model::{ItemId, Timestamp, Trend, TrendValues, ValueType};
 use serde_json::Value;
 
-const CASES: &str = include_str!("cases/decompositions.jsonl");
+const CASES: &str = include_str!("../cases/decompositions.jsonl");
 /// 2024-12-18 00:10:34 UTC.
 const NOW_S: u32 = 1_734_480_634;
 

@@ -5,15 +5,13 @@
 //! (value map: type, value, text), `text` (as in names of events) and, where it differs, `shown`
 //! (as in operational data). Time zone UTC.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use eval::units::{Mapping, format_value, show_value};
 use jiff::tz::TimeZone;
 use model::ValueType;
 use objects::MappingType;
 use serde_json::Value;
 
-const CASES: &str = include_str!("cases/values.jsonl");
+const CASES: &str = include_str!("../cases/values.jsonl");
 
 /// What the value becomes before it is shown.
 fn kept(value: &str, kind: ValueType) -> String {

@@ -1,9 +1,6 @@
 //! Files that are damaged, and files of earlier formats that must stay readable.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use model::{ItemId, Sample, Timestamp};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

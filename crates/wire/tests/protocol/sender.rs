@@ -1,5 +1,4 @@
 //! Values of senders and agents: what is taken, when it is stamped, how rows are counted.
-#![allow(clippy::unwrap_used, reason = "a test may fail loudly, its helpers too")]
 
 use proptest::prelude::*;
 use wire::sender::{self, Outcome};

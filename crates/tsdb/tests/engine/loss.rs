@@ -1,10 +1,7 @@
 //! Files that are cut, flipped or deleted: what is lost is the damaged blocks and nothing else, and all
 //! of it is reported.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use model::ItemId;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,6 @@
 //! Hours whose trends are expected outlive the process, until the trends are written.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use model::{ItemId, Sample, Timestamp};
 use tsdb::TrendHour;
 
