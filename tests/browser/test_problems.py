@@ -11,7 +11,7 @@ import flowcase  # noqa: E402
 
 class Problems(flowcase.FlowCase):
     def test_problems(self):
-        self.walk("problems", steps=8)
+        self.walk("problems", steps=9)
 
 
 if __name__ == "__main__":

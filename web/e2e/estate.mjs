@@ -125,6 +125,16 @@ await step("problems are selected without all ids", async () => {
   await page.getByRole("button", { name: "Deselect" }).click();
 });
 
+await step("problems are grouped by host", async () => {
+  largest = 0;
+  await go("/problems?by=host");
+  const first = dataRows("Grouped problems").first();
+  await first.getByText(/^node-/).waitFor();
+  await page.getByText(/^The 1.000 worst of 2.000 groups/).waitFor();
+  await first.getByText("50", { exact: true }).first().waitFor();
+  expect(largest < 500_000, `an answer of ${largest} bytes`);
+});
+
 await step("a storm of problems is followed", async () => {
   await go("/problems");
   await dataRows("Problems").first().getByRole("link").first().waitFor();

@@ -26,6 +26,7 @@ const problems = createRoute({
       "ack",
       "suppressed",
       "sort",
+      "by",
       "from",
       "to",
       "event",

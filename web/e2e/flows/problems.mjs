@@ -1,6 +1,7 @@
 // The list of problems, its filters, the details of a problem, updates of one and of many.
 
-import { dataRows, heading, page, stamp, step } from "../lib.mjs";
+import { accessible } from "../axe.mjs";
+import { dataRows, fits, heading, page, stamp, step } from "../lib.mjs";
 import { trouble } from "../prepare.mjs";
 
 export default async function () {
@@ -29,6 +30,21 @@ export default async function () {
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Clear filters" }).first().click();
     await page.waitForURL((url) => !url.search.includes("severity"));
+  });
+
+  await step("problem groups", async () => {
+    const by = page.getByLabel("Group by");
+    await by.selectOption({ label: "By host" });
+    await page.waitForURL(/by=host/);
+    const groups = dataRows("Grouped problems");
+    await groups.first().waitFor();
+    await fits();
+    await accessible("of grouped problems");
+    await by.selectOption({ label: "By problem name" });
+    await groups.filter({ hasText: problem }).first().getByRole("gridcell").first().click();
+    await page.waitForURL((url) => !url.search.includes("by=") && url.search.includes("text="));
+    await dataRows("Problems").filter({ hasText: problem }).first().waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).first().click();
   });
 
   const problemRows = dataRows("Problems");

@@ -19,6 +19,7 @@ import type { MediaTypeAnswer, MediaTypeRow, MediaTypeTest, MessageTemplate } fr
 import type { OnCallMethods, ScheduleInput } from "./oncall";
 import type { ActionOwn } from "./own-fields";
 import type { GroupPlacement } from "./placement";
+import type { RawProblemGroup } from "./problems";
 import type { Late } from "./queue";
 import type { Rehearsal, RehearsalParams } from "./rehearsals";
 import type * as schema from "./schema";
@@ -216,6 +217,10 @@ interface Others extends OnCallMethods, SettingsMethods, HousekeepingMethods, Le
   "loadbalancer.importcompare": { params: FileImport; result: BalancingImport };
   "mediatype.test": { params: MediaTypeTest; result: MediaTypeAnswer };
   "pool.health": { params: { poolids: string[] }; result: PoolHealth[] };
+  "problem.groups": {
+    params: object;
+    result: { rowscount: string; groups: RawProblemGroup[] };
+  };
   "problem.counts": { params: { suppressed?: boolean }; result: string[] };
   "queue.get": {
     params: { type: "overview" | "overview by proxy" | "details"; limit?: number };

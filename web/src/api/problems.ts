@@ -62,6 +62,35 @@ export interface ProblemRow {
   manualClose: boolean;
 }
 
+/** What open problems are grouped by. */
+export type Grouping =
+  | { groupBy: "host" | "group" | "name" }
+  | { groupBy: "tag"; groupTag: string };
+
+/** Open problems that have something in common. */
+export interface ProblemGroup {
+  /** Id of the host or host group, name of the problems, or value of the tag ("": without the tag). */
+  key: string;
+  name: string;
+  /** Numbers of problems by severity, 0 to 5. */
+  severities: number[];
+  count: number;
+  unacknowledged: number;
+  /** When the oldest and the newest problem began, unix seconds. */
+  first: number;
+  last: number;
+}
+
+export interface RawProblemGroup {
+  key: string;
+  name: string;
+  severities: string[];
+  rowscount: string;
+  unacknowledged: string;
+  first_clock: string;
+  last_clock: string;
+}
+
 interface RawProblem {
   eventid: string;
   objectid: string;
@@ -224,6 +253,36 @@ export async function fetchProblemRows(
     };
   });
 }
+
+/** Groups that the page shows; further ones are counted. */
+const GROUPS_MAX = 1000;
+
+/** The groups of open problems, the one with the gravest problems first, and how many groups there are. */
+export const problemGroupsQuery = (filter: ProblemFilter, grouping: Grouping) =>
+  queryOptions({
+    queryKey: ["problems", "groups", filter, grouping],
+    queryFn: async ({ signal }): Promise<{ total: number; groups: ProblemGroup[] }> => {
+      const [, params] = getParams(filter);
+      const answer = await rpc(
+        "problem.groups",
+        { ...params, ...grouping, recent: false, limit: GROUPS_MAX },
+        signal,
+      );
+      const groups = answer.groups.map((group) => ({
+        key: group.key,
+        name: group.name,
+        severities: group.severities.map(Number),
+        count: Number(group.rowscount),
+        unacknowledged: Number(group.unacknowledged),
+        first: Number(group.first_clock),
+        last: Number(group.last_clock),
+      }));
+      return { total: Number(answer.rowscount), groups };
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: pollInterval,
+    meta: { live: "problems" },
+  });
 
 /** Rows of the newest problems, for short lists. */
 export const newestProblemsQuery = (filter: ProblemFilter, limit: number) =>

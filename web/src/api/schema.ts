@@ -3923,6 +3923,7 @@ export type MethodName =
   | "poolgroup.update"
   | "problem.counts"
   | "problem.get"
+  | "problem.groups"
   | "proxy.create"
   | "proxy.delete"
   | "proxy.get"

@@ -206,6 +206,7 @@ pub(crate) const DESCRIBED: &[Described] = &[
         params: mediatype::trial::PARAMETERS,
         result: mediatype::trial::RESULT,
     },
+    event::GROUPS,
     oncall::SHIFTS,
     oncall::OVERRIDE,
     oncall::ICAL,

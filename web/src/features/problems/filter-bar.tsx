@@ -1,3 +1,5 @@
+import { useQuery } from "@tanstack/react-query";
+import { problemTagNamesQuery } from "~/api/problems";
 import { RangePicker } from "~/charts/range-picker";
 import { GroupPicker, HostPicker, SeverityPicker } from "~/shared/pickers";
 import { Button } from "~/ui/button";
@@ -65,6 +67,7 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
         ]}
         className="w-44!"
       />
+      {mode !== "history" && <GroupBy search={search} onChange={onChange} />}
       {mode === "history" && (
         <RangePicker
           range={{ from: search.from ?? "now-24h", to: search.to ?? "now" }}
@@ -77,5 +80,28 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
         </Button>
       )}
     </>
+  );
+}
+
+/** Shows groups of problems instead of single ones. */
+function GroupBy({ search, onChange }: FilterBarProps) {
+  const { data: tags = [] } = useQuery(problemTagNamesQuery());
+  const chosen = search.by ?? "";
+  const names = new Set(tags);
+  if (chosen.startsWith("tag:")) names.add(chosen.slice(4));
+  return (
+    <Select
+      aria-label={texts.groupBy}
+      value={chosen}
+      onChange={(event) => onChange({ by: event.target.value || undefined, event: undefined })}
+      options={[
+        ["", texts.notGrouped],
+        ["host", texts.byHost],
+        ["group", texts.byHostGroup],
+        ["name", texts.byName],
+        ...[...names].map((tag): [string, string] => [`tag:${tag}`, texts.byTag(tag)]),
+      ]}
+      className="w-44!"
+    />
   );
 }

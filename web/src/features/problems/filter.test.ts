@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isNarrowed } from "~/util/search";
-import { modeOf, NO_FILTERS, toFilter } from "./filter";
+import { groupingOf, insideGroup, modeOf, NO_FILTERS, toFilter } from "./filter";
 
 describe("toFilter", () => {
   it("starts with recent problems, newest first, without suppressed ones", () => {
@@ -43,4 +43,20 @@ it("knows its modes", () => {
   expect(modeOf({ show: "nonsense" })).toBe("recent");
   expect(isNarrowed({ show: "history", sort: "severity" }, NO_FILTERS)).toBe(false);
   expect(isNarrowed({ ack: "no" }, NO_FILTERS)).toBe(true);
+});
+
+it("reads what problems are grouped by", () => {
+  expect(groupingOf({ by: "host" })).toEqual({ groupBy: "host" });
+  expect(groupingOf({ by: "tag:site" })).toEqual({ groupBy: "tag", groupTag: "site" });
+  for (const by of [undefined, "", "tag:", "nonsense"]) expect(groupingOf({ by })).toBeNull();
+  expect(groupingOf({ by: "host", show: "history" })).toBeNull();
+});
+
+it("leads from a group to its problems", () => {
+  const bySite = { groupBy: "tag", groupTag: "site" } as const;
+  expect(insideGroup({ groupBy: "host" }, "7", undefined)).toEqual({ by: undefined, host: "7" });
+  expect(insideGroup({ groupBy: "group" }, "8", undefined)).toEqual({ by: undefined, group: "8" });
+  expect(insideGroup({ groupBy: "name" }, "down", undefined)).toMatchObject({ text: "down" });
+  expect(insideGroup(bySite, "riga", "class=os")).toMatchObject({ tags: "class=os, site=riga" });
+  expect(insideGroup(bySite, "", undefined)).toMatchObject({ tags: "!site" });
 });

@@ -1,6 +1,6 @@
-import type { ProblemFilter, ProblemMode } from "~/api/problems";
+import type { Grouping, ProblemFilter, ProblemMode } from "~/api/problems";
 import { listOf } from "~/util/search";
-import { parseTagFilters } from "~/util/tags";
+import { parseTagFilters, tagFilterText } from "~/util/tags";
 import { resolveRange } from "~/util/time";
 
 /** The address of the problems page, as words. */
@@ -16,6 +16,8 @@ export interface ProblemSearch {
   ack?: string;
   suppressed?: string;
   sort?: string;
+  /** What open problems are grouped by: "host", "group", "name", or "tag:" and the name of a tag. */
+  by?: string;
   from?: string;
   to?: string;
   event?: string;
@@ -47,6 +49,38 @@ export function toFilter(search: ProblemSearch): ProblemFilter {
     // An end of "now" stays open, so that new events come in.
     till: search.to && search.to !== "now" ? span?.till : undefined,
   };
+}
+
+const GROUPINGS: ReadonlySet<string> = new Set(["host", "group", "name"]);
+
+/** What the address groups problems by; the history is never grouped. */
+export function groupingOf(search: ProblemSearch): Grouping | null {
+  const by = search.by ?? "";
+  if (modeOf(search) === "history") return null;
+  if (by.startsWith("tag:") && by.length > 4) return { groupBy: "tag", groupTag: by.slice(4) };
+  return GROUPINGS.has(by) ? { groupBy: by as "host" | "group" | "name" } : null;
+}
+
+/** How the address changes to show the problems of a group one by one. */
+export function insideGroup(
+  grouping: Grouping,
+  key: string,
+  tags: string | undefined,
+): Partial<ProblemSearch> {
+  switch (grouping.groupBy) {
+    case "host":
+      return { by: undefined, host: key };
+    case "group":
+      return { by: undefined, group: key };
+    case "name":
+      return { by: undefined, text: key };
+    case "tag": {
+      const tag = key
+        ? tagFilterText({ tag: grouping.groupTag, value: key })
+        : `!${grouping.groupTag}`;
+      return { by: undefined, tags: tags ? `${tags}, ${tag}` : tag };
+    }
+  }
 }
 
 /** What "Clear filters" does to the address. */

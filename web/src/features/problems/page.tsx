@@ -21,16 +21,18 @@ import { mayRunScripts, Scripts } from "~/shared/scripts/button";
 import { SilenceDialog } from "~/shared/silence";
 import { Button } from "~/ui/button";
 import { Icon } from "~/ui/icon";
-import { Empty, SkeletonRows } from "~/ui/state";
+import { SkeletonRows } from "~/ui/state";
 import { VirtualTable } from "~/ui/table";
 import { toast } from "~/ui/toast";
 import { formatCount } from "~/util/format";
-import { isNarrowed, parseSearch, replacesEntry } from "~/util/search";
+import { parseSearch, replacesEntry } from "~/util/search";
 import { tagFilterText } from "~/util/tags";
 import { problemColumns, silencesOf, targetOf } from "./columns";
 import { EventDrawer } from "./event-drawer";
-import { NO_FILTERS, type ProblemSearch, toFilter } from "./filter";
+import { groupingOf, NO_FILTERS, type ProblemSearch, toFilter } from "./filter";
 import { FilterBar } from "./filter-bar";
+import { ProblemGroups } from "./groups";
+import { NoProblems } from "./no-problems";
 import { texts } from "./texts";
 import { mayUpdate, UpdateDialog, useUpdateProblems } from "./update-dialog";
 
@@ -116,9 +118,32 @@ function RowDialog({ what, row, onClose }: Acting & { onClose: () => void }) {
   return <SilenceDialog target={targetOf(row)} running={silencesOf(row)} onClose={onClose} />;
 }
 
+/** Changes words of the address. */
+function useChange(): Change {
+  const navigate = route.useNavigate();
+  return useCallback(
+    (next) =>
+      void navigate({
+        search: (old) => ({ ...old, ...next }),
+        replace: replacesEntry(parseSearch(location.search), next),
+      }),
+    [navigate],
+  );
+}
+
 export function ProblemsPage() {
   const search = route.useSearch();
-  const navigate = route.useNavigate();
+  const change = useChange();
+  const grouping = groupingOf(search);
+  return grouping ? (
+    <ProblemGroups search={search} grouping={grouping} onChange={change} />
+  ) : (
+    <ProblemList search={search} change={change} />
+  );
+}
+
+/** Problems one by one. */
+function ProblemList({ search, change }: { search: ProblemSearch; change: Change }) {
   const [visible, onVisible] = useVisible();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [updating, setUpdating] = useKeptState<Updating | null>("update dialog", null);
@@ -127,14 +152,6 @@ export function ProblemsPage() {
   const count = useQuery(problemCountQuery(filter));
   const update = useUpdateProblems();
 
-  const change = useCallback(
-    (next: Partial<ProblemSearch>) =>
-      void navigate({
-        search: (old) => ({ ...old, ...next }),
-        replace: replacesEntry(parseSearch(location.search), next),
-      }),
-    [navigate],
-  );
   const { open, close, narrow } = useDetails(search, change);
   const rows = useRowWindow<ProblemRow>({
     queryKey: ["problems", "rows", filter],
@@ -286,27 +303,5 @@ function BulkBar({ count, total, onAcknowledge, onUpdate, onClear }: BulkBarProp
         {texts.deselect}
       </Button>
     </>
-  );
-}
-
-function NoProblems({ search, onClear }: { search: ProblemSearch; onClear: () => void }) {
-  if (isNarrowed(search, NO_FILTERS)) {
-    return (
-      <Empty
-        icon="filter"
-        title={texts.noProblemMatchesThese}
-        action={<Button onClick={onClear}>{texts.clearFilters}</Button>}
-      >
-        {texts.changeTheFiltersOr}
-      </Empty>
-    );
-  }
-  return (
-    <Empty
-      icon="check"
-      title={search.show === "history" ? texts.noProblemsInThis : texts.noProblems}
-    >
-      {search.show === "history" ? texts.chooseALongerTime : texts.pastProblemsAreIn}
-    </Empty>
   );
 }

@@ -1,9 +1,10 @@
-//! Events, problems, acknowledgements: what triggers told and what people did about it.
+//! Events, problems, acknowledgements: what triggers reported and what people did about it.
 
 pub(crate) mod acknowledge;
 mod counts;
 mod explain;
 mod get;
+mod groups;
 mod menu;
 mod problem;
 mod shown;
@@ -11,6 +12,7 @@ mod steps;
 
 use crate::call::Method;
 pub(crate) use counts::{SEVERITIES, by_group, by_host};
+pub(crate) use groups::GROUPS;
 pub(crate) use shown::suppressed;
 
 pub(crate) use get::EVENT;
@@ -23,4 +25,5 @@ pub(crate) const METHODS: &[Method] = &[
     Method::user("event.explain", explain::explain),
     Method::user("problem.counts", counts::get),
     Method::user("problem.get", problem::get),
+    Method::user("problem.groups", groups::get),
 ];
