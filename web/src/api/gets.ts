@@ -140,6 +140,7 @@ interface ByItem extends ByHost, ByTags {
 }
 
 interface ByTrigger extends ByHost, ByTags {
+  itemids?: Ids;
   triggerids?: Ids;
   monitored?: boolean;
   templated?: boolean;
