@@ -1,6 +1,6 @@
+import { type Envelope, Gatherer } from "./gather";
 import type { GetMethod, GetParams, RowOf } from "./gets";
 import type { FixedMethod, Method, Methods } from "./methods";
-import { type Envelope, Gatherer } from "./gather";
 import { answered, unanswered } from "./reach";
 import { heardDate } from "./server-clock";
 import { endSession, sessionToken } from "./session-store";

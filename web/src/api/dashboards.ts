@@ -53,6 +53,8 @@ export const FIELD_TYPE = {
   graph: "6",
   graphPrototype: "7",
   map: "8",
+  service: "9",
+  sla: "10",
 } as const;
 
 export const dashboardsQuery = () =>

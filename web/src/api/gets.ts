@@ -223,7 +223,7 @@ interface ActionFilter {
  * What each `get` reads: fields of its rows, what `select…` adds, and what narrows the rows besides
  * the parameters of all (`GetParams`). The fields are the schema's; the schema does not have the rest.
  */
-export interface Gets 
+export interface Gets
   extends ServiceGets,
     OnCallGets,
     MapGets,

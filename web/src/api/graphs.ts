@@ -3,7 +3,10 @@ import { rpc } from "./client";
 import type { GraphItem } from "./schema";
 
 /** What is shown of a graph's item. */
-export type GraphItemRow = Pick<GraphItem, "itemid" | "drawtype" | "sortorder" | "color" | "yaxisside">;
+export type GraphItemRow = Pick<
+  GraphItem,
+  "itemid" | "drawtype" | "sortorder" | "color" | "yaxisside"
+>;
 
 const ROW = {
   output: ["graphid", "name", "graphtype"],

@@ -11,12 +11,20 @@ const parentOf = (one: object | readonly unknown[] | undefined, key: string): st
 /** The prototype of this id on a host: itself, or that of the same name. */
 async function graphPrototypeOn(id: string, hostid: string | undefined, signal: AbortSignal) {
   const output = ["graphid", "name"] as const;
-  const [own] = await rpc("graphprototype.get", { output, graphids: id, selectHosts: ["hostid"] }, signal);
+  const [own] = await rpc(
+    "graphprototype.get",
+    { output, graphids: id, selectHosts: ["hostid"] },
+    signal,
+  );
   if (!own) return undefined;
   if (!hostid || own.hosts.some((host) => host.hostid === hostid)) {
     return { graphid: own.graphid, hostid: hostid ?? own.hosts[0]?.hostid ?? "" };
   }
-  const [twin] = await rpc("graphprototype.get", { output, hostids: hostid, filter: { name: own.name } }, signal);
+  const [twin] = await rpc(
+    "graphprototype.get",
+    { output, hostids: hostid, filter: { name: own.name } },
+    signal,
+  );
   return twin && { graphid: twin.graphid, hostid };
 }
 
@@ -54,13 +62,21 @@ export const discoveredItemsQuery = (itemid: string, hostid: string | undefined)
     queryKey: ["items", "discovered", itemid, hostid ?? ""],
     queryFn: async ({ signal }) => {
       const output = ["itemid", "key_"] as const;
-      const [own] = await rpc("itemprototype.get", { output, itemids: itemid, selectHosts: ["hostid"] }, signal);
+      const [own] = await rpc(
+        "itemprototype.get",
+        { output, itemids: itemid, selectHosts: ["hostid"] },
+        signal,
+      );
       if (!own) return null;
       const owner = hostid ?? own.hosts[0]?.hostid ?? "";
       const isOwn = own.hosts.some((host) => host.hostid === owner);
       const [twin] = isOwn
         ? [own]
-        : await rpc("itemprototype.get", { output, hostids: owner, filter: { key_: own.key_ } }, signal);
+        : await rpc(
+            "itemprototype.get",
+            { output, hostids: owner, filter: { key_: own.key_ } },
+            signal,
+          );
       if (!twin) return null;
       const rows = await rpc(
         "item.get",

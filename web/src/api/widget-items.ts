@@ -34,7 +34,10 @@ const filled = <T>(list: readonly T[] | undefined) => (list?.length ? list : und
 const isAll = (patterns: readonly string[]) => patterns.includes("*");
 
 /** The hosts of a scope; undefined: those of all items. */
-async function hostsOf(scope: ItemScope, signal: AbortSignal): Promise<readonly string[] | undefined> {
+async function hostsOf(
+  scope: ItemScope,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
   const patterns = filled(scope.hosts);
   const named = patterns !== undefined && !isAll(patterns);
   if (!named && !scope.hostTags?.length && !scope.withoutMaintenance) return filled(scope.hostids);
@@ -92,13 +95,20 @@ export interface ItemChoice {
   hostid: string | undefined;
 }
 
-async function chosenItems({ itemids, hostid }: ItemChoice, signal: AbortSignal): Promise<ItemRow[]> {
+async function chosenItems(
+  { itemids, hostid }: ItemChoice,
+  signal: AbortSignal,
+): Promise<ItemRow[]> {
   if (itemids.length === 0) return [];
   const rows = await rpc("item.get", { ...ITEM_ROW, itemids }, signal);
   const own = itemids.flatMap((id) => rows.find((row) => row.itemid === id) ?? []);
   if (hostid === undefined || own.every((row) => row.hostid === hostid)) return own;
   const keys = own.map((row) => row.key_);
-  const twins = await rpc("item.get", { ...ITEM_ROW, hostids: hostid, filter: { key_: keys } }, signal);
+  const twins = await rpc(
+    "item.get",
+    { ...ITEM_ROW, hostids: hostid, filter: { key_: keys } },
+    signal,
+  );
   return keys.flatMap((key) => twins.find((row) => row.key_ === key) ?? []);
 }
 

@@ -6,7 +6,11 @@ import type { ItemRow } from "./items";
 import { pollInterval } from "./live";
 
 /** The newest values of an item in a time, newest first. */
-export const columnValuesQuery = (item: Pick<ItemRow, "itemid" | "value_type">, range: TimeRange, limit: number) =>
+export const columnValuesQuery = (
+  item: Pick<ItemRow, "itemid" | "value_type">,
+  range: TimeRange,
+  limit: number,
+) =>
   queryOptions({
     queryKey: ["values", item.itemid, range, limit],
     queryFn: async ({ signal }): Promise<HistoryPoint[]> => {

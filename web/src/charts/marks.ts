@@ -22,7 +22,10 @@ const SHADE_ALPHA = 0.16;
 const WIDTH_MIN_PX = 2;
 
 /** Draws spans behind the lines and limits above them. */
-export function marks(shades: () => readonly Shade[], limits: () => readonly Limit[]): uPlot.Plugin {
+export function marks(
+  shades: () => readonly Shade[],
+  limits: () => readonly Limit[],
+): uPlot.Plugin {
   const drawShades = (plot: uPlot) => {
     const { ctx, bbox } = plot;
     for (const { from, till, color } of shades()) {
@@ -32,7 +35,12 @@ export function marks(shades: () => readonly Shade[], limits: () => readonly Lim
       ctx.save();
       ctx.globalAlpha = SHADE_ALPHA;
       ctx.fillStyle = color;
-      ctx.fillRect(left, bbox.top, Math.max(right - left, WIDTH_MIN_PX * uPlot.pxRatio), bbox.height);
+      ctx.fillRect(
+        left,
+        bbox.top,
+        Math.max(right - left, WIDTH_MIN_PX * uPlot.pxRatio),
+        bbox.height,
+      );
       ctx.restore();
     }
   };

@@ -55,7 +55,11 @@ function seriesOf(line: ChartLine, index: number, count: number, hidden: boolean
     dash: look?.dash,
     fill: fillOf(line, index, count, dark),
     paths: pathsOf(line),
-    points: { show: isPoints ? true : isLone, size: look?.point ?? 5, fill: isPoints ? colorOf(look, index, dark) : undefined },
+    points: {
+      show: isPoints ? true : isLone,
+      size: look?.point ?? 5,
+      fill: isPoints ? colorOf(look, index, dark) : undefined,
+    },
   };
 }
 
@@ -139,7 +143,8 @@ const alphaHex = (part: number) =>
 function fillOf(line: ChartLine, index: number, lines: number, dark: boolean) {
   const color = colorOf(line.look, index, dark);
   const { fill } = line.look ?? {};
-  if (fill !== undefined) return fill > 0 && color.length === 7 ? color + alphaHex(fill) : undefined;
+  if (fill !== undefined)
+    return fill > 0 && color.length === 7 ? color + alphaHex(fill) : undefined;
   if (line.look?.filled) return `${color}66`;
   return lines === 1 && !line.low ? `${color}1f` : undefined;
 }

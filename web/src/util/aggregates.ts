@@ -6,7 +6,16 @@ interface Values {
 }
 
 /** Functions over the values of a time, by the numbers of Zabbix 7.0; 0 is none. */
-export const AGGREGATES = [undefined, "min", "max", "avg", "count", "sum", "first", "last"] as const;
+export const AGGREGATES = [
+  undefined,
+  "min",
+  "max",
+  "avg",
+  "count",
+  "sum",
+  "first",
+  "last",
+] as const;
 export type Aggregate = NonNullable<(typeof AGGREGATES)[number]>;
 
 /** The result of a function over points; null without any. */

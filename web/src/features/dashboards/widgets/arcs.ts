@@ -13,10 +13,17 @@ export function arcPath(from: number, till: number, outer: number, inner: number
   if (length <= 0) return "";
   if (length >= Math.PI * 2 - 1e-6) {
     const middle = from + Math.PI;
-    return arcPath(from, middle, outer, inner) + arcPath(middle, from + Math.PI * 2 - 1e-5, outer, inner);
+    return (
+      arcPath(from, middle, outer, inner) + arcPath(middle, from + Math.PI * 2 - 1e-5, outer, inner)
+    );
   }
   const large = length > Math.PI ? 1 : 0;
-  const [a, b, c, d] = [pointAt(from, outer), pointAt(till, outer), pointAt(till, inner), pointAt(from, inner)];
+  const [a, b, c, d] = [
+    pointAt(from, outer),
+    pointAt(till, outer),
+    pointAt(till, inner),
+    pointAt(from, inner),
+  ];
   return `M${a.join(" ")}A${outer} ${outer} 0 ${large} 1 ${b.join(" ")}L${c.join(" ")}A${inner} ${inner} 0 ${large} 0 ${d.join(" ")}Z`;
 }
 
@@ -25,7 +32,11 @@ const HALF_WIDTH = 2;
 /** A needle from the middle to an angle. */
 export function needlePoints(angle: number, length: number): string {
   const side = Math.PI / 2;
-  return [pointAt(angle - side, HALF_WIDTH), pointAt(angle, length), pointAt(angle + side, HALF_WIDTH)]
+  return [
+    pointAt(angle - side, HALF_WIDTH),
+    pointAt(angle, length),
+    pointAt(angle + side, HALF_WIDTH),
+  ]
     .map((point) => point.join(","))
     .join(" ");
 }

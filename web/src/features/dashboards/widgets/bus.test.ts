@@ -58,6 +58,9 @@ test("an own time wins over that of the dashboard, unreadable ones do not count"
 
 test("a signal replaces only what it names", () => {
   const first = withSignals(new Map(), "NAV", { _hostid: "1", _itemid: "2" });
-  expect(withSignals(first, "NAV", { _hostid: "3" }).get("NAV")).toEqual({ _hostid: "3", _itemid: "2" });
+  expect(withSignals(first, "NAV", { _hostid: "3" }).get("NAV")).toEqual({
+    _hostid: "3",
+    _itemid: "2",
+  });
   expect(first.get("NAV")).toEqual({ _hostid: "1", _itemid: "2" });
 });

@@ -109,7 +109,10 @@ export function groupsFor(bus: Bus, widget: Widget): readonly string[] {
 /** The time of a widget: its own, that of another widget, or that of the dashboard. */
 export function rangeFor(signals: SignalsBy, widget: Pick<Widget, "fields">): TimeRange {
   const settings = Settings.of(widget);
-  const own = { from: settings.text("time_period.from"), to: settings.text("time_period.to", "now") };
+  const own = {
+    from: settings.text("time_period.from"),
+    to: settings.text("time_period.to", "now"),
+  };
   if (own.from !== "" && resolveRange(own)) return own;
   // Zabbix 6.0 has `graph_time` with its own limits.
   const old = { from: settings.text("time_from"), to: settings.text("time_to", "now") };

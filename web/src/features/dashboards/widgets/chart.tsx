@@ -45,7 +45,12 @@ interface LegendProps {
   onToggle: (id: string) => void;
 }
 
-function Name({ line, index, hidden, onToggle }: { line: ChartLine; index: number } & Omit<LegendProps, "lines">) {
+function Name({
+  line,
+  index,
+  hidden,
+  onToggle,
+}: { line: ChartLine; index: number } & Omit<LegendProps, "lines">) {
   const isHidden = hidden.has(line.id);
   return (
     <button
@@ -79,7 +84,9 @@ function Names({ lines, ...rest }: LegendProps) {
           <span key={line.id} className="flex h-5 max-w-full min-w-0 items-center gap-1.5">
             <Name line={line} index={i} {...rest} />
             {last !== null && (
-              <span className="tabular shrink-0 text-xs font-medium">{formatUnits(last, line.units)}</span>
+              <span className="tabular shrink-0 text-xs font-medium">
+                {formatUnits(last, line.units)}
+              </span>
             )}
           </span>
         );
@@ -93,9 +100,13 @@ function Statistics({ lines, ...rest }: LegendProps) {
     <table className="w-full text-xs">
       <thead>
         <tr className="h-5 text-soft">
-          <th scope="col" className="px-2 text-left font-medium">{texts.name}</th>
+          <th scope="col" className="px-2 text-left font-medium">
+            {texts.name}
+          </th>
           {texts.statistics.map((name) => (
-            <th key={name} scope="col" className="w-20 pr-2 text-right font-medium">{name}</th>
+            <th key={name} scope="col" className="w-20 pr-2 text-right font-medium">
+              {name}
+            </th>
           ))}
         </tr>
       </thead>
@@ -104,7 +115,9 @@ function Statistics({ lines, ...rest }: LegendProps) {
           const { last, min, avg, max } = summarize(own(line));
           return (
             <tr key={line.id} className="h-5">
-              <td className="max-w-0 px-2"><Name line={line} index={i} {...rest} /></td>
+              <td className="max-w-0 px-2">
+                <Name line={line} index={i} {...rest} />
+              </td>
               {[last, min, avg, max].map((value, n) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: four fixed columns
                 <td key={n} className="tabular pr-2 text-right whitespace-nowrap">
@@ -133,7 +146,9 @@ export function Chart(props: ChartProps) {
     if (!next.delete(id)) next.add(id);
     setHidden(next);
   };
-  const rows = legend.statistic ? Math.min(lines.length, legend.rows) + 1 : Math.min(lines.length, legend.rows);
+  const rows = legend.statistic
+    ? Math.min(lines.length, legend.rows) + 1
+    : Math.min(lines.length, legend.rows);
   return (
     <Room least={legend.shown ? 190 : 150}>
       {({ height }) => {
@@ -153,7 +168,9 @@ export function Chart(props: ChartProps) {
                 axes={axes}
                 shades={shades}
                 limits={limits}
-                onZoom={onRange && ((from, till) => onRange({ from: String(from), to: String(till) }))}
+                onZoom={
+                  onRange && ((from, till) => onRange({ from: String(from), to: String(till) }))
+                }
               />
               {isEmpty && !props.isLoading && (
                 <p className="pointer-events-none absolute inset-0 flex items-center justify-center text-sm text-soft">
@@ -163,7 +180,13 @@ export function Chart(props: ChartProps) {
             </div>
             {below > 0 && (
               // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-              <div className="overflow-auto" style={{ height: below }} role="group" tabIndex={0} aria-label={texts.legend}>
+              <div
+                className="overflow-auto"
+                style={{ height: below }}
+                role="group"
+                tabIndex={0}
+                aria-label={texts.legend}
+              >
                 {legend.statistic ? (
                   <Statistics lines={lines} hidden={hidden} onToggle={onToggle} />
                 ) : (

@@ -7,9 +7,9 @@ import { twinItemsQuery } from "~/api/widget-items";
 import type { LineLook } from "~/charts/palette";
 import { Found } from "~/shared/fallback";
 import { Button } from "~/ui/button";
-import { Note, useAllData, useData, type WidgetProps } from "./frame";
 import { heardBy, hostFor, useBus } from "./bus";
 import { Chart } from "./chart";
+import { Note, useAllData, useData, type WidgetProps } from "./frame";
 import { stacked } from "./lines";
 import { Settings } from "./settings";
 import { texts } from "./texts";
@@ -41,14 +41,22 @@ function lookOf({ color, drawtype, yaxisside }: GraphItemRow, graphtype: string)
 }
 
 /** The items of a graph over time. */
-function Drawn({ graph, widget, hostid, isLegend }: WidgetProps & { graph: Shown; hostid: string | undefined; isLegend: boolean }) {
+function Drawn({
+  graph,
+  widget,
+  hostid,
+  isLegend,
+}: WidgetProps & { graph: Shown; hostid: string | undefined; isLegend: boolean }) {
   const [range, onRange] = useRange(widget);
   const gitems = graph.gitems.toSorted((a, b) => Number(a.sortorder) - Number(b.sortorder));
-  const found = useData(twinItemsQuery(gitems.map((item) => item.itemid), hostid));
-  const items = found.data ?? [];
-  const results = useAllData(
-    items.map((item) => seriesQuery(item, range)),
+  const found = useData(
+    twinItemsQuery(
+      gitems.map((item) => item.itemid),
+      hostid,
+    ),
   );
+  const items = found.data ?? [];
+  const results = useAllData(items.map((item) => seriesQuery(item, range)));
   const withHost = new Set(items.map((item) => item.hostid)).size > 1;
   const lines = items.map((item, n) => {
     const gitem = gitems[n];
@@ -78,7 +86,11 @@ const ofItem = (itemid: string): Shown => ({
 });
 
 /** A graph, or that of the same name on another host. */
-function GraphOf({ graphid, widget, hostid }: WidgetProps & { graphid: string; hostid: string | undefined }) {
+function GraphOf({
+  graphid,
+  widget,
+  hostid,
+}: WidgetProps & { graphid: string; hostid: string | undefined }) {
   const query = useData(graphsQuery([graphid]));
   const others = useData({ ...hostGraphsQuery(hostid ?? ""), enabled: hostid !== undefined });
   const isLegend = Settings.of(widget).flag("show_legend", true);
@@ -112,11 +124,22 @@ export function ClassicGraph({ widget }: WidgetProps) {
     return <GraphOf graphid={graphid} widget={widget} hostid={override.value} />;
   }
   if (!itemid) return <Note>{texts.noItems}</Note>;
-  return <Drawn graph={ofItem(itemid)} widget={widget} hostid={override.value} isLegend={Settings.of(widget).flag("show_legend", true)} />;
+  return (
+    <Drawn
+      graph={ofItem(itemid)}
+      widget={widget}
+      hostid={override.value}
+      isLegend={Settings.of(widget).flag("show_legend", true)}
+    />
+  );
 }
 
 /** A page of graphs in columns and rows. */
-function Pages({ ids, widget, children }: WidgetProps & { ids: readonly string[]; children: (id: string) => ReactNode }) {
+function Pages({
+  ids,
+  widget,
+  children,
+}: WidgetProps & { ids: readonly string[]; children: (id: string) => ReactNode }) {
   const settings = Settings.of(widget);
   const columns = Math.max(1, settings.number("columns", 2));
   const size = columns * Math.max(1, settings.number("rows", 1));
@@ -130,14 +153,22 @@ function Pages({ ids, widget, children }: WidgetProps & { ids: readonly string[]
         style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}
       >
         {ids.slice(at * size, at * size + size).map((id) => (
-          <div key={id} className="flex min-h-0 min-w-0 flex-col">{children(id)}</div>
+          <div key={id} className="flex min-h-0 min-w-0 flex-col">
+            {children(id)}
+          </div>
         ))}
       </div>
       {pages > 1 && (
         <div className="flex shrink-0 items-center justify-center gap-2 p-1 text-xs">
-          <Button small disabled={at === 0} onClick={() => setPage(at - 1)}>{texts.previous}</Button>
-          <span className="tabular" aria-live="polite">{texts.pageOf(at + 1, pages)}</span>
-          <Button small disabled={at === pages - 1} onClick={() => setPage(at + 1)}>{texts.next}</Button>
+          <Button small disabled={at === 0} onClick={() => setPage(at - 1)}>
+            {texts.previous}
+          </Button>
+          <span className="tabular" aria-live="polite">
+            {texts.pageOf(at + 1, pages)}
+          </span>
+          <Button small disabled={at === pages - 1} onClick={() => setPage(at + 1)}>
+            {texts.next}
+          </Button>
         </div>
       )}
     </div>
@@ -150,7 +181,8 @@ export function GraphPrototype({ widget }: WidgetProps) {
   const override = hostFor(bus, widget);
   const hostid = override.value ?? bus.pageHost;
   const isItems = isSimple(widget, SIMPLE_PROTOTYPE);
-  const id = objectsOf(widget, isItems ? FIELD_TYPE.itemPrototype : FIELD_TYPE.graphPrototype)[0] ?? "";
+  const id =
+    objectsOf(widget, isItems ? FIELD_TYPE.itemPrototype : FIELD_TYPE.graphPrototype)[0] ?? "";
   const graphs = useData({ ...discoveredGraphsQuery(id, hostid), enabled: id !== "" && !isItems });
   const items = useData({ ...discoveredItemsQuery(id, hostid), enabled: id !== "" && isItems });
   const isLegend = Settings.of(widget).flag("show_legend", true);

@@ -15,11 +15,14 @@ const hexOf = (rgb: Rgb) =>
 
 /** Sizes and times of thresholds: `1K`, `2G`, `5m`. In units of bytes, prefixes are powers of 1024. */
 export function thresholdNumber(text: string, units: string): number {
-  const [, digits = "", suffix = ""] = /^\s*(-?[\d.]+(?:e[+-]?\d+)?)\s*([KMGTPEZYsmhdw]?)\s*$/i.exec(text) ?? [];
+  const [, digits = "", suffix = ""] =
+    /^\s*(-?[\d.]+(?:e[+-]?\d+)?)\s*([KMGTPEZYsmhdw]?)\s*$/i.exec(text) ?? [];
   const power = " KMGTPEZY".indexOf(suffix || " ");
   const seconds: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
   const base = units === "B" || units === "Bps" ? 1024 : 1000;
-  return Number(digits || Number.NaN) * (power >= 0 ? base ** power : (seconds[suffix] ?? Number.NaN));
+  return (
+    Number(digits || Number.NaN) * (power >= 0 ? base ** power : (seconds[suffix] ?? Number.NaN))
+  );
 }
 
 /** The colour of a value: that of the highest threshold that it reaches. `blend`: colours between thresholds. */
@@ -35,7 +38,9 @@ export function colorFor(
   if (!low) return undefined;
   const part = (value - low.from) / (high.from - low.from);
   const [a, b] = [rgbOf(low.color), rgbOf(high.color)];
-  return hexOf([0, 1, 2].map((n) => (a[n] ?? 0) + part * ((b[n] ?? 0) - (a[n] ?? 0))) as unknown as Rgb);
+  return hexOf(
+    [0, 1, 2].map((n) => (a[n] ?? 0) + part * ((b[n] ?? 0) - (a[n] ?? 0))) as unknown as Rgb,
+  );
 }
 
 function luminance(color: string): number {

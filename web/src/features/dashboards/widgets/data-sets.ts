@@ -1,13 +1,18 @@
-import { AGGREGATES, type Aggregate } from "~/util/aggregates";
 import type { LineLook } from "~/charts/palette";
-import { isWild } from "./patterns";
-import { Settings } from "./settings";
+import { AGGREGATES, type Aggregate } from "~/util/aggregates";
 import { sourceOf } from "./bus";
+import { isWild } from "./patterns";
+import type { Settings } from "./settings";
 
 /** `missingdatafunc` of a data set. */
 const MISSING = ["gap", "joined", "zero", "last"] as const;
 /** `approximation` of a data set: which value of many a point shows. */
-const APPROXIMATIONS: Record<string, Approximation> = { "1": "min", "2": "avg", "4": "max", "7": "all" };
+const APPROXIMATIONS: Record<string, Approximation> = {
+  "1": "min",
+  "2": "avg",
+  "4": "max",
+  "7": "all",
+};
 const SHAPES = [undefined, "points", "stairs", "bars"] as const;
 /** `dataset_type`: items one by one; otherwise patterns. */
 const ITEMS = "0";
@@ -69,7 +74,12 @@ function styleOf(part: Settings): LineStyle {
       color: part.color("color"),
       width: part.number("width", 1) || 1.5,
       point: part.number("pointsize", 3) + 2,
-      fill: shape === "bars" ? Math.max(0.15, opacity) : isArea ? (part.number("fill", 3) / 10) * opacity : 0,
+      fill:
+        shape === "bars"
+          ? Math.max(0.15, opacity)
+          : isArea
+            ? (part.number("fill", 3) / 10) * opacity
+            : 0,
       right: part.flag("axisy"),
     },
     missing: MISSING[part.number("missingdatafunc", 0)] ?? "gap",
@@ -100,7 +110,11 @@ export function dataSetsOf(settings: Settings): DataSet[] {
       hosts: isItems ? [] : part.list("hosts"),
       names: isItems ? [] : part.list("items"),
       items: isItems
-        ? chosen.map((item, n) => ({ ...item, color: colors[n] ?? colors[0], isTotal: types[n] === "1" }))
+        ? chosen.map((item, n) => ({
+            ...item,
+            color: colors[n] ?? colors[0],
+            isTotal: types[n] === "1",
+          }))
         : [],
       label: part.text("data_set_label"),
       override: sourceOf(part.text("override_hostid._reference"))?.reference,
@@ -116,7 +130,9 @@ export interface Override {
 }
 
 export const overridesOf = (settings: Settings): Override[] =>
-  settings.parts("or").map((part) => ({ hosts: part.list("hosts"), names: part.list("items"), part }));
+  settings
+    .parts("or")
+    .map((part) => ({ hosts: part.list("hosts"), names: part.list("items"), part }));
 
 const matchesAny = (patterns: readonly string[], text: string) =>
   patterns.length === 0 || patterns.some((pattern) => isWild(pattern, text));
@@ -143,7 +159,9 @@ export function overridden(
         ...result.look,
         ...(color && { color }),
         ...(width !== undefined && { width: width || 1.5 }),
-        ...(fill !== undefined && { fill: (fill / 10) * (1 - part.number("transparency", 5) / 10) }),
+        ...(fill !== undefined && {
+          fill: (fill / 10) * (1 - part.number("transparency", 5) / 10),
+        }),
         ...(side !== "" && { right: side === "1" }),
         ...(part.text("type") !== "" && { shape: SHAPES[part.number("type", 0)] }),
       },

@@ -9,8 +9,8 @@ import {
   useState,
 } from "react";
 import type { Widget } from "~/api/dashboards";
-import { texts } from "./texts";
 import { Settings } from "./settings";
+import { texts } from "./texts";
 
 export interface WidgetProps {
   widget: Widget;
@@ -128,7 +128,11 @@ export function Room({ least, children }: { least: number; children: (size: Size
     return () => observer.disconnect();
   }, [least]);
   return (
-    <div ref={ref} className="relative min-h-0 min-w-0 flex-1 overflow-hidden" style={{ minHeight: least }}>
+    <div
+      ref={ref}
+      className="relative min-h-0 min-w-0 flex-1 overflow-hidden"
+      style={{ minHeight: least }}
+    >
       {size && <div className="absolute inset-0">{children(size)}</div>}
     </div>
   );

@@ -3,7 +3,7 @@ import type { ItemRow } from "~/api/items";
 import { State } from "~/api/schema";
 import { isNumeric } from "~/util/format";
 import { arcPath, needlePoints, pointAt } from "./arcs";
-import { inkOn, legible, type Threshold, colorFor, thresholdNumber } from "./colors";
+import { colorFor, inkOn, legible, type Threshold, thresholdNumber } from "./colors";
 import { Note, Room, type WidgetProps } from "./frame";
 import { expandLabel, inOne, writeNumber, writeValue } from "./labels";
 import { labelled, OneItem, thresholdsOf } from "./one-item";
@@ -24,7 +24,13 @@ interface DialProps {
 }
 
 /** Arcs of a ring in the colours of the thresholds. */
-function ThresholdArcs({ thresholds, at, radius, thick, end }: {
+function ThresholdArcs({
+  thresholds,
+  at,
+  radius,
+  thick,
+  end,
+}: {
   thresholds: readonly Threshold[];
   at: (value: number) => number;
   radius: number;
@@ -61,7 +67,11 @@ function Dial({ item, settings, width, height }: DialProps) {
   const written = writeValue(labelled(item), { ...decimals, units: own, bare });
   const background = settings.color("bg_color");
   const ink = background ? inkOn(background) : undefined;
-  const scale = { decimals: settings.number("scale_decimal_places", 0), units: own, bare: !settings.flag("scale_show_units", true) };
+  const scale = {
+    decimals: settings.number("scale_decimal_places", 0),
+    units: own,
+    bare: !settings.flag("scale_show_units", true),
+  };
   const ends = [min, max].map((end) => inOne(writeNumber(end, item.units, scale)));
   const words = known && written ? inOne(written) : texts.noValue;
   const ring = 50;
@@ -86,22 +96,42 @@ function Dial({ item, settings, width, height }: DialProps) {
       )}
       {shows("arc") && (
         <>
-          <path d={arcPath(at(min), at(max), ring, ring - thick)} fill={settings.color("empty_color") ?? "var(--line)"} />
+          <path
+            d={arcPath(at(min), at(max), ring, ring - thick)}
+            fill={settings.color("empty_color") ?? "var(--line)"}
+          />
           {known && <path d={arcPath(at(min), at(value), ring, ring - thick)} fill={fill} />}
         </>
       )}
       {shows("needle") && known && (
-        <polygon points={needlePoints(at(value), ring - 4)} fill={settings.color("needle_color") ?? "currentColor"} />
+        <polygon
+          points={needlePoints(at(value), ring - 4)}
+          fill={settings.color("needle_color") ?? "currentColor"}
+        />
       )}
       {settings.flag("th_show_labels") &&
         thresholds.map(({ from }) => {
           const [x, y] = pointAt(at(from), outer + 6);
-          return <text key={from} x={x} y={y} fontSize={5} textAnchor={x < -5 ? "end" : x > 5 ? "start" : "middle"}>{inOne(writeNumber(from, item.units, scale))}</text>;
+          return (
+            <text
+              key={from}
+              x={x}
+              y={y}
+              fontSize={5}
+              textAnchor={x < -5 ? "end" : x > 5 ? "start" : "middle"}
+            >
+              {inOne(writeNumber(from, item.units, scale))}
+            </text>
+          );
         })}
       {shows("scale") &&
         [min, max].map((end, n) => {
           const [x, y] = pointAt(at(end), ring - thick / 2);
-          return <text key={end} x={x} y={y + 8} fontSize={6} textAnchor="middle" opacity={0.8}>{ends[n]}</text>;
+          return (
+            <text key={end} x={x} y={y + 8} fontSize={6} textAnchor="middle" opacity={0.8}>
+              {ends[n]}
+            </text>
+          );
         })}
       {shows("value") && (
         <text
@@ -110,7 +140,11 @@ function Dial({ item, settings, width, height }: DialProps) {
           fontSize={words.length > 9 ? 9 : 14}
           fontWeight={600}
           textAnchor="middle"
-          fill={background ? (legible(settings.color("value_color"), background) ?? ink) : "currentColor"}
+          fill={
+            background
+              ? (legible(settings.color("value_color"), background) ?? ink)
+              : "currentColor"
+          }
         >
           {words}
         </text>
@@ -125,7 +159,8 @@ function Dial({ item, settings, width, height }: DialProps) {
 }
 
 const LABEL_MAX = 36;
-const clip = (text: string) => (text.length > LABEL_MAX ? `${text.slice(0, LABEL_MAX - 1)}…` : text);
+const clip = (text: string) =>
+  text.length > LABEL_MAX ? `${text.slice(0, LABEL_MAX - 1)}…` : text;
 
 /** *Gauge*: a number on a scale. */
 export function Gauge({ widget }: WidgetProps) {
@@ -140,9 +175,7 @@ export function Gauge({ widget }: WidgetProps) {
             className="flex min-h-0 flex-1 flex-col"
             style={{ backgroundColor: settings.color("bg_color") }}
           >
-            <Room least={140}>
-              {(size) => <Dial item={item} settings={settings} {...size} />}
-            </Room>
+            <Room least={140}>{(size) => <Dial item={item} settings={settings} {...size} />}</Room>
           </Link>
         ) : (
           <Note>{texts.noNumber}</Note>

@@ -2,7 +2,12 @@ import { expect, test } from "vitest";
 import { honeycombLayout, wrapped } from "./hexagons";
 
 test("all cells are inside the width, and as large as the room allows", () => {
-  for (const [count, width, height] of [[1, 300, 200], [7, 300, 200], [60, 800, 300], [500, 320, 200]] as const) {
+  for (const [count, width, height] of [
+    [1, 300, 200],
+    [7, 300, 200],
+    [60, 800, 300],
+    [500, 320, 200],
+  ] as const) {
     const { radius, places, tall } = honeycombLayout(count, width, height);
     expect(places).toHaveLength(count);
     const half = (radius * Math.sqrt(3)) / 2;

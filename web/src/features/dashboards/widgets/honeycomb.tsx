@@ -19,7 +19,11 @@ const CELLS_MAX = 500;
 const VALUE = "1";
 
 /** One of the two labels of a cell. */
-export function cellLabel(settings: Settings, which: "primary" | "secondary", item: ItemRow): string {
+export function cellLabel(
+  settings: Settings,
+  which: "primary" | "secondary",
+  item: ItemRow,
+): string {
   const type = settings.text(`${which}_label_type`, which === "primary" ? "0" : VALUE);
   if (item.state === State.NotSupported && type === VALUE) return texts.notSupported;
   if (type !== VALUE) {
@@ -49,9 +53,13 @@ function Cell({ item, settings, x, y, radius, isSelected, onSelect }: CellProps)
   const broken = item.state === State.NotSupported || item.lastclock === "0";
   const background = broken
     ? undefined
-    : (thresholdColor(item, settings, settings.flag("interpolation")) ?? settings.color("bg_color"));
+    : (thresholdColor(item, settings, settings.flag("interpolation")) ??
+      settings.color("bg_color"));
   const ink = background ? inkOn(background) : "var(--ink)";
-  const [first, second] = [cellLabel(settings, "primary", item), cellLabel(settings, "secondary", item)];
+  const [first, second] = [
+    cellLabel(settings, "primary", item),
+    cellLabel(settings, "secondary", item),
+  ];
   const size = Math.max(9, Math.min(14, radius / 4.2));
   const room = Math.floor((radius * 1.5) / (size * 0.56));
   const lines = shows("1") ? wrapped(first, room, radius > 34 ? 2 : 1) : [];
@@ -78,7 +86,10 @@ function Cell({ item, settings, x, y, radius, isSelected, onSelect }: CellProps)
       <title>{`${label}\n${first}`}</title>
       <polygon
         points={hexagon(x, y, radius - 1.5)}
-        style={{ fill: background ?? "var(--sunken)", stroke: isSelected ? "var(--accent)" : "var(--line-strong)" }}
+        style={{
+          fill: background ?? "var(--sunken)",
+          stroke: isSelected ? "var(--accent)" : "var(--line-strong)",
+        }}
         strokeWidth={isSelected ? 3 : 1}
         strokeDasharray={broken ? "4 3" : undefined}
       />
@@ -102,7 +113,12 @@ function Cell({ item, settings, x, y, radius, isSelected, onSelect }: CellProps)
   );
 }
 
-function Cells({ items, widget, width, height }: WidgetProps & { items: readonly ItemRow[]; width: number; height: number }) {
+function Cells({
+  items,
+  widget,
+  width,
+  height,
+}: WidgetProps & { items: readonly ItemRow[]; width: number; height: number }) {
   const { signals, send } = useBus();
   const reference = referenceOf(widget);
   const selected = reference && signals.get(reference)?._itemid;
@@ -117,11 +133,21 @@ function Cells({ items, widget, width, height }: WidgetProps & { items: readonly
   return (
     <div className="h-full overflow-auto">
       {isChosen && (
-        <Link to="/graph" search={{ items: isChosen.itemid }} className="sr-only focus:not-sr-only focus:p-2">
+        <Link
+          to="/graph"
+          search={{ items: isChosen.itemid }}
+          className="sr-only focus:not-sr-only focus:p-2"
+        >
           {texts.valueOf(isChosen.name, isChosen.hosts[0]?.name ?? "")}
         </Link>
       )}
-      <svg width={width} height={Math.max(tall, 1)} className="block" role="group" aria-label={texts.cells(items.length)}>
+      <svg
+        width={width}
+        height={Math.max(tall, 1)}
+        className="block"
+        role="group"
+        aria-label={texts.cells(items.length)}
+      >
         {items.map((item, n) => {
           const [x, y] = places[n] ?? [0, 0];
           return (
@@ -135,7 +161,11 @@ function Cells({ items, widget, width, height }: WidgetProps & { items: readonly
               isSelected={item.itemid === selected}
               onSelect={() =>
                 reference &&
-                send(reference, { _itemid: item.itemid, _hostid: item.hostid, _hostids: [item.hostid] })
+                send(reference, {
+                  _itemid: item.itemid,
+                  _hostid: item.hostid,
+                  _hostids: [item.hostid],
+                })
               }
             />
           );

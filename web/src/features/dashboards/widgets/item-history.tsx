@@ -1,5 +1,6 @@
 import type { HistoryPoint } from "~/api/gets";
 import { type ItemRow, mappingsOf } from "~/api/items";
+import { twinItemsQuery } from "~/api/widget-items";
 import { columnValuesQuery } from "~/api/widget-values";
 import { Found } from "~/shared/fallback";
 import { cx } from "~/ui/cx";
@@ -11,7 +12,6 @@ import { Note, useAllData, useData, type WidgetProps } from "./frame";
 import { thresholdsOf } from "./one-item";
 import { Settings } from "./settings";
 import { texts } from "./texts";
-import { twinItemsQuery } from "~/api/widget-items";
 
 /** `layout`, `sortorder`, `display` of columns. */
 const VERTICAL = "1";
@@ -33,7 +33,12 @@ export interface Line {
 }
 
 /** Values of several items in one list: those of the same time share a line. */
-export function linesOf(columns: readonly (readonly HistoryPoint[])[], limit: number, oldestFirst: boolean, apart: boolean): Line[] {
+export function linesOf(
+  columns: readonly (readonly HistoryPoint[])[],
+  limit: number,
+  oldestFirst: boolean,
+  apart: boolean,
+): Line[] {
   const lines = new Map<string, Line>();
   for (const [n, points] of columns.entries()) {
     for (const { clock, ns, value } of points) {
@@ -43,7 +48,9 @@ export function linesOf(columns: readonly (readonly HistoryPoint[])[], limit: nu
       lines.set(key, line);
     }
   }
-  const newest = [...lines.values()].sort((a, b) => b.clock - a.clock || b.ns - a.ns).slice(0, limit);
+  const newest = [...lines.values()]
+    .sort((a, b) => b.clock - a.clock || b.ns - a.ns)
+    .slice(0, limit);
   return oldestFirst ? newest.reverse() : newest;
 }
 
@@ -52,19 +59,25 @@ function Bar({ value, settings, color }: { value: number; settings: Settings; co
   const share = Math.min(1, Math.max(0, (value - min) / (max - min || 1)));
   return (
     <span aria-hidden="true" className="block h-1.5 w-full overflow-hidden rounded-full bg-sunken">
-      <span className="block h-full rounded-full" style={{ width: `${share * 100}%`, backgroundColor: color }} />
+      <span
+        className="block h-full rounded-full"
+        style={{ width: `${share * 100}%`, backgroundColor: color }}
+      />
     </span>
   );
 }
 
 function highlightOf(text: string, settings: Settings): string | undefined {
-  return settings.parts("highlights").find((part) => {
-    try {
-      return new RegExp(part.text("pattern")).test(text);
-    } catch {
-      return false;
-    }
-  })?.color("color");
+  return settings
+    .parts("highlights")
+    .find((part) => {
+      try {
+        return new RegExp(part.text("pattern")).test(text);
+      } catch {
+        return false;
+      }
+    })
+    ?.color("color");
 }
 
 function Value({ value, column }: { value: string; column: Column }) {
@@ -78,17 +91,30 @@ function Value({ value, column }: { value: string; column: Column }) {
     return (
       <span className="flex min-w-24 flex-col gap-0.5">
         <span className="tabular">{text}</span>
-        <Bar value={Number(value)} settings={settings} color={color ?? settings.color("base_color") ?? "var(--accent)"} />
+        <Bar
+          value={Number(value)}
+          settings={settings}
+          color={color ?? settings.color("base_color") ?? "var(--accent)"}
+        />
       </span>
     );
   }
   const background = color ?? settings.color("base_color");
   return (
     <span
-      className={cx("rounded-sm break-words", isNumber && "tabular", settings.flag("monospace_font") && "font-mono text-xs", background && "px-1")}
+      className={cx(
+        "rounded-sm break-words",
+        isNumber && "tabular",
+        settings.flag("monospace_font") && "font-mono text-xs",
+        background && "px-1",
+      )}
       style={background ? { backgroundColor: background, color: inkOn(background) } : undefined}
     >
-      {isImage(value) ? <img src={value} alt={texts.pictureOf(item.name)} className="max-h-48" /> : text}
+      {isImage(value) ? (
+        <img src={value} alt={texts.pictureOf(item.name)} className="max-h-48" />
+      ) : (
+        text
+      )}
     </span>
   );
 }
@@ -96,7 +122,15 @@ function Value({ value, column }: { value: string; column: Column }) {
 /** Screenshots of browser items are pictures in base64. */
 const isImage = (value: string) => /^data:image\/(?:png|jpeg|gif);base64,/.test(value);
 
-function Table({ lines, columns, settings }: { lines: readonly Line[]; columns: readonly Column[]; settings: Settings }) {
+function Table({
+  lines,
+  columns,
+  settings,
+}: {
+  lines: readonly Line[];
+  columns: readonly Column[];
+  settings: Settings;
+}) {
   const hasHeader = settings.text("show_column_header", "1") !== NO_HEADER;
   const hasTime = settings.flag("show_timestamp", true);
   return (
@@ -104,18 +138,31 @@ function Table({ lines, columns, settings }: { lines: readonly Line[]; columns: 
       {hasHeader && (
         <thead className="sticky top-0 bg-surface text-xs text-soft">
           <tr>
-            {hasTime && <th scope="col" className="px-3 py-1 font-medium">{texts.time}</th>}
+            {hasTime && (
+              <th scope="col" className="px-3 py-1 font-medium">
+                {texts.time}
+              </th>
+            )}
             {columns.map((column, n) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: columns have no identity
-              <th key={n} scope="col" className="px-3 py-1 font-medium">{column.name}</th>
+              <th key={n} scope="col" className="px-3 py-1 font-medium">
+                {column.name}
+              </th>
             ))}
           </tr>
         </thead>
       )}
       <tbody>
         {lines.map((line) => (
-          <tr key={`${line.clock}.${line.ns} ${[...line.values.keys()].join()}`} className="border-t align-top">
-            {hasTime && <td className="tabular px-3 py-1 whitespace-nowrap text-soft">{formatClock(line.clock)}</td>}
+          <tr
+            key={`${line.clock}.${line.ns} ${[...line.values.keys()].join()}`}
+            className="border-t align-top"
+          >
+            {hasTime && (
+              <td className="tabular px-3 py-1 whitespace-nowrap text-soft">
+                {formatClock(line.clock)}
+              </td>
+            )}
             {columns.map((column, n) => {
               const value = line.values.get(n);
               return (
@@ -133,16 +180,29 @@ function Table({ lines, columns, settings }: { lines: readonly Line[]; columns: 
 }
 
 /** One value after the other, with the name of its item. */
-function List({ lines, columns, settings }: { lines: readonly Line[]; columns: readonly Column[]; settings: Settings }) {
+function List({
+  lines,
+  columns,
+  settings,
+}: {
+  lines: readonly Line[];
+  columns: readonly Column[];
+  settings: Settings;
+}) {
   return (
     <ul>
       {lines.map((line) =>
         [...line.values].map(([n, value]) => {
           const column = columns[n];
           return column ? (
-            <li key={`${line.clock}.${line.ns} ${n}`} className="flex flex-col gap-0.5 border-t px-3 py-1 text-sm first:border-0">
+            <li
+              key={`${line.clock}.${line.ns} ${n}`}
+              className="flex flex-col gap-0.5 border-t px-3 py-1 text-sm first:border-0"
+            >
               <span className="text-xs text-soft">
-                {settings.flag("show_timestamp", true) && <span className="tabular">{formatClock(line.clock)} · </span>}
+                {settings.flag("show_timestamp", true) && (
+                  <span className="tabular">{formatClock(line.clock)} · </span>
+                )}
                 {column.name}
               </span>
               <Value value={value} column={column} />
@@ -154,11 +214,17 @@ function List({ lines, columns, settings }: { lines: readonly Line[]; columns: r
   );
 }
 
-function Values({ columns, settings, range }: { columns: readonly Column[]; settings: Settings; range: TimeRange }) {
+function Values({
+  columns,
+  settings,
+  range,
+}: {
+  columns: readonly Column[];
+  settings: Settings;
+  range: TimeRange;
+}) {
   const limit = settings.number("show_lines", 25);
-  const results = useAllData(
-    columns.map(({ item }) => columnValuesQuery(item, range, limit)),
-  );
+  const results = useAllData(columns.map(({ item }) => columnValuesQuery(item, range, limit)));
   const isVertical = settings.text("layout", "0") === VERTICAL;
   const lines = linesOf(
     results.map(({ data = [] }) => data),
@@ -168,7 +234,8 @@ function Values({ columns, settings, range }: { columns: readonly Column[]; sett
   );
   const failed = results.find(({ error }) => error)?.error;
   if (failed && lines.length === 0) return <Note>{failed.message}</Note>;
-  if (lines.length === 0) return <Note>{results.some(({ isPending }) => isPending) ? "…" : texts.noHistory}</Note>;
+  if (lines.length === 0)
+    return <Note>{results.some(({ isPending }) => isPending) ? "…" : texts.noHistory}</Note>;
   const Shape = isVertical ? Table : List;
   return <Shape lines={lines} columns={columns} settings={settings} />;
 }
@@ -181,9 +248,14 @@ export function ItemHistory({ widget }: WidgetProps) {
   const parts = settings.parts("columns");
   const old = settings.list("itemids");
   const heard = heardBy(bus.signals, widget, "columns.0.itemid", "_itemid");
-  const wanted = parts.length > 0
-    ? parts.map((part) => ({ id: part.text("itemid") || (heard.value ?? ""), name: part.text("name"), part }))
-    : old.map((id) => ({ id, name: "", part: settings }));
+  const wanted =
+    parts.length > 0
+      ? parts.map((part) => ({
+          id: part.text("itemid") || (heard.value ?? ""),
+          name: part.text("name"),
+          part,
+        }))
+      : old.map((id) => ({ id, name: "", part: settings }));
   const query = useData(twinItemsQuery(wanted.map(({ id }) => id).filter(Boolean), override.value));
   if (wanted.length === 0) return <Note>{texts.noItems}</Note>;
   if (override.source && !override.value) return <Note>{texts.waitsForHost}</Note>;

@@ -1,16 +1,16 @@
 import { Link } from "@tanstack/react-router";
 import { useId } from "react";
 import { aggregateQuery } from "~/api/aggregates";
-import { AGGREGATES } from "~/util/aggregates";
 import type { ItemRow } from "~/api/items";
 import { State } from "~/api/schema";
 import { cx } from "~/ui/cx";
+import { AGGREGATES } from "~/util/aggregates";
 import { isNumeric } from "~/util/format";
 import { formatClock, resolveRange } from "~/util/time";
 import { rangeFor, useBus } from "./bus";
 import { inkOn, legible } from "./colors";
 import { useData, type WidgetProps } from "./frame";
-import { expandLabel, writeValue, type Written } from "./labels";
+import { expandLabel, type Written, writeValue } from "./labels";
 import { labelled, OneItem, thresholdColor } from "./one-item";
 import { Settings } from "./settings";
 import { texts } from "./texts";
@@ -23,7 +23,9 @@ const BEFORE = new Set(["0", "1"]);
 type Change = "rose" | "fell" | "changed" | undefined;
 
 /** How the newest value differs from the one before. */
-export function changeOf(item: Pick<ItemRow, "lastvalue" | "prevvalue" | "prevclock" | "value_type">): Change {
+export function changeOf(
+  item: Pick<ItemRow, "lastvalue" | "prevvalue" | "prevclock" | "value_type">,
+): Change {
   if (item.prevclock === "0" || item.lastvalue === item.prevvalue) return undefined;
   if (!isNumeric(item.value_type)) return "changed";
   const change = Number(item.lastvalue) - Number(item.prevvalue);
@@ -42,7 +44,15 @@ function Indicator({ change, settings }: { change: Change; settings: Settings })
   );
 }
 
-function Figure({ written, settings, ink }: { written: Written; settings: Settings; ink: (name: string) => string | undefined }) {
+function Figure({
+  written,
+  settings,
+  ink,
+}: {
+  written: Written;
+  settings: Settings;
+  ink: (name: string) => string | undefined;
+}) {
   const units = settings.flag("units_show", true) && written.units && (
     <span className="text-[0.6em]" style={{ color: ink("units_color") }}>
       {written.units}
@@ -67,7 +77,11 @@ function ValueOf({ item, widget }: WidgetProps & { item: ItemRow }) {
     enabled: kind !== undefined && span !== null,
   });
   const shown = kind
-    ? { ...item, lastvalue: String(aggregated.data ?? ""), lastclock: aggregated.data == null ? "0" : item.lastclock }
+    ? {
+        ...item,
+        lastvalue: String(aggregated.data ?? ""),
+        lastclock: aggregated.data == null ? "0" : item.lastclock,
+      }
     : item;
   const list = settings.list("show");
   const shows = (what: keyof typeof SHOW) => list.length === 0 || list.includes(SHOW[what]);
@@ -91,14 +105,19 @@ function ValueOf({ item, widget }: WidgetProps & { item: ItemRow }) {
     >
       <span id={name} className="flex min-h-0 flex-1 flex-col justify-between gap-1">
         {shows("time") && item.lastclock !== "0" && (
-          <span className={cx("tabular text-2xs", !background && "text-soft")} style={{ color: ink("time_color") }}>
+          <span
+            className={cx("tabular text-2xs", !background && "text-soft")}
+            style={{ color: ink("time_color") }}
+          >
             {formatClock(Number(item.lastclock))}
           </span>
         )}
         {shows("value") && (
           <span className="flex flex-1 items-center justify-center gap-2 text-2xl font-semibold">
             {isBroken ? (
-              <span className="text-base" title={item.error}>{texts.notSupported}</span>
+              <span className="text-base" title={item.error}>
+                {texts.notSupported}
+              </span>
             ) : written ? (
               <span className="line-clamp-2 min-w-0 break-words">
                 <Figure written={written} settings={settings} ink={ink} />
@@ -106,11 +125,18 @@ function ValueOf({ item, widget }: WidgetProps & { item: ItemRow }) {
             ) : (
               <span className="text-base">{texts.noValue}</span>
             )}
-            {shows("change") && !kind && <span className="text-sm"><Indicator change={changeOf(item)} settings={settings} /></span>}
+            {shows("change") && !kind && (
+              <span className="text-sm">
+                <Indicator change={changeOf(item)} settings={settings} />
+              </span>
+            )}
           </span>
         )}
         {shows("description") && (
-          <span className={cx("truncate text-xs", !background && "text-soft")} style={{ color: ink("desc_color") }}>
+          <span
+            className={cx("truncate text-xs", !background && "text-soft")}
+            style={{ color: ink("desc_color") }}
+          >
             {expandLabel(label, labelled(item))}
           </span>
         )}

@@ -1,4 +1,4 @@
-import { type Mapping, formatNumber, formatUnits, formatValue, isNumeric } from "~/util/format";
+import { formatNumber, formatUnits, formatValue, isNumeric, type Mapping } from "~/util/format";
 
 /** What labels can show of an item. */
 export interface Labelled {
@@ -46,7 +46,9 @@ export function writeNumber(value: number, units: string, look: ValueLook = {}):
     const text = formatUnits(value, own);
     const at = text.lastIndexOf(" ");
     const parts = ["s", "uptime", "unixtime"].includes(own) || at < 0;
-    return parts ? { value: text, units: "" } : { value: text.slice(0, at), units: text.slice(at + 1) };
+    return parts
+      ? { value: text, units: "" }
+      : { value: text.slice(0, at), units: text.slice(at + 1) };
   }
   const plain = own.startsWith("!") ? own.slice(1) : own;
   if (own.startsWith("!") || UNSCALED.has(own)) {
@@ -59,7 +61,10 @@ export function writeNumber(value: number, units: string, look: ValueLook = {}):
     scaled /= base;
     power++;
   }
-  return { value: fixed(scaled, look.decimals), units: `${PREFIXES[power]}${look.bare ? "" : plain}` };
+  return {
+    value: fixed(scaled, look.decimals),
+    units: `${PREFIXES[power]}${look.bare ? "" : plain}`,
+  };
 }
 
 /** The newest value of an item as a widget writes it. Null: the item has no value. */
@@ -103,7 +108,9 @@ function macro(name: string, item: Labelled): string | undefined {
 function parameters(text: string): string[] {
   const found = text.matchAll(/\s*(?:"((?:\\.|[^"\\])*)"|([^,]*))\s*(?:,|$)/g);
   return [...found]
-    .map(([, quoted, plain]) => (quoted === undefined ? (plain ?? "") : quoted.replaceAll('\\"', '"')))
+    .map(([, quoted, plain]) =>
+      quoted === undefined ? (plain ?? "") : quoted.replaceAll('\\"', '"'),
+    )
     .slice(0, 2);
 }
 

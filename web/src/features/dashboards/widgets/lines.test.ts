@@ -43,12 +43,19 @@ test("a data set of items has a colour for each, one of patterns has one for all
 });
 
 test("an item of another widget is a reference", () => {
-  const [set] = dataSetsOf(settings({ "ds.0.dataset_type": "0", "ds.0.itemids.0._reference": "NAV._itemid" }));
+  const [set] = dataSetsOf(
+    settings({ "ds.0.dataset_type": "0", "ds.0.itemids.0._reference": "NAV._itemid" }),
+  );
   expect(set?.items).toEqual([{ reference: "NAV", color: undefined, isTotal: false }]);
 });
 
 test("overrides change only the items that their patterns select", () => {
-  const all = settings({ "ds.0.color": "FF0000", "or.0.items.0": "*write*", "or.0.color": "00FF00", "or.0.axisy": "1" });
+  const all = settings({
+    "ds.0.color": "FF0000",
+    "or.0.items.0": "*write*",
+    "or.0.color": "00FF00",
+    "or.0.axisy": "1",
+  });
   const [set] = dataSetsOf(all);
   if (!set) throw new Error("no data set");
   const styled = (name: string) => overridden(set, overridesOf(all), "web", name).look;
@@ -70,7 +77,10 @@ test("a range moves by a shift", () => {
 });
 
 test("steps have the result of their points and no more", () => {
-  const points = [{ clocks: [0, 10, 130], values: [1, 3, 9] }, { clocks: [20], values: [5] }];
+  const points = [
+    { clocks: [0, 10, 130], values: [1, 3, 9] },
+    { clocks: [20], values: [5] },
+  ];
   expect(inSteps(points, "avg", 60)).toEqual({ clocks: [30, 150], values: [3, 9] });
   expect(inSteps(points, "count", 60).values).toEqual([3, 1]);
 });
@@ -84,8 +94,15 @@ test("missing values are zero, the last one, or a line", () => {
 });
 
 test("stacked lines stand on those before them, on their own side", () => {
-  const lines = stacked([line("a", [1, 2]), line("b", [3, 4]), line("c", [5, 5], true)], () => true);
-  expect(lines.map(({ values }) => values)).toEqual([[1, 2], [4, 6], [5, 5]]);
+  const lines = stacked(
+    [line("a", [1, 2]), line("b", [3, 4]), line("c", [5, 5], true)],
+    () => true,
+  );
+  expect(lines.map(({ values }) => values)).toEqual([
+    [1, 2],
+    [4, 6],
+    [5, 5],
+  ]);
   expect(lines.map(({ base }) => base)).toEqual([undefined, "a", undefined]);
   expect(lines[1]?.own).toEqual([3, 4]);
 });

@@ -1,7 +1,7 @@
-import { type Aggregate, aggregate } from "~/util/aggregates";
 import type { Limit } from "~/charts/marks";
 import { usualStep } from "~/charts/series";
 import type { ChartLine } from "~/charts/tooltip";
+import { type Aggregate, aggregate } from "~/util/aggregates";
 import type { TimeRange } from "~/util/time";
 import type { Approximation, LineStyle } from "./data-sets";
 
@@ -22,8 +22,12 @@ export function shiftedRange(range: TimeRange, shift: string): TimeRange {
   const step = `${sign || "+"}${amount}${unit || "s"}`;
   const move = (end: string) =>
     end.startsWith("now")
-      ? end.includes("/") ? end : `${end}${step}`
-      : String(Number(end) + (sign === "-" ? -1 : 1) * Number(amount) * (seconds[unit || "s"] ?? 0));
+      ? end.includes("/")
+        ? end
+        : `${end}${step}`
+      : String(
+          Number(end) + (sign === "-" ? -1 : 1) * Number(amount) * (seconds[unit || "s"] ?? 0),
+        );
   return { from: move(range.from), to: move(range.to) };
 }
 
@@ -63,7 +67,10 @@ export function approximated(points: Points, how: Approximation): Points {
 }
 
 /** How a line goes on where values are missing for more than three usual steps. */
-export function bridged(points: Points, missing: LineStyle["missing"]): Points & { joined?: boolean } {
+export function bridged(
+  points: Points,
+  missing: LineStyle["missing"],
+): Points & { joined?: boolean } {
   if (missing === "gap") return points;
   if (missing === "joined") return { ...points, joined: true };
   const limit = Math.max(usualStep(points.clocks) * 3.5, 1);
@@ -98,34 +105,66 @@ function valueAt({ clocks, values }: Points, clock: number): number {
 }
 
 /** Lines of each side on top of one another. Each keeps its own values for the tooltip. */
-export function stacked(lines: readonly ChartLine[], isStacked: (line: ChartLine) => boolean): ChartLine[] {
+export function stacked(
+  lines: readonly ChartLine[],
+  isStacked: (line: ChartLine) => boolean,
+): ChartLine[] {
   const tops = new Map<boolean, ChartLine>();
   return lines.map((line) => {
     if (!isStacked(line)) return line;
     const right = Boolean(line.look?.right);
     const base = tops.get(right);
-    const clocks = base ? [...new Set([...line.clocks, ...base.clocks])].sort((a, b) => a - b) : line.clocks;
+    const clocks = base
+      ? [...new Set([...line.clocks, ...base.clocks])].sort((a, b) => a - b)
+      : line.clocks;
     const own = clocks.map((clock) => valueAt(line, clock));
     const values = own.map((value, i) => value + (base ? valueAt(base, clocks[i] ?? 0) : 0));
-    const top: ChartLine = { ...line, clocks, values, own, low: undefined, high: undefined, base: base?.id };
+    const top: ChartLine = {
+      ...line,
+      clocks,
+      values,
+      own,
+      low: undefined,
+      high: undefined,
+      base: base?.id,
+    };
     tops.set(right, top);
     return top;
   });
 }
 
 /** The value that so many per cent of the values of a side do not exceed. */
-export function percentileOf(lines: readonly ChartLine[], right: boolean, percent: number): number | null {
+export function percentileOf(
+  lines: readonly ChartLine[],
+  right: boolean,
+  percent: number,
+): number | null {
   const values = lines
     .filter((line) => Boolean(line.look?.right) === right)
     .flatMap((line) => [...(line.own ?? line.values)])
     .filter(Number.isFinite)
     .sort((a, b) => a - b);
   if (values.length === 0) return null;
-  return values[Math.min(values.length - 1, Math.max(0, Math.ceil((percent / 100) * values.length) - 1))] ?? null;
+  return (
+    values[
+      Math.min(values.length - 1, Math.max(0, Math.ceil((percent / 100) * values.length) - 1))
+    ] ?? null
+  );
 }
 
-const SUFFIX: Record<string, number> = { K: 1024, M: 1024 ** 2, G: 1024 ** 3, T: 1024 ** 4, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
-const SIMPLE = /^(?:min|max|avg|last)\(\/.+\)\s*(?:>=|<=|<>|=|>|<)\s*(-?\d+(?:\.\d+)?)([KMGTsmhdw]?)$/;
+const SUFFIX: Record<string, number> = {
+  K: 1024,
+  M: 1024 ** 2,
+  G: 1024 ** 3,
+  T: 1024 ** 4,
+  s: 1,
+  m: 60,
+  h: 3600,
+  d: 86_400,
+  w: 604_800,
+};
+const SIMPLE =
+  /^(?:min|max|avg|last)\(\/.+\)\s*(?:>=|<=|<>|=|>|<)\s*(-?\d+(?:\.\d+)?)([KMGTsmhdw]?)$/;
 
 /** The limit of a trigger that compares one item with a constant; null for all others. */
 export function simpleLimit(expression: string): number | null {

@@ -37,26 +37,43 @@ export function partsOf(parts: readonly Part[]): { parts: Part[]; total: number 
 }
 
 /** Parts below a percentage of the whole become one. */
-export function merged(parts: readonly Part[], percent: number, color: string, name: string): Part[] {
+export function merged(
+  parts: readonly Part[],
+  percent: number,
+  color: string,
+  name: string,
+): Part[] {
   const whole = parts.reduce((a, { value }) => a + Math.max(0, value), 0);
   const isSmall = ({ value }: Part) => (Math.max(0, value) / (whole || 1)) * 100 < percent;
   const small = parts.filter(isSmall);
   if (small.length < 2) return [...parts];
   const value = small.reduce((a, part) => a + Math.max(0, part.value), 0);
   const units = small[0]?.units ?? "";
-  return [...parts.filter((part) => !isSmall(part)), { id: "merged", name, value, units, color, isTotal: false }];
+  return [
+    ...parts.filter((part) => !isSmall(part)),
+    { id: "merged", name, value, units, color, isTotal: false },
+  ];
 }
 
 /** A data set as parts: one for each item, or one for all. */
-function setParts(set: DataSet, items: readonly ItemRow[], values: readonly (number | null | undefined)[], together: Aggregate | undefined, from: number): Part[] {
+function setParts(
+  set: DataSet,
+  items: readonly ItemRow[],
+  values: readonly (number | null | undefined)[],
+  together: Aggregate | undefined,
+  from: number,
+): Part[] {
   const withHost = new Set(items.map((item) => item.hostid)).size > 1;
   const parts = items.flatMap((item, n): Part[] => {
     const value = values[n];
     if (value === null || value === undefined) return [];
     const name = withHost ? `${item.hosts[0]?.name}: ${item.name}` : item.name;
-    const color = set.items[n]?.color ?? (n === 0 ? set.look.color : undefined) ?? lineColor(from + n);
+    const color =
+      set.items[n]?.color ?? (n === 0 ? set.look.color : undefined) ?? lineColor(from + n);
     const isTotal = set.items[n]?.isTotal ?? false;
-    return [{ id: item.itemid, name, value, units: item.units, color, isTotal, itemid: item.itemid }];
+    return [
+      { id: item.itemid, name, value, units: item.units, color, isTotal, itemid: item.itemid },
+    ];
   });
   const [first] = parts;
   if (!together || !first) return parts;
@@ -64,32 +81,65 @@ function setParts(set: DataSet, items: readonly ItemRow[], values: readonly (num
   return [{ ...first, value, name: set.label || texts.setOf(first.name) }];
 }
 
-function Drawing({ parts, total, settings }: { parts: readonly Part[]; total: number; settings: Settings }) {
+function Drawing({
+  parts,
+  total,
+  settings,
+}: {
+  parts: readonly Part[];
+  total: number;
+  settings: Settings;
+}) {
   const slices = slicesOf(parts.map(({ value }) => value));
   const isRing = settings.text("draw_type") === RING;
   const inner = isRing ? Math.max(10, 50 - settings.number("width", 50) / 2) : 0;
   const gap = parts.length > 1 ? settings.number("space", 1) * 0.012 : 0;
   const units = settings.flag("units_show") ? settings.text("units") : (parts[0]?.units ?? "");
-  const look = { decimals: settings.flag("decimal_places") || settings.text("decimal_places") !== "" ? settings.number("decimal_places", 2) : undefined };
+  const look = {
+    decimals:
+      settings.flag("decimal_places") || settings.text("decimal_places") !== ""
+        ? settings.number("decimal_places", 2)
+        : undefined,
+  };
   const words = parts.map((part, n) =>
-    texts.share(part.name, inOne(writeNumber(part.value, units || part.units, look)), `${((slices[n]?.share ?? 0) * 100).toFixed(1)} %`),
+    texts.share(
+      part.name,
+      inOne(writeNumber(part.value, units || part.units, look)),
+      `${((slices[n]?.share ?? 0) * 100).toFixed(1)} %`,
+    ),
   );
   return (
     <Room least={140}>
       {({ width, height }) => (
-        <svg width={width} height={height} viewBox="-54 -54 108 108" role="img" aria-label={texts.pie(words.join("; "))}>
+        <svg
+          width={width}
+          height={height}
+          viewBox="-54 -54 108 108"
+          role="img"
+          aria-label={texts.pie(words.join("; "))}
+        >
           {slices.map((slice, n) => {
             const part = parts[n];
             if (!part || slice.share === 0) return null;
             const trim = Math.min(gap, (slice.till - slice.from) / 3);
             return (
-              <path key={part.id} d={arcPath(slice.from + trim, slice.till - trim, 50, inner)} fill={part.color}>
+              <path
+                key={part.id}
+                d={arcPath(slice.from + trim, slice.till - trim, 50, inner)}
+                fill={part.color}
+              >
                 <title>{words[n]}</title>
               </path>
             );
           })}
           {isRing && settings.flag("total_show") && (
-            <text y={4} textAnchor="middle" fontSize={Math.min(13, inner * 0.5)} fontWeight={600} className="fill-current">
+            <text
+              y={4}
+              textAnchor="middle"
+              fontSize={Math.min(13, inner * 0.5)}
+              fontWeight={600}
+              className="fill-current"
+            >
               {inOne(writeNumber(total, units, look))}
             </text>
           )}
@@ -104,17 +154,34 @@ function Legend({ parts, settings }: { parts: readonly Part[]; settings: Setting
   const rows = Math.max(1, settings.number("legend_lines", 1));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <ul tabIndex={0} aria-label={texts.legend} className="flex shrink-0 flex-wrap gap-x-4 overflow-auto px-3 pb-1" style={{ maxHeight: Math.max(2, rows) * 20 }}>
+    <ul
+      tabIndex={0}
+      aria-label={texts.legend}
+      className="flex shrink-0 flex-wrap gap-x-4 overflow-auto px-3 pb-1"
+      style={{ maxHeight: Math.max(2, rows) * 20 }}
+    >
       {parts.map((part) => (
         <li key={part.id} className="flex h-5 max-w-full min-w-0 items-center gap-1.5 text-xs">
-          <span aria-hidden="true" className="size-2.5 shrink-0 rounded-sm" style={{ backgroundColor: part.color }} />
+          <span
+            aria-hidden="true"
+            className="size-2.5 shrink-0 rounded-sm"
+            style={{ backgroundColor: part.color }}
+          />
           {part.itemid ? (
-            <Link to="/graph" search={{ items: part.itemid }} className="truncate text-soft hover:text-ink hover:underline">{part.name}</Link>
+            <Link
+              to="/graph"
+              search={{ items: part.itemid }}
+              className="truncate text-soft hover:text-ink hover:underline"
+            >
+              {part.name}
+            </Link>
           ) : (
             <span className="truncate text-soft">{part.name}</span>
           )}
           {settings.flag("legend_value") && (
-            <span className="tabular shrink-0 font-medium">{inOne(writeNumber(part.value, part.units))}</span>
+            <span className="tabular shrink-0 font-medium">
+              {inOne(writeNumber(part.value, part.units))}
+            </span>
           )}
         </li>
       ))}
@@ -138,22 +205,31 @@ export function Pie({ widget }: WidgetProps) {
   );
   const last = (item: ItemRow) => (item.lastclock === "0" ? null : Number(item.lastvalue));
   const groups = settings.parts("ds").map((part) => part.number("dataset_aggregation", 0));
-  const together = ([undefined, "min", "max", "avg", "count", "sum"] as const);
+  const together = [undefined, "min", "max", "avg", "count", "sum"] as const;
   const all = sets.flatMap((set, s) => {
     const values = flat.flatMap((one, n) =>
-      one.set === set ? [set.aggregate && set.aggregate !== "last" ? results[n]?.data : last(one.item)] : [],
+      one.set === set
+        ? [set.aggregate && set.aggregate !== "last" ? results[n]?.data : last(one.item)]
+        : [],
     );
     const from = flat.findIndex((one) => one.set === set);
     return setParts(set, found.items[s] ?? [], values, together[groups[s] ?? 0], Math.max(0, from));
   });
   const { parts, total } = partsOf(all);
   const shown = settings.flag("merge")
-    ? merged(parts, settings.number("merge_percent", 1), settings.color("merge_color") ?? lineColor(parts.length), texts.other)
+    ? merged(
+        parts,
+        settings.number("merge_percent", 1),
+        settings.color("merge_color") ?? lineColor(parts.length),
+        texts.other,
+      )
     : parts;
   if (found.error) return <Note>{found.error.message}</Note>;
   if (found.isWaiting && flat.length === 0) return <Note>{texts.waitsForItem}</Note>;
-  if (flat.length === 0 && !found.isLoading) return <Note>{sets.length > 0 ? texts.noItemsFound : texts.noItems}</Note>;
-  if (shown.every(({ value }) => value <= 0)) return <Note>{found.isLoading ? "…" : texts.noShares}</Note>;
+  if (flat.length === 0 && !found.isLoading)
+    return <Note>{sets.length > 0 ? texts.noItemsFound : texts.noItems}</Note>;
+  if (shown.every(({ value }) => value <= 0))
+    return <Note>{found.isLoading ? "…" : texts.noShares}</Note>;
   return (
     <>
       <Drawing parts={shown} total={total} settings={settings} />

@@ -28,6 +28,11 @@ test("defaults hold for what is absent, empty or no number", () => {
 });
 
 test("tag conditions without a name are left out", () => {
-  const settings = of({ "tags.0.tag": "site", "tags.0.operator": "1", "tags.0.value": "riga", "tags.1.tag": "" });
+  const settings = of({
+    "tags.0.tag": "site",
+    "tags.0.operator": "1",
+    "tags.0.value": "riga",
+    "tags.1.tag": "",
+  });
   expect(settings.tags("tags")).toEqual([{ tag: "site", operator: 1, value: "riga" }]);
 });

@@ -41,7 +41,9 @@ export class Settings {
   /** Values of `name` and `name.0`, `name.1`, in the order of their numbers. */
   list(name: string): string[] {
     return [...this.values.keys()]
-      .filter((key) => key === name || (key.startsWith(`${name}.`) && /^\d+$/.test(rest(key, name))))
+      .filter(
+        (key) => key === name || (key.startsWith(`${name}.`) && /^\d+$/.test(rest(key, name))),
+      )
       .sort(byNumber)
       .map((key) => this.values.get(key) ?? "")
       .filter((value) => value !== "");
@@ -57,7 +59,9 @@ export class Settings {
       const part = parts.get(number) ?? new Map<string, string>();
       parts.set(number, part.set(inner, value));
     }
-    return [...parts.keys()].sort(byNumber).map((number) => new Settings(parts.get(number) ?? new Map()));
+    return [...parts.keys()]
+      .sort(byNumber)
+      .map((number) => new Settings(parts.get(number) ?? new Map()));
   }
 
   /** Conditions such as `tags.0.tag`, `tags.0.operator`, `tags.0.value`; without a name they are left out. */

@@ -12,7 +12,16 @@ import { Chart } from "./chart";
 import { thresholdNumber } from "./colors";
 import { type DataSet, dataSetsOf, type LineStyle, overridden, overridesOf } from "./data-sets";
 import { Note, useAllData, useData, type WidgetProps } from "./frame";
-import { approximated, bridged, inSteps, percentileOf, shiftedBy, shiftedRange, stacked, triggerLimits } from "./lines";
+import {
+  approximated,
+  bridged,
+  inSteps,
+  percentileOf,
+  shiftedBy,
+  shiftedRange,
+  stacked,
+  triggerLimits,
+} from "./lines";
 import { anyOf, Settings } from "./settings";
 import { texts } from "./texts";
 import { useRange } from "./use-range";
@@ -28,7 +37,8 @@ export function useSetItems(sets: readonly DataSet[], widget: WidgetProps["widge
     const hostid = (set.override && bus.signals.get(set.override)?._hostid) ?? override.value;
     if (set.items.length > 0) {
       const ids = set.items.flatMap(
-        ({ itemid, reference }) => itemid ?? (reference && bus.signals.get(reference)?._itemid) ?? [],
+        ({ itemid, reference }) =>
+          itemid ?? (reference && bus.signals.get(reference)?._itemid) ?? [],
       );
       return selectedItemsQuery({ itemids: ids, hostid: override.value });
     }
@@ -65,7 +75,11 @@ interface Drawn {
 const colorAt = (set: DataSet, n: number, from: number) =>
   set.items[n]?.color ?? (n === 0 ? set.look.color : undefined) ?? lineColor(from + n);
 
-function drawnOf(sets: readonly DataSet[], items: readonly (readonly ItemRow[])[], settings: Settings): Drawn[] {
+function drawnOf(
+  sets: readonly DataSet[],
+  items: readonly (readonly ItemRow[])[],
+  settings: Settings,
+): Drawn[] {
   const overrides = overridesOf(settings);
   let before = 0;
   return sets.flatMap((set, s) => {
@@ -85,14 +99,25 @@ const middleOf = (range: TimeRange) => {
   return span ? span.till : 0;
 };
 
-function lineOf(drawn: Drawn, points: readonly Series[], range: TimeRange, name: string): ChartLine {
+function lineOf(
+  drawn: Drawn,
+  points: readonly Series[],
+  range: TimeRange,
+  name: string,
+): ChartLine {
   const { style, item, id } = drawn;
   const shift = Math.round(middleOf(range) - middleOf(shiftedRange(range, style.shift)));
   const moved = points.map((one) => shiftedBy(one, shift));
   const shown = style.aggregate
     ? inSteps(moved, style.aggregate, style.every)
     : approximated(moved[0] ?? { clocks: [], values: [] }, style.approximation);
-  return { id, name, units: style.aggregate === "count" ? "" : item.units, look: style.look, ...bridged(shown, style.missing) };
+  return {
+    id,
+    name,
+    units: style.aggregate === "count" ? "" : item.units,
+    look: style.look,
+    ...bridged(shown, style.missing),
+  };
 }
 
 /** Lines of data sets, with their history. A data set whose items are one line has the first item's style. */
@@ -111,7 +136,9 @@ function useLines(drawn: readonly Drawn[], range: TimeRange) {
       : [series[n] ?? []].flat();
     const host = hosts.size > 1 ? `${item.hosts[0]?.name}: ` : "";
     const plain = style.together ? set.label || texts.setOf(item.name) : `${host}${item.name}`;
-    return [lineOf(one, mine, range, style.aggregate ? texts.aggregated(style.aggregate, plain) : plain)];
+    return [
+      lineOf(one, mine, range, style.aggregate ? texts.aggregated(style.aggregate, plain) : plain),
+    ];
   });
   const isStacked = new Set(drawn.filter(({ style }) => style.stacked).map(({ id }) => id));
   return {
@@ -155,10 +182,12 @@ function useMarks(settings: Settings, items: readonly ItemRow[], range: TimeRang
   });
   return {
     limits: settings.flag("simple_triggers") ? triggerLimits(triggers.data ?? []) : [],
-    shades: (settings.flag("show_problems") ? (problems.data ?? []) : []).map(({ severity, ...span }) => ({
-      ...span,
-      color: cssColor(`--sev-${severity}`),
-    })),
+    shades: (settings.flag("show_problems") ? (problems.data ?? []) : []).map(
+      ({ severity, ...span }) => ({
+        ...span,
+        color: cssColor(`--sev-${severity}`),
+      }),
+    ),
   };
 }
 
@@ -199,7 +228,10 @@ export function SvgGraph({ widget }: WidgetProps) {
         withoutTime: !settings.flag("axisx", true),
       }}
       shades={shades}
-      limits={[...limits.map((limit) => ({ ...limit, color: cssColor(limit.color.slice(4, -1)) })), ...percentiles(settings, lines)]}
+      limits={[
+        ...limits.map((limit) => ({ ...limit, color: cssColor(limit.color.slice(4, -1)) })),
+        ...percentiles(settings, lines),
+      ]}
       legend={{
         shown: settings.flag("legend", true),
         statistic: settings.flag("legend_statistic"),
