@@ -23,9 +23,9 @@ function Place({ widget }: { widget: Widget }) {
       }}
     >
       <Card title={title} className="h-full" bodyClass="flex flex-col">
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
         <section
           aria-label={title}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
           tabIndex={0}
           className="flex min-h-0 flex-1 flex-col overflow-auto"
         >

@@ -34,10 +34,10 @@ export function tallyOf(hosts: readonly ReachableHost[], types: readonly string[
     ];
     if (states.length === 0) continue;
     tally.total++;
-    const state = combined(states);
+    const all = combined(states);
     if (states.includes("2") && states.includes("1")) tally.mixed++;
-    else if (state === "2") tally.unavailable++;
-    else if (state === "1" && !states.includes("0")) tally.available++;
+    else if (all === "2") tally.unavailable++;
+    else if (all === "1" && !states.includes("0")) tally.available++;
     else tally.unknown++;
   }
   return tally;

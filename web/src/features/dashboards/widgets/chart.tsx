@@ -179,11 +179,10 @@ export function Chart(props: ChartProps) {
               )}
             </div>
             {below > 0 && (
-              // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-              <div
+              <section
                 className="overflow-auto"
                 style={{ height: below }}
-                role="group"
+                // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
                 tabIndex={0}
                 aria-label={texts.legend}
               >
@@ -192,7 +191,7 @@ export function Chart(props: ChartProps) {
                 ) : (
                   <Names lines={lines} hidden={hidden} onToggle={onToggle} />
                 )}
-              </div>
+              </section>
             )}
           </div>
         );

@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 import { expect, test } from "vitest";
-import { momentIn, timeText } from "./clock";
+import { momentIn } from "~/util/time";
+import { timeText } from "./clock";
 
 test("a moment is that of the zone; an unknown zone changes nothing", () => {
   const noon = 1_782_475_200;

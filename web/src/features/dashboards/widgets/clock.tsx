@@ -1,5 +1,6 @@
 import { serverZoneQuery } from "~/api/system";
 import { useNow } from "~/util/hooks";
+import { type Moment, momentIn } from "~/util/time";
 import { pointAt } from "./arcs";
 import { Note, Room, useData, type WidgetProps } from "./frame";
 import { OneItem } from "./one-item";
@@ -11,29 +12,6 @@ const TIME = { server: "1", host: "2" } as const;
 const DIGITAL = "1";
 const SHOW = { date: "1", time: "2", zone: "3" } as const;
 const HALF_DAY = "1";
-
-export interface Moment {
-  hours: number;
-  minutes: number;
-  seconds: number;
-  date: string;
-  zone: string;
-}
-
-/** A time in a zone; an unknown zone is that of the browser. */
-export function momentIn(clock: number, zone: string | undefined): Moment {
-  const format = (timeZone: string | undefined) =>
-    new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "medium" });
-  let formatter = format(undefined);
-  try {
-    formatter = format(zone || undefined);
-  } catch {
-    // The zone is unknown to the browser.
-  }
-  const [date = "", time = ""] = formatter.format(clock * 1000).split(" ");
-  const [hours = 0, minutes = 0, seconds = 0] = time.split(":").map(Number);
-  return { hours, minutes, seconds, date, zone: formatter.resolvedOptions().timeZone };
-}
 
 const two = (n: number) => String(n).padStart(2, "0");
 
@@ -69,6 +47,8 @@ function Hand({
   );
 }
 
+const HOURS = Array.from({ length: 12 }, (_, n) => n);
+
 function Analog({ moment }: { moment: Moment }) {
   const { hours, minutes, seconds } = moment;
   return (
@@ -82,12 +62,11 @@ function Analog({ moment }: { moment: Moment }) {
           aria-label={texts.clockAt(timeText(moment, false, false))}
         >
           <circle r={50} className="fill-sunken stroke-line-strong" strokeWidth={1.5} />
-          {Array.from({ length: 12 }, (_, n) => {
+          {HOURS.map((n) => {
             const [a, b] = [
               pointAt((n / 12) * Math.PI * 2, 42),
               pointAt((n / 12) * Math.PI * 2, 47),
             ];
-            // biome-ignore lint/suspicious/noArrayIndexKey: the hours of a clock
             return (
               <line
                 key={n}

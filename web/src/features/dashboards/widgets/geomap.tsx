@@ -36,6 +36,7 @@ function Canvas({ hosts, states, start, width, height }: CanvasProps) {
   const { longitudes, latitudes } = graticule(view, width);
   const open = (hostid: string) => void navigate({ to: "/hosts/$hostid", params: { hostid } });
   return (
+    // biome-ignore lint/a11y/useSemanticElements: a drawing cannot be a fieldset
     <svg
       width={width}
       height={height}
@@ -43,7 +44,7 @@ function Canvas({ hosts, states, start, width, height }: CanvasProps) {
       aria-label={texts.mapOfHosts(hosts.length)}
       className="block bg-sunken"
     >
-      <g aria-hidden="true" className="stroke-line-strong fill-soft text-2xs" strokeWidth={0.6}>
+      <g className="stroke-line-strong fill-soft text-2xs" strokeWidth={0.6}>
         {longitudes.map((longitude) => {
           const [x] = toPixels({ latitude: 0, longitude }, view);
           return (

@@ -74,7 +74,6 @@ function Cell({ item, settings, x, y, radius, isSelected, onSelect }: CellProps)
       role="button"
       tabIndex={0}
       aria-pressed={isSelected}
-      aria-label={label}
       onClick={onSelect}
       onKeyDown={(event) => {
         if (event.key !== "Enter" && event.key !== " ") return;
@@ -141,6 +140,7 @@ function Cells({
           {texts.valueOf(isChosen.name, isChosen.hosts[0]?.name ?? "")}
         </Link>
       )}
+      {/* biome-ignore lint/a11y/useSemanticElements: a drawing cannot be a fieldset */}
       <svg
         width={width}
         height={Math.max(tall, 1)}
@@ -179,8 +179,8 @@ function Cells({
 export function HoneycombWidget({ widget }: WidgetProps) {
   const bus = useBus();
   const settings = Settings.of(widget);
-  const query = useData(
-    scopedItemsQuery({
+  const query = useData({
+    ...scopedItemsQuery({
       hostids: hostsFor(bus, widget),
       groupids: bus.pageHost ? [] : groupsFor(bus, widget),
       hostTags: bus.pageHost ? [] : settings.tags("host_tags"),
@@ -191,8 +191,10 @@ export function HoneycombWidget({ widget }: WidgetProps) {
       withoutMaintenance: !settings.flag("maintenance"),
       limit: CELLS_MAX,
     }),
-  );
+    enabled: settings.list("items").length > 0,
+  });
   const override = hostFor(bus, widget);
+  if (settings.list("items").length === 0) return <Note>{texts.noItems}</Note>;
   if (override.source && !override.value) return <Note>{texts.waitsForHost}</Note>;
   return (
     <Found query={query} gone={null}>

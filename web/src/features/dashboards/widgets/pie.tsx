@@ -153,8 +153,8 @@ function Legend({ parts, settings }: { parts: readonly Part[]; settings: Setting
   if (!settings.flag("legend", true)) return null;
   const rows = Math.max(1, settings.number("legend_lines", 1));
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <ul
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
       tabIndex={0}
       aria-label={texts.legend}
       className="flex shrink-0 flex-wrap gap-x-4 overflow-auto px-3 pb-1"

@@ -79,8 +79,4 @@ export class Settings {
 const rest = (key: string, name: string) => key.slice(name.length + 1);
 
 /** 2: one of the tags suffices. */
-export const anyOf = (evaltype: string): 2 | undefined => (evaltype === "2" ? 2 : undefined);
-
-/** `ids` for a parameter of the API; undefined selects everything. */
-export const some = <T>(ids: readonly T[]): readonly T[] | undefined =>
-  ids.length > 0 ? ids : undefined;
+export const anyOf = (text: string): 2 | undefined => (text === "2" ? 2 : undefined);

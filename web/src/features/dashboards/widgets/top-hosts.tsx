@@ -181,7 +181,7 @@ function Hosts({
   const columns = settings.parts("columns");
   const { signals, send } = useBus();
   const reference = referenceOf(widget);
-  const valueOf = useValues(columns, items, widget);
+  const valueIn = useValues(columns, items, widget);
   const itemOf = (host: NavigatedHost, c: number) => {
     const name = columns[c]?.text("item");
     return items.find((item) => item.hostid === host.hostid && item.name === name);
@@ -189,7 +189,7 @@ function Hosts({
   const by = settings.number("column", 0);
   const rank = (host: NavigatedHost) => {
     const data = columns[by]?.text("data");
-    return data === DATA.item ? valueOf(by, itemOf(host, by)) : host.name;
+    return data === DATA.item ? valueIn(by, itemOf(host, by)) : host.name;
   };
   const top = topOf(
     hosts.map((host) => ({ host, rank: rank(host) })),
@@ -203,7 +203,7 @@ function Hosts({
   }, [reference, first, selected, send]);
   const ends = columns.map((_, c): [number, number] => {
     const values = top
-      .map((host) => valueOf(c, itemOf(host, c)))
+      .map((host) => valueIn(c, itemOf(host, c)))
       .filter((one) => typeof one === "number");
     return [Math.min(0, ...values), Math.max(1, ...values)];
   });
@@ -240,7 +240,7 @@ function Hosts({
       <Cell
         column={column}
         item={item}
-        value={valueOf(c, item)}
+        value={valueIn(c, item)}
         ends={ends[c] ?? [0, 1]}
         thresholds={columnThresholds(settings, column, c, item?.units ?? "")}
       />
