@@ -47,7 +47,7 @@ async function everyKind() {
       const body = page.getByRole("region", { name: widget.name, exact: true });
       await body.scrollIntoViewIfNeeded();
       await (shows
-        ? body.getByText(shows).first()
+        ? body.getByText(shows).filter({ visible: true }).first()
         : body.locator("svg, table, p, ul").first()
       ).waitFor();
     });
@@ -56,6 +56,7 @@ async function everyKind() {
     const of = (type) => all.find(({ widget }) => widget.type === type).widget.name;
     await turnTo(all.find(({ widget }) => widget.type === "hostnavigator").at);
     const hosts = page.getByRole("region", { name: of("hostnavigator"), exact: true });
+    await hosts.scrollIntoViewIfNeeded();
     await hosts.getByRole("button", { name: "widget-2" }).click();
     const problems = page.getByRole("region", { name: of("problems"), exact: true });
     await problems.getByText("No problems match").waitFor();

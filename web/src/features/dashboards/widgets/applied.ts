@@ -281,8 +281,8 @@ const SIZES =
 const withoutNumbers = (name: string) => name.replace(/\.\d+/g, "");
 
 /** Words for the settings of a widget that it does not apply. */
-export function notApplied(widget: Widget, kind: Kind, pageHost: string | undefined): string[] {
-  if (kind === "problems" || kind === "problemsbysv") return problemsNotApplied(widget, pageHost);
+export function notApplied(widget: Widget, kind: Kind): string[] {
+  if (kind === "problems" || kind === "problemsbysv") return problemsNotApplied(widget);
   const applied = new Set([...COMMON, ...APPLIED[kind]]);
   const names = widget.fields.flatMap(({ name, value }) => {
     const base = withoutNumbers(name);

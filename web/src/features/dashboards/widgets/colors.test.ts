@@ -27,7 +27,7 @@ test("thresholds have sizes and times", () => {
 });
 
 test("text on any colour can be read", () => {
-  for (const color of ["#ffff00", "#1e88e5", "#7f7f7f", "#ff465c", "#000000"]) {
+  for (const color of ["#ffff00", "#1e88e5", "#7f7f7f", "#ff465c", "#e53935", "#000000"]) {
     expect(contrastOf(inkOn(color), color)).toBeGreaterThanOrEqual(4.5);
   }
   expect(legible("#ffffff", "#ffffff")).toBeUndefined();

@@ -56,7 +56,7 @@ export function contrastOf(a: string, b: string): number {
   return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
 }
 
-const [DARK_INK, LIGHT_INK] = ["#16161a", "#ffffff"];
+const [DARK_INK, LIGHT_INK] = ["#000000", "#ffffff"];
 
 /** Black or white, whichever reads better on a colour. */
 export const inkOn = (background: string): string =>

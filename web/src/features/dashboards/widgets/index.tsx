@@ -1,7 +1,6 @@
 import type { ComponentType } from "react";
 import { notApplied } from "./applied";
 import { HostAvailability } from "./availability";
-import { useBus } from "./bus";
 import { ClassicGraph, GraphPrototype } from "./classic-graph";
 import { Clock } from "./clock";
 import { NotApplied, Note, Paced, type WidgetProps } from "./frame";
@@ -59,12 +58,11 @@ const DRAWN: Record<Kind, ComponentType<WidgetProps>> = {
 
 /** What a widget shows. The bus around it has its host and the signals of the other widgets. */
 export function WidgetBody({ widget }: WidgetProps) {
-  const { pageHost } = useBus();
   if (!isKind(widget.type)) return <Note>{texts.unknownKind(widget.type)}</Note>;
   const Drawn = DRAWN[widget.type];
   return (
     <Paced widget={widget}>
-      <NotApplied names={notApplied(widget, widget.type, pageHost)} />
+      <NotApplied names={notApplied(widget, widget.type)} />
       <Drawn widget={widget} />
     </Paced>
   );

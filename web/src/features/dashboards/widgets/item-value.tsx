@@ -1,5 +1,4 @@
 import { Link } from "@tanstack/react-router";
-import { useId } from "react";
 import { aggregateQuery } from "~/api/aggregates";
 import type { ItemRow } from "~/api/items";
 import { State } from "~/api/schema";
@@ -68,7 +67,6 @@ function Figure({
 
 function ValueOf({ item, widget }: WidgetProps & { item: ItemRow }) {
   const settings = Settings.of(widget);
-  const name = useId();
   const { signals } = useBus();
   const kind = AGGREGATES[settings.number("aggregate_function", 0)];
   const span = resolveRange(rangeFor(signals, widget));
@@ -99,11 +97,11 @@ function ValueOf({ item, widget }: WidgetProps & { item: ItemRow }) {
     <Link
       to="/graph"
       search={{ items: item.itemid }}
-      aria-labelledby={name}
+      title={texts.valueOf(item.name, item.hosts[0]?.name ?? "")}
       className="flex min-h-28 flex-1 flex-col justify-between gap-1 overflow-hidden p-3 text-center hover:underline"
       style={{ backgroundColor: background, color: background && inkOn(background) }}
     >
-      <span id={name} className="flex min-h-0 flex-1 flex-col justify-between gap-1">
+      <span className="flex min-h-0 flex-1 flex-col justify-between gap-1">
         {shows("time") && item.lastclock !== "0" && (
           <span
             className={cx("tabular text-2xs", !background && "text-soft")}
@@ -140,7 +138,6 @@ function ValueOf({ item, widget }: WidgetProps & { item: ItemRow }) {
             {expandLabel(label, labelled(item))}
           </span>
         )}
-        <span className="sr-only">{texts.valueOf(item.name, item.hosts[0]?.name ?? "")}</span>
       </span>
     </Link>
   );

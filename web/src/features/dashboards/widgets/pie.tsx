@@ -109,7 +109,7 @@ function Drawing({
     ),
   );
   return (
-    <Room least={140}>
+    <Room least={90}>
       {({ width, height }) => (
         <svg
           width={width}
