@@ -47,7 +47,15 @@ export interface DashboardGets {
 }
 
 /** Kinds of fields that refer to objects. */
-export const FIELD_TYPE = { item: "4", graph: "6", map: "8" } as const;
+export const FIELD_TYPE = {
+  item: "4",
+  itemPrototype: "5",
+  graph: "6",
+  graphPrototype: "7",
+  map: "8",
+  service: "9",
+  sla: "10",
+} as const;
 
 export const dashboardsQuery = () =>
   queryOptions({

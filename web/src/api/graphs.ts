@@ -3,12 +3,15 @@ import { rpc } from "./client";
 import type { GraphItem } from "./schema";
 
 /** What is shown of a graph's item. */
-export type GraphItemRow = Pick<GraphItem, "itemid" | "drawtype" | "sortorder" | "color">;
+export type GraphItemRow = Pick<
+  GraphItem,
+  "itemid" | "drawtype" | "sortorder" | "color" | "yaxisside"
+>;
 
 const ROW = {
   output: ["graphid", "name", "graphtype"],
   expandName: true,
-  selectGraphItems: ["itemid", "drawtype", "sortorder", "color"],
+  selectGraphItems: ["itemid", "drawtype", "sortorder", "color", "yaxisside"],
   sortfield: "name",
 } as const;
 

@@ -52,7 +52,8 @@ export interface Item extends ItemRow {
   preprocessing: PreprocessingStep[];
 }
 
-const ROW = {
+/** What is read of the items of a list. */
+export const ITEM_ROW = {
   output: [
     "itemid",
     "hostid",
@@ -138,7 +139,7 @@ export async function itemIds(
 }
 
 export function fetchItemRows(itemids: string[], signal?: AbortSignal): Promise<ItemRow[]> {
-  return rpc("item.get", { ...ROW, itemids }, signal);
+  return rpc("item.get", { ...ITEM_ROW, itemids }, signal);
 }
 
 export const itemsQuery = (itemids: string[]) =>
@@ -159,7 +160,7 @@ export const hostItemsQuery = (hostid: string, search?: string) =>
       rpc(
         "item.get",
         {
-          ...ROW,
+          ...ITEM_ROW,
           hostids: [hostid],
           search: search ? { key_: search } : undefined,
           startSearch: search ? true : undefined,

@@ -5,24 +5,15 @@ import { Tabs } from "~/ui/segmented";
 import { Empty } from "~/ui/state";
 import { texts } from "./texts";
 import { WidgetBody } from "./widgets";
+import { kindName } from "./widgets/kinds";
+import { DashboardSignals } from "./widgets/signals";
 
 /** Pixels of a row of the grid. */
 const ROW_HEIGHT = 44;
 
-/** Names that widgets without one have. */
-const NAMES: Record<string, string> = {
-  problems: "Problems",
-  problemsbysv: "Problems by severity",
-  item: "Item value",
-  graph: "Graph",
-  clock: "Clock",
-  url: "URL",
-  map: "Map",
-};
-
-function Place({ widget, hostid }: { widget: Widget; hostid?: string }) {
+function Place({ widget }: { widget: Widget }) {
   const [x, y, width, height] = [widget.x, widget.y, widget.width, widget.height].map(Number);
-  const title = widget.name || NAMES[widget.type] || widget.type;
+  const title = widget.name || kindName(widget.type);
   return (
     <div
       className="min-w-0 max-sm:!col-auto max-sm:!row-auto"
@@ -32,9 +23,13 @@ function Place({ widget, hostid }: { widget: Widget; hostid?: string }) {
       }}
     >
       <Card title={title} className="h-full" bodyClass="flex flex-col">
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-        <section aria-label={title} tabIndex={0} className="min-h-0 flex-1 overflow-auto">
-          <WidgetBody widget={widget} hostid={hostid} />
+        <section
+          aria-label={title}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+          tabIndex={0}
+          className="flex min-h-0 flex-1 flex-col overflow-auto"
+        >
+          <WidgetBody widget={widget} />
         </section>
       </Card>
     </div>
@@ -68,14 +63,16 @@ export function DashboardView({ pages, hostid }: ViewProps) {
       {widgets.length === 0 ? (
         <Empty icon="graph" title={texts.noWidgets} />
       ) : (
-        <div
-          className="grid gap-2 max-sm:flex max-sm:flex-col"
-          style={{ gridTemplateColumns: "repeat(72, minmax(0, 1fr))", gridAutoRows: ROW_HEIGHT }}
-        >
-          {widgets.map((widget) => (
-            <Place key={widget.widgetid} widget={widget} hostid={hostid} />
-          ))}
-        </div>
+        <DashboardSignals key={page.dashboard_pageid} widgets={widgets} hostid={hostid}>
+          <div
+            className="grid gap-2 max-sm:flex max-sm:flex-col"
+            style={{ gridTemplateColumns: "repeat(72, minmax(0, 1fr))", gridAutoRows: ROW_HEIGHT }}
+          >
+            {widgets.map((widget) => (
+              <Place key={widget.widgetid} widget={widget} />
+            ))}
+          </div>
+        </DashboardSignals>
       )}
     </div>
   );
