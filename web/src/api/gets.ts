@@ -303,8 +303,13 @@ export interface Gets extends ServiceGets, OnCallGets, MapGets, DashboardGets, P
   >;
   "graph.get": Get<
     Row<schema.Graph>,
-    { selectGraphItems: Many<"gitems", schema.GraphItem> },
+    { selectGraphItems: Many<"gitems", schema.GraphItem>; selectHosts: Many<"hosts", HostRow> },
     ByHost & { graphids?: Ids; expandName?: boolean }
+  >;
+  "graphprototype.get": Get<
+    Row<schema.GraphPrototype>,
+    { selectHosts: Many<"hosts", HostRow> },
+    ByHost & { graphids?: Ids }
   >;
   "healthmonitor.get": Get<
     Omit<schema.HealthMonitor, keyof MonitorSettings> & MonitorSettings,

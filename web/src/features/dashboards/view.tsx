@@ -1,37 +1,31 @@
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { DashboardPage, Widget } from "~/api/dashboards";
 import { Card } from "~/ui/card";
 import { Tabs } from "~/ui/segmented";
 import { Empty } from "~/ui/state";
+import { ROW_HEIGHT } from "./editor/geometry";
+import { kindOf } from "./editor/kinds";
 import { texts } from "./texts";
 import { WidgetBody } from "./widgets";
 
-/** Pixels of a row of the grid. */
-const ROW_HEIGHT = 44;
-
-/** Names that widgets without one have. */
-const NAMES: Record<string, string> = {
-  problems: "Problems",
-  problemsbysv: "Problems by severity",
-  item: "Item value",
-  graph: "Graph",
-  clock: "Clock",
-  url: "URL",
-  map: "Map",
-};
+const WITHOUT_HEADER = "1";
 
 function Place({ widget, hostid }: { widget: Widget; hostid?: string }) {
   const [x, y, width, height] = [widget.x, widget.y, widget.width, widget.height].map(Number);
-  const title = widget.name || NAMES[widget.type] || widget.type;
+  const title = widget.name || kindOf(widget.type).label;
   return (
     <div
-      className="min-w-0 max-sm:!col-auto max-sm:!row-auto"
+      className="min-w-0 p-1 max-sm:!col-auto max-sm:!row-auto max-sm:px-0"
       style={{
         gridColumn: `${(x ?? 0) + 1} / span ${width}`,
         gridRow: `${(y ?? 0) + 1} / span ${height}`,
       }}
     >
-      <Card title={title} className="h-full" bodyClass="flex flex-col">
+      <Card
+        title={widget.view_mode === WITHOUT_HEADER ? undefined : title}
+        className="h-full"
+        bodyClass="flex flex-col"
+      >
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
         <section aria-label={title} tabIndex={0} className="min-h-0 flex-1 overflow-auto">
           <WidgetBody widget={widget} hostid={hostid} />
@@ -41,42 +35,66 @@ function Place({ widget, hostid }: { widget: Widget; hostid?: string }) {
   );
 }
 
-interface ViewProps {
-  pages: readonly DashboardPage[];
+interface GridProps {
+  widgets: readonly Widget[];
   /** The host whose problems the widgets show; undefined: those that their fields select. */
   hostid?: string;
+  /** How to get the first widget. */
+  action?: ReactNode;
 }
 
-/** The pages of a dashboard, one at a time. */
-export function DashboardView({ pages, hostid }: ViewProps) {
-  const [chosen, setChosen] = useState("");
-  const page = pages.find((one) => one.dashboard_pageid === chosen) ?? pages[0];
-  if (!page) return null;
-  const widgets = page.widgets.toSorted(
+/** The widgets of a page on its grid; on phones one below the other. */
+export function PageGrid({ widgets, hostid, action }: GridProps) {
+  if (widgets.length === 0) return <Empty icon="graph" title={texts.noWidgets} action={action} />;
+  const inOrder = widgets.toSorted(
     (a, b) => Number(a.y) - Number(b.y) || Number(a.x) - Number(b.x),
   );
   return (
+    <div
+      className="-m-1 grid max-sm:m-0 max-sm:flex max-sm:flex-col"
+      style={{ gridTemplateColumns: "repeat(72, minmax(0, 1fr))", gridAutoRows: ROW_HEIGHT }}
+    >
+      {inOrder.map((widget) => (
+        <Place key={widget.widgetid} widget={widget} hostid={hostid} />
+      ))}
+    </div>
+  );
+}
+
+interface TabsProps {
+  pages: readonly DashboardPage[];
+  shown: DashboardPage;
+  onChange: (pageid: string) => void;
+}
+
+/** The names of pages; nothing if there is only one. */
+export function PageTabs({ pages, shown, onChange }: TabsProps) {
+  if (pages.length < 2) return null;
+  return (
+    <Tabs
+      label={texts.pages}
+      value={shown.dashboard_pageid}
+      onChange={onChange}
+      options={pages.map((one, n) => [one.dashboard_pageid, one.name || texts.page(n + 1)])}
+    />
+  );
+}
+
+/** The pages of a dashboard of a host, one at a time. */
+export function DashboardView({
+  pages,
+  hostid,
+}: {
+  pages: readonly DashboardPage[];
+  hostid: string;
+}) {
+  const [chosen, setChosen] = useState("");
+  const page = pages.find((one) => one.dashboard_pageid === chosen) ?? pages[0];
+  if (!page) return null;
+  return (
     <div className="flex flex-col gap-3">
-      {pages.length > 1 && (
-        <Tabs
-          label={texts.pages}
-          value={page.dashboard_pageid}
-          onChange={setChosen}
-          options={pages.map((one, n) => [one.dashboard_pageid, one.name || texts.page(n + 1)])}
-        />
-      )}
-      {widgets.length === 0 ? (
-        <Empty icon="graph" title={texts.noWidgets} />
-      ) : (
-        <div
-          className="grid gap-2 max-sm:flex max-sm:flex-col"
-          style={{ gridTemplateColumns: "repeat(72, minmax(0, 1fr))", gridAutoRows: ROW_HEIGHT }}
-        >
-          {widgets.map((widget) => (
-            <Place key={widget.widgetid} widget={widget} hostid={hostid} />
-          ))}
-        </div>
-      )}
+      <PageTabs pages={pages} shown={page} onChange={setChosen} />
+      <PageGrid widgets={page.widgets} hostid={hostid} />
     </div>
   );
 }

@@ -19,7 +19,7 @@ import { SeverityBadge } from "~/ui/severity";
 import { formatCount } from "~/util/format";
 import { useNow } from "~/util/hooks";
 import { SEVERITIES, type Severity } from "~/util/severity";
-import { DEFAULT_RANGE, formatClock } from "~/util/time";
+import { DEFAULT_RANGE, formatClock, resolveRange } from "~/util/time";
 import { notApplied, problemFilter } from "./problem-filter";
 import { texts } from "./texts";
 
@@ -134,6 +134,9 @@ function ItemOf({ widget }: Props) {
 
 function Chart({ widget, itemids }: Props & { itemids: string[] }) {
   const query = useQuery(itemsQuery(itemids));
+  const [from, to] = [fieldOf(widget, "time_period.from"), fieldOf(widget, "time_period.to")];
+  const own = { from, to: to || "now" };
+  const range = resolveRange(own) ? own : DEFAULT_RANGE;
   if (itemids.length === 0) return <Note>{texts.noItems}</Note>;
   return (
     <Found query={query} gone={null}>
@@ -142,7 +145,7 @@ function Chart({ widget, itemids }: Props & { itemids: string[] }) {
           <GraphPanel
             label={widget.name || items.map((item) => item.name).join(", ")}
             items={items}
-            range={DEFAULT_RANGE}
+            range={range}
             height={150}
             withHost
           />
