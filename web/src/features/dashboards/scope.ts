@@ -35,7 +35,7 @@ export const usesHost = (pages: readonly DashboardPage[]): boolean => some(pages
 /** The widget with the host and the time of the dashboard in place of references to them. */
 export function withScope(widget: Widget, { hostid, range }: Scope): Widget {
   let { fields } = widget;
-  if (hostid !== undefined)
+  if (hostid !== undefined && fieldOf(widget, "hostids._reference") !== "")
     fields = fields.map((field) =>
       field.name === "hostids._reference" && HOSTS.includes(field.value)
         ? { type: FIELD_TYPE.host, name: "hostids.0", value: hostid }

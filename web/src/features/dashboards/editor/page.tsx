@@ -4,6 +4,7 @@ import {
   dashboardQuery,
   deleteDashboard,
   deleteTemplateDashboard,
+  editableDashboardQuery,
   saveDashboard,
   saveTemplateDashboard,
   templateDashboardQuery,
@@ -13,6 +14,8 @@ import { templateNamesQuery } from "~/api/templates";
 import { Found, Gone } from "~/shared/fallback";
 import { useFresh } from "~/shared/fresh";
 import { CRUMB, Page } from "~/shared/page";
+import { buttonClass } from "~/ui/button";
+import { Empty } from "~/ui/state";
 import {
   clonedDraft,
   dashboardDraft,
@@ -71,27 +74,40 @@ function NewDashboard({ like }: { like: ReturnType<typeof clonedDraft> | null })
   );
 }
 
+function ShowLink({ dashboardid }: { dashboardid: string }) {
+  return (
+    <Link to="/dashboards/$dashboardid" params={{ dashboardid }} className={buttonClass("primary")}>
+      {texts.showDashboard}
+    </Link>
+  );
+}
+
 export function DashboardEditPage() {
   const { dashboardid } = editRoute.useParams();
   const navigate = useNavigate();
   const query = useFresh(dashboardQuery(dashboardid));
+  const editable = useQuery(editableDashboardQuery(dashboardid));
   return (
     <Page title={query.data ? texts.editName(query.data.name) : texts.editDashboard} scroll>
       <Found query={query} gone={GONE}>
-        {(dashboard) => (
-          <DashboardForm
-            key={dashboardid}
-            draft={dashboardDraft(dashboard, me())}
-            isNew={false}
-            templateid={null}
-            save={(draft) => saveDashboard(dashboardid, dashboardParams(draft, dashboard))}
-            onSaved={() =>
-              void navigate({ to: "/dashboards/$dashboardid", params: { dashboardid } })
-            }
-            remove={() => deleteDashboard(dashboardid)}
-            onDeleted={() => void navigate({ to: "/dashboards" })}
-          />
-        )}
+        {(dashboard) =>
+          editable.data === false ? (
+            <Empty icon="graph" title={texts.mayOnlyRead} action={<ShowLink {...dashboard} />} />
+          ) : (
+            <DashboardForm
+              key={dashboardid}
+              draft={dashboardDraft(dashboard, me())}
+              isNew={false}
+              templateid={null}
+              save={(draft) => saveDashboard(dashboardid, dashboardParams(draft, dashboard))}
+              onSaved={() =>
+                void navigate({ to: "/dashboards/$dashboardid", params: { dashboardid } })
+              }
+              remove={() => deleteDashboard(dashboardid)}
+              onDeleted={() => void navigate({ to: "/dashboards" })}
+            />
+          )
+        }
       </Found>
     </Page>
   );

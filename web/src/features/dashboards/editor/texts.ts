@@ -5,6 +5,8 @@ export const texts = {
   editDashboard: "Edit dashboard",
   editName: (name: string) => `Edit ${name}`,
   copyOf: (name: string) => `${name} (copy)`,
+  mayOnlyRead: "You can read this dashboard, but not change it",
+  showDashboard: "Show dashboard",
   thisDashboardDoesNot: "This dashboard does not exist",
   thisTemplateDoesNot: "This template does not exist",
   templates: "Templates",
