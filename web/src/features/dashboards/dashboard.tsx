@@ -94,7 +94,11 @@ function Buttons({ dashboard, page, address, mayEdit }: ShowProps) {
   return (
     <>
       {pages.length > 1 && (
-        <Button onClick={show.toggle} aria-pressed={show.isRunning} icon="play">
+        <Button
+          onClick={show.toggle}
+          aria-pressed={show.isRunning}
+          icon={show.isRunning ? "pause" : "play"}
+        >
           {show.isRunning ? texts.pauseSlideShow : texts.startSlideShow}
         </Button>
       )}

@@ -124,8 +124,7 @@ function Widgets({ page, pages, steps, onSelect, onEdit }: WidgetsProps) {
   );
   return (
     <section aria-label={texts.pagesAndWidgets} className="flex flex-col gap-4 border-b py-5">
-      <PagesEditor pages={pages} page={page} onSelect={onSelect} onChange={change} />
-      <div className="flex flex-wrap items-center gap-2">
+      <PagesEditor pages={pages} page={page} onSelect={onSelect} onChange={change}>
         {page.widgets.length > 0 && add}
         <Button icon="copy" disabled={!copied} onClick={paste}>
           {texts.pasteWidget}
@@ -136,7 +135,7 @@ function Widgets({ page, pages, steps, onSelect, onEdit }: WidgetsProps) {
         <Button disabled={!redo} onClick={redo}>
           {texts.redo}
         </Button>
-      </div>
+      </PagesEditor>
       {page.widgets.length === 0 ? (
         <Empty icon="graph" title={texts.emptyPage} action={add}>
           {texts.emptyPageNote}

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { Button, IconButton } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
 import { SelectField, TextField } from "~/ui/field";
@@ -12,10 +13,12 @@ interface PagesEditorProps {
   page: PageDraft;
   onSelect: (key: string) => void;
   onChange: (pages: Pages) => void;
+  /** At the end of the line with the page's settings. */
+  children: ReactNode;
 }
 
 /** The pages of a dashboard: adds, names, orders, copies and deletes them. */
-export function PagesEditor({ pages, page, onSelect, onChange }: PagesEditorProps) {
+export function PagesEditor({ pages, page, onSelect, onChange, children }: PagesEditorProps) {
   const at = pages.findIndex(({ key }) => key === page.key);
   const label = (one: PageDraft, n: number) => one.name || texts.page(n + 1);
   const set = (next: Partial<PageDraft>) =>
@@ -60,7 +63,7 @@ export function PagesEditor({ pages, page, onSelect, onChange }: PagesEditorProp
       <div className="flex flex-wrap items-end gap-2">
         <TextField
           label={texts.pageName}
-          fieldClass="w-56"
+          fieldClass="w-48"
           maxLength={255}
           placeholder={texts.page(at + 1)}
           value={page.name}
@@ -68,7 +71,7 @@ export function PagesEditor({ pages, page, onSelect, onChange }: PagesEditorProp
         />
         <SelectField
           label={texts.pagePeriod}
-          fieldClass="w-44"
+          fieldClass="w-40"
           options={[
             ["0", texts.asDashboard],
             ...PERIODS.map((one) => [one, periodLabel(one)] as const),
@@ -100,6 +103,7 @@ export function PagesEditor({ pages, page, onSelect, onChange }: PagesEditorProp
           disabled={pages.length === 1}
           onClick={() => void remove()}
         />
+        <div className="flex flex-wrap items-center gap-2 sm:ml-auto">{children}</div>
       </div>
     </div>
   );

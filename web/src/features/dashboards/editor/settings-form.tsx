@@ -101,22 +101,26 @@ function Tags({ setting, fields, onChange }: ControlProps) {
 
 function Colour({ setting, fields, onChange, inRow = false }: ControlProps) {
   const value = settingValue(fields, setting);
+  const needed = setting.kind === "colour" && setting.initial !== "";
   const set = (next: string) => onChange(withSetting(fields, setting, next, inRow));
   return (
     <Field label={setting.label}>
       {(id) => (
         <span className="flex h-8 items-center gap-3">
-          <Checkbox
-            aria-label={texts.ownColour(setting.label)}
-            label={null}
-            checked={value !== ""}
-            onChange={(event) => set(event.target.checked ? BLACK : "")}
-          />
+          {/* A colour that new rows have cannot be left out. */}
+          {!needed && (
+            <Checkbox
+              aria-label={texts.ownColour(setting.label)}
+              label={null}
+              checked={value !== ""}
+              onChange={(event) => set(event.target.checked ? BLACK : "")}
+            />
+          )}
           <Input
             id={id}
             type="color"
             className="w-16 px-1"
-            disabled={value === ""}
+            disabled={value === "" && !needed}
             value={`#${value || BLACK}`}
             onChange={(event) => set(event.target.value.slice(1).toUpperCase())}
           />
@@ -329,7 +333,7 @@ function Control(props: ControlProps): ReactNode {
     case "flag":
       return (
         <Checkbox
-          className="self-end sm:h-8"
+          className="mt-auto self-start sm:h-8"
           label={label}
           checked={value === "1"}
           onChange={(event) => set(event.target.checked ? "1" : "0")}
