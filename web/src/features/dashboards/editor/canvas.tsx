@@ -166,11 +166,11 @@ function Tile({ widget, place, active, handlers, onEdit, onCopy, onRemove }: Til
 
 interface CanvasProps extends Actions {
   widgets: readonly WidgetDraft[];
-  /** The widgets at other places; the step with the same key and handle can be undone as one. */
+  /** The widgets at other places. */
   onArrange: (widgets: readonly WidgetDraft[]) => void;
 }
 
-/** A drag in progress: where it began, in pixels of the window, and where the widget would be. */
+/** A drag in progress: where it began, in pixels of the grid, and where the widgets would be. */
 interface Drag {
   key: string;
   handle: Handle;
@@ -191,16 +191,22 @@ export function Canvas({ widgets, onArrange, onEdit, onCopy, onRemove }: CanvasP
   const tell = (widget: WidgetDraft, { x, y, width, height }: Place) =>
     setSaid(texts.isAt(shownName(widget), x, y, width, height));
 
+  /** The pointer on the grid, which may have been scrolled meanwhile. */
+  const pointer = (event: PointerEvent) => {
+    const { left, top } = grid.current?.getBoundingClientRect() ?? { left: 0, top: 0 };
+    return { x: event.clientX - left, y: event.clientY - top };
+  };
   const begin = (event: PointerEvent, key: string, handle: Handle) => {
     if (event.button !== 0 || !grid.current) return;
     event.currentTarget.setPointerCapture(event.pointerId);
     const column = grid.current.clientWidth / COLUMNS;
-    setDrag({ key, handle, column, from: { x: event.clientX, y: event.clientY }, widgets });
+    setDrag({ key, handle, column, from: pointer(event), widgets });
   };
   const follow = (event: PointerEvent, { key, place }: WidgetDraft) => {
     if (drag?.key !== key) return;
-    const x = Math.round((event.clientX - drag.from.x) / drag.column);
-    const y = Math.round((event.clientY - drag.from.y) / ROW_HEIGHT);
+    const at = pointer(event);
+    const x = Math.round((at.x - drag.from.x) / drag.column);
+    const y = Math.round((at.y - drag.from.y) / ROW_HEIGHT);
     const next = arranged(widgets, key, shifted(place, drag.handle, x, y));
     if (next) setDrag({ ...drag, widgets: next });
   };

@@ -63,7 +63,7 @@ export function PagesEditor({ pages, page, onSelect, onChange, children }: Pages
       <div className="flex flex-wrap items-end gap-2">
         <TextField
           label={texts.pageName}
-          fieldClass="w-48"
+          fieldClass="w-48 max-sm:w-full"
           maxLength={255}
           placeholder={texts.page(at + 1)}
           value={page.name}
