@@ -183,13 +183,13 @@ interface Drag {
 /** The grid of a page with its widgets, moved and resized by the pointer or the arrow keys. */
 export function Canvas({ widgets, onArrange, onEdit, onCopy, onRemove }: CanvasProps) {
   const [drag, setDrag] = useState<Drag | null>(null);
-  const [said, setSaid] = useState("");
+  const [announced, setAnnounced] = useState("");
   const plane = useRef<HTMLElement>(null);
   const grid = useRef<HTMLDivElement>(null);
   const shown = drag?.widgets ?? widgets;
   const rows = Math.max(0, ...shown.map(({ place }) => place.y + place.height));
-  const tell = (widget: WidgetDraft, { x, y, width, height }: Place) =>
-    setSaid(texts.isAt(shownName(widget), x, y, width, height));
+  const announce = (widget: WidgetDraft, { x, y, width, height }: Place) =>
+    setAnnounced(texts.isAt(shownName(widget), x, y, width, height));
 
   /** The pointer on the grid, which may have been scrolled meanwhile. */
   const pointer = (event: PointerEvent) => {
@@ -227,9 +227,9 @@ export function Canvas({ widgets, onArrange, onEdit, onCopy, onRemove }: CanvasP
     const [x, y] = event.shiftKey ? [arrow[0] * LARGE.x, arrow[1] * LARGE.y] : arrow;
     const to = shifted(widget.place, handle, x, y);
     const next = arranged(widgets, widget.key, to);
-    if (!next) setSaid(texts.noRoom);
+    if (!next) setAnnounced(texts.noRoom);
     else {
-      tell(widget, to);
+      announce(widget, to);
       onArrange(next);
     }
   };
@@ -270,7 +270,7 @@ export function Canvas({ widgets, onArrange, onEdit, onCopy, onRemove }: CanvasP
         ))}
       </div>
       <p role="status" className="sr-only">
-        {said}
+        {announced}
       </p>
     </section>
   );

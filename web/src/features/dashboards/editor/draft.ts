@@ -208,28 +208,24 @@ export function withCopiedPage(pages: Pages, key: string): [Pages, string] {
   const at = pages.findIndex((page) => page.key === key);
   const original = pages[at];
   if (!original) return [pages, key];
-  let copied: Pages = [
-    ...pages.slice(0, at + 1),
-    { ...original, key: freshKey(pages), dashboard_pageid: "", widgets: [] },
-    ...pages.slice(at + 1),
-  ];
-  const copy = copied[at + 1];
-  if (!copy) return [pages, key];
   const renamed = new Map<string, string>();
   const widgets: WidgetDraft[] = [];
   for (const widget of original.widgets) {
-    const known = [...everyWidget(copied), ...widgets];
+    const known = [...everyWidget(pages), ...widgets];
     const next = withFreshReference({ ...widget, key: freshKey(known), widgetid: "" }, known);
-    const [before, after] = [widget, next].map((one) => referenceFieldOf(one.fields));
-    if (before && after) renamed.set(before, after);
+    renamed.set(referenceFieldOf(widget.fields), referenceFieldOf(next.fields));
     widgets.push(next);
   }
-  copied = withWidgets(
-    copied,
-    copy.key,
-    widgets.map((widget) => ({ ...widget, fields: renamedReferences(widget.fields, renamed) })),
-  );
-  return [copied, copy.key];
+  const copy = {
+    ...original,
+    key: freshKey(pages),
+    dashboard_pageid: "",
+    widgets: widgets.map((widget) => ({
+      ...widget,
+      fields: renamedReferences(widget.fields, renamed),
+    })),
+  };
+  return [[...pages.slice(0, at + 1), copy, ...pages.slice(at + 1)], copy.key];
 }
 
 const referenceFieldOf = (fields: Fields) =>
@@ -240,7 +236,7 @@ const renamedReferences = (fields: Fields, renamed: ReadonlyMap<string, string>)
   fields.map((field) => {
     if (!field.name.endsWith("._reference")) return field;
     const [reference = "", data = ""] = field.value.split(".");
-    return { ...field, value: `${renamed.get(reference) ?? reference}.${data}` };
+    return { ...field, value: `${renamed.get(reference) || reference}.${data}` };
   });
 
 /** The page whose name alone differs, so that typing it is one step; null: something else changed. */

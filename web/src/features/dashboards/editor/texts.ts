@@ -8,7 +8,6 @@ export const texts = {
   mayOnlyRead: "You can read this dashboard, but not change it",
   showDashboard: "Show dashboard",
   thisDashboardDoesNot: "This dashboard does not exist",
-  thisTemplateDoesNot: "This template does not exist",
   templates: "Templates",
   lossOnDelete: "Its pages and widgets are deleted.",
   general: "General",
@@ -45,7 +44,6 @@ export const texts = {
   canvas: "Widgets of the page",
   canvasHint:
     "Drag widgets by their header and resize them at the lower right corner, or focus a handle and press the arrow keys. With Shift, they move by 6 columns or 3 rows. Other widgets move down.",
-  at: (x: number, y: number) => `column ${x + 1}, row ${y + 1}`,
   moveAt: (name: string, x: number, y: number) => `Move ${name}: column ${x + 1}, row ${y + 1}`,
   resizeAt: (name: string, width: number, height: number) =>
     `Resize ${name}: ${width} columns, ${height} rows`,
@@ -81,14 +79,12 @@ export const texts = {
   noOverride: "Not replaced",
   periodOfDashboard: "Dashboard",
   periodOwn: "Own time period",
-  periodOf: "Time period",
   from: "From",
   to: "To",
   periodHint: "For example now-1h and now",
   ownColour: (label: string) => `${label}: other than the default`,
   anySeverity: "All severities without a choice",
   patternHint: "* stands for any text",
-  pattern: "pattern",
   rowTitle: (word: string, number: number) =>
     `${word.slice(0, 1).toUpperCase()}${word.slice(1)} ${number}`,
   removeRow: (word: string, number: number) => `Remove ${word} ${number}`,
@@ -99,7 +95,5 @@ export const texts = {
   doesNotExist: "Does not exist",
   doesNotEqual: "Does not equal",
   doesNotContain: "Does not contain",
-  items: "Items",
-  graphs: "Graphs",
   ofHost: (host: string | undefined, name: string) => (host ? `${host}: ${name}` : name),
 } as const;
