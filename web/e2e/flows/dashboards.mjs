@@ -88,6 +88,7 @@ export default async function () {
   const url = [{ type: 1, name: "url", value: "https://example.com/board" }];
   await call("dashboard.create", {
     name: "Operations",
+    auto_start: 0,
     pages: [
       {
         name: "First",
