@@ -11,7 +11,7 @@ import flowcase  # noqa: E402
 
 class Dashboards(flowcase.FlowCase):
     def test_dashboards(self):
-        self.walk("dashboards", steps=6)
+        self.walk("dashboards", steps=45)
 
 
 if __name__ == "__main__":

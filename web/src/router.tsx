@@ -179,10 +179,36 @@ const dashboards = createRoute({
   component: page(() => import("~/features/dashboards/page"), "DashboardsPage"),
 });
 
+const dashboardNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/dashboards/new",
+  validateSearch: (search) => pickSearch(search, ["clone"]),
+  component: page(() => import("~/features/dashboards/editor/page"), "DashboardNewPage"),
+});
+
+const dashboardEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/dashboards/$dashboardid/edit",
+  component: page(() => import("~/features/dashboards/editor/page"), "DashboardEditPage"),
+});
+
+const templateDashboardNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/templates/$templateid/dashboards/new",
+  component: page(() => import("~/features/dashboards/editor/page"), "TemplateDashboardNewPage"),
+});
+
+const templateDashboardEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/templates/$templateid/dashboards/$dashboardid/edit",
+  component: page(() => import("~/features/dashboards/editor/page"), "TemplateDashboardEditPage"),
+});
+
 const dashboard = createRoute({
   getParentRoute: () => inside,
   path: "/dashboards/$dashboardid",
-  component: page(() => import("~/features/dashboards/page"), "DashboardPage"),
+  validateSearch: (search) => pickSearch(search, ["page", "host", "from", "to", "kiosk"]),
+  component: page(() => import("~/features/dashboards/dashboard"), "DashboardPage"),
 });
 
 const templates = createRoute({
@@ -421,6 +447,10 @@ const pages = [
   latest,
   graph,
   dashboards,
+  dashboardNew,
+  dashboardEdit,
+  templateDashboardNew,
+  templateDashboardEdit,
   dashboard,
   maps,
   mapNew,

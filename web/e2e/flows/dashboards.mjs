@@ -2,6 +2,7 @@
 
 import { accessible } from "../axe.mjs";
 import { call, expect, fits, go, heading, loaded, page, step } from "../lib.mjs";
+import { allWidgets, PAGES } from "../widgets.mjs";
 
 /** A host below a template with a dashboard; returns its id. */
 async function hostWithDashboard() {
@@ -33,11 +34,61 @@ async function hostWithDashboard() {
   return host.hostids[0];
 }
 
+/** Every kind on one page: what it shows, on screens of all sizes, in light and dark. */
+async function everyKind() {
+  const { dashboardid, all } = await allWidgets();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await go(`/dashboards/${dashboardid}`);
+  await heading("Every kind").waitFor();
+  const turnTo = async (at) => page.getByRole("tab", { name: PAGES[at] }).click();
+  for (const { widget, at, shows } of all) {
+    await step(`kind ${widget.name}`, async () => {
+      await turnTo(at);
+      const body = page.getByRole("region", { name: widget.name, exact: true });
+      await body.scrollIntoViewIfNeeded();
+      await (shows
+        ? body.getByText(shows).filter({ visible: true }).first()
+        : body.locator("svg, table, p, ul").first()
+      ).waitFor();
+    });
+  }
+  await step("a selection reaches the widgets that listen", async () => {
+    const of = (type) => all.find(({ widget }) => widget.type === type).widget.name;
+    await turnTo(all.find(({ widget }) => widget.type === "hostnavigator").at);
+    const hosts = page.getByRole("region", { name: of("hostnavigator"), exact: true });
+    await hosts.scrollIntoViewIfNeeded();
+    await hosts.getByRole("button", { name: "widget-2" }).click();
+    const problems = page.getByRole("region", { name: of("problems"), exact: true });
+    await problems.getByText("No problems match").waitFor();
+  });
+  for (const [theme, width, height, at] of [
+    ["light", 1280, 2300, 0],
+    ["light", 1280, 2300, 1],
+    ["dark", 1280, 2300, 0],
+    ["dark", 1280, 2300, 1],
+    ["light", 390, 6500, 0],
+    ["light", 390, 6500, 1],
+  ]) {
+    await step(`${PAGES[at]}, ${theme} at ${width}`, async () => {
+      await page.evaluate((value) => localStorage.setItem("vedette.theme", value), theme);
+      await page.setViewportSize({ width, height });
+      await page.reload();
+      await heading("Every kind").waitFor();
+      await turnTo(at);
+      await loaded();
+      await fits();
+      await accessible(`${theme} at ${width}`);
+    });
+  }
+  await page.evaluate(() => localStorage.removeItem("vedette.theme"));
+}
+
 export default async function () {
   const hostid = await hostWithDashboard();
   const url = [{ type: 1, name: "url", value: "https://example.com/board" }];
   await call("dashboard.create", {
     name: "Operations",
+    auto_start: 0,
     pages: [
       {
         name: "First",
@@ -62,7 +113,7 @@ export default async function () {
 
   await step("widgets", async () => {
     await page.getByRole("heading", { name: "Problems by severity" }).waitFor();
-    await page.getByText("honeycomb is not drawn yet").waitFor();
+    await page.getByText("No items are chosen").waitFor();
     const address = page.getByRole("link", { name: /example\.com/ });
     expect((await address.getAttribute("rel")).includes("noopener"), "the address opens apart");
   });
@@ -88,9 +139,11 @@ export default async function () {
   await step("dashboards of a host", async () => {
     await page.setViewportSize({ width: 1280, height: 800 });
     await go(`/hosts/${hostid}?tab=dashboards`);
-    await page.getByRole("heading", { name: "Load" }).waitFor();
+    await page.getByRole("heading", { name: "Load", exact: true }).waitFor();
     await page.getByText("board host: Load of the board").waitFor();
-    await page.getByText("No value yet").first().waitFor();
+    await page.getByText("No value", { exact: true }).waitFor();
     await accessible("of a host");
   });
+
+  await everyKind();
 }

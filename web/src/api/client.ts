@@ -1,3 +1,4 @@
+import { type Envelope, Gatherer } from "./gather";
 import type { GetMethod, GetParams, RowOf } from "./gets";
 import type { FixedMethod, Method, Methods } from "./methods";
 import { answered, unanswered } from "./reach";
@@ -22,11 +23,7 @@ export class ApiError extends Error {
   }
 }
 
-interface Envelope<T> {
-  result?: T;
-  error?: { code: number; message: string; data: string };
-}
-
+const NO_RESULT = "The server did not respond to this call of a batch.";
 const API_PATH = "/api_jsonrpc.php";
 /** These refuse to be called with a token. */
 const ANONYMOUS = new Set([
@@ -39,15 +36,23 @@ const ANONYMOUS = new Set([
 
 let lastId = 0;
 
-async function send(
+const requestOf = (method: string, params: unknown) => ({
+  jsonrpc: "2.0",
+  method,
+  params,
+  id: ++lastId,
+});
+
+/** Sends a call, or a batch of calls. */
+async function post(
   method: string,
-  params: unknown,
+  request: object,
   signal?: AbortSignal,
   token = sessionToken(),
 ): Promise<Response> {
   const headers: Record<string, string> = { "Content-Type": "application/json-rpc" };
   if (token && !ANONYMOUS.has(method)) headers.Authorization = `Bearer ${token}`;
-  const body = JSON.stringify({ jsonrpc: "2.0", method, params, id: ++lastId });
+  const body = JSON.stringify(request);
   try {
     const answer = await fetch(API_PATH, { method: "POST", headers, body, signal });
     // Gateways in front of a server that is down.
@@ -61,6 +66,9 @@ async function send(
     throw new ApiError(0, "The server does not respond.", method);
   }
 }
+
+const send = (method: string, params: unknown, signal?: AbortSignal, token?: string) =>
+  post(method, requestOf(method, params), signal, token);
 
 /** Keeps asking until the server answers again. */
 export function probe(): Promise<unknown> {
@@ -102,22 +110,51 @@ export function rpc(method: Method, params: unknown, signal?: AbortSignal): Prom
   return call(method, params, signal);
 }
 
-async function call(method: Method, params: unknown, signal?: AbortSignal): Promise<unknown> {
-  const answer = await send(method, params, signal);
-  let envelope: Envelope<unknown>;
+/** Reads the JSON of a response. */
+async function bodyOf<T>(answer: Response, method: string, signal?: AbortSignal): Promise<T> {
   try {
-    envelope = (await answer.json()) as Envelope<unknown>;
+    return (await answer.json()) as T;
   } catch (error) {
     if (signal?.aborted) throw error;
     throw httpError(answer, method);
   }
+}
+
+const gatherer = new Gatherer(async (calls, signal) => {
+  const method = calls[0]?.method ?? "";
+  const requests = calls.map((one) => requestOf(one.method, one.params));
+  const answer = await post(method, requests, signal);
+  const envelopes = await bodyOf<Envelope[] | Envelope>(answer, method, signal);
+  // A batch that is refused as a whole has one envelope.
+  if (!Array.isArray(envelopes)) return requests.map(() => envelopes);
+  const byId = new Map(envelopes.map((envelope) => [envelope.id, envelope]));
+  return requests.map(({ id }) => byId.get(id) ?? {});
+});
+
+/** From now on, reads of the same moment share requests, until the returned function is called. */
+export const gatherReads = () => gatherer.begin();
+
+async function envelopeOf(
+  method: Method,
+  params: unknown,
+  signal?: AbortSignal,
+): Promise<[Envelope, Response?]> {
+  if (gatherer.takes(method)) return [await gatherer.call(method, params, signal)];
+  const answer = await send(method, params, signal);
+  return [await bodyOf<Envelope>(answer, method, signal), answer];
+}
+
+async function call(method: Method, params: unknown, signal?: AbortSignal): Promise<unknown> {
+  const [envelope, answer] = await envelopeOf(method, params, signal);
   if (envelope.error) {
     const { code, message, data } = envelope.error;
     const error = new ApiError(code, data || message, method);
     if (error.signedOut && !ANONYMOUS.has(method)) endSession("expired");
     throw error;
   }
-  if (envelope.result === undefined) throw httpError(answer, method);
+  if (envelope.result === undefined) {
+    throw answer ? httpError(answer, method) : new ApiError(0, NO_RESULT, method);
+  }
   return envelope.result;
 }
 

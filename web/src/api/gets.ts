@@ -18,6 +18,7 @@ import type {
 } from "./balancing";
 import type { DashboardGets } from "./dashboards";
 import type { Acknowledge } from "./events";
+import type { GraphGets } from "./graph-gets";
 import type { GroupPrototype } from "./host-prototypes";
 import type { FilterCondition, MacroPath, Override, RuleFilter } from "./item-config";
 import type { PreprocessingStep } from "./items";
@@ -34,7 +35,7 @@ import type { Media, Right, RoleElement } from "./users";
 import type { WebStep } from "./web-scenarios";
 
 /** A row of the schema. What the server computes has no type there: it is a text, except `urls`. */
-type Row<T> = { [K in keyof Omit<T, "urls">]: unknown extends T[K] ? string : T[K] };
+export type Row<T> = { [K in keyof Omit<T, "urls">]: unknown extends T[K] ? string : T[K] };
 
 /** What a `select…` parameter adds to a row. */
 interface Related<Name extends string, T, Shape> {
@@ -116,13 +117,15 @@ interface OfProblems {
   >;
 }
 
-interface ByHost {
+export interface ByHost {
   hostids?: Ids;
   groupids?: Ids;
   templateids?: Ids;
 }
 
 export interface ByTags {
+  /** 2: one of the tags suffices. */
+  evaltype?: 0 | 2;
   tags?: readonly TagFilter[];
 }
 
@@ -136,7 +139,8 @@ interface ByItem extends ByHost, ByTags {
   discoveryids?: Ids;
 }
 
-interface ByTrigger extends ByHost {
+interface ByTrigger extends ByHost, ByTags {
+  itemids?: Ids;
   triggerids?: Ids;
   monitored?: boolean;
   templated?: boolean;
@@ -148,8 +152,6 @@ interface ByTrigger extends ByHost {
 }
 
 interface ByEvent extends ByHost, ByTags {
-  /** 2: one of the tags suffices. */
-  evaltype?: 0 | 2;
   eventids?: Ids;
   objectids?: Ids;
   source?: number;
@@ -221,7 +223,13 @@ interface ActionFilter {
  * What each `get` reads: fields of its rows, what `select…` adds, and what narrows the rows besides
  * the parameters of all (`GetParams`). The fields are the schema's; the schema does not have the rest.
  */
-export interface Gets extends ServiceGets, OnCallGets, MapGets, DashboardGets, ProxyGets {
+export interface Gets
+  extends ServiceGets,
+    OnCallGets,
+    MapGets,
+    DashboardGets,
+    GraphGets,
+    ProxyGets {
   "action.get": Get<
     Omit<schema.Action, "eventsource"> & ActionOwn & { eventsource: ActionSource },
     {
@@ -301,11 +309,6 @@ export interface Gets extends ServiceGets, OnCallGets, MapGets, DashboardGets, P
     OfProblems & { selectHosts: Many<"hosts", HostRow> },
     ByEvent & { value?: number }
   >;
-  "graph.get": Get<
-    Row<schema.Graph>,
-    { selectGraphItems: Many<"gitems", schema.GraphItem> },
-    ByHost & { graphids?: Ids; expandName?: boolean }
-  >;
   "healthmonitor.get": Get<
     Omit<schema.HealthMonitor, keyof MonitorSettings> & MonitorSettings,
     unknown,
@@ -319,8 +322,9 @@ export interface Gets extends ServiceGets, OnCallGets, MapGets, DashboardGets, P
       selectInterfaces: Many<"interfaces", InterfaceRow>;
       selectInheritedTags: Many<"inheritedTags", Tag>;
       selectHostGroups: Many<"hostgroups", schema.HostGroup>;
+      selectInventory: Optional<"inventory", { location_lat: string; location_lon: string }>;
     },
-    ByHost & ByTags
+    ByHost & ByTags & { monitored_hosts?: boolean; severities?: readonly number[] }
   >;
   "hostgroup.get": Get<schema.HostGroup, unknown, { groupids?: Ids }>;
   "hostprototype.get": Get<
@@ -346,6 +350,7 @@ export interface Gets extends ServiceGets, OnCallGets, MapGets, DashboardGets, P
     OfItems & {
       selectInterfaces: Many<"interfaces", InterfaceRow>;
       selectValueMap: Optional<"valuemap", schema.ValueMap & { mappings: Mapping[] }>;
+      selectItemDiscovery: Optional<"itemDiscovery", { parent_itemid: string }>;
     },
     ByItem
   >;
@@ -453,6 +458,7 @@ export type GetParams<M extends GetMethod> = {
   filter?: { [K in Name<Gets[M]["row"]>]?: Scalar | readonly Scalar[] };
   search?: { [K in Name<Gets[M]["row"]>]?: string | readonly string[] };
   searchByAny?: boolean;
+  searchWildcardsEnabled?: boolean;
   startSearch?: boolean;
   sortfield?: Name<Gets[M]["row"]> | readonly Name<Gets[M]["row"]>[];
   sortorder?: "ASC" | "DESC";

@@ -52,7 +52,8 @@ export interface Item extends ItemRow {
   preprocessing: PreprocessingStep[];
 }
 
-const ROW = {
+/** What is read of the items of a list. */
+export const ITEM_ROW = {
   output: [
     "itemid",
     "hostid",
@@ -138,7 +139,7 @@ export async function itemIds(
 }
 
 export function fetchItemRows(itemids: string[], signal?: AbortSignal): Promise<ItemRow[]> {
-  return rpc("item.get", { ...ROW, itemids }, signal);
+  return rpc("item.get", { ...ITEM_ROW, itemids }, signal);
 }
 
 export const itemsQuery = (itemids: string[]) =>
@@ -159,7 +160,7 @@ export const hostItemsQuery = (hostid: string, search?: string) =>
       rpc(
         "item.get",
         {
-          ...ROW,
+          ...ITEM_ROW,
           hostids: [hostid],
           search: search ? { key_: search } : undefined,
           startSearch: search ? true : undefined,
@@ -262,14 +263,37 @@ export const hostItemSearchQuery = (text: string) =>
     staleTime: 10_000,
   });
 
-/** Prototypes of a host or template alone. */
-export const itemPrototypeSearchQuery = (text: string, hostid: string) =>
+/** Prototypes of a host or template alone, or of all. */
+export const itemPrototypeSearchQuery = (text: string, hostid?: string) =>
   queryOptions({
     queryKey: ["items", "prototypes", text, hostid],
-    queryFn: ({ signal }) =>
-      rpc("itemprototype.get", { ...named(text), hostids: [hostid] }, signal),
+    queryFn: ({ signal }) => {
+      const hostids = hostid ? [hostid] : undefined;
+      const selectHosts = ["hostid", "name"] as const;
+      return rpc("itemprototype.get", { ...named(text), hostids, selectHosts }, signal);
+    },
     placeholderData: keepPreviousData,
     staleTime: 10_000,
+  });
+
+const NAMED = { output: FOUND, selectHosts: ["hostid", "name"] } as const;
+
+/** Names of items, also of templates, with their hosts. */
+export const itemNamesQuery = (itemids: readonly string[]) =>
+  queryOptions({
+    queryKey: ["items", "names", itemids],
+    queryFn: ({ signal }) => rpc("item.get", { ...NAMED, itemids }, signal),
+    enabled: itemids.length > 0,
+    staleTime: 60_000,
+  });
+
+/** Names of item prototypes with their hosts. */
+export const itemPrototypeNamesQuery = (itemids: readonly string[]) =>
+  queryOptions({
+    queryKey: ["item prototypes", "names", itemids],
+    queryFn: ({ signal }) => rpc("itemprototype.get", { ...NAMED, itemids }, signal),
+    enabled: itemids.length > 0,
+    staleTime: 60_000,
   });
 
 /** The value map's rows of an item; the API writes "none" as an empty array. */

@@ -44,6 +44,7 @@ interface Inputs {
   action: schema.ActionInput & Partial<ActionOwn>;
   certificate: schema.CertificateInput;
   correlation: CorrelationInput;
+  dashboard: schema.DashboardInput;
   discoveryrule: OfType<schema.DiscoveryRuleInput>;
   drule: schema.NetworkDiscoveryRuleInput;
   engine: schema.EngineInput;
@@ -68,6 +69,7 @@ interface Inputs {
   service: ServiceInput;
   sla: SlaInput;
   template: schema.TemplateInput;
+  templatedashboard: schema.TemplateDashboardInput;
   templategroup: schema.TemplateGroupInput;
   token: schema.TokenInput;
   trigger: schema.TriggerInput;
@@ -84,6 +86,7 @@ interface Keys {
   action: "actionid";
   certificate: "certificateid";
   correlation: "correlationid";
+  dashboard: "dashboardid";
   discoveryrule: "itemid";
   drule: "druleid";
   engine: "engineid";
@@ -108,6 +111,7 @@ interface Keys {
   service: "serviceid";
   sla: "slaid";
   template: "templateid";
+  templatedashboard: "dashboardid";
   templategroup: "groupid";
   token: "tokenid";
   trigger: "triggerid";

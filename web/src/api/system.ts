@@ -102,3 +102,19 @@ export const auditEnabledQuery = () =>
     queryFn: async ({ signal }) => (await isAuditEnabled(signal)) ?? null,
     meta: { live: "config" },
   });
+
+/** Nodes of the server's cluster; a server without one has a node without a name. */
+export const haNodesQuery = () =>
+  queryOptions({
+    queryKey: ["system", "nodes"],
+    queryFn: ({ signal }) => rpc("hanode.get", { output: "extend", sortfield: "name" }, signal),
+    refetchInterval: FACTS_MS,
+  });
+
+/** The time zone of the server. */
+export const serverZoneQuery = () =>
+  queryOptions({
+    queryKey: ["system", "zone"],
+    queryFn: ({ signal }) => rpc("apiinfo.timezone", [], signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  });

@@ -43,6 +43,14 @@ export interface LineLook {
   width?: number;
   /** Lengths of dashes and gaps, pixels. */
   dash?: number[];
+  /** Points, steps or bars instead of a line. */
+  shape?: "points" | "stairs" | "bars";
+  /** Pixels of a point. */
+  point?: number;
+  /** How much the area below the line is filled, 0 to 1; instead of `filled`. */
+  fill?: number;
+  /** The scale is on the right. */
+  right?: boolean;
 }
 
 /** The colour of a line at this place among the others. */

@@ -2,6 +2,8 @@
 export interface Line {
   clocks: readonly number[];
   values: readonly number[];
+  /** The line goes on where it has been silent. */
+  joined?: boolean;
 }
 
 /** Shared clocks with one column of values per line; null where a line has no point. */
@@ -21,6 +23,7 @@ export function usualStep(clocks: readonly number[]): number {
 
 /** Where a line has been silent for more than three of its usual steps, a point without value. */
 export function withGaps(line: Line): { clocks: number[]; values: (number | null)[] } {
+  if (line.joined) return { clocks: [...line.clocks], values: [...line.values] };
   const limit = Math.max(usualStep(line.clocks) * 3.5, 1);
   const clocks: number[] = [];
   const values: (number | null)[] = [];

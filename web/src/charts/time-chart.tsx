@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { formatUnits } from "~/util/format";
 import type { LostRange } from "~/util/lost";
-import { tickLabel } from "~/util/time";
+import { type AxisLooks, axesOf, scaleOf, scalesOf } from "./axes";
 import { lostBands } from "./lost-bands";
-import { colorOf, cssColor, isDark } from "./palette";
-import { align, valueRange } from "./series";
+import { type Limit, marks, type Shade } from "./marks";
+import { colorOf, isDark } from "./palette";
+import { align } from "./series";
 import { type ChartLine, pointUnderCursor, tooltip } from "./tooltip";
 
 interface TimeChartProps {
@@ -22,43 +22,54 @@ interface TimeChartProps {
   /** Charts with the same key move their crosshairs together. */
   syncKey?: string;
   hidden?: ReadonlySet<string>;
+  axes?: AxisLooks;
+  shades?: readonly Shade[];
+  limits?: readonly Limit[];
   /** Where history was lost: hatched, with a note in the tooltip. */
   lost?: readonly LostRange[];
 }
 
-/** Steps of an axis in bytes: powers of two, which its units count in. */
-const BINARY_STEPS = Array.from({ length: 61 }, (_, power) => 2 ** power);
-const FONT = '11px "Inter Variable", system-ui, sans-serif';
+/** How a line is drawn: as itself, in steps or as bars. */
+function pathsOf(line: ChartLine): uPlot.Series.PathBuilder | undefined {
+  switch (line.look?.shape) {
+    case "stairs":
+      return uPlot.paths.stepped?.({ align: 1 });
+    case "bars":
+      return uPlot.paths.bars?.({ size: [0.7, 40], align: 0 });
+    case "points":
+      return () => null;
+    default:
+      return undefined;
+  }
+}
 
-function axes(lines: readonly ChartLine[]): uPlot.Axis[] {
-  const grid = { stroke: cssColor("--line"), width: 1 };
-  const common = { stroke: cssColor("--faint"), font: FONT, grid, ticks: { show: false } };
-  const units = lines[0]?.units ?? "";
-  return [
-    {
-      ...common,
-      space: 70,
-      size: 28,
-      gap: 6,
-      values: (_, splits, __, ___, step) => splits.map((clock) => tickLabel(clock, step)),
+function seriesOf(line: ChartLine, index: number, count: number, hidden: boolean, dark: boolean) {
+  const { look } = line;
+  const isPoints = look?.shape === "points";
+  return {
+    label: line.name,
+    scale: scaleOf(line),
+    show: !hidden,
+    stroke: colorOf(look, index, dark),
+    width: look?.width ?? 1.5,
+    dash: look?.dash,
+    fill: fillOf(line, index, count, dark),
+    paths: pathsOf(line),
+    points: {
+      show: isPoints ? true : isLone,
+      size: look?.point ?? 5,
+      fill: isPoints ? colorOf(look, index, dark) : undefined,
     },
-    {
-      ...common,
-      size: 68,
-      gap: 8,
-      space: 32,
-      incrs: units === "B" || units === "Bps" ? BINARY_STEPS : undefined,
-      values: (_, splits) => splits.map((value) => formatUnits(value, units)),
-    },
-  ];
+  };
 }
 
 function buildOptions(
   props: TimeChartProps,
   width: number,
   box: HTMLDivElement,
-  lost: () => readonly LostRange[],
+  latest: () => TimeChartProps,
 ): uPlot.Options {
+  const lost = () => latest().lost ?? [];
   const { lines, height, onZoom, syncKey, hidden } = props;
   const dark = isDark();
   return {
@@ -71,23 +82,18 @@ function buildOptions(
       points: { size: 6 },
       dataIdx: pointUnderCursor,
     },
-    axes: axes(lines),
+    axes: axesOf(lines, props.axes ?? {}),
     series: [
       {},
-      ...lines.map((line, i) => ({
-        label: line.name,
-        show: !hidden?.has(line.id),
-        stroke: colorOf(line.look, i, dark),
-        width: line.look?.width ?? 1.5,
-        dash: line.look?.dash,
-        fill: fillOf(line, i, lines.length, dark),
-        points: { show: isLone, size: 5 },
-      })),
+      ...lines.map((line, i) =>
+        seriesOf(line, i, lines.length, hidden?.has(line.id) ?? false, dark),
+      ),
       ...lines.flatMap((line, i) =>
         line.low
           ? [
               {
                 label: `${line.name} lowest`,
+                scale: scaleOf(line),
                 show: !hidden?.has(line.id),
                 stroke: `${colorOf(line.look, i, dark)}44`,
                 width: 0,
@@ -95,6 +101,7 @@ function buildOptions(
               },
               {
                 label: `${line.name} highest`,
+                scale: scaleOf(line),
                 show: !hidden?.has(line.id),
                 stroke: `${colorOf(line.look, i, dark)}44`,
                 width: 0,
@@ -105,7 +112,14 @@ function buildOptions(
       ),
     ],
     bands: bands(lines, dark),
-    plugins: [lostBands(lost), tooltip(lines, box, lost)],
+    plugins: [
+      lostBands(lost),
+      marks(
+        () => latest().shades ?? [],
+        () => latest().limits ?? [],
+      ),
+      tooltip(lines, box, lost),
+    ],
     hooks: {
       setSelect: [
         (plot) => {
@@ -120,15 +134,19 @@ function buildOptions(
   };
 }
 
+const alphaHex = (part: number) =>
+  Math.round(Math.min(1, part) * 255)
+    .toString(16)
+    .padStart(2, "0");
+
 /** A line alone has a light area below it, and a line of a filled region a darker one. */
 function fillOf(line: ChartLine, index: number, lines: number, dark: boolean) {
   const color = colorOf(line.look, index, dark);
+  const { fill } = line.look ?? {};
+  if (fill !== undefined)
+    return fill > 0 && color.length === 7 ? color + alphaHex(fill) : undefined;
   if (line.look?.filled) return `${color}66`;
   return lines === 1 && !line.low ? `${color}1f` : undefined;
-}
-
-function chartRange(min: number | null, max: number | null, props: TimeChartProps) {
-  return valueRange(min, max, props.lines[0]?.units ?? "", props.zoomed);
 }
 
 /** Points are drawn only where there is no line: for a single value. */
@@ -142,6 +160,10 @@ function isLone(plot: uPlot, series: number): boolean {
 
 function bands(lines: readonly ChartLine[], dark: boolean): uPlot.Band[] {
   const result: uPlot.Band[] = [];
+  for (const [i, { base }] of lines.entries()) {
+    const below = base === undefined ? -1 : lines.findIndex(({ id }) => id === base);
+    if (below >= 0) result.push({ series: [i + 1, below + 1] });
+  }
   let at = lines.length + 1;
   for (const [i, line] of lines.entries()) {
     if (!line.low) continue;
@@ -181,7 +203,8 @@ export function TimeChart(props: TimeChartProps) {
   }, []);
 
   // The plot is rebuilt only when its lines are others; fresh points go in by setData below.
-  const shape = `${theme}|${height}|${lines.map((l) => `${l.id}:${l.low ? "t" : "h"}${l.units}`).join()}|${[...(hidden ?? [])].join()}`;
+  const looks = lines.map((l) => [l.id, l.low !== undefined, l.units, l.look]);
+  const shape = JSON.stringify([theme, height, looks, [...(hidden ?? [])], props.axes]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `shape` stands for what matters of the props
   useEffect(() => {
     if (!host.current || !box.current) return;
@@ -191,12 +214,9 @@ export function TimeChart(props: TimeChartProps) {
       { ...latest.current, onZoom: zoom },
       element.clientWidth || 600,
       box.current,
-      () => latest.current.lost ?? [],
+      () => latest.current,
     );
-    options.scales = {
-      x: { time: true, range: () => [latest.current.from, latest.current.till] },
-      y: { range: (_, min, max) => chartRange(min, max, latest.current) },
-    };
+    options.scales = scalesOf(() => latest.current, latest.current.axes ?? {});
     const built = new uPlot(options, toData(latest.current.lines), element);
     plot.current = built;
     const observer = new ResizeObserver(() => {
@@ -210,10 +230,10 @@ export function TimeChart(props: TimeChartProps) {
     };
   }, [shape]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a moved span and lost history redraw as well
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a moved span, marks and lost history redraw as well
   useEffect(() => {
     plot.current?.setData(toData(lines));
-  }, [lines, from, till, lost]);
+  }, [lines, from, till, lost, props.shades, props.limits]);
 
   return (
     <div role="figure" aria-label={props.label} className="relative min-w-0" style={{ height }}>

@@ -15,6 +15,10 @@ export interface ChartLine extends Line {
   low?: readonly number[];
   high?: readonly number[];
   look?: LineLook;
+  /** The line stands on others: these are its own values. */
+  own?: readonly number[];
+  /** Id of the line that it stands on. */
+  base?: string;
 }
 
 /** How far from a narrow band of lost history the crosshair still shows it. */
@@ -49,8 +53,10 @@ export function tooltip(
     const rows: HTMLElement[] = [];
     for (const [i, line] of lines.entries()) {
       if (!plot.series[i + 1]?.show) continue;
-      const value = plot.data[i + 1]?.[idxs?.[i + 1] ?? -1];
-      if (typeof value !== "number") continue;
+      const at = idxs?.[i + 1] ?? -1;
+      const drawn = plot.data[i + 1]?.[at];
+      if (typeof drawn !== "number") continue;
+      const value = line.own?.[line.clocks.indexOf(plot.data[0][at] ?? -1)] ?? drawn;
       const row = document.createElement("div");
       row.className = "flex items-center gap-2";
       const swatch = document.createElement("span");

@@ -175,4 +175,13 @@ export const texts = {
   command: "Command",
   userThatYouCannotView: "A user that you cannot view",
   deleteQuestion: (name: string) => `Delete ${name}?`,
+  sharing: "Sharing",
+  user: "user",
+  userGroup: "user group",
+  inaccessibleUser: "Inaccessible user",
+  inaccessibleGroup: "Inaccessible user group",
+  shareWith: (word: string) => `Shared with ${word}`,
+  permissionOf: (word: string) => `Permission of the ${word}`,
+  mayRead: "Read",
+  mayChange: "Read and write",
 } as const;

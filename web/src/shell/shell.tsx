@@ -1,4 +1,4 @@
-import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
+import { Outlet, useLocation, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { session, subscribeSession } from "~/api/session-store";
 import { NoPermission } from "~/shared/fallback";
@@ -107,6 +107,8 @@ export function Shell() {
   // The menu follows the rights, which arrive after the page.
   useSyncExternalStore(subscribeSession, session);
   const { pathname } = useLocation();
+  // Kiosk mode: the page alone, for screens on a wall.
+  const isKiosk = useSearch({ strict: false }).kiosk === "1";
   const close = () => setOverlay(null);
   return (
     <div className="flex h-full">
@@ -116,20 +118,24 @@ export function Shell() {
       >
         {texts.skipToContent}
       </a>
-      <Nav
-        className="max-md:hidden"
-        narrow={narrow}
-        onNarrow={() => {
-          localStorage.setItem(NARROW_KEY, narrow ? "wide" : "narrow");
-          setNarrow(!narrow);
-        }}
-      />
-      <div className="flex min-w-0 flex-1 flex-col">
-        <Topbar
-          onMenu={() => setOverlay("menu")}
-          onSearch={() => setOverlay("palette")}
-          onShortcuts={() => setOverlay("shortcuts")}
+      {!isKiosk && (
+        <Nav
+          className="max-md:hidden"
+          narrow={narrow}
+          onNarrow={() => {
+            localStorage.setItem(NARROW_KEY, narrow ? "wide" : "narrow");
+            setNarrow(!narrow);
+          }}
         />
+      )}
+      <div className="flex min-w-0 flex-1 flex-col">
+        {!isKiosk && (
+          <Topbar
+            onMenu={() => setOverlay("menu")}
+            onSearch={() => setOverlay("palette")}
+            onShortcuts={() => setOverlay("shortcuts")}
+          />
+        )}
         <StaleBanner />
         <main id="main" tabIndex={-1} className="min-h-0 flex-1 outline-none">
           {isDenied(pathname) ? <NoPermission /> : <Outlet />}

@@ -249,3 +249,27 @@ export function dayIn(clock: number, zone: string | undefined): string {
     return formatClock(clock, "day");
   }
 }
+
+/** A time of day and a date in a zone. */
+export interface Moment {
+  hours: number;
+  minutes: number;
+  seconds: number;
+  date: string;
+  zone: string;
+}
+
+/** A time in a zone; an unknown zone is that of the browser. */
+export function momentIn(clock: number, zone: string | undefined): Moment {
+  const format = (timeZone: string | undefined) =>
+    new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "medium" });
+  let formatter = format(undefined);
+  try {
+    formatter = format(zone || undefined);
+  } catch {
+    // The zone is unknown to the browser.
+  }
+  const [date = "", time = ""] = formatter.format(clock * 1000).split(" ");
+  const [hours = 0, minutes = 0, seconds = 0] = time.split(":").map(Number);
+  return { hours, minutes, seconds, date, zone: formatter.resolvedOptions().timeZone };
+}

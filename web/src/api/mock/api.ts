@@ -92,7 +92,10 @@ export class MockApi {
   readonly fetch = async (_input: unknown, init?: RequestInit): Promise<Response> => {
     if (this.down) throw new TypeError("Failed to fetch");
     const signal = init?.signal;
-    const answer = await this.respond(JSON.parse(String(init?.body)));
+    const request = JSON.parse(String(init?.body));
+    const answer = Array.isArray(request)
+      ? await Promise.all(request.map((call) => this.respond(call)))
+      : await this.respond(request);
     signal?.throwIfAborted();
     return Response.json(answer);
   };

@@ -1,17 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { dashboardQuery, dashboardsQuery } from "~/api/dashboards";
-import { Found, Gone } from "~/shared/fallback";
+import { dashboardsQuery } from "~/api/dashboards";
+import { allows } from "~/api/session-store";
 import { ListPage, NoRows } from "~/shared/list-page";
-import { Page } from "~/shared/page";
+import { buttonClass } from "~/ui/button";
 import { SearchBox } from "~/ui/field";
+import { Icon } from "~/ui/icon";
 import { useTyped } from "~/util/hooks";
 import { includesAll } from "~/util/words";
 import { texts } from "./texts";
-import { DashboardView } from "./view";
 
 const listRoute = getRouteApi("/inside/dashboards");
-const dashboardRoute = getRouteApi("/inside/dashboards/$dashboardid");
 
 /** All dashboards that the user may see. */
 export function DashboardsPage() {
@@ -24,9 +23,15 @@ export function DashboardsPage() {
   const needle = search.text ?? "";
   const rows = query.data?.filter((row) => includesAll(row.name, needle));
   const onClear = needle ? () => setText("") : undefined;
+  const create = allows("edit_dashboards") && (
+    <Link to="/dashboards/new" className={buttonClass("primary")}>
+      <Icon name="plus" size={15} /> {texts.createDashboard}
+    </Link>
+  );
   return (
     <ListPage
       title={texts.dashboards}
+      actions={create}
       count={rows?.length}
       filters={
         <SearchBox
@@ -55,23 +60,10 @@ export function DashboardsPage() {
             ))}
           </ul>
         ) : (
-          <NoRows icon="graph" word={texts.dashboardWord} onClear={onClear}>
+          <NoRows icon="graph" word={texts.dashboardWord} onClear={onClear} action={create}>
             {texts.dashboardsShow}
           </NoRows>
         ))}
     </ListPage>
-  );
-}
-
-/** A dashboard with its widgets. */
-export function DashboardPage() {
-  const { dashboardid } = dashboardRoute.useParams();
-  const query = useQuery(dashboardQuery(dashboardid));
-  return (
-    <Page title={query.data?.name ?? texts.dashboard} scroll>
-      <Found query={query} gone={<Gone icon="graph" title={texts.thisDashboardDoesNot} />}>
-        {(dashboard) => <DashboardView key={dashboardid} pages={dashboard.pages} />}
-      </Found>
-    </Page>
   );
 }

@@ -1,6 +1,7 @@
 import type { MapElement, MapElementTag, MapLink, NetworkMap } from "~/api/maps";
 import type { Members } from "~/api/methods";
 import { MapElementType, MapLabelType } from "~/api/schema";
+import { type SharedDraft, sharedDraft, sharedParams } from "~/util/shares";
 
 /** An element while it is edited. */
 export interface ElementDraft {
@@ -27,19 +28,13 @@ export interface LinkDraft {
   linktriggers: { triggerid: string; drawtype: string; color: string }[];
 }
 
-/** Whom the map is shared with. */
-export interface ShareDraft {
-  id: string;
-  permission: "2" | "3";
-}
-
 /** What is on a map: the part that can be undone. */
 export interface Plane {
   elements: readonly ElementDraft[];
   links: readonly LinkDraft[];
 }
 
-export interface MapDraft extends Plane {
+export interface MapDraft extends Plane, SharedDraft {
   name: string;
   width: string;
   height: string;
@@ -47,13 +42,9 @@ export interface MapDraft extends Plane {
   labelType: NetworkMap["label_type"];
   labelLocation: NetworkMap["label_location"];
   gridSize: NetworkMap["grid_size"];
-  isPrivate: boolean;
-  users: readonly ShareDraft[];
-  userGroups: readonly ShareDraft[];
 }
 
 const SIDE_MAX = 65_535;
-const PRIVATE: string = "1";
 const NEW_MAP = { width: "800", height: "600" };
 
 /** The draft of a map, or of a new one. */
@@ -66,10 +57,7 @@ export function mapDraft(map: NetworkMap | null): MapDraft {
     labelType: map?.label_type ?? MapLabelType.Name,
     labelLocation: map?.label_location ?? "0",
     gridSize: map?.grid_size ?? "50",
-    isPrivate: (map?.private ?? PRIVATE) === PRIVATE,
-    users: map?.users.map(({ userid, permission }) => ({ id: userid, permission })) ?? [],
-    userGroups:
-      map?.userGroups.map(({ usrgrpid, permission }) => ({ id: usrgrpid, permission })) ?? [],
+    ...sharedDraft(map),
     elements:
       map?.selements.map(({ x, y, ...element }) => ({
         selementid: element.selementid,
@@ -118,16 +106,8 @@ export function mapProblems(draft: MapDraft): Record<string, string> {
   return problems;
 }
 
-/**
- * A draft without problems, as `map.create` and `map.update` take it. Without changes, the sharing of
- * an existing map is left out: the server refuses users and user groups that the user cannot see.
- */
+/** A draft without problems, as `map.create` and `map.update` take it. */
 export function mapParams(draft: MapDraft, map: NetworkMap | null): Members<"map"> {
-  const before = mapDraft(map);
-  const isNew = (name: "users" | "userGroups") =>
-    map === null || JSON.stringify(draft[name]) !== JSON.stringify(before[name]);
-  const users = draft.users.map(({ id, permission }) => ({ userid: id, permission }));
-  const userGroups = draft.userGroups.map(({ id, permission }) => ({ usrgrpid: id, permission }));
   return {
     name: draft.name.trim(),
     width: draft.width,
@@ -136,9 +116,7 @@ export function mapParams(draft: MapDraft, map: NetworkMap | null): Members<"map
     label_type: draft.labelType,
     label_location: draft.labelLocation,
     grid_size: draft.gridSize,
-    private: draft.isPrivate ? "1" : "0",
-    ...(isNew("users") && { users }),
-    ...(isNew("userGroups") && { userGroups }),
+    ...sharedParams(draft, map),
     selements: draft.elements.map(({ elements, ...element }) =>
       element.elementtype === MapElementType.Image ? element : { ...element, elements },
     ),

@@ -4,13 +4,12 @@ import { useState } from "react";
 import { mapFactsQuery } from "~/api/map-facts";
 import { BACKGROUND, deleteMap, ICON, imageNamesQuery, type NetworkMap, saveMap } from "~/api/maps";
 import { MapElementType, MapLabelType } from "~/api/schema";
-import { fullName, userGroupNamesQuery, userNamesQuery } from "~/api/users";
 import { ObjectForm } from "~/shared/forms/object-form";
-import { RowsEditor } from "~/shared/forms/rows-editor";
 import { FormSection } from "~/shared/forms/section";
+import { Sharing } from "~/shared/forms/sharing";
 import { useDraft } from "~/shared/forms/use-draft";
 import { Button } from "~/ui/button";
-import { Checkbox, Select, SelectField, TextField } from "~/ui/field";
+import { SelectField, TextField } from "~/ui/field";
 import { Canvas } from "./canvas";
 import {
   changed,
@@ -20,7 +19,6 @@ import {
   mapParams,
   mapProblems,
   placed,
-  type ShareDraft,
   withElement,
   withoutElement,
 } from "./draft";
@@ -45,10 +43,6 @@ const LOCATIONS = [
   ["3", texts.above],
 ] as const;
 const GRIDS = ["20", "40", "50", "75", "100"].map((side) => [side, texts.pixels(side)] as const);
-const PERMISSIONS = [
-  ["2", texts.mayRead],
-  ["3", texts.mayChange],
-] as const;
 /** The name of the icon of new elements. */
 const FIRST_ICON = "Server_(64)";
 
@@ -112,76 +106,6 @@ function General({ draft, set, problems }: PartProps) {
           onChange={(location) => set({ labelLocation: location as MapDraft["labelLocation"] })}
         />
       </div>
-    </FormSection>
-  );
-}
-
-interface SharesProps {
-  word: string;
-  /** The name of a row whose user or user group the user cannot see. */
-  unknown: string;
-  options: readonly (readonly [string, string])[];
-  rows: readonly ShareDraft[];
-  onChange: (rows: ShareDraft[]) => void;
-}
-
-function Shares({ word, unknown, options, rows, onChange }: SharesProps) {
-  const free = options.filter(([id]) => rows.every((row) => row.id !== id));
-  return (
-    <RowsEditor
-      word={word}
-      rows={rows}
-      onChange={(next) => onChange(next.filter(({ id }) => id !== ""))}
-      fresh={(): ShareDraft => ({ id: free[0]?.[0] ?? "", permission: "2" })}
-      columns="grid-cols-[minmax(0,1fr)_10rem_2rem]"
-    >
-      {(row, change) => (
-        <>
-          <Select
-            aria-label={texts.shareWith(word)}
-            options={[
-              ...(options.some(([id]) => id === row.id) ? [] : [[row.id, unknown] as const]),
-              ...options.filter(([id]) => id === row.id || free.some(([one]) => one === id)),
-            ]}
-            value={row.id}
-            onChange={(event) => change({ id: event.target.value })}
-          />
-          <Select
-            aria-label={texts.permissionOf(word)}
-            options={PERMISSIONS}
-            value={row.permission}
-            onChange={(event) => change({ permission: event.target.value as "2" | "3" })}
-          />
-        </>
-      )}
-    </RowsEditor>
-  );
-}
-
-function Sharing({ draft, set }: PartProps) {
-  const { data: users = [] } = useQuery(userNamesQuery());
-  const { data: groups = [] } = useQuery(userGroupNamesQuery());
-  return (
-    <FormSection title={texts.sharing} note={texts.sharingNote}>
-      <Checkbox
-        label={texts.isPrivate}
-        checked={draft.isPrivate}
-        onChange={(event) => set({ isPrivate: event.target.checked })}
-      />
-      <Shares
-        word={texts.user}
-        unknown={texts.inaccessibleUser}
-        options={users.map((user) => [user.userid, fullName(user)] as const)}
-        rows={draft.users}
-        onChange={(users) => set({ users })}
-      />
-      <Shares
-        word={texts.userGroup}
-        unknown={texts.inaccessibleGroup}
-        options={groups.map((group) => [group.usrgrpid, group.name] as const)}
-        rows={draft.userGroups}
-        onChange={(userGroups) => set({ userGroups })}
-      />
     </FormSection>
   );
 }
@@ -304,7 +228,7 @@ export function MapForm({ map }: { map: NetworkMap | null }) {
     >
       <General {...part} />
       <PlaneEditor {...part} sysmapid={sysmapid} />
-      <Sharing {...part} />
+      <Sharing draft={draft} set={set} note={texts.sharingNote} isPrivate={texts.isPrivate} />
     </ObjectForm>
   );
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import type { Steps } from "~/shared/forms/use-steps";
 import { changed, mapDraft, type Plane, withElement, withoutElement } from "./draft";
-import { afterChange, type Steps } from "./history";
+import { afterChange } from "./history";
 
 const element = {
   elementtype: "0",
@@ -13,8 +14,8 @@ const element = {
 };
 
 /** The steps after a sequence of planes. */
-function stepsOf(...planes: Plane[]): Steps {
-  let steps: Steps = { past: [], future: [], field: null };
+function stepsOf(...planes: Plane[]): Steps<Plane> {
+  let steps: Steps<Plane> = { past: [], future: [], field: null };
   for (const [n, after] of planes.slice(1).entries())
     steps = afterChange(steps, planes[n] ?? after, after);
   return steps;

@@ -1,11 +1,14 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { templateDashboardsQuery } from "~/api/dashboards";
 import { explain } from "~/api/errors";
 import { unlinkTemplate } from "~/api/host-changes";
 import type { Template } from "~/api/templates";
+import { Found } from "~/shared/fallback";
 import { askUnlinking } from "~/shared/unlink";
-import { Button } from "~/ui/button";
+import { Button, buttonClass } from "~/ui/button";
 import { Card } from "~/ui/card";
+import { Icon } from "~/ui/icon";
 import { Sentence } from "~/ui/sentence";
 import { Empty } from "~/ui/state";
 import { toast } from "~/ui/toast";
@@ -75,5 +78,51 @@ export function Hosts({ template, onLink }: { template: Template; onLink: () => 
         ))}
       </ul>
     </Card>
+  );
+}
+
+/** The dashboards of a template, which hosts below it have. */
+export function Dashboards({ templateid }: { templateid: string }) {
+  const query = useQuery(templateDashboardsQuery(templateid));
+  const create = (
+    <Link
+      to="/templates/$templateid/dashboards/new"
+      params={{ templateid }}
+      className={buttonClass("primary")}
+    >
+      <Icon name="plus" size={15} /> {texts.createDashboard}
+    </Link>
+  );
+  return (
+    <Found query={query} gone={null}>
+      {(dashboards) =>
+        dashboards.length === 0 ? (
+          <Card bodyClass="">
+            <Empty icon="graph" title={texts.thisTemplateHasNoDashboards} action={create}>
+              {texts.hostsShowDashboards}
+            </Empty>
+          </Card>
+        ) : (
+          <div className="flex flex-col items-start gap-3">
+            {create}
+            <Card className="w-full" bodyClass="">
+              <ul className="py-1">
+                {dashboards.map(({ dashboardid, name }) => (
+                  <li key={dashboardid}>
+                    <Link
+                      to="/templates/$templateid/dashboards/$dashboardid/edit"
+                      params={{ templateid, dashboardid }}
+                      className="block truncate px-4 py-2 font-medium hover:underline"
+                    >
+                      {name}
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            </Card>
+          </div>
+        )
+      }
+    </Found>
   );
 }

@@ -26,12 +26,21 @@ import { download } from "~/util/download";
 import { formatCount } from "~/util/format";
 import { tagText } from "~/util/tags";
 import { LinkDialog } from "./link-dialog";
-import { Hosts } from "./tabs";
+import { Dashboards, Hosts } from "./tabs";
 import { TemplateDialog } from "./template-dialog";
 import { texts } from "./texts";
 
 const route = getRouteApi("/inside/templates/$templateid");
-const TABS = ["items", "triggers", "discovery", "web", "macros", "valuemaps", "hosts"] as const;
+const TABS = [
+  "items",
+  "triggers",
+  "discovery",
+  "web",
+  "dashboards",
+  "macros",
+  "valuemaps",
+  "hosts",
+] as const;
 type Tab = (typeof TABS)[number];
 
 function Items({ templateid }: { templateid: string }) {
@@ -117,6 +126,8 @@ function Part({ tab, template, onLink }: PartProps) {
     </div>
   ) : tab === "web" ? (
     <WebScenarios ownerid={templateid} template />
+  ) : tab === "dashboards" ? (
+    <Dashboards templateid={templateid} />
   ) : tab === "macros" ? (
     <MacrosView ownerid={templateid} template own={template.macros} />
   ) : tab === "valuemaps" ? (
@@ -196,6 +207,7 @@ export function TemplatePage() {
                 ["triggers", texts.triggers, formatCount(Number(template.triggers))],
                 ["discovery", texts.discoveryRules, formatCount(Number(template.discoveries))],
                 ["web", texts.webScenarios],
+                ["dashboards", texts.dashboards],
                 ["macros", texts.macros, formatCount(template.macros.length)],
                 ["valuemaps", texts.valueMaps],
                 ["hosts", texts.hosts, formatCount(template.hosts.length)],

@@ -64,4 +64,8 @@ export const texts = {
     `${name} is larger than 64 MB. Export fewer templates into one file.`,
   unlinkFrom: (name: string) => `Unlink from ${name}?`,
   delete: "Delete",
+  dashboards: "Dashboards",
+  createDashboard: "Create dashboard",
+  thisTemplateHasNoDashboards: "This template has no dashboards",
+  hostsShowDashboards: "Hosts show the dashboards of their templates, with their own items.",
 } as const;

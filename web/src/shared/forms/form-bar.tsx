@@ -23,6 +23,7 @@ interface FormBarProps {
 const LISTS = [
   ["/hosts", "/hosts"],
   ["/maps", "/maps"],
+  ["/dashboards", "/dashboards"],
   ["/maintenance", "/maintenance"],
   ["/discovery-rules", "/discovery-rules"],
   ["/actions", "/actions"],

@@ -9,7 +9,10 @@ type ProblemWidget = "problems" | "problemsbysv";
 /** Fields that filters of both types apply, or that change nothing here. */
 const APPLIED = [
   "groupids",
+  "groupids._reference",
   "hostids",
+  "hostids._reference",
+  "override_hostid._reference",
   "severities",
   "problem",
   "evaltype",
@@ -74,11 +77,10 @@ export function problemFilter(widget: Widget, hostid?: string): ProblemFilter {
 }
 
 /** Words for the settings of a problem widget that `problemFilter` does not apply. */
-export function notApplied(widget: Widget, hostid?: string): string[] {
+export function notApplied(widget: Widget): string[] {
   const type: ProblemWidget = widget.type === "problems" ? "problems" : "problemsbysv";
   const names = widget.fields
     .filter(({ name, value }) => {
-      if (hostid !== undefined && name === "hostids._reference") return false;
       const base = /^(\w+)(\.\d+(\.\w+)?)?$/.exec(name)?.[1] ?? name;
       return !APPLIED_BY[type].includes(base) && !SHOWN[type][base]?.includes(value);
     })
