@@ -7,6 +7,7 @@ import type { Pair } from "~/util/pairs";
 import type { Tag, TagFilter } from "~/util/tags";
 import type { ActionOperation } from "./actions";
 import type { AlertRow } from "./alerts";
+import type { SignInGets } from "./authentication";
 import type {
   AcmeOrder,
   MonitorSettings,
@@ -16,6 +17,7 @@ import type {
   PoolSettings,
   ServiceSettings,
 } from "./balancing";
+import type { ConnectorGets } from "./connectors";
 import type { DashboardGets } from "./dashboards";
 import type { Acknowledge } from "./events";
 import type { GroupPrototype } from "./host-prototypes";
@@ -221,7 +223,14 @@ interface ActionFilter {
  * What each `get` reads: fields of its rows, what `select…` adds, and what narrows the rows besides
  * the parameters of all (`GetParams`). The fields are the schema's; the schema does not have the rest.
  */
-export interface Gets extends ServiceGets, OnCallGets, MapGets, DashboardGets, ProxyGets {
+export interface Gets
+  extends ServiceGets,
+    OnCallGets,
+    MapGets,
+    DashboardGets,
+    ProxyGets,
+    SignInGets,
+    ConnectorGets {
   "action.get": Get<
     Omit<schema.Action, "eventsource"> & ActionOwn & { eventsource: ActionSource },
     {
