@@ -24,7 +24,7 @@ class Authentication(flowcase.FlowCase):
     def test_authentication(self):
         directory = slapd.Slapd()
         self.addCleanup(directory.stop)
-        self.walk("authentication", steps=9, LDAP_PORT=str(directory.port))
+        self.walk("authentication", steps=10, LDAP_PORT=str(directory.port))
 
 
 if __name__ == "__main__":

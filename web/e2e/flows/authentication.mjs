@@ -65,6 +65,7 @@ async function server() {
   await dialog().getByRole("button", { name: "Add media mapping" }).click();
   const medium = dialog().getByLabel("Name *", { exact: true }).nth(1);
   await medium.fill("mail");
+  await dialog().getByRole("button", { name: "Not classified" }).click();
   await field("Media type").selectOption({ label: "Email" });
 }
 
@@ -81,12 +82,15 @@ async function ldap() {
     await server();
     await test("wrong", "Incorrect user name or password");
     await test("Ann's secret", "ann can sign in.");
-    await dialog().getByText("Name: Ann, Berg").waitFor();
+    await dialog().getByText("Name: Ann Berg").waitFor();
     await dialog().getByText("User groups: Operators").waitFor();
     await dialog().getByText("Media: ann@example.com").waitFor();
     await looksGood("LDAP server");
     await save("server");
     await page.getByRole("cell", { name: "Directory default" }).waitFor();
+    const selectProvisionMedia = ["severity"];
+    const [stored] = await call("userdirectory.get", { output: ["host"], selectProvisionMedia });
+    expect(stored.provision_media[0].severity === "62", JSON.stringify(stored));
   });
 
   await step("LDAP server is changed without its password", async () => {
@@ -155,23 +159,43 @@ async function settings() {
 }
 
 async function users() {
+  let key = "";
   await step("user of LDAP signs in", async () => {
     await signOut();
     await page.getByLabel("User name").fill("ann");
     await page.getByLabel("Password").fill("Ann's secret");
     await button("Sign in").click();
     await page.getByRole("img", { name: "QR code for the authenticator" }).waitFor();
-    const code = codeOf(await page.getByLabel("Key").inputValue());
-    await page.getByLabel("Verification code").fill(code);
+    key = await page.getByLabel("Key").inputValue();
+    await page.getByLabel("Verification code").fill(codeOf(key));
     await button("Verify").click();
-    await heading("Overview").waitFor();
-    await go("/users");
+    await heading("Users and tokens").waitFor();
     await button("Edit ann").click();
     expect(await field("First name").isDisabled(), "the directory gives the name");
     await field("Sign out after").fill("20m");
     await save("user");
     await told("ann was saved.");
     await dialog().waitFor({ state: "detached" });
+  });
+
+  await step("authenticator is replaced", async () => {
+    await button("Edit ann").click();
+    await button("Replace authenticator…").click();
+    const replacement = page.getByRole("dialog", { name: "Replace your authenticator" });
+    const other = await replacement.getByLabel("Key").inputValue();
+    const codes = async (ofOther, ofKey) => {
+      await replacement.getByLabel("Code of the new authenticator").fill(ofOther);
+      await replacement.getByLabel("Code of your current authenticator").fill(ofKey);
+      await replacement.getByRole("button", { name: "Replace" }).click();
+    };
+    await codes(codeOf(other), codeOf(other));
+    await replacement.getByText("The verification code was incorrect, please try again.").waitFor();
+    await looksGood("authenticator");
+    // That of now was used to sign in.
+    await codes(codeOf(other), codeOf(key, 1));
+    await told("Your authenticator was replaced.");
+    await replacement.waitFor({ state: "detached" });
+    await page.keyboard.press("Escape");
     await signOut();
   });
 
@@ -193,7 +217,7 @@ async function users() {
       search: { details: "totp_secret" },
       countOutput: true,
     });
-    expect(entries === "2", `${entries} entries of the enrolment and the reset`);
+    expect(entries === "3", `${entries} entries of the enrolment, the replacement and the reset`);
   });
 }
 

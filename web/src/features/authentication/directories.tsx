@@ -36,7 +36,7 @@ export function Directories({ onEdit }: { onEdit: (directory: Directory) => void
           <td className={`${CELL} font-medium`} title={directory.description || undefined}>
             {directory.name}
             {directory.userdirectoryid === settings?.ldap_userdirectoryid && (
-              <span className="pl-2 text-xs font-normal text-faint">{texts.isDefault}</span>
+              <span className="pl-2 text-xs font-normal text-faint"> {texts.isDefault}</span>
             )}
           </td>
           <td className={`${CELL} text-soft`}>

@@ -10,6 +10,9 @@ import { SEVERITIES, severityName } from "~/util/severity";
 import { type DirectoryDraft, NEW_GROUP, newMedium } from "./directory-draft";
 import { texts } from "./texts";
 
+/** Names of severities from bit 0. */
+const BY_BIT = [...SEVERITIES].sort().map(severityName);
+
 /** A row and the button that removes it. */
 const COLUMNS = "grid-cols-[minmax(0,1fr)_2rem] items-start rounded-md border p-3";
 
@@ -102,7 +105,7 @@ function MediaMapping({ rows, onChange }: EditorProps<MappedMedia>) {
           </div>
           <Mask
             label={texts.severities}
-            names={SEVERITIES.map(severityName)}
+            names={BY_BIT}
             mask={Number(row.severity)}
             onChange={(mask) => set({ severity: String(mask) })}
           />

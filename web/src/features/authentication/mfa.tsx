@@ -121,7 +121,7 @@ export function MfaMethods({ onEdit }: { onEdit: (method: MfaRow) => void }) {
           <td className={`${CELL} font-medium`}>
             {method.name}
             {method.mfaid === settings?.mfaid && (
-              <span className="pl-2 text-xs font-normal text-faint">{texts.isDefault}</span>
+              <span className="pl-2 text-xs font-normal text-faint"> {texts.isDefault}</span>
             )}
           </td>
           <td className={`${CELL} text-soft`}>{method.type === TOTP ? texts.totp : texts.duo}</td>

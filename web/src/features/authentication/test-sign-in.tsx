@@ -26,10 +26,7 @@ function Outcome({ answer }: { answer: TestAnswer }) {
     answer.roleid === undefined
       ? []
       : [
-          texts.becomes(
-            texts.fullName,
-            list([answer.name, answer.surname].flatMap((one) => one || [])),
-          ),
+          texts.becomes(texts.fullName, [answer.name, answer.surname].filter(Boolean).join(" ")),
           texts.becomes(texts.role, role?.name ?? texts.noRole),
           texts.becomes(
             texts.userGroups,

@@ -145,7 +145,7 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
           />
           <Field label={texts.groups} hint={texts.groupsDetermineWhichHosts}>
             {(id) => (
-              <fieldset disabled={provisioned}>
+              <fieldset disabled={provisioned} className="flex flex-col">
                 <Pick
                   id={id}
                   field

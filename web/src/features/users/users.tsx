@@ -56,7 +56,7 @@ export function Users({ onEdit }: { onEdit: (user: User) => void }) {
               <span className="pl-2 text-xs font-normal text-faint">{texts.you}</span>
             )}
             {user.provisioned === "1" && (
-              <span className="pl-2 text-xs font-normal text-faint">{texts.ofLdap}</span>
+              <span className="pl-2 text-xs font-normal text-faint"> {texts.ofLdap}</span>
             )}
           </td>
           <td className={CELL}>{[user.name, user.surname].filter(Boolean).join(" ")}</td>

@@ -140,7 +140,7 @@ pub(crate) const REPLACE: Described = Described {
             "code",
             Text(8),
             Optional,
-            "Code of the new authenticator; without codes, a secret is returned.",
+            "Code of the new authenticator. Without codes the result is a new secret, with both it is `true`.",
         ),
         field("current_code", Text(8), Optional, "Code of the authenticator up to now."),
     ],
