@@ -13,7 +13,7 @@ class Look(flowcase.FlowCase):
     agent = "127.0.0.1:%d" % bed.free_port()
 
     def test_look(self):
-        self.walk("look", steps=111)
+        self.walk("look", steps=123)
 
 
 if __name__ == "__main__":

@@ -168,16 +168,60 @@ def others():
         yield "", "hanode.get", options
 
 
+def groups():
+    yield "group", "usergroup.create", {"name": "cmp used"}
+    message = {"operationtype": 0, "opmessage": {}, "opmessage_grp": [{"usrgrpid": "$group"}]}
+    yield "action", "action.create", {"name": "cmp action", "eventsource": 0, "operations": [message]}
+    yield "", "usergroup.delete", ["$group"]
+    yield "", "action.delete", ["$action"]
+    yield "script", "script.create", {"name": "cmp script", "type": 0, "scope": 2, "command": "true",
+                                      "usrgrpid": "$group"}
+    yield "", "usergroup.delete", ["$group"]
+    yield "", "script.delete", ["$script"]
+    yield "", "settings.update", {"alert_usrgrpid": "$group"}
+    yield "", "usergroup.delete", ["$group"]
+    yield "", "settings.update", {"alert_usrgrpid": "7"}
+    yield "", "usergroup.delete", ["$group"]
+
+
+def provisioning():
+    """Calls about a user who is to be provisioned by the directory before `provisioned` is called."""
+    yield "ldap", "userdirectory.create", {**LDAP, "provision_status": 1, "provision_groups": GROUPS}
+    yield "group", "usergroup.create", {"name": "cmp group"}
+    yield "user", "user.create", {"username": "cmp", "passwd": "Xy9!longpass", "roleid": "1",
+                                  "usrgrps": [{"usrgrpid": "$group"}],
+                                  "medias": [{"mediatypeid": "1", "sendto": ["a@b.c"]}]}
+
+
+def provisioned():
+    mail = {"mediatypeid": "1", "sendto": ["a@b.c"]}
+    for change in [{"username": "other"}, {"username": "cmp"}, {"passwd": "Xy9!otherpass"}, {"roleid": "2"},
+                   {"roleid": "1"}, {"usrgrps": [{"usrgrpid": "8"}]}, {"usrgrps": [{"usrgrpid": "$group"}]},
+                   {"usrgrps": []}, {"name": "n", "surname": "s", "theme": "dark-theme"},
+                   {"medias": [mail]}, {"medias": []}]:
+        yield "", "user.update", {"userid": "$user", **change}
+        yield "", "user.get", {"userids": "$user", "output": ["username", "name", "surname", "roleid", "provisioned"],
+                               "selectUsrgrps": ["name"],
+                               "selectMedias": ["mediatypeid", "sendto", "provisioned"]}
+    yield "", "usergroup.delete", ["$group"]
+    yield "", "userdirectory.delete", ["$ldap"]
+    yield "", "user.delete", ["$user"]
+    yield "", "usergroup.delete", ["$group"]
+    yield "", "userdirectory.delete", ["$ldap"]
+
+
 # Members with ids, and the names of the calls that make them.
 IDS = {"mfaid": ("totp", "duo"), "userdirectoryid": ("ldap", "saml"), "connectorid": ("connector",),
-       "usrgrpid": ("group",)}
+       "usrgrpid": ("group",), "actionid": ("action",), "scriptid": ("script",), "userid": ("user",)}
 
-PARTS = {"mfa": mfa, "directories": directories, "connectors": connectors, "others": others}
+PARTS = {"mfa": mfa, "directories": directories, "connectors": connectors, "others": others, "groups": groups,
+         "provisioning": provisioning, "provisioned": provisioned}
 
 
-def run(api, part, error):
-    """Results of the calls of a part, each with the call; ids that differ are replaced."""
-    made, found = {}, []
+def run(api, part, error, made=None):
+    """Results of the calls of a part, each with the call; ids that differ are replaced. `made`: ids by the names
+    of earlier calls, to which those of this part are added."""
+    made, found = {} if made is None else made, []
 
     def named(value):
         if isinstance(value, dict):

@@ -50,6 +50,9 @@ const PAGES = [
   ["system", "/system", /^System information/],
   ["audit log", "/audit", /^Audit log/],
   ["users", "/users", /^Users/],
+  ["authentication", "/authentication", /^Authentication/],
+  ["LDAP servers", "/authentication?tab=ldap", /^Authentication/],
+  ["connectors", "/connectors", /^Connectors/],
   ["create host", "/hosts/new", /^Create host/],
 ];
 const SIZES = [

@@ -316,6 +316,19 @@ const housekeeping = createRoute({
   component: page(() => import("~/features/housekeeping/page"), "HousekeepingPage"),
 });
 
+const authentication = createRoute({
+  getParentRoute: () => inside,
+  path: "/authentication",
+  validateSearch: (search) => pickSearch(search, ["tab"]),
+  component: page(() => import("~/features/authentication/page"), "AuthenticationPage"),
+});
+
+const connectors = createRoute({
+  getParentRoute: () => inside,
+  path: "/connectors",
+  component: page(() => import("~/features/connectors/page"), "ConnectorsPage"),
+});
+
 const audit = createRoute({
   getParentRoute: () => inside,
   path: "/audit",
@@ -472,6 +485,8 @@ const pages = [
   capacity,
   system,
   housekeeping,
+  authentication,
+  connectors,
   audit,
   users,
   balancedServices,

@@ -376,14 +376,15 @@ impl Call<'_> {
         })
     }
 
-    /// Changes what is no configuration, such as the state of a sign-in: without a user, and not in the
-    /// audit log.
-    pub(crate) fn write_unaudited<T>(
+    /// The same in the name of a user without a session, or of the server (id 0): not within another change.
+    pub(crate) fn write_named<T>(
         &self,
+        userid: u64,
+        username: &str,
         work: impl FnOnce(&mut Edit<'_>) -> ApiResult<T>,
     ) -> ApiResult<T> {
         self.written.0.set(true);
-        self.config().write(work)
+        self.config().write_as(self.author_named(userid, username), work)
     }
 
     /// As [`Call::write`], for `work` that can be repeated: what very many hosts inherit of it is checked before.

@@ -188,10 +188,15 @@ fn by_session(api: &Api, digest: &str, now: u64) -> ApiResult<(User, Credential)
     let session = rows.first().ok_or_else(|| E::params(TERMINATED))?;
     let idle = now.saturating_sub(noted.unwrap_or_else(|| session.id("lastaccess")));
     let limit = idle_limit(api, session);
-    if !Status::Enabled.is(session.int("status")) || (limit > 0 && idle > limit) {
+    if session.int("status") == UNCONFIRMED || (limit > 0 && idle > limit) {
         return Err(E::params(TERMINATED));
     }
-    let user = user(api, session.id("userid"), digest, TERMINATED)?;
+    let userid = session.id("userid");
+    // The user must have confirmed the session, also if that was not required when it was opened.
+    if session.int("status") == UNASKED && api.deps.config.read(|c| rules::needs_code(c, userid))? {
+        return Err(E::params(TERMINATED));
+    }
+    let user = user(api, userid, digest, TERMINATED)?;
     Ok((user, this))
 }
 
@@ -266,8 +271,10 @@ pub(crate) struct Verified {
     pub(crate) mfaid: u64,
 }
 
-/// Value of `status` of sessions that can be used.
-const CONFIRMED: i64 = 0;
+/// Value of `status` of sessions of users who needed no second factor.
+const UNASKED: i64 = 0;
+/// Value of `status` of sessions that a second factor has confirmed.
+const CONFIRMED: i64 = 1;
 /// Value of `status` of sessions that a second factor must confirm.
 const UNCONFIRMED: i64 = 2;
 /// Seconds within which a session must be confirmed.
@@ -301,7 +308,7 @@ pub(crate) fn open(
         ("created", now.into()),
         ("lastaccess", now.into()),
         ("epoch", by.epoch.into()),
-        ("status", (if by.mfaid == 0 { CONFIRMED } else { UNCONFIRMED }).into()),
+        ("status", (if by.mfaid == 0 { UNASKED } else { UNCONFIRMED }).into()),
     ];
     with_entry(api, |state| state.insert(&table::SESSIONS, &row), also)?;
     Ok(id)
@@ -330,19 +337,67 @@ fn with_entry(
     Ok(())
 }
 
-/// User and MFA method of a session that waits for a second factor.
-pub(crate) fn unconfirmed(call: &Call<'_>, secret: &str) -> ApiResult<(u64, u64)> {
+/// A session that waits for a second factor, or enrols one.
+pub(crate) struct Unconfirmed {
+    pub(crate) userid: u64,
+    /// The MFA method that confirms it.
+    pub(crate) mfaid: u64,
+    /// Secret of the authenticator that the user enrols with it; empty = none yet.
+    pub(crate) enrolled: String,
+}
+
+/// The session with this id, if it waits for a second factor.
+pub(crate) fn unconfirmed(call: &Call<'_>, secret: &str) -> ApiResult<Unconfirmed> {
     let oldest = call.now().saturating_sub(CONFIRM_S);
-    let sql = "SELECT s.userid, u.userdirectoryid FROM sessions s JOIN users u ON u.userid = s.userid \
+    let sql = "SELECT s.userid, s.secret, u.userdirectoryid FROM sessions s JOIN users u ON u.userid = s.userid \
                WHERE s.digest = ? AND s.status = ? AND s.created >= ? AND s.epoch >= u.session_epoch";
     let found = call.read(|reader| {
         let values = [digest(secret).into(), UNCONFIRMED.into(), oldest.into()];
         let Some(row) = reader.query(sql, &values)?.into_iter().next() else { return Ok(None) };
         let userid = row.id("userid");
         let rules = Rules::read(reader, userid, row.id("userdirectoryid"))?;
-        Ok((rules.mfaid != 0).then_some((userid, rules.mfaid)))
+        let enrolled = row.text("secret").to_owned();
+        Ok((rules.mfaid != 0).then_some(Unconfirmed { userid, mfaid: rules.mfaid, enrolled }))
     })?;
     found.ok_or_else(|| E::params(TERMINATED))
+}
+
+/// The session of the call as one that enrols an authenticator.
+pub(crate) fn enrolling(call: &Call<'_>) -> ApiResult<Unconfirmed> {
+    let userid = call.user().id;
+    let sql = "SELECT s.secret, u.userdirectoryid FROM sessions s JOIN users u ON u.userid = s.userid \
+               WHERE s.digest = ?";
+    let digest = call.user().credential.as_str();
+    let found = call.read(|reader| {
+        let rows = reader.query(sql, &[digest.into()])?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let mfaid = Rules::read(reader, userid, row.id("userdirectoryid"))?.mfaid;
+        Ok(Some(Unconfirmed { userid, mfaid, enrolled: row.text("secret").to_owned() }))
+    })?;
+    let session = found.ok_or_else(|| E::params("API tokens need no authenticator."))?;
+    match session.mfaid {
+        0 => Err(E::params("No user group of the user requires a code.")),
+        _ => Ok(session),
+    }
+}
+
+/// Gives the session with this digest the secret of an authenticator, unless it has one. Returns the one that it
+/// has then.
+pub(crate) fn begin_enrolment(api: &Api, digest: &str, secret: &str) -> ApiResult<String> {
+    let rows = api.deps.config.write_state(|state| {
+        let sql = "UPDATE sessions SET secret = ? WHERE digest = ? AND secret = ''";
+        state.execute(sql, &[secret.into(), digest.into()])?;
+        state.query("SELECT secret FROM sessions WHERE digest = ?", &[digest.into()])
+    })?;
+    let row = rows.first().ok_or_else(|| E::params(TERMINATED))?;
+    Ok(row.text("secret").to_owned())
+}
+
+/// The session with this digest enrols no authenticator any more.
+pub(crate) fn end_enrolment(api: &Api, digest: &str) -> ApiResult<()> {
+    let sql = "UPDATE sessions SET secret = '' WHERE digest = ?";
+    api.deps.config.write_state(|state| state.execute(sql, &[digest.into()]))?;
+    Ok(())
 }
 
 /// The second factor of a session was right; `also` as for [`open`].
@@ -352,7 +407,7 @@ pub(crate) fn activate(
     also: impl Fn(&mut Statements<'_>) -> DbResult<()>,
 ) -> ApiResult<()> {
     let now = api.deps.clock.unix_s();
-    let sql = "UPDATE sessions SET status = ?, lastaccess = ? WHERE digest = ? AND status = ?";
+    let sql = "UPDATE sessions SET status = ?, lastaccess = ?, secret = '' WHERE digest = ? AND status = ?";
     let values = [CONFIRMED.into(), now.into(), digest(secret).into(), UNCONFIRMED.into()];
     with_entry(api, |state| state.execute(sql, &values).map(drop), also)
 }

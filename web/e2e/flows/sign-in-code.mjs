@@ -1,23 +1,8 @@
 // Signing in with a code: a new authenticator is enrolled, a wrong code refused, the right one accepted.
 
-import { createHmac } from "node:crypto";
 import { accessible } from "../axe.mjs";
 import { expect, go, heading, page, step } from "../lib.mjs";
-
-const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-const STEP_S = 30;
-
-/** The code of a secret in base 32 (RFC 6238, SHA-1, 6 digits). */
-function codeOf(secret) {
-  const bits = [...secret].map((sign) => ALPHABET.indexOf(sign).toString(2).padStart(5, "0"));
-  const bytes = bits.join("").match(/.{8}/g);
-  const key = Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)));
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 1000 / STEP_S)));
-  const mac = createHmac("sha1", key).update(counter).digest();
-  const number = mac.readUInt32BE(mac[19] & 15) & 0x7fffffff;
-  return String(number % 1_000_000).padStart(6, "0");
-}
+import { codeOf } from "../totp.mjs";
 
 const field = () => page.getByLabel("Verification code");
 const verify = () => page.getByRole("button", { name: "Verify" }).click();

@@ -7,6 +7,7 @@ import type { Pair } from "~/util/pairs";
 import type { Tag, TagFilter } from "~/util/tags";
 import type { ActionOperation } from "./actions";
 import type { AlertRow } from "./alerts";
+import type { SignInGets } from "./authentication";
 import type {
   AcmeOrder,
   MonitorSettings,
@@ -16,6 +17,7 @@ import type {
   PoolSettings,
   ServiceSettings,
 } from "./balancing";
+import type { ConnectorGets } from "./connectors";
 import type { DashboardGets } from "./dashboards";
 import type { Acknowledge } from "./events";
 import type { GraphGets } from "./graph-gets";
@@ -229,7 +231,9 @@ export interface Gets
     MapGets,
     DashboardGets,
     GraphGets,
-    ProxyGets {
+    ProxyGets,
+    SignInGets,
+    ConnectorGets {
   "action.get": Get<
     Omit<schema.Action, "eventsource"> & ActionOwn & { eventsource: ActionSource },
     {

@@ -2,9 +2,11 @@ import type { AnnounceParams } from "~/util/announce";
 import type { Capacity } from "~/util/capacity";
 import type { RawQueueLine } from "~/util/queue";
 import type { Tag } from "~/util/tags";
+import type { DirectoryInput, SignInMethods } from "./authentication";
 import type { PoolHealth } from "./balancing";
 import type { BalancingFile, BalancingImport, FileImport } from "./balancing-file";
 import type { Comparison, ImportFormat, ImportRules } from "./configuration";
+import type { ConnectorInput } from "./connectors";
 import type { CorrelationInput } from "./correlations";
 import type { BalancingChange, Compared, EngineToken, TouchedService } from "./engines";
 import type { Escalation } from "./escalations";
@@ -43,6 +45,7 @@ type MediaTypeInput = Omit<MediaTypeRow, "mediatypeid"> & {
 interface Inputs {
   action: schema.ActionInput & Partial<ActionOwn>;
   certificate: schema.CertificateInput;
+  connector: ConnectorInput;
   correlation: CorrelationInput;
   dashboard: schema.DashboardInput;
   discoveryrule: OfType<schema.DiscoveryRuleInput>;
@@ -59,6 +62,7 @@ interface Inputs {
   maintenance: schema.MaintenanceInput;
   map: schema.NetworkMapInput;
   mediatype: MediaTypeInput;
+  mfa: schema.MfaMethodInput;
   oncall: ScheduleInput;
   pool: schema.PoolInput;
   poolgroup: schema.PoolGroupInput;
@@ -75,6 +79,7 @@ interface Inputs {
   trigger: schema.TriggerInput;
   triggerprototype: schema.TriggerPrototypeInput;
   user: schema.UserInput;
+  userdirectory: DirectoryInput;
   usergroup: schema.UserGroupInput;
   valuemap: schema.ValueMapInput;
   vip: schema.VipInput;
@@ -85,6 +90,7 @@ interface Inputs {
 interface Keys {
   action: "actionid";
   certificate: "certificateid";
+  connector: "connectorid";
   correlation: "correlationid";
   dashboard: "dashboardid";
   discoveryrule: "itemid";
@@ -101,6 +107,7 @@ interface Keys {
   maintenance: "maintenanceid";
   map: "sysmapid";
   mediatype: "mediatypeid";
+  mfa: "mfaid";
   oncall: "scheduleid";
   pool: "poolid";
   poolgroup: "poolgroupid";
@@ -117,6 +124,7 @@ interface Keys {
   trigger: "triggerid";
   triggerprototype: "triggerid";
   user: "userid";
+  userdirectory: "userdirectoryid";
   usergroup: "usrgrpid";
   valuemap: "valuemapid";
   vip: "vipid";
@@ -177,7 +185,12 @@ interface LostRow {
 }
 
 /** What a method that is neither of these takes and returns. */
-interface Others extends OnCallMethods, SettingsMethods, HousekeepingMethods, LearntMethods {
+interface Others
+  extends OnCallMethods,
+    SettingsMethods,
+    HousekeepingMethods,
+    LearntMethods,
+    SignInMethods {
   "action.rehearse": { params: RehearsalParams; result: Rehearsal };
   "apiinfo.timezone": { params: []; result: string };
   "apiinfo.version": { params: []; result: string };

@@ -4009,6 +4009,7 @@ export type MethodName =
   | "user.login"
   | "user.logout"
   | "user.provision"
+  | "user.replacetotp"
   | "user.resettotp"
   | "user.unblock"
   | "user.update"

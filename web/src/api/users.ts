@@ -42,6 +42,8 @@ export interface Media {
   active: string;
   severity: string;
   period: string;
+  /** "1": the user's directory gave it. */
+  provisioned: string;
 }
 
 export interface User {
@@ -53,6 +55,8 @@ export interface User {
   autologin: string;
   autologout: string;
   attempt_failed: string;
+  /** "1": its directory decides on name, role and groups. */
+  provisioned: string;
   role: { name: string; type: string } | [];
   usrgrps: { usrgrpid: string; name: string }[];
   medias: Media[];
@@ -70,6 +74,10 @@ export interface UserGroup {
   name: string;
   gui_access: string;
   users_status: string;
+  userdirectoryid: string;
+  mfa_status: string;
+  /** "0": the default method. */
+  mfaid: string;
   users: { userid: string; username: string }[];
   hostgroup_rights: Right[];
   templategroup_rights: Right[];
@@ -210,10 +218,19 @@ export const usersQuery = () =>
             "autologin",
             "autologout",
             "attempt_failed",
+            "provisioned",
           ],
           selectRole: ["name", "type"],
           selectUsrgrps: ["usrgrpid", "name"],
-          selectMedias: ["mediaid", "mediatypeid", "sendto", "active", "severity", "period"],
+          selectMedias: [
+            "mediaid",
+            "mediatypeid",
+            "sendto",
+            "active",
+            "severity",
+            "period",
+            "provisioned",
+          ],
           sortfield: "username",
         },
         signal,
@@ -256,7 +273,15 @@ export const userGroupsQuery = () =>
       rpc(
         "usergroup.get",
         {
-          output: ["usrgrpid", "name", "gui_access", "users_status"],
+          output: [
+            "usrgrpid",
+            "name",
+            "gui_access",
+            "users_status",
+            "userdirectoryid",
+            "mfa_status",
+            "mfaid",
+          ],
           selectUsers: ["userid", "username"],
           selectHostGroupRights: ["id", "permission"],
           selectTemplateGroupRights: ["id", "permission"],

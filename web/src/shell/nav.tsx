@@ -33,6 +33,8 @@ export interface Destination {
     | "/heartbeat"
     | "/message-links"
     | "/housekeeping"
+    | "/authentication"
+    | "/connectors"
     | "/scripts"
     | "/autoregistration"
     | "/proxies"
@@ -218,7 +220,21 @@ const ADMINISTRATION: Section = {
       lowest: 3,
       element: "administration.general",
     },
+    {
+      to: "/connectors",
+      label: "Connectors",
+      icon: "send",
+      lowest: 3,
+      element: "administration.general",
+    },
     { to: "/users", label: "Users and tokens", icon: "users", key: "u" },
+    {
+      to: "/authentication",
+      label: "Authentication",
+      icon: "key",
+      lowest: 3,
+      element: "administration.authentication",
+    },
   ],
 };
 

@@ -2,6 +2,7 @@
 //! only the sign-ins of its own users.
 
 mod client;
+pub(crate) mod due;
 mod names;
 pub(crate) mod provision;
 pub(crate) mod sign_in;

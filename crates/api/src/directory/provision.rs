@@ -188,7 +188,9 @@ pub(crate) fn create(
             [] => {}
             [user] if user.id("userdirectoryid") == directory => {
                 let userid = user.id("userid");
-                change(call, edit, userid, person)?;
+                if !is_current(edit, userid, person, now)? {
+                    change(call, edit, userid, person)?;
+                }
                 return Ok(Some(userid));
             }
             _ => return Ok(None),
@@ -241,10 +243,52 @@ fn change(call: &Call<'_>, edit: &mut Edit<'_>, userid: u64, person: &Person) ->
     user::end_sessions(edit)
 }
 
+/// Changes a user who signs in. Nothing is written if the account is as it was at the last provisioning, and the
+/// interval of the settings has not passed since.
+///
+/// # Errors
+/// As [`update`].
+pub(super) fn refresh(call: &Call<'_>, userid: u64, person: &Person) -> ApiResult<()> {
+    match call.read(|reader| is_current(reader, userid, person, call.now()))? {
+        true => Ok(()),
+        false => update(call, userid, person),
+    }
+}
+
+fn is_current(reader: &mut dyn Reader, userid: u64, person: &Person, now: u64) -> ApiResult<bool> {
+    let sql = "SELECT name, surname, roleid, ts_provisioned FROM users WHERE userid = ?";
+    let user = reader.query(sql, &[userid.into()])?;
+    let Some(user) = user.first() else { return Ok(false) };
+    let is_due = user.id("ts_provisioned") + Current::read(reader)?.provision_interval_s() < now;
+    let is_same = |column: &str, given: &Option<String>| {
+        given.as_deref().is_none_or(|name| name == user.text(column))
+    };
+    if is_due
+        || user.id("roleid") != person.roleid
+        || !is_same("name", &person.name)
+        || !is_same("surname", &person.surname)
+    {
+        return Ok(false);
+    }
+    let sql = "SELECT usrgrpid FROM user_groups WHERE userid = ? ORDER BY usrgrpid";
+    let groups = reader.query(sql, &[userid.into()])?;
+    let sql = "SELECT userdirectory_mediaid, mediatypeid, sendto FROM media \
+               WHERE userid = ? AND userdirectory_mediaid <> 0 ORDER BY userdirectory_mediaid";
+    let media = reader.query(sql, &[userid.into()])?;
+    let given = usable(reader, &person.media)?;
+    let is_medium = |(row, (medium, address)): (&Row, &&(MappedMedia, String))| {
+        row.id("userdirectory_mediaid") == medium.id
+            && row.id("mediatypeid") == medium.mediatypeid
+            && row.text("sendto") == address
+    };
+    Ok(groups.iter().map(|row| row.id("usrgrpid")).eq(person.usrgrpids.iter().copied())
+        && media.len() == given.len()
+        && media.iter().zip(&given).all(is_medium))
+}
+
 /// A change in the name of the system.
 fn write<T>(call: &Call<'_>, work: impl FnOnce(&mut Edit<'_>) -> ApiResult<T>) -> ApiResult<T> {
-    let author = call.author_named(0, SYSTEM);
-    let result = call.config().write_as(author, work)?;
+    let result = call.write_named(0, SYSTEM, work)?;
     call.config().sync()?;
     Ok(result)
 }
@@ -268,17 +312,8 @@ fn write_media(edit: &mut Edit<'_>, userid: u64, media: &[(MappedMedia, String)]
     let sql = "SELECT mediaid, userdirectory_mediaid FROM media \
                WHERE userid = ? AND userdirectory_mediaid <> 0";
     let stored = edit.query(sql, &[userid.into()])?;
-    let kinds: Vec<u64> = media.iter().map(|(media, _)| media.mediatypeid).collect();
-    let sql = "SELECT mediatypeid, type FROM media_types WHERE mediatypeid IN ({ids})";
-    let kinds = query_by_ids(edit, sql, &[], &kinds)?;
     let mut gone: Vec<u64> = stored.iter().map(|row| row.id("mediaid")).collect();
-    for (media, address) in media {
-        let kind = kinds.iter().find(|row| row.id("mediatypeid") == media.mediatypeid);
-        let Some(kind) = kind else { continue };
-        let is_wrong = MediaTypeKind::Email.is(kind.int("type")) && !user::is_address(address);
-        if is_wrong || address.chars().count() > SENDTO_MAX {
-            continue;
-        }
+    for (media, address) in usable(edit, media)? {
         let row = [("mediatypeid", media.mediatypeid.into()), ("sendto", address.as_str().into())];
         let known = stored.iter().find(|row| row.id("userdirectory_mediaid") == media.id);
         if let Some(mediaid) = known.map(|row| row.id("mediaid")) {
@@ -297,6 +332,24 @@ fn write_media(edit: &mut Edit<'_>, userid: u64, media: &[(MappedMedia, String)]
         edit.insert_new(&table::MEDIA, &row)?;
     }
     Ok(edit.delete(&table::MEDIA, "mediaid", &gone)?)
+}
+
+/// Media whose type exists and whose address fits it.
+fn usable<'m>(
+    reader: &mut dyn Reader,
+    media: &'m [(MappedMedia, String)],
+) -> ApiResult<Vec<&'m (MappedMedia, String)>> {
+    let kinds: Vec<u64> = media.iter().map(|(media, _)| media.mediatypeid).collect();
+    let sql = "SELECT mediatypeid, type FROM media_types WHERE mediatypeid IN ({ids})";
+    let kinds = query_by_ids(reader, sql, &[], &kinds)?;
+    let fits = |(media, address): &&(MappedMedia, String)| {
+        let kind = kinds.iter().find(|row| row.id("mediatypeid") == media.mediatypeid);
+        kind.is_some_and(|kind| {
+            (!MediaTypeKind::Email.is(kind.int("type")) || user::is_address(address))
+                && address.chars().count() <= SENDTO_MAX
+        })
+    };
+    Ok(media.iter().filter(fits).collect())
 }
 
 /// Refuses names that no user can have.

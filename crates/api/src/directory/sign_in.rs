@@ -76,7 +76,7 @@ pub(crate) fn check(
         && user.id("userdirectoryid") == directory.id
     {
         let person = call.read(|reader| mapping.person(reader, &account))?;
-        provision::update(call, user.id("userid"), &person)?;
+        provision::refresh(call, user.id("userid"), &person)?;
     }
     Ok(true)
 }
@@ -105,23 +105,33 @@ pub(crate) fn create(call: &Call<'_>, username: &str, password: &str) -> ApiResu
 pub(crate) fn provision_again(call: &Call<'_>, users: &[Row]) -> ApiResult<Vec<u64>> {
     let mut done = Vec::new();
     for user in users.iter().filter(|user| user.id("userdirectoryid") != 0) {
-        let found = call.read(|reader| {
-            let Some((server, row)) = Server::read(reader, user.id("userdirectoryid"))? else {
-                return Ok(None);
-            };
-            Ok(Some((server, Mapping::read(reader, &row)?)))
-        })?;
-        let Some((server, mapping)) = found.filter(|(server, _)| server.finds_without_password())
-        else {
-            continue;
-        };
-        let person = match find(&server, user.text("username"), None, &mapping.attributes()) {
-            Ok(account) => call.read(|reader| mapping.person(reader, &account))?,
-            Err(Failure::Refused) => Person::default(),
-            Err(failure) => return Err(failure.into()),
-        };
-        provision::update(call, user.id("userid"), &person)?;
-        done.push(user.id("userid"));
+        if let Some(person) = person_of(call, user)? {
+            provision::update(call, user.id("userid"), &person)?;
+            done.push(user.id("userid"));
+        }
     }
     Ok(done)
+}
+
+/// What the account of a user becomes now; `None` = the directory is no LDAP server, or finds users only with their
+/// password.
+///
+/// # Errors
+/// The server is unavailable.
+pub(super) fn person_of(call: &Call<'_>, user: &Row) -> ApiResult<Option<Person>> {
+    let found = call.read(|reader| {
+        let Some((server, row)) = Server::read(reader, user.id("userdirectoryid"))? else {
+            return Ok(None);
+        };
+        Ok(Some((server, Mapping::read(reader, &row)?)))
+    })?;
+    let Some((server, mapping)) = found.filter(|(server, _)| server.finds_without_password())
+    else {
+        return Ok(None);
+    };
+    match find(&server, user.text("username"), None, &mapping.attributes()) {
+        Ok(account) => call.read(|reader| mapping.person(reader, &account)).map(Some),
+        Err(Failure::Refused) => Ok(Some(Person::default())),
+        Err(failure) => Err(failure.into()),
+    }
 }

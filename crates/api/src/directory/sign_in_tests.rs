@@ -1,6 +1,7 @@
 //! Sign-ins with a simulated LDAP server that knows Ann and does not distinguish spellings of her name.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
@@ -151,4 +152,113 @@ fn users_lose_role_and_groups_without_a_disabled_group() {
     assert_eq!(count("SELECT roleid AS n FROM users"), 0);
     assert_eq!(count("SELECT COUNT(*) AS n FROM user_groups"), 0);
     assert!(!bed.server.api.is_signed_in(session.as_str().unwrap()));
+}
+
+#[test]
+fn sign_ins_write_nothing_while_the_account_is_unchanged() {
+    static MAIL: AtomicBool = AtomicBool::new(false);
+    let search: Search = |base| match MAIL.load(Ordering::SeqCst) {
+        true => (&[("uid=ann", &[("uid", "Ann"), ("memberOf", "cn=ops"), ("mail", "a@b.c")])], 0),
+        false => ANN(base),
+    };
+    let bed = Bed::start(RIGHT, search);
+    let media = json!([{ "name": "mail", "mediatypeid": 1, "attribute": "mail" }]);
+    let update = json!({ "userdirectoryid": bed.directory, "provision_media": media });
+    bed.server.call("userdirectory.update", &update).unwrap();
+    // Names are case-sensitive: of these two, one is found in the directory first.
+    let mut names = ["ann", "Ann"].into_iter().cycle();
+    let mut provisioned = || {
+        bed.sign_in(names.next().unwrap(), "right").unwrap();
+        bed.server.count("SELECT ts_provisioned AS n FROM users WHERE username = 'Ann'")
+    };
+    let pass = |seconds| bed.server.clock.advance(Duration::from_secs(seconds));
+    let first = provisioned();
+    pass(3_600);
+    assert_eq!(provisioned(), first, "within the interval");
+    MAIL.store(true, Ordering::SeqCst);
+    assert_eq!(provisioned(), first + 3_600, "there is an address");
+    pass(60);
+    assert_eq!(provisioned(), first + 3_600);
+    pass(3_541);
+    assert_eq!(provisioned(), first + 7_201, "after the interval");
+}
+
+#[test]
+fn users_who_stay_signed_in_are_provisioned_again() {
+    static GONE: AtomicBool = AtomicBool::new(false);
+    let search: Search = |base| match GONE.load(Ordering::SeqCst) {
+        true => (&[], 0),
+        false => ANN(base),
+    };
+    let bed = Bed::start(RIGHT, search);
+    let session = bed.sign_in("ann", "right").unwrap();
+    let server = &bed.server;
+    server.write_sql(&["UPDATE users SET autologout = '0'"]);
+    let is_signed_in = || server.api.is_signed_in(session.as_str().unwrap());
+    let provision = |seconds| {
+        server.clock.advance(Duration::from_secs(seconds));
+        let before = is_signed_in();
+        server.api.write_accesses();
+        super::due::provision_due(&server.api);
+        (before, is_signed_in())
+    };
+    let sql = "SELECT ts_provisioned AS n FROM users WHERE username = 'Ann'";
+    let start = server.count(sql);
+    assert_eq!((provision(3_600), server.count(sql)), ((true, true), start), "too early");
+    assert_eq!((provision(60), server.count(sql)), ((true, true), start + 3_660));
+    server.clock.advance(Duration::from_secs(7_200));
+    super::due::provision_due(&server.api);
+    assert_eq!(server.count(sql), start + 3_660, "nobody used the session");
+    GONE.store(true, Ordering::SeqCst);
+    server.write_sql(&["UPDATE userdirectories SET host = '127.0.0.2'"]);
+    assert_eq!(provision(1), (true, true), "the server is unavailable");
+    server.write_sql(&["UPDATE userdirectories SET host = '127.0.0.1'"]);
+    assert_eq!(provision(1), (true, false));
+}
+
+#[test]
+fn only_the_directory_changes_its_users() {
+    let bed = Bed::start(RIGHT, ANN);
+    bed.sign_in("ann", "right").unwrap();
+    let (server, ann) = (&bed.server, bed.annid().to_string());
+    let medium = json!({ "mediatypeid": 1, "sendto": ["a@b.c"] });
+    let media = json!({ "userid": ann, "medias": [medium, medium] });
+    server.call("user.update", &media).unwrap();
+    let given = server.count("SELECT MIN(mediaid) AS n FROM media");
+    let sql = format!("UPDATE media SET userdirectory_mediaid = 1 WHERE mediaid = {given}");
+    server.write_sql(&[&sql]);
+    let update = |change: Json| {
+        let mut params = change;
+        params["userid"] = json!(ann);
+        server.call("user.update", &params).map(drop)
+    };
+    for (change, path, name) in [
+        (json!({ "username": "other" }), "/1", "username"),
+        (json!({ "passwd": "Xy9!longpass" }), "/1", "passwd"),
+        (json!({ "roleid": 1 }), "/1", "roleid"),
+        (json!({ "usrgrps": [{ "usrgrpid": 7 }] }), "/1", "usrgrps"),
+        (
+            json!({ "medias": [{ "mediaid": given, "mediatypeid": 1, "sendto": ["d@b.c"] }] }),
+            "/1/medias/1",
+            "sendto",
+        ),
+        (
+            json!({ "medias": [{ "mediaid": given, "mediatypeid": 3, "sendto": "a@b.c" }] }),
+            "/1/medias/1",
+            "mediatypeid",
+        ),
+    ] {
+        let error = format!(
+            "Invalid parameter \"{path}\": cannot update readonly parameter \"{name}\" of provisioned user."
+        );
+        assert_eq!(update(change), Err((-32602, error)));
+    }
+    update(json!({ "username": "Ann", "roleid": 3, "usrgrps": [{ "usrgrpid": bed.group }], "theme": "dark-theme" }))
+        .unwrap();
+    let period = "1-5,08:00-18:00";
+    update(json!({ "medias": [{ "mediaid": given, "mediatypeid": 1, "sendto": ["a@b.c"], "period": period }] }))
+        .unwrap();
+    update(json!({ "medias": [] })).unwrap();
+    let left = "SELECT COUNT(*) AS n FROM media WHERE period = '1-5,08:00-18:00'";
+    assert_eq!((server.count(left), server.count("SELECT COUNT(*) AS n FROM media")), (1, 1));
 }

@@ -198,6 +198,7 @@ pub async fn serve(
     tokio::select! {
         () = accept => {}
         () = write_accesses(Arc::clone(&api)) => {}
+        () = provision_due(Arc::clone(&api)) => {}
         () = remove_ended_sessions(api) => {}
         () = stop => {}
     }
@@ -212,6 +213,18 @@ async fn write_accesses(api: Arc<Api>) {
         tokio::time::sleep(ACCESSES_EVERY).await;
         let api = Arc::clone(&api);
         drop(tokio::task::spawn_blocking(move || api.write_accesses()).await);
+    }
+}
+
+/// How often users of LDAP who stay signed in are looked for.
+const PROVISION_EVERY: Duration = Duration::from_secs(60);
+
+async fn provision_due(api: Arc<Api>) {
+    loop {
+        tokio::time::sleep(PROVISION_EVERY).await;
+        let api = Arc::clone(&api);
+        let work = move || crate::directory::due::provision_due(&api);
+        drop(tokio::task::spawn_blocking(work).await);
     }
 }
 

@@ -22,13 +22,8 @@ pub(crate) const METHODS: &[Method] = &[
 ];
 
 const FLAG: Rule = Rule::Of(OneOf(&[0, 1]));
-const INTERVAL: Rule = Rule::Time(Time {
-    min: 3_600,
-    max: 25 * 365 * 86_400,
-    or_zero: false,
-    years: true,
-    or_macro: false,
-});
+const PROVISION_INTERVAL: Time =
+    Time { min: 3_600, max: 25 * 365 * 86_400, or_zero: false, years: true, or_macro: false };
 
 pub(crate) static AUTHENTICATION: Single =
     Single { object: SettingsObject::Authentication, settings: SETTINGS, check };
@@ -61,7 +56,7 @@ const SETTINGS: &[Setting] = &[
     setting("disabled_usrgrpid", Rule::Of(Id), "0", "Disabled user group of deprovisioned users."),
     setting(
         "jit_provision_interval",
-        INTERVAL,
+        Rule::Time(PROVISION_INTERVAL),
         "1h",
         "Minimum time between two provisionings of a user.",
     ),
@@ -179,6 +174,12 @@ impl Current {
 
     pub(crate) fn is_on(&self, name: &str) -> bool {
         self.number(name) == 1
+    }
+
+    /// Minimum seconds between two provisionings of a user.
+    pub(crate) fn provision_interval_s(&self) -> u64 {
+        let seconds = PROVISION_INTERVAL.seconds(self.text("jit_provision_interval"));
+        seconds.and_then(|seconds| seconds.try_into().ok()).unwrap_or(3_600)
     }
 
     pub(crate) fn text(&self, name: &str) -> &str {

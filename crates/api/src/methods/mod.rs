@@ -212,6 +212,7 @@ pub(crate) const DESCRIBED: &[Described] = &[
     oncall::ICAL,
     mfa::CONFIRMATION,
     mfa::CONFIRM,
+    mfa::REPLACE,
 ];
 
 /// Objects of which there is one.

@@ -1,5 +1,7 @@
 //! User groups: rights on host and template groups, tag filters, members.
 
+mod uses;
+
 use config::Edit;
 use config::db::{Row, query_by_ids};
 use config::table;
@@ -10,8 +12,8 @@ use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get, Output};
 use crate::methods::authentication::Current;
+use crate::methods::user;
 use crate::methods::user::{check_super_admin_left, end_sessions};
-use crate::methods::{report, user};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
 use crate::object::{Columns, Field, Object, field};
@@ -202,8 +204,7 @@ impl Plain for UserGroup {
     }
 
     fn delete(&self, _call: &Call<'_>, edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
-        report::recipients::refuse_groups_of(edit, rows)?;
-        refuse_used(edit, rows)?;
+        uses::refuse(edit, rows)?;
         plain::delete_rows(&SPEC, edit, rows)
     }
 
@@ -279,28 +280,6 @@ fn check_mfa(edit: &mut Edit<'_>, draft: &mut Draft<'_>, before: Option<&Row>) -
         return Err(ApiError::at(&format!("{}/mfaid", draft.path), "object does not exist"));
     }
     Ok(())
-}
-
-/// Refuses to delete the group of deprovisioned users, and groups that users of a directory get.
-fn refuse_used(edit: &mut Edit<'_>, rows: &[Row]) -> ApiResult<()> {
-    let deprovisioned = deprovisioned(edit)?;
-    if rows.iter().any(|row| row.id("usrgrpid") == deprovisioned) {
-        return Err(ApiError::params("Deprovisioned users group cannot be deleted."));
-    }
-    let ids: Vec<u64> = rows.iter().map(|row| row.id("usrgrpid")).collect();
-    let sql = "SELECT g.usrgrpid, d.name, d.idp_type FROM userdirectory_groups g \
-               JOIN userdirectories d ON d.userdirectoryid = g.userdirectoryid \
-               WHERE g.usrgrpid IN ({ids}) ORDER BY g.usrgrpid";
-    let used = query_by_ids(edit, sql, &[], &ids)?;
-    let Some(used) = used.first() else { return Ok(()) };
-    let group = rows.iter().find(|row| row.id("usrgrpid") == used.id("usrgrpid"));
-    let group = group.map_or("", |row| row.text("name"));
-    let by = match used.int("idp_type") {
-        1 => format!("LDAP userdirectory \"{}\"", used.text("name")),
-        _ => "SAML userdirectory".to_owned(),
-    };
-    let error = format!("Cannot delete user group \"{group}\", because it is used by {by}.");
-    Err(ApiError::params(error))
 }
 
 fn check_filter(_: &mut Seen, row: &mut Columns, _: &str) -> ApiResult<()> {

@@ -4,6 +4,7 @@ use config::db::{Reader, Row};
 
 use crate::error::ApiResult;
 use crate::methods::authentication::Current;
+use crate::methods::mfa::TOTP;
 
 /// Values of `gui_access` of user groups.
 const INTERNAL: i64 = 1;
@@ -55,6 +56,20 @@ impl Rules {
         let mfaid = mfa(reader, &current, &groups)?;
         Ok(Self { gui_access, debug_mode: strictest("debug_mode"), mfaid, by })
     }
+}
+
+/// Whether sessions of the user need a code. Methods of other types are not supported: they end no session.
+pub(crate) fn needs_code(reader: &mut dyn Reader, userid: u64) -> ApiResult<bool> {
+    let sql = "SELECT g.mfa_status, g.mfaid FROM user_groups ug \
+               JOIN usergroups g ON g.usrgrpid = ug.usrgrpid WHERE ug.userid = ? AND g.mfa_status = 1";
+    let groups = reader.query(sql, &[userid.into()])?;
+    if groups.is_empty() {
+        return Ok(false);
+    }
+    let current = Current::read(reader)?;
+    let mfaid = mfa(reader, &current, &groups)?;
+    let sql = "SELECT mfaid FROM mfa WHERE mfaid = ? AND type = ?";
+    Ok(mfaid != 0 && !reader.query(sql, &[mfaid.into(), TOTP.into()])?.is_empty())
 }
 
 /// The directory of the groups: of several, the first by name. Groups without one use the default.

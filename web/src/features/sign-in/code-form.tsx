@@ -4,8 +4,9 @@ import { explain } from "~/api/errors";
 import { type Confirmation, confirmation, confirmSignIn, type LoginAnswer } from "~/api/users";
 import { Button } from "~/ui/button";
 import { Field, Input } from "~/ui/field";
+import { QrCode } from "~/ui/qr-code";
 import { ErrorNote } from "~/ui/state";
-import { QrCode } from "./qr-code";
+
 import { texts } from "./texts";
 
 function codeError(error: unknown): { what: string; todo: string } {

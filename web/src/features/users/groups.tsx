@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { authenticationQuery, directoriesQuery, mfaQuery } from "~/api/authentication";
 import { groupsQuery } from "~/api/groups";
 import {
   deleteUserGroup,
@@ -32,6 +33,10 @@ const ACCESS = [
   ["2", "LDAP"],
   ["3", "Disabled"],
 ] as const;
+
+const MFA_SETTINGS = ["mfa_status"] as const;
+/** Whether a directory may check the passwords of the users of a group with this access. */
+const byDirectory = (access: string) => access === "0" || access === "2";
 
 function Rights({
   label,
@@ -93,6 +98,9 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
   const [draft, setDraft, restored] = useKeptState("group", {
     name: group?.name ?? "",
     gui_access: group?.gui_access ?? "0",
+    userdirectoryid: group?.userdirectoryid ?? "0",
+    // "" = not required, "0" = with the default method.
+    mfa: group?.mfa_status === "1" ? group.mfaid : "",
     enabled: group?.users_status !== "1",
     userids: group?.users.map((user) => user.userid) ?? [],
     hostgroup_rights: group?.hostgroup_rights ?? [],
@@ -103,14 +111,19 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
   const { data: users = [] } = useQuery(usersQuery());
   const { data: hostGroups = [] } = useQuery(groupsQuery("host"));
   const { data: templateGroups = [] } = useQuery(groupsQuery("template"));
+  const { data: servers = [] } = useQuery(directoriesQuery());
+  const { data: methods = [] } = useQuery(mfaQuery());
+  const { data: mfaSettings } = useQuery(authenticationQuery(MFA_SETTINGS));
   const save = () => {
-    const { enabled, userids, name, ...rest } = draft;
+    const { enabled, userids, name, userdirectoryid, mfa, ...rest } = draft;
     return saveUserGroup(group?.usrgrpid ?? null, {
       ...rest,
       gui_access: oneOf(draft.gui_access, ["0", "1", "2", "3"]),
       name: name.trim(),
       users_status: enabled ? "0" : "1",
       users: userids.map((userid) => ({ userid })),
+      ...(byDirectory(draft.gui_access) && { userdirectoryid }),
+      ...(mfa ? { mfa_status: "1", mfaid: mfa } : { mfa_status: "0" }),
     });
   };
   return (
@@ -169,6 +182,28 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
         options={ACCESS}
         value={draft.gui_access}
         onChange={(gui_access) => set({ gui_access })}
+      />
+      {byDirectory(draft.gui_access) && servers.length > 0 && (
+        <SelectField
+          label={texts.ldapServer}
+          options={[
+            ["0", texts.defaultServer],
+            ...servers.map((one) => [one.userdirectoryid, one.name] as const),
+          ]}
+          value={draft.userdirectoryid}
+          onChange={(userdirectoryid) => set({ userdirectoryid })}
+        />
+      )}
+      <SelectField
+        label={texts.mfa}
+        options={[
+          ["", texts.mfaOff],
+          ["0", texts.mfaDefault],
+          ...methods.map((one) => [one.mfaid, texts.mfaWith(one.name)] as const),
+        ]}
+        hint={mfaSettings?.mfa_status === "0" && draft.mfa ? texts.mfaIsOff : undefined}
+        value={draft.mfa}
+        onChange={(mfa) => set({ mfa })}
       />
       <Checkbox
         label={texts.enabled}

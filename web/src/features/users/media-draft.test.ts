@@ -9,11 +9,17 @@ const MAIL = {
   severity: "48",
   period: "1-5,08:00-18:00",
 };
+const READ = { provisioned: "0" };
 const CHAT = { ...MAIL, mediaid: "4", mediatypeid: "2", sendto: "#ops, team", active: "0" };
 
 describe("media of a user", () => {
   it("are saved as they were read", () => {
-    expect(mediaParams([MAIL, CHAT].map(mediaDraft))).toEqual([MAIL, CHAT]);
+    const read = [
+      { ...MAIL, ...READ },
+      { ...CHAT, provisioned: "1" },
+    ].map(mediaDraft);
+    expect(read.map((one) => one.provisioned)).toEqual([undefined, true]);
+    expect(mediaParams(read)).toEqual([MAIL, CHAT]);
   });
   it("have all severities at first", () => {
     expect(mediaParams([{ ...newMedia("1", true), sendto: "a@b, c@d" }])).toEqual([
@@ -32,7 +38,8 @@ describe("media of a user", () => {
     [{ ...newMedia("", false), sendto: "x" }, /media type/],
     [{ ...newMedia("1", false), sendto: "x", period: " " }, /active times/],
   ])("%#", (media, problem) => {
-    expect(mediaProblem([mediaDraft(MAIL)])).toBeUndefined();
-    expect(mediaProblem([mediaDraft(MAIL), media])).toMatch(problem);
+    const stored = mediaDraft({ ...MAIL, ...READ });
+    expect(mediaProblem([stored])).toBeUndefined();
+    expect(mediaProblem([stored, media])).toMatch(problem);
   });
 });

@@ -12,6 +12,8 @@ export interface MediaDraft {
   /** The API has a list of addresses. */
   several: boolean;
   on: boolean;
+  /** The user's directory gave it: type and addresses stay. */
+  provisioned?: boolean;
   severities: string[];
   period: string;
 }
@@ -37,6 +39,7 @@ export function mediaDraft(media: Media): MediaDraft {
     on: media.active === Status.Enabled,
     severities: SEVERITIES.filter((severity) => bits & (1 << severity)).map(String),
     period: media.period,
+    ...(media.provisioned === "1" && { provisioned: true }),
   };
 }
 

@@ -65,13 +65,21 @@ function Fields({ media, set, types }: MediaProps) {
         label={texts.mediaType}
         options={options}
         value={media.mediatypeid}
-        hint={type?.status === Status.Disabled ? texts.typeIsDisabled : undefined}
+        disabled={media.provisioned}
+        hint={
+          media.provisioned
+            ? texts.fromDirectory
+            : type?.status === Status.Disabled
+              ? texts.typeIsDisabled
+              : undefined
+        }
         onChange={(mediatypeid) => set({ mediatypeid, several: isEmail(types, mediatypeid) })}
       />
       {media.several ? (
         <TextareaField
           label={texts.addresses}
           required
+          disabled={media.provisioned}
           hint={texts.anAddressPerLine}
           rows={Math.min(media.sendto.split("\n").length + 1, 6)}
           value={media.sendto}
@@ -81,6 +89,7 @@ function Fields({ media, set, types }: MediaProps) {
         <TextField
           label={texts.sendTo}
           required
+          disabled={media.provisioned}
           maxLength={1024}
           value={media.sendto}
           onChange={(sendto) => set({ sendto })}
@@ -125,12 +134,14 @@ export function MediaEditor({ medias, onChange }: MediaEditorProps) {
           aria-label={texts.mediaNumber(at + 1)}
           className="relative flex flex-col gap-3 rounded-md border p-3"
         >
-          <IconButton
-            icon="trash"
-            label={texts.removeMedia(at + 1)}
-            className="absolute top-1.5 right-1.5"
-            onClick={() => onChange(without(medias, at))}
-          />
+          {!media.provisioned && (
+            <IconButton
+              icon="trash"
+              label={texts.removeMedia(at + 1)}
+              className="absolute top-1.5 right-1.5"
+              onClick={() => onChange(without(medias, at))}
+            />
+          )}
           <Fields media={media} set={(next) => onChange(patched(medias, at, next))} types={types} />
         </fieldset>
       ))}

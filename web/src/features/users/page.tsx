@@ -9,7 +9,8 @@ import { GroupDialog, Groups } from "./groups";
 import { RoleDialog, Roles } from "./roles";
 import { texts } from "./texts";
 import { TokenDialog, Tokens } from "./tokens";
-import { UserDialog, Users } from "./users";
+import { UserDialog } from "./user-dialog";
+import { Users } from "./users";
 
 const route = getRouteApi("/inside/users");
 type Tab = "users" | "groups" | "roles" | "tokens";

@@ -26,7 +26,7 @@ describe("passwordProblem", () => {
     ["long enough", "long enough", "old one", false, true, undefined],
   ];
   it.each(cases)("%s / %s / %s", (password, again, current, isNew, own, expected) => {
-    const problem = passwordProblem({ password, again, current }, isNew, own);
+    const problem = passwordProblem({ password, again, current }, isNew, own, 8);
     if (expected) expect(problem).toMatch(expected);
     else expect(problem).toBeUndefined();
   });
@@ -42,6 +42,10 @@ describe("userParams", () => {
       passwd: "new",
       current_passwd: "old",
     });
+  });
+  it("sends nothing that the directory of the user decides on", () => {
+    const params = userParams(DRAFT, { admin: true, own: false, provisioned: true });
+    expect(JSON.parse(JSON.stringify(params))).toEqual({ autologin: "0", autologout: "15m" });
   });
   it("sends all of another user", () => {
     expect(userParams(DRAFT, { admin: true, own: false })).toMatchObject({

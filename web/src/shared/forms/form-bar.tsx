@@ -36,6 +36,7 @@ const LISTS = [
   ["/heartbeat", "/heartbeat"],
   ["/message-links", "/message-links"],
   ["/autoregistration", "/autoregistration"],
+  ["/authentication", "/authentication"],
   ["/templates", "/templates"],
   ["/balancing/services", "/balancing/services"],
   ["/balancing/pools", "/balancing/pools"],

@@ -81,18 +81,25 @@ function FreshForm<T, K extends QueryKey>(
   );
 }
 
-/** A page with a form of settings. It starts again from the server after its own saves only. */
-export function SettingsPage<T, K extends QueryKey>(props: SettingsPageProps<T, K>) {
-  const { title, query, form } = props;
+/** A form of settings. It starts again from the server after its own saves only. */
+export function SettingsBody<T, K extends QueryKey>({
+  query,
+  form,
+}: Omit<SettingsPageProps<T, K>, "title">) {
   const [saves, setSaves] = useState(0);
   const client = useQueryClient();
   const onSaved = () => {
     void client.invalidateQueries({ queryKey: query.queryKey });
     setSaves(saves + 1);
   };
+  return <FreshForm key={saves} query={query} form={form} onSaved={onSaved} />;
+}
+
+/** A page with nothing but such a form. */
+export function SettingsPage<T, K extends QueryKey>({ title, ...rest }: SettingsPageProps<T, K>) {
   return (
     <Page title={title} scroll>
-      <FreshForm key={saves} query={query} form={form} onSaved={onSaved} />
+      <SettingsBody {...rest} />
     </Page>
   );
 }

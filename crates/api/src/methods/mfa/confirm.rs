@@ -1,7 +1,8 @@
 //! The second step of a sign-in: the session of `user.login` is confirmed with a code.
 
-use config::audit::{AuditAction, note_access};
-use config::db::Row;
+use config::Edit;
+use config::audit::{AuditAction, Described, note_access};
+use config::db::{Reader, Row};
 use config::table;
 use qrcode::{Color, QrCode};
 use serde_json::json;
@@ -11,46 +12,85 @@ use crate::error::{ApiError, ApiResult};
 use crate::methods::auditlog;
 use crate::params;
 use crate::session::totp::{self, Codes};
-use crate::session::{self, BAD_LOGIN};
+use crate::session::{self, BAD_LOGIN, Unconfirmed};
 use crate::write::only;
 
-const WRONG_CODE: &str = "The verification code was incorrect, please try again.";
+pub(super) const WRONG_CODE: &str = "The verification code was incorrect, please try again.";
 
-/// A session that waits for a code.
-struct Waiting {
-    sessionid: String,
-    userid: u64,
-    username: String,
+/// A session whose user enrols an authenticator, or has one.
+pub(super) struct Holder {
+    /// Digest of the session.
+    digest: String,
+    pub(super) userid: u64,
+    pub(super) username: String,
+    /// Secret of the authenticator that the user enrols with this session; empty = none yet.
+    pub(super) enrolled: String,
     /// The row of the MFA method.
     method: Row,
-    codes: Codes,
+    pub(super) codes: Codes,
 }
 
-impl Waiting {
-    fn find(call: &Call<'_>, input: &Json) -> ApiResult<Self> {
-        let sessionid = text(input, "sessionid")?;
-        let (userid, mfaid) = session::unconfirmed(call, &sessionid)?;
-        let user = session::user(call.api, userid, "", session::NO_ACCESS)?;
-        let rows = call.rows("SELECT * FROM mfa WHERE mfaid = ?", &[mfaid.into()])?;
+impl Holder {
+    pub(super) fn of(
+        call: &Call<'_>,
+        digest: String,
+        session: Unconfirmed,
+        username: String,
+    ) -> ApiResult<Self> {
+        let Unconfirmed { userid, mfaid, enrolled } = session;
         super::check_supported(call, mfaid)?;
+        let rows = call.rows("SELECT * FROM mfa WHERE mfaid = ?", &[mfaid.into()])?;
         let method = rows.into_iter().next().ok_or_else(ApiError::no_object)?;
         let codes = Codes::new(method.int("hash_function"), method.int("code_length"));
-        Ok(Self { sessionid, userid, username: user.username, method, codes })
+        Ok(Self { digest, userid, username, enrolled, method, codes })
     }
 
-    fn mfaid(&self) -> u64 {
+    /// That of a session that waits for a code.
+    fn waiting(call: &Call<'_>, sessionid: &str) -> ApiResult<Self> {
+        let session = session::unconfirmed(call, sessionid)?;
+        let user = session::user(call.api, session.userid, "", session::NO_ACCESS)?;
+        Self::of(call, session::digest(sessionid), session, user.username)
+    }
+
+    pub(super) fn mfaid(&self) -> u64 {
         self.method.id("mfaid")
+    }
+
+    /// What the method needs of a code, with a new secret if there is one.
+    pub(super) fn offer(&self, secret: Option<&str>) -> ApiResult<Json> {
+        let mut result = json!({
+            "mfaid": self.mfaid().to_string(),
+            "name": self.method.text("name"),
+            "type": self.method.int("type").to_string(),
+            "code_length": self.method.int("code_length").to_string(),
+        });
+        if let Some(secret) = secret {
+            let uri = self.codes.uri(self.method.text("name"), &self.username, secret);
+            result["qr_code"] = modules(&uri)?;
+            result["uri"] = uri.into();
+            result["totp_secret"] = secret.into();
+        }
+        Ok(result)
+    }
+
+    /// The secret that the session enrols. The session has it until a right code: calls without one change nothing
+    /// else.
+    pub(super) fn enrol(&self, call: &Call<'_>) -> ApiResult<String> {
+        match self.enrolled.is_empty() {
+            true => session::begin_enrolment(call.api, &self.digest, &totp::new_secret()?),
+            false => Ok(self.enrolled.clone()),
+        }
     }
 }
 
-fn text(input: &Json, name: &str) -> ApiResult<String> {
+pub(super) fn text(input: &Json, name: &str) -> ApiResult<String> {
     match input.get(name) {
         Some(value) => params::text(value, &format!("/{name}")),
         None => Err(ApiError::at("/", format_args!("the parameter \"{name}\" is missing"))),
     }
 }
 
-fn members(input: &Json, known: &[&str]) -> ApiResult<()> {
+pub(super) fn members(input: &Json, known: &[&str]) -> ApiResult<()> {
     let members = input.as_object().ok_or_else(|| ApiError::at("/", "an array is expected"))?;
     only(members, "/", known)
 }
@@ -58,41 +98,19 @@ fn members(input: &Json, known: &[&str]) -> ApiResult<()> {
 /// `user.confirmation`: what the session waits for. A user who has no authenticator yet gets a new secret.
 pub(super) fn confirmation(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     members(input, &["sessionid"])?;
-    let waiting = Waiting::find(call, input)?;
-    let mut result = json!({
-        "mfaid": waiting.mfaid().to_string(),
-        "name": waiting.method.text("name"),
-        "type": waiting.method.int("type").to_string(),
-        "code_length": waiting.method.int("code_length").to_string(),
-    });
-    if let Some(secret) = enrol(call, &waiting)? {
-        let uri = waiting.codes.uri(waiting.method.text("name"), &waiting.username, &secret);
-        result["qr_code"] = modules(&uri)?;
-        result["uri"] = uri.into();
-        result["totp_secret"] = secret.into();
+    let holder = Holder::waiting(call, &text(input, "sessionid")?)?;
+    match call.read(|reader| confirmed(reader, &holder))? {
+        Some(_) => holder.offer(None),
+        None => holder.offer(Some(&holder.enrol(call)?)),
     }
-    Ok(result)
 }
 
-/// Stores a new secret, unless the user has confirmed one of this method.
-fn enrol(call: &Call<'_>, waiting: &Waiting) -> ApiResult<Option<String>> {
-    let secret = totp::new_secret()?;
-    call.write_unaudited(|edit| {
-        let sql =
-            "SELECT userid FROM totp_secrets WHERE userid = ? AND mfaid = ? AND confirmed = 1";
-        let (userid, mfaid) = (waiting.userid, waiting.mfaid());
-        if !edit.query(sql, &[userid.into(), mfaid.into()])?.is_empty() {
-            return Ok(None);
-        }
-        edit.delete(&table::TOTP_SECRETS, "userid", &[userid])?;
-        let row = [
-            ("userid", userid.into()),
-            ("mfaid", mfaid.into()),
-            ("secret", secret.as_str().into()),
-        ];
-        edit.insert(&table::TOTP_SECRETS, &row)?;
-        Ok(Some(secret))
-    })
+/// The row of the user's authenticator of this method.
+pub(super) fn confirmed(reader: &mut dyn Reader, holder: &Holder) -> ApiResult<Option<Row>> {
+    let sql = "SELECT secret, last_step FROM totp_secrets \
+               WHERE userid = ? AND mfaid = ? AND confirmed = 1";
+    let rows = reader.query(sql, &[holder.userid.into(), holder.mfaid().into()])?;
+    Ok(rows.into_iter().next())
 }
 
 /// The modules of a QR code: a text for each row, in which 1 is dark.
@@ -108,42 +126,88 @@ fn modules(uri: &str) -> ApiResult<Json> {
 /// `user.confirm`: checks the code, after which the session can be used.
 pub(super) fn confirm(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     members(input, &["sessionid", "code"])?;
-    let waiting = Waiting::find(call, input)?;
+    let sessionid = text(input, "sessionid")?;
+    let holder = Holder::waiting(call, &sessionid)?;
     let code = text(input, "code")?;
-    let Some(attempt) = session::begin_code(call, waiting.userid) else {
-        session::close(call.api, &session::digest(&waiting.sessionid))?;
+    let Some(attempt) = session::begin_code(call, holder.userid) else {
+        session::close(call.api, &holder.digest)?;
         return Err(ApiError::application(BAD_LOGIN));
     };
-    let good = accept(call, &waiting, &code)?;
+    let good = accept(call, &holder, &code)?;
     attempt.end(good, call.now());
-    call.api.sessions.attempts.note(waiting.userid, good, call.peer, call.now());
+    call.api.sessions.attempts.note(holder.userid, good, call.peer, call.now());
     if !good {
-        auditlog::note(call, AuditAction::FailedLogin, waiting.userid, &waiting.username);
+        auditlog::note(call, AuditAction::FailedLogin, holder.userid, &holder.username);
         return Err(ApiError::params(WRONG_CODE));
     }
-    let entry = auditlog::entry(call, AuditAction::Login, waiting.userid, &waiting.username);
-    session::activate(call.api, &waiting.sessionid, |state| match &entry {
+    let entry = auditlog::entry(call, AuditAction::Login, holder.userid, &holder.username);
+    session::activate(call.api, &sessionid, |state| match &entry {
         Some(author) => note_access(state, AuditAction::Login, author),
         None => Ok(()),
     })?;
-    Ok(waiting.sessionid.into())
+    Ok(sessionid.into())
 }
 
-/// Whether the code is right. It is accepted once, and none of an earlier time step is after it.
-fn accept(call: &Call<'_>, waiting: &Waiting, code: &str) -> ApiResult<bool> {
+/// Whether the code is right. It is accepted once, and none of an earlier time step is after it. The first right
+/// code of a new authenticator enrols it.
+fn accept(call: &Call<'_>, holder: &Holder, code: &str) -> ApiResult<bool> {
     let now = call.now();
-    call.write_unaudited(|edit| {
-        let sql = "SELECT secret, last_step FROM totp_secrets WHERE userid = ? AND mfaid = ?";
-        let rows = edit.query(sql, &[waiting.userid.into(), waiting.mfaid().into()])?;
-        let row = rows.first().ok_or_else(|| {
-            ApiError::params("No authenticator is enrolled: call \"user.confirmation\" first.")
-        })?;
-        let step = waiting.codes.step_of(code, row.text("secret"), now)?;
-        let Some(step) = step.filter(|step| *step > row.id("last_step")) else { return Ok(false) };
-        let used = [("confirmed", 1.into()), ("last_step", step.into())];
-        edit.update(&table::TOTP_SECRETS, waiting.userid, &used)?;
+    call.write_named(holder.userid, &holder.username, |edit| {
+        let Some(known) = confirmed(edit, holder)? else {
+            if holder.enrolled.is_empty() {
+                return Err(no_authenticator("user.confirmation"));
+            }
+            let step = holder.codes.step_of(code, &holder.enrolled, now)?;
+            return step.map_or(Ok(false), |step| store(edit, holder, step, "").map(|()| true));
+        };
+        let Some(step) = right_step(holder, &known, code, now)? else { return Ok(false) };
+        edit.update(&table::TOTP_SECRETS, holder.userid, &[("last_step", step.into())])?;
         Ok(true)
     })
+}
+
+pub(super) fn no_authenticator(method: &str) -> ApiError {
+    ApiError::params(format!("No authenticator is enrolled: call \"{method}\" first."))
+}
+
+/// The time step of a right code of the user's authenticator, whose row is given.
+pub(super) fn right_step(
+    holder: &Holder,
+    known: &Row,
+    code: &str,
+    now: u64,
+) -> ApiResult<Option<u64>> {
+    let step = holder.codes.step_of(code, known.text("secret"), now)?;
+    Ok(step.filter(|step| *step > known.id("last_step")))
+}
+
+/// Makes the secret that the session enrols that of the user. `before`: the former one, as the audit log shows it.
+pub(super) fn store(
+    edit: &mut Edit<'_>,
+    holder: &Holder,
+    step: u64,
+    before: &str,
+) -> ApiResult<()> {
+    edit.delete(&table::TOTP_SECRETS, "userid", &[holder.userid])?;
+    let row = [
+        ("userid", holder.userid.into()),
+        ("mfaid", holder.mfaid().into()),
+        ("secret", holder.enrolled.as_str().into()),
+        ("confirmed", 1.into()),
+        ("last_step", step.into()),
+    ];
+    edit.insert(&table::TOTP_SECRETS, &row)?;
+    note(edit, holder.userid, before, HIDDEN);
+    Ok(())
+}
+
+/// A secret in the audit log.
+pub(super) const HIDDEN: &str = "******";
+
+/// Notes in the audit log that a user has another secret; empty = none.
+fn note(edit: &mut Edit<'_>, userid: u64, before: &str, now: &str) {
+    let text = Described::Changed { now, before };
+    edit.describe(&table::USERS, userid, "totp_secret", text);
 }
 
 /// `user.resettotp`: removes the secrets of users, who enrol again, and ends their sessions but the caller's own.
@@ -154,6 +218,9 @@ pub(super) fn reset(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         let rows = config::db::query_by_ids(edit, sql, &[], &ids)?;
         let enrolled: Vec<u64> = rows.iter().map(|row| row.id("userid")).collect();
         edit.delete(&table::TOTP_SECRETS, "userid", &enrolled)?;
+        for userid in &enrolled {
+            note(edit, *userid, HIDDEN, "");
+        }
         let others: Vec<u64> =
             enrolled.into_iter().filter(|userid| *userid != call.user().id).collect();
         session::end_all(call.api, edit, &others, "")

@@ -1,6 +1,7 @@
 //! Methods of multi-factor authentication (MFA). Users sign in with TOTP; methods of Duo are stored only.
 
 pub(crate) mod confirm;
+mod replace;
 
 use config::Edit;
 use config::db::{Row, query_by_ids};
@@ -27,6 +28,7 @@ pub(crate) const METHODS: &[Method] = &[
     Method::open("user.confirmation", confirm::confirmation),
     Method::open("user.confirm", confirm::confirm),
     Method::super_admin("user.resettotp", confirm::reset),
+    Method::user("user.replacetotp", replace::replace),
 ];
 
 /// Values of `type`.
@@ -128,6 +130,21 @@ pub(crate) const CONFIRM: Described = Described {
         ReadOnly,
         "The result itself: the session, which can be used now.",
     )],
+};
+
+/// Parameters and result of `user.replacetotp`.
+pub(crate) const REPLACE: Described = Described {
+    method: "user.replacetotp",
+    params: &[
+        field(
+            "code",
+            Text(8),
+            Optional,
+            "Code of the new authenticator. Without codes the result is a new secret, with both it is `true`.",
+        ),
+        field("current_code", Text(8), Optional, "Code of the authenticator up to now."),
+    ],
+    result: CONFIRMATION.result,
 };
 
 type When = &'static [(&'static str, &'static [i64])];

@@ -209,4 +209,110 @@ fn users_of_duo_cannot_sign_in_yet() {
     let params = json!({ "username": "ann", "password": "Xy9!longpass" });
     let refused = server.call_as(None, "user.login", &params).unwrap_err();
     assert!(refused.1.starts_with("Sign-in with Duo is not supported"), "{refused:?}");
+    server.write_sql(&["UPDATE usergroups SET mfa_status = 0"]);
+    let session = server.login("ann", "Xy9!longpass");
+    server.write_sql(&["UPDATE usergroups SET mfa_status = 1"]);
+    server.clock.advance(Duration::from_secs(crate::session::CACHE_S + 1));
+    assert!(works(&server, &session), "the user could not sign in again");
+}
+
+#[test]
+fn an_enrolment_belongs_to_its_session() {
+    let server = with_mfa();
+    let [one, two] = [(); 2].map(|()| server.login("ann", "Xy9!longpass"));
+    let offered = |session: &str| {
+        confirmation(&server, session).unwrap()["totp_secret"].as_str().map(str::to_owned)
+    };
+    let (first, second) = (offered(&one).unwrap(), offered(&two).unwrap());
+    assert_ne!(first, second);
+    assert_eq!(offered(&one), Some(first.clone()), "the page was loaded again");
+    let stored = || server.count("SELECT COUNT(*) AS n FROM totp_secrets");
+    assert_eq!(stored(), 0, "before a right code");
+    assert!(confirm(&server, &two, &code(&first, now(&server))).is_err());
+    confirm(&server, &one, &code(&first, now(&server))).unwrap();
+    assert_eq!(stored(), 1);
+    assert!(confirm(&server, &two, &code(&second, now(&server))).is_err(), "it came too late");
+    assert_eq!(offered(&two), None);
+    server.clock.advance(Duration::from_secs(60));
+    confirm(&server, &two, &code(&first, now(&server))).unwrap();
+    assert_eq!(server.count("SELECT COUNT(*) AS n FROM sessions WHERE secret <> ''"), 0);
+}
+
+#[test]
+fn enrolments_and_resets_are_in_the_audit_log() {
+    let server = with_mfa();
+    let secret = enrol(&server);
+    let ann = server.text("SELECT userid FROM users WHERE username = 'ann'");
+    server.call("user.resettotp", &json!([ann])).unwrap();
+    let entries = json!({ "filter": { "resourcetype": 0, "resourceid": ann, "action": 1 },
+                          "output": ["username", "resourcename", "details"], "sortfield": "clock" });
+    let entry = |by: &str, values: [&str; 2]| {
+        let details = json!({ "user.totp_secret": ["update", values[0], values[1]] }).to_string();
+        (json!(by), json!("ann"), json!(details))
+    };
+    let found = server.call("auditlog.get", &entries).unwrap();
+    let found = found.as_array().unwrap().iter().map(|entry| {
+        (entry["username"].clone(), entry["resourcename"].clone(), entry["details"].clone())
+    });
+    let found: Vec<_> = found.collect();
+    assert_eq!(found, [entry("ann", ["******", ""]), entry("Admin", ["", "******"])]);
+    assert!(!format!("{found:?}").contains(&secret));
+}
+
+#[test]
+fn sessions_without_a_code_end_when_one_is_required() {
+    let server = with_mfa();
+    let require = |mfa_status: u8| {
+        let params = json!({ "mfa_status": mfa_status });
+        server.call("authentication.update", &params).unwrap();
+        server.clock.advance(Duration::from_secs(crate::session::CACHE_S + 1));
+    };
+    require(0);
+    let session = server.login("ann", "Xy9!longpass");
+    assert!(works(&server, &session));
+    require(1);
+    assert!(!works(&server, &session));
+    let confirmed = server.login("ann", "Xy9!longpass");
+    let secret = confirmation(&server, &confirmed).unwrap()["totp_secret"].take();
+    confirm(&server, &confirmed, &code(secret.as_str().unwrap(), now(&server))).unwrap();
+    require(0);
+    require(1);
+    assert!(works(&server, &confirmed), "it has been confirmed before");
+    require(0);
+    assert!(works(&server, &session), "nothing is required any more");
+}
+
+#[test]
+fn users_replace_their_authenticator_with_codes_of_both() {
+    let server = with_mfa();
+    let old = enrol(&server);
+    let sign_in = |secret: &str| {
+        server.clock.advance(Duration::from_secs(60));
+        let session = server.login("ann", "Xy9!longpass");
+        confirm(&server, &session, &code(secret, now(&server))).map(|_| session)
+    };
+    let (other, session) = (sign_in(&old).unwrap(), sign_in(&old).unwrap());
+    let replace = |params: Json| server.call_as(Some(&session), "user.replacetotp", &params);
+    let codes = |new: &str, old: &str| {
+        server.clock.advance(Duration::from_secs(60));
+        let [code, current_code] = [new, old].map(|secret| code(secret, now(&server)));
+        replace(json!({ "code": code, "current_code": current_code }))
+    };
+    assert!(codes(&old, &old).unwrap_err().1.starts_with("No authenticator is enrolled"));
+    let offer = replace(json!({})).unwrap();
+    let new = offer["totp_secret"].as_str().unwrap();
+    assert_eq!(replace(json!({})).unwrap()["totp_secret"], new);
+    for (first, second) in [(old.as_str(), old.as_str()), (new, new), (old.as_str(), new)] {
+        assert_eq!(
+            codes(first, second).unwrap_err().1,
+            "The verification code was incorrect, please try again."
+        );
+    }
+    assert!(sign_in(&old).is_ok(), "nothing has changed yet");
+    assert_eq!(codes(new, &old), Ok(json!(true)));
+    assert!(works(&server, &session) && !works(&server, &other));
+    assert!(sign_in(&old).is_err());
+    assert!(sign_in(new).is_ok());
+    let refused = server.call("user.replacetotp", &json!({})).unwrap_err();
+    assert_eq!(refused.1, "No user group of the user requires a code.");
 }

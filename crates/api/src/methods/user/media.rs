@@ -8,6 +8,7 @@ use config::table;
 use objects::MediaTypeKind;
 use serde_json::{Map, json};
 
+use super::provisioned::read_only;
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
 use crate::found::Found;
@@ -107,6 +108,24 @@ impl Media {
     }
 }
 
+impl Media {
+    /// Refuses another type or address of a medium that the user's directory gave, as the stored row has it.
+    fn check_provisioned(&self, stored: &Row) -> ApiResult<()> {
+        if stored.id("userdirectory_mediaid") == 0 {
+            return Ok(());
+        }
+        for (name, is_changed) in [
+            ("mediatypeid", self.mediatypeid != stored.id("mediatypeid")),
+            ("sendto", self.sendto.join("\n") != stored.text("sendto")),
+        ] {
+            if is_changed {
+                return Err(read_only(&self.path, name));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// One address, or a list of some.
 fn sendto_of(value: &Json, path: &str) -> ApiResult<Vec<String>> {
     match value {
@@ -123,31 +142,32 @@ fn sendto_of(value: &Json, path: &str) -> ApiResult<Vec<String>> {
     }
 }
 
-/// Makes these the media of a user: known ones keep their ids, those that are not in the list go.
+/// Makes these the media of a user: known ones keep their ids, those that are not in the list go. Media of the
+/// user's directory stay, and keep their type and addresses.
 pub(super) fn write(edit: &mut Edit<'_>, userid: u64, medias: &[Media]) -> ApiResult<()> {
     let kinds: Vec<u64> = medias.iter().map(|media| media.mediatypeid).collect();
     let sql = "SELECT mediatypeid, type FROM media_types WHERE mediatypeid IN ({ids})";
     let kinds = query_by_ids(edit, sql, &[], &kinds)?;
     let kinds: BTreeMap<u64, i64> =
         kinds.iter().map(|row| (row.id("mediatypeid"), row.int("type"))).collect();
-    let sql = "SELECT mediaid FROM media WHERE userid = ?";
-    let stored = edit.query(sql, &[userid.into()])?;
-    let mut gone: Vec<u64> = stored.iter().map(|row| row.id("mediaid")).collect();
+    let sql =
+        "SELECT mediaid, mediatypeid, sendto, userdirectory_mediaid FROM media WHERE userid = ?";
+    let mut gone = edit.query(sql, &[userid.into()])?;
     let mut rows = Vec::new();
     for media in medias {
-        let kind = kinds.get(&media.mediatypeid).and_then(|kind| MediaTypeKind::from_number(*kind));
-        let kind = kind.ok_or_else(|| {
-            ApiError::at(&format!("{}/mediatypeid", media.path), "object does not exist")
-        })?;
         if let Some(id) = media.id {
-            let place = gone.iter().position(|other| *other == id).ok_or_else(|| {
+            let place = gone.iter().position(|row| row.id("mediaid") == id).ok_or_else(|| {
                 ApiError::at(
                     &format!("{}/mediaid", media.path),
                     "object does not exist or belongs to another object",
                 )
             })?;
-            gone.remove(place);
+            media.check_provisioned(&gone.remove(place))?;
         }
+        let kind = kinds.get(&media.mediatypeid).and_then(|kind| MediaTypeKind::from_number(*kind));
+        let kind = kind.ok_or_else(|| {
+            ApiError::at(&format!("{}/mediatypeid", media.path), "object does not exist")
+        })?;
         let row = vec![
             ("mediatypeid", Value::from(media.mediatypeid)),
             ("sendto", media.stored_sendto(kind)?.into()),
@@ -157,6 +177,8 @@ pub(super) fn write(edit: &mut Edit<'_>, userid: u64, medias: &[Media]) -> ApiRe
         ];
         rows.push((media.id, row));
     }
+    gone.retain(|row| row.id("userdirectory_mediaid") == 0);
+    let gone: Vec<u64> = gone.iter().map(|row| row.id("mediaid")).collect();
     edit.delete(&table::MEDIA, "mediaid", &gone)?;
     for (id, mut row) in rows {
         if let Some(id) = id {

@@ -4,6 +4,7 @@ mod fields;
 mod get;
 mod media;
 mod password;
+mod provisioned;
 mod write;
 
 use config::db::Row;

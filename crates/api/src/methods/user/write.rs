@@ -9,7 +9,7 @@ use const_format::formatcp;
 use objects::sql::TYPE_SUPER_ADMIN;
 
 use super::media::{self, Media};
-use super::{GUEST, USER, fields, password};
+use super::{GUEST, USER, fields, password, provisioned};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::methods::report;
@@ -19,18 +19,18 @@ use crate::session::{self, hash_password};
 use crate::write::{names, nested_ids};
 
 /// A user as a client gives it.
-struct UserInput {
-    path: String,
+pub(super) struct UserInput {
+    pub(super) path: String,
     columns: Columns,
-    username: Option<String>,
+    pub(super) username: Option<String>,
     name: Option<String>,
     surname: Option<String>,
-    passwd: Option<String>,
+    pub(super) passwd: Option<String>,
     current_passwd: Option<String>,
     /// bcrypt takes its time, so it is done before the transaction.
     hash: Option<String>,
-    roleid: Option<u64>,
-    groups: Option<Vec<u64>>,
+    pub(super) roleid: Option<u64>,
+    pub(super) groups: Option<Vec<u64>>,
     medias: Option<Vec<Media>>,
 }
 
@@ -175,13 +175,15 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     for (id, user) in &mut users {
         let now =
             rows.iter().find(|row| row.id("userid") == *id).ok_or_else(ApiError::no_object)?;
+        provisioned::check(user, now)?;
         check_rights(call, user, now)?;
         user.hash_password(call, Some(now))?;
     }
     call.write(|edit| {
         for (id, user) in &users {
             let rows = edit.query("SELECT * FROM users WHERE userid = ?", &[(*id).into()])?;
-            rows.first().ok_or_else(ApiError::no_object)?;
+            let now = rows.first().ok_or_else(ApiError::no_object)?;
+            provisioned::check_groups(edit, user, now)?;
             if let Some(username) = &user.username {
                 check_free(edit, username, *id)?;
             }

@@ -64,6 +64,7 @@ fn what_is_refused() {
 #[test]
 fn a_directory_with_its_groups_and_media() {
     let server = Server::start();
+    server.call("settings.update", &json!({ "alert_usrgrpid": 0 })).unwrap();
     let groups = json!([{ "name": "admins", "roleid": "3", "user_groups": [{ "usrgrpid": "7" }] }]);
     let media = json!([{ "name": "mail", "mediatypeid": "1", "attribute": "mail" }]);
     let provisions = json!({ "provision_status": 1, "provision_groups": groups,

@@ -93,3 +93,36 @@ fn the_group_of_deprovisioned_users_stays_disabled() {
     server.call("usergroup.update", &enable).unwrap();
     server.call("usergroup.delete", &json!([group])).unwrap();
 }
+
+#[test]
+fn used_groups_are_not_deleted() {
+    let server = Server::start();
+    let group = |name: &str| server.create("usergroup.create", &json!({ "name": name }));
+    let [sends, runs, reads, maps, free] = ["sends", "runs", "reads", "maps", "free"].map(group);
+    let operation =
+        json!({ "operationtype": 0, "opmessage_grp": [{ "usrgrpid": sends }], "opmessage": {} });
+    let action = json!({ "name": "act", "eventsource": 0, "operations": [operation] });
+    server.create("action.create", &action);
+    let script =
+        json!({ "name": "run", "type": 0, "scope": 2, "command": "true", "usrgrpid": runs });
+    server.create("script.create", &script);
+    server.call("settings.update", &json!({ "alert_usrgrpid": reads })).unwrap();
+    server.write_sql(&[
+        "INSERT INTO userdirectories (userdirectoryid, idp_type, name) VALUES (1, 1, 'ldap')",
+        "UPDATE users SET userdirectoryid = 1 WHERE username = 'guest'",
+    ]);
+    let member = json!({ "usrgrpid": maps, "users": [{ "userid": 2 }] });
+    server.call("usergroup.update", &member).unwrap();
+    for (id, error) in [
+        (&sends, "User group \"sends\" is used in \"act\" action."),
+        (&runs, "User group \"runs\" is used in script \"run\"."),
+        (&reads, "User group \"reads\" is used in configuration for database down messages."),
+        (
+            &maps,
+            "Cannot delete user group \"maps\", because it is used by provisioned user \"guest\".",
+        ),
+    ] {
+        server.refuses(&[("usergroup.delete", json!([free, id]), -32602, error)]);
+    }
+    server.call("usergroup.delete", &json!([free])).unwrap();
+}
