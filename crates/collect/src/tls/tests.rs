@@ -1,6 +1,7 @@
 //! Loopback handshakes with keys and certificates made on the spot.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use config::snapshot::Host;
 use openssl::asn1::Asn1Time;
