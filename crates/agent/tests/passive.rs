@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use agent::get::{GetError, get};
-use agent::{Agent, AgentConfig, Detail, KEY_NAMES, KeyConfig};
+use agent::{ActiveConfig, Agent, AgentConfig, Detail, KEY_NAMES, KeyConfig};
 use stdx::clock::RealClock;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -15,11 +15,13 @@ use wire::zbxd::{self, Decoder, Limits};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn config() -> AgentConfig {
-    let mut config = AgentConfig::default();
-    config.hostnames = vec!["here".into()];
-    config.active.metadata = Detail::Text("meta data".into());
-    config.listen = vec!["127.0.0.1:0".parse().unwrap()];
-    config
+    let metadata = Detail::Text("meta data".into());
+    AgentConfig {
+        hostnames: vec!["here".into()],
+        listen: vec!["127.0.0.1:0".parse().unwrap()],
+        active: ActiveConfig { metadata, ..ActiveConfig::default() },
+        ..AgentConfig::default()
+    }
 }
 
 /// Starts an agent; it ends with the runtime of the test.
