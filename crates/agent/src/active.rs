@@ -15,8 +15,9 @@ use wire::agent::active::{
 };
 use wire::sender::SendAnswer;
 
-use crate::get::{GetError, exchange};
-use crate::keys::ACTIVE_ONLY;
+use crate::config::Detail;
+use crate::get::GetError;
+use crate::keys::{ACTIVE_ONLY, Origin};
 use crate::{Agent, PROTOCOL_VERSION};
 
 /// Most values in one message.
@@ -25,6 +26,9 @@ const BATCH_VALUES_MAX: usize = 1000;
 const ITEMS_MAX: usize = 10_000;
 /// Longest pause of the loop: how late a stepped clock is noticed.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
+/// Longest host metadata and interface that servers accept.
+pub(crate) const METADATA_BYTES_MAX: usize = 2034;
+pub(crate) const INTERFACE_BYTES_MAX: usize = 255;
 const VARIANT: u8 = 1;
 const NO_LOGS: &str =
     "The built-in agent does not follow log files: install a Zabbix agent for this item.";
@@ -145,24 +149,65 @@ impl Buffer {
     }
 }
 
-/// One server's active checks; ends when dropped.
-pub(crate) async fn run(agent: &Agent, server: &str, local: Option<SocketAddr>) {
+/// Active checks of one host on one server or cluster (addresses of its nodes); ends when dropped.
+pub(crate) async fn run(agent: &Agent, nodes: &[String], host: &str, local: Option<SocketAddr>) {
     let Some(session) = new_session() else {
         tracing::error!("active checks are disabled: the system provides no random numbers");
         return;
     };
     let mut worker = Worker {
         agent,
-        server,
+        nodes: Nodes { addresses: nodes, current: 0, is_reachable: true },
+        host,
         local,
         session,
         plan: Plan::default(),
-        buffer: Buffer::new(agent.config().buffer_values_max),
+        buffer: Buffer::new(agent.config().active.buffer_values_max),
         config_revision: 0,
-        is_reachable: true,
         zone: TimeZone::system(),
     };
     worker.run().await;
+}
+
+/// The nodes of a cluster. One is used until it fails.
+struct Nodes<'a> {
+    addresses: &'a [String],
+    current: usize,
+    /// As logged last.
+    is_reachable: bool,
+}
+
+impl Nodes<'_> {
+    fn address(&self) -> &str {
+        self.addresses.get(self.current).map_or("", String::as_str)
+    }
+
+    /// Sends a message to the current node, and to the others if it fails. Logs only when all nodes become
+    /// unreachable, or one is reachable again.
+    async fn exchange(&mut self, agent: &Agent, message: &str) -> Option<Vec<u8>> {
+        let timeout = agent.config().timeout;
+        for _ in 0..self.addresses.len() {
+            let exchanged = agent.dialer().exchange(self.address(), message);
+            let result = tokio::time::timeout(timeout, exchanged).await;
+            let server = self.address();
+            match result.unwrap_or(Err(GetError::Timeout(timeout))) {
+                Ok(response) => {
+                    if !self.is_reachable {
+                        tracing::info!(server, "active checks work again");
+                    }
+                    self.is_reachable = true;
+                    return Some(response);
+                }
+                Err(error) if self.is_reachable => {
+                    tracing::warn!(server, %error, "cannot exchange active checks with the server");
+                }
+                Err(_) => {}
+            }
+            self.current = (self.current + 1) % self.addresses.len();
+        }
+        self.is_reachable = false;
+        None
+    }
 }
 
 /// 32 hexadecimal digits.
@@ -174,20 +219,19 @@ fn new_session() -> Option<String> {
 
 struct Worker<'a> {
     agent: &'a Agent,
-    server: &'a str,
+    nodes: Nodes<'a>,
+    host: &'a str,
     local: Option<SocketAddr>,
     session: String,
     plan: Plan,
     buffer: Buffer,
     config_revision: u64,
-    /// As logged last.
-    is_reachable: bool,
     zone: TimeZone,
 }
 
 impl Worker<'_> {
     async fn run(&mut self) {
-        let config = self.agent.config().clone();
+        let config = self.agent.config().active.clone();
         let (mut refresh_at, mut beat_at) = (Duration::ZERO, Duration::ZERO);
         loop {
             let now = self.agent.clock().monotonic();
@@ -197,7 +241,7 @@ impl Worker<'_> {
             }
             if now >= refresh_at {
                 self.refresh().await;
-                refresh_at = now + config.refresh_active;
+                refresh_at = now + config.refresh;
             }
             self.measure().await;
             if self.buffer.is_due(self.agent.clock().monotonic(), config.buffer_send) {
@@ -213,34 +257,37 @@ impl Worker<'_> {
         Moment::from_unix(self.agent.clock().unix())
     }
 
-    /// Asks or tells the server; logs only when it becomes unreachable or reachable.
     async fn talk(&mut self, message: &str) -> Option<Vec<u8>> {
-        let timeout = self.agent.config().timeout;
-        let result = tokio::time::timeout(timeout, exchange(self.server, message))
-            .await
-            .unwrap_or(Err(GetError::Timeout(timeout)));
-        match result {
-            Ok(answer) => {
-                if !self.is_reachable {
-                    tracing::info!(server = self.server, "active checks work again");
-                }
-                self.is_reachable = true;
-                Some(answer)
+        self.nodes.exchange(self.agent, message).await
+    }
+
+    /// A text about this host, at most `bytes_max` long; empty if its item has no value.
+    async fn detail(&self, detail: &Detail, bytes_max: usize) -> String {
+        let text = match detail {
+            Detail::Text(text) => return text.clone(),
+            Detail::Item(key) => self.agent.own_value(key).await,
+        };
+        match text {
+            Ok(text) if text.len() <= bytes_max => text,
+            Ok(text) => {
+                let bytes = text.len();
+                tracing::warn!(
+                    bytes,
+                    "a value for autoregistration is longer than {bytes_max} bytes"
+                );
+                String::new()
             }
             Err(error) => {
-                if self.is_reachable {
-                    tracing::warn!(server = self.server, %error, "cannot get the list of active checks");
-                }
-                self.is_reachable = false;
-                None
+                tracing::warn!(%error, "cannot get a value for autoregistration");
+                String::new()
             }
         }
     }
 
     async fn beat(&mut self) {
-        let seconds = self.agent.config().heartbeat.as_secs();
+        let seconds = self.agent.config().active.heartbeat.as_secs();
         let message = Heartbeat {
-            host: self.agent.config().hostname.as_str().into(),
+            host: self.host.into(),
             heartbeat_freq: u32::try_from(seconds).unwrap_or(u32::MAX),
             version: PROTOCOL_VERSION.into(),
             variant: VARIANT,
@@ -249,13 +296,14 @@ impl Worker<'_> {
     }
 
     async fn refresh(&mut self) {
-        let config = self.agent.config();
-        let ip = self.local.map(|local| local.ip().to_string()).unwrap_or_default();
+        let config = &self.agent.config().active;
+        // An agent that listens on all addresses is polled at the one that the server sees.
+        let ip = self.local.map(|local| local.ip()).filter(|ip| !ip.is_unspecified());
         let request = ActiveChecks {
-            host: config.hostname.as_str().into(),
-            host_metadata: config.host_metadata.as_str().into(),
-            interface: "".into(),
-            ip: ip.into(),
+            host: self.host.into(),
+            host_metadata: self.detail(&config.metadata, METADATA_BYTES_MAX).await.into(),
+            interface: self.detail(&config.interface, INTERFACE_BYTES_MAX).await.into(),
+            ip: ip.map(|ip| ip.to_string()).unwrap_or_default().into(),
             port: self.local.map(|local| local.port()),
             config_revision: self.config_revision,
             session: self.session.as_str().into(),
@@ -277,13 +325,13 @@ impl Worker<'_> {
             }
             Ok(ActiveAnswer::Success { list: None, .. }) => (),
             Ok(ActiveAnswer::Failed(info)) => {
-                tracing::warn!(server = self.server, %info, "server refuses active checks");
+                tracing::warn!(server = self.nodes.address(), %info, "server refuses active checks");
                 // A host that is no longer known is no longer measured.
                 self.plan = Plan::default();
                 self.config_revision = 0;
             }
             Err(error) => {
-                tracing::warn!(server = self.server, %error, "cannot parse the server's response");
+                tracing::warn!(server = self.nodes.address(), %error, "cannot parse the server's response");
             }
         }
     }
@@ -292,7 +340,7 @@ impl Worker<'_> {
         let clock = self.moment().clock;
         for (itemid, key, timeout) in self.plan.due(clock, &self.zone) {
             let timeout = timeout.unwrap_or(self.agent.config().timeout);
-            let value = self.agent.value_within(key, timeout).await;
+            let value = self.agent.value_within(&key, Origin::Server, timeout).await;
             let value = value.map_err(|why| if why == ACTIVE_ONLY { NO_LOGS.into() } else { why });
             let now = self.agent.clock().monotonic();
             self.buffer.push(itemid, value, self.moment(), now);
@@ -302,14 +350,18 @@ impl Worker<'_> {
     async fn send(&mut self) {
         if self.buffer.lost > 0 {
             let lost = std::mem::take(&mut self.buffer.lost);
-            tracing::warn!(server = self.server, lost, "buffer was full; dropped values");
+            tracing::warn!(server = self.nodes.address(), lost, "buffer was full; dropped values");
         }
         loop {
             let batch = self.buffer.batch();
             let Some(last) = batch.last().map(|value| value.id) else { return };
-            let host = &self.agent.config().hostname;
-            let message =
-                encode_agent_data(host, &self.session, PROTOCOL_VERSION, &batch, self.moment());
+            let message = encode_agent_data(
+                self.host,
+                &self.session,
+                PROTOCOL_VERSION,
+                &batch,
+                self.moment(),
+            );
             let Some(answer) = self.talk(&message).await else { return };
             let text = String::from_utf8_lossy(&answer);
             match SendAnswer::parse(&text) {
@@ -320,11 +372,11 @@ impl Worker<'_> {
                     }
                 }
                 Ok(answer) => {
-                    tracing::warn!(server = self.server, info = %answer.info, "server refused values");
+                    tracing::warn!(server = self.nodes.address(), info = %answer.info, "server refused values");
                     return;
                 }
                 Err(error) => {
-                    tracing::warn!(server = self.server, %error, "cannot parse the server's response");
+                    tracing::warn!(server = self.nodes.address(), %error, "cannot parse the server's response");
                     return;
                 }
             }

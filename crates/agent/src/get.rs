@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use collect::tls::TlsError;
 use tokio::net::TcpStream;
 use wire::agent::passive::{Answer, Dialect, Parsed, parse_answer, request};
-use wire::zbxd::{self, Decoder, FrameError, Limits};
+use wire::zbxd::FrameError;
+
+use crate::dial::exchange;
 
 /// Why there is no value.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +22,9 @@ pub enum GetError {
         /// What the system said.
         error: io::Error,
     },
+    /// The connection cannot be encrypted as it must be.
+    #[error("cannot encrypt the connection: {0}")]
+    Tls(#[from] TlsError),
     /// The agent took too long.
     #[error("timed out after {0:?}")]
     Timeout(Duration),
@@ -42,7 +47,9 @@ pub enum GetError {
 pub async fn get(address: &str, key: &str, timeout: Duration) -> Result<Option<String>, GetError> {
     let ask = async {
         for dialect in [Dialect::Json, Dialect::Plain] {
-            let bytes = exchange(address, &request(key, timeout.as_secs().max(1), dialect)).await?;
+            let connected = TcpStream::connect(address).await;
+            let stream = connected.map_err(|error| GetError::Io { stage: "connect", error })?;
+            let bytes = exchange(stream, &request(key, timeout.as_secs().max(1), dialect)).await?;
             let text = String::from_utf8_lossy(&bytes);
             match parse_answer(&text, dialect) {
                 Parsed::RetryPlain => (),
@@ -60,23 +67,4 @@ pub async fn get(address: &str, key: &str, timeout: Duration) -> Result<Option<S
         Err(GetError::Refused)
     };
     tokio::time::timeout(timeout, ask).await.unwrap_or(Err(GetError::Timeout(timeout)))
-}
-
-/// Sends one framed message and reads the answer's payload; empty if the other side just closes.
-pub(crate) async fn exchange(address: &str, message: &str) -> Result<Vec<u8>, GetError> {
-    let at = |stage: &'static str| move |error| GetError::Io { stage, error };
-    let mut stream = TcpStream::connect(address).await.map_err(at("connect"))?;
-    let bytes = zbxd::encode(message.as_bytes(), zbxd::PROTOCOL);
-    stream.write_all(&bytes).await.map_err(at("send"))?;
-    let mut decoder = Decoder::new(Limits::ANSWER);
-    let mut buffer = vec![0; 16 * 1024];
-    loop {
-        let n = stream.read(&mut buffer).await.map_err(at("read the answer"))?;
-        if n == 0 {
-            return Ok(decoder.end()?.map(|frame| frame.payload).unwrap_or_default());
-        }
-        if let Some(frame) = decoder.feed(&buffer[..n])?.only()? {
-            return Ok(frame.payload);
-        }
-    }
 }

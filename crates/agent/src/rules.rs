@@ -2,8 +2,8 @@
 
 use eval::key::ItemKey;
 
-/// Rules in their order; the first one that matches a key decides, and a key that no rule matches
-/// is allowed.
+/// Rules in their order; the first one that matches a key decides. A key that no rule matches is allowed, except
+/// `system.run`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyRules(Vec<Rule>);
 
@@ -45,30 +45,44 @@ impl KeyRules {
     /// Reads rules that are separated by line feeds or semicolons: `AllowKey=vfs.file.*[/var/log/*];
     /// DenyKey=vfs.file.*[*]`. A semicolon inside a pattern does not end it.
     pub fn parse(text: &str) -> Result<Self, RuleError> {
-        let mut rules = Vec::new();
+        let mut rules = Self::default();
         for rule in split(text) {
-            let (allow, pattern) = match (rule.strip_prefix(ALLOW), rule.strip_prefix(DENY)) {
-                (Some(pattern), _) => (true, pattern),
-                (None, Some(pattern)) => (false, pattern),
+            match (rule.strip_prefix(ALLOW), rule.strip_prefix(DENY)) {
+                (Some(pattern), _) => rules.add(true, pattern)?,
+                (None, Some(pattern)) => rules.add(false, pattern)?,
                 (None, None) => return Err(RuleError::Form(rule.to_owned())),
-            };
-            let pattern = Pattern::parse(pattern.trim())
-                .ok_or_else(|| RuleError::Pattern(pattern.trim().to_owned()))?;
-            rules.push(Rule { allow, pattern });
+            }
         }
-        if !rules.is_empty() && rules.iter().all(|rule| rule.allow) {
+        rules.check()?;
+        Ok(rules)
+    }
+
+    /// Adds a rule after the others.
+    pub(crate) fn add(&mut self, allow: bool, pattern: &str) -> Result<(), RuleError> {
+        let pattern = pattern.trim();
+        let parsed = Pattern::parse(pattern).ok_or_else(|| RuleError::Pattern(pattern.into()))?;
+        self.0.push(Rule { allow, pattern: parsed });
+        Ok(())
+    }
+
+    /// Fails if the rules have no effect: all allow keys that are allowed without them.
+    pub(crate) fn check(&self) -> Result<(), RuleError> {
+        let allows_usual = |rule: &Rule| rule.allow && rule.pattern.name() != SYSTEM_RUN;
+        if !self.0.is_empty() && self.0.iter().all(allows_usual) {
             return Err(RuleError::NothingDenied);
         }
-        Ok(Self(rules))
+        Ok(())
     }
 
     /// Whether the agent answers a key.
     pub fn allows(&self, key: &ItemKey) -> bool {
         let first = self.0.iter().find(|rule| rule.pattern.matches(key));
-        first.is_none_or(|rule| rule.allow)
+        first.map_or(key.name != SYSTEM_RUN, |rule| rule.allow)
     }
 }
 
+/// The key that needs a rule to be allowed.
+const SYSTEM_RUN: &str = "system.run";
 const ALLOW: &str = "AllowKey=";
 const DENY: &str = "DenyKey=";
 
@@ -92,6 +106,14 @@ fn split(text: &str) -> Vec<&str> {
 }
 
 impl Pattern {
+    /// Its name of keys; empty = any key.
+    fn name(&self) -> &str {
+        match self {
+            Self::Any => "",
+            Self::Name(name) | Self::Params { name, .. } => name,
+        }
+    }
+
     fn parse(text: &str) -> Option<Self> {
         if text == "*" {
             return Some(Self::Any);
@@ -138,7 +160,7 @@ impl Pattern {
 }
 
 /// Whether `text` fits a pattern in which `*` stands for any characters.
-fn wildcard(pattern: &str, text: &str) -> bool {
+pub(crate) fn wildcard(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
     let Some(last) = parts.next_back() else { return rest.is_empty() };
@@ -203,6 +225,12 @@ mod tests {
             ("AllowKey=agent.ping;DenyKey=*;", "agent.version", false),
             ("AllowKey=agent.ping;DenyKey=*;", "agent.ping", true),
             ("DenyKey=f[a;b]", "f[a;b]", false),
+            ("", "system.run[id]", false),
+            ("AllowKey=system.run[id*]", "system.run[id -u]", true),
+            ("AllowKey=system.run[id*]", "system.run[id,nowait]", false),
+            ("AllowKey=system.run[id*]", "agent.ping", true),
+            ("AllowKey=system.run[*]", "system.run[id,nowait]", true),
+            ("DenyKey=agent.ping", "system.run[id]", false),
         ] {
             assert_eq!(allows(rules, key), expected, "{rules} on {key}");
         }

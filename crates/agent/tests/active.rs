@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use agent::{Agent, AgentConfig};
+use agent::{ActiveConfig, Agent, AgentConfig, Detail, KeyConfig};
 use stdx::clock::RealClock;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -45,20 +45,35 @@ fn list() -> String {
         .encode(Version::new(7, 0))
 }
 
+/// An agent with active checks on a server, and texts about the host.
+fn config(server: String) -> AgentConfig {
+    let active = ActiveConfig {
+        // The first node of the cluster is down.
+        servers: vec![vec!["127.0.0.1:1".into(), server]],
+        refresh: Duration::from_millis(1),
+        buffer_send: Duration::from_millis(1),
+        metadata: Detail::Item("meta".into()),
+        interface: Detail::Text("here.example".into()),
+        ..ActiveConfig::default()
+    };
+    let mut keys = KeyConfig::default();
+    keys.commands.add("meta,echo 'a b'").unwrap();
+    AgentConfig {
+        hostnames: vec!["here".into()],
+        listen: vec!["127.0.0.1:0".parse().unwrap()],
+        active,
+        keys,
+        ..AgentConfig::default()
+    }
+}
+
 #[tokio::test]
 async fn values_are_sent_again_with_the_same_ids_until_taken() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let config = AgentConfig {
-        hostname: "here".into(),
-        listen: "127.0.0.1:0".parse().unwrap(),
-        server_active: vec![listener.local_addr().unwrap().to_string()],
-        refresh_active: Duration::from_millis(1),
-        buffer_send: Duration::from_millis(1),
-        ..AgentConfig::default()
-    };
+    let config = config(listener.local_addr().unwrap().to_string());
     let agent = Agent::new(config, RealClock::shared()).unwrap();
-    let own = agent.bind().await.unwrap();
-    let port = own.local_addr().unwrap().port();
+    let own = agent.bind().unwrap();
+    let port = own[0].local_addr().unwrap().port();
     tokio::spawn(async move { agent.run(own).await });
 
     let serve = async {
@@ -73,6 +88,8 @@ async fn values_are_sent_again_with_the_same_ids_until_taken() {
                 }
                 Request::ActiveChecks(request) => {
                     assert_eq!((request.port, request.session.len()), (Some(port), 32));
+                    let about = (request.host_metadata.as_ref(), request.interface.as_ref());
+                    assert_eq!(about, ("a b", "here.example"));
                     revisions.push(request.config_revision);
                     list()
                 }

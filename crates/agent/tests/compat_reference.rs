@@ -98,6 +98,7 @@ const KEYS: &[(Kind, &str)] = &[
 struct RealAgent {
     child: Child,
     address: String,
+    conf: PathBuf,
     _folder: tempfile::TempDir,
 }
 
@@ -110,7 +111,8 @@ impl Drop for RealAgent {
     }
 }
 
-fn start_real_agent() -> RealAgent {
+/// With more lines of its configuration file.
+fn start_real_agent(more: &str) -> RealAgent {
     let shared = std::env::var_os("VEDETTE_SHARED")
         .expect("VEDETTE_SHARED must name the folder with the reference tools");
     let tool = PathBuf::from(shared).join("tools/reference/reference");
@@ -129,7 +131,7 @@ fn start_real_agent() -> RealAgent {
     let conf = folder.path().join("agentd.conf");
     let text = format!(
         "Server=127.0.0.1\nListenIP=127.0.0.1\nListenPort={port}\nHostname=here\nAllowRoot=1\n\
-         LogType=console\nTimeout=20\nPidFile={}/pid\n",
+         LogType=console\nTimeout=20\nPidFile={}/pid\n{more}",
         folder.path().display()
     );
     std::fs::write(&conf, text).unwrap();
@@ -137,12 +139,12 @@ fn start_real_agent() -> RealAgent {
         .args(argv)
         .arg("-f")
         .arg("-c")
-        .arg(conf)
+        .arg(&conf)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    RealAgent { child, address: format!("127.0.0.1:{port}"), _folder: folder }
+    RealAgent { child, address: format!("127.0.0.1:{port}"), conf, _folder: folder }
 }
 
 async fn ask(address: &str, key: &str) -> Result<String, String> {
@@ -194,25 +196,164 @@ async fn difference(kind: Kind, ours: &str, real: &str, key: &str) -> Option<(An
     (!agrees(kind, &before, &theirs, &after)).then_some((theirs, after))
 }
 
-#[tokio::test]
-async fn keys_answer_as_those_of_a_real_agent() {
-    let real = start_real_agent();
-    let config = AgentConfig {
-        hostname: "here".into(),
-        listen: "127.0.0.1:0".parse().unwrap(),
-        ..AgentConfig::default()
-    };
-    let agent = Agent::new(config, RealClock::shared()).unwrap();
-    let listener = agent.bind().await.unwrap();
-    let ours = listener.local_addr().unwrap().to_string();
-    tokio::spawn(async move { agent.run(listener).await });
-    // Its collector needs a moment: until then it refuses the first key that averages.
+/// Our agent at a free port.
+async fn start(config: AgentConfig) -> String {
+    let listen = vec!["127.0.0.1:0".parse().unwrap()];
+    let agent = Agent::new(AgentConfig { listen, ..config }, RealClock::shared()).unwrap();
+    let listeners = agent.bind().unwrap();
+    let ours = listeners[0].local_addr().unwrap().to_string();
+    tokio::spawn(async move { agent.run(listeners).await });
+    ours
+}
+
+/// Waits until the real agent supports a key.
+async fn ready(real: &RealAgent, key: &str) {
     let mut tries = 0;
-    while let Err(error) = get(&real.address, "system.cpu.util", TIMEOUT).await {
+    while let Err(error) = get(&real.address, key, TIMEOUT).await {
         tries += 1;
         assert!(tries < 300, "the real agent does not start: {error}");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
+}
+
+/// A file that both agents read.
+const CONF: &str = "\
+UserParameterDir=/tmp
+HostMetadataItem=system.uname
+UserParameter=plain,echo '  hi  '; echo; echo '  '
+UserParameter=e[*],echo '$$1|$$|$$x|$1$2|$$$1|$$$|$a|$10|$9|$'
+UserParameter=zero[*],echo '$1' # $0
+UserParameter=pre[*],echo '$1.'
+UserParameter=cwd,pwd
+UserParameter=err,echo out; echo err >&2; exit 3
+UserParameter=empty,true
+UserParameter=none,
+UserParameter=fail,exit 4
+UserParameter=missing,/no/such
+UserParameter=big,head -c 17000000 /dev/zero | tr '\\0' x
+UserParameter=large,head -c 2000000 /dev/zero | tr '\\0' x
+UserParameter=sleep.3,sleep 3; echo 1
+UserParameter=lines,printf 'a\\nb\\n \\t\\r\\n'
+UserParameter=form,printf 'a\\v\\f\\n'
+UserParameter=bytes,printf 'a\\342\\202b\\377\\376c'
+UserParameter=nul,printf 'a\\000b'
+UserParameter=killed,kill -9 $$
+UserParameter=array[*],echo '$1/$2'
+UserParameter=stdin,cat; echo end
+UserParameter=group,sleep 0.1 & echo 1; wait
+Alias=short:plain
+Alias=al[*]:e[*]
+Alias=fixed:e[a,b]
+Alias=any[*]:agent.ping
+Alias=size[*]:vfs.fs.size[/,*]
+Alias=chain:short
+Alias=pick[*]:pre[*]
+Alias=pick[q]:pre[special]
+Alias=denied:agent.variant
+Alias=agent.variant2:agent.ping
+AllowKey=system.run[id*]
+AllowKey=system.run[true,nowait]
+DenyKey=agent.version
+DenyKey=agent.variant
+DenyKey=agent.variant2
+DenyKey=e[deny,*]
+DenyKey=vfs.dir.*[*]
+";
+
+const CONF_KEYS: &[&str] = &[
+    "agent.hostname",
+    "agent.hostmetadata",
+    "agent.version",
+    "agent.variant",
+    "agent.variant2",
+    "denied",
+    "plain",
+    "plain[]",
+    "plain[a]",
+    "e",
+    "e[]",
+    "e[a,b]",
+    "e[\"a b\",,,,,,,,nine]",
+    "e[a,b,c,d,e,f,g,h,i,;]",
+    "e[;]",
+    "e[deny,x]",
+    "e[\"deny\",x]",
+    "e[a\nb]",
+    "zero[q]",
+    "pre[\"a,b\"]",
+    "pre[ a]",
+    "pre[a ]",
+    "pre[a,;]",
+    "pre[/etc/../x-y_z:%+=^]",
+    "pre[ü]",
+    "pre[a@b]",
+    "pre[\"a\\\"b\"]",
+    "pre['a']",
+    "cwd",
+    "err",
+    "empty",
+    "none",
+    "fail",
+    "missing",
+    "large",
+    "sleep.3",
+    "lines",
+    "form",
+    "bytes",
+    "nul",
+    "killed",
+    "array[[a,b],c]",
+    "stdin",
+    "group",
+    "short",
+    "short[]",
+    "al",
+    "al[q,r]",
+    "fixed",
+    "fixed[]",
+    "any",
+    "any[x]",
+    "size[free]",
+    "chain",
+    "pick[1,2]",
+    "pick[\"q\"]",
+    "pick[q]",
+    "pick[]",
+    "system.run[id -u]",
+    "system.run[\"id -u; exit 3\"]",
+    "system.run[id,nowait]",
+    "system.run[true]",
+    "system.run[true,nowait]",
+    "system.run[]",
+    "vfs.dir.size[/etc]",
+    "vfs.file.exists[/etc]",
+];
+
+#[tokio::test]
+async fn a_configuration_file_means_the_same() {
+    let real = start_real_agent(CONF);
+    let ours = start(agent::conf::load(&real.conf).unwrap().agent).await;
+    ready(&real, "plain").await;
+    let mut wrong = Vec::new();
+    for key in CONF_KEYS {
+        if let Some((theirs, ours)) = difference(Exact, &ours, &real.address, key).await {
+            wrong.push(format!("{key}\n  real: {theirs:.300?}\n  ours: {ours:.300?}"));
+        }
+    }
+    // Ours says why.
+    wrong.extend(
+        difference(Refused, &ours, &real.address, "big").await.map(|both| format!("big: {both:?}")),
+    );
+    assert!(wrong.is_empty(), "{} keys differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn keys_answer_as_those_of_a_real_agent() {
+    let real = start_real_agent("");
+    let config = AgentConfig { hostnames: vec!["here".into()], ..AgentConfig::default() };
+    let ours = start(config).await;
+    // Its collector needs a moment: until then it refuses the first key that averages.
+    ready(&real, "system.cpu.util").await;
 
     let (mut compared, mut wrong) = (0, Vec::new());
     for (kind, keys) in KEYS {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use agent::get::{GetError, get};
-use agent::{Agent, AgentConfig, ConfigError, KEY_NAMES};
+use agent::{ActiveConfig, Agent, AgentConfig, Detail, KEY_NAMES, KeyConfig};
 use stdx::clock::RealClock;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -15,10 +15,11 @@ use wire::zbxd::{self, Decoder, Limits};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn config() -> AgentConfig {
+    let metadata = Detail::Text("meta data".into());
     AgentConfig {
-        hostname: "here".into(),
-        host_metadata: "meta data".into(),
-        listen: "127.0.0.1:0".parse().unwrap(),
+        hostnames: vec!["here".into()],
+        listen: vec!["127.0.0.1:0".parse().unwrap()],
+        active: ActiveConfig { metadata, ..ActiveConfig::default() },
         ..AgentConfig::default()
     }
 }
@@ -26,10 +27,19 @@ fn config() -> AgentConfig {
 /// Starts an agent; it ends with the runtime of the test.
 async fn start(config: AgentConfig) -> String {
     let agent = Agent::new(config, RealClock::shared()).unwrap();
-    let listener = agent.bind().await.unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    tokio::spawn(async move { agent.run(listener).await });
+    let listeners = agent.bind().unwrap();
+    let address = listeners[0].local_addr().unwrap().to_string();
+    tokio::spawn(async move { agent.run(listeners).await });
     address
+}
+
+/// The value of a key. Ends when the thread of the check has ended.
+fn value(agent: &Agent, key: &str) -> Result<String, String> {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let value = runtime.enable_all().build().unwrap().block_on(agent.value(key));
+    let failed = |error: &String| error.contains("failed unexpectedly");
+    assert!(!value.as_ref().is_err_and(failed), "{key}: {value:?}");
+    value
 }
 
 /// Sends bytes, reads until the agent closes.
@@ -163,15 +173,14 @@ async fn a_silent_peer_times_out() {
 #[test]
 fn impossible_parameters_are_refused() {
     for (config, expected) in [
-        (AgentConfig { hostname: String::new(), ..config() }, ConfigError::Hostname),
-        (AgentConfig { connections_max: 0, ..config() }, ConfigError::Zero("connections_max")),
-        (AgentConfig { timeout: Duration::ZERO, ..config() }, ConfigError::Zero("timeout")),
-        (
-            AgentConfig { allowed: PeerList::default(), ..config() },
-            ConfigError::NoPeers("127.0.0.1".parse().unwrap()),
-        ),
+        (AgentConfig { hostnames: vec![], ..config() }, "the agent's host name is empty"),
+        (AgentConfig { hostnames: vec!["".into()], ..config() }, "the agent's host name is empty"),
+        (AgentConfig { connections_max: 0, ..config() }, "connections_max must be above zero"),
+        (AgentConfig { timeout: Duration::ZERO, ..config() }, "timeout must be above zero"),
+        (AgentConfig { allowed: PeerList::default(), ..config() }, "listens on 127.0.0.1 but"),
     ] {
-        assert_eq!(Agent::new(config, RealClock::shared()).unwrap_err(), expected);
+        let error = Agent::new(config, RealClock::shared()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
     }
 }
 
@@ -225,14 +234,14 @@ fn the_usual_keys_have_values_here() {
     let patient = AgentConfig { timeout: PATIENCE, ..config() };
     let agent = Agent::new(patient, RealClock::shared()).unwrap();
     for key in USUAL_KEYS {
-        let value = agent.value(key).unwrap_or_else(|error| panic!("{key}: {error}"));
+        let value = value(&agent, key).unwrap_or_else(|error| panic!("{key}: {error}"));
         assert!(!value.is_empty(), "{key}");
         if key.ends_with("discovery") || key.ends_with(".get") {
             let rows: Vec<serde_json::Value> = serde_json::from_str(&value).unwrap();
             assert!(rows.iter().all(serde_json::Value::is_object), "{key}");
         }
     }
-    let interfaces = agent.value("net.if.discovery").unwrap();
+    let interfaces = value(&agent, "net.if.discovery").unwrap();
     assert!(interfaces.contains("{\"{#IFNAME}\":\"lo\"}"), "{interfaces}");
 }
 
@@ -244,10 +253,10 @@ fn no_key_panics_whatever_the_parameters() {
         for params in ["", "[]", "[x]", "[,]", "[(,(,(]", "[/etc/passwd,(]", "[,,,,]", "[[a,b],c]"]
         {
             // vfs.dir.* of the current folder would take long in a build tree.
-            let _ = agent.value(&format!("{name}{params}"));
+            let _ = value(&agent, &format!("{name}{params}"));
         }
         let too_many = format!("{name}[{}]", ",".repeat(30));
-        assert!(agent.value(&too_many).is_err(), "{name}");
+        assert!(value(&agent, &too_many).is_err(), "{name}");
     }
 }
 
@@ -269,17 +278,17 @@ fn loops_end_at_the_deadline() {
         "regmatch[P,x]",
     ] {
         let key = format!("vfs.file.{key}").replace('P', path.to_str().unwrap());
-        let error = agent.value(&key).unwrap_err();
+        let error = value(&agent, &key).unwrap_err();
         assert!(error.starts_with("Timeout while evaluating"), "{key}: {error}");
     }
-    let large = agent.value(&format!("vfs.file.contents[{}]", path.display())).unwrap_err();
+    let large = value(&agent, &format!("vfs.file.contents[{}]", path.display())).unwrap_err();
     assert!(large.contains("too large") || large.starts_with("Timeout"), "{large}");
     let over = AgentConfig { timeout: Duration::from_nanos(1), ..config() };
     let agent = Agent::new(over, RealClock::shared()).unwrap();
     for key in
         ["vfs.dir.count[/proc/self]", "vfs.dir.size[/etc]", "proc.num", "proc.mem", "vfs.fs.get"]
     {
-        let error = agent.value(key).unwrap_err();
+        let error = value(&agent, key).unwrap_err();
         assert!(error.starts_with("Timeout while evaluating"), "{key}: {error}");
     }
 }
@@ -300,17 +309,18 @@ fn devices_and_pipes_are_not_read() {
             "regmatch[P,x]",
         ] {
             let key = format!("vfs.file.{key}").replace('P', path);
-            let error = agent.value(&key).unwrap_err();
+            let error = value(&agent, &key).unwrap_err();
             assert_eq!(error, "Cannot open file: [6] No such device or address", "{key}");
         }
-        assert_eq!(agent.value(&format!("vfs.file.exists[{path},all]")).as_deref(), Ok("1"));
+        assert_eq!(value(&agent, &format!("vfs.file.exists[{path},all]")).as_deref(), Ok("1"));
     }
 }
 
 #[tokio::test]
 async fn denied_keys_are_unsupported() {
     let rules = agent::KeyRules::parse("AllowKey=agent.ping;DenyKey=*").unwrap();
-    let address = start(AgentConfig { rules, ..config() }).await;
+    let keys = KeyConfig { rules, ..KeyConfig::default() };
+    let address = start(AgentConfig { keys, ..config() }).await;
     assert_eq!(ask(&address, "agent.ping").await, "1");
     for key in ["agent.version", "vfs.file.contents[/etc/passwd]"] {
         assert_eq!(ask(&address, key).await, "ZBX_NOTSUPPORTED\0Unsupported item key.");

@@ -88,7 +88,7 @@ impl Context {
     /// Puts the parts together. An error says which certificate cannot be used.
     pub fn new(parts: Parts) -> Result<Arc<Self>, TlsError> {
         let Parts { clock, snapshots, shards, tls, timeout, remembered } = parts;
-        let psk = Arc::new(PskTable::new(Arc::clone(&snapshots)));
+        let psk = PskTable::new(Arc::clone(&snapshots));
         let availability = Availability::default();
         availability.restore(remembered.interfaces);
         Ok(Arc::new(Self {
@@ -99,7 +99,7 @@ impl Context {
             positions: Positions::restored(remembered.log_positions, remembered.trap_file),
             commands: Arc::default(),
             resolver: Resolver::new(Arc::clone(&clock)),
-            tls: TlsContexts::new(&tls, psk)?,
+            tls: TlsContexts::new(&tls, move |identity| psk.key(identity))?,
             clock,
             snapshots,
             timeout,

@@ -22,6 +22,17 @@ pub struct Limits {
     pub bytes: usize,
     /// What happens to a program that prints more.
     pub excess: Excess,
+    /// When the output is complete.
+    pub complete: Complete,
+}
+
+/// When the output of a program is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Complete {
+    /// When the program has ended. What it leaves running in the background goes on.
+    AtExit,
+    /// When everything that it started has ended or closed the output, as commands of a Zabbix agent.
+    AtClose,
 }
 
 /// What happens to a program that prints too much.
@@ -78,8 +89,7 @@ pub fn clean(command: &mut Command) -> &mut Command {
     command.env_clear().env("PATH", PATH).env("LANG", "C.UTF-8")
 }
 
-/// Runs a program to its end, at most until `cancelled`. What it leaves running in the background goes on, unless it is
-/// killed; its output is read until the program itself has ended.
+/// Runs a program to its end, at most until `cancelled`. A limit that is exceeded kills it and its process group.
 pub async fn run(
     mut command: Command,
     streams: Streams,
@@ -101,6 +111,12 @@ pub async fn run(
     let mut child = child.map_err(Stopped::NotStarted)?;
     let group = Group(child.id());
     let work = async {
+        if limits.complete == Complete::AtClose {
+            if read_all(&mut out, err.as_mut()).await {
+                return Err(Stopped::TooMuch(limits.bytes));
+            }
+            return Ok(child.wait().await);
+        }
         tokio::select! {
             biased;
             status = child.wait() => return Ok(status),
@@ -240,7 +256,7 @@ mod tests {
     }
 
     fn limits(bytes: usize, excess: Excess) -> Limits {
-        Limits { time: LONG, bytes, excess }
+        Limits { time: LONG, bytes, excess, complete: Complete::AtExit }
     }
 
     #[tokio::test]
@@ -289,6 +305,17 @@ mod tests {
         let pid = ended.text();
         let kill = std::process::Command::new("kill").arg(pid.trim()).status();
         assert!(kill.unwrap().success(), "it goes on");
+    }
+
+    #[tokio::test]
+    async fn an_output_is_read_until_it_is_closed() {
+        let limits = Limits { complete: Complete::AtClose, ..limits(100, Excess::Kill) };
+        let script = "(read -r _ < /dev/null; sleep 0.2; echo late) & echo first";
+        let ended = shell(script, Streams::Joined, limits).await.unwrap();
+        assert_eq!(ended.text(), "first\nlate\n");
+        let short = Limits { time: Duration::from_millis(100), ..limits };
+        let result = shell("sleep 1000 &", Streams::Joined, short).await;
+        assert!(matches!(result, Err(Stopped::TimedOut)), "{result:?}");
     }
 
     #[tokio::test]

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use collect::program::{self, Excess, Limits, Stopped, Streams};
+use collect::program::{self, Complete, Excess, Limits, Stopped, Streams};
 use model::Outgoing;
 use tokio::process::Command;
 
@@ -30,7 +30,12 @@ pub(crate) async fn send(
     log.add(|| format!("> {} {arguments:?}", path.display()));
     let mut command = Command::new(&path);
     program::clean(command.args(arguments));
-    let limits = Limits { time: tools.attempt_max, bytes: OUTPUT_BYTES_MAX, excess: Excess::Cut };
+    let limits = Limits {
+        time: tools.attempt_max,
+        bytes: OUTPUT_BYTES_MAX,
+        excess: Excess::Cut,
+        complete: Complete::AtExit,
+    };
     let ended = program::run(command, Streams::Joined, limits, tools.cancelled(Cancel::All)).await;
     let ended = ended.map_err(|why| match why {
         Stopped::NotStarted(error) => match error.kind() {

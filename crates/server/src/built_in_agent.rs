@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use agent::{Agent, AgentConfig, FileGuard, KeyRules};
+use agent::{Agent, AgentConfig, FileGuard, KeyConfig, KeyRules};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use stdx::clock::{RealClock, SharedClock};
@@ -21,6 +21,7 @@ use stdx::sys::confine;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
+use crate::account::Account;
 use crate::params::Values;
 
 /// This program, even if its file has been replaced since the start.
@@ -67,11 +68,11 @@ impl BuiltIn {
     ) -> anyhow::Result<Self> {
         let rules = values.get("agent-keys").to_owned();
         KeyRules::parse(&rules).context("parameter agent-keys")?;
-        let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+        let user = |name: &str| Account::find(name).map(|account| (account.uid, account.gid));
         let user = match (confine::user_id(), values.get("agent-user")) {
-            (0, "") => Some(USERS.iter().find_map(|name| user(&passwd, name)).unwrap_or(NOBODY)),
+            (0, "") => Some(USERS.iter().find_map(|name| user(name)).unwrap_or(NOBODY)),
             (0, name) => Some(
-                user(&passwd, name)
+                user(name)
                     .with_context(|| format!("parameter agent-user: there is no user {name}"))?,
             ),
             (_, "") => None,
@@ -161,17 +162,6 @@ fn protected(values: &Values) -> anyhow::Result<Vec<PathBuf>> {
     paths.iter().map(|path| Ok(std::path::absolute(path)?)).collect()
 }
 
-/// User and group id of a name in `/etc/passwd`.
-fn user(passwd: &str, name: &str) -> Option<(u32, u32)> {
-    passwd.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        if fields.next() != Some(name) {
-            return None;
-        }
-        Some((fields.nth(1)?.parse().ok()?, fields.next()?.parse().ok()?))
-    })
-}
-
 /// Writes the agent's lines to the server's log, until the agent ends.
 async fn forward_log(child: &mut Child) {
     let Some(lines) = child.stderr.take() else { return };
@@ -212,16 +202,21 @@ pub(crate) fn run() -> anyhow::Result<()> {
         .context("this flag is for the server, which starts its agent with it")?;
     crate::logging::log_to_server(&task.log)?;
     if let Some((uid, gid)) = task.user
-        && let Err(error) = confine::become_user(uid, gid)
+        && let Err(error) = confine::become_user(uid, gid, &[])
     {
         tracing::warn!(%error, "the agent cannot switch to user {uid}; it runs as the server's user");
     }
     confine::drop_capabilities().context("cannot give up capabilities")?;
-    let config = AgentConfig {
-        hostname: task.hostname,
-        listen: task.listen,
+    // Without commands: a shell would read what the guard of files refuses.
+    let keys = KeyConfig {
         rules: KeyRules::parse(&task.rules)?,
         files: FileGuard { protected: task.protected, private_of: Some(confine::user_id()) },
+        ..KeyConfig::default()
+    };
+    let config = AgentConfig {
+        hostnames: vec![task.hostname],
+        listen: vec![task.listen],
+        keys,
         ..AgentConfig::default()
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -231,7 +226,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         let server = tokio::net::UnixStream::from_std(server)?;
         let listener = tokio::net::TcpListener::from_std(listener)?;
         tokio::select! {
-            () = agent.run(listener) => {}
+            () = agent.run(vec![listener]) => {}
             () = until_closed(server) => {}
             // systemd signals every process of a service; the server ends its agent itself.
             () = ignore_signals() => {}
@@ -251,18 +246,5 @@ async fn until_closed(mut server: tokio::net::UnixStream) {
 async fn ignore_signals() {
     loop {
         crate::roles::stop_signal().await;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn users_are_found_by_name() {
-        let passwd = "root:x:0:0:root:/root:/bin/sh\nbad\nweb:x:33:34::/:/x\n";
-        assert_eq!(user(passwd, "web"), Some((33, 34)));
-        assert_eq!(user(passwd, "bad"), None);
-        assert_eq!(user(passwd, "nobody"), None);
     }
 }

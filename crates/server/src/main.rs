@@ -1,5 +1,6 @@
 //! The program `vedette`: commands and their parameters. What they do is in the layers below.
 
+mod account;
 mod beside;
 mod built_in_agent;
 mod failure;
@@ -36,17 +37,12 @@ fn command() -> Command {
              The first start creates the data folder, the user Admin, and two hosts: this machine \
              and Vedette itself.",
         );
-    let agent = Command::new("agent")
-        .about("Run only the agent, which provides metrics of this machine")
-        .long_about(
-            "Run only the agent: it responds to passive checks of any Zabbix-compatible server.",
-        )
-        .arg(
-            Arg::new(built_in_agent::FLAG)
-                .long(built_in_agent::FLAG)
-                .action(ArgAction::SetTrue)
-                .hide(true),
-        );
+    let agent = roles::agent::command().arg(
+        Arg::new(built_in_agent::FLAG)
+            .long(built_in_agent::FLAG)
+            .action(ArgAction::SetTrue)
+            .hide(true),
+    );
     let get = Command::new("get")
         .about("Get one value from an agent")
         .arg(Arg::new("key").required(true).help("Item key, as in system.cpu.load[all,avg1]"))
@@ -77,7 +73,7 @@ fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(params::add(server, params::SERVER))
-        .subcommand(params::add(agent, params::AGENT))
+        .subcommand(agent)
         .subcommand(get)
         .subcommand(roles::engine::command())
         .subcommand(transactions_command::command())
@@ -109,7 +105,7 @@ fn dispatch(matches: &ArgMatches) -> anyhow::Result<()> {
     match matches.subcommand() {
         Some(("server", matches)) => roles::server::run(&Values::read(matches, params::SERVER)?),
         Some(("agent", matches)) if matches.get_flag(built_in_agent::FLAG) => built_in_agent::run(),
-        Some(("agent", matches)) => roles::agent::run(&Values::read(matches, params::AGENT)?),
+        Some(("agent", matches)) => roles::agent::run(matches),
         Some(("get", matches)) => {
             let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
             let value = roles::agent::get(text("agent"), text("key"))?;

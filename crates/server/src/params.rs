@@ -22,7 +22,7 @@ pub(crate) struct Param {
     pub(crate) help: &'static str,
 }
 
-const fn param(
+pub(crate) const fn param(
     name: &'static str,
     value: &'static str,
     default: &'static str,
@@ -262,21 +262,6 @@ pub(crate) const SERVER: &[Param] = &[
     param("log", "LEVEL", "info", "Log level: error, warn, info, debug or trace."),
 ];
 
-/// Parameters of `vedette agent`.
-pub(crate) const AGENT: &[Param] = &[
-    param("listen", "ADDR", "127.0.0.1:10050", "Address on which the agent listens."),
-    param("server", "LIST", "127.0.0.1,::1", "Addresses and networks that may query the agent."),
-    param(
-        "keys",
-        "RULES",
-        "",
-        "Allowed item keys, as in zabbix_agentd.conf: AllowKey=vfs.file.*[/var/log/*]; \
-         DenyKey=vfs.file.*[*]. The first matching rule applies; default: all keys.",
-    ),
-    param("hostname", "TEXT", "", "Name of this host; default: the system's host name."),
-    param("log", "LEVEL", "info", "Log level: error, warn, info, debug or trace."),
-];
-
 impl Param {
     /// Name of the environment variable.
     pub(crate) fn env(&self) -> String {
@@ -333,11 +318,17 @@ pub(crate) struct Values {
 }
 
 impl Values {
+    /// Flags and environment from clap; what is not given is empty.
+    pub(crate) fn given(matches: &ArgMatches, params: &[Param]) -> Self {
+        let given = |name| matches.get_one::<String>(name).cloned().unwrap_or_default();
+        let all = params.iter().map(|param| (param.name, given(param.name))).collect();
+        Self { all, file: None }
+    }
+
     /// Flags and environment from clap, then the file, then the defaults.
     pub(crate) fn read(matches: &ArgMatches, params: &[Param]) -> anyhow::Result<Self> {
-        let named = matches.get_one::<String>("config").map(PathBuf::from);
         let default = || Some(PathBuf::from(FILE)).filter(|path| path.exists());
-        let path = named.or_else(default);
+        let path = named_file(matches).or_else(default);
         let file = match &path {
             Some(path) => read_file(path, params)?,
             None => BTreeMap::new(),
@@ -388,6 +379,11 @@ impl Values {
     }
 }
 
+/// The file that `--config` or the environment names.
+pub(crate) fn named_file(matches: &ArgMatches) -> Option<PathBuf> {
+    matches.get_one::<String>("config").map(PathBuf::from)
+}
+
 fn read_file(path: &Path, params: &[Param]) -> anyhow::Result<BTreeMap<&'static str, String>> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
@@ -418,7 +414,9 @@ pub(crate) fn page() -> String {
          Flags take precedence over the environment, then the file `vedette.toml` (in the working \
          folder, or `--config FILE`), then the default.\n",
     );
-    for (title, params) in [("vedette server", SERVER), ("vedette agent", AGENT)] {
+    for (title, params) in
+        [("vedette server", SERVER), ("vedette agent", crate::roles::agent::PARAMS)]
+    {
         page += &format!(
             "\n## {title}\n\n| flag | environment | vedette.toml | default | |\n\
              | --- | --- | --- | --- | --- |\n"

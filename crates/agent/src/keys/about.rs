@@ -1,6 +1,7 @@
 //! Keys about the agent itself.
 
 use super::{Answer, Params};
+use crate::config::Detail;
 use crate::{Agent, PROTOCOL_VERSION};
 
 pub(super) fn ping(_: &Agent, _: &Params) -> Answer {
@@ -17,9 +18,13 @@ pub(super) fn version(_: &Agent, _: &Params) -> Answer {
 }
 
 pub(super) fn hostname(agent: &Agent, _: &Params) -> Answer {
-    Ok(agent.config().hostname.clone())
+    Ok(agent.config().hostnames.first().cloned().unwrap_or_default())
 }
 
 pub(super) fn hostmetadata(agent: &Agent, _: &Params) -> Answer {
-    Ok(agent.config().host_metadata.clone())
+    match &agent.config().active.metadata {
+        Detail::Text(text) => Ok(text.clone()),
+        // The item has the value.
+        Detail::Item(_) => Err(String::from(super::UNSUPPORTED)),
+    }
 }

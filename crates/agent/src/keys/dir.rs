@@ -37,7 +37,7 @@ impl<'a> Walk<'a> {
             },
         };
         Ok(Self {
-            files: &agent.config().files,
+            files: &agent.config().keys.files,
             deadline: params.deadline(),
             include: params.regex(1)?,
             exclude: params.regex(2)?,
@@ -161,7 +161,7 @@ pub(super) fn size(agent: &Agent, params: &Params) -> Answer {
     // The folder itself counts as du(1) counts it.
     let name = root.file_name().unwrap_or(root.as_os_str()).to_string_lossy();
     if walk.wants(&name)
-        && let Ok(found) = agent.config().files.find(root, true)
+        && let Ok(found) = agent.config().keys.files.find(root, true)
     {
         sum += size(found.metadata());
     }

@@ -22,12 +22,12 @@ fn no_information(error: &std::io::Error) -> String {
 }
 
 fn metadata(agent: &Agent, params: &Params) -> Result<Metadata, String> {
-    let found = agent.config().files.find(params.path(0)?, true);
+    let found = agent.config().keys.files.find(params.path(0)?, true);
     found.map(|found| found.metadata().clone()).map_err(|error| no_information(&error))
 }
 
 fn open(agent: &Agent, params: &Params) -> Result<File, String> {
-    let found = agent.config().files.find(params.path(0)?, true);
+    let found = agent.config().keys.files.find(params.path(0)?, true);
     found
         .and_then(|found| found.open())
         .map_err(|error| format!("Cannot open file: {}", system_error(&error)))
@@ -112,7 +112,7 @@ pub(super) fn exists(agent: &Agent, params: &Params) -> Answer {
     let wanted = parse_kinds(params.get(1), default)?;
     let excluded = parse_kinds(params.get(2), &[])?;
     // A symbolic link is one itself and what it points at.
-    let files = &agent.config().files;
+    let files = &agent.config().keys.files;
     let found: Vec<&str> = [files.find(path, false), files.find(path, true)]
         .iter()
         .filter_map(|found| found.as_ref().ok().map(|found| kind(found.metadata())))
@@ -290,7 +290,8 @@ fn mode(metadata: &Metadata) -> String {
 /// All about a file, links not followed.
 pub(super) fn get(agent: &Agent, params: &Params) -> Answer {
     let path = params.path(0)?;
-    let found = agent.config().files.find(path, false).map_err(|error| no_information(&error))?;
+    let found =
+        agent.config().keys.files.find(path, false).map_err(|error| no_information(&error))?;
     Ok(describe(path, found.metadata()).to_string())
 }
 

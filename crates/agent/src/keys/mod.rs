@@ -25,6 +25,8 @@ use std::io::Read;
 use eval::key::ItemKey;
 
 use crate::Agent;
+use crate::commands::Job;
+use crate::config::Detail;
 use crate::deadline::Deadline;
 pub(crate) use params::Params;
 
@@ -34,10 +36,10 @@ pub(crate) type Answer = Result<String, String>;
 /// Largest file of `/proc` or `/sys` that is read.
 const READ_BYTES_MAX: u64 = 16 << 20;
 
-const UNSUPPORTED: &str = "Unsupported item key.";
+pub(crate) const UNSUPPORTED: &str = "Unsupported item key.";
 pub(crate) const ACTIVE_ONLY: &str = "Accessible only as active check.";
 
-struct Key {
+pub(crate) struct Key {
     name: &'static str,
     /// Most parameters; 0 = no brackets allowed.
     params_max: usize,
@@ -113,6 +115,9 @@ static KEYS: &[Key] = &[
     key("vm.memory.size", 1, memory::size),
 ];
 
+/// The key that shows host metadata.
+const METADATA: &str = "agent.hostmetadata";
+
 /// Keys that an agent answers as active checks only.
 const ACTIVE_KEYS: &[&str] =
     &["eventlog", "eventlog.count", "log", "log.count", "logrt", "logrt.count"];
@@ -121,15 +126,38 @@ const ACTIVE_KEYS: &[&str] =
 pub static KEY_NAMES: std::sync::LazyLock<Vec<&'static str>> =
     std::sync::LazyLock::new(|| KEYS.iter().map(|key| key.name).collect());
 
-/// Whether a key is answered from memory at once, so that it needs no thread.
-pub(crate) fn is_instant(text: &str) -> bool {
-    ItemKey::parse(text).is_ok_and(|key| key.name.starts_with("agent."))
+/// Whether the agent has a key of that name.
+pub(crate) fn exists(name: &str) -> bool {
+    KEYS.binary_search_by(|key| key.name.cmp(name)).is_ok()
 }
 
-pub(crate) fn evaluate(agent: &Agent, text: &str, deadline: Deadline) -> Answer {
-    let parsed = ItemKey::parse(text).map_err(|_| String::from("Invalid item key format."))?;
-    if !agent.config().rules.allows(&parsed) {
+/// Where a request for a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A server: rules apply.
+    Server,
+    /// The configuration, such as `HostnameItem`: rules do not apply.
+    Own,
+}
+
+/// What gives the value of a key.
+pub(crate) enum Source {
+    /// A key of the agent.
+    Key(&'static Key, ItemKey),
+    /// A command.
+    Command(Job),
+}
+
+/// Finds out what gives the value of a key, or why it is not supported.
+pub(crate) fn find(agent: &Agent, text: &str, origin: Origin) -> Result<Source, String> {
+    let keys = &agent.config().keys;
+    let parsed = ItemKey::parse(&keys.aliases.resolve(text))
+        .map_err(|_| String::from("Invalid item key format."))?;
+    if origin == Origin::Server && !keys.rules.allows(&parsed) {
         return Err(String::from(UNSUPPORTED));
+    }
+    if let Some(job) = keys.commands.job(&parsed) {
+        return job.map(Source::Command);
     }
     let Ok(at) = KEYS.binary_search_by(|key| key.name.cmp(&parsed.name)) else {
         let active = ACTIVE_KEYS.contains(&parsed.name.as_str());
@@ -142,7 +170,25 @@ pub(crate) fn evaluate(agent: &Agent, text: &str, deadline: Deadline) -> Answer 
     if parsed.param_count() > key.params_max {
         return Err(String::from("Too many parameters."));
     }
-    (key.answer)(agent, &Params::new(&parsed, deadline))
+    if let Detail::Item(item) = &agent.config().active.metadata
+        && key.name == METADATA
+        && origin == Origin::Server
+    {
+        return find(agent, item, Origin::Own);
+    }
+    Ok(Source::Key(key, parsed))
+}
+
+impl Key {
+    /// Its value is in memory.
+    pub(crate) fn is_instant(&self) -> bool {
+        self.name.starts_with("agent.")
+    }
+
+    /// Its value. Blocks: keys read files and query file systems.
+    pub(crate) fn value(&self, agent: &Agent, parsed: &ItemKey, deadline: Deadline) -> Answer {
+        (self.answer)(agent, &Params::new(parsed, deadline))
+    }
 }
 
 /// Reads a text of `/proc` or `/sys`, bounded; what is not UTF-8 becomes U+FFFD.

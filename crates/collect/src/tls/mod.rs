@@ -12,7 +12,6 @@ pub mod public;
 
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::Arc;
 
 use config::snapshot::{Host, Tls};
 use openssl::error::ErrorStack;
@@ -85,8 +84,8 @@ pub enum TlsError {
     /// A PSK was wanted but the handshake did without.
     #[error("the handshake did not use the PSK")]
     PskNotUsed,
-    /// The host's PSK is no valid key.
-    #[error("the PSK of the host must have 32 to 512 hexadecimal digits")]
+    /// The PSK is not a valid key.
+    #[error("the PSK must have 32 to 512 hexadecimal digits")]
     BadPsk,
     /// The host wants certificates and the server has none.
     #[error("the host requires a certificate, but the server has none: set TLSCertFile")]
@@ -182,7 +181,27 @@ pub struct TlsContexts {
 }
 
 impl TlsContexts {
-    pub(crate) fn new(config: &TlsConfig, table: Arc<PskTable>) -> Result<Self, TlsError> {
+    /// Contexts of an agent, whose peers all have the PSK of one rule.
+    ///
+    /// # Errors
+    /// The PSK is not a valid key, or a file cannot be used.
+    pub fn of_rule(config: &TlsConfig, rule: &Tls) -> Result<Self, TlsError> {
+        let own = match &*rule.psk {
+            "" => None,
+            hex => {
+                Some((rule.psk_identity.to_string(), Psk::from_hex(hex).ok_or(TlsError::BadPsk)?))
+            }
+        };
+        Self::new(config, move |identity| {
+            own.as_ref().filter(|(name, _)| name == identity).map(|(_, key)| key.clone())
+        })
+    }
+
+    /// Contexts for both directions; `key_of` returns the PSK of an identity.
+    pub(crate) fn new(
+        config: &TlsConfig,
+        key_of: impl Fn(&str) -> Option<Psk> + Send + Sync + 'static,
+    ) -> Result<Self, TlsError> {
         let seen_identity = Ssl::new_ex_index()?;
         let own_secret: Index<Ssl, (String, Psk)> = Ssl::new_ex_index()?;
         let mut server = common(SslMethod::tls_server())?;
@@ -195,7 +214,7 @@ impl TlsContexts {
             let Some(identity) = identity.and_then(|id| std::str::from_utf8(id).ok()) else {
                 return Ok(0);
             };
-            let Some(key) = table.key(identity) else { return Ok(0) };
+            let Some(key) = key_of(identity) else { return Ok(0) };
             ssl.set_ex_data(seen_identity, identity.to_owned());
             Ok(key.copy_to(out))
         });

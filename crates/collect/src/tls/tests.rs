@@ -1,6 +1,7 @@
 //! Loopback handshakes with keys and certificates made on the spot.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use config::snapshot::Host;
 use openssl::asn1::Asn1Time;
@@ -84,8 +85,8 @@ fn contexts(config: &TlsConfig) -> Arc<TlsContexts> {
     let hosts = vec![psk_host(1, "a", KEY_A).into(), psk_host(2, "b", KEY_B).into()];
     let snapshot = testing::snapshot(1, hosts);
     let snapshots: Arc<dyn Snapshots> = Arc::new(move || Arc::clone(&snapshot));
-    let table = Arc::new(PskTable::new(snapshots));
-    Arc::new(TlsContexts::new(config, table).unwrap())
+    let table = PskTable::new(snapshots);
+    Arc::new(TlsContexts::new(config, move |identity| table.key(identity)).unwrap())
 }
 
 fn rule(connect: u8, identity: &str, psk: &str) -> Tls {
@@ -147,6 +148,18 @@ async fn psk_both_ways() {
 
 /// The trap: a client with PSK and the default TLS 1.3 suites must get PSK from a server that
 /// has a certificate too, and a wrong identity must not end in an anonymous connection.
+#[tokio::test]
+async fn an_agent_knows_one_psk() {
+    let agent = |rule: &Tls| TlsContexts::of_rule(&TlsConfig::default(), rule).map(Arc::new);
+    let own = rule(PSK, "a", KEY_A);
+    for (identity, key, good) in [("a", KEY_A, true), ("a", KEY_B, false), ("b", KEY_A, false)] {
+        let (client, server) = (agent(&Tls::default()).unwrap(), agent(&own).unwrap());
+        let (seen, client) = handshake(&server, &client, rule(PSK, identity, key)).await;
+        assert_eq!((seen.is_ok(), client.is_ok()), (good, good), "{identity} {key}");
+    }
+    assert!(matches!(agent(&rule(PSK, "a", "abc")), Err(TlsError::BadPsk)));
+}
+
 #[tokio::test]
 async fn psk_with_default_suites_and_with_tls_1_2() {
     let dir = tempfile::tempdir().unwrap();
@@ -274,11 +287,7 @@ fn rules_of_hosts() {
 fn files_that_cannot_be_used_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let good = files(dir.path(), "server", &authority());
-    let table = || {
-        let snapshots: Arc<dyn Snapshots> = Arc::new(|| testing::snapshot(1, vec![]));
-        Arc::new(PskTable::new(snapshots))
-    };
-    let error = |config: &TlsConfig| match TlsContexts::new(config, table()) {
+    let error = |config: &TlsConfig| match TlsContexts::new(config, |_| None) {
         Ok(_) => String::from("no error"),
         Err(error) => error.to_string(),
     };

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use collect::program::{self, Excess, Limits, Stopped, Streams};
+use collect::program::{self, Complete, Excess, Limits, Stopped, Streams};
 use eval::key::ItemKey;
 use tokio::process::Command;
 
@@ -51,7 +51,8 @@ async fn run(
 ) -> Result<String, String> {
     let mut command = Command::new(program);
     command.args(arguments);
-    let limits = Limits { time, bytes: OUTPUT_BYTES_MAX, excess: Excess::Kill };
+    let limits =
+        Limits { time, bytes: OUTPUT_BYTES_MAX, excess: Excess::Kill, complete: Complete::AtExit };
     let ended = program::run(command, Streams::Apart, limits, std::future::pending()).await;
     let ended = ended.map_err(|why| match why {
         Stopped::NotStarted(error) => format!("Cannot run {}: {error}", program.display()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use collect::program::{self, Excess, Limits, Stopped, Streams};
+use collect::program::{self, Complete, Excess, Limits, Stopped, Streams};
 use collect::remote::Asked;
 use config::snapshot::source::{Login, Source};
 use config::snapshot::{Host, Interface, Item, ItemExtra, ItemType};
@@ -109,7 +109,12 @@ impl Runner {
         let mut shell = Command::new("/bin/sh");
         // Its error texts begin with this name.
         program::clean(shell.arg0("sh").arg("-c").arg(command));
-        let limits = Limits { time: SERVER_MAX, bytes: OUTPUT_BYTES_MAX, excess: Excess::Kill };
+        let limits = Limits {
+            time: SERVER_MAX,
+            bytes: OUTPUT_BYTES_MAX,
+            excess: Excess::Kill,
+            complete: Complete::AtExit,
+        };
         let ended = program::run(shell, Streams::Joined, limits, self.cancelled()).await;
         let ended = ended.map_err(|why| match why {
             Stopped::Cancelled => Failure::Cancelled,

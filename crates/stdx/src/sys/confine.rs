@@ -11,11 +11,11 @@ pub fn user_id() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Becomes another user for good, without supplementary groups. Only root may do so, and before
+/// Becomes another user for good, with these supplementary groups. Only root may do so, and before
 /// the process has threads.
-pub fn become_user(uid: u32, gid: u32) -> io::Result<()> {
-    // SAFETY: an empty list of groups is given by its length of zero.
-    check(unsafe { libc::setgroups(0, std::ptr::null()) })?;
+pub fn become_user(uid: u32, gid: u32, groups: &[u32]) -> io::Result<()> {
+    // SAFETY: the pointer and the length are those of a slice, which the call only reads.
+    check(unsafe { libc::setgroups(groups.len(), groups.as_ptr()) })?;
     // SAFETY: takes numbers only.
     check(unsafe { libc::setresgid(gid, gid, gid) })?;
     // SAFETY: takes numbers only.
