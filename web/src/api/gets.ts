@@ -8,15 +8,7 @@ import type { Tag, TagFilter } from "~/util/tags";
 import type { ActionOperation } from "./actions";
 import type { AlertRow } from "./alerts";
 import type { SignInGets } from "./authentication";
-import type {
-  AcmeOrder,
-  MonitorSettings,
-  PoolMember,
-  PoolMonitor,
-  PoolServer,
-  PoolSettings,
-  ServiceSettings,
-} from "./balancing";
+import type { BalancingGets } from "./balancing-gets";
 import type { ConnectorGets } from "./connectors";
 import type { DashboardGets } from "./dashboards";
 import type { Acknowledge } from "./events";
@@ -29,7 +21,6 @@ import type { MapGets } from "./maps";
 import type { MediaTypeRow, MessageTemplate } from "./media-types";
 import type { OnCallGets } from "./oncall";
 import type { ActionOwn } from "./own-fields";
-import type { GroupSettings } from "./placement";
 import type { ProxyGets } from "./proxies";
 import type * as schema from "./schema";
 import type { ServiceGets } from "./service-gets";
@@ -230,6 +221,7 @@ export interface Gets
     OnCallGets,
     MapGets,
     DashboardGets,
+    BalancingGets,
     GraphGets,
     ProxyGets,
     SignInGets,
@@ -269,11 +261,6 @@ export interface Gets
     unknown,
     { auditids?: Ids; userids?: Ids; time_from?: number; time_till?: number }
   >;
-  "certificate.get": Get<
-    Omit<schema.Certificate, "names" | "acme"> & { names: string[]; acme: AcmeOrder },
-    unknown,
-    { certificateids?: Ids }
-  >;
   "dhost.get": Get<
     schema.FoundHost,
     { selectDRules: Many<"drules", schema.NetworkDiscoveryRule> },
@@ -302,21 +289,10 @@ export interface Gets
     { selectHosts: Many<"hosts", HostRow> },
     { druleids?: Ids }
   >;
-  "engine.get": Get<Row<schema.Engine>, unknown, { engineids?: Ids; enginegroupids?: Ids }>;
-  "enginegroup.get": Get<
-    Omit<schema.EngineGroup, keyof GroupSettings> & GroupSettings,
-    { selectVirtualServices: Many<"virtualservices", schema.VirtualService> },
-    { enginegroupids?: Ids }
-  >;
   "event.get": Get<
     Row<schema.Event>,
     OfProblems & { selectHosts: Many<"hosts", HostRow> },
     ByEvent & { value?: number }
-  >;
-  "healthmonitor.get": Get<
-    Omit<schema.HealthMonitor, keyof MonitorSettings> & MonitorSettings,
-    unknown,
-    { healthmonitorids?: Ids }
   >;
   "history.buckets": Get<CoarsePoint, unknown, OfTime & { width: number }>;
   "history.get": Get<HistoryPoint, unknown, OfTime>;
@@ -374,19 +350,6 @@ export interface Gets
     { selectMessageTemplates: Many<"message_templates", MessageTemplate> },
     { mediatypeids?: Ids }
   >;
-  "pool.get": Get<
-    Omit<schema.Pool, keyof PoolSettings> & PoolSettings,
-    {
-      selectServers: Many<"servers", PoolServer>;
-      selectFurtherMonitors: Many<"further_monitors", PoolMonitor>;
-    },
-    { poolids?: Ids }
-  >;
-  "poolgroup.get": Get<
-    schema.PoolGroup,
-    { selectMembers: Many<"members", PoolMember> },
-    { poolgroupids?: Ids }
-  >;
   "problem.get": Get<Row<schema.Problem>, OfProblems, ByEvent & { recent?: boolean }>;
   "role.get": Get<
     schema.Role,
@@ -433,16 +396,6 @@ export interface Gets
     schema.ValueMap,
     { selectMappings: Many<"mappings", Mapping> },
     { hostids?: Ids; valuemapids?: Ids }
-  >;
-  "vip.get": Get<
-    Omit<schema.Vip, "dns_names"> & { dns_names: string[] },
-    unknown,
-    { vipids?: Ids }
-  >;
-  "virtualservice.get": Get<
-    Omit<schema.VirtualService, keyof ServiceSettings> & ServiceSettings,
-    { selectCertificates: Many<"certificates", { certificateid: string }> },
-    { virtualserviceids?: Ids }
   >;
 }
 
