@@ -10,7 +10,7 @@ use collect::program::{self, Complete, Excess, Limits, Stopped, Streams};
 use eval::key::ItemKey;
 use tokio::process::Command;
 
-use crate::keys::{Answer, Params, UNSUPPORTED};
+use crate::errors::{UNSUPPORTED, system_error};
 
 /// Largest output of a command.
 const OUTPUT_BYTES_MAX: usize = 16 << 20;
@@ -73,7 +73,8 @@ pub(crate) struct Job {
 }
 
 impl Commands {
-    /// Adds a user parameter in the form `key,command` or `key[*],command`.
+    /// Adds a user parameter in the form `key,command` or `key[*],command`. It hides a key of the agent with that
+    /// name.
     pub fn add(&mut self, text: &str) -> Result<(), CommandError> {
         let form = || CommandError::Form(text.to_owned());
         let (key, command) = text.split_once(',').ok_or_else(form)?;
@@ -84,7 +85,7 @@ impl Commands {
         if !ItemKey::parse(name).is_ok_and(|key| key.params.is_none()) {
             return Err(form());
         }
-        if self.user.contains_key(name) || name == SYSTEM_RUN || crate::keys::exists(name) {
+        if self.user.contains_key(name) || name == SYSTEM_RUN {
             return Err(CommandError::Exists(name.to_owned()));
         }
         let command = command.trim_start().to_owned();
@@ -121,11 +122,11 @@ impl Commands {
             return Err(String::from("Too many parameters."));
         }
         let command = key.param(0).filter(|command| !command.is_empty());
-        let Some(command) = command else { return Params::invalid(0) };
+        let command = command.ok_or("Invalid first parameter.")?;
         let waits = match key.param(1).as_deref() {
             None | Some("" | "wait") => true,
             Some("nowait") => false,
-            Some(_) => return Params::invalid(1),
+            Some(_) => return Err(String::from("Invalid second parameter.")),
         };
         if self.system_run == SystemRun::Logged {
             tracing::info!("executing command \"{command}\"");
@@ -164,7 +165,7 @@ fn expand(command: &str, key: &ItemKey, is_unsafe: bool) -> Result<String, Strin
 
 impl Job {
     /// Runs the command. When its time is over, it is killed with its process group.
-    pub(crate) async fn run(self, time: Duration) -> Answer {
+    pub(crate) async fn run(self, time: Duration) -> Result<String, String> {
         let mut shell = Command::new("/bin/sh");
         // The shell ends its command lines at NUL, and the system refuses them.
         shell.arg0("sh").arg("-c").arg(self.command.split('\0').next().unwrap_or_default());
@@ -191,7 +192,7 @@ impl Job {
 }
 
 fn cannot_start(error: &std::io::Error) -> String {
-    format!("Cannot execute command: {}", crate::keys::system_error(error))
+    format!("Cannot execute command: {}", system_error(error))
 }
 
 /// An output as a value, as agents return it: up to its first NUL, without white space at the end. What is
@@ -280,7 +281,7 @@ mod tests {
         for line in ["a", "c d,e", "c[x],d", "c[*]x,d", "c[ *],d", ",d"] {
             assert_eq!(all.add(line), Err(CommandError::Form(line.into())), "{line}");
         }
-        for line in ["a,c", "a[*],c", "f,c", "agent.ping,echo", "system.run[*],x"] {
+        for line in ["a,c", "a[*],c", "f,c", "system.run[*],x"] {
             let name = line.split([',', '[']).next().unwrap();
             assert_eq!(all.add(line), Err(CommandError::Exists(name.into())), "{line}");
         }
@@ -303,7 +304,7 @@ mod tests {
         }
     }
 
-    async fn run(command: &str, time: Duration) -> Answer {
+    async fn run(command: &str, time: Duration) -> Result<String, String> {
         Job { command: command.into(), folder: Some("/tmp".into()), waits: true }.run(time).await
     }
 

@@ -74,7 +74,7 @@ pub struct ActiveConfig {
 /// A text about this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Detail {
-    /// The text.
+    /// As the configuration has it; empty = none.
     Text(String),
     /// Key of an item whose value is the text, read for each request.
     Item(String),

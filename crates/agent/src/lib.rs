@@ -14,6 +14,7 @@ pub mod conf;
 mod config;
 mod deadline;
 mod dial;
+mod errors;
 pub mod get;
 mod guard;
 mod keys;

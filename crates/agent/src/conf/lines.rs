@@ -24,7 +24,7 @@ pub(super) struct Line {
 /// Where a line is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The file.
+    /// Its path as `Include` or the caller has it.
     pub file: Arc<Path>,
     /// Line number from 1.
     pub number: usize,

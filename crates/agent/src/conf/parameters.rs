@@ -9,10 +9,10 @@ use wire::peers::PeerList;
 
 use super::draft::Draft;
 use super::lines::Line;
-use crate::commands::SystemRun;
+use crate::commands::{CommandError, SystemRun};
 use crate::config::Detail;
 
-/// A parameter.
+/// A name of the file, with its row in the manual.
 pub(super) struct Parameter {
     name: &'static str,
     default: &'static str,
@@ -356,7 +356,13 @@ static PARAMETERS: &[Parameter] = &[
         "UserParameter",
         "",
         "Key whose value is the output of a command: `key,command`, or `key[*],command` with `$1` to `$9`. Can be repeated.",
-        Sets(|draft, text| draft.keys().commands.add(text).map_err(|error| error.to_string())),
+        Sets(|draft, text| {
+            let name = text.split([',', '[']).next().unwrap_or_default();
+            if crate::keys::exists(name) {
+                return Err(CommandError::Exists(name.to_owned()).to_string());
+            }
+            draft.keys().commands.add(text).map_err(|error| error.to_string())
+        }),
     ),
     parameter(
         "UserParameterDir",

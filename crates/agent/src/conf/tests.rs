@@ -88,6 +88,7 @@ fn faults_are_named_with_their_line() {
         ("ServerActive=a:b", "\"a:b\" is not an address"),
         ("UserParameter=a", "\"a\" is not a user parameter"),
         ("UserParameter=a,1\nUserParameter=a,2", "line 2: parameter UserParameter: key \"a\""),
+        ("UserParameter=agent.ping,echo", "key \"agent.ping\" already exists"),
         ("Alias=a", "\"a\" is not an alias"),
         ("DenyKey=", "\"\" is not a pattern"),
         ("LoadModule=x.so", "Modules for the agent are not supported"),

@@ -28,6 +28,7 @@ use crate::Agent;
 use crate::commands::Job;
 use crate::config::Detail;
 use crate::deadline::Deadline;
+pub(crate) use crate::errors::{UNSUPPORTED, system_error};
 pub(crate) use params::Params;
 
 /// A value, or why the item is not supported.
@@ -36,7 +37,6 @@ pub(crate) type Answer = Result<String, String>;
 /// Largest file of `/proc` or `/sys` that is read.
 const READ_BYTES_MAX: u64 = 16 << 20;
 
-pub(crate) const UNSUPPORTED: &str = "Unsupported item key.";
 pub(crate) const ACTIVE_ONLY: &str = "Accessible only as active check.";
 
 pub(crate) struct Key {
@@ -144,7 +144,7 @@ pub(crate) enum Origin {
 pub(crate) enum Source {
     /// A key of the agent.
     Key(&'static Key, ItemKey),
-    /// A command.
+    /// A user parameter, or `system.run`.
     Command(Job),
 }
 
@@ -201,18 +201,6 @@ pub(crate) fn read_text(path: &str) -> Result<String, String> {
         Ok(text) => text,
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     })
-}
-
-/// `[2] No such file or directory`, as agents write it.
-pub(crate) fn system_error(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    match error.raw_os_error() {
-        Some(code) => {
-            let text = text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text);
-            format!("[{code}] {text}")
-        }
-        None => text,
-    }
 }
 
 /// A float as agents write it.
