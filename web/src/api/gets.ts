@@ -24,7 +24,7 @@ import type { ActionOwn } from "./own-fields";
 import type { ProxyGets } from "./proxies";
 import type * as schema from "./schema";
 import type { ServiceGets } from "./service-gets";
-import type { Media, Right, RoleElement } from "./users";
+import type { UserGets } from "./user-gets";
 import type { WebStep } from "./web-scenarios";
 
 /** A row of the schema. What the server computes has no type there: it is a text, except `urls`. */
@@ -194,17 +194,6 @@ export interface Period {
   start_date: string;
 }
 
-interface RoleRules {
-  ui: RoleElement[];
-  "ui.default_access": string;
-  actions: RoleElement[];
-  "actions.default_access": string;
-  "api.access": string;
-  /** 0: the methods in `api` are refused; 1: only they are allowed. */
-  "api.mode": string;
-  api: string[];
-}
-
 interface ActionFilter {
   evaltype: string;
   formula: string;
@@ -225,6 +214,7 @@ export interface Gets
     GraphGets,
     ProxyGets,
     SignInGets,
+    UserGets,
     ConnectorGets {
   "action.get": Get<
     Omit<schema.Action, "eventsource"> & ActionOwn & { eventsource: ActionSource },
@@ -351,11 +341,6 @@ export interface Gets
     { mediatypeids?: Ids }
   >;
   "problem.get": Get<Row<schema.Problem>, OfProblems, ByEvent & { recent?: boolean }>;
-  "role.get": Get<
-    schema.Role,
-    { selectRules: One<"rules", RoleRules>; selectUsers: Many<"users", Row<schema.User>> },
-    { roleids?: Ids }
-  >;
   "template.get": Get<
     TemplateRow,
     OfOwners & {
@@ -365,28 +350,9 @@ export interface Gets
     ByHost & { with_hosts?: boolean }
   >;
   "templategroup.get": Get<schema.TemplateGroup, unknown, { groupids?: Ids }>;
-  "token.get": Get<schema.Token, unknown, { tokenids?: Ids }>;
   "trend.get": Get<CoarsePoint, unknown, Omit<OfTime, "history">>;
   "trigger.get": Get<TriggerRow, OfTriggers & PrototypeOf, ByTrigger>;
   "triggerprototype.get": Get<Row<schema.TriggerPrototype>, OfTriggers & PrototypeOf, ByTrigger>;
-  "user.get": Get<
-    Row<schema.User>,
-    {
-      selectRole: Optional<"role", schema.Role>;
-      selectUsrgrps: Many<"usrgrps", schema.UserGroup>;
-      selectMedias: Many<"medias", Media>;
-    },
-    { userids?: Ids }
-  >;
-  "usergroup.get": Get<
-    schema.UserGroup,
-    {
-      selectUsers: Many<"users", Row<schema.User>>;
-      selectHostGroupRights: Many<"hostgroup_rights", Right>;
-      selectTemplateGroupRights: Many<"templategroup_rights", Right>;
-    },
-    { usrgrpids?: Ids }
-  >;
   "usermacro.get": Get<
     GlobalMacroRow & Partial<MacroRow>,
     unknown,
