@@ -20,6 +20,7 @@ mod monitors;
 mod paths;
 pub mod placement;
 mod pool;
+mod purge;
 mod rate;
 mod render;
 mod retries;
@@ -58,6 +59,7 @@ pub use pool::{
     Algorithm, Eject, Persistence, PersistenceKind, Pool, Protocol, ProxyVersion, Server,
     ServerTls, State,
 };
+pub use purge::{Order, Purge};
 pub use rate::{RateKey, RateLimit};
 pub use retries::{Retries, RetryOn};
 pub use rules::{Conditions, Pair, Redirect, Respond, Rewrite, Rule, Then};
