@@ -23,6 +23,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.server.requests.append((self.path, dict(self.headers.items())))
+        if self.path == "/slow":
+            self.server.released.wait(60)
         if self.server.broken:
             self.respond(503, "down")
             return
@@ -35,9 +37,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         self.respond(200, "version %d" % self.server.version, {
             "/fresh": {"Cache-Control": "max-age=600"},
+            "/slow": {"Cache-Control": "max-age=600"},
             "/old": {"Cache-Control": "max-age=600", "Age": "900"},
             "/private": {"Cache-Control": "private, max-age=600"},
             "/login": {"Cache-Control": "public, max-age=600", "Set-Cookie": "id=%d" % len(self.server.requests)},
+            "/swr": {"Cache-Control": "max-age=1, stale-while-revalidate=600", "Age": "2"},
             "/robust": {"Cache-Control": "max-age=1, stale-if-error=600", "Age": "2"},
         }.get(self.path, {}), tag)
 
@@ -67,6 +71,7 @@ class Site:
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.server.version, self.server.broken, self.server.requests = 1, False, []
+        self.server.released = threading.Event()
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         test.addCleanup(self.server.server_close)
         test.addCleanup(self.server.shutdown)
@@ -115,10 +120,20 @@ class FromFile(bed.unittest.TestCase):
         path = self.write()
         with open(self.log, "wb") as log:
             self.engine = subprocess.Popen(
-                [bed.BINARY, "engine", "--config", path], stderr=log, stdout=subprocess.DEVNULL)
+                [bed.BINARY, "engine", "--config", path, "--control", self.control()], stderr=log,
+                stdout=subprocess.DEVNULL)
         self.addCleanup(self.engine.wait)
         self.addCleanup(self.engine.terminate)
         bed.wait_for("the engine to listen", lambda: bed.listens(self.site.port))
+
+    def control(self):
+        return os.path.join(self.folder, "control")
+
+    def purge(self, *what):
+        """What the command prints."""
+        return subprocess.run(
+            [bed.BINARY, "engine", "purge", "--control", self.control(), *what], check=True, timeout=60,
+            capture_output=True, text=True).stdout
 
     def reload(self, **cache):
         def applied():
@@ -184,7 +199,41 @@ class FromFile(bed.unittest.TestCase):
             self.assertEqual((hit["server"], hit["server_status"], hit["end"]), ("", 0, "complete"))
 
 
+    def test_equal_requests_are_one_and_responses_are_purged(self):
+        self.start()
+        site = self.site
+        texts = []
+        clients = [threading.Thread(target=lambda: texts.append(site.text("/slow"))) for _ in range(10)]
+        for client in clients:
+            client.start()
+        bed.wait_for("a request at the server", lambda: site.count("/slow") == 1)
+        site.server.released.set()
+        for client in clients:
+            client.join(60)
+        self.assertEqual((texts, site.count("/slow")), (["version 1"] * 10, 1))
+        # The client does not wait for the validation of an expired response.
+        self.assertEqual(site.text("/swr"), "version 1")
+        site.server.version = 2
+        _, headers, text = site.ask("/swr")
+        self.assertEqual(text, "version 1")
+        self.assertTrue(headers["Cache-Status"].startswith("vedette; hit; ttl=-"), headers["Cache-Status"])
+        bed.wait_for("the validated response", lambda: site.text("/swr") == "version 2")
+        # URIs have the host as the client sends it, with the port.
+        host = "127.0.0.1:%d" % site.port
+        self.assertEqual(site.text("/slow"), "version 1")
+        self.assertEqual(self.purge("--uri", host + "/slow"), "1 responses removed\n")
+        self.assertEqual(site.text("/slow"), "version 2")
+        self.assertEqual(self.purge("--service", "web", "--prefix", host + "/s"), "2 responses removed\n")
+        self.assertEqual(self.purge("--all"), "0 responses removed\n")
+        with self.assertRaises(subprocess.CalledProcessError) as failed:
+            self.purge("--service", "none", "--all")
+        self.assertIn("virtual service 'none' does not exist or has no cache", failed.exception.stderr)
+
+
 class InTheServer(bed.Case):
+    engines = bed.free_port()
+    arguments = ("--engines", "127.0.0.1:%d" % engines)
+
     def create(self, kind, **members):
         return next(iter(self.api.call(kind + ".create", **members).values()))[0]
 
@@ -204,14 +253,18 @@ class InTheServer(bed.Case):
             self.api.call("virtualservice.update", virtualserviceid=service, cache={"size": "8M", "max_object": "3M"})
         self.assertIn("'cache.max_object' is at most a quarter of 'cache.size'", str(refused.exception))
         found, = self.api.call("enginegroup.configuration", enginegroupids=[engines])
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "lb.yaml")
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump(found["configuration"], file)
-            engine = subprocess.Popen([bed.BINARY, "engine", "--config", path])
-            self.addCleanup(engine.wait)
-            self.addCleanup(engine.terminate)
-            bed.wait_for("the engine to listen", lambda: bed.listens(site.port))
+        self.assertIn("cache", json.dumps(found["configuration"]))
+        engine = self.create("engine", name="one", enginegroupid=engines)
+        away = self.create("engine", name="two", enginegroupid=engines)
+        made, = self.api.call("engine.generate", [engine])
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        process = subprocess.Popen(
+            [bed.BINARY, "engine", "--controller", "127.0.0.1:%d" % self.engines, "--data", folder.name],
+            env={**os.environ, "VEDETTE_ENGINE_TOKEN": made["token"]})
+        self.addCleanup(process.wait)
+        self.addCleanup(process.terminate)
+        bed.wait_for("the engine to listen", lambda: bed.listens(site.port))
         for tenant in ("a", "b", "a", "b"):
             self.assertEqual(site.text("/fresh", X_Tenant=tenant), "version 1")
         self.assertEqual(site.count("/fresh"), 2)
@@ -220,6 +273,16 @@ class InTheServer(bed.Case):
         self.assertEqual(site.count("/old"), 2)
         conditions = [headers.get("If-None-Match") for path, headers in site.server.requests if path == "/old"]
         self.assertEqual(conditions, [None, None], "nothing is stored")
+        uri = "127.0.0.1:%d/fresh" % site.port
+        purged, = self.api.call("virtualservice.purge", virtualserviceids=[service], uri=uri)
+        self.assertEqual((purged["virtualserviceid"], purged["purged"]), (service, "2"))
+        errors = {one["engineid"]: one["error"] for one in purged["engines"]}
+        self.assertEqual(errors, {engine: "", away: "the engine is not connected"})
+        self.assertEqual(site.text("/fresh", X_Tenant="a"), "version 1")
+        self.assertEqual(site.count("/fresh"), 3)
+        for wrong in ({}, {"uri": uri, "all": True}, {"uri": "/fresh"}):
+            with self.assertRaises(bed.ApiError):
+                self.api.call("virtualservice.purge", virtualserviceids=[service], **wrong)
 
 
 if __name__ == "__main__":

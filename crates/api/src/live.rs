@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use balancing::Order;
 use balancing::placement::{Assignment, State};
 use config::db::Reader;
 use model::alert::learnt::Learnt;
@@ -120,6 +121,12 @@ pub trait Live: Send + Sync {
     fn assignment(&self, group: u64) -> Option<Assignment> {
         let _undecided = group;
         None
+    }
+    /// Removes stored responses of engines of the load balancer: for each, how many, or why none. Blocks for seconds.
+    fn purge(&self, engines: &[u64], order: &Order) -> Vec<(u64, Result<u64, String>)> {
+        let _unsent = order;
+        let reason = "the server does not listen for engines";
+        engines.iter().map(|engine| (*engine, Err(reason.to_owned()))).collect()
     }
     /// Why users got messages about an event, or none, and what comes next. `None` = the event was deleted.
     fn outlook(&self, event: u64) -> Result<Option<Outlook>, String> {

@@ -1,5 +1,7 @@
 //! A cache of responses.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::syntax::is_token;
@@ -23,6 +25,12 @@ pub struct Cache {
     /// How long a response that is no longer fresh stands in for servers that fail, if it says nothing about that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stale_if_error: Option<Time>,
+    /// How long a response that is no longer fresh is sent while it is validated, if it says nothing about that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stale_while_revalidate: Option<Time>,
+    /// How long a request waits for the response to an equal one that is under way.
+    #[serde(default = "Cache::collapse", skip_serializing_if = "Cache::is_usual_collapse")]
+    pub collapse: Time,
     /// Adds `Cache-Status` (RFC 9211) to responses.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub status_header: bool,
@@ -33,6 +41,8 @@ impl Cache {
     const SIZES: (u64, u64) = (1 << 20, 1 << 40);
     /// Largest `max_objects`.
     const OBJECTS_MOST: u32 = 10_000_000;
+    /// Longest `collapse`.
+    const COLLAPSE_MOST: Duration = Duration::from_secs(60);
     /// Most `key_headers`.
     const HEADERS_MOST: usize = 16;
 
@@ -44,6 +54,15 @@ impl Cache {
         100_000
     }
 
+    const fn collapse() -> Time {
+        Time(Duration::from_secs(5))
+    }
+
+    /// Engines of older releases do not know the member.
+    fn is_usual_collapse(collapse: &Time) -> bool {
+        *collapse == Self::collapse()
+    }
+
     /// A cache of this size with the defaults.
     #[must_use]
     pub const fn of(size: Bytes) -> Self {
@@ -53,6 +72,8 @@ impl Cache {
             max_objects: Self::max_objects(),
             key_headers: Vec::new(),
             stale_if_error: None,
+            stale_while_revalidate: None,
+            collapse: Self::collapse(),
             status_header: false,
         }
     }
@@ -76,6 +97,9 @@ impl Cache {
         }
         if !(1..=Self::OBJECTS_MOST).contains(&self.max_objects) {
             return Err(format!("'cache.max_objects' is between 1 and {}", Self::OBJECTS_MOST));
+        }
+        if self.collapse.0 > Self::COLLAPSE_MOST {
+            return Err("'cache.collapse' is at most 1m".to_owned());
         }
         if self.key_headers.len() > Self::HEADERS_MOST {
             return Err(format!("'cache.key_headers' has more than {} names", Self::HEADERS_MOST));
@@ -104,10 +128,14 @@ mod tests {
             ),
             ""
         );
+        let usual: Cache = serde_saphyr::from_str("size: 1M").unwrap();
+        assert!(!serde_json::to_string(&usual).unwrap().contains("collapse"));
         assert!(check("{}").contains("size"));
         assert!(check("size: 1023K").contains("between 1M and 1T"));
         assert!(check("{size: 8M, max_object: 2049K}").contains("a quarter"));
         assert!(check("{size: 8M, max_objects: 0}").contains("between 1 and 10000000"));
+        assert_eq!(check("{size: 8M, collapse: 1m, stale_while_revalidate: 1m}"), "");
+        assert!(check("{size: 8M, collapse: 61s}").contains("at most 1m"));
         assert!(check("{size: 8M, key_headers: ['a b']}").contains("'a b' is not a header name"));
         let many = vec!["a"; 17].join(", ");
         assert!(check(&format!("{{size: 8M, key_headers: [{many}]}}")).contains("more than 16"));

@@ -9,5 +9,8 @@ fn main() -> anyhow::Result<()> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let file = PathBuf::from(std::env::args_os().next_back().unwrap_or_default());
     let (beginning, drain) = Default::default();
-    lb::run(&lb::Service { file, beginning, drain }, &stdx::clock::RealClock::shared())
+    lb::run(
+        &lb::Service { file, beginning, drain, control: None },
+        &stdx::clock::RealClock::shared(),
+    )
 }

@@ -30,7 +30,10 @@ impl Snapshot {
             // A service has an entry for each of its addresses.
             if last.replace(service.tally.born) != Some(service.tally.born) {
                 let open = u64::from(service.connections.load(Relaxed));
-                all.push(Measured { open, ..service.tally.measured(Kind::Service, &service.name) });
+                let mut measured = service.tally.measured(Kind::Service, &service.name);
+                measured.open = open;
+                measured.counts.counters[Counter::CachePurged] = service.caches.purged();
+                all.push(measured);
             }
         }
         for pool in &self.pools {

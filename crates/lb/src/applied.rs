@@ -13,6 +13,12 @@ impl Applied {
         self.rules.iter().map(move |at| of(&service.rules[usize::from(*at)]))
     }
 
+    /// The same for a request whose response no client gets: no script sees that.
+    pub(crate) fn without_response(&self) -> Self {
+        let scripted = self.scripted.as_ref().map(|scripted| Box::new(scripted.without_response()));
+        Self { rules: self.rules.clone(), scripted }
+    }
+
     /// Whether a field of the client is not for the server.
     pub(crate) fn drops(&self, service: &Service, name: &[u8]) -> bool {
         self.scripted.as_ref().is_some_and(|scripted| scripted.request.drops(name))

@@ -18,7 +18,7 @@ use stdx::clock::SharedClock;
 use crate::acme::{Check, Keeper};
 use crate::announce::{Announcer, Owned};
 use crate::auth::Checkers;
-use crate::config::{Announce, Config, Transactions};
+use crate::config::{Announce, Config, Purge, Transactions};
 use crate::core::Who;
 use crate::health::Monitors;
 use crate::mailbox::Mailbox;
@@ -259,6 +259,33 @@ impl Engine {
         }
         self.announcer = started?;
         Ok(())
+    }
+
+    /// Removes stored responses of a virtual service, or of all if `service` is `None`, on all threads. Returns how many.
+    ///
+    /// # Errors
+    /// The URI is invalid, or the service has no cache.
+    pub fn purge(&self, service: Option<&str>, purge: &Purge) -> Result<u64, String> {
+        purge.check()?;
+        let snapshot = self.snapshot.load();
+        let mut purged = None;
+        let mut last = None;
+        for one in
+            snapshot.services.iter().filter(|one| service.is_none_or(|name| one.name == name))
+        {
+            // A service has an entry for each of its addresses.
+            if last.replace(one.tally.born) != Some(one.tally.born)
+                && let Some(more) = one.caches.purge(purge)
+            {
+                purged = Some(purged.unwrap_or(0) + more);
+            }
+        }
+        match (purged, service) {
+            (None, Some(name)) => {
+                Err(format!("virtual service '{name}' does not exist or has no cache"))
+            }
+            (purged, _) => Ok(purged.unwrap_or(0)),
+        }
     }
 
     /// Announces only these VIPs of its services; `None`: all.

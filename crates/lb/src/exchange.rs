@@ -11,7 +11,6 @@ mod trailers;
 use proxying::http1::{self, Body, Framing, HeadEnd, Piece, Refusal, Request, Version};
 
 use crate::auth::{Halt, Task};
-use crate::cache::{Approach, Course};
 use crate::compression::{Acceptance, Coded};
 use crate::config::Protocol;
 use crate::core::Core;
@@ -24,7 +23,7 @@ use crate::route::{Failure, Route, Upstream};
 use crate::session::{Session, State, Step};
 use crate::uplink::Opening;
 use cached::Caching;
-use transactions::{Cached, End};
+use transactions::End;
 
 /// What is remembered of a request once its head is forwarded.
 #[derive(Debug)]
@@ -253,7 +252,7 @@ impl Session {
             let local = if to_head { local.for_head() } else { local };
             Ok(Outcome::Respond(local, keep))
         };
-        let mut forward = match self.decide(request, core) {
+        let forward = match self.decide(request, core) {
             Err(Halt::Check(task)) => return Ok(Outcome::Check(task, to_head)),
             Err(Halt::Respond(local)) => {
                 self.awaits = None;
@@ -274,35 +273,17 @@ impl Session {
         if http2 && request.websocket {
             return Ok(Outcome::Respond(Local { status: 501, ..Local::default() }, keep));
         }
-        let course = match self.look_up(request, &forward, core) {
-            Approach::Respond(local) => {
-                self.note_cached(Cached::Miss);
-                return respond(local);
-            }
-            Approach::Serve(serving) => return Ok(self.serve(request, forward, serving)),
-            Approach::Forward(course, cached) => {
-                self.note_cached(cached);
-                course
-            }
-        };
-        forward.conditions = course.as_ref().map(Course::conditions).unwrap_or_default();
-        core.scratch.clear();
-        let protocol = forward.pool.protocol;
-        request::compose(&mut core.scratch, protocol, request, &forward, self, false);
-        let wish = self.known(request).wish(&forward.pool);
-        let accepted = self.acceptance(request, &forward);
-        let copy = self.begin_copy(request, &forward, core);
-        let status = self.cache_status(|| "vedette; fwd=bypass".to_owned());
-        let caching = Caching { course, status };
-        let plan = Plan { accepted, caching, ..Plan::of(request, forward.applied, http2) };
-        let body = trailers::content(request, http2);
-        let exchange = Exchange { copy, ..Exchange::new(plan, body) };
-        Ok(Outcome::Forward(Box::new(exchange), Box::new(Route::new(forward.pool, wish))))
+        Ok(self.by_cache(request, forward, keep, core))
     }
 
     /// A request is being served.
     pub(crate) fn exchange(&mut self, core: &mut Core) -> Step {
         let (entry, ends) = (self.entry, (self.source, self.destination));
+        if self.awaits_equal()
+            && let Some(step) = self.look_again(core)
+        {
+            return step;
+        }
         let Some(route) = &mut self.route else { return Step::Close };
         let ready = match route.advance(core, entry, ends) {
             Ok(ready) => ready,

@@ -35,6 +35,7 @@ mod mirror;
 mod mux;
 mod ocsp;
 mod opening;
+pub mod orders;
 mod origin;
 mod own;
 mod peer;

@@ -6,8 +6,10 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use mio::{Registry, Token, Waker};
+use stdx::sync::lock;
 
 use crate::phase::{Left, Phase};
+use crate::wheel::Entry;
 
 /// The result of the check of a password.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +40,8 @@ pub(crate) struct Mailbox {
     pub(crate) checked: Mutex<Vec<Checked>>,
     /// Datagrams of this thread's HTTP/3 connections that others have received.
     pub(crate) strays: Mutex<Vec<Stray>>,
+    /// Sessions that have waited for another one.
+    resumed: Mutex<Vec<Entry>>,
     pub(crate) waker: Waker,
     /// The configuration is another one.
     pub(crate) changed: AtomicBool,
@@ -57,11 +61,31 @@ impl Mailbox {
             datagrams: Mutex::new(Vec::new()),
             checked: Mutex::new(Vec::new()),
             strays: Mutex::new(Vec::new()),
+            resumed: Mutex::new(Vec::new()),
             waker: Waker::new(registry, token)?,
             changed: AtomicBool::new(false),
             phase: Mutex::default(),
             left: Mutex::default(),
             stop: AtomicBool::new(false),
         })
+    }
+
+    /// Lets a session of the thread run.
+    pub(crate) fn resume(&self, entry: Entry) {
+        let mut resumed = lock(&self.resumed);
+        resumed.push(entry);
+        // The first one has woken the thread for all.
+        if resumed.len() == 1
+            && let Err(error) = self.waker.wake()
+        {
+            tracing::error!(
+                "cannot wake a thread whose request can go on; it responds late: {error}"
+            );
+        }
+    }
+
+    /// Sessions that can run.
+    pub(crate) fn resumed(&self) -> Vec<Entry> {
+        std::mem::take(&mut *lock(&self.resumed))
     }
 }

@@ -61,6 +61,8 @@ pub(crate) enum Upstream {
     Connecting(Box<Link>),
     /// Connected.
     Ready(Box<Link>),
+    /// The response to an equal request is awaited.
+    Equal,
     /// No server is needed: the response is in the cache.
     Stored(Box<Serving>),
 }
@@ -113,7 +115,7 @@ impl Route {
     pub(crate) fn link(&mut self) -> Option<&mut Link> {
         match &mut self.upstream {
             Upstream::Connecting(link) | Upstream::Ready(link) => Some(link),
-            Upstream::Wanted | Upstream::Queued | Upstream::Stored(_) => None,
+            Upstream::Wanted | Upstream::Queued | Upstream::Equal | Upstream::Stored(_) => None,
         }
     }
 
@@ -138,7 +140,7 @@ impl Route {
     pub(crate) fn take_link(&mut self) -> Option<Box<Link>> {
         match std::mem::replace(&mut self.upstream, Upstream::Wanted) {
             Upstream::Connecting(link) | Upstream::Ready(link) => Some(link),
-            Upstream::Wanted | Upstream::Queued | Upstream::Stored(_) => None,
+            Upstream::Wanted | Upstream::Queued | Upstream::Equal | Upstream::Stored(_) => None,
         }
     }
 
@@ -152,6 +154,7 @@ impl Route {
         loop {
             match &mut self.upstream {
                 Upstream::Ready(_) | Upstream::Stored(_) => return Ok(true),
+                Upstream::Equal => return Ok(false),
                 Upstream::Connecting(link) => {
                     let established = match &mut link.peer {
                         Peer::Socket(conn) => establish(conn, &mut self.preface)?,

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use anyhow::Context;
 use stdx::clock::SharedClock;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc::Receiver;
 
 use crate::engine::{Engine, read};
+use crate::orders::{self, Waiting};
 use crate::succession::{Beginning, Drain, announce_ready};
 
 /// An engine with a file.
@@ -18,6 +20,8 @@ pub struct Service {
     pub beginning: Beginning,
     /// What SIGTERM does.
     pub drain: Drain,
+    /// Socket for orders; `None`: it takes none.
+    pub control: Option<PathBuf>,
 }
 
 /// Starts the engine from a file and runs it until SIGTERM or SIGINT. SIGHUP reads the file again; a
@@ -26,7 +30,7 @@ pub struct Service {
 /// # Errors
 /// Problems of the first configuration, addresses that cannot be used, missing resources.
 pub fn run(service: &Service, clock: &SharedClock) -> anyhow::Result<()> {
-    let Service { file, beginning, drain } = service;
+    let Service { file, beginning, drain, control } = service;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut reload = signal(SignalKind::hangup()).context("cannot receive SIGHUP")?;
@@ -34,6 +38,7 @@ pub fn run(service: &Service, clock: &SharedClock) -> anyhow::Result<()> {
         let mut interrupt = signal(SignalKind::interrupt()).context("cannot receive SIGINT")?;
         let mut engine = Engine::begin(&read(file)?, *beginning, clock)?;
         tracing::info!("the engine runs; configuration {} applied", file.display());
+        let mut control = control.as_deref().map(orders::listen).transpose()?;
         announce_ready(*beginning, *drain);
         let drains = loop {
             tokio::select! {
@@ -41,6 +46,11 @@ pub fn run(service: &Service, clock: &SharedClock) -> anyhow::Result<()> {
                     Ok(()) => tracing::info!("configuration {} applied", file.display()),
                     Err(error) => tracing::error!("cannot apply the new configuration; keeping the current one: {error:#}"),
                 },
+                order = next(&mut control) => {
+                    if let Some(order) = order {
+                        order.carry_out(&engine);
+                    }
+                }
                 _ = terminate.recv() => break !drain.deadline.is_zero(),
                 _ = interrupt.recv() => break false,
             }
@@ -55,4 +65,12 @@ pub fn run(service: &Service, clock: &SharedClock) -> anyhow::Result<()> {
         engine.stop();
         Ok(())
     })
+}
+
+/// The next order, if the engine takes any.
+async fn next(control: &mut Option<Receiver<Waiting>>) -> Option<Waiting> {
+    match control {
+        Some(orders) => orders.recv().await,
+        None => std::future::pending().await,
+    }
 }

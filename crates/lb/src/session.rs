@@ -78,6 +78,8 @@ pub(crate) enum Stage {
     Head,
     ClientBody,
     Queue,
+    /// The response to an equal request is awaited.
+    Equal,
     Connect,
     Server,
     Tunnel,
@@ -359,6 +361,10 @@ impl Session {
                 let upstream = self.route.as_ref().map(|route| &route.upstream);
                 match upstream {
                     Some(Upstream::Queued) => (Stage::Queue, times.queue),
+                    Some(Upstream::Equal) => {
+                        let cache = self.service.cache.as_ref();
+                        (Stage::Equal, cache.map_or(0, |cache| cache.collapse_ms))
+                    }
                     Some(Upstream::Connecting(_)) => (Stage::Connect, times.connect),
                     Some(Upstream::Stored(_)) => (Stage::ClientBody, times.client_body),
                     _ if self.state == State::Tunnel => (Stage::Tunnel, times.tunnel),
@@ -385,7 +391,10 @@ impl Session {
 
     fn set_timer(&mut self, core: &mut Core) {
         let (stage, length) = self.stage(core);
-        let once = matches!(stage, Stage::Head | Stage::Queue | Stage::Connect | Stage::Linger);
+        let once = matches!(
+            stage,
+            Stage::Head | Stage::Queue | Stage::Equal | Stage::Connect | Stage::Linger
+        );
         // A mirror that responds slowly has a place no longer than that.
         let renewed = !once && !matches!(self.client, Peer::Copy(_));
         if stage != self.timer.stage || self.timer.due_ms == u64::MAX || (renewed && self.progress)
@@ -437,6 +446,10 @@ impl Session {
             Stage::Queue if self.state == State::Tunnel => Step::Close,
             Stage::Queue if self.state == State::Authenticate => self.refuse_busy(core),
             Stage::Queue => self.server_failed(Failure::Full, core),
+            Stage::Equal => {
+                self.go(core);
+                Step::Again
+            }
             Stage::Connect => self.server_failed(Failure::Connect, core),
             Stage::Server => self.server_failed(Failure::Timeout, core),
         }

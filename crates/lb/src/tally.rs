@@ -72,6 +72,7 @@ impl Cells {
         self.add(Counter::BytesOut, response.bytes);
         match course.cached {
             Cached::Hit | Cached::Revalidated | Cached::Stale => {
+                self.add(Counter::CacheStale, u64::from(course.cached == Cached::Stale));
                 self.add(Counter::CacheHits, 1);
                 self.add(Counter::CacheBytes, response.bytes);
             }

@@ -347,6 +347,7 @@ impl Worker {
         let strays = std::mem::take(&mut *lock(&self.mailbox.strays));
         self.quic.strays(strays, &mut self.core);
         self.follow_phase();
+        self.core.hub.again.extend(self.mailbox.resumed());
         let now_ms = self.core.now_ms();
         for done in std::mem::take(&mut *lock(&self.mailbox.checked)) {
             let waiting = self.core.checks.done(done, now_ms);

@@ -94,6 +94,11 @@ pub enum Message<'b> {
     Owning { generation: u64, vips: &'b str },
     /// Server: the VIPs that the engine owns from now on, a list of addresses as JSON.
     Place { generation: u64, vips: &'b str },
+    /// Server: an order to remove stored responses, as JSON.
+    Purge { number: u64, order: &'b str },
+    /// Engine, after the welcome with the number 0, and after each [`Purge`](Self::Purge): how many responses were removed,
+    /// or why none. Engines of older releases send none and get no orders.
+    Purged { number: u64, count: u64, error: &'b str },
 }
 
 /// Why bytes are no message. The connection cannot go on, except after [`Form`](Self::Form).
@@ -171,6 +176,11 @@ impl<'b> Message<'b> {
             17 => Self::Program { version: from.text(SMALL_MAX)? },
             18 => Self::Owning { generation: from.u64()?, vips: from.text(VIPS_MAX)? },
             19 => Self::Place { generation: from.u64()?, vips: from.text(VIPS_MAX)? },
+            20 => Self::Purge { number: from.u64()?, order: from.text(SMALL_MAX)? },
+            21 => {
+                let (number, count) = (from.u64()?, from.u64()?);
+                Self::Purged { number, count, error: from.text(SMALL_MAX)? }
+            }
             other => return Err(LinkError::Unknown(*other)),
         };
         if from.rest.is_empty() { Ok(message) } else { Err(LinkError::Length(*code)) }
@@ -209,6 +219,8 @@ impl<'b> Message<'b> {
             Self::Program { .. } => 17,
             Self::Owning { .. } => 18,
             Self::Place { .. } => 19,
+            Self::Purge { .. } => 20,
+            Self::Purged { .. } => 21,
         }
     }
 
@@ -244,11 +256,17 @@ impl<'b> Message<'b> {
             }
             Self::Checks { number, text }
             | Self::Owning { generation: number, vips: text }
-            | Self::Place { generation: number, vips: text } => {
+            | Self::Place { generation: number, vips: text }
+            | Self::Purge { number, order: text } => {
                 put_u64(out, number);
                 put_all(out, [text.as_bytes()]);
             }
             Self::Answering { number } => put_u64(out, number),
+            Self::Purged { number, count, error } => {
+                put_u64(out, number);
+                put_u64(out, count);
+                put_all(out, [error.as_bytes()]);
+            }
             Self::Refused { reason: text } | Self::Program { version: text } => {
                 put_all(out, [text.as_bytes()]);
             }

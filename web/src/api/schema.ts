@@ -3295,7 +3295,7 @@ export interface VirtualService {
   authentication: unknown;
   /** `{algorithms, types, min_length, level, streams}`; `{}`: none. */
   compression: unknown;
-  /** Responses that engines keep in memory: `{size, max_object, max_objects, key_headers, stale_if_error, status_header}`; `{}`: none. */
+  /** Responses that engines keep in memory: `{size, max_object, max_objects, key_headers, stale_if_error, stale_while_revalidate, collapse, status_header}`; `{}`: none. */
   cache: unknown;
   /** Copies of requests for another pool: `{poolid, percent, max_body, concurrent}`, or `poolgroupid` instead; `{}`: none. */
   mirror: unknown;
@@ -3343,7 +3343,7 @@ export interface VirtualServiceInput {
   authentication?: unknown;
   /** `{algorithms, types, min_length, level, streams}`; `{}`: none. */
   compression?: unknown;
-  /** Responses that engines keep in memory: `{size, max_object, max_objects, key_headers, stale_if_error, status_header}`; `{}`: none. */
+  /** Responses that engines keep in memory: `{size, max_object, max_objects, key_headers, stale_if_error, stale_while_revalidate, collapse, status_header}`; `{}`: none. */
   cache?: unknown;
   /** Copies of requests for another pool: `{poolid, percent, max_body, concurrent}`, or `poolgroupid` instead; `{}`: none. */
   mirror?: unknown;
@@ -4040,6 +4040,7 @@ export type MethodName =
   | "virtualservice.create"
   | "virtualservice.delete"
   | "virtualservice.get"
+  | "virtualservice.purge"
   | "virtualservice.update";
 
 /** A value of a field, and its name for people. */

@@ -94,6 +94,9 @@ impl Sum {
             ("cache", "hits") => Counter::CacheHits,
             ("cache", "misses") => Counter::CacheMisses,
             ("cache", "bytes") => Counter::CacheBytes,
+            ("cache", "stale") => Counter::CacheStale,
+            ("cache", "collapsed") => Counter::CacheCollapsed,
+            ("cache", "purged") => Counter::CachePurged,
             ("script_failures", "") => Counter::ScriptFailures,
             _ => return self.estimate(name, which),
         };

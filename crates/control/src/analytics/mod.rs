@@ -12,6 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use balancing::Order;
 use balancing::placement::{Assignment, State as Seen};
 use config::engines::Catalogue;
 use proxying::engine_link::analytics::Portion;
@@ -19,6 +20,7 @@ use stdx::clock::SharedClock;
 use stdx::sync::lock;
 
 use crate::liveness::Liveness;
+use crate::server::Purges;
 use windows::{Engine, Key};
 
 /// Engines report this often.
@@ -85,6 +87,8 @@ pub struct Board {
     /// Monotonic time of the start.
     began: Duration,
     state: Mutex<State>,
+    /// Orders to the engines.
+    pub(crate) purges: Purges,
 }
 
 impl std::fmt::Debug for Board {
@@ -128,7 +132,14 @@ impl Board {
     #[must_use]
     pub fn new(clock: SharedClock) -> Arc<Self> {
         let began = clock.monotonic();
-        Arc::new(Self { clock, began, state: Mutex::default() })
+        let (state, purges) = (Mutex::default(), Purges::default());
+        Arc::new(Self { clock, began, state, purges })
+    }
+
+    /// Gives an order to remove stored responses to engines. The result has all of them: how many were removed, or why
+    /// none. Blocks for seconds.
+    pub fn purge(&self, engines: &[u64], order: &Order) -> Vec<(u64, Result<u64, String>)> {
+        self.purges.purge(engines, order)
     }
 
     /// Learns which objects exist, and forgets what was reported of others.

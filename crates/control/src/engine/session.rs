@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use balancing::Order;
 use lb::TicketSecrets;
 use lb::acme::Check;
 use openssl::pkey::{PKey, Private};
@@ -74,6 +75,7 @@ impl<'r> Session<'r> {
         link.send(&Message::Program { version: env!("CARGO_PKG_VERSION") }).await?;
         let (generation, vips) = running.owning()?;
         link.send(&Message::Owning { generation, vips: &vips }).await?;
+        link.send(&Message::Purged { number: 0, count: 0, error: "" }).await?;
         let tail = Tail::new(&running.folder.transactions(), kept);
         Ok(Self { link, running, tail, waiting: VecDeque::new(), waiting_bytes: 0, new_key: None })
     }
@@ -159,6 +161,13 @@ impl<'r> Session<'r> {
                 self.running.place(generation, &vips)?;
                 let (generation, vips) = self.running.owning()?;
                 self.link.send(&Message::Owning { generation, vips: &vips }).await
+            }
+            Message::Purge { number, order } => {
+                let order: Order = serde_json::from_str(order)?;
+                let purged = self.running.engine.purge(order.service.as_deref(), &order.purge);
+                let (count, error) =
+                    purged.map_or_else(|error| (0, short(error)), |count| (count, String::new()));
+                self.link.send(&Message::Purged { number, count, error: &error }).await
             }
             Message::Renewed { certificate } => {
                 let certificate = X509::from_der(certificate)?;

@@ -19,6 +19,7 @@ use transactions::Stream;
 
 use super::checks::{Seat, Sheet};
 use super::placement::Told;
+use super::purges::Desk;
 use super::records::Records;
 use super::report::{Reporting, too_long};
 use super::{From, Place, Shared, blocking};
@@ -223,6 +224,7 @@ impl Session<'_> {
         let mut sheets = self.shared.checks.sheets();
         let mut tickets = self.shared.tickets.changes();
         let mut decisions = self.shared.placer.decisions();
+        let mut purging = self.shared.board.purges.enter(self.stream.engine);
         self.configure().await?;
         self.hand_checks(&mut sheets).await?;
         self.store_report().await?;
@@ -233,7 +235,10 @@ impl Session<'_> {
                 ready = timeout_at(heard + SILENCE, self.link.ready()) => {
                     ready.context("the engine is silent")??;
                     heard = Instant::now();
-                    self.take().await?;
+                    self.take(&mut purging).await?;
+                }
+                (number, order) = purging.next() => {
+                    self.link.send(&Message::Purge { number, order: &order }).await?;
                 }
                 changed = changes.changed() => {
                     changed?;
@@ -278,7 +283,7 @@ impl Session<'_> {
     }
 
     /// Handles the message that is ready.
-    async fn take(&mut self) -> anyhow::Result<()> {
+    async fn take(&mut self, purging: &mut Desk) -> anyhow::Result<()> {
         match self.link.message()? {
             Message::Block { at, bytes } => {
                 let bytes = bytes.to_vec();
@@ -315,6 +320,7 @@ impl Session<'_> {
                 self.store_report().await?;
             }
             Message::Answering { number } => self.seat.answers(number),
+            Message::Purged { number, count, error } => purging.done(number, count, error),
             Message::Renew { request } => {
                 let request = request.to_vec();
                 self.renew(request).await?;

@@ -92,14 +92,15 @@ fn stored_responses_are_counted_with_their_bytes() {
         transaction.course.cached = cached;
         tally.count(0, &transaction);
         let counters = tally.counts().counters;
-        [Counter::CacheHits, Counter::CacheMisses, Counter::CacheBytes].map(|one| counters[one])
+        use Counter::{CacheBytes, CacheHits, CacheMisses, CacheStale};
+        [CacheHits, CacheMisses, CacheBytes, CacheStale].map(|one| counters[one])
     };
     for hit in [Cached::Hit, Cached::Revalidated, Cached::Stale] {
-        assert_eq!(counted(hit), [1, 0, 1_000], "{hit:?}");
+        assert_eq!(counted(hit), [1, 0, 1_000, u64::from(hit == Cached::Stale)], "{hit:?}");
     }
-    assert_eq!(counted(Cached::Miss), [0, 1, 0]);
-    assert_eq!(counted(Cached::Passed), [0; 3]);
-    assert_eq!(counted(Cached::Unused), [0; 3]);
+    assert_eq!(counted(Cached::Miss), [0, 1, 0, 0]);
+    assert_eq!(counted(Cached::Passed), [0; 4]);
+    assert_eq!(counted(Cached::Unused), [0; 4]);
 }
 
 #[test]

@@ -225,6 +225,11 @@ impl Checks {
         Self { mac, passed, refused, waiting: HashMap::new(), checkers, mailbox, unix_us: 0 }
     }
 
+    /// Where the thread gets what others have for it.
+    pub(crate) fn mailbox(&self) -> &Arc<Mailbox> {
+        &self.mailbox
+    }
+
     /// Takes over the machine's clock: the Unix time at the monotonic time 0, in microseconds.
     pub(crate) fn set_unix(&mut self, unix_us: u64) {
         self.unix_us = unix_us;

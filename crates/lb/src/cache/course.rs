@@ -2,17 +2,21 @@
 
 use std::sync::Arc;
 
-use proxying::caching::{Arrival, Asker, RequestDirectives, Terms, Validators, http_date, names};
+use proxying::caching::{
+    Arrival, Asker, RequestDirectives, Terms, Use, Validators, http_date, names,
+};
 use proxying::http1::{Field, Framing, Response, Version};
 
 use super::fields::Fields;
 use super::fill::Fill;
+use super::flights::{Follow, Joined, Lead, Resume, Verdict};
 use super::key::Key;
 use super::line::Change;
 use super::object::{Head, Object, Origin, Variant};
 use super::serving::{Serving, Shape};
 use super::settings::Cache;
 use super::store::Mark;
+use crate::slot::Slot;
 
 /// The time at which a response arrives.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +53,32 @@ pub(crate) enum Course {
     Change(Change),
 }
 
+/// What a request means for equal ones.
+#[derive(Debug)]
+pub(super) enum Part {
+    Alone,
+    /// They wait for its response. One without a client has a place.
+    Lead {
+        lead: Lead,
+        _place: Option<Slot>,
+    },
+    /// It waits for that of another one.
+    Follow(Follow),
+}
+
+/// What a request that waits for the response to an equal one does next.
+#[derive(Debug)]
+pub(crate) enum Awaited {
+    /// It waits.
+    Waiting,
+    /// The client gets the stored response.
+    Serve(Serving),
+    /// The client gets an expired one, because the server has failed.
+    StandIn(Serving),
+    /// It goes to a server.
+    Go,
+}
+
 /// A request whose response may be stored.
 #[derive(Debug)]
 pub(crate) struct Fetch {
@@ -68,6 +98,7 @@ pub(crate) struct Fetch {
     /// Monotonic microseconds.
     pub(super) began_us: u64,
     pub(super) fill: Option<Fill>,
+    pub(super) part: Part,
 }
 
 impl Course {
@@ -93,8 +124,32 @@ impl Course {
     /// The stored response for a client whose request no server has answered.
     pub(crate) fn stand_in(&mut self, now_us: u64) -> Option<Serving> {
         match self {
-            Self::Fetch(fetch) => fetch.stand_in(now_us),
+            Self::Fetch(fetch) => {
+                fetch.end(Verdict::Failed);
+                fetch.stand_in(now_us)
+            }
             Self::Change(..) => None,
+        }
+    }
+
+    /// Whether the request waits for the response to an equal one.
+    pub(crate) fn waits(&self) -> bool {
+        matches!(self, Self::Fetch(fetch) if matches!(fetch.part, Part::Follow(_)))
+    }
+
+    /// What a request that [waits](Self::waits) does next.
+    pub(crate) fn awaited(&mut self, now_us: u64, resume: &dyn Fn() -> Resume) -> Awaited {
+        match self {
+            Self::Fetch(fetch) => fetch.awaited(now_us, resume),
+            Self::Change(..) => Awaited::Go,
+        }
+    }
+
+    /// The request waits no longer.
+    pub(crate) fn go(&mut self, now_us: u64) {
+        if let Self::Fetch(fetch) = self {
+            fetch.part = Part::Alone;
+            fetch.begin_at(now_us);
         }
     }
 
@@ -104,6 +159,15 @@ impl Course {
             && fetch.fill.take_if(|fill| !fill.add(data)).is_some()
         {
             fetch.remove_stale();
+            fetch.end_private();
+        }
+    }
+
+    /// Bytes of content that are stored at most.
+    pub(crate) fn content_max(&self) -> usize {
+        match self {
+            Self::Fetch(fetch) => fetch.cache.max_object,
+            Self::Change(..) => 0,
         }
     }
 
@@ -115,10 +179,13 @@ impl Course {
     /// The response went to the client completely.
     pub(crate) fn complete(self) {
         if let Self::Fetch(fetch) = self {
-            let Fetch { cache, key, mark, fill, .. } = *fetch;
+            let Fetch { cache, key, mark, fill, part, .. } = *fetch;
             if let Some(fill) = fill.filter(Fill::is_whole) {
                 let Fill { head, body, .. } = fill;
                 cache.store.add(&key, mark, head, body);
+                if let Part::Lead { lead, .. } = part {
+                    lead.end(Verdict::Stored);
+                }
             }
         }
     }
@@ -165,21 +232,95 @@ impl Fetch {
         if !self.to_head
             && let Some(stale) = self.stale.take_if(is_ours)
         {
-            return self.confirm(&stale, response, at, writes);
+            let confirmed = self.confirm(&stale, response, at, writes);
+            self.end(Verdict::Stored);
+            return confirmed;
         }
-        if matches!(response.status, 500 | 502..=504)
-            && let Some(serving) = self.stand_in(at.now_us)
-        {
-            return Reaction::StandIn(serving);
+        if matches!(response.status, 500 | 502..=504) {
+            self.end(Verdict::Failed);
+            if let Some(serving) = self.stand_in(at.now_us) {
+                return Reaction::StandIn(serving);
+            }
         }
         if self.to_head {
             return Reaction::Forward;
         }
         self.fill = self.begin(response, at, writes);
-        if self.fill.is_none() && tells_of_resource(response.status) {
-            self.remove_stale();
+        if self.fill.is_none() {
+            if tells_of_resource(response.status) {
+                self.remove_stale();
+                self.end_private();
+            }
+            self.end(Verdict::Private);
         }
         Reaction::Forward
+    }
+
+    /// Equal requests go on.
+    fn end(&mut self, verdict: Verdict) {
+        if let Part::Lead { lead, .. } = std::mem::replace(&mut self.part, Part::Alone) {
+            lead.end(verdict);
+        }
+    }
+
+    /// They go on, and following ones do not wait.
+    fn end_private(&mut self) {
+        if let Part::Lead { lead, .. } = std::mem::replace(&mut self.part, Part::Alone) {
+            lead.end_private(self.began_us);
+        }
+    }
+
+    /// The expired response that a client gets while it is validated.
+    pub(super) fn meanwhile(&self, now_us: u64) -> Option<Serving> {
+        let stale = self.stale.as_ref()?;
+        let age_s = stale.head.age_s(now_us);
+        let usable = stale.head.terms.serves_meanwhile(age_s, &self.asked);
+        usable.then(|| self.serve(Arc::clone(stale), age_s))
+    }
+
+    /// It goes to a server now: what is invalidated from now on is not stored.
+    fn begin_at(&mut self, now_us: u64) {
+        self.mark = self.cache.store.mark(&self.key.resource);
+        self.began_us = now_us;
+    }
+
+    fn awaited(&mut self, now_us: u64, resume: &dyn Fn() -> Resume) -> Awaited {
+        while let Part::Follow(follow) = &mut self.part {
+            let Some(verdict) = follow.verdict(resume) else { return Awaited::Waiting };
+            self.part = Part::Alone;
+            self.begin_at(now_us);
+            if let Some(awaited) = self.after(verdict, now_us) {
+                return awaited;
+            }
+            match self.cache.flights.join(&self.key, now_us) {
+                Joined::Lead(lead) => self.part = Part::Lead { lead, _place: None },
+                Joined::Follow(follow) => self.part = Part::Follow(follow),
+                Joined::Alone => {}
+            }
+        }
+        Awaited::Go
+    }
+
+    /// What follows from the end of a flight; `None`: the next one decides.
+    fn after(&self, verdict: Verdict, now_us: u64) -> Option<Awaited> {
+        match verdict {
+            Verdict::Stored => {
+                let found = self.cache.store.find(&self.key, &self.fields.list());
+                let suits = |own: &Arc<Object>| {
+                    own.head.terms.suits(self.asker, own.head.varies_by("cookie"))
+                };
+                // A missing one is a variant for others.
+                let found = found.filter(suits)?;
+                let age_s = found.head.age_s(now_us);
+                Some(match found.head.terms.usable(age_s, &self.asked) {
+                    Use::Fresh => Awaited::Serve(self.serve(found, age_s)),
+                    Use::Validate => Awaited::Go,
+                })
+            }
+            Verdict::Failed => self.stand_in(now_us).map(Awaited::StandIn),
+            Verdict::Private | Verdict::Full => Some(Awaited::Go),
+            Verdict::Lost => None,
+        }
     }
 
     /// The resource has changed, and nothing replaces what is stored.
@@ -217,8 +358,7 @@ impl Fetch {
         writes: &dyn Fn(&str) -> bool,
     ) -> Option<Head> {
         let arrival = self.arrival(at);
-        let stale_s = self.cache.stale_if_error_s;
-        let terms = Terms::of(line.status, fields, self.asker, arrival, stale_s)?;
+        let terms = Terms::of(line.status, fields, self.asker, arrival, self.cache.stale)?;
         let names = names(fields).filter(|names| !names.iter().any(|name| writes(name)))?;
         Some(Head {
             status: line.status,

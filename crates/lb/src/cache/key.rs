@@ -5,7 +5,7 @@ use proxying::http1::Request;
 use super::question::Question;
 
 /// The resource, and what else of a request decides which of its responses may be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     /// Port of the service, host and target as the client sent them, but for the case of the host. Equal URIs in
     /// different spellings are different here: a server may tell them apart, and could be made to answer one with the
@@ -50,7 +50,10 @@ impl Key {
     }
 }
 
-/// The resource of a request.
+/// Bytes of a resource before its host: the port.
+pub(super) const PORT: usize = 2;
+
+/// The resource of a request: the port in network byte order, the host, a zero byte, and the target.
 pub(super) fn resource(request: &Request<'_>, port: u16) -> Box<[u8]> {
     let target = request.target.path_and_query;
     let mut resource = Vec::with_capacity(request.host.len() + target.len() + 8);

@@ -8,6 +8,7 @@ mod budget;
 mod course;
 mod fields;
 mod fill;
+mod flights;
 mod key;
 mod line;
 mod object;
@@ -17,7 +18,8 @@ mod settings;
 mod store;
 
 pub(crate) use asking::Approach;
-pub(crate) use course::{Course, Moment, Reaction};
+pub(crate) use course::{Awaited, Course, Moment, Reaction};
+pub(crate) use flights::Resume;
 pub(crate) use line::Line;
 pub(crate) use question::Question;
 pub(crate) use serving::Serving;

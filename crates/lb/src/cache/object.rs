@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use proxying::caching::{Terms, combined};
+use proxying::caching::{Terms, Validators, combined};
 use proxying::http1::Field;
 
 use super::budget::Share;
@@ -112,6 +112,11 @@ impl Object {
     /// A response with a newer head, which is not stored.
     pub(super) fn once(head: Head, content: &Arc<Content>) -> Arc<Self> {
         Arc::new(Self { head, content: Arc::clone(content), _share: None })
+    }
+
+    /// Whether a server can confirm it.
+    pub(super) fn has_validators(&self) -> bool {
+        Validators::of(&self.head.fields.list()).is_some()
     }
 
     /// Bytes of its content.

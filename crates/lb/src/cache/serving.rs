@@ -126,6 +126,11 @@ impl Serving {
         format!("vedette; fwd=stale{status}; ttl={}", self.ttl_s())
     }
 
+    /// Whether it has expired.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.ttl_s() <= 0
+    }
+
     /// Seconds that the response is still fresh; negative: since it is not.
     fn ttl_s(&self) -> i64 {
         let age_s = self.age.parse::<i64>().unwrap_or(i64::MAX);

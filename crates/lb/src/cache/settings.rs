@@ -1,10 +1,13 @@
 //! The cache of a virtual service.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
+use proxying::caching::Stale;
 use sha2::{Digest, Sha256};
 
 use super::budget::Budget;
+use super::flights::Flights;
 use super::store::Store;
 use crate::config::{self, VirtualService};
 
@@ -16,9 +19,15 @@ pub(crate) struct Cache {
     settings: [u8; 32],
     pub(super) max_object: usize,
     pub(crate) key_headers: Vec<String>,
-    pub(super) stale_if_error_s: u64,
+    /// Of responses that do not say it.
+    pub(super) stale: Stale,
+    /// How long requests wait for the response to an equal one, in milliseconds.
+    pub(crate) collapse_ms: u64,
     pub(crate) status_header: bool,
     pub(super) store: Store,
+    pub(super) flights: Arc<Flights>,
+    /// Stale responses that are being validated while clients get them.
+    pub(super) refreshes: Arc<AtomicU32>,
 }
 
 impl Cache {
@@ -38,15 +47,22 @@ impl Cache {
 
     fn new(config: &config::Cache, settings: [u8; 32]) -> Self {
         let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let seconds = |time: Option<config::Time>| time.map_or(0, |time| time.0.as_secs());
         let objects = usize::try_from(config.max_objects).unwrap_or(usize::MAX);
         let budget = Budget::new(number(config.size.0), number(config.arriving()), objects);
         Self {
             settings,
             max_object: number(config.max_object.0),
             key_headers: config.key_headers.clone(),
-            stale_if_error_s: config.stale_if_error.map_or(0, |time| time.0.as_secs()),
+            stale: Stale {
+                if_error_s: seconds(config.stale_if_error),
+                while_revalidate_s: seconds(config.stale_while_revalidate),
+            },
+            collapse_ms: u64::try_from(config.collapse.0.as_millis()).unwrap_or(u64::MAX),
             status_header: config.status_header,
             store: Store::new(budget),
+            flights: Flights::new(),
+            refreshes: Arc::default(),
         }
     }
 }

@@ -9,8 +9,9 @@ use proxying::http1::Field;
 use stdx::sync::lock;
 
 use super::budget::{Budget, Share};
-use super::key::Key;
+use super::key::{Key, PORT};
 use super::object::{Content, Head, Object};
+use crate::config::Purge;
 
 /// Parts with locks of their own.
 const SHARDS: usize = 16;
@@ -61,8 +62,10 @@ impl Store {
         }
     }
 
+    /// Of a resource without its port, so that those of all ports are found together.
     fn hash(&self, resource: &[u8]) -> usize {
-        usize::try_from(self.hasher.hash_one(resource) & u64::from(u32::MAX)).unwrap_or(0)
+        let of_all_ports = resource.get(PORT..).unwrap_or_default();
+        usize::try_from(self.hasher.hash_one(of_all_ports) & u64::from(u32::MAX)).unwrap_or(0)
     }
 
     fn shard(&self, resource: &[u8]) -> &Mutex<Shard> {
@@ -168,6 +171,34 @@ impl Store {
         let removed = shard.remove(resource);
         drop(shard);
         drop(removed);
+    }
+
+    /// Removes the responses of the resources that `purge` names, also those that are arriving. Returns how many were
+    /// stored.
+    pub(super) fn purge(&self, purge: &Purge) -> u64 {
+        let (marks, shards) = match purge.resource() {
+            Some(resource) => {
+                let of_any_port = [&[0; PORT][..], &resource].concat();
+                let (mark, shard) = (self.counter(&of_any_port), self.shard(&of_any_port));
+                (std::slice::from_ref(mark), std::slice::from_ref(shard))
+            }
+            None => (&*self.marks, &*self.shards),
+        };
+        // Before the search: what is placed behind it would be older than the purge.
+        for mark in marks {
+            mark.fetch_add(1, Relaxed);
+        }
+        let purge_one = |shard: &Mutex<Shard>| {
+            let mut shard = lock(shard);
+            let is_named =
+                |resource: &&Box<[u8]>| purge.names(resource.get(PORT..).unwrap_or_default());
+            let named = shard.keys().filter(is_named);
+            let named: Vec<Box<[u8]>> = named.cloned().collect();
+            let removed: Vec<_> = named.iter().filter_map(|name| shard.remove(name)).collect();
+            drop(shard);
+            removed.iter().map(|entry| entry.variants.len() as u64).sum::<u64>()
+        };
+        shards.iter().map(purge_one).sum()
     }
 }
 

@@ -1,15 +1,17 @@
 //! Exchanges in which the cache has a part.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use proxying::caching::{Asker, is_safe};
+use proxying::engine_link::analytics::Counter;
 use proxying::http1::{Body, Framing, Request};
 use transactions::Cached;
 
-use super::{Exchange, Outcome, Plan};
-use crate::cache::{Approach, Course, Question, Serving};
+use super::{Exchange, Outcome, Plan, trailers};
+use crate::cache::{Approach, Awaited, Course, Question, Resume, Serving};
 use crate::compression::Acceptance;
-use crate::config::PersistenceKind;
+use crate::config::{PersistenceKind, Protocol};
 use crate::core::Core;
 use crate::own;
 use crate::policy::Forward;
@@ -44,6 +46,89 @@ pub(crate) struct Caching {
 }
 
 impl Session {
+    /// What happens to a request that may go to a server. `keep`: whether the connection outlives a response of the
+    /// balancer.
+    pub(super) fn by_cache(
+        &mut self,
+        request: &Request<'_>,
+        mut forward: Forward,
+        keep: bool,
+        core: &mut Core,
+    ) -> Outcome {
+        let course = match self.look_up(request, &forward, core) {
+            Approach::Respond(local) => {
+                self.note_cached(Cached::Miss);
+                let to_head = request.method == b"HEAD";
+                return Outcome::Respond(if to_head { local.for_head() } else { local }, keep);
+            }
+            Approach::Serve(serving) => return self.serve(request, forward, serving),
+            Approach::Refresh(serving, course) => {
+                forward.conditions = course.conditions();
+                self.validate_meanwhile(request, &forward, course, core);
+                return self.serve(request, forward, serving);
+            }
+            Approach::Forward(course, cached) => {
+                self.note_cached(cached);
+                course
+            }
+        };
+        let waits = course.as_ref().is_some_and(Course::waits);
+        forward.conditions = course.as_ref().map(Course::conditions).unwrap_or_default();
+        core.scratch.clear();
+        let protocol = forward.pool.protocol;
+        request::compose(&mut core.scratch, protocol, request, &forward, self, false);
+        let wish = self.known(request).wish(&forward.pool);
+        let accepted = self.acceptance(request, &forward);
+        // The equal request has a copy.
+        let copy = if waits { None } else { self.begin_copy(request, &forward, core) };
+        let status = self.cache_status(|| "vedette; fwd=bypass".to_owned());
+        let caching = Caching { course, status };
+        let http2 = protocol == Protocol::Http2;
+        let plan = Plan { accepted, caching, ..Plan::of(request, forward.applied, http2) };
+        let exchange = Exchange { copy, ..Exchange::new(plan, trailers::content(request, http2)) };
+        let mut route = Route::new(forward.pool, wish);
+        if waits {
+            route.upstream = Upstream::Equal;
+        }
+        Outcome::Forward(Box::new(exchange), Box::new(route))
+    }
+
+    /// Whether the request waits for the response to an equal one.
+    pub(super) fn awaits_equal(&self) -> bool {
+        self.route.as_ref().is_some_and(|route| matches!(route.upstream, Upstream::Equal))
+    }
+
+    /// Looks whether that response is there; `None`: the request still waits, or goes to a server.
+    pub(super) fn look_again(&mut self, core: &mut Core) -> Option<Step> {
+        let (entry, mailbox) = (self.entry, core.checks.mailbox());
+        let resume = || Resume { entry, mailbox: Arc::clone(mailbox) };
+        let course = self.exchange.as_mut()?.plan.caching.course.as_mut();
+        let awaited = course.map_or(Awaited::Go, |course| course.awaited(core.now_us, &resume));
+        match awaited {
+            Awaited::Waiting => {}
+            Awaited::Go => self.go(core),
+            Awaited::StandIn(serving) => return Some(self.stand_in(serving, core)),
+            Awaited::Serve(serving) => {
+                core.count(&self.service.tally, Counter::CacheCollapsed);
+                self.note_cached(Cached::Hit);
+                let status = self.cache_status(|| "vedette; fwd=miss; collapsed".to_owned());
+                self.exchange.as_mut()?.plan.caching.status = status;
+                return Some(self.turn_to_stored(serving, false, core));
+            }
+        }
+        None
+    }
+
+    /// The request goes to a server, without the response to an equal one.
+    pub(crate) fn go(&mut self, core: &Core) {
+        let (Some(exchange), Some(route)) = (&mut self.exchange, &mut self.route) else { return };
+        if let Some(course) = exchange.plan.caching.course.as_mut().filter(|course| course.waits())
+        {
+            course.go(core.now_us);
+        }
+        route.upstream = Upstream::Wanted;
+    }
+
     /// Decides what the cache of the service does with a request.
     pub(super) fn look_up(
         &self,
@@ -104,7 +189,7 @@ impl Session {
         forward: Forward,
         serving: Serving,
     ) -> Outcome {
-        self.note_cached(Cached::Hit);
+        self.note_cached(if serving.is_stale() { Cached::Stale } else { Cached::Hit });
         let status = self.cache_status(|| serving.hit());
         let caching = Caching { course: None, status };
         let accepted = self.acceptance(request, &forward);

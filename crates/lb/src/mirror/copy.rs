@@ -50,8 +50,11 @@ pub(crate) struct Source {
     trailers: Vec<u8>,
     /// Bytes of the response so far.
     dropped: usize,
+    /// Bytes of a response after which no more of it is read.
+    most: usize,
     memory: Memory,
-    pub(super) stake: Stake,
+    /// `None`: it is no request for a mirror.
+    stake: Option<Stake>,
 }
 
 impl Copy {
@@ -59,7 +62,7 @@ impl Copy {
     pub(crate) fn is_late(&mut self, now_ms: u64) -> bool {
         let late = now_ms > self.limits.until_ms;
         if late {
-            self.source.stake.loss = Some(Loss::Slow);
+            self.source.lose(Loss::Slow);
         }
         late
     }
@@ -69,13 +72,13 @@ impl Copy {
         let source = &mut self.source;
         let (length, capacity) = (source.content.len() + data.len(), source.content.capacity());
         if length > self.limits.body {
-            source.stake.loss = Some(Loss::Large);
+            source.lose(Loss::Large);
             return false;
         }
         if length > capacity {
             let wanted = (2 * capacity).max(length).min(self.limits.body);
             if !source.memory.take(wanted - capacity) {
-                source.stake.loss = Some(Loss::Memory);
+                source.lose(Loss::Memory);
                 return false;
             }
             source.content.reserve_exact(wanted - source.content.len());
@@ -97,22 +100,44 @@ impl Copy {
 
     /// Takes a place for sending; false: none is free.
     pub(crate) fn begin(&mut self) -> bool {
-        self.source.stake.begin(self.limits.concurrent)
+        let most = self.limits.concurrent;
+        self.source.stake.as_mut().is_none_or(|stake| stake.begin(most))
     }
 }
 
 impl Source {
     /// A source without content. `head`: length of the head in bytes. `None`: the memory for copies is full.
     pub(super) fn new(mut stake: Stake, head: usize) -> Option<Self> {
+        const MOST: usize = 1 << 20;
+        match Self::without_stake(head, MOST) {
+            None => {
+                stake.loss = Some(Loss::Memory);
+                None
+            }
+            Some(source) => Some(Self { stake: Some(stake), ..source }),
+        }
+    }
+
+    /// The same of a request that is for no mirror. `most`: bytes of its response.
+    pub(super) fn without_stake(head: usize, most: usize) -> Option<Self> {
         /// Of what else belongs to a copy, and its trailers.
         const OVERHEAD: usize = 1024;
         let mut memory = Memory::new();
-        if !memory.take(head + OVERHEAD) {
-            stake.loss = Some(Loss::Memory);
-            return None;
+        memory.take(head + OVERHEAD).then_some(Self {
+            content: Vec::new(),
+            read: 0,
+            trailers: Vec::new(),
+            dropped: 0,
+            most,
+            memory,
+            stake: None,
+        })
+    }
+
+    fn lose(&mut self, loss: Loss) {
+        if let Some(stake) = &mut self.stake {
+            stake.loss = Some(loss);
         }
-        let (content, trailers) = (Vec::new(), Vec::new());
-        Some(Self { content, read: 0, trailers, dropped: 0, memory, stake })
     }
 
     pub(crate) fn eof(&self) -> bool {
@@ -140,9 +165,8 @@ impl Source {
 
     /// Drops a part of the response. After this many bytes the mirror has responded, and no more is read.
     pub(crate) fn drop_response(&mut self, length: usize) -> io::Result<usize> {
-        const MOST: usize = 1 << 20;
         self.dropped = self.dropped.saturating_add(length);
-        if self.dropped > MOST {
+        if self.dropped > self.most {
             self.responded();
             return Err(io::ErrorKind::FileTooLarge.into());
         }
@@ -151,7 +175,9 @@ impl Source {
 
     /// The mirror has responded completely.
     pub(crate) fn responded(&mut self) {
-        self.stake.loss = None;
+        if let Some(stake) = &mut self.stake {
+            stake.loss = None;
+        }
     }
 }
 
@@ -199,8 +225,9 @@ mod tests {
         for _ in 0..16 {
             assert_eq!(source.drop_response(1 << 16).ok(), Some(1 << 16));
         }
-        assert_eq!(source.stake.loss, Some(Loss::Incomplete));
+        let loss = |source: &Source| source.stake.as_ref().and_then(|stake| stake.loss);
+        assert_eq!(loss(&source), Some(Loss::Incomplete));
         assert!(source.drop_response(1).is_err());
-        assert_eq!(source.stake.loss, None);
+        assert_eq!(loss(&source), None);
     }
 }

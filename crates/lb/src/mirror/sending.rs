@@ -6,7 +6,7 @@ use proxying::http1::{Framing, Request};
 
 use super::copies::{Loss, Stake};
 use super::copy::Limits;
-use super::{Copy, Launch, Shape, Source};
+use super::{Copy, Launch, Refresh, Shape, Source};
 use crate::config::Protocol;
 use crate::core::Core;
 use crate::exchange::Exchange;
@@ -79,17 +79,21 @@ impl Session {
         {
             let (listener, service) = (self.listener, Arc::clone(&self.service));
             let ends = (self.source, self.destination);
-            core.hub.launches.push(Launch { copy, listener, service, ends });
+            core.hub.launches.push(Launch { copy, listener, service, ends, refresh: None });
         }
     }
 
     /// The session of a copy; `None`: its head is too large.
     pub(crate) fn of_copy(entry: Entry, launch: Launch, core: &mut Core) -> Option<Box<Self>> {
-        let Launch { copy, listener, service, ends } = launch;
+        let Launch { copy, listener, service, ends, refresh } = launch;
         let Copy { pool, wish, head, shape, source, .. } = *copy;
         pool.count_request(core.now_ms());
         let http2 = pool.protocol == Protocol::Http2;
-        let exchange = Exchange::of_copy(&shape, http2);
+        let mut exchange = Exchange::of_copy(&shape, http2);
+        if let Some(Refresh { course, applied }) = refresh {
+            exchange.plan.applied = applied;
+            exchange.plan.caching.course = Some(course);
+        }
         let mut route = Route::new(pool, wish);
         if http2 {
             let patience_ms = service.timeouts.server;

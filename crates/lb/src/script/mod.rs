@@ -288,6 +288,12 @@ impl Script {
 }
 
 impl Scripted {
+    /// The same for a request whose response no client gets.
+    pub(crate) fn without_response(&self) -> Self {
+        let (request, target) = (self.request.clone(), self.target.clone());
+        Self { request, target, ..Self::of(self.facts.clone()) }
+    }
+
     fn of(facts: Facts) -> Self {
         Self {
             facts,

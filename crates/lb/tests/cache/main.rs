@@ -6,6 +6,7 @@ mod heads;
 mod reload;
 mod validation;
 mod variants;
+mod waiting;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -158,6 +158,8 @@ pub struct ResponseDirectives {
     pub s_maxage_s: Option<u64>,
     /// How many seconds it may stand in for a server that fails (RFC 5861, 4).
     pub stale_if_error_s: Option<u64>,
+    /// How many seconds it may be used while it is validated (RFC 5861, 3).
+    pub stale_while_revalidate_s: Option<u64>,
 }
 
 impl ResponseDirectives {
@@ -181,6 +183,8 @@ impl ResponseDirectives {
                     strictest(&mut all.s_maxage_s, one.seconds());
                 } else if one.is("stale-if-error") {
                     strictest(&mut all.stale_if_error_s, one.seconds());
+                } else if one.is("stale-while-revalidate") {
+                    strictest(&mut all.stale_while_revalidate_s, one.seconds());
                 }
             });
             all.no_store |= parsed.is_err();
@@ -230,6 +234,10 @@ mod tests {
             ),
             ("proxy-revalidate", ResponseDirectives { must_revalidate: true, ..plain }),
             ("stale-if-error=9", ResponseDirectives { stale_if_error_s: Some(9), ..plain }),
+            (
+                "stale-while-revalidate=9, Stale-While-Revalidate=8",
+                ResponseDirectives { stale_while_revalidate_s: Some(8), ..plain },
+            ),
         ] {
             assert_eq!(response(value), expected, "{value}");
         }

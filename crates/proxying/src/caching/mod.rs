@@ -14,7 +14,7 @@ mod vary;
 pub use conditions::{NOT_MODIFIED_FIELDS, Validators, is_condition, is_not_modified};
 pub use directives::{RequestDirectives, ResponseDirectives};
 pub use freshness::{Arrival, http_date};
-pub use terms::{Asker, Terms, Use, is_safe};
+pub use terms::{Asker, Stale, Terms, Use, is_safe};
 pub use vary::{combined, names};
 
 use crate::http1::Field;

@@ -52,6 +52,15 @@ pub enum Use {
     Validate,
 }
 
+/// Seconds after the end of its freshness for which a response may still be used (RFC 5861).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stale {
+    /// Instead of an error, while servers fail.
+    pub if_error_s: u64,
+    /// At once, while it is validated.
+    pub while_revalidate_s: u64,
+}
+
 /// How a stored response may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
@@ -59,21 +68,21 @@ pub struct Terms {
     pub lifetime_s: u64,
     /// It is validated before each use.
     pub validate: bool,
-    /// Seconds beyond that in which it may stand in for a server that fails.
-    pub stale_if_error_s: u64,
+    /// How long it may be used beyond that.
+    pub stale: Stale,
     /// It says that it is for all users, so it may be given to those with credentials or cookies.
     pub shared: bool,
 }
 
 impl Terms {
-    /// The terms of a response; `None`: it is not stored. `stale_if_error_s` is for those that do not name one.
+    /// The terms of a response; `None`: it is not stored. `stale` is for those that do not name a time.
     #[must_use]
     pub fn of(
         status: u16,
         fields: &[Field<'_>],
         asker: Asker,
         arrival: Arrival,
-        stale_if_error_s: u64,
+        stale: Stale,
     ) -> Option<Self> {
         let said = ResponseDirectives::of(fields);
         let is_set_cookie = |field: &Field<'_>| field.known == Known::SetCookie;
@@ -94,9 +103,14 @@ impl Terms {
         let terms = Self {
             lifetime_s,
             validate: said.no_cache,
-            stale_if_error_s: match never_stale {
-                true => 0,
-                false => said.stale_if_error_s.unwrap_or(stale_if_error_s),
+            stale: match never_stale {
+                true => Stale::default(),
+                false => Stale {
+                    if_error_s: said.stale_if_error_s.unwrap_or(stale.if_error_s),
+                    while_revalidate_s: said
+                        .stale_while_revalidate_s
+                        .unwrap_or(stale.while_revalidate_s),
+                },
             },
             shared,
         };
@@ -111,6 +125,12 @@ impl Terms {
         self.shared || !(asker.credentials || (asker.cookies && !by_cookie))
     }
 
+    /// Whether it is validated before each use.
+    #[must_use]
+    pub fn is_never_fresh(&self) -> bool {
+        self.validate || self.lifetime_s == 0
+    }
+
     /// How a response of this age can be used.
     #[must_use]
     pub fn usable(&self, age_s: u64, asked: &RequestDirectives) -> Use {
@@ -123,12 +143,23 @@ impl Terms {
         if fresh { Use::Fresh } else { Use::Validate }
     }
 
-    /// Whether a response of this age may stand in for a server that fails (RFC 5861, 4). A client that demands a
-    /// validation or an age does not get it.
+    /// Whether a response of this age may stand in for a server that fails (RFC 5861, 4).
     #[must_use]
     pub fn stands_in(&self, age_s: u64, asked: &RequestDirectives) -> bool {
-        self.stale_if_error_s > 0
-            && age_s < self.lifetime_s.saturating_add(self.stale_if_error_s)
+        self.is_within(self.stale.if_error_s, age_s, asked)
+    }
+
+    /// Whether a response of this age may be used while it is validated (RFC 5861, 3).
+    #[must_use]
+    pub fn serves_meanwhile(&self, age_s: u64, asked: &RequestDirectives) -> bool {
+        self.is_within(self.stale.while_revalidate_s, age_s, asked)
+    }
+
+    /// Whether a response has expired at most `stale_s` seconds ago. A client that demands a validation or an age does
+    /// not get it.
+    fn is_within(&self, stale_s: u64, age_s: u64, asked: &RequestDirectives) -> bool {
+        stale_s > 0
+            && age_s < self.lifetime_s.saturating_add(stale_s)
             && !asked.no_cache
             && asked.max_age_s.is_none()
             && asked.min_fresh_s.is_none()
@@ -149,7 +180,8 @@ mod tests {
             .iter()
             .map(|(name, value)| Field::new(name.as_bytes(), value.as_bytes()))
             .collect();
-        Terms::of(status, &fields, asker, ARRIVAL, 30)
+        let stale = Stale { if_error_s: 30, while_revalidate_s: 20 };
+        Terms::of(status, &fields, asker, ARRIVAL, stale)
     }
 
     const ANONYMOUS: Asker = Asker { credentials: false, cookies: false };
@@ -212,14 +244,19 @@ mod tests {
     }
 
     #[test]
-    fn only_responses_that_allow_it_stand_in_for_failing_servers() {
-        let stale =
-            |value| terms(200, &[("Cache-Control", value)], ANONYMOUS).unwrap().stale_if_error_s;
-        assert_eq!(stale("max-age=60"), 30);
-        assert_eq!(stale("max-age=60, stale-if-error=7"), 7);
-        assert_eq!(stale("max-age=60, stale-if-error=7, must-revalidate"), 0);
-        assert_eq!(stale("max-age=60, proxy-revalidate"), 0);
-        assert_eq!(stale("s-maxage=60, stale-if-error=7"), 0);
+    fn only_responses_that_allow_it_are_used_when_they_are_stale() {
+        let stale = |value: &str| terms(200, &[("Cache-Control", value)], ANONYMOUS).unwrap().stale;
+        let of = |if_error_s, while_revalidate_s| Stale { if_error_s, while_revalidate_s };
+        assert_eq!(stale("max-age=60"), of(30, 20));
+        assert_eq!(stale("max-age=60, stale-if-error=7"), of(7, 20));
+        assert_eq!(stale("max-age=60, stale-while-revalidate=7"), of(30, 7));
+        assert_eq!(stale("max-age=60, stale-if-error=0, stale-while-revalidate=0"), of(0, 0));
+        let both = "stale-if-error=7, stale-while-revalidate=7";
+        for forbids in
+            ["max-age=60, must-revalidate", "max-age=60, proxy-revalidate", "s-maxage=60"]
+        {
+            assert_eq!(stale(&format!("{forbids}, {both}")), of(0, 0), "{forbids}");
+        }
     }
 
     #[test]
@@ -241,7 +278,8 @@ mod tests {
             min_fresh_s in proptest::option::of(0..300_u64),
             (validate, no_cache) in (any::<bool>(), any::<bool>()),
         ) {
-            let terms = Terms { lifetime_s, validate, stale_if_error_s: 50, shared: false };
+            let stale = Stale { if_error_s: 50, while_revalidate_s: 40 };
+            let terms = Terms { lifetime_s, validate, stale, shared: false };
             let asked = RequestDirectives { no_cache, max_age_s, min_fresh_s, ..Default::default() };
             let fresh = terms.usable(age, &asked) == Use::Fresh;
             let expected = age < lifetime_s && !validate && !no_cache
@@ -250,6 +288,9 @@ mod tests {
             prop_assert_eq!(fresh, expected);
             if terms.stands_in(age, &asked) {
                 prop_assert!(age < lifetime_s + 50 && !no_cache && max_age_s.is_none());
+            }
+            if terms.serves_meanwhile(age, &asked) {
+                prop_assert!(age < lifetime_s + 40 && terms.stands_in(age, &asked));
             }
         }
 

@@ -11,7 +11,8 @@
 //! text16    = length (u16), UTF-8
 //! ```
 //!
-//! Older versions lack the last counters: version 4 that of scripts, version 3 also those of the cache, version 2 also `mirrored` and `unmirrored`.
+//! Older versions lack the last counters: version 5 stale, collapsed and purged responses of the cache, version 4 also that of scripts,
+//! version 3 also the others of the cache, version 2 also `mirrored` and `unmirrored`.
 //!
 //! Each object is complete, so a portion says nothing about others. Counters begin at zero with the object:
 //! [`Usage::epoch`] and [`Measured::born`] together name what they count, and a difference of two values
@@ -23,9 +24,10 @@ use super::texts::{KIND, NAME_MAX, read_name, write_text};
 use super::{Fields, LinkError, SMALL_MAX, put_u64};
 
 /// The version of the form that is written.
-const VERSION: u8 = 5;
+const VERSION: u8 = 6;
 /// The versions before with their numbers of counters.
-const OLDER: [(u8, usize); 3] = [(2, COUNTERS - 6), (3, COUNTERS - 4), (4, COUNTERS - 1)];
+const OLDER: [(u8, usize); 4] =
+    [(2, COUNTERS - 9), (3, COUNTERS - 7), (4, COUNTERS - 4), (5, COUNTERS - 3)];
 /// Longest portion. An object takes at most 7 KiB, and 1 KiB for each monitor.
 pub const PORTION_MAX: usize = SMALL_MAX;
 macro_rules! counters {
@@ -90,6 +92,12 @@ counters! {
     CacheBytes,
     /// Runs of scripts that failed.
     ScriptFailures,
+    /// Requests that a stored response answered although it had expired; also hits.
+    CacheStale,
+    /// Requests that waited for the response to an equal one, and got that; also hits.
+    CacheCollapsed,
+    /// Stored responses that users removed.
+    CachePurged,
 }
 
 const COUNTERS: usize = Counter::ALL.len();

@@ -24,6 +24,8 @@ fn all() -> Vec<Message<'static>> {
         Message::Program { version: "1.0.0" },
         Message::Owning { generation: 0, vips: "[]" },
         Message::Place { generation: u64::MAX, vips: "[\"192.0.2.1\"]" },
+        Message::Purge { number: 1, order: "{}" },
+        Message::Purged { number: 0, count: u64::MAX, error: "no such service" },
     ]
 }
 

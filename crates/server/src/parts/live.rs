@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use actions::{Explainer, Prepared};
 use api::{Execution, ItemState, Probe, Rehearse, ScriptRun};
+use balancing::Order;
 use balancing::placement::{Assignment, State};
 use config::db::Reader;
 use config::lld::worker::Outcomes;
@@ -148,6 +149,14 @@ impl api::Live for Live {
         let explainer = Arc::clone(&self.alerting.explainer);
         let rehearsal = |action| Box::new(Rehearsal { explainer, action }) as Box<dyn Rehearse>;
         prepared.map(|action| action.map(rehearsal)).map_err(|error| error.to_string())
+    }
+
+    fn purge(&self, engines: &[u64], order: &Order) -> Vec<(u64, Result<u64, String>)> {
+        let reason = "the server runs without --engines";
+        match &self.board {
+            Some(board) => board.purge(engines, order),
+            None => engines.iter().map(|engine| (*engine, Err(reason.to_owned()))).collect(),
+        }
     }
 
     fn assignment(&self, group: u64) -> Option<Assignment> {

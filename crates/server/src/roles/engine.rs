@@ -4,14 +4,16 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
-use lb::config::Time;
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
+use lb::config::{Order, Purge, Time};
 use lb::import::{Origin, import};
+use lb::orders;
 use lb::{Beginning, Drain};
 use stdx::clock::RealClock;
 
 const CHECK: &str = "check";
 const IMPORT: &str = "import";
+const PURGE: &str = "purge";
 
 /// Where an engine under a server keeps what it has.
 const DATA: &str = "/var/lib/vedette-engine";
@@ -74,6 +76,13 @@ fn succession() -> [Arg; 2] {
     [drain, takeover]
 }
 
+fn control() -> Arg {
+    Arg::new("control")
+        .long("control")
+        .value_name("SOCKET")
+        .value_parser(clap::value_parser!(PathBuf))
+}
+
 fn config() -> Arg {
     Arg::new("config")
         .long("config")
@@ -104,6 +113,9 @@ pub(crate) fn command() -> Command {
         .subcommand_negates_reqs(true)
         .arg(config().required_unless_present("controller"))
         .args(controlled())
+        .arg(control().requires("config").help(
+            "With --config: Unix socket to create for 'vedette engine purge'; default: none",
+        ))
         .args(succession())
         .arg(log)
         .subcommand(
@@ -112,6 +124,36 @@ pub(crate) fn command() -> Command {
                 .arg(config().required(true)),
         )
         .subcommand(import_command())
+        .subcommand(purge_command())
+}
+
+fn purge_command() -> Command {
+    let text = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help)
+    };
+    Command::new(PURGE)
+        .about("Remove stored responses from the cache of a running engine, and print how many")
+        .arg(control().required(true).help("Socket of the engine: its --control"))
+        .arg(text("service", "NAME", "Virtual service; default: all"))
+        .arg(text("uri", "URI", "Remove one URI, such as www.example.com/a?b=1"))
+        .arg(text("prefix", "URI", "Remove all URIs that begin so, such as www.example.com/a/"))
+        .arg(Arg::new("all").long("all").action(ArgAction::SetTrue).help("Remove all responses"))
+        .group(ArgGroup::new("what").args(["uri", "prefix", "all"]).required(true))
+}
+
+/// Removes stored responses of a running engine.
+fn run_purge(matches: &ArgMatches) -> anyhow::Result<()> {
+    let text = |name: &str| matches.get_one::<String>(name).cloned();
+    let purge = match (text("uri"), text("prefix")) {
+        (Some(uri), _) => Purge::Uri(uri),
+        (None, Some(prefix)) => Purge::Prefix(prefix),
+        (None, None) => Purge::All,
+    };
+    purge.check().map_err(anyhow::Error::msg)?;
+    let socket = matches.get_one::<PathBuf>("control").cloned().unwrap_or_default();
+    let purged = orders::send(&socket, &Order { service: text("service"), purge })?;
+    writeln!(std::io::stdout(), "{purged} responses removed")?;
+    Ok(())
 }
 
 fn import_command() -> Command {
@@ -175,6 +217,9 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     if let Some((IMPORT, matches)) = matches.subcommand() {
         return run_import(matches);
     }
+    if let Some((PURGE, matches)) = matches.subcommand() {
+        return run_purge(matches);
+    }
     crate::logging::log(matches.get_one::<String>("log").map_or("info", String::as_str))?;
     stdx::thread::on_failure(crate::failure::end_engine);
     stdx::thread::set_running(true);
@@ -196,6 +241,9 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
             };
             control::engine::run(&options, &clock)
         }
-        None => lb::run(&lb::Service { file: file(matches), beginning, drain }, &clock),
+        None => {
+            let control = matches.get_one::<PathBuf>("control").cloned();
+            lb::run(&lb::Service { file: file(matches), beginning, drain, control }, &clock)
+        }
     }
 }

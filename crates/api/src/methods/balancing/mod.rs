@@ -14,6 +14,7 @@ mod members;
 mod placement;
 pub(crate) mod pool;
 pub(crate) mod poolgroup;
+mod purge;
 mod rules;
 pub(crate) mod vip;
 pub(crate) mod virtualservice;
@@ -32,6 +33,7 @@ pub(crate) const METHODS: &[Method] = &[
     Method::super_admin("enginegroup.compare", compare::compare),
     Method::admin("enginegroup.placement", placement::placement),
     Method::super_admin("enginegroup.configuration", enginegroup::configuration),
+    Method::super_admin("virtualservice.purge", purge::purge),
     Method::super_admin("engine.generate", engine::generate),
     Method::super_admin("certificate.renew", certificate::renew),
 ];

@@ -3,6 +3,7 @@ mod exchange;
 mod groups;
 mod monitors;
 mod placement;
+mod purges;
 mod rights;
 
 use openssl::asn1::Asn1Time;
@@ -189,7 +190,12 @@ fn administrators_read_and_super_administrators_change() {
             assert_eq!(call(&admin, &method, &json!([1])).unwrap_err(), refused);
         }
     }
-    for method in ["enginegroup.configuration", "enginegroup.compare", "engine.generate"] {
+    for method in [
+        "enginegroup.configuration",
+        "enginegroup.compare",
+        "engine.generate",
+        "virtualservice.purge",
+    ] {
         let refused = format!("No permissions to call \"{method}\".");
         assert_eq!(call(&admin, method, &json!([edge.engine])).unwrap_err(), refused);
     }

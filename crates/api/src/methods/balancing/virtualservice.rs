@@ -80,7 +80,7 @@ const FIELDS: &[Field] = &[
         Document,
         Optional,
         "Responses that engines keep in memory: `{size, max_object, max_objects, key_headers, stale_if_error, \
-         status_header}`; `{}`: none.",
+         stale_while_revalidate, collapse, status_header}`; `{}`: none.",
     ),
     field(
         "mirror",

@@ -1,4 +1,4 @@
-use proxying::caching::Terms;
+use proxying::caching::{Stale, Terms};
 
 use super::super::fields::Fields;
 use super::super::object::{Origin, Variant};
@@ -9,7 +9,8 @@ fn store(size: usize, objects: usize) -> Store {
 }
 
 fn key(resource: &str) -> Key {
-    Key { resource: resource.as_bytes().into(), selector: Box::default() }
+    let resource = [&80_u16.to_be_bytes()[..], b"a.test\0", resource.as_bytes()].concat();
+    Key { resource: resource.into(), selector: Box::default() }
 }
 
 fn head(names: &[&str], request: &[Field<'_>]) -> Head {
@@ -18,7 +19,7 @@ fn head(names: &[&str], request: &[Field<'_>]) -> Head {
         status: 200,
         reason: Box::default(),
         fields: Fields::default(),
-        terms: Terms { lifetime_s: 60, validate: false, stale_if_error_s: 0, shared: false },
+        terms: Terms { lifetime_s: 60, validate: false, stale: Stale::default(), shared: false },
         variant: Variant::of(&[], names, request),
         origin: Origin { age_s: 0, at_us: 0 },
     }
@@ -128,4 +129,34 @@ fn variants_of_a_resource_are_limited() {
     let found = |name: &String| store.find(&key, &[Field::new(b"X-A", name.as_bytes())]).is_some();
     assert_eq!(names.iter().filter(|name| found(name)).count(), VARIANTS);
     assert!(found(&names[99]) && !found(&names[0]));
+}
+
+#[test]
+fn purges_remove_resources_of_all_ports_and_count_variants() {
+    let store = store(1 << 20, 100);
+    let keys: Vec<Key> = [80_u16, 443]
+        .iter()
+        .flat_map(|port| ["/a", "/a/1", "/b"].map(|target| (port, target)))
+        .map(|(port, target)| {
+            let resource = [&port.to_be_bytes()[..], b"a.test\0", target.as_bytes()].concat();
+            Key { resource: resource.into(), selector: Box::default() }
+        })
+        .collect();
+    let fill = || {
+        for key in &keys {
+            store.add(key, store.mark(&key.resource), head(&[], &[]), vec![0; 10]);
+        }
+    };
+    let purge = |purge: Purge| store.purge(&purge);
+    fill();
+    let arriving = store.mark(&keys[0].resource);
+    assert_eq!(purge(Purge::Uri("a.test/a".to_owned())), 2, "of two ports");
+    store.add(&keys[0], arriving, head(&[], &[]), vec![0; 10]);
+    assert!(store.find(&keys[0], &[]).is_none(), "it was fetched before the purge");
+    assert!(store.find(&keys[1], &[]).is_some());
+    fill();
+    assert_eq!(purge(Purge::Prefix("a.test/a".to_owned())), 4);
+    assert_eq!(purge(Purge::Prefix("b.test/".to_owned())), 0);
+    assert_eq!(purge(Purge::All), 2);
+    assert_eq!(store.budget.taken(), [0; 3]);
 }

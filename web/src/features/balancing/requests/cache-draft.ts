@@ -13,6 +13,8 @@ export interface CacheDraft {
   /** Names of headers, separated by spaces or lines. */
   key_headers: string;
   stale_if_error: string;
+  stale_while_revalidate: string;
+  collapse: string;
   status_header: boolean;
   /** Its JSON if the form cannot show it without loss. */
   json: string | null;
@@ -32,6 +34,8 @@ export function cacheJson(draft: CacheDraft): Json {
     max_objects: number(draft.max_objects),
     key_headers: headers.length ? headers : undefined,
     stale_if_error: draft.stale_if_error.trim() || undefined,
+    stale_while_revalidate: draft.stale_while_revalidate.trim() || undefined,
+    collapse: draft.collapse.trim() || undefined,
     status_header: draft.status_header || undefined,
   });
 }
@@ -45,6 +49,8 @@ export function cacheDraft(original: Json): CacheDraft {
     max_objects: textOf(original.max_objects),
     key_headers: listOf(original.key_headers).map(textOf).join("\n"),
     stale_if_error: textOf(original.stale_if_error),
+    stale_while_revalidate: textOf(original.stale_while_revalidate),
+    collapse: textOf(original.collapse),
     status_header: original.status_header === true,
     json: null,
   };
@@ -62,7 +68,9 @@ export function cacheProblems(draft: CacheDraft): Record<string, string> {
   if (draft.max_object.trim() && !isSize(draft.max_object)) found.max_object = wrong.size;
   if (!within(draft.max_objects, 1, 10_000_000)) found.max_objects = wrong.maxObjects;
   if (!words(draft.key_headers).every(isToken)) found.key_headers = wrong.headerName;
-  const stale = draft.stale_if_error;
-  if (stale.trim() && milliseconds(stale) === null) found.stale_if_error = wrong.time;
+  for (const member of ["stale_if_error", "stale_while_revalidate", "collapse"] as const) {
+    const time = draft[member];
+    if (time.trim() && milliseconds(time) === null) found[member] = wrong.time;
+  }
   return found;
 }

@@ -18,7 +18,13 @@ export function CacheForm({ value, onChange, problem }: PartFormProps<CacheDraft
   }
   const wrong = problem ? cacheProblems(value) : {};
   const field = (
-    member: "size" | "max_object" | "max_objects" | "stale_if_error",
+    member:
+      | "size"
+      | "max_object"
+      | "max_objects"
+      | "stale_if_error"
+      | "stale_while_revalidate"
+      | "collapse",
     label: string,
     hint: string,
   ) => (
@@ -44,6 +50,8 @@ export function CacheForm({ value, onChange, problem }: PartFormProps<CacheDraft
             {field("max_object", texts.maxObject, texts.maxObjectHint)}
             {field("max_objects", texts.maxObjects, texts.maxObjectsHint)}
             {field("stale_if_error", texts.staleIfError, texts.staleIfErrorHint)}
+            {field("stale_while_revalidate", texts.staleMeanwhile, texts.staleMeanwhileHint)}
+            {field("collapse", texts.collapse, texts.collapseHint)}
           </div>
           <TextareaField
             label={texts.keyHeaders}

@@ -56,6 +56,7 @@ test.each([
   { size: "64M" },
   { size: "1G", max_object: "1M", max_objects: 9, key_headers: ["X-A"], later: 1 },
   { size: "1G", stale_if_error: "10m", status_header: true },
+  { size: "1G", stale_while_revalidate: "1m", collapse: "2s" },
   { size: { odd: 1 } },
 ])("a cache %j is saved as it was", (given) => {
   expect(cacheJson(cacheDraft(given))).toEqual(given);
@@ -71,6 +72,8 @@ test("a cache is switched on with a size, and its fields are checked", () => {
     max_objects: "0",
     key_headers: "X-A: b",
     stale_if_error: "10",
+    stale_while_revalidate: "1 m",
+    collapse: "x",
   };
   expect(Object.keys(cacheProblems({ ...draft, ...wrong }))).toEqual(Object.keys(wrong));
 });

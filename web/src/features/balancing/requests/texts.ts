@@ -58,6 +58,11 @@ export const texts = {
   maxObjectsHint: "Default: 100,000.",
   staleIfError: "Use expired responses when servers fail, for",
   staleIfErrorHint: "For responses without stale-if-error, such as 10m. Empty: not at all.",
+  staleMeanwhile: "Use expired responses while they are validated, for",
+  staleMeanwhileHint:
+    "For responses without stale-while-revalidate, such as 1m. Empty: not at all.",
+  collapse: "Wait for the response to an equal request, for",
+  collapseHint: "Up to 1m. Empty: 5s.",
   keyHeaders: "Headers with separate responses",
   keyHeadersHint: "Request headers on which responses depend although Vary does not name them.",
   statusHeader: "Add Cache-Status to responses",
