@@ -259,6 +259,26 @@ pub(crate) const SERVER: &[Param] = &[
         "Address of the listener for SNMP traps, such as 0.0.0.0:162; default: none.",
     ),
     param("snmp-trap-file", "FILE", "", "File to which another receiver appends SNMP traps."),
+    param(
+        "export-dir",
+        "DIR",
+        "",
+        "Folder for files of values, trends and events in newline-delimited JSON (ExportDir); \
+         created if missing; empty: no files.",
+    ),
+    param(
+        "export-file-size",
+        "SIZE",
+        "1G",
+        "Maximum size of such a file (ExportFileSize). A larger one is renamed to .old and \
+         replaces the one before it.",
+    ),
+    param(
+        "export-type",
+        "LIST",
+        "events,history,trends",
+        "What is written to these files (ExportType): any of events, history and trends.",
+    ),
     param("log", "LEVEL", "info", "Log level: error, warn, info, debug or trace."),
 ];
 
