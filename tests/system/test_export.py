@@ -138,7 +138,8 @@ class Export(bed.Case):
         bed.wait_for("its end", lambda: len(self.receiver.records("/events")) == 2)
         problem, recovery = self.receiver.records("/events")
         self.assertEqual([problem["value"], problem["name"], problem["severity"], problem["groups"], problem["tags"]],
-                         [1, "High", 4, ["Test"], [{"tag": "scope", "value": "x"}]])
+                         [1, "High", 4, ["Test"],
+                          [{"tag": "scope", "value": "x"}, {"tag": "case", "value": "events"}]])
         self.assertEqual([recovery["value"], recovery["p_eventid"]], [0, problem["eventid"]])
         ids = {problem["eventid"], recovery["eventid"]}
         bed.wait_for_equal("both in the file",
