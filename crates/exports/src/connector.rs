@@ -89,16 +89,7 @@ struct Shared {
 
 impl Stream {
     pub(crate) fn start(connector: &Arc<Connector>, tools: &Rc<Tools>, bytes_max: usize) -> Self {
-        let shared = Rc::new(Shared {
-            tools: Rc::clone(tools),
-            settings: RefCell::new(Arc::clone(connector)),
-            lanes: (0..connector.senders).map(|_| Default::default()).collect(),
-            bytes: Cell::new(0),
-            bytes_max: Cell::new(bytes_max),
-            is_ending: Cell::new(false),
-            failing: Seldom::new(REPORT_EVERY),
-            full: Seldom::new(REPORT_EVERY),
-        });
+        let shared = Rc::new(Shared::new(connector, tools, bytes_max));
         Self { senders: shared.start(None), shared }
     }
 
@@ -115,21 +106,14 @@ impl Stream {
             return self;
         }
         // Records move to the new lanes, which begin when messages that are being sent have ended.
-        let next = Self::start_after(&self, connector, bytes_max);
+        let next = Rc::new(Shared::new(connector, &self.shared.tools, bytes_max));
         for (lane, _) in &self.shared.lanes {
             let moved = std::mem::take(&mut *lane.borrow_mut());
             self.shared.bytes.set(self.shared.bytes.get().saturating_sub(moved.bytes));
-            moved.waiting.into_iter().for_each(|record| next.shared.keep(record));
+            moved.waiting.into_iter().for_each(|record| next.keep(record));
         }
         self.shared.end();
-        next
-    }
-
-    fn start_after(before: &Self, connector: &Arc<Connector>, bytes_max: usize) -> Self {
-        let mut next = Self::start(connector, &before.shared.tools, bytes_max);
-        next.senders.iter().for_each(JoinHandle::abort);
-        next.senders = next.shared.start(Some(Rc::clone(&before.shared)));
-        next
+        Self { senders: next.start(Some(self.shared)), shared: next }
     }
 
     /// Queues a record, or drops it if there is no room.
@@ -178,11 +162,25 @@ impl Stream {
 }
 
 impl Shared {
+    fn new(connector: &Arc<Connector>, tools: &Rc<Tools>, bytes_max: usize) -> Self {
+        Self {
+            tools: Rc::clone(tools),
+            settings: RefCell::new(Arc::clone(connector)),
+            lanes: (0..connector.senders).map(|_| Default::default()).collect(),
+            bytes: Cell::new(0),
+            bytes_max: Cell::new(bytes_max),
+            is_ending: Cell::new(false),
+            failing: Seldom::new(REPORT_EVERY),
+            full: Seldom::new(REPORT_EVERY),
+        }
+    }
+
     /// Starts a sender for each lane; they begin when those of `before` have sent their last messages.
     fn start(self: &Rc<Self>, before: Option<Rc<Self>>) -> Vec<JoinHandle<()>> {
         let sender = |lane| {
             let (shared, before) = (Rc::clone(self), before.clone());
             tokio::task::spawn_local(async move {
+                let _watched = Watched;
                 while before.as_ref().is_some_and(|before| before.bytes.get() > 0) {
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
@@ -287,6 +285,17 @@ impl Shared {
                 reason,
                 "dropping a message of a connector that its receiver did not accept"
             );
+        }
+    }
+}
+
+/// A task of a sender: its panic is one of the exporter.
+struct Watched;
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            stdx::thread::failed("exporter", "a sender of a connector panicked");
         }
     }
 }

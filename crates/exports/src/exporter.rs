@@ -226,7 +226,9 @@ impl Exporter {
             let stream = match known {
                 Some(stream) if is_same(&stream) => stream.configure(connector, bytes_max),
                 other => {
-                    other.map(Stream::abort);
+                    if let Some(before) = other {
+                        before.abort();
+                    }
                     Stream::start(connector, &self.tools, bytes_max)
                 }
             };
