@@ -18,7 +18,6 @@ pub struct Connectors {
 /// A connector, macros resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Connector {
-    /// Its id.
     pub id: u64,
     pub name: String,
     /// What it streams.
