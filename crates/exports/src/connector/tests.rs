@@ -4,9 +4,9 @@ use config::snapshot::connector::{ConnectorAuth, ConnectorData, Receiver, TagFil
 use objects::EvalType;
 use poll::WebFiles;
 use stdx::clock::RealClock;
+use stdx::queue::{Receiver as Taken, bounded};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpListener;
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::LocalSet;
 
 use super::*;
@@ -14,10 +14,10 @@ use super::*;
 const ROOM: usize = 1 << 20;
 
 /// A receiver; `statuses` are those of its responses in their order, then 200. 0 = no response.
-async fn receiver(statuses: &[u16]) -> (String, UnboundedReceiver<String>) {
+async fn receiver(statuses: &[u16]) -> (String, Taken<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    let (bodies, taken) = unbounded_channel();
+    let (bodies, taken) = bounded("bodies", 100);
     let statuses = Rc::new(RefCell::new(statuses.iter().copied().collect::<VecDeque<_>>()));
     tokio::task::spawn_local(async move {
         loop {
@@ -26,7 +26,7 @@ async fn receiver(statuses: &[u16]) -> (String, UnboundedReceiver<String>) {
             tokio::task::spawn_local(async move {
                 let mut stream = BufReader::new(stream);
                 while let Some(body) = request(&mut stream).await {
-                    let _ = bodies.send(body);
+                    let _ = bodies.send(body).await;
                     let status = statuses.borrow_mut().pop_front().unwrap_or(200);
                     if status == 0 {
                         pending::<()>().await;
@@ -139,7 +139,7 @@ fn temporary_failures_are_retried_and_others_dropped() {
         stream.end();
         stream.ended().await;
         let mut sent = String::new();
-        while let Ok(body) = bodies.try_recv() {
+        while let Some(body) = bodies.try_recv() {
             sent += &body;
         }
         assert_eq!(sent, "a\na\na\nb\nc\nc\nc\nd\n");
@@ -174,7 +174,7 @@ fn an_item_without_a_response_delays_only_its_lane() {
         push(&stream, 3, "other\n");
         assert_eq!(bodies.recv().await.as_deref(), Some("other\n"));
         stream.abort();
-        assert!(bodies.try_recv().is_err());
+        assert_eq!(bodies.try_recv(), None);
     });
 }
 
