@@ -22,7 +22,7 @@ pub struct Touched {
     pub triggers: BTreeSet<TriggerId>,
     /// Macros, global regular expressions or settings.
     pub global: bool,
-    /// Rules of network discovery, actions.
+    /// Rules of network discovery, actions, connectors.
     pub discovery: bool,
     /// Users, their groups and roles, rights, tokens: who may sign in, and what they may do.
     pub access: bool,

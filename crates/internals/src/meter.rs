@@ -12,7 +12,7 @@ use config::Config;
 use config::snapshot::Item;
 use media::Queues;
 use model::HostId;
-use pipeline::{GaugeReading, STAGES, ShardHandle, ShardSet};
+use pipeline::{ExportFigures, GaugeReading, STAGES, ShardHandle, ShardSet};
 use poll::Status;
 use stdx::clock::SharedClock;
 use stdx::machine::{self, CpuTimes};
@@ -58,6 +58,8 @@ pub struct Parts {
     pub heartbeat: Arc<Heartbeat>,
     /// Time in work of housekeeping.
     pub housekeeping: Arc<WorkTime>,
+    /// Real-time export.
+    pub exports: Arc<ExportFigures>,
 }
 
 /// The load of the last minute.
@@ -111,6 +113,8 @@ struct Reading {
     cpu: Option<CpuTimes>,
     lld_ns: u64,
     housekeeping_ns: u64,
+    /// Of the exporter, and of connectors' messages.
+    exports_ns: [u64; 2],
     own_ns: u64,
 }
 
@@ -225,6 +229,7 @@ impl Meter {
             cpu: CpuTimes::read(),
             lld_ns: self.parts.lld.busy.ns(),
             housekeeping_ns: self.parts.housekeeping.ns(),
+            exports_ns: [&self.parts.exports.manager, &self.parts.exports.worker].map(WorkTime::ns),
             own_ns: self.own.ns(),
         }
     }
@@ -299,6 +304,11 @@ impl Meter {
         self.parts.heartbeat.missed()
     }
 
+    /// Figures of real-time export.
+    pub(crate) fn exports(&self) -> &ExportFigures {
+        &self.parts.exports
+    }
+
     /// What sends messages to users.
     pub(crate) fn media(&self) -> &Queues {
         &self.parts.media
@@ -361,6 +371,8 @@ fn between(first: &Reading, last: &Reading, work: Work) -> Shares {
         Work::Discovery => vec![reading.lld_ns],
         Work::Housekeeping => vec![reading.housekeeping_ns],
         Work::Meter => vec![reading.own_ns],
+        Work::Exporter => vec![reading.exports_ns[0]],
+        Work::Connectors => vec![reading.exports_ns[1]],
         Work::Collection | Work::Threads(_) | Work::Nothing => Vec::new(),
     };
     Shares::between(&times(first), &times(last), over)

@@ -17,6 +17,10 @@ pub(crate) enum Work {
     Housekeeping,
     /// The meter that takes the readings.
     Meter,
+    /// The thread that makes records of real-time export.
+    Exporter,
+    /// Messages of connectors.
+    Connectors,
     /// Nothing: there is no such work here, or it is part of other work.
     Nothing,
 }

@@ -29,6 +29,7 @@ impl Core {
         self.slots.next_revision();
         self.triggers.forget_levels();
         self.env.update(&self.snapshot);
+        self.export.configure(&self.snapshot);
         match letter.touched {
             Some(touched) if !touched.global => self.configure_touched(&before, &touched),
             _ => self.configure_all(Some(&before)),

@@ -18,6 +18,7 @@ use crate::calculated::Calculated;
 use crate::command::PeerMessage;
 use crate::environment::Environment;
 use crate::evaluator::Evaluator;
+use crate::export::Export;
 use crate::foreign::{ForeignItems, MissingTrends};
 use crate::functions::{Compiler, History, PeerView};
 use crate::gauges::{Gauges, Sizes, Stage};
@@ -80,6 +81,7 @@ pub(crate) struct Core {
     pub(crate) states: States,
     pub(crate) lld: Outbox<LldValue>,
     pub(crate) live: Live,
+    pub(crate) export: Export,
     pub(crate) round: Round,
     pub(crate) recent: Recent,
     /// Trends of other shards that the evaluation at hand found missing.
@@ -140,6 +142,7 @@ impl Core {
             self.slots.settle(&mut self.round.before);
             self.desk.keep_round();
             self.round.told.discovered.drain(..).for_each(|value| self.lld.send(value));
+            self.export.values(&mut self.round.told.exported);
             self.forward();
             self.recent.complete(&self.round, self.driver.as_ref());
             self.states.tell(&mut self.round.told.states, &mut self.findings);
@@ -174,6 +177,7 @@ impl Core {
             slots: &mut self.slots,
             round: &mut self.round,
             live: listened.then_some(&mut self.live),
+            exported: self.export.types(),
             scripts: &mut self.scripts,
             desk: &mut self.desk,
             now_s: u32::try_from(self.second).unwrap_or(u32::MAX),
@@ -359,6 +363,7 @@ impl Core {
     fn write_folded(&mut self) -> Result<(), history::Error> {
         if !self.folded.is_empty() {
             history::trends::write(self.driver.as_mut(), &mut self.folded)?;
+            self.export.trends(&self.folded);
             self.folded.clear();
             self.folded.shrink_to(4_096);
         }

@@ -16,6 +16,7 @@ mod configure;
 mod core;
 mod environment;
 mod evaluator;
+mod export;
 mod fault;
 mod foreign;
 mod functions;
@@ -49,6 +50,7 @@ mod warm;
 mod wheel;
 
 pub use command::{Command, ItemReport, ItemReports, Scope, TriggerReport};
+pub use export::{ExportFigures, ExportTap, Exported};
 pub use gauges::{GaugeReading, Gauges, STAGES, Stage, VALUE_TYPES};
 pub use live::LiveNote;
 pub use scripts::ScriptRunner;

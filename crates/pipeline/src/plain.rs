@@ -35,6 +35,9 @@ impl Preprocess<'_> {
         }
         let kept = if plain.stored { Kept::Stored } else { Kept::Unstored };
         let sample = Sample { item: value.item, at, value: converted };
+        if self.exported.contains(plain.value_type) {
+            self.round.told.exported.push(sample.clone());
+        }
         self.round.keep(sample, kept, plain.trends, self.now_s);
         true
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use config::Snapshot;
 use config::snapshot::Item;
+use config::snapshot::connector::ValueTypes;
 use eval::preproc::{self, Outcome, convert, into_text};
 use eval::script::Scripts;
 use model::{LldValue, Payload, Sample, SampleValue, Timestamp, Value, ValueBatch};
@@ -30,6 +31,8 @@ pub(crate) struct Preprocess<'a> {
     pub(crate) round: &'a mut Round,
     /// While somebody looks.
     pub(crate) live: Option<&'a mut Live>,
+    /// Types whose values are exported.
+    pub(crate) exported: ValueTypes,
     pub(crate) scripts: &'a mut Scripts,
     pub(crate) desk: &'a mut Desk,
     /// The clock's second, or one that is just over.
@@ -244,6 +247,9 @@ impl Preprocess<'_> {
         self.round.tally.count(item.value_type);
         if let Some(live) = &mut self.live {
             live.got(item.id);
+        }
+        if self.exported.contains(item.value_type) {
+            self.round.told.exported.push(sample.clone());
         }
         let watch = self.slots.get(slot).watch;
         if watch.peers {

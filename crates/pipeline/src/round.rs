@@ -72,6 +72,8 @@ pub(crate) struct Told {
     pub(crate) discovered: Vec<LldValue>,
     /// Items that became unsupported, or supported again.
     pub(crate) states: Vec<Change>,
+    /// Samples that are exported.
+    pub(crate) exported: Vec<Sample>,
 }
 
 /// Which of the two lists of samples.
@@ -98,6 +100,7 @@ impl Round {
         empty(&mut self.before);
         empty(&mut self.returned);
         empty(&mut self.told.states);
+        empty(&mut self.told.exported);
         empty(&mut self.counted);
         self.tally = Tally::default();
     }

@@ -15,6 +15,7 @@ use crate::calculated::Calculated;
 use crate::command::{Command, PeerMessage};
 use crate::core::Core;
 use crate::environment::Environment;
+use crate::export::{Export, ExportTap};
 use crate::foreign::{ForeignItems, MissingTrends};
 use crate::functions::Compiler;
 use crate::gauges::Gauges;
@@ -74,6 +75,8 @@ pub struct Deps {
     pub lld: Sender<LldValue>,
     /// Who wants to hear which items got values.
     pub live: Option<broadcast::Sender<LiveNote>>,
+    /// Where values and trends go that are exported; `None` = nothing is.
+    pub export: Option<ExportTap>,
     /// Triggers that are not in the state every trigger begins in.
     pub triggers: Vec<InitialTrigger>,
     /// What may not have been evaluated before a crash: triggers of these values are evaluated once
@@ -129,6 +132,7 @@ pub(crate) struct Seed {
     findings: Sender<TriggerFinding>,
     lld: Sender<LldValue>,
     live: Option<broadcast::Sender<LiveNote>>,
+    export: Option<ExportTap>,
     triggers: Vec<InitialTrigger>,
     unwritten: Option<Unwritten>,
     unsupported: Vec<(ItemId, Box<str>)>,
@@ -168,6 +172,7 @@ pub(crate) fn make(config: ShardsConfig, mut deps: Deps) -> Vec<(Seed, Inbox, Sh
             findings: deps.findings.clone(),
             lld: deps.lld.clone(),
             live: deps.live.clone(),
+            export: deps.export.clone(),
             triggers: deps.triggers.clone(),
             unwritten: deps.unwritten.clone(),
             unsupported: deps.unsupported.clone(),
@@ -199,6 +204,7 @@ impl Seed {
             progress,
             place: self.place,
             env: Environment::new(&self.snapshot),
+            export: Export::new(self.export, &self.snapshot),
             snapshot: self.snapshot,
             letters: self.letters,
             gauges: self.gauges,

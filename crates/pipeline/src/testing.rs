@@ -197,6 +197,7 @@ impl Rig {
             findings: findings_out,
             lld: lld_out,
             live: None,
+            export: None,
             triggers,
             unwritten,
             unsupported: Vec::new(),

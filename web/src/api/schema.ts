@@ -2325,7 +2325,7 @@ export interface Alert {
 
 /** As `connector.get` shows it with `output: "extend"`. */
 export interface Connector {
-  /** Id of the connector. Connectors are stored only: nothing is sent yet. */
+  /** Id of the connector. */
   connectorid: string;
   /** Name. */
   name: string;

@@ -55,7 +55,7 @@ pub enum Reload {
     Item(&'static str),
     /// The trigger in this column.
     Trigger(&'static str),
-    /// Rules of network discovery; a new revision tells others of actions and media types.
+    /// Rules of network discovery, connectors; a new revision tells others of actions and media types.
     Discovery,
     /// Everything: macros, regular expressions and settings may concern any item.
     Everything,

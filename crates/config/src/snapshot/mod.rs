@@ -4,6 +4,7 @@
 //! 450,000 is live within 0.2 s; everything else is shared with the snapshot before.
 
 mod bytes;
+pub mod connector;
 mod cow_map;
 pub mod discovery;
 mod expand;
@@ -55,6 +56,8 @@ pub struct Snapshot {
     pub settings: Arc<Settings>,
     /// What network discovery looks for, and whether agents may announce themselves.
     pub discovery: Arc<discovery::Discovery>,
+    /// What is streamed to other programs.
+    pub connectors: Arc<connector::Connectors>,
     /// An action on internal events is switched on.
     pub internal_actions: bool,
 }

@@ -78,6 +78,12 @@ fn fill(edit: &mut Edit<'_>) -> DbResult<()> {
     let rule = edit.insert_new(&table::DRULES, &rule)?;
     let check = [("druleid", rule.into()), ("type", 12.into())];
     edit.insert_new(&table::DCHECKS, &check)?;
+    let row = [("name", "c".into()), ("url", "http://{$G}/".into())];
+    let connector = edit.insert_new(&table::CONNECTORS, &row)?;
+    edit.insert(
+        &table::CONNECTOR_TAGS,
+        &[("connectorid", connector.into()), ("position", 0.into()), ("tag", "t".into())],
+    )?;
     let action =
         edit.insert_new(&table::ACTIONS, &[("name", "a".into()), ("eventsource", 2.into())])?;
     edit.insert(
@@ -107,7 +113,7 @@ fn picture(snapshot: &Snapshot) -> BTreeMap<String, String> {
     }
     let (regexps, settings) = (&snapshot.regexps, &snapshot.settings);
     let rest = (&snapshot.macros.global, regexps, settings, &snapshot.discovery);
-    let rest = (rest, snapshot.internal_actions);
+    let rest = (rest, snapshot.internal_actions, &snapshot.connectors);
     shown.insert("rest".to_owned(), format!("{rest:?}"));
     shown
 }

@@ -9,6 +9,7 @@ mod statistics;
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use collect::queue::{Interval, IntervalError};
 use config::snapshot::Item;
@@ -90,9 +91,15 @@ impl ServerFigures {
             "preprocessing" => text(&serde_json::json!({ "data": self.preprocessing() })),
             "preprocessing_queue" => unsigned(size(self.meter.value_queue().0)),
             "lld_queue" => unsigned(size(self.meter.discoveries())),
-            // Addresses are not queued, and there are no connectors.
+            "connector_queue" => unsigned(self.connector_queue()),
+            // Addresses are not queued.
             _ => unsigned(0),
         }
+    }
+
+    /// Records in queues of connectors.
+    fn connector_queue(&self) -> u64 {
+        self.meter.exports().queued.load(Ordering::Relaxed)
     }
 
     fn hosts(&self) -> u64 {

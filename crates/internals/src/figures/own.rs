@@ -1,5 +1,7 @@
 //! `zabbix[vedette,…]`: figures that other servers do not have.
 
+use std::sync::atomic::Ordering;
+
 use eval::key::ItemKey;
 use history::spool::Reading;
 use poll::InternalValue;
@@ -13,6 +15,7 @@ impl ServerFigures {
         match param(1).as_str() {
             "stores" => self.stores(&figure, &of),
             "service" => self.service(&figure),
+            "export" if figure == "dropped" => self.dropped(&of),
             "media" => {
                 let (queues, now) = (self.meter.media(), self.meter.now());
                 self.meter.alerting().figure(&figure, &of, queues, now).map(unsigned)
@@ -51,6 +54,22 @@ impl ServerFigures {
         let figures = stores.iter().map(of);
         let figure = if figure == "lag" { figures.max().unwrap_or(0) } else { figures.sum() };
         Ok(unsigned(figure))
+    }
+
+    /// Records that were not exported: all, or by what dropped them.
+    fn dropped(&self, by: &str) -> Answer {
+        let figures = self.meter.exports();
+        let all = [
+            ("shards", &figures.dropped_by_shards),
+            ("files", &figures.dropped_by_files),
+            ("connectors", &figures.dropped_by_connectors),
+        ];
+        let wanted = all.iter().filter(|(name, _)| by.is_empty() || *name == by);
+        let counts: Vec<u64> = wanted.map(|(_, count)| count.load(Ordering::Relaxed)).collect();
+        match counts.is_empty() {
+            true => Err(invalid("fourth")),
+            false => Ok(unsigned(counts.iter().sum())),
+        }
     }
 
     /// What other programs write and read through the history service.

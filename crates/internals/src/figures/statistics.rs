@@ -21,7 +21,7 @@ impl ServerFigures {
             "preprocessing": self.preprocessing(),
             "discovery_queue": 0,
             "lld_queue": self.meter.discoveries(),
-            "connector_queue": 0,
+            "connector_queue": self.connector_queue(),
             "triggers": self.triggers(),
             "vcache": {
                 "buffer": self.value_buffer().json(),

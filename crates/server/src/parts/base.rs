@@ -22,6 +22,7 @@ pub(crate) struct Bells {
     pub(crate) escalator: actions::Bell,
     /// To the thread that keeps the status of services.
     pub(crate) services: services::keeper::Bell,
+    pub(crate) exports: exports::Bell,
 }
 
 impl Bells {
@@ -29,6 +30,7 @@ impl Bells {
     pub(crate) fn ring(&self) {
         self.services.ring();
         self.escalator.ring();
+        self.exports.ring();
     }
 
     /// The suppression of these problems has changed.

@@ -84,18 +84,21 @@ fn tls_config(values: &Values) -> TlsConfig {
     }
 }
 
+/// Folders of the certificates of HTTP clients.
+pub(crate) fn web_files(values: &Values, data: &Path) -> WebFiles {
+    WebFiles {
+        certificates: values.path("ssl-cert-location").unwrap_or_else(|| data.join("ssl/certs")),
+        keys: values.path("ssl-key-location").unwrap_or_else(|| data.join("ssl/keys")),
+        authorities: values.path("ssl-ca-location"),
+    }
+}
+
 fn poll_config(values: &Values, data: &Path) -> anyhow::Result<PollConfig> {
     Ok(PollConfig {
         external_scripts: values
             .path("external-scripts")
             .unwrap_or_else(|| data.join("externalscripts")),
-        web: WebFiles {
-            certificates: values
-                .path("ssl-cert-location")
-                .unwrap_or_else(|| data.join("ssl/certs")),
-            keys: values.path("ssl-key-location").unwrap_or_else(|| data.join("ssl/keys")),
-            authorities: values.path("ssl-ca-location"),
-        },
+        web: web_files(values, data),
         odbc_program: std::env::current_exe().map_or_else(
             |_| PathBuf::from("vedette-odbc"),
             |own| own.with_file_name("vedette-odbc"),

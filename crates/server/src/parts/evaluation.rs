@@ -36,6 +36,7 @@ pub(crate) struct Evaluation {
 pub(crate) fn start(
     base: &Base<'_>,
     history: &mut history::Opened,
+    export: pipeline::ExportTap,
     mut unsupported: Vec<(ItemId, Box<str>)>,
 ) -> anyhow::Result<Part<Evaluation>> {
     let (config, clock) = (&base.config, &base.clock);
@@ -62,6 +63,7 @@ pub(crate) fn start(
         findings,
         lld: lld_values,
         live: Some(notes.clone()),
+        export: Some(export),
         triggers,
         unwritten,
         unsupported,

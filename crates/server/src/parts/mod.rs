@@ -9,6 +9,7 @@ pub(crate) mod collection;
 pub(crate) mod discovered;
 pub(crate) mod engines;
 pub(crate) mod evaluation;
+pub(crate) mod export;
 mod gone;
 pub(crate) mod history;
 mod limits;

@@ -10,6 +10,7 @@ use control::analytics::Board;
 use history::service::Counters;
 use internals::{Heartbeat, Meter, ServerFigures};
 use media::Queues;
+use pipeline::ExportFigures;
 use stdx::worktime::WorkTime;
 
 use super::stop_signal;
@@ -21,7 +22,7 @@ use crate::parts::evaluation::Evaluation;
 use crate::parts::remember::Memory;
 use crate::parts::requests::Requests;
 use crate::parts::{
-    Kept, Part, Running, alerting, api, collection, discovered, engines, evaluation,
+    Kept, Part, Running, alerting, api, collection, discovered, engines, evaluation, export,
     history as stored, listeners, services, upkeep, web,
 };
 use crate::{failure, first_start};
@@ -86,13 +87,15 @@ async fn start(
     let mut history = running.add("history", stored::start(&base)?);
     let memory = Memory::open(data);
     let unsupported = memory.known().unsupported;
-    let evaluation =
-        running.add("evaluation", evaluation::start(&base, &mut history, unsupported)?);
+    let export = running.add("export", export::start(&base)?);
+    let exported = Arc::clone(&export.figures);
+    let evaluation = evaluation::start(&base, &mut history, export, unsupported)?;
+    let evaluation = running.add("evaluation", evaluation);
     let discovered = running.add("discovery", discovered::start(&base)?);
     running.add("services", services::start(&base)?);
     let media = alerting::queues(&base)?;
     let counters = Arc::<Counters>::default();
-    let watched = Watched::new(&base, media.clone());
+    let watched = Watched::new(&base, media.clone(), exported);
     let meter = measure(&base, &history, &evaluation, &watched, Arc::clone(&counters));
     let figures =
         Arc::new(ServerFigures { config: Arc::clone(&base.config), meter: Arc::clone(&meter) });
@@ -145,13 +148,14 @@ struct Watched {
     media: Queues,
     heartbeat: Arc<Heartbeat>,
     housekeeping: Arc<WorkTime>,
+    exports: Arc<ExportFigures>,
 }
 
 impl Watched {
-    fn new(base: &Base<'_>, media: Queues) -> Self {
+    fn new(base: &Base<'_>, media: Queues, exports: Arc<ExportFigures>) -> Self {
         let (config, clock) = (Arc::clone(&base.config), Arc::clone(&base.clock));
         let heartbeat = Heartbeat::new(config, clock, base.bells.escalator.clone());
-        Self { media, heartbeat: Arc::new(heartbeat), housekeeping: Arc::default() }
+        Self { media, heartbeat: Arc::new(heartbeat), housekeeping: Arc::default(), exports }
     }
 }
 
@@ -175,5 +179,6 @@ fn measure(
         media: watched.media.clone(),
         heartbeat: Arc::clone(&watched.heartbeat),
         housekeeping: Arc::clone(&watched.housekeeping),
+        exports: Arc::clone(&watched.exports),
     })
 }

@@ -1,4 +1,4 @@
-//! Connectors, which send values or events to other programs. They are stored; nothing is sent yet.
+//! Connectors, which stream values or events to other programs.
 
 use config::Edit;
 use config::db::{Row, Value};
@@ -25,12 +25,7 @@ pub(crate) const METHODS: &[Method] = &[
 const NUMBER_MAX: i64 = i32::MAX as i64;
 
 const FIELDS: &[Field] = &[
-    field(
-        "connectorid",
-        Id,
-        ReadOnly,
-        "Id of the connector. Connectors are stored only: nothing is sent yet.",
-    ),
+    field("connectorid", Id, ReadOnly, "Id of the connector."),
     field("name", Name(255), Required, "Name."),
     field("protocol", OneOf(&[0]), Optional, "0 = streaming protocol 1.0."),
     field("data_type", OneOf(&[0, 1]), Optional, "0 = values of items, 1 = events."),

@@ -5,11 +5,11 @@ use super::{id, int, owned, table, text, text_or};
 
 tables! { TABLES:
     CONNECTORS =
-        table("connectors", &["connectorid"], Reload::Nothing, CONNECTOR_COLUMNS, &[&["name"]]);
+        table("connectors", &["connectorid"], Reload::Discovery, CONNECTOR_COLUMNS, &[&["name"]]);
     CONNECTOR_TAGS = table(
         "connector_tags",
         &["connectorid", "position"],
-        Reload::Nothing,
+        Reload::Discovery,
         &[
             owned("connectorid", "connectors"),
             int("position", "0"),

@@ -1,5 +1,6 @@
 //! Database rows to snapshot: everything at start, afterwards only what a change touched.
 
+mod connectors;
 mod discovery;
 mod global;
 mod hosts;
@@ -46,6 +47,7 @@ pub(crate) fn load(db: &Db) -> DbResult<Snapshot> {
         };
         next.discovery = Arc::new(discovery::read(connection, &next)?);
         next.internal_actions = discovery::has_actions(connection, EventSource::Internal)?;
+        next.connectors = Arc::new(connectors::read(connection, &next)?);
         let hosts = hosts::read(connection, &next, &Scope::All)?;
         next.hosts.extend(hosts.into_values().map(Arc::new).collect());
         Ok::<_, DbError>(next)
@@ -69,6 +71,7 @@ pub(crate) fn apply(
     if touched.discovery {
         next.discovery = Arc::new(discovery::read(connection, &next)?);
         next.internal_actions = discovery::has_actions(connection, EventSource::Internal)?;
+        follow_connectors(connection, &mut next)?;
     }
     let mut triggers: BTreeSet<TriggerId> = touched.triggers.clone();
     if !touched.hosts.is_empty() {
@@ -89,6 +92,15 @@ pub(crate) fn apply(
     }
     reload_triggers(connection, &mut next, &triggers)?;
     Ok(next)
+}
+
+/// Equal ones stay the same object, by which others notice changes.
+fn follow_connectors(connection: &mut dyn Reader, next: &mut Snapshot) -> DbResult<()> {
+    let now = connectors::read(connection, next)?;
+    if *next.connectors != now {
+        next.connectors = Arc::new(now);
+    }
+    Ok(())
 }
 
 /// The items to read again: those touched, and those that touched triggers name or named.
