@@ -1,5 +1,6 @@
 import { createRoute, createRouter, type RouterHistory } from "@tanstack/react-router";
 import { alerting } from "~/router-alerting";
+import { boards } from "~/router-boards";
 import { inside, login, root } from "~/router-frame";
 import { Crash, NotFound } from "~/shared/fallback";
 import { page } from "~/shell/page";
@@ -145,70 +146,6 @@ const graph = createRoute({
   path: "/graph",
   validateSearch: (search) => pickSearch(search, ["items", "from", "to", "split"]),
   component: page(() => import("~/features/graph/page"), "GraphPage"),
-});
-
-const maps = createRoute({
-  getParentRoute: () => inside,
-  path: "/maps",
-  validateSearch: (search) => pickSearch(search, ["text"]),
-  component: page(() => import("~/features/maps/page"), "MapsPage"),
-});
-
-const mapNew = createRoute({
-  getParentRoute: () => inside,
-  path: "/maps/new",
-  component: page(() => import("~/features/maps/edit"), "MapNewPage"),
-});
-
-const mapEdit = createRoute({
-  getParentRoute: () => inside,
-  path: "/maps/$sysmapid/edit",
-  component: page(() => import("~/features/maps/edit"), "MapEditPage"),
-});
-
-const map = createRoute({
-  getParentRoute: () => inside,
-  path: "/maps/$sysmapid",
-  component: page(() => import("~/features/maps/page"), "MapPage"),
-});
-
-const dashboards = createRoute({
-  getParentRoute: () => inside,
-  path: "/dashboards",
-  validateSearch: (search) => pickSearch(search, ["text"]),
-  component: page(() => import("~/features/dashboards/page"), "DashboardsPage"),
-});
-
-const dashboardNew = createRoute({
-  getParentRoute: () => inside,
-  path: "/dashboards/new",
-  validateSearch: (search) => pickSearch(search, ["clone"]),
-  component: page(() => import("~/features/dashboards/editor/page"), "DashboardNewPage"),
-});
-
-const dashboardEdit = createRoute({
-  getParentRoute: () => inside,
-  path: "/dashboards/$dashboardid/edit",
-  component: page(() => import("~/features/dashboards/editor/page"), "DashboardEditPage"),
-});
-
-const templateDashboardNew = createRoute({
-  getParentRoute: () => inside,
-  path: "/templates/$templateid/dashboards/new",
-  component: page(() => import("~/features/dashboards/editor/page"), "TemplateDashboardNewPage"),
-});
-
-const templateDashboardEdit = createRoute({
-  getParentRoute: () => inside,
-  path: "/templates/$templateid/dashboards/$dashboardid/edit",
-  component: page(() => import("~/features/dashboards/editor/page"), "TemplateDashboardEditPage"),
-});
-
-const dashboard = createRoute({
-  getParentRoute: () => inside,
-  path: "/dashboards/$dashboardid",
-  validateSearch: (search) => pickSearch(search, ["page", "host", "from", "to", "kiosk"]),
-  component: page(() => import("~/features/dashboards/dashboard"), "DashboardPage"),
 });
 
 const templates = createRoute({
@@ -459,16 +396,7 @@ const pages = [
   webEdit,
   latest,
   graph,
-  dashboards,
-  dashboardNew,
-  dashboardEdit,
-  templateDashboardNew,
-  templateDashboardEdit,
-  dashboard,
-  maps,
-  mapNew,
-  mapEdit,
-  map,
+  ...boards,
   templates,
   template,
   maintenance,
