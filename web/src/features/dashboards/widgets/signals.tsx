@@ -69,7 +69,7 @@ interface SignalsProps {
   children: ReactNode;
 }
 
-/** Around the widgets of a dashboard: what they tell one another. Their reads share requests. */
+/** The bus around the widgets of a page, which share the requests of their reads. */
 export function DashboardSignals({ widgets, hostid, children }: SignalsProps) {
   const [signals, setSignals] = useState<SignalsBy>(new Map());
   const send = useCallback(
