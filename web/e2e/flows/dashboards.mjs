@@ -140,7 +140,7 @@ export default async function () {
     await page.setViewportSize({ width: 1280, height: 800 });
     await go(`/hosts/${hostid}?tab=dashboards`);
     await page.getByRole("heading", { name: "Load", exact: true }).waitFor();
-    await page.getByText("board host: Load of the board").waitFor();
+    await page.getByTitle("board host: Load of the board").waitFor();
     await page.getByText("No value", { exact: true }).waitFor();
     await accessible("of a host");
   });

@@ -14,7 +14,7 @@ import type { DashboardGets } from "./dashboards";
 import type { Acknowledge } from "./events";
 import type { GraphGets } from "./graph-gets";
 import type { GroupPrototype } from "./host-prototypes";
-import type { FilterCondition, MacroPath, Override, RuleFilter } from "./item-config";
+import type { FilterCondition, MacroPath, Newest, Override, RuleFilter } from "./item-config";
 import type { PreprocessingStep } from "./items";
 import type { MaintenanceTag } from "./maintenance";
 import type { MapGets } from "./maps";
@@ -54,15 +54,6 @@ interface Runtime {
   /** 1: not supported, see `error`. */
   state: "0" | "1";
   error: string;
-}
-
-export interface Newest {
-  lastvalue: string;
-  /** "0": no value yet. */
-  lastclock: string;
-  prevvalue: string;
-  /** "0": no value before the newest. */
-  prevclock: string;
 }
 
 export type HostRow = Row<schema.Host>;
@@ -294,7 +285,7 @@ export interface Gets
       selectHostGroups: Many<"hostgroups", schema.HostGroup>;
       selectInventory: Optional<"inventory", { location_lat: string; location_lon: string }>;
     },
-    ByHost & ByTags & { monitored_hosts?: boolean; severities?: readonly number[] }
+    ByHost & ByTags & { severities?: readonly number[] }
   >;
   "hostgroup.get": Get<schema.HostGroup, unknown, { groupids?: Ids }>;
   "hostprototype.get": Get<

@@ -1,9 +1,18 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Tag } from "~/util/tags";
 import { rpc } from "./client";
-import type { Newest } from "./gets";
 import type { Item } from "./items";
 import type { Members } from "./methods";
+
+/** The newest values of an item. */
+export interface Newest {
+  lastvalue: string;
+  /** "0": no value yet. */
+  lastclock: string;
+  prevvalue: string;
+  /** "0": no value before the newest. */
+  prevclock: string;
+}
 
 /** An item, an item prototype, a low-level discovery rule: they share most of their parameters. */
 export type ItemKind = "item" | "prototype" | "rule";

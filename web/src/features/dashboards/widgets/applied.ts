@@ -260,7 +260,7 @@ const APPLIED: Record<Kind, readonly string[]> = {
   web: [...HOSTS, ...TAGS],
 };
 
-/** Values that say what the widget shows anyway, as the defaults of Zabbix. */
+/** Values that change nothing in what the widget shows. */
 const SHOWN: Readonly<Record<string, readonly string[]>> = {
   "columns.history": ["0", "1"],
   dynamic: ["0"],

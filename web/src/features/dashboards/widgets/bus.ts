@@ -3,7 +3,7 @@ import type { Widget } from "~/api/dashboards";
 import { DEFAULT_RANGE, resolveRange, type TimeRange } from "~/util/time";
 import { Settings } from "./settings";
 
-/** What a widget tells the others, by the names of Zabbix 7.0. */
+/** What a widget sends to the others, by the names of Zabbix 7.0. */
 export interface Signals {
   _hostid: string;
   _hostids: readonly string[];

@@ -10,7 +10,7 @@ const rgbOf = (color: string): Rgb => {
   const n = Number.parseInt(color.replace("#", ""), 16);
   return [(n >> 16) & 255, (n >> 8) & 255, n & 255];
 };
-const hexOf = (rgb: Rgb) =>
+const hexOf = (rgb: readonly number[]) =>
   `#${rgb.map((part) => Math.round(part).toString(16).padStart(2, "0")).join("")}`;
 
 /** Sizes and times of thresholds: `1K`, `2G`, `5m`. In units of bytes, prefixes are powers of 1024. */
@@ -38,9 +38,7 @@ export function colorFor(
   if (!low) return undefined;
   const part = (value - low.from) / (high.from - low.from);
   const [a, b] = [rgbOf(low.color), rgbOf(high.color)];
-  return hexOf(
-    [0, 1, 2].map((n) => (a[n] ?? 0) + part * ((b[n] ?? 0) - (a[n] ?? 0))) as unknown as Rgb,
-  );
+  return hexOf([0, 1, 2].map((n) => (a[n] ?? 0) + part * ((b[n] ?? 0) - (a[n] ?? 0))));
 }
 
 function luminance(color: string): number {

@@ -2,7 +2,7 @@ import type { HistoryPoint } from "~/api/gets";
 import { type ItemRow, mappingsOf } from "~/api/items";
 import { twinItemsQuery } from "~/api/widget-items";
 import { columnValuesQuery } from "~/api/widget-values";
-import { Found } from "~/shared/fallback";
+import { Found, QueryError } from "~/shared/fallback";
 import { cx } from "~/ui/cx";
 import { formatValue, isNumeric } from "~/util/format";
 import { formatClock, type TimeRange } from "~/util/time";
@@ -233,7 +233,7 @@ function Values({
     !isVertical,
   );
   const failed = results.find(({ error }) => error)?.error;
-  if (failed && lines.length === 0) return <Note>{failed.message}</Note>;
+  if (failed && lines.length === 0) return <QueryError error={failed} />;
   if (lines.length === 0)
     return <Note>{results.some(({ isPending }) => isPending) ? "…" : texts.noHistory}</Note>;
   const Shape = isVertical ? Table : List;

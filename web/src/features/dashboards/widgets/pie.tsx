@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { aggregateQuery } from "~/api/aggregates";
 import type { ItemRow } from "~/api/items";
 import { lineColor } from "~/charts/palette";
+import { QueryError } from "~/shared/fallback";
 import { type Aggregate, aggregate } from "~/util/aggregates";
 import { arcPath, slicesOf } from "./arcs";
 import { rangeFor, useBus } from "./bus";
@@ -224,7 +225,7 @@ export function Pie({ widget }: WidgetProps) {
         texts.other,
       )
     : parts;
-  if (found.error) return <Note>{found.error.message}</Note>;
+  if (found.error) return <QueryError error={found.error} />;
   if (found.isWaiting && flat.length === 0) return <Note>{texts.waitsForItem}</Note>;
   if (flat.length === 0 && !found.isLoading)
     return <Note>{sets.length > 0 ? texts.noItemsFound : texts.noItems}</Note>;

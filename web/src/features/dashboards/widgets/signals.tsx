@@ -11,7 +11,7 @@ interface SignalsProps {
   children: ReactNode;
 }
 
-/** Around the widgets of a page: the signals between them and those of the dashboard. Their reads share requests. */
+/** The bus around the widgets of a page, which share the requests of their reads. */
 export function DashboardSignals({ scope, pageHost, children }: SignalsProps) {
   const [sent, setSent] = useState<SignalsBy>(new Map());
   const send = useCallback(

@@ -5,6 +5,7 @@ import { type ItemRow, mappingsOf } from "~/api/items";
 import { State } from "~/api/schema";
 import { type NavigatedHost, navigatedHostsQuery } from "~/api/widget-hosts";
 import { scopedItemsQuery } from "~/api/widget-items";
+import { QueryError } from "~/shared/fallback";
 import { AGGREGATES } from "~/util/aggregates";
 import { isNumeric, mapValue } from "~/util/format";
 import { groupsFor, hostsFor, rangeFor, referenceOf, useBus } from "./bus";
@@ -286,7 +287,7 @@ export function TopHosts({ widget }: WidgetProps) {
     enabled: names.length > 0,
   });
   if (columns.length === 0) return <Note>{texts.noColumns}</Note>;
-  if (hosts.error ?? items.error) return <Note>{(hosts.error ?? items.error)?.message}</Note>;
+  if (hosts.error ?? items.error) return <QueryError error={hosts.error ?? items.error} />;
   if (!hosts.data || (names.length > 0 && !items.data)) return <Note>…</Note>;
   if (hosts.data.length === 0) return <Note>{texts.noHostsFound}</Note>;
   return (
