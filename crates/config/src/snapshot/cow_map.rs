@@ -204,7 +204,7 @@ impl<K: Eq + Clone + Spread, V: Clone> CowMap<K, V> {
 
     /// All entries, in no order that means anything.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
-        self.buckets().flat_map(|bucket| bucket.iter()).map(pair)
+        self.buckets().flat_map(|bucket| bucket.iter()).map(|(key, value)| (key, value))
     }
 
     /// All values, in no order that means anything.
@@ -234,7 +234,10 @@ impl<K: Eq + Clone + Spread, V: Clone> CowMap<K, V> {
             }
             let old = |key: &K| find(before, key.place(), key);
             let new = |key: &K| find(now, key.place(), key);
-            let (all, all_before) = (now.iter().map(pair), before.iter().map(pair));
+            let (all, all_before) = (
+                now.iter().map(|(key, value)| (key, value)),
+                before.iter().map(|(key, value)| (key, value)),
+            );
             differ(all, old, all_before, new, &mut change);
         }
     }
@@ -275,10 +278,6 @@ impl<K: Eq + Clone + Spread, V: Clone> CowMap<K, V> {
             }
         }
     }
-}
-
-fn pair<K, V>(entry: &(K, V)) -> (&K, &V) {
-    (&entry.0, &entry.1)
 }
 
 /// Tells `change` in what the entries `now` differ from those `before`.
