@@ -113,9 +113,7 @@ impl Folder {
     /// Brings the hours of items near the processor: these searches do not wait for each other's
     /// memory, as folding does.
     pub fn look_at(&self, items: impl Iterator<Item = ItemId>) {
-        for item in items {
-            std::hint::black_box(self.open.get(item).map(|acc| acc.hour));
-        }
+        items.for_each(|item| self.open.look_at(item));
     }
 
     /// Takes a sample in; texts, logs and NaN are passed over. Call it for items that keep trends.

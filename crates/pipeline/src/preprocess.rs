@@ -14,14 +14,11 @@ use crate::fault;
 use crate::live::Live;
 use crate::round::{Forward, Job, Kept, Returned, Round};
 use crate::scripts::{Desk, Done, Held, has_script};
-use crate::slots::{Place, SlotId, Slots};
+use crate::slots::{Place, SlotId, Slots, VALUES_AHEAD};
 use crate::states::Change;
 
 /// Deepest chain of dependent items; the API refuses deeper ones.
 const DEPENDENT_DEPTH_MAX: usize = 4;
-
-/// Values whose slots are looked at before they are worked on.
-const VALUES_AHEAD: usize = 32;
 
 /// Works on one round; borrows what it needs of the shard.
 pub(crate) struct Preprocess<'a> {

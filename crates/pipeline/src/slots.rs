@@ -7,6 +7,10 @@ use config::snapshot::Item;
 use eval::preproc;
 use hashbrown::HashTable;
 use model::{HostId, ItemId, Timestamp, ValueType, shard_of};
+use stdx::sys::prefetch;
+
+/// Values whose slots are looked at before they are worked on.
+pub(crate) const VALUES_AHEAD: usize = 32;
 
 /// Place of an item in the slab; valid until the item is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -159,12 +163,17 @@ impl Slots {
         self.index.find(id.near_hash(), is).copied().map(SlotId)
     }
 
-    /// Brings slots near the processor: these searches do not wait for each other's memory, as
-    /// those of values do that are worked on one by one.
-    pub(crate) fn look_at(&self, snapshot: &Snapshot, items: impl Iterator<Item = ItemId>) {
-        for item in items {
-            let known = self.find(item).is_some_and(|at| self.get(at).revision == self.revision);
-            if !known {
+    /// Brings the slots of the first [`VALUES_AHEAD`] items near the processor: these searches do not
+    /// wait for each other's memory, as those of values do that are worked on one by one.
+    pub(crate) fn look_at(&self, snapshot: &Snapshot, items: impl Iterator<Item = ItemId> + Clone) {
+        let mut likely = [None; VALUES_AHEAD];
+        for (item, likely) in items.clone().zip(&mut likely) {
+            *likely = self.index.find(item.near_hash(), |_| true).copied();
+            likely.and_then(|at| self.slab.get(at as usize)).into_iter().for_each(prefetch);
+        }
+        for (item, likely) in items.zip(likely) {
+            let slot = likely.and_then(|at| self.slot_at(at));
+            if !slot.is_some_and(|slot| slot.id == item && slot.revision == self.revision) {
                 // The slot is to be filled from the configuration.
                 std::hint::black_box(snapshot.items.get(&item).map(|item| item.value_type));
             }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use hashbrown::HashTable;
 use model::{ItemId, Timestamp};
+use stdx::sys::prefetch;
 
 use crate::error::Damaged;
 use crate::kind::{Kind, Kinds, Span, at};
@@ -134,10 +135,16 @@ impl Head {
 
     /// Finds the series of the next rows: searches that do not wait for each other's memory.
     fn find_ahead(&mut self, rows: &Rows, from: usize, indices: &mut [u32; ROWS_AHEAD]) {
+        for (&item, index) in rows.item.iter().skip(from).zip(&mut *indices) {
+            *index = self.table.likely(item);
+            self.series.get(*index as usize).into_iter().for_each(prefetch);
+        }
         let numbers = rows.kind.iter().zip(&rows.item).skip(from);
         for ((&kind, &item), index) in numbers.zip(indices) {
             // Rows that carry nothing have no series.
-            if let Some(kind) = Kind::from_number(kind) {
+            if let Some(kind) = Kind::from_number(kind)
+                && !of(item, kind, &self.series)(index)
+            {
                 *index = self.table.get_or_add(item, kind, &mut self.series);
             }
         }
@@ -226,8 +233,8 @@ impl Head {
     /// Brings the columns of a row, if it is one, near the processor.
     pub(crate) fn touch(&self, row: u32) {
         let row = row as usize;
-        std::hint::black_box([&self.clock, &self.ns].map(|column| column.get(row).copied()));
-        std::hint::black_box(self.bits.get(row).copied());
+        [&self.clock, &self.ns].into_iter().filter_map(|column| column.get(row)).for_each(prefetch);
+        self.bits.get(row).into_iter().for_each(prefetch);
     }
 
     /// Hands over the rows of an item in the order in which they came.
@@ -265,6 +272,11 @@ fn hash(item: u64) -> u64 {
 }
 
 impl Table {
+    /// What may be a series of the item, without a look at any series.
+    fn likely(&self, item: u64) -> u32 {
+        self.places.find(hash(item), |_| true).copied().unwrap_or(NONE)
+    }
+
     /// A series of the item, of any kind.
     fn first(&self, item: u64, series: &[Series]) -> Option<u32> {
         let is = |&index: &u32| series.get(index as usize).is_some_and(|one| one.item == item);

@@ -164,6 +164,11 @@ pub struct Class(pub u16);
 pub trait Retention: Send + Sync + 'static {
     /// The class of this series; trends usually live longer than values.
     fn class(&self, item: ItemId, kind: Kind) -> Class;
+
+    /// The classes of several series, in their order.
+    fn classes(&self, series: &[(ItemId, Kind)]) -> Vec<Class> {
+        series.iter().map(|&(item, kind)| self.class(item, kind)).collect()
+    }
 }
 
 /// The same class for everything.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use model::ItemId;
+use stdx::sys::prefetch;
 
 use crate::disk::Disk;
 use crate::error::Error;
@@ -25,6 +26,9 @@ const DAYS_MAX: usize = 8;
 /// rows in a head, and all are far from each other.
 const SERIES_AHEAD: usize = 16;
 const ROWS_AHEAD: usize = 8;
+
+/// Series whose retention classes are queried together.
+const SERIES_OF_RETENTION: usize = 1024;
 
 /// Where segments are written and who knows their classes.
 #[derive(Clone)]
@@ -76,7 +80,11 @@ impl<'a> BySeries<'a> {
     /// Brings the first rows of some series near the processor: these reads do not wait for each other.
     fn look_at(&self, series: &[u32]) {
         for &one in series {
-            std::hint::black_box(self.rows(one).first());
+            prefetch(&self.start[one as usize]);
+            prefetch(&self.head.series[one as usize]);
+        }
+        for &one in series {
+            self.rows(one).first().into_iter().for_each(prefetch);
         }
         for &row in series.iter().flat_map(|&one| self.rows(one).iter().take(ROWS_AHEAD)) {
             self.head.touch(row);
@@ -151,13 +159,14 @@ fn group(days: &BTreeMap<Day, u64>) -> Vec<Days> {
 pub(crate) fn seal(place: &Place, head: &Head, seq: u64) -> Result<Vec<Arc<Segment>>, Error> {
     let by_series = BySeries::new(head);
     let mut classes: BTreeMap<Class, Vec<u32>> = BTreeMap::new();
-    for series in by_series.sorted() {
-        if by_series.rows(series).is_empty() {
-            continue;
+    for some in by_series.sorted().chunks(SERIES_OF_RETENTION) {
+        let keys = some.iter().map(|&series| by_series.key(series));
+        let keys: Vec<_> = keys.map(|(item, kind)| (ItemId(item), kind)).collect();
+        for (&series, class) in some.iter().zip(place.retention.classes(&keys)) {
+            if !by_series.rows(series).is_empty() {
+                classes.entry(class).or_default().push(series);
+            }
         }
-        let (item, kind) = by_series.key(series);
-        let class = place.retention.class(ItemId(item), kind);
-        classes.entry(class).or_default().push(series);
     }
     let mut ids = Vec::new();
     for (class, series) in &classes {

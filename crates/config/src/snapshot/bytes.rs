@@ -1,7 +1,6 @@
 //! What a snapshot takes of memory.
 
 use std::collections::HashSet;
-use std::hash::Hash;
 use std::sync::Arc;
 
 use super::{CowMap, Host, Item, ItemShape, Snapshot, Spread, Trigger};
@@ -89,7 +88,7 @@ fn of_trigger(trigger: &Trigger) -> usize {
     size_of::<Trigger>() + BLOCK + texts + functions + expressions
 }
 
-impl<K: Hash + Eq + Clone + Spread, V: Clone> CowMap<K, V> {
+impl<K: Eq + Clone + Spread, V: Clone> CowMap<K, V> {
     /// Bytes of the tables, without what the entries point to.
     pub(super) fn bytes(&self) -> usize {
         // One byte of each place says whether it is taken.

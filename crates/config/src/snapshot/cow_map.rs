@@ -2,13 +2,15 @@
 //! page, a change copies one page of pointers and one bucket.
 
 use std::borrow::Borrow;
-use std::hash::{BuildHasher, Hash};
+use std::hash::BuildHasher;
 use std::iter::repeat_n;
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
-use hashbrown::HashMap;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use model::{CompactString, HostId, ItemId, TriggerId};
+use stdx::sys::prefetch;
 
 /// Buckets of a page. A clone of a map with a million entries touches 64 to 128 pointers, the
 /// change of one entry about 300 more.
@@ -20,7 +22,7 @@ const BUCKET_MAX: usize = 64;
 /// Ids of one run share a bucket.
 const RUN: u64 = 16;
 
-type Bucket<K, V> = HashMap<K, V, FixedState>;
+type Bucket<K, V> = HashTable<(K, V)>;
 type Page<K, V> = Vec<Arc<Bucket<K, V>>>;
 
 /// A map that many snapshots share.
@@ -38,45 +40,54 @@ impl<K, V> Default for CowMap<K, V> {
 }
 
 fn empty<K, V>(pages: usize) -> Box<[Arc<Page<K, V>>]> {
-    let bucket = Arc::new(HashMap::with_hasher(FixedState::default()));
-    let page = Arc::new(repeat_n(bucket, PAGE).collect());
+    let page = Arc::new(repeat_n(Arc::new(HashTable::new()), PAGE).collect());
     repeat_n(page, pages).collect()
 }
 
-/// Chooses the bucket of a key, by the upper bits of a number.
+/// Where a key is looked up, in maps of any size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Its upper bits choose the bucket.
+    bucket: u64,
+    /// The hash in this bucket.
+    hash: u64,
+}
+
+/// A key of a [`CowMap`].
 pub trait Spread {
-    /// That number.
-    fn spread(&self) -> u64;
+    /// Where it is looked up.
+    fn place(&self) -> Place;
 }
 
 /// Neighbours are together: a walk in the order of ids finds a bucket in the processor's caches, and
 /// objects that were made together change few buckets.
 impl Spread for u64 {
-    fn spread(&self) -> u64 {
+    fn place(&self) -> Place {
         // Multiples of the golden ratio fill all buckets evenly.
-        (self / RUN).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        let bucket = (self / RUN).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Place { bucket, hash: FixedState::default().hash_one(self) }
     }
 }
 
 impl Spread for str {
-    fn spread(&self) -> u64 {
-        // Another seed than the buckets' own, or each bucket would see only keys whose upper bits
-        // agree.
-        FixedState::with_seed(0x7665_6465_7474_6500).hash_one(self)
+    fn place(&self) -> Place {
+        let bucket = FixedState::default().hash_one(self);
+        // A bucket has names whose upper bits agree: other bits tell them apart.
+        Place { bucket, hash: bucket.rotate_left(u64::BITS / 2) }
     }
 }
 
 impl Spread for CompactString {
-    fn spread(&self) -> u64 {
-        str::spread(self)
+    fn place(&self) -> Place {
+        str::place(self)
     }
 }
 
 macro_rules! spread_ids {
     ($($id:ident),+) => {
         $(impl Spread for $id {
-            fn spread(&self) -> u64 {
-                self.0.spread()
+            fn place(&self) -> Place {
+                self.0.place()
             }
         })+
     };
@@ -84,7 +95,27 @@ macro_rules! spread_ids {
 
 spread_ids!(HostId, ItemId, TriggerId);
 
-impl<K: Hash + Eq + Clone + Spread, V: Clone> CowMap<K, V> {
+fn find<'a, K: Borrow<Q>, V, Q: Eq + ?Sized>(
+    bucket: &'a Bucket<K, V>,
+    place: Place,
+    key: &Q,
+) -> Option<&'a V> {
+    let is = |entry: &(K, V)| entry.0.borrow() == key;
+    bucket.find(place.hash, is).map(|(_, value)| value)
+}
+
+fn set<K: Eq + Spread, V>(bucket: &mut Bucket<K, V>, key: K, value: V) -> Option<V> {
+    let rehash = |entry: &(K, V)| entry.0.place().hash;
+    match bucket.entry(key.place().hash, |entry| entry.0 == key, rehash) {
+        Entry::Occupied(mut entry) => Some(std::mem::replace(&mut entry.get_mut().1, value)),
+        Entry::Vacant(entry) => {
+            entry.insert((key, value));
+            None
+        }
+    }
+}
+
+impl<K: Eq + Clone + Spread, V: Clone> CowMap<K, V> {
     /// Entries.
     pub fn len(&self) -> usize {
         self.len
@@ -104,15 +135,36 @@ impl<K: Hash + Eq + Clone + Spread, V: Clone> CowMap<K, V> {
     pub fn get<Q>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
-        Q: Hash + Eq + Spread + ?Sized,
+        Q: Eq + Spread + ?Sized,
     {
-        self.bucket(key).get(key)
+        self.get_at(key.place(), key)
+    }
+
+    /// The value of `key`, whose place is known.
+    pub(super) fn get_at<Q>(&self, place: Place, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+        Q: Eq + ?Sized,
+    {
+        find(self.bucket(place), place, key)
+    }
+
+    /// Brings the bucket of a place near the processor, and does not wait for it.
+    pub(super) fn look_at(&self, place: Place) {
+        prefetch(self.bucket(place));
+    }
+
+    /// Brings the likely entry of a place near the processor, whose bucket is near by now.
+    pub(super) fn look_into(&self, place: Place) {
+        if let Some(entry) = self.bucket(place).find(place.hash, |_| true) {
+            prefetch(entry);
+        }
     }
 
     /// Sets the value of `key`; returns the one before.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         self.make_room(1);
-        let before = self.bucket_mut(&key).insert(key, value);
+        let before = set(self.bucket_mut(key.place()), key, value);
         self.len += usize::from(before.is_none());
         before
     }
@@ -123,13 +175,13 @@ impl<K: Hash + Eq + Clone + Spread, V: Clone> CowMap<K, V> {
         self.make_room(entries.len());
         let mut counts = vec![0; self.pages.len() * PAGE];
         for (key, _) in &entries {
-            counts[self.at(key)] += 1;
+            counts[self.at(key.place())] += 1;
         }
         for (at, count) in counts.into_iter().enumerate().filter(|(_, count)| *count > 0) {
-            self.at_mut(at).reserve(count);
+            self.at_mut(at).reserve(count, |entry| entry.0.place().hash);
         }
         for (key, value) in entries {
-            let before = self.bucket_mut(&key).insert(key, value);
+            let before = set(self.bucket_mut(key.place()), key, value);
             self.len += usize::from(before.is_none());
         }
     }
@@ -138,18 +190,21 @@ impl<K: Hash + Eq + Clone + Spread, V: Clone> CowMap<K, V> {
     pub fn remove<Q>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
-        Q: Hash + Eq + Spread + ?Sized,
+        Q: Eq + Spread + ?Sized,
     {
         // What is not there is no reason to copy a bucket.
-        self.bucket(key).get(key)?;
-        let before = self.bucket_mut(key).remove(key);
-        self.len -= usize::from(before.is_some());
-        before
+        let place = key.place();
+        self.get_at(place, key)?;
+        let is = |entry: &(K, V)| entry.0.borrow() == key;
+        let found = self.bucket_mut(place).find_entry(place.hash, is).ok()?;
+        let ((_, before), _) = found.remove();
+        self.len -= 1;
+        Some(before)
     }
 
     /// All entries, in no order that means anything.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
-        self.buckets().flat_map(|bucket| bucket.iter())
+        self.buckets().flat_map(|bucket| bucket.iter()).map(|(key, value)| (key, value))
     }
 
     /// All values, in no order that means anything.
@@ -177,8 +232,13 @@ impl<K: Hash + Eq + Clone + Spread, V: Clone> CowMap<K, V> {
             if Arc::ptr_eq(now, before) {
                 continue;
             }
-            let (old, new) = (|key: &K| before.get(key), |key: &K| now.get(key));
-            differ(now.iter(), old, before.iter(), new, &mut change);
+            let old = |key: &K| find(before, key.place(), key);
+            let new = |key: &K| find(now, key.place(), key);
+            let (all, all_before) = (
+                now.iter().map(|(key, value)| (key, value)),
+                before.iter().map(|(key, value)| (key, value)),
+            );
+            differ(all, old, all_before, new, &mut change);
         }
     }
 
@@ -186,23 +246,23 @@ impl<K: Hash + Eq + Clone + Spread, V: Clone> CowMap<K, V> {
         self.pages.iter().flat_map(|page| page.iter())
     }
 
-    fn bucket<Q: Spread + ?Sized>(&self, key: &Q) -> &Bucket<K, V> {
-        let at = self.at(key);
+    fn bucket(&self, place: Place) -> &Bucket<K, V> {
+        let at = self.at(place);
         &self.pages[at / PAGE][at % PAGE]
     }
 
-    fn bucket_mut<Q: Spread + ?Sized>(&mut self, key: &Q) -> &mut Bucket<K, V> {
-        self.at_mut(self.at(key))
+    fn bucket_mut(&mut self, place: Place) -> &mut Bucket<K, V> {
+        self.at_mut(self.at(place))
     }
 
     fn at_mut(&mut self, at: usize) -> &mut Bucket<K, V> {
         Arc::make_mut(&mut Arc::make_mut(&mut self.pages[at / PAGE])[at % PAGE])
     }
 
-    /// Number of the bucket of `key`.
-    fn at<Q: Spread + ?Sized>(&self, key: &Q) -> usize {
+    /// Number of the bucket of a place.
+    fn at(&self, place: Place) -> usize {
         let buckets = self.pages.len() * PAGE;
-        usize::try_from(key.spread() >> (u64::BITS - buckets.trailing_zeros())).unwrap_or(0)
+        usize::try_from(place.bucket >> (u64::BITS - buckets.trailing_zeros())).unwrap_or(0)
     }
 
     /// Spreads the entries over more buckets where `more` of them would make these too full.
@@ -214,7 +274,7 @@ impl<K: Hash + Eq + Clone + Spread, V: Clone> CowMap<K, V> {
         let before = std::mem::replace(&mut self.pages, empty(pages.next_power_of_two()));
         for bucket in before.iter().flat_map(|page| page.iter()) {
             for (key, value) in bucket.iter() {
-                self.bucket_mut(key).insert(key.clone(), value.clone());
+                set(self.bucket_mut(key.place()), key.clone(), value.clone());
             }
         }
     }
@@ -322,7 +382,7 @@ mod tests {
             let mut map = CowMap::default();
             map.extend((1_000_000..2_000_000_u64).map(|i| (i * step, ())));
             for i in (1_000_000..2_000_000).step_by(16) {
-                assert_eq!(map.at(&i), map.at(&(i + 15)), "{i}");
+                assert_eq!(map.at(i.place()), map.at((i + 15).place()), "{i}");
             }
             let fullest = map.buckets().map(|bucket| bucket.len()).max().unwrap();
             assert!(fullest < 2 * BUCKET_MAX, "{step}: {fullest}");

@@ -4,7 +4,12 @@ use std::sync::Arc;
 
 use model::{CompactString, HostId};
 
+use super::cow_map::{Place, Spread};
 use super::{CowMap, Host};
+
+/// The search for a name, in any snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Search(Place);
 
 /// Hosts of a snapshot. Names lead to the host itself: a second search by its id would cost as many
 /// cache misses as the first. Names up to 24 bytes are in the table, where comparing them costs none.
@@ -33,6 +38,24 @@ impl Hosts {
     /// The host of this technical name.
     pub fn named(&self, name: &str) -> Option<&Arc<Host>> {
         self.by_name.get(name)
+    }
+
+    /// The first of three steps of [`Self::named`]. If each step is done for many names before the
+    /// next one, their memory accesses overlap.
+    pub fn begin(&self, name: &str) -> Search {
+        let search = Search(name.place());
+        self.by_name.look_at(search.0);
+        search
+    }
+
+    /// The second step.
+    pub fn approach(&self, search: Search) {
+        self.by_name.look_into(search.0);
+    }
+
+    /// The third step, with the same name.
+    pub fn end(&self, search: Search, name: &str) -> Option<&Arc<Host>> {
+        self.by_name.get_at(search.0, name)
     }
 
     /// Adds a host, or replaces the one of its id.
@@ -131,5 +154,20 @@ mod tests {
         assert!(Arc::ptr_eq(hosts.named("a").unwrap(), &newest));
         assert!(Arc::ptr_eq(hosts.get(&HostId(1)).unwrap(), &newest));
         assert_eq!((hosts.len(), hosts.is_empty()), (1, false));
+    }
+
+    #[test]
+    fn a_search_in_steps_finds_what_a_name_leads_to() {
+        let names: Vec<String> =
+            (0..1_000).map(|id| format!("{}{id}", "x".repeat(id % 40))).collect();
+        let mut hosts = Hosts::default();
+        hosts.extend((0..).zip(&names[..900]).map(|(id, name)| host(id, name)).collect());
+        let searches: Vec<Search> = names.iter().map(|name| hosts.begin(name)).collect();
+        searches.iter().for_each(|search| hosts.approach(*search));
+        for (id, (name, search)) in (0..).zip(names.iter().zip(searches)) {
+            let found = hosts.end(search, name).map(|host| host.id);
+            assert_eq!(found, (id < 900).then_some(HostId(id)), "{name}");
+            assert_eq!(found, hosts.named(name).map(|host| host.id));
+        }
     }
 }

@@ -29,7 +29,7 @@ use model::{HostId, ItemId, TriggerId};
 
 pub use cow_map::{CowMap, Same, Spread};
 pub(crate) use expand::Resolver;
-pub use hosts::Hosts;
+pub use hosts::{Hosts, Search};
 pub use item::*;
 pub(crate) use load::{apply, load};
 pub use retention::Retention;

@@ -3,6 +3,7 @@
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use model::ItemId;
+use stdx::sys::prefetch;
 
 use super::acc::Acc;
 
@@ -23,6 +24,13 @@ pub(super) struct OpenHours(HashTable<Open>);
 impl OpenHours {
     pub(super) fn get(&self, item: ItemId) -> Option<&Acc> {
         self.0.find(item.near_hash(), |open| open.item == item).map(|open| &open.acc)
+    }
+
+    /// Brings the likely hour of an item near the processor, and does not wait for it.
+    pub(super) fn look_at(&self, item: ItemId) {
+        if let Some(open) = self.0.find(item.near_hash(), |_| true) {
+            prefetch(open);
+        }
     }
 
     pub(super) fn entry(&mut self, item: ItemId) -> Entry<'_, Open> {

@@ -3,13 +3,14 @@
 use hashbrown::HashTable;
 use model::{ItemId, Sample, SampleValue, Timestamp};
 use stdx::memory;
+use stdx::sys::prefetch;
 
 use super::Point;
 
 /// Entries get room by so many, so that growing neither copies nor doubles. It is used entry by entry.
 const PAGE: usize = 1 << 18;
 
-/// Samples whose entries are found before they are put in.
+/// Samples whose entries are looked at before they are put in.
 const SAMPLES_AHEAD: usize = 32;
 
 /// Tells how the 64 bits of a slot are to be read.
@@ -77,15 +78,17 @@ impl Latest {
 
     /// Takes in samples, some at a time: the searches then do not wait for each other's memory.
     pub(super) fn put_all(&mut self, samples: &[Sample]) {
-        let mut found = [None; SAMPLES_AHEAD];
+        let mut likely = [None; SAMPLES_AHEAD];
         for samples in samples.chunks(SAMPLES_AHEAD) {
-            for (sample, found) in samples.iter().zip(&mut found) {
-                *found = self.find(sample.item);
+            for (sample, likely) in samples.iter().zip(&mut likely) {
+                *likely = self.index.find(sample.item.near_hash(), |_| true).copied();
+                if let Some(at) = *likely {
+                    prefetch(self.entry(at));
+                }
             }
-            for (sample, found) in samples.iter().zip(found) {
-                match found {
+            for (sample, likely) in samples.iter().zip(likely) {
+                match likely.filter(|&at| self.entry(at).item == sample.item) {
                     Some(at) => self.put_at(at, sample, false),
-                    // Perhaps the second of a new item.
                     None => self.put(sample),
                 }
             }

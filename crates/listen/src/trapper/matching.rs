@@ -13,9 +13,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use config::Snapshot;
-use config::snapshot::{Host, Item, ItemType};
+use config::snapshot::{Host, Item, ItemType, Search};
 use foldhash::fast::RandomState;
 use model::{CompactString, ItemId, LogMeta, Payload, Timestamp, Value, ValueType};
+use stdx::sys::prefetch;
 use wire::{Content, LogFields, Moment, Reading, Target};
 
 use crate::peers::{PeerNames, Verdict};
@@ -143,43 +144,38 @@ pub(crate) const READINGS_AHEAD: usize = 16;
 enum Step<'s> {
     /// There is none.
     Nothing,
-    Item(&'s Arc<Item>),
+    Name(Search),
+    /// The host of the reading before.
+    SameHost,
     Host(&'s Arc<Host>),
     Guess(&'s Arc<Host>, &'s AtomicU32),
+    Item(&'s Arc<Item>),
     Found(&'s Arc<Host>, &'s Arc<Item>),
 }
 
 impl<'s> Step<'s> {
-    fn host(host: Option<&'s Arc<Host>>) -> Self {
-        host.map_or(Self::Nothing, Self::Host)
-    }
-
-    fn item(item: Option<&'s Arc<Item>>) -> Self {
-        item.map_or(Self::Nothing, Self::Item)
-    }
-
-    /// The host of an item that was named by its id.
-    fn find_host(&mut self, snapshot: &'s Snapshot, last: &mut Option<&'s Arc<Host>>) {
-        let Self::Item(item) = *self else { return };
-        if last.is_none_or(|last| last.id != item.host) {
-            *last = snapshot.hosts.get(&item.host);
-        }
-        *self = last.map_or(Self::Nothing, |host| Self::Found(host, item));
-    }
-
-    /// Brings what the next step reads into the processor's caches: the host, or its likely item.
-    fn look_at(&self) {
-        match self {
-            Self::Host(host) => {
-                std::hint::black_box(host.items.len());
+    /// Finds a host by its name, or that of an item that was named by its id.
+    fn find_host(&mut self, snapshot: &'s Snapshot, target: &Target<'_>, last: &mut Last<'s>) {
+        match (*self, target) {
+            (Self::Name(search), Target::Key { host, .. }) => {
+                *last = snapshot.hosts.end(search, host);
             }
-            Self::Guess(host, first) => {
-                std::hint::black_box(KeyGuesses::guessed(host, first).map(|item| item.host));
+            (Self::SameHost, _) => {}
+            (Self::Item(item), _) => {
+                if last.is_none_or(|last| last.id != item.host) {
+                    *last = snapshot.hosts.get(&item.host);
+                }
+                *self = last.map_or(Self::Nothing, |host| Self::Found(host, item));
+                return;
             }
-            _ => {}
+            _ => return,
         }
+        *self = last.map_or(Self::Nothing, Self::Host);
     }
 }
+
+/// The host of the last reading that named one.
+type Last<'s> = Option<&'s Arc<Host>>;
 
 /// A host and its item; `None` = there is none of that name.
 type Found<'s> = Option<(&'s Arc<Host>, &'s Arc<Item>)>;
@@ -220,37 +216,37 @@ impl<'s> Matcher<'s> {
     }
 
     /// Finds the items of the next readings: each step of the search is done for all of them before
-    /// the next step. With many hosts the configuration does not fit the processor's caches, and the
-    /// memory accesses of one step overlap, while those of a single search wait for each other.
+    /// the next step. With many hosts the configuration does not fit the processor's caches. A step
+    /// ends with what the next one reads on its way from memory, so that no search waits for another.
     pub(crate) fn find_all<'r, 't: 'r>(
         &self,
         targets: impl Iterator<Item = &'r Target<'t>> + Clone,
     ) -> Ahead<'s> {
         let mut steps = [Step::Nothing; READINGS_AHEAD];
-        // Most senders name one host after the other.
-        let mut last_name: Option<(&str, Step<'s>)> = None;
-        for (target, step) in targets.clone().zip(&mut steps) {
-            *step = match (target, last_name) {
-                (Target::Key { host, .. }, Some((name, found))) if **host == *name => found,
-                (Target::Key { host, .. }, _) => Step::host(self.snapshot.hosts.named(host)),
-                (Target::Item(id), _) => Step::item(self.snapshot.items.get(&ItemId(*id))),
-            };
-            if let Target::Key { host, .. } = target {
-                last_name = Some((&**host, *step));
+        self.begin(targets.clone().zip(&mut steps));
+        for step in &steps {
+            if let Step::Name(search) = step {
+                self.snapshot.hosts.approach(*search);
             }
         }
         let mut last = None;
-        for step in &mut steps {
-            step.find_host(self.snapshot, &mut last);
-            step.look_at();
+        for (target, step) in targets.clone().zip(&mut steps) {
+            step.find_host(self.snapshot, target, &mut last);
+            if let Step::Host(host) = step {
+                prefetch(&***host);
+            }
         }
         for (target, step) in targets.clone().zip(&mut steps) {
             if let (Target::Key { key, .. }, Step::Host(host)) = (target, *step) {
-                *step = Step::Guess(host, self.tables.guesses.first(host, key));
+                let first = self.tables.guesses.first(host, key);
+                KeyGuesses::guessed(host, first).into_iter().for_each(prefetch);
+                *step = Step::Guess(host, first);
             }
         }
         for step in &steps {
-            step.look_at();
+            if let Step::Guess(host, first) = step {
+                KeyGuesses::guessed(host, first).into_iter().for_each(|item| prefetch(&**item));
+            }
         }
         let mut found = [None; READINGS_AHEAD];
         for ((target, step), found) in targets.zip(steps).zip(&mut found) {
@@ -263,6 +259,31 @@ impl<'s> Matcher<'s> {
             };
         }
         found
+    }
+
+    /// The first step of the search.
+    fn begin<'a, 'r: 'a, 't: 'r>(
+        &self,
+        readings: impl Iterator<Item = (&'r Target<'t>, &'a mut Step<'s>)>,
+    ) where
+        's: 'a,
+    {
+        // Most senders name one host after the other.
+        let mut last: Option<&str> = None;
+        for (target, step) in readings {
+            *step = match target {
+                Target::Key { host, .. } if last == Some(&**host) => Step::SameHost,
+                Target::Key { host, .. } => {
+                    last = Some(host);
+                    Step::Name(self.snapshot.hosts.begin(host))
+                }
+                Target::Item(id) => {
+                    // The last host is the item's from here on.
+                    last = None;
+                    self.snapshot.items.get(&ItemId(*id)).map_or(Step::Nothing, Step::Item)
+                }
+            };
+        }
     }
 
     /// The item of a reading, if this peer may send values for it. `only` = the host that the

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use config::Config;
+use config::{Config, Snapshot};
 use history::damage::Damages;
 use history::housekeeping::class_of;
 use history::spool::{Feeding, Policy, Spools};
@@ -42,21 +42,24 @@ pub(crate) fn start(base: &Base<'_>) -> anyhow::Result<Part<Opened>> {
 /// How long items keep their values, by the configuration of now.
 pub(crate) struct ByItem(pub(crate) Arc<Config>);
 
-impl ByItem {
-    /// For how many days rows of this kind are kept, at least one.
-    fn days(&self, item: ItemId, kind: Kind) -> u16 {
-        let snapshot = self.0.snapshot();
-        let days = snapshot
-            .items
-            .get(&item)
-            .map_or(1, |item| if kind.is_trend() { item.trends_days } else { item.history_days });
-        days.max(1)
-    }
+/// The class of a series. Its rows are kept at least one day.
+fn class_in(snapshot: &Snapshot, item: ItemId, kind: Kind) -> Class {
+    let days = snapshot
+        .items
+        .get(&item)
+        .map_or(1, |item| if kind.is_trend() { item.trends_days } else { item.history_days });
+    class_of(u64::from(days.max(1)) * u64::from(DAY_S))
 }
 
 impl Retention for ByItem {
     fn class(&self, item: ItemId, kind: Kind) -> Class {
-        class_of(u64::from(self.days(item, kind)) * u64::from(DAY_S))
+        class_in(&self.0.snapshot(), item, kind)
+    }
+
+    /// Loading the snapshot for each series would make one series wait for the memory of the other.
+    fn classes(&self, series: &[(ItemId, Kind)]) -> Vec<Class> {
+        let snapshot = self.0.snapshot();
+        series.iter().map(|&(item, kind)| class_in(&snapshot, item, kind)).collect()
     }
 }
 
@@ -67,11 +70,22 @@ struct NewestDays {
     days: Class,
 }
 
+impl NewestDays {
+    /// The class of a series that without stores has the class `whole`.
+    fn limited(&self, whole: Class, item: ItemId, kind: Kind) -> Class {
+        let elsewhere = || self.stores.iter().any(|store| store.takes(item, kind));
+        if !kind.is_trend() && whole > self.days && elsewhere() { self.days } else { whole }
+    }
+}
+
 impl Retention for NewestDays {
     fn class(&self, item: ItemId, kind: Kind) -> Class {
-        let class = self.whole.class(item, kind);
-        let elsewhere = || self.stores.iter().any(|store| store.takes(item, kind));
-        if !kind.is_trend() && class > self.days && elsewhere() { self.days } else { class }
+        self.limited(self.whole.class(item, kind), item, kind)
+    }
+
+    fn classes(&self, series: &[(ItemId, Kind)]) -> Vec<Class> {
+        let whole = self.whole.classes(series).into_iter();
+        whole.zip(series).map(|(whole, &(item, kind))| self.limited(whole, item, kind)).collect()
     }
 }
 
