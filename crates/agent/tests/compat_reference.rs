@@ -216,7 +216,8 @@ async fn ready(real: &RealAgent, key: &str) {
     }
 }
 
-/// A file that both agents read.
+/// A file that both agents read. Outputs that are not UTF-8 are left out: the real agent sends them as they are, and
+/// its server replaces each fault by `?`, as ours does before.
 const CONF: &str = "\
 UserParameterDir=/tmp
 HostMetadataItem=system.uname
@@ -235,7 +236,6 @@ UserParameter=large,head -c 2000000 /dev/zero | tr '\\0' x
 UserParameter=sleep.3,sleep 3; echo 1
 UserParameter=lines,printf 'a\\nb\\n \\t\\r\\n'
 UserParameter=form,printf 'a\\v\\f\\n'
-UserParameter=bytes,printf 'a\\342\\202b\\377\\376c'
 UserParameter=nul,printf 'a\\000b'
 UserParameter=killed,kill -9 $$
 UserParameter=array[*],echo '$1/$2'
@@ -299,7 +299,6 @@ const CONF_KEYS: &[&str] = &[
     "sleep.3",
     "lines",
     "form",
-    "bytes",
     "nul",
     "killed",
     "array[[a,b],c]",
